@@ -1,0 +1,1 @@
+"""liaison: constrained multibody dynamics, from a description to a moving picture."""

@@ -1,0 +1,128 @@
+"""Every refusal of the house: what was found, why it cannot be, what would do.
+
+    LiaisonError
+    ├── TextError          text that is not LSD or URDF         (file, line, column, caret)
+    ├── NamingError        unknown, double                      (kind, name, what exists)
+    ├── ModelError         no mass, axis zero, not connected
+    ├── FrameError         quantities that do not compose
+    ├── AssemblyError      no configuration satisfies the closures
+    ├── DerivationError    a formalism that does not apply here
+    ├── ProgramError       an entry, an input or a back end that is not there
+    └── SimulationError    step too small, projection lost, event chatter   (status, t, labels)
+
+Public names: the family above, Place.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, final
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the author said it: file, line and column from 1, and the line's text."""
+
+    file: str
+    line: int
+    column: int = 1
+    text: str = ""
+    length: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}"
+
+    def excerpt(self) -> str:
+        """The line with a caret under the word, as two lines; empty if the text is not known."""
+        if not self.text:
+            return ""
+        margin = f"    {self.line} | "
+        caret = " " * (len(margin) + self.column - 1) + "^" * max(1, self.length)
+        return f"\n{margin}{self.text.rstrip()}\n{caret}"
+
+
+class LiaisonError(Exception):
+    """Base of all refusals; `place` says where in a text, when there is one."""
+
+    def __init__(self, message: str, *, place: Place | None = None, hint: str = "") -> None:
+        self.message = message
+        self.place = place
+        self.hint = hint
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        where = f"{self.place}: " if self.place else ""
+        excerpt = self.place.excerpt() if self.place else ""
+        hint = f"\n    {self.hint}" if self.hint else ""
+        return f"{where}{self.message}{excerpt}{hint}"
+
+
+class TextError(LiaisonError):
+    """Text that is not LSD or URDF."""
+
+
+class NamingError(LiaisonError):
+    """A name that nothing was declared under, or that two things share."""
+
+    @classmethod
+    def unknown(
+        cls, kind: str, name: str, declared: Iterable[str], *, place: Place | None = None
+    ) -> NamingError:
+        """No `kind` is named `name`; proposes the nearest declared one."""
+        known = sorted(declared)
+        near = difflib.get_close_matches(name, known, n=1)
+        guess = f"; did you mean {near[0]!r}?" if near else "."
+        listed = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
+        return cls(
+            f"no {kind} is named {name!r}{guess}",
+            place=place,
+            hint=f"Declared: {listed or 'none'}.",
+        )
+
+    @classmethod
+    def double(cls, kind: str, name: str, *, place: Place | None = None) -> NamingError:
+        """Two things of one name."""
+        return cls(
+            f"the name {name!r} is given to two {kind}; each name is used once.", place=place
+        )
+
+
+class ModelError(LiaisonError):
+    """A description that no mechanism can have."""
+
+
+class FrameError(LiaisonError):
+    """Quantities of frames that do not compose."""
+
+
+class AssemblyError(LiaisonError):
+    """No configuration satisfies the closures, or none was found from the start given."""
+
+
+class DerivationError(LiaisonError):
+    """A formalism, or a step of it, that does not apply to this mechanism."""
+
+
+class ProgramError(LiaisonError):
+    """An entry, an input or a back end that is not there."""
+
+
+class SimulationError(LiaisonError):
+    """A run that could not go on: status word, time reached, and the partial trajectory."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: str = "failed",
+        t: float | None = None,
+        trajectory: Any = None,
+        hint: str = "",
+    ) -> None:
+        self.status = status
+        self.t = t
+        self.trajectory = trajectory
+        super().__init__(message, hint=hint)
