@@ -1,0 +1,75 @@
+# Two commands matter: `make demo` and `make test`. Each does all of its own set-up the first time.
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PEERS := $(VENV)/.peers
+PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq -c constraints.txt
+MAKE_QUIET := $(MAKE) --no-print-directory
+
+# one kernel cache for a whole run, kept for the next
+export LIAISON_CACHE := $(CURDIR)/.cache/kernels
+export CI
+
+# the first interpreter that is new enough; an old python3 does not hide a newer one beside it
+FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	  $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done
+
+PYTEST := $(BIN)/python -m pytest -n 2
+
+.PHONY: help demo test test-all setup setup-all lint bench clean
+
+help:
+	@echo "make demo      simulate the four-bar: 3D page, plot and results under out/"
+	@echo "make test      lint, types and tests"
+	@echo "make test-all  the same, with the slow tests and the comparisons with other systems"
+	@echo "make bench     the benchmarks"
+	@echo "make clean     remove everything that was made"
+
+demo: $(READY)
+	@$(BIN)/python examples/demo.py
+
+test: setup lint
+	@$(PYTEST) -m "not slow and not peers"
+	@.ci/tools report
+
+test-all: setup-all lint
+	@LIAISON_TESTS=all $(PYTEST) -rP
+	@.ci/tools report
+
+setup:
+	@begin=$$(date +%s); $(MAKE_QUIET) $(READY) && .ci/tools install && \
+	  echo "Set-up: $$(($$(date +%s) - begin)) s."
+
+setup-all:
+	@begin=$$(date +%s); $(MAKE_QUIET) $(PEERS) && .ci/tools install && \
+	  echo "Set-up: $$(($$(date +%s) - begin)) s."
+
+lint: setup
+	@echo "Lint, format, types:"
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy
+
+bench: setup-all
+	@for f in benchmarks/bench_*.py; do echo "$$f"; $(BIN)/python $$f || exit 1; done
+
+$(READY): pyproject.toml constraints.txt
+	@echo "Setting up $(VENV) (once, a minute or two) ..."
+	@python=$$($(FIND_PYTHON)); \
+	  test -n "$$python" || { echo "liaison needs python3, 3.11 or later; none was found."; exit 1; }; \
+	  $(BIN)/python -m pip --version >/dev/null 2>&1 || $$python -m venv --clear $(VENV) || \
+	    { test "$$(id -u)" = 0 && apt-get -qq update && apt-get -qq install -y python3-venv && \
+	      $$python -m venv --clear $(VENV); }
+	@$(PIP) hatchling editables
+	@$(PIP) --no-build-isolation -e '.[dev]'
+	@touch $@
+
+$(PEERS): $(READY)
+	@echo "Setting up the peers (once, a few hundred MB) ..."
+	@$(PIP) --no-build-isolation -e '.[dev,peers]'
+	@touch $@
+
+clean:
+	@rm -rf $(VENV) .cache out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

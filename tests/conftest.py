@@ -1,0 +1,49 @@
+"""What all tests share: how much is drawn, the two outside programs, and the shipped examples."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+REPOSITORY = Path(__file__).parents[1]
+RUNS_ALL = os.environ.get("LIAISON_TESTS") == "all"
+
+settings.register_profile("test", derandomize=True, max_examples=25, deadline=None, database=None)
+settings.register_profile("all", derandomize=True, max_examples=200, deadline=None, database=None)
+settings.load_profile("all" if RUNS_ALL else "test")
+
+
+def first_of(*names: str) -> str:
+    """Path of the first program that exists; skips the test if none does, fails it with CI=true."""
+    for name in names:
+        if path := shutil.which(name):
+            return path
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{names[0]} is missing")
+    pytest.skip(f"{names[0]} is missing")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Path of a browser to open pages with."""
+    return first_of("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def c_compiler() -> str:
+    """Path of a C compiler."""
+    return first_of("cc", "gcc", "clang")
+
+
+@pytest.fixture(scope="session")
+def examples() -> Path:
+    """The folder of shipped examples."""
+    return REPOSITORY / "examples"
+
+
+@pytest.fixture(scope="session")
+def runs_all() -> bool:
+    """True in `make test-all`: draw 200 random mechanisms instead of 20, take the full product."""
+    return RUNS_ALL
