@@ -1,0 +1,231 @@
+"""Values between recorded instants: cubic on plain coordinates, on the group for attitudes.
+
+Works on arrays and knows no trajectory. An interval of zero length (a jump recorded twice at
+one instant) is allowed: the later values hold from that instant on.
+
+Public names: Spot, Chart, spots, state, hermite, slopes, linear, attitude, free, pose_path,
+rotation_of, quaternion_of, turned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where each wanted time lies: interval `i` of length `h` [s], at the fraction `s` of it."""
+
+    i: NDArray[np.intp]
+    h: Array
+    s: Array
+
+    def spread(self, values: Array) -> tuple[Array, Array, Array, Array]:
+        """Both ends of the interval, and h and s shaped to multiply them."""
+        shape = (-1,) + (1,) * (values.ndim - 1)
+        later = np.minimum(self.i + 1, len(values) - 1)
+        return values[self.i], values[later], self.h.reshape(shape), self.s.reshape(shape)
+
+
+def spots(t: Array, times: Array) -> Spot:
+    """The intervals of `t` that hold `times`, which must lie within it."""
+    i = np.clip(np.searchsorted(t, times, side="right") - 1, 0, max(len(t) - 2, 0))
+    h = t[np.minimum(i + 1, len(t) - 1)] - t[i]
+    s = np.divide(times - t[i], h, out=np.zeros_like(times), where=h > 0)
+    return Spot(i, h, s)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """How a slice of q moves with a slice of v.
+
+    plain: q̇ = v. quaternion: q is a unit quaternion w x y z, v the angular velocity in body axes.
+    free: q is a position and a quaternion, v the body twist, angular first. Of another kind
+    nothing is supposed, and rates are estimated from neighbours.
+    """
+
+    kind: str
+    q: slice
+    v: slice
+
+
+def state(spot: Spot, t: Array, q: Array, v: Array, charts: list[Chart]) -> tuple[Array, Array]:
+    """Positions and velocities at the wanted instants; slices without a chart by neighbours."""
+    q_new, _ = hermite(spot, q, slopes(t, q))
+    v_new, _ = hermite(spot, v, slopes(t, v))
+    for chart in charts:
+        if chart.kind in CHARTS:
+            q_new[:, chart.q], v_new[:, chart.v] = CHARTS[chart.kind](
+                spot, q[:, chart.q], v[:, chart.v]
+            )
+    return q_new, v_new
+
+
+def slopes(t: Array, x: Array) -> Array:
+    """Rates estimated from neighbours: the parabola through three points, secants at the ends."""
+    if len(t) < 2:
+        return np.zeros_like(x)
+    h = np.diff(t).reshape((-1,) + (1,) * (x.ndim - 1))
+    secant = np.divide(np.diff(x, axis=0), h, out=np.zeros_like(x[1:]), where=h > 0)
+    before, after = np.concatenate([h[:1] * 0, h]), np.concatenate([h, h[:1] * 0])
+    left, right = np.concatenate([secant[:1], secant]), np.concatenate([secant, secant[-1:]])
+    total = np.where(before + after > 0, before + after, 1.0)
+    # the nearer neighbour counts more; next to a jump only the smooth side counts
+    w_left = np.where(before == 0, 0.0, np.where(after == 0, 1.0, after / total))
+    return np.asarray(w_left * left + (1 - w_left) * right)
+
+
+def hermite(spot: Spot, x: Array, rate: Array) -> tuple[Array, Array]:
+    """The cubic that has the recorded values and rates at both ends, and its rate.
+
+    Source: HNW1 §II.6 (cubic Hermite interpolation); its error is of fourth order in the step.
+    """
+    x0, x1, h, s = spot.spread(x)
+    d0, d1, _, _ = spot.spread(rate)
+    value = (
+        (1 + 2 * s) * (1 - s) ** 2 * x0
+        + s * s * (3 - 2 * s) * x1
+        + h * s * (1 - s) * ((1 - s) * d0 - s * d1)
+    )
+    secant = np.divide(x1 - x0, h, out=np.zeros_like(x0), where=h > 0)
+    slope = 6 * s * (1 - s) * secant + (1 - s) * (1 - 3 * s) * d0 + s * (3 * s - 2) * d1
+    return value, slope
+
+
+def linear(spot: Spot, x: Array) -> Array:
+    """Straight lines between the recorded values."""
+    x0, x1, _, s = spot.spread(x)
+    return np.where(s == 0, x0, x0 + s * (x1 - x0))
+
+
+def attitude(spot: Spot, quat_wxyz: Array, omega: Array) -> tuple[Array, Array]:
+    """Unit quaternions and body rates between recorded ones, of fourth order as `hermite`.
+
+    On each interval quat = quat₀ ⊗ exp(ξ/2) with ξ a cubic: ξ = 0 and ξ̇ = ω₀ at its start,
+    ξ = log(quat₀* ⊗ quat₁) and ξ̇ = J⁻¹(ξ) ω₁ at its end, J the right Jacobian of the rotations.
+
+    Args:
+        spot: the wanted instants.
+        quat_wxyz: recorded unit quaternions, shape (n, 4).
+        omega: recorded angular velocity in body axes [rad/s], shape (n, 3).
+    """
+    quat0, quat1, _, _ = spot.spread(quat_wxyz)
+    omega0, omega1, h, s = spot.spread(omega)
+    xi1 = _log(_product(_conjugate(quat0), quat1))
+    rate1 = _inverse_jacobian(xi1, omega1)
+    value = s * s * (3 - 2 * s) * xi1 + h * s * (1 - s) * ((1 - s) * omega0 - s * rate1)
+    secant = np.divide(xi1, h, out=np.zeros_like(xi1), where=h > 0)
+    xi_rate = 6 * s * (1 - s) * secant + (1 - s) * (1 - 3 * s) * omega0 + s * (3 * s - 2) * rate1
+    return _product(quat0, _exp(value)), _jacobian(value, xi_rate)
+
+
+def free(spot: Spot, q: Array, v: Array) -> tuple[Array, Array]:
+    """Position with quaternion, and body twist, of a body that moves freely."""
+    quat, omega = attitude(spot, q[:, 3:], v[:, :3])
+    p, p_rate = hermite(spot, q[:, :3], turned(q[:, 3:], v[:, 3:]))
+    twist = np.concatenate([omega, turned(quat, p_rate, back=True)], axis=1)
+    return np.concatenate([p, quat], axis=1), twist
+
+
+CHARTS = {"plain": hermite, "quaternion": attitude, "free": free}
+
+
+def pose_path(spot: Spot, t: Array, poses: Array) -> Array:
+    """Poses [R | p] between recorded ones: rotations on the shortest arc, positions cubic.
+
+    Args:
+        spot: the wanted instants.
+        t: the recorded instants, shape (n,).
+        poses: shape (n, bodies, 3, 4).
+    """
+    R0, R1, _, s = spot.spread(np.ascontiguousarray(poses[..., :3]))
+    between = np.swapaxes(R0, -1, -2) @ R1
+    xi = _log(quaternion_of(between)) * s[..., 0]
+    p, _ = hermite(spot, poses[..., 3], slopes(t, poses[..., 3]))
+    R = np.where(s == 0, R0, R0 @ rotation_of(_exp(xi)))
+    return np.concatenate([R, p[..., None]], axis=-1)
+
+
+def rotation_of(quat_wxyz: Array) -> Array:
+    """Rotation matrices of unit quaternions w x y z; any leading shape."""
+    w, x, y, z = np.moveaxis(quat_wxyz, -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def turned(quat_wxyz: Array, x: Array, *, back: bool = False) -> Array:
+    """R x (or Rᵀ x) for each quaternion and vector."""
+    R = rotation_of(quat_wxyz)
+    return np.einsum("...ji,...j->...i" if back else "...ij,...j->...i", R, x)
+
+
+def quaternion_of(R: Array) -> Array:
+    """Unit quaternions w x y z, w ≥ 0, of rotation matrices; any leading shape."""
+    trace = np.trace(R, axis1=-2, axis2=-1)
+    diagonal = np.diagonal(R, axis1=-2, axis2=-1)
+    # K = 4 quat quatᵀ: its row of largest diagonal, normalized, is the quaternion
+    K = np.empty((*R.shape[:-2], 4, 4))
+    K[..., 0, 0] = 1 + trace
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        K[..., 0, i + 1] = K[..., i + 1, 0] = R[..., k, j] - R[..., j, k]
+        K[..., i + 1, i + 1] = 1 + 2 * diagonal[..., i] - trace
+        K[..., j + 1, k + 1] = K[..., k + 1, j + 1] = R[..., j, k] + R[..., k, j]
+    largest = np.argmax(np.diagonal(K, axis1=-2, axis2=-1), axis=-1)
+    row = np.take_along_axis(K, largest[..., None, None], axis=-2)[..., 0, :]
+    row = row * np.where(row[..., :1] < 0, -1.0, 1.0)
+    return np.asarray(row / np.linalg.norm(row, axis=-1, keepdims=True))
+
+
+def _conjugate(quat: Array) -> Array:
+    return quat * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def _product(a: Array, b: Array) -> Array:
+    w = a[..., :1] * b[..., :1] - np.sum(a[..., 1:] * b[..., 1:], axis=-1, keepdims=True)
+    vector = a[..., :1] * b[..., 1:] + b[..., :1] * a[..., 1:] + np.cross(a[..., 1:], b[..., 1:])
+    return np.concatenate([w, vector], axis=-1)
+
+
+def _exp(xi: Array) -> Array:
+    half = np.linalg.norm(xi, axis=-1, keepdims=True) / 2
+    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * xi], axis=-1)
+
+
+def _log(quat: Array) -> Array:
+    quat = np.where(quat[..., :1] < 0, -quat, quat)
+    length = np.linalg.norm(quat[..., 1:], axis=-1, keepdims=True)
+    angle = 2 * np.arctan2(length, quat[..., :1])
+    factor = np.divide(angle, length, out=np.full_like(length, 2.0), where=length > 1e-12)
+    return factor * quat[..., 1:]
+
+
+def _jacobian(xi: Array, rate: Array) -> Array:
+    theta = np.linalg.norm(xi, axis=-1, keepdims=True)
+    small = theta < 1e-4
+    safe = np.where(small, 1.0, theta)
+    a = np.where(small, 0.5, (1 - np.cos(safe)) / safe**2)
+    b = np.where(small, 1 / 6, (safe - np.sin(safe)) / safe**3)
+    once = np.cross(xi, rate)
+    return rate - a * once + b * np.cross(xi, once)
+
+
+def _inverse_jacobian(xi: Array, omega: Array) -> Array:
+    theta = np.linalg.norm(xi, axis=-1, keepdims=True)
+    small = theta < 1e-3
+    half = np.where(small, 0.5, theta / 2)
+    c = np.where(small, 1 / 12, (1 - half / np.tan(half)) / (4 * half**2))
+    once = np.cross(xi, omega)
+    return omega + 0.5 * once + c * np.cross(xi, once)

@@ -1,0 +1,150 @@
+"""Series and events: the labelled parts a Trajectory is made of.
+
+Public names: Series, EventRecord, as_series, frozen.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.errors import SimulationError
+from liaison.units import Label
+
+from . import resampling
+from .files import Variable
+
+Array = NDArray[np.float64]
+
+POSE_UNITS = ("", "", "", "m")
+POSE_AXES = {"row": ("x", "y", "z"), "column": ("ex", "ey", "ez", "p")}
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """A labelled array over time: energy, outputs, poses, residuals, reactions.
+
+    Args:
+        values: shape (n, …), read-only from here on.
+        unit: one word for all, or one for each entry along the last axis.
+        axes: each axis after time by name, and its entries:
+            {"joint": ("A", "B"), "component": ("Mx", …, "Fz")}; numbered if not given.
+        undetermined: true where the value is one of many possible (a redundant reaction).
+    """
+
+    values: Array
+    unit: str | tuple[str, ...] = ""
+    axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    undetermined: NDArray[np.bool_] | None = None
+
+    def __post_init__(self) -> None:
+        values = frozen(self.values)
+        shape = values.shape[1:]
+        axes = {name: tuple(entries) for name, entries in self.axes.items()}
+        if not axes:
+            axes = {f"axis{k}": tuple(map(str, range(n))) for k, n in enumerate(shape, 1)}
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "axes", axes)
+        if self.undetermined is not None:
+            mask = np.broadcast_to(np.asarray(self.undetermined, dtype=bool), values.shape)
+            object.__setattr__(self, "undetermined", mask)
+        _check(shape, tuple(map(len, axes.values())), self.unit)
+
+    @staticmethod
+    def of_poses(values: Array, bodies: tuple[str, ...]) -> Series:
+        """Poses [R | p] of bodies in the world, shape (n, bodies, 3, 4) [1, m]."""
+        return Series(values, POSE_UNITS, {"body": bodies, **POSE_AXES})
+
+    @property
+    def shown(self) -> Array:
+        """The values, NaN where undetermined."""
+        if self.undetermined is None:
+            return self.values
+        return np.where(self.undetermined, np.nan, self.values)
+
+    def columns(self, name: str) -> dict[str, tuple[Label, Array]]:
+        """Every entry as a column `name.entry`; a series of numbers is the column `name`."""
+        if not self.axes:
+            return {name: (Label(name, str(self.unit)), self.shown)}
+        flat = self.shown.reshape(len(self.values), -1)
+        units = self.unit if isinstance(self.unit, tuple) else (self.unit,)
+        names = [".".join((name, *path)) for path in itertools.product(*self.axes.values())]
+        return {x: (Label(x, units[k % len(units)]), flat[:, k]) for k, x in enumerate(names)}
+
+    def at(self, spot: resampling.Spot, t: Array) -> Series:
+        """The series at other instants: poses on shortest arcs, the rest on straight lines."""
+        if self.unit == POSE_UNITS and self.values.shape[-2:] == (3, 4):
+            return replace(self, values=resampling.pose_path(spot, t, self.values))
+        mask = None if self.undetermined is None else self.undetermined[spot.i]
+        return replace(self, values=resampling.linear(spot, self.values), undetermined=mask)
+
+    def variables(self, name: str, taken: dict[str, tuple[str, ...]]) -> dict[str, Variable]:
+        """The series and its axes as arrays with named dimensions.
+
+        `taken` remembers the axes already named: equal axes are shared, others get the name
+        of their series in front.
+        """
+        made, dims = {}, ["time"]
+        for axis, entries in self.axes.items():
+            dim = axis if taken.setdefault(axis, entries) == entries else f"{name}_{axis}"
+            made[dim] = Variable((dim,), np.array(entries, dtype=object))
+            dims.append(dim)
+        if isinstance(self.unit, tuple):
+            units = np.array(self.unit, dtype=object)
+            made[f"{name}_unit"] = Variable((dims[-1],), units, {"of": name})
+        attrs = {"units": self.unit} if isinstance(self.unit, str) else {}
+        made[name] = Variable(tuple(dims), self.values, attrs)
+        if self.undetermined is not None:
+            mask = self.undetermined.astype(np.int8)
+            made[f"{name}_undetermined"] = Variable(tuple(dims), mask)
+        return made
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class EventRecord:
+    """An event that occurred: its name, the instant [s], and the state there."""
+
+    name: str
+    t: float
+    q: Array
+    v: Array
+
+
+def as_series(name: str, x: Any) -> Series:
+    """A Series, or a bare array with the axes and the unit its name is known for."""
+    if isinstance(x, Series):
+        return x
+    values = np.asarray(x, dtype=float)
+    if name == "energy" and values.shape[1:] == (2,):
+        return Series(values, "J", {"part": ("T", "U")})
+    if name == "poses" and values.shape[2:] == (3, 4):
+        return Series.of_poses(values, tuple(map(str, range(values.shape[1]))))
+    return Series(values)
+
+
+def frozen(x: Any) -> Array:
+    """The same numbers as floats that cannot be written to."""
+    view = np.asarray(x, dtype=np.float64).view()
+    view.flags.writeable = False
+    return view
+
+
+def _check(shape: tuple[int, ...], sizes: tuple[int, ...], unit: str | tuple[str, ...]) -> None:
+    if sizes != shape:
+        raise SimulationError(
+            f"a series with {shape} entries an instant cannot have axes of {sizes}.",
+            status="inconsistent",
+        )
+    if isinstance(unit, tuple) and (not shape or len(unit) != shape[-1]):
+        raise SimulationError(
+            f"{len(unit)} units do not fit {shape} entries: one for all, or one for each "
+            f"along the last axis.",
+            status="inconsistent",
+        )

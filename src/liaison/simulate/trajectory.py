@@ -1,0 +1,401 @@
+"""Trajectory: what happened, as labelled arrays with units over time.
+
+A frozen record, found by label: `run["A"]` is a position, `run["A'"]` its rate, `run["energy"]`
+a series, `run["energy.T"]` one column of it. Its arrays are read-only. One run is one netCDF file.
+
+Public names: Trajectory, Series, EventRecord, load, DONE, STOPPED, INTERRUPTED, TIME_LIMIT, FAILED.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import itertools
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liaison.errors import NamingError, SimulationError
+from liaison.units import Label
+
+from . import resampling
+from .files import Variable, plain, read_netcdf, whole_file, write_netcdf
+from .series import Array, EventRecord, Series, as_series, frozen
+
+__all__ = [
+    "DONE", "FAILED", "INTERRUPTED", "STOPPED", "TIME_LIMIT", "EventRecord", "Series", "Trajectory",
+    "load",
+]  # fmt: skip
+
+DONE = "done"  # reached the end
+STOPPED = "stopped"  # an event or a stop condition ended it, as asked
+INTERRUPTED = "interrupted"  # Ctrl-C
+TIME_LIMIT = "time limit"  # the wall clock ran out
+FAILED = "failed"  # it could not go on
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Trajectory:
+    """A run: positions, velocities and series over time, with what is known about it.
+
+    Args:
+        name: of the mechanism or the run.
+        t: instants [s], shape (n,), not decreasing; a jump is recorded twice at its instant.
+        q: positions, shape (n, nq).
+        v: velocities, shape (n, nv).
+        labels: name and unit for each entry of q, v (and of u, p, lam, …).
+        series: energy, outputs, poses (n, bodies, 3, 4) as [R | p], residuals, reactions, …
+        events: what occurred, in order.
+        status: DONE, STOPPED, INTERRUPTED, TIME_LIMIT or FAILED.
+        message: the status in a sentence.
+        counts: steps, evaluations, rejected, projections, …
+        meta: plain data: mechanism, parameters, method, tolerances, version, and `charts`:
+            {"kind": "plain" | "quaternion" | "free", "q": (start, stop), "v": (start, stop)}.
+    """
+
+    name: str
+    t: Array
+    q: Array
+    v: Array
+    labels: Mapping[str, tuple[Label, ...]]
+    series: Mapping[str, Series] = field(default_factory=dict)
+    events: tuple[EventRecord, ...] = ()
+    status: str = DONE
+    message: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("t", "q", "v"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
+        series = {name: as_series(name, x) for name, x in self.series.items()}
+        object.__setattr__(self, "series", series)
+        object.__setattr__(self, "labels", {k: tuple(x) for k, x in self.labels.items()})
+        object.__setattr__(self, "events", tuple(self.events))
+        object.__setattr__(self, "counts", {k: int(x) for k, x in self.counts.items()})
+        object.__setattr__(self, "meta", plain(self.meta))
+        _check(self)
+
+    # the names SciPy's solve_ivp uses
+
+    @property
+    def success(self) -> bool:
+        """True if the run ended as asked: at its end, or by an event meant to stop it."""
+        return self.status in (DONE, STOPPED)
+
+    @property
+    def y(self) -> Array:
+        """The state (q, v) as SciPy has it, shape (nq + nv, n)."""
+        return np.concatenate([self.q, self.v], axis=1).T
+
+    @property
+    def nfev(self) -> int:
+        """Evaluations of the equations."""
+        return self.counts.get("evaluations", 0)
+
+    @property
+    def t_events(self) -> dict[str, Array]:
+        """Instants of each event by name [s]."""
+        names = dict.fromkeys(event.name for event in self.events)
+        return {x: np.array([e.t for e in self.events if e.name == x]) for x in names}
+
+    @property
+    def y_events(self) -> dict[str, Array]:
+        """States (q, v) at each event by name, shape (occurrences, nq + nv)."""
+        states = {x: [e for e in self.events if e.name == x] for x in self.t_events}
+        return {x: np.array([[*e.q, *e.v] for e in found]) for x, found in states.items()}
+
+    def sol(self, t: ArrayLike) -> Array:
+        """The state (q, v) at any instants of the run, as SciPy's dense output gives it."""
+        found = self.resample(np.atleast_1d(np.asarray(t, dtype=float))).y
+        return found[:, 0] if np.ndim(t) == 0 else found
+
+    # by label
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __getitem__(self, label: str) -> Array:
+        """A column by its label, or a whole series by its name (NaN where undetermined)."""
+        if label == "t":
+            return self.t
+        if label in self.series:
+            return self.series[label].shown
+        return self._column(label)[1]
+
+    def unit(self, label: str) -> str:
+        """The unit of a column."""
+        return "s" if label == "t" else self._column(label)[0].unit
+
+    def columns(self, *patterns: str) -> dict[str, tuple[Label, Array]]:
+        """Columns by label or pattern ("A*", "energy.*"); without any, all but the poses."""
+        known = self._columns()
+        if not patterns:
+            return {x: column for x, column in known.items() if not x.startswith("poses.")}
+        chosen: dict[str, tuple[Label, Array]] = {}
+        for pattern in patterns:
+            found = [pattern] if pattern in known else _matching(pattern, known, self.series)
+            if not found:
+                found = [self._column(pattern)[0].name]
+            chosen |= {x: known[x] for x in found}
+        return chosen
+
+    def _columns(self) -> dict[str, tuple[Label, Array]]:
+        found = {x.name: (x, self.q[:, k]) for k, x in enumerate(self.labels.get("q", ()))}
+        for k, x in enumerate(self.labels.get("v", ())):
+            found.setdefault(x.name, (x, self.v[:, k]))
+        for name, series in self.series.items():
+            found |= series.columns(name)
+        return found
+
+    def _column(self, label: str) -> tuple[Label, Array]:
+        known = self._columns()
+        if label in known:
+            return known[label]
+        if f"outputs.{label}" in known:
+            return known[f"outputs.{label}"]
+        raise NamingError.unknown("label", label, ["t", *known, *self.series])
+
+    # at other times, against another run
+
+    def resample(self, times: ArrayLike) -> Trajectory:
+        """The run at other instants within it [s].
+
+        Plain coordinates follow the cubic through recorded positions and velocities, attitudes
+        the cubic on the group of rotations (error of fourth order; rates of third). Poses turn on
+        the shortest arc; other series are joined by straight lines.
+        """
+        t = np.atleast_1d(np.asarray(times, dtype=float))
+        _check_within(self, t)
+        spot = resampling.spots(self.t, np.clip(t, self.t[0], self.t[-1]))
+        q, v = resampling.state(spot, self.t, self.q, self.v, _charts(self))
+        series = {name: x.at(spot, self.t) for name, x in self.series.items()}
+        return replace(self, t=t, q=q, v=v, series=series)
+
+    def compare(self, other: Trajectory) -> dict[str, float]:
+        """Worst difference by label over the time both cover, the largest first.
+
+        The other run is resampled to this one's instants; quaternions are compared up to sign.
+        """
+        start, end = max(self.t[0], other.t[0]), min(self.t[-1], other.t[-1])
+        keep = self.t[(self.t >= start) & (self.t <= end)]
+        if not len(keep):
+            raise SimulationError(
+                f"the runs share no time: {self.t[0]:g} to {self.t[-1]:g} s "
+                f"and {other.t[0]:g} to {other.t[-1]:g} s.",
+                status="inconsistent",
+            )
+        mine = self if len(keep) == len(self.t) else self.resample(keep)
+        theirs = other if np.array_equal(other.t, keep) else other.resample(keep)
+        a, b = mine.columns(), _signed_like(mine, theirs).columns()
+        worst = {x: _worst(a[x][1], b[x][1]) for x in a if x in b}
+        return dict(sorted(worst.items(), key=lambda item: -item[1]))
+
+    # tables and files
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset: q and v by label, every series, units as attributes."""
+        import xarray
+
+        variables = _variables(self)
+        made = {name: (x.dims, x.values, dict(x.attrs)) for name, x in variables.items()}
+        names = [name for name, x in variables.items() if name in x.dims or "of" in x.attrs]
+        data = {name: x for name, x in made.items() if name not in names}
+        attrs = {"name": self.name, "status": self.status, "message": self.message}
+        return xarray.Dataset(data, coords={x: made[x] for x in names}, attrs=attrs)
+
+    def to_pandas(self, *patterns: str) -> Any:
+        """A DataFrame over t; columns as `columns(*patterns)`; units in `attrs["units"]`."""
+        import pandas
+
+        chosen = self.columns(*patterns)
+        index = pandas.Index(self.t, name="t")
+        frame = pandas.DataFrame({x: values for x, (_, values) in chosen.items()}, index=index)
+        frame.attrs["units"] = {"t": "s"} | {x: label.unit for x, (label, _) in chosen.items()}
+        return frame
+
+    def to_csv(self, path: str | os.PathLike[str], *patterns: str) -> None:
+        """Text with one row an instant, `label [unit]` as heads, numbers that read back exactly."""
+        chosen = self.columns(*patterns)
+        table = np.column_stack([self.t, *(values for _, values in chosen.values())])
+        heads = ["t [s]", *(str(label) for label, _ in chosen.values())]
+        with whole_file(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as f:
+            writer = csv.writer(f)
+            writer.writerow(heads)
+            writer.writerows([[repr(x) for x in row] for row in table.tolist()])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """One netCDF file, written under a temporary name and renamed; the folder must exist."""
+        write_netcdf(path, _variables(self), json.dumps(_header(self), ensure_ascii=False))
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Trajectory:
+        """The run that `save` wrote, bit for bit."""
+        return load(path)
+
+    def __repr__(self) -> str:
+        return f"<Trajectory {self}>"
+
+    def __str__(self) -> str:
+        end = f"{self.t[0]:g} to {self.t[-1]:g} s" if len(self.t) else "no instant"
+        sizes = f"nq {self.q.shape[1]}, nv {self.v.shape[1]}"
+        counts = ", ".join(f"{value} {name}" for name, value in self.counts.items() if value)
+        parts = [f"{end} in {len(self.t)} instants", sizes, counts, self.status]
+        return f"{self.name}: " + "; ".join(part for part in parts if part)
+
+    def _repr_html_(self) -> str:
+        """A compact table for notebooks."""
+        rows = [_html_row(label, x) for label, x in itertools.islice(self.columns().values(), 24)]
+        more = max(0, len(self.columns()) - len(rows))
+        foot = f"<p>and {more} more: see <code>columns()</code></p>" if more else ""
+        heads = "".join(f"<th>{x}</th>" for x in ("label", "unit", "first", "last", "min", "max"))
+        note = f"<p>{html.escape(self.message)}</p>" if self.message else ""
+        return (
+            f"<div><p><b>{html.escape(str(self))}</b></p>{note}<table><thead><tr>{heads}</tr>"
+            f"</thead><tbody>{''.join(rows)}</tbody></table>{foot}</div>"
+        )
+
+
+def load(path: str | os.PathLike[str]) -> Trajectory:
+    """The run in a netCDF file that `Trajectory.save` wrote."""
+    variables, text = read_netcdf(path)
+    header = json.loads(text)
+    axes, units = header["axes"], header["units"]
+    series = {}
+    for name in header["series"]:
+        mask = variables.get(f"{name}_undetermined")
+        unit = units[name] if isinstance(units[name], str) else tuple(units[name])
+        undetermined = None if mask is None else mask.values.astype(bool)
+        series[name] = Series(variables[name].values, unit, axes[name], undetermined)
+    return Trajectory(
+        name=header["name"],
+        t=variables["time"].values,
+        q=variables["q"].values,
+        v=variables["v"].values,
+        labels={x: tuple(Label(*y) for y in found) for x, found in header["labels"].items()},
+        series=series,
+        events=_events(variables),
+        status=header["status"],
+        message=header["message"],
+        counts=header["counts"],
+        meta=header["meta"],
+    )
+
+
+def _events(variables: Mapping[str, Variable]) -> tuple[EventRecord, ...]:
+    if "event" not in variables:
+        return ()
+    columns = [variables[x].values for x in ("event", "event_t", "event_q", "event_v")]
+    rows = zip(*columns, strict=True)
+    return tuple(EventRecord(str(name), float(t), q, v) for name, t, q, v in rows)
+
+
+def _header(run: Trajectory) -> dict[str, Any]:
+    """All that is not an array, as plain data."""
+    return {
+        "name": run.name,
+        "status": run.status,
+        "message": run.message,
+        "counts": run.counts,
+        "meta": run.meta,
+        "labels": {x: [[y.name, y.unit] for y in found] for x, found in run.labels.items()},
+        "series": list(run.series),
+        "axes": {name: x.axes for name, x in run.series.items()},
+        "units": {name: x.unit for name, x in run.series.items()},
+    }
+
+
+def _variables(run: Trajectory) -> dict[str, Variable]:
+    """All arrays with named dimensions, as a file or a Dataset holds them."""
+    made = {"time": Variable(("time",), run.t, {"units": "s", "long_name": "time"})}
+    for name, dim in (("q", "coordinate"), ("v", "rate")):
+        labels = run.labels[name]
+        made[dim] = Variable((dim,), np.array([x.name for x in labels], dtype=object))
+        units = np.array([x.unit for x in labels], dtype=object)
+        made[f"{dim}_unit"] = Variable((dim,), units, {"of": name})
+        made[name] = Variable(("time", dim), getattr(run, name))
+    taken: dict[str, tuple[str, ...]] = {}
+    for name, series in run.series.items():
+        made |= series.variables(name, taken)
+    if run.events:
+        dims = {"t": ("event",), "q": ("event", "coordinate"), "v": ("event", "rate")}
+        made["event"] = Variable(("event",), np.array([e.name for e in run.events], dtype=object))
+        for x, sides in dims.items():
+            made[f"event_{x}"] = Variable(sides, np.array([getattr(e, x) for e in run.events]))
+    return made
+
+
+def _check(run: Trajectory) -> None:
+    n = len(run.t)
+    shapes = {"q": run.q.shape, "v": run.v.shape}
+    for name, shape in shapes.items():
+        if shape != (n, len(run.labels.get(name, ()))):
+            _refuse(f"{name} has shape {shape}, not {n} instants by its labels")
+    for name, series in run.series.items():
+        if len(series.values) != n:
+            _refuse(f"the series {name!r} has {len(series.values)} rows for {n} instants")
+    if run.t.ndim != 1 or n == 0 or not np.all(np.diff(run.t) >= 0):
+        _refuse("t must hold at least one instant and never decrease")
+
+
+def _refuse(reason: str) -> None:
+    raise SimulationError(f"this is no run: {reason}.", status="inconsistent")
+
+
+def _check_within(run: Trajectory, t: Array) -> None:
+    # an instant past an end by rounding is that end
+    slack = 1e-9 * max(1.0, abs(run.t[0]), abs(run.t[-1]))
+    outside = t[~((t >= run.t[0] - slack) & (t <= run.t[-1] + slack))]
+    if len(outside):
+        raise SimulationError(
+            f"{outside[0]:g} s lies outside the run, which covers {run.t[0]:g} to {run.t[-1]:g} s.",
+            status="inconsistent",
+        )
+
+
+def _charts(run: Trajectory) -> list[resampling.Chart]:
+    """How q follows from v, by slices; one plain chart if nothing is said and sizes agree."""
+    nq, nv = run.q.shape[1], run.v.shape[1]
+    told = run.meta.get("charts", ())
+    if not told and nq == nv:
+        told = ({"kind": "plain", "q": (0, nq), "v": (0, nv)},)
+    return [resampling.Chart(x["kind"], slice(*x["q"]), slice(*x["v"])) for x in told]
+
+
+def _signed_like(mine: Trajectory, theirs: Trajectory) -> Trajectory:
+    """The other run with each quaternion's sign as in mine."""
+    if mine.q.shape != theirs.q.shape:
+        return theirs
+    q = theirs.q.copy()
+    for chart in _charts(mine):
+        if chart.kind in ("quaternion", "free"):
+            four = slice(chart.q.stop - 4, chart.q.stop)
+            dot = np.sum(mine.q[:, four] * q[:, four], axis=1, keepdims=True)
+            q[:, four] *= np.where(dot < 0, -1.0, 1.0)
+    return replace(theirs, q=q)
+
+
+def _worst(a: Array, b: Array) -> float:
+    return float(np.max(np.abs(a - b)[~(np.isnan(a) & np.isnan(b))], initial=0.0))
+
+
+def _matching(pattern: str, known: Iterable[str], series: Mapping[str, Series]) -> list[str]:
+    known = list(known)
+    if pattern in series:
+        return [x for x in known if x == pattern or x.startswith(f"{pattern}.")]
+    found = [x for x in known if fnmatchcase(x, pattern)]
+    return found if pattern.startswith("poses") else [x for x in found if x[:6] != "poses."]
+
+
+def _html_row(label: Label, x: Array) -> str:
+    finite = x[np.isfinite(x)]
+    ends = [x[0], x[-1], *((finite.min(), finite.max()) if len(finite) else (np.nan, np.nan))]
+    cells = "".join(f"<td>{value:.6g}</td>" for value in ends)
+    return f"<tr><td>{html.escape(label.name)}</td><td>{html.escape(label.unit)}</td>{cells}</tr>"
