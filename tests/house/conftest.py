@@ -1,0 +1,35 @@
+"""The source files, parsed once for all tests of the house."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "src" / "liaison"
+
+
+@cache
+def parsed() -> dict[str, ast.Module]:
+    """Dotted module name -> syntax tree, of every file of the package."""
+    trees = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = ("liaison", *path.relative_to(PACKAGE).with_suffix("").parts)
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        trees[name] = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    return trees
+
+
+@pytest.fixture(scope="session")
+def modules() -> dict[str, ast.Module]:
+    return parsed()
+
+
+@pytest.fixture(scope="session")
+def package() -> Path:
+    return PACKAGE
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    return PACKAGE.parents[1]
