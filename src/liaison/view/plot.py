@@ -1,0 +1,188 @@
+"""Curves of a run, chosen by label, drawn with matplotlib.
+
+Public names: plot, save_plot.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.errors import LiaisonError
+from liaison.simulate.files import whole_file
+from liaison.simulate.trajectory import Trajectory
+from liaison.units import UNITS, Label
+
+Array = NDArray[np.float64]
+
+# distinguishable by most color-blind readers, and in gray
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5B5B5B", "#A0522D")
+QUANTITIES = {
+    "rad": "angle", "deg": "angle", "rad/s": "angular velocity", "deg/s": "angular velocity",
+    "m": "length", "m/s": "velocity", "N": "force", "N*m": "torque", "Nm": "torque", "J": "energy",
+    "W": "power",
+}  # fmt: skip
+MOST_IN_LEGEND = 12
+MOST_EVENTS_NAMED = 12
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One line of a plot."""
+
+    name: str
+    unit: str
+    values: Array
+
+
+def plot(
+    trajectory: Trajectory,
+    *labels: str,
+    ax: Any = None,
+    degrees: bool = False,
+    events: bool = True,
+    title: str | None = None,
+) -> Any:
+    """Curves over time, one plot for each unit, one above the other.
+
+    Args:
+        trajectory: the run.
+        *labels: labels, names of series, or patterns ("A*", "energy", "reactions.A.*");
+            without any, the positions.
+        ax: the Axes to draw in; all curves must then have one unit.
+        degrees: show angles in degrees.
+        events: mark the instants of events.
+        title: the run's name if not given.
+
+    Returns:
+        The Axes, the topmost if there are several (the others are in `figure.axes`). Nothing is
+        shown: that is for `matplotlib.pyplot.show`, or for the notebook.
+    """
+    groups = _by_unit(_curves(trajectory, labels, degrees))
+    if ax is not None:
+        axes = [_only_axes(ax, groups)]
+    else:
+        from matplotlib import pyplot
+
+        figure = pyplot.figure(layout="constrained", figsize=_size(len(groups)))
+        axes = _stack(figure, len(groups))
+    return _draw(trajectory, groups, axes, events, title)
+
+
+def save_plot(
+    trajectory: Trajectory,
+    path: str | os.PathLike[str],
+    *labels: str,
+    degrees: bool = False,
+    events: bool = True,
+    title: str | None = None,
+) -> None:
+    """The same picture in a file; its suffix says the form (.png, .svg, .pdf).
+
+    The file appears whole or not at all; the folder must exist.
+    """
+    from matplotlib.figure import Figure
+
+    groups = _by_unit(_curves(trajectory, labels, degrees))
+    figure = Figure(layout="constrained", figsize=_size(len(groups)))
+    form = Path(path).suffix.removeprefix(".").lower()
+    known = figure.canvas.get_supported_filetypes()
+    if form not in known:
+        raise LiaisonError(
+            f"a plot cannot be saved as {Path(path).name!r}: the suffix must be one of "
+            f"{', '.join(sorted(known))}."
+        )
+    _draw(trajectory, groups, _stack(figure, len(groups)), events, title)
+    with whole_file(path) as temporary:
+        figure.savefig(temporary, format=form, dpi=150)
+
+
+def _curves(trajectory: Trajectory, labels: Sequence[str], degrees: bool) -> list[Curve]:
+    wanted = labels or [label.name for label in trajectory.labels["q"]]
+    if not wanted:
+        raise LiaisonError(f"{trajectory.name} has no coordinates to plot; name a series.")
+    chosen = trajectory.columns(*wanted)
+    return [_curve(label, values, degrees) for label, values in chosen.values()]
+
+
+def _curve(label: Label, values: Array, degrees: bool) -> Curve:
+    if degrees and label.unit.split("/")[0] == "rad":
+        radians = float(UNITS["deg"].factor) * math.pi
+        return Curve(label.name, label.unit.replace("rad", "deg", 1), values / radians)
+    return Curve(label.name, label.unit, values)
+
+
+def _by_unit(curves: Iterable[Curve]) -> dict[str, list[Curve]]:
+    groups: dict[str, list[Curve]] = {}
+    for curve in curves:
+        groups.setdefault(curve.unit, []).append(curve)
+    return groups
+
+
+def _only_axes(ax: Any, groups: dict[str, list[Curve]]) -> Any:
+    if len(groups) > 1:
+        units = ", ".join(repr(unit) for unit in groups)
+        raise LiaisonError(
+            f"one Axes cannot hold curves in {len(groups)} units ({units}).",
+            hint="Choose labels of one unit, or leave out ax.",
+        )
+    return ax
+
+
+def _size(rows: int) -> tuple[float, float]:
+    return 8.0, 1.2 + 2.8 * rows
+
+
+def _stack(figure: Any, rows: int) -> list[Any]:
+    return list(figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0])
+
+
+def _draw(
+    trajectory: Trajectory,
+    groups: dict[str, list[Curve]],
+    axes: list[Any],
+    events: bool,
+    title: str | None,
+) -> Any:
+    for ax, (unit, curves) in zip(axes, groups.items(), strict=True):
+        for k, curve in enumerate(curves):
+            color = COLORS[k % len(COLORS)]
+            style = ("-", "--", ":", "-.")[k // len(COLORS) % 4]
+            ax.plot(trajectory.t, curve.values, style, color=color, label=curve.name, lw=1.6)
+        _dress(ax, unit, len(curves))
+        if events:
+            _mark_events(ax, trajectory, named=ax is axes[0])
+    axes[-1].set_xlabel("t [s]")
+    axes[0].set_title(trajectory.name if title is None else title, loc="left", weight="bold")
+    return axes[0]
+
+
+def _dress(ax: Any, unit: str, count: int) -> None:
+    quantity = QUANTITIES.get(unit, "")
+    ax.set_ylabel(f"{quantity} [{unit}]".strip() if unit else quantity)
+    ax.grid(True, color="#DDDDDD", lw=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.margins(x=0.01)
+    if count <= MOST_IN_LEGEND:
+        ax.legend(loc="best", frameon=False, ncols=1 + (count - 1) // 6)
+
+
+def _mark_events(ax: Any, trajectory: Trajectory, named: bool) -> None:
+    for event in trajectory.events:
+        ax.axvline(event.t, color="#888888", lw=0.8, ls=(0, (4, 3)), zorder=0.5)
+    if named and len(trajectory.events) <= MOST_EVENTS_NAMED:
+        for event in trajectory.events:
+            ax.annotate(
+                event.name, (event.t, 1), xycoords=("data", "axes fraction"), xytext=(2, -2),
+                textcoords="offset points", rotation=90, va="top", fontsize="small",
+                color="#666666",
+            )  # fmt: skip
