@@ -2,17 +2,21 @@
 
 from .kernel import Bound, Kernel, MachineKernel
 from .loops import Loop, at, f64, floor, fmax, fmin, i64, iptr, kernel, loop, ptr
+from .loops_c import loops_to_c
+from .loops_compile import CompiledLoops, compile_loops
 from .program import Entry, Program
 from .to_numpy import to_numpy
 
 __all__ = [
     "Bound",
+    "CompiledLoops",
     "Entry",
     "Kernel",
     "Loop",
     "MachineKernel",
     "Program",
     "at",
+    "compile_loops",
     "f64",
     "floor",
     "fmax",
@@ -21,6 +25,7 @@ __all__ = [
     "iptr",
     "kernel",
     "loop",
+    "loops_to_c",
     "ptr",
     "to_numpy",
 ]

@@ -1,0 +1,131 @@
+"""The wall around LLVM: IR text in, addresses of machine code out.
+
+One target machine for each optimisation level serves the whole process and knows the host's
+processor. Object code is taken from the disk cache where it is there.
+
+Public names: Code, load, host, vector_lanes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import itertools
+import threading
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, final
+
+from .cache import fetch, key_of, store
+
+LIBM = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "pow", "fma")
+
+_LOCK = threading.RLock()
+_NUMBER = itertools.count()
+
+
+@final
+class Code:
+    """Machine code in memory: symbol -> address, alive as long as this object."""
+
+    def __init__(self, tracker: Any, addresses: Mapping[str, int]) -> None:
+        self._tracker = tracker
+        self.addresses = dict(addresses)
+
+    def __getitem__(self, symbol: str) -> int:
+        return self.addresses[symbol]
+
+
+def load(
+    ir: str, symbols: Iterable[str], *, optimize: int = 2, passes: bool = False, keep: bool = True
+) -> Code:
+    """Machine code of the IR text.
+
+    Args:
+        ir: a module, without target lines.
+        symbols: whose addresses are wanted.
+        optimize: level of code generation, 0 to 3.
+        passes: run LLVM's own passes over the IR first (for loops; straight-line code needs none).
+        keep: look in the disk cache, and store there.
+    """
+    options = f"O{optimize} passes={passes}"
+    key = key_of(ir, *host(), options)
+    content = fetch(key) if keep else None
+    with _LOCK:
+        if content is not None:
+            try:
+                return _link(content, symbols)
+            except RuntimeError:
+                content = None
+        content = _object_code(ir, optimize, passes)
+        if keep:
+            store(key, content)
+        return _link(content, symbols)
+
+
+@cache
+def host() -> tuple[str, str, str, str]:
+    """Processor, its features, target triple and LLVM version: what object code depends on."""
+    with _LOCK:
+        llvm = _llvm()
+        features = llvm.get_host_cpu_features().flatten()
+        version = ".".join(map(str, llvm.llvm_version_info))
+        return llvm.get_host_cpu_name(), features, llvm.get_process_triple(), version
+
+
+@cache
+def vector_lanes() -> int:
+    """How many doubles one register of this processor holds."""
+    features = set(host()[1].split(","))
+    return 8 if "+avx512f" in features else 4 if "+avx" in features else 2
+
+
+@cache
+def _llvm() -> Any:
+    """LLVM's binding, loaded when first needed: it takes a tenth of a second."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm
+
+
+@cache
+def _target_machine(optimize: int, jit: bool = False) -> Any:
+    name, features, triple, _ = host()
+    target = _llvm().Target.from_triple(triple)
+    return target.create_target_machine(
+        cpu=name, features=features, opt=optimize, reloc="pic", codemodel="small", jit=jit
+    )
+
+
+@cache
+def _linker() -> Any:
+    """The process's one just-in-time linker; libm's functions are known to it by address."""
+    llvm = _llvm()
+    library = ctypes.CDLL(ctypes.util.find_library("m"))
+    for name in LIBM:
+        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        llvm.add_symbol(name, address)
+    return llvm.create_lljit_compiler(_target_machine(2, jit=True))
+
+
+def _object_code(ir: str, optimize: int, passes: bool) -> bytes:
+    llvm, machine = _llvm(), _target_machine(optimize)
+    module = llvm.parse_assembly(f'target triple = "{host()[2]}"\n{ir}')
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    if passes:
+        options = llvm.create_pipeline_tuning_options(speed_level=max(1, optimize))
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(module, builder)
+    return bytes(machine.emit_object(module))
+
+
+def _link(content: bytes, symbols: Iterable[str]) -> Code:
+    linker = _linker()
+    builder = _llvm().JITLibraryBuilder().add_object_img(content).add_current_process()
+    for symbol in symbols:
+        builder.export_symbol(symbol)
+    tracker = builder.link(linker, f"liaison{next(_NUMBER)}")
+    return Code(tracker, {symbol: tracker[symbol] for symbol in symbols})
