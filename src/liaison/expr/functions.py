@@ -1,0 +1,104 @@
+"""The functions an author writes: sin(x), atan2(y, x), select(c, x, y), …
+
+Each takes any scalar. A float gives a float, a formula a formula, an exact number its exact value
+where that is a rational (sin 0 = 0, sqrt 4 = 2) and an exact formula otherwise (sqrt 2).
+
+Public names: sqrt sin cos tan asin acos atan exp log absolute sign atan2 minimum maximum power
+select piecewise.
+"""
+
+from __future__ import annotations
+
+from typing import Any, final, overload
+
+from .node import Expr, Pi, Scalar, as_expr, combine, make_many, unary
+from .values import FLOAT_VALUES
+
+
+def plain(node: Expr) -> Scalar:
+    """A number where the formula is a number, else the formula."""
+    return node.a if node.op == "const" and type(node.a) is not Pi else node
+
+
+@final
+class Unary:
+    """A function of one scalar, by the name of its operation."""
+
+    def __init__(self, op: str, doc: str) -> None:
+        self.op = op
+        self.value = FLOAT_VALUES[op]
+        self.__doc__ = doc
+
+    @overload
+    def __call__(self, x: Expr) -> Expr: ...
+    @overload
+    def __call__(self, x: Scalar) -> Any: ...
+    def __call__(self, x: Scalar) -> Any:
+        if type(x) is Expr:
+            return unary(self.op, x)
+        if isinstance(x, float):
+            return self.value(float(x))
+        return plain(unary(self.op, as_expr(x)))
+
+    def __repr__(self) -> str:
+        return self.op
+
+
+@final
+class Binary:
+    """A function of two scalars, by the name of its operation."""
+
+    def __init__(self, op: str, doc: str) -> None:
+        self.op = op
+        self.value = FLOAT_VALUES[op]
+        self.__doc__ = doc
+
+    @overload
+    def __call__(self, x: Expr, y: Scalar) -> Expr: ...
+    @overload
+    def __call__(self, x: Scalar, y: Expr) -> Expr: ...
+    @overload
+    def __call__(self, x: Scalar, y: Scalar) -> Any: ...
+    def __call__(self, x: Scalar, y: Scalar) -> Any:
+        if isinstance(x, float) and isinstance(y, float):
+            return self.value(float(x), float(y))
+        node = combine(self.op, as_expr(x), as_expr(y))
+        return node if type(x) is Expr or type(y) is Expr else plain(node)
+
+    def __repr__(self) -> str:
+        return self.op
+
+
+sqrt = Unary("sqrt", "Square root, of a non-negative number.")
+sin = Unary("sin", "Sine of an angle [rad].")
+cos = Unary("cos", "Cosine of an angle [rad].")
+tan = Unary("tan", "Tangent of an angle [rad].")
+asin = Unary("asin", "Arc sine [rad], in [-π/2, π/2].")
+acos = Unary("acos", "Arc cosine [rad], in [0, π].")
+atan = Unary("atan", "Arc tangent [rad], in (-π/2, π/2).")
+exp = Unary("exp", "Exponential.")
+log = Unary("log", "Natural logarithm.")
+absolute = Unary("abs", "Absolute value.")
+sign = Unary("sign", "-1, 0 or 1.")
+atan2 = Binary("atan2", "atan2(y, x): angle [rad] of the vector (x, y), in (-π, π].")
+minimum = Binary("min", "The smaller of two scalars; the first where they are equal.")
+maximum = Binary("max", "The larger of two scalars; the first where they are equal.")
+power = Binary("pow", "x to the power y.")
+
+
+def select(condition: Scalar, x: Scalar, y: Scalar) -> Any:
+    """x where condition > 0, else y."""
+    if type(condition) is not Expr or condition.op == "const":
+        return x if float(condition) > 0 else y
+    first, second = as_expr(x), as_expr(y)
+    if first is second:
+        return first
+    return make_many("select", None, (condition, first, second))
+
+
+def piecewise(*cases: tuple[Scalar, Scalar], default: Scalar) -> Any:
+    """The value of the first case (condition, value) whose condition is > 0, else the default."""
+    result: Scalar = default
+    for condition, value in reversed(cases):
+        result = select(condition, value, result)
+    return result

@@ -1,0 +1,425 @@
+"""Expr: one operation on its arguments, made once and never changed.
+
+Equal formulas are one object: a common subexpression is found by being built twice, and `is`
+compares formulas. Nodes are held weakly, so a dropped graph is freed. Every node stores a hash of
+its structure, the same in every process, by which commutative arguments are ordered: neither text
+nor code depends on what was built first. Local rules (rules.py) act while building.
+
+Public names: Expr, Pi, Scalar, symbol, constant, as_expr, same_args_rebuilt, collector_paused,
+ZERO, ONE, TWO, HALF, PI; for the rooms' own builders make, make_many, combine, unary, RULES.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
+from hashlib import blake2b
+from numbers import Integral, Rational, Real
+from typing import Any, NoReturn, TypeAlias, final
+from weakref import ref
+
+import numpy as np
+
+
+@final
+class Pi:
+    """The number π as an exact constant; `float(value)` rounds it."""
+
+    __slots__ = ()
+
+    def __float__(self) -> float:
+        return math.pi
+
+    def __repr__(self) -> str:
+        return "pi"
+
+
+THE_PI = Pi()
+Number: TypeAlias = int | Fraction | float
+Value: TypeAlias = int | Fraction | float | Pi
+
+
+@final
+class Expr:
+    """A scalar formula: an operation `op` on arguments, interned.
+
+    Flat slots keep a node small. `a` and `b` hold the arguments of unary and binary operations;
+    leaves keep their value or name in `a`; any other operation keeps its data in `a` and the tuple
+    of its arguments in `b`. Read them through `args`, `name`, `value` and `data`.
+    """
+
+    __slots__ = ("__weakref__", "a", "b", "h", "op")
+
+    op: str
+    a: Any
+    b: Any
+    h: int
+
+    @property
+    def args(self) -> tuple[Expr, ...]:
+        """Arguments of the operation; none for symbols and constants."""
+        a, b = self.a, self.b
+        if type(b) is Expr:
+            return (a, b)
+        if type(b) is tuple:
+            return b
+        return (a,) if type(a) is Expr else ()
+
+    @property
+    def data(self) -> Any:
+        """What the operation carries besides arguments: (Table, order), (Function, orders), …"""
+        return self.a if type(self.b) is tuple else None
+
+    @property
+    def name(self) -> str:
+        """Name of a symbol."""
+        if self.op != "symbol":
+            raise AttributeError(f"only a symbol has a name; this is {self!r}")
+        return str(self.a)
+
+    @property
+    def value(self) -> Value:
+        """Value of a constant: int or Fraction (exact), Pi (exact) or float."""
+        if self.op != "const":
+            raise AttributeError(f"only a constant has a value; this is {self!r}")
+        found: Value = self.a
+        return found
+
+    def __add__(self, other: Scalar) -> Expr:
+        if type(other) is not Expr and (other := _operand(other)) is None:
+            return NotImplemented
+        return combine("add", self, other)
+
+    def __radd__(self, other: Scalar) -> Expr:
+        if type(other) is not Expr and (other := _operand(other)) is None:
+            return NotImplemented
+        return combine("add", other, self)
+
+    def __sub__(self, other: Scalar) -> Expr:
+        if type(other) is not Expr and (other := _operand(other)) is None:
+            return NotImplemented
+        return combine("sub", self, other)
+
+    def __rsub__(self, other: Scalar) -> Expr:
+        if type(other) is not Expr and (other := _operand(other)) is None:
+            return NotImplemented
+        return combine("sub", other, self)
+
+    def __mul__(self, other: Scalar) -> Expr:
+        if type(other) is not Expr and (other := _operand(other)) is None:
+            return NotImplemented
+        return combine("mul", self, other)
+
+    def __rmul__(self, other: Scalar) -> Expr:
+        if type(other) is not Expr and (other := _operand(other)) is None:
+            return NotImplemented
+        return combine("mul", other, self)
+
+    def __truediv__(self, other: Scalar) -> Expr:
+        if type(other) is not Expr and (other := _operand(other)) is None:
+            return NotImplemented
+        return combine("div", self, other)
+
+    def __rtruediv__(self, other: Scalar) -> Expr:
+        if type(other) is not Expr and (other := _operand(other)) is None:
+            return NotImplemented
+        return combine("div", other, self)
+
+    def __pow__(self, other: Scalar) -> Expr:
+        if type(other) is not Expr and (other := _operand(other)) is None:
+            return NotImplemented
+        return combine("pow", self, other)
+
+    def __rpow__(self, other: Scalar) -> Expr:
+        if type(other) is not Expr and (other := _operand(other)) is None:
+            return NotImplemented
+        return combine("pow", other, self)
+
+    def __neg__(self) -> Expr:
+        return unary("neg", self)
+
+    def __pos__(self) -> Expr:
+        return self
+
+    def __abs__(self) -> Expr:
+        return unary("abs", self)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"a formula is neither true nor false: {self!r}. Compare formulas with `is`; "
+            "choose between values with select(condition, x, y)."
+        )
+
+    def __float__(self) -> float:
+        if self.op != "const":
+            raise TypeError(f"{self!r} is a formula, not a number; evaluate(f, values) gives numbers")
+        return float(self.a)
+
+    def _no_order(self, other: object) -> NoReturn:
+        raise TypeError(
+            f"formulas have no order: {self!r} and {other!r}. "
+            "minimum, maximum and select(condition, x, y) choose by value."
+        )
+
+    __lt__ = __le__ = __gt__ = __ge__ = _no_order
+
+    def __copy__(self) -> Expr:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Expr:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _REDUCE[0](self)
+
+    def __repr__(self) -> str:
+        return _REPR[0](self)
+
+
+Scalar: TypeAlias = int | Fraction | float | Expr
+Rule1: TypeAlias = Callable[[Expr], Expr | None]
+Rule2: TypeAlias = Callable[[Expr, Expr], Expr | None]
+
+# Filled by pack.py and text.py, which stand on this file.
+_REDUCE: list[Callable[[Expr], tuple[Any, ...]]] = []
+_REPR: list[Callable[[Expr], str]] = [lambda node: f"<{node.op}>"]
+
+
+# Interning --------------------------------------------------------------------------------------
+
+_BITS = (1 << 59) - 1
+_INNER = 1 << 59  # set for all but constants, so that these come first among commutative arguments
+COMMUTATIVE = frozenset({"add", "mul", "min", "max"})
+
+
+class _Known(ref[Expr]):
+    """A weak reference that knows its key in the table."""
+
+    __slots__ = ("key",)
+    key: Any
+
+
+_KNOWN: dict[Any, _Known] = {}
+_known = _KNOWN.get
+_keep = _KNOWN.setdefault
+_new = object.__new__
+
+
+def _forget(reference: _Known) -> None:
+    if _known(reference.key) is reference:
+        del _KNOWN[reference.key]
+
+
+def known_nodes() -> int:
+    """How many formulas are alive."""
+    return len(_KNOWN)
+
+
+def stable_hash(*parts: object) -> int:
+    """59 bits of the content of `parts`, the same in every process."""
+    text = "\x1f".join(str(part) for part in parts)
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little") & _BITS
+
+
+class _Salts(dict[str, int]):
+    def __missing__(self, op: str) -> int:
+        self[op] = stable_hash("op", op)
+        return self[op]
+
+
+_SALT = _Salts()
+
+
+def make(op: str, a: Any, b: Any = None) -> Expr:
+    """The one node for (op, a, b) of one or two arguments; no rule is applied.
+
+    The key is the hash of the structure. CPython hashes tuples of integers alike in every process.
+    """
+    h = hash((_SALT[op], a.h, b.h if b is not None else 7)) & _BITS | _INNER
+    found = _known(h)
+    if found is not None:
+        node = found()
+        if node is not None and node.a is a and node.b is b and node.op == op:
+            return node
+        return _intern(op, a, b, h, h)
+    node = _new(Expr)
+    node.op = op
+    node.a = a
+    node.b = b
+    node.h = h
+    reference = _Known(node, _forget)
+    reference.key = h
+    return node if _keep(h, reference) is reference else _intern(op, a, b, h, h)
+
+
+def make_many(op: str, data: Any, args: tuple[Expr, ...], token: object = "") -> Expr:
+    """The one node for an operation with data or with three arguments and more.
+
+    Args:
+        op: name of a row of OPS.
+        data: what the node carries besides arguments, comparable and immutable.
+        args: its arguments.
+        token: text that identifies `data` in every process.
+    """
+    h = hash((_SALT[op], stable_hash(token), *(arg.h for arg in args))) & _BITS | _INNER
+    return _intern(op, data, args, h, h)
+
+
+def _intern(op: str, a: Any, b: Any, h: int, key: Any) -> Expr:
+    """The node under `key`, or under the next free key where another formula has this hash."""
+    while True:
+        found = _known(key)
+        node = found() if found is not None else None
+        if node is None:
+            _KNOWN.pop(key, None)
+            node = _new(Expr)
+            node.op, node.a, node.b, node.h = op, a, b, h
+            reference = _Known(node, _forget)
+            reference.key = key
+            if _keep(key, reference) is reference:
+                return node
+        elif node.op == op and (node.a is a or node.a == a) and (node.b is b or node.b == b):
+            return node
+        else:
+            key += 1 << 60
+
+
+def symbol(name: str) -> Expr:
+    """The symbol of that name; there is one for each name."""
+    if type(name) is not str or not name:
+        raise TypeError(f"a symbol is named by a text that is not empty, not by {name!r}")
+    found = _known(name)
+    node = found() if found is not None else None
+    if node is not None:
+        return node
+    return _intern("symbol", name, None, stable_hash("symbol", name) | _INNER, name)
+
+
+def constant(value: Value) -> Expr:
+    """The constant of that value and type: 1, Fraction(1, 2) and 0.5 are kept as they come.
+
+    int and Fraction are exact, float is float; 0.0 and -0.0 differ; NaN is refused.
+    """
+    kind = type(value)
+    if kind is int:
+        key: Any = ("exact", value, 1)
+    elif kind is Fraction:
+        if value.denominator == 1:  # type: ignore[union-attr]
+            value = value.numerator  # type: ignore[union-attr]
+            key = ("exact", value, 1)
+        else:
+            key = ("exact", value.numerator, value.denominator)  # type: ignore[union-attr]
+    elif kind is float:
+        if value != value:
+            raise ValueError("NaN is no constant: every formula of it would be NaN")
+        key = struct.pack("<d", value)
+    elif kind is Pi:
+        key = ("pi",)
+    else:
+        raise TypeError(f"no constant is made of {value!r} ({kind.__name__}); give int, Fraction, float")
+    found = _known(key)
+    node = found() if found is not None else None
+    return node if node is not None else _intern_constant(value, key)
+
+
+def _intern_constant(value: Value, key: Any) -> Expr:
+    while True:
+        found = _known(key)
+        node = found() if found is not None else None
+        if node is not None:
+            return node
+        _KNOWN.pop(key, None)
+        node = _new(Expr)
+        node.op, node.a, node.b = "const", value, None
+        node.h = stable_hash("const", key.hex() if type(key) is bytes else key)
+        reference = _Known(node, _forget)
+        reference.key = key
+        if _keep(key, reference) is reference:
+            return node
+
+
+def _converted(x: object) -> Expr | None:
+    """Numbers of other types: NumPy scalars, Decimal, subclasses; None for what is no number."""
+    if isinstance(x, bool | np.bool_):
+        raise TypeError(f"{x!r} is a truth value, not a number")
+    if isinstance(x, Integral):
+        return constant(int(x))
+    if isinstance(x, Rational):
+        return constant(Fraction(x.numerator, x.denominator))
+    if isinstance(x, Decimal):
+        return constant(Fraction(x))
+    if isinstance(x, Real):
+        return constant(float(x))
+    return constant(THE_PI) if isinstance(x, Pi) else None
+
+
+def _operand(x: object) -> Expr | None:
+    kind = type(x)
+    if kind is int or kind is float or kind is Fraction:
+        return constant(x)  # type: ignore[arg-type]
+    return None if kind is np.ndarray else _converted(x)
+
+
+def as_expr(x: Scalar) -> Expr:
+    """The formula of a scalar: itself, or the constant of a number."""
+    if type(x) is Expr:
+        return x
+    node = _operand(x)
+    if node is None and isinstance(x, np.ndarray) and x.ndim == 0:
+        return as_expr(x.item())
+    if node is None:
+        raise TypeError(f"no formula is made of {x!r} ({type(x).__name__}); give a number or Expr")
+    return node
+
+
+# Building with rules ----------------------------------------------------------------------------
+
+# RULES[op][kind of a][kind of b], RULES_ONE[op][kind of a], RULES_SAME[op]: filled by rules.py
+RULES: dict[str, dict[str, dict[str, tuple[Rule2, ...]]]] = {}
+RULES_ONE: dict[str, dict[str, tuple[Rule1, ...]]] = {}
+RULES_SAME: dict[str, Rule1] = {}
+
+
+def combine(op: str, a: Expr, b: Expr) -> Expr:
+    """op(a, b) for a binary operation, after the local rules."""
+    for rule in RULES[op][a.op][b.op]:
+        found = rule(a, b)
+        if found is not None:
+            return found
+    if a is b and op in RULES_SAME:
+        found = RULES_SAME[op](a)
+        if found is not None:
+            return found
+    if a.h > b.h and op in COMMUTATIVE:
+        return make(op, b, a)
+    return make(op, a, b)
+
+
+def unary(op: str, a: Expr) -> Expr:
+    """op(a) for a unary operation, after the local rules."""
+    for rule in RULES_ONE[op][a.op]:
+        found = rule(a)
+        if found is not None:
+            return found
+    return make(op, a)
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Building without the cyclic collector: nodes form no cycles, and it takes most of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+ZERO, ONE, TWO, HALF = constant(0), constant(1), constant(2), constant(Fraction(1, 2))
+PI = constant(THE_PI)

@@ -1,0 +1,140 @@
+"""The table of operations: for each its value, partial derivatives, and its text in C and LaTeX.
+
+A row with `expand` is special: `expanded(fs)` writes it in terms of plain rows, so that a back end
+that does not know it never meets it.
+
+Public names: Op, OPS, partial, apply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+from .functions import cos, exp, log, select, sign, sin, sqrt, tan
+from .node import HALF, ONE, ZERO, Expr, combine, make_many, unary
+from .values import ARRAY_VALUES, FLOAT_VALUES
+
+Partial = Callable[..., Expr]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A row: one operation.
+
+    Attributes:
+        arity: number of arguments; -1 where it varies.
+        value: on floats (IEEE 754, never raises); rows with data take the data first.
+        array: on NumPy arrays, broadcasting.
+        partials: derivative in each argument, as functions of the arguments (data first).
+        c: C99 expression with {} for each argument; empty where `expand` or data is needed.
+        latex, text: the same for people.
+        rank: how tightly it binds when printed: 1 sum, 2 product, 3 sign, 4 power, 9 function call.
+        expand: the same as a formula of other rows, None for plain rows.
+        token: content of the data as text, for hashes.
+    """
+
+    arity: int
+    value: Callable[..., Any]
+    array: Callable[..., Any]
+    partials: tuple[Partial, ...]
+    c: str
+    latex: str
+    text: str
+    rank: int = 9
+    expand: Callable[..., Expr] | None = None
+    token: Callable[[Any], object] = str
+
+
+def _row(name: str, partials: tuple[Partial, ...], c: str, latex: str, text: str = "", rank: int = 9) -> Op:
+    value, array = FLOAT_VALUES[name], ARRAY_VALUES[name]
+    return Op(len(partials), value, array, partials, c, latex, text or c, rank)
+
+
+def _function(name: str, derivative: Partial, latex: str, c: str = "") -> Op:
+    return _row(name, (derivative,), c or f"{name}({{}})", latex, f"{name}({{}})")
+
+
+def _first_smaller(x: Expr, y: Expr) -> Expr:
+    # equal arguments: the first is taken, so this is 1 where y >= x
+    return select(x - y, ZERO, ONE)  # type: ignore[no-any-return]
+
+
+def _power_base(x: Expr, n: Expr) -> Expr:
+    return n * x ** (n - ONE)
+
+
+_UNIT: Partial = lambda *_: ONE  # noqa: E731
+_MINUS: Partial = lambda *_: -ONE  # noqa: E731
+
+OPS: dict[str, Op] = {
+    "add": _row("add", (_UNIT, _UNIT), "({} + {})", "{} + {}", "{} + {}", 1),
+    "sub": _row("sub", (_UNIT, _MINUS), "({} - {})", "{} - {}", "{} - {}", 1),
+    "mul": _row("mul", (lambda x, y: y, lambda x, y: x), "({} * {})", r"{}\,{}", "{}*{}", 2),
+    "div": _row(
+        "div", (lambda x, y: ONE / y, lambda x, y: -(x / y / y)), "({} / {})", r"\frac{{{}}}{{{}}}", "{}/{}", 2
+    ),
+    "neg": _row("neg", (_MINUS,), "(-{})", "-{}", "-{}", 3),
+    "pow": _row(
+        "pow", (_power_base, lambda x, n: x**n * log(x)), "pow({}, {})", "{{{}}}^{{{}}}", "{}**{}", 4
+    ),
+    "sqrt": _function("sqrt", lambda x: HALF / sqrt(x), r"\sqrt{{{}}}"),
+    "sin": _function("sin", lambda x: cos(x), r"\sin {}"),
+    "cos": _function("cos", lambda x: -sin(x), r"\cos {}"),
+    "tan": _function("tan", lambda x: ONE + tan(x) * tan(x), r"\tan {}"),
+    "asin": _function("asin", lambda x: ONE / sqrt(ONE - x * x), r"\arcsin {}"),
+    "acos": _function("acos", lambda x: -(ONE / sqrt(ONE - x * x)), r"\arccos {}"),
+    "atan": _function("atan", lambda x: ONE / (ONE + x * x), r"\arctan {}"),
+    "atan2": _row(
+        "atan2",
+        (lambda y, x: x / (x * x + y * y), lambda y, x: -(y / (x * x + y * y))),
+        "atan2({}, {})",
+        r"\operatorname{{atan2}}({}, {})",
+    ),
+    "exp": _function("exp", lambda x: exp(x), r"\exp {}"),
+    "log": _function("log", lambda x: ONE / x, r"\ln {}"),
+    "abs": _function("abs", lambda x: sign(x), r"\left|{}\right|", "fabs({})"),
+    "sign": _function("sign", lambda x: ZERO, r"\operatorname{{sgn}} {}", "(double)(({0} > 0) - ({0} < 0))"),
+    "min": _row(
+        "min",
+        (_first_smaller, lambda x, y: select(x - y, ONE, ZERO)),
+        "({1} < {0} ? {1} : {0})",
+        r"\min({}, {})",
+        "min({}, {})",
+    ),
+    "max": _row(
+        "max",
+        (lambda x, y: select(y - x, ZERO, ONE), lambda x, y: select(y - x, ONE, ZERO)),
+        "({1} > {0} ? {1} : {0})",
+        r"\max({}, {})",
+        "max({}, {})",
+    ),
+    "select": _row(
+        "select",
+        (lambda c, x, y: ZERO, lambda c, x, y: select(c, ONE, ZERO), lambda c, x, y: select(c, ZERO, ONE)),
+        "({} > 0 ? {} : {})",
+        r"\begin{{cases}} {1} & {0} > 0 \\ {2} & \text{{else}} \end{{cases}}",
+        "select({}, {}, {})",
+    ),
+}  # fmt: skip
+
+
+def partial(node: Expr, index: int) -> Expr:
+    """Derivative of a node in its argument number `index`, as a formula of its arguments."""
+    row = OPS[node.op]
+    if type(node.b) is tuple and node.a is not None:
+        return row.partials[index if row.arity >= 0 else 0](node.a, *node.b, index)
+    return row.partials[index](*node.args)
+
+
+def apply(op: str, args: tuple[Expr, ...], data: Any = None) -> Expr:
+    """The operation on these arguments, after the local rules."""
+    if data is None and len(args) == 2:
+        return combine(op, *args)
+    if data is None and len(args) == 1:
+        return unary(op, args[0])
+    if op == "select":
+        return select(*args)  # type: ignore[no-any-return]
+    return make_many(op, data, args, OPS[op].token(data))
