@@ -173,7 +173,7 @@ def tumbling(n: int, step: float) -> Trajectory:
         "q": tuple(Label(f"F.{x}") for x in names),
         "v": tuple(Label(f"F.v{x}") for x in range(6)),
     }
-    charts = ({"kind": "free", "q": (0, 7), "v": (0, 6)},)
+    charts = (resampling.Chart("Free", slice(0, 7), slice(0, 6)),)
     q = np.concatenate([p, quat], axis=1)
     return Trajectory("tumbling", times, q, v, labels, meta={"charts": charts, "fine": fine})
 

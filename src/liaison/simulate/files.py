@@ -10,7 +10,7 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, final
 
@@ -121,11 +121,13 @@ def _variable(made: Any) -> Variable:
 
 
 def plain(x: Any) -> Any:
-    """Data that JSON keeps: words, numbers, tuples and tables; the rest as its text."""
+    """Data that JSON keeps: words, numbers, tuples, tables (of records too); the rest as text."""
     if isinstance(x, Mapping):
         return {str(name): plain(value) for name, value in x.items()}
     if isinstance(x, np.ndarray | np.generic):
         return plain(x.tolist())
+    if is_dataclass(x) and not isinstance(x, type):
+        return {one.name: plain(getattr(x, one.name)) for one in fields(x)}
     if isinstance(x, slice):
         return (x.start, x.stop)
     if isinstance(x, list | tuple):

@@ -56,6 +56,14 @@ class Chart:
     q: slice
     v: slice
 
+    @staticmethod
+    def named(kind: str, q: slice, v: slice) -> Chart:
+        """The chart of a kind told in other words: a ball joint is a quaternion if q has four."""
+        sizes = (q.stop - q.start, v.stop - v.start)
+        known = {("spherical", (4, 3)): "quaternion", ("free", (7, 6)): "free"}
+        fallback = kind if kind in ("plain", "quaternion") else "other"
+        return Chart(known.get((kind.lower(), sizes), fallback), q, v)
+
 
 def state(spot: Spot, t: Array, q: Array, v: Array, charts: list[Chart]) -> tuple[Array, Array]:
     """Positions and velocities at the wanted instants; slices without a chart by neighbours."""

@@ -57,7 +57,7 @@ class Trajectory:
         message: the status in a sentence.
         counts: steps, evaluations, rejected, projections, …
         meta: plain data: mechanism, parameters, method, tolerances, version, and `charts`:
-            {"kind": "plain" | "quaternion" | "free", "q": (start, stop), "v": (start, stop)}.
+            records of kind ("plain", "quaternion" or "spherical", "free"), slice q, slice v.
     """
 
     name: str
@@ -216,8 +216,8 @@ class Trajectory:
         import pandas
 
         chosen = self.columns(*patterns)
-        index = pandas.Index(self.t, name="t")
-        frame = pandas.DataFrame({x: values for x, (_, values) in chosen.items()}, index=index)
+        table = {x: values for x, (_, values) in chosen.items()}
+        frame = pandas.DataFrame(table, index=pandas.Index(self.t, name="t"))
         frame.attrs["units"] = {"t": "s"} | {x: label.unit for x, (label, _) in chosen.items()}
         return frame
 
@@ -334,8 +334,7 @@ def _variables(run: Trajectory) -> dict[str, Variable]:
 
 def _check(run: Trajectory) -> None:
     n = len(run.t)
-    shapes = {"q": run.q.shape, "v": run.v.shape}
-    for name, shape in shapes.items():
+    for name, shape in (("q", run.q.shape), ("v", run.v.shape)):
         if shape != (n, len(run.labels.get(name, ()))):
             _refuse(f"{name} has shape {shape}, not {n} instants by its labels")
     for name, series in run.series.items():
@@ -366,7 +365,7 @@ def _charts(run: Trajectory) -> list[resampling.Chart]:
     told = run.meta.get("charts", ())
     if not told and nq == nv:
         told = ({"kind": "plain", "q": (0, nq), "v": (0, nv)},)
-    return [resampling.Chart(x["kind"], slice(*x["q"]), slice(*x["v"])) for x in told]
+    return [resampling.Chart.named(x["kind"], slice(*x["q"]), slice(*x["v"])) for x in told]
 
 
 def _signed_like(mine: Trajectory, theirs: Trajectory) -> Trajectory:
