@@ -1,0 +1,277 @@
+"""Attitudes of a ball or a free body: unit quaternion, Euler and Bryant angles, rotation matrix.
+
+Each is a small object that says how its coordinates turn M with respect to F and how they change
+with its speeds: the angular velocity in M for quaternion and matrix, the angle rates for angles.
+
+Public names: Attitude, Quaternion, EulerZXZ, BryantXYZ, RotationMatrix.
+"""
+
+# ruff: noqa: D102 (methods of an interface are documented there)
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, final
+
+from liaison.expr import atan2, cos, select, sin, sqrt
+from liaison.spatial import (
+    Array,
+    Entries,
+    array,
+    cross3,
+    dot,
+    identity,
+    product,
+    quaternion_product,
+    rotation_bryant_xyz,
+    rotation_euler_zxz,
+    rotation_quaternion,
+    tilde,
+    zeros,
+)
+
+from .joint_type import nearest_angle
+
+_OMEGA = ("wx", "wy", "wz")
+_HALF = Fraction(1, 2)
+
+
+class Attitude(ABC):
+    """How coordinates describe the turn of M with respect to F."""
+
+    __slots__ = ()
+
+    NAMES: ClassVar[tuple[str, ...]]
+    UNITS: ClassVar[tuple[str, ...]]
+    SPEEDS: ClassVar[tuple[str, ...]]
+    IS_CONSTANT: ClassVar[bool]
+
+    @abstractmethod
+    def rotation(self, e: Entries) -> Array:
+        """R_FM."""
+
+    @abstractmethod
+    def angular(self, e: Entries) -> Array:
+        """W with ω_FM_M = W v, shape (3, 3)."""
+
+    def kinematic_map(self, e: Entries) -> Array:
+        """N with ė = N v."""
+        return identity(3)
+
+    def retract(self, e: Entries, xi: Entries) -> Array:
+        """e ⊞ ξ."""
+        return array([a + b for a, b in zip(e, xi, strict=True)])
+
+    def local_rate(self, xi: Entries, v: Entries) -> Array:
+        """ξ̇ of the motion with speeds v."""
+        return array(list(v))
+
+    def difference(self, e0: Entries, e1: Entries) -> Array:
+        """ξ with e0 ⊞ ξ = e1."""
+        return array([b - a for a, b in zip(e0, e1, strict=True)])
+
+    def neutral(self) -> Array:
+        """M along F."""
+        return zeros(len(self.NAMES))
+
+    @abstractmethod
+    def of(self, R: Array, near: Entries) -> Array:
+        """Coordinates of a rotation, those nearest `near`."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Quaternion(Attitude):
+    """Unit quaternion (w, x, y, z); speeds are ω in M; local coordinates a rotation vector.
+
+    e ⊞ ξ = e ⊗ exp(ξ/2). Without singularity.
+
+    Source: LL 4.4.5.
+    Differs: LL prints v̇ with a sign error; it is ½ (w ω + v × ω).
+    """
+
+    NAMES: ClassVar[tuple[str, ...]] = ("qw", "qx", "qy", "qz")
+    UNITS: ClassVar[tuple[str, ...]] = ("", "", "", "")
+    SPEEDS: ClassVar[tuple[str, ...]] = _OMEGA
+    IS_CONSTANT: ClassVar[bool] = True
+
+    def rotation(self, e: Entries) -> Array:
+        return rotation_quaternion(e)
+
+    def angular(self, e: Entries) -> Array:
+        return identity(3)
+
+    def kinematic_map(self, e: Entries) -> Array:
+        w, x, y, z = (a * _HALF for a in e)
+        return array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])
+
+    def retract(self, e: Entries, xi: Entries) -> Array:
+        return quaternion_product(e, exponential(xi))
+
+    def local_rate(self, xi: Entries, v: Entries) -> Array:
+        return rotation_vector_rate(xi, v)
+
+    def difference(self, e0: Entries, e1: Entries) -> Array:
+        back = [e0[0], -e0[1], -e0[2], -e0[3]]
+        return logarithm(quaternion_product(back, e1))
+
+    def neutral(self) -> Array:
+        return array([1, 0, 0, 0])
+
+    def of(self, R: Array, near: Entries) -> Array:
+        return _quaternion_near(R, near)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EulerZXZ(Attitude):
+    """Euler's angles R = R_z(ψ) R_x(θ) R_z(φ); speeds are their rates. Singular at sin θ = 0."""
+
+    NAMES: ClassVar[tuple[str, ...]] = ("precession", "nutation", "spin")
+    UNITS: ClassVar[tuple[str, ...]] = ("rad", "rad", "rad")
+    SPEEDS: ClassVar[tuple[str, ...]] = NAMES
+    IS_CONSTANT: ClassVar[bool] = False
+
+    def rotation(self, e: Entries) -> Array:
+        return rotation_euler_zxz(*e)
+
+    def angular(self, e: Entries) -> Array:
+        c2, s2, c3, s3 = cos(e[1]), sin(e[1]), cos(e[2]), sin(e[2])
+        return array([[s2 * s3, c3, 0], [s2 * c3, -s3, 0], [c2, 0, 1]])
+
+    def of(self, R: Array, near: Entries) -> Array:
+        """Of the two triples the one whose nutation has the sign of the sine of near's."""
+        side = select(sin(near[1]), 1, -1)
+        first = nearest_angle(side * R[0, 2], -(side * R[1, 2]), near[0])
+        third = nearest_angle(side * R[2, 0], side * R[2, 1], near[2])
+        sine = side * sqrt(R[0, 2] * R[0, 2] + R[1, 2] * R[1, 2])
+        return array([first, nearest_angle(sine, R[2, 2], near[1]), third])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BryantXYZ(Attitude):
+    """Bryant's angles R = R_x(α) R_y(β) R_z(γ); speeds are their rates. Singular at cos β = 0.
+
+    (angles de Cardan)
+    """
+
+    NAMES: ClassVar[tuple[str, ...]] = ("angle_x", "angle_y", "angle_z")
+    UNITS: ClassVar[tuple[str, ...]] = ("rad", "rad", "rad")
+    SPEEDS: ClassVar[tuple[str, ...]] = NAMES
+    IS_CONSTANT: ClassVar[bool] = False
+
+    def rotation(self, e: Entries) -> Array:
+        return rotation_bryant_xyz(*e)
+
+    def angular(self, e: Entries) -> Array:
+        c2, s2, c3, s3 = cos(e[1]), sin(e[1]), cos(e[2]), sin(e[2])
+        return array([[c2 * c3, s3, 0], [-(c2 * s3), c3, 0], [s2, 0, 1]])
+
+    def of(self, R: Array, near: Entries) -> Array:
+        """Of the two triples the one whose β has a cosine of the sign of near's."""
+        side = select(cos(near[1]), 1, -1)
+        first = nearest_angle(-(side * R[1, 2]), side * R[2, 2], near[0])
+        third = nearest_angle(-(side * R[0, 1]), side * R[0, 0], near[2])
+        cosine = side * sqrt(R[1, 2] * R[1, 2] + R[2, 2] * R[2, 2])
+        return array([first, nearest_angle(R[0, 2], cosine, near[1]), third])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RotationMatrix(Attitude):
+    """The nine entries of R, row by row; speeds are ω in M: Ṙ = R ω̃. Without singularity."""
+
+    NAMES: ClassVar[tuple[str, ...]] = tuple(f"r{i}{j}" for i in "xyz" for j in "xyz")
+    UNITS: ClassVar[tuple[str, ...]] = ("",) * 9
+    SPEEDS: ClassVar[tuple[str, ...]] = _OMEGA
+    IS_CONSTANT: ClassVar[bool] = True
+
+    def rotation(self, e: Entries) -> Array:
+        return array([[e[3 * i + j] for j in range(3)] for i in range(3)])
+
+    def angular(self, e: Entries) -> Array:
+        return identity(3)
+
+    def kinematic_map(self, e: Entries) -> Array:
+        R = self.rotation(e)
+        columns = [product(R, tilde([int(k == axis) for k in range(3)])) for axis in range(3)]
+        return array([[column[i, j] for column in columns] for i in range(3) for j in range(3)])
+
+    def retract(self, e: Entries, xi: Entries) -> Array:
+        turned = product(self.rotation(e), rotation_quaternion(exponential(xi)))
+        return array(turned.ravel().tolist())
+
+    def local_rate(self, xi: Entries, v: Entries) -> Array:
+        return rotation_vector_rate(xi, v)
+
+    def difference(self, e0: Entries, e1: Entries) -> Array:
+        """The rotation vector, shorter than half a turn, from the skew part of R₀ᵀ R₁."""
+        R = product(self.rotation(e0).T, self.rotation(e1))
+        axis = [(R[2, 1] - R[1, 2]) / 2, (R[0, 2] - R[2, 0]) / 2, (R[1, 0] - R[0, 1]) / 2]
+        s = _length(axis)
+        angle = atan2(s, (R[0, 0] + R[1, 1] + R[2, 2] - 1) / 2)
+        return array([a * (angle / s) for a in axis])
+
+    def neutral(self) -> Array:
+        return array(identity(3).ravel().tolist())
+
+    def of(self, R: Array, near: Entries) -> Array:
+        return array(R.ravel().tolist())
+
+
+def exponential(xi: Entries) -> Array:
+    """exp(ξ/2): the unit quaternion of the rotation vector ξ."""
+    angle = _length(xi)
+    ratio = sin(angle * _HALF) / angle
+    return array([cos(angle * _HALF), *(ratio * x for x in xi)])
+
+
+def logarithm(e: Entries) -> Array:
+    """The rotation vector ξ, shorter than a turn, with exp(ξ/2) = e."""
+    s = _length(e[1:])
+    ratio = 2 * atan2(s, e[0]) / s
+    return array([ratio * x for x in e[1:]])
+
+
+def rotation_vector_rate(xi: Entries, omega: Entries) -> Array:
+    """ξ̇ = ω + ½ ξ × ω + (1 − (θ/2) cot(θ/2))/θ² ξ × (ξ × ω), θ = |ξ|, ω in the moving frame.
+
+    The inverse of the right derivative of the exponential.
+
+    Source: HW2 IV.8 (dexp⁻¹), with −ξ because ω is told in the body.
+    """
+    angle = _length(xi)
+    half = angle * _HALF
+    coefficient = (1 - half * cos(half) / sin(half)) / (angle * angle)
+    once = cross3(list(xi), list(omega))
+    twice = cross3(list(xi), once)
+    return array(
+        [w + a * _HALF + coefficient * b for w, a, b in zip(omega, once, twice, strict=True)]
+    )
+
+
+TINY = 1e-40
+"""Added to the square of an angle [rad²] before its root, far below rounding of any other angle:
+sin(θ)/θ and its like then have their limits at 0, without a branch."""
+
+
+def _length(a: Entries) -> Any:
+    """|a|, never zero."""
+    return sqrt(dot(a, a) + TINY)
+
+
+def _quaternion_near(R: Array, near: Entries) -> Array:
+    """Unit quaternion of R on the side of `near`, for turns by less than half from it.
+
+    With near = n, the quaternion of the rest Rᵣ = R(n)ᵀ R has w = ½ √(1 + tr Rᵣ) > 0.
+    """
+    rest = product(rotation_quaternion(near).T, R)
+    w = sqrt(1 + rest[0, 0] + rest[1, 1] + rest[2, 2]) * _HALF
+    part = 1 / (4 * w)
+    x = (rest[2, 1] - rest[1, 2]) * part
+    y = (rest[0, 2] - rest[2, 0]) * part
+    z = (rest[1, 0] - rest[0, 1]) * part
+    return quaternion_product(near, [w, x, y, z])

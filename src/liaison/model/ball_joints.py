@@ -1,0 +1,302 @@
+"""Joints in which M turns freely: a ball whose center is held, or led along a line or a plane.
+
+All take an attitude (quaternion unless told otherwise).
+
+Public names: Spherical, PointOnLine, PointOnPlane, Rod, Free.
+"""
+
+# ruff: noqa: D102 (methods of an interface are documented there)
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, final
+
+from liaison.errors import ModelError
+from liaison.expr import cos, sin, sqrt
+from liaison.spatial import (
+    Array,
+    Entries,
+    array,
+    dot,
+    identity,
+    number,
+    product,
+    rotation_quaternion,
+    zeros,
+)
+
+from .attitudes import Attitude, Quaternion, exponential
+from .joint_type import JointType, nearest_angle
+
+
+class BallJoint(JointType):
+    """A ball whose center moves by some coordinates of its own, first in q and in v."""
+
+    __slots__ = ()
+
+    attitude: Attitude
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return self.NAMES + self.attitude.NAMES
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]:
+        return self.UNITS + self.attitude.UNITS
+
+    @property
+    def speed_names(self) -> tuple[str, ...]:
+        return self.NAMES + self.attitude.SPEEDS
+
+    @property
+    def speed_units(self) -> tuple[str, ...]:
+        return tuple(f"{unit}/s" for unit in self.UNITS) + ("rad/s",) * 3
+
+    @property
+    def is_constant(self) -> bool:
+        return not self.NAMES and self.attitude.IS_CONSTANT
+
+    @abstractmethod
+    def center(self, s: Entries) -> Array:
+        """Where the center is in F."""
+
+    @abstractmethod
+    def center_directions(self, s: Entries) -> Array:
+        """Its partial derivatives, in F, shape (3, n)."""
+
+    @abstractmethod
+    def center_of(self, p: Array, near: Entries) -> list[Any]:
+        """The center's coordinates from its place in F."""
+
+    def _split(self, q: Entries) -> tuple[Entries, Entries]:
+        n = len(self.NAMES)
+        return q[:n], q[n:]
+
+    def pose(self, q: Entries) -> tuple[Array, Array]:
+        s, e = self._split(q)
+        return self.attitude.rotation(e), self.center(s)
+
+    def subspace(self, q: Entries) -> Array:
+        s, e = self._split(q)
+        n = len(self.NAMES)
+        S = zeros(6, n + 3)
+        S[:3, n:] = self.attitude.angular(e)
+        if n:
+            S[3:, :n] = product(self.attitude.rotation(e).T, self.center_directions(s))
+        return array(S)
+
+    def kinematic_map(self, q: Entries) -> Array:
+        n = len(self.NAMES)
+        N = zeros(self.nq, self.nv)
+        N[:n, :n] = identity(n)
+        N[n:, n:] = self.attitude.kinematic_map(q[n:])
+        return array(N)
+
+    def retract(self, q: Entries, xi: Entries) -> Array:
+        (s, e), (d, turn) = self._split(q), self._split(xi)
+        moved = [a + b for a, b in zip(s, d, strict=True)]
+        return array([*moved, *self.attitude.retract(e, turn)])
+
+    def local_rate(self, q: Entries, xi: Entries, v: Entries) -> Array:
+        (_, turn), (rates, omega) = self._split(xi), self._split(v)
+        return array([*rates, *self.attitude.local_rate(turn, omega)])
+
+    def difference(self, q0: Entries, q1: Entries) -> Array:
+        (s0, e0), (s1, e1) = self._split(q0), self._split(q1)
+        moved = [b - a for a, b in zip(s0, s1, strict=True)]
+        return array([*moved, *self.attitude.difference(e0, e1)])
+
+    def neutral(self) -> Array:
+        return array([*([0] * len(self.NAMES)), *self.attitude.neutral()])
+
+    def coordinates_of(self, R: Array, p: Array, near: Entries) -> Array:
+        s, e = self._split(near)
+        return array([*self.center_of(p, s), *self.attitude.of(R, e)])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Spherical(BallJoint):
+    """Ball joint (liaison rotule): M turns freely about the common origin."""
+
+    attitude: Attitude = field(default_factory=Quaternion)
+
+    ROWS: ClassVar[tuple[str, ...]] = ("force along x", "force along y", "force along z")
+
+    def center(self, s: Entries) -> Array:
+        return zeros(3)
+
+    def center_directions(self, s: Entries) -> Array:
+        return zeros(3, 0)
+
+    def center_of(self, p: Array, near: Entries) -> list[Any]:
+        return []
+
+    def residual(self, R: Array, p: Array) -> list[Any]:
+        return [p[0], p[1], p[2]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PointOnLine(BallJoint):
+    """Ball in a tube (linéaire annulaire): the origin of M stays on the axis z of F."""
+
+    attitude: Attitude = field(default_factory=Quaternion)
+
+    NAMES: ClassVar[tuple[str, ...]] = ("slide",)
+    UNITS: ClassVar[tuple[str, ...]] = ("m",)
+    ROWS: ClassVar[tuple[str, ...]] = ("force along x", "force along y")
+
+    def center(self, s: Entries) -> Array:
+        return array([0, 0, s[0]])
+
+    def center_directions(self, s: Entries) -> Array:
+        return array([[0], [0], [1]])
+
+    def center_of(self, p: Array, near: Entries) -> list[Any]:
+        return [p[2]]
+
+    def residual(self, R: Array, p: Array) -> list[Any]:
+        return [p[0], p[1]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PointOnPlane(BallJoint):
+    """Ball on a plane (ponctuelle): the origin of M stays in the plane x-y of F."""
+
+    attitude: Attitude = field(default_factory=Quaternion)
+
+    NAMES: ClassVar[tuple[str, ...]] = ("x", "y")
+    UNITS: ClassVar[tuple[str, ...]] = ("m", "m")
+    ROWS: ClassVar[tuple[str, ...]] = ("force along z",)
+
+    def center(self, s: Entries) -> Array:
+        return array([s[0], s[1], 0])
+
+    def center_directions(self, s: Entries) -> Array:
+        return array([[1, 0], [0, 1], [0, 0]])
+
+    def center_of(self, p: Array, near: Entries) -> list[Any]:
+        return [p[0], p[1]]
+
+    def residual(self, R: Array, p: Array) -> list[Any]:
+        return [p[2]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rod(BallJoint):
+    """Massless rod with ball ends: the origin of M stays at a distance from the origin of F.
+
+    The rod's direction in F is R_z(azimuth) R_y(−elevation) x: along x at the zero position,
+    towards z for a positive elevation. Singular where it points along ±z of F.
+    """
+
+    length: Any  # [m], positive
+    attitude: Attitude = field(default_factory=Quaternion)
+
+    NAMES: ClassVar[tuple[str, ...]] = ("azimuth", "elevation")
+    UNITS: ClassVar[tuple[str, ...]] = ("rad", "rad")
+    ROWS: ClassVar[tuple[str, ...]] = ("force along the rod",)
+
+    def __post_init__(self) -> None:
+        length = number(self.length)
+        if length is not None and not length > 0:
+            raise ModelError(f"the length of a rod is {length:g} m; it must be positive.")
+
+    def center(self, s: Entries) -> Array:
+        flat = self.length * cos(s[1])
+        return array([flat * cos(s[0]), flat * sin(s[0]), self.length * sin(s[1])])
+
+    def center_directions(self, s: Entries) -> Array:
+        x, y, z = self.center(s)
+        flat = self.length * cos(s[1])
+        return array([[-y, -(z * cos(s[0]))], [x, -(z * sin(s[0]))], [0, flat]])
+
+    def center_of(self, p: Array, near: Entries) -> list[Any]:
+        azimuth = nearest_angle(p[1], p[0], near[0])
+        across = sqrt(p[0] * p[0] + p[1] * p[1])
+        return [azimuth, nearest_angle(p[2], across, near[1])]
+
+    def residual(self, R: Array, p: Array) -> list[Any]:
+        return [(dot(p, p) - self.length * self.length) / (2 * self.length)]
+
+    def parameters(self) -> tuple[Any, ...]:
+        return (self.length,)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Free(BallJoint):
+    """No connection (liaison libre): six degrees of freedom.
+
+    q is the place of M's origin in F, then the attitude. With quaternion or matrix, v is the twist
+    of M in its own axes, (ω, velocity of the origin), and S is the identity; with angles, v = q̇.
+    """
+
+    attitude: Attitude = field(default_factory=Quaternion)
+
+    NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "z")
+    UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "m")
+    TWIST: ClassVar[tuple[str, ...]] = ("wx", "wy", "wz", "vx", "vy", "vz")
+
+    @property
+    def speed_names(self) -> tuple[str, ...]:
+        return self.TWIST if self.attitude.IS_CONSTANT else self.coordinate_names
+
+    @property
+    def speed_units(self) -> tuple[str, ...]:
+        if self.attitude.IS_CONSTANT:
+            return ("rad/s",) * 3 + ("m/s",) * 3
+        return ("m/s",) * 3 + ("rad/s",) * 3
+
+    @property
+    def is_constant(self) -> bool:
+        return self.attitude.IS_CONSTANT
+
+    def center(self, s: Entries) -> Array:
+        return array([s[0], s[1], s[2]])
+
+    def center_directions(self, s: Entries) -> Array:
+        return identity(3)
+
+    def center_of(self, p: Array, near: Entries) -> list[Any]:
+        return [p[0], p[1], p[2]]
+
+    def subspace(self, q: Entries) -> Array:
+        return identity(6) if self.attitude.IS_CONSTANT else BallJoint.subspace(self, q)
+
+    def kinematic_map(self, q: Entries) -> Array:
+        if not self.attitude.IS_CONSTANT:
+            return identity(6)
+        N = zeros(self.nq, 6)
+        N[:3, 3:] = self.attitude.rotation(q[3:])
+        N[3:, :3] = self.attitude.kinematic_map(q[3:])
+        return array(N)
+
+    def retract(self, q: Entries, xi: Entries) -> Array:
+        """Turn by the vector ξ₁₋₃ and shift by ξ₄₋₆, both in the axes of M at q."""
+        if not self.attitude.IS_CONSTANT:
+            return JointType.retract(self, q, xi)
+        shift = product(self.attitude.rotation(q[3:]), array(list(xi[3:])))
+        place = [a + b for a, b in zip(q[:3], shift, strict=True)]
+        return array([*place, *self.attitude.retract(q[3:], xi[:3])])
+
+    def local_rate(self, q: Entries, xi: Entries, v: Entries) -> Array:
+        if not self.attitude.IS_CONSTANT:
+            return array(list(v))
+        turned = product(rotation_quaternion(exponential(xi[:3])), array(list(v[3:])))
+        return array([*self.attitude.local_rate(xi[:3], v[:3]), *turned])
+
+    def difference(self, q0: Entries, q1: Entries) -> Array:
+        if not self.attitude.IS_CONSTANT:
+            return JointType.difference(self, q0, q1)
+        shift = array([b - a for a, b in zip(q0[:3], q1[:3], strict=True)])
+        back = product(self.attitude.rotation(q0[3:]).T, shift)
+        return array([*self.attitude.difference(q0[3:], q1[3:]), *back])
+
+    def residual(self, R: Array, p: Array) -> list[Any]:
+        return []

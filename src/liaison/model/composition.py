@@ -1,0 +1,215 @@
+"""Any sequence of elementary motions as one joint: v = q̇, one column of S for each.
+
+Public names: Motion, Translation, Rotation, Screw, Composition.
+"""
+
+# ruff: noqa: D102 (methods of an interface are documented there)
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+from liaison.errors import ModelError
+from liaison.spatial import (
+    Array,
+    Entries,
+    act_motion_inverse,
+    array,
+    compose,
+    cross_motion,
+    identity,
+    is_zero,
+    rotation_about,
+    unit,
+    zeros,
+)
+from liaison.spatial.arrays import plus, times
+
+from .joint_type import JointType
+
+AXES: dict[str, tuple[int, int, int]] = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
+
+
+def axis_vector(axis: Any) -> tuple[Any, Any, Any]:
+    """Three scalars of an axis given by a letter or by its components; refuses zero.
+
+    Raises:
+        ModelError: the axis is zero, or no axis at all.
+    """
+    if isinstance(axis, str):
+        if axis.lstrip("-") not in AXES:
+            raise ModelError(
+                f"the axis {axis!r} is not known; give x, y, z, -x, … or three numbers."
+            )
+        sign = -1 if axis.startswith("-") else 1
+        x, y, z = (sign * a for a in AXES[axis.lstrip("-")])
+        return x, y, z
+    entries = tuple(axis)
+    if len(entries) != 3:
+        raise ModelError(f"the axis {entries} has {len(entries)} components; it must have three.")
+    if all(is_zero(a) for a in entries):
+        raise ModelError(
+            "the axis (0, 0, 0) has no direction; give one component that is not zero."
+        )
+    return entries
+
+
+class Motion(ABC):
+    """A motion with one coordinate."""
+
+    __slots__ = ()
+
+    UNIT: ClassVar[str]
+
+    @abstractmethod
+    def pose(self, q: Any) -> tuple[Array, Array]:
+        """(R, p) after the motion by q."""
+
+    @abstractmethod
+    def screw(self) -> Array:
+        """The constant six-vector of its velocity for q̇ = 1."""
+
+    def parameters(self) -> tuple[Any, ...]:
+        """Scalars in which parameters may occur."""
+        return ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Translation(Motion):
+    """Slides along an axis (translation)."""
+
+    axis: Any = (0, 0, 1)
+
+    UNIT: ClassVar[str] = "m"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", axis_vector(self.axis))
+
+    def pose(self, q: Any) -> tuple[Array, Array]:
+        return identity(3), array([times(a, q) for a in unit(self.axis)])
+
+    def screw(self) -> Array:
+        return array([0, 0, 0, *unit(self.axis)])
+
+    def parameters(self) -> tuple[Any, ...]:
+        return tuple(self.axis)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rotation(Motion):
+    """Turns about an axis (rotation)."""
+
+    axis: Any = (0, 0, 1)
+
+    UNIT: ClassVar[str] = "rad"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", axis_vector(self.axis))
+
+    def pose(self, q: Any) -> tuple[Array, Array]:
+        return rotation_about(self.axis, q), zeros(3)
+
+    def screw(self) -> Array:
+        return array([*unit(self.axis), 0, 0, 0])
+
+    def parameters(self) -> tuple[Any, ...]:
+        return tuple(self.axis)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Screw(Motion):
+    """Turns about an axis and advances along it (vissage); pitch in m/rad, positive right-handed."""
+
+    axis: Any = (0, 0, 1)
+    pitch: Any = 0
+
+    UNIT: ClassVar[str] = "rad"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", axis_vector(self.axis))
+
+    def pose(self, q: Any) -> tuple[Array, Array]:
+        advance = times(self.pitch, q)
+        return rotation_about(self.axis, q), array([times(a, advance) for a in unit(self.axis)])
+
+    def screw(self) -> Array:
+        u = unit(self.axis)
+        return array([*u, *(times(self.pitch, a) for a in u)])
+
+    def parameters(self) -> tuple[Any, ...]:
+        return (*self.axis, self.pitch)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Composition(JointType):
+    """Elementary motions one after the other, each in the axes the former ones left.
+
+    Column k of S is the screw of motion k carried through the motions after it; hence
+
+        Ṡ v = Σ_k Σ_{j>k} v_k v_j  s_k × s_j.
+
+    It has no closed residual: a loop is cut elsewhere.
+    """
+
+    motions: tuple[Motion, ...]
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "motions", tuple(self.motions))
+        names = tuple(self.names) or tuple(f"dof{k + 1}" for k in range(len(self.motions)))
+        object.__setattr__(self, "names", names)
+        if not 1 <= len(self.motions) <= 6:
+            found = len(self.motions)
+            raise ModelError(f"a composition has {found} motions; it must have one to six.")
+        if len(names) != len(self.motions) or len(set(names)) != len(names):
+            raise ModelError(
+                f"a composition of {len(self.motions)} motions has the names {names}; "
+                "each motion needs one name of its own."
+            )
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return self.names
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]:
+        return tuple(motion.UNIT for motion in self.motions)
+
+    @property
+    def is_constant(self) -> bool:
+        return len(self.motions) == 1
+
+    def pose(self, q: Entries) -> tuple[Array, Array]:
+        R, p = self.motions[0].pose(q[0])
+        for motion, x in zip(self.motions[1:], q[1:], strict=True):
+            R, p = compose(R, p, *motion.pose(x))
+        return R, p
+
+    def subspace(self, q: Entries) -> Array:
+        S = zeros(6, self.nv)
+        after = identity(3), zeros(3)
+        for k in reversed(range(self.nv)):
+            S[:, k] = act_motion_inverse(*after, self.motions[k].screw())
+            after = compose(*self.motions[k].pose(q[k]), *after)
+        return array(S)
+
+    def bias(self, q: Entries, v: Entries) -> Array:
+        S = self.subspace(q)
+        total = [0] * 6
+        later = [0] * 6
+        for k in reversed(range(self.nv)):
+            moved = array([times(v[k], x) for x in S[:, k]])
+            total = [
+                plus(a, b) for a, b in zip(total, cross_motion(moved, array(later)), strict=True)
+            ]
+            later = [plus(a, b) for a, b in zip(later, moved, strict=True)]
+        return array(total)
+
+    def parameters(self) -> tuple[Any, ...]:
+        return tuple(x for motion in self.motions for x in motion.parameters())

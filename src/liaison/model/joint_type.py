@@ -1,0 +1,160 @@
+"""What a joint type says of itself: pose, motion subspace, kinematic map, rows that close a loop.
+
+F is the marker on the predecessor, M the marker on the successor; z is the axis where there is
+one. All functions take numbers or formulas.
+
+Public names: JointType, nearest_angle.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from liaison.expr import Expr, as_expr, atan2, cos, directional, sin, substitute, symbol
+from liaison.spatial import Array, Entries, array, identity, number, product, zeros
+
+
+class JointType(ABC):
+    """A kind of joint: how M moves in F.
+
+    A class says what is special about it: names and units of its coordinates, `pose` and
+    `subspace`, the residual that vanishes where the joint holds. The rest follows.
+    """
+
+    __slots__ = ()
+
+    NAMES: ClassVar[tuple[str, ...]] = ()
+    UNITS: ClassVar[tuple[str, ...]] = ()
+    ROWS: ClassVar[tuple[str, ...]] = ()
+    IS_CONSTANT: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """The word for this type in messages."""
+        return type(self).__name__
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the entries of q."""
+        return self.NAMES
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]:
+        """Units of the entries of q ("" for a pure number)."""
+        return self.UNITS
+
+    @property
+    def speed_names(self) -> tuple[str, ...]:
+        """Names of the entries of v; those of q where v = q̇."""
+        return self.coordinate_names
+
+    @property
+    def speed_units(self) -> tuple[str, ...]:
+        """Units of the entries of v."""
+        return tuple(f"{unit}/s" for unit in self.coordinate_units)
+
+    @property
+    def nq(self) -> int:
+        """Number of positions."""
+        return len(self.coordinate_names)
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities: the degrees of freedom the joint leaves."""
+        return len(self.speed_names)
+
+    @property
+    def is_constant(self) -> bool:
+        """S does not depend on q, so the bias is zero."""
+        return self.IS_CONSTANT
+
+    @property
+    def has_rates(self) -> bool:
+        """v = q̇: velocities are the rates of the coordinates (N = 1)."""
+        return self.speed_names == self.coordinate_names
+
+    @abstractmethod
+    def pose(self, q: Entries) -> tuple[Array, Array]:
+        """(R, p) of X_FM."""
+
+    @abstractmethod
+    def subspace(self, q: Entries) -> Array:
+        """S with V_FM_M = S v: velocity of M in F, in M's axes at M's origin; shape (6, nv)."""
+
+    def bias(self, q: Entries, v: Entries) -> Array:
+        """Ṡ v, shape (6,): by differentiating S unless S is constant."""
+        if self.is_constant:
+            return zeros(6)
+        return differentiated_bias(self, q, v)
+
+    def kinematic_map(self, q: Entries) -> Array:
+        """N with q̇ = N v, shape (nq, nv)."""
+        return identity(self.nv)
+
+    def retract(self, q: Entries, xi: Entries) -> Array:
+        """q ⊞ ξ: the position reached from q by local coordinates ξ, shape (nq,)."""
+        return array([a + b for a, b in zip(q, xi, strict=True)])
+
+    def local_rate(self, q: Entries, xi: Entries, v: Entries) -> Array:
+        """ξ̇ with d/dt (q ⊞ ξ) = N(q ⊞ ξ) v, shape (nv,)."""
+        return array(list(v))
+
+    def difference(self, q0: Entries, q1: Entries) -> Array:
+        """ξ with q0 ⊞ ξ = q1, shape (nv,)."""
+        return array([b - a for a, b in zip(q0, q1, strict=True)])
+
+    def neutral(self) -> Array:
+        """The zero position."""
+        return zeros(self.nq)
+
+    def residual(self, R: Array, p: Array) -> list[Any] | None:
+        """6 − nv formulas of X_FM that vanish where the joint holds; None if there is no such form.
+
+        Row k is scaled and signed so that its multiplier is the force [N] or moment [N·m] on the
+        successor named by `residual_names[k]`, in F's axes at M's origin.
+        """
+        return None
+
+    @property
+    def residual_names(self) -> tuple[str, ...]:
+        """What the multiplier of each row of the residual is."""
+        return self.ROWS
+
+    def positive(self, R: Array, p: Array) -> list[Any]:
+        """Quantities that are positive where the joint holds; a negative one tells a flipped joint."""
+        return []
+
+    def coordinates_of(self, R: Array, p: Array, near: Entries) -> Array | None:
+        """q from X_FM, angles within half a turn of `near`; None if there is no closed form."""
+        return None
+
+    def parameters(self) -> tuple[Any, ...]:
+        """Scalars of the type itself (a pitch, a length), in which parameters may occur."""
+        return ()
+
+
+def nearest_angle(sine: Any, cosine: Any, near: Any) -> Any:
+    """The angle of (cosine, sine) within half a turn of `near`: turns are counted."""
+    c, s = cos(near), sin(near)
+    return near + atan2(sine * c - cosine * s, cosine * c + sine * s)
+
+
+def differentiated_bias(joint: JointType, q: Entries, v: Entries) -> Array:
+    """Ṡ v along q̇ = N v, from the formulas of S."""
+    places = [symbol(f"joint coordinate {k}") for k in range(joint.nq)]
+    speeds = [symbol(f"joint speed {k}") for k in range(joint.nv)]
+    moved = product(joint.subspace(array(places)), array(speeds))
+    rates = product(joint.kinematic_map(array(places)), array(speeds))
+    along = {place: as_expr(rate) for place, rate in zip(places, rates, strict=True)}
+    bias = directional([as_expr(x) for x in moved], along)
+    here: dict[Expr, Expr] = dict(zip(places, map(as_expr, q), strict=True))
+    here |= dict(zip(speeds, map(as_expr, v), strict=True))
+    return array([_plain(x) for x in substitute(bias, here)])
+
+
+def _plain(x: Expr) -> Any:
+    value = number(x)
+    if value is None:
+        return x
+    return 0 if value == 0 else value

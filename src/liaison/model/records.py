@@ -1,0 +1,234 @@
+"""The records a mechanism is made of, each checked alone when it is made.
+
+Vectors are kept as tuples, so that records are equal by value.
+
+Public names: Body, GROUND, Joint, Parameter, Input, Start, Event, Output.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from liaison.errors import ModelError, Place
+from liaison.spatial import Array, Frame, Inertia, array, inertia_violation, number
+
+from .joint_type import JointType
+from .markers import Marker
+from .scalars import Matrix, Triple, check_name, matrix, scalar, triple
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A rigid body (solide): mass [kg], center of mass [m] and inertia about it [kg·m²], in its axes."""
+
+    name: str
+    mass: Any = 0
+    com: Triple = (0, 0, 0)
+    inertia: Matrix = ((0, 0, 0), (0, 0, 0), (0, 0, 0))
+    shapes: tuple[Any, ...] = ()
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_name("body", self.name, self.place)
+        whose, place = f"of body '{self.name}'", self.place
+        object.__setattr__(self, "mass", scalar(self.mass, f"the mass {whose}", place))
+        object.__setattr__(self, "com", triple(self.com, f"the center of mass {whose}", place))
+        object.__setattr__(self, "inertia", matrix(self.inertia, f"the inertia {whose}", place))
+        object.__setattr__(self, "shapes", tuple(self.shapes))
+        mass, entries = number(self.mass), [number(x) for row in self.inertia for x in row]
+        if mass is not None and mass < 0:
+            raise ModelError(
+                f"the mass {whose} is {mass:g} kg; it must not be negative.", place=place
+            )
+        if mass is not None and None not in entries:
+            check_inertia(self.name, mass, array(entries).reshape(3, 3), place)
+
+    @property
+    def frame(self) -> Frame:
+        """The body's own axes."""
+        return Frame(self.name)
+
+    @property
+    def spatial_inertia(self) -> Inertia:
+        """Mass, center and inertia as one quantity in the body's frame."""
+        return Inertia(self.frame, self.mass, array(self.com), array(self.inertia))
+
+    def at(self, position: Any = (0, 0, 0), rotation: Any = None, name: str = "") -> Marker:
+        """A marker on this body: its place and, unless parallel to the body's axes, its rotation."""
+        R = ((1, 0, 0), (0, 1, 0), (0, 0, 1)) if rotation is None else rotation
+        return Marker(self.name, R, position, name)
+
+
+def check_inertia(name: str, mass: float, inertia: Array, place: Place | None) -> None:
+    """Refuses an inertia that no distribution of mass has."""
+    violation = inertia_violation(mass, inertia)
+    if violation:
+        raise ModelError(f"the inertia of body '{name}' is impossible: {violation}", place=place)
+
+
+GROUND = Body("ground")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """What connects two bodies (liaison): the successor moves with respect to the predecessor.
+
+    `coordinates` names the entries of q: the joint's own name for one, "name.part" for several,
+    unless the author chose others.
+    """
+
+    name: str
+    type: JointType
+    predecessor: Marker
+    successor: Marker
+    coordinates: tuple[str, ...] = ()
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_name("joint", self.name, self.place)
+        parts = self.type.coordinate_names
+        named = (self.name,) if len(parts) == 1 else tuple(f"{self.name}.{part}" for part in parts)
+        object.__setattr__(self, "coordinates", tuple(self.coordinates) or named)
+        if len(self.coordinates) != self.type.nq:
+            raise ModelError(
+                f"joint '{self.name}' names {len(self.coordinates)} coordinates, "
+                f"{', '.join(self.coordinates)}; a {self.type.name} joint has {self.type.nq}: "
+                f"{', '.join(parts) or 'none'}.",
+                place=self.place,
+            )
+        if self.predecessor.body == self.successor.body:
+            raise ModelError(
+                f"joint '{self.name}' connects body '{self.predecessor.body}' with itself; "
+                "it must connect two bodies.",
+                place=self.place,
+            )
+
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        """Labels of the entries of v: the rate "A'" of a coordinate, or "A.wx" and the like."""
+        rate = dict(zip(self.type.coordinate_names, self.coordinates, strict=True))
+        return tuple(
+            f"{rate[part]}'" if part in rate else f"{self.name}.{part}"
+            for part in self.type.speed_names
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A named number that may change without deriving again; `value` None means unknown."""
+
+    name: str
+    value: Any = None
+    unit: str = ""
+    low: Any = None
+    high: Any = None
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_name("parameter", self.name, self.place)
+        for part in ("value", "low", "high"):
+            given = getattr(self, part)
+            if given is not None:
+                kept = scalar(given, f"the {part} of parameter '{self.name}'", self.place)
+                object.__setattr__(self, part, kept)
+        _check_bounds(self)
+
+
+def _check_bounds(parameter: Parameter) -> None:
+    """low ≤ value ≤ high, where they are given and are numbers."""
+    low, value, high = (
+        None if x is None else number(x) for x in (parameter.low, parameter.value, parameter.high)
+    )
+    whose = f"parameter '{parameter.name}'"
+    if low is not None and high is not None and low > high:
+        raise ModelError(
+            f"{whose} has bounds {low:g} … {high:g}; the lower must not exceed the upper.",
+            place=parameter.place,
+        )
+    if value is None:
+        return
+    if (low is not None and value < low) or (high is not None and value > high):
+        bounds = f"{'-∞' if low is None else f'{low:g}'} … {'∞' if high is None else f'{high:g}'}"
+        raise ModelError(
+            f"{whose} is {value:g}; it must be within its bounds {bounds}.", place=parameter.place
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A named quantity that the outside gives at run time; `default` where it gives none."""
+
+    name: str
+    unit: str = ""
+    default: Any = 0
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_name("input", self.name, self.place)
+        kept = scalar(self.default, f"the default of input '{self.name}'", self.place)
+        object.__setattr__(self, "default", kept)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The value that a coordinate "A" or a speed "A'" begins with; others follow by assembling."""
+
+    label: str
+    value: Any
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        kept = scalar(self.value, f"the start of '{self.label}'", self.place)
+        object.__setattr__(self, "value", kept)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A formula whose zeros are looked for: rising (+1), falling (−1) or both (0)."""
+
+    name: str
+    formula: Any
+    direction: int = 0
+    action: str = "record"  # or "stop"
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_name("event", self.name, self.place)
+        object.__setattr__(
+            self, "formula", scalar(self.formula, f"event '{self.name}'", self.place)
+        )
+        if self.direction not in (-1, 0, 1):
+            raise ModelError(
+                f"event '{self.name}' has direction {self.direction!r}; it must be 1 (rising), "
+                "-1 (falling) or 0 (both).",
+                place=self.place,
+            )
+        if self.action not in ("record", "stop"):
+            raise ModelError(
+                f"event '{self.name}' has action {self.action!r}; it must be record or stop.",
+                place=self.place,
+            )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A formula the author wants to see over time, with its unit."""
+
+    name: str
+    formula: Any
+    unit: str = ""
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_name("output", self.name, self.place)
+        object.__setattr__(
+            self, "formula", scalar(self.formula, f"output '{self.name}'", self.place)
+        )

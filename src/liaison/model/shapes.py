@@ -1,0 +1,178 @@
+"""Shapes of bodies, for pictures and for masses from densities; opaque to the mechanics.
+
+A shape stands on its body at (R, p). Cylinders and cones run along z, a cylinder and a box about
+their middle, a cone from its base.
+
+Public names: Shape, Box, Cylinder, Sphere, Cone, Mesh, Line.
+"""
+
+# ruff: noqa: D102 (methods of an interface are documented there)
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, final
+
+from liaison.errors import ModelError
+from liaison.expr import PI
+from liaison.spatial import (
+    Array,
+    array,
+    box_tensor,
+    cone_tensor,
+    cylinder_tensor,
+    number,
+    sphere_tensor,
+    zeros,
+)
+
+from .scalars import Matrix, Triple, matrix, scalar, triple
+
+UPRIGHT: Matrix = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+
+
+class Shape:
+    """A geometric form on a body."""
+
+    __slots__ = ()
+
+    SIZES: ClassVar[tuple[str, ...]] = ()
+
+    R: Matrix
+    p: Triple
+    color: str
+
+    def __post_init__(self) -> None:
+        word = type(self).__name__.lower()
+        object.__setattr__(self, "R", matrix(self.R, f"the rotation of a {word}"))
+        object.__setattr__(self, "p", triple(self.p, f"the position of a {word}"))
+        for part in self.SIZES:
+            kept = scalar(getattr(self, part), f"the {part} of a {word}")
+            value = number(kept)
+            if value is not None and not value > 0:
+                raise ModelError(f"the {part} of a {word} is {value:g} m; it must be positive.")
+            object.__setattr__(self, part, kept)
+
+    def volume(self) -> Any:
+        """Volume [m³]; zero for meshes and lines."""
+        return 0
+
+    def center(self) -> Array:
+        """Center of volume in the shape's own axes [m]."""
+        return zeros(3)
+
+    def tensor(self, mass: Any) -> Array:
+        """Inertia about the center of volume, in the shape's own axes, of a full body of that mass."""
+        return zeros(3, 3)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Box(Shape):
+    """Edges x, y, z about its middle [m]."""
+
+    x: Any
+    y: Any
+    z: Any
+    R: Matrix = UPRIGHT
+    p: Triple = (0, 0, 0)
+    color: str = ""
+
+    SIZES: ClassVar[tuple[str, ...]] = ("x", "y", "z")
+
+    def volume(self) -> Any:
+        return self.x * self.y * self.z
+
+    def tensor(self, mass: Any) -> Array:
+        return box_tensor(mass, (self.x, self.y, self.z))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cylinder(Shape):
+    """Along z, about its middle [m]."""
+
+    radius: Any
+    length: Any
+    R: Matrix = UPRIGHT
+    p: Triple = (0, 0, 0)
+    color: str = ""
+
+    SIZES: ClassVar[tuple[str, ...]] = ("radius", "length")
+
+    def volume(self) -> Any:
+        return PI * self.radius * self.radius * self.length
+
+    def tensor(self, mass: Any) -> Array:
+        return cylinder_tensor(mass, self.radius, self.length)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sphere(Shape):
+    """A ball about its center [m]."""
+
+    radius: Any
+    R: Matrix = UPRIGHT
+    p: Triple = (0, 0, 0)
+    color: str = ""
+
+    SIZES: ClassVar[tuple[str, ...]] = ("radius",)
+
+    def volume(self) -> Any:
+        return Fraction(4, 3) * PI * self.radius * self.radius * self.radius
+
+    def tensor(self, mass: Any) -> Array:
+        return sphere_tensor(mass, self.radius)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cone(Shape):
+    """Base on z = 0, tip at z = height [m]."""
+
+    radius: Any
+    height: Any
+    R: Matrix = UPRIGHT
+    p: Triple = (0, 0, 0)
+    color: str = ""
+
+    SIZES: ClassVar[tuple[str, ...]] = ("radius", "height")
+
+    def volume(self) -> Any:
+        return PI * self.radius * self.radius * self.height * Fraction(1, 3)
+
+    def center(self) -> Array:
+        return array([0, 0, self.height * Fraction(1, 4)])
+
+    def tensor(self, mass: Any) -> Array:
+        return cone_tensor(mass, self.radius, self.height)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Mesh(Shape):
+    """A surface from a file, scaled."""
+
+    file: str
+    scale: Triple = (1, 1, 1)
+    R: Matrix = UPRIGHT
+    p: Triple = (0, 0, 0)
+    color: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Line(Shape):
+    """A line through points [m]."""
+
+    points: tuple[Triple, ...]
+    R: Matrix = UPRIGHT
+    p: Triple = (0, 0, 0)
+    color: str = ""
+
+    def __post_init__(self) -> None:
+        Shape.__post_init__(self)
+        kept = tuple(triple(point, "a point of a line") for point in self.points)
+        object.__setattr__(self, "points", kept)

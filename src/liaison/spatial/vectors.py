@@ -1,0 +1,227 @@
+"""Twists, accelerations, wrenches and momenta, with the frames that make them comparable.
+
+All are six-vectors at the origin of the frame they are expressed in: motions (angular, linear),
+forces (moment, force). Sums, products and changes of frame check the tags and refuse what does
+not compose.
+
+Public names: Twist, Acceleration, Wrench, Momentum, cross, cross_force, power.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar, final, overload
+
+from liaison.errors import FrameError
+
+from . import plucker
+from .arrays import Array, array, dot, zeros
+from .pose import Frame, Pose
+from .torsors import Torsor
+
+_M = TypeVar("_M", "Twist", "Acceleration")
+_F = TypeVar("_F", "Wrench", "Momentum")
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Twist:
+    """V_AB_E: velocity of B measured in A, expressed in E about E's origin; angular first.
+
+    (torseur cinématique)
+    """
+
+    of: Frame  # B
+    relative_to: Frame  # A
+    expressed_in: Frame  # E
+    vector: Array  # [rad/s, m/s], shape (6,)
+
+    def __str__(self) -> str:
+        return f"V_{self.relative_to}_{self.of} in {self.expressed_in}"
+
+    @classmethod
+    def zero(cls, of: Frame, relative_to: Frame, expressed_in: Frame) -> Twist:
+        """No motion."""
+        return cls(of, relative_to, expressed_in, zeros(6))
+
+    def __add__(self, other: Twist) -> Twist:
+        """V_AB + V_BC = V_AC."""
+        return _chained(self, other)
+
+    def __neg__(self) -> Twist:
+        """−V_AB = V_BA."""
+        return Twist(self.relative_to, self.of, self.expressed_in, -self.vector)
+
+    def moved(self, X: Pose) -> Twist:
+        """The same velocity, told in X.relative_to."""
+        return _moved_motion(self, X)
+
+    def torsor(self, point: Any) -> Torsor:
+        """Resultant ω, moment the velocity of the body's point at `point` (in E)."""
+        return Torsor(self.expressed_in, zeros(3), self.vector[:3], self.vector[3:]).at(point)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Acceleration:
+    """A_AB_E: spatial acceleration of B measured in A, the rate of V_AB seen from A.
+
+    Its linear part is not the acceleration of a point of the body; `of_point` gives that.
+    """
+
+    of: Frame
+    relative_to: Frame
+    expressed_in: Frame
+    vector: Array  # [rad/s², m/s²], shape (6,)
+
+    def __str__(self) -> str:
+        return f"A_{self.relative_to}_{self.of} in {self.expressed_in}"
+
+    def __add__(self, other: Acceleration) -> Acceleration:
+        """A_AB + A_BC = A_AC, where the rate of V_BC was taken as seen from A."""
+        return _chained(self, other)
+
+    def moved(self, X: Pose) -> Acceleration:
+        """The same acceleration, told in X.relative_to."""
+        return _moved_motion(self, X)
+
+    def of_point(self, V: Twist, point: Any) -> Array:
+        """Classical acceleration of the body's point at `point`: a + ω̇ × x + ω × (v + ω × x)."""
+        _same_frame(self, V, "combine")
+        rate = Torsor(self.expressed_in, zeros(3), self.vector[:3], self.vector[3:]).at(point)
+        velocity = V.torsor(point).moment
+        return array(list(rate.moment + _cross(V.vector[:3], velocity)))
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Wrench:
+    """F_B_E: forces on B, expressed in E about E's origin; moment first.
+
+    (torseur d'actions mécaniques)
+    """
+
+    on: Frame  # B
+    expressed_in: Frame  # E
+    vector: Array  # [N·m, N], shape (6,)
+
+    def __str__(self) -> str:
+        return f"F_{self.on} in {self.expressed_in}"
+
+    def __add__(self, other: Wrench) -> Wrench:
+        """All the forces on one body."""
+        _same_frame(self, other, "add")
+        if other.on != self.on:
+            raise FrameError(f"cannot add {other} to {self}: the second must act on '{self.on}'.")
+        return replace(self, vector=self.vector + other.vector)
+
+    def __neg__(self) -> Wrench:
+        return replace(self, vector=-self.vector)
+
+    def moved(self, X: Pose) -> Wrench:
+        """The same forces, told in X.relative_to."""
+        return _moved_force(self, X)
+
+    def torsor(self, point: Any) -> Torsor:
+        """Resultant force and its moment about `point` (in E)."""
+        return Torsor(self.expressed_in, zeros(3), self.vector[3:], self.vector[:3]).at(point)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Momentum:
+    """H_B_E: momentum of B, expressed in E about E's origin; angular first (torseur cinétique)."""
+
+    of: Frame
+    expressed_in: Frame
+    vector: Array  # [kg·m²/s, kg·m/s], shape (6,)
+
+    def __str__(self) -> str:
+        return f"H_{self.of} in {self.expressed_in}"
+
+    def __add__(self, other: Momentum) -> Momentum:
+        """Momenta of several bodies; the sum keeps the name of the first."""
+        _same_frame(self, other, "add")
+        return replace(self, vector=self.vector + other.vector)
+
+    def moved(self, X: Pose) -> Momentum:
+        """The same momentum, told in X.relative_to."""
+        return _moved_force(self, X)
+
+    def torsor(self, point: Any) -> Torsor:
+        """Linear momentum and the angular momentum about `point` (in E)."""
+        return Torsor(self.expressed_in, zeros(3), self.vector[3:], self.vector[:3]).at(point)
+
+
+def cross(V: Twist, other: _M) -> _M:
+    """V × other: the rate of a motion vector that is fixed in the moving body."""
+    _same_frame(V, other, "cross")
+    return replace(other, vector=plucker.cross_motion(V.vector, other.vector))
+
+
+@overload
+def cross_force(V: Twist, other: _F) -> _F: ...
+
+
+@overload
+def cross_force(V: Array, other: Array) -> Array: ...
+
+
+def cross_force(V: Any, other: Any) -> Any:
+    """V ×* other: the rate of a force vector that is fixed in the moving body.
+
+    On bare arrays it is `plucker.cross_force`.
+    """
+    if not isinstance(V, Twist):
+        return plucker.cross_force(V, other)
+    _same_frame(V, other, "cross")
+    return replace(other, vector=plucker.cross_force(V.vector, other.vector))
+
+
+def power(V: Twist, F: Wrench | Momentum) -> Any:
+    """V · F: power of a wrench on a twist; with a momentum twice the kinetic energy (comoment)."""
+    _same_frame(V, F, "pair")
+    if isinstance(F, Wrench) and F.on != V.of:
+        raise FrameError(f"cannot pair {V} with {F}: the wrench must act on '{V.of}'.")
+    return dot(V.vector, F.vector)
+
+
+def _cross(a: Array, b: Array) -> Array:
+    return plucker.cross_motion(array([*a, 0, 0, 0]), array([*b, 0, 0, 0]))[:3]
+
+
+def _chained(first: _M, second: _M) -> _M:
+    """first + second where the second is measured in what the first is of."""
+    _same_frame(first, second, "add")
+    if second.relative_to != first.of:
+        raise FrameError(
+            f"cannot add {second} to {first}: the second must be measured in '{first.of}'."
+        )
+    return replace(first, of=second.of, vector=first.vector + second.vector)
+
+
+def _moved_motion(motion: _M, X: Pose) -> _M:
+    _told_in(motion, X)
+    moved = plucker.act_motion(X.R, X.p, motion.vector)
+    return replace(motion, expressed_in=X.relative_to, vector=moved)
+
+
+def _moved_force(force: _F, X: Pose) -> _F:
+    _told_in(force, X)
+    moved = plucker.act_force(X.R, X.p, force.vector)
+    return replace(force, expressed_in=X.relative_to, vector=moved)
+
+
+def _told_in(quantity: Any, X: Pose) -> None:
+    if quantity.expressed_in != X.of:
+        raise FrameError(f"{X} cannot act on {quantity}: it must be expressed in '{X.of}'.")
+
+
+def _same_frame(first: Any, second: Any, verb: str) -> None:
+    if first.expressed_in != second.expressed_in:
+        link = {"add": "to"}.get(verb, "with")
+        one, other = (second, first) if verb == "add" else (first, second)
+        raise FrameError(
+            f"cannot {verb} {one} {link} {other}: the second must be expressed "
+            f"in '{first.expressed_in}'."
+        )
