@@ -1,10 +1,11 @@
 """Scalar formulas as an interned graph: build, differentiate, rewrite, evaluate, print.
 
-    x = symbol("x")
-    f = sin(x) * x**2
-    gradient(f, [x]), evaluate(f, {x: 0.3}), to_text(f)
+x = symbol("x")
+f = sin(x) * x**2
+gradient(f, [x]), evaluate(f, {x: 0.3}), to_text(f)
 """
 
+from .bind import bind, expanded, to_floats
 from .diff import directional, gradient, jacobian
 from .evaluate import ARRAY, FLOAT, FRACTION, Domain, evaluate
 from .functions import (
@@ -47,8 +48,14 @@ from .node import (
     constant,
     symbol,
 )
-from .ops import OPS, Op, apply
+from .ops import OPS, apply, partial
+from .pack import Packed, fingerprint, pack, unpack
+from .row import Op
 from .rules import ROWS as RULES
+from .smooth import arc_ratio, cos_sqrt, dexpinv_coefficient, sinc_sqrt, stumpff
+from .table import Table
+from .text import to_latex, to_text
+from .unknown import Function
 
 __all__ = [
     "ARRAY",
@@ -62,39 +69,56 @@ __all__ = [
     "Domain",
     "Expr",
     "Formulas",
+    "Function",
     "Op",
+    "Packed",
     "Pi",
     "Scalar",
+    "Table",
     "absolute",
     "acos",
     "apply",
+    "arc_ratio",
     "as_expr",
     "asin",
     "atan",
     "atan2",
+    "bind",
     "collector_paused",
     "constant",
     "cos",
+    "cos_sqrt",
     "count_operations",
+    "dexpinv_coefficient",
     "directional",
     "evaluate",
     "exp",
+    "expanded",
+    "fingerprint",
     "gradient",
     "jacobian",
     "log",
     "maximum",
     "minimum",
+    "pack",
+    "partial",
     "piecewise",
     "power",
     "rewritten",
     "select",
     "sign",
     "sin",
+    "sinc_sqrt",
     "sqrt",
+    "stumpff",
     "substitute",
     "switches",
     "symbol",
     "symbols_of",
     "tan",
+    "to_floats",
+    "to_latex",
+    "to_text",
     "topological",
+    "unpack",
 ]

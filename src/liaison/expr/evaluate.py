@@ -146,7 +146,9 @@ ARRAY: Domain = ArrayDomain()
 FRACTION: Domain = FractionDomain()
 
 
-def evaluate(fs: Formulas, values: Mapping[Expr, Any] | None = None, domain: Domain | None = None) -> Any:
+def evaluate(
+    fs: Formulas, values: Mapping[Expr, Any] | None = None, domain: Domain | None = None
+) -> Any:
     """The numbers of formulas.
 
     Args:

@@ -129,7 +129,5 @@ def switches(fs: Formulas) -> list[Expr]:
 
     Each once, in topological order; for min and max the difference of the two.
     """
-    found = {
-        _SWITCHING[node.op](node): None for node in topological(fs) if node.op in _SWITCHING
-    }
+    found = {_SWITCHING[node.op](node): None for node in topological(fs) if node.op in _SWITCHING}
     return [f for f in found if f.op != "const"]

@@ -157,7 +157,9 @@ class Expr:
 
     def __float__(self) -> float:
         if self.op != "const":
-            raise TypeError(f"{self!r} is a formula, not a number; evaluate(f, values) gives numbers")
+            raise TypeError(
+                f"{self!r} is a formula, not a number; evaluate(f, values) gives numbers"
+            )
         return float(self.a)
 
     def _no_order(self, other: object) -> NoReturn:
@@ -321,7 +323,9 @@ def constant(value: Value) -> Expr:
     elif kind is Pi:
         key = ("pi",)
     else:
-        raise TypeError(f"no constant is made of {value!r} ({kind.__name__}); give int, Fraction, float")
+        raise TypeError(
+            f"no constant is made of {value!r} ({kind.__name__}); give int, Fraction, float"
+        )
     found = _known(key)
     node = found() if found is not None else None
     return node if node is not None else _intern_constant(value, key)

@@ -3,52 +3,25 @@
 A row with `expand` is special: `expanded(fs)` writes it in terms of plain rows, so that a back end
 that does not know it never meets it.
 
-Public names: Op, OPS, partial, apply.
+Public names: OPS, partial, apply.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 from .functions import cos, exp, log, select, sign, sin, sqrt, tan
-from .node import HALF, ONE, ZERO, Expr, combine, make_many, unary
+from .node import HALF, ONE, ZERO, Expr, combine, unary
+from .row import Op, Partial
+from .smooth import ARC_RATIO, STUMPFF
+from .table import TABLE
+from .unknown import CALL
 from .values import ARRAY_VALUES, FLOAT_VALUES
 
-Partial = Callable[..., Expr]
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class Op:
-    """A row: one operation.
-
-    Attributes:
-        arity: number of arguments; -1 where it varies.
-        value: on floats (IEEE 754, never raises); rows with data take the data first.
-        array: on NumPy arrays, broadcasting.
-        partials: derivative in each argument, as functions of the arguments (data first).
-        c: C99 expression with {} for each argument; empty where `expand` or data is needed.
-        latex, text: the same for people.
-        rank: how tightly it binds when printed: 1 sum, 2 product, 3 sign, 4 power, 9 function call.
-        expand: the same as a formula of other rows, None for plain rows.
-        token: content of the data as text, for hashes.
-    """
-
-    arity: int
-    value: Callable[..., Any]
-    array: Callable[..., Any]
-    partials: tuple[Partial, ...]
-    c: str
-    latex: str
-    text: str
-    rank: int = 9
-    expand: Callable[..., Expr] | None = None
-    token: Callable[[Any], object] = str
-
-
-def _row(name: str, partials: tuple[Partial, ...], c: str, latex: str, text: str = "", rank: int = 9) -> Op:
+def _row(
+    name: str, partials: tuple[Partial, ...], c: str, latex: str, text: str = "", rank: int = 9
+) -> Op:
     value, array = FLOAT_VALUES[name], ARRAY_VALUES[name]
     return Op(len(partials), value, array, partials, c, latex, text or c, rank)
 
@@ -74,7 +47,7 @@ OPS: dict[str, Op] = {
     "sub": _row("sub", (_UNIT, _MINUS), "({} - {})", "{} - {}", "{} - {}", 1),
     "mul": _row("mul", (lambda x, y: y, lambda x, y: x), "({} * {})", r"{}\,{}", "{}*{}", 2),
     "div": _row(
-        "div", (lambda x, y: ONE / y, lambda x, y: -(x / y / y)), "({} / {})", r"\frac{{{}}}{{{}}}", "{}/{}", 2
+        "div", (lambda x, y: ONE / y, lambda x, y: -(x / y * (ONE / y))), "({} / {})", r"\frac{{{}}}{{{}}}", "{}/{}", 2
     ),
     "neg": _row("neg", (_MINUS,), "(-{})", "-{}", "-{}", 3),
     "pow": _row(
@@ -118,23 +91,28 @@ OPS: dict[str, Op] = {
         r"\begin{{cases}} {1} & {0} > 0 \\ {2} & \text{{else}} \end{{cases}}",
         "select({}, {}, {})",
     ),
+    "stumpff": STUMPFF,
+    "arc_ratio": ARC_RATIO,
+    "table": TABLE,
+    "call": CALL,
 }  # fmt: skip
 
 
 def partial(node: Expr, index: int) -> Expr:
     """Derivative of a node in its argument number `index`, as a formula of its arguments."""
     row = OPS[node.op]
-    if type(node.b) is tuple and node.a is not None:
-        return row.partials[index if row.arity >= 0 else 0](node.a, *node.b, index)
-    return row.partials[index](*node.args)
+    if row.build is None:
+        return row.partials[index](*node.args)
+    if row.arity < 0:
+        return row.partials[0](node.a, node.b, index)
+    return row.partials[index](node.a, *node.b)
 
 
 def apply(op: str, args: tuple[Expr, ...], data: Any = None) -> Expr:
     """The operation on these arguments, after the local rules."""
-    if data is None and len(args) == 2:
+    build = OPS[op].build
+    if build is not None:
+        return build(data, *args)
+    if len(args) == 2:
         return combine(op, *args)
-    if data is None and len(args) == 1:
-        return unary(op, args[0])
-    if op == "select":
-        return select(*args)  # type: ignore[no-any-return]
-    return make_many(op, data, args, OPS[op].token(data))
+    return unary(op, args[0]) if len(args) == 1 else select(*args)  # type: ignore[no-any-return]

@@ -128,7 +128,9 @@ def _fold_one(op: str) -> Callable[[Expr], Found]:
 
 
 for _op in ("add", "sub", "mul", "div", "pow", "min", "max", "atan2"):
-    _rule(f"{_op} of constants", _op, "const const", _fold(_op), lambda x, y, z: (TWO, constant(1.5)))
+    _rule(
+        f"{_op} of constants", _op, "const const", _fold(_op), lambda x, y, z: (TWO, constant(1.5))
+    )
 for _op, _row in OPS.items():
     if _row.arity == 1 and _op in FLOAT_VALUES:
         _rule(f"{_op} of a float", _op, "const", _fold_one(_op), lambda x, y, z: (constant(0.5),))
@@ -163,7 +165,9 @@ def _less_constant(x: Expr, c: Expr) -> Found:
         return None
     if value == 0:
         return x
-    return combine("add", x, constant(-value)) if value < 0 or x.op in ("add", "sub") else None
+    if value < 0:
+        return combine("add", x, constant(-value))
+    return _shift(constant(-value), x) if x.op in ("add", "sub") else None
 
 
 def _parts(x: Expr) -> tuple[Number, Expr] | None:
@@ -215,8 +219,16 @@ _rule("c x - d x", "sub", "mul any", _collect(-1), lambda x, y, z: (TWO * x, x))
 _rule("x - d x", "sub", "any mul", _collect(-1), lambda x, y, z: (x, TWO * x))
 _rule("(x + y) - y", "sub", "add any", lambda s, y: s.a if s.b is y else (s.b if s.a is y else None),
       lambda x, y, z: (x + y, y))  # fmt: skip
-_rule("(x - y) + y", "add", "sub any", lambda s, y: s.a if s.b is y else None, lambda x, y, z: (x - y, y))
-_rule("sin² + cos²", "add", "mul mul", _pythagoras, lambda x, y, z: (sin(x) * sin(x), cos(x) * cos(x)))
+_rule(
+    "(x - y) + y",
+    "add",
+    "sub any",
+    lambda s, y: s.a if s.b is y else None,
+    lambda x, y, z: (x - y, y),
+)
+_rule(
+    "sin² + cos²", "add", "mul mul", _pythagoras, lambda x, y, z: (sin(x) * sin(x), cos(x) * cos(x))
+)
 
 
 # Products ---------------------------------------------------------------------------------------
@@ -287,12 +299,16 @@ def _over_root(x: Expr, y: Expr) -> Found:
 
 _rule("c x", "mul", "const any", _scale, lambda x, y, z: (constant(-1), x))
 _rule("c (d x)", "mul", "const mul", _scale_product, lambda x, y, z: (TWO, constant(0.3) * x))
-_rule("c (d / x)", "mul", "const div", lambda c, x: c * x.a / x.b if x.a.op == "const" else None,
-      lambda x, y, z: (TWO, ONE / x))  # fmt: skip
 _rule("(-x) y", "mul", "neg any", lambda x, y: -(x.a * y), lambda x, y, z: (-x, y))
 _rule("x (c ? y : 0)", "mul", "any select", _mul_select, lambda x, y, z: (x, select(y, z, ZERO)))
 _rule("√x √y", "mul", "sqrt sqrt", _roots, lambda x, y, z: (sqrt(x), sqrt(x)))
-_rule("√2 √3", "mul", "sqrt sqrt", _roots, lambda x, y, z: (make("sqrt", TWO), make("sqrt", constant(3))))
+_rule(
+    "√2 √3",
+    "mul",
+    "sqrt sqrt",
+    _roots,
+    lambda x, y, z: (make("sqrt", TWO), make("sqrt", constant(3))),
+)
 _rule("x / c", "div", "any const", _divide, lambda x, y, z: (x, constant(3)))
 _rule("0 / x", "div", "const any", _over, lambda x, y, z: (ZERO, x))
 _rule("-c / x", "div", "const any", _over, lambda x, y, z: (constant(-2), x))
@@ -307,7 +323,13 @@ _rule("(c ? y : 0) / x", "div", "select any",
 _rule("x / √c", "div", "any sqrt", _over_root, lambda x, y, z: (x, make("sqrt", TWO)))
 _rule("-(-x)", "neg", "neg", lambda x: x.a, lambda x, y, z: (-x,))
 _rule("-(x - y)", "neg", "sub", lambda x: x.b - x.a, lambda x, y, z: (x - y,))
-_rule("-number", "neg", "const", lambda c: None if type(c.a) is Pi else constant(-c.a), lambda x, y, z: (TWO,))
+_rule(
+    "-number",
+    "neg",
+    "const",
+    lambda c: None if type(c.a) is Pi else constant(-c.a),
+    lambda x, y, z: (TWO,),
+)
 
 
 # Powers and roots -------------------------------------------------------------------------------
@@ -342,9 +364,17 @@ _rule("x ** 2", "pow", "any const", _whole_power, lambda x, y, z: (x, TWO))
 _rule("x ** ½", "pow", "any const", _whole_power, lambda x, y, z: (x, constant(Fraction(1, 2))))
 _rule("(x ** m) ** n", "pow", "pow const", _power_of_power,
       lambda x, y, z: (x ** constant(3), constant(2)))  # fmt: skip
-_rule("1 ** x", "pow", "const any", lambda c, x: ONE if c is ONE else None, lambda x, y, z: (ONE, x))
+_rule(
+    "1 ** x", "pow", "const any", lambda c, x: ONE if c is ONE else None, lambda x, y, z: (ONE, x)
+)
 _rule("√number", "sqrt", "const", _sqrt_number, lambda x, y, z: (constant(Fraction(8, 9)),))
-_rule("√(x x)", "sqrt", "mul", lambda x: absolute(x.a) if x.a is x.b else None, lambda x, y, z: (x * x,))
+_rule(
+    "√(x x)",
+    "sqrt",
+    "mul",
+    lambda x: absolute(x.a) if x.a is x.b else None,
+    lambda x, y, z: (x * x,),
+)
 
 
 # Functions --------------------------------------------------------------------------------------
@@ -384,12 +414,26 @@ for _op, _point, _value in (
     ("sin", 0, ZERO), ("cos", 0, ONE), ("tan", 0, ZERO), ("asin", 0, ZERO), ("atan", 0, ZERO),
     ("acos", 1, ZERO), ("exp", 0, ONE), ("log", 1, ZERO),
 ):  # fmt: skip
-    _rule(f"{_op} {_point}", _op, "const", _exact_at(_point, _value), lambda x, y, z, p=_point: (constant(p),))  # type: ignore[misc]
+    _rule(
+        f"{_op} {_point}",
+        _op,
+        "const",
+        _exact_at(_point, _value),
+        lambda x, y, z, p=_point: (constant(p),),
+    )  # type: ignore[misc]
 for _kind in ("const", "mul"):
-    _angle: Example = lambda x, y, z, k=_kind: (constant(Pi()) if k == "const" else constant(Fraction(7, 12)) * constant(Pi()),)  # type: ignore[misc]  # noqa: E731
+    _angle: Example = lambda x, y, z, k=_kind: (
+        constant(Pi()) if k == "const" else constant(Fraction(7, 12)) * constant(Pi()),
+    )  # type: ignore[misc]  # noqa: E731
     _rule(f"sin of π ({_kind})", "sin", _kind, _of_turns(exact_sine), _angle)
     _rule(f"cos of π ({_kind})", "cos", _kind, _of_turns(exact_cosine), _angle)
-for _op, _kind in (("sin", "asin"), ("cos", "acos"), ("tan", "atan"), ("exp", "log"), ("log", "exp")):
+for _op, _kind in (
+    ("sin", "asin"),
+    ("cos", "acos"),
+    ("tan", "atan"),
+    ("exp", "log"),
+    ("log", "exp"),
+):
     _rule(f"{_op}({_kind} x)", _op, _kind, _inverse(_kind), lambda x, y, z, k=_kind: (make(k, x),))  # type: ignore[misc]
 _rule("|exact|", "abs", "const", lambda c: constant(abs(c.a)) if type(c.a) is not Pi else c,
       lambda x, y, z: (constant(-2),))  # fmt: skip
@@ -408,8 +452,7 @@ _rule("atan2(0, c)", "atan2", "const const",
 
 # Dispatch ---------------------------------------------------------------------------------------
 
-SPECIAL = ("table", "call", "stumpff", "arc_ratio")
-KINDS = ("const", "symbol", *OPS, *SPECIAL)
+KINDS = ("const", "symbol", *OPS)
 
 
 def _swapped(rule: Callable[..., Found]) -> Callable[..., Found]:
@@ -418,9 +461,9 @@ def _swapped(rule: Callable[..., Found]) -> Callable[..., Found]:
 
 def _install(rows: list[Rule]) -> None:
     """Write the rows into the tables of node.py, in their order; numbers fold first."""
-    for op in (name for name, row in OPS.items() if row.arity == 2):
+    for op in (name for name, row in OPS.items() if row.arity == 2 and row.build is None):
         RULES[op] = {a: dict.fromkeys(KINDS, ()) for a in KINDS}
-    for op in (name for name, row in OPS.items() if row.arity == 1):
+    for op in (name for name, row in OPS.items() if row.arity == 1 and row.build is None):
         RULES_ONE[op] = dict.fromkeys(KINDS, ())
     for row in rows:
         if row.kinds == ("same",):

@@ -1,0 +1,45 @@
+"""The shape of a row of the table of operations.
+
+Public names: Op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+from .node import Expr
+
+Partial = Callable[..., Expr]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A row: one operation.
+
+    Attributes:
+        arity: number of arguments; -1 where it varies.
+        value: on floats (IEEE 754, never raises); rows with data take the data first.
+        array: on NumPy arrays, broadcasting.
+        partials: derivative in each argument, as functions of the arguments (data first).
+        c: C99 expression with {} for each argument; empty where `expand` or data is needed.
+        latex, text: the same for people.
+        rank: how tightly it binds when printed: 1 sum, 2 product, 3 sign, 4 power, 9 function call.
+        build: makes the node of rows with data, folding what is known: build(data, *args).
+        expand: the same as a formula of other rows, None for plain rows: expand(data, *args).
+        token: content of the data as text, for hashes and printing.
+    """
+
+    arity: int
+    value: Callable[..., Any]
+    array: Callable[..., Any]
+    partials: tuple[Partial, ...]
+    c: str
+    latex: str
+    text: str
+    rank: int = 9
+    build: Callable[..., Expr] | None = None
+    expand: Callable[..., Expr] | None = None
+    token: Callable[[Any], str] = str

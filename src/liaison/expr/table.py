@@ -1,0 +1,212 @@
+"""Functions given by data: piecewise linear, or a natural cubic spline.
+
+Outside the data a table goes on as the straight line of its end slope, so a cubic table is twice
+continuously differentiable everywhere (a natural spline has no curvature at its ends), or holds
+its end value (`outside="hold"`). A table is immutable and equal to another of the same content.
+
+Public names: Table; the row TABLE.
+"""
+
+from __future__ import annotations
+
+import math
+from hashlib import blake2b
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .functions import plain, select
+from .node import ZERO, Expr, Scalar, as_expr, constant, make_many
+from .row import Op
+
+Floats = NDArray[np.float64]
+
+
+@final
+class Table:
+    """y(x) through the points (x_i, y_i), x increasing.
+
+    Attributes:
+        x, y: the data, read-only.
+        kind: "cubic" (natural spline) or "linear".
+        outside: "line" or "hold".
+        breaks: where the polynomial changes, shape (n,).
+        origins: from where each polynomial counts, shape (n + 1,).
+        coefficients: of each polynomial, lowest power first, shape (n + 1, 4 or 2); row i holds
+            between breaks[i - 1] (excluded) and breaks[i] (included).
+    """
+
+    __slots__ = ("breaks", "coefficients", "digest", "kind", "name", "origins", "outside", "x", "y")
+
+    def __init__(
+        self, x: ArrayLike, y: ArrayLike, kind: str = "cubic", outside: str = "line", name: str = ""
+    ) -> None:
+        if kind not in ("cubic", "linear") or outside not in ("line", "hold"):
+            raise ValueError(
+                f"kind is 'cubic' or 'linear', outside 'line' or 'hold'; not {kind!r}, {outside!r}"
+            )
+        self.x, self.y = _checked(x, y)
+        self.kind, self.outside, self.name = kind, outside, name
+        inside = _spline(self.x, self.y) if kind == "cubic" else _lines(self.x, self.y)
+        self.coefficients = _with_ends(self.x, inside, outside)
+        self.breaks = self.x
+        self.origins = np.concatenate((self.x[:1], self.x))
+        content = repr((kind, outside, self.x.tolist(), self.y.tolist()))
+        self.digest = blake2b(content.encode(), digest_size=16).hexdigest()
+        for array in (self.coefficients, self.origins):
+            array.flags.writeable = False
+
+    def __call__(self, x: Scalar) -> Any:
+        """The value at x; a formula of a formula."""
+        if isinstance(x, float):
+            return self.value(x)
+        return plain(_table_node((self, 0), as_expr(x)))
+
+    def value(self, x: Any, order: int = 0) -> Any:
+        """The derivative of this order at x, floats or arrays."""
+        x = np.asarray(x, dtype=float)
+        rows = np.searchsorted(self.breaks, x, side="left")
+        coefficients = self.derivative_coefficients(order)[rows]
+        t = x - self.origins[rows]
+        total = coefficients[..., -1]
+        for power in range(coefficients.shape[-1] - 2, -1, -1):
+            total = total * t + coefficients[..., power]
+        return float(total) if total.ndim == 0 else total
+
+    def derivative_coefficients(self, order: int) -> Floats:
+        """Coefficients of the derivative of this order, lowest power first, shape (n + 1, ·)."""
+        found = self.coefficients
+        for _ in range(order):
+            found = found[:, 1:] * np.arange(1, found.shape[1])
+        return found if found.shape[1] else np.zeros((len(found), 1))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Table) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return int(self.digest[:15], 16)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table, (self.x, self.y, self.kind, self.outside, self.name)
+
+    def __repr__(self) -> str:
+        title = f"{self.name!r}, " if self.name else ""
+        return f"Table({title}{self.kind}, {len(self.x)} points on [{self.x[0]:g}, {self.x[-1]:g}])"
+
+
+def _checked(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+    xs, ys = np.array(x, dtype=float), np.array(y, dtype=float)
+    if xs.ndim != 1 or xs.shape != ys.shape or len(xs) < 2:
+        raise ValueError(
+            f"a table needs two lists of the same length, 2 points or more; got shapes {xs.shape} and {ys.shape}"
+        )
+    if not (np.isfinite(xs).all() and np.isfinite(ys).all()):
+        raise ValueError("a table holds finite numbers only")
+    if (np.diff(xs) <= 0).any():
+        i = int(np.argmax(np.diff(xs) <= 0))
+        raise ValueError(f"the x of a table increase; here {xs[i]:g} is followed by {xs[i + 1]:g}")
+    xs.flags.writeable = ys.flags.writeable = False
+    return xs, ys
+
+
+def _lines(x: Floats, y: Floats) -> Floats:
+    return np.column_stack((y[:-1], np.diff(y) / np.diff(x)))
+
+
+def _spline(x: Floats, y: Floats) -> Floats:
+    """Natural cubic spline: polynomials between the points.
+
+    Source: HNW1 does not hold it; de Boor 1978, A Practical Guide to Splines, ch. IV.
+    """
+    h, slope = np.diff(x), np.diff(y) / np.diff(x)
+    curvature = _curvatures(h, slope)
+    c = curvature[:-1] / 2
+    d = np.diff(curvature) / (6 * h)
+    b = slope - h * (2 * curvature[:-1] + curvature[1:]) / 6
+    return np.column_stack((y[:-1], b, c, d))
+
+
+def _curvatures(h: Floats, slope: Floats) -> Floats:
+    """Second derivatives at the points, zero at both ends, by elimination of a tridiagonal system."""
+    n = len(h) + 1
+    curvature = np.zeros(n)
+    if n == 2:
+        return curvature
+    diagonal, right = 2 * (h[:-1] + h[1:]), 6 * np.diff(slope)
+    for i in range(1, n - 2):
+        factor = h[i] / diagonal[i - 1]
+        diagonal[i] -= factor * h[i]
+        right[i] -= factor * right[i - 1]
+    for i in range(n - 3, -1, -1):
+        curvature[i + 1] = (right[i] - h[i + 1] * curvature[i + 2]) / diagonal[i]
+    return curvature
+
+
+def _with_ends(x: Floats, inside: Floats, outside: str) -> Floats:
+    powers = np.arange(inside.shape[1])
+    t = x[-1] - x[-2]
+    last_value = inside[-1] @ t**powers
+    last_slope = inside[-1, 1:] @ (powers[1:] * t ** powers[:-1])
+    ends = np.zeros((2, inside.shape[1]))
+    ends[:, 0] = inside[0, 0], last_value
+    if outside == "line":
+        ends[:, 1] = inside[0, 1], last_slope
+    return np.vstack((ends[:1], inside, ends[1:]))
+
+
+# The row ----------------------------------------------------------------------------------------
+
+Data = tuple[Table, int]
+
+
+def _table_node(data: Data, x: Expr) -> Expr:
+    table, order = data
+    if order >= table.coefficients.shape[1]:
+        return ZERO
+    if x.op == "const" and type(x.a) is float and math.isfinite(x.a):
+        return constant(table.value(x.a, order))
+    return make_many("table", data, (x,), _token(data))
+
+
+def _token(data: Data) -> str:
+    table, order = data
+    return f"{table.name or 'table ' + table.digest[:8]}{chr(39) * order}#{table.digest}"
+
+
+def _expanded(data: Data, x: Expr) -> Expr:
+    """A choice of coefficients by bisection, then one polynomial: about 4 n choices for n points."""
+    table, order = data
+    columns = table.derivative_coefficients(order).T
+    t = x - _chosen(table.breaks, table.origins, x)
+    total = _chosen(table.breaks, columns[-1], x)
+    for column in columns[-2::-1]:
+        total = total * t + _chosen(table.breaks, column, x)
+    return total
+
+
+def _chosen(breaks: Floats, values: Floats, x: Expr) -> Expr:
+    """values[i] for x in the i-th interval between breaks, halving the intervals level by level."""
+    level = [(constant(float(value)), i) for i, value in enumerate(values)]
+    while len(level) > 1:
+        paired = []
+        for (low, first), (high, second) in zip(level[::2], level[1::2]):
+            paired.append(
+                (as_expr(select(x - constant(float(breaks[second - 1])), high, low)), first)
+            )
+        level = paired + (level[-1:] if len(level) % 2 else [])
+    return level[0][0]
+
+
+TABLE = Op(
+    1,
+    lambda data, x: data[0].value(x, data[1]),
+    lambda data, x: data[0].value(x, data[1]),
+    (lambda data, x: _table_node((data[0], data[1] + 1), x),),
+    "",
+    r"\operatorname{{{data}}}\left({}\right)",
+    "{data}({})",
+    build=_table_node,
+    expand=_expanded,
+    token=_token,
+)
