@@ -1,1 +1,43 @@
-"""The room `tree`."""
+"""The room `tree`: a spanning tree on a mechanism, its kinematics, its closures, its assembly."""
+
+from .assemble import Assembly, assemble, assembly
+from .closure import (
+    Push,
+    Row,
+    closure_rows,
+    distance_row,
+    joint_rows,
+    marker_motion,
+    power_row,
+    relation_row,
+    relative_rows,
+    template,
+)
+from .kinematics import Kinematics, Motion
+from .tree import GROUND, Closure, Node, Tree, added, as_float, merged, span
+
+__all__ = [
+    "GROUND",
+    "Assembly",
+    "Closure",
+    "Kinematics",
+    "Motion",
+    "Node",
+    "Push",
+    "Row",
+    "Tree",
+    "added",
+    "as_float",
+    "assemble",
+    "assembly",
+    "closure_rows",
+    "distance_row",
+    "joint_rows",
+    "marker_motion",
+    "merged",
+    "power_row",
+    "relation_row",
+    "relative_rows",
+    "span",
+    "template",
+]

@@ -1,0 +1,149 @@
+"""Equations: the one contract that every formalism fills, its signs and its labels.
+
+    M v̇ + h = τ + Gᵀ λ + Wᵀ μ + Dᵀ f,    G v̇ = γ,    q̇ = N v + n                (equations-1)
+    W v + w ≤ 0 ⟂ μ ≤ 0;    gap ≥ 0 ⟂ f_n ≥ 0
+
+What is called force acts on the mechanism. Every symbol is named by the label of the quantity
+it stands for: the coordinate `A`, its rate `A'`, its second rate `A''`.
+
+Public names: Equations, Symbols, Kinematic, Dynamics, Closures, Inequalities, EventFormula, Chart,
+Reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Protocol, TypeAlias, final
+
+from liaison.expr import Expr
+from liaison.units import Label
+
+Entries: TypeAlias = Mapping[tuple[int, int], Expr]
+"""A matrix by its nonzeros: (row, column) -> formula."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """The unknowns and givens, in order."""
+
+    t: Expr
+    q: tuple[Expr, ...]
+    v: tuple[Expr, ...]
+    vdot: tuple[Expr, ...]
+    lam: tuple[Expr, ...]
+    u: tuple[Expr, ...]
+    p: tuple[Expr, ...]
+    xi: tuple[Expr, ...]  # local coordinates of the charts, q = q₀ ⊞ ξ
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A joint's part of q and v, and what kind of coordinates it has."""
+
+    kind: str
+    q: slice
+    v: slice
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Kinematic:
+    """How positions follow velocities."""
+
+    N: Entries
+    charts: tuple[Chart, ...]
+    retract: tuple[Expr, ...]  # q₀ ⊞ ξ, shape (nq,), formulas of q and ξ
+    local_rate: tuple[Expr, ...]  # ξ̇, shape (nv,), formulas of q, ξ and v
+    difference: tuple[Expr, ...]  # ξ with q ⊞ ξ = q₁, shape (nv,); q₁ in the symbols `target`
+    target: tuple[Expr, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Dynamics:
+    """M by its lower triangle, h, τ; f = τ − h; τ of (q, v, v̇)."""
+
+    M: Entries
+    h: tuple[Expr, ...]
+    tau: tuple[Expr, ...]
+    f: tuple[Expr, ...]
+    inverse: tuple[Expr, ...]  # M v̇ + h − τ, by recursion where the formalism has one
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Closures:
+    """Φ = 0, G v = ν, G v̇ = γ; holonomic rows first, so row k of phi is row k of G."""
+
+    phi: tuple[Expr, ...] = ()
+    G: Entries = field(default_factory=lambda: MappingProxyType({}))
+    rate: tuple[Expr, ...] = ()  # G v − ν
+    nu: tuple[Expr, ...] = ()
+    gamma: tuple[Expr, ...] = ()
+    vanished: tuple[str, ...] = ()  # rows that hold whatever the mechanism does
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Inequalities:
+    """W v + w ≤ 0 and gaps; empty until unilateral constraints are derived."""
+
+    W: Entries = field(default_factory=lambda: MappingProxyType({}))
+    w: tuple[Expr, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EventFormula:
+    """Something that happens when a formula changes sign."""
+
+    name: str
+    formula: Expr
+    direction: int  # +1 rising, −1 falling, 0 both
+    action: str
+
+
+class Reports(Protocol):
+    """What is known of the motion besides its equations."""
+
+    @property
+    def energy(self) -> tuple[Expr, Expr]:
+        """T and U [J]."""
+
+    @property
+    def momentum(self) -> tuple[Expr, ...]:
+        """About the ground's origin, in its axes: moment, then resultant."""
+
+    @property
+    def poses(self) -> Mapping[str, tuple[Expr, ...]]:
+        """Body -> R_WB row by row (9), p_WB (3)."""
+
+    @property
+    def reactions(self) -> Mapping[str, tuple[Expr, ...]]:
+        """Joint -> wrench on its successor (moment, force), in M's axes at M, of v̇ and λ."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Equations:
+    """The equations of motion of one mechanism in one formalism."""
+
+    name: str
+    formalism: str
+    symbols: Symbols
+    kinematics: Kinematic
+    dynamics: Dynamics
+    closures: Closures
+    reports: Reports  # energy, momentum, poses, reactions: derived when first asked for
+    outputs: Mapping[str, Expr]
+    labels: Mapping[str, tuple[Label, ...]]
+    defaults: Mapping[str, tuple[float, ...]]
+    inequalities: Inequalities = Inequalities()
+    switches: tuple[Expr, ...] = ()
+    events: tuple[EventFormula, ...] = ()
+    native: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    facts: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # handed on

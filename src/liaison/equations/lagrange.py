@@ -1,0 +1,105 @@
+"""Lagrange's equations with multipliers, from kinetic and potential energy alone.
+
+    d/dt (∂T/∂v_k) − X_k T − Σ c^s_jk v_j ∂T/∂v_s = −X_k U + τ_k + (Gᵀ λ)_k            (lagrange-1)
+
+X_k is the derivative along the k-th velocity, X_k = Σ N_ik ∂/∂q_i, and [X_j, X_k] = Σ c^s_jk X_s. Where
+velocities are rates of coordinates the c vanish and this is Lagrange's own form; for quaternions it is
+Euler–Poincaré's.
+
+Public names: lagrange.
+
+Source: KL85 §4 for T; Hamel's form of Lagrange's equations: docs/theory/formalisms.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from liaison.expr import ZERO, Expr, as_expr, directional, gradient, jacobian, substitute, symbol
+from liaison.model import JointType
+from liaison.spatial.arrays import array
+from liaison.tree import Tree
+
+from .completion import completed
+from .equations import Dynamics, Equations
+from .reports import TreeReports
+from .setting import Setting
+
+
+def lagrange(tree: Tree) -> Equations:
+    """The equations of motion by differentiating the energies."""
+    setting = Setting(tree)
+    symbols = setting.symbols
+    T, U = TreeReports(setting, ()).energy
+    for load in setting.loads:  # loads have their own τ; U here is gravity's
+        U = U - as_expr(load.potential)
+    momenta = gradient(T, list(symbols.v))
+    M = jacobian(momenta, list(symbols.v))
+    flow = dict(zip(symbols.q, setting.qdot, strict=True)) | {symbols.t: as_expr(1)}
+    change = directional(momenta, flow)
+    by_T, by_U = setting.flows(T), setting.flows(U)
+    turn = _commutator_terms(setting, momenta)
+    h = [a - b - c + d for a, b, c, d in zip(change, by_T, turn, by_U, strict=True)]
+    tau = setting.applied()
+    return completed("lagrange", tree, setting, _dynamics(symbols.vdot, M, h, tau))
+
+
+def _dynamics(
+    vdot: tuple[Expr, ...], M: dict[tuple[int, int], Expr], h: list[Expr], tau: list[Expr]
+) -> Dynamics:
+    """M by its lower triangle; inverse dynamics as the plain product."""
+    inverse = [a - b for a, b in zip(h, tau, strict=True)]
+    for (i, j), entry in M.items():
+        inverse[i] = inverse[i] + entry * vdot[j]
+    return Dynamics(
+        M={(i, j): entry for (i, j), entry in M.items() if i >= j},
+        h=tuple(h),
+        tau=tuple(tau),
+        f=tuple(a - b for a, b in zip(tau, h, strict=True)),
+        inverse=tuple(inverse),
+    )
+
+
+def _commutator_terms(setting: Setting, momenta: list[Expr]) -> list[Expr]:
+    """Σ c^s_jk v_j ∂T/∂v_s for every k."""
+    terms: list[Any] = [ZERO] * len(momenta)
+    for node in setting.tree.nodes:
+        kind, start = node.joint.type, node.v.start
+        if kind.has_rates:
+            continue
+        for (s, j, k), c in structure_constants(kind).items():
+            term = setting.v[start + j] * momenta[start + s]
+            terms[start + k] = terms[start + k] + term * c
+    return terms
+
+
+def structure_constants(kind: JointType) -> dict[tuple[int, int, int], int]:
+    """c^s_jk of a joint whose velocities are no rates, (s, j, k) -> c, zeros left out.
+
+    Read off N at the neutral position; they are integers for the rotation group and its
+    products with translations.
+    """
+    q = array([symbol(f"group {i}") for i in range(kind.nq)])
+    N = kind.kinematic_map(q)
+    neutral = {x: as_expr(value) for x, value in zip(q, kind.neutral(), strict=True)}
+    columns = [[as_expr(x) for x in N[:, k]] for k in range(kind.nv)]
+    along = [
+        [directional(column, dict(zip(q, other, strict=True))) for column in columns]
+        for other in columns
+    ]
+    at = numbers([x for column in columns for x in column], neutral).reshape(kind.nv, kind.nq).T
+    found = {}
+    for j in range(kind.nv):
+        for k in range(kind.nv):
+            bracket = numbers(along[j][k], neutral) - numbers(along[k][j], neutral)
+            c = np.linalg.lstsq(at, bracket, rcond=None)[0]
+            for s in np.flatnonzero(np.abs(c) > 0.5):
+                found[int(s), j, k] = round(float(c[s]))
+    return found
+
+
+def numbers(formulas: list[Expr], values: dict[Expr, Expr]) -> Any:
+    """Formulas at a constant point, as floats."""
+    return np.array([float(x.value) for x in substitute(formulas, values)])

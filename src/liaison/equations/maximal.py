@@ -1,0 +1,111 @@
+"""Maximal coordinates: six velocities a body, every joint a closure — the plain oracle.
+
+Nothing here is recursive. Each body obeys Newton and Euler by itself,
+
+    I ω̇ + m c × v̇ = −ω × I ω − m c × (ω × v) + m c × g,
+    m v̇ − m c × ω̇ = −ω × (m v − m c × ω) + m g,                                (maximal-1)
+
+in its own axes at its own origin, and the rows of the joints come from differentiating Φ.
+
+Public names: maximal, star.
+
+Source: HAU89 §11.3.
+Differs: velocities are told in the body's axes; Φ_q is never formed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from liaison.expr import Expr, as_expr
+from liaison.model import Free, Joint, Marker, Mechanism
+from liaison.spatial.arrays import Array, array, cross, product, times
+from liaison.tree import Tree, relation_row, span
+
+from .completion import completed
+from .equations import Dynamics, Equations
+from .setting import Setting
+
+
+def maximal(tree: Tree) -> Equations:
+    """The equations of motion with six velocities for every body of the mechanism."""
+    setting = DifferentiatedSetting(star(tree))
+    M, h = _bodies(setting)
+    tau = setting.applied()
+    vdot = setting.symbols.vdot
+    inverse = [a - b for a, b in zip(h, tau, strict=True)]
+    for (i, j), entry in M.items():
+        inverse[i] = inverse[i] + entry * vdot[j]
+        if i != j:
+            inverse[j] = inverse[j] + entry * vdot[i]
+    f = tuple(a - b for a, b in zip(tau, h, strict=True))
+    dynamics = Dynamics(M, tuple(h), tuple(tau), f, tuple(inverse))
+    return completed("maximal", setting.tree, setting, dynamics)
+
+
+def star(tree: Tree) -> Tree:
+    """The same mechanism with every body free on the ground and every joint cut."""
+    mechanism = tree.mechanism
+    free = tuple(
+        Joint(f"free {body.name}", Free(), at_origin("ground"), at_origin(body.name))
+        for body in mechanism.bodies[1:]
+    )
+    cuts = [joint.name for joint in mechanism.joints]
+    loosened: Mechanism = replace(mechanism, joints=mechanism.joints + free)
+    return replace(span(loosened, cuts=cuts), numbers=tree.numbers)
+
+
+def at_origin(body: str) -> Marker:
+    """The marker at a body's origin, along its axes."""
+    return Marker(body, ((1, 0, 0), (0, 1, 0), (0, 0, 1)), (0, 0, 0))
+
+
+class DifferentiatedSetting(Setting):
+    """A setting whose closure rows are Φ differentiated, not the closed forms."""
+
+    @property
+    def rows(self) -> Any:
+        """As `Setting.rows`, with G, ν and γ by differentiation."""
+        kept, vanished = super().rows
+        return [(label, self._differentiated(row)) for label, row in kept], vanished
+
+    def _differentiated(self, row: Any) -> Any:
+        speeds = row.value is None
+        formula = as_expr(row.rate if speeds else row.value)
+        again = relation_row(formula, self.q, self.v, self.qdot, of_speeds=speeds)
+        return replace(again, pushes=row.pushes)
+
+
+def _bodies(setting: Setting) -> tuple[dict[tuple[int, int], Expr], list[Expr]]:
+    """M and h of bodies that know nothing of each other."""
+    M: dict[tuple[int, int], Expr] = {}
+    h: list[Expr] = [as_expr(0)] * setting.tree.nv
+    for i, node in enumerate(setting.tree.nodes):
+        if not isinstance(node.joint.type, Free) or node.parent >= 0:
+            continue  # a ghost has no inertia
+        R, _ = setting.kinematics.pose(i)
+        fall = product(R.T, setting.gravity)
+        m, mc, I = node.inertia
+        omega, v = setting.v[node.v][:3], setting.v[node.v][3:]
+        block, bias = _body(m, mc, I, omega, v, fall)
+        for a in range(6):
+            h[node.v.start + a] = as_expr(bias[a])
+            for b in range(a + 1):
+                M[node.v.start + a, node.v.start + b] = as_expr(block[a, b])
+    return M, h
+
+
+def _body(m: Any, mc: Array, I: Array, omega: Array, v: Array, fall: Array) -> tuple[Array, Array]:
+    """The 6 × 6 mass matrix and the bias of one body, by (maximal-1)."""
+    x, y, z = mc
+    arm = array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    block = array([[0] * 6 for _ in range(6)]).astype(object)
+    block[:3, :3], block[:3, 3:], block[3:, :3] = I, arm, -arm
+    for k in range(3):
+        block[3 + k, 3 + k] = m
+    drift = cross(omega, v)
+    moment = cross(omega, product(I, omega)) + cross(mc, drift) - cross(mc, fall)
+    whirl = cross(omega, cross(omega, mc))
+    force = array([times(m, a) for a in drift]) + whirl - array([times(m, a) for a in fall])
+    return block, array([*moment, *force])

@@ -1,0 +1,133 @@
+"""Energy, momentum, poses and reactions of a tree, derived when first asked for.
+
+Public names: TreeReports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from liaison.expr import Expr, as_expr
+from liaison.spatial.arrays import Array, array, cross, dot, minus, plus, product, times, zeros
+from liaison.spatial.plucker import act_force, act_force_inverse, apply_inertia
+from liaison.tree import GROUND, Kinematics, Push, marker_motion
+
+from .recursion import carried_wrenches, required_wrenches
+from .setting import Setting
+
+
+class TreeReports:
+    """What the sweeps over a tree, with every weld in it, tell besides the equations."""
+
+    def __init__(self, setting: Setting, lam: tuple[Expr, ...]) -> None:
+        self.setting = setting
+        self.lam = lam
+
+    @property
+    def kinematics(self) -> Kinematics:
+        """Of the tree, on formulas."""
+        return self.setting.kinematics
+
+    @cached_property
+    def poses(self) -> Mapping[str, tuple[Expr, ...]]:
+        """Body -> R_WB row by row (9), p_WB (3)."""
+        found = {}
+        for body in self.setting.mechanism.bodies[1:]:
+            node, (R_NB, p_NB) = self.setting.tree.frames[body.name]
+            frame = self.kinematics.motion(GROUND, node)
+            R, p = product(frame.R, R_NB), frame.p + product(frame.R, p_NB)
+            found[body.name] = tuple(as_expr(x) for x in [*R.flat, *p])
+        return MappingProxyType(found)
+
+    @cached_property
+    def energy(self) -> tuple[Expr, Expr]:
+        """T = Σ ½ V · I V; U of gravity, springs and potentials [J]."""
+        T: Any = 0
+        U: Any = 0
+        for i, node in enumerate(self.setting.tree.nodes):
+            frame = self.kinematics.motion(GROUND, i)
+            m, h, I = node.inertia
+            V = self._twist(i)
+            T = plus(T, dot(V, apply_inertia(m, h, I, V)))
+            moment = array([times(m, x) for x in frame.p]) + product(frame.R, h)
+            U = minus(U, dot(self.setting.gravity, moment))
+        for load in self.setting.loads:
+            U = plus(U, load.potential)
+        return as_expr(T) / 2, as_expr(U)
+
+    @cached_property
+    def momentum(self) -> tuple[Expr, ...]:
+        """About the ground's origin, in its axes: moment, then resultant."""
+        total = zeros(6)
+        for i, node in enumerate(self.setting.tree.nodes):
+            frame = self.kinematics.motion(GROUND, i)
+            carried = apply_inertia(*node.inertia, self._twist(i))
+            total = total + act_force(frame.R, frame.p, carried)
+        return tuple(as_expr(x) for x in total)
+
+    def _twist(self, i: int) -> Array:
+        """Velocity of node i in its own axes, at its origin."""
+        frame = self.kinematics.motion(GROUND, i)
+        back = frame.R.T
+        return array([*product(back, frame.omega), *product(back, frame.velocity)])
+
+    @cached_property
+    def reactions(self) -> Mapping[str, tuple[Expr, ...]]:
+        """Joint -> wrench on its successor (moment, force), in M's axes at M, of v̇ and λ.
+
+        It is all that passes through the joint, the effort of a motor in it included.
+        """
+        setting, tree = self.setting, self.setting.tree
+        vdot = array(list(setting.symbols.vdot))
+        own = required_wrenches(self.kinematics, vdot, setting.gravity)
+        for push in self._pushes():
+            moment, force = self._in_node(*push)
+            own[push[1].node] = (own[push[1].node][0] - moment, own[push[1].node][1] - force)
+        passed = carried_wrenches(self.kinematics, own)
+        found = {}
+        for i, node in enumerate(tree.nodes):
+            wrench = array([*passed[i][0], *passed[i][1]])
+            if node.is_reversed:
+                R, p = node.joint.type.pose(self.kinematics.q[node.q])
+                wrench = act_force_inverse(R, p, array([minus(0, x) for x in wrench]))
+            found[node.joint.name] = wrench
+        for name, wrench in self._closure_wrenches():
+            found.setdefault(name, wrench)
+        return MappingProxyType({k: tuple(as_expr(x) for x in w) for k, w in found.items()})
+
+    def _pushes(self) -> list[tuple[Any, Push]]:
+        """Effort and push of every load and closure that acts on a moving node."""
+        found = [pair for load in self.setting.loads for pair in load.pushes]
+        for lam, (_, row) in zip(self.lam, self.setting.rows[0], strict=True):
+            found += [(lam, push) for push in row.pushes]
+        return [pair for pair in found if pair[1].node != GROUND]
+
+    def _in_node(self, effort: Any, push: Push) -> tuple[Array, Array]:
+        """A push as moment and force at the origin of its node, in the node's axes."""
+        frame = self.kinematics.motion(push.root, push.node)
+        back = frame.R.T
+        moment = push.moment + cross(push.point - frame.p, push.force)
+        return (
+            array([times(effort, x) for x in product(back, moment)]),
+            array([times(effort, x) for x in product(back, push.force)]),
+        )
+
+    def _closure_wrenches(self) -> list[tuple[str, Array]]:
+        """The wrench of each cut joint on its successor, in M's axes at M."""
+        tree, total = self.setting.tree, {}
+        places = {closure.joint.name: closure for closure in tree.closures}
+        for lam, (label, row) in zip(self.lam, self.setting.rows[0], strict=True):
+            closure = places.get(label.name.rpartition(": ")[0])
+            if closure is None or not row.pushes:
+                continue
+            push = row.pushes[0]
+            M = marker_motion(self.kinematics, push.root, closure.successor)
+            wrench = array([*product(M.R.T, push.moment), *product(M.R.T, push.force)])
+            scaled = array([times(lam, x) for x in wrench])
+            total[closure.joint.name] = total.get(closure.joint.name, zeros(6)) + scaled
+        for name in places:
+            total.setdefault(name, zeros(6))
+        return list(total.items())

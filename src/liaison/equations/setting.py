@@ -1,0 +1,164 @@
+"""What every formalism shares: symbols named by labels, kinematics, loads, closures, reports.
+
+Public names: Setting.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from liaison.errors import AssemblyError
+from liaison.expr import ZERO, Expr, as_expr, directional, symbol
+from liaison.model import Gravity, Mechanism
+from liaison.spatial.arrays import Array, array, product, zeros
+from liaison.tree import Kinematics, Row, Tree, closure_rows
+from liaison.units import Label
+
+from .equations import Chart, Closures, Kinematic, Symbols
+from .loads import Load, loads
+
+
+class Setting:
+    """A tree on formulas: its symbols, its kinematics, and what follows from them alone."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.mechanism: Mechanism = tree.mechanism
+        self.symbols = self._symbols()
+        self.q, self.v = array(list(self.symbols.q)), array(list(self.symbols.v))
+        self.kinematics = Kinematics(tree, self.q, self.v)
+
+    def _symbols(self) -> Symbols:
+        speeds = self.tree.velocity_labels()
+        return Symbols(
+            t=symbol("t"),
+            q=tuple(symbol(label.name) for label in self.tree.position_labels()),
+            v=tuple(symbol(label.name) for label in speeds),
+            vdot=tuple(symbol(f"{label.name}'") for label in speeds),
+            lam=(),
+            u=tuple(symbol(given.name) for given in self.mechanism.inputs),
+            p=tuple(symbol(given.name) for given in self.mechanism.parameters),
+            xi=tuple(symbol(f"xi {label.name}") for label in speeds),
+        )
+
+    @cached_property
+    def gravity(self) -> Array:
+        """The acceleration of free fall [m/s²]."""
+        total = zeros(3)
+        for force in self.mechanism.forces:
+            if isinstance(force, Gravity):
+                total = total + array([self.tree.numbers(x) for x in force.vector])
+        return total
+
+    @cached_property
+    def qdot(self) -> list[Expr]:
+        """q̇ = N v."""
+        rates: list[Expr] = []
+        for node in self.tree.nodes:
+            N = node.joint.type.kinematic_map(self.q[node.q])
+            rates += [as_expr(x) for x in product(N, self.v[node.v])]
+        return rates
+
+    def flows(self, potential: Expr) -> list[Expr]:
+        """Nᵀ ∂V/∂q: how V changes for a unit of each velocity."""
+        found: list[Expr] = []
+        for node in self.tree.nodes:
+            q = self.q[node.q]
+            N = node.joint.type.kinematic_map(q)
+            for k in range(N.shape[1]):
+                along = {x: as_expr(dx) for x, dx in zip(q, N[:, k], strict=True)}
+                found.append(directional([potential], along)[0])
+        return found
+
+    @cached_property
+    def loads(self) -> list[Load]:
+        """Every load but gravity."""
+        return loads(self.kinematics, self.mechanism.forces, self.flows)
+
+    def applied(self) -> list[Expr]:
+        """τ of all loads."""
+        tau: list[Any] = [ZERO] * self.tree.nv
+        for load in self.loads:
+            for j, entry in load.tau.items():
+                tau[j] = tau[j] + entry
+        return tau
+
+    @cached_property
+    def rows(self) -> tuple[list[tuple[Label, Row]], list[str]]:
+        """Rows that constrain, holonomic first, and the names of those that vanish."""
+        kept, vanished = [], []
+        for label, row in closure_rows(self.kinematics, self.qdot):
+            if any(as_expr(entry) is not ZERO for entry in row.G.values()):
+                kept.append((label, row))
+            else:
+                check_holds(label, row)
+                vanished.append(label.name)
+        kept.sort(key=lambda pair: pair[1].value is None)
+        return kept, vanished
+
+    def closures(self) -> Closures:
+        """Φ, G, ν, γ as formulas."""
+        kept, vanished = self.rows
+        G = {
+            (k, j): as_expr(entry)
+            for k, (_, row) in enumerate(kept)
+            for j, entry in sorted(row.G.items())
+            if as_expr(entry) is not ZERO
+        }
+        return Closures(
+            phi=tuple(as_expr(row.value) for _, row in kept if row.value is not None),
+            G=MappingProxyType(G),
+            rate=tuple(as_expr(row.rate) for _, row in kept),
+            nu=tuple(as_expr(row.nu) for _, row in kept),
+            gamma=tuple(as_expr(row.gamma) for _, row in kept),
+            vanished=tuple(vanished),
+        )
+
+    def kinematic(self) -> Kinematic:
+        """N, charts and local coordinates."""
+        N: dict[tuple[int, int], Expr] = {}
+        charts, retract, rate, difference = [], [], [], []
+        xi = array(list(self.symbols.xi))
+        target = array([symbol(f"target {x.name}") for x in self.symbols.q])
+        for node in self.tree.nodes:
+            kind, q = node.joint.type, self.q[node.q]
+            charts.append(Chart("plain" if kind.has_rates else kind.name, node.q, node.v))
+            for (i, j), entry in ndenumerate(kind.kinematic_map(q)):
+                if as_expr(entry) is not ZERO:
+                    N[node.q.start + i, node.v.start + j] = as_expr(entry)
+            retract += list(kind.retract(q, xi[node.v]))
+            rate += list(kind.local_rate(q, xi[node.v], self.v[node.v]))
+            difference += list(kind.difference(q, target[node.q]))
+        return Kinematic(
+            N=MappingProxyType(N),
+            charts=tuple(charts),
+            retract=tuple(as_expr(x) for x in retract),
+            local_rate=tuple(as_expr(x) for x in rate),
+            difference=tuple(as_expr(x) for x in difference),
+            target=tuple(target),
+        )
+
+
+def ndenumerate(matrix: Array) -> list[tuple[tuple[int, int], Any]]:
+    """((row, column), entry) of every entry."""
+    rows, columns = matrix.shape
+    return [((i, j), matrix[i, j]) for i in range(rows) for j in range(columns)]
+
+
+def check_holds(label: Label, row: Row) -> None:
+    """A row that no motion can change must be met already."""
+    if row.value is None:
+        return
+    value = as_expr(row.value)
+    if value.op == "const" and abs(float(value.value)) > NEVER:
+        raise AssemblyError(
+            f"the row {label.name!r} is off by {float(value.value):.6g} in every position: "
+            "no motion of the mechanism can change it.",
+            hint="Check the positions and directions of that joint's two markers.",
+        )
+
+
+NEVER = 1e-9
+"""A constant residual over this [m, 1] is geometry, not rounding."""

@@ -1,0 +1,221 @@
+"""lower: which entries a simulation, a report or an export needs, as formulas in one graph.
+
+An entry is derived when it is first asked for: forward dynamics alone does not pay for reactions.
+
+Public names: lower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import TypeAlias
+
+import numpy as np
+
+from liaison.equations import Entries, Equations
+from liaison.errors import NamingError
+from liaison.expr import ZERO, Expr, absolute, as_expr, maximum, substitute
+
+from .program import Entry, Program
+from .solve import Factor, Saddle, factor
+
+Blocks: TypeAlias = list[tuple[str, Sequence[Expr]]]
+
+
+def lower(equations: Equations) -> Program:
+    """The program of a mechanism: every entry of the kernel contract.
+
+    Args:
+        equations: of any formalism.
+
+    Returns:
+        forward, rate, inverse, mass_matrix, bias, applied, closure, terms, correct_q, correct_v,
+        retract, difference, energy, momentum, poses, reactions, outputs, events.
+    """
+    made = _Lowering(equations)
+    symbols = equations.symbols
+    nq, nv, nc = len(symbols.q), len(symbols.v), len(symbols.lam)
+    return Program(
+        name=equations.name,
+        entries=LazyEntries(made.makers()),
+        inputs=MappingProxyType(_places(equations)),
+        sizes=MappingProxyType(
+            {
+                "nq": nq,
+                "nv": nv,
+                "nc": nc,
+                "nphi": len(equations.closures.phi),
+                "nu": len(symbols.u),
+                "np": len(symbols.p),
+                "nx": max(nq, nv + nc),
+            }
+        ),
+        labels=equations.labels,
+        defaults=MappingProxyType(
+            {key: np.array(values, dtype=float) for key, values in equations.defaults.items()}
+        ),
+        facts=MappingProxyType(_facts(equations)),
+    )
+
+
+def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
+    """Where each symbol is found; v̇ then λ, ξ, and a target position each begin x."""
+    symbols = equations.symbols
+    places = {symbols.t: ("t", 0)}
+    for array, listed in (("q", symbols.q), ("v", symbols.v), ("u", symbols.u), ("p", symbols.p)):
+        places |= {x: (array, i) for i, x in enumerate(listed)}
+    for listed in ((*symbols.vdot, *symbols.lam), symbols.xi, equations.kinematics.target):
+        places |= {x: ("x", i) for i, x in enumerate(listed)}
+    return places
+
+
+def _facts(equations: Equations) -> dict[str, object]:
+    return {
+        "formalism": equations.formalism,
+        "charts": equations.kinematics.charts,
+        "events": tuple((e.name, e.direction, e.action) for e in equations.events),
+        "vanished": equations.closures.vanished,
+        **equations.facts,
+    }
+
+
+class LazyEntries(Mapping[str, Entry]):
+    """Entries by name, each made when it is first looked up."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], Blocks]]) -> None:
+        self._makers = makers
+        self._made: dict[str, Entry] = {}
+
+    def __getitem__(self, name: str) -> Entry:
+        if name not in self._made:
+            if name not in self._makers:
+                raise NamingError.unknown("entry", name, self._makers)
+            blocks = self._makers[name]()
+            self._made[name] = Entry(
+                name,
+                tuple(as_expr(x) for _, block in blocks for x in block),
+                tuple((label, len(block)) for label, block in blocks),
+            )
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
+class _Lowering:
+    """The entries of one set of equations; what several of them share is derived once."""
+
+    def __init__(self, equations: Equations) -> None:
+        self.equations = equations
+        self.symbols = equations.symbols
+        self.nv, self.nc = len(self.symbols.v), len(self.symbols.lam)
+
+    def makers(self) -> dict[str, Callable[[], Blocks]]:
+        """Name -> what makes the entry."""
+        dynamics, closures = self.equations.dynamics, self.equations.closures
+        kinematics, reports = self.equations.kinematics, self.equations.reports
+        return {
+            "forward": self.forward,
+            "rate": self.rate,
+            "inverse": lambda: [("tau", dynamics.inverse)],
+            "mass_matrix": lambda: [("M", self.dense_mass())],
+            "bias": lambda: [("h", dynamics.h)],
+            "applied": lambda: [("tau", dynamics.tau)],
+            "closure": lambda: [("phi", closures.phi), ("rate", closures.rate)],
+            "terms": self.terms,
+            "correct_q": self.correct_q,
+            "correct_v": self.correct_v,
+            "retract": lambda: [("q", kinematics.retract)],
+            "difference": lambda: [("xi", kinematics.difference)],
+            "energy": lambda: [("T", reports.energy[:1]), ("U", reports.energy[1:])],
+            "momentum": lambda: [("moment", reports.momentum[:3]), ("force", reports.momentum[3:])],
+            "poses": lambda: list(reports.poses.items()),
+            "reactions": lambda: list(reports.reactions.items()),
+            "outputs": lambda: [(name, [f]) for name, f in self.equations.outputs.items()],
+            "events": lambda: [(event.name, [event.formula]) for event in self.equations.events],
+        }
+
+    @cached_property
+    def factored(self) -> Factor:
+        """L D Lᵀ of the whole saddle."""
+        names = [label.name for label in self.equations.labels["v"]]
+        saddle = Saddle(self.nv, self.nc, self.equations.dynamics.M, self.equations.closures.G)
+        return factor(saddle, names)
+
+    @cached_property
+    def factored_positions(self) -> Factor:
+        """The same with the holonomic rows only."""
+        n = len(self.equations.closures.phi)
+        if n == self.nc:
+            return self.factored
+        G = {key: entry for key, entry in self.equations.closures.G.items() if key[0] < n}
+        return factor(Saddle(self.nv, n, self.equations.dynamics.M, G))
+
+    @cached_property
+    def solution(self) -> tuple[list[Expr], list[Expr], Expr]:
+        """v̇, λ and the residual."""
+        return self.factored.solve(self.equations.dynamics.f, self.equations.closures.gamma)
+
+    def forward(self) -> Blocks:
+        """v̇, λ and the largest |γ − G v̇|."""
+        vdot, lam, residual = self.solution
+        return [("vdot", vdot), ("lam", lam), ("residual", [residual])]
+
+    def rate(self) -> Blocks:
+        """ξ̇, v̇ and the residual at q ⊞ ξ: what a stage of the time loop asks."""
+        vdot, _, residual = self.solution
+        chart = self.equations.kinematics
+        moved = dict(zip(self.symbols.q, chart.retract, strict=True))
+        found = substitute([*vdot, residual], moved)
+        return [("xidot", chart.local_rate), ("vdot", found[:-1]), ("residual", found[-1:])]
+
+    def dense_mass(self) -> list[Expr]:
+        """M row by row."""
+        M = self.equations.dynamics.M
+        square = range(self.nv)
+        return [M.get((max(i, j), min(i, j)), ZERO) for i in square for j in square]
+
+    def terms(self) -> Blocks:
+        """The numbers of the constrained system, for algebra at run time."""
+        closures = self.equations.closures
+        return [
+            ("M", self.dense_mass()),
+            ("G", dense(closures.G, self.nc, self.nv)),
+            ("f", self.equations.dynamics.f),
+            ("gamma", closures.gamma),
+            ("phi", closures.phi),
+            ("nu", closures.nu),
+        ]
+
+    def correct_q(self) -> Blocks:
+        """δ of least kinetic energy with G δ = −Φ, and the largest |Φ|."""
+        phi = self.equations.closures.phi
+        delta, _, _ = self.factored_positions.solve([ZERO] * self.nv, [-x for x in phi])
+        return [("delta", delta), ("worst", [worst(phi)])]
+
+    def correct_v(self) -> Blocks:
+        """δ of least kinetic energy with G (v + δ) = ν, and the largest |G v − ν|."""
+        rate = self.equations.closures.rate
+        delta, _, _ = self.factored.solve([ZERO] * self.nv, [-x for x in rate])
+        return [("delta", delta), ("worst", [worst(rate)])]
+
+
+def dense(entries: Entries, rows: int, columns: int) -> list[Expr]:
+    """A matrix row by row, zeros included."""
+    return [entries.get((i, j), ZERO) for i in range(rows) for j in range(columns)]
+
+
+def worst(entries: Sequence[Expr]) -> Expr:
+    """The largest absolute value; zero of none."""
+    found: Expr = ZERO
+    for x in entries:
+        found = absolute(x) if found is ZERO else maximum(found, absolute(x))
+    return found

@@ -1,0 +1,205 @@
+"""The constrained linear system as formulas: an elimination order found once, proximal rows.
+
+    [ M  Gᵀ ] [ v̇ ]   [ f ]
+    [ G  −ρ ] [ −λ ] = [ γ ]                                                    (solve-1)
+
+is eliminated symbolically (L D Lᵀ): structural zeros never appear in the code. A row of G is
+eliminated only after every velocity it touches that has inertia, so its pivot is negative; a velocity
+without inertia only after a row that touches it. ρ_k = ε (G M⁻¹ Gᵀ)_kk is computed at run time from the
+velocities' part of the pivot, so that masses × 10⁶ change nothing; what ρ took away is
+given back by refinement on the true residual γ − G v̇, which the solution also returns.
+
+Public names: Saddle, factor, Factor.
+
+Source: RBDA §6.5 (LTL); ProxDyn, the proximal view of (solve-1): docs/theory/closures.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+from liaison.errors import DerivationError
+from liaison.expr import ONE, ZERO, Expr, absolute, as_expr, maximum
+
+Entries: TypeAlias = Mapping[tuple[int, int], Expr]
+
+EPSILON = 1e-12
+"""ρ relative to its row. Rounding (1e-16) over ε bounds the noise of undetermined multipliers
+(1e-4); a singular value σ is resolved down to √ε of its regular size, where steps of a
+mechanism seldom land."""
+
+FLOOR = 1e-30
+"""ρ of a row that touches no inertia at all [1/kg]: far under any real one, far over underflow."""
+
+REFINEMENTS = 1
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Saddle:
+    """The matrices of (solve-1): M by its lower triangle, G by its nonzeros."""
+
+    nv: int
+    nc: int
+    M: Entries
+    G: Entries
+
+    def rows(self) -> list[dict[int, Expr]]:
+        """G row by row: column -> entry, zeros left out."""
+        rows: list[dict[int, Expr]] = [{} for _ in range(self.nc)]
+        for (k, j), entry in self.G.items():
+            if entry is not ZERO:
+                rows[k][j] = entry
+        return rows
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """L D Lᵀ of a saddle: `order` of elimination, columns of L by pivot, reciprocal pivots."""
+
+    saddle: Saddle
+    order: tuple[int, ...]
+    columns: tuple[Mapping[int, Expr], ...]  # by position in order: row index -> l
+    reciprocals: tuple[Expr, ...]
+
+    def solve(self, f: Sequence[Any], gamma: Sequence[Any]) -> tuple[list[Expr], list[Expr], Expr]:
+        """v̇, λ and the largest |γ − G v̇|, after refinement."""
+        nv, nc = self.saddle.nv, self.saddle.nc
+        right = [as_expr(x) for x in [*f, *gamma]]
+        x = self._back(right)
+        rows = self.saddle.rows()
+        for _ in range(REFINEMENTS if nc else 0):
+            step = self._back([ZERO] * nv + residuals(rows, gamma, x))
+            x = [a + b for a, b in zip(x, step, strict=True)]
+        worst: Expr = ZERO
+        for r in residuals(rows, gamma, x):
+            worst = absolute(r) if worst is ZERO else maximum(worst, absolute(r))
+        return x[:nv], [-y for y in x[nv:]], worst
+
+    def _back(self, right: list[Expr]) -> list[Expr]:
+        """(L D Lᵀ)⁻¹ of a right-hand side."""
+        x = list(right)
+        for pivot, column in zip(self.order, self.columns, strict=True):
+            if x[pivot] is not ZERO:
+                for i, entry in column.items():
+                    x[i] = x[i] - entry * x[pivot]
+        for pivot, column, reciprocal in zip(
+            reversed(self.order), reversed(self.columns), reversed(self.reciprocals), strict=True
+        ):
+            value = x[pivot] * reciprocal
+            for i, entry in column.items():
+                value = value - entry * x[i]
+            x[pivot] = value
+        return x
+
+
+def residuals(rows: list[dict[int, Expr]], gamma: Sequence[Any], x: list[Expr]) -> list[Expr]:
+    """γ − G v̇, row by row."""
+    found = []
+    for row, right in zip(rows, gamma, strict=True):
+        r = as_expr(right)
+        for j, entry in row.items():
+            r = r - entry * x[j]
+        found.append(r)
+    return found
+
+
+def factor(saddle: Saddle, names: Sequence[str] = ()) -> Factor:
+    """Eliminates the saddle as formulas.
+
+    Args:
+        saddle: M and G.
+        names: of the velocities, for the message when one of them has no inertia at all.
+
+    Raises:
+        DerivationError: a velocity has no inertia and no row that touches it.
+    """
+    work = _Elimination(saddle)
+    order: list[int] = []
+    columns: list[Mapping[int, Expr]] = []
+    reciprocals: list[Expr] = []
+    while work.left:
+        pivot = work.next_pivot(names)
+        column, reciprocal = work.eliminate(pivot)
+        order.append(pivot)
+        columns.append(column)
+        reciprocals.append(reciprocal)
+    return Factor(saddle, tuple(order), tuple(columns), tuple(reciprocals))
+
+
+class _Elimination:
+    """The matrix while it is being eliminated; unknowns 0…nv−1 are velocities, then rows."""
+
+    def __init__(self, saddle: Saddle) -> None:
+        self.nv = saddle.nv
+        n = saddle.nv + saddle.nc
+        self.off: list[dict[int, Expr]] = [{} for _ in range(n)]
+        self.diagonal: list[Expr] = [ZERO] * n
+        self.scale: list[Expr] = [ZERO] * n
+        for (i, j), entry in saddle.M.items():
+            if i == j:
+                self.diagonal[i] = entry
+            elif entry is not ZERO:
+                self.off[i][j] = self.off[j][i] = entry
+        for k, row in enumerate(saddle.rows()):
+            for j, entry in row.items():
+                self.off[self.nv + k][j] = self.off[j][self.nv + k] = entry
+        self.left = set(range(n))
+        self.waiting = {i: self._awaited(i) for i in range(n)}
+
+    def _awaited(self, i: int) -> set[int]:
+        """What must be eliminated before i may be: for a row, the inertia it touches."""
+        if i < self.nv:
+            return set()
+        return {j for j in self.off[i] if j < self.nv and self.diagonal[j] is not ZERO}
+
+    def next_pivot(self, names: Sequence[str]) -> int:
+        """The unknown of least degree among those that may go; leaves of the tree first."""
+        able = [i for i in self.left if self._may_go(i)]
+        if not able:
+            stuck = min(self.left)
+            name = names[stuck] if stuck < len(names) else f"velocity {stuck}"
+            raise DerivationError(
+                f"nothing gives {name!r} inertia, so its acceleration is not determined.",
+                hint="Give the body it moves, or one it carries, a mass or an inertia about that "
+                "motion, or impose the motion.",
+            )
+        return min(able, key=lambda i: (len(self.off[i]), i >= self.nv, -i))
+
+    def _may_go(self, i: int) -> bool:
+        return self.diagonal[i] is not ZERO if i < self.nv else not self.waiting[i]
+
+    def eliminate(self, pivot: int) -> tuple[Mapping[int, Expr], Expr]:
+        """Takes the pivot out; returns its column of L and the reciprocal of its pivot."""
+        is_velocity = pivot < self.nv
+        d = self.diagonal[pivot] if is_velocity else self._proximal(pivot)
+        reciprocal = ONE / d
+        row = self.off[pivot]
+        column = {i: entry * reciprocal for i, entry in sorted(row.items())}
+        for i, l in column.items():
+            self._update_diagonal(i, l * row[i], is_velocity)
+            others = self.off[i]
+            del others[pivot]
+            for j in column:
+                if j < i:
+                    entry = others.get(j, ZERO) - l * row[j]
+                    others[j] = self.off[j][i] = entry
+        self.left.discard(pivot)
+        for i in column:
+            self.waiting[i].discard(pivot)
+        return column, reciprocal
+
+    def _update_diagonal(self, i: int, amount: Expr, by_velocity: bool) -> None:
+        """A row keeps the part that velocities gave apart: it is the scale of its ρ."""
+        if i >= self.nv and by_velocity:
+            self.scale[i] = self.scale[i] + amount
+        else:
+            self.diagonal[i] = self.diagonal[i] - amount
+
+    def _proximal(self, k: int) -> Expr:
+        """−(1 + ε) s − floor + what other rows took: negative, never zero."""
+        s = self.scale[k]
+        return self.diagonal[k] - (s * (1.0 + EPSILON) + FLOOR)

@@ -1,0 +1,355 @@
+"""assemble: positions and velocities that satisfy every closure, near a start.
+
+Coordinates that the author gave are held; the others move, least and together, by Gauss–Newton on the
+closures in local coordinates. Where the given ones leave no solution the refusal says how far the
+nearest configuration is, and at which joint.
+
+Public names: Assembly, assemble, assembly.
+
+Source: JB94 §3.2 (position problem), §3.3 (velocity problem).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.errors import AssemblyError, NamingError
+from liaison.expr import ZERO, Expr, as_expr, evaluate, symbol, symbols_of
+from liaison.numeric import State
+from liaison.spatial.arrays import array
+
+from .closure import closure_rows, marker_motion, relative
+from .kinematics import Kinematics
+from .tree import Tree, as_float, merged
+
+Floats = NDArray[np.float64]
+
+CLOSED = 1e-12
+"""|Φ| at which a loop counts as closed, relative to the size of the mechanism [m, 1]."""
+
+ITERATIONS = 60
+STARTS = 24
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """A consistent state and how it was found."""
+
+    state: State
+    moved: float  # largest change of a coordinate from its start [m, rad]
+    residual: float  # largest |Φ|
+    rate_residual: float  # largest |G v − ν|
+    attempts: int  # starts tried
+
+
+def assemble(
+    tree: Tree, parameters: Mapping[str, float] | None = None, *, t: float = 0.0, **start: float
+) -> State:
+    """The consistent state that `assembly` finds."""
+    return assembly(tree, parameters, t=t, **start).state
+
+
+def assembly(
+    tree: Tree, parameters: Mapping[str, float] | None = None, *, t: float = 0.0, **start: float
+) -> Assembly:
+    """Closes the loops from the mechanism's starts and those given here.
+
+    Args:
+        tree: with its closures.
+        parameters: values that differ from the mechanism's own, by name.
+        t: the time at which imposed motions are taken [s].
+        start: positions (`A=0.3`) and, through a mapping `**{"A'": 2.0}`, speeds; they win over the
+            mechanism's own.
+
+    Raises:
+        NamingError: a start that names nothing.
+        AssemblyError: no configuration satisfies the closures.
+    """
+    problem = _Problem(merged(tree), dict(parameters or {}), t)
+    given = problem.given(start)
+    q, attempts = problem.positions(given)
+    v = problem.velocities(q, given)
+    guess, _ = problem.guess(given)
+    labels = {"q": tree.position_labels(), "v": tree.velocity_labels()}
+    state = State(t, q, v, labels)
+    return Assembly(
+        state=state,
+        moved=float(np.max(np.abs(q - guess), initial=0.0)),
+        residual=problem.worst(problem.phi(q)),
+        rate_residual=problem.worst(problem.rate(q, v)),
+        attempts=attempts,
+    )
+
+
+class _Problem:
+    """Closures of a tree as functions of numbers."""
+
+    def __init__(self, tree: Tree, parameters: dict[str, float], t: float) -> None:
+        self.tree = tree
+        self.q_names = [label.name for label in tree.position_labels()]
+        self.v_names = [label.name for label in tree.velocity_labels()]
+        self.q = [symbol(name) for name in self.q_names]
+        self.v = [symbol(name) for name in self.v_names]
+        self.fixed = {symbol("t"): t} | _parameter_values(tree, parameters)
+        kinematics = Kinematics(tree, array(self.q), array(self.v))
+        rates = _rates(tree, array(self.q), array(self.v))
+        self.kinematics = kinematics
+        rows = closure_rows(kinematics, rates)
+        held = [(label, row) for label, row in rows if row.value is not None]
+        self.names = [label.name for label, _ in held]
+        self.rate_names = [label.name for label, _ in rows]
+        self._phi = [as_expr(row.value) for _, row in held]
+        self._rows = [row.G for _, row in held]
+        self._all_rows = [row.G for _, row in rows]
+        self._rate = [as_expr(row.rate) for _, row in rows]
+        self._positive = self._orientation()
+        _check_known([*self._phi, *self._rate], {*self.q, *self.v, *self.fixed})
+
+    def _orientation(self) -> list[Expr]:
+        """What must be positive so that no joint is put together the wrong way round."""
+        found: list[Any] = []
+        for closure in self.tree.closures:
+            root = self.tree.common_ancestor(closure.predecessor[0], closure.successor[0])
+            F = marker_motion(self.kinematics, root, closure.predecessor)
+            M = marker_motion(self.kinematics, root, closure.successor)
+            seen = relative(F, M)
+            found += closure.joint.type.positive(seen.R, seen.p)
+        return [as_expr(x) for x in found]
+
+    def values(self, q: Floats, v: Floats | None = None) -> dict[Expr, float]:
+        """Symbols and their numbers."""
+        numbers = self.fixed | dict(zip(self.q, q.tolist(), strict=True))
+        speeds = np.zeros(self.tree.nv) if v is None else v
+        return numbers | dict(zip(self.v, speeds.tolist(), strict=True))
+
+    def phi(self, q: Floats) -> Floats:
+        """Φ."""
+        return numbers(self._phi, self.values(q))
+
+    def rate(self, q: Floats, v: Floats) -> Floats:
+        """G v − ν."""
+        return numbers(self._rate, self.values(q, v))
+
+    def jacobian(self, q: Floats, rows: list[dict[int, Any]]) -> Floats:
+        """G of some rows."""
+        places = [(k, j, as_expr(x)) for k, row in enumerate(rows) for j, x in row.items()]
+        found = np.zeros((len(rows), self.tree.nv))
+        entries = numbers([x for _, _, x in places], self.values(q))
+        for (k, j, _), value in zip(places, entries, strict=True):
+            found[k, j] = value
+        return found
+
+    def worst(self, residual: Floats) -> float:
+        """The largest absolute entry."""
+        return float(np.max(np.abs(residual), initial=0.0))
+
+    def given(self, start: Mapping[str, float]) -> dict[str, float]:
+        """Starts of the mechanism, then those of the call, checked."""
+        given = {
+            s.label: float(evaluate([as_expr(as_float(s.value))], self.fixed)[0])
+            for s in self.tree.mechanism.starts
+        }
+        known = {*self.q_names, *self.v_names}
+        for name in start:
+            if name not in known:
+                raise NamingError.unknown("coordinate or speed", name, known)
+        return {name: value for name, value in (given | dict(start)).items() if name in known}
+
+    def guess(self, given: Mapping[str, float]) -> tuple[Floats, NDArray[np.bool_]]:
+        """The start, and which velocities' directions are held to it."""
+        q = np.zeros(self.tree.nq)
+        held = np.zeros(self.tree.nv, dtype=bool)
+        for node in self.tree.nodes:
+            q[node.q] = [float(x) for x in node.joint.type.neutral()]
+            names = self.q_names[node.q]
+            told = [name in given for name in names]
+            q[node.q] = [given.get(name, x) for name, x in zip(names, q[node.q], strict=True)]
+            if node.joint.type.nq == node.joint.type.nv:
+                held[node.v] = told
+            elif any(told):
+                held[node.v] = True
+                q[node.q] = _on_group(node.joint.type, q[node.q])
+        return q, held
+
+    def retract(self, q: Floats, xi: Floats) -> Floats:
+        """q ⊞ ξ."""
+        moved = q.copy()
+        for node in self.tree.nodes:
+            kind = node.joint.type
+            step = kind.retract(q[node.q].tolist(), xi[node.v].tolist())
+            moved[node.q] = [float(evaluate([as_expr(x)], {})[0]) for x in step]
+        return moved
+
+    def positions(self, given: Mapping[str, float]) -> tuple[Floats, int]:
+        """q with Φ = 0, near the start; tries other starts for what was not given."""
+        guess, held = self.guess(given)
+        nearest = None
+        for attempt in range(STARTS if self._phi else 1):
+            begin = guess if attempt == 0 else self._shaken(guess, held, attempt)
+            q = self._newton(begin, ~held)
+            residual = self.worst(self.phi(q))
+            if residual <= CLOSED * self._size(q) and self._upright(q):
+                return q, attempt + 1
+            if nearest is None or residual < nearest[0]:
+                nearest = (residual, q)
+        assert nearest is not None
+        raise self._refusal(nearest[1], given)
+
+    def _newton(self, q: Floats, free: NDArray[np.bool_]) -> Floats:
+        """Gauss–Newton with the least step, shortened until |Φ| falls."""
+        residual = self.phi(q)
+        for _ in range(ITERATIONS):
+            size = float(np.linalg.norm(residual))
+            if size == 0.0 or not free.any():
+                break
+            G = self.jacobian(q, self._rows)[:, free]
+            step = np.zeros(self.tree.nv)
+            step[free] = -least_norm(G, residual)
+            q_new, residual_new, scale = self._shortened(q, step, size)
+            if scale == 0.0:
+                break
+            settled = float(np.linalg.norm(residual_new)) >= 0.5 * size and size < CLOSED
+            q, residual = q_new, residual_new
+            if settled:
+                break
+        return q
+
+    def _shortened(self, q: Floats, step: Floats, size: float) -> tuple[Floats, Floats, float]:
+        """The longest of step, step/2, … that makes |Φ| smaller; scale 0 if none does."""
+        limit = max(1.0, float(np.max(np.abs(step), initial=0.0)) / LONGEST)
+        scale = 1.0 / limit
+        while scale > 1e-10:
+            moved = self.retract(q, scale * step)
+            residual = self.phi(moved)
+            if float(np.linalg.norm(residual)) < size:
+                return moved, residual, scale
+            scale /= 2
+        return q, self.phi(q), 0.0
+
+    def _shaken(self, guess: Floats, held: NDArray[np.bool_], attempt: int) -> Floats:
+        """Another start: what was not given is moved at random, always the same way."""
+        noise = np.random.default_rng(attempt).uniform(-1.0, 1.0, self.tree.nv)
+        reach = 0.05 if attempt < STARTS // 3 else 2.0
+        return self.retract(guess, np.where(held, 0.0, reach * noise))
+
+    def _size(self, q: Floats) -> float:
+        """A length of the mechanism, at least 1 m: closing is judged against it."""
+        lengths = [1.0]
+        for _, p in (node.X_PJ for node in self.tree.nodes):
+            lengths += [abs(x) for x in numbers([as_expr(y) for y in p], self.values(q))]
+        return float(max(lengths))
+
+    def _upright(self, q: Floats) -> bool:
+        """No joint is flipped."""
+        return bool(np.all(numbers(self._positive, self.values(q)) > 0.0))
+
+    def _refusal(self, q: Floats, given: Mapping[str, float]) -> AssemblyError:
+        """Why the loops do not close, as the author would say it."""
+        free = np.ones(self.tree.nv, dtype=bool)
+        loose = self._newton(q, free)
+        residual = self.phi(q)
+        k = int(np.argmax(np.abs(residual)))
+        joint = self.names[k].rpartition(": ")[0] or self.names[k]
+        off = f"the nearest configuration found leaves {abs(residual[k]):.6g} at {joint!r}"
+        if self.worst(self.phi(loose)) <= CLOSED * self._size(q) and self._upright(loose):
+            told = ", ".join(f"{name} = {value:.6g}" for name, value in sorted(given.items()))
+            near = ", ".join(
+                f"{name} = {value:.6g}"
+                for name, value in zip(self.q_names, loose, strict=True)
+                if name in given
+            )
+            return AssemblyError(
+                f"the start {told} is inconsistent: {off} (row {self.names[k]!r}).",
+                hint=f"A configuration near it is {near}; give that, or leave some of them out.",
+            )
+        return AssemblyError(
+            f"the loop through {joint!r} cannot be assembled: {off} (row {self.names[k]!r}).",
+            hint="Check the lengths and the markers of that joint, or give a better start.",
+        )
+
+    def velocities(self, q: Floats, given: Mapping[str, float]) -> Floats:
+        """v with G v = ν: the given speeds held, the others least."""
+        v = np.array([given.get(name, 0.0) for name in self.v_names])
+        free = np.array([name not in given for name in self.v_names], dtype=bool)
+        if not self._rate:
+            return v
+        G = self.jacobian(q, self._all_rows)
+        step = np.zeros_like(v)
+        step[free] = -least_norm(G[:, free], self.rate(q, v))
+        moved = v + step
+        residual = self.rate(q, moved)
+        if self.worst(residual) > SLOW * max(1.0, self.worst(moved)):
+            k = int(np.argmax(np.abs(residual)))
+            told = ", ".join(f"{n} = {given[n]:.6g}" for n in self.v_names if n in given)
+            raise AssemblyError(
+                f"the speeds {told or 'at rest'} are inconsistent: they leave "
+                f"{abs(residual[k]):.6g} in the row {self.rate_names[k]!r}.",
+                hint="Give the speeds of independent coordinates only; the others follow.",
+            )
+        return moved
+
+
+LONGEST = 1.0
+"""The longest step of one iteration [m, rad]."""
+
+SLOW = 1e-9
+"""|G v − ν| at which speeds count as consistent, relative to the largest of them."""
+
+
+def least_norm(G: Floats, residual: Floats) -> Floats:
+    """The least step x with G x = residual in the least-squares sense."""
+    return np.asarray(np.linalg.lstsq(G, residual, rcond=RANK)[0])
+
+
+RANK = 1e-9
+"""Singular values under this share of the largest are taken as zero: a near-singular start
+moves a little instead of far."""
+
+
+def numbers(formulas: list[Expr], values: Mapping[Expr, float]) -> Floats:
+    """Formulas as floats."""
+    return np.array([float(x) for x in evaluate(formulas, values)])
+
+
+def _parameter_values(tree: Tree, given: dict[str, float]) -> dict[Expr, float]:
+    """Parameters and inputs by symbol; unknown ones are left out."""
+    mechanism = tree.mechanism
+    known = [parameter.name for parameter in mechanism.parameters]
+    for name in given:
+        if name not in known:
+            raise NamingError.unknown("parameter", name, known)
+    values = {
+        symbol(x.name): float(as_float(x.value))
+        for x in mechanism.parameters
+        if x.value is not None
+    }
+    values |= {symbol(x.name): float(as_float(x.default)) for x in mechanism.inputs}
+    return values | {symbol(name): float(value) for name, value in given.items()}
+
+
+def _rates(tree: Tree, q: Any, v: Any) -> list[Any]:
+    """q̇ = N v."""
+    rates: list[Any] = []
+    for node in tree.nodes:
+        rates += list(node.joint.type.kinematic_map(q[node.q]) @ v[node.v])
+    return rates
+
+
+def _check_known(formulas: list[Expr], known: set[Expr]) -> None:
+    unknown = [x.name for x in symbols_of([f for f in formulas if f is not ZERO]) if x not in known]
+    if unknown:
+        raise AssemblyError(
+            f"the loops depend on {', '.join(unknown)}, which have no value.",
+            hint="Give each a value (--set name=value) before assembling.",
+        )
+
+
+def _on_group(kind: Any, q: Floats) -> Floats:
+    """A position given by numbers, its quaternion made unit."""
+    return np.array([float(x) for x in kind.normalized(q.tolist())])

@@ -1,0 +1,310 @@
+"""Φ, G, ν and γ of cut joints and of relations between coordinates.
+
+A joint that is cut says what must vanish of the relative pose (R, p) of its two markers, as formulas. One
+derivation serves them all: the gradient of a row gives the moment n and the force g it transmits, so that
+
+    Φ̇ = n · ω + g · ṗ,      Φ̈ = n · ω̇ + g · p̈ + Q(R, p, ω, ṗ),                (closure-1)
+
+with the motion of M seen from F in F's axes. Rows that pin the origin of M to that of F are
+written in the axes of the common ancestor of the two, where they cost least.
+
+Public names: Row, Push, closure_rows, joint_rows, relative_rows, distance_row, relation_row,
+power_row, marker_motion, template.
+
+Source: RBDA §8.2, §8.7; docs/theory/closures.md (closure-1).
+Differs: RBDA writes K for G and k for γ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias, final
+
+from liaison.errors import DerivationError
+from liaison.expr import Expr, as_expr, directional, gradient, jacobian, substitute, symbol
+from liaison.model import (
+    Constraint,
+    Coupling,
+    Holonomic,
+    JointType,
+    Nonholonomic,
+    PrescribedMotion,
+)
+from liaison.spatial.arrays import (
+    Array,
+    array,
+    cross,
+    dot,
+    minus,
+    norm,
+    plus,
+    product,
+    times,
+    zeros,
+)
+from liaison.spatial.arrays import identity as identity_matrix
+from liaison.units import Label
+
+from .kinematics import Kinematics, Motion
+from .tree import Closure, Transform
+
+Place: TypeAlias = tuple[int, Transform]
+"""A node and the pose of a marker in it."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Push:
+    """A wrench on a node, per unit of a multiplier: moment and force at a point, root's axes."""
+
+    node: int
+    root: int
+    point: Array
+    moment: Array
+    force: Array
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One scalar relation: value, row of G, G v, and −Φ̈ where v̇ = 0."""
+
+    value: Any  # Φ; None where the relation holds speeds only
+    G: dict[int, Any]
+    rate: Any  # G v − ν
+    nu: Any
+    gamma: Any
+    pushes: tuple[Push, ...] = ()
+
+
+class Relative(NamedTuple):
+    """M seen from F, in F's axes: pose, rates, and second rates where v̇ = 0."""
+
+    R: Array
+    p: Array
+    omega: Array
+    velocity: Array
+    alpha: Array
+    acceleration: Array
+
+
+def closure_rows(kinematics: Kinematics, qdot: Sequence[Any]) -> list[tuple[Label, Row]]:
+    """Every row of the mechanism: cut joints, then relations, each with its multiplier's label."""
+    tree = kinematics.tree
+    found = []
+    for closure in tree.closures:
+        names = closure.joint.type.residual_names
+        rows = joint_rows(kinematics, closure)
+        for name, row in zip(names, rows, strict=True):
+            unit = "N m" if "moment" in name else "N"
+            found.append((Label(f"{closure.joint.name}: {name}", unit), row))
+    for constraint in tree.mechanism.constraints:
+        of_speeds = isinstance(constraint, Nonholonomic)
+        formula = relation(constraint)
+        row = relation_row(formula, kinematics.q, kinematics.v, qdot, of_speeds=of_speeds)
+        found.append((Label(constraint.name, "N"), row))
+    return found
+
+
+def relation(constraint: Constraint) -> Expr:
+    """What must vanish, as a formula of coordinates, speeds and time."""
+    match constraint:
+        case PrescribedMotion(coordinate=label, law=law):
+            return symbol(label) - law
+        case Coupling(coordinate=label, ratio=ratio, other=other, offset=offset):
+            return symbol(label) - (ratio * symbol(other) + offset)
+        case Holonomic(formula=formula) | Nonholonomic(formula=formula):
+            return as_expr(formula)
+    raise DerivationError(f"no relation is known for {type(constraint).__name__}.")
+
+
+def joint_rows(kinematics: Kinematics, closure: Closure) -> list[Row]:
+    """The rows of a cut joint, in the order of its residual."""
+    template = residual_template(closure.joint.type)
+    pins = 3 if template[:3] == ORIGIN else 0
+    rows = origin_rows(kinematics, closure.predecessor, closure.successor) if pins else []
+    rest = relative_rows(kinematics, closure.predecessor, closure.successor, list(template[pins:]))
+    return rows + rest
+
+
+def origin_rows(kinematics: Kinematics, first: Place, second: Place) -> list[Row]:
+    """p_M − p_F = 0 in the axes of the common ancestor."""
+    root = kinematics.tree.common_ancestor(first[0], second[0])
+    F, M = marker_motion(kinematics, root, first), marker_motion(kinematics, root, second)
+    rows = []
+    for k in range(3):
+        e = identity_matrix()[k]
+        pushes = (Push(second[0], root, M.p, zeros(3), e), Push(first[0], root, F.p, zeros(3), -e))
+        rows.append(
+            Row(
+                value=minus(M.p[k], F.p[k]),
+                G=power_row(kinematics, pushes),
+                rate=minus(M.velocity[k], F.velocity[k]),
+                nu=0,
+                gamma=minus(F.acceleration[k], M.acceleration[k]),
+                pushes=pushes,
+            )
+        )
+    return rows
+
+
+def relative_rows(
+    kinematics: Kinematics, first: Place, second: Place, formulas: Sequence[Expr]
+) -> list[Row]:
+    """Rows of formulas of the relative pose, by (closure-1)."""
+    if not formulas:
+        return []
+    root = kinematics.tree.common_ancestor(first[0], second[0])
+    F, M = marker_motion(kinematics, root, first), marker_motion(kinematics, root, second)
+    seen = relative(F, M)
+    return [_relative_row(kinematics, (root, first[0], second[0]), (F, M), seen, f)
+            for f in formulas]  # fmt: skip
+
+
+def _relative_row(
+    kinematics: Kinematics,
+    nodes: tuple[int, int, int],
+    frames: tuple[Motion, Motion],
+    seen: Relative,
+    formula: Expr,
+) -> Row:
+    root, first, second = nodes
+    F, M = frames
+    value, turn, slide, quadratic = _at(seen, formula)
+    n, g = product(F.R, turn), product(F.R, slide)
+    pushes = (Push(second, root, M.p, n, g), Push(first, root, M.p, -n, -g))
+    second_rate = plus(plus(dot(turn, seen.alpha), dot(slide, seen.acceleration)), quadratic)
+    return Row(
+        value=value,
+        G=power_row(kinematics, pushes),
+        rate=plus(dot(turn, seen.omega), dot(slide, seen.velocity)),
+        nu=0,
+        gamma=minus(0, second_rate),
+        pushes=pushes,
+    )
+
+
+def distance_row(kinematics: Kinematics, first: Place, second: Place) -> Row:
+    """The distance of two markers' origins; its push is along the line that joins them."""
+    root = kinematics.tree.common_ancestor(first[0], second[0])
+    F, M = marker_motion(kinematics, root, first), marker_motion(kinematics, root, second)
+    d, slip = M.p - F.p, M.velocity - F.velocity
+    length = norm(d)
+    u = array([x / length for x in d])
+    rate = dot(u, slip)
+    pushes = (Push(second[0], root, M.p, zeros(3), u), Push(first[0], root, F.p, zeros(3), -u))
+    across = minus(dot(slip, slip), times(rate, rate))
+    second_rate = plus(dot(u, M.acceleration - F.acceleration), across / length)
+    return Row(length, power_row(kinematics, pushes), rate, 0, minus(0, second_rate), pushes)
+
+
+def power_row(kinematics: Kinematics, pushes: Sequence[Push]) -> dict[int, Any]:
+    """The power of unit pushes for a unit of each velocity: a row on v."""
+    row: dict[int, Any] = {}
+    for push in pushes:
+        columns = kinematics.jacobian(push.root, push.node, push.point)
+        for j, (turn, slide) in columns.items():
+            power = plus(dot(push.moment, turn), dot(push.force, slide))
+            row[j] = plus(row.get(j, 0), power)
+    return row
+
+
+def relation_row(
+    formula: Expr, q: Array, v: Array, qdot: Sequence[Any], *, of_speeds: bool = False
+) -> Row:
+    """A relation between coordinates (or, linear, between speeds) and time, by differentiation.
+
+    G = ∂Φ̇/∂v,  ν = −Φ_t,  γ = −Φ̈ at v̇ = 0.
+    """
+    flow = {x: as_expr(rate) for x, rate in zip(q, qdot, strict=True)} | {symbol("t"): as_expr(1)}
+    rate = formula if of_speeds else directional([formula], flow)[0]
+    G = {j: entry for (_, j), entry in jacobian([rate], list(v)).items()}
+    still = substitute([rate], {x: as_expr(0) for x in v})[0]
+    second_rate = directional([rate], flow)[0]
+    return Row(None if of_speeds else formula, G, rate, -still, -second_rate)
+
+
+def marker_motion(kinematics: Kinematics, root: int, place: Place) -> Motion:
+    """The motion of a marker's frame, fixed on a node, seen from the root."""
+    node, (R_NM, p_NM) = place
+    m = kinematics.motion(root, node)
+    r = product(m.R, p_NM)
+    whirl = cross(m.omega, r)
+    return Motion(
+        product(m.R, R_NM),
+        m.p + r,
+        m.omega,
+        m.velocity + whirl,
+        m.alpha,
+        m.acceleration + cross(m.alpha, r) + cross(m.omega, whirl),
+    )
+
+
+def relative(F: Motion, M: Motion) -> Relative:
+    """The motion of M as an observer on F sees it, in F's axes."""
+    back = F.R.T
+    d, turn = M.p - F.p, M.omega - F.omega
+    slip = M.velocity - F.velocity - cross(F.omega, d)
+    felt = (
+        M.acceleration
+        - F.acceleration
+        - cross(F.alpha, d)
+        - cross(F.omega, cross(F.omega, d))
+        - cross(F.omega, slip)
+        - cross(F.omega, slip)
+    )
+    return Relative(
+        product(back, M.R),
+        product(back, d),
+        product(back, turn),
+        product(back, slip),
+        product(back, M.alpha - F.alpha - cross(F.omega, turn)),
+        product(back, felt),
+    )
+
+
+# templates: a formula of (R, p), its gradient and its second-order part, over these symbols
+_R = array([[symbol(f"closure.R{i}{j}") for j in range(3)] for i in range(3)])
+_P = array([symbol(f"closure.p{i}") for i in range(3)])
+_OMEGA = array([symbol(f"closure.omega{i}") for i in range(3)])
+_V = array([symbol(f"closure.v{i}") for i in range(3)])
+ORIGIN = tuple(_P)
+
+
+def template() -> tuple[Array, Array]:
+    """The symbols (R, p) over which `relative_rows` takes its formulas."""
+    return _R, _P
+
+
+@lru_cache(maxsize=256)
+def residual_template(kind: JointType) -> tuple[Expr, ...]:
+    """What must vanish of the relative pose, as formulas of the template's symbols."""
+    return tuple(as_expr(x) for x in kind.residual(_R, _P) or ())
+
+
+@lru_cache(maxsize=1024)
+def _derived(formula: Expr) -> tuple[tuple[Expr, ...], tuple[Expr, ...], Expr]:
+    """Moment n, force g and second-order part Q of a formula of (R, p), in F's axes."""
+    partial = gradient(formula, [*_R.flat, *_P])
+    by_R, by_p = array(partial[:9]).reshape(3, 3), partial[9:]
+    turn = zeros(3)
+    for j in range(3):
+        turn = turn + cross(_R[:, j], by_R[:, j])
+    spin = [cross(_OMEGA, _R[:, j]) for j in range(3)]
+    flow = {_R[i, j]: as_expr(spin[j][i]) for i in range(3) for j in range(3)}
+    flow |= dict(zip(_P, _V, strict=True))
+    rate = as_expr(dot(turn, _OMEGA) + dot(by_p, _V))
+    return tuple(as_expr(x) for x in turn), tuple(by_p), directional([rate], flow)[0]
+
+
+def _at(seen: Relative, formula: Expr) -> tuple[Any, Array, Array, Any]:
+    """Value, moment, force and second-order part of a template at a relative motion."""
+    turn, slide, quadratic = _derived(formula)
+    values = dict(zip(_R.flat, seen.R.flat, strict=True))
+    for symbols, numbers in ((_P, seen.p), (_OMEGA, seen.omega), (_V, seen.velocity)):
+        values |= dict(zip(symbols, numbers, strict=True))
+    values = {key: as_expr(value) for key, value in values.items()}
+    found = substitute([formula, *turn, *slide, quadratic], values)
+    return found[0], array(found[1:4]), array(found[4:7]), found[7]

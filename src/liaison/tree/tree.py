@@ -1,0 +1,389 @@
+"""span: an order on a mechanism — who carries whom, where each coordinate sits, what is cut.
+
+The spanning tree is the breadth-first one of least depth; where several joints would do, names
+decide, never the order of declaration. A cut joint becomes a closure of 6 − nv rows. A cut joint whose
+coordinates somebody uses (a motor, a spring, an imposed motion, an output, a start), or which has no closed
+form as a closure, keeps its coordinates: it carries a massless *ghost* of its successor,
+welded to the real one.
+
+Public names: GROUND, Transform, Node, Closure, Tree, span, merged.
+
+Source: RBDA §4.1 (connectivity), §8.1 (loop joints).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, TypeAlias, final
+
+from liaison.errors import DerivationError, NamingError
+from liaison.expr import Expr, evaluate, symbols_of
+from liaison.model import Body, Fixed, Joint, JointType, Marker, Mechanism
+from liaison.spatial.arrays import Array, array, plus, zeros
+from liaison.spatial.arrays import identity as identity_matrix
+from liaison.spatial.plucker import compose, inverse, move_inertia
+from liaison.units import Label
+
+from .demand import coordinates_in_use
+
+GROUND = -1
+"""The parent of the nodes that hang on the ground."""
+
+Transform: TypeAlias = tuple[Array, Array]
+"""(R_AB, p_AB)."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A body on the tree, seen from the frame of the joint marker on it (the node frame N)."""
+
+    body: str
+    joint: Joint
+    parent: int
+    is_reversed: bool  # the joint's predecessor is on this body, its successor on the parent
+    X_PJ: Transform  # the joint's marker on the parent, in the parent's node frame
+    X_NB: Transform  # the body's own frame in the node frame
+    inertia: tuple[Any, Array, Array]  # m, m c, I about N's origin, in N's axes [kg, kg m, kg m²]
+    q: slice
+    v: slice
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A cut joint: its two markers, each on a node, and the rows of Φ and G that hold them."""
+
+    joint: Joint
+    predecessor: tuple[int, Transform]  # node and pose of F in it
+    successor: tuple[int, Transform]  # node and pose of M in it
+    rows: slice
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Who carries whom, where each coordinate sits; parents before children."""
+
+    mechanism: Mechanism
+    nodes: tuple[Node, ...]
+    closures: tuple[Closure, ...]
+    frames: Mapping[str, tuple[int, Transform]]  # body -> node that carries it, X_NB
+    numbers: Any  # how a scalar of the description enters: as it is, or as a float
+
+    @property
+    def nq(self) -> int:
+        """Number of positions."""
+        return sum(node.joint.type.nq for node in self.nodes)
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return sum(node.joint.type.nv for node in self.nodes)
+
+    @property
+    def loops(self) -> int:
+        """Independent loops of the mechanism's graph: joints minus moving bodies."""
+        return len(self.mechanism.joints) - (len(self.mechanism.bodies) - 1)
+
+    def path(self, node: int) -> list[int]:
+        """The node, its parent, … up to the one that hangs on the ground."""
+        found = []
+        while node != GROUND:
+            found.append(node)
+            node = self.nodes[node].parent
+        return found
+
+    def common_ancestor(self, a: int, b: int) -> int:
+        """The deepest node that carries both a and b; GROUND if none does."""
+        carried = set(self.path(a))
+        return next((node for node in self.path(b) if node in carried), GROUND)
+
+    def located(self, marker: Marker) -> tuple[int, Transform]:
+        """The node that carries the marker, and the marker's pose in it."""
+        node, X_NB = self.frames[marker.body]
+        R = array([[self.numbers(x) for x in row] for row in marker.R])
+        p = array([self.numbers(x) for x in marker.p])
+        return node, compose(*X_NB, R, p)
+
+    def position_labels(self) -> tuple[Label, ...]:
+        """A name and a unit for every entry of q."""
+        return tuple(label for node in self.nodes for label in position_labels(node.joint))
+
+    def velocity_labels(self) -> tuple[Label, ...]:
+        """A name and a unit for every entry of v."""
+        return tuple(label for node in self.nodes for label in velocity_labels(node.joint))
+
+
+def span(mechanism: Mechanism, *, cuts: Iterable[str] = (), exact: bool = False) -> Tree:
+    """The spanning tree of a mechanism and the closures that its other joints become.
+
+    Args:
+        mechanism: any connected graph of bodies and joints.
+        cuts: joints to be cut by name; the others are chosen.
+        exact: keep exact numbers as they are (for proofs); otherwise they become floats here.
+
+    Raises:
+        NamingError: a cut that no joint is named.
+        DerivationError: the cuts take a body off the ground.
+    """
+    numbers = (lambda x: x) if exact else as_float
+    chosen = _parent_joints(mechanism, frozenset(cuts))
+    builder = _Builder(mechanism, numbers)
+    builder.hang(chosen)
+    in_tree = {joint.name for joint in chosen.values()}
+    cut = [joint for joint in mechanism.joints if joint.name not in in_tree]
+    for joint in sorted(cut, key=lambda joint: natural(joint.name)):
+        builder.close(joint)
+    return builder.tree()
+
+
+class _Builder:
+    """Nodes and closures while they are being numbered, depth first."""
+
+    def __init__(self, mechanism: Mechanism, numbers: Any) -> None:
+        self.mechanism = mechanism
+        self.numbers = numbers
+        self.bodies = {body.name: body for body in mechanism.bodies}
+        self.in_use = coordinates_in_use(mechanism)
+        self.nodes: list[Node] = []
+        self.closures: list[Closure] = []
+        self.frames: dict[str, tuple[int, Transform]] = {"ground": (GROUND, identity())}
+        self.nq = self.nv = self.nc = 0
+
+    def hang(self, chosen: Mapping[str, Joint]) -> None:
+        """Numbers the bodies depth first; children by the names of their joints."""
+        children: dict[str, list[tuple[Joint, str]]] = {}
+        for body, joint in chosen.items():
+            children.setdefault(other_body(joint, body), []).append((joint, body))
+        for listed in children.values():
+            listed.sort(key=lambda pair: natural(pair[0].name), reverse=True)
+        stack = children.get("ground", [])
+        while stack:
+            joint, body = stack.pop()
+            self.add(joint, self.bodies[body])
+            stack.extend(children.get(body, []))
+
+    def add(self, joint: Joint, body: Body) -> None:
+        """One more node: the body that the joint carries."""
+        is_reversed = joint.predecessor.body == body.name
+        near, far = joint.successor, joint.predecessor
+        if is_reversed:
+            near, far = far, near
+        parent, X_PB = self.frames[far.body]
+        X_NB = inverse(*self.pose(near))
+        m, mc, I = body_inertia(body, self.numbers)
+        nq, nv = joint.type.nq, joint.type.nv
+        node = Node(
+            body=body.name,
+            joint=joint,
+            parent=parent,
+            is_reversed=is_reversed,
+            X_PJ=compose(*X_PB, *self.pose(far)),
+            X_NB=X_NB,
+            inertia=move_inertia(*X_NB, m, mc, I),
+            q=slice(self.nq, self.nq + nq),
+            v=slice(self.nv, self.nv + nv),
+        )
+        self.frames[body.name] = (len(self.nodes), X_NB)
+        self.nodes.append(node)
+        self.nq, self.nv = self.nq + nq, self.nv + nv
+
+    def close(self, joint: Joint) -> None:
+        """A closure for a cut joint; by a ghost where its coordinates are kept."""
+        if joint.name in self.in_use or not has_closed_form(joint.type):
+            joint = self.ghost(joint)
+        rows = 6 - joint.type.nv
+        self.closures.append(
+            Closure(
+                joint=joint,
+                predecessor=self.located(joint.predecessor),
+                successor=self.located(joint.successor),
+                rows=slice(self.nc, self.nc + rows),
+            )
+        )
+        self.nc += rows
+
+    def ghost(self, joint: Joint) -> Joint:
+        """Hangs a massless copy of the successor on the joint; returns the weld of the two."""
+        name = f"{joint.successor.body} at {joint.name}"
+        zeros = ((0, 0, 0),) * 3
+        body = Body(name=name, mass=0, com=(0, 0, 0), inertia=zeros)
+        marker = replace(joint.successor, body=name)
+        self.add(replace(joint, successor=marker), body)
+        return Joint(
+            name=joint.name, type=Fixed(), predecessor=marker, successor=joint.successor,
+            coordinates=(), place=joint.place,
+        )  # fmt: skip
+
+    def pose(self, marker: Marker) -> Transform:
+        """The marker's pose on its body, in the numbers of this tree."""
+        return (
+            array([[self.numbers(x) for x in row] for row in marker.R]),
+            array([self.numbers(x) for x in marker.p]),
+        )
+
+    def located(self, marker: Marker) -> tuple[int, Transform]:
+        """The node that carries the marker, and the marker's pose in it."""
+        node, X_NB = self.frames[marker.body]
+        return node, compose(*X_NB, *self.pose(marker))
+
+    def tree(self) -> Tree:
+        """The finished tree."""
+        return Tree(
+            mechanism=self.mechanism,
+            nodes=tuple(self.nodes),
+            closures=tuple(self.closures),
+            frames=MappingProxyType(dict(self.frames)),
+            numbers=self.numbers,
+        )
+
+
+def merged(tree: Tree) -> Tree:
+    """The same tree without the nodes that cannot move: their inertia goes to their carrier.
+
+    Coordinates and closures keep their places. Used where reactions inside a welded group are
+    not asked for.
+    """
+    place: dict[int, tuple[int, Transform]] = {GROUND: (GROUND, identity())}
+    nodes: list[Node] = []
+    for i, node in enumerate(tree.nodes):
+        parent, X = place[node.parent]
+        moved = replace(node, parent=parent, X_PJ=compose(*X, *node.X_PJ))
+        if node.joint.type.nv:
+            place[i] = (len(nodes), identity())
+            nodes.append(moved)
+            continue
+        place[i] = (parent, moved.X_PJ)
+        if parent != GROUND:
+            total = added(nodes[parent].inertia, move_inertia(*moved.X_PJ, *node.inertia))
+            nodes[parent] = replace(nodes[parent], inertia=total)
+
+    def moved_to(where: tuple[int, Transform]) -> tuple[int, Transform]:
+        node, X = place[where[0]]
+        return node, compose(*X, *where[1])
+
+    return replace(
+        tree,
+        nodes=tuple(nodes),
+        closures=tuple(
+            replace(c, predecessor=moved_to(c.predecessor), successor=moved_to(c.successor))
+            for c in tree.closures
+        ),
+        frames=MappingProxyType({body: moved_to(where) for body, where in tree.frames.items()}),
+    )
+
+
+def added(a: tuple[Any, Array, Array], b: tuple[Any, Array, Array]) -> tuple[Any, Array, Array]:
+    """The inertia of two bodies held together, in one frame."""
+    return plus(a[0], b[0]), a[1] + b[1], a[2] + b[2]
+
+
+def _parent_joints(mechanism: Mechanism, cuts: frozenset[str]) -> dict[str, Joint]:
+    """For each body the joint that carries it, breadth first from the ground."""
+    known = {joint.name: joint for joint in mechanism.joints}
+    for name in sorted(cuts - known.keys()):
+        raise NamingError.unknown("joint", name, known)
+    in_use = coordinates_in_use(mechanism)
+    touching: dict[str, list[Joint]] = {body.name: [] for body in mechanism.bodies}
+    for joint in sorted(mechanism.joints, key=lambda joint: _reluctance(joint, in_use)):
+        if joint.name not in cuts:
+            touching[joint.predecessor.body].append(joint)
+            touching[joint.successor.body].append(joint)
+    chosen: dict[str, Joint] = {}
+    level = ["ground"]
+    while level:
+        best: dict[str, Joint] = {}
+        for body in level:
+            for joint in touching[body]:
+                far = other_body(joint, body)
+                if far != "ground" and far not in chosen:
+                    best[far] = min(
+                        joint, best.get(far, joint), key=lambda joint: _reluctance(joint, in_use)
+                    )
+        chosen.update(best)
+        level = list(best)
+    _check_all_carried(mechanism, chosen, cuts)
+    return chosen
+
+
+def _reluctance(joint: Joint, in_use: frozenset[str]) -> tuple[bool, int, tuple[Any, ...]]:
+    """Which joint is rather kept than cut: coordinates in use, few freedoms, then its name."""
+    kept = joint.name in in_use or not has_closed_form(joint.type)
+    return (not kept, joint.type.nv, natural(joint.name))
+
+
+def _check_all_carried(
+    mechanism: Mechanism, chosen: Mapping[str, Joint], cuts: frozenset[str]
+) -> None:
+    for body in mechanism.bodies:
+        if body.name != "ground" and body.name not in chosen:
+            raise DerivationError(
+                f"with the joints {', '.join(sorted(cuts))} cut, body {body.name!r} "
+                "hangs on nothing.",
+                hint="Cut one joint of each loop only.",
+            )
+
+
+def position_labels(joint: Joint) -> tuple[Label, ...]:
+    """A name and a unit for each coordinate of a joint."""
+    return tuple(map(Label, joint.coordinates, joint.type.coordinate_units))
+
+
+def velocity_labels(joint: Joint) -> tuple[Label, ...]:
+    """A name and a unit for each velocity of a joint."""
+    return tuple(map(Label, joint.speeds, joint.type.speed_units))
+
+
+def has_closed_form(kind: JointType) -> bool:
+    """The joint can be cut without keeping its coordinates."""
+    return kind.residual(identity_matrix(), zeros(3)) is not None
+
+
+def other_body(joint: Joint, body: str) -> str:
+    """The body at the other end of the joint."""
+    a, b = joint.predecessor.body, joint.successor.body
+    return b if body == a else a
+
+
+def natural(name: str) -> tuple[Any, ...]:
+    """Sorts j2 before j10."""
+    return tuple(
+        (1, int(part), "") if part.isdigit() else (0, 0, part)
+        for part in re.findall(r"[0-9]+|[^0-9]+", name)
+    )
+
+
+def identity() -> Transform:
+    """No rotation, no offset, in exact ones and zeros."""
+    return identity_matrix(), zeros(3)
+
+
+def body_inertia(body: Body, numbers: Any) -> tuple[Any, Array, Array]:
+    """m, m c and I about the origin of the body's own frame."""
+    m = numbers(body.mass)
+    c = array([numbers(x) for x in body.com])
+    I = array([[numbers(x) for x in row] for row in body.inertia])
+    return move_inertia(identity_matrix(), c, m, zeros(3), I)
+
+
+def as_float(x: Any) -> Any:
+    """An exact number as a float, 0 and ±1 kept exact so that they fold; formulas as they are.
+
+    What differs from 0, 1 or −1 by rounding of an exact constant (cos of π/2) is taken as that.
+    """
+    slack = 0.0
+    if isinstance(x, Expr):
+        if symbols_of([x]):
+            return x
+        x, slack = evaluate([x], {})[0], ROUNDING
+    value = float(x)
+    nearest = round(value)
+    return nearest if abs(nearest) <= 1 and abs(value - nearest) <= slack else value
+
+
+ROUNDING = 4e-16
+"""Two units in the last place of 1."""
