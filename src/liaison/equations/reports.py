@@ -117,7 +117,8 @@ class TreeReports:
 
     def _closure_wrenches(self) -> list[tuple[str, Array]]:
         """The wrench of each cut joint on its successor, in M's axes at M."""
-        tree, total = self.setting.tree, {}
+        tree = self.setting.tree
+        total: dict[str, Array] = {}
         places = {closure.joint.name: closure for closure in tree.closures}
         for lam, (label, row) in zip(self.lam, self.setting.rows[0], strict=True):
             closure = places.get(label.name.rpartition(": ")[0])

@@ -184,7 +184,7 @@ class _Problem:
             kind = node.joint.type
             step = kind.retract(q[node.q].tolist(), xi[node.v].tolist())
             moved[node.q] = [float(evaluate([as_expr(x)], {})[0]) for x in step]
-        return moved
+        return np.asarray(moved)
 
     def positions(self, given: Mapping[str, float]) -> tuple[Floats, int]:
         """q with Φ = 0, near the start; tries other starts for what was not given."""
@@ -292,7 +292,7 @@ class _Problem:
                 f"{abs(residual[k]):.6g} in the row {self.rate_names[k]!r}.",
                 hint="Give the speeds of independent coordinates only; the others follow.",
             )
-        return moved
+        return np.asarray(moved)
 
 
 LONGEST = 1.0

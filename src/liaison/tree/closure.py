@@ -112,9 +112,9 @@ def relation(constraint: Constraint) -> Expr:
     """What must vanish, as a formula of coordinates, speeds and time."""
     match constraint:
         case PrescribedMotion(coordinate=label, law=law):
-            return symbol(label) - law
+            return as_expr(symbol(label) - law)
         case Coupling(coordinate=label, ratio=ratio, other=other, offset=offset):
-            return symbol(label) - (ratio * symbol(other) + offset)
+            return as_expr(symbol(label) - (ratio * symbol(other) + offset))
         case Holonomic(formula=formula) | Nonholonomic(formula=formula):
             return as_expr(formula)
     raise DerivationError(f"no relation is known for {type(constraint).__name__}.")

@@ -23,10 +23,14 @@ def coordinates_in_use(mechanism: Mechanism) -> frozenset[str]:
 
 def _names(mechanism: Mechanism) -> Iterator[str]:
     """Every name by which the mechanism's records may speak of a coordinate."""
-    formulas = [record.formula for record in (*mechanism.outputs, *mechanism.events)]
-    for record in (*mechanism.forces, *mechanism.constraints):
-        yield from record.labels()
-        formulas += record.formulas()
+    formulas = [output.formula for output in mechanism.outputs]
+    formulas += [event.formula for event in mechanism.events]
+    for force in mechanism.forces:
+        yield from force.labels()
+        formulas += force.formulas()
+    for constraint in mechanism.constraints:
+        yield from constraint.labels()
+        formulas += constraint.formulas()
     for start in mechanism.starts:
         yield start.label
     for symbol in symbols_of([f for f in formulas if isinstance(f, Expr)]):
