@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from program_samples import require_c
 
 from liaison.errors import NamingError, ProgramError
 from liaison.program import (
@@ -25,7 +26,7 @@ from liaison.program import (
     loops_to_c,
     ptr,
 )
-from liaison.program.compile_c import c_compiler, compile_c_text
+from liaison.program.compile_c import compile_c_text
 from liaison.program.loops_compile import CTYPES
 from liaison.program.loops_read import signature
 
@@ -163,6 +164,7 @@ def euler(f: kernel, n: i64, dt: f64, q: ptr, none: ptr, out: ptr) -> None:
 
 def as_c(function):
     """The loop through the system's C compiler, taking arrays for pointers."""
+    require_c()
     library = compile_c_text(loops_to_c([function]), flags=("-O1", "-Werror", "-ffp-contract=off"))
     arguments, result = signature(function)
     foreign = library[f"liaison_{function.name}"]
@@ -175,8 +177,7 @@ def as_llvm(function):
     return compile_loops([function], cache=False)[function]
 
 
-needs_c = pytest.mark.skipif(c_compiler() is None, reason="no C compiler")
-BACKENDS = [pytest.param(as_llvm, id="llvm"), pytest.param(as_c, id="c", marks=needs_c)]
+BACKENDS = [pytest.param(as_llvm, id="llvm"), pytest.param(as_c, id="c")]
 NUMBERS = np.random.default_rng(1).normal(size=12)
 
 CASES = [

@@ -5,6 +5,8 @@ from .loops import Loop, at, f64, floor, fmax, fmin, i64, iptr, kernel, loop, pt
 from .loops_c import loops_to_c
 from .loops_compile import CompiledLoops, compile_loops
 from .program import Entry, Program
+from .to_c import compile_c, to_c
+from .to_llvm import to_llvm
 from .to_numpy import to_numpy
 
 __all__ = [
@@ -16,6 +18,7 @@ __all__ = [
     "MachineKernel",
     "Program",
     "at",
+    "compile_c",
     "compile_loops",
     "f64",
     "floor",
@@ -27,5 +30,7 @@ __all__ = [
     "loop",
     "loops_to_c",
     "ptr",
+    "to_c",
+    "to_llvm",
     "to_numpy",
 ]

@@ -1,0 +1,113 @@
+"""The disk cache helps when it can and is never in the way."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from program_samples import program_of, synthetic
+
+from liaison.expr import symbol
+from liaison.program import cache, machine, to_llvm
+from liaison.program.cache import cache_folder, fetch, key_of, store
+
+X = symbol("q[0]")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("LIAISON_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def value(formula):
+    return to_llvm(program_of([formula]), optimize=0)("f", q=[3.0])[0]
+
+
+def test_the_folder_is_private_and_the_file_is_found_again(folder, monkeypatch):
+    assert value(X + 1) == 4
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    (file,) = folder.iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0
+    monkeypatch.setattr(machine, "_object_code", None)
+    assert value(X + 1) == 4
+
+
+def test_options_are_part_of_the_key(folder):
+    for optimize in (0, 2):
+        to_llvm(program_of([X + 1]), optimize=optimize).address("f")
+    assert len(list(folder.iterdir())) == 2
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "foreign"])
+def test_a_damaged_file_is_compiled_again(folder, damage):
+    value(X + 2)
+    (file,) = folder.iterdir()
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    foreign = b"no object code"
+    wrong = {"cut": data[:100], "flipped": data, "empty": b""}
+    if damage == "foreign":
+        store(file.stem, foreign)
+    else:
+        file.write_bytes(wrong[damage])
+    assert value(X + 2) == 5
+    assert fetch(file.stem) not in (None, foreign)
+
+
+@pytest.mark.parametrize("place", ["/dev/null/cache", "/proc/liaison", "file/cache"])
+def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path, monkeypatch, place):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("LIAISON_CACHE", place if place[0] == "/" else str(tmp_path / place))
+    assert value(X + 5) == 8
+
+
+def test_a_full_disk_leaves_nothing_behind(folder, monkeypatch):
+    def refuse(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    assert value(X + 6) == 9
+    assert list(folder.iterdir()) == []
+
+
+def test_without_cache_nothing_is_written(folder):
+    assert to_llvm(program_of([X + 7]), optimize=0, cache=False)("f", q=[3.0])[0] == 10
+    assert not folder.exists()
+
+
+def test_the_folder_follows_the_environment(monkeypatch, tmp_path):
+    monkeypatch.delenv("LIAISON_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "liaison"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_folder() == Path.home() / ".cache" / "liaison"
+
+
+def test_keys_tell_parts_apart():
+    assert key_of("ab", "c") != key_of("a", "bc")
+
+
+def test_the_same_text_in_every_process(folder):
+    """Two processes with other hash seeds make one file: names come from structure."""
+    script = (
+        "from program_samples import synthetic\n"
+        "from liaison.program import to_llvm\n"
+        "to_llvm(synthetic(900), optimize=0).address('f')\n"
+    )
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parent)},
+        )
+        for seed in ("1", "2", "3")
+    ]
+    assert [process.wait() for process in running] == [0, 0, 0]
+    assert len(list(folder.iterdir())) == 1
+    assert cache.fetch(next(folder.iterdir()).stem) is not None
+    to_llvm(synthetic(900), optimize=0).address("f")
+    assert len(list(folder.iterdir())) == 1
