@@ -3,6 +3,8 @@
 Public names: CHECKS, Described, known_symbols.
 """
 
+# ruff: noqa: D102 (the protocol repeats the fields of a mechanism)
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
@@ -163,7 +165,8 @@ def check_formulas(m: Described) -> None:
                     f"{what} depends on '{x.name}'; it may depend on {_SCOPES[scope]} only.",
                     place=place,
                 )
-            raise NamingError.unknown(f"symbol of {what}", x.name, scopes[scope], place=place)
+            word = "parameter" if scope == "parameters" else "symbol"
+            raise NamingError.unknown(f"{word} in {what}", x.name, scopes[scope], place=place)
 
 
 _SCOPES = {

@@ -123,7 +123,7 @@ class Rotation(Motion):
 @final
 @dataclass(frozen=True, slots=True)
 class Screw(Motion):
-    """Turns about an axis and advances along it (vissage); pitch in m/rad, positive right-handed."""
+    """Turns about an axis and advances along it (vissage) by the pitch [m/rad], right-handed."""
 
     axis: Any = (0, 0, 1)
     pitch: Any = 0

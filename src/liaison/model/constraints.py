@@ -76,7 +76,7 @@ class Coupling(Constraint):
         Constraint.__post_init__(self)
         if self.coordinate == self.other:
             raise ModelError(
-                f"coupling '{self.name}' ties '{self.coordinate}' to itself; it ties two coordinates.",
+                f"coupling '{self.name}' ties '{self.coordinate}' to itself; it must tie two.",
                 place=self.place,
             )
 

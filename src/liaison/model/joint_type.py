@@ -122,7 +122,7 @@ class JointType(ABC):
         return self.ROWS
 
     def positive(self, R: Array, p: Array) -> list[Any]:
-        """Quantities that are positive where the joint holds; a negative one tells a flipped joint."""
+        """Positive where the joint holds; negative where the residual vanishes with M flipped."""
         return []
 
     def coordinates_of(self, R: Array, p: Array, near: Entries) -> Array | None:

@@ -1,11 +1,12 @@
 """The joint types: pose(q), S(q), residual of each. F on the predecessor, M on the successor.
 
-Joints with a ball in them stand in ball_joints.py, compositions of elementary motions in
-composition.py; all are public here.
+Joints with a ball in them stand in ball_joints.py, those led by a plane or by directions in
+plane_joints.py, compositions of elementary motions in composition.py; all are public here.
 
 Public names: JointType, Fixed, Revolute, Prismatic, Helical, Cylindrical, Universal, SphericalPin,
 Spherical, Planar, PointOnLine, LineOnPlane, PointOnPlane, Perpendicular, ParallelAxes, Rod, Free,
-Composition, Translation, Rotation, Screw, Quaternion, EulerZXZ, BryantXYZ, RotationMatrix, JOINT_TYPES.
+Composition, Translation, Rotation, Screw, Quaternion, EulerZXZ, BryantXYZ, RotationMatrix,
+JOINT_TYPES.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -34,6 +35,7 @@ from .attitudes import Attitude, BryantXYZ, EulerZXZ, Quaternion, RotationMatrix
 from .ball_joints import Free, PointOnLine, PointOnPlane, Rod, Spherical
 from .composition import Composition, Rotation, Screw, Translation
 from .joint_type import JointType, nearest_angle
+from .plane_joints import LineOnPlane, ParallelAxes, Perpendicular, Planar
 
 __all__ = [
     "JOINT_TYPES",
@@ -275,117 +277,6 @@ class SphericalPin(JointType):
     def coordinates_of(self, R: Array, p: Array, near: Entries) -> Array:
         first = nearest_angle(R[0, 2], R[2, 2], near[0])
         return array([first, nearest_angle(R[1, 0], R[1, 1], near[1])])
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Planar(JointType):
-    """Plane on plane (appui plan): M slides in the plane x-y of F and turns about z."""
-
-    NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "angle")
-    UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "rad")
-    ROWS: ClassVar[tuple[str, ...]] = ("force along z", "moment about x", "moment about y")
-    IS_CONSTANT: ClassVar[bool] = False
-
-    def pose(self, q: Entries) -> tuple[Array, Array]:
-        return rotation_z(q[2]), array([q[0], q[1], 0])
-
-    def subspace(self, q: Entries) -> Array:
-        c, s = cos(q[2]), sin(q[2])
-        return array([[0, 0, 0], [0, 0, 0], [0, 0, 1], [c, s, 0], [-s, c, 0], [0, 0, 0]])
-
-    def residual(self, R: Array, p: Array) -> list[Any]:
-        return [p[2], -R[1, 2], R[0, 2]]
-
-    def positive(self, R: Array, p: Array) -> list[Any]:
-        return [R[2, 2]]
-
-    def coordinates_of(self, R: Array, p: Array, near: Entries) -> Array:
-        return array([p[0], p[1], nearest_angle(R[1, 0], R[0, 0], near[2])])
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class LineOnPlane(JointType):
-    """Cylinder on plane (linéaire rectiligne): the line x of M stays in the plane x-y of F.
-
-    Slides along x and y of F, turns about z of F, then rolls about x of M.
-    """
-
-    NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "angle", "roll")
-    UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "rad", "rad")
-    ROWS: ClassVar[tuple[str, ...]] = ("force along z", "moment across the line")
-    IS_CONSTANT: ClassVar[bool] = False
-
-    def pose(self, q: Entries) -> tuple[Array, Array]:
-        return product(rotation_z(q[2]), rotation_x(q[3])), array([q[0], q[1], 0])
-
-    def subspace(self, q: Entries) -> Array:
-        R, _ = self.pose(q)
-        angular = [[0, 0, R[2, k], int(k == 0)] for k in range(3)]
-        return array(angular + [[R[0, k], R[1, k], 0, 0] for k in range(3)])
-
-    def residual(self, R: Array, p: Array) -> list[Any]:
-        return [p[2], -R[2, 0]]
-
-    def coordinates_of(self, R: Array, p: Array, near: Entries) -> Array:
-        angle = nearest_angle(R[1, 0], R[0, 0], near[2])
-        return array([p[0], p[1], angle, nearest_angle(R[2, 1], R[2, 2], near[3])])
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Perpendicular(JointType):
-    """Two directions stay perpendicular: x of F and y of M, as in a Universal without its center."""
-
-    NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "z", "angle_x", "angle_y")
-    UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "m", "rad", "rad")
-    ROWS: ClassVar[tuple[str, ...]] = ("moment across the two directions",)
-    IS_CONSTANT: ClassVar[bool] = False
-
-    def pose(self, q: Entries) -> tuple[Array, Array]:
-        return product(rotation_x(q[3]), rotation_y(q[4])), array([q[0], q[1], q[2]])
-
-    def subspace(self, q: Entries) -> Array:
-        R, _ = self.pose(q)
-        c, s = cos(q[4]), sin(q[4])
-        angular = [[0, 0, 0, c, 0], [0, 0, 0, 0, 1], [0, 0, 0, s, 0]]
-        return array(angular + [[R[0, k], R[1, k], R[2, k], 0, 0] for k in range(3)])
-
-    def residual(self, R: Array, p: Array) -> list[Any]:
-        return [-R[0, 1]]
-
-    def coordinates_of(self, R: Array, p: Array, near: Entries) -> Array:
-        first = nearest_angle(R[2, 1], R[1, 1], near[3])
-        return array([*p, first, nearest_angle(R[0, 2], R[0, 0], near[4])])
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class ParallelAxes(JointType):
-    """Two axes stay parallel: z of F and z of M; M moves anywhere and turns about z."""
-
-    NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "z", "angle")
-    UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "m", "rad")
-    ROWS: ClassVar[tuple[str, ...]] = ("moment about x", "moment about y")
-    IS_CONSTANT: ClassVar[bool] = False
-
-    def pose(self, q: Entries) -> tuple[Array, Array]:
-        return rotation_z(q[3]), array([q[0], q[1], q[2]])
-
-    def subspace(self, q: Entries) -> Array:
-        c, s = cos(q[3]), sin(q[3])
-        angular = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]]
-        return array([*angular, [c, s, 0, 0], [-s, c, 0, 0], [0, 0, 1, 0]])
-
-    def residual(self, R: Array, p: Array) -> list[Any]:
-        return [-R[1, 2], R[0, 2]]
-
-    def positive(self, R: Array, p: Array) -> list[Any]:
-        return [R[2, 2]]
-
-    def coordinates_of(self, R: Array, p: Array, near: Entries) -> Array:
-        return array([*p, nearest_angle(R[1, 0], R[0, 0], near[3])])
 
 
 JOINT_TYPES: tuple[type[JointType], ...] = (

@@ -7,7 +7,6 @@ Public names: Marker, Measure, Distance, Angle, Coordinate.
 
 from __future__ import annotations
 
-from abc import ABC
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -30,6 +29,7 @@ class Marker:
     p: Triple = (0, 0, 0)
     name: str = ""
     place: Place | None = field(default=None, compare=False, repr=False)
+    owner: Any = field(default=None, compare=False, repr=False)  # the body, while describing
 
     def __post_init__(self) -> None:
         whose = (
@@ -75,7 +75,7 @@ class Marker:
         return (*(x for row in self.R for x in row), *self.p)
 
 
-class Measure(ABC):
+class Measure:
     """A scalar of the mechanism's position along which an effort can act."""
 
     __slots__ = ()

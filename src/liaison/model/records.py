@@ -15,13 +15,13 @@ from liaison.spatial import Array, Frame, Inertia, array, inertia_violation, num
 
 from .joint_type import JointType
 from .markers import Marker
-from .scalars import Matrix, Triple, check_name, matrix, scalar, triple
+from .scalars import Matrix, Symbolic, Triple, check_name, matrix, scalar, triple
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A rigid body (solide): mass [kg], center of mass [m] and inertia about it [kg·m²], in its axes."""
+    """A rigid body (solide): mass [kg], center [m] and inertia about it [kg·m²], in its axes."""
 
     name: str
     mass: Any = 0
@@ -56,9 +56,9 @@ class Body:
         return Inertia(self.frame, self.mass, array(self.com), array(self.inertia))
 
     def at(self, position: Any = (0, 0, 0), rotation: Any = None, name: str = "") -> Marker:
-        """A marker on this body: its place and, unless parallel to the body's axes, its rotation."""
+        """A marker on this body: its place, and its rotation unless it has the body's axes."""
         R = ((1, 0, 0), (0, 1, 0), (0, 0, 1)) if rotation is None else rotation
-        return Marker(self.name, R, position, name)
+        return Marker(self.name, R, position, name, owner=self)
 
 
 def check_inertia(name: str, mass: float, inertia: Array, place: Place | None) -> None:
@@ -118,7 +118,7 @@ class Joint:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Symbolic):
     """A named number that may change without deriving again; `value` None means unknown."""
 
     name: str
@@ -160,7 +160,7 @@ def _check_bounds(parameter: Parameter) -> None:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Input:
+class Input(Symbolic):
     """A named quantity that the outside gives at run time; `default` where it gives none."""
 
     name: str

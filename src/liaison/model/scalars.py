@@ -1,6 +1,6 @@
 """Scalars, vectors and matrices as the records keep them: immutable, finite, equal by value.
 
-Public names: scalar, triple, matrix, check_name.
+Public names: Symbolic, formula, scalar, triple, matrix, tensor, check_name.
 """
 
 from __future__ import annotations
@@ -13,8 +13,60 @@ from typing import Any
 import numpy as np
 
 from liaison.errors import ModelError, Place
-from liaison.expr import Expr
+from liaison.expr import Expr, as_expr, symbol
 from liaison.spatial import Scalar
+
+
+class Symbolic:
+    """A record that stands for its symbol in formulas: 2 * m + 1."""
+
+    __slots__ = ()
+
+    name: str
+
+    @property
+    def symbol(self) -> Expr:
+        """The symbol of its name."""
+        return symbol(self.name)
+
+    def __add__(self, other: Any) -> Expr:
+        return self.symbol + formula(other)
+
+    def __radd__(self, other: Any) -> Expr:
+        return formula(other) + self.symbol
+
+    def __sub__(self, other: Any) -> Expr:
+        return self.symbol - formula(other)
+
+    def __rsub__(self, other: Any) -> Expr:
+        return formula(other) - self.symbol
+
+    def __mul__(self, other: Any) -> Expr:
+        return self.symbol * formula(other)
+
+    def __rmul__(self, other: Any) -> Expr:
+        return formula(other) * self.symbol
+
+    def __truediv__(self, other: Any) -> Expr:
+        return self.symbol / formula(other)
+
+    def __rtruediv__(self, other: Any) -> Expr:
+        return formula(other) / self.symbol
+
+    def __pow__(self, other: Any) -> Expr:
+        return self.symbol ** formula(other)
+
+    def __neg__(self) -> Expr:
+        return -self.symbol
+
+    def __pos__(self) -> Expr:
+        return self.symbol
+
+
+def formula(x: Any) -> Expr:
+    """The formula of a scalar or of a record that stands for a symbol."""
+    return x.symbol if isinstance(x, Symbolic) else as_expr(x)
+
 
 Triple = tuple[Any, Any, Any]
 Matrix = tuple[Triple, Triple, Triple]
@@ -31,6 +83,8 @@ def scalar(x: Any, what: str, place: Place | None = None) -> Scalar:
     Raises:
         ModelError: it is no number, or not finite.
     """
+    if isinstance(x, Symbolic):
+        return x.symbol
     if isinstance(x, np.generic):
         x = x.item()
     if isinstance(x, Decimal) and x.is_finite():
@@ -63,6 +117,25 @@ def matrix(x: Any, what: str, place: Place | None = None) -> Matrix:
         raise ModelError(f"{what} has {len(rows)} rows; it must have three.", place=place)
     a, b, c = (triple(row, what, place) for row in rows)
     return a, b, c
+
+
+def tensor(x: Any, whose: str, place: Place | None = None) -> Matrix:
+    """An inertia from principal moments, from six entries xx, yy, zz, xy, xz, yz, or a matrix."""
+    what = f"the inertia {whose}"
+    entries = _entries(x, what, place)
+    if len(entries) == 6:
+        xx, yy, zz, xy, xz, yz = (scalar(entry, what, place) for entry in entries)
+        return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
+    if len(entries) == 3 and all(hasattr(row, "__len__") for row in entries):
+        return matrix(entries, what, place)
+    if len(entries) == 3:
+        xx, yy, zz = triple(entries, what, place)
+        return (xx, 0, 0), (0, yy, 0), (0, 0, zz)
+    raise ModelError(
+        f"{what} has {len(entries)} entries; it must have three (principal moments), six "
+        "(Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or be a 3×3 matrix.",
+        place=place,
+    )
 
 
 def _entries(x: Any, what: str, place: Place | None) -> list[Any]:

@@ -3,7 +3,7 @@
 A shape stands on its body at (R, p). Cylinders and cones run along z, a cylinder and a box about
 their middle, a cone from its base.
 
-Public names: Shape, Box, Cylinder, Sphere, Cone, Mesh, Line.
+Public names: Shape, Box, Cylinder, Sphere, Cone, Mesh, Line, filled.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -17,11 +17,15 @@ from typing import Any, ClassVar, final
 from liaison.errors import ModelError
 from liaison.expr import PI
 from liaison.spatial import (
+    WORLD,
     Array,
+    Inertia,
+    Pose,
     array,
     box_tensor,
     cone_tensor,
     cylinder_tensor,
+    is_zero,
     number,
     sphere_tensor,
     zeros,
@@ -63,7 +67,7 @@ class Shape:
         return zeros(3)
 
     def tensor(self, mass: Any) -> Array:
-        """Inertia about the center of volume, in the shape's own axes, of a full body of that mass."""
+        """Inertia of a full body of that mass about the center of volume, in the shape's axes."""
         return zeros(3, 3)
 
 
@@ -176,3 +180,32 @@ class Line(Shape):
         Shape.__post_init__(self)
         kept = tuple(triple(point, "a point of a line") for point in self.points)
         object.__setattr__(self, "points", kept)
+
+
+def filled(shapes: tuple[Shape, ...], mass: Any, density: Any) -> Inertia:
+    """Mass geometry of shapes filled evenly with a mass [kg] or a density [kg/m³].
+
+    A point mass at the origin where they have no volume, nothing where neither is given.
+    """
+    solid = [shape for shape in shapes if not is_zero(shape.volume())]
+    if not solid:
+        return Inertia.point_mass(WORLD, 0 if mass is None else mass, (0, 0, 0))
+    if mass is None and density is None:
+        return Inertia.massless(WORLD)
+    total = Inertia.massless(WORLD)
+    for shape, share in zip(solid, _shares(solid, mass, density), strict=True):
+        part = Inertia(WORLD, share, shape.center(), shape.tensor(share))
+        placed = part.moved(Pose(WORLD, WORLD, array(shape.R), array(shape.p)))
+        total = placed if is_zero(total.mass) else total + placed
+    return total
+
+
+def _shares(shapes: list[Shape], mass: Any, density: Any) -> list[Any]:
+    """The mass of each shape."""
+    if density is not None:
+        return [shape.volume() * scalar(density, "a density") for shape in shapes]
+    total = scalar(mass, "a mass")
+    if len(shapes) == 1:
+        return [total]
+    whole = sum(shape.volume() for shape in shapes)
+    return [total * shape.volume() / whole for shape in shapes]

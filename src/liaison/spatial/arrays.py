@@ -4,8 +4,8 @@ The functions here never multiply by a structural zero and never by one, so that
 as small as hand-written ones. An array is of floats when numbers and at least one float went in,
 otherwise of objects, with exact integers 0 and 1 kept exact.
 
-Public names: Scalar, Array, Entries, array, vector, zeros, identity, is_zero, is_formula, number, dot,
-product, cross, tilde, norm, unit.
+Public names: Array, Entries, array, vector, zeros, identity, is_zero, is_formula, number, times,
+plus, minus, dot, product, cross, cross3, tilde, norm, unit.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def tilde(a: Any) -> Array:
 
 
 def norm(a: Iterable[Any]) -> Any:
-    """|a|: exact where the square root is rational, a formula where it is exact but not rational."""
+    """|a|: a number where the root is rational, an exact formula where it is not."""
     entries = list(a)
     square = dot(entries, entries)
     if isinstance(square, int | Fraction):

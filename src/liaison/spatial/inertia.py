@@ -31,7 +31,7 @@ ROUNDING = 1e-6
 """Part of tr(I) by which the triangle inequality may fail: a plate told with six digits passes."""
 
 
-def product_tensor(I: Array) -> Array:  # noqa: E741
+def product_tensor(I: Array) -> Array:
     """P = ½ tr(I) 1 − I, about the same point."""
     half = times(_HALF, plus(plus(I[0, 0], I[1, 1]), I[2, 2]))
     return array([[minus(half if i == j else 0, I[i, j]) for j in range(3)] for i in range(3)])
@@ -70,7 +70,7 @@ class Inertia:
         return cls(frame, 0, zeros(3), zeros(3, 3))
 
     def about(self, point: Any) -> Array:
-        """I about a point of the frame: I_G + m (|d|² 1 − d dᵀ), d from G to the point (Huygens)."""
+        """I about a point: I_G + m (|d|² 1 − d dᵀ), d from G to the point (Huygens)."""
         d = array([minus(a, b) for a, b in zip(point, self.com, strict=True)])
         return _plus_matrix(self.rotational, _huygens(self.mass, d))
 
@@ -173,7 +173,7 @@ class Inertia:
         return Pose(Frame(f"{self.frame} principal"), self.frame, axes, origin), moments
 
     def ellipsoid(self, point: Any = None) -> tuple[Pose, Array]:
-        """Frame and half-axes of {x : xᵀ I x = 1}: 1/√I_k, infinite along an axis without inertia."""
+        """Frame and half-axes 1/√I_k of {x : xᵀ I x = 1}, infinite where there is no inertia."""
         frame, moments = self.principal(point)
         small = ROUNDING * 1e-6 * max(float(np.max(np.abs(moments))), 1e-300)
         half_axes = [1 / np.sqrt(m) if m > small else np.inf for m in moments]
@@ -236,7 +236,7 @@ def sphere_tensor(mass: Any, radius: Any) -> Array:
 
 
 def cone_tensor(mass: Any, radius: Any, height: Any) -> Array:
-    """I about the center of mass, a quarter of the height above the base, of a full cone along z."""
+    """I of a full cone along z about its center of mass, a quarter of the height above the base."""
     round_part = times(times(mass, radius), times(radius, Fraction(3, 20)))
     long_part = times(times(mass, height), times(height, Fraction(3, 80)))
     return _diagonal(plus(round_part, long_part), plus(round_part, long_part), 2 * round_part)

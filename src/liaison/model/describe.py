@@ -1,0 +1,370 @@
+"""The pleasant way to write mechanisms in Python.
+
+    crank = body("crank", mass=1, center=(0.1, 0, 0), inertia=(0, 0.01, 0.01))
+    hinge = join(ground, crank, Revolute, name="A", axis="y")
+    pendulum = mechanism(hinge, gravity(), start("A", 0.3), name="pendulum")
+
+Parts are given in any order and nesting; bodies come along with their joints. Parameters and
+inputs stand for their symbols in formulas (`+m` is the bare symbol, for functions such as sin).
+
+Public names: ground, body, join, mechanism, parameter, signal, time, coordinate, rate, gravity,
+spring, damper, motor, law, wrench, potential, dissipation, friction, imposed, gear, holonomic,
+nonholonomic, output, event, start, turned.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from liaison.errors import ModelError, Place
+from liaison.expr import Expr, symbol
+from liaison.spatial import product, rotation_about, rotation_onto_z
+
+from .composition import axis_vector
+from .constraints import Constraint, Coupling, Holonomic, Nonholonomic, PrescribedMotion
+from .forces import (
+    Actuator,
+    Damper,
+    Dissipation,
+    Force,
+    Gravity,
+    JointFriction,
+    Law,
+    PointWrench,
+    Potential,
+    Spring,
+)
+from .joint_type import JointType
+from .markers import Coordinate, Distance, Marker, Measure
+from .mechanism import Mechanism
+from .records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
+from .scalars import scalar, tensor
+from .shapes import Shape, filled
+
+ground = GROUND
+time: Expr = symbol("t")
+
+
+# Bodies and joints ------------------------------------------------------------------------------
+
+
+def body(
+    name: str,
+    mass: Any = None,
+    *,
+    center: Any = None,
+    inertia: Any = None,
+    shapes: Shape | Iterable[Shape] = (),
+    density: Any = None,
+) -> Body:
+    """A rigid body, by its mass, center and inertia, or by its shapes.
+
+    Args:
+        name: its name.
+        mass: [kg]; by default density times the volume of the shapes, or 0.
+        center: center of mass [m]; by default that of the shapes, or the origin.
+        inertia: about the center of mass [kg·m²]: three principal moments, six entries
+            (Ixx, Iyy, Izz, Ixy, Ixz, Iyz) or a 3×3 matrix; by default that of the shapes, filled
+            evenly, or 0 (a point mass).
+        shapes: one or several.
+        density: [kg/m³], instead of a mass.
+
+    Returns:
+        The body; `its.at(position, rotation)` gives markers on it.
+    """
+    forms = (shapes,) if isinstance(shapes, Shape) else tuple(shapes)
+    if mass is not None and density is not None:
+        raise ModelError(f"body '{name}' is given a mass and a density; give one of them.")
+    if density is not None and not forms:
+        raise ModelError(f"body '{name}' is given a density but no shape; give a shape or a mass.")
+    solid = filled(forms, mass, density)
+    com: Any = solid.com if center is None else center
+    about: Any = solid.rotational if inertia is None else tensor(inertia, f"of body '{name}'")
+    return Body(name, solid.mass, com, about, forms, _here())
+
+
+def turned(axis: Any, angle: Any) -> Any:
+    """A rotation for `at`: about an axis (a letter or three numbers) by an angle [rad]."""
+    return rotation_about(axis_vector(axis), scalar(angle, "an angle"))
+
+
+def join(
+    a: Body | Marker,
+    b: Body | Marker,
+    type: JointType | type[JointType],
+    *,
+    name: str = "",
+    axis: Any = None,
+    coordinates: str | Iterable[str] = (),
+) -> Joint:
+    """A joint from a (predecessor) to b (successor).
+
+    Args:
+        a: marker, or body (then its own frame).
+        b: likewise.
+        type: a joint type; one without options may be given as the class.
+        name: by default "a-b" of the bodies' names.
+        axis: direction in the axes of both markers that becomes the joint's z.
+        coordinates: names for its coordinates, instead of the name of the joint.
+    """
+    F, M = _marker(a), _marker(b)
+    word = name or f"{F.body}-{M.body}"
+    here = _here()
+    if axis is not None:
+        F, M = (_with_axis(marker, axis, word, here) for marker in (F, M))
+    kind = type() if isinstance(type, _CLASS) else type
+    labels = (coordinates,) if isinstance(coordinates, str) else tuple(coordinates)
+    return Joint(word, kind, F, M, labels, here)
+
+
+_CLASS = type
+
+
+def _marker(a: Body | Marker) -> Marker:
+    return a.at() if isinstance(a, Body) else a
+
+
+def _with_axis(marker: Marker, axis: Any, joint: str, place: Place | None) -> Marker:
+    """The marker turned so that its z is the axis."""
+    try:
+        direction = [scalar(x, f"the axis of joint '{joint}'") for x in axis_vector(axis)]
+    except ModelError as error:
+        raise ModelError(f"joint '{joint}': {error.message}", place=place) from None
+    R: Any = product(marker.rotation, rotation_onto_z(direction))
+    return replace(marker, R=R)
+
+
+# Symbols ----------------------------------------------------------------------------------------
+
+
+def parameter(
+    name: str, value: Any = None, unit: str = "", *, low: Any = None, high: Any = None
+) -> Parameter:
+    """A number that can be changed without deriving again; usable in formulas."""
+    return Parameter(name, value, unit, low, high, _here())
+
+
+def signal(name: str, unit: str = "", default: Any = 0) -> Input:
+    """An input from outside at run time; usable in formulas."""
+    return Input(name, unit, default, _here())
+
+
+def coordinate(of: str | Joint) -> Expr:
+    """The symbol of a coordinate, by its label or by its joint if that has one."""
+    return symbol(_label(of))
+
+
+def rate(of: str | Joint) -> Expr:
+    """The symbol of a coordinate's rate."""
+    return symbol(f"{_label(of)}'")
+
+
+def _label(of: str | Joint) -> str:
+    if isinstance(of, str):
+        return of
+    if len(of.coordinates) != 1:
+        raise ModelError(
+            f"joint '{of.name}' has {len(of.coordinates)} coordinates; name one of "
+            f"{', '.join(of.coordinates) or 'none'}."
+        )
+    return of.coordinates[0]
+
+
+# Forces -----------------------------------------------------------------------------------------
+
+
+def gravity(*vector: Any) -> Gravity:
+    """Uniform gravity: three components, or nothing for 9.81 m/s² along −z."""
+    given = vector[0] if len(vector) == 1 else vector
+    return Gravity(given, place=_here()) if vector else Gravity(place=_here())
+
+
+def _between(where: tuple[Any, ...]) -> tuple[Measure, str]:
+    """A measure from two markers (their distance), a joint, a label or a measure; and its name."""
+    if len(where) == 2:
+        a, b = _marker(where[0]), _marker(where[1])
+        return Distance(a, b), f"{a.body}-{b.body}"
+    if len(where) == 1 and isinstance(where[0], Measure):
+        return where[0], "-".join(m.body for m in where[0].markers()) or where[0].labels()[0]
+    if len(where) == 1:
+        label = _label(where[0])
+        return Coordinate(label), label
+    raise ModelError(f"{len(where)} places are given to act on; give two markers, or a joint.")
+
+
+def spring(*where: Any, stiffness: Any, rest: Any = 0, name: str = "") -> Spring:
+    """A spring between two markers, on a joint, or along a measure."""
+    measure, word = _between(where)
+    return Spring(name or f"spring {word}", measure, stiffness, rest, _here())
+
+
+def damper(*where: Any, coefficient: Any, name: str = "") -> Damper:
+    """A damper between two markers, on a joint, or along a measure."""
+    measure, word = _between(where)
+    return Damper(name or f"damper {word}", measure, coefficient, _here())
+
+
+def motor(*where: Any, effort: Any, name: str = "") -> Actuator:
+    """A motor or a jack: an effort between two markers, on a joint, or along a measure."""
+    measure, word = _between(where)
+    return Actuator(name or f"motor {word}", measure, effort, _here())
+
+
+def law(*where: Any, effort: Any, name: str = "") -> Law:
+    """An effort given by a formula, between two markers, on a joint, or along a measure."""
+    measure, word = _between(where)
+    return Law(name or f"law {word}", measure, effort, _here())
+
+
+def wrench(
+    at: Body | Marker,
+    *,
+    force: Any = (0, 0, 0),
+    moment: Any = (0, 0, 0),
+    axes: Body | Marker | None = None,
+    name: str = "",
+) -> PointWrench:
+    """A force and a moment on a body at a marker, in ground's axes or in those of `axes`."""
+    marker = _marker(at)
+    turned_by = None if axes is None else _marker(axes)
+    return PointWrench(name or f"wrench {marker.body}", marker, force, moment, turned_by, _here())
+
+
+def potential(name: str, formula: Any) -> Potential:
+    """Forces from a potential [J]."""
+    return Potential(name, formula, _here())
+
+
+def dissipation(name: str, formula: Any) -> Dissipation:
+    """Forces from Rayleigh's function [W]."""
+    return Dissipation(name, formula, _here())
+
+
+def friction(
+    on: str | Joint, *, viscous: Any = 0, dry: Any = 0, smoothing: Any = None, name: str = ""
+) -> JointFriction:
+    """Friction in a joint."""
+    options = {} if smoothing is None else {"smoothing": smoothing}
+    label = _label(on)
+    word = name or f"friction {label}"
+    return JointFriction(word, label, viscous, dry, place=_here(), **options)
+
+
+# Constraints, wishes and the whole --------------------------------------------------------------
+
+
+def imposed(on: str | Joint, motion: Any, *, name: str = "") -> PrescribedMotion:
+    """A coordinate that follows a formula of `time`."""
+    label = _label(on)
+    return PrescribedMotion(name or f"imposed {label}", label, motion, _here())
+
+
+def gear(
+    on: str | Joint, ratio: Any, other: str | Joint, *, offset: Any = 0, name: str = ""
+) -> Coupling:
+    """on = ratio · other + offset."""
+    first, second = _label(on), _label(other)
+    return Coupling(name or f"gear {first}-{second}", first, ratio, second, offset, _here())
+
+
+def holonomic(name: str, formula: Any) -> Holonomic:
+    """A formula of coordinates and time that stays zero."""
+    return Holonomic(name, formula, _here())
+
+
+def nonholonomic(name: str, formula: Any) -> Nonholonomic:
+    """A formula linear in the rates that stays zero."""
+    return Nonholonomic(name, formula, _here())
+
+
+def output(name: str, formula: Any, unit: str = "") -> Output:
+    """A quantity to be seen over time."""
+    return Output(name, formula, unit, _here())
+
+
+def event(name: str, formula: Any, *, direction: Any = 0, stop: bool = False) -> Event:
+    """A zero of a formula to be recorded or to stop at; direction "both", "rising", "falling"."""
+    sense = {"rising": 1, "falling": -1, "both": 0}.get(direction, direction)
+    return Event(name, formula, sense, "stop" if stop else "record", _here())
+
+
+def start(where: str | Joint | Mapping[str, Any], value: Any = None, speed: Any = None) -> Any:
+    """Where a coordinate starts, and its speed; or a table of labels ("A", "A'") and values."""
+    here = _here()
+    if isinstance(where, Mapping):
+        return tuple(Start(label, x, here) for label, x in where.items())
+    label = _label(where)
+    given = ((label, value), (f"{label}'", speed))
+    return tuple(Start(word, x, here) for word, x in given if x is not None)
+
+
+_FIELDS: Mapping[type, str] = {
+    Body: "bodies",
+    Joint: "joints",
+    Constraint: "constraints",
+    Force: "forces",
+    Parameter: "parameters",
+    Input: "inputs",
+    Start: "starts",
+    Event: "events",
+    Output: "outputs",
+}
+
+
+def mechanism(*parts: Any, name: str = "mechanism") -> Mechanism:
+    """A mechanism of parts in any order; lists among them are opened, bodies of joints added.
+
+    Raises:
+        ModelError, NamingError: the parts make no mechanism.
+    """
+    sorted_parts: dict[str, list[Any]] = {kind: [] for kind in _FIELDS.values()}
+    for part in _flat(parts):
+        kinds = [kind for base, kind in _FIELDS.items() if isinstance(part, base)]
+        if not kinds:
+            raise ModelError(f"{part!r} is no part of a mechanism: no body, joint, force, ….")
+        sorted_parts[kinds[0]].append(part)
+    _add_owners(sorted_parts)
+    options: dict[str, Any] = {kind: tuple(found) for kind, found in sorted_parts.items()}
+    return Mechanism(name, **options)
+
+
+def _flat(parts: Iterable[Any]) -> Iterable[Any]:
+    for part in parts:
+        if isinstance(part, list | tuple):
+            yield from _flat(part)
+        else:
+            yield part
+
+
+def _add_owners(parts: dict[str, list[Any]]) -> None:
+    """Adds the bodies whose markers are joined, and lets the markers forget them."""
+    for joint in parts["joints"]:
+        for owner in (joint.predecessor.owner, joint.successor.owner):
+            if owner is not None and owner not in parts["bodies"]:
+                parts["bodies"].append(owner)
+    parts["bodies"] = [x for x in parts["bodies"] if x != GROUND]
+    parts["joints"] = [
+        replace(
+            joint,
+            predecessor=replace(joint.predecessor, owner=None),
+            successor=replace(joint.successor, owner=None),
+        )
+        for joint in parts["joints"]
+    ]
+
+
+def _here() -> Place | None:
+    """The line of the author's file that called into this module."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    text = linecache.getline(file, line)
+    if not text:
+        return None
+    lead = len(text) - len(text.lstrip())
+    return Place(file, line, lead + 1, text, len(text.strip()))
