@@ -36,6 +36,7 @@ from .graph import (
     symbols_of,
     topological,
 )
+from .memory import collector_paused, known_nodes
 from .node import (
     ONE,
     PI,
@@ -44,7 +45,6 @@ from .node import (
     Pi,
     Scalar,
     as_expr,
-    collector_paused,
     constant,
     symbol,
 )
@@ -97,6 +97,7 @@ __all__ = [
     "fingerprint",
     "gradient",
     "jacobian",
+    "known_nodes",
     "log",
     "maximum",
     "minimum",

@@ -16,7 +16,7 @@ from .ops import partial
 
 
 def _vanishes(x: Expr) -> bool:
-    return x.op == "const" and not (x.a != 0)
+    return x.op == "const" and bool(x.a == 0)
 
 
 def gradient(f: Scalar, xs: Sequence[Expr]) -> list[Expr]:

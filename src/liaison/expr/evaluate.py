@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from math import isqrt
 from typing import Any, final
 
 import numpy as np
@@ -40,8 +41,8 @@ class Domain(ABC):
         """The number of a symbol without value; refused unless the domain can draw one."""
         raise NamingError.unknown("value given for a symbol", str(node.a), known)
 
-    def prepare(self, order: list[Expr]) -> None:
-        """Look at the whole graph before the first operation."""
+    def prepare(self, order: list[Expr]) -> None:  # noqa: B027
+        """Look at the whole graph before the first operation, where a domain needs it."""
 
     def result(self, value: Any) -> Any:
         """What the caller sees of a number."""
@@ -114,11 +115,9 @@ def _irrational(what: str) -> Fraction:
 
 
 def _rational_root(x: Fraction) -> Fraction:
-    root = Fraction(int(np.round(0)))
-    if x >= 0:
-        from math import isqrt
-
-        root = Fraction(isqrt(x.numerator), isqrt(x.denominator))
+    if x < 0:
+        return _irrational(f"sqrt({x})")
+    root = Fraction(isqrt(x.numerator), isqrt(x.denominator))
     return root if root * root == x else _irrational(f"sqrt({x})")
 
 

@@ -34,6 +34,7 @@ class Unary:
     @overload
     def __call__(self, x: Scalar) -> Any: ...
     def __call__(self, x: Scalar) -> Any:
+        """The value: a float of a float, else a formula or an exact number."""
         if type(x) is Expr:
             return unary(self.op, x)
         if isinstance(x, float):
@@ -60,6 +61,7 @@ class Binary:
     @overload
     def __call__(self, x: Scalar, y: Scalar) -> Any: ...
     def __call__(self, x: Scalar, y: Scalar) -> Any:
+        """The value: a float of floats, else a formula or an exact number."""
         if isinstance(x, float) and isinstance(y, float):
             return self.value(float(x), float(y))
         node = combine(self.op, as_expr(x), as_expr(y))

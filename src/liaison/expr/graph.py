@@ -24,7 +24,7 @@ def listed(fs: Formulas) -> list[Expr]:
         return [as_expr(fs)]
     if isinstance(fs, np.ndarray):
         fs = fs.ravel().tolist()
-    return [f if type(f) is Expr else as_expr(f) for f in fs]  # type: ignore[union-attr]
+    return [f if type(f) is Expr else as_expr(f) for f in fs]
 
 
 def topological(fs: Formulas) -> list[Expr]:
@@ -106,11 +106,9 @@ def depends_on(order: Iterable[Expr], xs: Iterable[Expr]) -> set[Expr]:
     for node in order:
         b = node.b
         if type(b) is tuple:
-            if any(arg in active for arg in b):
+            if not active.isdisjoint(b):
                 active.add(node)
-        elif node.a in active if type(node.a) is Expr else False:
-            active.add(node)
-        elif type(b) is Expr and b in active:
+        elif type(node.a) is Expr and (node.a in active or b in active):
             active.add(node)
     return active
 
@@ -125,9 +123,10 @@ _SWITCHING: dict[str, Callable[[Expr], Expr]] = {
 
 
 def switches(fs: Formulas) -> list[Expr]:
-    """Formulas whose change of sign marks a kink or a jump: arguments of abs, sign, min, max, select.
+    """Formulas whose change of sign marks a kink or a jump.
 
-    Each once, in topological order; for min and max the difference of the two.
+    Arguments of abs and sign, conditions of select, differences of min and max: each once, in
+    topological order.
     """
     found = {_SWITCHING[node.op](node): None for node in topological(fs) if node.op in _SWITCHING}
     return [f for f in found if f.op != "const"]

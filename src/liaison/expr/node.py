@@ -5,17 +5,15 @@ compares formulas. Nodes are held weakly, so a dropped graph is freed. Every nod
 its structure, the same in every process, by which commutative arguments are ordered: neither text
 nor code depends on what was built first. Local rules (rules.py) act while building.
 
-Public names: Expr, Pi, Scalar, symbol, constant, as_expr, same_args_rebuilt, collector_paused,
-ZERO, ONE, TWO, HALF, PI; for the rooms' own builders make, make_many, combine, unary, RULES.
+Public names: Expr, Pi, Scalar, symbol, constant, as_expr, ZERO, ONE, TWO, HALF, PI; for this
+room's own builders make, make_many, combine, unary, stable_hash and the tables of rules.
 """
 
 from __future__ import annotations
 
-import gc
 import math
 import struct
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from hashlib import blake2b
@@ -91,54 +89,44 @@ class Expr:
         return found
 
     def __add__(self, other: Scalar) -> Expr:
-        if type(other) is not Expr and (other := _operand(other)) is None:
-            return NotImplemented
-        return combine("add", self, other)
+        b = other if type(other) is Expr else _operand(other)
+        return NotImplemented if b is None else combine("add", self, b)
 
     def __radd__(self, other: Scalar) -> Expr:
-        if type(other) is not Expr and (other := _operand(other)) is None:
-            return NotImplemented
-        return combine("add", other, self)
+        b = other if type(other) is Expr else _operand(other)
+        return NotImplemented if b is None else combine("add", b, self)
 
     def __sub__(self, other: Scalar) -> Expr:
-        if type(other) is not Expr and (other := _operand(other)) is None:
-            return NotImplemented
-        return combine("sub", self, other)
+        b = other if type(other) is Expr else _operand(other)
+        return NotImplemented if b is None else combine("sub", self, b)
 
     def __rsub__(self, other: Scalar) -> Expr:
-        if type(other) is not Expr and (other := _operand(other)) is None:
-            return NotImplemented
-        return combine("sub", other, self)
+        b = other if type(other) is Expr else _operand(other)
+        return NotImplemented if b is None else combine("sub", b, self)
 
     def __mul__(self, other: Scalar) -> Expr:
-        if type(other) is not Expr and (other := _operand(other)) is None:
-            return NotImplemented
-        return combine("mul", self, other)
+        b = other if type(other) is Expr else _operand(other)
+        return NotImplemented if b is None else combine("mul", self, b)
 
     def __rmul__(self, other: Scalar) -> Expr:
-        if type(other) is not Expr and (other := _operand(other)) is None:
-            return NotImplemented
-        return combine("mul", other, self)
+        b = other if type(other) is Expr else _operand(other)
+        return NotImplemented if b is None else combine("mul", b, self)
 
     def __truediv__(self, other: Scalar) -> Expr:
-        if type(other) is not Expr and (other := _operand(other)) is None:
-            return NotImplemented
-        return combine("div", self, other)
+        b = other if type(other) is Expr else _operand(other)
+        return NotImplemented if b is None else combine("div", self, b)
 
     def __rtruediv__(self, other: Scalar) -> Expr:
-        if type(other) is not Expr and (other := _operand(other)) is None:
-            return NotImplemented
-        return combine("div", other, self)
+        b = other if type(other) is Expr else _operand(other)
+        return NotImplemented if b is None else combine("div", b, self)
 
     def __pow__(self, other: Scalar) -> Expr:
-        if type(other) is not Expr and (other := _operand(other)) is None:
-            return NotImplemented
-        return combine("pow", self, other)
+        b = other if type(other) is Expr else _operand(other)
+        return NotImplemented if b is None else combine("pow", self, b)
 
     def __rpow__(self, other: Scalar) -> Expr:
-        if type(other) is not Expr and (other := _operand(other)) is None:
-            return NotImplemented
-        return combine("pow", other, self)
+        b = other if type(other) is Expr else _operand(other)
+        return NotImplemented if b is None else combine("pow", b, self)
 
     def __neg__(self) -> Expr:
         return unary("neg", self)
@@ -215,11 +203,6 @@ _new = object.__new__
 def _forget(reference: _Known) -> None:
     if _known(reference.key) is reference:
         del _KNOWN[reference.key]
-
-
-def known_nodes() -> int:
-    """How many formulas are alive."""
-    return len(_KNOWN)
 
 
 def stable_hash(*parts: object) -> int:
@@ -354,7 +337,7 @@ def _converted(x: object) -> Expr | None:
     if isinstance(x, Integral):
         return constant(int(x))
     if isinstance(x, Rational):
-        return constant(Fraction(x.numerator, x.denominator))
+        return constant(Fraction(int(x.numerator), int(x.denominator)))
     if isinstance(x, Decimal):
         return constant(Fraction(x))
     if isinstance(x, Real):
@@ -411,18 +394,6 @@ def unary(op: str, a: Expr) -> Expr:
         if found is not None:
             return found
     return make(op, a)
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Building without the cyclic collector: nodes form no cycles, and it takes most of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 ZERO, ONE, TWO, HALF = constant(0), constant(1), constant(2), constant(Fraction(1, 2))

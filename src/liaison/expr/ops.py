@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from .functions import cos, exp, log, select, sign, sin, sqrt, tan
-from .node import HALF, ONE, ZERO, Expr, combine, unary
+from .node import HALF, ONE, ZERO, Expr, as_expr, combine, unary
 from .row import Op, Partial
 from .smooth import ARC_RATIO, STUMPFF
 from .table import TABLE
@@ -47,11 +47,21 @@ OPS: dict[str, Op] = {
     "sub": _row("sub", (_UNIT, _MINUS), "({} - {})", "{} - {}", "{} - {}", 1),
     "mul": _row("mul", (lambda x, y: y, lambda x, y: x), "({} * {})", r"{}\,{}", "{}*{}", 2),
     "div": _row(
-        "div", (lambda x, y: ONE / y, lambda x, y: -(x / y * (ONE / y))), "({} / {})", r"\frac{{{}}}{{{}}}", "{}/{}", 2
+        "div",
+        (lambda x, y: ONE / y, lambda x, y: -(x / y * (ONE / y))),
+        "({} / {})",
+        r"\frac{{{}}}{{{}}}",
+        "{}/{}",
+        2,
     ),
     "neg": _row("neg", (_MINUS,), "(-{})", "-{}", "-{}", 3),
     "pow": _row(
-        "pow", (_power_base, lambda x, n: x**n * log(x)), "pow({}, {})", "{{{}}}^{{{}}}", "{}**{}", 4
+        "pow",
+        (_power_base, lambda x, n: x**n * log(x)),
+        "pow({}, {})",
+        "{{{}}}^{{{}}}",
+        "{}**{}",
+        4,
     ),
     "sqrt": _function("sqrt", lambda x: HALF / sqrt(x), r"\sqrt{{{}}}"),
     "sin": _function("sin", lambda x: cos(x), r"\sin {}"),
@@ -69,7 +79,12 @@ OPS: dict[str, Op] = {
     "exp": _function("exp", lambda x: exp(x), r"\exp {}"),
     "log": _function("log", lambda x: ONE / x, r"\ln {}"),
     "abs": _function("abs", lambda x: sign(x), r"\left|{}\right|", "fabs({})"),
-    "sign": _function("sign", lambda x: ZERO, r"\operatorname{{sgn}} {}", "(double)(({0} > 0) - ({0} < 0))"),
+    "sign": _function(
+        "sign",
+        lambda x: ZERO,
+        r"\operatorname{{sgn}} {}",
+        "(double)(({0} > 0) - ({0} < 0))",
+    ),
     "min": _row(
         "min",
         (_first_smaller, lambda x, y: select(x - y, ONE, ZERO)),
@@ -86,7 +101,11 @@ OPS: dict[str, Op] = {
     ),
     "select": _row(
         "select",
-        (lambda c, x, y: ZERO, lambda c, x, y: select(c, ONE, ZERO), lambda c, x, y: select(c, ZERO, ONE)),
+        (
+            lambda c, x, y: ZERO,
+            lambda c, x, y: select(c, ONE, ZERO),
+            lambda c, x, y: select(c, ZERO, ONE),
+        ),
         "({} > 0 ? {} : {})",
         r"\begin{{cases}} {1} & {0} > 0 \\ {2} & \text{{else}} \end{{cases}}",
         "select({}, {}, {})",
@@ -95,7 +114,7 @@ OPS: dict[str, Op] = {
     "arc_ratio": ARC_RATIO,
     "table": TABLE,
     "call": CALL,
-}  # fmt: skip
+}
 
 
 def partial(node: Expr, index: int) -> Expr:
@@ -115,4 +134,4 @@ def apply(op: str, args: tuple[Expr, ...], data: Any = None) -> Expr:
         return build(data, *args)
     if len(args) == 2:
         return combine(op, *args)
-    return unary(op, args[0]) if len(args) == 1 else select(*args)  # type: ignore[no-any-return]
+    return unary(op, args[0]) if len(args) == 1 else as_expr(select(*args))

@@ -48,9 +48,7 @@ def pack(fs: Formulas) -> Packed:
         inner = node.args
         sizes.append(len(inner))
         args.extend([row[arg] for arg in inner])
-        if not inner:
-            data[i] = node.a
-        elif type(node.b) is tuple and node.a is not None:
+        if not inner or node.data is not None:
             data[i] = node.a
     return Packed(ops, bytes(sizes), args, data, array("q", [row[root] for root in roots]))
 

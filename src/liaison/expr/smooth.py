@@ -29,12 +29,16 @@ _TERMS = 16
 
 
 def _bound(k: int) -> float:
-    """Where the series ends: its second term is half the first, so nothing cancels before."""
-    return (k + 1) * (k + 2) / 2
+    """Where the series ends, before its terms cancel; one for k < 4, which share √s and sin √s."""
+    return 3.0 if k < 4 else (k + 1) * (k + 2) / 2
 
 
 def _series(k: int) -> list[float]:
-    return [(-1) ** i / math.factorial(2 * i + k) for i in range(_TERMS)]
+    """Coefficients, as many as count at the bound."""
+    first, count = math.factorial(k), 1
+    while _bound(k) ** count * first / math.factorial(2 * count + k) > 1e-18:
+        count += 1
+    return [(-1) ** i / math.factorial(2 * i + k) for i in range(count)]
 
 
 def _horner(coefficients: list[Any], x: Any) -> Any:

@@ -99,7 +99,7 @@ def _checked(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     xs, ys = np.array(x, dtype=float), np.array(y, dtype=float)
     if xs.ndim != 1 or xs.shape != ys.shape or len(xs) < 2:
         raise ValueError(
-            f"a table needs two lists of the same length, 2 points or more; got shapes {xs.shape} and {ys.shape}"
+            f"a table needs two lists of one length, 2 points or more; not {xs.shape} and {ys.shape}"
         )
     if not (np.isfinite(xs).all() and np.isfinite(ys).all()):
         raise ValueError("a table holds finite numbers only")
@@ -128,7 +128,7 @@ def _spline(x: Floats, y: Floats) -> Floats:
 
 
 def _curvatures(h: Floats, slope: Floats) -> Floats:
-    """Second derivatives at the points, zero at both ends, by elimination of a tridiagonal system."""
+    """Second derivatives at the points, zero at both ends: a tridiagonal system."""
     n = len(h) + 1
     curvature = np.zeros(n)
     if n == 2:
@@ -175,7 +175,7 @@ def _token(data: Data) -> str:
 
 
 def _expanded(data: Data, x: Expr) -> Expr:
-    """A choice of coefficients by bisection, then one polynomial: about 4 n choices for n points."""
+    """Coefficients chosen by bisection, then one polynomial: about 4 n choices for n points."""
     table, order = data
     columns = table.derivative_coefficients(order).T
     t = x - _chosen(table.breaks, table.origins, x)

@@ -148,6 +148,10 @@ def _least_ranks(node: Expr, style: _Style, is_quotient: bool) -> tuple[int, ...
 
 
 def _written(node: Expr, parts: list[Written], style: _Style) -> Written:
+    if node.op == "mul" and node.a is node.b:
+        return OPS["pow"].latex.format(
+            _wrapped(style, parts[0], _ATOM), 2
+        ) if style.is_typeset else OPS["pow"].text.format(_wrapped(style, parts[0], _ATOM), 2), 4
     if node.op in ("add", "mul") and parts[1][0] < parts[0][0] and node.args[0].op != "const":
         parts = parts[::-1]
     if node.op == "add" and node.args[0].op == "const":
@@ -170,7 +174,7 @@ def listing(
     """Names for shared and long parts, and the formulas in terms of them."""
     roots = listed(fs)
     order = topological(roots)
-    uses = Counter(arg for node in order for arg in node.args)
+    uses = Counter(arg for node in order for arg in set(node.args))
     prefix = _free_prefix(order, prefix)
     written: dict[Expr, Written] = {}
     assignments: list[tuple[str, str]] = []
