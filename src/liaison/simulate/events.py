@@ -1,0 +1,292 @@
+"""Events: sign changes of formulas, found on the dense output of the step just taken.
+
+Each event keeps the sign it last had. It fires when its value reaches zero or the other sign, in
+the direction asked for; starting at zero, or leaving zero again, is no event. The instant is
+located by bracketing to the rounding of time. Several events of one step come in order of
+time; those at the instant of a stopping one are still recorded.
+
+Public names: look_for_events, locate, first_signs.
+
+Source: Chandrupatla 1997 (CHA97), bracketing with inverse quadratic interpolation.
+"""
+
+from __future__ import annotations
+
+from liaison.program.loops import at, f64, i64, iptr, kernel, loop, ptr
+
+from .layout import (
+    CHATTER,
+    DETAIL,
+    EVENT_CAPACITY,
+    FULL,
+    GOOD,
+    HAPPENED,
+    IS_STOPPING,
+    M_DIRECTION,
+    M_FIRED,
+    M_STOPS,
+    M_STREAK,
+    NE,
+    NQ,
+    NV,
+    O_AFTER,
+    O_BEFORE,
+    O_BEFORE_NEW,
+    O_P,
+    O_PROBE,
+    O_Q,
+    O_SIGN,
+    O_SIGN_NEW,
+    O_STREAK,
+    O_THETA,
+    O_TQ,
+    O_TV,
+    O_U,
+    O_V,
+    O_Y,
+    PARTS,
+    T_END,
+    T_NEW,
+    T_START,
+    H,
+    T,
+)
+from .projection import project
+from .steps import interpolate, refresh, state_at
+
+SAME_INSTANT = 1e-12
+"""Events closer than this part of a step are simultaneous."""
+
+STILL_THE_START = 1e-9
+"""A crossing in this first part of the first step is the start, which was no event."""
+
+STREAK, SHARE = 100, 1e-6
+"""An event chatters when it fires in this many steps in a row within this share of the run."""
+
+NONE = 2.0  # fraction of a step that stands for "no crossing"
+EPSILON = 2.220446049250313e-16
+
+
+@loop
+def values(
+    retract: kernel,
+    events: kernel,
+    inputs: kernel,
+    theta: f64,
+    out: ptr,
+    w: ptr,
+    n: iptr,
+    scratch: ptr,
+) -> None:
+    """The value of every event at the fraction θ of the step."""
+    q = at(w, n[O_TQ])
+    v = at(w, n[O_TV])
+    state_at(retract, theta, q, v, w, n, scratch)
+    t = w[T] + theta * w[H]
+    refresh(inputs, t, q, v, w, n, scratch)
+    events(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, out, scratch)
+
+
+@loop
+def first_signs(events: kernel, inputs: kernel, w: ptr, n: iptr, scratch: ptr) -> None:
+    """Signs and values of the events at the start of the run."""
+    q = at(w, n[O_Q])
+    v = at(w, n[O_V])
+    refresh(inputs, w[T], q, v, w, n, scratch)
+    events(w[T], q, v, at(w, n[O_U]), at(w, n[O_P]), q, at(w, n[O_BEFORE]), scratch)
+    for i in range(n[NE]):
+        w[n[O_SIGN] + i] = sign_of(w[n[O_BEFORE] + i])
+
+
+@loop
+def sign_of(x: f64) -> f64:
+    """-1, 0 or 1."""
+    return 1.0 if x > 0.0 else (-1.0 if x < 0.0 else 0.0)
+
+
+@loop
+def locate(
+    retract: kernel,
+    events: kernel,
+    inputs: kernel,
+    event: i64,
+    left: f64,
+    right: f64,
+    f_left: f64,
+    f_right: f64,
+    w: ptr,
+    n: iptr,
+    scratch: ptr,
+) -> f64:
+    """θ between `left` and `right` where the event's value changes sign."""
+    if f_right == 0.0:
+        return right
+    out = at(w, n[O_PROBE])
+    a = right
+    b = left
+    c = left
+    fa = f_right
+    fb = f_left
+    fc = f_left
+    part = 0.5
+    tolerance = 2.0 * EPSILON * (1.0 + abs(w[T]) / w[H])
+    for _ in range(100):
+        x = a + part * (b - a)
+        values(retract, events, inputs, x, out, w, n, scratch)
+        fx = out[event]
+        if (fx > 0.0 and fa > 0.0) or (fx < 0.0 and fa < 0.0):
+            c = a
+            fc = fa
+        else:
+            c = b
+            fc = fb
+            b = a
+            fb = fa
+        a = x
+        fa = fx
+        limit = tolerance / max(abs(b - a), EPSILON * tolerance)
+        if fa == 0.0 or limit > 0.5:
+            break
+        part = guess(a, b, c, fa, fb, fc)
+        part = min(1.0 - limit, max(limit, part))
+    return a if abs(fa) < abs(fb) else b
+
+
+@loop
+def guess(a: f64, b: f64, c: f64, fa: f64, fb: f64, fc: f64) -> f64:
+    """Where between a and b to look next: by inverse interpolation if it is safe, else halfway."""
+    if fb == fc or fa == fc or b == c:
+        return 0.5
+    xi = (a - b) / (c - b)
+    phi = (fa - fb) / (fc - fb)
+    if phi * phi < xi and (1.0 - phi) * (1.0 - phi) < 1.0 - xi:
+        first = fa / (fb - fa) * fc / (fb - fc)
+        return first + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+    return 0.5
+
+
+@loop
+def crossings(
+    retract: kernel, events: kernel, inputs: kernel, part: i64, w: ptr, n: iptr, scratch: ptr
+) -> None:
+    """θ of every event that fires in one part of the step, NONE elsewhere."""
+    left = float(part) / float(PARTS)
+    right = float(part + 1) / float(PARTS)
+    after = at(w, n[O_AFTER])
+    before = at(w, n[O_BEFORE_NEW])
+    theta = at(w, n[O_THETA])
+    sign = at(w, n[O_SIGN_NEW])
+    values(retract, events, inputs, right, after, w, n, scratch)
+    for i in range(n[NE]):
+        theta[i] = NONE
+        direction = float(n[n[M_DIRECTION] + i])
+        if sign[i] * after[i] <= 0.0 and sign[i] != 0.0 and direction * sign[i] <= 0.0:
+            theta[i] = locate(
+                retract, events, inputs, i, left, right, before[i], after[i], w, n, scratch
+            )
+            if w[T] == w[T_START] and theta[i] < STILL_THE_START:
+                theta[i] = NONE
+        sign[i] = sign_of(after[i])
+        before[i] = after[i]
+
+
+@loop
+def earliest(w: ptr, n: iptr) -> i64:
+    """The event of least θ; -1 if none fires."""
+    found = -1
+    least = NONE
+    for i in range(n[NE]):
+        if w[n[O_THETA] + i] < least:
+            least = w[n[O_THETA] + i]
+            found = i
+    return found
+
+
+@loop
+def look_for_events(
+    retract: kernel,
+    closure: kernel,
+    correct_q: kernel,
+    correct_v: kernel,
+    terms: kernel,
+    events: kernel,
+    inputs: kernel,
+    w: ptr,
+    n: iptr,
+    scratch: ptr,
+    happened: ptr,
+) -> i64:
+    """Events of the step just taken, recorded; a stopping one shortens the step to its instant.
+
+    Nothing is changed unless all is done, so a call that needs an entry can be repeated.
+    """
+    if n[EVENT_CAPACITY] - n[HAPPENED] < PARTS * n[NE]:
+        return FULL
+    q = at(w, n[O_TQ])
+    v = at(w, n[O_TV])
+    for i in range(n[NE]):
+        w[n[O_SIGN_NEW] + i] = w[n[O_SIGN] + i]
+        w[n[O_BEFORE_NEW] + i] = w[n[O_BEFORE] + i]
+        n[n[M_FIRED] + i] = 0
+    count = n[HAPPENED]
+    stop = NONE
+    for part in range(PARTS):
+        if stop == NONE:
+            crossings(retract, events, inputs, part, w, n, scratch)
+            i = earliest(w, n)
+            while i >= 0 and w[n[O_THETA] + i] <= stop + SAME_INSTANT:
+                theta = w[n[O_THETA] + i]
+                t = w[T] + theta * w[H]
+                state_at(retract, theta, q, v, w, n, scratch)
+                refresh(inputs, t, q, v, w, n, scratch)
+                status = project(
+                    retract, closure, correct_q, correct_v, terms, t, q, v, w, n, scratch
+                )
+                if status != GOOD:
+                    return status
+                note(i, t, q, v, count, n, happened)
+                count += 1
+                n[n[M_FIRED] + i] = 1
+                if n[n[M_STOPS] + i] > 0:
+                    stop = min(stop, theta)
+                w[n[O_THETA] + i] = NONE
+                i = earliest(w, n)
+    return settle(stop, count, w, n)
+
+
+@loop
+def note(event: i64, t: f64, q: ptr, v: ptr, count: i64, n: iptr, happened: ptr) -> None:
+    """One row of the table of what happened: event, t, q, v."""
+    row = at(happened, count * (2 + n[NQ] + n[NV]))
+    row[0] = float(event)
+    row[1] = t
+    for i in range(n[NQ]):
+        row[2 + i] = q[i]
+    for i in range(n[NV]):
+        row[2 + n[NQ] + i] = v[i]
+
+
+@loop
+def settle(stop: f64, count: i64, w: ptr, n: iptr) -> i64:
+    """Keeps the new signs, shortens the step where it stops, and watches for chatter."""
+    n[HAPPENED] = count
+    if stop < NONE:
+        interpolate(stop, at(w, n[O_Y]), w, n)
+        w[T_NEW] = w[T] + stop * w[H]
+        n[IS_STOPPING] = 1
+    status = GOOD
+    for i in range(n[NE]):
+        w[n[O_SIGN] + i] = w[n[O_SIGN_NEW] + i]
+        w[n[O_BEFORE] + i] = w[n[O_BEFORE_NEW] + i]
+        streak = n[n[M_STREAK] + i]
+        if n[n[M_FIRED] + i] == 0:
+            streak = 0
+        else:
+            if streak == 0:
+                w[n[O_STREAK] + i] = w[T]
+            streak += 1
+        n[n[M_STREAK] + i] = streak
+        if streak >= STREAK and w[T_NEW] - w[n[O_STREAK] + i] < SHARE * (w[T_END] - w[T_START]):
+            n[DETAIL] = i
+            status = CHATTER
+    return status

@@ -1,0 +1,170 @@
+"""Where everything lies in the two arrays of a run: `w` (float64) and `n` (int64).
+
+All that a run knows is in these two arrays, so a copy of them is a checkpoint. The first slots
+have names; blocks follow, and `n` holds the offset of each. What needs not be kept between
+two calls (workspace of the kernel, matrices of the pivoted solver) lies in `scratch`.
+
+Public names: the slots, phases and status codes below; Sizes, Arrays, allocate, dense_size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.numeric import Array
+
+from .dense import saddle_area
+from .rungekutta import Tableau
+
+# named slots of w
+T, T_NEW, T_START, T_END, T_CONTROL, T_BASE = 0, 1, 2, 3, 4, 5
+STEP, H, H_NEXT, H_MAX, ERROR_BEFORE, RTOL, ATOL = 7, 8, 9, 10, 11, 12, 13
+POSITION_TOLERANCE, VELOCITY_TOLERANCE, LOST, RESIDUAL_TOLERANCE = 14, 15, 16, 17
+PERIOD, WORST, T_BAD, START_TOLERANCE, T_GOOD = 18, 19, 20, 21, 22
+FLOATS = 24
+
+# named slots of n: sizes and choices
+NQ, NV, NU, NC, NPHI, NE, NS, ND, NI, NT = 0, 1, 2, 3, 4, 5, 6, 7, 8, 22
+REUSES_LAST, IS_ADAPTIVE, INPUTS_READ_Q, RECORDS_STEPS, SAMPLES, GRID = 9, 10, 11, 12, 13, 14
+ITERATIONS, STEPS_ALLOWED, ORDER = 15, 16, 17
+HAS_CLOSURE, HAS_CORRECT_Q, HAS_CORRECT_V, HAS_TERMS, RECORDS_END = 18, 19, 20, 21, 23
+# progress
+PHASE, IS_FRESH, WAS_REJECTED, IS_STOPPING, DETAIL, BASE_STEPS, NEXT_SAMPLE = (
+    24,
+    25,
+    26,
+    27,
+    28,
+    29,
+    30,
+)
+STEPS, REJECTED, EVALUATIONS, PROJECTIONS, FALLBACKS = 31, 32, 33, 34, 35
+RECORDED, CAPACITY, HAPPENED, EVENT_CAPACITY, RECORDED_BEFORE, HAPPENED_BEFORE = (
+    36,
+    37,
+    38,
+    39,
+    40,
+    41,
+)
+# offsets of blocks in w, in n, in scratch
+O_Q, O_V, O_U, O_P, O_K, O_Y, O_STAGE, O_TQ, O_TV, O_OUT = 48, 49, 50, 51, 52, 53, 54, 55, 56, 57
+O_A, O_B, O_E, O_C, O_DENSE, O_GRID, O_FORMULAS = 58, 59, 60, 61, 62, 63, 64
+O_SIGN, O_SIGN_NEW, O_BEFORE, O_AFTER, O_THETA, O_STREAK = 65, 66, 67, 68, 69, 70
+O_BEFORE_NEW, O_PROBE, O_TABLES, O_GOOD = 71, 72, 73, 74
+M_SCALE, M_INPUT, M_TABLE, M_DIRECTION, M_STOPS, M_STREAK, M_FIRED = 75, 76, 77, 78, 79, 80, 81
+S_DENSE = 82
+INTS = 88
+
+# phases of a step
+START, TRY, EVENTS, SAMPLING, COMMIT, PROJECT, ARRIVED, FINISHED = 0, 1, 2, 3, 4, 5, 6, 7
+
+# what `advance` returns
+GOOD, DONE, STOPPED, CONTROL, FULL = 0, 1, 2, 3, 4
+NEEDS_CORRECT_Q, NEEDS_CORRECT_V, NEEDS_TERMS = 5, 6, 7
+NOT_FINITE, STEP_TOO_SMALL, POSITIONS_LOST, VELOCITIES_LOST = 10, 11, 12, 13
+INCONSISTENT, TOO_MANY_STEPS, CHATTER, BAD_START = 14, 15, 16, 17
+
+PARTS = 4
+"""Pieces of a step in which each event is looked for, so that two crossings are both seen."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What a run's arrays are sized by."""
+
+    nq: int
+    nv: int
+    nu: int = 0
+    np: int = 0
+    nc: int = 0
+    nphi: int = 0
+    events: int = 0
+    formulas: int = 0
+    tables: int = 0
+    table_data: int = 0
+    grid: int = 0
+
+
+@final
+@dataclass(slots=True)
+class Arrays:
+    """The arrays a compiled run works on."""
+
+    w: Array
+    n: NDArray[np.int64]
+    scratch: Array
+    records: Array
+    happened: Array
+
+
+def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) -> Arrays:
+    """Arrays for a run of these sizes, offsets and tableau filled in, all else zero."""
+    stages, degree = tableau.stages, len(tableau.dense[0])
+    y = 2 * s.nv + 1
+    out = max(s.nphi + s.nc, s.nv + 1, 1)
+    blocks = {
+        O_Q: s.nq, O_V: s.nv, O_U: s.nu, O_P: s.np, O_K: stages * y, O_Y: y, O_STAGE: y,
+        O_TQ: 2 * s.nq, O_TV: 2 * s.nv, O_OUT: out,
+        O_A: stages * stages, O_B: stages, O_E: stages, O_C: stages, O_DENSE: stages * degree,
+        O_GRID: s.grid, O_FORMULAS: s.formulas,
+        O_SIGN: s.events, O_SIGN_NEW: s.events, O_BEFORE: s.events, O_AFTER: s.events,
+        O_THETA: s.events, O_STREAK: s.events, O_BEFORE_NEW: s.events, O_PROBE: s.events,
+        O_TABLES: s.table_data, O_GOOD: s.nq + s.nv,
+    }  # fmt: skip
+    maps = {
+        M_SCALE: s.nv, M_INPUT: s.formulas, M_DIRECTION: s.events, M_STOPS: s.events,
+        M_STREAK: s.events, M_FIRED: s.events, M_TABLE: 3 * s.tables,
+    }  # fmt: skip
+    offsets: dict[int, int] = {}
+    floats, ints = _place(blocks, FLOATS, offsets), _place(maps, INTS, offsets)
+    w, n = np.zeros(floats), np.zeros(ints, dtype=np.int64)
+    for slot, offset in offsets.items():
+        n[slot] = offset
+    _fill_sizes(n, s, tableau)
+    n[CAPACITY], n[EVENT_CAPACITY] = capacity, event_capacity
+    _fill_tableau(w, n, tableau)
+    row = 1 + s.nq + s.nv + s.nu
+    happened = np.zeros(max(1, event_capacity * (2 + s.nq + s.nv)))
+    return Arrays(w, n, np.zeros(1), np.zeros(max(1, capacity * row)), happened)
+
+
+def dense_size(n: NDArray[np.int64]) -> int:
+    """Doubles that the pivoted solver and the terms need in scratch; see `dense.saddle`."""
+    nv, nc = int(n[NV]), int(n[NC])
+    terms = nv * nv + nc * nv + nv + nc + int(n[NPHI]) + nc
+    return terms + 3 * nv + 2 * nc + saddle_area(nv, nc)
+
+
+def _place(blocks: dict[int, int], start: int, offsets: dict[int, int]) -> int:
+    for slot, size in blocks.items():
+        offsets[slot] = start
+        start += size
+    return start
+
+
+def _fill_sizes(n: NDArray[np.int64], s: Sizes, tableau: Tableau) -> None:
+    n[[NQ, NV, NU, NC, NPHI]] = s.nq, s.nv, s.nu, s.nc, s.nphi
+    n[[NE, NI, NT]] = s.events, s.formulas, s.tables
+    n[[NS, ND, GRID, ORDER]] = tableau.stages, len(tableau.dense[0]), s.grid, tableau.order
+    n[[REUSES_LAST, IS_ADAPTIVE]] = tableau.reuses_last, tableau.is_adaptive
+    n[n[M_SCALE] : n[M_SCALE] + s.nv] = -1
+
+
+def _fill_tableau(w: Array, n: NDArray[np.int64], tableau: Tableau) -> None:
+    s = tableau.stages
+    a = np.zeros((s, s))
+    for i, row in enumerate(tableau.a):
+        a[i, : len(row)] = [float(x) for x in row]
+    dense = np.array([[float(x) for x in row] for row in tableau.dense])
+    fill = {O_A: a, O_B: np.array(tableau.b, dtype=float), O_C: np.array(tableau.c, dtype=float)}
+    fill[O_DENSE] = dense
+    if tableau.is_adaptive:
+        fill[O_E] = np.array(tableau.e, dtype=float)
+    for slot, values in fill.items():
+        w[n[slot] : n[slot] + values.size] = values.ravel()

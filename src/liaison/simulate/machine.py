@@ -1,0 +1,127 @@
+"""The compiled time loop and the entries it calls, behind one Python call.
+
+Public names: ENTRIES, Machine, map_entry, over_states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, final
+
+import numpy as np
+
+from liaison.numeric import Array
+from liaison.program import Kernel, to_numpy
+from liaison.program.loops import at, i64, iptr, kernel, loop, ptr
+from liaison.program.loops_compile import CompiledLoops, compile_loops
+
+from .advance import advance
+from .layout import S_DENSE, Arrays, dense_size
+
+ENTRIES = ("rate", "retract", "closure", "correct_q", "correct_v", "terms", "events", "inputs")
+"""What `advance` calls, in the order of its arguments."""
+
+
+@loop
+def over_states(
+    entry: kernel, count: i64, sizes: iptr, table: ptr, p: ptr, x: ptr, out: ptr, scratch: ptr
+) -> None:
+    """An entry at every row (t, q, v, u) of a table; sizes are nq, nv, nu, nx, outputs."""
+    nq = sizes[0]
+    nv = sizes[1]
+    nu = sizes[2]
+    for i in range(count):
+        row = at(table, i * (1 + nq + nv + nu))
+        q = at(row, 1)
+        v = at(q, nq)
+        entry(row[0], q, v, at(v, nv), p, at(x, i * sizes[3]), at(out, i * sizes[4]), scratch)
+
+
+@cache
+def compiled_loops() -> CompiledLoops:
+    """The loops of this room as machine code, once a process."""
+    return compile_loops([advance, over_states])
+
+
+@final
+class Machine:
+    """Calls `advance` on arrays, with the entries of a kernel; entries may be added later.
+
+    Args:
+        arrays: kept; they must not be replaced while the machine is in use, except by `moved`.
+        is_compiled: False runs the loops as plain Python, for tests.
+    """
+
+    def __init__(self, arrays: Arrays, *, is_compiled: bool = True) -> None:
+        self.arrays = arrays
+        self._is_compiled = is_compiled
+        missing: Any = 0 if is_compiled else _missing
+        self._entries: dict[str, Any] = dict.fromkeys(ENTRIES, missing)
+        self._kept: list[Kernel] = []
+        self._work = 0
+        self._needs_dense = False
+        self._call: Callable[..., int] = (
+            compiled_loops().function(advance) if is_compiled else advance
+        )
+        self._arguments: tuple[Any, ...] = ()
+        self.moved()
+
+    def add(self, kernel: Kernel, *entries: str) -> None:
+        """Makes entries of a kernel known to the loop, compiling them together."""
+        if entries and hasattr(kernel, "compile"):
+            kernel.compile(*entries)
+        for name in entries:
+            self._entries[name] = (
+                kernel.address(name) if self._is_compiled else kernel.function(name)
+            )
+        self._kept.append(kernel)
+        self._work = max([self._work, *map(kernel.work_size, entries)])
+        self._needs_dense |= "terms" in entries
+        self.arrays.n[S_DENSE] = self._work
+        more = dense_size(self.arrays.n) if self._needs_dense else 0
+        self.arrays.scratch = np.zeros(max(1, self._work + more))
+        self.moved()
+
+    def moved(self) -> None:
+        """Takes note that entries or arrays are others than before."""
+        a = self.arrays
+        arrays = (a.w, a.n, a.scratch, a.records, a.happened)
+        places = [x.ctypes.data for x in arrays] if self._is_compiled else arrays
+        self._arguments = (*(self._entries[name] for name in ENTRIES), *places)
+
+    def __call__(self, tries: int) -> int:
+        """Goes on for at most `tries` steps; returns a status of `layout`."""
+        return int(self._call(*self._arguments, tries))
+
+
+def _missing(*_: Any) -> None:
+    raise AssertionError("an entry was called that was not announced")
+
+
+def map_entry(kernel: Kernel, entry: str, table: Array, p: Array, x: Array | None = None) -> Array:
+    """The outputs of an entry at every row (t, q, v, u) of a table.
+
+    Args:
+        kernel: has the entry.
+        entry: its name.
+        table: shape (n, 1 + nq + nv + nu).
+        p: parameters.
+        x: further arguments, one row each, shape (n, nx).
+
+    Returns:
+        Outputs, shape (n, outputs).
+    """
+    sizes = kernel.program.sizes
+    nq, nv, nu = sizes["nq"], sizes["nv"], sizes.get("nu", 0)
+    more = np.zeros((len(table), 1)) if x is None else np.ascontiguousarray(x)
+    if isinstance(kernel, type(to_numpy(kernel.program))):
+        q, v, u = np.split(table[:, 1:], [nq, nq + nv], axis=1)
+        return kernel(entry, table[:, 0], q=q, v=v, u=u, p=p, x=more)
+    rows = np.ascontiguousarray(table)
+    out = np.zeros((len(table), kernel.out_size(entry)))
+    scratch = np.zeros(max(1, kernel.work_size(entry)))
+    shape = np.array([nq, nv, nu, more.shape[1], out.shape[1]], dtype=np.int64)
+    run = compiled_loops()[over_states]
+    run(kernel.address(entry), len(rows), shape, rows, p, more, out, scratch)
+    return out

@@ -1,0 +1,201 @@
+"""Plan: all that is decided before a run begins, checked; and the arrays that follow from it.
+
+Public names: Plan, plan_of, arrays_of, kernel_like.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from liaison.errors import NamingError, SimulationError
+from liaison.numeric import Array, State
+from liaison.program import Kernel, Program, to_llvm, to_numpy
+
+from . import layout as at
+from .happenings import Watched, extra_program, watched
+from .inputs import Inputs, inputs_of
+from .layout import Arrays, Sizes, allocate
+from .settings import Settings
+
+FIRST_CAPACITY, EVENTS_KEPT = 256, 64
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A run before it begins: kernel, start, end, settings, inputs, parameters, events."""
+
+    kernel: Kernel
+    state: State
+    until: float
+    settings: Settings
+    inputs: Inputs
+    parameters: Array
+    events: tuple[Watched, ...]
+    added: Kernel | None  # formulas of inputs and stop conditions
+
+    @property
+    def program(self) -> Program:
+        """What is simulated."""
+        return self.kernel.program
+
+    def size(self, name: str) -> int:
+        """nq, nv, nc, … of the program; 0 if it does not say."""
+        return int(self.program.sizes.get(name, 0))
+
+
+def plan_of(
+    kernel: Kernel,
+    state: State,
+    until: float,
+    settings: Settings,
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    stop: Any = None,
+) -> Plan:
+    """Checks everything a run is given; refuses with the name of what is wrong."""
+    program = kernel.program
+    for entry in ("rate", "retract"):
+        if entry not in program.entries:
+            raise NamingError.unknown("entry", entry, program.entries)
+    _check_state(program, state)
+    end = float(until)
+    if not math.isfinite(end) or end < state.t:
+        raise SimulationError(f"a run from {state.t:g} s cannot end at {end:g} s.", t=state.t)
+    found = inputs_of(program, inputs)
+    events, stops = watched(program, stop)
+    extras = extra_program(program, found, stops)
+    added = None if extras is None else kernel_like(kernel, extras)
+    values = parameters_of(program, parameters)
+    return Plan(kernel, state, end, settings, found, values, events, added)
+
+
+def kernel_like(kernel: Kernel, program: Program) -> Kernel:
+    """A kernel of another program through the same back end."""
+    if isinstance(kernel, type(to_numpy(program))):
+        return to_numpy(program)
+    return to_llvm(program)
+
+
+def parameters_of(program: Program, given: Mapping[str, float] | None) -> Array:
+    """Default parameters with some given anew, by name; all must be finite."""
+    names = [label.name for label in program.labels.get("p", ())]
+    values = np.array(program.defaults.get("p", np.zeros(len(names))), dtype=float)
+    for name, value in (given or {}).items():
+        if name not in names:
+            raise NamingError.unknown("parameter", name, names)
+        values[names.index(name)] = float(value)
+    for k in np.flatnonzero(~np.isfinite(values)):
+        name = names[k] if k < len(names) else f"p[{k}]"
+        raise SimulationError(
+            f"parameter {name!r} is {values[k]}; a run needs a finite value.",
+            hint=f"Give it: parameters={{{name!r}: …}}.",
+        )
+    return values
+
+
+def _check_state(program: Program, state: State) -> None:
+    for name, array in (("q", state.q), ("v", state.v)):
+        wanted = program.sizes[f"n{name}"]
+        if array.size != wanted:
+            raise SimulationError(
+                f"the state has {array.size} numbers in {name}, but {program.name!r} has {wanted}."
+            )
+        labels = program.labels.get(name, ())
+        for k in np.flatnonzero(~np.isfinite(array)):
+            label = labels[k].name if k < len(labels) else f"{name}[{k}]"
+            raise SimulationError(f"the state begins with {label!r} = {array[k]}, not finite.")
+    if not math.isfinite(state.t):
+        raise SimulationError(f"the state begins at t = {state.t} s, not finite.")
+
+
+def arrays_of(plan: Plan) -> Arrays:
+    """Arrays with everything in place for the first step."""
+    settings, inputs = plan.settings, plan.inputs
+    grid, period, samples = settings.instants(plan.state.t, plan.until)
+    sizes = Sizes(
+        nq=plan.size("nq"), nv=plan.size("nv"), nu=inputs.held.size, np=plan.parameters.size,
+        nc=plan.size("nc"), nphi=plan.program.sizes.get("nphi", plan.size("nc")),
+        events=len(plan.events), formulas=len(inputs.formulas), tables=len(inputs.tables),
+        table_data=sum(table.data.size for table in inputs.tables), grid=grid.size,
+    )  # fmt: skip
+    capacity = min(samples + 2, 65536) if samples else FIRST_CAPACITY
+    kept = max(EVENTS_KEPT, at.PARTS * len(plan.events)) if plan.events else 0
+    arrays = allocate(sizes, settings.tableau, capacity=capacity, event_capacity=kept)
+    _fill_start(arrays, plan)
+    _fill_settings(arrays, settings)
+    _fill_inputs(arrays, plan)
+    w, n = arrays.w, arrays.n
+    w[at.PERIOD] = period
+    n[at.SAMPLES] = samples
+    n[at.RECORDS_STEPS], n[at.RECORDS_END] = samples == 0, grid.size == 0
+    _put(arrays, at.O_GRID, grid)
+    for k, event in enumerate(plan.events):
+        n[n[at.M_DIRECTION] + k], n[n[at.M_STOPS] + k] = event.direction, event.stops
+    for k, slot in scales(plan).items():
+        n[n[at.M_SCALE] + k] = slot
+    return arrays
+
+
+def _fill_start(arrays: Arrays, plan: Plan) -> None:
+    w, state = arrays.w, plan.state
+    w[[at.T, at.T_NEW, at.T_START, at.T_BASE, at.T_GOOD]] = state.t
+    w[at.T_END], w[at.T_CONTROL] = plan.until, math.inf
+    _put(arrays, at.O_Q, state.q)
+    _put(arrays, at.O_V, state.v)
+    _put(arrays, at.O_GOOD, np.concatenate([state.q, state.v]))
+    _put(arrays, at.O_P, plan.parameters)
+    arrays.n[at.HAS_CLOSURE] = plan.size("nc") > 0
+
+
+def _fill_settings(arrays: Arrays, settings: Settings) -> None:
+    w, n, projection = arrays.w, arrays.n, settings.projection
+    w[at.STEP] = settings.step or 0.0
+    w[[at.RTOL, at.ATOL, at.H_MAX]] = settings.rtol, settings.atol, settings.max_step
+    w[at.POSITION_TOLERANCE], w[at.VELOCITY_TOLERANCE] = projection.position, projection.velocity
+    w[at.LOST], w[at.START_TOLERANCE] = projection.lost, projection.start
+    w[at.RESIDUAL_TOLERANCE], w[at.ERROR_BEFORE] = settings.residual, 1e-4
+    n[at.ITERATIONS], n[at.STEPS_ALLOWED] = projection.iterations, settings.max_steps
+    n[at.IS_ADAPTIVE] = settings.is_adaptive
+
+
+def _fill_inputs(arrays: Arrays, plan: Plan) -> None:
+    n, inputs = arrays.n, plan.inputs
+    _put(arrays, at.O_U, inputs.held)
+    for k, (slot, _) in enumerate(inputs.formulas):
+        n[n[at.M_INPUT] + k] = slot
+    if inputs.formulas and plan.added is not None:
+        n[at.INPUTS_READ_Q] = plan.added.program.reads("inputs")["q"] > 0
+    offset = 0
+    for k, table in enumerate(inputs.tables):
+        place = n[at.M_TABLE] + 3 * k
+        n[place : place + 3] = table.slot, table.knots.size, offset
+        offset += table.data.size
+    if inputs.tables:
+        _put(arrays, at.O_TABLES, np.concatenate([table.data for table in inputs.tables]))
+
+
+def _put(arrays: Arrays, slot: int, values: Array) -> None:
+    start = arrays.n[slot]
+    arrays.w[start : start + values.size] = values
+
+
+def scales(plan: Plan) -> dict[int, int]:
+    """Local coordinate -> the entry of q its error is measured by; others are measured by 1."""
+    nq, nv = plan.size("nq"), plan.size("nv")
+    charts: Sequence[Any] = plan.program.facts.get("charts", ())
+    if not charts:
+        return {k: k for k in range(nv)} if nq == nv else {}
+    found: dict[int, int] = {}
+    for chart in charts:
+        if chart.kind == "plain":
+            found |= dict(
+                zip(range(*chart.v.indices(nv)), range(*chart.q.indices(nq)), strict=True)
+            )
+    return found

@@ -1,0 +1,278 @@
+"""Back to the closures: Φ(q, t) = 0 and G v = ν, by the shortest way in the metric of M.
+
+    q := q ⊞ δ with G δ = −Φ, repeated;    v := v + δ with G δ = ν − G v;    δᵀM δ least
+
+The entries `correct_q` and `correct_v` give δ. Where they stall (rank lost), the pivoted solver
+gives it from `terms`. A state that meets its tolerances is left as it is, so projecting twice
+is projecting once.
+
+Public names: Projection, project, residuals.
+
+Source: HW2 §VII.2 (projection methods).
+Differs: in the metric of the mass matrix, not of the identity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from liaison.errors import SimulationError
+from liaison.program.loops import at, f64, i64, iptr, kernel, loop, ptr
+
+from .dense import largest, saddle
+from .layout import (
+    DETAIL,
+    FALLBACKS,
+    GOOD,
+    HAS_CORRECT_Q,
+    HAS_CORRECT_V,
+    HAS_TERMS,
+    ITERATIONS,
+    LOST,
+    NC,
+    NEEDS_CORRECT_Q,
+    NEEDS_CORRECT_V,
+    NEEDS_TERMS,
+    NPHI,
+    NQ,
+    NV,
+    O_OUT,
+    O_P,
+    O_STAGE,
+    O_TQ,
+    O_TV,
+    O_U,
+    POSITION_TOLERANCE,
+    POSITIONS_LOST,
+    PROJECTIONS,
+    S_DENSE,
+    VELOCITIES_LOST,
+    VELOCITY_TOLERANCE,
+    WORST,
+)
+
+STALL = 0.5
+"""A correction that leaves more than this part of the residual does not converge."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """When and how far a state is brought back to its closures.
+
+    Attributes:
+        position: largest |Φ| that is left alone, times 1 + max |q|.
+        velocity: largest |G v − ν| that is left alone, times 1 + max |v|.
+        lost: largest residual, with the same factors, that a projection may end with.
+        iterations: Newton corrections at most.
+        start: largest residual, with the same factors, that a start may have.
+    """
+
+    position: float = 1e-11
+    velocity: float = 1e-11
+    lost: float = 1e-8
+    iterations: int = 12
+    start: float = 1e-6
+
+    def __post_init__(self) -> None:
+        for name in ("position", "velocity", "lost", "start"):
+            value = getattr(self, name)
+            if not 0 < value < float("inf"):
+                raise SimulationError(
+                    f"the projection's {name} tolerance is {value}; it is positive."
+                )
+        if self.iterations < 1:
+            raise SimulationError("a projection needs at least one iteration.")
+
+
+@loop
+def residuals(closure: kernel, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
+    """Φ and G v − ν into the block OUT."""
+    closure(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, at(w, n[O_OUT]), scratch)
+
+
+@loop
+def project(
+    retract: kernel,
+    closure: kernel,
+    correct_q: kernel,
+    correct_v: kernel,
+    terms: kernel,
+    t: f64,
+    q: ptr,
+    v: ptr,
+    w: ptr,
+    n: iptr,
+    scratch: ptr,
+) -> i64:
+    """q and v back to the closures, in place, where they are farther off than the tolerances."""
+    if n[NC] == 0:
+        return GOOD
+    out = at(w, n[O_OUT])
+    residuals(closure, t, q, v, w, n, scratch)
+    worst = largest(n[NPHI], out)
+    size = 1.0 + largest(n[NQ], q)
+    touched = 0
+    if not (worst <= w[POSITION_TOLERANCE] * size):
+        status = newton(retract, closure, correct_q, terms, worst, size, t, q, v, w, n, scratch)
+        if status != GOOD:
+            return status
+        residuals(closure, t, q, v, w, n, scratch)
+        touched = 1
+    worst = largest(n[NC], at(out, n[NPHI]))
+    size = 1.0 + largest(n[NV], v)
+    if not (worst <= w[VELOCITY_TOLERANCE] * size):
+        status = brake(closure, correct_v, terms, worst, size, t, q, v, w, n, scratch)
+        if status != GOOD:
+            return status
+        touched = 1
+    n[PROJECTIONS] += touched
+    return GOOD
+
+
+@loop
+def newton(
+    retract: kernel,
+    closure: kernel,
+    correct_q: kernel,
+    terms: kernel,
+    worst: f64,
+    size: f64,
+    t: f64,
+    q: ptr,
+    v: ptr,
+    w: ptr,
+    n: iptr,
+    scratch: ptr,
+) -> i64:
+    """Newton corrections of q while they help: the generated ones first, then pivoted ones."""
+    if n[HAS_CORRECT_Q] == 0:
+        return NEEDS_CORRECT_Q
+    nq = n[NQ]
+    delta = at(w, n[O_STAGE])
+    trial = at(w, n[O_TQ] + nq)
+    is_pivoted = 0
+    for _ in range(n[ITERATIONS]):
+        if worst <= w[POSITION_TOLERANCE] * size:
+            return GOOD
+        if is_pivoted == 0:
+            correct_q(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, delta, scratch)
+        else:
+            pivoted(terms, 0, t, q, v, delta, w, n, scratch)
+        retract(t, q, v, at(w, n[O_U]), at(w, n[O_P]), delta, trial, scratch)
+        residuals(closure, t, trial, v, w, n, scratch)
+        after = largest(n[NPHI], at(w, n[O_OUT]))
+        improved = 1 if after < worst else 0
+        stalled = 0 if after < STALL * worst else 1
+        if improved == 1:
+            worst = after
+            for i in range(nq):
+                q[i] = trial[i]
+        if stalled == 1:
+            if is_pivoted == 1 or worst <= w[POSITION_TOLERANCE] * size:
+                break
+            if n[HAS_TERMS] == 0:
+                return NEEDS_TERMS
+            is_pivoted = 1
+    return verdict(worst, size, 0, w, n)
+
+
+@loop
+def brake(
+    closure: kernel,
+    correct_v: kernel,
+    terms: kernel,
+    worst: f64,
+    size: f64,
+    t: f64,
+    q: ptr,
+    v: ptr,
+    w: ptr,
+    n: iptr,
+    scratch: ptr,
+) -> i64:
+    """Corrections of v while they help: the generated ones first, then pivoted ones."""
+    if n[HAS_CORRECT_V] == 0:
+        return NEEDS_CORRECT_V
+    nv = n[NV]
+    delta = at(w, n[O_STAGE])
+    trial = at(w, n[O_TV] + nv)
+    is_pivoted = 0
+    for _ in range(n[ITERATIONS]):
+        if worst <= w[VELOCITY_TOLERANCE] * size:
+            return GOOD
+        if is_pivoted == 0:
+            correct_v(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, delta, scratch)
+        else:
+            pivoted(terms, 1, t, q, v, delta, w, n, scratch)
+        for i in range(nv):
+            trial[i] = v[i] + delta[i]
+        residuals(closure, t, q, trial, w, n, scratch)
+        after = largest(n[NC], at(w, n[O_OUT] + n[NPHI]))
+        improved = 1 if after < worst else 0
+        stalled = 0 if after < STALL * worst else 1
+        if improved == 1:
+            worst = after
+            for i in range(nv):
+                v[i] = trial[i]
+        if stalled == 1:
+            if is_pivoted == 1 or worst <= w[VELOCITY_TOLERANCE] * size:
+                break
+            if n[HAS_TERMS] == 0:
+                return NEEDS_TERMS
+            is_pivoted = 1
+    return verdict(worst, size, 1, w, n)
+
+
+@loop
+def verdict(worst: f64, size: f64, level: i64, w: ptr, n: iptr) -> i64:
+    """GOOD if what is left may be left; otherwise notes the worst row and says what was lost."""
+    if worst <= w[LOST] * size:
+        return GOOD
+    note_worst(level, w, n)
+    return POSITIONS_LOST if level == 0 else VELOCITIES_LOST
+
+
+@loop
+def note_worst(level: i64, w: ptr, n: iptr) -> None:
+    """The row of the largest residual in the block OUT into DETAIL, its size into WORST."""
+    first = n[O_OUT] + level * n[NPHI]
+    count = n[NPHI] if level == 0 else n[NC]
+    w[WORST] = -1.0
+    for k in range(count):
+        size = abs(w[first + k])
+        if not (size <= w[WORST]):
+            w[WORST] = size
+            n[DETAIL] = k
+
+
+@loop
+def pivoted(
+    terms: kernel, level: i64, t: f64, q: ptr, v: ptr, delta: ptr, w: ptr, n: iptr, scratch: ptr
+) -> None:
+    """δ of positions (level 0) or velocities (level 1) from the pivoted solver."""
+    nv = n[NV]
+    nc = n[NC]
+    nphi = n[NPHI]
+    M = at(scratch, n[S_DENSE])
+    terms(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, M, scratch)
+    n[FALLBACKS] += 1
+    G = at(M, nv * nv)
+    f = at(G, nc * nv)
+    right = at(f, nv)
+    phi = at(right, nc)
+    lam = at(phi, nphi + nc)
+    for i in range(nv):
+        f[i] = 0.0
+    rows = nc
+    if level == 0:
+        rows = nphi
+        for k in range(nphi):
+            right[k] = -phi[k]
+    else:
+        for k in range(nc):
+            right[k] = phi[nphi + k]
+            for i in range(nv):
+                right[k] -= G[k * nv + i] * v[i]
+    saddle(nv, rows, M, G, f, right, delta, lam, at(n, DETAIL), at(lam, nc))

@@ -1,0 +1,239 @@
+"""From the numbers of a run to a Trajectory: outcome in words, labels, series, counts.
+
+Public names: Outcome, outcome_of, trajectory_of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from liaison.errors import NamingError
+from liaison.numeric import Array
+from liaison.program import Kernel
+
+from . import layout as at
+from .layout import Arrays
+from .machine import map_entry
+from .plan import Plan
+from .trajectory import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    STOPPED,
+    EventRecord,
+    Series,
+    Trajectory,
+)
+
+COUNTS = {
+    "steps": at.STEPS, "rejected": at.REJECTED, "evaluations": at.EVALUATIONS,
+    "projections": at.PROJECTIONS, "fallbacks": at.FALLBACKS,
+}  # fmt: skip
+CHART_KINDS = {"spherical": "quaternion"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended: status word, sentence, advice, and whether that is a failure."""
+
+    status: str
+    message: str
+    hint: str = ""
+    is_failure: bool = False
+
+
+def outcome_of(plan: Plan, arrays: Arrays, code: int, ended: str = "") -> Outcome:
+    """The end of a run in words; `ended` is INTERRUPTED or TIME_LIMIT where Python ended it."""
+    w, n = arrays.w, arrays.n
+    now = f"t = {w[at.T_GOOD]:.9g} s"
+    if ended:
+        word = "interrupted" if ended == INTERRUPTED else "out of time"
+        return Outcome(ended, f"the run was {word} at {now}.", is_failure=True)
+    if code == at.STOPPED:
+        return Outcome(STOPPED, f"stopped by an event at {now}.")
+    if code < at.NOT_FINITE:
+        return Outcome(DONE, f"reached {now}." if code == at.DONE else f"under way at {now}.")
+    message, hint = _failure(plan, w, n, code)
+    return Outcome(FAILED, message.format(now=now), hint, is_failure=True)
+
+
+def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
+    row = _row_name(plan, int(n[at.DETAIL]), code)
+    size = f"{w[at.WORST]:.3g}"
+    smaller = "Take a smaller step." if not plan.settings.is_adaptive else "Loosen rtol and atol."
+    look = "Look at what grows there: forces that pump energy, a singular position, a collision."
+    texts = {
+        at.NOT_FINITE: ("the state is no longer finite after {now}.", f"{smaller} {look}"),
+        at.STEP_TOO_SMALL: ("the step became too small at {now}: the error stays too large.", look),
+        at.POSITIONS_LOST: (
+            f"projection lost after {{now}}: closure row {row} cannot be brought below {size}.",
+            f"{smaller} The mechanism may be at the end of its range or in a singular position.",
+        ),
+        at.VELOCITIES_LOST: (
+            f"projection lost after {{now}}: the rate of closure row {row} stays at {size}.",
+            f"{smaller} The mechanism may be at the end of its range or in a singular position.",
+        ),
+        at.INCONSISTENT: (
+            f"no acceleration meets closure row {row} after {{now}}: it misses by {size}.",
+            "The closures contradict each other there; two motors may drive one freedom.",
+        ),
+        at.TOO_MANY_STEPS: (
+            f"{n[at.STEPS]} steps were not enough: {{now}} is reached.", "Raise max_steps."
+        ),
+        at.CHATTER: (
+            f"event {_event_name(plan, n)!r} chatters at {{now}}: "
+            "it fires at every step and time hardly advances.",
+            "Give the event a direction, or its formula a dead band.",
+        ),
+        at.BAD_START: (
+            f"the start does not hold: closure row {row} is off by {size}.",
+            "Bring it onto its closures first, with assemble.",
+        ),
+    }  # fmt: skip
+    return texts[code]
+
+
+def _event_name(plan: Plan, n: Any) -> str:
+    k = int(n[at.DETAIL])
+    return plan.events[k].name if 0 <= k < len(plan.events) else ""
+
+
+def _row_name(plan: Plan, row: int, code: int) -> str:
+    for kind in ("lam", "phi", "closure"):
+        labels = plan.program.labels.get(kind, ())
+        if 0 <= row < len(labels):
+            return repr(labels[row].name)
+    return f"number {row + 1}"
+
+
+def trajectory_of(
+    plan: Plan, arrays: Arrays, rows: Array, happened: Array, series: Sequence[str], end: Outcome
+) -> Trajectory:
+    """The record of a run so far."""
+    nq, nv = plan.size("nq"), plan.size("nv")
+    rows = _with_last_good(plan, arrays, rows, end)
+    events = [
+        EventRecord(plan.events[int(row[0])].name, float(row[1]), row[2 : 2 + nq], row[2 + nq :])
+        for row in happened
+    ]
+    return Trajectory(
+        name=plan.program.name,
+        t=rows[:, 0].copy(),
+        q=rows[:, 1 : 1 + nq].copy(),
+        v=rows[:, 1 + nq : 1 + nq + nv].copy(),
+        labels=plan.program.labels,
+        series=series_of(plan, rows, series),
+        events=tuple(events),
+        status=end.status,
+        message=end.message,
+        counts={name: int(arrays.n[slot]) for name, slot in COUNTS.items()},
+        meta=_meta(plan),
+    )
+
+
+def _with_last_good(plan: Plan, arrays: Arrays, rows: Array, end: Outcome) -> Array:
+    """Rows with the last good state at the end, where a run broke off after its last record."""
+    w, n = arrays.w, arrays.n
+    if len(rows) and not (end.is_failure and w[at.T_GOOD] > rows[-1, 0]):
+        return rows
+    good = w[n[at.O_GOOD] : n[at.O_GOOD] + n[at.NQ] + n[at.NV]]
+    u = w[n[at.O_U] : n[at.O_U] + n[at.NU]]
+    return np.vstack([rows, np.concatenate([[w[at.T_GOOD]], good, u])])
+
+
+def _meta(plan: Plan) -> dict[str, Any]:
+    settings = plan.settings
+    names = [label.name for label in plan.program.labels.get("p", ())]
+    charts = [
+        {
+            "kind": CHART_KINDS.get(chart.kind, chart.kind),
+            "q": (chart.q.start, chart.q.stop),
+            "v": (chart.v.start, chart.v.stop),
+        }
+        for chart in plan.program.facts.get("charts", ())
+    ]
+    return {
+        "mechanism": plan.program.name,
+        "method": settings.tableau.name,
+        "step": settings.step,
+        "rtol": settings.rtol,
+        "atol": settings.atol,
+        "until": plan.until,
+        "parameters": dict(zip(names, plan.parameters.tolist(), strict=False)),
+        **({"charts": charts} if charts else {}),
+    }
+
+
+def series_of(plan: Plan, rows: Array, names: Sequence[str]) -> dict[str, Series]:
+    """Series at the recorded states; a name that the program lacks is left out unless unknown."""
+    kernel, p = plan.kernel, plan.parameters
+    wanted = [name for name in names if _is_there(plan, name)]
+    if hasattr(kernel, "compile") and wanted:
+        kernel.compile(*wanted, *(["forward"] if "reactions" in wanted else []))
+    found: dict[str, Series] = {}
+    for name in wanted:
+        if name == "reactions":
+            x = map_entry(kernel, "forward", rows, p)[:, : plan.size("nv") + plan.size("nc")]
+            found[name] = _reactions(kernel, map_entry(kernel, name, rows, p, x))
+        elif name == "closure":
+            found |= _residuals(plan, map_entry(kernel, name, rows, p))
+        else:
+            found[name] = SHAPES[name](kernel, map_entry(kernel, name, rows, p))
+    return found
+
+
+def _is_there(plan: Plan, name: str) -> bool:
+    known = (*SHAPES, "closure", "reactions")
+    if name not in known:
+        raise NamingError.unknown("series", name, known)
+    if name == "closure":
+        return plan.size("nc") > 0
+    return name in plan.program.entries and plan.kernel.out_size(name) > 0
+
+
+def _layout(kernel: Kernel, entry: str) -> tuple[str, ...]:
+    return tuple(name for name, _ in kernel.program.entry(entry).layout)
+
+
+def _energy(kernel: Kernel, out: Array) -> Series:
+    return Series(out, "J", {"part": ("T", "U")})
+
+
+def _outputs(kernel: Kernel, out: Array) -> Series:
+    labels: Mapping[str, str] = {x.name: x.unit for x in kernel.program.labels.get("outputs", ())}
+    names = _layout(kernel, "outputs")
+    return Series(out, tuple(labels.get(x, "") for x in names), {"output": names})
+
+
+def _poses(kernel: Kernel, out: Array) -> Series:
+    bodies = _layout(kernel, "poses")
+    table = out.reshape(len(out), len(bodies), 12)
+    R, p = table[:, :, :9].reshape(len(out), -1, 3, 3), table[:, :, 9:, None]
+    return Series.of_poses(np.concatenate([R, p], axis=3), bodies)
+
+
+def _momentum(kernel: Kernel, out: Array) -> Series:
+    units = ("kg m2/s",) * 3 + ("kg m/s",) * 3
+    return Series(out, units, {"component": ("Lx", "Ly", "Lz", "Px", "Py", "Pz")})
+
+
+def _reactions(kernel: Kernel, out: Array) -> Series:
+    joints = _layout(kernel, "reactions")
+    values = out.reshape(len(out), len(joints), 6)
+    components = ("Mx", "My", "Mz", "Fx", "Fy", "Fz")
+    return Series(values, ("Nm",) * 3 + ("N",) * 3, {"joint": joints, "component": components})
+
+
+def _residuals(plan: Plan, out: Array) -> dict[str, Series]:
+    """Largest |Φ| and |G v − ν| at each instant."""
+    n = plan.program.sizes.get("nphi", plan.size("nc"))
+    parts = {"position_residual": out[:, :n], "velocity_residual": out[:, n:]}
+    return {name: Series(np.max(np.abs(x), axis=1, initial=0.0)) for name, x in parts.items()}
+
+
+SHAPES = {"energy": _energy, "outputs": _outputs, "poses": _poses, "momentum": _momentum}

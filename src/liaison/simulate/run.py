@@ -1,0 +1,329 @@
+"""simulate: a kernel and a state become a trajectory.
+
+The time loop itself is compiled (`advance.py`); here Python calls it in slices of about 20 ms and
+does what a loop cannot: drain recordings, compile entries first needed now, ask controllers,
+show progress, obey Ctrl-C and time limits.
+
+Public names: Run, simulate.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, final
+
+import numpy as np
+
+from liaison.errors import SimulationError
+from liaison.numeric import Array, State
+from liaison.program import Kernel
+
+from . import layout as at
+from .machine import Machine
+from .plan import arrays_of, plan_of
+from .projection import Projection
+from .report import Outcome, outcome_of, trajectory_of
+from .settings import Settings
+from .trajectory import INTERRUPTED, TIME_LIMIT, Trajectory
+
+DEFAULT_SERIES = ("energy", "outputs", "poses", "closure")
+"""Entries evaluated at the recorded states, where the program has them."""
+
+SLICE = 0.02
+"""Seconds of work the compiled loop is given at a time."""
+
+NEEDS = {
+    at.NEEDS_CORRECT_Q: ("correct_q", at.HAS_CORRECT_Q),
+    at.NEEDS_CORRECT_V: ("correct_v", at.HAS_CORRECT_V),
+    at.NEEDS_TERMS: ("terms", at.HAS_TERMS),
+}
+
+OWN = [at.HAS_CORRECT_Q, at.HAS_CORRECT_V, at.HAS_TERMS, at.CAPACITY, at.S_DENSE]
+"""What a run knows of its own machine: not taken over from a checkpoint."""
+
+
+def simulate(
+    kernel: Kernel,
+    state: State,
+    until: float,
+    *,
+    step: float | None = None,
+    method: str | None = None,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    every: float | Sequence[float] | Array | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    stop: Any = None,
+    series: Sequence[str] = DEFAULT_SERIES,
+    time_limit: float | None = None,
+    progress: Callable[[float], None] | None = None,
+    on_failure: str = "raise",
+    projection: Projection | None = None,
+    max_step: float = math.inf,
+    max_steps: int = 10_000_000,
+    residual: float = 1e-8,
+) -> Trajectory:
+    """Integrates from a state until a time, and records what happened.
+
+    Args:
+        kernel: of a program with the entries `rate` and `retract`, and those of its closures.
+        state: where to begin; on its closures (`assemble` makes such states).
+        until: time to end at [s].
+        step: fixed step [s]; without it the step follows from the tolerances.
+        method: "rk4", "tsitouras" or "dormand-prince"; by default the first with a fixed step, the
+            second without.
+        rtol: error allowed a step, relative to each coordinate.
+        atol: the same, absolute.
+        every: instants to record: a period [s], a sequence, or None for every step.
+        inputs: name -> number, formula, table or controller; see `inputs.py`.
+        parameters: name -> value instead of the default.
+        stop: names of events, or formulas, that end the run.
+        series: entries to evaluate at the recorded states; "reactions" is not among the default.
+        time_limit: seconds of wall clock after which the run ends.
+        progress: called with the fraction done, at most every 0.1 s.
+        on_failure: "raise", or "return" the partial trajectory; Ctrl-C is such a failure.
+        projection: tolerances of the closures.
+        max_step: longest step of an adaptive method [s].
+        max_steps: steps after which the run is refused.
+        residual: when the generated solution of the constrained system is taken over by the
+            pivoted one.
+
+    Raises:
+        SimulationError: the run could not go on; carries status, time and partial trajectory.
+        NamingError: an input, a parameter or an event that the mechanism does not have.
+    """
+    settings = Settings(
+        step=step, method=method, rtol=rtol, atol=atol, every=every, max_step=max_step,
+        max_steps=max_steps, projection=projection or Projection(), residual=residual,
+    )  # fmt: skip
+    if on_failure not in ("raise", "return"):
+        raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")
+    run = Run(kernel, state, until, settings, inputs=inputs, parameters=parameters, stop=stop)
+    return run.finish(
+        series=series, time_limit=time_limit, progress=progress, on_failure=on_failure
+    )
+
+
+@final
+class Run:
+    """A run under way: `go` advances it, `checkpoint` keeps it, `trajectory` shows it.
+
+    Args:
+        kernel: see `simulate`.
+        state: where to begin.
+        until: time to end at [s].
+        settings: method, tolerances, recording.
+        inputs: see `simulate`.
+        parameters: see `simulate`.
+        stop: see `simulate`.
+        is_compiled: False runs the time loop as plain Python: its test, thousands of times slower.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        state: State,
+        until: float,
+        settings: Settings | None = None,
+        *,
+        inputs: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, float] | None = None,
+        stop: Any = None,
+        is_compiled: bool = True,
+    ) -> None:
+        self.plan = plan_of(
+            kernel, state, until, settings or Settings(), inputs=inputs, parameters=parameters,
+            stop=stop,
+        )  # fmt: skip
+        self.arrays = arrays_of(self.plan)
+        self._machine = Machine(self.arrays, is_compiled=is_compiled)
+        self._add_entries()
+        self._rows: dict[int, Array] = {}
+        self._happened: dict[int, Array] = {}
+        self._calls = [0] * len(self.plan.inputs.controllers)
+        self._tries = 16
+        self.status = at.GOOD
+        self._control()
+
+    def _add_entries(self) -> None:
+        added = self.plan.added
+        extra = [] if added is None else list(added.program.entries)
+        names = ["rate", "retract"] + ["closure"] * bool(self.arrays.n[at.HAS_CLOSURE])
+        if self.plan.events and "events" not in extra:
+            names.append("events")
+        self._machine.add(self.plan.kernel, *names)
+        if added is not None:
+            self._machine.add(added, *extra)
+
+    # going on
+
+    @property
+    def t(self) -> float:
+        """The time reached [s]."""
+        return float(self.arrays.w[at.T_GOOD])
+
+    @property
+    def state(self) -> State:
+        """The last good state."""
+        w, n = self.arrays.w, self.arrays.n
+        good = w[n[at.O_GOOD] : n[at.O_GOOD] + n[at.NQ] + n[at.NV]]
+        return State(self.t, good[: n[at.NQ]], good[n[at.NQ] :], self._labels)
+
+    @property
+    def fraction(self) -> float:
+        """How much of the run is done, 0 to 1."""
+        start, end = self.arrays.w[at.T_START], self.arrays.w[at.T_END]
+        return 1.0 if end <= start else min(1.0, max(0.0, (self.t - start) / (end - start)))
+
+    @property
+    def is_over(self) -> bool:
+        """The run reached its end, was stopped by an event, or failed."""
+        return self.status in (at.DONE, at.STOPPED) or self.status >= at.NOT_FINITE
+
+    def go(self, tries: int | None = None) -> int:
+        """Advances by about 20 ms of work, or by `tries` steps; returns a status of `layout`."""
+        began = time.perf_counter()
+        status = self._machine(self._tries if tries is None else tries)
+        if status == at.GOOD and tries is None:
+            spent = max(time.perf_counter() - began, 1e-9)
+            self._tries = max(1, min(4 * self._tries, int(self._tries * SLICE / spent)))
+        if status == at.FULL:
+            self._drain()
+            self._grow()
+        elif status in NEEDS:
+            entry, flag = NEEDS[status]
+            self._machine.add(self.plan.kernel, entry)
+            self.arrays.n[flag] = 1
+        elif status == at.CONTROL:
+            self._control()
+        self.status = status
+        return status
+
+    def finish(
+        self,
+        *,
+        series: Sequence[str] = DEFAULT_SERIES,
+        time_limit: float | None = None,
+        progress: Callable[[float], None] | None = None,
+        on_failure: str = "raise",
+    ) -> Trajectory:
+        """Goes on to the end, and returns the trajectory; see `simulate`."""
+        began = shown = time.perf_counter()
+        ended = ""
+        try:
+            while not self.is_over and not ended:
+                self.go()
+                now = time.perf_counter()
+                if progress is not None and (now - shown > 0.1 or self.is_over):
+                    shown = now
+                    progress(self.fraction)
+                if time_limit is not None and now - began > time_limit and not self.is_over:
+                    ended = TIME_LIMIT
+        except KeyboardInterrupt:
+            ended = INTERRUPTED
+        outcome = outcome_of(self.plan, self.arrays, self.status, ended)
+        found = self.trajectory(series, outcome)
+        if outcome.is_failure and on_failure == "raise":
+            raise SimulationError(
+                outcome.message,
+                status=outcome.status,
+                t=self.t,
+                trajectory=found,
+                hint=outcome.hint,
+            )
+        return found
+
+    def trajectory(self, series: Sequence[str] = (), outcome: Outcome | None = None) -> Trajectory:
+        """What was recorded so far, with series evaluated there."""
+        self._drain()
+        end = outcome or outcome_of(self.plan, self.arrays, self.status)
+        return trajectory_of(self.plan, self.arrays, self.rows, self.happened, series, end)
+
+    # what Python does between slices
+
+    def _drain(self) -> None:
+        """Takes rows out of the buffers; repeated after an interruption, it takes them once."""
+        a, n = self.arrays, self.arrays.n
+        row = 1 + n[at.NQ] + n[at.NV] + n[at.NU]
+        rows = a.records[: n[at.RECORDED] * row].reshape(-1, row)
+        self._rows[int(n[at.RECORDED_BEFORE])] = rows.copy()
+        n[at.RECORDED_BEFORE] = sum(map(len, self._rows.values()))
+        n[at.RECORDED] = 0
+        row = 2 + n[at.NQ] + n[at.NV]
+        rows = a.happened[: n[at.HAPPENED] * row].reshape(-1, row)
+        self._happened[int(n[at.HAPPENED_BEFORE])] = rows.copy()
+        n[at.HAPPENED_BEFORE] = sum(map(len, self._happened.values()))
+        n[at.HAPPENED] = 0
+
+    def _grow(self) -> None:
+        """Larger recording buffer, up to about 8 MB."""
+        a = self.arrays
+        if a.records.size < 1_000_000:
+            a.records = np.zeros(2 * a.records.size)
+            a.n[at.CAPACITY] *= 2
+            self._machine.moved()
+
+    def _control(self) -> None:
+        """Asks the controllers that are due, and sets the next instant at which one is."""
+        w, n = self.arrays.w, self.arrays.n
+        start, now = w[at.T_START], w[at.T]
+        upcoming = math.inf
+        for k, controller in enumerate(self.plan.inputs.controllers):
+            due = start + self._calls[k] * controller.period
+            if due <= now + 1e-12 * max(1.0, abs(now)):
+                w[n[at.O_U] + controller.slot] = controller.value(float(now), self.now)
+                self._calls[k] += 1
+                n[at.IS_FRESH] = 0
+                due = start + self._calls[k] * controller.period
+            upcoming = min(upcoming, due)
+        w[at.T_CONTROL] = upcoming
+
+    @property
+    def now(self) -> State:
+        """The state the loop holds, before anything is known to be good about it."""
+        w, n = self.arrays.w, self.arrays.n
+        q = w[n[at.O_Q] : n[at.O_Q] + n[at.NQ]]
+        v = w[n[at.O_V] : n[at.O_V] + n[at.NV]]
+        return State(float(w[at.T]), q, v, self._labels)
+
+    @property
+    def _labels(self) -> dict[str, Any]:
+        return {k: x for k, x in self.plan.program.labels.items() if k in ("q", "v")}
+
+    # recorded tables, checkpoints
+
+    @property
+    def rows(self) -> Array:
+        """Recorded rows (t, q, v, u), drained so far."""
+        return np.concatenate([self._rows[k] for k in sorted(self._rows)])
+
+    @property
+    def happened(self) -> Array:
+        """Rows of events (number, t, q, v), drained so far."""
+        return np.concatenate([self._happened[k] for k in sorted(self._happened)])
+
+    def checkpoint(self) -> bytes:
+        """All that is needed to go on later, bit for bit: see `restore`."""
+        self._drain()
+        buffer = io.BytesIO()
+        np.savez(
+            buffer, w=self.arrays.w, n=self.arrays.n, rows=self.rows, happened=self.happened,
+            calls=np.array(self._calls, dtype=np.int64), status=np.array([self.status]),
+        )  # fmt: skip
+        return buffer.getvalue()
+
+    def restore(self, kept: bytes) -> None:
+        """Takes up where `checkpoint` left off; this run was made with the same arguments."""
+        with np.load(io.BytesIO(kept), allow_pickle=False) as saved:
+            if saved["w"].shape != self.arrays.w.shape or saved["n"].shape != self.arrays.n.shape:
+                raise SimulationError("this checkpoint belongs to a run of another shape.")
+            had = self.arrays.n[OWN]
+            self.arrays.w[:], self.arrays.n[:] = saved["w"], saved["n"]
+            self.arrays.n[OWN] = had
+            self._rows, self._happened = {0: saved["rows"]}, {0: saved["happened"]}
+            self._calls = [int(x) for x in saved["calls"]]
+            self.status = int(saved["status"][0])

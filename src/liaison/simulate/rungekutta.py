@@ -1,0 +1,198 @@
+"""Explicit Runge–Kutta methods as data: a tableau is all that tells one from another.
+
+A step from (t, y) over h takes stages k_i and gives
+
+    k_i = f(t + c_i h, y + h Σ_j a_ij k_j),     y₁ = y + h Σ_i b_i k_i,
+    error = h Σ_i e_i k_i,                      y(θ) = y + h Σ_i b_i(θ) k_i,  0 ≤ θ ≤ 1,
+
+with b_i(θ) = Σ_j dense_ij θ^(j+1), so that recording and event location cost no further stage.
+The step itself is a loop that reads these numbers from arrays (`steps.py`).
+
+Public names: Tableau, RK4, DORMAND_PRINCE, TSITOURAS, TABLEAUX, tableau_named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction as F
+from typing import final
+
+from liaison.errors import NamingError
+
+Row = tuple[F | float, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tableau:
+    """Coefficients of an explicit method.
+
+    Attributes:
+        name: what `method=` calls it.
+        a: rows of stage weights; row i has i entries.
+        b: weights of the step.
+        e: weights of the error estimate (b minus those of the embedded method); empty: none.
+        dense: polynomial coefficients of b_i(θ), one row a stage, powers θ, θ², …
+        order: of the step.
+        dense_order: of the interpolation.
+        reuses_last: the last stage is the first of the next step (f at the new state).
+    """
+
+    name: str
+    a: tuple[Row, ...]
+    b: Row
+    e: Row
+    dense: tuple[Row, ...]
+    order: int
+    dense_order: int
+    reuses_last: bool
+
+    @property
+    def c(self) -> Row:
+        """Stage times: sums of the rows of a."""
+        return tuple(sum(row, F(0)) for row in self.a)
+
+    @property
+    def stages(self) -> int:
+        """How many stages a step has."""
+        return len(self.b)
+
+    @property
+    def is_adaptive(self) -> bool:
+        """There is an error estimate to choose the step by."""
+        return bool(self.e)
+
+
+def _difference(b: Row, hat: Row) -> Row:
+    return tuple(x - y for x, y in zip(b, hat, strict=True))
+
+
+RK4 = Tableau(
+    name="rk4",
+    a=((), (F(1, 2),), (0, F(1, 2)), (0, 0, 1)),
+    b=(F(1, 6), F(1, 3), F(1, 3), F(1, 6)),
+    e=(),
+    dense=(
+        (1, F(-3, 2), F(2, 3)),
+        (0, 1, F(-2, 3)),
+        (0, 1, F(-2, 3)),
+        (0, F(-1, 2), F(2, 3)),
+    ),
+    order=4,
+    dense_order=3,
+    reuses_last=False,
+)
+"""The classical method. Source: HNW1 §II.1 table 1.2; interpolation §II.6 (natural, order 3)."""
+
+_DP_B: Row = (F(35, 384), F(0), F(500, 1113), F(125, 192), F(-2187, 6784), F(11, 84), F(0))
+_DP_HAT: Row = (
+    F(5179, 57600), F(0), F(7571, 16695), F(393, 640), F(-92097, 339200), F(187, 2100), F(1, 40),
+)  # fmt: skip
+
+DORMAND_PRINCE = Tableau(
+    name="dormand-prince",
+    a=(
+        (),
+        (F(1, 5),),
+        (F(3, 40), F(9, 40)),
+        (F(44, 45), F(-56, 15), F(32, 9)),
+        (F(19372, 6561), F(-25360, 2187), F(64448, 6561), F(-212, 729)),
+        (F(9017, 3168), F(-355, 33), F(46732, 5247), F(49, 176), F(-5103, 18656)),
+        _DP_B[:6],
+    ),
+    b=_DP_B,
+    e=_difference(_DP_B, _DP_HAT),
+    dense=(
+        (1, F(-8048581381, 2820520608), F(8663915743, 2820520608), F(-12715105075, 11282082432)),
+        (0, 0, 0, 0),
+        (
+            0,
+            F(131558114200, 32700410799),
+            F(-68118460800, 10900136933),
+            F(87487479700, 32700410799),
+        ),
+        (0, F(-1754552775, 470086768), F(14199869525, 1410260304), F(-10690763975, 1880347072)),
+        (
+            0,
+            F(127303824393, 49829197408),
+            F(-318862633887, 49829197408),
+            F(701980252875, 199316789632),
+        ),
+        (0, F(-282668133, 205662961), F(2019193451, 616988883), F(-1453857185, 822651844)),
+        (0, F(40617522, 29380423), F(-110615467, 29380423), F(69997945, 29380423)),
+    ),
+    order=5,
+    dense_order=4,
+    reuses_last=True,
+)
+"""Dormand and Prince 5(4). Source: HNW1 §II.5 table 5.2; interpolation of Shampine, §II.6."""
+
+
+def _factors(scale: float, *roots: float, square: tuple[float, float] | None = None) -> Row:
+    """Coefficients of scale θ^k Π(θ − root) (θ² + s₁θ + s₀), powers 1 … 4."""
+    polynomial = [scale]
+    for root in roots:
+        polynomial = _times(polynomial, [-root, 1.0])
+    if square is not None:
+        polynomial = _times(polynomial, [square[1], square[0], 1.0])
+    return tuple([0.0] * (5 - len(polynomial)) + polynomial)[1:]
+
+
+def _times(x: list[float], y: list[float]) -> list[float]:
+    product = [0.0] * (len(x) + len(y) - 1)
+    for i, xi in enumerate(x):
+        for j, yj in enumerate(y):
+            product[i + j] += xi * yj
+    return product
+
+
+_T_B: Row = (
+    0.09646076681806523, 0.01, 0.4798896504144996, 1.379008574103742, -3.290069515436081,
+    2.324710524099774, 0.0,
+)  # fmt: skip
+
+TSITOURAS = Tableau(
+    name="tsitouras",
+    a=(
+        (),
+        (0.161,),
+        (-0.008480655492356989, 0.335480655492357),
+        (2.8971530571054935, -6.359448489975075, 4.3622954328695815),
+        (5.325864828439257, -11.748883564062828, 7.4955393428898365, -0.09249506636175525),
+        (
+            5.86145544294642, -12.92096931784711, 8.159367898576159, -0.071584973281401,
+            -0.028269050394068383,
+        ),
+        _T_B[:6],
+    ),
+    b=_T_B,
+    e=(
+        -0.00178001105222577714, -0.0008164344596567469, 0.007880878010261995,
+        -0.1447110071732629, 0.5823571654525552, -0.45808210592918697, 0.015151515151515152,
+    ),
+    dense=(
+        _factors(
+            -1.0530884977290216, 1.3299890189751412,
+            square=(-1.4364028541716351, 0.7139816917074209),
+        ),
+        _factors(0.1017, square=(-2.1966568338249754, 1.2949852507374631)),
+        _factors(2.490627285651252793, square=(-2.38535645472061657, 1.57803468208092486)),
+        _factors(-16.54810288924490272, 1.21712927295533244, 0.61620406037800089),
+        _factors(47.37952196281928122, 1.203071208372362603, 0.658047292653547382),
+        _factors(-34.87065786149660974, 1.2, 0.666666666666666667),
+        _factors(2.5, 1.0, 0.6),
+    ),
+    order=5,
+    dense_order=4,
+    reuses_last=True,
+)  # fmt: skip
+"""Tsitouras 5(4), smaller errors than Dormand–Prince at the same cost. Source: TSI11 table 1."""
+
+TABLEAUX: dict[str, Tableau] = {x.name: x for x in (RK4, DORMAND_PRINCE, TSITOURAS)}
+
+
+def tableau_named(name: str) -> Tableau:
+    """The method of that name; refuses an unknown name and proposes the nearest."""
+    if name not in TABLEAUX:
+        raise NamingError.unknown("method", name, TABLEAUX)
+    return TABLEAUX[name]

@@ -1,0 +1,96 @@
+"""Settings of a run, checked once.
+
+Public names: Settings.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+
+from liaison.errors import SimulationError
+from liaison.numeric import Array
+
+from .projection import Projection
+from .rungekutta import RK4, TSITOURAS, Tableau, tableau_named
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a run is integrated and recorded.
+
+    Attributes:
+        step: fixed step [s]; None lets the error choose it.
+        method: name of a tableau; None takes "rk4" with a fixed step, "tsitouras" without.
+        rtol: error allowed a step, relative to each coordinate.
+        atol: the same, absolute, in the coordinate's SI unit.
+        every: None records every step, a number every so many seconds, a sequence those instants.
+        max_step: longest step of an adaptive method [s].
+        max_steps: steps after which the run is refused.
+        projection: when and how the state is brought back to its closures.
+        residual: largest |γ − G v̇| of the generated solution, relative to 1 + max |v̇|.
+    """
+
+    step: float | None = None
+    method: str | None = None
+    rtol: float = 1e-8
+    atol: float = 1e-10
+    every: float | Sequence[float] | Array | None = None
+    max_step: float = math.inf
+    max_steps: int = 10_000_000
+    projection: Projection = field(default_factory=Projection)
+    residual: float = 1e-8
+
+    def __post_init__(self) -> None:
+        positive = {"step": self.step, "max_step": self.max_step, "residual": self.residual}
+        if not isinstance(self.every, Sequence | np.ndarray):
+            positive["every"] = self.every
+        for name, value in positive.items():
+            if value is not None and not value > 0:
+                raise SimulationError(f"{name} is {value}; it must be positive.")
+        if self.step is not None and not math.isfinite(self.step):
+            raise SimulationError(f"step is {self.step}; it must be finite.")
+        if not (self.rtol >= 0 and self.atol > 0 and math.isfinite(self.rtol + self.atol)):
+            raise SimulationError(
+                f"rtol is {self.rtol} and atol {self.atol}; rtol is not negative, atol positive."
+            )
+        if not (self.tableau.is_adaptive or self.step is not None):
+            raise SimulationError(
+                f"method {self.tableau.name!r} has no error estimate and needs a fixed step.",
+                hint="Give step=, or take method='tsitouras'.",
+            )
+
+    @property
+    def tableau(self) -> Tableau:
+        """The method's coefficients."""
+        if self.method is not None:
+            return tableau_named(self.method)
+        return RK4 if self.step is not None else TSITOURAS
+
+    @property
+    def is_adaptive(self) -> bool:
+        """The error chooses the step."""
+        return self.step is None
+
+    def instants(self, start: float, end: float) -> tuple[Array, float, int]:
+        """Instants to record: (given times, period, how many); all zero to record every step."""
+        if self.every is None:
+            return np.empty(0), 0.0, 0
+        if isinstance(self.every, Sequence | np.ndarray):
+            times = np.asarray(self.every, dtype=float)
+            if times.ndim != 1 or not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0):
+                raise SimulationError("the instants in every= must be finite and increase.")
+            slack = 1e-12 * max(1.0, abs(start), abs(end))
+            if times.size and (times[0] < start - slack or times[-1] > end + slack):
+                raise SimulationError(
+                    f"every= asks for instants from {times[0]:g} to {times[-1]:g} s, outside the "
+                    f"run from {start:g} to {end:g} s."
+                )
+            return times, 0.0, times.size
+        period = float(self.every)
+        return np.empty(0), period, math.floor((end - start) / period * (1 + 1e-12)) + 1
