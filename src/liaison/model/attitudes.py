@@ -13,9 +13,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
-from liaison.expr import atan2, cos, select, sin, sqrt
+from liaison.expr import (
+    arc_ratio,
+    cos,
+    cos_sqrt,
+    dexpinv_coefficient,
+    select,
+    sin,
+    sinc_sqrt,
+    sqrt,
+)
 from liaison.spatial import (
     Array,
     Entries,
@@ -36,6 +45,7 @@ from .joint_type import nearest_angle
 
 _OMEGA = ("wx", "wy", "wz")
 _HALF = Fraction(1, 2)
+_QUARTER = Fraction(1, 4)
 
 
 class Attitude(ABC):
@@ -210,10 +220,11 @@ class RotationMatrix(Attitude):
     def difference(self, e0: Entries, e1: Entries) -> Array:
         """The rotation vector, shorter than half a turn, from the skew part of R₀ᵀ R₁."""
         R = product(self.rotation(e0).T, self.rotation(e1))
-        axis = [(R[2, 1] - R[1, 2]) / 2, (R[0, 2] - R[2, 0]) / 2, (R[1, 0] - R[0, 1]) / 2]
-        s = _length(axis)
-        angle = atan2(s, (R[0, 0] + R[1, 1] + R[2, 2] - 1) / 2)
-        return array([a * (angle / s) for a in axis])
+        skew = (R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])
+        axis = [a * _HALF for a in skew]
+        cosine = (R[0, 0] + R[1, 1] + R[2, 2] - 1) * _HALF
+        ratio = arc_ratio(dot(axis, axis), cosine)
+        return array([ratio * a for a in axis])
 
     def neutral(self) -> Array:
         return array(identity(3).ravel().tolist())
@@ -224,43 +235,28 @@ class RotationMatrix(Attitude):
 
 def exponential(xi: Entries) -> Array:
     """exp(ξ/2): the unit quaternion of the rotation vector ξ."""
-    angle = _length(xi)
-    ratio = sin(angle * _HALF) / angle
-    return array([cos(angle * _HALF), *(ratio * x for x in xi)])
+    quarter = dot(xi, xi) * _QUARTER
+    ratio = sinc_sqrt(quarter) * _HALF
+    return array([cos_sqrt(quarter), *(ratio * x for x in xi)])
 
 
 def logarithm(e: Entries) -> Array:
     """The rotation vector ξ, shorter than a turn, with exp(ξ/2) = e."""
-    s = _length(e[1:])
-    ratio = 2 * atan2(s, e[0]) / s
+    ratio = 2 * arc_ratio(dot(e[1:], e[1:]), e[0])
     return array([ratio * x for x in e[1:]])
 
 
 def rotation_vector_rate(xi: Entries, omega: Entries) -> Array:
     """ξ̇ = ω + ½ ξ × ω + (1 − (θ/2) cot(θ/2))/θ² ξ × (ξ × ω), θ = |ξ|, ω in the moving frame.
 
-    The inverse of the right derivative of the exponential.
-
-    Source: HW2 IV.8 (dexp⁻¹), with −ξ because ω is told in the body.
+    The inverse of the right derivative of the exponential, for θ below a turn.
     """
-    angle = _length(xi)
-    half = angle * _HALF
-    coefficient = (1 - half * cos(half) / sin(half)) / (angle * angle)
+    coefficient = dexpinv_coefficient(dot(xi, xi))
     once = cross3(list(xi), list(omega))
     twice = cross3(list(xi), once)
     return array(
         [w + a * _HALF + coefficient * b for w, a, b in zip(omega, once, twice, strict=True)]
     )
-
-
-TINY = 1e-40
-"""Added to the square of an angle [rad²] before its root, far below rounding of any other angle:
-sin(θ)/θ and its like then have their limits at 0, without a branch."""
-
-
-def _length(a: Entries) -> Any:
-    """|a|, never zero."""
-    return sqrt(dot(a, a) + TINY)
 
 
 def _quaternion_near(R: Array, near: Entries) -> Array:

@@ -161,7 +161,7 @@ def quaternion_of(R: Any, near: Entries | None = None) -> Array:
     The largest of the four components is found first, so no division is by a small number.
     Without `near`, w ≥ 0.
 
-    Source: Shepperd, Quaternion from rotation matrix, 1978.
+    Source: SHE78.
     """
     m = np.asarray(R, dtype=float)
     trace = m[0, 0] + m[1, 1] + m[2, 2]
