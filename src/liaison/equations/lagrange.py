@@ -2,9 +2,9 @@
 
     d/dt (∂T/∂v_k) − X_k T − Σ c^s_jk v_j ∂T/∂v_s = −X_k U + τ_k + (Gᵀ λ)_k            (lagrange-1)
 
-X_k is the derivative along the k-th velocity, X_k = Σ N_ik ∂/∂q_i, and [X_j, X_k] = Σ c^s_jk X_s. Where
-velocities are rates of coordinates the c vanish and this is Lagrange's own form; for quaternions it is
-Euler–Poincaré's.
+X_k is the derivative along the k-th velocity, X_k = Σ N_ik ∂/∂q_i, and [X_j, X_k] = Σ c^s_jk X_s.
+Where velocities are rates of coordinates the c vanish and this is Lagrange's own form; for
+quaternions it is Euler–Poincaré's.
 
 Public names: lagrange.
 

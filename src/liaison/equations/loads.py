@@ -1,7 +1,8 @@
 """Loads as rows: what a force does is its effort times the rate of what it acts along.
 
-A spring, a damper or an actuator acts along a *measure* (a distance, an angle, a coordinate); the measure's
-row on v turns the effort into generalised forces, and its pushes into wrenches on bodies.
+A spring, a damper or an actuator acts along a *measure* (a distance, an angle, a coordinate); the
+measure's row on v turns the effort into generalised forces, and its pushes into wrenches on
+bodies.
 
     τ = Σ rowᵀ effort − Nᵀ ∂V/∂q − ∂R/∂v                                        (loads-1)
 

@@ -6,7 +6,7 @@ Public names: newton_euler.
 from __future__ import annotations
 
 from liaison.spatial.arrays import array
-from liaison.tree import Tree, merged
+from liaison.tree import Tree, merged, regrouped
 
 from .completion import completed
 from .equations import Dynamics, Equations
@@ -21,7 +21,7 @@ def newton_euler(tree: Tree) -> Equations:
     Differs: classical instead of spatial accelerations, so that no linear velocity appears;
         gravity enters as an upward acceleration of the ground.
     """
-    setting = Setting(merged(tree))
+    setting = Setting(regrouped(merged(tree)))
     kinematics, symbols = setting.kinematics, setting.symbols
     tau = setting.applied()
     bias = generalized(kinematics, required_wrenches(kinematics, None, setting.gravity))

@@ -4,10 +4,10 @@
     [ G  −ρ ] [ −λ ] = [ γ ]                                                    (solve-1)
 
 is eliminated symbolically (L D Lᵀ): structural zeros never appear in the code. A row of G is
-eliminated only after every velocity it touches that has inertia, so its pivot is negative; a velocity
-without inertia only after a row that touches it. ρ_k = ε (G M⁻¹ Gᵀ)_kk is computed at run time from the
-velocities' part of the pivot, so that masses × 10⁶ change nothing; what ρ took away is
-given back by refinement on the true residual γ − G v̇, which the solution also returns.
+eliminated only after every velocity it touches that has inertia, so its pivot is negative; a
+velocity without inertia only after a row that touches it. ρ_k = ε (G M⁻¹ Gᵀ)_kk is computed at run
+time from the velocities' part of the pivot, so that masses × 10⁶ change nothing; what ρ took away
+is given back by refinement on the true residual γ − G v̇, which the solution also returns.
 
 Public names: Saddle, factor, Factor.
 
@@ -179,13 +179,13 @@ class _Elimination:
         reciprocal = ONE / d
         row = self.off[pivot]
         column = {i: entry * reciprocal for i, entry in sorted(row.items())}
-        for i, l in column.items():
-            self._update_diagonal(i, l * row[i], is_velocity)
+        for i, ratio in column.items():
+            self._update_diagonal(i, ratio * row[i], is_velocity)
             others = self.off[i]
             del others[pivot]
             for j in column:
                 if j < i:
-                    entry = others.get(j, ZERO) - l * row[j]
+                    entry = others.get(j, ZERO) - ratio * row[j]
                     others[j] = self.off[j][i] = entry
         self.left.discard(pivot)
         for i in column:

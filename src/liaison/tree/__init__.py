@@ -14,7 +14,8 @@ from .closure import (
     template,
 )
 from .kinematics import Kinematics, Motion
-from .tree import GROUND, Closure, Node, Tree, added, as_float, merged, span
+from .regroup import added, merged, regrouped
+from .tree import GROUND, Closure, Node, Tree, as_float, span
 
 __all__ = [
     "GROUND",
@@ -36,6 +37,7 @@ __all__ = [
     "marker_motion",
     "merged",
     "power_row",
+    "regrouped",
     "relation_row",
     "relative_rows",
     "span",

@@ -1,8 +1,8 @@
 """assemble: positions and velocities that satisfy every closure, near a start.
 
-Coordinates that the author gave are held; the others move, least and together, by Gauss–Newton on the
-closures in local coordinates. Where the given ones leave no solution the refusal says how far the
-nearest configuration is, and at which joint.
+Coordinates that the author gave are held; the others move, least and together, by Gauss–Newton
+on the closures in local coordinates. Where the given ones leave no solution the refusal says how
+far the nearest configuration is, and at which joint.
 
 Public names: Assembly, assemble, assembly.
 
@@ -25,7 +25,8 @@ from liaison.spatial.arrays import array
 
 from .closure import closure_rows, marker_motion, relative
 from .kinematics import Kinematics
-from .tree import Tree, as_float, merged
+from .regroup import merged
+from .tree import Tree, as_float
 
 Floats = NDArray[np.float64]
 

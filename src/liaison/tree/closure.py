@@ -1,7 +1,8 @@
 """Φ, G, ν and γ of cut joints and of relations between coordinates.
 
-A joint that is cut says what must vanish of the relative pose (R, p) of its two markers, as formulas. One
-derivation serves them all: the gradient of a row gives the moment n and the force g it transmits, so that
+A joint that is cut says what must vanish of the relative pose (R, p) of its two markers, as
+formulas. One derivation serves them all: the gradient of a row gives the moment n and the force
+g it transmits, so that
 
     Φ̇ = n · ω + g · ṗ,      Φ̈ = n · ω̇ + g · p̈ + Q(R, p, ω, ṗ),                (closure-1)
 

@@ -147,7 +147,7 @@ def joint_motion(node: Node, q: Array) -> tuple[Transform, Array]:
 
 def joint_bias(kind: JointType, S: Array, q: Array, v: Array) -> Array:
     """Ṡ v: zero where S is constant, by differentiation along q̇ = N v elsewhere."""
-    entries = [x for x in S.flat]
+    entries = list(S.flat)
     if not symbols_of([x for x in entries if not isinstance(x, int | float)]):
         return zeros(6)
     rates = product(kind.kinematic_map(q), v)

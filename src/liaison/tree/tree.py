@@ -1,12 +1,12 @@
 """span: an order on a mechanism — who carries whom, where each coordinate sits, what is cut.
 
 The spanning tree is the breadth-first one of least depth; where several joints would do, names
-decide, never the order of declaration. A cut joint becomes a closure of 6 − nv rows. A cut joint whose
-coordinates somebody uses (a motor, a spring, an imposed motion, an output, a start), or which has no closed
-form as a closure, keeps its coordinates: it carries a massless *ghost* of its successor,
-welded to the real one.
+decide, never the order of declaration. A cut joint becomes a closure of 6 − nv rows. A cut joint
+whose coordinates somebody uses (a motor, a spring, an imposed motion, an output, a start), or
+which has no closed form as a closure, keeps its coordinates: it carries a massless *ghost* of its
+successor, welded to the real one.
 
-Public names: GROUND, Transform, Node, Closure, Tree, span, merged.
+Public names: GROUND, Transform, Node, Closure, Tree, span, as_float.
 
 Source: RBDA §4.1 (connectivity), §8.1 (loop joints).
 """
@@ -22,7 +22,7 @@ from typing import Any, TypeAlias, final
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import Expr, evaluate, symbols_of
 from liaison.model import Body, Fixed, Joint, JointType, Marker, Mechanism
-from liaison.spatial.arrays import Array, array, plus, zeros
+from liaison.spatial.arrays import Array, array, zeros
 from liaison.spatial.arrays import identity as identity_matrix
 from liaison.spatial.plucker import compose, inverse, move_inertia
 from liaison.units import Label
@@ -240,46 +240,6 @@ class _Builder:
             frames=MappingProxyType(dict(self.frames)),
             numbers=self.numbers,
         )
-
-
-def merged(tree: Tree) -> Tree:
-    """The same tree without the nodes that cannot move: their inertia goes to their carrier.
-
-    Coordinates and closures keep their places. Used where reactions inside a welded group are
-    not asked for.
-    """
-    place: dict[int, tuple[int, Transform]] = {GROUND: (GROUND, identity())}
-    nodes: list[Node] = []
-    for i, node in enumerate(tree.nodes):
-        parent, X = place[node.parent]
-        moved = replace(node, parent=parent, X_PJ=compose(*X, *node.X_PJ))
-        if node.joint.type.nv:
-            place[i] = (len(nodes), identity())
-            nodes.append(moved)
-            continue
-        place[i] = (parent, moved.X_PJ)
-        if parent != GROUND:
-            total = added(nodes[parent].inertia, move_inertia(*moved.X_PJ, *node.inertia))
-            nodes[parent] = replace(nodes[parent], inertia=total)
-
-    def moved_to(where: tuple[int, Transform]) -> tuple[int, Transform]:
-        node, X = place[where[0]]
-        return node, compose(*X, *where[1])
-
-    return replace(
-        tree,
-        nodes=tuple(nodes),
-        closures=tuple(
-            replace(c, predecessor=moved_to(c.predecessor), successor=moved_to(c.successor))
-            for c in tree.closures
-        ),
-        frames=MappingProxyType({body: moved_to(where) for body, where in tree.frames.items()}),
-    )
-
-
-def added(a: tuple[Any, Array, Array], b: tuple[Any, Array, Array]) -> tuple[Any, Array, Array]:
-    """The inertia of two bodies held together, in one frame."""
-    return plus(a[0], b[0]), a[1] + b[1], a[2] + b[2]
 
 
 def _parent_joints(mechanism: Mechanism, cuts: frozenset[str]) -> dict[str, Joint]:
