@@ -15,6 +15,7 @@ import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NoReturn, final
 
 from liaison.errors import Place, ProgramError
@@ -98,6 +99,7 @@ def routine(loop: Loop[..., Any]) -> Routine:
     return _Reader(loop).read()
 
 
+@cache
 def signature(loop: Loop[..., Any]) -> tuple[tuple[tuple[str, str], ...], str]:
     """Argument names with their types, and the type of the result."""
     reader = _Reader(loop)
@@ -464,6 +466,7 @@ VALUES: dict[type, Callable[[_Reader, Any], Value]] = {
 }
 
 
+@cache
 def _source(loop: Loop[..., Any]) -> tuple[str, list[str], int]:
     try:
         lines, start = inspect.getsourcelines(loop.function)
