@@ -129,7 +129,7 @@ def test_inputs_and_numbers_may_be_outputs(backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_large_program_equals_the_reference(backend):
-    program = synthetic(2000)
+    program = synthetic(3000)
     q, v = np.random.default_rng(0).normal(size=(2, 5, 7))
     expected = to_numpy(program)("f", q=q, v=v)
     kernel = backend(program)
@@ -138,7 +138,7 @@ def test_a_large_program_equals_the_reference(backend):
     np.testing.assert_allclose(kernel("f", q=q, v=v), expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("size", [5, 60, 400])
+@pytest.mark.parametrize("size", [5, 60, 200])
 @pytest.mark.parametrize("make", [to_llvm, through_c])
 def test_cut_functions_equal_uncut_ones(size, make):
     program = synthetic(1500)

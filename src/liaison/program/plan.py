@@ -19,6 +19,7 @@ from liaison.expr import OPS, Expr, rewritten, topological
 from .program import Program
 
 PIECE = 500  # operations in a function: compile time stays linear, speed is the same
+WHOLE = 4  # up to so many times that, one function: an arm is some percent faster uncut
 ANGLE_WEIGHT = 40  # a group of sines and cosines counts as this many operations
 NEAR = 6  # an angle joins a vector when so few operations make it ready
 LARGEST_POWER = 64  # whole powers up to here are products
@@ -65,9 +66,10 @@ def plan(program: Program, entry: str, *, lanes: int = 1, size: int = PIECE) -> 
         lanes: how many angles may be turned into sines and cosines at once.
         size: operations in a piece, about.
     """
-    program.schedule(entry)
-    outputs = tuple(rewritten(program.entry(entry).outputs, _plain))
-    order = topological(outputs)
+    outputs, order = program.entry(entry).outputs, program.schedule(entry)
+    if any(_plain(node) is not None for node in order):
+        outputs = tuple(rewritten(outputs, _plain))
+        order = topological(outputs)
     numbers = _numbers(order)
     steps = [node for node in order if node.op != "symbol" and node not in numbers]
     cuts = _cut(_Arrangement(steps, lanes).items(), size)
@@ -138,6 +140,10 @@ class _Arrangement:
                 group.append(angle)
         return group
 
+    def waits(self, node: Expr) -> bool:
+        """Whether the node is an operation not yet placed."""
+        return node in self.wanted and node not in self.done
+
     def unready(self, angle: Expr, limit: int) -> list[Expr] | None:
         """What must be computed before the angle, arguments first; None beyond the limit."""
         order: list[Expr] = []
@@ -145,10 +151,11 @@ class _Arrangement:
         stack = [angle]
         while stack:
             node = stack[-1]
-            missing = [a for a in node.args if a in self.wanted and a not in self.done | seen]
-            if node in self.done or node in seen or node not in self.wanted:
+            if node in seen or not self.waits(node):
                 stack.pop()
-            elif node.op in TURNING or len(order) + len(stack) > limit:
+                continue
+            missing = [a for a in node.args if self.waits(a) and a not in seen]
+            if node.op in TURNING or len(order) + len(stack) > limit:
                 return None
             elif missing:
                 stack += missing
@@ -159,10 +166,10 @@ class _Arrangement:
 
 
 def _cut(items: list[Item], size: int) -> list[list[Item]]:
-    """Runs of items of nearly equal weight, none much over `size`."""
+    """Runs of items of nearly equal weight: one up to WHOLE sizes, else of about `size`."""
     weights = [ANGLE_WEIGHT if item[0].op in TURNING else 1 for item in items]
     total = sum(weights)
-    count = max(1, round(total / size))
+    count = 1 if total <= WHOLE * size else round(total / size)
     runs: list[list[Item]] = [[]]
     passed = 0
     for item, weight in zip(items, weights, strict=True):
