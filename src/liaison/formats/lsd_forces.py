@@ -1,0 +1,282 @@
+"""`apply KIND … end on …`: what acts on the mechanism, on a frame, between two, or on a coordinate.
+
+Public names: force_of, effort_of, coordinate_of, FORCE_KINDS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from liaison.errors import Place, TextError
+from liaison.expr import as_expr, symbol
+from liaison.model import (
+    Actuator,
+    Angle,
+    Coordinate,
+    Damper,
+    Dissipation,
+    Distance,
+    Force,
+    Input,
+    JointFriction,
+    Law,
+    Marker,
+    Measure,
+    PointWrench,
+    Potential,
+    Spring,
+)
+from liaison.spatial import cross3, dot, is_zero, norm
+
+from .lsd_formulas import Where, in_unit, path_of, scalar_of, value_of, vector_of
+from .lsd_joints import Joined, marker_of
+from .lsd_names import Book, Keys, no_such
+from .lsd_nodes import Node
+from .lsd_values import BodyFrame, Quantity, Vector, kind_of, plain
+
+
+class _Applied:
+    """One `apply` statement: its keys, what it is on, and the name it gets."""
+
+    def __init__(self, name: str | None, node: Node, place: Place, book: Book) -> None:
+        self.book, self.place, self.node = book, place, node
+        self.kind = str(node.parts[1])
+        self.targets = list(node.parts[3].parts) if len(node.parts) > 3 else []
+        self.name = name or self.named_by_place()
+        self.keys = Keys(node.parts[2], f"{self.kind} {self.name!r}", book.source)
+        self.inputs: list[Input] = []
+
+    def named_by_place(self) -> str:
+        """kind_on_what, such as spring_on_A or force_on_satellite."""
+        words = [_target_word(target, self.book) for target in self.targets]
+        name = self.book.free_name("_".join([self.kind, *(["on"] if words else []), *words]))
+        self.book.places[name] = self.place
+        return name
+
+    def scalar(self, key: str, unit: str, default: Any = None) -> Any:
+        """The number of a key; the default if it is not given, or a refusal."""
+        node = self.keys.get(key)
+        if node is None and default is not None:
+            return default
+        what = f"the {key} of {self.kind} {self.name!r}"
+        node = self.keys.need(key, self.place)
+        return scalar_of(node, self.book, Where(f"{self.name}.{key}", unit), what)
+
+    def vector(self, key: str, unit: str) -> list[Any]:
+        """The three components of a key."""
+        node = self.keys.need(key, self.place)
+        what = f"the {key} of {self.kind} {self.name!r}"
+        return vector_of(node, self.book, Where(f"{self.name}.{key}", unit), what)
+
+    def input(self, name: str, unit: str) -> Any:
+        """A new input, zero until someone gives it."""
+        self.inputs.append(Input(name, unit, 0, place=self.place))
+        quantity = Quantity(symbol(name), None)
+        self.book.symbols[name] = quantity
+        return quantity.value
+
+    def frames(self, count: int) -> list[Marker]:
+        """The frames it is on."""
+        if len(self.targets) != count:
+            where = "'on FRAME'" if count == 1 else "'on FRAME and FRAME'"
+            raise TextError(f"{self.kind} {self.name!r} is applied {where}.", place=self.place)
+        return [self.frame(node) for node in self.targets]
+
+    def frame(self, node: Node) -> Marker:
+        """A frame on a body."""
+        value = value_of(node, self.book, Where(f"{self.name}.on", kind="body"))
+        if not isinstance(value, BodyFrame):
+            raise TextError(
+                f"{self.kind} {self.name!r} acts on a frame of a body, not on {kind_of(value)}.",
+                place=self.book.source.at(node),
+            )
+        return marker_of(value, self.book.source.at(node))
+
+    def measure(self) -> tuple[Measure, bool]:
+        """What the effort works on, and whether it is an angle."""
+        if len(self.targets) == 2:
+            a, b = self.frames(2)
+            return Distance(a, b), False
+        if len(self.targets) != 1:
+            raise TextError(
+                f"{self.kind} {self.name!r} does not say what it is on.",
+                place=self.place,
+                hint="Write 'on A' for a joint A, or 'on FRAME and FRAME'.",
+            )
+        (target,) = self.targets
+        if target.kind == "call" and str(target.parts[0]) in ("distance", "angle"):
+            word = str(target.parts[0])
+            if len(target.parts) != 3:
+                raise TextError(
+                    f"{word} is between two frames.", place=self.book.source.at(target)
+                )
+            a, b = (self.frame(part) for part in target.parts[1:])
+            return (Angle(a, b), True) if word == "angle" else (Distance(a, b), False)
+        label = coordinate_of(target, self.book)
+        return Coordinate(label), self.book.symbols[label].dimension == (0, 0, 0, 1)
+
+
+def _target_word(node: Node, book: Book) -> str:
+    base = node.parts[1] if node.kind == "on_body" else node
+    return (path_of(base) or str(base.parts[0])).partition(".")[0]
+
+
+def coordinate_of(node: Node, book: Book) -> str:
+    """The label of a coordinate; a joint of one coordinate may be named instead."""
+    path = path_of(node)
+    found = book.symbols.get(path) if path is not None else None
+    label = str(found.value.name) if found and as_expr(found.value).op == "symbol" else ""
+    if label in book.labels:
+        return label
+    known = [name for name in book.labels if not name.endswith("'")]
+    if path in book.joints:
+        known = list(book.joints[path].coordinates)
+    raise no_such("coordinate", path or "this formula", known, book.source.at(node))
+
+
+def force_of(
+    name: str | None, node: Node, place: Place, book: Book
+) -> tuple[Force, list[Input]]:
+    """The force of an `apply` statement, and the inputs that stand for what it leaves open."""
+    kind = node.parts[1]
+    if str(kind) not in FORCE_KINDS:
+        at = book.source.place(kind.line, kind.column, len(kind))
+        raise no_such("kind of force", str(kind), FORCE_KINDS, at)
+    applied = _Applied(name, node, place, book)
+    make, takes = FORCE_KINDS[str(kind)]
+    applied.keys.check(takes)
+    return make(applied), applied.inputs
+
+
+def _stiffness_unit(is_angle: bool) -> str:
+    return "N*m/rad" if is_angle else "N/m"
+
+
+def _spring(a: _Applied) -> Force:
+    measure, is_angle = a.measure()
+    stiffness = a.scalar("stiffness", _stiffness_unit(is_angle))
+    rest = a.scalar("rest", "rad" if is_angle else "m", default=0)
+    return Spring(a.name, measure, stiffness, rest, place=a.place)
+
+
+def _damper(a: _Applied) -> Force:
+    measure, is_angle = a.measure()
+    unit = "N*m*s/rad" if is_angle else "N*s/m"
+    return Damper(a.name, measure, a.scalar("coefficient", unit), place=a.place)
+
+
+def _actuator(a: _Applied) -> Force:
+    """A motor or jack; without an effort it has an input of its own name."""
+    measure, is_angle = a.measure()
+    word, unit = ("torque", "N*m") if is_angle else ("force", "N")
+    other = "force" if is_angle else "torque"
+    wrong = a.keys.get(other)
+    if wrong is not None:
+        raise TextError(
+            f"{a.kind} {a.name!r} has a {other}, but what it works on is "
+            f"{'an angle' if is_angle else 'a length'}; give its {word}.",
+            place=a.book.source.at(wrong),
+        )
+    if a.keys.get(word) is None:
+        return Actuator(a.name, measure, a.input(a.name, unit), place=a.place)
+    return Actuator(a.name, measure, a.scalar(word, unit), place=a.place)
+
+
+def _friction(a: _Applied) -> Force:
+    measure, is_angle = a.measure()
+    if not isinstance(measure, Coordinate):
+        raise TextError(f"friction {a.name!r} acts on a coordinate.", place=a.place)
+    viscous = a.scalar("viscous", "N*m*s/rad" if is_angle else "N*s/m", default=0)
+    dry = a.scalar("dry", "N*m" if is_angle else "N", default=0)
+    given = {"viscous": viscous, "dry": dry}
+    if a.keys.get("smoothing") is not None:
+        given["smoothing"] = a.scalar("smoothing", "rad/s" if is_angle else "m/s")
+    return JointFriction(a.name, measure.label, **given, place=a.place)
+
+
+def _wrench(a: _Applied) -> Force:
+    """A force, a torque or both at a frame, in the axes of a body; unknown ones are inputs."""
+    (marker,) = a.frames(1)
+    axes_node = a.keys.get("body")
+    axes = None if axes_node is None else a.frame(axes_node)
+    parts = {"force": [0, 0, 0], "torque": [0, 0, 0]}
+    if a.kind in parts:
+        unit = "N" if a.kind == "force" else "N*m"
+        if a.keys.get("value") is not None:
+            parts[a.kind] = a.vector("value", unit)
+        else:
+            parts[a.kind] = [a.input(f"{a.name}.{x}", unit) for x in "xyz"]
+    for key, unit in (("force", "N"), ("torque", "N*m")):
+        if a.kind == "wrench" and a.keys.get(key) is not None:
+            parts[key] = a.vector(key, unit)
+    return PointWrench(
+        a.name, marker, tuple(parts["force"]), tuple(parts["torque"]), axes, place=a.place
+    )  # type: ignore[arg-type]
+
+
+def _potential(a: _Applied) -> Force:
+    return Potential(a.name, a.scalar("value", "J"), place=a.place)
+
+
+def _dissipation(a: _Applied) -> Force:
+    return Dissipation(a.name, a.scalar("value", "W"), place=a.place)
+
+
+FORCE_KINDS: dict[str, tuple[Callable[[_Applied], Force], tuple[str, ...]]] = {
+    "force": (_wrench, ("value", "body")),
+    "torque": (_wrench, ("value", "body")),
+    "wrench": (_wrench, ("force", "torque", "body")),
+    "spring": (_spring, ("stiffness", "rest")),
+    "damper": (_damper, ("coefficient",)),
+    "motor": (_actuator, ("torque", "force")),
+    "actuator": (_actuator, ("torque", "force")),
+    "friction": (_friction, ("viscous", "dry", "smoothing")),
+    "potential": (_potential, ("value",)),
+    "dissipation": (_dissipation, ("value",)),
+}
+
+
+# ---- the effort written inside a joint: torque = [τ, 0, 0]
+
+
+def effort_of(joined: Joined, book: Book) -> Law | None:
+    """The law of a joint's own `torque = …` or `force = …`; None if it has none.
+
+    The vector is in the axes of the joint's frames, and acts on the successor along the axis of
+    the joint; its other components would do no work and must be zero.
+    """
+    for key, unit, motion in (("torque", "N*m", "rad"), ("force", "N", "m")):
+        node = joined.keys.get(key)
+        if node is None:
+            continue
+        joint = joined.joint
+        place = book.source.at(node)
+        if joint.type.nv != 1 or joint.type.coordinate_units != (motion,):
+            raise TextError(
+                f"a {key} along joint {joint.name!r} would do no work, or on several coordinates.",
+                place=place,
+                hint="Write 'apply motor torque = … end on JOINT.COORDINATE' for one of them.",
+            )
+        where = Where(f"{joint.name}.{key}", unit, local=joined.local)
+        what = f"the {key} of joint {joint.name!r}"
+        effort = _along(node, where, what, joined.axis, book)
+        name = book.free_name(f"{joint.name}.{key}")
+        return Law(name, Coordinate(joint.coordinates[0]), effort, place=place)
+    return None
+
+
+def _along(node: Node, where: Where, what: str, axis: list[Any], book: Book) -> Any:
+    value = value_of(node, book, where)
+    if not isinstance(value, Vector):
+        return in_unit(value, node, book, where, what).value
+    if len(value.items) != 3:
+        raise TextError(f"{what} has three components.", place=book.source.at(node))
+    parts = [plain(in_unit(item, node, book, where, what).value) for item in value.items]
+    if not all(is_zero(x) for x in cross3(parts, axis)):
+        raise TextError(
+            f"{what} has components across its axis; they do no work.",
+            place=book.source.at(node),
+            hint=f"Write [{', '.join('0' if is_zero(a) else '…' for a in axis)}].",
+        )
+    return dot(parts, axis) / norm(axis)

@@ -1,0 +1,368 @@
+"""Nodes -> values: arithmetic, functions, vectors, turns, frames; exact, and never executed.
+
+`value_of` walks a node (bounded depth) and asks `Names` for whatever a name stands for.
+
+Public names: Names, Where, value_of, scalar_of, vector_of, pose_of, matrices_of, path_of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Protocol, final
+
+from liaison.errors import NamingError, TextError
+from .lsd_functions import FUNCTIONS, applied
+from .lsd_nodes import Node, Source
+from .lsd_units import PURE, same, spelled, unit_of
+from .lsd_values import (
+    BodyFrame,
+    Pose,
+    Quantity,
+    Turn,
+    Unfit,
+    Value,
+    Vector,
+    Word,
+    added,
+    divided,
+    kind_of,
+    multiplied,
+    number_of,
+    plain,
+    raised,
+)
+from liaison.spatial import Array, array, compose, identity, is_zero, rotation_about, zeros
+
+AXES = ("x", "y", "z")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The place of a formula in the description: it names unknowns and holds local names."""
+
+    path: str
+    unit: str = ""  # what is expected here, for unknowns
+    kind: str = "quantity"  # or "body": what an unknown name was meant to be
+    local: Mapping[str, Value] = field(default_factory=dict)
+
+    def of(self, part: str) -> Where:
+        """The place of a component."""
+        return replace(self, path=f"{self.path}.{part}")
+
+    def anything(self) -> Where:
+        """The same place where no unit is expected any more."""
+        return replace(self, unit="") if self.unit else self
+
+
+class Names(Protocol):
+    """What a formula may ask of the description around it."""
+
+    source: Source
+
+    def find(self, path: str, node: Node, where: Where) -> Value:
+        """What a dotted name stands for; refuses unknown ones."""
+
+    def unknown(self, where: Where, arguments: list[Value] | None, node: Node) -> Quantity:
+        """A new unknown scalar, or a new unknown function of the arguments."""
+
+    def shape(self, name: str, values: list[Value], named: dict[str, Value], node: Node) -> Value:
+        """A shape, or None if no shape has the name."""
+
+    def placed(self, shape: Value, R: Array, p: Array) -> Value:
+        """A shape moved on its body."""
+
+    def functions(self) -> tuple[str, ...]:
+        """Names of what `shape` knows, for proposals."""
+
+
+def value_of(node: Node, names: Names, where: Where) -> Value:
+    """What a formula is worth.
+
+    Raises:
+        TextError: with the place of the smallest part that does not make sense.
+    """
+    try:
+        return _RULES[node.kind](node, names, where)
+    except Unfit as error:
+        raise TextError(str(error), place=names.source.at(node)) from None
+
+
+def path_of(node: Node) -> str | None:
+    """'A.x' of the node of A.x; None of anything else."""
+    if node.kind == "name":
+        return str(node.parts[0])
+    if node.kind == "member":
+        base = path_of(node.parts[0])
+        return None if base is None else f"{base}.{node.parts[1]}"
+    return None
+
+
+# ---- one rule for each kind of node
+
+
+def _number(node: Node, names: Names, where: Where) -> Value:
+    number = Quantity(number_of(node.parts[0]), PURE, bare=True)
+    return _with_unit(number, node, names)
+
+
+def _with_unit(value: Value, node: Node, names: Names) -> Value:
+    if isinstance(node.parts[-1], Node) or len(node.parts) == 1:
+        return value
+    token = node.parts[-1]
+    place = names.source.place(token.line, token.column, len(token))
+    return multiplied(value, Quantity(*unit_of(str(token), place)))
+
+
+def _name(node: Node, names: Names, where: Where) -> Value:
+    return names.find(str(path_of(node)), node, where)
+
+
+def _member(node: Node, names: Names, where: Where) -> Value:
+    path = path_of(node)
+    if path is not None:
+        return names.find(path, node, where)
+    base, part = value_of(node.parts[0], names, where), str(node.parts[1])
+    return component(base, part)
+
+
+def component(value: Value, part: str) -> Value:
+    """The x, y or z of a vector."""
+    if isinstance(value, Vector) and part in AXES and len(value.items) == 3:
+        return value.items[AXES.index(part)]
+    raise Unfit(f"{kind_of(value)} has no part {part!r}; vectors have x, y and z.")
+
+
+def _prime(node: Node, names: Names, where: Where) -> Value:
+    path = path_of(node.parts[0])
+    if path is None:
+        raise Unfit("only a coordinate has a rate: write the prime behind its name.")
+    return names.find(path + "'", node, where)
+
+
+def _group(node: Node, names: Names, where: Where) -> Value:
+    return _with_unit(value_of(node.parts[0], names, where), node, names)
+
+
+def _vector(node: Node, names: Names, where: Where) -> Value:
+    parts = [part for part in node.parts if isinstance(part, Node)]
+    letters = AXES if len(parts) == 3 else tuple(str(i + 1) for i in range(len(parts)))
+    items = tuple(value_of(p, names, where.of(x)) for p, x in zip(parts, letters, strict=True))
+    for part, item in zip(parts, items, strict=True):
+        if not isinstance(item, Quantity | Vector):
+            raise TextError(
+                f"a vector holds numbers, not {kind_of(item)}.", place=names.source.at(part)
+            )
+    vector = Vector(items)
+    return vector if len(parts) == len(node.parts) else _with_unit(vector, node, names)
+
+
+def _negative(node: Node, names: Names, where: Where) -> Value:
+    minus_one = Quantity(Fraction(-1), PURE, bare=True)
+    return multiplied(minus_one, value_of(node.parts[1], names, where))
+
+
+def _positive(node: Node, names: Names, where: Where) -> Value:
+    return value_of(node.parts[1], names, where)
+
+
+def _sum(node: Node, names: Names, where: Where) -> Value:
+    total = value_of(node.parts[0], names, where)
+    for sign, part in zip(node.parts[1::2], node.parts[2::2], strict=True):
+        total = added(total, value_of(part, names, where), 1 if sign == "+" else -1)
+    return total
+
+
+def _product(node: Node, names: Names, where: Where) -> Value:
+    where = where.anything()
+    total = value_of(node.parts[0], names, where)
+    for operator, part in zip(node.parts[1::2], node.parts[2::2], strict=True):
+        combine = multiplied if operator == "*" else divided
+        total = combine(total, value_of(part, names, where))
+    return total
+
+
+def _power(node: Node, names: Names, where: Where) -> Value:
+    base, exponent = (value_of(part, names, where.anything()) for part in node.parts)
+    return raised(base, exponent)
+
+
+def _unknown(node: Node, names: Names, where: Where) -> Value:
+    kind, arguments = str(node.parts[1]), node.parts[2:]
+    if kind not in ("s", "fs"):
+        raise Unfit(f"'?{kind}' is no unknown; '?s' is a scalar and '?fs(…)' a function.")
+    if kind == "s":
+        return names.unknown(where, None, node)
+    return names.unknown(where, [value_of(a, names, where.anything()) for a in arguments], node)
+
+
+def _string(node: Node, names: Names, where: Where) -> Value:
+    return Word(str(node.parts[0])[1:-1])
+
+
+def _rotation(node: Node, names: Names, where: Where) -> Value:
+    angle, axis = (value_of(part, names, where.anything()) for part in node.parts)
+    if not isinstance(angle, Quantity):
+        raise Unfit(f"before '||' stands an angle, not {kind_of(angle)}.")
+    if not same(angle.dimension, PURE):
+        raise Unfit(f"before '||' stands an angle, not {spelled(angle.dimension)}.")
+    _check_axis(axis, node, names)
+    return Turn(angle, axis)
+
+
+def _check_axis(axis: Value, node: Node, names: Names) -> None:
+    place = names.source.at(node.parts[1])
+    if not isinstance(axis, Vector) or len(axis.items) != 3:
+        raise TextError("behind '||' stands an axis of three numbers.", place=place)
+    if all(isinstance(a, Quantity) and is_zero(a.value) for a in axis.items):
+        raise TextError(
+            "the axis of a rotation is zero; it has no direction.",
+            place=place,
+            hint="Give a vector along the axis, such as [0,0,1].",
+        )
+
+
+def _sequence(node: Node, names: Names, where: Where) -> Value:
+    motions: list[Vector | Turn] = []
+    for part in node.parts:
+        motions += as_pose(value_of(part, names, where)).motions
+    return Pose(tuple(motions))
+
+
+def _on_body(node: Node, names: Names, where: Where) -> Value:
+    pose, base = node.parts
+    here = replace(where, unit="m", kind="quantity")
+    R, p = matrices_of(as_pose(value_of(pose, names, here)), names, pose)
+    carrier = value_of(base, names, replace(where, kind="body"))
+    if isinstance(carrier, BodyFrame):
+        return BodyFrame(carrier.body, *compose(carrier.R, carrier.p, R, p))
+    if isinstance(carrier, Quantity | Vector | Turn | Pose | Word):
+        raise TextError(
+            f"behind '@' stands a body, a frame or a shape, not {kind_of(carrier)}.",
+            place=names.source.at(base),
+        )
+    return names.placed(carrier, R, p)
+
+
+def as_pose(value: Value) -> Pose:
+    """A pose of a vector, a turn, a pose, or of 0 (null frame) and 1 (identity)."""
+    if isinstance(value, Quantity) and value.bare and value.value in (0, 1):
+        return Pose(())
+    if isinstance(value, Vector):
+        if len(value.items) != 3:
+            raise Unfit(f"a translation has three components, not {len(value.items)}.")
+        return Pose((value,))
+    if isinstance(value, Turn):
+        return Pose((value,))
+    if isinstance(value, Pose):
+        return value
+    raise Unfit(f"a frame is made of translations and rotations, not of {kind_of(value)}.")
+
+
+def matrices_of(pose: Pose, names: Names, node: Node) -> tuple[Array, Array]:
+    """R and p of a pose: its motions one after another, each in the frame reached so far."""
+    R, p = identity(), zeros(3)
+    for motion in pose.motions:
+        if isinstance(motion, Turn):
+            axis = [plain(q.value) for q in motion.axis.items if isinstance(q, Quantity)]
+            step = rotation_about(axis, motion.angle.value), zeros(3)
+        else:
+            step = identity(), array(_lengths(motion, names, node))
+        R, p = compose(R, p, *step)
+    return R, p
+
+
+def _lengths(motion: Vector, names: Names, node: Node) -> list[Any]:
+    for item in motion.items:
+        if not isinstance(item, Quantity) or not (item.bare or same(item.dimension, (1, 0, 0, 0))):
+            found = spelled(item.dimension) if isinstance(item, Quantity) else kind_of(item)
+            raise TextError(
+                f"a translation is made of lengths (m), not of {found}.",
+                place=names.source.at(node),
+            )
+    return [plain(item.value) for item in motion.items if isinstance(item, Quantity)]
+
+
+# ---- what a key expects
+
+
+def scalar_of(node: Node, names: Names, where: Where, what: str) -> Any:
+    """A number (exact or a formula) of the dimension of `where.unit`.
+
+    Raises:
+        TextError: if the value is no number or of another dimension; `what` names the key.
+    """
+    return in_unit(value_of(node, names, where), node, names, where, what).value
+
+
+def in_unit(value: Value, node: Node, names: Names, where: Where, what: str) -> Quantity:
+    """The value, if it is a number of the dimension of `where.unit`."""
+    place = names.source.at(node)
+    if not isinstance(value, Quantity):
+        raise TextError(f"{what} is a number, not {kind_of(value)}.", place=place)
+    dimension = unit_of(where.unit)[1]
+    if not value.bare and not same(value.dimension, dimension):
+        raise TextError(
+            f"{what} is {spelled(dimension)}, not {spelled(value.dimension)}.",
+            place=place,
+            hint=f"Write a number alone for SI, or with a unit such as '{where.unit}'."
+            if where.unit
+            else "",
+        )
+    return value
+
+
+def vector_of(node: Node, names: Names, where: Where, what: str) -> list[Any]:
+    """Three numbers of the dimension of `where.unit`; a single 0 is the null vector."""
+    value = value_of(node, names, where)
+    if isinstance(value, Quantity) and is_zero(value.value):
+        return [0, 0, 0]
+    if not isinstance(value, Vector) or len(value.items) != 3:
+        found = f"{len(value.items)}" if isinstance(value, Vector) else kind_of(value)
+        raise TextError(
+            f"{what} has three components, not {found}.", place=names.source.at(node)
+        )
+    return [plain(in_unit(q, node, names, where, what).value) for q in value.items]
+
+
+# ---- calls
+
+
+def _call(node: Node, names: Names, where: Where) -> Value:
+    name = str(node.parts[0])
+    values, named = [], {}
+    for part in node.parts[1:]:
+        if part.kind == "named":
+            named[str(part.parts[0])] = value_of(part.parts[1], names, where.anything())
+        else:
+            values.append(value_of(part, names, where.anything()))
+    shape = names.shape(name, values, named, node)
+    if shape is not None:
+        return shape
+    if name not in FUNCTIONS:
+        known = [*FUNCTIONS, *names.functions()]
+        raise NamingError.unknown("function", name, known, place=names.source.at(node))
+    return applied(name, values, named)
+
+
+_RULES: dict[str, Callable[[Node, Names, Where], Value]] = {
+    "number": _number,
+    "name": _name,
+    "member": _member,
+    "prime": _prime,
+    "group": _group,
+    "vector": _vector,
+    "negative": _negative,
+    "positive": _positive,
+    "sum": _sum,
+    "product": _product,
+    "power": _power,
+    "unknown": _unknown,
+    "string": _string,
+    "rotation": _rotation,
+    "sequence": _sequence,
+    "on_body": _on_body,
+    "call": _call,
+}

@@ -1,0 +1,100 @@
+"""The functions a formula of LSD may call, with what they ask of dimensions.
+
+Public names: FUNCTIONS, applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import liaison.expr as ex
+
+from .lsd_units import PURE, Dimension, same, spelled
+from .lsd_values import Quantity, Unfit, Value, checked
+
+
+def applied(name: str, values: list[Value], named: dict[str, Value]) -> Quantity:
+    """The value of a function of numbers; refuses the wrong number, kind or dimension of them."""
+    function, count, rule = FUNCTIONS[name]
+    if named or len(values) < count or (len(values) > count and rule != "most"):
+        raise Unfit(f"{name} takes {count} {'value' if count == 1 else 'values'}.")
+    quantities = [v for v in values if isinstance(v, Quantity)]
+    if len(quantities) < len(values):
+        raise Unfit(f"{name} takes numbers, not vectors or texts.")
+    try:
+        result = function(*(q.value for q in quantities))
+    except (ValueError, ZeroDivisionError, ArithmeticError):
+        raise Unfit(f"{name} has no value here.") from None
+    if isinstance(result, int):
+        result = Fraction(result)
+    bare = all(q.bare for q in quantities)
+    return Quantity(checked(result), _result_dimension(name, rule, quantities), bare)
+
+
+def _result_dimension(name: str, rule: str, arguments: list[Quantity]) -> Dimension | None:
+    """The dimension of a function's value, once its arguments have been found fit."""
+    relevant = arguments[1:] if name == "if" else arguments
+    first = next((q for q in relevant if not q.bare), relevant[0]).dimension
+    for q in relevant:
+        wanted = PURE if rule in ("pure", "angle") else first
+        if not q.bare and not same(q.dimension, wanted):
+            raise Unfit(f"{name} of {spelled(q.dimension)}: expected {spelled(wanted)}.")
+    if rule == "root" and first is not None:
+        if any(n % 2 for n in first[:3]):
+            raise Unfit(f"the square root of {spelled(first)} has no dimension.")
+        return (first[0] // 2, first[1] // 2, first[2] // 2, 0)
+    angle = (0, 0, 0, 1)
+    return {"pure": PURE, "sign": PURE, "angle": angle, "ratio": angle}.get(rule, first)
+
+
+def _sqrt(x: Any) -> Any:
+    if isinstance(x, Fraction) and x < 0:
+        raise Unfit("the square root of a negative number is no number.")
+    return ex.sqrt(x)
+
+
+def _log(x: Any) -> Any:
+    if isinstance(x, Fraction) and x <= 0:
+        raise Unfit("the logarithm of zero or of a negative number is no number.")
+    return ex.log(x)
+
+
+def _inverse(function: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
+    def inside(x: Any) -> Any:
+        if isinstance(x, Fraction) and abs(x) > 1:
+            raise Unfit(f"{name} is defined between -1 and 1 only.")
+        return function(x)
+
+    return inside
+
+
+def _folded(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def of(*values: Any) -> Any:
+        total = values[0]
+        for value in values[1:]:
+            total = function(total, value)
+        return total
+
+    return of
+
+
+FUNCTIONS: dict[str, tuple[Callable[..., Any], int, str]] = {
+    "sqrt": (_sqrt, 1, "root"),
+    "sin": (ex.sin, 1, "pure"),
+    "cos": (ex.cos, 1, "pure"),
+    "tan": (ex.tan, 1, "pure"),
+    "asin": (_inverse(ex.asin, "asin"), 1, "angle"),
+    "acos": (_inverse(ex.acos, "acos"), 1, "angle"),
+    "atan": (ex.atan, 1, "angle"),
+    "atan2": (ex.atan2, 2, "ratio"),
+    "exp": (ex.exp, 1, "pure"),
+    "log": (_log, 1, "pure"),
+    "abs": (ex.absolute, 1, "same"),
+    "sign": (ex.sign, 1, "sign"),
+    "min": (_folded(ex.minimum), 2, "most"),
+    "max": (_folded(ex.maximum), 2, "most"),
+    "if": (ex.select, 3, "same"),
+}
+

@@ -1,0 +1,296 @@
+"""`join FRAME and FRAME with TYPE … end`: joints by name, or by the motions they leave.
+
+Public names: Joined, joint_of, JOINT_TYPES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+from liaison.errors import LiaisonError, Place, TextError
+from liaison.expr import symbol
+from liaison.model import (
+    BryantXYZ,
+    Cylindrical,
+    EulerZXZ,
+    Fixed,
+    Free,
+    Helical,
+    Joint,
+    JointType,
+    LineOnPlane,
+    Marker,
+    ParallelAxes,
+    Perpendicular,
+    Planar,
+    PointOnLine,
+    PointOnPlane,
+    Prismatic,
+    Quaternion,
+    Revolute,
+    Rod,
+    RotationMatrix,
+    Spherical,
+    SphericalPin,
+    Universal,
+)
+from liaison.spatial import is_zero, product, rotation_onto_z
+
+from .lsd_formulas import Where, path_of, scalar_of, value_of, vector_of
+from .lsd_links import motions_of, type_of_motions
+from .lsd_names import EARTH, GROUND, Book, Keys, no_such
+from .lsd_nodes import Node
+from .lsd_values import BodyFrame, Quantity, Value, Word, kind_of, plain
+
+_BALL = ("attitude",)
+_AXIS = ("axis",)
+
+# word -> type and the properties it takes
+JOINT_TYPES: dict[str, tuple[type[JointType], tuple[str, ...]]] = {
+    "fixed": (Fixed, ()),
+    "revolute": (Revolute, _AXIS),
+    "prismatic": (Prismatic, _AXIS),
+    "helical": (Helical, ("axis", "pitch")),
+    "cylindrical": (Cylindrical, _AXIS),
+    "universal": (Universal, ()),
+    "spherical_pin": (SphericalPin, ()),
+    "spherical": (Spherical, _BALL),
+    "planar": (Planar, _AXIS),
+    "point_on_line": (PointOnLine, ("axis", "attitude")),
+    "line_on_plane": (LineOnPlane, ()),
+    "point_on_plane": (PointOnPlane, ("axis", "attitude")),
+    "perpendicular": (Perpendicular, ()),
+    "parallel_axes": (ParallelAxes, _AXIS),
+    "rod": (Rod, ("length", "attitude")),
+    "free": (Free, _BALL),
+}
+SYNONYMS = {
+    "rigid": "fixed", "weld": "fixed", "encastrement": "fixed",
+    "hinge": "revolute", "pivot": "revolute",
+    "slider": "prismatic", "glissiere": "prismatic",
+    "screw": "helical", "helicoidale": "helical",
+    "pivot_glissant": "cylindrical", "cardan": "universal",
+    "rotule_a_doigt": "spherical_pin",
+    "ball": "spherical", "rotule": "spherical",
+    "appui_plan": "planar", "lineaire_annulaire": "point_on_line",
+    "lineaire_rectiligne": "line_on_plane", "ponctuelle": "point_on_plane",
+    "libre": "free",
+}  # fmt: skip
+ATTITUDES = {
+    "quaternion": Quaternion,
+    "euler": EulerZXZ,
+    "bryant": BryantXYZ,
+    "matrix": RotationMatrix,
+}
+EFFORTS = ("torque", "force")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A joint as read, with what is needed to read its effort once all coordinates are known."""
+
+    joint: Joint
+    keys: Keys
+    axis: list[Any]
+    local: Mapping[str, Value]
+    node: Node
+
+
+def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
+    """The joint of a `join … end`; without a name it is named after its two bodies."""
+    first, second, word = node.parts[1], node.parts[2], node.parts[3]
+    if name is None:
+        pair = [_body_name(first, book), _body_name(second, book)]
+        if pair[1] == GROUND:
+            pair.reverse()
+        name = book.free_name("_".join(pair))
+        book.places[name] = place
+    coordinates = [part for part in node.parts if isinstance(part, Node)][2:-1]
+    names = tuple(str(token) for part in coordinates for token in part.parts)
+    keys = Keys(node.parts[-1], f"joint {name!r}", book.source)
+    sides = [_side(side, name, book) for side in (first, second)]
+    # the ground is the predecessor, whichever side it is written on
+    if sides[1].body == GROUND:
+        sides.reverse()
+    made = _Made(name, str(word), names, keys, book)
+    type_, axis, labels = made.link(word) if str(word) == "link" else made.named(word)
+    sides = [_turned(side, axis, type_) for side in sides]
+    try:
+        joint = Joint(name, type_, sides[0], sides[1], labels, place=place)
+    except LiaisonError as error:
+        error.place = error.place or place
+        raise
+    book.add_joint(joint, names)
+    return Joined(joint, keys, axis, made.local, node)
+
+
+def _body_name(node: Node, book: Book) -> str:
+    """The body a frame is on, told from the text alone."""
+    base = node.parts[1] if node.kind == "on_body" else node
+    word = (path_of(base) or "frame").partition(".")[0]
+    if word in book.lets:
+        value = book.find(word, base, Where(word, kind="body"))
+        return value.body if isinstance(value, BodyFrame) else word
+    return GROUND if word in EARTH else word
+
+
+def _side(node: Node, joint: str, book: Book) -> Marker:
+    body = _body_name(node, book)
+    value = value_of(node, book, Where(f"{joint}.{body}", kind="body"))
+    if not isinstance(value, BodyFrame):
+        raise TextError(
+            f"a joint connects frames on bodies, not {kind_of(value)}.",
+            place=book.source.at(node),
+            hint="Write a body, or a pose on it: [1,0,0] @ crank.",
+        )
+    return marker_of(value, book.source.at(node))
+
+
+def marker_of(frame: BodyFrame, place: Place) -> Marker:
+    """The record of a frame on a body."""
+    rows = tuple(tuple(row) for row in frame.R)
+    return Marker(frame.body, rows, tuple(frame.p), place=place)  # type: ignore[arg-type]
+
+
+def _turned(marker: Marker, axis: list[Any], type_: JointType) -> Marker:
+    """The marker with its z along the axis, for types that have one."""
+    if axis == [0, 0, 1] or type(type_) not in _TURNED:
+        return marker
+    R = product(marker.rotation, rotation_onto_z(axis))
+    return replace(marker, R=tuple(tuple(row) for row in R))
+
+
+_TURNED = tuple(cls for cls, takes in JOINT_TYPES.values() if "axis" in takes)
+
+
+class _Made:
+    """Makes the type of a joint and the labels of its coordinates."""
+
+    def __init__(
+        self, name: str, word: str, names: tuple[str, ...], keys: Keys, book: Book
+    ) -> None:
+        self.name, self.word, self.names, self.keys, self.book = name, word, names, keys, book
+        self.local: dict[str, Value] = {}
+
+    def labels(self, count: int) -> tuple[str, ...]:
+        """Labels of the coordinates the author named; none means the usual ones."""
+        if not self.names or count == 1:
+            return ()
+        return tuple(f"{self.name}.{part}" for part in self.names)
+
+    def remember(self, names: tuple[str, ...]) -> None:
+        """Lets the joint's own formulas say x and x' for its coordinates."""
+        for part in names:
+            label = self.name if len(names) == 1 else f"{self.name}.{part}"
+            self.local[part] = Quantity(symbol(label), None)
+            self.local[f"{part}'"] = Quantity(symbol(f"{label}'"), None)
+
+    def named(self, word: Any) -> tuple[JointType, list[Any], tuple[str, ...]]:
+        """A type by its word in the catalogue."""
+        book = self.book
+        place = book.source.place(word.line, word.column, len(word))
+        known = SYNONYMS.get(self.word, self.word)
+        if known not in JOINT_TYPES:
+            raise no_such("joint type", self.word, [*JOINT_TYPES, *SYNONYMS, "link"], place)
+        cls, takes = JOINT_TYPES[known]
+        self.keys.check((*takes, *EFFORTS))
+        type_ = cls(**self.properties(takes, place))
+        if self.names and len(self.names) != type_.nq:
+            raise TextError(
+                f"a {known} joint has {type_.nq} coordinates, not {len(self.names)}.", place=place
+            )
+        self.remember(self.names or type_.coordinate_names)
+        return type_, self.axis(), self.labels(type_.nq)
+
+    def axis(self) -> list[Any]:
+        """The axis in the axes of both frames; z if it is not said."""
+        node = self.keys.get("axis")
+        if node is None:
+            return [0, 0, 1]
+        what = f"the axis of joint {self.name!r}"
+        axis = vector_of(node, self.book, Where(f"{self.name}.axis"), what)
+        if all(is_zero(a) for a in axis):
+            raise TextError(
+                f"{what} is zero; it has no direction.",
+                place=self.book.source.at(node),
+                hint="Give a vector along the axis, such as [0,0,1].",
+            )
+        return axis
+
+    def properties(self, takes: tuple[str, ...], place: Place) -> dict[str, Any]:
+        """Pitch, length and attitude, for the types that take them."""
+        given: dict[str, Any] = {}
+        if "pitch" in takes:
+            given["pitch"] = self.pitch(self.keys.need("pitch", place))
+        if "length" in takes:
+            node = self.keys.need("length", place)
+            where, what = Where(f"{self.name}.length", "m"), f"the length of joint {self.name!r}"
+            given["length"] = plain(scalar_of(node, self.book, where, what))
+        attitude = self.keys.get("attitude")
+        if attitude is not None:
+            given["attitude"] = self.attitude(attitude)
+        return given
+
+    def pitch(self, node: Node) -> Any:
+        """Advance by angle [m/rad]; a bare length is refused, because it may mean a turn."""
+        what = f"the pitch of joint {self.name!r}"
+        value = value_of(node, self.book, Where(f"{self.name}.pitch", "m/rad"))
+        known = value.dimension if isinstance(value, Quantity) else None
+        if known is not None and not value.bare and known != (1, 0, 0, -1):
+            raise TextError(
+                f"{what} is a length by an angle.",
+                place=self.book.source.at(node),
+                hint="Write for example 5 mm/rev, or 0.8 mm/rad.",
+            )
+        where = Where(f"{self.name}.pitch", "m/rad")
+        return plain(scalar_of(node, self.book, where, what))
+
+    def attitude(self, node: Node) -> Any:
+        """How a ball or free joint counts its turn."""
+        word = path_of(node)
+        if word is None:
+            value = value_of(node, self.book, Where(self.name))
+            word = value.text if isinstance(value, Word) else kind_of(value)
+        if word not in ATTITUDES:
+            raise no_such("attitude", word, ATTITUDES, self.book.source.at(node))
+        return ATTITUDES[word]()
+
+    def link(self, word: Any) -> tuple[JointType, list[Any], tuple[str, ...]]:
+        """link(x, y, …) with dof, dof1, dof2 …: elementary motions one after another."""
+        place = self.book.source.place(word.line, word.column, len(word))
+        if not self.names:
+            raise TextError("a link names its coordinates: link(x, y).", place=place)
+        self.remember(self.names)
+        dofs = [key for key in self.keys.nodes if key.startswith("dof")]
+        self.keys.check((*sorted(dofs, key=_order), *EFFORTS) if dofs else ("dof", *EFFORTS))
+        motions, names = [], []
+        for key in sorted(dofs, key=_order):
+            node = self.keys.nodes[key][0]
+            where = Where(f"{self.name}.{key}", local=self.local)
+            for part, motion in motions_of(node, where, self.names, self.book):
+                motions.append(motion)
+                names.append(part)
+        _check_each_once(self.names, names, place)
+        type_, axis = type_of_motions(motions, names)
+        self.names = tuple(names)
+        return type_, axis, self.labels(len(names))
+
+
+def _order(key: str) -> tuple[int, str]:
+    number = key.removeprefix("dof")
+    return (int(number) if number.isdigit() and len(number) < 4 else 0, key)
+
+
+def _check_each_once(declared: tuple[str, ...], used: list[str], place: Place) -> None:
+    for part in declared:
+        count = used.count(part)
+        if count != 1 or declared.count(part) != 1:
+            said = "moves nothing" if count == 0 else "is used more than once"
+            raise TextError(
+                f"the coordinate {part!r} of the link {said}.",
+                place=place,
+                hint="Each coordinate is one elementary motion: [x,0,0], or x || [1,0,0].",
+            )

@@ -1,0 +1,275 @@
+"""The book of names of a text: what each stands for, and how the unnamed gets its name.
+
+A name is used once. What the author leaves unsaid (`?s`, a joint without name, a body's mass) is
+named by its place: `reflector.iframe.z`, `satellite_arm`, `satellite.mass`.
+
+Public names: Book, Keys.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from liaison.errors import LiaisonError, NamingError, Place, TextError
+from liaison.expr import PI, Function, as_expr, symbol
+from liaison.model import Joint, Parameter
+from liaison.spatial import Array, identity, zeros
+
+from .lsd_formulas import Where, component, value_of
+from .lsd_nodes import Node, Source
+from .lsd_shapes import SHAPES, moved_shape, shape_of
+from .lsd_units import unit_of
+from .lsd_values import BodyFrame, Quantity, Unfit, Value
+
+GROUND = "ground"
+EARTH = ("earth", "ground")
+Given: TypeAlias = Callable[[str], Parameter]  # expected unit -> the parameter with its value
+MAX_CHAIN = 50  # definitions that wait for later definitions
+
+
+class Book:
+    """Everything that has a name in a text, filled while the text is read."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.places: dict[str, Place] = {}
+        self.lets: dict[str, Node] = {}
+        self.values: dict[str, Value] = {}
+        self.frames: dict[str, BodyFrame] = {}
+        self.symbols: dict[str, Quantity] = {"t": Quantity(symbol("t"), (0, 0, 1, 0))}
+        self.parameters: dict[str, Parameter] = {}
+        self.laws: dict[str, Function] = {}
+        self.make_body: Callable[[str], None] = lambda name: None
+        self.bodies: dict[str, Node] = {}
+        self.joints: dict[str, Joint] = {}
+        self.labels: set[str] = set()
+        self.given: dict[str, Given] = {}
+        self.bindings: dict[str, Node] = {}
+        self.used: set[str] = set()
+        self.waiting: list[str] = []
+        for name in EARTH:
+            self.frames[name] = BodyFrame(GROUND, identity(), zeros(3))
+
+    # ---- declaring
+
+    def declare(self, name: str, place: Place) -> str:
+        """Reserves a name; refuses one that is taken."""
+        if name in (*EARTH, "t", "pi"):
+            raise NamingError(f"{name!r} has a meaning of its own; choose another.", place=place)
+        if name in self.places:
+            first = self.places[name]
+            raise NamingError(
+                f"the name {name!r} is given twice; each name is used once.",
+                place=place,
+                hint=f"It is given first in line {first.line}.",
+            )
+        self.places[name] = place
+        return name
+
+    def free_name(self, wish: str) -> str:
+        """A name like the wish that nothing has yet."""
+        name, count = wish, 1
+        while name in self.places or name in self.symbols or name in self.laws:
+            count += 1
+            name = f"{wish}_{count}"
+        return name
+
+    def add_parameter(self, parameter: Parameter) -> Quantity:
+        """A parameter and its symbol."""
+        self.parameters[parameter.name] = parameter
+        known = unit_of(parameter.unit)[1] if parameter.unit else None
+        quantity = Quantity(symbol(parameter.name), known)
+        self.symbols[parameter.name] = quantity
+        return quantity
+
+    def unknown_parameter(self, wish: str, unit: str, place: Place) -> Quantity:
+        """A new parameter named by its place; `parameter NAME = …` may have given it a value."""
+        name = self.free_name(wish)
+        if name in self.given:
+            self.used.add(name)
+            return self.add_parameter(self.given[name](unit))
+        return self.add_parameter(Parameter(name, None, unit=unit, place=place))
+
+    def add_joint(self, joint: Joint, names: tuple[str, ...]) -> None:
+        """The symbols of a joint's coordinates and speeds.
+
+        A joint's only coordinate is called by the joint's name, and also `joint.x`.
+        """
+        self.joints[joint.name] = joint
+        kind = joint.type
+        units = [*kind.coordinate_units, *kind.speed_units]
+        for label, unit in zip([*joint.coordinates, *joint.speeds], units, strict=True):
+            self.symbols[label] = Quantity(symbol(label), unit_of(unit)[1])
+            self.labels.add(label)
+        if kind.nq == 1:
+            for part in {*kind.coordinate_names, *names}:
+                for prime in ("", "'"):
+                    of = self.symbols[f"{joint.coordinates[0]}{prime}"]
+                    self.symbols.setdefault(f"{joint.name}.{part}{prime}", of)
+
+    # ---- what a formula asks (Names of lsd_formulas)
+
+    def unknown(self, where: Where, arguments: list[Value] | None, node: Node) -> Quantity:
+        """A new unknown, named by its place."""
+        if arguments is None:
+            return self.unknown_parameter(where.path, where.unit, self.source.at(node))
+        if not arguments or not all(isinstance(a, Quantity) for a in arguments):
+            raise Unfit("'?fs' stands for a function of numbers: ?fs(x, x').")
+        name = self.free_name(where.path)
+        law = Function(name, len(arguments))
+        self.laws[name] = law
+        if name in self.bindings:
+            return self.bound(name, arguments)
+        return Quantity(law(*(as_expr(a.value) for a in arguments)), None)
+
+    def bound(self, name: str, arguments: list[Value]) -> Quantity:
+        """The formula that `law NAME(…) = …` gives for an unknown law."""
+        node = self.bindings[name]
+        self.used.add(name)
+        names = ["".join(map(str, part.parts)) for part in node.parts[2:-1]]
+        if len(names) != len(arguments):
+            raise TextError(
+                f"the law {name!r} has {len(arguments)} arguments, not {len(names)}.",
+                place=self.source.at(node),
+            )
+        where = Where(name, local=dict(zip(names, arguments, strict=True)))
+        value = value_of(node.parts[-1], self, where)
+        if not isinstance(value, Quantity):
+            raise TextError("a law gives a number.", place=self.source.at(node.parts[-1]))
+        return value
+
+    def shape(self, name: str, values: list[Value], named: dict[str, Value], node: Node) -> Value:
+        """A shape, or None if no shape has the name."""
+        if name not in SHAPES:
+            return None
+        return shape_of(name, values, named)
+
+    def placed(self, shape: Value, R: Array, p: Array) -> Value:
+        """A shape moved on its body."""
+        return moved_shape(shape, R, p)
+
+    def functions(self) -> tuple[str, ...]:
+        """Names of the shapes."""
+        return tuple(SHAPES)
+
+    def find(self, path: str, node: Node, where: Where) -> Value:
+        """What a dotted name stands for."""
+        for table in (where.local, self.symbols, self.values, self.frames):
+            if path in table:
+                return table[path]
+        if path == "pi":
+            return Quantity(PI, bare=True)
+        if path in self.lets:
+            return self.value_of_let(path)
+        found = self.on_body(path, node)
+        if found is not None:
+            return found
+        base, _, part = path.rpartition(".")
+        if base in self.lets or base in where.local:
+            return component(self.find(base, node, where), part)
+        raise self.unknown_name(path, node, where)
+
+    def value_of_let(self, name: str) -> Value:
+        """The value of `let name = formula`; made once, when it is first needed."""
+        if name in self.waiting or len(self.waiting) > MAX_CHAIN:
+            chain = " → ".join([*self.waiting[-6:], name])
+            raise TextError(f"{name!r} is defined by itself: {chain}.", place=self.places[name])
+        self.waiting.append(name)
+        self.values[name] = value_of(self.lets[name], self, Where(name))
+        self.waiting.pop()
+        return self.values[name]
+
+    def on_body(self, path: str, node: Node) -> BodyFrame | None:
+        """The frame of a body: itself, its `.frame`, its `.iframe`."""
+        name, _, part = path.partition(".")
+        if name in EARTH and part == "frame":
+            return self.frames[GROUND]
+        if name not in self.bodies:
+            return None
+        if part not in ("", "frame", "iframe"):
+            raise NamingError.unknown(
+                f"frame of body {name!r}", part, ["frame", "iframe"], place=self.source.at(node)
+            )
+        if part == "iframe":
+            self.make_body(name)
+            return self.frames[f"{name}.iframe"]
+        return BodyFrame(name, identity(), zeros(3))
+
+    def unknown_name(self, path: str, node: Node, where: Where) -> LiaisonError:
+        """The refusal of a name, with the nearest one that would do."""
+        place = self.source.at(node)
+        word = path.rstrip("'")
+        if word.lower() in ("nan", "inf", "infinity"):
+            return TextError(f"{word!r} is no finite number; quantities must be finite.", place=place)
+        if where.kind == "body":
+            known = [GROUND, *self.bodies, *self.lets]
+            base = word.partition(".")[0]
+            return no_such("body", base, known, place, order=[*self.bodies])
+        if word.rpartition(".")[0] in self.joints or path.endswith("'"):
+            known = [name for name in self.symbols if name.endswith("'") == path.endswith("'")]
+            return no_such("coordinate", path, known, place)
+        if word in self.joints:
+            known = [name for name in self.symbols if name.startswith(f"{word}.")]
+            return no_such("coordinate", path, known, place)
+        return no_such("quantity", path, [*where.local, *self.symbols, *self.lets, "pi"], place)
+
+
+def no_such(
+    kind: str, name: str, declared: Iterable[str], place: Place, *, order: Iterable[str] = ()
+) -> NamingError:
+    """No `kind` has the name; proposes the nearest spelling, else the one with its initial."""
+    known = sorted({n for n in declared if not n.endswith("'")} or set(declared))
+    near = difflib.get_close_matches(name, known, n=1)
+    near = near or [other for other in order if other[:1].lower() == name[:1].lower()]
+    guess = f"; did you mean {near[0]!r}?" if near else "."
+    listed = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
+    return NamingError(
+        f"no {kind} is named {name!r}{guess}", place=place, hint=f"Declared: {listed or 'none'}."
+    )
+
+
+class Keys:
+    """The `key = value` pairs of one construct, each asked for by its name."""
+
+    def __init__(self, pairs: Node, owner: str, source: Source) -> None:
+        self.owner, self.source = owner, source
+        self.nodes: dict[str, list[Node]] = {}
+        self.names: dict[str, Any] = {}
+        for pair in pairs.parts:
+            token, node = pair.parts
+            self.nodes.setdefault(str(token), []).append(node)
+            self.names[str(token)] = token
+
+    def check(self, allowed: Iterable[str], *, many: Iterable[str] = ()) -> None:
+        """Refuses keys that do not belong here, and keys given twice unless they may be `many`."""
+        known = [*allowed, *many]
+        for key, token in self.names.items():
+            place = self.source.place(token.line, token.column, len(token))
+            if key not in known:
+                near = difflib.get_close_matches(key, known, n=1)
+                guess = f"; did you mean {near[0]!r}?" if near else "."
+                raise NamingError(
+                    f"{self.owner} has no property {key!r}{guess}",
+                    place=place,
+                    hint=f"It takes: {', '.join(known) or 'none'}.",
+                )
+            if len(self.nodes[key]) > 1 and key not in many:
+                raise NamingError(f"{self.owner} gives {key!r} twice.", place=place)
+
+    def get(self, key: str) -> Node | None:
+        """The value of a key, if it is given."""
+        return self.nodes[key][0] if key in self.nodes else None
+
+    def need(self, key: str, place: Place) -> Node:
+        """The value of a key that must be given."""
+        node = self.get(key)
+        if node is None:
+            raise TextError(f"{self.owner} needs '{key} = …'.", place=place)
+        return node
+
+    def all(self, key: str) -> list[Node]:
+        """All values of a key that may be given several times."""
+        return self.nodes.get(key, [])
+

@@ -1,0 +1,224 @@
+"""The small statements: parameter, input, start, output, event, law, impose, require.
+
+They are declared first, in the order of the text, and read when all coordinates are known.
+
+Public names: Statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from liaison.errors import Place, TextError
+from liaison.expr import as_expr, symbol, symbols_of
+from liaison.model import (
+    Constraint,
+    Event,
+    Holonomic,
+    Input,
+    Nonholonomic,
+    Output,
+    Parameter,
+    PrescribedMotion,
+    Start,
+)
+
+from .lsd_forces import coordinate_of
+from .lsd_formulas import Where, in_unit, path_of, value_of
+from .lsd_names import Book
+from .lsd_nodes import Node
+from .lsd_starts import starts_of
+from .lsd_units import same, si_unit, spelled, unit_of
+from .lsd_values import Quantity, Value, kind_of
+
+DIRECTIONS = {"rising": 1, "falling": -1, "crossing": 0}
+
+
+class Statements:
+    """What the small statements of a text make."""
+
+    def __init__(self, book: Book) -> None:
+        self.book = book
+        self.inputs: list[Input] = []
+        self.starts: list[Start] = []
+        self.events: list[Event] = []
+        self.outputs: list[Output] = []
+        self.constraints: list[Constraint] = []
+        self.later: list[Callable[[], None]] = []
+        self.given_places: dict[str, Place] = {}
+
+    def declare(self, statement: Node) -> None:
+        """First pass: names; what needs coordinates is put off."""
+        place = self.book.source.at(statement.parts[1]) if isinstance(
+            statement.parts[1], Node
+        ) else self.word_place(statement.parts[1])
+        getattr(self, f"_{statement.kind}")(statement, place)
+
+    def read_deferred(self) -> None:
+        """Second pass, when all coordinates are known."""
+        for read in self.later:
+            read()
+
+    def word_place(self, token: Any) -> Place:
+        """The place of a word."""
+        return self.book.source.place(token.line, token.column, len(token))
+
+    # ---- parameter, input
+
+    def _parameter(self, statement: Node, place: Place) -> None:
+        name = ".".join(str(token) for token in statement.parts[1].parts)
+        if "." in name:
+            # the value of something that was named by its place
+            self.given_places[name] = place
+            self.book.given[name] = lambda unit: self.parameter(statement, name, unit, place)
+            return
+        self.book.declare(name, place)
+        self.book.add_parameter(self.parameter(statement, name, "", place))
+
+    def parameter(self, statement: Node, name: str, unit: str, place: Place) -> Parameter:
+        """The record: value, unit and bounds; all constants."""
+        parts = {part.kind: part for part in statement.parts[2:]}
+        said, bounds = parts.pop("unit", None), parts.pop("bounds", None)
+        value = next(iter(parts.values()), None)
+        factor: Any = Fraction(1)
+        if said is not None:
+            token = said.parts[0]
+            factor, dimension = unit_of(str(token), self.word_place(token))
+            unit = unit or si_unit(dimension)
+        what = f"parameter {name!r}"
+        quantities = [
+            None if node is None else self.constant(node, name, what)
+            for node in (value, *(bounds.parts if bounds else (None, None)))
+        ]
+        unit = unit or next((si_unit(q.dimension) for q in quantities if q and not q.bare), "")
+        self.check_units(quantities, unit, what, place)
+        scaled = [q and (q.value * factor if q.bare else q.value) for q in quantities]
+        return Parameter(name, scaled[0], unit, scaled[1], scaled[2], place=place)
+
+    def constant(self, node: Node, name: str, what: str) -> Quantity:
+        """A number that depends on nothing."""
+        value = self.quantity(node, name, what)
+        if symbols_of([as_expr(value.value)]):
+            raise TextError(
+                f"the value of {what} depends on other quantities.",
+                place=self.book.source.at(node),
+                hint="A parameter is a number; write 'let NAME = …' for what follows from others.",
+            )
+        return value
+
+    def check_units(
+        self, quantities: list[Quantity | None], unit: str, what: str, place: Place
+    ) -> None:
+        """One dimension for value and bounds."""
+        dimension = unit_of(unit)[1] if unit else None
+        for q in quantities:
+            if q is not None and not q.bare and not same(q.dimension, dimension):
+                raise TextError(
+                    f"{what} is {spelled(dimension)}, not {spelled(q.dimension)}.", place=place
+                )
+
+    def _input(self, statement: Node, place: Place) -> None:
+        name = self.book.declare(str(statement.parts[1]), place)
+        record = self.parameter(statement, name, "", place)
+        default = 0 if record.value is None else record.value
+        self.inputs.append(Input(name, record.unit, default, place=place))
+        dimension = unit_of(record.unit)[1] if record.unit else None
+        self.book.symbols[name] = Quantity(symbol(name), dimension)
+
+    # ---- laws, outputs, events, starts
+
+    def _law(self, statement: Node, place: Place) -> None:
+        name = ".".join(str(token) for token in statement.parts[1].parts)
+        self.book.bindings[name] = statement
+        self.given_places[name] = place
+
+    def _output(self, statement: Node, place: Place) -> None:
+        name = self.book.declare(str(statement.parts[1]), place)
+        self.later.append(lambda: self.outputs.append(self.output(statement, name, place)))
+
+    def output(self, statement: Node, name: str, place: Place) -> Output:
+        """A formula to be recorded, in SI or in the unit behind 'in'."""
+        value = self.quantity(statement.parts[2], name, f"output {name!r}")
+        if len(statement.parts) < 4:
+            return Output(name, value.value, si_unit(value.dimension), place=place)
+        token = statement.parts[3].parts[0]
+        factor, dimension = unit_of(str(token), self.word_place(token))
+        if not same(value.dimension, dimension):
+            raise TextError(
+                f"output {name!r} is {spelled(value.dimension)}, not {spelled(dimension)}.",
+                place=self.word_place(token),
+            )
+        return Output(name, as_expr(value.value) / factor, str(token), place=place)
+
+    def _event(self, statement: Node, place: Place) -> None:
+        name = self.book.declare(str(statement.parts[1]), place)
+        words = [str(part) for part in statement.parts[3:]]
+        direction = next((DIRECTIONS[w] for w in words if w in DIRECTIONS), 0)
+        action = "stop" if "stop" in words else "record"
+
+        def read() -> None:
+            formula = self.quantity(statement.parts[2], name, f"event {name!r}").value
+            self.events.append(Event(name, formula, direction, action, place=place))
+
+        self.later.append(read)
+
+    def _initial(self, statement: Node, place: Place) -> None:
+        self.later.append(
+            lambda: self.starts.extend(
+                starts_of(statement.parts[1], statement.parts[2], place, self.book)
+            )
+        )
+
+    # ---- relations
+
+    def relation(self, name: str | None, node: Node, place: Place) -> None:
+        """impose A = law(t), or require formula = formula."""
+        if node.kind == "impose":
+            self.constraints.append(self.imposed(name, node, place))
+            return
+        left, right = node.parts[1:]
+        name = name or self.book.free_name("relation")
+        self.book.places.setdefault(name, place)
+        what = f"relation {name!r}"
+        a, b = self.quantity(left, name, what), self.quantity(right, name, what)
+        if not (a.bare or b.bare or same(a.dimension, b.dimension)):
+            raise TextError(
+                f"{what} equates {spelled(a.dimension)} with {spelled(b.dimension)}.",
+                place=self.book.source.at(left),
+            )
+        formula = as_expr(a.value) - as_expr(b.value)
+        speeds = {x for joint in self.book.joints.values() for x in joint.speeds}
+        speeds |= {x for x in self.book.labels if x.endswith("'")}
+        has_rates = any(x.name in speeds or x.name.endswith("'") for x in symbols_of([formula]))
+        record = Nonholonomic if has_rates else Holonomic
+        self.constraints.append(record(name, formula, place=place))
+
+    def imposed(self, name: str | None, node: Node, place: Place) -> PrescribedMotion:
+        """A coordinate that follows a law of time."""
+        label = coordinate_of(node.parts[1], self.book)
+        name = name or self.book.free_name(f"imposed_{label}")
+        self.book.places.setdefault(name, place)
+        unit = si_unit(self.book.symbols[label].dimension)
+        what = f"the motion of {label!r}"
+        law = in_unit(
+            value_of(node.parts[2], self.book, Where(name)),
+            node.parts[2],
+            self.book,
+            Where(name, unit),
+            what,
+        )
+        return PrescribedMotion(name, label, law.value, place=place)
+
+    def quantity(self, node: Node, path: str, what: str) -> Quantity:
+        """The scalar of a formula."""
+        value: Value = value_of(node, self.book, Where(path))
+        if isinstance(value, Quantity):
+            return value
+        raise TextError(
+            f"{what} is a number, not {kind_of(value)}.", place=self.book.source.at(node)
+        )
+
+
+_ = path_of

@@ -1,0 +1,198 @@
+"""What a formula of LSD can be worth: quantities with their dimension, vectors, turns, frames.
+
+A `Quantity` is a scalar in SI with its dimension. Angles count as pure numbers when dimensions
+are compared. A number written without a unit fits any dimension; a quantity whose dimension cannot
+be known (a parameter given without unit, an unknown) is never refused.
+
+Public names: Value, Quantity, Vector, Turn, Pose, BodyFrame, Word, Unfit, Dimension, PURE, kind_of,
+added, multiplied, divided, raised, checked, number_of, plain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias, final
+
+from liaison.expr import Expr, as_expr
+from .lsd_units import PURE, Dimension, same, spelled
+from liaison.spatial import Array
+
+MAX_BITS = 20_000  # of an exact number
+MAX_EXPONENT = 1_000
+TOO_LARGE = "it must stay below 1.8e308"
+
+
+class Unfit(Exception):
+    """Values that do not go together; whoever knows the place makes it a TextError."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A scalar in SI; `dimension` None where nothing is known, `bare` for numbers without unit."""
+
+    value: Fraction | Expr
+    dimension: Dimension | None = PURE
+    bare: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Values in brackets; rows of a matrix are vectors too."""
+
+    items: tuple[Quantity | Vector, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """angle || axis."""
+
+    angle: Quantity
+    axis: Vector
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """Motions one after another: vectors and turns."""
+
+    motions: tuple[Vector | Turn, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BodyFrame:
+    """A frame on a body: rotation and position in the body's own frame."""
+
+    body: str
+    R: Array
+    p: Array
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A text in quotes, or a name that stands for itself."""
+
+    text: str
+
+
+Value: TypeAlias = Any  # one of the classes above, or a shape of liaison.model
+
+
+def kind_of(value: Value) -> str:
+    """What a value is, in words."""
+    names = {Quantity: "a number", Vector: "a vector", Turn: "a rotation", Pose: "a pose",
+             BodyFrame: "a frame on a body", Word: "a text"}  # fmt: skip
+    return names.get(type(value), "a shape")
+
+
+def added(a: Value, b: Value, sign: int) -> Value:
+    """a + b or a − b of two quantities of one dimension, or of two vectors."""
+    if isinstance(a, Vector) and isinstance(b, Vector) and len(a.items) == len(b.items):
+        return Vector(tuple(added(x, y, sign) for x, y in zip(a.items, b.items, strict=True)))
+    a, b = _scalar(a), _scalar(b)
+    if not (a.bare or b.bare or same(a.dimension, b.dimension)):
+        first, word, second = (a, "added to", b) if sign > 0 else (b, "subtracted from", a)
+        raise Unfit(f"{spelled(first.dimension)} cannot be {word} {spelled(second.dimension)}.")
+    dimension = b.dimension if a.bare else a.dimension
+    if a.dimension is None or b.dimension is None:
+        dimension = None
+    value = a.value + b.value if sign > 0 else a.value - b.value
+    return Quantity(checked(value), dimension, a.bare and b.bare)
+
+
+def multiplied(a: Value, b: Value) -> Value:
+    """a b; one of the two may be a vector."""
+    if isinstance(b, Vector) and not isinstance(a, Vector):
+        a, b = b, a
+    if isinstance(a, Vector):
+        return Vector(tuple(multiplied(x, b) for x in a.items))
+    a, b = _scalar(a), _scalar(b)
+    return Quantity(checked(a.value * b.value), _combined(a, b, 1), a.bare and b.bare)
+
+
+def divided(a: Value, b: Value) -> Value:
+    """a / b; a may be a vector."""
+    if isinstance(a, Vector):
+        return Vector(tuple(divided(x, b) for x in a.items))
+    a, b = _scalar(a), _scalar(b)
+    if isinstance(b.value, Fraction) and b.value == 0:
+        raise Unfit("this divides by zero.")
+    return Quantity(checked(a.value / b.value), _combined(a, b, -1), a.bare and b.bare)
+
+
+def raised(a: Value, b: Value) -> Quantity:
+    """a ^ b; a quantity with a dimension takes integer exponents only."""
+    a, b = _scalar(a), _scalar(b)
+    exponent = b.value
+    if not same(b.dimension, PURE):
+        raise Unfit(f"an exponent is a pure number, not {spelled(b.dimension)}.")
+    if not isinstance(exponent, Fraction) or exponent.denominator != 1:
+        if not same(a.dimension, PURE):
+            raise Unfit(f"{spelled(a.dimension)} is raised to integer powers only.")
+        return Quantity(as_expr(a.value) ** exponent, a.dimension, a.bare and b.bare)
+    n = exponent.numerator
+    _check_power(a.value, n)
+    x = a.dimension
+    dimension = None if x is None else (n * x[0], n * x[1], n * x[2], n * x[3])
+    return Quantity(checked(a.value**n), dimension, a.bare)
+
+
+def _check_power(base: Fraction | Expr, n: int) -> None:
+    if abs(n) > MAX_EXPONENT:
+        raise Unfit(f"the exponent {n} is larger than {MAX_EXPONENT}.")
+    if isinstance(base, Fraction) and base == 0 and n < 0:
+        raise Unfit("this divides by zero.")
+    if isinstance(base, Fraction) and abs(n) * _bits(base) > MAX_BITS:
+        raise Unfit(f"this power is too large a number: {TOO_LARGE}.")
+
+
+def _combined(a: Quantity, b: Quantity, sign: int) -> Dimension | None:
+    x, y = a.dimension, b.dimension
+    if x is None or y is None:
+        return None
+    return (x[0] + sign * y[0], x[1] + sign * y[1], x[2] + sign * y[2], x[3] + sign * y[3])
+
+
+def _scalar(value: Value) -> Quantity:
+    if isinstance(value, Quantity):
+        return value
+    raise Unfit(f"this takes numbers, not {kind_of(value)}.")
+
+
+def _bits(value: Fraction) -> int:
+    return max(value.numerator.bit_length(), value.denominator.bit_length())
+
+
+def checked(value: Fraction | Expr) -> Fraction | Expr:
+    """The value, if a computer can hold it."""
+    if isinstance(value, Fraction):
+        if _bits(value) > MAX_BITS:
+            raise Unfit("this number has too many digits.")
+        try:
+            float(value)
+        except OverflowError:
+            raise Unfit(f"this number is not finite: {TOO_LARGE}.") from None
+    return value
+
+
+def plain(value: Any) -> Any:
+    """The integer of an exact number that is one; anything else as it is."""
+    return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
+
+
+def number_of(text: str) -> Fraction:
+    """The exact value of a decimal literal."""
+    mantissa, _, exponent = text.lower().partition("e")
+    if len(mantissa) > 400:
+        raise Unfit("this number has more than 400 digits.")
+    if len(exponent.lstrip("+-0")) > 3 or abs(int(exponent or 0)) > 700:
+        raise Unfit(f"the number {text[:40]} is not finite: {TOO_LARGE}.")
+    try:
+        return Fraction(checked(Fraction(text)))  # type: ignore[arg-type]
+    except Unfit:
+        raise Unfit(f"the number {text[:40]} is not finite: {TOO_LARGE}.") from None

@@ -1,0 +1,205 @@
+"""Links of a URDF file: inertia judged and, where told so, repaired; shapes with their colours.
+
+Public names: body_of, pose_in, exact_angle.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from liaison.errors import LiaisonError, ModelError
+from liaison.expr import PI
+from liaison.model import Body, Box, Cylinder, Mesh, Sphere
+from liaison.spatial import (
+    Array,
+    array,
+    identity,
+    inertia_violation,
+    product,
+    rotation_x,
+    rotation_y,
+    rotation_z,
+    zeros,
+)
+
+from .urdf_xml import Element, number_in, numbers_in
+
+ROUNDED = 1e-3
+"""A principal moment may exceed the sum of the others by this part of itself: printed digits."""
+
+NOTHING = 1e-12
+"""A moment [kg·m²] below which a violation is a zero that was computed, not a mistake."""
+
+EXACT = 1e-10
+"""An angle this near a multiple of π/12 is taken as that multiple."""
+
+
+def exact_angle(angle: Fraction) -> Any:
+    """An angle [rad], exact where it is a multiple of π/12 to within 1e-10."""
+    steps = round(float(angle) / (math.pi / 12)) if abs(angle) < 1000 else 0
+    if steps and abs(float(angle) - steps * math.pi / 12) < EXACT:
+        return PI * Fraction(steps, 12)
+    return angle
+
+
+def pose_in(element: Element) -> tuple[Array, Array]:
+    """(R, p) of the <origin> of an element: R = R_z(yaw) R_y(pitch) R_x(roll)."""
+    origin = element.one("origin")
+    p = array([_plain(x) for x in numbers_in(origin, "xyz", 3, "0 0 0")])
+    roll, pitch, yaw = (exact_angle(x) for x in numbers_in(origin, "rpy", 3, "0 0 0"))
+    R = identity()
+    for angle, turn in ((yaw, rotation_z), (pitch, rotation_y), (roll, rotation_x)):
+        if not (isinstance(angle, Fraction) and angle == 0):
+            R = product(R, turn(angle))
+    return R, p
+
+
+def body_of(link: Element, root: Element, strict: bool, notes: list[str]) -> Body:
+    """The body of a link: its mass geometry in the link's frame, its shapes."""
+    name = link.get("name")
+    mass, com, inertia = _inertial(link, strict, notes)
+    shapes = _shapes(link, root, notes)
+    rows: Any = tuple(tuple(row) for row in inertia)
+    try:
+        return Body(name, mass, tuple(com), rows, shapes, place=link.place)  # type: ignore[arg-type]
+    except LiaisonError as error:
+        error.place = error.place or link.place
+        raise
+
+
+def _inertial(link: Element, strict: bool, notes: list[str]) -> tuple[Any, Array, Array]:
+    inertial = link.one("inertial")
+    if inertial is None:
+        return 0, zeros(3), zeros(3, 3)
+    name = link.get("name")
+    mass_element, tensor = inertial.one("mass"), inertial.one("inertia")
+    mass: Any = Fraction(0) if mass_element is None else number_in(mass_element, "value")
+    if mass < 0:
+        raise ModelError(
+            f"the mass of link {name!r} is {float(mass):g} kg; it must not be negative.",
+            place=mass_element.place if mass_element else None,
+        )
+    R, p = pose_in(inertial)
+    if tensor is None:
+        return mass, p, zeros(3, 3)
+    xx, yy, zz = (number_in(tensor, key) for key in ("ixx", "iyy", "izz"))
+    xy, xz, yz = (number_in(tensor, key, "0") for key in ("ixy", "ixz", "iyz"))
+    matrix = array([[_plain(x) for x in row] for row in ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))])
+    matrix = _judged(matrix, mass, name, tensor, strict, notes)
+    if _is_identity(R):
+        return mass, p, matrix
+    return mass, p, _symmetric(product(product(R, matrix), array(R.T)))
+
+
+def _is_identity(R: Array) -> bool:
+    return all(type(x) is int for x in R.flat) and bool((R == identity()).all())
+
+
+def _symmetric(matrix: Array) -> Array:
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        matrix[j, i] = matrix[i, j]
+    return matrix
+
+
+def _judged(
+    matrix: Array, mass: Any, name: str, element: Element, strict: bool, notes: list[str]
+) -> Array:
+    """The tensor, if it is possible; the nearest possible one where that may be taken."""
+    violation = inertia_violation(mass, matrix)
+    if not violation:
+        return matrix
+    moments, axes = np.linalg.eigh(matrix.astype(float))
+    excess = max(moments[2] - moments[0] - moments[1], -moments[0])
+    said = f"the inertia of link {name!r} is impossible: {violation}"
+    if strict and excess > max(NOTHING, ROUNDED * float(np.max(np.abs(moments)))):
+        raise ModelError(
+            said,
+            place=element.place,
+            hint="Correct it, or read with strict=False to take the nearest possible inertia.",
+        )
+    notes.append(f"{said} The nearest possible one is taken (line {element.place.line}).")
+    return _nearest(moments, axes)
+
+
+def _nearest(moments: Any, axes: Any) -> Array:
+    """The nearest tensor whose density moments P = ½ tr I − I are not negative."""
+    density = np.clip(moments.sum() / 2 - moments, 0.0, None)
+    repaired = density.sum() - density
+    tensor = (axes * repaired) @ axes.T
+    return np.asarray((tensor + tensor.T) / 2)
+
+
+# ---- shapes
+
+
+def _shapes(link: Element, root: Element, notes: list[str]) -> tuple[Any, ...]:
+    """The visual shapes, or the collision shapes where there is no visual."""
+    colors = {m.attributes.get("name", ""): _color(m) for m in root.all("material")}
+    shown = link.all("visual") or link.all("collision")
+    return tuple(
+        shape for visual in shown if (shape := _shape(visual, colors, link, notes)) is not None
+    )
+
+
+def _shape(visual: Element, colors: dict[str, str], link: Element, notes: list[str]) -> Any:
+    geometry = visual.one("geometry")
+    form = geometry.children[0] if geometry and geometry.children else None
+    if form is None or form.tag not in FORMS:
+        what = "no geometry" if form is None else f"the geometry {form}"
+        notes.append(f"{link} has {what}, which is not drawn (line {visual.place.line})")
+        return None
+    R, p = pose_in(visual)
+    rows = tuple(tuple(row) for row in R)
+    placed = {"R": rows, "p": tuple(p), "color": _color_of(visual, colors)}
+    try:
+        return FORMS[form.tag](form, placed, notes)
+    except ModelError as error:
+        notes.append(f"{link}: {error.message} It is not drawn (line {form.place.line}).")
+        return None
+
+
+def _box(form: Element, placed: dict[str, Any], notes: list[str]) -> Box:
+    return Box(*numbers_in(form, "size", 3, ""), **placed)
+
+
+def _cylinder(form: Element, placed: dict[str, Any], notes: list[str]) -> Cylinder:
+    return Cylinder(number_in(form, "radius"), number_in(form, "length"), **placed)
+
+
+def _sphere(form: Element, placed: dict[str, Any], notes: list[str]) -> Sphere:
+    return Sphere(number_in(form, "radius"), **placed)
+
+
+def _mesh(form: Element, placed: dict[str, Any], notes: list[str]) -> Mesh:
+    file = form.get("filename")
+    if ".." in file.replace("\\", "/").split("/") or file.startswith(("/", "file:")):
+        notes.append(f"the mesh {file!r} leaves the model's folder (line {form.place.line})")
+    scale: Any = tuple(numbers_in(form, "scale", 3, "1 1 1"))
+    return Mesh(file, scale, **placed)
+
+
+FORMS: dict[str, Any] = {"box": _box, "cylinder": _cylinder, "sphere": _sphere, "mesh": _mesh}
+
+
+def _color_of(visual: Element, colors: dict[str, str]) -> str:
+    material = visual.one("material")
+    if material is None:
+        return ""
+    return _color(material) or colors.get(material.attributes.get("name", ""), "")
+
+
+def _color(material: Element) -> str:
+    """#rrggbb of an rgba in 0 … 1; "" if it has none."""
+    color = material.one("color")
+    if color is None:
+        return ""
+    parts = numbers_in(color, "rgba", 4, "1 1 1 1")[:3]
+    return "#" + "".join(f"{min(255, max(0, round(255 * float(x)))):02x}" for x in parts)
+
+
+def _plain(x: Fraction) -> Any:
+    return x.numerator if x.denominator == 1 else x

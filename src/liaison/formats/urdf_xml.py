@@ -1,0 +1,170 @@
+"""XML for URDF on the standard library's expat: elements that know their line, and limits.
+
+Document types, entities, deep nesting and large files are refused before anything is made of them;
+nothing a file names is ever opened.
+
+Public names: Element, elements_of, number_in, numbers_in.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, final
+from xml.parsers import expat
+
+from liaison.errors import Place, TextError
+
+MAX_BYTES = 32_000_000
+MAX_DEPTH = 64
+MAX_ELEMENTS = 500_000
+
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An element: tag, attributes, children in order, and where it begins."""
+
+    tag: str
+    attributes: dict[str, str]
+    place: Place
+    children: list[Element] = field(default_factory=list)
+
+    def all(self, tag: str) -> list[Element]:
+        """The children of a tag."""
+        return [child for child in self.children if child.tag == tag]
+
+    def one(self, tag: str) -> Element | None:
+        """The only child of a tag, or None; two are refused."""
+        found = self.all(tag)
+        if len(found) > 1:
+            raise TextError(
+                f"{self} has {len(found)} elements <{tag}>; it takes one.", place=found[1].place
+            )
+        return found[0] if found else None
+
+    def get(self, name: str) -> str:
+        """An attribute that must be there."""
+        if name not in self.attributes:
+            raise TextError(f"{self} has no attribute {name!r}.", place=self.place)
+        return self.attributes[name]
+
+    def __str__(self) -> str:
+        name = self.attributes.get("name")
+        return f"<{self.tag} name={name!r}>" if name else f"<{self.tag}>"
+
+
+class _Reader:
+    """The handlers of expat; they build the tree without recursion."""
+
+    def __init__(self, file: str, lines: list[str]) -> None:
+        self.file, self.lines = file, lines
+        self.parser: Any = expat.ParserCreate()
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.StartDoctypeDeclHandler = self.doctype
+        self.parser.EntityDeclHandler = self.doctype
+        self.open: list[Element] = []
+        self.root: Element | None = None
+        self.count = 0
+
+    def here(self) -> Place:
+        line, column = self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber
+        return self.at(line, column + 1)
+
+    def at(self, line: int, column: int) -> Place:
+        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        if len(text) > 160:
+            text = ""
+        return Place(self.file, line, column, text)
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        element = Element(tag, attributes, self.here())
+        self.count += 1
+        if len(self.open) >= MAX_DEPTH or self.count > MAX_ELEMENTS:
+            what = "nested more than 64 deep" if len(self.open) >= MAX_DEPTH else "too many"
+            raise TextError(f"the elements are {what}; this is no robot.", place=self.here())
+        if self.open:
+            self.open[-1].children.append(element)
+        else:
+            self.root = element
+        self.open.append(element)
+
+    def end(self, tag: str) -> None:
+        self.open.pop()
+
+    def doctype(self, *_: object) -> None:
+        raise TextError(
+            "document types and entities are not read: they can name other files or grow "
+            "without bound.",
+            place=self.here(),
+            hint="Remove the <!DOCTYPE …> part; URDF needs none.",
+        )
+
+
+def elements_of(data: bytes, file: str) -> Element:
+    """The root element of an XML text.
+
+    Raises:
+        TextError: for text that is not XML, with its line; for document types and over-sized text.
+    """
+    if len(data) > MAX_BYTES:
+        raise TextError(f"{file}: {len(data)} bytes; the limit is {MAX_BYTES}.")
+    lines = data.decode("utf-8", errors="replace").split("\n")
+    reader = _Reader(file, lines)
+    if not data.strip():
+        raise TextError("the text is empty.", place=Place(file, 1))
+    if b"\0" in data and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise TextError("there is a NUL character; this is no XML text.", place=Place(file, 1))
+    try:
+        reader.parser.Parse(data, True)
+    except expat.ExpatError as error:
+        raise TextError(
+            f"this is not well-formed XML: {expat.ErrorString(error.code)}.",
+            place=reader.at(error.lineno, error.offset + 1),
+        ) from None
+    except (LookupError, ValueError) as error:
+        raise TextError(f"this text cannot be decoded: {error}.", place=Place(file, 1)) from None
+    assert reader.root is not None
+    return reader.root
+
+
+def number_in(element: Element, name: str, default: str | None = None) -> Fraction:
+    """A finite decimal number in an attribute, exact."""
+    text = element.attributes.get(name, default)
+    return _number(element, name, element.get(name) if text is None else text)
+
+
+def numbers_in(element: Element | None, name: str, count: int, default: str) -> list[Fraction]:
+    """`count` numbers in an attribute, separated by blanks; the default where there is no element."""
+    text = default if element is None else element.attributes.get(name, default)
+    words = text.split()
+    if len(words) != count and element is not None:
+        raise TextError(
+            f"{name!r} of {element} has {len(words)} numbers; it takes {count}.",
+            place=element.place,
+        )
+    return [_number(element, name, word) for word in words]
+
+
+def _number(element: Element | None, name: str, text: str) -> Fraction:
+    text = text.strip()
+    place = element.place if element else None
+    if not _DECIMAL.fullmatch(text) or len(text) > 400:
+        hint = "Write a decimal point, not a comma." if "," in text else ""
+        raise TextError(
+            f"{name!r} of {element} is {text[:40]!r}, which is no finite number.",
+            place=place,
+            hint=hint,
+        )
+    value = Fraction(text)
+    try:
+        float(value)
+    except OverflowError:
+        raise TextError(
+            f"{name!r} of {element} is {text[:40]!r}, which is not finite.", place=place
+        ) from None
+    return value
