@@ -27,7 +27,12 @@ help:
 	@echo "make clean     remove everything that was made"
 
 demo: $(READY)
-	@$(BIN)/python examples/demo.py
+	@mkdir -p out
+	@$(BIN)/liaison check examples/four_bar.lsd
+	@$(BIN)/liaison simulate examples/four_bar.lsd --until 10 --every 0.02 \
+	  --out out/four_bar.nc --plot out/four_bar.png
+	@$(BIN)/liaison animate examples/four_bar.lsd --until 10 --every 0.02 --out out/four_bar.html
+	@echo "Open $(CURDIR)/out/four_bar.html in a browser."
 
 test: setup lint
 	@$(PYTEST) -m "not slow and not peers"

@@ -1,0 +1,329 @@
+"""The command line `liaison`: check, simulate, animate, derive.
+
+Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is, 3 liaison itself is.
+What is printed for people goes through `cli_text`; `--json` prints one JSON object instead. Nothing
+slow is imported before a verb runs.
+
+Public names: app, main.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from liaison.errors import LiaisonError, NamingError, SimulationError
+
+app = typer.Typer(
+    name="liaison",
+    help="Constrained multibody dynamics: check, derive, simulate and animate mechanisms.",
+    epilog="Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is.",
+    rich_markup_mode=None,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+Model = Annotated[
+    Path,
+    typer.Argument(exists=True, dir_okay=False, readable=True, help="A mechanism: .lsd or .urdf."),
+]
+Values = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help='A parameter or an input, as "m=2.5 kg".'),
+]
+Starts = Annotated[
+    list[str] | None,
+    typer.Option("--start", metavar="NAME=VALUE", help="A position or rate to start from."),
+]
+Until = Annotated[str, typer.Option(metavar="TIME", help='How long, as 10 or "500 ms".')]
+Step = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Fixed step (RK4); adaptive if not given.")
+]
+Every = Annotated[str | None, typer.Option(metavar="TIME", help="Record at this interval.")]
+Rtol = Annotated[float | None, typer.Option(help="Relative tolerance of the adaptive method.")]
+Atol = Annotated[float | None, typer.Option(help="Absolute tolerance of the adaptive method.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show where an unexpected error came from.")]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"liaison {version('liaison-mbd')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _liaison(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Constrained multibody dynamics: check, derive, simulate and animate mechanisms."""
+
+
+@app.command()
+def check(
+    file: Model,
+    values: Values = None,
+    start: Starts = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say how the tree was chosen, joint by joint.")
+    ] = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Say what a mechanism is: bodies, joints, loops, coordinates, parameters."""
+    from liaison import cli_text, corridor
+
+    summary = corridor.check(_mechanism(file, values, start))
+    _print(summary.to_dict(), cli_text.summary(summary, explain=explain), as_json)
+
+
+@app.command()
+def simulate(
+    file: Model,
+    until: Until,
+    step: Step = None,
+    every: Every = None,
+    rtol: Rtol = None,
+    atol: Atol = None,
+    values: Values = None,
+    start: Starts = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE.nc", help="Save as netCDF.")] = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Save as CSV.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Save a plot.")] = None,
+    label: Annotated[
+        list[str] | None, typer.Option(metavar="LABEL", help="What to plot; all positions if none.")
+    ] = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Let a mechanism move, and say how well its energy and its closures were kept."""
+    from liaison import cli_text
+    from liaison.view import save_plot
+
+    _check_folders(out, csv, plot)
+    options = _options(until, step=step, every=every, rtol=rtol, atol=atol)
+    mechanism = _mechanism(file, values, start)
+    trajectory = _run(mechanism, options)
+    if out:
+        trajectory.save(out)
+    if csv:
+        trajectory.to_csv(csv)
+    if plot:
+        save_plot(trajectory, plot, *(label or ()))
+    facts = cli_text.facts(trajectory, mechanism) | _written(results=out, csv=csv, plot=plot)
+    _print(facts, cli_text.outcome(facts), as_json)
+
+
+@app.command()
+def animate(
+    file: Model,
+    until: Until,
+    out: Annotated[Path | None, typer.Option(metavar="FILE.html", help="The page.")] = None,
+    live: Annotated[bool, typer.Option("--live", help="Serve a live view until Ctrl-C.")] = False,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    step: Step = None,
+    every: Every = None,
+    rtol: Rtol = None,
+    atol: Atol = None,
+    values: Values = None,
+    start: Starts = None,
+    trace: Annotated[
+        list[str] | None, typer.Option(metavar="BODY", help="Draw the path of a body.")
+    ] = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Write a 3D page of the motion that opens from a file, or show it live."""
+    from liaison import view
+
+    if (out is None) == (not live):
+        raise typer.BadParameter("give either --out FILE.html or --live.")
+    _check_folders(out)
+    mechanism = _mechanism(file, values, start)
+    trajectory = _run(mechanism, _options(until, step=step, every=every, rtol=rtol, atol=atol))
+    if out is None:
+        view.show(trajectory, mechanism, trace=tuple(trace or ()), block=True)
+        return
+    view.page(trajectory, mechanism, out, trace=tuple(trace or ()))
+    if open_page:
+        import webbrowser
+
+        webbrowser.open(out.resolve().as_uri())
+    facts = {"status": trajectory.status, "instants": len(trajectory), "page": str(out)}
+    _print(facts, f"{trajectory}\npage     {out}", as_json)
+
+
+@app.command()
+def derive(
+    file: Model,
+    formalism: Annotated[
+        str, typer.Option(help="newton_euler, lagrange or maximal.")
+    ] = "newton_euler",
+    form: Annotated[str, typer.Option("--format", help="text, latex or c.")] = "text",
+    values: Values = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Print the equations of motion: as text, as LaTeX, or as C99."""
+    from liaison import cli_text, corridor
+    from liaison.equations import FORMALISMS
+
+    for option, word, known in (
+        ("--formalism", formalism, FORMALISMS),
+        ("--format", form, cli_text.FORMS),
+    ):
+        if word not in known:
+            raise typer.BadParameter(f"{word!r} is none of {', '.join(known)}.", param_hint=option)
+    equations = corridor.derive(_mechanism(file, values, None), formalism)
+    text = cli_text.FORMS[form](equations)
+    sizes = {name: len(labels) for name, labels in equations.labels.items()}
+    _print({"formalism": formalism, "format": form, "sizes": sizes, "text": text}, text, as_json)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = app(words, prog_name="liaison", standalone_mode=False)
+    except LiaisonError as error:
+        status = _refuse(error, "--json" in words)
+    except (KeyboardInterrupt, typer.Abort):
+        print("interrupted", file=sys.stderr)
+        status = 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        status = 0
+    except Exception as error:
+        status = _fail(error, words)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _refuse(error: LiaisonError, as_json: bool) -> int:
+    """Prints what was wrong with the model or the run."""
+    print(error, file=sys.stderr)
+    if as_json:
+        place = error.place
+        facts: dict[str, Any] = {"kind": type(error).__name__, "message": error.message}
+        if place:
+            facts |= {"file": place.file, "line": place.line, "column": place.column}
+        if error.hint:
+            facts["hint"] = error.hint
+        if isinstance(error, SimulationError):
+            facts |= {"status": error.status, "t": error.t}
+        print(json.dumps({"error": facts}, ensure_ascii=False))
+    return 1
+
+
+def _fail(error: Exception, words: list[str]) -> int:
+    """Prints what was wrong with the command line, with a file, or with liaison."""
+    usage = hasattr(error, "format_message") and hasattr(error, "show")
+    if usage:
+        error.show()  # type: ignore[attr-defined]
+        message, status = error.format_message(), 2  # type: ignore[attr-defined]
+    elif isinstance(error, OSError):
+        message, status = f"{error.filename or ''}: {error.strerror or error}".lstrip(": "), 1
+        print(message, file=sys.stderr)
+    else:
+        message, status = f"{type(error).__name__}: {error}", 3
+        print(f"liaison failed in a way it should not have: {message}", file=sys.stderr)
+        if "--debug" in words:
+            traceback.print_exception(error)
+        else:
+            print("Please report it with the file; --debug shows where it arose.", file=sys.stderr)
+    if "--json" in words:
+        print(json.dumps({"error": {"kind": type(error).__name__, "message": message}}))
+    return status
+
+
+def _mechanism(file: Path, values: list[str] | None, starts: list[str] | None) -> Any:
+    """The mechanism in the file, with values and starts of the command line."""
+    from liaison import corridor
+    from liaison.formats import read
+
+    mechanism = read(file)
+    try:
+        mechanism = corridor.with_values(mechanism, _assignments("--set", values))
+        return corridor.with_starts(mechanism, _assignments("--start", starts))
+    except NamingError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _assignments(option: str, texts: list[str] | None) -> dict[str, Any]:
+    """NAME=VALUE, each value an exact number with an optional unit."""
+    found = {}
+    for text in texts or ():
+        name, equal, value = text.partition("=")
+        if not equal or not name.strip():
+            raise typer.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint=option)
+        found[name.strip()] = _quantity(option, value.strip())
+    return found
+
+
+def _quantity(option: str, text: str) -> Any:
+    """An exact number with an optional unit."""
+    from liaison.formats import read_value
+
+    try:
+        return read_value(text)[0]
+    except LiaisonError as error:
+        message = f"{text!r} is no number: {error.message}"
+        raise typer.BadParameter(message, param_hint=option) from None
+
+
+def _seconds(option: str, text: str) -> float:
+    from liaison.tree import as_float
+
+    value = float(as_float(_quantity(option, text)))
+    if not value > 0:
+        raise typer.BadParameter(f"{text!r} is not a time after 0.", param_hint=option)
+    return value
+
+
+def _options(until: str, **others: str | float | None) -> dict[str, Any]:
+    """Options of a run: times in seconds, those not given left out."""
+    options: dict[str, Any] = {"until": _seconds("--until", until)}
+    for name, value in others.items():
+        if isinstance(value, str):
+            options[name] = _seconds(f"--{name}", value)
+        elif value is not None:
+            if not value > 0:
+                raise typer.BadParameter(f"{value} is not positive.", param_hint=f"--{name}")
+            options[name] = value
+    return options
+
+
+def _run(mechanism: Any, options: dict[str, Any]) -> Any:
+    """The run, with a bar on the terminal when it takes long."""
+    from liaison import corridor
+    from liaison.cli_text import Bar
+
+    with Bar() as bar:
+        return corridor.simulate(mechanism, progress=bar, **options)
+
+
+def _check_folders(*paths: Path | None) -> None:
+    """Refuses at once what could not be written at the end of a long run."""
+    for path in paths:
+        if path and not path.absolute().parent.is_dir():
+            raise typer.BadParameter(f"there is no folder {str(path.parent)!r} to write into.")
+
+
+def _written(**paths: Path | None) -> dict[str, str]:
+    return {kind: str(path) for kind, path in paths.items() if path}
+
+
+def _print(facts: dict[str, Any], text: str, as_json: bool) -> None:
+    """The JSON object, or the text for people."""
+    print(json.dumps(facts, ensure_ascii=False) if as_json else text)

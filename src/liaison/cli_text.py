@@ -1,0 +1,226 @@
+"""What the command line prints for people, the facts it prints as JSON, and its progress bar.
+
+Public names: summary, facts, outcome, FORMS, Bar.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from liaison.equations import Equations
+from liaison.expr import ZERO, Expr, as_expr, to_latex, to_text
+from liaison.model import Mechanism
+from liaison.program import lower, to_c
+from liaison.simulate import Trajectory
+from liaison.summary import Summary, is_conservative
+
+
+def summary(found: Summary, *, explain: bool = False) -> str:
+    """A mechanism in a few lines; with `explain`, its tree joint by joint."""
+    facts = found.to_dict()
+    counts = [_count(facts[x], x[:-1]) for x in ("bodies", "joints", "loops")]
+    rows = {
+        "": ", ".join(counts),
+        "coordinates": f"{facts['nq']} positions, {facts['nv']} velocities",
+        "closures": _closures(found),
+        "mobility": _mobility(found),
+        "mass": "depends on an unknown" if found.mass is None else f"{found.mass:.6g} kg",
+        "gravity": " ".join("?" if x is None else f"{x:g}" for x in found.gravity) + " m/s²",
+        "forces": _listed(facts["forces"]),
+        "constraints": _listed(facts["constraints"]),
+        "parameters": _listed([f"{k} = {_number(x)}" for k, x in facts["parameters"].items()]),
+        "inputs": _listed(facts["inputs"]),
+        "outputs": _listed(facts["outputs"]),
+        "events": _listed(facts["events"]),
+        "start": _start(found),
+    }
+    lines = [f"{found.mechanism.name}: {rows.pop('')}"]
+    lines += [f"  {name:<12} {text}" for name, text in rows.items() if text]
+    return "\n".join(lines + (_explained(found) if explain else []))
+
+
+def _count(number: int, thing: str) -> str:
+    """ "1 body", "2 bodies"."""
+    singular = thing[:-2] + "y" if thing.endswith("ie") else thing
+    return f"{number} {singular if number == 1 else thing + 's'}"
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+
+
+def _number(x: float | None) -> str:
+    return "unknown" if x is None else f"{x:.6g}"
+
+
+def _closures(found: Summary) -> str:
+    if not found.closure_rows:
+        return ""
+    cut = [closure.joint.name for closure in found.tree.closures]
+    rank = "" if found.rank is None else f" of rank {found.rank} at the start"
+    return f"{found.closure_rows} rows{rank}" + (f"; cut at {', '.join(cut)}" if cut else "")
+
+
+def _mobility(found: Summary) -> str:
+    counted = f"Grübler's count {found.gruebler}"
+    if found.freedoms is None:
+        return counted
+    return f"{_count(found.freedoms, 'free velocitie')} at the start; {counted}"
+
+
+def _start(found: Summary) -> str:
+    if found.start is None:
+        unknown = [x.name for x in found.mechanism.parameters if x.value is None]
+        return f"not assembled: {_listed(unknown)} unknown (--set name=value)"
+    state = found.start.state
+    told = [f"{x.name} = {v:.6g}" for x, v in zip(state.labels["q"], state.q, strict=True)]
+    moved = f" (moved by {found.start.moved:.3g} to close the loops)" if found.start.moved else ""
+    return _listed(told) + moved
+
+
+def _explained(found: Summary) -> list[str]:
+    """The tree, joint by joint, and the rows of the closures."""
+    lines = ["", "The tree, parents first:"]
+    joints = {joint.name: joint for joint in found.mechanism.joints}
+    for body, parent, name in found.carriers():
+        kind = joints[name].type.name if name in joints else "fixed"
+        lines.append(f"  {body} on {parent} by {name} ({kind})")
+    if found.tree.closures:
+        lines += ["", "The closures, and what each row transmits:"]
+        lines += [f"  {label}" for label in found.equations.labels["lam"]]
+        gone = found.equations.closures.vanished
+        lines += [f"  {name}: always satisfied" for name in gone]
+    return lines
+
+
+def facts(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
+    """How a run went, as plain data.
+
+    `energy_error` is the largest change of T + U; None where the mechanism does not conserve it.
+    """
+    energy = run["energy"].sum(axis=1)
+    change = float(np.max(np.abs(energy - energy[0])))
+    return {
+        "name": run.name,
+        "status": run.status,
+        "message": run.message,
+        "t": float(run.t[-1]),
+        "instants": len(run),
+        **run.counts,
+        "energy": float(energy[-1]),
+        "energy_change": change,
+        "energy_error": change if is_conservative(mechanism) else None,
+        "position_residual": _largest(run, "position_residual"),
+        "velocity_residual": _largest(run, "velocity_residual"),
+        "q": _named(run, "q"),
+        "v": _named(run, "v"),
+    }
+
+
+def _largest(run: Trajectory, name: str) -> float:
+    return float(np.max(run[name])) if name in run.series else 0.0
+
+
+def _named(run: Trajectory, part: str) -> dict[str, float]:
+    """The last row of q or v by label."""
+    values = getattr(run, part)[-1].tolist()
+    return dict(zip([label.name for label in run.labels[part]], values, strict=True))
+
+
+def outcome(found: Mapping[str, Any]) -> str:
+    """The facts of a run in a few lines."""
+    kept = "not conserved" if found["energy_error"] is None else f"{found['energy_error']:.3g} J"
+    lines = [
+        f"{found['name']}: {found['message']}",
+        f"  work         {found['steps']} steps, {found['evaluations']} evaluations",
+        f"  energy       {found['energy']:.6g} J at the end; error {kept}",
+        f"  closures     {found['position_residual']:.3g} in position, "
+        f"{found['velocity_residual']:.3g} in velocity at worst",
+        "  end          " + _listed([f"{name} = {x:.6g}" for name, x in found["q"].items()]),
+    ]
+    files = [x for x in ("results", "csv", "plot") if x in found]
+    return "\n".join(lines + [f"  {kind:<12} {found[kind]}" for kind in files])
+
+
+def _formulas(equations: Equations) -> dict[str, Expr]:
+    """M, h, τ, and where there are closures Φ, G and γ, entry by entry, zeros left out."""
+    dynamics, closures = equations.dynamics, equations.closures
+    found = {f"M[{i + 1},{j + 1}]": x for (i, j), x in sorted(dynamics.M.items())}
+    for name, entries in (("h", dynamics.h), ("tau", dynamics.tau), ("Phi", closures.phi)):
+        found |= {f"{name}[{k + 1}]": x for k, x in enumerate(entries)}
+    found |= {f"G[{i + 1},{j + 1}]": x for (i, j), x in sorted(closures.G.items())}
+    found |= {f"gamma[{k + 1}]": x for k, x in enumerate(closures.gamma)}
+    return {name: as_expr(x) for name, x in found.items() if x is not ZERO}
+
+
+def _as_text(equations: Equations) -> str:
+    """The equations as text: what they are, the coordinates, shared quantities, entries."""
+    closed = ", G v' = gamma" if equations.closures.gamma else ""
+    lines = [f"{equations.name} by {equations.formalism}: M v' + h = tau + G^T lambda{closed}"]
+    for part in ("q", "v", "lam"):
+        named = ", ".join(str(label) for label in equations.labels.get(part, ()))
+        lines += [f"{part}: {named}"] if named else []
+    formulas = _formulas(equations)
+    return "\n".join([*lines, "", to_text(list(formulas.values()), names=list(formulas))])
+
+
+def _as_latex(equations: Equations) -> str:
+    formulas = _formulas(equations)
+    return to_latex(list(formulas.values()), names=list(formulas))
+
+
+def _as_c(equations: Equations) -> str:
+    return to_c(lower(equations))
+
+
+FORMS: Mapping[str, Callable[[Equations], str]] = {
+    "text": _as_text,
+    "latex": _as_latex,
+    "c": _as_c,
+}
+"""How equations are printed, by the word for it."""
+
+
+class Bar:
+    """A bar on the terminal for a run that takes over a second; otherwise nothing."""
+
+    PATIENCE = 1.0  # [s]
+
+    def __init__(self) -> None:
+        self._begin = time.monotonic()
+        self._bar: Any = None
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __call__(self, fraction: float) -> None:
+        """Told how much of the run is done, 0 to 1."""
+        if self._bar is None and time.monotonic() - self._begin > self.PATIENCE:
+            self._bar = _bar()
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=fraction)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _bar() -> Any:
+    """A bar on stderr that leaves no trace."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bar = Progress(console=Console(stderr=True), transient=True)
+    bar.add_task("simulating", total=1.0)
+    bar.start()
+    return bar

@@ -1,0 +1,127 @@
+"""The verbs most users want: each takes every step before it, with its defaults.
+
+A mechanism may be given as such or as the path of its text. Deriving makes many small objects that
+form no cycles, so these verbs run with the garbage collector paused.
+
+Public names: with_values, with_starts, check, derive, compile, simulate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from liaison.equations import FORMALISMS, Equations, newton_euler
+from liaison.errors import NamingError
+from liaison.expr import collector_paused
+from liaison.formats import read
+from liaison.model import Mechanism, Start
+from liaison.numeric import State
+from liaison.program import Kernel, lower, to_llvm
+from liaison.simulate import Trajectory
+from liaison.simulate import simulate as run
+from liaison.summary import Summary
+from liaison.tree import Tree, assemble, span
+
+Given: TypeAlias = Mechanism | str | Path
+"""A mechanism, the path of the text that describes it, or the text."""
+
+Formalism: TypeAlias = Callable[[Tree], Equations]
+
+
+def with_values(mechanism: Mechanism, values: Mapping[str, Any]) -> Mechanism:
+    """The mechanism with other values of some parameters and inputs, by name, in SI.
+
+    Raises:
+        NamingError: no parameter or input has that name.
+    """
+    known = [x.name for x in (*mechanism.parameters, *mechanism.inputs)]
+    for name in values:
+        if name not in known:
+            raise NamingError.unknown("parameter or input", name, known)
+    if not values:
+        return mechanism
+    return replace(
+        mechanism,
+        parameters=tuple(_with(x, "value", values) for x in mechanism.parameters),
+        inputs=tuple(_with(x, "default", values) for x in mechanism.inputs),
+    )
+
+
+def _with(record: Any, field: str, values: Mapping[str, Any]) -> Any:
+    return replace(record, **{field: values[record.name]}) if record.name in values else record
+
+
+def with_starts(mechanism: Mechanism, starts: Mapping[str, Any]) -> Mechanism:
+    """The mechanism with other start values of some coordinates and rates, by label, in SI."""
+    kept = tuple(start for start in mechanism.starts if start.label not in starts)
+    given = tuple(Start(label, value) for label, value in starts.items())
+    return replace(mechanism, starts=kept + given) if given else mechanism
+
+
+def check(given: Given) -> Summary:
+    """What a mechanism is: counts, coordinates, parameters, and its assembled start.
+
+    Raises:
+        LiaisonError: it cannot be, or its loops cannot be closed.
+    """
+    mechanism = _mechanism(given)
+    with collector_paused():
+        return Summary.of(mechanism)
+
+
+def derive(given: Given, formalism: str | Formalism = newton_euler) -> Equations:
+    """The equations of motion, in a formalism or in the one of that name."""
+    if isinstance(formalism, str):
+        if formalism not in FORMALISMS:
+            raise NamingError.unknown("formalism", formalism, FORMALISMS)
+        formalism = FORMALISMS[formalism]
+    with collector_paused():
+        return formalism(span(_mechanism(given)))
+
+
+def compile(given: Given, formalism: str | Formalism = newton_euler) -> Kernel:
+    """The equations of motion as machine code."""
+    with collector_paused():
+        return to_llvm(lower(derive(given, formalism)))
+
+
+def simulate(
+    given: Given | Kernel,
+    state: State | None = None,
+    *,
+    until: float,
+    start: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Trajectory:
+    """Lets a mechanism move.
+
+    Args:
+        given: a mechanism, the path of its text, or a kernel (then with a state).
+        state: where it starts; assembled from the mechanism's own start if not given.
+        until: the last instant [s].
+        start: positions and rates to start from, by label, before assembling.
+        parameters: values by name, in SI.
+        **options: of `liaison.simulate.simulate`: step, rtol, every, inputs, stop, …
+
+    Returns:
+        What happened.
+    """
+    if isinstance(given, Kernel):
+        if state is None or start:
+            raise TypeError("simulate(kernel, state, until=…): a kernel needs its state.")
+        return run(given, state, until=until, parameters=parameters, **options)
+    mechanism = with_values(_mechanism(given), parameters or {})
+    mechanism = with_starts(mechanism, start or {})
+    with collector_paused():
+        tree = span(mechanism)
+        state = state or assemble(tree)
+        kernel = to_llvm(lower(newton_euler(tree)))
+    return run(kernel, state, until=until, **options)
+
+
+def _mechanism(given: Given) -> Mechanism:
+    return given if isinstance(given, Mechanism) else read(given)

@@ -1,0 +1,55 @@
+"""A package whose public names load when they are first asked for.
+
+Public names: offer.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+
+class _Offering(ModuleType):
+    """A package that looks up its public names in a table of modules.
+
+    A room may bear the name of a verb (`simulate`); importing the room must not hide the verb, so
+    a submodule is never bound to an offered name.
+    """
+
+    _home: Mapping[str, str]
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._home:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(self._home[name]), name)
+        super().__setattr__(name, value)
+        return value
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (isinstance(value, ModuleType) and name in self._home):
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted(self._home)
+
+
+def offer(package: str, names: Mapping[str, str]) -> list[str]:
+    """Let `package` offer public names, each loaded from its module when first used.
+
+    Args:
+        package: its dotted name, already imported.
+        names: module within the package -> the names it provides, separated by spaces.
+
+    Returns:
+        All the names, for `__all__`.
+    """
+    home = {
+        name: f"{package}.{module}" for module, words in names.items() for name in words.split()
+    }
+    opened = sys.modules[package]
+    opened.__dict__["_home"] = home
+    opened.__class__ = _Offering
+    return sorted(home)

@@ -1,0 +1,172 @@
+"""What a mechanism is, in counts and names: the answer of `check`.
+
+Public names: Summary, by_label, is_conservative.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from liaison.equations import Equations, newton_euler
+from liaison.expr import as_expr, evaluate, symbol, symbols_of
+from liaison.model import Coupling, Gravity, Holonomic, Mechanism, Potential, Spring
+from liaison.numeric import State
+from liaison.program import lower, to_numpy
+from liaison.tree import GROUND, Assembly, Tree, as_float, assembly, span
+
+RANK = 1e-9
+"""Singular values of G under this share of the largest count as zero."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A mechanism with what follows from it before it moves.
+
+    Attributes:
+        mechanism: as described.
+        tree: its spanning tree and closures.
+        equations: by recursive Newton–Euler, in the coordinates of the tree.
+        start: its assembled start; None where a parameter has no value.
+        rank: of G there; None without a start.
+    """
+
+    mechanism: Mechanism
+    tree: Tree
+    equations: Equations
+    start: Assembly | None
+    rank: int | None
+
+    @classmethod
+    def of(cls, mechanism: Mechanism) -> Summary:
+        """Spans, derives and assembles.
+
+        Raises:
+            AssemblyError: the loops cannot be closed from the mechanism's start.
+        """
+        tree = span(mechanism)
+        equations = newton_euler(tree)
+        known = all(x.value is not None for x in mechanism.parameters)
+        start = assembly(tree) if known else None
+        rank = None if start is None else _rank(equations, start)
+        return cls(mechanism, tree, equations, start, rank)
+
+    @property
+    def closure_rows(self) -> int:
+        """Rows of all closures, those included that hold whatever the mechanism does."""
+        closures = self.equations.closures
+        return len(closures.gamma) + len(closures.vanished)
+
+    @property
+    def gruebler(self) -> int:
+        """Freedoms of the joints, less six for each loop and one for each other relation.
+
+        The mobility of a mechanism whose geometry is nothing special; others have more.
+        """
+        freedoms = sum(joint.type.nv for joint in self.mechanism.joints)
+        return freedoms - 6 * self.tree.loops - len(self.mechanism.constraints)
+
+    @property
+    def freedoms(self) -> int | None:
+        """nv − rank G: independent velocities at the start."""
+        return None if self.rank is None else self.tree.nv - self.rank
+
+    def value(self, x: Any) -> float | None:
+        """A scalar of the description as a number; None where it depends on an unknown."""
+        known = {
+            symbol(p.name): float(as_float(p.value))
+            for p in self.mechanism.parameters
+            if p.value is not None
+        }
+        formula = as_expr(x)
+        if any(name not in known for name in symbols_of([formula])):
+            return None
+        return float(evaluate([formula], known)[0])
+
+    @property
+    def mass(self) -> float | None:
+        """Of all bodies [kg]; None where it depends on an unknown."""
+        masses = [self.value(body.mass) for body in self.mechanism.bodies]
+        known = [x for x in masses if x is not None]
+        return sum(known) if len(known) == len(masses) else None
+
+    @property
+    def gravity(self) -> list[float | None]:
+        """In ground's axes [m/s²]; zeros where there is none."""
+        vectors = [force.vector for force in self.mechanism.forces if isinstance(force, Gravity)]
+        values = [[self.value(x) for x in vector] for vector in vectors or [(0, 0, 0)]]
+        return [None if None in column else sum(x for x in column if x) for column in zip(*values)]
+
+    def carriers(self) -> list[tuple[str, str, str]]:
+        """(body, carried by, joint) of every node, in the order of the tree."""
+        nodes = self.tree.nodes
+        return [
+            (
+                node.body,
+                "ground" if node.parent == GROUND else nodes[node.parent].body,
+                node.joint.name,
+            )
+            for node in nodes
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data; ground is not counted among the bodies."""
+        mechanism, start = self.mechanism, self.start
+        return {
+            "name": mechanism.name,
+            "bodies": len(mechanism.bodies) - 1,
+            "joints": len(mechanism.joints),
+            "loops": self.tree.loops,
+            "nq": self.tree.nq,
+            "nv": self.tree.nv,
+            "closure_rows": self.closure_rows,
+            "rank": self.rank,
+            "freedoms": self.freedoms,
+            "gruebler": self.gruebler,
+            "cut": [closure.joint.name for closure in self.tree.closures],
+            "constraints": [constraint.name for constraint in mechanism.constraints],
+            "forces": [force.name for force in mechanism.forces],
+            "gravity": self.gravity,
+            "mass": self.mass,
+            "parameters": {
+                x.name: None if x.value is None else self.value(x.value)
+                for x in mechanism.parameters
+            },
+            "unknowns": [x.name for x in mechanism.parameters if x.value is None],
+            "inputs": [x.name for x in mechanism.inputs],
+            "outputs": [x.name for x in mechanism.outputs],
+            "events": [x.name for x in mechanism.events],
+            "start": None if start is None else by_label(start.state),
+            "moved": None if start is None else start.moved,
+        }
+
+
+def by_label(state: State) -> dict[str, float]:
+    """Positions and velocities of a state by their names."""
+    names = [label.name for part in ("q", "v") for label in state.labels[part]]
+    return dict(zip(names, [*state.q.tolist(), *state.v.tolist()], strict=True))
+
+
+def is_conservative(mechanism: Mechanism) -> bool:
+    """Whether T + U stays what it was: only potentials act, and nothing depends on time."""
+    keeping = all(isinstance(x, Gravity | Spring | Potential) for x in mechanism.forces)
+    holding = all(isinstance(x, Holonomic | Coupling) for x in mechanism.constraints)
+    formulas = [as_expr(x) for force in mechanism.forces for x in force.formulas()]
+    formulas += [as_expr(x) for constraint in mechanism.constraints for x in constraint.formulas()]
+    varying = {"t", *mechanism.speeds, *(x.name for x in mechanism.inputs)}
+    used = {x.name for x in symbols_of(formulas)}
+    return keeping and holding and not used & varying
+
+
+def _rank(equations: Equations, start: Assembly) -> int:
+    """The rank of G at the assembled start."""
+    nv, nc = len(equations.symbols.v), len(equations.closures.gamma)
+    if not nc:
+        return 0
+    kernel, state = to_numpy(lower(equations)), start.state
+    G = kernel.call("terms", t=state.t, q=state.q, v=state.v)["G"].reshape(nc, nv)
+    scale = np.linalg.norm(G, axis=1, keepdims=True)
+    return int(np.linalg.matrix_rank(G / np.where(scale > 0, scale, 1.0), tol=RANK))
