@@ -36,6 +36,7 @@ from .graph import (
     symbols_of,
     topological,
 )
+from .intervals import INTERVAL, Interval
 from .memory import collector_paused, known_nodes
 from .node import (
     ONE,
@@ -50,6 +51,7 @@ from .node import (
 )
 from .ops import OPS, apply, partial
 from .pack import Packed, fingerprint, pack, unpack
+from .residues import DEFAULT_PRIME, residues
 from .row import Op
 from .rules import ROWS as RULES
 from .smooth import arc_ratio, cos_sqrt, dexpinv_coefficient, sinc_sqrt, stumpff
@@ -59,8 +61,10 @@ from .unknown import Function
 
 __all__ = [
     "ARRAY",
+    "DEFAULT_PRIME",
     "FLOAT",
     "FRACTION",
+    "INTERVAL",
     "ONE",
     "OPS",
     "PI",
@@ -70,6 +74,7 @@ __all__ = [
     "Expr",
     "Formulas",
     "Function",
+    "Interval",
     "Op",
     "Packed",
     "Pi",
@@ -105,6 +110,7 @@ __all__ = [
     "partial",
     "piecewise",
     "power",
+    "residues",
     "rewritten",
     "select",
     "sign",

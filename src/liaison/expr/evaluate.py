@@ -23,7 +23,12 @@ from .ops import OPS
 
 
 class Domain(ABC):
-    """A kind of numbers formulas can be evaluated on."""
+    """A kind of numbers formulas can be evaluated on.
+
+    Operations named in `individual` are asked for node by node, others once for all nodes.
+    """
+
+    individual: frozenset[str] = frozenset()
 
     @abstractmethod
     def constant(self, value: Value) -> Any:
@@ -41,8 +46,9 @@ class Domain(ABC):
         """The number of a symbol without value; refused unless the domain can draw one."""
         raise NamingError.unknown("value given for a symbol", str(node.a), known)
 
-    def prepare(self, order: list[Expr]) -> None:  # noqa: B027
-        """Look at the whole graph before the first operation, where a domain needs it."""
+    def start(self, order: list[Expr], number: Mapping[Expr, Any]) -> Domain:
+        """The domain for one evaluation of a graph; `number` fills up as it goes on."""
+        return self
 
     def result(self, value: Any) -> Any:
         """What the caller sees of a number."""
@@ -173,8 +179,8 @@ def evaluate(
 
 def _numbers(roots: list[Expr], values: Mapping[Expr, Any], domain: Domain) -> dict[Expr, Any]:
     order = topological(roots)
-    domain.prepare(order)
     number: dict[Expr, Any] = {node: domain.given(value) for node, value in values.items()}
+    domain = domain.start(order, number)
     operations: dict[str, Callable[..., Any]] = {}
     for node in order:
         if node in number:
@@ -184,8 +190,8 @@ def _numbers(roots: list[Expr], values: Mapping[Expr, Any], domain: Domain) -> d
         elif node.op == "symbol":
             number[node] = domain.missing(node, [str(x.a) for x in values])
         else:
-            operation = operations.get(node.op) if type(node.b) is not tuple else None
-            if operation is None:
+            operation = operations.get(node.op)
+            if operation is None or type(node.b) is tuple or node.op in domain.individual:
                 operation = operations[node.op] = domain.operation(node)
             number[node] = operation(*[number[arg] for arg in node.args])
     return number

@@ -99,7 +99,7 @@ def _checked(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     xs, ys = np.array(x, dtype=float), np.array(y, dtype=float)
     if xs.ndim != 1 or xs.shape != ys.shape or len(xs) < 2:
         raise ValueError(
-            f"a table needs two lists of one length, 2 points or more; not {xs.shape} and {ys.shape}"
+            f"a table needs two lists of one length, 2 or more; not {xs.shape} and {ys.shape}"
         )
     if not (np.isfinite(xs).all() and np.isfinite(ys).all()):
         raise ValueError("a table holds finite numbers only")
