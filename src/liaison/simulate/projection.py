@@ -55,11 +55,19 @@ from .layout import (
 STALL = 0.5
 """A correction that leaves more than this part of the residual does not converge."""
 
+SLACK = 1000.0
+"""A correction that stalls within this factor of its tolerance has met rounding, not rank loss."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
 class Projection:
     """When and how far a state is brought back to its closures.
+
+    The tolerances are close to rounding on purpose. What is left of G v = ν stays as it is between
+    projections, and near a singular position, where a singular value σ of G goes to zero, it
+    is a velocity of its size over σ: with 1e-11 an adaptive method creeps through the flat position
+    of a four-bar, with 1e-14 it steps over it.
 
     Attributes:
         position: largest |Φ| that is left alone, times 1 + max |q|.
@@ -69,8 +77,8 @@ class Projection:
         start: largest residual, with the same factors, that a start may have.
     """
 
-    position: float = 1e-11
-    velocity: float = 1e-11
+    position: float = 1e-14
+    velocity: float = 1e-14
     lost: float = 1e-8
     iterations: int = 12
     start: float = 1e-6
@@ -170,7 +178,7 @@ def newton(
             for i in range(nq):
                 q[i] = trial[i]
         if stalled == 1:
-            if is_pivoted == 1 or worst <= w[POSITION_TOLERANCE] * size:
+            if is_pivoted == 1 or worst <= SLACK * w[POSITION_TOLERANCE] * size:
                 break
             if n[HAS_TERMS] == 0:
                 return NEEDS_TERMS
@@ -217,7 +225,7 @@ def brake(
             for i in range(nv):
                 v[i] = trial[i]
         if stalled == 1:
-            if is_pivoted == 1 or worst <= w[VELOCITY_TOLERANCE] * size:
+            if is_pivoted == 1 or worst <= SLACK * w[VELOCITY_TOLERANCE] * size:
                 break
             if n[HAS_TERMS] == 0:
                 return NEEDS_TERMS
