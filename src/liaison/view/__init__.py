@@ -1,1 +1,6 @@
-"""The room `view`."""
+"""The room `view`: curves and moving pictures of a run. Its third parties load when used."""
+
+from .plot import plot, save_plot
+from .scene import LiveView, page, show
+
+__all__ = ["LiveView", "page", "plot", "save_plot", "show"]

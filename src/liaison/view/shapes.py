@@ -1,0 +1,133 @@
+"""The author's shapes as solids, colors by word, and surfaces from STL and OBJ files.
+
+Public names: shape_piece, color_named, read_surface.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.errors import LiaisonError
+from liaison.model import Box, Cone, Cylinder, Line, Mesh, Shape, Sphere
+from liaison.model.values import floats
+
+from .solids import Color, Piece, Surface, cone, polyline
+
+Array = NDArray[np.float64]
+
+NAMES: dict[str, Color] = {
+    "black": (30, 30, 30), "white": (245, 245, 245), "gray": (128, 128, 128),
+    "grey": (128, 128, 128), "silver": (192, 192, 192), "red": (214, 48, 49),
+    "green": (46, 160, 90), "blue": (45, 110, 200), "yellow": (240, 200, 50),
+    "orange": (230, 126, 34), "purple": (142, 68, 173), "brown": (140, 90, 60),
+    "pink": (232, 120, 160), "cyan": (60, 180, 200), "magenta": (200, 60, 160),
+    "gold": (212, 165, 50),
+}  # fmt: skip
+LINE_RADIUS = 0.006  # of a drawn line, by the extent of it
+STL_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("more", "<u2")])
+
+
+def shape_piece(shape: Shape, color: Color, values: Mapping[str, float]) -> Piece:
+    """A shape as a solid on its body, in the body's color unless it has its own.
+
+    Args:
+        shape: what the author said.
+        color: of the body.
+        values: of the parameters.
+    """
+    color, opacity = color_named(shape.color) if shape.color else (color, 1.0)
+    R, p = floats(shape.R, values), floats(shape.p, values)
+    sizes = tuple(float(x) for x in floats([getattr(shape, x) for x in shape.SIZES], values))
+    if isinstance(shape, Box):
+        return Piece("box", sizes, R, p, color, opacity)
+    if isinstance(shape, Cylinder):
+        return Piece("cylinder", sizes, R, p, color, opacity)
+    if isinstance(shape, Sphere):
+        return Piece("sphere", sizes, R, p, color, opacity)
+    surface = _surface(shape, sizes, values)
+    return Piece("mesh", (), R, p, color, opacity, surface)
+
+
+def _surface(shape: Shape, sizes: tuple[float, ...], values: Mapping[str, float]) -> Surface:
+    if isinstance(shape, Cone):
+        return cone(*sizes)
+    if isinstance(shape, Line):
+        points = floats(shape.points, values)
+        return polyline(points, LINE_RADIUS * float(np.linalg.norm(np.ptp(points, axis=0))))
+    if isinstance(shape, Mesh):
+        surface = read_surface(shape.file)
+        return replace(surface, vertices=surface.vertices * floats(shape.scale, values))
+    raise LiaisonError(f"a {type(shape).__name__} cannot be drawn.")
+
+
+def color_named(word: str) -> tuple[Color, float]:
+    """A color and its opacity, from a name, "#rrggbb", or "r g b" and "r g b a" from 0 to 1."""
+    text = word.strip().lower()
+    if text in NAMES:
+        return NAMES[text], 1.0
+    if re.fullmatch(r"#[0-9a-f]{6}", text):
+        red, green, blue = (int(text[k : k + 2], 16) for k in (1, 3, 5))
+        return (red, green, blue), 1.0
+    parts = text.replace(",", " ").split()
+    if len(parts) in (3, 4) and all(re.fullmatch(r"\d*\.?\d+(e-?\d+)?|\d+\.", x) for x in parts):
+        numbers = [min(float(x), 1.0) for x in parts]
+        red, green, blue = (round(255 * x) for x in numbers[:3])
+        return (red, green, blue), numbers[3] if len(numbers) == 4 else 1.0
+    raise LiaisonError(
+        f"no color is named {word!r}.",
+        hint=f"Known: {', '.join(NAMES)}; or #rrggbb, or three numbers from 0 to 1.",
+    )
+
+
+def read_surface(file: str) -> Surface:
+    """The triangles of an STL or OBJ file.
+
+    Raises:
+        LiaisonError: the file is not there, not of these kinds, or damaged.
+    """
+    path = Path(file.removeprefix("file://"))
+    readers = {".stl": _stl, ".obj": _obj}
+    if path.suffix.lower() not in readers:
+        raise LiaisonError(f"{file} is no surface that can be drawn; .stl and .obj can.")
+    try:
+        return readers[path.suffix.lower()](path.read_bytes())
+    except (OSError, ValueError, IndexError) as error:
+        raise LiaisonError(f"the surface {file} cannot be read: {error}.") from error
+
+
+def _stl(data: bytes) -> Surface:
+    count = int.from_bytes(data[80:84], "little")
+    if len(data) == 84 + 50 * count:
+        corners = np.frombuffer(data, STL_FACET, count, 84)["corners"].astype(float)
+    else:
+        rows = re.findall(rb"vertex\s+(\S+)\s+(\S+)\s+(\S+)", data)
+        corners = np.array(rows, dtype=float).reshape(-1, 3, 3)
+    if not len(corners):
+        raise ValueError("no triangle in it")
+    return Surface(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
+
+
+def _obj(data: bytes) -> Surface:
+    vertices: list[list[float]] = []
+    faces: list[list[int]] = []
+    for line in data.decode("utf-8", "replace").splitlines():
+        words = line.split()
+        if words[:1] == ["v"]:
+            vertices.append([float(x) for x in words[1:4]])
+        elif words[:1] == ["f"]:
+            corners = [int(x.split("/")[0]) for x in words[1:]]
+            corners = [k - 1 if k > 0 else len(vertices) + k for k in corners]
+            faces += [[corners[0], b, c] for b, c in itertools.pairwise(corners[1:])]
+    if not faces:
+        raise ValueError("no face in it")
+    surface = Surface(np.array(vertices), np.array(faces))
+    if surface.faces.max() >= len(vertices) or surface.faces.min() < 0:
+        raise ValueError("a face names a corner that is not there")
+    return surface

@@ -1,0 +1,154 @@
+"""Solids a picture is made of: boxes, cylinders, balls, cones, plates, rods between points.
+
+Public names: Color, Piece, Surface, rod, ball, box, tube, cone, polyline, plate, around,
+corners, frame_along.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Color = tuple[int, int, int]
+
+SIDES = 32
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Surface:
+    """Triangles: corners [m], shape (k, 3), and their numbers by three, shape (m, 3)."""
+
+    vertices: Array
+    faces: NDArray[np.int64]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """A solid at a pose on a body [m].
+
+    Args:
+        kind: "box" (x, y, z), "cylinder" along z (radius, height), "sphere" (radius) or "mesh".
+        size: as the kind says; nothing for a mesh.
+        R: axes of the solid on the body, shape (3, 3).
+        p: its center on the body, shape (3,).
+        color: red, green, blue, 0 to 255.
+        opacity: below 1 for glass.
+        surface: of a mesh.
+    """
+
+    kind: str
+    size: tuple[float, ...]
+    R: Array
+    p: Array
+    color: Color
+    opacity: float = 1.0
+    surface: Surface | None = None
+
+
+def frame_along(z: Array) -> Array:
+    """A rotation whose z axis lies along the given vector."""
+    z = z / np.linalg.norm(z)
+    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
+    x = x / np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def rod(a: Array, b: Array, radius: float, color: Color) -> Piece:
+    """A round bar from a to b."""
+    return Piece(
+        "cylinder", (radius, float(np.linalg.norm(b - a))), frame_along(b - a), (a + b) / 2, color
+    )
+
+
+def ball(center: Array, radius: float, color: Color) -> Piece:
+    """A sphere."""
+    return Piece("sphere", (radius,), np.eye(3), center, color)
+
+
+def tube(R: Array, p: Array, radius: float, height: float, color: Color) -> Piece:
+    """A cylinder about the z axis of (R, p), centered there."""
+    return Piece("cylinder", (radius, height), R, p, color)
+
+
+def box(R: Array, p: Array, sides: Array, color: Color, opacity: float = 1.0) -> Piece:
+    """A box centered at (R, p)."""
+    return Piece("box", tuple(float(x) for x in sides), R, p, color, opacity)
+
+
+def cone(radius: float, height: float) -> Surface:
+    """A cone about z, its base on z = 0, its tip at z = height."""
+    angle = np.linspace(0, 2 * np.pi, SIDES, endpoint=False)
+    rim = np.stack([radius * np.cos(angle), radius * np.sin(angle), 0 * angle], axis=1)
+    vertices = np.concatenate([rim, rim, [[0, 0, height], [0, 0, 0]]])
+    i = np.arange(SIDES)
+    j = (i + 1) % SIDES
+    # the rim is there twice, so that base and flank are shaded apart
+    flank = np.stack([i, j, np.full(SIDES, 2 * SIDES)], axis=1)
+    base = np.stack([j + SIDES, i + SIDES, np.full(SIDES, 2 * SIDES + 1)], axis=1)
+    return Surface(vertices, np.concatenate([flank, base]))
+
+
+def polyline(points: Array, radius: float) -> Surface:
+    """Round bars from point to point, shape (k, 3)."""
+    angle = np.linspace(0, 2 * np.pi, 12, endpoint=False)
+    ring = radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    i = np.arange(12)
+    j = (i + 1) % 12
+    tube = np.concatenate([np.stack([i, j, i + 12], axis=1), np.stack([j, j + 12, i + 12], axis=1)])
+    vertices: list[Array] = []
+    faces: list[NDArray[np.int64]] = []
+    for a, b in itertools.pairwise(points):
+        if np.any(a != b):
+            turned = ring @ frame_along(b - a).T
+            faces.append(tube + 24 * len(vertices))
+            vertices.append(np.concatenate([a + turned, b + turned]))
+    if not vertices:
+        return Surface(np.zeros((3, 3)), np.array([[0, 1, 2]]))
+    return Surface(np.concatenate(vertices), np.concatenate(faces))
+
+
+def plate(outline: Array, thickness: float, color: Color, opacity: float = 1.0) -> Piece:
+    """A flat plate with this outline (k, 3), corners in order around it."""
+    center = outline.mean(axis=0)
+    _, _, axes = np.linalg.svd(outline - center)
+    normal = axes[2] * thickness / 2
+    k = len(outline)
+    vertices = np.concatenate(
+        [outline + normal, outline - normal, [center + normal, center - normal]]
+    )
+    i = np.arange(k)
+    j = (i + 1) % k
+    top = np.stack([i, j, np.full(k, 2 * k)], axis=1)
+    bottom = np.stack([j + k, i + k, np.full(k, 2 * k + 1)], axis=1)
+    sides = np.concatenate([np.stack([i, i + k, j], axis=1), np.stack([j, i + k, j + k], axis=1)])
+    surface = Surface(vertices, np.concatenate([top, bottom, sides]))
+    return Piece("mesh", (), np.eye(3), np.zeros(3), color, opacity, surface)
+
+
+def around(points: Array) -> Array:
+    """The same points in the order one meets them going around their middle."""
+    center = points.mean(axis=0)
+    _, _, axes = np.linalg.svd(points - center)
+    flat = (points - center) @ axes[:2].T
+    return points[np.argsort(np.arctan2(flat[:, 1], flat[:, 0]), kind="stable")]
+
+
+def corners(piece: Piece) -> Array:
+    """Corners of a box around a piece, in the body's axes, shape (8, 3)."""
+    if piece.surface is not None:
+        low, high = piece.surface.vertices.min(axis=0), piece.surface.vertices.max(axis=0)
+    else:
+        half = {"box": piece.size, "sphere": piece.size * 3}.get(
+            piece.kind, (2 * piece.size[0], 2 * piece.size[0], piece.size[-1])
+        )
+        high = np.array(half) * (1.0 if piece.kind == "sphere" else 0.5)
+        low = -high
+    signs = np.array(list(itertools.product((0, 1), repeat=3)))
+    return np.asarray((low + signs * (high - low)) @ piece.R.T + piece.p)

@@ -1,0 +1,175 @@
+"""The nodes of a viser scene, and where each stands at every picture.
+
+Handed a viser server; imports no viewer itself.
+
+Public names: Look, Stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.model import Mechanism
+from liaison.simulate.resampling import quaternion_of
+from liaison.simulate.trajectory import Trajectory
+
+from .camera import camera
+from .drawing import Drawing, point_path
+from .links import along, arrows, coil, links, trace_points
+from .solids import Piece, frame_along
+
+Array = NDArray[np.float64]
+
+TRACE_COLOR = (200, 50, 60)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What to see besides the bodies."""
+
+    trace: tuple[Any, ...] = ()
+    forces: bool | Iterable[str] = False
+    frames: bool = False
+    labels: bool = True
+
+
+@final
+class Stage:
+    """A scene in a viser server; `show(k)` moves everything to picture k."""
+
+    def __init__(
+        self, server: Any, run: Trajectory, mechanism: Mechanism, drawn: Drawing, look: Look
+    ) -> None:
+        self.scene = server.scene
+        self.drawn = drawn
+        self.groups: dict[str, list[Any]] = {"frames": [], "names": [], "traces": [], "forces": []}
+        self._set_camera(server)
+        self._set_ground()
+        self._bodies = {x: self._add_body(x, look) for x in drawn.pieces}
+        turned = {x: np.ascontiguousarray(drawn.poses[x][..., :3]) for x in drawn.pieces}
+        self._wxyz = {x: quaternion_of(R) for x, R in turned.items()}
+        self._links = [(link, self._add_link(link)) for link in links(drawn, mechanism)]
+        self._arrows = [(a, self._add_arrow(a)) for a in arrows(run, drawn, look.forces)]
+        for name, body, p in trace_points(drawn, look.trace):
+            self._add_trace(name, body, p)
+        self.show(0)
+
+    def show(self, k: int) -> None:
+        """Everything where it is at picture k."""
+        for name, handle in self._bodies.items():
+            handle.wxyz = self._wxyz[name][k]
+            handle.position = self.drawn.poses[name][k, :, 3]
+        for link, handle in self._links:
+            span = link.b[k] - link.a[k]
+            width = 0.035 * self.drawn.size if link.is_coil else 1.0
+            handle.wxyz = along(span[None])[0]
+            handle.position = link.a[k] if link.is_coil else (link.a[k] + link.b[k]) / 2
+            handle.scale = (width, width, float(np.linalg.norm(span)))
+        for arrow, handle in self._arrows:
+            handle.points = np.stack([arrow.start[k], arrow.start[k] + arrow.vector[k]])[None]
+
+    def _set_camera(self, server: Any) -> None:
+        eye = camera(self.drawn.reached, self.drawn.up)
+        self.scene.set_up_direction(tuple(self.drawn.up))
+        first = server.initial_camera
+        first.position, first.look_at, first.up = eye.position, eye.target, eye.up
+        first.fov, first.near, first.far = eye.angle, self.drawn.size / 100, self.drawn.size * 100
+
+    def _set_ground(self) -> None:
+        """Light, a grid below the motion that takes its shadow, the world's axes."""
+        drawn, size = self.drawn, self.drawn.size
+        self.scene.configure_environment_map("studio", environment_intensity=0.6)
+        middle = (drawn.reached.min(axis=0) + drawn.reached.max(axis=0)) / 2
+        low = float((drawn.reached @ drawn.up).min()) - 0.12 * size
+        cell = 10.0 ** np.floor(np.log10(size))
+        self.scene.add_grid(
+            "/grid", width=10 * size, height=10 * size, cell_size=cell / 2, section_size=cell,
+            cell_color=(218, 223, 229), section_color=(190, 198, 207), fade_distance=14 * size,
+            shadow_opacity=0.2, wxyz=quaternion_of(frame_along(drawn.up)),
+            position=middle + (low - middle @ drawn.up) * drawn.up,
+        )  # fmt: skip
+        self._add_axes("/world", 0.25, visible=True)
+
+    def _add_axes(self, name: str, length: float, *, visible: bool) -> Any:
+        size = self.drawn.size
+        return self.scene.add_frame(
+            name, axes_length=length * size, axes_radius=0.007 * size, visible=visible
+        )
+
+    def _add_body(self, name: str, look: Look) -> Any:
+        path = f"/bodies/{_safe(name)}"
+        node = self.scene.add_frame(path, show_axes=False)
+        for k, piece in enumerate(self.drawn.pieces[name]):
+            self._add_piece(f"{path}/{k}", piece)
+        if name != "ground":
+            frame = self._add_axes(f"{path}/frame", 0.18, visible=look.frames)
+            label = self.scene.add_label(
+                f"{path}/name", name, position=self.drawn.middles[name], visible=look.labels,
+                anchor="bottom-left",
+            )  # fmt: skip
+            self.groups["frames"].append(frame)
+            self.groups["names"].append(label)
+        return node
+
+    def _add_piece(self, name: str, piece: Piece) -> None:
+        at = {"wxyz": quaternion_of(piece.R), "position": piece.p}
+        glass = {"opacity": piece.opacity if piece.opacity < 1 else None}
+        if piece.kind == "box":
+            self.scene.add_box(name, piece.color, piece.size, **at, **glass)
+        elif piece.kind == "cylinder":
+            self.scene.add_cylinder(name, *piece.size, piece.color, **at, **glass)
+        elif piece.kind == "sphere":
+            self.scene.add_icosphere(name, *piece.size, piece.color, **at, **glass)
+        elif piece.surface is not None:
+            self.scene.add_mesh_simple(
+                name,
+                piece.surface.vertices,
+                piece.surface.faces,
+                color=piece.color,
+                side="double",
+                flat_shading=True,
+                **at,
+                **glass,
+            )
+
+    def _add_link(self, link: Any) -> Any:
+        name = f"/links/{_safe(link.name)}"
+        if link.is_coil:
+            return self.scene.add_line_segments(
+                name, coil(), link.color, thickness=2.5, thickness_units="screen"
+            )
+        return self.scene.add_cylinder(name, 0.012 * self.drawn.size, 1.0, link.color)
+
+    def _add_arrow(self, arrow: Any) -> Any:
+        size = self.drawn.size
+        handle = self.scene.add_arrows(
+            f"/forces/{_safe(arrow.name)}", np.zeros((1, 2, 3)), arrow.color,
+            shaft_radius=0.011 * size, head_radius=0.028 * size, head_length=0.075 * size,
+        )  # fmt: skip
+        self.groups["forces"].append(handle)
+        return handle
+
+    def _add_trace(self, name: str, body: str, p: Array) -> None:
+        path = point_path(self.drawn.poses, body, p)
+        size, key = self.drawn.size, f"{_safe(name)}-{len(self.groups['traces'])}"
+        if len(path) > 1:
+            way = self.scene.add_line_segments(
+                f"/traces/{key}", np.stack([path[:-1], path[1:]], axis=1), TRACE_COLOR,
+                thickness=2.0, thickness_units="screen",
+            )  # fmt: skip
+            self.groups["traces"].append(way)
+        dot = self.scene.add_icosphere(
+            f"/bodies/{_safe(body)}/{key}", 0.022 * size, TRACE_COLOR, position=p
+        )
+        self.groups["traces"].append(dot)
+
+
+def _safe(name: str) -> str:
+    """A name that is one step of a path."""
+    return name.replace("/", "∕")
