@@ -28,7 +28,7 @@ from liaison.program import (
 )
 from liaison.program.compile_c import compile_c_text
 from liaison.program.loops_compile import CTYPES
-from liaison.program.loops_read import signature
+from liaison.program.loops_tree import signature
 
 WEIGHTS = (1 / 6, 1 / 3, 1 / 3, 1 / 6)
 ORDER = (3, 1, 2, 0)

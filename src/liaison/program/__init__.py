@@ -1,6 +1,7 @@
 """The room `program`: from equations to numbers — programs, kernels, loops and back ends."""
 
-from .kernel import Bound, Kernel, MachineKernel
+from .door import Bound
+from .kernel import Kernel, MachineKernel
 from .loops import Loop, at, f64, floor, fmax, fmin, i64, iptr, kernel, loop, ptr
 from .loops_c import loops_to_c
 from .loops_compile import CompiledLoops, compile_loops

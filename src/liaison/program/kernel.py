@@ -8,14 +8,14 @@ Every entry answers to one C signature, is re-entrant and touches no globals:
 `out` must not overlap any other argument. `work` holds `work_size(entry)` doubles and may be
 NULL where that is 0.
 
-Public names: Kernel, MachineKernel, Bound, SIGNATURE.
+Public names: Kernel, MachineKernel, Function, SIGNATURE.
 """
 
 from __future__ import annotations
 
 import ctypes
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from liaison.errors import ProgramError
 
+from .door import Bound
 from .program import Array, Program
 
 SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 7)
@@ -108,27 +109,6 @@ class Kernel(ABC):
 
 
 @final
-class Bound:
-    """An entry with kept addresses: call it after changing the arrays in place.
-
-    The arrays are held, so the addresses stay good; one call costs a foreign call and no more.
-    """
-
-    __slots__ = ("_arguments", "_call", "_kept", "out")
-
-    def __init__(self, call: Any, arrays: Sequence[Array], kept: Any) -> None:
-        self._call = call
-        self.out = arrays[5]
-        self._kept = (tuple(arrays), kept)
-        self._arguments = tuple(ctypes.c_void_p(array.ctypes.data) for array in arrays)
-
-    def __call__(self, t: float = 0.0) -> Array:
-        """Run the entry at time t; returns the kept `out`."""
-        self._call(t, *self._arguments)
-        return self.out
-
-
-@final
 class MachineKernel(Kernel):
     """Entries as machine code, compiled when first asked for.
 
@@ -183,7 +163,7 @@ class MachineKernel(Kernel):
         self._check(entry, arrays)
         out = np.empty(self.out_size(entry)) if out is None else out
         work = np.empty(max(1, self.work_size(entry)))
-        return Bound(self._call(entry), (q, v, u, p, x, out, work), self)
+        return Bound(self.address(entry), (q, v, u, p, x, out, work), self)
 
     def function(self, entry: str) -> Function:
         """The entry as a Python function f(t, q, v, u, p, x, out, work) that fills `out`."""
@@ -200,18 +180,25 @@ class MachineKernel(Kernel):
         return self._calls[entry]
 
     def _evaluate(self, entry: str, t: Array, arrays: Mapping[str, Array]) -> Array:
+        work = np.empty(max(1, self.work_size(entry)))
+        if t.ndim == 0 and all(array.ndim == 1 for array in arrays.values()):
+            out = np.empty(self.out_size(entry))
+            self._run(entry, float(t), [*arrays.values()], out, work)
+            return out
         batch = np.broadcast_shapes(t.shape, *(a.shape[:-1] for a in arrays.values()))
         out = np.empty((*batch, self.out_size(entry)))
-        work = np.empty(max(1, self.work_size(entry)))
         times = np.broadcast_to(t, batch)
         rows = [np.broadcast_to(a, batch + a.shape[-1:]) for a in arrays.values()]
-        call = self._call(entry)
         for index in np.ndindex(batch):
-            kept = [np.ascontiguousarray(row[index]) for row in rows]
-            call(
-                float(times[index]),
-                *(a.ctypes.data for a in kept),
-                out[index].ctypes.data,
-                work.ctypes.data,
-            )
+            self._run(entry, float(times[index]), [row[index] for row in rows], out[index], work)
         return out
+
+    def _run(self, entry: str, t: float, arrays: list[Array], out: Array, work: Array) -> None:
+        kept = [np.ascontiguousarray(array) for array in arrays]
+        self._call(entry)(t, *(_address(array) for array in (*kept, out, work)))
+
+
+def _address(array: Array) -> int:
+    """Where the array begins; quicker than `array.ctypes.data`."""
+    address: int = array.__array_interface__["data"][0]
+    return address

@@ -11,7 +11,8 @@ from typing import Any
 
 from .loops import Loop
 from .loops_llvm import unique_names
-from .loops_read import Routine, Step, Value, reachable
+from .loops_read import reachable
+from .loops_tree import Routine, Step, Value
 
 C = {
     "f64": "double", "i64": "int64_t", "bool": "int", "ptr": "double *", "iptr": "int64_t *",

@@ -15,7 +15,7 @@ from liaison.errors import NamingError, ProgramError
 
 from .loops import Loop
 from .loops_llvm import loops_ir
-from .loops_read import ELEMENT, signature
+from .loops_tree import ELEMENT, signature
 from .machine import Code, load
 
 CTYPES: dict[str, Any] = {

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .loops import Loop
-from .loops_read import KERNEL_ARGUMENTS, Routine, Step, Value, reachable
+from .loops_read import reachable
+from .loops_tree import KERNEL_ARGUMENTS, Routine, Step, Value
 
 IR = {
     "f64": "double", "i64": "i64", "bool": "i1", "ptr": "ptr", "iptr": "ptr", "kernel": "ptr",
