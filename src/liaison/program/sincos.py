@@ -8,7 +8,8 @@ branch asks libm.
 The first step is exact: n P1 is a multiple of 2⁻⁵² (P1 has 53 bits and lies in [1, 2)), and so is
 |x| ≥ 1; their difference is below 1 and fits 53 bits, hence fma makes no rounding.
 
-Source: method of Cody & Waite 1980; the polynomials are minimax fits (Remez exchange, 300 bits) of
+Source: CW80, chapter 8 (sine and cosine), for the reduction.
+Differs: the polynomials are minimax fits (Remez exchange, 300 bits) of
 (sin r − r)/r³ and (cos r − 1 + r²/2)/r⁴ in r², relative error 2⁻⁵⁸ and 2⁻⁶⁴.
 
 Public names: sincos_lines, slow_function, REACH.
