@@ -2,12 +2,14 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 REPOSITORY = Path(__file__).parents[1]
+sys.path.insert(0, str(Path(__file__).parent))  # tests/samples serves several folders
 RUNS_ALL = os.environ.get("LIAISON_TESTS") == "all"
 
 settings.register_profile("test", derandomize=True, max_examples=25, deadline=None, database=None)
