@@ -57,6 +57,7 @@ from .rules import ROWS as RULES
 from .smooth import arc_ratio, cos_sqrt, dexpinv_coefficient, sinc_sqrt, stumpff
 from .table import Table
 from .text import to_latex, to_text
+from .to_sympy import from_sympy, to_sympy
 from .unknown import Function
 
 __all__ = [
@@ -100,6 +101,7 @@ __all__ = [
     "exp",
     "expanded",
     "fingerprint",
+    "from_sympy",
     "gradient",
     "jacobian",
     "known_nodes",
@@ -125,6 +127,7 @@ __all__ = [
     "tan",
     "to_floats",
     "to_latex",
+    "to_sympy",
     "to_text",
     "topological",
     "unpack",

@@ -109,7 +109,7 @@ class FractionDomain(Domain):
 
     def operation(self, node: Expr) -> Callable[..., Any]:
         """Arithmetic and choices; roots of squares."""
-        return _RATIONAL.get(node.op) or (lambda *args: _irrational(f"{node.op}{args!r}"))
+        return _RATIONAL.get(node.op) or _refusal(node.op)
 
 
 def _irrational(what: str) -> Fraction:
@@ -118,6 +118,10 @@ def _irrational(what: str) -> Fraction:
         hint="Evaluate on floats, on residues(p) (sin and cos become points of a circle), "
         "or on INTERVAL.",
     )
+
+
+def _refusal(op: str) -> Callable[..., Fraction]:
+    return lambda *args: _irrational(f"{op}({', '.join(map(str, args))})")
 
 
 def _rational_root(x: Fraction) -> Fraction:

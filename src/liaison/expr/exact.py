@@ -49,8 +49,6 @@ def turns(x: Expr) -> Fraction | None:
         return Fraction(1) if type(x.a) is Pi else None
     if x.op == "mul" and type(x.b.a) is Pi and x.a.op == "const" and type(x.a.a) is not float:
         return Fraction(x.a.a)
-    if x.op == "mul" and type(x.a.a) is Pi and x.b.op == "const" and type(x.b.a) is not float:
-        return Fraction(x.b.a)
     return None
 
 

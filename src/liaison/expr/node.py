@@ -323,7 +323,9 @@ def _intern_constant(value: Value, key: Any) -> Expr:
         _KNOWN.pop(key, None)
         node = _new(Expr)
         node.op, node.a, node.b = "const", value, None
-        node.h = stable_hash("const", key.hex() if type(key) is bytes else key)
+        # π comes after every number, so that 2π is mul(2, π)
+        text = key.hex() if type(key) is bytes else key
+        node.h = _BITS if type(value) is Pi else stable_hash("const", text)
         reference = _Known(node, _forget)
         reference.key = key
         if _keep(key, reference) is reference:

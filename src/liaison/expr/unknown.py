@@ -30,7 +30,11 @@ class Function:
         """The function at these arguments."""
         if len(args) != self.arity:
             raise TypeError(f"{self.name} takes {self.arity} arguments, {len(args)} are given")
-        return _call_node((self, (0,) * self.arity), *map(as_expr, args))
+        return self.partial((0,) * self.arity, *args)
+
+    def partial(self, orders: tuple[int, ...], *args: Scalar) -> Expr:
+        """The derivative of these orders in its arguments, at these arguments."""
+        return _call_node((self, orders), *map(as_expr, args))
 
 
 Data = tuple[Function, tuple[int, ...]]
