@@ -38,6 +38,7 @@ from liaison.spatial import (
     rotation_euler_zxz,
     rotation_quaternion,
     tilde,
+    unit,
     zeros,
 )
 
@@ -86,6 +87,10 @@ class Attitude(ABC):
         """M along F."""
         return zeros(len(self.NAMES))
 
+    def normalized(self, e: Entries) -> Array:
+        """The nearest coordinates that are an attitude."""
+        return array(list(e))
+
     @abstractmethod
     def of(self, R: Array, near: Entries) -> Array:
         """Coordinates of a rotation, those nearest `near`."""
@@ -129,6 +134,9 @@ class Quaternion(Attitude):
 
     def neutral(self) -> Array:
         return array([1, 0, 0, 0])
+
+    def normalized(self, e: Entries) -> Array:
+        return unit(e)
 
     def of(self, R: Array, near: Entries) -> Array:
         return _quaternion_near(R, near)
@@ -228,6 +236,12 @@ class RotationMatrix(Attitude):
 
     def neutral(self) -> Array:
         return array(identity(3).ravel().tolist())
+
+    def normalized(self, e: Entries) -> Array:
+        """The first row kept in direction, the second in its plane with the first."""
+        first = unit(e[:3])
+        third = unit(cross3(first, e[3:6]))
+        return array([*first, *cross3(third, first), *third])
 
     def of(self, R: Array, near: Entries) -> Array:
         return array(R.ravel().tolist())

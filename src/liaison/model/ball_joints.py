@@ -10,6 +10,7 @@ Public names: Spherical, PointOnLine, PointOnPlane, Rod, Free.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
@@ -110,6 +111,10 @@ class BallJoint(JointType):
 
     def neutral(self) -> Array:
         return array([*([0] * len(self.NAMES)), *self.attitude.neutral()])
+
+    def normalized(self, q: Entries) -> Array:
+        s, e = self._split(q)
+        return array([*s, *self.attitude.normalized(e)])
 
     def coordinates_of(self, R: Array, p: Array, near: Entries) -> Array:
         s, e = self._split(near)
@@ -226,6 +231,9 @@ class Rod(BallJoint):
 
     def parameters(self) -> tuple[Any, ...]:
         return (self.length,)
+
+    def mapped(self, change: Callable[[Any], Any]) -> Rod:
+        return Rod(change(self.length), self.attitude)
 
 
 @final

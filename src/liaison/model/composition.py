@@ -8,6 +8,7 @@ Public names: Motion, Translation, Rotation, Screw, Composition.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
@@ -75,6 +76,10 @@ class Motion(ABC):
         """Scalars in which parameters may occur."""
         return ()
 
+    @abstractmethod
+    def mapped(self, change: Callable[[Any], Any]) -> Motion:
+        """The same motion about its unit axis, with each scalar changed."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,9 @@ class Translation(Motion):
 
     def screw(self) -> Array:
         return array([0, 0, 0, *unit(self.axis)])
+
+    def mapped(self, change: Callable[[Any], Any]) -> Translation:
+        return Translation(tuple(change(a) for a in unit(self.axis)))
 
     def parameters(self) -> tuple[Any, ...]:
         return tuple(self.axis)
@@ -115,6 +123,9 @@ class Rotation(Motion):
 
     def screw(self) -> Array:
         return array([*unit(self.axis), 0, 0, 0])
+
+    def mapped(self, change: Callable[[Any], Any]) -> Rotation:
+        return Rotation(tuple(change(a) for a in unit(self.axis)))
 
     def parameters(self) -> tuple[Any, ...]:
         return tuple(self.axis)
@@ -140,6 +151,9 @@ class Screw(Motion):
     def screw(self) -> Array:
         u = unit(self.axis)
         return array([*u, *(times(self.pitch, a) for a in u)])
+
+    def mapped(self, change: Callable[[Any], Any]) -> Screw:
+        return Screw(tuple(change(a) for a in unit(self.axis)), change(self.pitch))
 
     def parameters(self) -> tuple[Any, ...]:
         return (*self.axis, self.pitch)
@@ -213,3 +227,6 @@ class Composition(JointType):
 
     def parameters(self) -> tuple[Any, ...]:
         return tuple(x for motion in self.motions for x in motion.parameters())
+
+    def mapped(self, change: Callable[[Any], Any]) -> Composition:
+        return Composition(tuple(motion.mapped(change) for motion in self.motions), self.names)

@@ -9,6 +9,7 @@ Public names: JointType, nearest_angle.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from liaison.expr import Expr, as_expr, atan2, cos, directional, sin, substitute, symbol
@@ -129,9 +130,17 @@ class JointType(ABC):
         """q from X_FM, angles within half a turn of `near`; None if there is no closed form."""
         return None
 
+    def normalized(self, q: Entries) -> Array:
+        """The position nearest q that is one: its quaternion made unit, its matrix a rotation."""
+        return array(list(q))
+
     def parameters(self) -> tuple[Any, ...]:
         """Scalars of the type itself (a pitch, a length), in which parameters may occur."""
         return ()
+
+    def mapped(self, change: Callable[[Any], Any]) -> JointType:
+        """The same type with each of its own scalars changed, as from exact numbers to floats."""
+        return self
 
 
 def nearest_angle(sine: Any, cosine: Any, near: Any) -> Any:

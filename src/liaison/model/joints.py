@@ -13,6 +13,7 @@ JOINT_TYPES.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
@@ -199,6 +200,9 @@ class Helical(JointType):
 
     def parameters(self) -> tuple[Any, ...]:
         return (self.pitch,)
+
+    def mapped(self, change: Callable[[Any], Any]) -> Helical:
+        return Helical(change(self.pitch))
 
 
 @final
