@@ -12,8 +12,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
-from liaison.errors import LiaisonError, NamingError, Place, TextError
-from liaison.expr import symbols_of, to_text
+from liaison.errors import Place, TextError
 from liaison.model import Body, Gravity, Mechanism
 
 from .lsd_bodies import body_of
@@ -78,8 +77,8 @@ class _Reading:
         for name in self.book.bodies:
             self.make_body(name)
         joined = [joint_of(*thing, self.book) for thing in self.of_kind("join")]
-        for thing in joined:
-            law = effort_of(thing, self.book)
+        for joint in joined:
+            law = effort_of(joint, self.book)
             self.forces += [law] if law is not None else []
         for thing in self.of_kind("apply"):
             force, inputs = force_of(*thing, self.book)
@@ -90,7 +89,7 @@ class _Reading:
         self.rest.read_deferred()
         self.evaluate_lets()
         self.check_all_used()
-        return self.finished([thing.joint for thing in joined])
+        return self.finished([joint.joint for joint in joined])
 
     def of_kind(self, kind: str) -> list[tuple[str | None, Node, Place]]:
         return [thing for thing in self.things if thing[1].kind == kind]
@@ -139,7 +138,7 @@ class _Reading:
 
     def gravity(self, node: Node, place: Place) -> None:
         vector = vector_of(node, self.book, Where("gravity", "m/s^2"), "gravity")
-        self.forces.insert(0, Gravity(tuple(vector), place=place))  # type: ignore[arg-type]
+        self.forces.insert(0, Gravity(tuple(vector), place=place))
 
     def make_body(self, name: str) -> None:
         """The body of that name, once."""
@@ -177,6 +176,3 @@ class _Reading:
             outputs=tuple(rest.outputs),
             place=Place(self.book.source.file, 1),
         )
-
-
-__all__ = ["LiaisonError", "NamingError", "read_lsd", "read_value", "symbols_of", "to_text"]

@@ -108,9 +108,7 @@ class _Applied:
         if target.kind == "call" and str(target.parts[0]) in ("distance", "angle"):
             word = str(target.parts[0])
             if len(target.parts) != 3:
-                raise TextError(
-                    f"{word} is between two frames.", place=self.book.source.at(target)
-                )
+                raise TextError(f"{word} is between two frames.", place=self.book.source.at(target))
             a, b = (self.frame(part) for part in target.parts[1:])
             return (Angle(a, b), True) if word == "angle" else (Distance(a, b), False)
         label = coordinate_of(target, self.book)
@@ -126,7 +124,7 @@ def coordinate_of(node: Node, book: Book) -> str:
     """The label of a coordinate; a joint of one coordinate may be named instead."""
     path = path_of(node)
     found = book.symbols.get(path) if path is not None else None
-    label = str(found.value.name) if found and as_expr(found.value).op == "symbol" else ""
+    label = as_expr(found.value).name if found and as_expr(found.value).op == "symbol" else ""
     if label in book.labels:
         return label
     known = [name for name in book.labels if not name.endswith("'")]
@@ -135,9 +133,7 @@ def coordinate_of(node: Node, book: Book) -> str:
     raise no_such("coordinate", path or "this formula", known, book.source.at(node))
 
 
-def force_of(
-    name: str | None, node: Node, place: Place, book: Book
-) -> tuple[Force, list[Input]]:
+def force_of(name: str | None, node: Node, place: Place, book: Book) -> tuple[Force, list[Input]]:
     """The force of an `apply` statement, and the inputs that stand for what it leaves open."""
     kind = node.parts[1]
     if str(kind) not in FORCE_KINDS:
@@ -200,7 +196,7 @@ def _wrench(a: _Applied) -> Force:
     (marker,) = a.frames(1)
     axes_node = a.keys.get("body")
     axes = None if axes_node is None else a.frame(axes_node)
-    parts = {"force": [0, 0, 0], "torque": [0, 0, 0]}
+    parts: dict[str, Any] = {"force": [0, 0, 0], "torque": [0, 0, 0]}
     if a.kind in parts:
         unit = "N" if a.kind == "force" else "N*m"
         if a.keys.get("value") is not None:
@@ -212,7 +208,7 @@ def _wrench(a: _Applied) -> Force:
             parts[key] = a.vector(key, unit)
     return PointWrench(
         a.name, marker, tuple(parts["force"]), tuple(parts["torque"]), axes, place=a.place
-    )  # type: ignore[arg-type]
+    )
 
 
 def _potential(a: _Applied) -> Force:

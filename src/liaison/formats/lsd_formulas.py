@@ -13,7 +13,9 @@ from fractions import Fraction
 from typing import Any, Protocol, final
 
 from liaison.errors import NamingError, TextError
-from .lsd_functions import FUNCTIONS, applied
+from liaison.spatial import Array, array, compose, identity, is_zero, rotation_about, zeros
+
+from .lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS, applied
 from .lsd_nodes import Node, Source
 from .lsd_units import PURE, same, spelled, unit_of
 from .lsd_values import (
@@ -33,7 +35,6 @@ from .lsd_values import (
     plain,
     raised,
 )
-from liaison.spatial import Array, array, compose, identity, is_zero, rotation_about, zeros
 
 AXES = ("x", "y", "z")
 
@@ -109,11 +110,23 @@ def _number(node: Node, names: Names, where: Where) -> Value:
 
 
 def _with_unit(value: Value, node: Node, names: Names) -> Value:
+    """The value in the unit written behind it; in a vector, the entries that have none yet."""
     if isinstance(node.parts[-1], Node) or len(node.parts) == 1:
         return value
     token = node.parts[-1]
     place = names.source.place(token.line, token.column, len(token))
-    return multiplied(value, Quantity(*unit_of(str(token), place)))
+    return _in_unit_of(value, Quantity(*unit_of(str(token), place)), str(token))
+
+
+def _in_unit_of(value: Value, unit: Quantity, word: str) -> Value:
+    if isinstance(value, Vector):
+        return Vector(tuple(_in_unit_of(item, unit, word) for item in value.items))
+    if isinstance(value, Quantity) and value.bare:
+        return multiplied(value, unit)
+    if isinstance(value, Quantity) and same(value.dimension, unit.dimension):
+        return value
+    found = spelled(value.dimension) if isinstance(value, Quantity) else kind_of(value)
+    raise Unfit(f"the unit {word!r} stands behind {found}.")
 
 
 def _name(node: Node, names: Names, where: Where) -> Value:
@@ -321,9 +334,7 @@ def vector_of(node: Node, names: Names, where: Where, what: str) -> list[Any]:
         return [0, 0, 0]
     if not isinstance(value, Vector) or len(value.items) != 3:
         found = f"{len(value.items)}" if isinstance(value, Vector) else kind_of(value)
-        raise TextError(
-            f"{what} has three components, not {found}.", place=names.source.at(node)
-        )
+        raise TextError(f"{what} has three components, not {found}.", place=names.source.at(node))
     return [plain(in_unit(q, node, names, where, what).value) for q in value.items]
 
 
@@ -341,8 +352,8 @@ def _call(node: Node, names: Names, where: Where) -> Value:
     shape = names.shape(name, values, named, node)
     if shape is not None:
         return shape
-    if name not in FUNCTIONS:
-        known = [*FUNCTIONS, *names.functions()]
+    known = [*FUNCTIONS, *VECTOR_FUNCTIONS, *names.functions()]
+    if name not in known:
         raise NamingError.unknown("function", name, known, place=names.source.at(node))
     return applied(name, values, named)
 

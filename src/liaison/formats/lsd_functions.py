@@ -1,6 +1,6 @@
 """The functions a formula of LSD may call, with what they ask of dimensions.
 
-Public names: FUNCTIONS, applied.
+Public names: FUNCTIONS, VECTOR_FUNCTIONS, applied.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from typing import Any
 import liaison.expr as ex
 
 from .lsd_units import PURE, Dimension, same, spelled
-from .lsd_values import Quantity, Unfit, Value, checked
+from .lsd_values import Quantity, Unfit, Value, Vector, added, checked, multiplied
 
 
-def applied(name: str, values: list[Value], named: dict[str, Value]) -> Quantity:
+def applied(name: str, values: list[Value], named: dict[str, Value]) -> Value:
     """The value of a function of numbers; refuses the wrong number, kind or dimension of them."""
+    if name in VECTOR_FUNCTIONS:
+        return _of_vectors(name, values)
     function, count, rule = FUNCTIONS[name]
     if named or len(values) < count or (len(values) > count and rule != "most"):
         raise Unfit(f"{name} takes {count} {'value' if count == 1 else 'values'}.")
@@ -47,6 +49,26 @@ def _result_dimension(name: str, rule: str, arguments: list[Quantity]) -> Dimens
         return (first[0] // 2, first[1] // 2, first[2] // 2, 0)
     angle = (0, 0, 0, 1)
     return {"pure": PURE, "sign": PURE, "angle": angle, "ratio": angle}.get(rule, first)
+
+
+def _of_vectors(name: str, values: list[Value]) -> Value:
+    """norm(a), dot(a, b), cross(a, b) of vectors of three."""
+    count = 1 if name == "norm" else 2
+    if len(values) != count or not all(isinstance(v, Vector) and len(v.items) == 3 for v in values):
+        said = "a vector" if count == 1 else "two vectors"
+        raise Unfit(f"{name} takes {said} of three components.")
+    a, b = values[0].items, values[-1].items
+    if name == "cross":
+        return Vector(tuple(_minor(a, b, i) for i in range(3)))
+    total = multiplied(a[0], b[0])
+    for x, y in zip(a[1:], b[1:], strict=True):
+        total = added(total, multiplied(x, y), 1)
+    return applied("sqrt", [total], {}) if name == "norm" else total
+
+
+def _minor(a: Any, b: Any, i: int) -> Any:
+    j, k = (i + 1) % 3, (i + 2) % 3
+    return added(multiplied(a[j], b[k]), multiplied(a[k], b[j]), -1)
 
 
 def _sqrt(x: Any) -> Any:
@@ -80,6 +102,7 @@ def _folded(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return of
 
 
+VECTOR_FUNCTIONS = ("norm", "dot", "cross")
 FUNCTIONS: dict[str, tuple[Callable[..., Any], int, str]] = {
     "sqrt": (_sqrt, 1, "root"),
     "sin": (ex.sin, 1, "pure"),
@@ -97,4 +120,3 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int, str]] = {
     "max": (_folded(ex.maximum), 2, "most"),
     "if": (ex.select, 3, "same"),
 }
-

@@ -5,13 +5,14 @@ Public names: Joined, joint_of, JOINT_TYPES.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
 from liaison.errors import LiaisonError, Place, TextError
 from liaison.expr import symbol
 from liaison.model import (
+    Attitude,
     BryantXYZ,
     Cylindrical,
     EulerZXZ,
@@ -78,7 +79,7 @@ SYNONYMS = {
     "lineaire_rectiligne": "line_on_plane", "ponctuelle": "point_on_plane",
     "libre": "free",
 }  # fmt: skip
-ATTITUDES = {
+ATTITUDES: dict[str, Callable[[], Attitude]] = {
     "quaternion": Quaternion,
     "euler": EulerZXZ,
     "bryant": BryantXYZ,
@@ -151,8 +152,8 @@ def _side(node: Node, joint: str, book: Book) -> Marker:
 
 def marker_of(frame: BodyFrame, place: Place) -> Marker:
     """The record of a frame on a body."""
-    rows = tuple(tuple(row) for row in frame.R)
-    return Marker(frame.body, rows, tuple(frame.p), place=place)  # type: ignore[arg-type]
+    rows: Any = tuple(tuple(row) for row in frame.R)
+    return Marker(frame.body, rows, tuple(frame.p), place=place)
 
 
 def _turned(marker: Marker, axis: list[Any], type_: JointType) -> Marker:
@@ -160,7 +161,8 @@ def _turned(marker: Marker, axis: list[Any], type_: JointType) -> Marker:
     if axis == [0, 0, 1] or type(type_) not in _TURNED:
         return marker
     R = product(marker.rotation, rotation_onto_z(axis))
-    return replace(marker, R=tuple(tuple(row) for row in R))
+    rows: Any = tuple(tuple(row) for row in R)
+    return replace(marker, R=rows)
 
 
 _TURNED = tuple(cls for cls, takes in JOINT_TYPES.values() if "axis" in takes)

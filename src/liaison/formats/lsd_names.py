@@ -202,7 +202,9 @@ class Book:
         place = self.source.at(node)
         word = path.rstrip("'")
         if word.lower() in ("nan", "inf", "infinity"):
-            return TextError(f"{word!r} is no finite number; quantities must be finite.", place=place)
+            return TextError(
+                f"{word!r} is no finite number; quantities must be finite.", place=place
+            )
         if where.kind == "body":
             known = [GROUND, *self.bodies, *self.lets]
             base = word.partition(".")[0]
@@ -272,4 +274,3 @@ class Keys:
     def all(self, key: str) -> list[Node]:
         """All values of a key that may be given several times."""
         return self.nodes.get(key, [])
-

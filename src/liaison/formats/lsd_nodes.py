@@ -72,7 +72,8 @@ class Builder:
 def make(kind: str, children: list[Any]) -> Node:
     """A node over its children, reaching from the first to the last one on the same line."""
     depth = 1 + max((c.depth for c in children if isinstance(c, Node)), default=0)
-    first, last = (children[0], children[-1]) if children else (None, None)
+    first: Any = children[0] if children else None
+    last: Any = children[-1] if children else None
     line, column = getattr(first, "line", 1), getattr(first, "column", 1)
     end = column + _length(first)
     if getattr(last, "line", None) == line:

@@ -92,7 +92,7 @@ def _cylinder(given: dict[str, Value]) -> Cylinder:
         raise Unfit("a cylinder from a point to itself has no length.")
     middle = [plain((a + b) * Fraction(1, 2)) for a, b in zip(start, end, strict=True)]
     R = rotation_onto_z(along)
-    return Cylinder(_length(given["radius"]), norm(along), _rows(R), tuple(middle))  # type: ignore[arg-type]
+    return Cylinder(_length(given["radius"]), norm(along), _rows(R), tuple(middle))
 
 
 def _mesh(given: dict[str, Value]) -> Mesh:
@@ -105,7 +105,7 @@ def _mesh(given: dict[str, Value]) -> Mesh:
 def _line(values: list[Value]) -> Line:
     if len(values) < 2:
         raise Unfit("a line goes through two points or more.")
-    return Line(tuple(tuple(_point(value)) for value in values))  # type: ignore[misc]
+    return Line(tuple(tuple(_point(value)) for value in values))
 
 
 SHAPES: dict[str, tuple[Callable[[dict[str, Value]], Any], tuple[str, ...]]] = {

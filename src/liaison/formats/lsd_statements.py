@@ -26,7 +26,7 @@ from liaison.model import (
 )
 
 from .lsd_forces import coordinate_of
-from .lsd_formulas import Where, in_unit, path_of, value_of
+from .lsd_formulas import Where, in_unit, value_of
 from .lsd_names import Book
 from .lsd_nodes import Node
 from .lsd_starts import starts_of
@@ -51,9 +51,11 @@ class Statements:
 
     def declare(self, statement: Node) -> None:
         """First pass: names; what needs coordinates is put off."""
-        place = self.book.source.at(statement.parts[1]) if isinstance(
-            statement.parts[1], Node
-        ) else self.word_place(statement.parts[1])
+        place = (
+            self.book.source.at(statement.parts[1])
+            if isinstance(statement.parts[1], Node)
+            else self.word_place(statement.parts[1])
+        )
         getattr(self, f"_{statement.kind}")(statement, place)
 
     def read_deferred(self) -> None:
@@ -219,6 +221,3 @@ class Statements:
         raise TextError(
             f"{what} is a number, not {kind_of(value)}.", place=self.book.source.at(node)
         )
-
-
-_ = path_of

@@ -16,19 +16,49 @@ from typing import Any
 from lark import Lark, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from liaison.errors import Place, TextError
-from .lsd_nodes import MAX_DEPTH, Builder, Node, Source, TooDeep
 from liaison.units import UNITS
+
+from .lsd_nodes import MAX_DEPTH, Builder, Node, Source, TooDeep
 
 MAX_TEXT = 4_000_000  # characters of a text
 MAX_LINE = 20_000  # characters of a line
 MAX_NESTING = 100  # brackets inside brackets
 
-KEYWORDS = (
-    "let body join and with end apply on parameter input in between start output event when law "
-    "impose require"
-).split()
-EVENT_WORDS = "rising falling crossing stop record".split()
-STARTERS = "let join apply parameter input start output event law impose require".split()
+KEYWORDS = [
+    "let",
+    "body",
+    "join",
+    "and",
+    "with",
+    "end",
+    "apply",
+    "on",
+    "parameter",
+    "input",
+    "in",
+    "between",
+    "start",
+    "output",
+    "event",
+    "when",
+    "law",
+    "impose",
+    "require",
+]
+EVENT_WORDS = ["rising", "falling", "crossing", "stop", "record"]
+STARTERS = [
+    "let",
+    "join",
+    "apply",
+    "parameter",
+    "input",
+    "start",
+    "output",
+    "event",
+    "law",
+    "impose",
+    "require",
+]
 
 _VALUE = {"NUMBER", "LPAR", "LSQB"}
 _OPERATORS = {"PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "DOT", "PRIME", "__ANON_0",

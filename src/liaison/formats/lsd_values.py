@@ -15,8 +15,9 @@ from fractions import Fraction
 from typing import Any, TypeAlias, final
 
 from liaison.expr import Expr, as_expr
-from .lsd_units import PURE, Dimension, same, spelled
 from liaison.spatial import Array
+
+from .lsd_units import PURE, Dimension, same, spelled
 
 MAX_BITS = 20_000  # of an exact number
 MAX_EXPONENT = 1_000

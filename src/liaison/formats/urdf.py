@@ -165,7 +165,7 @@ class _Robot:
         turn = self.turn(element, kind)
         place = element.place
         try:
-            F = Marker(ends[0], _rows(product(R, turn)), tuple(p), place=place)  # type: ignore[arg-type]
+            F = Marker(ends[0], _rows(product(R, turn)), tuple(p), place=place)
             M = Marker(ends[1], _rows(turn), place=place)
             return Joint(name, JOINT_TYPES[kind](), F, M, place=place)
         except LiaisonError as error:
@@ -237,7 +237,7 @@ class _Robot:
             )
 
     def check_moving(self, bodies: list[Body], joints: list[Joint]) -> None:
-        """What moves has inertia somewhere beyond its joint; otherwise no force moves it finitely."""
+        """What moves has inertia somewhere beyond its joint; otherwise M is singular."""
         heavy = {body.name for body in bodies if not _is_massless(body)}
         carrier = {joint.successor.body: joint for joint in joints}
         for body in list(heavy):
@@ -268,14 +268,18 @@ class _Robot:
                 continue
             other, place = mimic.get("joint"), mimic.place
             ratio, offset = number_in(mimic, "multiplier", "1"), number_in(mimic, "offset", "0")
-            found.append(Coupling(f"{name} mimics {other}", name, ratio, other, offset, place=place))
+            found.append(
+                Coupling(f"{name} mimics {other}", name, ratio, other, offset, place=place)
+            )
         return found
 
     def can_mimic(self, joint: Joint, mimic: Element, known: dict[str, Joint]) -> bool:
         """Whether a joint moves with another; a fixed joint that mimics is only noted."""
         other = mimic.get("joint")
         if joint.type.nq == 0:
-            self.notes.append(f"joint {joint.name!r} is fixed; that it mimics {other!r} is not used")
+            self.notes.append(
+                f"joint {joint.name!r} is fixed; that it mimics {other!r} is not used"
+            )
             return False
         if other not in known:
             if self.strict:
@@ -331,4 +335,3 @@ def _plain(x: Fraction) -> Any:
 
 def _is_massless(body: Body) -> bool:
     return is_zero(body.mass) and all(is_zero(x) for row in body.inertia for x in row)
-

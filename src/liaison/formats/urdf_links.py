@@ -65,7 +65,7 @@ def body_of(link: Element, root: Element, strict: bool, notes: list[str]) -> Bod
     shapes = _shapes(link, root, notes)
     rows: Any = tuple(tuple(row) for row in inertia)
     try:
-        return Body(name, mass, tuple(com), rows, shapes, place=link.place)  # type: ignore[arg-type]
+        return Body(name, mass, tuple(com), rows, shapes, place=link.place)
     except LiaisonError as error:
         error.place = error.place or link.place
         raise
@@ -96,7 +96,7 @@ def _inertial(link: Element, strict: bool, notes: list[str]) -> tuple[Any, Array
 
 
 def _is_identity(R: Array) -> bool:
-    return all(type(x) is int for x in R.flat) and bool((R == identity()).all())
+    return all(type(x) is int for x in R.flat) and bool(np.all(identity() == R))
 
 
 def _symmetric(matrix: Array) -> Array:
@@ -163,7 +163,8 @@ def _shape(visual: Element, colors: dict[str, str], link: Element, notes: list[s
 
 
 def _box(form: Element, placed: dict[str, Any], notes: list[str]) -> Box:
-    return Box(*numbers_in(form, "size", 3, ""), **placed)
+    x, y, z = numbers_in(form, "size", 3, "")
+    return Box(x, y, z, **placed)
 
 
 def _cylinder(form: Element, placed: dict[str, Any], notes: list[str]) -> Cylinder:

@@ -139,7 +139,7 @@ def number_in(element: Element, name: str, default: str | None = None) -> Fracti
 
 
 def numbers_in(element: Element | None, name: str, count: int, default: str) -> list[Fraction]:
-    """`count` numbers in an attribute, separated by blanks; the default where there is no element."""
+    """`count` numbers in an attribute; those of the default where there is no element."""
     text = default if element is None else element.attributes.get(name, default)
     words = text.split()
     if len(words) != count and element is not None:
