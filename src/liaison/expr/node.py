@@ -6,40 +6,26 @@ its structure, the same in every process, by which commutative arguments are ord
 nor code depends on what was built first. Local rules (rules.py) act while building.
 
 Public names: Expr, Pi, Scalar, symbol, constant, as_expr, ZERO, ONE, TWO, HALF, PI; for this
-room's own builders make, make_many, combine, unary, stable_hash and the tables of rules.
+room's own builders make, make_many, combine, unary and the tables of rules.
 """
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Callable
-from decimal import Decimal
 from fractions import Fraction
-from hashlib import blake2b
-from numbers import Integral, Rational, Real
 from typing import Any, NoReturn, TypeAlias, final
 from weakref import ref
 
 import numpy as np
 
+from .number import BITS, THE_PI, Number, Pi, Value, exact_or_float, stable_hash
 
-@final
-class Pi:
-    """The number π as an exact constant; `float(value)` rounds it."""
-
-    __slots__ = ()
-
-    def __float__(self) -> float:
-        return math.pi
-
-    def __repr__(self) -> str:
-        return "pi"
-
-
-THE_PI = Pi()
-Number: TypeAlias = int | Fraction | float
-Value: TypeAlias = int | Fraction | float | Pi
+__all__ = [
+    "COMMUTATIVE", "HALF", "ONE", "PI", "RULES", "RULES_ONE", "RULES_SAME", "TWO", "ZERO", "Expr",
+    "Number", "Pi", "Scalar", "Value", "as_expr", "combine", "constant", "make", "make_many",
+    "symbol", "unary",
+]  # fmt: skip
 
 
 @final
@@ -170,19 +156,21 @@ class Expr:
     def __repr__(self) -> str:
         return _REPR[0](self)
 
+    def _repr_latex_(self) -> str:
+        return _REPR[1](self)
+
 
 Scalar: TypeAlias = int | Fraction | float | Expr
 Rule1: TypeAlias = Callable[[Expr], Expr | None]
 Rule2: TypeAlias = Callable[[Expr, Expr], Expr | None]
 
-# Filled by pack.py and text.py, which stand on this file.
+# Filled by pack.py and text.py, which stand on this file: pickling; text and LaTeX.
 _REDUCE: list[Callable[[Expr], tuple[Any, ...]]] = []
-_REPR: list[Callable[[Expr], str]] = [lambda node: f"<{node.op}>"]
+_REPR: list[Callable[[Expr], str]] = []
 
 
 # Interning --------------------------------------------------------------------------------------
 
-_BITS = (1 << 59) - 1
 _INNER = 1 << 59  # set for all but constants, so that these come first among commutative arguments
 COMMUTATIVE = frozenset({"add", "mul", "min", "max"})
 
@@ -205,12 +193,6 @@ def _forget(reference: _Known) -> None:
         del _KNOWN[reference.key]
 
 
-def stable_hash(*parts: object) -> int:
-    """59 bits of the content of `parts`, the same in every process."""
-    text = "\x1f".join(str(part) for part in parts)
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little") & _BITS
-
-
 class _Salts(dict[str, int]):
     def __missing__(self, op: str) -> int:
         self[op] = stable_hash("op", op)
@@ -225,7 +207,7 @@ def make(op: str, a: Any, b: Any = None) -> Expr:
 
     The key is the hash of the structure. CPython hashes tuples of integers alike in every process.
     """
-    h = hash((_SALT[op], a.h, b.h if b is not None else 7)) & _BITS | _INNER
+    h = hash((_SALT[op], a.h, b.h if b is not None else 7)) & BITS | _INNER
     found = _known(h)
     if found is not None:
         node = found()
@@ -251,7 +233,7 @@ def make_many(op: str, data: Any, args: tuple[Expr, ...], token: object = "") ->
         args: its arguments.
         token: text that identifies `data` in every process.
     """
-    h = hash((_SALT[op], stable_hash(token), *(arg.h for arg in args))) & _BITS | _INNER
+    h = hash((_SALT[op], stable_hash(token), *(arg.h for arg in args))) & BITS | _INNER
     return _intern(op, data, args, h, h)
 
 
@@ -325,33 +307,19 @@ def _intern_constant(value: Value, key: Any) -> Expr:
         node.op, node.a, node.b = "const", value, None
         # π comes after every number, so that 2π is mul(2, π)
         text = key.hex() if type(key) is bytes else key
-        node.h = _BITS if type(value) is Pi else stable_hash("const", text)
+        node.h = BITS if type(value) is Pi else stable_hash("const", text)
         reference = _Known(node, _forget)
         reference.key = key
         if _keep(key, reference) is reference:
             return node
 
 
-def _converted(x: object) -> Expr | None:
-    """Numbers of other types: NumPy scalars, Decimal, subclasses; None for what is no number."""
-    if isinstance(x, bool | np.bool_):
-        raise TypeError(f"{x!r} is a truth value, not a number")
-    if isinstance(x, Integral):
-        return constant(int(x))
-    if isinstance(x, Rational):
-        return constant(Fraction(int(x.numerator), int(x.denominator)))
-    if isinstance(x, Decimal):
-        return constant(Fraction(x))
-    if isinstance(x, Real):
-        return constant(float(x))
-    return constant(THE_PI) if isinstance(x, Pi) else None
-
-
 def _operand(x: object) -> Expr | None:
     kind = type(x)
     if kind is int or kind is float or kind is Fraction:
         return constant(x)  # type: ignore[arg-type]
-    return None if kind is np.ndarray else _converted(x)
+    value = None if kind is np.ndarray else exact_or_float(x)
+    return None if value is None else constant(value)
 
 
 def as_expr(x: Scalar) -> Expr:

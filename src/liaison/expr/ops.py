@@ -119,12 +119,13 @@ OPS: dict[str, Op] = {
 
 def partial(node: Expr, index: int) -> Expr:
     """Derivative of a node in its argument number `index`, as a formula of its arguments."""
+    a, b = node.a, node.b
     row = OPS[node.op]
-    if row.build is None:
-        return row.partials[index](*node.args)
+    if type(b) is not tuple:
+        return row.partials[index](a) if b is None else row.partials[index](a, b)
     if row.arity < 0:
-        return row.partials[0](node.a, node.b, index)
-    return row.partials[index](node.a, *node.b)
+        return row.partials[0](a, b, index)
+    return row.partials[index](*b) if a is None else row.partials[index](a, *b)
 
 
 def apply(op: str, args: tuple[Expr, ...], data: Any = None) -> Expr:

@@ -129,34 +129,37 @@ def _wrapped(style: _Style, written: Written, least: int) -> str:
     return text if rank >= least else style.parentheses.format(text)
 
 
-def _least_ranks(node: Expr, style: _Style, is_quotient: bool) -> tuple[int, ...]:
+def _least_ranks(op: str, args: tuple[Expr, ...], style: _Style) -> tuple[int, ...]:
     """How tightly each argument must bind to stand without parentheses."""
-    op = node.op
-    if op == "sub":
-        return (1, 2)
+    if op in ("sub", "neg"):
+        return (1, 2) if op == "sub" else (2,)
     if op == "mul":
-        return (2, 3 if is_quotient and not style.is_typeset else 2)
+        return (2, 3 if args[1].op == "div" and not style.is_typeset else 2)
     if op == "div":
         return (0, 0) if style.is_typeset else (2, 4)
-    if op == "neg":
-        return (2,)
     if op == "pow":
         return (_ATOM, 0 if style.is_typeset else 5)
     if style.is_typeset and op in _UNDELIMITED:
         return (99,)
-    return (0,) * len(node.args)
+    return (0,) * len(args)
+
+
+def _in_reading_order(node: Expr, parts: list[Written]) -> tuple[tuple[Expr, ...], list[Written]]:
+    """Commutative arguments by their text; a number comes first in a product, last in a sum."""
+    args = node.args
+    if node.op not in ("add", "mul"):
+        return args, parts
+    is_number = args[0].op == "const"
+    is_turned = node.op == "add" if is_number else parts[1][0] < parts[0][0]
+    return (args[::-1], parts[::-1]) if is_turned else (args, parts)
 
 
 def _written(node: Expr, parts: list[Written], style: _Style) -> Written:
     if node.op == "mul" and node.a is node.b:
-        return OPS["pow"].latex.format(
-            _wrapped(style, parts[0], _ATOM), 2
-        ) if style.is_typeset else OPS["pow"].text.format(_wrapped(style, parts[0], _ATOM), 2), 4
-    if node.op in ("add", "mul") and parts[1][0] < parts[0][0] and node.args[0].op != "const":
-        parts = parts[::-1]
-    if node.op == "add" and node.args[0].op == "const":
-        parts = parts[::-1]
-    ranks = _least_ranks(node, style, "/" in parts[-1][0])
+        pattern = OPS["pow"].latex if style.is_typeset else OPS["pow"].text
+        return pattern.format(_wrapped(style, parts[0], _ATOM), 2), 4
+    args, parts = _in_reading_order(node, parts)
+    ranks = _least_ranks(node.op, args, style)
     texts = [_wrapped(style, part, least) for part, least in zip(parts, ranks)]
     pattern, row = style.pattern(node), OPS[node.op]
     rank = _ATOM if style.is_typeset and node.op == "div" else row.rank
@@ -295,4 +298,8 @@ def _order_within(root: Expr, near: dict[Expr, None]) -> list[Expr]:
     return list(order)
 
 
-_node._REPR[0] = _short
+def _notebook(root: Expr) -> str:
+    return f"$\\displaystyle {to_latex(root)}$"
+
+
+_node._REPR[:] = [_short, _notebook]
