@@ -120,7 +120,7 @@ def locate(
 ) -> f64:
     """θ between `left` and `right` where the event's value changes sign."""
     if f_right == 0.0:
-        return right
+        return first_zero(retract, events, inputs, event, left, right, w, n, scratch)
     out = at(w, n[O_PROBE])
     a = right
     b = left
@@ -145,11 +145,37 @@ def locate(
         a = x
         fa = fx
         limit = tolerance / max(abs(b - a), EPSILON * tolerance)
-        if fa == 0.0 or limit > 0.5:
+        if fa == 0.0:
+            return first_zero(retract, events, inputs, event, left, a, w, n, scratch)
+        if limit > 0.5:
             break
         part = guess(a, b, c, fa, fb, fc)
         part = min(1.0 - limit, max(limit, part))
     return a if abs(fa) < abs(fb) else b
+
+
+@loop
+def first_zero(
+    retract: kernel,
+    events: kernel,
+    inputs: kernel,
+    event: i64,
+    left: f64,
+    right: f64,
+    w: ptr,
+    n: iptr,
+    scratch: ptr,
+) -> f64:
+    """The first θ at which the event's value is zero, as it is at `right` but not at `left`."""
+    out = at(w, n[O_PROBE])
+    for _ in range(52):
+        middle = 0.5 * (left + right)
+        values(retract, events, inputs, middle, out, w, n, scratch)
+        if out[event] == 0.0:
+            right = middle
+        else:
+            left = middle
+    return right
 
 
 @loop

@@ -39,12 +39,30 @@ CHART_KINDS = {"spherical": "quaternion"}
 @final
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended: status word, sentence, advice, and whether that is a failure."""
+    """How a run ended: status of the trajectory, sentence, advice; the reason if it failed."""
 
     status: str
     message: str
     hint: str = ""
-    is_failure: bool = False
+    reason: str = ""
+
+    @property
+    def is_failure(self) -> bool:
+        """The run did not end as asked."""
+        return bool(self.reason)
+
+
+REASONS = {
+    at.NOT_FINITE: "not finite",
+    at.STEP_TOO_SMALL: "step too small",
+    at.POSITIONS_LOST: "projection lost",
+    at.VELOCITIES_LOST: "projection lost",
+    at.INCONSISTENT: "inconsistent closures",
+    at.TOO_MANY_STEPS: "too many steps",
+    at.CHATTER: "event chatter",
+    at.BAD_START: "inconsistent start",
+}
+"""What `SimulationError.status` says."""
 
 
 def outcome_of(plan: Plan, arrays: Arrays, code: int, ended: str = "") -> Outcome:
@@ -53,13 +71,13 @@ def outcome_of(plan: Plan, arrays: Arrays, code: int, ended: str = "") -> Outcom
     now = f"t = {w[at.T_GOOD]:.9g} s"
     if ended:
         word = "interrupted" if ended == INTERRUPTED else "out of time"
-        return Outcome(ended, f"the run was {word} at {now}.", is_failure=True)
+        return Outcome(ended, f"the run was {word} at {now}.", reason=ended)
     if code == at.STOPPED:
         return Outcome(STOPPED, f"stopped by an event at {now}.")
     if code < at.NOT_FINITE:
         return Outcome(DONE, f"reached {now}." if code == at.DONE else f"under way at {now}.")
     message, hint = _failure(plan, w, n, code)
-    return Outcome(FAILED, message.format(now=now), hint, is_failure=True)
+    return Outcome(FAILED, message.format(now=now), hint, REASONS[code])
 
 
 def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:

@@ -230,7 +230,7 @@ class Run:
         if outcome.is_failure and on_failure == "raise":
             raise SimulationError(
                 outcome.message,
-                status=outcome.status,
+                status=outcome.reason,
                 t=self.t,
                 trajectory=found,
                 hint=outcome.hint,

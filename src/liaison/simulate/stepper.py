@@ -92,7 +92,7 @@ class Stepper:
             if status >= at.NOT_FINITE:
                 end = outcome_of(self._run.plan, self._run.arrays, status)
                 raise SimulationError(
-                    end.message, status=end.status, t=self._run.t,
+                    end.message, status=end.reason, t=self._run.t,
                     trajectory=self._run.trajectory(), hint=end.hint,
                 )  # fmt: skip
 
