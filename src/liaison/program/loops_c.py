@@ -62,7 +62,7 @@ def loops_to_c(roots: Sequence[Loop[..., Any]]) -> str:
     Names are those of the LLVM symbols: `liaison_` and the loop's own.
     """
     routines = reachable(roots)
-    names = unique_names(routines)
+    names = unique_names([*roots, *(read.loop for read in routines)])
     heads = [_head(read, names, read.loop in set(roots)) for read in routines]
     printers = [_Printer(read, names) for read in routines]
     bodies = [printer.lines() for printer in printers]

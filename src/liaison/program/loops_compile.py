@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -14,7 +15,8 @@ import numpy as np
 from liaison.errors import NamingError, ProgramError
 
 from .loops import Loop
-from .loops_llvm import loops_ir
+from .loops_key import loops_key
+from .loops_llvm import loops_ir, unique_names
 from .loops_tree import ELEMENT, signature
 from .machine import Code, load
 
@@ -67,8 +69,15 @@ def compile_loops(
     roots: Sequence[Loop[..., Any]], *, optimize: int = 2, cache: bool = True
 ) -> CompiledLoops:
     """Machine code of the loops and of all they call, through LLVM, cached on disk."""
-    text, symbols = loops_ir(roots)
-    code = load(text, symbols.values(), optimize=optimize, passes=True, keep=cache)
+    symbols = unique_names(roots)
+    code = load(
+        partial(loops_ir, roots),
+        symbols.values(),
+        optimize=optimize,
+        passes=True,
+        keep=cache,
+        key=loops_key(roots),
+    )
     return CompiledLoops(code, symbols)
 
 

@@ -1,6 +1,6 @@
 """Printing loops as LLVM IR: one function for each, locals on the stack (passes lift them).
 
-Public names: loops_ir.
+Public names: loops_ir, unique_names.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ RENAMED = {"fmin": "minnum", "fmax": "maxnum"}
 TWO = {"copysign", "minnum", "maxnum", "atan2", "pow"}
 
 
-def loops_ir(roots: Sequence[Loop[..., Any]]) -> tuple[str, dict[Loop[..., Any], str]]:
-    """IR text of the loops and of all they call, and the symbol of each root."""
+def loops_ir(roots: Sequence[Loop[..., Any]]) -> str:
+    """IR text of the loops and of all they call; `unique_names(roots)` are the symbols."""
     routines = reachable(roots)
-    names = unique_names(routines)
+    names = unique_names([*roots, *(read.loop for read in routines)])
     printers = [_Printer(routine, names, set(roots)) for routine in routines]
     texts = [printer.text() for printer in printers]
     used = {name: None for printer in printers for name in printer.used}
     tables = [line for printer in printers for line in printer.tables]
-    text = "\n".join([*map(declaration, used), *tables, *texts, ""])
-    return text, {root: names[root] for root in roots}
+    return "\n".join([*map(declaration, used), *tables, *texts, ""])
 
 
-def unique_names(routines: Iterable[Routine]) -> dict[Loop[..., Any], str]:
+def unique_names(loops: Iterable[Loop[..., Any]]) -> dict[Loop[..., Any], str]:
     """A symbol for each loop; equal names (from enclosing functions) are numbered."""
     names: dict[Loop[..., Any], str] = {}
     seen: dict[str, int] = {}
-    for read in routines:
-        count = seen[read.loop.name] = seen.get(read.loop.name, 0) + 1
-        names[read.loop] = f"liaison_{read.loop.name}" + (f"_{count}" if count > 1 else "")
+    for loop in loops:
+        if loop not in names:
+            count = seen[loop.name] = seen.get(loop.name, 0) + 1
+            names[loop] = f"liaison_{loop.name}" + (f"_{count}" if count > 1 else "")
     return names
 
 

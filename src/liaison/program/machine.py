@@ -12,7 +12,7 @@ import ctypes
 import ctypes.util
 import itertools
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, final
 
@@ -37,19 +37,26 @@ class Code:
 
 
 def load(
-    ir: str, symbols: Iterable[str], *, optimize: int = 2, passes: bool = False, keep: bool = True
+    ir: str | Callable[[], str],
+    symbols: Iterable[str],
+    *,
+    optimize: int = 2,
+    passes: bool = False,
+    keep: bool = True,
+    key: str = "",
 ) -> Code:
     """Machine code of the IR text.
 
     Args:
-        ir: a module, without target lines.
+        ir: a module, without target lines; or what gives it, when `key` says what it depends on.
         symbols: whose addresses are wanted.
         optimize: level of code generation, 0 to 3.
         passes: run LLVM's own passes over the IR first (for loops; straight-line code needs none).
         keep: look in the disk cache, and store there.
+        key: what stands for the text in the cache.
     """
-    options = f"O{optimize} passes={passes}"
-    key = key_of(ir, *host(), options)
+    text = ir if isinstance(ir, str) else ""
+    key = key_of(key or text, *host(), f"O{optimize} passes={passes}")
     content = fetch(key) if keep else None
     with _LOCK:
         if content is not None:
@@ -57,7 +64,7 @@ def load(
                 return _link(content, symbols)
             except RuntimeError:
                 content = None
-        content = _object_code(ir, optimize, passes)
+        content = _object_code(ir if isinstance(ir, str) else ir(), optimize, passes)
         if keep:
             store(key, content)
         return _link(content, symbols)
@@ -116,10 +123,28 @@ def _object_code(ir: str, optimize: int, passes: bool) -> bytes:
     module.data_layout = str(machine.target_data)
     module.verify()
     if passes:
-        options = llvm.create_pipeline_tuning_options(speed_level=max(1, optimize))
-        builder = llvm.create_pass_builder(machine, options)
-        builder.getModulePassManager().run(module, builder)
+        _improve(module, optimize)
     return bytes(machine.emit_object(module))
+
+
+def _improve(module: Any, optimize: int) -> None:
+    """Locals into registers and what follows from it; everything LLVM knows at level 3.
+
+    The long list takes ten times as long, and runs a time loop no faster.
+    """
+    llvm = _llvm()
+    options = llvm.create_pipeline_tuning_options(speed_level=max(1, optimize))
+    builder = llvm.create_pass_builder(_target_machine(optimize), options)
+    if optimize > 2:
+        builder.getModulePassManager().run(module, builder)
+        return
+    manager = llvm.create_new_function_pass_manager()
+    manager.add_sroa_pass()
+    manager.add_instruction_combine_pass()
+    manager.add_simplify_cfg_pass()
+    for function in module.functions:
+        if not function.is_declaration:
+            manager.run(function, builder)
 
 
 def _link(content: bytes, symbols: Iterable[str]) -> Code:
