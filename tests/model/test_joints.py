@@ -350,7 +350,8 @@ def test_a_steady_spin_is_a_straight_line_in_local_coordinates(seed):
 def test_exact_positions_give_exact_zero_poses(joint):
     R, p = joint.pose(joint.neutral())
     if not isinstance(joint, Rod | Composition | Helical):
-        assert np.all(np.eye(3) == R) and np.all(p == 0)
+        assert np.all(np.eye(3) == R)
+        assert np.all(p == 0)
         assert R.dtype == object  # exact integers, so that formulas fold
 
 

@@ -74,28 +74,28 @@ def identity(n: int = 3) -> Array:
 
 
 def times(x: Any, y: Any) -> Any:
-    """x y of two scalars; 0 and 1 are not multiplied."""
-    if is_zero(x) or is_zero(y):
-        return 0
-    if x.__class__ is int and x == 1:
-        return y
-    if y.__class__ is int and y == 1:
-        return x
+    """x y of two scalars; a formula is not multiplied by 0 or 1."""
+    if x.__class__ is Expr:
+        if y.__class__ is Expr:
+            return 0 if x is ZERO or y is ZERO else x * y
+        return 0 if y == 0 else x if y == 1 else x * y
+    if y.__class__ is Expr:
+        return 0 if x == 0 else y if x == 1 else x * y
     return x * y
 
 
 def plus(x: Any, y: Any) -> Any:
-    """x + y of two scalars; 0 is not added."""
-    if is_zero(x):
-        return y
-    return x if is_zero(y) else x + y
+    """x + y of two scalars; 0 is not added to a formula."""
+    if x.__class__ is Expr:
+        return x if is_zero(y) else y if x is ZERO else x + y
+    return y if y.__class__ is Expr and x == 0 else x + y
 
 
 def minus(x: Any, y: Any) -> Any:
-    """x − y of two scalars; 0 is not subtracted."""
-    if is_zero(y):
-        return x
-    return -y if is_zero(x) else x - y
+    """x − y of two scalars; 0 is not subtracted from a formula."""
+    if x.__class__ is Expr:
+        return x if is_zero(y) else -y if x is ZERO else x - y
+    return -y if y.__class__ is Expr and x == 0 else x - y
 
 
 def dot(a: Iterable[Any], b: Iterable[Any]) -> Any:
@@ -158,10 +158,12 @@ def unit(a: Iterable[Any]) -> Array:
     length = norm(entries)
     if length.__class__ is int and length == 1:
         return array(entries)
-    return array([0 if is_zero(x) else _divided(x, length) for x in entries])
+    return array([_divided(x, length) for x in entries])
 
 
 def _divided(x: Any, y: Any) -> Any:
+    if x.__class__ is int and x == 0:
+        return 0
     if isinstance(x, int) and isinstance(y, int | Fraction):
         return _plain(Fraction(x) / y)
     return x / y

@@ -27,8 +27,8 @@ from .arrays import Array, Entries, array, cross, dot, minus, plus, product, tim
 from .pose import Frame, Pose
 from .vectors import Acceleration, Momentum, Twist, Wrench
 
-ROUNDING = 1e-6
-"""Part of tr(I) by which the triangle inequality may fail: a plate told with six digits passes."""
+ROUNDING = 1e-5
+"""Part of tr(I) by which the triangle inequality may fail: a plate told with five digits passes."""
 
 
 def product_tensor(I: Array) -> Array:
@@ -175,7 +175,7 @@ class Inertia:
     def ellipsoid(self, point: Any = None) -> tuple[Pose, Array]:
         """Frame and half-axes 1/√I_k of {x : xᵀ I x = 1}, infinite where there is no inertia."""
         frame, moments = self.principal(point)
-        small = ROUNDING * 1e-6 * max(float(np.max(np.abs(moments))), 1e-300)
+        small = ROUNDING * 1e-7 * max(float(np.max(np.abs(moments))), 1e-300)
         half_axes = [1 / np.sqrt(m) if m > small else np.inf for m in moments]
         return frame, np.array(half_axes)
 
