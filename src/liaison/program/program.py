@@ -104,7 +104,7 @@ class Program:
             raise NamingError.unknown(f"input (of entry {entry!r})", node.name, known)
         if node.op == "call":
             raise ProgramError(
-                f"entry {entry!r} uses the unknown function {node.data[0].name!r}, which has no value.",
+                f"entry {entry!r} uses the function {node.data[0].name!r}, which has no value.",
                 hint="Bind it to a formula, a table or an input before lowering.",
             )
 
