@@ -20,6 +20,7 @@ from .equations import (
 from .lagrange import lagrange
 from .maximal import maximal
 from .newton_euler import newton_euler
+from .statement import Line, statement
 
 FORMALISMS: Mapping[str, Callable[[Tree], Equations]] = MappingProxyType(
     {"newton_euler": newton_euler, "lagrange": lagrange, "maximal": maximal}
@@ -36,9 +37,11 @@ __all__ = [
     "EventFormula",
     "Inequalities",
     "Kinematic",
+    "Line",
     "Reports",
     "Symbols",
     "lagrange",
     "maximal",
     "newton_euler",
+    "statement",
 ]
