@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place
-from liaison.spatial import is_zero
 
 from .scalars import check_name, scalar
 
@@ -102,8 +101,3 @@ class Nonholonomic(Constraint):
     name: str
     formula: Any
     place: Place | None = field(default=None, compare=False, repr=False)
-
-
-def is_empty(constraint: Constraint) -> bool:
-    """Whether it says 0 = 0."""
-    return all(is_zero(x) for x in constraint.formulas())
