@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -66,3 +67,22 @@ def test_special_angles_in_one_lane_leave_the_others_alone(angles, value):
         expected = np.column_stack([np.sin(x), np.cos(x)]).ravel()
     np.testing.assert_allclose(y, expected, rtol=4e-16)
     assert np.signbit(y[-2]) == np.signbit(expected[-2]) or math.isnan(y[-2])
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 4])
+def test_narrower_vectors_give_the_same(lanes, monkeypatch):
+    x = RANGES["turns"][:56].reshape(-1, 7)
+    wide = kernel_of(7)("f", q=x)
+    monkeypatch.setattr(sys.modules["liaison.program.to_llvm"], "vector_lanes", lambda: lanes)
+    np.testing.assert_array_equal(kernel_of(7)("f", q=x), wide)
+
+
+def test_angles_that_need_other_sines_are_computed_after_them():
+    q = [symbol(f"q[{i}]") for i in range(4)]
+    nested = [sin(cos(q[0]) + q[1]), cos(sin(q[2]) * q[3]), sin(q[0] + q[1] + q[2])]
+    x = RANDOM.normal(size=(20, 4))
+    got = to_llvm(program_of(nested), optimize=0)("f", q=x)
+    a, b, c, d = x.T
+    expected = [np.sin(np.cos(a) + b), np.cos(np.sin(c) * d), np.sin(a + b + c)]
+    # an angle of size 3 has an absolute rounding of 4e-16
+    np.testing.assert_allclose(got, np.column_stack(expected), rtol=0, atol=2e-15)
