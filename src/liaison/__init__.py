@@ -1,6 +1,7 @@
 """liaison: constrained multibody dynamics, from a description to a moving picture.
 
 The public names are listed here, each once, and load when first used; nothing is defined here.
+`__init__.pyi` says the same to type checkers.
 """
 
 from liaison.lazy import offer
@@ -8,16 +9,30 @@ from liaison.lazy import offer
 __all__ = offer(
     __name__,
     {
-        "corridor": "simulate check derive compile with_values with_starts",
+        # describe
+        "model": "Mechanism Body Marker Joint JointType Fixed Revolute Prismatic Helical "
+        "Cylindrical Universal SphericalPin Spherical Planar PointOnLine LineOnPlane PointOnPlane "
+        "Perpendicular ParallelAxes Rod Free Composition Translation Rotation Screw EulerZXZ "
+        "BryantXYZ Quaternion Box Cone Cylinder Line Mesh Sphere",
+        "model.describe": "ground body join mechanism parameter signal coordinate rate time turned "
+        "gravity spring damper motor law wrench potential dissipation friction imposed gear "
+        "holonomic nonholonomic output event start",
         "formats": "read",
+        "expr": "Expr Function Table PI symbol sqrt sin cos tan asin acos atan atan2 exp log "
+        "absolute sign minimum maximum select piecewise to_text to_latex to_sympy",
+        # derive, compile, simulate, show
+        "tree": "Tree span assemble",
+        "equations": "Equations newton_euler lagrange maximal FORMALISMS",
+        "program": "Program Kernel to_numpy to_llvm to_c",
+        "program.lower": "lower",
+        "numeric": "State",
+        "simulate": "Trajectory stepper load",
+        "view": "plot save_plot page show",
+        # all of it at once
+        "corridor": "simulate check derive compile with_values with_starts",
+        "summary": "Summary",
+        "units": "Label",
         "errors": "LiaisonError TextError NamingError ModelError FrameError AssemblyError "
         "DerivationError ProgramError SimulationError",
-        "units": "Label",
-        "model": "Mechanism Body Marker Joint ground body join mechanism",
-        "tree": "Tree span assemble",
-        "equations": "Equations newton_euler lagrange maximal",
-        "program": "Program Kernel lower to_numpy to_llvm to_c",
-        "simulate": "Trajectory stepper load",
-        "view": "plot page show save_plot",
     },
 )

@@ -84,8 +84,9 @@ def check(
 ) -> None:
     """Say what a mechanism is: bodies, joints, loops, coordinates, parameters."""
     from liaison import cli_text, corridor
+    from liaison.cli_values import mechanism_of
 
-    summary = corridor.check(_mechanism(file, values, start))
+    summary = corridor.check(*mechanism_of(file, values, start))
     _print(summary.to_dict(), cli_text.summary(summary, explain=explain), as_json)
 
 
@@ -110,18 +111,22 @@ def simulate(
 ) -> None:
     """Let a mechanism move, and say how well its energy and its closures were kept."""
     from liaison import cli_text
+    from liaison.cli_values import check_folders, mechanism_of, run_options
     from liaison.view import save_plot
 
-    _check_folders(out, csv, plot)
-    options = _options(until, step=step, every=every, rtol=rtol, atol=atol)
-    mechanism = _mechanism(file, values, start)
-    trajectory = _run(mechanism, options)
+    check_folders(out, csv, plot)
+    options = run_options(until, step=step, every=every, rtol=rtol, atol=atol)
+    mechanism, begin = mechanism_of(file, values, start)
+    trajectory = _run(mechanism, begin, options)
     if out:
         trajectory.save(out)
     if csv:
         trajectory.to_csv(csv)
     if plot:
-        save_plot(trajectory, plot, *(label or ()))
+        try:
+            save_plot(trajectory, plot, *(label or ()))
+        except NamingError as error:
+            raise typer.BadParameter(str(error), param_hint="--label") from None
     facts = cli_text.facts(trajectory, mechanism) | _written(results=out, csv=csv, plot=plot)
     _print(facts, cli_text.outcome(facts), as_json)
 
@@ -147,12 +152,14 @@ def animate(
 ) -> None:
     """Write a 3D page of the motion that opens from a file, or show it live."""
     from liaison import view
+    from liaison.cli_values import check_folders, mechanism_of, run_options
 
     if (out is None) == (not live):
         raise typer.BadParameter("give either --out FILE.html or --live.")
-    _check_folders(out)
-    mechanism = _mechanism(file, values, start)
-    trajectory = _run(mechanism, _options(until, step=step, every=every, rtol=rtol, atol=atol))
+    check_folders(out)
+    options = run_options(until, step=step, every=every, rtol=rtol, atol=atol)
+    mechanism, begin = mechanism_of(file, values, start)
+    trajectory = _run(mechanism, begin, options)
     if out is None:
         view.show(trajectory, mechanism, trace=tuple(trace or ()), block=True)
         return
@@ -178,15 +185,12 @@ def derive(
 ) -> None:
     """Print the equations of motion: as text, as LaTeX, or as C99."""
     from liaison import cli_text, corridor
+    from liaison.cli_values import check_word, mechanism_of
     from liaison.equations import FORMALISMS
 
-    for option, word, known in (
-        ("--formalism", formalism, FORMALISMS),
-        ("--format", form, cli_text.FORMS),
-    ):
-        if word not in known:
-            raise typer.BadParameter(f"{word!r} is none of {', '.join(known)}.", param_hint=option)
-    equations = corridor.derive(_mechanism(file, values, None), formalism)
+    check_word("--formalism", formalism, FORMALISMS)
+    check_word("--format", form, cli_text.FORMS)
+    equations = corridor.derive(mechanism_of(file, values)[0], formalism)
     text = cli_text.FORMS[form](equations)
     sizes = {name: len(labels) for name, labels in equations.labels.items()}
     _print({"formalism": formalism, "format": form, "sizes": sizes, "text": text}, text, as_json)
@@ -247,77 +251,13 @@ def _fail(error: Exception, words: list[str]) -> int:
     return status
 
 
-def _mechanism(file: Path, values: list[str] | None, starts: list[str] | None) -> Any:
-    """The mechanism in the file, with values and starts of the command line."""
-    from liaison import corridor
-    from liaison.formats import read
-
-    mechanism = read(file)
-    try:
-        mechanism = corridor.with_values(mechanism, _assignments("--set", values))
-        return corridor.with_starts(mechanism, _assignments("--start", starts))
-    except NamingError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
-def _assignments(option: str, texts: list[str] | None) -> dict[str, Any]:
-    """NAME=VALUE, each value an exact number with an optional unit."""
-    found = {}
-    for text in texts or ():
-        name, equal, value = text.partition("=")
-        if not equal or not name.strip():
-            raise typer.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint=option)
-        found[name.strip()] = _quantity(option, value.strip())
-    return found
-
-
-def _quantity(option: str, text: str) -> Any:
-    """An exact number with an optional unit."""
-    from liaison.formats import read_value
-
-    try:
-        return read_value(text)[0]
-    except LiaisonError as error:
-        message = f"{text!r} is no number: {error.message}"
-        raise typer.BadParameter(message, param_hint=option) from None
-
-
-def _seconds(option: str, text: str) -> float:
-    from liaison.tree import as_float
-
-    value = float(as_float(_quantity(option, text)))
-    if not value > 0:
-        raise typer.BadParameter(f"{text!r} is not a time after 0.", param_hint=option)
-    return value
-
-
-def _options(until: str, **others: str | float | None) -> dict[str, Any]:
-    """Options of a run: times in seconds, those not given left out."""
-    options: dict[str, Any] = {"until": _seconds("--until", until)}
-    for name, value in others.items():
-        if isinstance(value, str):
-            options[name] = _seconds(f"--{name}", value)
-        elif value is not None:
-            if not value > 0:
-                raise typer.BadParameter(f"{value} is not positive.", param_hint=f"--{name}")
-            options[name] = value
-    return options
-
-
-def _run(mechanism: Any, options: dict[str, Any]) -> Any:
+def _run(mechanism: Any, start: dict[str, float], options: dict[str, Any]) -> Any:
     """The run, with a bar on the terminal when it takes long."""
     from liaison import corridor
     from liaison.cli_text import Bar
 
     with Bar() as bar:
-        return corridor.simulate(mechanism, progress=bar, **options)
-
-
-def _check_folders(*paths: Path | None) -> None:
-    """Refuses at once what could not be written at the end of a long run."""
-    for path in paths:
-        if path and not path.absolute().parent.is_dir():
-            raise typer.BadParameter(f"there is no folder {str(path.parent)!r} to write into.")
+        return corridor.simulate(mechanism, start=start, progress=bar, **options)
 
 
 def _written(**paths: Path | None) -> dict[str, str]:

@@ -5,6 +5,7 @@ Public names: summary, facts, outcome, FORMS, Bar.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping
 from types import TracebackType
@@ -15,7 +16,8 @@ import numpy as np
 from liaison.equations import Equations
 from liaison.expr import ZERO, Expr, as_expr, to_latex, to_text
 from liaison.model import Mechanism
-from liaison.program import lower, to_c
+from liaison.program import to_c
+from liaison.program.lower import lower
 from liaison.simulate import Trajectory
 from liaison.summary import Summary, is_conservative
 
@@ -187,23 +189,34 @@ FORMS: Mapping[str, Callable[[Equations], str]] = {
 
 
 class Bar:
-    """A bar on the terminal for a run that takes over a second; otherwise nothing."""
+    """Progress on stderr of a run that takes over a second: a bar, or lines if no terminal."""
 
     PATIENCE = 1.0  # [s]
 
     def __init__(self) -> None:
         self._begin = time.monotonic()
         self._bar: Any = None
+        self._told = 0
 
     def __enter__(self) -> Bar:
         return self
 
     def __call__(self, fraction: float) -> None:
         """Told how much of the run is done, 0 to 1."""
-        if self._bar is None and time.monotonic() - self._begin > self.PATIENCE:
+        if time.monotonic() - self._begin < self.PATIENCE:
+            return
+        if not sys.stderr.isatty():
+            self._tell(int(10 * fraction))
+            return
+        if self._bar is None:
             self._bar = _bar()
-        if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=fraction)
+        self._bar.update(self._bar.task_ids[0], completed=fraction)
+
+    def _tell(self, tenths: int) -> None:
+        """A line for every tenth of the run."""
+        if tenths > self._told:
+            self._told = tenths
+            print(f"simulating: {10 * tenths} %", file=sys.stderr, flush=True)
 
     def __exit__(
         self,
@@ -216,7 +229,7 @@ class Bar:
 
 
 def _bar() -> Any:
-    """A bar on stderr that leaves no trace."""
+    """A bar that leaves no trace when it stops."""
     from rich.console import Console
     from rich.progress import Progress
 

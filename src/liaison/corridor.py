@@ -3,7 +3,7 @@
 A mechanism may be given as such or as the path of its text. Deriving makes many small objects that
 form no cycles, so these verbs run with the garbage collector paused.
 
-Public names: with_values, with_starts, check, derive, compile, simulate.
+Public names: units, with_values, with_starts, check, derive, compile, simulate.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from liaison.expr import collector_paused
 from liaison.formats import read
 from liaison.model import Mechanism, Start
 from liaison.numeric import State
-from liaison.program import Kernel, lower, to_llvm
+from liaison.program import Kernel, to_llvm
+from liaison.program.lower import lower
 from liaison.simulate import Trajectory
 from liaison.simulate import simulate as run
 from liaison.summary import Summary
@@ -29,6 +30,16 @@ Given: TypeAlias = Mechanism | str | Path
 """A mechanism, the path of the text that describes it, or the text."""
 
 Formalism: TypeAlias = Callable[[Tree], Equations]
+
+
+def units(mechanism: Mechanism) -> dict[str, str]:
+    """The SI unit of every parameter, input, coordinate and speed, by name."""
+    found = {x.name: x.unit for x in mechanism.parameters}
+    found |= {x.name: x.unit for x in mechanism.inputs}
+    for joint in mechanism.joints:
+        found |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
+        found |= zip(joint.speeds, joint.type.speed_units, strict=True)
+    return found
 
 
 def with_values(mechanism: Mechanism, values: Mapping[str, Any]) -> Mechanism:
@@ -54,22 +65,26 @@ def _with(record: Any, field: str, values: Mapping[str, Any]) -> Any:
     return replace(record, **{field: values[record.name]}) if record.name in values else record
 
 
-def with_starts(mechanism: Mechanism, starts: Mapping[str, Any]) -> Mechanism:
-    """The mechanism with other start values of some coordinates and rates, by label, in SI."""
-    kept = tuple(start for start in mechanism.starts if start.label not in starts)
-    given = tuple(Start(label, value) for label, value in starts.items())
-    return replace(mechanism, starts=kept + given) if given else mechanism
-
-
-def check(given: Given) -> Summary:
+def check(given: Given, start: Mapping[str, float] | None = None) -> Summary:
     """What a mechanism is: counts, coordinates, parameters, and its assembled start.
+
+    Args:
+        given: the mechanism.
+        start: positions and rates to start from, by label, instead of its own.
 
     Raises:
         LiaisonError: it cannot be, or its loops cannot be closed.
     """
-    mechanism = _mechanism(given)
+    mechanism = with_starts(_mechanism(given), start or {})
     with collector_paused():
-        return Summary.of(mechanism)
+        return Summary.of(mechanism, start or {})
+
+
+def with_starts(mechanism: Mechanism, starts: Mapping[str, float]) -> Mechanism:
+    """The mechanism with other start values of some coordinates and rates, by label, in SI."""
+    kept = tuple(start for start in mechanism.starts if start.label not in starts)
+    given = tuple(Start(label, value) for label, value in starts.items())
+    return replace(mechanism, starts=kept + given) if given else mechanism
 
 
 def derive(given: Given, formalism: str | Formalism = newton_euler) -> Equations:
@@ -93,7 +108,7 @@ def simulate(
     state: State | None = None,
     *,
     until: float,
-    start: Mapping[str, Any] | None = None,
+    start: Mapping[str, float] | None = None,
     parameters: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Trajectory:
@@ -103,7 +118,7 @@ def simulate(
         given: a mechanism, the path of its text, or a kernel (then with a state).
         state: where it starts; assembled from the mechanism's own start if not given.
         until: the last instant [s].
-        start: positions and rates to start from, by label, before assembling.
+        start: positions and rates to assemble from, by label, instead of the mechanism's own.
         parameters: values by name, in SI.
         **options: of `liaison.simulate.simulate`: step, rtol, every, inputs, stop, …
 
@@ -118,7 +133,7 @@ def simulate(
     mechanism = with_starts(mechanism, start or {})
     with collector_paused():
         tree = span(mechanism)
-        state = state or assemble(tree)
+        state = state or assemble(tree, None, **(start or {}))
         kernel = to_llvm(lower(newton_euler(tree)))
     return run(kernel, state, until=until, **options)
 

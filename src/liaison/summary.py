@@ -5,16 +5,19 @@ Public names: Summary, by_label, is_conservative.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
 from liaison.equations import Equations, newton_euler
+from liaison.errors import AssemblyError
 from liaison.expr import as_expr, evaluate, symbol, symbols_of
 from liaison.model import Coupling, Gravity, Holonomic, Mechanism, Potential, Spring
 from liaison.numeric import State
-from liaison.program import lower, to_numpy
+from liaison.program import to_numpy
+from liaison.program.lower import lower
 from liaison.tree import GROUND, Assembly, Tree, as_float, assembly, span
 
 RANK = 1e-9
@@ -41,18 +44,17 @@ class Summary:
     rank: int | None
 
     @classmethod
-    def of(cls, mechanism: Mechanism) -> Summary:
-        """Spans, derives and assembles.
+    def of(cls, mechanism: Mechanism, start: Mapping[str, float] | None = None) -> Summary:
+        """Spans, derives and assembles, from the mechanism's own start or from another.
 
         Raises:
             AssemblyError: the loops cannot be closed from the mechanism's start.
         """
         tree = span(mechanism)
         equations = newton_euler(tree)
-        known = all(x.value is not None for x in mechanism.parameters)
-        start = assembly(tree) if known else None
-        rank = None if start is None else _rank(equations, start)
-        return cls(mechanism, tree, equations, start, rank)
+        found = _start(tree, start or {})
+        rank = None if found is None else _rank(equations, found)
+        return cls(mechanism, tree, equations, found, rank)
 
     @property
     def closure_rows(self) -> int:
@@ -161,12 +163,24 @@ def is_conservative(mechanism: Mechanism) -> bool:
     return keeping and holding and not used & varying
 
 
-def _rank(equations: Equations, start: Assembly) -> int:
-    """The rank of G at the assembled start."""
+def _start(tree: Tree, start: Mapping[str, float]) -> Assembly | None:
+    """The assembled start; None where its loops depend on an unknown."""
+    try:
+        return assembly(tree, None, **start)
+    except AssemblyError:
+        if all(x.value is not None for x in tree.mechanism.parameters):
+            raise
+        return None
+
+
+def _rank(equations: Equations, start: Assembly) -> int | None:
+    """The rank of G at the assembled start; None where it depends on an unknown."""
     nv, nc = len(equations.symbols.v), len(equations.closures.gamma)
     if not nc:
         return 0
     kernel, state = to_numpy(lower(equations)), start.state
     G = kernel.call("terms", t=state.t, q=state.q, v=state.v)["G"].reshape(nc, nv)
+    if not np.all(np.isfinite(G)):
+        return None
     scale = np.linalg.norm(G, axis=1, keepdims=True)
     return int(np.linalg.matrix_rank(G / np.where(scale > 0, scale, 1.0), tol=RANK))

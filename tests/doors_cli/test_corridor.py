@@ -1,0 +1,108 @@
+"""The verbs most users want, and the package that offers them."""
+
+import gc
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import liaison
+from liaison.errors import NamingError
+
+
+@pytest.fixture
+def four_bar(examples):
+    return liaison.read(examples / "four_bar.lsd")
+
+
+def test_every_offered_name_exists():
+    for name in liaison.__all__:
+        assert getattr(liaison, name) is not None
+
+
+def test_names_the_package_does_not_offer_are_refused():
+    with pytest.raises(AttributeError, match="no_such_name"):
+        liaison.no_such_name  # noqa: B018
+
+
+def test_a_verb_is_not_hidden_by_the_room_of_its_name():
+    code = (
+        "import liaison.simulate.trajectory\n"
+        "import liaison\n"
+        "from liaison.simulate import Trajectory\n"
+        "assert liaison.Trajectory is Trajectory\n"
+        "assert callable(liaison.simulate), liaison.simulate\n"
+        "from liaison import simulate\n"
+        "assert callable(simulate)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_importing_the_package_imports_no_room():
+    code = "import sys, liaison; print(sorted(x for x in sys.modules if x.startswith('liaison')))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "['liaison', 'liaison.lazy']"
+
+
+def test_the_stub_offers_the_same_names():
+    import ast
+
+    stub = Path(liaison.__file__).with_suffix(".pyi")
+    names = {
+        alias.asname
+        for node in ast.walk(ast.parse(stub.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert names == set(liaison.__all__)
+
+
+def test_a_path_and_a_mechanism_give_the_same_run(four_bar, examples):
+    by_path = liaison.simulate(examples / "four_bar.lsd", until=0.2)
+    given = liaison.simulate(four_bar, until=0.2)
+    assert by_path.q.tolist() == given.q.tolist()
+
+
+def test_the_long_way_gives_the_same_run(four_bar):
+    tree = liaison.span(four_bar)
+    kernel = liaison.to_llvm(liaison.lower(liaison.newton_euler(tree)))
+    long = liaison.simulate(kernel, liaison.assemble(tree), until=0.2)
+    assert long.q.tolist() == liaison.simulate(four_bar, until=0.2).q.tolist()
+
+
+def test_a_kernel_needs_a_state(four_bar):
+    with pytest.raises(TypeError, match="state"):
+        liaison.simulate(liaison.compile(four_bar), until=0.1)
+
+
+def test_a_start_is_taken_before_assembling(four_bar):
+    name = four_bar.coordinates[0]
+    run = liaison.simulate(four_bar, until=0.01, start={name: 0.7})
+    assert run[name][0] == pytest.approx(0.7, abs=1e-12)
+
+
+def test_a_value_changes_the_copy_and_not_the_mechanism():
+    swing = liaison.read(
+        "parameter m = 2 kg ; let bob = body mass = m end ;"
+        "let A = join earth and bob with prismatic axis = [1, 0, 0] end ;"
+    )
+    changed = liaison.with_values(swing, {"m": 3})
+    assert (changed.parameters[0].value, swing.parameters[0].value) == (3, 2)
+    assert liaison.with_values(swing, {}) is swing
+
+
+def test_an_unknown_value_is_refused(four_bar):
+    with pytest.raises(NamingError, match="nothing_like_it"):
+        liaison.with_values(four_bar, {"nothing_like_it": 1})
+
+
+def test_the_collector_runs_again_afterwards(four_bar):
+    assert gc.isenabled()
+    liaison.derive(four_bar)
+    assert gc.isenabled()
+
+
+def test_an_unknown_formalism_is_refused(four_bar):
+    with pytest.raises(NamingError, match="astrology"):
+        liaison.derive(four_bar, "astrology")
