@@ -11,7 +11,7 @@ Source: JB94 §3.2 (position problem), §3.3 (velocity problem).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -65,8 +65,8 @@ def assembly(
         tree: with its closures.
         parameters: values that differ from the mechanism's own, by name.
         t: the time at which imposed motions are taken [s].
-        start: positions (`A=0.3`) and, through a mapping `**{"A'": 2.0}`, speeds; they win over the
-            mechanism's own.
+        start: positions (`A=0.3`) and, through a mapping `**{"A'": 2.0}`, speeds. The mechanism's
+            own starts are held beside them where that is possible; else they only begin the search.
 
     Raises:
         NamingError: a start that names nothing.
@@ -74,9 +74,9 @@ def assembly(
     """
     problem = _Problem(merged(tree), dict(parameters or {}), t)
     given = problem.given(start)
-    q, attempts = problem.positions(given)
-    v = problem.velocities(q, given)
-    guess, _ = problem.guess(given)
+    q, attempts = problem.first_held(problem.positions, given, start)
+    v = problem.first_held(lambda told, held: problem.velocities(q, held), given, start)
+    guess, _ = problem.guess(given, given)
     labels = {"q": tree.position_labels(), "v": tree.velocity_labels()}
     state = State(t, q, v, labels)
     return Assembly(
@@ -162,19 +162,35 @@ class _Problem:
                 raise NamingError.unknown("coordinate or speed", name, known)
         return {name: value for name, value in (given | dict(start)).items() if name in known}
 
-    def guess(self, given: Mapping[str, float]) -> tuple[Floats, NDArray[np.bool_]]:
-        """The start, and which velocities' directions are held to it."""
+    def first_held(
+        self,
+        solve: Callable[[Mapping[str, float], Mapping[str, float]], Any],
+        given: Mapping[str, float],
+        firm: Mapping[str, float],
+    ) -> Any:
+        """What `solve` finds with all given starts held, or else with the firm ones."""
+        try:
+            return solve(given, given)
+        except AssemblyError:
+            if not firm:
+                raise
+            return solve(given, firm)
+
+    def guess(
+        self, given: Mapping[str, float], firm: Mapping[str, float]
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """The start, and which velocities' directions are held to it: those of the firm ones."""
         q = np.zeros(self.tree.nq)
         held = np.zeros(self.tree.nv, dtype=bool)
         for node in self.tree.nodes:
             q[node.q] = [float(x) for x in node.joint.type.neutral()]
             names = self.q_names[node.q]
-            told = [name in given for name in names]
+            told = [name in firm for name in names]
             q[node.q] = [given.get(name, x) for name, x in zip(names, q[node.q], strict=True)]
             if node.joint.type.nq == node.joint.type.nv:
                 held[node.v] = told
-            elif any(told):
-                held[node.v] = True
+            else:
+                held[node.v] = any(told)
                 q[node.q] = _on_group(node.joint.type, q[node.q])
         return q, held
 
@@ -187,9 +203,11 @@ class _Problem:
             moved[node.q] = [float(evaluate([as_expr(x)], {})[0]) for x in step]
         return np.asarray(moved)
 
-    def positions(self, given: Mapping[str, float]) -> tuple[Floats, int]:
-        """q with Φ = 0, near the start; tries other starts for what was not given."""
-        guess, held = self.guess(given)
+    def positions(
+        self, given: Mapping[str, float], firm: Mapping[str, float]
+    ) -> tuple[Floats, int]:
+        """q with Φ = 0, near the start; tries other starts for what is not firm."""
+        guess, held = self.guess(given, firm)
         nearest = None
         for attempt in range(STARTS if self._phi else 1):
             begin = guess if attempt == 0 else self._shaken(guess, held, attempt)
@@ -200,7 +218,7 @@ class _Problem:
             if nearest is None or residual < nearest[0]:
                 nearest = (residual, q)
         assert nearest is not None
-        raise self._refusal(nearest[1], given)
+        raise self._refusal(nearest[1], firm)
 
     def _newton(self, q: Floats, free: NDArray[np.bool_]) -> Floats:
         """Gauss–Newton with the least step, shortened until |Φ| falls."""
