@@ -3,8 +3,6 @@
 Public names: CHECKS, Described, known_symbols.
 """
 
-# ruff: noqa: D102 (the protocol repeats the fields of a mechanism)
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
@@ -24,27 +22,48 @@ class Described(Protocol):
     """The parts of a mechanism that the checks read."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Its name."""
+
     @property
-    def bodies(self) -> tuple[Body, ...]: ...
+    def bodies(self) -> tuple[Body, ...]:
+        """Ground first."""
+
     @property
-    def joints(self) -> tuple[Joint, ...]: ...
+    def joints(self) -> tuple[Joint, ...]:
+        """What connects the bodies."""
+
     @property
-    def constraints(self) -> tuple[Constraint, ...]: ...
+    def constraints(self) -> tuple[Constraint, ...]:
+        """Relations that are no joint."""
+
     @property
-    def forces(self) -> tuple[Force, ...]: ...
+    def forces(self) -> tuple[Force, ...]:
+        """What acts."""
+
     @property
-    def parameters(self) -> tuple[Parameter, ...]: ...
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Named numbers."""
+
     @property
-    def inputs(self) -> tuple[Input, ...]: ...
+    def inputs(self) -> tuple[Input, ...]:
+        """What the outside gives."""
+
     @property
-    def starts(self) -> tuple[Start, ...]: ...
+    def starts(self) -> tuple[Start, ...]:
+        """Where it begins."""
+
     @property
-    def events(self) -> tuple[Event, ...]: ...
+    def events(self) -> tuple[Event, ...]:
+        """What is looked for."""
+
     @property
-    def outputs(self) -> tuple[Output, ...]: ...
+    def outputs(self) -> tuple[Output, ...]:
+        """What is to be seen."""
+
     @property
-    def place(self) -> Place | None: ...
+    def place(self) -> Place | None:
+        """Where the author said it."""
 
 
 def check_names_differ(m: Described) -> None:

@@ -23,6 +23,7 @@ class Symbolic:
     __slots__ = ()
 
     name: str
+    unit: str
 
     @property
     def symbol(self) -> Expr:
