@@ -5,7 +5,7 @@ import pytest
 from simulate_samples import driven, hanging, pendulum, start, top
 
 from liaison.errors import SimulationError
-from liaison.expr import ONE, ZERO, as_expr, symbol
+from liaison.expr import ONE, ZERO, as_expr, select, symbol
 from liaison.program import Entry, Program, to_llvm, to_numpy
 from liaison.simulate import Run, Settings, simulate
 from liaison.simulate import layout as at
@@ -21,8 +21,6 @@ def with_rate(program, rate, **entries):
 
 def wrong_where(program, condition):
     """The same program, its v̇ useless and its residual large where the condition is positive."""
-    from liaison.expr import select
-
     *good, _ = program.entries["rate"].outputs
     nv = program.sizes["nv"]
     spoiled = [select(condition, ZERO, x) for x in good[nv:]]
@@ -43,9 +41,10 @@ def test_the_pivoted_solver_gives_the_same_motion():
 def test_contradicting_closures_are_refused_with_the_row_and_the_last_good_state():
     p = hanging()
     *terms, phi, nu = p.entries["terms"].outputs
-    zeros = [ONE, ZERO, ZERO, ONE, ZERO, ZERO, *terms[6:8], as_expr(-1), phi, nu]  # 0 · v̇ = −1
-    spoiled = wrong_where(p, symbol("t") - 0.5)
-    broken = with_rate(p, spoiled.entries["rate"].outputs, terms=zeros)
+    late = symbol("t") - 0.5
+    zeros = [select(late, ZERO, x) for x in terms[4:6]]  # then 0 · v̇ = −1
+    terms = [*terms[:4], *zeros, *terms[6:8], select(late, -ONE, terms[8]), phi, nu]
+    broken = with_rate(p, wrong_where(p, late).entries["rate"].outputs, terms=terms)
     for method in ({"step": 0.1}, {}):
         with pytest.raises(SimulationError, match="no acceleration meets closure row 'rod'") as e:
             simulate(to_llvm(broken), start(p, [1, 0], [0, 0]), 1.0, **method)

@@ -3,8 +3,9 @@
     q := q ⊞ δ with G δ = −Φ, repeated;    v := v + δ with G δ = ν − G v;    δᵀM δ least
 
 The entries `correct_q` and `correct_v` give δ. Where they stall (rank lost), the pivoted solver
-gives it from `terms`. A state that meets its tolerances is left as it is, so projecting twice
-is projecting once.
+gives it from `terms`; it also does the first few projections of a run, so that a run which hardly
+needs any does not wait for the two entries to be compiled. A state that meets its tolerances is
+left as it is, so projecting twice is projecting once.
 
 Public names: Projection, project, residuals.
 
@@ -27,6 +28,7 @@ from .layout import (
     GOOD,
     HAS_CORRECT_Q,
     HAS_CORRECT_V,
+    HAS_MOVED,
     HAS_TERMS,
     ITERATIONS,
     LOST,
@@ -43,6 +45,7 @@ from .layout import (
     O_TQ,
     O_TV,
     O_U,
+    PIVOTS_LEFT,
     POSITION_TOLERANCE,
     POSITIONS_LOST,
     PROJECTIONS,
@@ -56,7 +59,8 @@ STALL = 0.5
 """A correction that leaves more than this part of the residual does not converge."""
 
 SLACK = 1000.0
-"""A correction that stalls within this factor of its tolerance has met rounding, not rank loss."""
+"""A correction that stalls within this factor of its tolerance has met rounding, not rank loss;
+it is not made, so that a projected state stays as it is."""
 
 
 @final
@@ -121,21 +125,19 @@ def project(
     residuals(closure, t, q, v, w, n, scratch)
     worst = largest(n[NPHI], out)
     size = 1.0 + largest(n[NQ], q)
-    touched = 0
+    n[HAS_MOVED] = 0
     if not (worst <= w[POSITION_TOLERANCE] * size):
         status = newton(retract, closure, correct_q, terms, worst, size, t, q, v, w, n, scratch)
         if status != GOOD:
             return status
         residuals(closure, t, q, v, w, n, scratch)
-        touched = 1
     worst = largest(n[NC], at(out, n[NPHI]))
     size = 1.0 + largest(n[NV], v)
     if not (worst <= w[VELOCITY_TOLERANCE] * size):
         status = brake(closure, correct_v, terms, worst, size, t, q, v, w, n, scratch)
         if status != GOOD:
             return status
-        touched = 1
-    n[PROJECTIONS] += touched
+    n[PROJECTIONS] += n[HAS_MOVED]
     return GOOD
 
 
@@ -154,16 +156,19 @@ def newton(
     n: iptr,
     scratch: ptr,
 ) -> i64:
-    """Newton corrections of q while they help: the generated ones first, then pivoted ones."""
-    if n[HAS_CORRECT_Q] == 0:
-        return NEEDS_CORRECT_Q
+    """Newton corrections of q while they help; where one kind stalls, the other takes over."""
+    has_switched = 0
+    is_pivoted = 1 if n[PIVOTS_LEFT] > 0 else 0
     nq = n[NQ]
     delta = at(w, n[O_STAGE])
     trial = at(w, n[O_TQ] + nq)
-    is_pivoted = 0
     for _ in range(n[ITERATIONS]):
         if worst <= w[POSITION_TOLERANCE] * size:
             return GOOD
+        if is_pivoted == 1 and n[HAS_TERMS] == 0:
+            return NEEDS_TERMS
+        if is_pivoted == 0 and n[HAS_CORRECT_Q] == 0:
+            return NEEDS_CORRECT_Q
         if is_pivoted == 0:
             correct_q(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, delta, scratch)
         else:
@@ -171,18 +176,20 @@ def newton(
         retract(t, q, v, at(w, n[O_U]), at(w, n[O_P]), delta, trial, scratch)
         residuals(closure, t, trial, v, w, n, scratch)
         after = largest(n[NPHI], at(w, n[O_OUT]))
-        improved = 1 if after < worst else 0
-        stalled = 0 if after < STALL * worst else 1
-        if improved == 1:
+        has_stalled = 0 if after < STALL * worst else 1
+        if has_stalled == 1 and worst <= SLACK * w[POSITION_TOLERANCE] * size:
+            return GOOD
+        if after < worst:
             worst = after
+            n[HAS_MOVED] = 1
             for i in range(nq):
                 q[i] = trial[i]
-        if stalled == 1:
-            if is_pivoted == 1 or worst <= SLACK * w[POSITION_TOLERANCE] * size:
+        if has_stalled == 1:
+            if has_switched == 1:
                 break
-            if n[HAS_TERMS] == 0:
-                return NEEDS_TERMS
-            is_pivoted = 1
+            has_switched = 1
+            is_pivoted = 1 - is_pivoted
+            n[FALLBACKS] += is_pivoted
     return verdict(worst, size, 0, w, n)
 
 
@@ -200,16 +207,19 @@ def brake(
     n: iptr,
     scratch: ptr,
 ) -> i64:
-    """Corrections of v while they help: the generated ones first, then pivoted ones."""
-    if n[HAS_CORRECT_V] == 0:
-        return NEEDS_CORRECT_V
+    """Corrections of v while they help; where one kind stalls, the other takes over."""
+    has_switched = 0
+    is_pivoted = 1 if n[PIVOTS_LEFT] > 0 else 0
     nv = n[NV]
     delta = at(w, n[O_STAGE])
     trial = at(w, n[O_TV] + nv)
-    is_pivoted = 0
     for _ in range(n[ITERATIONS]):
         if worst <= w[VELOCITY_TOLERANCE] * size:
             return GOOD
+        if is_pivoted == 1 and n[HAS_TERMS] == 0:
+            return NEEDS_TERMS
+        if is_pivoted == 0 and n[HAS_CORRECT_V] == 0:
+            return NEEDS_CORRECT_V
         if is_pivoted == 0:
             correct_v(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, delta, scratch)
         else:
@@ -218,18 +228,20 @@ def brake(
             trial[i] = v[i] + delta[i]
         residuals(closure, t, q, trial, w, n, scratch)
         after = largest(n[NC], at(w, n[O_OUT] + n[NPHI]))
-        improved = 1 if after < worst else 0
-        stalled = 0 if after < STALL * worst else 1
-        if improved == 1:
+        has_stalled = 0 if after < STALL * worst else 1
+        if has_stalled == 1 and worst <= SLACK * w[VELOCITY_TOLERANCE] * size:
+            return GOOD
+        if after < worst:
             worst = after
+            n[HAS_MOVED] = 1
             for i in range(nv):
                 v[i] = trial[i]
-        if stalled == 1:
-            if is_pivoted == 1 or worst <= SLACK * w[VELOCITY_TOLERANCE] * size:
+        if has_stalled == 1:
+            if has_switched == 1:
                 break
-            if n[HAS_TERMS] == 0:
-                return NEEDS_TERMS
-            is_pivoted = 1
+            has_switched = 1
+            is_pivoted = 1 - is_pivoted
+            n[FALLBACKS] += is_pivoted
     return verdict(worst, size, 1, w, n)
 
 
@@ -265,7 +277,7 @@ def pivoted(
     nphi = n[NPHI]
     M = at(scratch, n[S_DENSE])
     terms(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, M, scratch)
-    n[FALLBACKS] += 1
+    n[PIVOTS_LEFT] = max(n[PIVOTS_LEFT] - 1, 0)
     G = at(M, nv * nv)
     f = at(G, nc * nv)
     right = at(f, nv)
