@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 FIELD_OF_VIEW = 0.65  # [rad], from top to bottom
 ASPECT = 1.3  # width over height of the pane the camera is placed for
 MARGIN = 1.12
-FLAT, SLENDER = 0.3, 0.02  # thickness of a flat motion, width of a slender one, by its length
+FLAT, SLENDER = 0.45, 0.02  # thickness of a flat motion by its width, width by its length
 
 
 @final
@@ -57,10 +57,10 @@ def _direction(reached: Array, up: Array) -> Array:
     is_flat = spread[2] < FLAT * spread[1] and spread[1] > SLENDER * spread[0]
     level = axes[2] - (axes[2] @ up) * up
     if is_flat and np.linalg.norm(level) > 0.5:
-        # an upright plane is seen from its front, the side where coordinates grow
-        front = level / np.linalg.norm(level)
-        front = front if front[np.argmax(np.abs(front))] > 0 else -front
-        turn, lift = 0.4, 0.28
+        # an upright plane is seen from the side on which coordinates grow to the right
+        right = np.cross(up, level)
+        front = level / np.linalg.norm(level) * np.sign(right[np.argmax(np.abs(right))])
+        turn, lift = -0.4, 0.28
     else:
         front = np.eye(3)[np.argmin(np.abs(up))]
         front = front - (front @ up) * up

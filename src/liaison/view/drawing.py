@@ -94,7 +94,10 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism) -> Drawing:
     poses.setdefault("ground", np.tile(np.eye(3, 4), (len(trajectory), 1, 1)))
     missing: list[str] = []
     outlines = _outlines(mechanism, values, missing)
-    reached = np.concatenate([_swept(poses, outline) for outline in outlines])
+    reached = np.concatenate([_swept(poses, x.body.name, x.points()) for x in outlines])
+    held = [marker for force in mechanism.forces for marker in force.markers()]
+    ends = [_swept(poses, x.body, floats(x.p, values)[None]) for x in held]
+    reached = np.concatenate([reached, *ends])
     size = float(np.linalg.norm(np.ptp(reached, axis=0))) / 2 or 1.0
     pieces = {outline.body.name: outline.pieces(size) for outline in outlines}
     for joint in mechanism.joints:
@@ -174,14 +177,13 @@ def _shapes(body: Body, color: Color, values: Values, missing: list[str]) -> lis
     return pieces
 
 
-def _swept(poses: Mapping[str, Array], outline: _Outline) -> Array:
-    """Places in the world that the points of a body come to, shape (k, 3)."""
-    X = poses.get(outline.body.name)
-    if X is None:
-        raise NamingError.unknown("body (among the poses of the run)", outline.body.name, poses)
-    few = X[:: 1 + len(X) // MOST_INSTANTS]
-    swept = np.einsum("nij,kj->nki", few[..., :3], outline.points()) + few[:, None, :, 3]
-    return swept.reshape(-1, 3) if outline.body.name != "ground" else np.asarray(swept[0])
+def _swept(poses: Mapping[str, Array], body: str, points: Array) -> Array:
+    """Places in the world that points of a body come to, shape (k, 3)."""
+    if body not in poses:
+        raise NamingError.unknown("body (among the poses of the run)", body, poses)
+    few = poses[body][:: 1 + len(poses[body]) // MOST_INSTANTS]
+    swept = np.einsum("nij,kj->nki", few[..., :3], points) + few[:, None, :, 3]
+    return swept.reshape(-1, 3) if body != "ground" else np.asarray(swept[0])
 
 
 def _successor_marker(joint: Joint, values: Values) -> tuple[str, Array, Array]:

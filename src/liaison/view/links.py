@@ -26,7 +26,7 @@ SPRING_COLOR: Color = (110, 118, 128)
 STRUT_COLOR: Color = (150, 110, 60)
 FORCE_COLOR: Color = (214, 48, 49)
 TURNS, POINTS_A_TURN, PLAIN_END = 8, 16, 0.12
-LONGEST = 0.7  # the greatest force's arrow, in sizes of the scene
+LONGEST = 0.5  # the greatest force's arrow, in sizes of the scene
 
 
 @final

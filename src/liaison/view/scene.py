@@ -29,6 +29,7 @@ from .stage import Look, Stage
 Array = NDArray[np.float64]
 
 MOST_FRAMES = 6000
+MOST_TURN = 2.0  # [rad] between recorded instants; beyond half a turn the way is not known
 CAPTION = (
     "<style>canvas:not([style*=pointer-events])"
     "{{background:linear-gradient(#dbe5ef,#f8fafc 60%,#fff)}}</style>"
@@ -55,7 +56,7 @@ def page(
     trace: Sequence[Any] = (),
     forces: bool | Iterable[str] = False,
     frames: bool = False,
-    labels: bool = True,
+    labels: bool | None = None,
 ) -> None:
     """One HTML file with the motion, its slider and its player, that needs no network.
 
@@ -68,7 +69,7 @@ def page(
         trace: points whose way is drawn: names of bodies or joints, markers, (body, (x, y, z)).
         forces: draw the force in every joint, or in the joints named.
         frames: show the axes of the bodies (they can also be switched on in the page).
-        labels: show the names of the bodies (the same).
+        labels: show the names of the bodies (the same); by default if they are few.
     """
     run = sampled(trajectory, speed, fps)
     drawn = drawing(run, mechanism)
@@ -93,7 +94,7 @@ def show(
     trace: Sequence[Any] = (),
     forces: bool | Iterable[str] = False,
     frames: bool = False,
-    labels: bool = True,
+    labels: bool | None = None,
     port: int = 8080,
     browser: bool = True,
     block: bool = False,
@@ -130,11 +131,30 @@ def sampled(trajectory: Trajectory, speed: float, fps: float) -> Trajectory:
     """The run at the instants of its pictures."""
     if not (speed > 0 and fps > 0):
         raise LiaisonError(f"speed {speed:g} and fps {fps:g} must both be positive.")
+    _check_density(trajectory)
     start, end = float(trajectory.t[0]), float(trajectory.t[-1])
     if end == start:
         return trajectory.resample([start])
     count = round((end - start) / speed * fps)
     return trajectory.resample(np.linspace(start, end, 1 + min(max(count, 1), MOST_FRAMES)))
+
+
+def _check_density(trajectory: Trajectory) -> None:
+    """Refuses a run recorded so seldom that one cannot tell how far a body turned in between."""
+    turning = [k for k, label in enumerate(trajectory.labels["v"]) if label.unit == "rad/s"]
+    if len(trajectory) < 2 or not turning:
+        return
+    speed = np.abs(trajectory.v[:, turning])
+    turn = np.diff(trajectory.t)[:, None] * np.maximum(speed[1:], speed[:-1])
+    i, k = np.unravel_index(np.argmax(turn), turn.shape)
+    if turn[i, k] > MOST_TURN:
+        name, gap = trajectory.labels["v"][turning[k]].name, np.diff(trajectory.t)[i]
+        raise LiaisonError(
+            f"the run is recorded too seldom for a picture: {gap:.2g} s pass from "
+            f"{trajectory.t[i]:.4g} s on, in which {name} turns by {turn[i, k]:.2g} rad.",
+            hint=f"Record it at least every {gap * MOST_TURN / turn[i, k]:.1g} s "
+            "(the option `every` of simulate).",
+        )
 
 
 @contextlib.contextmanager

@@ -26,6 +26,7 @@ class Surface:
 
     vertices: Array
     faces: NDArray[np.int64]
+    is_smooth: bool = True
 
 
 @final
@@ -86,12 +87,13 @@ def cone(radius: float, height: float) -> Surface:
     """A cone about z, its base on z = 0, its tip at z = height."""
     angle = np.linspace(0, 2 * np.pi, SIDES, endpoint=False)
     rim = np.stack([radius * np.cos(angle), radius * np.sin(angle), 0 * angle], axis=1)
-    vertices = np.concatenate([rim, rim, [[0, 0, height], [0, 0, 0]]])
+    tips = np.tile([0.0, 0.0, height], (SIDES, 1))
+    vertices = np.concatenate([rim, rim, tips, [[0, 0, 0]]])
     i = np.arange(SIDES)
     j = (i + 1) % SIDES
-    # the rim is there twice, so that base and flank are shaded apart
-    flank = np.stack([i, j, np.full(SIDES, 2 * SIDES)], axis=1)
-    base = np.stack([j + SIDES, i + SIDES, np.full(SIDES, 2 * SIDES + 1)], axis=1)
+    # corners are there more than once, so that base and flank are shaded apart
+    flank = np.stack([i, j, i + 2 * SIDES], axis=1)
+    base = np.stack([j + SIDES, i + SIDES, np.full(SIDES, 3 * SIDES)], axis=1)
     return Surface(vertices, np.concatenate([flank, base]))
 
 
@@ -128,7 +130,7 @@ def plate(outline: Array, thickness: float, color: Color, opacity: float = 1.0) 
     top = np.stack([i, j, np.full(k, 2 * k)], axis=1)
     bottom = np.stack([j + k, i + k, np.full(k, 2 * k + 1)], axis=1)
     sides = np.concatenate([np.stack([i, i + k, j], axis=1), np.stack([j, i + k, j + k], axis=1)])
-    surface = Surface(vertices, np.concatenate([top, bottom, sides]))
+    surface = Surface(vertices, np.concatenate([top, bottom, sides]), is_smooth=False)
     return Piece("mesh", (), np.eye(3), np.zeros(3), color, opacity, surface)
 
 

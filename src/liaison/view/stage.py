@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.model import Mechanism
-from liaison.simulate.resampling import quaternion_of
+from liaison.simulate.resampling import hermite, quaternion_of, slopes, spots
 from liaison.simulate.trajectory import Trajectory
 
 from .camera import camera
@@ -26,6 +26,7 @@ from .solids import Piece, frame_along
 Array = NDArray[np.float64]
 
 TRACE_COLOR = (200, 50, 60)
+MOST_LABELS = 8
 
 
 @final
@@ -36,7 +37,11 @@ class Look:
     trace: tuple[Any, ...] = ()
     forces: bool | Iterable[str] = False
     frames: bool = False
-    labels: bool = True
+    labels: bool | None = None  # None: if the bodies are few
+
+    def shows_labels(self, bodies: int) -> bool:
+        """True if names stand on the bodies."""
+        return bodies <= MOST_LABELS if self.labels is None else self.labels
 
 
 @final
@@ -47,7 +52,7 @@ class Stage:
         self, server: Any, run: Trajectory, mechanism: Mechanism, drawn: Drawing, look: Look
     ) -> None:
         self.scene = server.scene
-        self.drawn = drawn
+        self.drawn, self.t = drawn, run.t
         self.groups: dict[str, list[Any]] = {"frames": [], "names": [], "traces": [], "forces": []}
         self._set_camera(server)
         self._set_ground()
@@ -84,12 +89,12 @@ class Stage:
     def _set_ground(self) -> None:
         """Light, a grid below the motion that takes its shadow, the world's axes."""
         drawn, size = self.drawn, self.drawn.size
-        self.scene.configure_environment_map("studio", environment_intensity=0.6)
+        self.scene.configure_environment_map("studio", environment_intensity=0.3)
         middle = (drawn.reached.min(axis=0) + drawn.reached.max(axis=0)) / 2
         low = float((drawn.reached @ drawn.up).min()) - 0.12 * size
-        cell = 10.0 ** np.floor(np.log10(size))
+        cell = _round_number(size / 2.5)
         self.scene.add_grid(
-            "/grid", width=10 * size, height=10 * size, cell_size=cell / 2, section_size=cell,
+            "/grid", width=10 * size, height=10 * size, cell_size=cell, section_size=5 * cell,
             cell_color=(218, 223, 229), section_color=(190, 198, 207), fade_distance=14 * size,
             shadow_opacity=0.2, wxyz=quaternion_of(frame_along(drawn.up)),
             position=middle + (low - middle @ drawn.up) * drawn.up,
@@ -109,10 +114,10 @@ class Stage:
             self._add_piece(f"{path}/{k}", piece)
         if name != "ground":
             frame = self._add_axes(f"{path}/frame", 0.18, visible=look.frames)
+            seen, place = look.shows_labels(len(self.drawn.pieces) - 1), self.drawn.middles[name]
             label = self.scene.add_label(
-                f"{path}/name", name, position=self.drawn.middles[name], visible=look.labels,
-                anchor="bottom-left",
-            )  # fmt: skip
+                f"{path}/name", name, position=place, visible=seen, anchor="bottom-left"
+            )
             self.groups["frames"].append(frame)
             self.groups["names"].append(label)
         return node
@@ -133,7 +138,7 @@ class Stage:
                 piece.surface.faces,
                 color=piece.color,
                 side="double",
-                flat_shading=True,
+                flat_shading=not piece.surface.is_smooth,
                 **at,
                 **glass,
             )
@@ -155,8 +160,15 @@ class Stage:
         self.groups["forces"].append(handle)
         return handle
 
+    def _smooth(self, path: Array) -> Array:
+        """The way of a point between pictures too."""
+        if len(path) < 2:
+            return path
+        fine = np.linspace(self.t[0], self.t[-1], 4 * len(path) - 3)
+        return hermite(spots(self.t, fine), path, slopes(self.t, path))[0]
+
     def _add_trace(self, name: str, body: str, p: Array) -> None:
-        path = point_path(self.drawn.poses, body, p)
+        path = self._smooth(point_path(self.drawn.poses, body, p))
         size, key = self.drawn.size, f"{_safe(name)}-{len(self.groups['traces'])}"
         if len(path) > 1:
             way = self.scene.add_line_segments(
@@ -168,6 +180,12 @@ class Stage:
             f"/bodies/{_safe(body)}/{key}", 0.022 * size, TRACE_COLOR, position=p
         )
         self.groups["traces"].append(dot)
+
+
+def _round_number(x: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that is not above x."""
+    power = 10.0 ** np.floor(np.log10(x))
+    return float(power * max(k for k in (1, 2, 5) if k * power <= x * (1 + 1e-9)))
 
 
 def _safe(name: str) -> str:

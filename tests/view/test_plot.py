@@ -1,0 +1,89 @@
+"""Curves are chosen by label, grouped by unit, and never shown unasked."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from numpy.testing import assert_allclose, assert_array_equal
+
+from liaison.errors import LiaisonError, NamingError
+from liaison.view import plot, save_plot
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_shown(monkeypatch):
+    monkeypatch.setattr(pyplot, "show", lambda *_: pytest.fail("show() was called"))
+    yield
+    pyplot.close("all")
+
+
+def names(ax) -> list[str]:
+    return [line.get_label() for line in ax.lines if not line.get_label().startswith("_")]
+
+
+def test_positions_are_drawn_if_nothing_is_named(double_pendulum):
+    ax = plot(double_pendulum.run)
+    assert names(ax) == ["A", "B"]
+    assert_array_equal(ax.lines[0].get_xdata(), double_pendulum.run.t)
+    assert_array_equal(ax.lines[0].get_ydata(), double_pendulum.run["A"])
+    assert ax.get_ylabel() == "angle [rad]"
+    assert ax.get_xlabel() == "t [s]"
+    assert ax.get_title(loc="left") == "double pendulum"
+
+
+def test_each_unit_has_its_own_plot(double_pendulum):
+    ax = plot(double_pendulum.run, "A*", "energy")
+    axes = ax.figure.axes
+    assert [names(one) for one in axes] == [["A"], ["A'"], ["energy.T", "energy.U"]]
+    assert [one.get_ylabel() for one in axes] == [
+        "angle [rad]",
+        "angular velocity [rad/s]",
+        "energy [J]",
+    ]
+    assert axes[-1].get_xlabel() == "t [s]"
+
+
+def test_angles_in_degrees_on_request(double_pendulum):
+    ax = plot(double_pendulum.run, "A", "A'", degrees=True)
+    below = ax.figure.axes[1]
+    assert ax.get_ylabel() == "angle [deg]"
+    assert below.get_ylabel() == "angular velocity [deg/s]"
+    assert_allclose(ax.lines[0].get_ydata(), np.degrees(double_pendulum.run["A"]), rtol=1e-14)
+
+
+def test_events_are_marked(double_pendulum):
+    ax = plot(double_pendulum.run, "A")
+    assert [line.get_xdata()[0] for line in ax.lines if len(line.get_xdata()) == 2] == [0.63]
+    assert "low" in [text.get_text() for text in ax.texts]
+    assert len(plot(double_pendulum.run, "A", events=False).lines) == 1
+
+
+def test_curves_go_where_they_are_told(double_pendulum):
+    _, ax = pyplot.subplots()
+    assert plot(double_pendulum.run, "A", ax=ax) is ax
+    with pytest.raises(LiaisonError, match="one Axes cannot hold curves in 2 units"):
+        plot(double_pendulum.run, "A*", ax=ax)
+
+
+def test_an_unknown_label_is_refused(double_pendulum):
+    with pytest.raises(NamingError, match="no label is named 'C'"):
+        plot(double_pendulum.run, "C")
+
+
+def test_a_plot_is_saved_whole(double_pendulum, tmp_path):
+    save_plot(double_pendulum.run, tmp_path / "run.png", "A", "energy")
+    picture = matplotlib.image.imread(tmp_path / "run.png")[..., :3]
+    blue = np.array([0x00, 0x72, 0xB2]) / 255
+    share = np.mean(np.abs(picture - blue).max(axis=-1) < 0.05)
+    assert 0.001 < share < 0.05  # thin lines, but lines
+    assert [x.name for x in tmp_path.iterdir()] == ["run.png"]
+    assert not pyplot.get_fignums()
+
+
+def test_an_unknown_form_is_refused(double_pendulum, tmp_path):
+    with pytest.raises(LiaisonError, match=r"cannot be saved as 'run\.doc'"):
+        save_plot(double_pendulum.run, tmp_path / "run.doc")
+    assert not list(tmp_path.iterdir())
