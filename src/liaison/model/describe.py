@@ -342,11 +342,10 @@ def _flat(parts: Iterable[Any]) -> Iterable[Any]:
 
 def _add_owners(parts: dict[str, list[Any]]) -> None:
     """Adds the bodies whose markers are joined, and lets the markers forget them."""
-    for joint in parts["joints"]:
-        for owner in (joint.predecessor.owner, joint.successor.owner):
-            if owner is not None and owner not in parts["bodies"]:
-                parts["bodies"].append(owner)
-    parts["bodies"] = [x for x in parts["bodies"] if x != GROUND]
+    markers = [m for joint in parts["joints"] for m in (joint.predecessor, joint.successor)]
+    owners = [marker.owner for marker in markers if marker.owner is not None]
+    # equal bodies are one body; different ones of one name are left for the checks to refuse
+    parts["bodies"] = [x for x in dict.fromkeys([*parts["bodies"], *owners]) if x != GROUND]
     parts["joints"] = [
         replace(
             joint,

@@ -15,6 +15,7 @@ from liaison.spatial import Array, Frame, Pose, array, number, rotation_defect
 
 from .scalars import Matrix, Triple, matrix, triple
 
+UPRIGHT: Matrix = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 ROTATION_TOLERANCE = 1e-9
 """Largest entry of RᵀR − 1 that double precision and honest rounding of inputs explain."""
 
@@ -25,7 +26,7 @@ class Marker:
     """A frame fixed on a body (repère lié): X_BM = (R, p) in the body's axes."""
 
     body: str
-    R: Matrix = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+    R: Matrix = UPRIGHT
     p: Triple = (0, 0, 0)
     name: str = ""
     place: Place | None = field(default=None, compare=False, repr=False)
@@ -40,7 +41,7 @@ class Marker:
         object.__setattr__(self, "R", matrix(self.R, f"the rotation {whose}", self.place))
         object.__setattr__(self, "p", triple(self.p, f"the position {whose}", self.place))
         entries = [number(x) for row in self.R for x in row]
-        if None in entries:
+        if None in entries or self.R == UPRIGHT:
             return
         defect = rotation_defect(array(entries).reshape(3, 3))
         if defect > ROTATION_TOLERANCE:

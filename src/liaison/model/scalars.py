@@ -84,6 +84,9 @@ def scalar(x: Any, what: str, place: Place | None = None) -> Scalar:
     Raises:
         ModelError: it is no number, or not finite.
     """
+    kind = type(x)
+    if kind is int or kind is Expr or kind is Fraction or (kind is float and math.isfinite(x)):
+        return x  # type: ignore[no-any-return]
     if isinstance(x, Symbolic):
         return x.symbol
     if isinstance(x, np.generic):
