@@ -7,7 +7,7 @@ time; those at the instant of a stopping one are still recorded.
 
 Public names: look_for_events, locate, first_signs.
 
-Source: Chandrupatla 1997 (CHA97), bracketing with inverse quadratic interpolation.
+Source: CHA97, bracketing with inverse quadratic interpolation.
 """
 
 from __future__ import annotations
