@@ -5,6 +5,7 @@ from .kernel import Kernel, MachineKernel
 from .loops import Loop, at, f64, floor, fmax, fmin, i64, iptr, kernel, loop, ptr
 from .loops_c import loops_to_c
 from .loops_compile import CompiledLoops, compile_loops
+from .lower import lower
 from .program import Entry, Program
 from .to_c import compile_c, to_c
 from .to_llvm import to_llvm
@@ -30,6 +31,7 @@ __all__ = [
     "kernel",
     "loop",
     "loops_to_c",
+    "lower",
     "ptr",
     "to_c",
     "to_llvm",
