@@ -85,6 +85,8 @@ class Closures:
     nu: tuple[Expr, ...] = ()
     gamma: tuple[Expr, ...] = ()
     vanished: tuple[str, ...] = ()  # rows that hold whatever the mechanism does
+    defines: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
+    # row -> the velocity without inertia that it ties to the others
 
 
 @final

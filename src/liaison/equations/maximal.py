@@ -74,7 +74,7 @@ class DifferentiatedSetting(Setting):
         speeds = row.value is None
         formula = as_expr(row.rate if speeds else row.value)
         again = relation_row(formula, self.q, self.v, self.qdot, of_speeds=speeds)
-        return replace(again, pushes=row.pushes)
+        return replace(again, pushes=row.pushes, defines=row.defines)
 
 
 def _bodies(setting: Setting) -> tuple[dict[tuple[int, int], Expr], list[Expr]]:

@@ -88,7 +88,10 @@ class TreeReports:
             own[push[1].node] = (own[push[1].node][0] - moment, own[push[1].node][1] - force)
         passed = carried_wrenches(self.kinematics, own)
         found = {}
+        ghosts = {closure.ghost for closure in tree.closures}
         for i, node in enumerate(tree.nodes):
+            if i in ghosts:
+                continue  # what it is tied to tells the wrench
             wrench = array([*passed[i][0], *passed[i][1]])
             if node.is_reversed:
                 R, p = node.joint.type.pose(self.kinematics.q[node.q])

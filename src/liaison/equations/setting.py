@@ -90,7 +90,7 @@ class Setting:
         """Rows that constrain, holonomic first, and the names of those that vanish."""
         kept, vanished = [], []
         for label, row in closure_rows(self.kinematics, self.qdot):
-            if any(as_expr(entry) is not ZERO for entry in row.G.values()):
+            if not all(map(vanishes, row.G.values())):
                 kept.append((label, row))
             else:
                 check_holds(label, row)
@@ -105,7 +105,7 @@ class Setting:
             (k, j): as_expr(entry)
             for k, (_, row) in enumerate(kept)
             for j, entry in sorted(row.G.items())
-            if as_expr(entry) is not ZERO
+            if not vanishes(entry)
         }
         return Closures(
             phi=tuple(as_expr(row.value) for _, row in kept if row.value is not None),
@@ -114,6 +114,9 @@ class Setting:
             nu=tuple(as_expr(row.nu) for _, row in kept),
             gamma=tuple(as_expr(row.gamma) for _, row in kept),
             vanished=tuple(vanished),
+            defines=MappingProxyType(
+                {k: row.defines for k, (_, row) in enumerate(kept) if row.defines is not None}
+            ),
         )
 
     def kinematic(self) -> Kinematic:
@@ -126,7 +129,7 @@ class Setting:
             kind, q = node.joint.type, self.q[node.q]
             charts.append(Chart("plain" if kind.has_rates else kind.name, node.q, node.v))
             for (i, j), entry in ndenumerate(kind.kinematic_map(q)):
-                if as_expr(entry) is not ZERO:
+                if not vanishes(entry):
                     N[node.q.start + i, node.v.start + j] = as_expr(entry)
             retract += list(kind.retract(q, xi[node.v]))
             rate += list(kind.local_rate(q, xi[node.v], self.v[node.v]))
@@ -145,6 +148,12 @@ def ndenumerate(matrix: Array) -> list[tuple[tuple[int, int], Any]]:
     """((row, column), entry) of every entry."""
     rows, columns = matrix.shape
     return [((i, j), matrix[i, j]) for i in range(rows) for j in range(columns)]
+
+
+def vanishes(entry: Any) -> bool:
+    """Zero whatever the symbols are: the exact one, or what floats alone came to."""
+    formula = as_expr(entry)
+    return formula.op == "const" and formula.value == 0
 
 
 def check_holds(label: Label, row: Row) -> None:

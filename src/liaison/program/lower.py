@@ -147,7 +147,8 @@ class _Lowering:
     def factored(self) -> Factor:
         """L D Lᵀ of the whole saddle."""
         names = [label.name for label in self.equations.labels["v"]]
-        saddle = Saddle(self.nv, self.nc, self.equations.dynamics.M, self.equations.closures.G)
+        closures = self.equations.closures
+        saddle = Saddle(self.nv, self.nc, self.equations.dynamics.M, closures.G, closures.defines)
         return factor(saddle, names)
 
     @cached_property
@@ -156,8 +157,10 @@ class _Lowering:
         n = len(self.equations.closures.phi)
         if n == self.nc:
             return self.factored
-        G = {key: entry for key, entry in self.equations.closures.G.items() if key[0] < n}
-        return factor(Saddle(self.nv, n, self.equations.dynamics.M, G))
+        closures = self.equations.closures
+        G = {key: entry for key, entry in closures.G.items() if key[0] < n}
+        defines = {k: j for k, j in closures.defines.items() if k < n}
+        return factor(Saddle(self.nv, n, self.equations.dynamics.M, G, defines))
 
     @cached_property
     def solution(self) -> tuple[list[Expr], list[Expr], Expr]:

@@ -4,10 +4,12 @@
     [ G  −ρ ] [ −λ ] = [ γ ]                                                    (solve-1)
 
 is eliminated symbolically (L D Lᵀ): structural zeros never appear in the code. A row of G is
-eliminated only after every velocity it touches that has inertia, so its pivot is negative; a
-velocity without inertia only after a row that touches it. ρ_k = ε (G M⁻¹ Gᵀ)_kk is computed at run
-time from the velocities' part of the pivot, so that masses × 10⁶ change nothing; what ρ took away
-is given back by refinement on the true residual γ − G v̇, which the solution also returns.
+eliminated only after every velocity it touches that has inertia, so its pivot is negative. A
+velocity without inertia goes right after a row of its own: the row that defines it, where one does,
+otherwise one that touches it. A row serves one such velocity only, for what it gives to a second
+one is gone with the first. ρ_k = ε (G M⁻¹ Gᵀ)_kk is computed at run time from the velocities' part
+of the pivot, so that masses × 10⁶ change nothing; what ρ took away is given back by refinement on
+the true residual γ − G v̇, which the solution also returns.
 
 Public names: Saddle, factor, Factor.
 
@@ -17,7 +19,7 @@ Source: RBDA §6.5 (LTL); ProxDyn, the proximal view of (solve-1): docs/theory/c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
 from liaison.errors import DerivationError
@@ -45,12 +47,13 @@ class Saddle:
     nc: int
     M: Entries
     G: Entries
+    defines: Mapping[int, int] = field(default_factory=dict)  # row -> velocity without inertia
 
     def rows(self) -> list[dict[int, Expr]]:
         """G row by row: column -> entry, zeros left out."""
         rows: list[dict[int, Expr]] = [{} for _ in range(self.nc)]
         for (k, j), entry in self.G.items():
-            if entry is not ZERO:
+            if not vanishes(entry):
                 rows[k][j] = entry
         return rows
 
@@ -107,6 +110,11 @@ def residuals(rows: list[dict[int, Expr]], gamma: Sequence[Any], x: list[Expr]) 
     return found
 
 
+def vanishes(entry: Expr) -> bool:
+    """Zero whatever the symbols are: the exact one, or what floats alone came to."""
+    return entry.op == "const" and entry.value == 0
+
+
 def factor(saddle: Saddle, names: Sequence[str] = ()) -> Factor:
     """Eliminates the saddle as formulas.
 
@@ -140,25 +148,34 @@ class _Elimination:
         self.diagonal: list[Expr] = [ZERO] * n
         self.scale: list[Expr] = [ZERO] * n
         for (i, j), entry in saddle.M.items():
+            if vanishes(entry):
+                continue
             if i == j:
                 self.diagonal[i] = entry
-            elif entry is not ZERO:
+            else:
                 self.off[i][j] = self.off[j][i] = entry
         for k, row in enumerate(saddle.rows()):
             for j, entry in row.items():
                 self.off[self.nv + k][j] = self.off[j][self.nv + k] = entry
         self.left = set(range(n))
+        self.defines = {self.nv + k: j for k, j in saddle.defines.items()}
+        self.massless = {j for j in range(self.nv) if self.diagonal[j] is ZERO}
+        self.served: set[int] = set()
         self.waiting = {i: self._awaited(i) for i in range(n)}
 
     def _awaited(self, i: int) -> set[int]:
-        """What must be eliminated before i may be: for a row, the inertia it touches."""
+        """What must be eliminated before i may be: for a row, the inertia it touches.
+
+        A row that defines nothing waits for the velocities that other rows define, too.
+        """
         if i < self.nv:
             return set()
-        return {j for j in self.off[i] if j < self.nv and self.diagonal[j] is not ZERO}
+        later = self.massless if i in self.defines else self.massless - {*self.defines.values()}
+        return {j for j in self.off[i] if j < self.nv} - later
 
     def next_pivot(self, names: Sequence[str]) -> int:
         """The unknown of least degree among those that may go; leaves of the tree first."""
-        able = [i for i in self.left if self._may_go(i)]
+        able = [i for i in self.served & self.left or self.left if self._may_go(i)]
         if not able:
             stuck = min(self.left)
             name = names[stuck] if stuck < len(names) else f"velocity {stuck}"
@@ -170,7 +187,9 @@ class _Elimination:
         return min(able, key=lambda i: (len(self.off[i]), i >= self.nv, -i))
 
     def _may_go(self, i: int) -> bool:
-        return self.diagonal[i] is not ZERO if i < self.nv else not self.waiting[i]
+        if i >= self.nv:
+            return not self.waiting[i]
+        return i in self.served or i not in self.massless
 
     def eliminate(self, pivot: int) -> tuple[Mapping[int, Expr], Expr]:
         """Takes the pivot out; returns its column of L and the reciprocal of its pivot."""
@@ -190,7 +209,17 @@ class _Elimination:
         self.left.discard(pivot)
         for i in column:
             self.waiting[i].discard(pivot)
+        if not is_velocity:
+            self._serve(pivot, column)
         return column, reciprocal
+
+    def _serve(self, row: int, column: Mapping[int, Expr]) -> None:
+        """Lets one velocity without inertia go next: the row's own, or one that it touches."""
+        own = self.defines.get(row)
+        free = self.massless - self.served - {*self.defines.values()}
+        touched = [own] if own is not None else sorted(free & column.keys())
+        if touched:
+            self.served.add(min(touched, key=lambda j: len(self.off[j])))
 
     def _update_diagonal(self, i: int, amount: Expr, by_velocity: bool) -> None:
         """A row keeps the part that velocities gave apart: it is the scale of its ρ."""

@@ -7,10 +7,13 @@ g it transmits, so that
     Φ̇ = n · ω + g · ṗ,      Φ̈ = n · ω̇ + g · p̈ + Q(R, p, ω, ṗ),                (closure-1)
 
 with the motion of M seen from F in F's axes. Rows that pin the origin of M to that of F are
-written in the axes of the common ancestor of the two, where they cost least.
+written in the axes of the common ancestor of the two, where they cost least. A cut joint that keeps
+its coordinates q has, besides, a row that *ties* each of its velocities to what is seen of M:
 
-Public names: Row, Push, closure_rows, joint_rows, relative_rows, distance_row, relation_row,
-power_row, marker_motion, template.
+    Φ = c(R, p) − q,      Φ̇ = n · ω + g · ṗ − v.                                (closure-2)
+
+Public names: Row, Push, closure_rows, joint_rows, tie_rows, relative_rows, distance_row,
+relation_row, power_row, marker_motion, template.
 
 Source: RBDA §8.2, §8.7; docs/theory/closures.md (closure-1).
 Differs: RBDA writes K for G and k for γ.
@@ -19,7 +22,7 @@ Differs: RBDA writes K for G and k for γ.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, final
 
@@ -78,6 +81,7 @@ class Row:
     nu: Any
     gamma: Any
     pushes: tuple[Push, ...] = ()
+    defines: int | None = None  # the velocity that this row ties to the others, if it does
 
 
 class Relative(NamedTuple):
@@ -96,11 +100,14 @@ def closure_rows(kinematics: Kinematics, qdot: Sequence[Any]) -> list[tuple[Labe
     tree = kinematics.tree
     found = []
     for closure in tree.closures:
-        names = closure.joint.type.residual_names
-        rows = joint_rows(kinematics, closure)
-        for name, row in zip(names, rows, strict=True):
+        joint, rows = closure.joint, joint_rows(kinematics, closure)
+        for name, row in zip(joint.type.residual_names, rows, strict=True):
             unit = "N m" if "moment" in name else "N"
-            found.append((Label(f"{closure.joint.name}: {name}", unit), row))
+            found.append((Label(f"{joint.name}: {name}", unit), row))
+        ties = [] if closure.ghost is None else tie_rows(kinematics, closure, closure.ghost)
+        for speed, unit, row in zip(joint.speeds, joint.type.speed_units, ties, strict=False):
+            effort = "N m" if unit == "rad/s" else "N"
+            found.append((Label(f"{joint.name}: effort along {speed}", effort), row))
     for constraint in tree.mechanism.constraints:
         of_speeds = isinstance(constraint, Nonholonomic)
         formula = relation(constraint)
@@ -149,6 +156,36 @@ def origin_rows(kinematics: Kinematics, first: Place, second: Place) -> list[Row
             )
         )
     return rows
+
+
+def tie_rows(kinematics: Kinematics, closure: Closure, ghost: int) -> list[Row]:
+    """Rows by which the velocities kept for a cut joint follow its bodies, by (closure-2).
+
+    A velocity that is no rate (of an attitude) is tied by holding the ghost's axes to the
+    successor's. The multiplier is the effort along that velocity, on the successor.
+    """
+    node = kinematics.tree.nodes[ghost]
+    kind, q = node.joint.type, kinematics.q[node.q]
+    seen = kind.coordinates_of(_R, _P, q)
+    assert seen is not None, f"a {kind.name} joint with closed form tells its coordinates"
+    rows = []
+    for k, name in enumerate(kind.speed_names):
+        j = node.v.start + k
+        if name in kind.coordinate_names:
+            i = kind.coordinate_names.index(name)
+            first, formula = closure.predecessor, as_expr(seen[i])
+            row = relative_rows(kinematics, first, closure.successor, [formula])[0]
+            row = _less(row, q[i], kinematics.v[j], j)
+        else:
+            first = (ghost, (identity_matrix(), zeros(3)))
+            row = relative_rows(kinematics, first, closure.successor, [WELDED[name]])[0]
+        rows.append(replace(row, defines=j))
+    return rows
+
+
+def _less(row: Row, q: Any, v: Any, j: int) -> Row:
+    """The row less the coordinate q of rate v, the j-th velocity."""
+    return replace(row, value=minus(row.value, q), G=row.G | {j: -1}, rate=minus(row.rate, v))
 
 
 def relative_rows(
@@ -272,6 +309,15 @@ _P = array([symbol(f"closure.p{i}") for i in range(3)])
 _OMEGA = array([symbol(f"closure.omega{i}") for i in range(3)])
 _V = array([symbol(f"closure.v{i}") for i in range(3)])
 ORIGIN = tuple(_P)
+WELDED: dict[str, Expr] = {
+    "wx": -_R[1, 2],
+    "wy": _R[0, 2],
+    "wz": _R[1, 0],
+    "vx": _P[0],
+    "vy": _P[1],
+    "vz": _P[2],
+}
+"""What vanishes of the successor seen from the ghost, by the ghost's velocity that it ties."""
 
 
 def template() -> tuple[Array, Array]:

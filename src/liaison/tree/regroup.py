@@ -16,7 +16,7 @@ from liaison.model import Prismatic, Revolute
 from liaison.spatial.arrays import Array, array, minus, plus, zeros
 from liaison.spatial.plucker import compose, move_inertia
 
-from .tree import GROUND, Node, Transform, Tree, identity
+from .tree import GROUND, Closure, Node, Transform, Tree, identity
 
 Inertia: TypeAlias = tuple[Any, Array, Array]
 """m, m c, I about the origin of a frame, in its axes."""
@@ -46,13 +46,18 @@ def merged(tree: Tree) -> Tree:
         node, X = place[where[0]]
         return node, compose(*X, *where[1])
 
+    def moved_closure(closure: Closure) -> Closure:
+        return replace(
+            closure,
+            predecessor=moved_to(closure.predecessor),
+            successor=moved_to(closure.successor),
+            ghost=None if closure.ghost is None else place[closure.ghost][0],
+        )
+
     return replace(
         tree,
         nodes=tuple(nodes),
-        closures=tuple(
-            replace(c, predecessor=moved_to(c.predecessor), successor=moved_to(c.successor))
-            for c in tree.closures
-        ),
+        closures=tuple(map(moved_closure, tree.closures)),
         frames=MappingProxyType({body: moved_to(where) for body, where in tree.frames.items()}),
     )
 

@@ -4,7 +4,8 @@ The spanning tree is the breadth-first one of least depth; where several joints 
 decide, never the order of declaration. A cut joint becomes a closure of 6 − nv rows. A cut joint
 whose coordinates somebody uses (a motor, a spring, an imposed motion, an output, a start), or
 which has no closed form as a closure, keeps its coordinates: it carries a massless *ghost* of its
-successor, welded to the real one.
+successor, tied to the real one by a row for each velocity (welded to it, where the joint has no
+closed form).
 
 Public names: GROUND, Transform, Node, Closure, Tree, span, as_float.
 
@@ -61,6 +62,7 @@ class Closure:
     predecessor: tuple[int, Transform]  # node and pose of F in it
     successor: tuple[int, Transform]  # node and pose of M in it
     rows: slice
+    ghost: int | None = None  # the node that keeps the joint's coordinates, tied to the successor
 
 
 @final
@@ -194,15 +196,20 @@ class _Builder:
 
     def close(self, joint: Joint) -> None:
         """A closure for a cut joint; by a ghost where its coordinates are kept."""
-        if joint.name in self.in_use or not has_closed_form(joint.type):
-            joint = self.ghost(joint)
+        ghost = None
         rows = 6 - joint.type.nv
+        if not has_closed_form(joint.type):
+            joint, rows = self.ghost(joint), 6
+        elif joint.name in self.in_use:
+            ghost, rows = len(self.nodes), 6
+            self.ghost(joint)
         self.closures.append(
             Closure(
                 joint=joint,
                 predecessor=self.located(joint.predecessor),
                 successor=self.located(joint.successor),
                 rows=slice(self.nc, self.nc + rows),
+                ghost=ghost,
             )
         )
         self.nc += rows
