@@ -35,7 +35,8 @@ def _adjoints(f: Expr, order: list[Expr], active: set[Expr]) -> dict[Expr, Expr]
         for index, arg in enumerate(node.args):
             if arg not in active:
                 continue
-            share = outer * partial(node, index)
+            slope = partial(node, index)
+            share = outer if slope is ONE else outer * slope
             if not _vanishes(share):
                 known = adjoint.get(arg)
                 adjoint[arg] = share if known is None else known + share
@@ -106,7 +107,8 @@ def directional(fs: Formulas, direction: Mapping[Expr, Scalar]) -> list[Expr]:
         for index, arg in enumerate(node.args):
             inner = slopes.get(arg)
             if inner is not None:
-                share = partial(node, index) * inner
+                slope = partial(node, index)
+                share = inner if slope is ONE else slope * inner
                 total = share if total is None else total + share
         if total is not None and not _vanishes(total):
             slopes[node] = total

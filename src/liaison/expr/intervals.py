@@ -5,8 +5,6 @@ included. Sums and products are widened by one unit in the last place where they
 functions of the C library by two (it errs by less than one).
 
 Public names: Interval, INTERVAL.
-
-Source: Moore, Kearfott & Cloud 2009, Introduction to Interval Analysis, ch. 2 and 5.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ import numpy as np
 from .number import BITS, THE_PI, Number, Pi, Value, exact_or_float, stable_hash
 
 __all__ = [
-    "COMMUTATIVE", "HALF", "ONE", "PI", "RULES", "RULES_ONE", "RULES_SAME", "TWO", "ZERO", "Expr",
+    "COMMUTATIVE", "HALF", "MINUS_ONE", "ONE", "PI", "RULES", "RULES_ONE", "RULES_SAME", "TWO", "ZERO", "Expr",
     "Number", "Pi", "Scalar", "Value", "as_expr", "combine", "constant", "make", "make_many",
     "symbol", "unary",
 ]  # fmt: skip
@@ -367,4 +367,5 @@ def unary(op: str, a: Expr) -> Expr:
 
 
 ZERO, ONE, TWO, HALF = constant(0), constant(1), constant(2), constant(Fraction(1, 2))
+MINUS_ONE = constant(-1)
 PI = constant(THE_PI)

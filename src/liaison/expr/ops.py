@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from .functions import cos, exp, log, select, sign, sin, sqrt, tan
-from .node import HALF, ONE, ZERO, Expr, as_expr, combine, unary
+from .node import HALF, MINUS_ONE, ONE, ZERO, Expr, as_expr, combine, unary
 from .row import Op, Partial
 from .smooth import ARC_RATIO, STUMPFF
 from .table import TABLE
@@ -40,7 +40,7 @@ def _power_base(x: Expr, n: Expr) -> Expr:
 
 
 _UNIT: Partial = lambda *_: ONE  # noqa: E731
-_MINUS: Partial = lambda *_: -ONE  # noqa: E731
+_MINUS: Partial = lambda *_: MINUS_ONE  # noqa: E731
 
 OPS: dict[str, Op] = {
     "add": _row("add", (_UNIT, _UNIT), "({} + {})", "{} + {}", "{} + {}", 1),

@@ -8,9 +8,7 @@ whole functions of s, also of negative s (hyperbolic), with d c_k / ds = (k c_{k
 `arc_ratio(m, w)` = atan2(√m, w) / √m is what a logarithm of a quaternion (w, v) with m = v·v needs.
 
 Public names: stumpff, cos_sqrt, sinc_sqrt, dexpinv_coefficient, arc_ratio; the rows STUMPFF,
-ARC_RATIO.
-
-Source: Stumpff 1959 (Himmelsmechanik), c-functions; the derivative follows term by term.
+ARC_RATIO. (Stumpff used the c_k for orbits; the derivative follows from the series term by term.)
 """
 
 from __future__ import annotations
@@ -136,8 +134,7 @@ def dexpinv_coefficient(s: Scalar) -> Any:
 
     With h = s/4 it is (c_2(h) − c_3(h)) / (4 c_1(h)): dexp⁻¹(ξ) v = v ± ½ ξ×v + this ξ×(ξ×v).
 
-    Source: RBDA does not hold it; Hairer, Lubich & Wanner 2006, Geometric Numerical Integration,
-    §IV.8 (B.11 of the rotation group).
+    Source: HLW §III.4, lemma 4.2: the series in Bernoulli numbers, summed for rotations.
     """
     h = s * Fraction(1, 4) if not isinstance(s, float) else s / 4
     return (stumpff(2, h) - stumpff(3, h)) / (4 * stumpff(1, h))

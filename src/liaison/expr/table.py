@@ -115,10 +115,7 @@ def _lines(x: Floats, y: Floats) -> Floats:
 
 
 def _spline(x: Floats, y: Floats) -> Floats:
-    """Natural cubic spline: polynomials between the points.
-
-    Source: HNW1 does not hold it; de Boor 1978, A Practical Guide to Splines, ch. IV.
-    """
+    """Natural cubic spline: polynomials between the points, from the curvatures at them."""
     h, slope = np.diff(x), np.diff(y) / np.diff(x)
     curvature = _curvatures(h, slope)
     c = curvature[:-1] / 2

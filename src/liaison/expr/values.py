@@ -74,8 +74,8 @@ FLOAT_VALUES: Mapping[str, Callable[..., float]] = {
     "log": _log,
     "abs": abs,
     "sign": _sign,
-    "min": lambda x, y: y if y < x else x,
-    "max": lambda x, y: y if y > x else x,
+    "min": lambda x, y: y if y < x or y != y else x,  # NaN goes through from either side
+    "max": lambda x, y: y if y > x or y != y else x,
     "select": lambda c, x, y: x if c > 0 else y,
 }
 
@@ -98,7 +98,7 @@ ARRAY_VALUES: Mapping[str, Callable[..., Any]] = {
     "log": np.log,
     "abs": np.abs,
     "sign": np.sign,
-    "min": lambda x, y: np.where(y < x, y, x),
-    "max": lambda x, y: np.where(y > x, y, x),
+    "min": np.minimum,
+    "max": np.maximum,
     "select": lambda c, x, y: np.where(c > 0, x, y),
 }
