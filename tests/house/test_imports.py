@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "sweep": "simulate",
 }
 OPEN_TO_ALL = {"errors", "units"}
-DOORS = {"__init__", "__main__", "cli", "corridor", "lazy"}
+DOORS = {"__init__", "__main__", "cli", "cli_text", "cli_values", "corridor", "lazy", "summary"}
 
 # a third party -> the rooms or doors that may import it; numpy is open to all rooms
 WALLS = {
@@ -37,9 +37,8 @@ WALLS = {
     "matplotlib": "view",
     "viser": "view",
     "jinja2": "view",
-    "rich": "cli",
-    "typer": "cli",
-    "click": "cli",
+    "rich": "cli_text",
+    "typer": "cli cli_values",
     "hypothesis": "",
     "pytest": "",
 }
