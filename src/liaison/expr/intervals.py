@@ -298,12 +298,11 @@ def _widened(x: float, side: int) -> float:
 
 def _arc_ratio(n: int, m: Interval, w: Interval) -> Interval:
     """(−1)^n ∂ⁿ/∂mⁿ of ∫_w^∞ dx / (x² + m) is positive and decreases in m and in w."""
-    inside = _clipped(m, 0.0, _INF)
-    if inside.is_empty or w.is_empty:
-        return EMPTY
     turn = (-1) ** n
-    low = turn * OPS["arc_ratio"].value(n, inside.high, w.high)
-    high = turn * OPS["arc_ratio"].value(n, inside.low, w.low)
+    low = turn * OPS["arc_ratio"].value(n, m.high, w.high)
+    high = turn * OPS["arc_ratio"].value(n, m.low, w.low)
+    if low != low:
+        return EMPTY
     found = Interval(_widened(low, -1), _widened(high, 1) if high == high else _INF)
     return found if turn > 0 else _neg(found)
 

@@ -22,9 +22,9 @@ import numpy as np
 from .number import BITS, THE_PI, Number, Pi, Value, exact_or_float, stable_hash
 
 __all__ = [
-    "COMMUTATIVE", "HALF", "MINUS_ONE", "ONE", "PI", "RULES", "RULES_ONE", "RULES_SAME", "TWO", "ZERO", "Expr",
-    "Number", "Pi", "Scalar", "Value", "as_expr", "combine", "constant", "make", "make_many",
-    "symbol", "unary",
+    "COMMUTATIVE", "HALF", "MINUS_ONE", "ONE", "PI", "RULES", "RULES_ONE", "RULES_SAME", "TWO",
+    "ZERO", "Expr", "Number", "Pi", "Scalar", "Value", "as_expr", "combine", "constant", "make",
+    "make_many", "symbol", "unary",
 ]  # fmt: skip
 
 

@@ -116,7 +116,10 @@ def stumpff(k: int, s: Scalar) -> Any:
     """c_k(s) = Σ (−s)^i / (2i + k)!, for k ≥ 0."""
     if k < 0:
         raise ValueError(f"Stumpff functions have an index k >= 0, not {k}")
-    return _stumpff_float(k, s) if isinstance(s, float) else plain(_stumpff_node(k, as_expr(s)))
+    if isinstance(s, float):
+        return _stumpff_float(k, float(s))
+    node = _stumpff_node(k, as_expr(s))
+    return node if type(s) is Expr else plain(node)
 
 
 def cos_sqrt(s: Scalar) -> Any:
@@ -162,7 +165,7 @@ def _arc_closed(n: int, m: Any, w: Any, arc: Any) -> Any:
 
 
 def _arc_float(n: int, m: float, w: float) -> float:
-    if m <= _NEAR * w * w and w > 0:
+    if abs(m) <= _NEAR * w * w and w > 0:
         return float(_horner(_arc_series(n), m / (w * w)) / w ** (2 * n + 1))
     if m <= 0:
         return math.nan if m < 0 else math.inf
@@ -171,7 +174,7 @@ def _arc_float(n: int, m: float, w: float) -> float:
 
 
 def _arc_array(n: int, m: Any, w: Any) -> Any:
-    near = (m <= _NEAR * w * w) & (w > 0)
+    near = (np.abs(m) <= _NEAR * w * w) & (w > 0)
     root = np.sqrt(np.where(near, 1.0, m))
     closed = _arc_closed(n, np.where(near, 1.0, m), w, np.arctan2(root, w) / root)
     safe = np.where(near, w, 1.0)
@@ -215,10 +218,11 @@ ARC_RATIO = Op(
 
 
 def arc_ratio(m: Scalar, w: Scalar) -> Any:
-    """atan2(√m, w) / √m, smooth at m = 0 where w > 0 (value 1/w).
+    """atan2(√m, w) / √m for m ≥ 0, smooth at m = 0 where w > 0 (value 1/w).
 
     The rotation vector of a unit quaternion (w, v) with w ≥ 0 is 2 arc_ratio(v·v, w) v.
     """
     if isinstance(m, float) and isinstance(w, float):
         return _arc_float(0, m, w)
-    return plain(_arc_node(0, as_expr(m), as_expr(w)))
+    node = _arc_node(0, as_expr(m), as_expr(w))
+    return node if type(m) is Expr or type(w) is Expr else plain(node)

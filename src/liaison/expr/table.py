@@ -61,7 +61,8 @@ class Table:
         """The value at x; a formula of a formula."""
         if isinstance(x, float):
             return self.value(x)
-        return plain(_table_node((self, 0), as_expr(x)))
+        node = _table_node((self, 0), as_expr(x))
+        return node if type(x) is Expr else plain(node)
 
     def value(self, x: Any, order: int = 0) -> Any:
         """The derivative of this order at x, floats or arrays."""
