@@ -17,7 +17,7 @@ __all__ = offer(
         "model.describe": "ground body join mechanism parameter signal coordinate rate time turned "
         "gravity spring damper motor law wrench potential dissipation friction imposed gear "
         "holonomic nonholonomic output event start",
-        "formats": "read",
+        "formats.read": "read",
         "expr": "Expr Function Table PI symbol sqrt sin cos tan asin acos atan atan2 exp log "
         "absolute sign minimum maximum select piecewise to_text to_latex to_sympy",
         # derive, compile, simulate, show

@@ -44,7 +44,7 @@ from liaison.expr import tan as tan
 from liaison.expr import to_latex as to_latex
 from liaison.expr import to_sympy as to_sympy
 from liaison.expr import to_text as to_text
-from liaison.formats import read as read
+from liaison.formats.read import read as read
 from liaison.model import Body as Body
 from liaison.model import Box as Box
 from liaison.model import BryantXYZ as BryantXYZ

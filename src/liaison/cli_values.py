@@ -15,8 +15,9 @@ import typer
 
 from liaison import corridor
 from liaison.errors import LiaisonError, NamingError
-from liaison.formats import read, read_value
+from liaison.formats import read_value
 from liaison.formats.lsd_units import same, unit_of
+from liaison.formats.read import read
 from liaison.model import Mechanism
 from liaison.tree import as_float
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from liaison.equations import FORMALISMS, Equations, newton_euler
 from liaison.errors import NamingError
 from liaison.expr import collector_paused
-from liaison.formats import read
+from liaison.formats.read import read
 from liaison.model import Mechanism, Start
 from liaison.numeric import State
 from liaison.program import Kernel, to_llvm
