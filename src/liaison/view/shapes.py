@@ -28,7 +28,9 @@ NAMES: dict[str, Color] = {
     "green": (46, 160, 90), "blue": (45, 110, 200), "yellow": (240, 200, 50),
     "orange": (230, 126, 34), "purple": (142, 68, 173), "brown": (140, 90, 60),
     "pink": (232, 120, 160), "cyan": (60, 180, 200), "magenta": (200, 60, 160),
-    "gold": (212, 165, 50),
+    "gold": (212, 165, 50), "firebrick": (178, 34, 34), "darkorange": (255, 140, 0),
+    "steelblue": (70, 130, 180), "slategray": (112, 128, 144), "dimgray": (105, 105, 105),
+    "lightgray": (211, 211, 211),
 }  # fmt: skip
 LINE_RADIUS = 0.006  # of a drawn line, by the extent of it
 STL_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("more", "<u2")])
