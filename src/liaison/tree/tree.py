@@ -171,6 +171,7 @@ class _Builder:
 
     def add(self, joint: Joint, body: Body) -> None:
         """One more node: the body that the joint carries."""
+        joint = replace(joint, type=joint.type.mapped(self.numbers))
         is_reversed = joint.predecessor.body == body.name
         near, far = joint.successor, joint.predecessor
         if is_reversed:
