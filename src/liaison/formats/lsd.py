@@ -124,7 +124,7 @@ class _Reading:
         token, node = statement.parts
         place = self.book.source.place(token.line, token.column, len(token))
         if str(token) not in SETTINGS:
-            error = no_such("setting", str(token), SETTINGS, place)
+            error = no_such("setting", str(token), SETTINGS, place, listed=list(SETTINGS))
             error.hint += " A new name is made with 'let'."
             raise error
         if str(token) == "gravity":

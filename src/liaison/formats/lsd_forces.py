@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from liaison.errors import Place, TextError
-from liaison.expr import as_expr, symbol
+from liaison.expr import symbol
 from liaison.model import (
     Actuator,
     Angle,
@@ -123,9 +123,8 @@ def _target_word(node: Node, book: Book) -> str:
 def coordinate_of(node: Node, book: Book) -> str:
     """The label of a coordinate; a joint of one coordinate may be named instead."""
     path = path_of(node)
-    found = book.symbols.get(path) if path is not None else None
-    label = as_expr(found.value).name if found and as_expr(found.value).op == "symbol" else ""
-    if label in book.labels:
+    label = book.label(path) if path is not None else ""
+    if label:
         return label
     known = [name for name in book.labels if not name.endswith("'")]
     if path in book.joints:
@@ -138,7 +137,7 @@ def force_of(name: str | None, node: Node, place: Place, book: Book) -> tuple[Fo
     kind = node.parts[1]
     if str(kind) not in FORCE_KINDS:
         at = book.source.place(kind.line, kind.column, len(kind))
-        raise no_such("kind of force", str(kind), FORCE_KINDS, at)
+        raise no_such("kind of force", str(kind), FORCE_KINDS, at, listed=[*FORCE_KINDS])
     applied = _Applied(name, node, place, book)
     make, takes = FORCE_KINDS[str(kind)]
     applied.keys.check(takes)
@@ -257,8 +256,8 @@ def effort_of(joined: Joined, book: Book) -> Law | None:
         where = Where(f"{joint.name}.{key}", unit, local=joined.local)
         what = f"the {key} of joint {joint.name!r}"
         effort = _along(node, where, what, joined.axis, book)
-        name = book.free_name(f"{joint.name}.{key}")
-        return Law(name, Coordinate(joint.coordinates[0]), effort, place=place)
+        measure = Coordinate(joint.coordinates[0])
+        return Law(f"{joint.name}.{key}", measure, effort, place=place)
     return None
 
 

@@ -37,6 +37,7 @@ from .lsd_values import (
 )
 
 AXES = ("x", "y", "z")
+ANY = "any"  # as an expected unit: nothing is expected
 
 
 @final
@@ -125,6 +126,8 @@ def _in_unit_of(value: Value, unit: Quantity, word: str) -> Value:
         return multiplied(value, unit)
     if isinstance(value, Quantity) and same(value.dimension, unit.dimension):
         return value
+    if isinstance(value, Quantity) and same(value.dimension, PURE):
+        return multiplied(value, unit)
     found = spelled(value.dimension) if isinstance(value, Quantity) else kind_of(value)
     raise Unfit(f"the unit {word!r} stands behind {found}.")
 
@@ -314,11 +317,11 @@ def in_unit(value: Value, node: Node, names: Names, where: Where, what: str) -> 
     """The value, if it is a number of the dimension of `where.unit`."""
     place = names.source.at(node)
     if not isinstance(value, Quantity):
-        raise TextError(f"{what} is a number, not {kind_of(value)}.", place=place)
-    dimension = unit_of(where.unit)[1]
+        raise TextError(f"{what} must be a number, not {kind_of(value)}.", place=place)
+    dimension = None if where.unit == ANY else unit_of(where.unit)[1]
     if not value.bare and not same(value.dimension, dimension):
         raise TextError(
-            f"{what} is {spelled(dimension)}, not {spelled(value.dimension)}.",
+            f"{what} must be {spelled(dimension)}, not {spelled(value.dimension)}.",
             place=place,
             hint=f"Write a number alone for SI, or with a unit such as '{where.unit}'."
             if where.unit

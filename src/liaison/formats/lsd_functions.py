@@ -42,7 +42,8 @@ def _result_dimension(name: str, rule: str, arguments: list[Quantity]) -> Dimens
     for q in relevant:
         wanted = PURE if rule in ("pure", "angle") else first
         if not q.bare and not same(q.dimension, wanted):
-            raise Unfit(f"{name} of {spelled(q.dimension)}: expected {spelled(wanted)}.")
+            hint = "; give factors their units: 2 rad/s * t" if q.dimension == (0, 0, 1, 0) else ""
+            raise Unfit(f"{name} takes {spelled(wanted)}, not {spelled(q.dimension)}{hint}.")
     if rule == "root" and first is not None:
         if any(n % 2 for n in first[:3]):
             raise Unfit(f"the square root of {spelled(first)} has no dimension.")

@@ -39,7 +39,7 @@ from liaison.model import (
 )
 from liaison.spatial import is_zero, product, rotation_onto_z
 
-from .lsd_formulas import Where, path_of, scalar_of, value_of, vector_of
+from .lsd_formulas import ANY, Where, path_of, scalar_of, value_of, vector_of
 from .lsd_links import motions_of, type_of_motions
 from .lsd_names import EARTH, GROUND, Book, Keys, no_such
 from .lsd_nodes import Node
@@ -196,7 +196,10 @@ class _Made:
         place = book.source.place(word.line, word.column, len(word))
         known = SYNONYMS.get(self.word, self.word)
         if known not in JOINT_TYPES:
-            raise no_such("joint type", self.word, [*JOINT_TYPES, *SYNONYMS, "link"], place)
+            known_words = [*JOINT_TYPES, *SYNONYMS, "link"]
+            raise no_such(
+                "joint type", self.word, known_words, place, listed=[*JOINT_TYPES, "link"]
+            )
         cls, takes = JOINT_TYPES[known]
         self.keys.check((*takes, *EFFORTS))
         type_ = cls(**self.properties(takes, place))
@@ -213,7 +216,7 @@ class _Made:
         if node is None:
             return [0, 0, 1]
         what = f"the axis of joint {self.name!r}"
-        axis = vector_of(node, self.book, Where(f"{self.name}.axis"), what)
+        axis = vector_of(node, self.book, Where(f"{self.name}.axis", ANY), what)
         if all(is_zero(a) for a in axis):
             raise TextError(
                 f"{what} is zero; it has no direction.",
@@ -257,7 +260,9 @@ class _Made:
             value = value_of(node, self.book, Where(self.name))
             word = value.text if isinstance(value, Word) else kind_of(value)
         if word not in ATTITUDES:
-            raise no_such("attitude", word, ATTITUDES, self.book.source.at(node))
+            raise no_such(
+                "attitude", word, ATTITUDES, self.book.source.at(node), listed=[*ATTITUDES]
+            )
         return ATTITUDES[word]()
 
     def link(self, word: Any) -> tuple[JointType, list[Any], tuple[str, ...]]:

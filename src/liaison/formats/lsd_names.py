@@ -45,6 +45,7 @@ class Book:
         self.bodies: dict[str, Node] = {}
         self.joints: dict[str, Joint] = {}
         self.labels: set[str] = set()
+        self.aliases: dict[str, Quantity] = {}
         self.given: dict[str, Given] = {}
         self.bindings: dict[str, Node] = {}
         self.used: set[str] = set()
@@ -107,7 +108,7 @@ class Book:
             for part in {*kind.coordinate_names, *names}:
                 for prime in ("", "'"):
                     of = self.symbols[f"{joint.coordinates[0]}{prime}"]
-                    self.symbols.setdefault(f"{joint.name}.{part}{prime}", of)
+                    self.aliases[f"{joint.name}.{part}{prime}"] = of
 
     # ---- what a formula asks (Names of lsd_formulas)
 
@@ -156,7 +157,7 @@ class Book:
 
     def find(self, path: str, node: Node, where: Where) -> Value:
         """What a dotted name stands for."""
-        for table in (where.local, self.symbols, self.values, self.frames):
+        for table in (where.local, self.symbols, self.aliases, self.values, self.frames):
             if path in table:
                 return table[path]
         if path == "pi":
@@ -206,29 +207,53 @@ class Book:
                 f"{word!r} is no finite number; quantities must be finite.", place=place
             )
         if where.kind == "body":
-            known = [GROUND, *self.bodies, *self.lets]
+            frames = [n for n, node in self.lets.items() if node.kind in ("on_body", "name")]
+            known = [GROUND, *self.bodies, *frames]
             base = word.partition(".")[0]
             return no_such("body", base, known, place, order=[*self.bodies])
+        if word in self.joints and not path.endswith("'"):
+            return no_such("coordinate", path, self.joints[word].coordinates, place)
         if word.rpartition(".")[0] in self.joints or path.endswith("'"):
-            known = [name for name in self.symbols if name.endswith("'") == path.endswith("'")]
-            return no_such("coordinate", path, known, place)
-        if word in self.joints:
-            known = [name for name in self.symbols if name.startswith(f"{word}.")]
-            return no_such("coordinate", path, known, place)
+            return no_such("coordinate", path, self.labels, place)
         return no_such("quantity", path, [*where.local, *self.symbols, *self.lets, "pi"], place)
+
+    def label(self, path: str) -> str:
+        """The label of a coordinate or speed by any of its names; "" if there is none."""
+        found = self.symbols.get(path) or self.aliases.get(path)
+        expr = as_expr(found.value) if found else None
+        label = expr.name if expr is not None and expr.op == "symbol" else ""
+        return label if label in self.labels else ""
 
 
 def no_such(
-    kind: str, name: str, declared: Iterable[str], place: Place, *, order: Iterable[str] = ()
+    kind: str,
+    name: str,
+    declared: Iterable[str],
+    place: Place,
+    *,
+    order: Iterable[str] = (),
+    listed: list[str] | None = None,
 ) -> NamingError:
-    """No `kind` has the name; proposes the nearest spelling, else the one with its initial."""
-    known = sorted({n for n in declared if not n.endswith("'")} or set(declared))
+    """No `kind` has the name; proposes the nearest spelling, else the one with its initial.
+
+    Args:
+        kind: what was meant.
+        name: what was written.
+        declared: all that would do.
+        place: where it was written.
+        order: names of which the first with the same initial letter is proposed.
+        listed: what to show for `declared`, when it is part of the language.
+    """
+    known = sorted(set(declared))
     near = difflib.get_close_matches(name, known, n=1)
-    near = near or [other for other in order if other[:1].lower() == name[:1].lower()]
+    near = near or [n for n in known if len(n) == len(name) <= 3 and n[0] == name[0]]
+    near = near or [n for n in order if n[:1].lower() == name[:1].lower()]
     guess = f"; did you mean {near[0]!r}?" if near else "."
-    listed = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
+    shown = listed or [n for n in known if not n.endswith("'")]
+    names = ", ".join(shown[:20]) + (", …" if len(shown) > 20 else "")
+    word = "Known" if listed else "Declared"
     return NamingError(
-        f"no {kind} is named {name!r}{guess}", place=place, hint=f"Declared: {listed or 'none'}."
+        f"no {kind} is named {name!r}{guess}", place=place, hint=f"{word}: {names or 'none'}."
     )
 
 

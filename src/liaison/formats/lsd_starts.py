@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from liaison.errors import Place, TextError
-from liaison.expr import as_expr
 from liaison.model import Joint, Quaternion, Start
 from liaison.spatial import array, quaternion_about, quaternion_product
 
@@ -30,9 +29,8 @@ def starts_of(left: Node, right: Node, place: Place, book: Book) -> list[Start]:
     where = book.source.at(left)
     name = f"{path}'" if is_rate else str(path)
     value = value_of(right, book, Where(f"start.{name}"))
-    found = book.symbols.get(name)
-    label = as_expr(found.value).name if found and as_expr(found.value).op == "symbol" else ""
-    if label in book.labels:
+    label = book.label(name)
+    if label:
         return [_start(label, value, right, place, book)]
     if path not in book.joints:
         raise no_such("coordinate or speed", name, book.labels, where)

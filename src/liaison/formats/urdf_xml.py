@@ -78,8 +78,9 @@ class _Reader:
     def at(self, line: int, column: int) -> Place:
         text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
         if len(text) > 160:
-            text = ""
-        return Place(self.file, line, column, text)
+            return Place(self.file, line, column)
+        length = text.find(">", column - 1) - column + 2
+        return Place(self.file, line, column, text.replace("\t", " "), max(1, length))
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         element = Element(tag, attributes, self.here())
