@@ -84,6 +84,7 @@ def test_a_controller_is_called_at_its_period_and_held(kernel):
     at_one = [1 - np.cos(1.0), np.sin(1.0)]
     assert asked[2][1:] == pytest.approx(at_one, abs=1e-9)
     c, s = np.cos(1.0), np.sin(1.0)
+    assert run["inputs.motor"][[0, 5, 15]].tolist() == [1.0, 1.0, -1.0]
     assert run.q[-1, 0] == pytest.approx((at_one[0] + 1) * c + at_one[1] * s - 1, abs=1e-9)
 
 

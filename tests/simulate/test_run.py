@@ -9,9 +9,11 @@ from simulate_samples import driven, hanging, oscillator, pendulum, plain, start
 
 from liaison.errors import NamingError, SimulationError
 from liaison.expr import log, symbol
+from liaison.numeric import State
 from liaison.program import to_llvm
 from liaison.simulate import Run, Settings, map_entry, simulate
 from liaison.simulate import layout as at
+from liaison.units import Label
 
 
 @pytest.fixture(scope="module")
@@ -280,8 +282,9 @@ def test_wrong_starts_are_refused(swing):
         simulate(kernel, start(p, [1], [0]), -1.0)
     with pytest.raises(SimulationError, match="cannot end at inf"):
         simulate(kernel, start(p, [1], [0]), np.inf)
-    from liaison.numeric import State
-
+    other = State(0, np.zeros(1), np.zeros(1), {"q": (Label("B"),), "v": (Label("B'"),)})
+    with pytest.raises(SimulationError, match=r"the state's q is \(B\), but that of .* is \(A\)"):
+        simulate(kernel, other, 1.0)
     with pytest.raises(SimulationError, match="2 numbers in q, but 'oscillator' has 1"):
         simulate(kernel, State(0, np.zeros(2), np.zeros(1)), 1.0)
 

@@ -5,7 +5,7 @@ import pytest
 from simulate_samples import driven, hanging, pendulum, start, top
 
 from liaison.errors import SimulationError
-from liaison.expr import ONE, ZERO, as_expr, select, symbol
+from liaison.expr import ONE, ZERO, as_expr, log, select, symbol
 from liaison.program import Entry, Program, to_llvm, to_numpy
 from liaison.simulate import Run, Settings, simulate
 from liaison.simulate import layout as at
@@ -51,6 +51,20 @@ def test_contradicting_closures_are_refused_with_the_row_and_the_last_good_state
         assert e.value.status == "inconsistent closures"
         assert e.value.t == pytest.approx(0.5, abs=0.11)
         assert np.all(np.isfinite(e.value.trajectory.q))
+
+
+def test_an_acceleration_that_is_not_finite_is_solved_again():
+    p = hanging()
+    state = start(p, [1, 0], [0, 0])
+    *good, residual = p.entries["rate"].outputs
+    late = symbol("t") - 1
+    nothing = log(select(late, -ONE, ONE))  # NaN after one second, and a residual that says nothing
+    spoiled = with_rate(p, [*good[:2], *(x + nothing for x in good[2:]), residual])
+    for method in ({"step": 0.01}, {}):
+        expected = simulate(to_llvm(p), state, 3.0, **method)
+        run = simulate(to_llvm(spoiled), state, 3.0, **method)
+        assert run.counts["fallbacks"] > 0
+        assert run.q[-1] == pytest.approx(expected.q[-1], abs=1e-8)
 
 
 CASES = {

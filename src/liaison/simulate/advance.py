@@ -26,6 +26,7 @@ from .layout import (
     INCONSISTENT,
     IS_ADAPTIVE,
     IS_FRESH,
+    IS_IN_DOUBT,
     IS_STOPPING,
     NC,
     NE,
@@ -175,6 +176,12 @@ def try_step(
     if status == GOOD:
         n[IS_FRESH] = 1
     is_finite = new_state(w, n)
+    if is_finite == 0 and status == GOOD and n[NC] > 0 and n[IS_IN_DOUBT] == 0:
+        # once more, this time with every acceleration looked at
+        n[IS_IN_DOUBT] = 1
+        n[IS_FRESH] = 0
+        return GOOD
+    n[IS_IN_DOUBT] = 0
     if n[IS_ADAPTIVE] == 0:
         if is_finite == 0:
             return NOT_FINITE

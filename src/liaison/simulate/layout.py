@@ -43,7 +43,7 @@ PHASE, IS_FRESH, WAS_REJECTED, IS_STOPPING, DETAIL, BASE_STEPS, NEXT_SAMPLE = (
     30,
 )
 STEPS, REJECTED, EVALUATIONS, PROJECTIONS, FALLBACKS, PIVOTS_LEFT = 31, 32, 33, 34, 35, 42
-HAS_MOVED = 43
+HAS_MOVED, IS_IN_DOUBT = 43, 44
 RECORDED, CAPACITY, HAPPENED, EVENT_CAPACITY, RECORDED_BEFORE, HAPPENED_BEFORE = (
     36,
     37,
@@ -93,7 +93,7 @@ class Sizes:
 
 
 @final
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Arrays:
     """The arrays a compiled run works on."""
 

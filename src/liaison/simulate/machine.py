@@ -6,18 +6,20 @@ Public names: ENTRIES, Machine, map_entry, over_states.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any, final
 
 import numpy as np
 
 from liaison.numeric import Array
-from liaison.program import Kernel, to_numpy
+from liaison.program import Kernel
 from liaison.program.loops import at, i64, iptr, kernel, loop, ptr
 from liaison.program.loops_compile import CompiledLoops, compile_loops
+from liaison.program.to_numpy import NumpyKernel
 
 from .advance import advance
-from .layout import S_DENSE, Arrays, dense_size
+from .layout import CAPACITY, NC, S_DENSE, Arrays, dense_size
 
 ENTRIES = ("rate", "retract", "closure", "correct_q", "correct_v", "terms", "events", "inputs")
 """What `advance` calls, in the order of its arguments."""
@@ -48,51 +50,61 @@ def compiled_loops() -> CompiledLoops:
 class Machine:
     """Calls `advance` on arrays, with the entries of a kernel; entries may be added later.
 
+    Arrays and their addresses change together, in one assignment, so that an interruption
+    finds either the old ones or the new ones.
+
     Args:
-        arrays: kept; they must not be replaced while the machine is in use, except by `moved`.
+        arrays: where the run lives.
         is_compiled: False runs the loops as plain Python, for tests.
     """
 
     def __init__(self, arrays: Arrays, *, is_compiled: bool = True) -> None:
-        self.arrays = arrays
         self._is_compiled = is_compiled
         missing: Any = 0 if is_compiled else _missing
         self._entries: dict[str, Any] = dict.fromkeys(ENTRIES, missing)
         self._kept: list[Kernel] = []
         self._work = 0
-        self._needs_dense = False
         self._call: Callable[..., int] = (
             compiled_loops().function(advance) if is_compiled else advance
         )
-        self._arguments: tuple[Any, ...] = ()
-        self.moved()
+        self._bound = self._with(arrays)
+
+    @property
+    def arrays(self) -> Arrays:
+        """Where the run lives."""
+        return self._bound[0]
+
+    def _with(self, arrays: Arrays) -> tuple[Arrays, tuple[Any, ...]]:
+        a = arrays
+        listed = (a.w, a.n, a.scratch, a.records, a.happened)
+        places = [x.ctypes.data for x in listed] if self._is_compiled else listed
+        return arrays, (*(self._entries[name] for name in ENTRIES), *places)
 
     def add(self, kernel: Kernel, *entries: str) -> None:
         """Makes entries of a kernel known to the loop, compiling them together."""
         if entries and hasattr(kernel, "compile"):
             kernel.compile(*entries)
         for name in entries:
-            self._entries[name] = (
-                kernel.address(name) if self._is_compiled else kernel.function(name)
-            )
+            found = kernel.address(name) if self._is_compiled else kernel.function(name)
+            self._entries[name] = found
         self._kept.append(kernel)
         self._work = max([self._work, *map(kernel.work_size, entries)])
-        self._needs_dense |= "terms" in entries
-        self.arrays.n[S_DENSE] = self._work
-        more = dense_size(self.arrays.n) if self._needs_dense else 0
-        self.arrays.scratch = np.zeros(max(1, self._work + more))
-        self.moved()
+        n = self.arrays.n
+        size = self._work + (dense_size(n) if int(n[NC]) else 0)
+        scratch = self.arrays.scratch if self.arrays.scratch.size >= size else np.zeros(size)
+        n[S_DENSE] = self._work
+        self._bound = self._with(replace(self.arrays, scratch=scratch))
 
-    def moved(self) -> None:
-        """Takes note that entries or arrays are others than before."""
-        a = self.arrays
-        arrays = (a.w, a.n, a.scratch, a.records, a.happened)
-        places = [x.ctypes.data for x in arrays] if self._is_compiled else arrays
-        self._arguments = (*(self._entries[name] for name in ENTRIES), *places)
+    def enlarge(self) -> None:
+        """Twice the room for recordings, which must be empty; up to about 8 MB."""
+        old = self.arrays
+        if old.records.size < 1_000_000:
+            self._bound = self._with(replace(old, records=np.zeros(2 * old.records.size)))
+            old.n[CAPACITY] *= 2
 
     def __call__(self, tries: int) -> int:
         """Goes on for at most `tries` steps; returns a status of `layout`."""
-        return int(self._call(*self._arguments, tries))
+        return int(self._call(*self._bound[1], tries))
 
 
 def _missing(*_: Any) -> None:
@@ -115,7 +127,7 @@ def map_entry(kernel: Kernel, entry: str, table: Array, p: Array, x: Array | Non
     sizes = kernel.program.sizes
     nq, nv, nu = sizes["nq"], sizes["nv"], sizes.get("nu", 0)
     more = np.zeros((len(table), 1)) if x is None else np.ascontiguousarray(x)
-    if isinstance(kernel, type(to_numpy(kernel.program))):
+    if isinstance(kernel, NumpyKernel):
         q, v, u = np.split(table[:, 1:], [nq, nq + nv], axis=1)
         return kernel(entry, table[:, 0], q=q, v=v, u=u, p=p, x=more)
     rows = np.ascontiguousarray(table)

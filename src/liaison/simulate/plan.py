@@ -15,6 +15,7 @@ import numpy as np
 from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel, Program, to_llvm, to_numpy
+from liaison.program.to_numpy import NumpyKernel
 
 from . import layout as at
 from .happenings import Watched, extra_program, watched
@@ -81,7 +82,7 @@ def plan_of(
 
 def kernel_like(kernel: Kernel, program: Program) -> Kernel:
     """A kernel of another program through the same back end."""
-    if isinstance(kernel, type(to_numpy(program))):
+    if isinstance(kernel, NumpyKernel):
         return to_numpy(program)
     return to_llvm(program)
 
@@ -111,6 +112,12 @@ def _check_state(program: Program, state: State) -> None:
                 f"the state has {array.size} numbers in {name}, but {program.name!r} has {wanted}."
             )
         labels = program.labels.get(name, ())
+        told = state.labels.get(name, labels)
+        if [x.name for x in told] != [x.name for x in labels]:
+            raise SimulationError(
+                f"the state's {name} is ({', '.join(x.name for x in told)}), but that of "
+                f"{program.name!r} is ({', '.join(x.name for x in labels)})."
+            )
         for k in np.flatnonzero(~np.isfinite(array)):
             label = labels[k].name if k < len(labels) else f"{name}[{k}]"
             raise SimulationError(f"the state begins with {label!r} = {array[k]}, not finite.")

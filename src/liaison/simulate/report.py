@@ -145,7 +145,7 @@ def trajectory_of(
         q=rows[:, 1 : 1 + nq].copy(),
         v=rows[:, 1 + nq : 1 + nq + nv].copy(),
         labels=plan.program.labels,
-        series=series_of(plan, rows, series),
+        series=_inputs(plan, rows[:, 1 + nq + nv :]) | series_of(plan, rows, series),
         events=tuple(events),
         status=end.status,
         message=end.message,
@@ -185,6 +185,15 @@ def _meta(plan: Plan) -> dict[str, Any]:
         "parameters": dict(zip(names, plan.parameters.tolist(), strict=False)),
         **({"charts": charts} if charts else {}),
     }
+
+
+def _inputs(plan: Plan, u: Array) -> dict[str, Series]:
+    """The inputs as they were, where there are any."""
+    labels = plan.program.labels.get("u", ())
+    if not labels:
+        return {}
+    units, names = tuple(x.unit for x in labels), tuple(x.name for x in labels)
+    return {"inputs": Series(u.copy(), units, {"input": names})}
 
 
 def series_of(plan: Plan, rows: Array, names: Sequence[str]) -> dict[str, Series]:

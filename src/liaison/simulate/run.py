@@ -22,6 +22,7 @@ from liaison.numeric import Array, State
 from liaison.program import Kernel
 
 from . import layout as at
+from .layout import Arrays
 from .machine import Machine
 from .plan import arrays_of, plan_of
 from .projection import Projection
@@ -139,8 +140,7 @@ class Run:
             kernel, state, until, settings or Settings(), inputs=inputs, parameters=parameters,
             stop=stop,
         )  # fmt: skip
-        self.arrays = arrays_of(self.plan)
-        self._machine = Machine(self.arrays, is_compiled=is_compiled)
+        self._machine = Machine(arrays_of(self.plan), is_compiled=is_compiled)
         self._add_entries()
         self._rows: dict[int, Array] = {}
         self._happened: dict[int, Array] = {}
@@ -160,6 +160,11 @@ class Run:
             self._machine.add(added, *extra)
 
     # going on
+
+    @property
+    def arrays(self) -> Arrays:
+        """Where the run lives: all of its state."""
+        return self._machine.arrays
 
     @property
     def t(self) -> float:
@@ -193,7 +198,7 @@ class Run:
             self._tries = max(1, min(4 * self._tries, int(self._tries * SLICE / spent)))
         if status == at.FULL:
             self._drain()
-            self._grow()
+            self._machine.enlarge()
         elif status in NEEDS:
             entry, flag = NEEDS[status]
             self._machine.add(self.plan.kernel, entry)
@@ -251,21 +256,11 @@ class Run:
         row = 1 + n[at.NQ] + n[at.NV] + n[at.NU]
         rows = a.records[: n[at.RECORDED] * row].reshape(-1, row)
         self._rows[int(n[at.RECORDED_BEFORE])] = rows.copy()
-        n[at.RECORDED_BEFORE] = sum(map(len, self._rows.values()))
-        n[at.RECORDED] = 0
+        n[[at.RECORDED_BEFORE, at.RECORDED]] = sum(map(len, self._rows.values())), 0
         row = 2 + n[at.NQ] + n[at.NV]
         rows = a.happened[: n[at.HAPPENED] * row].reshape(-1, row)
         self._happened[int(n[at.HAPPENED_BEFORE])] = rows.copy()
-        n[at.HAPPENED_BEFORE] = sum(map(len, self._happened.values()))
-        n[at.HAPPENED] = 0
-
-    def _grow(self) -> None:
-        """Larger recording buffer, up to about 8 MB."""
-        a = self.arrays
-        if a.records.size < 1_000_000:
-            a.records = np.zeros(2 * a.records.size)
-            a.n[at.CAPACITY] *= 2
-            self._machine.moved()
+        n[[at.HAPPENED_BEFORE, at.HAPPENED]] = sum(map(len, self._happened.values())), 0
 
     def _control(self) -> None:
         """Asks the controllers that are due, and sets the next instant at which one is."""

@@ -2,7 +2,8 @@
 
 At the start of a step the chart is centred on the state: q = q₀ ⊞ ξ with ξ = 0, and y = (ξ, v) is
 integrated with ξ̇, v̇ from the entry `rate`. Where its residual tells that the generated elimination
-lost accuracy, the pivoted solver takes over for that stage.
+lost accuracy, the pivoted solver takes over for that stage. At ξ = 0 the local rate ξ̇ is v, so the
+last stage of a step can be the first of the next one.
 
 Public names: CONSISTENCY, look_up, refresh, derivative, stages, new_state, size_of, error_norm,
 interpolate, state_at.
@@ -24,6 +25,7 @@ from .layout import (
     HAS_TERMS,
     INCONSISTENT,
     INPUTS_READ_Q,
+    IS_IN_DOUBT,
     M_INPUT,
     M_SCALE,
     M_TABLE,
@@ -125,7 +127,7 @@ def derivative(
     n[EVALUATIONS] += 1
     rate(t, q0, v, u, p, y, k, scratch)
     limit = w[RESIDUAL_TOLERANCE]
-    if n[NC] == 0 or k[2 * nv] <= limit:
+    if n[NC] == 0 or (k[2 * nv] <= limit and n[IS_IN_DOUBT] == 0):
         return GOOD
     if k[2 * nv] <= limit * (1.0 + largest(nv, at(k, nv))):
         return GOOD
