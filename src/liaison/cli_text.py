@@ -28,7 +28,7 @@ def summary(found: Summary, *, explain: bool = False) -> str:
     counts = [_count(facts[x], x[:-1]) for x in ("bodies", "joints", "loops")]
     rows = {
         "": ", ".join(counts),
-        "coordinates": f"{facts['nq']} positions, {facts['nv']} velocities",
+        "coordinates": f"{_count(facts['nq'], 'position')}, {_count(facts['nv'], 'velocitie')}",
         "closures": _closures(found),
         "mobility": _mobility(found),
         "mass": "depends on an unknown" if found.mass is None else f"{found.mass:.6g} kg",
@@ -136,11 +136,14 @@ def _named(run: Trajectory, part: str) -> dict[str, float]:
 
 def outcome(found: Mapping[str, Any]) -> str:
     """The facts of a run in a few lines."""
-    kept = "not conserved" if found["energy_error"] is None else f"{found['energy_error']:.3g} J"
+    lost = found["energy_change"]
+    kept = f"error {lost:.3g} J"
+    if found["energy_error"] is None:
+        kept = f"changed by {lost:.3g} J at most (not a conservative mechanism)"
     lines = [
         f"{found['name']}: {found['message']}",
         f"  work         {found['steps']} steps, {found['evaluations']} evaluations",
-        f"  energy       {found['energy']:.6g} J at the end; error {kept}",
+        f"  energy       {found['energy']:.6g} J at the end, {kept}",
         f"  closures     {found['position_residual']:.3g} in position, "
         f"{found['velocity_residual']:.3g} in velocity at worst",
         "  end          " + _listed([f"{name} = {x:.6g}" for name, x in found["q"].items()]),
