@@ -171,7 +171,9 @@ def try_step(
         return TOO_MANY_STEPS
     choose_step(w, n)
     status = stages(rate, retract, terms, inputs, n[IS_FRESH], n[NS], w, n, scratch)
-    if status != GOOD and (status != INCONSISTENT or n[IS_ADAPTIVE] == 0):
+    if status != GOOD and n[IS_ADAPTIVE] == 0:
+        return status
+    if status != GOOD and status != INCONSISTENT and status != NOT_FINITE:
         return status
     if status == GOOD:
         n[IS_FRESH] = 1

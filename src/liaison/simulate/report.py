@@ -33,7 +33,7 @@ COUNTS = {
     "steps": at.STEPS, "rejected": at.REJECTED, "evaluations": at.EVALUATIONS,
     "projections": at.PROJECTIONS, "fallbacks": at.FALLBACKS,
 }  # fmt: skip
-CHART_KINDS = {"spherical": "quaternion"}
+CHART_KINDS = {"Spherical": "quaternion", "Free": "free"}
 
 
 @final
@@ -81,7 +81,7 @@ def outcome_of(plan: Plan, arrays: Arrays, code: int, ended: str = "") -> Outcom
 
 
 def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
-    row = _row_name(plan, int(n[at.DETAIL]), code)
+    row = _row_name(plan, int(n[at.DETAIL]))
     size = f"{w[at.WORST]:.3g}"
     smaller = "Take a smaller step." if not plan.settings.is_adaptive else "Loosen rtol and atol."
     look = "Look at what grows there: forces that pump energy, a singular position, a collision."
@@ -89,15 +89,15 @@ def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
         at.NOT_FINITE: ("the state is no longer finite after {now}.", f"{smaller} {look}"),
         at.STEP_TOO_SMALL: ("the step became too small at {now}: the error stays too large.", look),
         at.POSITIONS_LOST: (
-            f"projection lost after {{now}}: closure row {row} cannot be brought below {size}.",
+            f"projection lost after {{now}}: {row} cannot be brought below {size}.",
             f"{smaller} The mechanism may be at the end of its range or in a singular position.",
         ),
         at.VELOCITIES_LOST: (
-            f"projection lost after {{now}}: the rate of closure row {row} stays at {size}.",
+            f"projection lost after {{now}}: the rate of {row} stays at {size}.",
             f"{smaller} The mechanism may be at the end of its range or in a singular position.",
         ),
         at.INCONSISTENT: (
-            f"no acceleration meets closure row {row} after {{now}}: it misses by {size}.",
+            f"no acceleration meets {row} after {{now}}: it misses by {size}.",
             "The closures contradict each other there; two motors may drive one freedom.",
         ),
         at.TOO_MANY_STEPS: (
@@ -109,7 +109,7 @@ def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
             "Give the event a direction, or its formula a dead band.",
         ),
         at.BAD_START: (
-            f"the start does not hold: closure row {row} is off by {size}.",
+            f"the start does not hold: {row} is off by {size}.",
             "Bring it onto its closures first, with assemble.",
         ),
     }  # fmt: skip
@@ -121,12 +121,12 @@ def _event_name(plan: Plan, n: Any) -> str:
     return plan.events[k].name if 0 <= k < len(plan.events) else ""
 
 
-def _row_name(plan: Plan, row: int, code: int) -> str:
+def _row_name(plan: Plan, row: int) -> str:
     for kind in ("lam", "phi", "closure"):
         labels = plan.program.labels.get(kind, ())
         if 0 <= row < len(labels):
-            return repr(labels[row].name)
-    return f"number {row + 1}"
+            return f"closure row {labels[row].name!r}"
+    return f"closure row {row + 1}" if row >= 0 else "the closures"
 
 
 def trajectory_of(

@@ -33,6 +33,7 @@ from .layout import (
     ND,
     NEEDS_TERMS,
     NI,
+    NOT_FINITE,
     NPHI,
     NS,
     NT,
@@ -55,7 +56,6 @@ from .layout import (
     RESIDUAL_TOLERANCE,
     RTOL,
     S_DENSE,
-    T_BAD,
     WORST,
     H,
     T,
@@ -166,8 +166,8 @@ def solved_again(
     if before <= CONSISTENCY:
         return GOOD
     w[WORST] = before
-    w[T_BAD] = t
-    return INCONSISTENT
+    # NaN alone differs from itself
+    return INCONSISTENT if before == before else NOT_FINITE
 
 
 @loop
