@@ -1,11 +1,17 @@
 """The two sweeps over a tree: accelerations outwards, wrenches inwards; and composite inertias.
 
-Public names: Wrench, required_wrenches, carried_wrenches, generalized, mass_matrix, whirl.
+The body of a sweep is a pure function of one node and its parent's (or children's) values:
+`moved`, `required`, `handed`, `felt`. Called here for every node on formulas, they unroll and
+fold; called once for each class of nodes on symbols (sweeps.py), they become kernels that a
+loop runs.
+
+Public names: Wrench, State, Link, link, at_ground, moved, required, handed, felt, whirl,
+required_wrenches, carried_wrenches, generalized, mass_matrix.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from liaison.expr import Expr, as_expr
 from liaison.spatial.arrays import Array, array, cross, dot, minus, plus, product, times, zeros
@@ -15,41 +21,97 @@ from liaison.tree import GROUND, Kinematics, added
 Wrench: TypeAlias = tuple[Array, Array]
 """Moment and force at the origin of a node frame, in its axes [N m, N]."""
 
+Inertia: TypeAlias = tuple[Any, Array, Array]
+"""m, m c, I about the origin of a node frame, in its axes [kg, kg m, kg m²]."""
+
+
+class State(NamedTuple):
+    """How a node moves, in its own axes."""
+
+    omega: Array  # angular velocity [rad/s]
+    alpha: Array  # angular acceleration [rad/s²]
+    a: Array  # acceleration of the node's origin, gravity taken off [m/s²]
+    U: Array  # α̃ + ω̃ ω̃: a point at r of the node accelerates with a + U r
+
+
+class Link(NamedTuple):
+    """A node by itself: all that the body of a sweep may know besides its neighbours' values."""
+
+    pose: tuple[Array, Array]  # X_PN, the node's frame in its parent's
+    S: Array  # motion subspace of its joint, shape (6, nv)
+    twist: Array  # S v
+    bias: Array  # Ṡ v
+    inertia: Inertia
+
+
+def link(kinematics: Kinematics, i: int) -> Link:
+    """Node i of a tree at the positions and velocities of its kinematics."""
+    return Link(
+        kinematics.pose(i),
+        kinematics.subspace(i),
+        kinematics.joint_twist(i),
+        kinematics.bias(i),
+        kinematics.tree.nodes[i].inertia,
+    )
+
+
+def at_ground(gravity: Array) -> State:
+    """The ground, accelerated upwards in place of gravity."""
+    return State(zeros(3), zeros(3), array([minus(0, x) for x in gravity]), zeros(3, 3))
+
+
+def moved(parent: State, node: Link, vdot: Array | None) -> State:
+    """Outwards: how a node moves, from how its parent does; v̇ = 0 where None is given.
+
+    ω = Rᵀ ω_P + ω_J,  α = Rᵀ α_P + Rᵀ ω_P × ω_J + α_J,
+    a = Rᵀ (a_P + U_P p) + (Rᵀ ω_P + ω) × v_J + a_J                             (newton-2)
+    with (ω_J, v_J) = S v and (α_J, a_J) = S v̇ + Ṡ v.
+    """
+    R, p = node.pose
+    rate = node.bias if vdot is None else node.bias + product(node.S, vdot)
+    back = R.T
+    turned = product(back, parent.omega)
+    omega = turned + node.twist[:3]
+    alpha = product(back, parent.alpha) + cross(turned, node.twist[:3]) + rate[:3]
+    a = product(back, parent.a + product(parent.U, p))
+    a = a + cross(turned + omega, node.twist[3:]) + rate[3:]
+    return State(omega, alpha, a, whirl(omega, alpha))
+
+
+def required(inertia: Inertia, state: State) -> Wrench:
+    """The wrench a body needs to move so.
+
+    f = m a + U h,  n = I α + ω × I ω + h × a,  h = m c                         (newton-1)
+    """
+    m, h, I = inertia
+    omega, alpha, a, U = state
+    force = array([times(m, x) for x in a]) + product(U, h)
+    moment = product(I, alpha) + cross(omega, product(I, omega)) + cross(h, a)
+    return moment, force
+
+
+def handed(pose: tuple[Array, Array], wrench: Wrench) -> Wrench:
+    """Inwards: a wrench on a node, as its parent bears it."""
+    told = act_force(*pose, array([*wrench[0], *wrench[1]]))
+    return told[:3], told[3:]
+
+
+def felt(S: Array, wrench: Wrench) -> list[Any]:
+    """τ = Sᵀ F: what a joint does of the wrench it hands over."""
+    entries = [*wrench[0], *wrench[1]]
+    return [dot(S[:, k], entries) for k in range(S.shape[1])]
+
 
 def required_wrenches(kinematics: Kinematics, vdot: Array | None, gravity: Array) -> list[Wrench]:
-    """The wrench each node's own body needs to move as it does, in the node's axes.
-
-    f = m a + U h,  n = I α + ω × I ω + h × a,  U = α̃ + ω̃ ω̃,  h = m c               (newton-1)
-    with a the acceleration of the node's origin, gravity taken off.
-    """
-    tree = kinematics.tree
-    states = {GROUND: (zeros(3), zeros(3), array([minus(0, x) for x in gravity]), zeros(3, 3))}
+    """The wrench each node's own body needs to move as it does, in the node's axes."""
+    states = {GROUND: at_ground(gravity)}
     found = []
-    for i, node in enumerate(tree.nodes):
-        omega, alpha, a, U = states[i] = _outward(kinematics, i, states[node.parent], vdot)
-        m, h, I = node.inertia
-        force = array([times(m, x) for x in a]) + product(U, h)
-        moment = product(I, alpha) + cross(omega, product(I, omega)) + cross(h, a)
-        found.append((moment, force))
+    for i, node in enumerate(kinematics.tree.nodes):
+        here = link(kinematics, i)
+        given = None if vdot is None else vdot[node.v]
+        states[i] = moved(states[node.parent], here, given)
+        found.append(required(here.inertia, states[i]))
     return found
-
-
-def _outward(
-    kinematics: Kinematics, i: int, parent: tuple[Array, Array, Array, Array], vdot: Array | None
-) -> tuple[Array, Array, Array, Array]:
-    """ω, α, a and U of node i in its own axes, from its parent's in the parent's."""
-    node = kinematics.tree.nodes[i]
-    R, p = kinematics.pose(i)
-    twist, rate = kinematics.joint_twist(i), kinematics.bias(i)
-    if vdot is not None:
-        rate = rate + product(kinematics.subspace(i), vdot[node.v])
-    omega_P, alpha_P, a_P, U_P = parent
-    back = R.T
-    turned = product(back, omega_P)
-    omega = turned + twist[:3]
-    alpha = product(back, alpha_P) + cross(turned, twist[:3]) + rate[:3]
-    a = product(back, a_P + product(U_P, p)) + cross(turned + omega, twist[3:]) + rate[3:]
-    return omega, alpha, a, whirl(omega, alpha)
 
 
 def whirl(omega: Array, alpha: Array) -> Array:
@@ -73,20 +135,16 @@ def carried_wrenches(kinematics: Kinematics, own: list[Wrench]) -> list[Wrench]:
     for i in range(len(tree.nodes) - 1, -1, -1):
         parent = tree.nodes[i].parent
         if parent != GROUND:
-            moved = act_force(*kinematics.pose(i), array([*total[i][0], *total[i][1]]))
-            moment, force = total[parent]
-            total[parent] = (moment + moved[:3], force + moved[3:])
+            moment, force = handed(kinematics.pose(i), total[i])
+            total[parent] = (total[parent][0] + moment, total[parent][1] + force)
     return total
 
 
 def generalized(kinematics: Kinematics, own: list[Wrench]) -> list[Expr]:
     """τ = Sᵀ F of every joint, F what it hands to its node."""
     tau: list[Any] = [0] * kinematics.tree.nv
-    for i, (moment, force) in enumerate(carried_wrenches(kinematics, own)):
-        S = kinematics.subspace(i)
-        wrench = [*moment, *force]
-        for k in range(S.shape[1]):
-            tau[kinematics.tree.nodes[i].v.start + k] = as_expr(dot(S[:, k], wrench))
+    for i, wrench in enumerate(carried_wrenches(kinematics, own)):
+        tau[kinematics.tree.nodes[i].v] = map(as_expr, felt(kinematics.subspace(i), wrench))
     return tau
 
 
