@@ -128,6 +128,12 @@ def test_stop_conditions_of_the_caller():
     assert by_name.t[-1] == pytest.approx(pendulum_period(1.0) / 4, abs=1e-9)
     named = simulate(kernel, state, 30.0, stop={"half": symbol("A") - 0.5})
     assert named.events[-1].name == "half"
+    by_value = simulate(kernel, state, 30.0, stop={"A": 0.5})
+    assert by_value.q[-1, 0] == pytest.approx(0.5, abs=1e-9)
+    by_time = simulate(kernel, state, 30.0, stop=["bottom", {"t": 0.25}])
+    assert by_time.t[-1] == 0.25
+    with pytest.raises(NamingError, match="no coordinate, rate or output is named 'B'"):
+        simulate(kernel, state, 1.0, stop={"B": 1.0})
     with pytest.raises(NamingError, match="did you mean 'bottom'"):
         simulate(kernel, state, 1.0, stop="botom")
     with pytest.raises(NamingError, match="no coordinate"):

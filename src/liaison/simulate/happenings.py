@@ -1,11 +1,12 @@
 """Which events a run watches: those of the mechanism, and the stop conditions of the caller.
 
-Public names: Watched, watched, extra_program.
+Public names: Watched, watched, quantities, extra_program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -30,11 +31,12 @@ class Watched:
 def watched(program: Program, stop: Any) -> tuple[tuple[Watched, ...], tuple[Any, ...]]:
     """The events in the order of their values, and the formulas that stop= adds at the end.
 
-    `stop` is the name of an event, a formula that ends the run when it changes sign, a mapping
-    of names to such formulas, or a sequence of names and formulas.
+    `stop` is one or several of: the name of an event; a formula, which ends the run when it
+    changes sign; a mapping of names to such formulas, or of labels (coordinate, rate, output,
+    "t") to the value that ends the run.
     """
     own = [Watched(name, DIRECTIONS[way], action == "stop") for name, way, action in _own(program)]
-    names, formulas = _stops(stop)
+    names, formulas = _stops(program, stop)
     for name in names:
         if name not in [event.name for event in own]:
             raise NamingError.unknown("event", name, [event.name for event in own])
@@ -52,19 +54,50 @@ def _own(program: Program) -> list[tuple[str, Any, str]]:
     return [(name, 0, "record") for name, _ in program.entries["events"].layout]
 
 
-def _stops(stop: Any) -> tuple[list[str], list[tuple[str, Any]]]:
+def _stops(program: Program, stop: Any) -> tuple[list[str], list[tuple[str, Any]]]:
     if stop is None:
         return [], []
-    if isinstance(stop, Mapping):
-        return [], list(stop.items())
-    listed = list(stop) if isinstance(stop, Sequence) and not isinstance(stop, str) else [stop]
-    names = [x for x in listed if isinstance(x, str)]
-    given = [x for x in listed if is_formula(x)]
-    if len(names) + len(given) != len(listed):
-        raise SimulationError(
-            "stop= takes names of events and formulas that stop the run when they change sign."
-        )
-    return names, [("stop" if k == 0 else f"stop {k + 1}", x) for k, x in enumerate(given)]
+    listed = list(stop) if isinstance(stop, list | tuple) else [stop]
+    names: list[str] = []
+    formulas: list[tuple[str, Any]] = []
+    for given in listed:
+        if isinstance(given, str):
+            names.append(given)
+        elif isinstance(given, Mapping):
+            formulas += [(name, _reaches(program, name, x)) for name, x in given.items()]
+        elif is_formula(given):
+            formulas.append((f"stop {len(formulas) + 1}" if formulas else "stop", given))
+        else:
+            raise SimulationError(
+                f"stop= takes names of events, formulas, and values by label, not {given!r}."
+            )
+    return names, formulas
+
+
+def _reaches(program: Program, name: str, given: Any) -> Any:
+    """A formula that is zero where the quantity of that label has the value given."""
+    if is_formula(given):
+        return given
+    value = float(given)
+    if not math.isfinite(value):
+        raise SimulationError(f"stop= cannot wait for {name!r} to become {value}.")
+    found = quantities(program)
+    if name not in found:
+        raise NamingError.unknown("coordinate, rate or output", name, found)
+    return found[name] - value
+
+
+def quantities(program: Program) -> dict[str, Any]:
+    """Label -> formula, for time, coordinates, rates, inputs and outputs."""
+    symbols = {place: symbol for symbol, place in program.inputs.items()}
+    named = {"t": ("t", 0)}
+    for array in ("u", "v", "q"):
+        named |= {x.name: (array, k) for k, x in enumerate(program.labels.get(array, ()))}
+    found = {name: symbols[place] for name, place in named.items() if place in symbols}
+    if "outputs" in program.entries:
+        entry = program.entries["outputs"]
+        found |= zip((name for name, _ in entry.layout), entry.outputs, strict=False)
+    return found
 
 
 def extra_program(program: Program, inputs: Inputs, stops: tuple[Any, ...]) -> Program | None:

@@ -82,7 +82,7 @@ def simulate(
         every: instants to record: a period [s], a sequence, or None for every step.
         inputs: name -> number, formula, table or controller; see `inputs.py`.
         parameters: name -> value instead of the default.
-        stop: names of events, or formulas, that end the run.
+        stop: what ends the run: names of events, formulas that change sign, or {label: value}.
         series: entries to evaluate at the recorded states; "reactions" is not among the default.
         time_limit: seconds of wall clock after which the run ends.
         progress: called with the fraction done, at most every 0.1 s.
