@@ -69,8 +69,8 @@ def count_operations(fs: Formulas) -> Counter[str]:
 def rewritten(fs: Formulas, change: Callable[[Expr], Expr | None]) -> list[Expr]:
     """The formulas built again from the leaves, each node replaced where `change` gives another.
 
-    `change` sees a node of the given graph whose arguments may have been replaced already; the
-    formula it returns is taken as it is.
+    `change` sees a node of the given graph whose arguments may have been replaced already, unless
+    a rule made another operation of it; the formula it returns is taken as it is.
     """
     roots = listed(fs)
     new: dict[Expr, Expr] = {}

@@ -29,7 +29,7 @@ class Op:
         rank: how tightly it binds when printed: 1 sum, 2 product, 3 sign, 4 power, 9 function call.
         build: makes the node of rows with data, folding what is known: build(data, *args).
         expand: the same as a formula of other rows, None for plain rows: expand(data, *args).
-        token: content of the data as text, for hashes and printing.
+        token: content of the data as text, for hashes; what stands before "#" is printed.
     """
 
     arity: int

@@ -2,7 +2,8 @@
 
 Outside the data a table goes on as the straight line of its end slope, so a cubic table is twice
 continuously differentiable everywhere (a natural spline has no curvature at its ends), or holds
-its end value (`outside="hold"`). A table is immutable and equal to another of the same content.
+its end value (`outside="hold"`). A table is immutable and equal to another of the same content
+and name.
 
 Public names: Table; the row TABLE.
 """
@@ -52,7 +53,7 @@ class Table:
         self.coefficients = _with_ends(self.x, inside, outside)
         self.breaks = self.x
         self.origins = np.concatenate((self.x[:1], self.x))
-        content = repr((kind, outside, self.x.tolist(), self.y.tolist()))
+        content = repr((name, kind, outside, self.x.tolist(), self.y.tolist()))
         self.digest = blake2b(content.encode(), digest_size=16).hexdigest()
         for array in (self.coefficients, self.origins):
             array.flags.writeable = False
@@ -169,7 +170,8 @@ def _table_node(data: Data, x: Expr) -> Expr:
 
 def _token(data: Data) -> str:
     table, order = data
-    return f"{table.name or 'table ' + table.digest[:8]}{chr(39) * order}#{table.digest}"
+    name = table.name or f"table {table.digest[:8]}"
+    return name + "'" * order + f"#{order} {table.digest}"
 
 
 def _expanded(data: Data, x: Expr) -> Expr:

@@ -126,10 +126,8 @@ def _sympy_parts(sympy: Any, part: Any) -> list[Any]:
     if isinstance(part, sympy.Piecewise):
         sides = [side for _, c in part.args for side in _sides(sympy, c)]
         return [value for value, _ in part.args] + sides
-    if isinstance(part, sympy.Subs):
-        return list(part.point)
-    if isinstance(part, sympy.Derivative):
-        return list(part.expr.args)
+    if isinstance(part, sympy.Subs | sympy.Derivative):
+        return _arguments(sympy, part)
     return list(part.args)
 
 
@@ -218,18 +216,30 @@ def _choice_from(sympy: Any, part: Any, made: dict[Any, Expr]) -> Expr:
     return result
 
 
-def _call_from(sympy: Any, part: Any, made: dict[Any, Expr]) -> Expr:
+def _applied(sympy: Any, part: Any) -> tuple[Any, Any]:
+    """The unknown function applied, and the derivative of it or itself."""
     inner = part.expr if isinstance(part, sympy.Subs) else part
     applied = inner.expr if isinstance(inner, sympy.Derivative) else inner
     if not isinstance(applied, sympy.core.function.AppliedUndef):
         _refused(part)
-    orders = [0] * len(applied.args)
-    if isinstance(inner, sympy.Derivative):
-        for variable, count in inner.variable_count:
-            if applied.args.count(variable) != 1:
-                _refused(part)
-            orders[applied.args.index(variable)] += int(count)
+    return applied, inner
+
+
+def _arguments(sympy: Any, part: Any) -> list[Any]:
+    """Arguments of an unknown function after the substitution that stands around it."""
+    applied, _ = _applied(sympy, part)
     places = dict(zip(part.variables, part.point)) if isinstance(part, sympy.Subs) else {}
-    args = [made[places.get(arg, arg)] for arg in applied.args]
-    function = Function(applied.func.__name__, len(args))
-    return function.partial(tuple(orders), *args)
+    if any(arg not in places and arg.free_symbols & places.keys() for arg in applied.args):
+        _refused(part)
+    return [places.get(arg, arg) for arg in applied.args]
+
+
+def _call_from(sympy: Any, part: Any, made: dict[Any, Expr]) -> Expr:
+    applied, inner = _applied(sympy, part)
+    orders = [0] * len(applied.args)
+    for variable, count in inner.variable_count if isinstance(inner, sympy.Derivative) else ():
+        if applied.args.count(variable) != 1:
+            _refused(part)
+        orders[applied.args.index(variable)] += int(count)
+    args = [made[arg] for arg in _arguments(sympy, part)]
+    return Function(applied.func.__name__, len(args)).partial(tuple(orders), *args)

@@ -46,8 +46,8 @@ def _call_node(data: Data, *args: Expr) -> Expr:
 
 def _token(data: Data) -> str:
     function, orders = data
-    marks = ",".join(map(str, orders)) if any(orders) else ""
-    return f"{function.name}{'_' + marks if marks else ''}"
+    marks = "_" + ",".join(map(str, orders)) if any(orders) else ""
+    return f"{function.name}{marks}#{(function.name, orders)!r}"
 
 
 def _slope(data: Data, args: tuple[Expr, ...], index: int) -> Expr:
