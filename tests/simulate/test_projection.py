@@ -104,8 +104,9 @@ def test_a_loose_tolerance_projects_less_often(rod):
 
 def test_an_inconsistent_start_is_refused_by_the_name_of_its_row(rod):
     p, kernel = rod
-    for q, v in (([1.1, 0], [0, 0]), ([1, 0], [0.2, 0])):
-        with pytest.raises(SimulationError, match=r"row 'rod' is off") as found:
+    cases = {"hold: closure row": ([1.1, 0], [0, 0]), "the rate of closure row": ([1, 0], [0.2, 0])}
+    for words, (q, v) in cases.items():
+        with pytest.raises(SimulationError, match=f"{words} 'rod' is off") as found:
             simulate(kernel, start(p, q, v), 1.0)
         assert found.value.status == "inconsistent start"
 

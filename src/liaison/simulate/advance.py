@@ -16,6 +16,7 @@ from .events import first_signs, look_for_events
 from .layout import (
     ARRIVED,
     BAD_START,
+    BAD_START_RATE,
     BASE_STEPS,
     COMMIT,
     DONE,
@@ -147,8 +148,7 @@ def begin(
             return BAD_START
         if not (largest(n[NC], at(w, n[O_OUT] + n[NPHI])) <= limit * (1.0 + largest(n[NV], v))):
             note_worst(1, w, n)
-            n[IS_STOPPING] = 1
-            return BAD_START
+            return BAD_START_RATE
         status = project(retract, closure, correct_q, correct_v, terms, w[T], q, v, w, n, scratch)
         if status != GOOD:
             return status

@@ -212,8 +212,10 @@ def crossings(
             )
             if w[T] == w[T_START] and theta[i] < STILL_THE_START:
                 theta[i] = NONE
-        sign[i] = sign_of(after[i])
-        before[i] = after[i]
+        # a value that is not a number says nothing, and the old one stays
+        if after[i] == after[i]:
+            sign[i] = sign_of(after[i])
+            before[i] = after[i]
 
 
 @loop

@@ -2,9 +2,10 @@
 
     inputs={"motor": 3.0, "brake": -2 * A_rate, "wind": (times, values), "servo": (0.01, control)}
 
-A formula may use the labels of the mechanism. A table is (times, values) or
-(times, values, "linear" | "cubic"); outside its times the end values hold. A controller is
-(period, f): f(t, state) is called every period [s] from the start on, its value held in between.
+A formula may use the labels of the mechanism. A table is (times, values), joined by a natural
+cubic spline, or (times, values, "linear"); outside its times the end values hold. A `Table` of
+formulas is taken as a function of time. A controller is (period, f): f(t, state) is called every
+period [s] from the start on, its value held in between.
 
 Public names: Table, Controller, Inputs, inputs_of, cubic_pieces, linear_pieces, resolve.
 """
@@ -89,6 +90,8 @@ def inputs_of(program: Program, given: Mapping[str, Any] | None) -> Inputs:
         slot = labels.index(name)
         if is_formula(value):
             formulas.append((slot, value))
+        elif callable(value) and hasattr(value, "breaks"):
+            formulas.append((slot, value(_time(program))))
         elif isinstance(value, tuple | list) and len(value) == 2 and callable(value[1]):
             controllers.append(Controller(name, slot, _period(name, value[0]), value[1]))
         elif isinstance(value, tuple | list) and len(value) in (2, 3):
@@ -96,6 +99,11 @@ def inputs_of(program: Program, given: Mapping[str, Any] | None) -> Inputs:
         else:
             held[slot] = _number(name, value)
     return Inputs(held, tuple(formulas), tuple(tables), tuple(controllers))
+
+
+def _time(program: Program) -> Any:
+    """The symbol of time."""
+    return next(symbol for symbol, place in program.inputs.items() if place[0] == "t")
 
 
 def is_formula(value: Any) -> bool:
@@ -176,15 +184,12 @@ def linear_pieces(x: Array, y: Array) -> Array:
 
 
 def cubic_pieces(x: Array, y: Array) -> Array:
-    """Coefficients of the cubic spline through the points, shape (n, 4).
+    """Coefficients of the natural cubic spline through the points, shape (n, 4).
 
-    Two pieces at each end are one cubic (not-a-knot), so cubics are met exactly; with fewer
-    than four points the spline is the polynomial through them.
+    The same spline as a table in a formula (`liaison.expr.Table`).
     """
-    if x.size < 4:
-        polynomial = np.polynomial.Polynomial.fit(x, y, x.size - 1).convert()
-        orders = [polynomial.deriv(k)(x) / math.factorial(k) for k in range(4)]
-        return np.column_stack(orders)
+    if x.size < 3:
+        return linear_pieces(x, y)
     h, slope = np.diff(x), np.diff(y) / np.diff(x)
     second = _second_derivatives(h, slope)
     pieces = np.zeros((x.size, 4))
@@ -196,23 +201,14 @@ def cubic_pieces(x: Array, y: Array) -> Array:
 
 
 def _second_derivatives(h: Array, slope: Array) -> Array:
-    """m_i at the knots: continuity of the slope inside, equal third derivatives at the ends."""
-    n = h.size + 1
-    # m_0 and m_{n-1} follow from their neighbours, which leaves a tridiagonal system
-    low, high = h[:-1].copy(), h[1:].copy()
+    """Second derivatives at the knots: zero at the ends, the slope continuous inside."""
     middle, right = 2 * (h[:-1] + h[1:]), 6 * np.diff(slope)
-    middle[0] += h[0] * (1 + h[0] / h[1])
-    high[0] -= h[0] * h[0] / h[1]
-    middle[-1] += h[-1] * (1 + h[-1] / h[-2])
-    low[-1] -= h[-1] * h[-1] / h[-2]
-    for i in range(1, n - 2):
-        factor = low[i] / middle[i - 1]
-        middle[i] -= factor * high[i - 1]
+    # a tridiagonal system with h beside the diagonal, eliminated downwards
+    for i in range(1, middle.size):
+        factor = h[i] / middle[i - 1]
+        middle[i] -= factor * h[i]
         right[i] -= factor * right[i - 1]
-    m = np.zeros(n)
-    m[n - 2] = right[-1] / middle[-1]
-    for i in range(n - 4, -1, -1):
-        m[i + 1] = (right[i] - high[i] * m[i + 2]) / middle[i]
-    m[0] = m[1] - h[0] / h[1] * (m[2] - m[1])
-    m[-1] = m[-2] + h[-1] / h[-2] * (m[-2] - m[-3])
+    m = np.zeros(h.size + 1)
+    for i in range(middle.size - 1, -1, -1):
+        m[i + 1] = (right[i] - h[i + 1] * m[i + 2]) / middle[i]
     return m

@@ -61,6 +61,7 @@ REASONS = {
     at.TOO_MANY_STEPS: "too many steps",
     at.CHATTER: "event chatter",
     at.BAD_START: "inconsistent start",
+    at.BAD_START_RATE: "inconsistent start",
 }
 """What `SimulationError.status` says."""
 
@@ -110,6 +111,10 @@ def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
         ),
         at.BAD_START: (
             f"the start does not hold: {row} is off by {size}.",
+            "Bring it onto its closures first, with assemble.",
+        ),
+        at.BAD_START_RATE: (
+            f"the start does not hold: the rate of {row} is off by {size}.",
             "Bring it onto its closures first, with assemble.",
         ),
     }  # fmt: skip
