@@ -23,6 +23,7 @@ from liaison.expr import (
     sqrt,
     substitute,
     symbol,
+    time_derivative,
 )
 
 x, y, z, t = symbol("x"), symbol("y"), symbol("z"), symbol("t")
@@ -78,6 +79,7 @@ def test_second_derivatives_are_symmetric():
 def test_time_derivative_along_rates():
     rates = {x: symbol("x'"), y: symbol("y'"), t: ONE}
     (slope,) = directional([x * y + t * t], rates)
+    assert time_derivative([x * y + t * t], {x: rates[x], y: rates[y]}) == [slope]
     values = {x: 2.0, y: 3.0, t: 5.0, rates[x]: 7.0, rates[y]: 11.0}
     assert evaluate(slope, values) == 7 * 3 + 2 * 11 + 2 * 5
     assert directional([x], {y: 1}) == [ZERO]

@@ -1,6 +1,7 @@
 """Walks over the graph: each node once, order from structure."""
 
 import numpy as np
+import pytest
 
 from liaison.expr import (
     ONE,
@@ -70,4 +71,7 @@ def test_switches_are_the_arguments_that_change_sign():
 
 def test_piecewise_takes_the_first_case_that_holds():
     f = piecewise((x - 2, 20), (x - 1, 10), default=ONE)
+    assert piecewise((x - 2, 20), (x - 1, 10), 1) is f
+    with pytest.raises(TypeError, match="default"):
+        piecewise((x, 1), (y, 2))
     assert [evaluate(f, {x: v}) for v in (0.0, 1.0, 1.5, 2.5)] == [1.0, 1.0, 10.0, 20.0]

@@ -12,7 +12,10 @@ from liaison.expr import (
     PI,
     RULES,
     ZERO,
+    acos,
     apply,
+    asin,
+    atan,
     constant,
     cos,
     evaluate,
@@ -92,6 +95,10 @@ def test_exact_values_of_circular_functions():
     assert sin(PI) is ZERO
     assert cos(PI / 3) is constant(1) / 2
     assert sin(PI / 7).op == "sin"
+    assert acos(0) is PI / 2
+    assert atan(constant(-1)) is -PI / 4
+    assert asin(1) is PI / 2
+    assert acos(-1) is PI
 
 
 def test_square_roots_of_exact_numbers():

@@ -6,7 +6,7 @@ gradient(f, [x]), evaluate(f, {x: 0.3}), to_text(f)
 """
 
 from .bind import bind, expanded, to_floats
-from .diff import directional, gradient, jacobian
+from .diff import directional, gradient, jacobian, time_derivative
 from .evaluate import ARRAY, FLOAT, FRACTION, Domain, evaluate
 from .functions import (
     absolute,
@@ -125,6 +125,7 @@ __all__ = [
     "symbol",
     "symbols_of",
     "tan",
+    "time_derivative",
     "to_floats",
     "to_latex",
     "to_sympy",

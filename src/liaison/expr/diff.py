@@ -1,9 +1,8 @@
 """Derivatives of formulas: gradients, Jacobians with their pattern, directional derivatives.
 
-Only nodes that depend on the variables are touched, and nothing recurses. The time derivative
-along q̇ = N v is `directional(fs, {t: ONE, q_i: (N v)_i, …})`.
+Only nodes that depend on the variables are touched, and nothing recurses.
 
-Public names: gradient, jacobian, directional.
+Public names: gradient, jacobian, directional, time_derivative.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .graph import Formulas, depends_on, listed, topological
-from .node import ONE, ZERO, Expr, Scalar, as_expr
+from .node import ONE, ZERO, Expr, Scalar, as_expr, symbol
 from .ops import partial
 
 
@@ -113,3 +112,13 @@ def directional(fs: Formulas, direction: Mapping[Expr, Scalar]) -> list[Expr]:
         if total is not None and not _vanishes(total):
             slopes[node] = total
     return [slopes.get(f, ZERO) for f in rows]
+
+
+def time_derivative(fs: Formulas, rates: Mapping[Expr, Scalar]) -> list[Expr]:
+    """df/dt = ∂f/∂t + Σ ∂f/∂x ẋ, with the symbol `t` for time.
+
+    Args:
+        fs: formulas.
+        rates: ẋ for each symbol x that moves: along q̇ = N v, the entries of N v for those of q.
+    """
+    return directional(fs, {symbol("t"): ONE, **rates})

@@ -98,9 +98,15 @@ def select(condition: Scalar, x: Scalar, y: Scalar) -> Any:
     return make_many("select", None, (condition, first, second))
 
 
-def piecewise(*cases: tuple[Scalar, Scalar], default: Scalar) -> Any:
-    """The value of the first case (condition, value) whose condition is > 0, else the default."""
-    result: Scalar = default
-    for condition, value in reversed(cases):
+def piecewise(*cases: tuple[Scalar, Scalar] | Scalar, default: Scalar | None = None) -> Any:
+    """The value of the first case (condition, value) whose condition is > 0, else the default.
+
+    The default is named, or is the last argument: piecewise((x - 1, y), 0).
+    """
+    *pairs, last = cases if default is None else (*cases, default)
+    if isinstance(last, tuple) or not all(isinstance(pair, tuple) for pair in pairs):
+        raise TypeError("piecewise takes pairs (condition, value), and then a default value")
+    result: Scalar = last
+    for condition, value in reversed(pairs):  # type: ignore[misc]
         result = select(condition, value, result)
     return result

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from .exact import exact_cosine, exact_sine, exact_sqrt, turns
 from .functions import absolute, sqrt
-from .node import ONE, PI, TWO, ZERO, Expr, Pi, constant, make, unary
+from .node import HALF, ONE, PI, TWO, ZERO, Expr, Pi, constant, make, unary
 from .rule import Found, Rows
 
 FUNCTIONS = Rows()
@@ -68,6 +68,18 @@ def _even(op: str) -> Callable[[Expr], Found]:
     return lambda x: unary(op, x.a)
 
 
+def _of_negative(op: str, turn: int) -> Callable[[Expr], Found]:
+    """An odd (turn −1) or even function of a negative exact number."""
+
+    def value(c: Expr) -> Found:
+        if type(c.a) not in _EXACT or c.a >= 0:
+            return None
+        positive = unary(op, constant(-c.a))
+        return -positive if turn < 0 else positive
+
+    return value
+
+
 def _of_turns(function: Callable[[Fraction], Found]) -> Callable[[Expr], Found]:
     """A function of an exact multiple of π."""
 
@@ -84,11 +96,15 @@ def _exact_at(point: int, result: Expr) -> Callable[[Expr], Found]:
 
 for _op in ("sin", "tan", "asin", "atan", "sign"):
     _rule(f"{_op}(-x)", _op, "neg", _odd(_op), lambda x, y, z: (-x,))
+    _rule(f"{_op}(-c)", _op, "const", _of_negative(_op, -1), lambda x, y, z: (constant(-1),))
 for _op in ("cos", "abs"):
     _rule(f"{_op}(-x)", _op, "neg", _even(_op), lambda x, y, z: (-x,))
+    _rule(f"{_op}(-c)", _op, "const", _of_negative(_op, 1), lambda x, y, z: (constant(-1),))
 for _op, _point, _value in (
     ("sin", 0, ZERO), ("cos", 0, ONE), ("tan", 0, ZERO), ("asin", 0, ZERO), ("atan", 0, ZERO),
-    ("acos", 1, ZERO), ("exp", 0, ONE), ("log", 1, ZERO),
+    ("acos", 1, ZERO), ("exp", 0, ONE), ("log", 1, ZERO), ("acos", -1, PI),
+    ("asin", 1, make("mul", HALF, PI)), ("acos", 0, make("mul", HALF, PI)),
+    ("atan", 1, make("mul", constant(Fraction(1, 4)), PI)),
 ):  # fmt: skip
     _rule(f"{_op} {_point}", _op, "const", _exact_at(_point, _value),
           lambda x, y, z, p=_point: (constant(p),))  # type: ignore[misc]  # fmt: skip
