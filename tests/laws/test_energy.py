@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from samples import relative_difference, solved
-from samples.drawing import values_of
 
 from liaison.equations import Equations
 from liaison.expr import as_expr, directional, evaluate
+from samples import relative_difference, solved
+from samples.drawing import values_of
 
 SEEDS = range(20)
 ROUNDING = 1e-9
@@ -91,7 +91,7 @@ def test_bias_at_rest_is_the_slope_of_gravity(seed, formalism):
 def test_energy_changes_by_the_power_of_what_is_not_conservative(seed, formalism):
     x = solved(seed, formalism)
     equations = x.equations
-    vdot, lam = x.dense
+    _, lam = x.dense
     change = numbers(
         equations, directional(equations.reports.energy, flow_of(equations)), values_at(x)
     )

@@ -21,7 +21,8 @@ def chain(
 
     Body i hangs on body ⌊(i − 2 + ⌈b⌉)/b⌋, so that branching 1 is a chain, 2 a binary tree, n a
     broom. Body i is a thin cylinder along x, a factor `taper` smaller than the one before it; the
-    axis of each joint is turned by `skew` about x against the one it hangs on; `joints` is repeated.
+    axis of each joint is turned by `skew` about x against the one it hangs on; the letters of
+    `joints` are repeated.
 
     Source: RBDA appendix on spatial_v2, autoTree.
     Differs: the cylinder's radius is a twentieth of its length; joint types are a repeated word.

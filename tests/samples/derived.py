@@ -1,4 +1,4 @@
-"""A sample taken along the corridor: equations, program, numbers; and accelerations of its bodies."""
+"""A sample taken along the corridor: equations, program, numbers, accelerations of bodies."""
 
 from __future__ import annotations
 
@@ -66,6 +66,21 @@ class Solved:
     def forward(self) -> dict[str, np.ndarray]:
         """v̇, λ and the residual by the generated elimination."""
         return self.call("forward")
+
+    def moved(self, vdot: Any, h: float) -> dict[str, Any]:
+        """t, q and v a little later, along v̇ to second order: arguments of a kernel."""
+        xi = h * self.at["v"] + h * h / 2 * self.chart_acceleration(vdot)
+        q = self.call("retract", x=xi)["q"]
+        return {"t": self.at["t"] + h, "q": q, "v": self.at["v"] + h * np.asarray(vdot)}
+
+    def chart_acceleration(self, vdot: Any) -> np.ndarray:
+        """ξ̈ where the chart begins: v̇, but for axes that turn."""
+        symbols, rate = self.equations.symbols, self.equations.kinematics.local_rate
+        flow = dict(zip(symbols.xi, symbols.v, strict=True))
+        flow |= dict(zip(symbols.v, symbols.vdot, strict=True))
+        values = values_of(self.equations, self.at) | dict.fromkeys(symbols.xi, 0.0)
+        values |= dict(zip(symbols.vdot, np.asarray(vdot).tolist(), strict=True))
+        return np.array([float(x) for x in evaluate(directional(list(rate), flow), values)])
 
     @cached_property
     def second_rates(self) -> list[Any]:

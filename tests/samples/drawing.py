@@ -15,7 +15,7 @@ import numpy as np
 
 from liaison.equations import newton_euler
 from liaison.expr import collector_paused, evaluate
-from liaison.model import GROUND, Body, Gravity, Joint, Marker, Mechanism
+from liaison.model import GROUND, Body, Gravity, Joint, Marker, Mechanism, PointWrench, Quaternion
 from liaison.tree import Tree, span
 
 from .numbers import KKT_LIMIT, floats, kkt, quaternion
@@ -54,7 +54,7 @@ class Sample:
         for name, (omega, velocity) in self.twists.items():
             R, p = self.poses[name]
             numbers = [*p, *quaternion(R), *(R.T @ omega), *(R.T @ velocity)]
-            labels = "x y z qw qx qy qz wx wy wz vx vy vz".split()
+            labels = ["x", "y", "z", "qw", "qx", "qy", "qz", "wx", "wy", "wz", "vx", "vy", "vz"]
             found |= {f"free {name}.{k}": float(x) for k, x in zip(labels, numbers, strict=True)}
         return found
 
@@ -70,12 +70,20 @@ class Draft:
     poses: dict[str, Pose] = field(default_factory=lambda: {"ground": (np.eye(3), np.zeros(3))})
     carriers: dict[str, tuple[str, int]] = field(default_factory=dict)  # body -> parent, freedoms
     mobility: int = 0
+    floating: bool = False  # nothing but the first body touches the ground
+    attitudes: bool = True  # any, not quaternions only
+
+    @property
+    def places(self) -> list[str]:
+        """Bodies that others may be joined to."""
+        names = [*self.poses]
+        return names[1:] if self.floating and len(names) > 1 else names
 
     def hang(self, kinds: list[str]) -> None:
         """One more body on a body that is there, by a joint in either direction."""
         name = f"b{len(self.bodies) + 1}"
-        near = self.pick([*self.poses])
-        kind = joint_type(self.rng, self.pick(kinds))
+        near = self.pick(self.places)
+        kind = self.kind(kinds)
         on_near, on_new = marker(self.rng, near), marker(self.rng, name)
         forward = self.rng.random() < 0.6
         ends = (on_near, on_new) if forward else (on_new, on_near)
@@ -92,9 +100,11 @@ class Draft:
 
     def close(self, kinds: list[str]) -> bool:
         """One more joint between bodies that are there, fitted to where they are."""
-        names = [*self.poses]
+        names = self.places
+        if len(names) < 2:
+            return False
         first, second = (str(x) for x in self.rng.choice(names, 2, replace=False))
-        kind = joint_type(self.rng, self.pick(kinds))
+        kind = self.kind(kinds)
         rows = 6 - kind.nv
         if rows > self.freedoms(first, second) or rows >= self.mobility:
             return False
@@ -128,6 +138,12 @@ class Draft:
             for x in paths[0].keys() ^ paths[1].keys()
         )
 
+    def kind(self, names: list[str]) -> Any:
+        """A joint of one of these types."""
+        kind = joint_type(self.rng, self.pick(names))
+        plain = self.attitudes or not hasattr(kind, "attitude")
+        return kind if plain else replace(kind, attitude=Quaternion())
+
     def pick(self, listed: list[str]) -> str:
         return str(self.rng.choice(listed))
 
@@ -147,6 +163,9 @@ def draw(
     closing: tuple[str, ...] = tuple(KINDS),
     loads: bool = True,
     relations: bool = True,
+    floating: bool = False,
+    along: bool = True,
+    attitudes: bool = True,
 ) -> Sample:
     """A mechanism and a state whose KKT matrix is no worse conditioned than KKT_LIMIT.
 
@@ -155,29 +174,34 @@ def draw(
         bodies, loops: least and largest number of them.
         kinds, closing: joint types of the tree and of the joints that close loops.
         loads, relations: whether there are any.
+        floating: the first body is free of the ground, and nothing else touches the ground.
+        along: loads may act along coordinates.
+        attitudes: balls turn by any attitude, not by quaternions only.
     """
     rng = np.random.default_rng(seed)
     for attempt in range(200):
-        draft = Draft(rng)
-        for _ in range(rng.integers(bodies[0], bodies[1] + 1)):
-            draft.hang(list(kinds))
+        draft = Draft(rng, floating=floating, attitudes=attitudes)
+        for k in range(rng.integers(bodies[0], bodies[1] + 1)):
+            draft.hang(["Free"] if floating and k == 0 else list(kinds))
         wanted = rng.integers(loops[0], loops[1] + 1)
         for _ in range(40 * wanted):
             if len(draft.joints) - len(draft.bodies) < wanted:
                 draft.close(list(closing))
-        mechanism = described(draft, seed, loads=loads, relations=relations)
+        mechanism = described(draft, seed, loads=loads, relations=relations, along=along)
         found = moving(draft, mechanism, seed)
         if found is not None and len(draft.joints) - len(draft.bodies) == wanted:
             return replace(found, redrawn=attempt)
     raise AssertionError(f"no regular state in 200 draws from seed {seed}")
 
 
-def described(draft: Draft, seed: int, *, loads: bool, relations: bool) -> Mechanism:
+def described(draft: Draft, seed: int, *, loads: bool, relations: bool, along: bool) -> Mechanism:
     """The draft with loads and relations, declared in any order."""
-    rng, labels = draft.rng, rated(draft.joints)
+    rng, labels = draft.rng, rated(draft.joints[1:] if draft.floating else draft.joints)
     acting: list[Any] = [Gravity(tuple(rng.normal(scale=5.0, size=3).tolist()))]
     if loads:
-        acting += forces(rng, [*draft.poses], labels)
+        acting += forces(rng, draft.places, labels if along else [])
+        if draft.floating:
+            acting = [force for force in acting if not isinstance(force, PointWrench)]
     held = []
     for k in range(rng.integers(3) if relations else 0):
         if labels and draft.mobility > 1:

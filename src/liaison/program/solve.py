@@ -5,11 +5,16 @@
 
 is eliminated symbolically (L D Lᵀ): structural zeros never appear in the code. A row of G is
 eliminated only after every velocity it touches that has inertia, so its pivot is negative. A
-velocity without inertia goes right after a row of its own: the row that defines it, where one does,
-otherwise one that touches it. A row serves one such velocity only, for what it gives to a second
-one is gone with the first. ρ_k = ε (G M⁻¹ Gᵀ)_kk is computed at run time from the velocities' part
-of the pivot, so that masses × 10⁶ change nothing; what ρ took away is given back by refinement on
-the true residual γ − G v̇, which the solution also returns.
+velocity without inertia goes right after the row that defines it, where one does. Where none does,
+the rows g that touch it lend it inertia,
+
+    (M + Gᵀ Λ G) v̇ = f + Gᵀ (λ + Λ γ),                                          (solve-2)
+
+which has the same v̇ and λ; Λ is of the size of the masses that the row moves.
+
+ρ_k = ε (G M⁻¹ Gᵀ)_kk is computed at run time from the velocities' part of the pivot, so that
+masses × 10⁶ change nothing; what ρ took away is given back by refinement on the true residual
+γ − G v̇, which the solution also returns.
 
 Public names: Saddle, factor, Factor.
 
@@ -67,24 +72,27 @@ class Factor:
     order: tuple[int, ...]
     columns: tuple[Mapping[int, Expr], ...]  # by position in order: row index -> l
     reciprocals: tuple[Expr, ...]
+    lent: Mapping[int, Expr]  # row -> Λ, where it lends inertia
 
     def solve(self, f: Sequence[Any], gamma: Sequence[Any]) -> tuple[list[Expr], list[Expr], Expr]:
         """v̇, λ and the largest |γ − G v̇|, after refinement."""
         nv, nc = self.saddle.nv, self.saddle.nc
-        right = [as_expr(x) for x in [*f, *gamma]]
-        x = self._back(right)
         rows = self.saddle.rows()
+        x = self._back([as_expr(x) for x in f], [as_expr(x) for x in gamma], rows)
         for _ in range(REFINEMENTS if nc else 0):
-            step = self._back([ZERO] * nv + residuals(rows, gamma, x))
+            step = self._back([ZERO] * nv, residuals(rows, gamma, x), rows)
             x = [a + b for a, b in zip(x, step, strict=True)]
         worst: Expr = ZERO
         for r in residuals(rows, gamma, x):
             worst = absolute(r) if worst is ZERO else maximum(worst, absolute(r))
         return x[:nv], [-y for y in x[nv:]], worst
 
-    def _back(self, right: list[Expr]) -> list[Expr]:
+    def _back(self, f: list[Expr], gamma: list[Expr], rows: list[dict[int, Expr]]) -> list[Expr]:
         """(L D Lᵀ)⁻¹ of a right-hand side."""
-        x = list(right)
+        x = [*f, *gamma]
+        for k, weight in self.lent.items():
+            for j, entry in rows[k].items():
+                x[j] = x[j] + entry * (weight * gamma[k])
         for pivot, column in zip(self.order, self.columns, strict=True):
             if x[pivot] is not ZERO:
                 for i, entry in column.items():
@@ -125,7 +133,8 @@ def factor(saddle: Saddle, names: Sequence[str] = ()) -> Factor:
     Raises:
         DerivationError: a velocity has no inertia and no row that touches it.
     """
-    work = _Elimination(saddle)
+    lent = lenders(saddle)
+    work = _Elimination(with_lent(saddle, lent))
     order: list[int] = []
     columns: list[Mapping[int, Expr]] = []
     reciprocals: list[Expr] = []
@@ -135,7 +144,32 @@ def factor(saddle: Saddle, names: Sequence[str] = ()) -> Factor:
         order.append(pivot)
         columns.append(column)
         reciprocals.append(reciprocal)
-    return Factor(saddle, tuple(order), tuple(columns), tuple(reciprocals))
+    return Factor(saddle, tuple(order), tuple(columns), tuple(reciprocals), lent)
+
+
+def lenders(saddle: Saddle) -> dict[int, Expr]:
+    """Rows that touch a velocity without inertia which no row defines, and their Λ."""
+    inertia = {i: entry for (i, j), entry in saddle.M.items() if i == j and not vanishes(entry)}
+    helped = {*range(saddle.nv)} - inertia.keys() - {*saddle.defines.values()}
+    found = {}
+    for k, row in enumerate(saddle.rows()):
+        if helped & row.keys():
+            moved = [inertia[j] for j in sorted(row) if j in inertia] or list(inertia.values())[:1]
+            found[k] = sum(moved, ZERO) if moved else ONE
+    return found
+
+
+def with_lent(saddle: Saddle, lent: Mapping[int, Expr]) -> Saddle:
+    """The saddle with M + Gᵀ Λ G; what then has inertia needs no row that defines it."""
+    M, rows = dict(saddle.M), saddle.rows()
+    for k, weight in lent.items():
+        for i, entry in rows[k].items():
+            for j in rows[k]:
+                if j <= i:
+                    M[i, j] = M.get((i, j), ZERO) + entry * weight * rows[k][j]
+    heavy = {i for (i, j), entry in M.items() if i == j and not vanishes(entry)}
+    defines = {k: j for k, j in saddle.defines.items() if j not in heavy}
+    return Saddle(saddle.nv, saddle.nc, M, saddle.G, defines)
 
 
 class _Elimination:
@@ -160,7 +194,7 @@ class _Elimination:
         self.left = set(range(n))
         self.defines = {self.nv + k: j for k, j in saddle.defines.items()}
         self.massless = {j for j in range(self.nv) if self.diagonal[j] is ZERO}
-        self.served: set[int] = set()
+        self.defined: set[int] = set()  # velocities whose row is gone: they go next
         self.waiting = {i: self._awaited(i) for i in range(n)}
 
     def _awaited(self, i: int) -> set[int]:
@@ -170,12 +204,12 @@ class _Elimination:
         """
         if i < self.nv:
             return set()
-        later = self.massless if i in self.defines else self.massless - {*self.defines.values()}
+        later = self.massless if i in self.defines else set()
         return {j for j in self.off[i] if j < self.nv} - later
 
     def next_pivot(self, names: Sequence[str]) -> int:
         """The unknown of least degree among those that may go; leaves of the tree first."""
-        able = [i for i in self.served & self.left or self.left if self._may_go(i)]
+        able = [i for i in self.defined & self.left or self.left if self._may_go(i)]
         if not able:
             stuck = min(self.left)
             name = names[stuck] if stuck < len(names) else f"velocity {stuck}"
@@ -189,7 +223,7 @@ class _Elimination:
     def _may_go(self, i: int) -> bool:
         if i >= self.nv:
             return not self.waiting[i]
-        return i in self.served or i not in self.massless
+        return i in self.defined or i not in self.massless
 
     def eliminate(self, pivot: int) -> tuple[Mapping[int, Expr], Expr]:
         """Takes the pivot out; returns its column of L and the reciprocal of its pivot."""
@@ -209,17 +243,9 @@ class _Elimination:
         self.left.discard(pivot)
         for i in column:
             self.waiting[i].discard(pivot)
-        if not is_velocity:
-            self._serve(pivot, column)
+        if pivot in self.defines:
+            self.defined.add(self.defines[pivot])
         return column, reciprocal
-
-    def _serve(self, row: int, column: Mapping[int, Expr]) -> None:
-        """Lets one velocity without inertia go next: the row's own, or one that it touches."""
-        own = self.defines.get(row)
-        free = self.massless - self.served - {*self.defines.values()}
-        touched = [own] if own is not None else sorted(free & column.keys())
-        if touched:
-            self.served.add(min(touched, key=lambda j: len(self.off[j])))
 
     def _update_diagonal(self, i: int, amount: Expr, by_velocity: bool) -> None:
         """A row keeps the part that velocities gave apart: it is the scale of its ρ."""

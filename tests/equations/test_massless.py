@@ -1,0 +1,112 @@
+"""Bodies and velocities without inertia: determined where something holds them, else refused."""
+
+import math
+
+import numpy as np
+import pytest
+
+from liaison.equations import FORMALISMS
+from liaison.errors import DerivationError
+from liaison.expr import symbol
+from liaison.model import (
+    Actuator,
+    Body,
+    Composition,
+    Coordinate,
+    Gravity,
+    Joint,
+    Marker,
+    Mechanism,
+    PrescribedMotion,
+    Revolute,
+    Rotation,
+    Start,
+)
+from liaison.program import to_numpy
+from liaison.program.lower import lower
+from liaison.tree import assemble, span
+
+ROUNDING = 1e-11
+
+
+def rod(name: str, mass: float) -> Body:
+    i = mass / 12
+    return Body(name, mass, (0.5, 0, 0), ((0, 0, 0), (0, i, 0), (0, 0, i)))
+
+
+def hinge(name: str, a: Marker, b: Marker) -> Joint:
+    return Joint(name, Revolute(), a, b)
+
+
+def at(body: str, x: float = 0) -> Marker:
+    return Marker(body, p=(x, 0, 0))
+
+
+def parallelogram(coupler: float, *, forces=(), constraints=(), d=None) -> Mechanism:
+    """Two equal cranks of one meter and a coupler between them."""
+    return Mechanism(
+        "parallelogram",
+        (rod("left", 1.0), rod("right", 1.0), rod("coupler", coupler)),
+        (
+            hinge("A", at("ground"), at("left")),
+            hinge("B", at("left", 1), at("coupler")),
+            hinge("C", at("coupler", 1), at("right", 1)),
+            Joint("D", d or Revolute(), at("ground", 1), at("right")),
+        ),
+        forces=(Gravity((0, -9.81, 0)), *forces),
+        constraints=constraints,
+        starts=(Start("A", 1.0), Start("B", -1.0)),
+    )
+
+
+def acceleration(mechanism: Mechanism, formalism: str, label: str = "A'", cuts=()) -> float:
+    tree = span(mechanism, cuts=cuts)
+    equations = FORMALISMS[formalism](tree)
+    state = assemble(tree)
+    kernel = to_numpy(lower(equations))
+    found = kernel.call("forward", t=0.0, q=state.q, v=state.v)
+    assert found["residual"][0] < ROUNDING
+    names = [x.name for x in equations.labels["v"]]
+    return float(found["vdot"][names.index(label)])
+
+
+def expected(coupler: float, torque: float = 0.0) -> float:
+    """One freedom: (2/3 + m) θ̈ = −(1 + m) g cos θ + torque."""
+    return (torque - (1 + coupler) * 9.81 * math.cos(1.0)) / (2 / 3 + coupler)
+
+
+@pytest.mark.parametrize("formalism", ["newton_euler", "lagrange"])
+@pytest.mark.parametrize("cut", ["A", "B", "C", "D"])
+@pytest.mark.parametrize("coupler", [0.0, 0.7])
+def test_a_coupler_may_be_massless_wherever_the_loop_is_cut(formalism, cut, coupler):
+    m = parallelogram(coupler, forces=(Actuator("motor", Coordinate("D"), 2.0),))
+    label = "D'"  # equal to that of A, and kept where D is cut
+    found = acceleration(m, formalism, label, cuts=(cut,))
+    assert found == pytest.approx(expected(coupler, 2.0), rel=ROUNDING)
+
+
+@pytest.mark.parametrize("cut", ["A", "D"])
+def test_a_composition_is_welded_where_it_is_cut(cut):
+    m = parallelogram(0.7, d=Composition((Rotation("z"),)))
+    found = acceleration(m, "newton_euler", "D'", cuts=(cut,))
+    assert found == pytest.approx(expected(0.7), rel=ROUNDING)
+
+
+def test_an_imposed_motion_moves_what_has_no_mass():
+    t = symbol("t")
+    ghostly = Mechanism(
+        "hand",
+        (Body("hand"), rod("bar", 1.0)),
+        (hinge("A", at("ground"), at("hand")), hinge("B", at("ground"), at("bar"))),
+        constraints=(PrescribedMotion("drive", "A", 0.5 * t * t),),
+    )
+    equations = FORMALISMS["newton_euler"](span(ghostly))
+    found = to_numpy(lower(equations)).call("forward", t=0.0, q=np.zeros(2), v=np.zeros(2))
+    assert found["vdot"] == pytest.approx([1.0, 0.0], abs=ROUNDING)
+    assert found["lam"] == pytest.approx([0.0], abs=ROUNDING)
+
+
+def test_what_nothing_holds_is_refused_by_name():
+    m = Mechanism("hand", (Body("hand"),), (hinge("A", at("ground"), at("hand")),))
+    with pytest.raises(DerivationError, match='nothing gives "A\'" inertia'):
+        lower(FORMALISMS["newton_euler"](span(m))).entry("forward")
