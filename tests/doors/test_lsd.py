@@ -149,7 +149,9 @@ def test_a_frame_is_motions_one_after_another_on_a_body():
     assert [number(x) for x in array(found.R)[:, 0]] == pytest.approx([0, 1, 0], abs=1e-15)
 
 
-@pytest.mark.parametrize("text", ["crank", "crank.frame", "0 @ crank", "1 @ crank", "[0,0,0] @ crank"])
+@pytest.mark.parametrize(
+    "text", ["crank", "crank.frame", "0 @ crank", "1 @ crank", "[0,0,0] @ crank"]
+)
 def test_null_frame_and_identity_are_the_body_itself(text):
     found = marker(text)
     assert found.body == "crank"
@@ -285,8 +287,8 @@ def test_a_link_of_several_motions_takes_them_in_order():
 
 @pytest.mark.parametrize(
     "text",
-    ["(x)", "(x) dof = 3", "(x) dof = [x^2,0,0]", "(x) dof = [x+1,0,0]", "(x, y) dof = x || [1,0,0]",
-     "(x) dof1 = x || [1,0,0], dof2 = x || [0,1,0]", "(x) dof = 2*x || [1,0,0]", " dof = [1,0,0]",
+    ["(x)", "(x) dof = 3", "(x) dof = [x^2,0,0]", "(x) dof = [x+1,0,0]",
+     "(x, y) dof = x || [1,0,0]","(x) dof1 = x || [1,0,0], dof2 = x || [0,1,0]", "(x) dof = 2*x || [1,0,0]", " dof = [1,0,0]",
      "(x) dof = x || [x,0,0]", "(x) dof = [1,0,0] ++ x || [0,1,0]", "(x, x) dof = [x,0,0]",
      "(x) dof = [x,0,0] ++ x || [0,1,0]"],
 )  # fmt: skip
@@ -408,8 +410,7 @@ def test_an_effort_that_does_no_work_is_refused(effort):
 
 def test_imposed_motion_and_relations():
     mechanism = with_base(
-        "impose A = 2 rad/s * t ; let gear = require B.angle = -2*A ;"
-        "require B.slide' = 3 cm * A' ;"
+        "impose A = 2 rad/s * t ; let gear = require B.angle = -2*A ;require B.slide' = 3 cm * A' ;"
     )
     imposed, gear, rolling = mechanism.constraints
     assert imposed == PrescribedMotion("imposed_A", "A", 2 * symbol("t"))
@@ -420,7 +421,7 @@ def test_imposed_motion_and_relations():
 
 def test_parameters_inputs_outputs_and_events():
     mechanism = with_base(
-        "parameter k = 3 kN/m between 1 N/m and 5 kN/m ; parameter L in mm ; parameter c = 4 in cm ;"
+        "parameter k = 3 kN/m between 1 N/m and 5 kN/m ; parameter L in mm ; parameter c = 4 in cm;"
         "input u = 2 N ; let half = k/2 ; output x = half * B.slide in kN ;"
         "event e when A - 90 deg rising stop ; event f when A falling ; event g when A ;"
     )

@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import Any
 
 from liaison.errors import Place, TextError
+from liaison.expr import collector_paused
 from liaison.model import Body, Gravity, Mechanism
 
 from .lsd_bodies import body_of
@@ -41,8 +42,9 @@ def read_lsd(text: str, file: str = "text") -> Mechanism:
         NamingError: a name that is not declared, or declared twice.
         ModelError: a description that no mechanism can have.
     """
-    source, statements = parse(text, file)
-    return _Reading(Book(source), statements).mechanism()
+    with collector_paused():
+        source, statements = parse(text, file)
+        return _Reading(Book(source), statements).mechanism()
 
 
 def read_value(text: str, file: str = "value") -> tuple[Any, str]:
@@ -74,6 +76,7 @@ class _Reading:
     def mechanism(self) -> Mechanism:
         """Everything, in an order in which each thing finds what it needs."""
         self.collect()
+        self.rest.read_early()
         for name in self.book.bodies:
             self.make_body(name)
         joined = [joint_of(*thing, self.book) for thing in self.of_kind("join")]
@@ -86,9 +89,14 @@ class _Reading:
             self.rest.inputs += inputs
         for thing in (*self.of_kind("impose"), *self.of_kind("require")):
             self.rest.relation(*thing)
-        self.rest.read_deferred()
+        self.rest.read_late()
         self.evaluate_lets()
         self.check_all_used()
+        if not self.bodies:
+            raise TextError(
+                f"{self.book.source.file}: the text describes no body.",
+                hint="Begin with 'let NAME = body mass = 1 kg, inertia = 0 end ;'.",
+            )
         return self.finished([joint.joint for joint in joined])
 
     def of_kind(self, kind: str) -> list[tuple[str | None, Node, Place]]:
@@ -116,6 +124,8 @@ class _Reading:
             self.book.bodies[name] = thing
         elif thing.kind in ("join", "apply", "impose", "require"):
             self.things.append((name, thing, place))
+            if thing.kind == "join":
+                self.book.joint_names.add(name)
         else:
             self.book.lets[name] = thing
 

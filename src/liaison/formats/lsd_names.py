@@ -44,6 +44,7 @@ class Book:
         self.make_body: Callable[[str], None] = lambda name: None
         self.bodies: dict[str, Node] = {}
         self.joints: dict[str, Joint] = {}
+        self.joint_names: set[str] = set()  # of joints that are not made yet, too
         self.labels: set[str] = set()
         self.aliases: dict[str, Quantity] = {}
         self.given: dict[str, Given] = {}
@@ -211,6 +212,9 @@ class Book:
             known = [GROUND, *self.bodies, *frames]
             base = word.partition(".")[0]
             return no_such("body", base, known, place, order=[*self.bodies])
+        if word.partition(".")[0] in self.joint_names - self.joints.keys():
+            said = f"{path!r} is a coordinate; bodies, frames and parameters do not depend on it."
+            return TextError(said, place=place)
         if word in self.joints and not path.endswith("'"):
             return no_such("coordinate", path, self.joints[word].coordinates, place)
         if word.rpartition(".")[0] in self.joints or path.endswith("'"):
@@ -245,7 +249,8 @@ def no_such(
         listed: what to show for `declared`, when it is part of the language.
     """
     known = sorted(set(declared))
-    near = difflib.get_close_matches(name, known, n=1)
+    near = [n for n in known if n.lower() == name.lower()]
+    near = near or difflib.get_close_matches(name, known, n=1)
     near = near or [n for n in known if len(n) == len(name) <= 3 and n[0] == name[0]]
     near = near or [n for n in order if n[:1].lower() == name[:1].lower()]
     guess = f"; did you mean {near[0]!r}?" if near else "."

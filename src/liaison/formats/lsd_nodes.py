@@ -9,7 +9,7 @@ Public names: Node, Source, Builder, TooDeep, MAX_DEPTH.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from liaison.errors import Place
 
@@ -39,9 +39,7 @@ class Source:
         return Place(self.file, line, column, text.replace("\t", " "), length)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """One construct: its kind, its parts (nodes and words), and where it begins."""
 
     kind: str
@@ -71,7 +69,10 @@ class Builder:
 
 def make(kind: str, children: list[Any]) -> Node:
     """A node over its children, reaching from the first to the last one on the same line."""
-    depth = 1 + max((c.depth for c in children if isinstance(c, Node)), default=0)
+    depth = 1
+    for child in children:
+        if type(child) is Node and child.depth >= depth:
+            depth = child.depth + 1
     first: Any = children[0] if children else None
     last: Any = children[-1] if children else None
     line, column = getattr(first, "line", 1), getattr(first, "column", 1)

@@ -46,7 +46,8 @@ class Statements:
         self.events: list[Event] = []
         self.outputs: list[Output] = []
         self.constraints: list[Constraint] = []
-        self.later: list[Callable[[], None]] = []
+        self.early: list[Callable[[], Any]] = []
+        self.later: list[Callable[[], Any]] = []
         self.given_places: dict[str, Place] = {}
 
     def declare(self, statement: Node) -> None:
@@ -58,8 +59,13 @@ class Statements:
         )
         getattr(self, f"_{statement.kind}")(statement, place)
 
-    def read_deferred(self) -> None:
-        """Second pass, when all coordinates are known."""
+    def read_early(self) -> None:
+        """Second pass, when all names are known: parameters and inputs."""
+        for read in self.early:
+            read()
+
+    def read_late(self) -> None:
+        """Last pass, when all coordinates are known."""
         for read in self.later:
             read()
 
@@ -77,7 +83,10 @@ class Statements:
             self.book.given[name] = lambda unit: self.parameter(statement, name, unit, place)
             return
         self.book.declare(name, place)
-        self.book.add_parameter(self.parameter(statement, name, "", place))
+        self.book.symbols[name] = Quantity(symbol(name), None)
+        self.early.append(
+            lambda: self.book.add_parameter(self.parameter(statement, name, "", place))
+        )
 
     def parameter(self, statement: Node, name: str, unit: str, place: Place) -> Parameter:
         """The record: value, unit and bounds; all constants."""
@@ -123,6 +132,11 @@ class Statements:
 
     def _input(self, statement: Node, place: Place) -> None:
         name = self.book.declare(str(statement.parts[1]), place)
+        self.book.symbols[name] = Quantity(symbol(name), None)
+        self.early.append(lambda: self.input(statement, name, place))
+
+    def input(self, statement: Node, name: str, place: Place) -> None:
+        """A quantity given at run time; zero unless the text says otherwise."""
         record = self.parameter(statement, name, "", place)
         default = 0 if record.value is None else record.value
         self.inputs.append(Input(name, record.unit, default, place=place))

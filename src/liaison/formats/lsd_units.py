@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeAlias
 
-from liaison.errors import Place, TextError
+from liaison.errors import LiaisonError, Place, TextError
 from liaison.expr import PI, Expr
 from liaison.units import unit_named
 
@@ -62,12 +63,21 @@ def _word(word: str, n: int) -> str:
 
 def unit_of(text: str, place: Place | None = None) -> tuple[Fraction | Expr, Dimension]:
     """Factor to SI (exact; `deg` is π/180) and dimension of a unit such as 'kg*m^2/s'."""
+    try:
+        return _unit(text)
+    except LiaisonError as error:
+        error.place = place
+        raise
+
+
+@lru_cache(maxsize=1000)
+def _unit(text: str) -> tuple[Fraction | Expr, Dimension]:
     factor, turns, total = Fraction(1), 0, [0, 0, 0, 0]
     for operator, word, exponent in re.findall(r"([*/]?)([^\W\d]+|°)(?:\^(-?\d+))?", text):
         power = int(exponent[:6] or 1) * (-1 if operator == "/" else 1)
         if abs(power) > MAX_UNIT_EXPONENT:
-            raise TextError(f"the exponent {power} of unit {word!r} is too large.", place=place)
-        unit = unit_named(word, place)
+            raise TextError(f"the exponent {power} of unit {word!r} is too large.")
+        unit = unit_named(word)
         factor *= unit.factor**power
         turns += power if unit.pi else 0
         total = [a + power * b for a, b in zip(total, unit.dimension, strict=True)]

@@ -14,6 +14,7 @@ from pathlib import PurePath
 from typing import Any, final
 
 from liaison.errors import LiaisonError, ModelError, NamingError, TextError
+from liaison.expr import collector_paused
 from liaison.model import (
     Body,
     Coupling,
@@ -30,7 +31,7 @@ from liaison.model import (
 )
 from liaison.spatial import identity, is_zero, product, rotation_onto_z
 
-from .urdf_links import body_of, pose_in
+from .urdf_links import body_of, colors_in, pose_in
 from .urdf_xml import Element, elements_of, number_in, numbers_in
 
 JOINT_TYPES: dict[str, type[JointType]] = {
@@ -88,10 +89,12 @@ def reading_of_urdf(
         ModelError: a description that no mechanism can have.
     """
     data = text.encode() if isinstance(text, str) else text
-    root = elements_of(data, file)
-    if root.tag != "robot":
-        raise TextError(f"the root is {root}; a URDF file begins with <robot>.", place=root.place)
-    return _Robot(root, floating, strict).reading()
+    with collector_paused():
+        root = elements_of(data, file)
+        if root.tag != "robot":
+            said = f"the root is {root}; a URDF file begins with <robot>."
+            raise TextError(said, place=root.place)
+        return _Robot(root, floating, strict).reading()
 
 
 class _Robot:
@@ -110,7 +113,8 @@ class _Robot:
         name = self.root.get("name")
         if not self.links:
             raise TextError(f"{self.root} has no <link>.", place=self.root.place)
-        bodies = [body_of(link, self.root, self.strict, self.notes) for link in self.links.values()]
+        colors = colors_in(self.root)
+        bodies = [body_of(link, colors, self.strict, self.notes) for link in self.links.values()]
         joints = [self.joint(element) for element in self.joints.values()]
         base = self.base()
         self.check_tree(base)

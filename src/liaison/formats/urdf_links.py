@@ -1,6 +1,6 @@
 """Links of a URDF file: inertia judged and, where told so, repaired; shapes with their colours.
 
-Public names: body_of, pose_in, exact_angle.
+Public names: body_of, colors_in, pose_in, exact_angle.
 """
 
 from __future__ import annotations
@@ -58,11 +58,18 @@ def pose_in(element: Element) -> tuple[Array, Array]:
     return R, p
 
 
-def body_of(link: Element, root: Element, strict: bool, notes: list[str]) -> Body:
+def colors_in(root: Element) -> dict[str, str]:
+    """The colours of the materials that a robot names for all its links."""
+    return {
+        material.attributes.get("name", ""): _color(material) for material in root.all("material")
+    }
+
+
+def body_of(link: Element, colors: dict[str, str], strict: bool, notes: list[str]) -> Body:
     """The body of a link: its mass geometry in the link's frame, its shapes."""
     name = link.get("name")
     mass, com, inertia = _inertial(link, strict, notes)
-    shapes = _shapes(link, root, notes)
+    shapes = _shapes(link, colors, notes)
     rows: Any = tuple(tuple(row) for row in inertia)
     try:
         return Body(name, mass, tuple(com), rows, shapes, place=link.place)
@@ -136,9 +143,8 @@ def _nearest(moments: Any, axes: Any) -> Array:
 # ---- shapes
 
 
-def _shapes(link: Element, root: Element, notes: list[str]) -> tuple[Any, ...]:
+def _shapes(link: Element, colors: dict[str, str], notes: list[str]) -> tuple[Any, ...]:
     """The visual shapes, or the collision shapes where there is no visual."""
-    colors = {m.attributes.get("name", ""): _color(m) for m in root.all("material")}
     shown = link.all("visual") or link.all("collision")
     return tuple(
         shape for visual in shown if (shape := _shape(visual, colors, link, notes)) is not None
