@@ -104,6 +104,10 @@ def test_controllers_with_a_fixed_step_that_does_not_divide_the_period(kernel):
 def test_a_controller_that_fails_is_heard(kernel):
     with pytest.raises(SimulationError, match="controller of input 'motor' gave nan at t = 0"):
         moved(kernel, inputs={"motor": (0.1, lambda t, state: float("nan"))})
+    with pytest.raises(SimulationError, match=r"gave inf at t = 0\.5") as found:
+        moved(kernel, inputs={"motor": (0.5, lambda t, state: np.inf if t > 0.4 else 1.0)})
+    assert found.value.status == "controller failed"
+    assert found.value.trajectory.t[-1] == 0.5
     with pytest.raises(ZeroDivisionError):
         moved(kernel, inputs={"motor": (0.1, lambda t, state: 1 / 0)})
 

@@ -5,7 +5,7 @@
 A formula may use the labels of the mechanism. A table is (times, values), joined by a natural
 cubic spline, or (times, values, "linear"); outside its times the end values hold. A `Table` of
 formulas is taken as a function of time. A controller is (period, f): f(t, state) is called every
-period [s] from the start on, its value held in between.
+period [s] from the start on, its value held in between; what it raises ends the run.
 
 Public names: Table, Controller, Inputs, inputs_of, cubic_pieces, linear_pieces, resolve.
 """
@@ -57,7 +57,7 @@ class Controller:
         if not math.isfinite(found):
             raise SimulationError(
                 f"the controller of input {self.name!r} gave {found} at t = {t:g} s.",
-                status="failed",
+                status="controller failed",
                 t=t,
             )
         return found

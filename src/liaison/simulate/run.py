@@ -28,7 +28,7 @@ from .plan import arrays_of, plan_of
 from .projection import Projection
 from .report import Outcome, outcome_of, trajectory_of
 from .settings import Settings
-from .trajectory import INTERRUPTED, TIME_LIMIT, Trajectory
+from .trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
 
 DEFAULT_SERIES = ("energy", "outputs", "poses", "closure")
 """Entries evaluated at the recorded states, where the program has them."""
@@ -217,20 +217,13 @@ class Run:
         on_failure: str = "raise",
     ) -> Trajectory:
         """Goes on to the end, and returns the trajectory; see `simulate`."""
-        began = shown = time.perf_counter()
-        ended = ""
         try:
-            while not self.is_over and not ended:
-                self.go()
-                now = time.perf_counter()
-                if progress is not None and (now - shown > 0.1 or self.is_over):
-                    shown = now
-                    progress(self.fraction)
-                if time_limit is not None and now - began > time_limit and not self.is_over:
-                    ended = TIME_LIMIT
+            ended = self._to_the_end(time_limit, progress)
+            outcome = outcome_of(self.plan, self.arrays, self.status, ended)
         except KeyboardInterrupt:
-            ended = INTERRUPTED
-        outcome = outcome_of(self.plan, self.arrays, self.status, ended)
+            outcome = outcome_of(self.plan, self.arrays, self.status, INTERRUPTED)
+        except SimulationError as refusal:
+            outcome = Outcome(FAILED, refusal.message, refusal.hint, refusal.status)
         found = self.trajectory(series, outcome)
         if outcome.is_failure and on_failure == "raise":
             raise SimulationError(
@@ -241,6 +234,21 @@ class Run:
                 hint=outcome.hint,
             )
         return found
+
+    def _to_the_end(
+        self, time_limit: float | None, progress: Callable[[float], None] | None
+    ) -> str:
+        """Goes on until the run is over; TIME_LIMIT if the time is over first."""
+        began = shown = time.perf_counter()
+        while not self.is_over:
+            self.go()
+            now = time.perf_counter()
+            if progress is not None and (now - shown > 0.1 or self.is_over):
+                shown = now
+                progress(self.fraction)
+            if time_limit is not None and now - began > time_limit and not self.is_over:
+                return TIME_LIMIT
+        return ""
 
     def trajectory(self, series: Sequence[str] = (), outcome: Outcome | None = None) -> Trajectory:
         """What was recorded so far, with series evaluated there."""
