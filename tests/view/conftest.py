@@ -15,18 +15,10 @@ from liaison.units import Label
 
 # software rendering, and no talk with the outside
 FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--no-first-run",
-    "--disable-sync",
-    "--disable-component-update",
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--hide-scrollbars",
-]
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+    "--no-first-run", "--disable-sync", "--disable-component-update", "--use-gl=angle",
+    "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--hide-scrollbars",
+]  # fmt: skip
 FORCES = ("Mx", "My", "Mz", "Fx", "Fy", "Fz")
 
 

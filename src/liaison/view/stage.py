@@ -89,7 +89,6 @@ class Stage:
     def _set_ground(self) -> None:
         """Light, a grid below the motion that takes its shadow, the world's axes."""
         drawn, size = self.drawn, self.drawn.size
-        self.scene.configure_environment_map("studio", environment_intensity=0.3)
         middle = (drawn.reached.min(axis=0) + drawn.reached.max(axis=0)) / 2
         low = float((drawn.reached @ drawn.up).min()) - 0.12 * size
         cell = _round_number(size / 2.5)
