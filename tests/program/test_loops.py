@@ -12,9 +12,13 @@ import pytest
 from program_samples import require_c
 
 from liaison.errors import NamingError, ProgramError
+from liaison.expr import symbol
 from liaison.program import (
+    Entry,
+    Program,
     at,
     compile_loops,
+    entry_at,
     f64,
     floor,
     fmax,
@@ -25,6 +29,7 @@ from liaison.program import (
     loop,
     loops_to_c,
     ptr,
+    to_llvm,
 )
 from liaison.program.compile_c import compile_c_text
 from liaison.program.loops_compile import CTYPES
@@ -162,6 +167,13 @@ def euler(f: kernel, n: i64, dt: f64, q: ptr, none: ptr, out: ptr) -> None:
         q[0] = q[0] + dt * out[0]
 
 
+@loop
+def in_turn(n: i64, order: iptr, entries: iptr, q: ptr, none: ptr) -> None:
+    for i in range(n):
+        f = entry_at(entries, order[i])
+        f(float(i), at(q, i), none, none, none, none, at(q, i + 1), none)
+
+
 def as_c(function):
     """The loop through the system's C compiler, taking arrays for pointers."""
     require_c()
@@ -236,6 +248,18 @@ def test_a_kernel_pointer_is_called_from_a_loop(backend):
     assert plain[0] == machine[0]
 
 
+@pytest.mark.parametrize("backend", [*BACKENDS, pytest.param(lambda f: f, id="python")])
+def test_kernels_are_taken_from_a_table_of_addresses(backend):
+    q, t = symbol("q[0]"), symbol("t")
+    entries = {"double": Entry("double", (2 * q + t,)), "square": Entry("square", (q * q,))}
+    kernel = to_llvm(Program("two", entries, {q: ("q", 0), t: ("t", 0)}), cache=False)
+    addresses = np.array([kernel.address("double"), kernel.address("square")])
+    values = np.array([3.0, 0, 0, 0, 0])
+    order = np.array([0, 1, 1, 0])
+    backend(in_turn)(4, order, addresses, values, np.zeros(1))
+    assert list(values) == [3, 6, 36, 1296, 2595]
+
+
 def test_loops_of_enclosing_functions_differ_by_their_constants():
     def scaled_by(factor):
         @loop
@@ -299,6 +323,12 @@ def adds_to_a_pointer(x: ptr) -> f64:
 
 
 @loop
+def entry_of_floats(x: ptr) -> None:
+    f = entry_at(x, 0)
+    f(0.0, x, x, x, x, x, x, x)
+
+
+@loop
 def prints(n: i64) -> None:
     print(n)
 
@@ -349,6 +379,7 @@ REFUSED = [
     (changes_type, "'s' began as i64, not f64"),
     (slices, "Slice is not in the subset"),
     (adds_to_a_pointer, "i64 is wanted here, not ptr"),
+    (entry_of_floats, "entry_at cannot be called from a loop"),
     (prints, "print cannot be called from a loop"),
     (knows_not, "the name 'nowhere' is not known here"),
     (chained, "one comparison at a time"),

@@ -2,7 +2,7 @@
 
 from .door import Bound
 from .kernel import Kernel, MachineKernel
-from .loops import Loop, at, f64, floor, fmax, fmin, i64, iptr, kernel, loop, ptr
+from .loops import Loop, at, entry_at, f64, floor, fmax, fmin, i64, iptr, kernel, loop, ptr
 from .loops_c import loops_to_c
 from .loops_compile import CompiledLoops, compile_loops
 from .lower import lower
@@ -22,6 +22,7 @@ __all__ = [
     "at",
     "compile_c",
     "compile_loops",
+    "entry_at",
     "f64",
     "floor",
     "fmax",

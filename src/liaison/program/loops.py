@@ -18,13 +18,14 @@ gives machine code, `loops_to_c([axpy])` gives text. The subset:
 - sqrt sin cos tan asin acos atan atan2 exp log pow copysign isfinite from `math`, and `fmin`,
   `fmax`, `floor` from here;
 - calls of other loops, and of kernels `f(t, q, v, u, p, x, out, work)`;
+- `f = entry_at(addresses, i)` is the kernel whose address is `addresses[i]` (an `iptr`);
 - numbers, and flat tuples of numbers (`A[i]`), from the module or an enclosing function;
 - a local name keeps the type of its first value: begin a sum of floats with 0.0.
 
 Two differences: where plain Python raises (division by zero, sqrt(-1)), compiled code gives
 inf or NaN; and plain Python's `at` cannot go backwards.
 
-Public names: loop, Loop, f64, i64, ptr, iptr, kernel, at, fmin, fmax, floor.
+Public names: loop, Loop, f64, i64, ptr, iptr, kernel, at, entry_at, fmin, fmax, floor.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from typing import Generic, ParamSpec, TypeAlias, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from .kernel import Function
+from .kernel import SIGNATURE, Function
 
 f64: TypeAlias = float
 i64: TypeAlias = int
@@ -75,6 +76,20 @@ def loop(function: Callable[P, R]) -> Loop[P, R]:
 def at(pointer: Pointer, n: int) -> Pointer:
     """The pointer n elements further on."""
     return pointer[n:]
+
+
+def entry_at(addresses: iptr, i: int) -> Function:
+    """The kernel at an address from a table of them, as `Kernel.address` gives it.
+
+    Loops that choose a kernel while they run take it from such a table. Whoever makes the table
+    keeps the kernels alive.
+    """
+    call = SIGNATURE(int(addresses[i]))
+
+    def run(t: float, *arrays: ptr) -> None:
+        call(t, *(array.ctypes.data for array in arrays))
+
+    return run
 
 
 def fmin(x: float, y: float) -> float:

@@ -174,6 +174,7 @@ FORMS = {
     "convert": "(({type}){0})",
     "load": "{0}[{1}]",
     "offset": "({0} + {1})",
+    "entry": "((liaison_kernel)(intptr_t){0}[{1}])",
     "choice": "({0} ? {1} : {2})",
     **{name: f"{name}_{{kind}}({{0}}, {{1}})" for name in ("min", "max", "floordiv", "mod")},
     "abs": "abs_{kind}({0})",

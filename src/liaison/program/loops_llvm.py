@@ -221,6 +221,10 @@ class _Printer:
         pointer, index = (self.value(a) for a in value.args)
         return self.offset(pointer, "f64" if value.type == "ptr" else "i64", index)
 
+    def value_entry(self, value: Value) -> str:
+        pointer, index = (self.value(a) for a in value.args)
+        return self.fresh(f"load ptr, ptr {self.offset(pointer, 'i64', index)}, align 8")
+
     def value_table(self, value: Value) -> str:
         name = f"@{self.names[self.routine.loop]}.table{len(self.tables)}"
         kind = IR[value.type]

@@ -198,6 +198,8 @@ class Values:
         """A call of a function the subset knows."""
         if callee is loops.at and len(args) == 2 and args[0].type in ELEMENT:
             return Value("offset", args[0].type, (args[0], self.fit(node, args[1], "i64")))
+        if callee is loops.entry_at and len(args) == 2 and args[0].type == "iptr":
+            return Value("entry", "kernel", (args[0], self.fit(node, args[1], "i64")))
         if callee in (min, max) and len(args) == 2:
             x, y = self.alike(node, *args)
             return Value("min" if callee is min else "max", x.type, (x, y))
