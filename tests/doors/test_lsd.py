@@ -288,7 +288,8 @@ def test_a_link_of_several_motions_takes_them_in_order():
 @pytest.mark.parametrize(
     "text",
     ["(x)", "(x) dof = 3", "(x) dof = [x^2,0,0]", "(x) dof = [x+1,0,0]",
-     "(x, y) dof = x || [1,0,0]","(x) dof1 = x || [1,0,0], dof2 = x || [0,1,0]", "(x) dof = 2*x || [1,0,0]", " dof = [1,0,0]",
+     "(x, y) dof = x || [1,0,0]",
+     "(x) dof1 = x || [1,0,0], dof2 = x || [0,1,0]", "(x) dof = 2*x || [1,0,0]", " dof = [1,0,0]",
      "(x) dof = x || [x,0,0]", "(x) dof = [1,0,0] ++ x || [0,1,0]", "(x, x) dof = [x,0,0]",
      "(x) dof = [x,0,0] ++ x || [0,1,0]"],
 )  # fmt: skip

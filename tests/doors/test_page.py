@@ -1,0 +1,32 @@
+"""Every block of the language reference is read."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from liaison.formats import read_lsd
+from liaison.formats.lsd_forces import FORCE_KINDS
+from liaison.formats.lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS
+from liaison.formats.lsd_joints import JOINT_TYPES, SYNONYMS
+from liaison.formats.lsd_shapes import SHAPES
+from liaison.units import UNITS
+
+PAGE = (Path(__file__).parents[2] / "docs" / "lsd.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```lsd ?(\w*)\n(.*?)```", PAGE, re.S)
+(BASE,) = [text for kind, text in BLOCKS if kind == "base"]
+
+
+@pytest.mark.parametrize(("kind", "text"), BLOCKS, ids=lambda part: part.strip()[:30])
+def test_a_block_of_the_page_is_read(kind, text):
+    mechanism = read_lsd(BASE + text if kind == "more" else text)
+    assert mechanism.joints
+
+
+@pytest.mark.parametrize(
+    "words", [FUNCTIONS, VECTOR_FUNCTIONS, FORCE_KINDS, JOINT_TYPES, SYNONYMS, SHAPES, UNITS],
+    ids=["functions", "of vectors", "forces", "joints", "other words", "shapes", "units"],
+)  # fmt: skip
+def test_every_word_of_the_language_is_on_the_page(words):
+    on_page = set(re.findall(r"\w+", PAGE))
+    assert set(words) <= on_page
