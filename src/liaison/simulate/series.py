@@ -78,11 +78,17 @@ class Series:
         return {x: (Label(x, units[k % len(units)]), flat[:, k]) for k, x in enumerate(names)}
 
     def at(self, spot: resampling.Spot, t: Array) -> Series:
-        """The series at other instants: poses on shortest arcs, the rest on straight lines."""
+        """The series at other instants: poses on shortest arcs, the rest on cubics.
+
+        A series with undetermined entries is joined by straight lines.
+        """
         if self.unit == POSE_UNITS and self.values.shape[-2:] == (3, 4):
             return replace(self, values=resampling.pose_path(spot, t, self.values))
-        mask = None if self.undetermined is None else self.undetermined[spot.i]
-        return replace(self, values=resampling.linear(spot, self.values), undetermined=mask)
+        if self.undetermined is None:
+            values, _ = resampling.hermite(spot, self.values, resampling.slopes(t, self.values))
+            return replace(self, values=values)
+        values, mask = resampling.linear(spot, self.values), self.undetermined[spot.i]
+        return replace(self, values=values, undetermined=mask)
 
     def variables(self, name: str, taken: dict[str, tuple[str, ...]]) -> dict[str, Variable]:
         """The series and its axes as arrays with named dimensions.

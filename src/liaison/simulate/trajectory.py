@@ -169,8 +169,9 @@ class Trajectory:
         """The run at other instants within it [s].
 
         Plain coordinates follow the cubic through recorded positions and velocities, attitudes
-        the cubic on the group of rotations (error of fourth order; rates of third). Poses turn on
-        the shortest arc; other series are joined by straight lines.
+        the cubic on the group of rotations (error of fourth order; rates of third), if instants
+        are less than half a turn apart. Poses turn on the shortest arc; other series follow
+        cubics through their neighbors.
         """
         t = np.atleast_1d(np.asarray(times, dtype=float))
         _check_within(self, t)
@@ -386,7 +387,6 @@ def _worst(a: Array, b: Array) -> float:
 
 
 def _matching(pattern: str, known: Iterable[str], series: Mapping[str, Series]) -> list[str]:
-    known = list(known)
     if pattern in series:
         return [x for x in known if x == pattern or x.startswith(f"{pattern}.")]
     found = [x for x in known if fnmatchcase(x, pattern)]

@@ -1,6 +1,6 @@
 """The moving picture: a live view, and a page that opens from a file, both through viser.
 
-Public names: show, page, LiveView.
+Public names: show, page, sampled.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def page(
     run = sampled(trajectory, speed, fps)
     drawn = drawing(run, mechanism)
     look = Look(tuple(trace), forces, frames, labels)
-    with server() as viewer:
+    with _serving() as viewer:
         stage = Stage(viewer, run, mechanism, drawn, look)
         record = viewer.get_scene_serializer()
         for k in range(1, len(run)):
@@ -158,7 +158,7 @@ def _check_density(trajectory: Trajectory) -> None:
 
 
 @contextlib.contextmanager
-def server() -> Iterator[Any]:
+def _serving() -> Iterator[Any]:
     """A viser server on a free port of this machine, stopped at the end."""
     viewer = _server(0)
     try:
