@@ -88,6 +88,7 @@ IDENTITIES = [
     cos(2 * x - y) - (cos(2 * x) * cos(y) + sin(2 * x) * sin(y)),
     sin(x) - (3 * sin(x / 3) - 4 * sin(x / 3) ** 3),
     tan(x) - sin(x) / cos(x),
+    sin(z * (x - y)) + sin(z * (y - x)),
     sin(x + PI / 4) - sqrt(2) / 2 * (sin(x) + cos(x)),
     cos(PI / 5) - (1 + sqrt(5)) / 4,
     sin(x + PI) + sin(x),
@@ -105,7 +106,7 @@ IDENTITIES = [
 
 @pytest.mark.parametrize("f", IDENTITIES, ids=str)
 def test_what_is_zero_is_zero_modulo_p(f):
-    values = {x: 0.37, y: 0.71}
+    values = {x: 0.37, y: 0.71, z: 1.3}
     assert evaluate(f, values) == pytest.approx(0, abs=1e-14), "no identity at all"
     tried = 0
     for seed in range(12):

@@ -95,6 +95,8 @@ def test_exact_values_of_circular_functions():
     assert sin(PI) is ZERO
     assert cos(PI / 3) is constant(1) / 2
     assert sin(PI / 7).op == "sin"
+    assert sin(PI * PI).op == "sin"
+    assert sin(1.5 * PI * x).op == "sin"
     assert acos(0) is PI / 2
     assert atan(constant(-1)) is -PI / 4
     assert asin(1) is PI / 2

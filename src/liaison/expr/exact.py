@@ -47,7 +47,7 @@ def turns(x: Expr) -> Fraction | None:
     """c where x is c π with a rational c."""
     if x.op == "const":
         return Fraction(1) if type(x.a) is Pi else None
-    if x.op == "mul" and type(x.b.a) is Pi and x.a.op == "const" and type(x.a.a) is not float:
+    if x.op == "mul" and type(x.b.a) is Pi and type(x.a.a) in (int, Fraction):
         return Fraction(x.a.a)
     return None
 

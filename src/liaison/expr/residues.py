@@ -157,8 +157,11 @@ class Residues(Domain):
             return self._multiple(unit, order // (2 * parts))
         if atom.op in _INVERSES and parts == 1:
             return _INVERSES[atom.op](self, *[self._number[arg] for arg in atom.args])
+        # x and -x are mirrored points, whichever way they are written
         value = 1 if atom is ONE else self._number[atom]
-        return self.circle(self.drawn("angle", parts, value))
+        half = min(value, self.p - value)
+        c, s = self.circle(self.drawn("angle", parts, half))
+        return (c, s) if half == value else (c, -s % self.p)
 
     def circle(self, t: int) -> Point:
         """A point of the circle from its parameter t = tan(θ/2); 1 + t² is never 0."""
