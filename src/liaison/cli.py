@@ -169,7 +169,7 @@ def animate(
 
         webbrowser.open(out.resolve().as_uri())
     facts = {"status": trajectory.status, "instants": len(trajectory), "page": str(out)}
-    _print(facts, f"{trajectory}\npage     {out}", as_json)
+    _print(facts, f"{trajectory.name}: {trajectory.message}\n  page         {out}", as_json)
 
 
 @app.command()
