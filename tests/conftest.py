@@ -49,3 +49,15 @@ def examples() -> Path:
 def runs_all() -> bool:
     """True in `make test-all`: draw 200 random mechanisms instead of 20, take the full product."""
     return RUNS_ALL
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The worst of what tests recorded under a name that begins with "worst", over all of them."""
+    found: dict[str, list[float]] = {}
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.stats.get(outcome, []):
+            for name, value in report.user_properties:
+                if name.startswith("worst "):
+                    found.setdefault(name, []).append(value)
+    for name, values in sorted(found.items()):
+        terminalreporter.write_line(f"{name}, of {len(values)}: {max(values):.1e}")

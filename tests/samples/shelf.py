@@ -1,0 +1,71 @@
+"""Shipped examples as samples: each at its assembled start, with speeds at random."""
+
+from __future__ import annotations
+
+import runpy
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from liaison.equations import Equations, newton_euler
+from liaison.expr import as_expr, directional, evaluate
+from liaison.formats import read
+from liaison.model import Mechanism
+from liaison.tree import assemble, span
+
+from .drawing import Sample, constrained, values_of
+from .numbers import axial
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def shelf() -> list[Path]:
+    """Every example that is a text, and the one that is a program."""
+    return sorted(p for p in EXAMPLES.iterdir() if p.suffix in (".lsd", ".urdf", ".py"))
+
+
+def mechanism_of(path: Path) -> Mechanism:
+    """The mechanism that an example describes; two loops of the one that has any number."""
+    if path.suffix == ".py":
+        return runpy.run_path(str(path))["n_four_bar"](2)
+    return read(path)
+
+
+@cache
+def example(path: Path, seed: int = 0) -> Sample:
+    """An example where it starts, moving at random as its joints allow."""
+    mechanism = mechanism_of(path)
+    tree = span(mechanism)
+    equations = newton_euler(tree)
+    state = assemble(tree)
+    rng = np.random.default_rng(seed)
+    names = {k: [label.name for label in equations.labels[k]] for k in "qv"}
+    v = state.v + rng.uniform(-1.0, 1.0, len(state.v))
+    q = dict(zip(names["q"], state.q.tolist(), strict=True))
+    s = Sample(
+        mechanism, seed, q, dict(zip(names["v"], v.tolist(), strict=True)), {}, {}, t=state.t
+    )
+    _, G, rate = constrained(equations, s)
+    if len(G):
+        v = v - np.linalg.lstsq(G, rate, rcond=1e-10)[0]
+    return seen(equations, replace(s, v=dict(zip(names["v"], v.tolist(), strict=True))))
+
+
+def seen(equations: Equations, s: Sample) -> Sample:
+    """The sample with poses and twists of its bodies, from the formulas of their poses."""
+    symbols = equations.symbols
+    qdot = [as_expr(0)] * len(symbols.q)
+    for (i, j), entry in equations.kinematics.N.items():
+        qdot[i] = qdot[i] + entry * symbols.v[j]
+    flow = dict(zip(symbols.q, qdot, strict=True))
+    values = values_of(equations, s.at(equations))
+    poses, twists = {"ground": (np.eye(3), np.zeros(3))}, {}
+    for body, pose in equations.reports.poses.items():
+        at = np.array([float(x) for x in evaluate(list(pose), values)])
+        rate = np.array([float(x) for x in evaluate(directional(list(pose), flow), values)])
+        R, Rdot = at[:9].reshape(3, 3), rate[:9].reshape(3, 3)
+        poses[body] = (R, at[9:])
+        twists[body] = (axial(Rdot @ R.T), rate[9:])
+    return replace(s, poses=poses, twists=twists)
