@@ -10,7 +10,7 @@ from liaison.errors import LiaisonError
 from liaison.expr import PI
 from liaison.formats import read, read_urdf, reading_of_urdf
 from liaison.formats.urdf_links import exact_angle
-from liaison.model import Coupling, Fixed, Free, JointFriction, Planar, Prismatic, Revolute
+from liaison.model import Coupling, Fixed, Free, Gravity, JointFriction, Planar, Prismatic, Revolute
 from liaison.spatial import number
 from liaison.tree import span
 
@@ -200,7 +200,8 @@ def test_damping_friction_and_mimic_become_forces_and_couplings():
             '<child link="l2"/><mimic joint="j" multiplier="-2" offset="0.3"/></joint>',
         )
     )
-    (friction,) = mechanism.forces
+    gravity, friction = mechanism.forces
+    assert gravity == Gravity((0, 0, Fraction(-981, 100)))
     assert friction == JointFriction("friction of j", "j", Fraction(1, 2), Fraction(1, 10))
     assert mechanism.constraints == (Coupling("k mimics j", "k", -2, "j", Fraction(3, 10)),)
 

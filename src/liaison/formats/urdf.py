@@ -8,6 +8,7 @@ Public names: read_urdf, reading_of_urdf, Reading.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import PurePath
@@ -20,6 +21,7 @@ from liaison.model import (
     Coupling,
     Fixed,
     Free,
+    Gravity,
     Joint,
     JointFriction,
     JointType,
@@ -42,6 +44,7 @@ JOINT_TYPES: dict[str, type[JointType]] = {
     "floating": Free,
     "planar": Planar,
 }
+EARTHS = (0, 0, Fraction(-981, 100))
 KNOWN = {
     "robot": {"link", "joint", "material"},
     "link": {"inertial", "visual", "collision"},
@@ -59,14 +62,25 @@ class Reading:
 
 
 def read_urdf(
-    text: str | bytes, *, file: str = "text.urdf", floating: bool = False, strict: bool = True
+    text: str | bytes,
+    *,
+    file: str = "text.urdf",
+    floating: bool = False,
+    gravity: Sequence[Any] = EARTHS,
+    strict: bool = True,
 ) -> Mechanism:
     """The mechanism of a URDF text; see `reading_of_urdf`."""
-    return reading_of_urdf(text, file=file, floating=floating, strict=strict).mechanism
+    options = {"floating": floating, "gravity": gravity, "strict": strict}
+    return reading_of_urdf(text, file=file, **options).mechanism  # type: ignore[arg-type]
 
 
 def reading_of_urdf(
-    text: str | bytes, *, file: str = "text.urdf", floating: bool = False, strict: bool = True
+    text: str | bytes,
+    *,
+    file: str = "text.urdf",
+    floating: bool = False,
+    gravity: Sequence[Any] = EARTHS,
+    strict: bool = True,
 ) -> Reading:
     """The mechanism of a URDF text, with notes.
 
@@ -77,6 +91,7 @@ def reading_of_urdf(
         text: the description.
         file: its name, for messages.
         floating: leaves the root link free.
+        gravity: [m/s²], in the ground's axes; a URDF file does not say it.
         strict: refuses inertias that no body has (a principal moment larger than the sum of
             the other two by more than a thousandth, or negative) and moving parts without any
             inertia. Otherwise such an inertia is moved to the nearest possible one, and both
@@ -94,7 +109,7 @@ def reading_of_urdf(
         if root.tag != "robot":
             said = f"the root is {root}; a URDF file begins with <robot>."
             raise TextError(said, place=root.place)
-        return _Robot(root, floating, strict).reading()
+        return _Robot(root, floating, strict).reading(tuple(gravity))
 
 
 class _Robot:
@@ -107,8 +122,8 @@ class _Robot:
         self.joints = _by_name(root, "joint")
         self.parent: dict[str, str] = {}  # link -> joint that carries it
 
-    def reading(self) -> Reading:
-        """Bodies, joints, couplings and friction."""
+    def reading(self, gravity: Any) -> Reading:
+        """Bodies, joints, couplings, gravity and friction."""
         self.note_strangers(self.root)
         name = self.root.get("name")
         if not self.links:
@@ -127,7 +142,7 @@ class _Robot:
             bodies=tuple(bodies),
             joints=(root, *joints),
             constraints=tuple(self.couplings(joints)),
-            forces=tuple(self.frictions(joints)),
+            forces=(Gravity(gravity), *self.frictions(joints)),
             place=self.root.place,
         )
         return Reading(mechanism, tuple(self.notes))
