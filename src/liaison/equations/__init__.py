@@ -21,6 +21,8 @@ from .lagrange import lagrange
 from .maximal import maximal
 from .newton_euler import newton_euler
 from .statement import Line, statement
+from .sweep_recursions import Recursion, Sweep
+from .sweeps import Sweeps, sweeps
 
 FORMALISMS: Mapping[str, Callable[[Tree], Equations]] = MappingProxyType(
     {"newton_euler": newton_euler, "lagrange": lagrange, "maximal": maximal}
@@ -38,10 +40,14 @@ __all__ = [
     "Inequalities",
     "Kinematic",
     "Line",
+    "Recursion",
     "Reports",
+    "Sweep",
+    "Sweeps",
     "Symbols",
     "lagrange",
     "maximal",
     "newton_euler",
     "statement",
+    "sweeps",
 ]

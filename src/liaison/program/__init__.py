@@ -2,6 +2,7 @@
 
 from .door import Bound
 from .kernel import Kernel, MachineKernel
+from .looped import Looped, looped
 from .loops import Loop, at, entry_at, f64, floor, fmax, fmin, i64, iptr, kernel, loop, ptr
 from .loops_c import loops_to_c
 from .loops_compile import CompiledLoops, compile_loops
@@ -17,6 +18,7 @@ __all__ = [
     "Entry",
     "Kernel",
     "Loop",
+    "Looped",
     "MachineKernel",
     "Program",
     "at",
@@ -31,6 +33,7 @@ __all__ = [
     "iptr",
     "kernel",
     "loop",
+    "looped",
     "loops_to_c",
     "lower",
     "ptr",

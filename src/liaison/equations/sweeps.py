@@ -1,0 +1,138 @@
+"""sweeps: the recursions over a tree as formulas of one node, ready to be looped.
+
+For trees of many bodies: what is unrolled grows with the bodies, what is looped does not. The
+formulas are those of recursion.py and articulated.py, called once for each class of nodes.
+
+Public names: Sweeps, sweeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, final
+
+import numpy as np
+
+from liaison.errors import DerivationError
+from liaison.expr import Expr, symbol
+from liaison.model import Gravity
+from liaison.spatial.arrays import Array, array, zeros
+from liaison.tree import Tree, merged
+
+from .sweep_classes import Grouping, above, constant, grouped, number, own
+from .sweep_recursions import Recursion, forward_recursion, inverse_recursion
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sweeps:
+    """A tree as classes of nodes, tables of indices, and recursions over both.
+
+    Attributes:
+        name: of the mechanism.
+        classes: what the nodes of each class have in common, in words.
+        nodes: a row for each node, parents first: class, parent (−1 the ground), starts of its
+            q, of its v and of its constants, and nv.
+        constants: of all nodes, one after another.
+        inputs: symbol of the formulas -> (array, index). q and v are the joint's, p the node's
+            constants, u its own record, x its parent's.
+        inverse: τ of (q, v, v̇).
+        forward: v̇ of (q, v, τ).
+    """
+
+    name: str
+    nq: int
+    nv: int
+    classes: tuple[str, ...]
+    nodes: np.ndarray[Any, np.dtype[np.int64]]
+    constants: np.ndarray[Any, np.dtype[np.float64]]
+    inputs: Mapping[Expr, tuple[str, int]]
+    inverse: Recursion
+    forward: Recursion
+
+
+def sweeps(tree: Tree, values: Mapping[str, float] | None = None) -> Sweeps:
+    """Inverse and forward dynamics of a tree, to be run as loops over its nodes.
+
+    Args:
+        tree: without closures, relations and loads other than gravity: what else acts on it is
+            given as τ.
+        values: of parameters, where they differ from the description's.
+
+    Raises:
+        DerivationError: the tree has what the sweeps do not know, or a number is unknown.
+    """
+    check_plain(tree)
+    known = {symbol(given.name): given.value for given in tree.mechanism.parameters}
+    known |= {symbol(name): value for name, value in (values or {}).items()}
+    known = {name: value for name, value in known.items() if value is not None}
+    carried = merged(tree)
+    if not carried.nodes:
+        raise DerivationError(f"nothing moves in {tree.mechanism.name!r}: there is no sweep.")
+    grouping = grouped(carried, known)
+    gravity = _gravity(carried, known)
+    inverse = inverse_recursion(grouping.classes, gravity)
+    forward = forward_recursion(grouping.classes, gravity)
+    return Sweeps(
+        name=tree.mechanism.name,
+        nq=tree.nq,
+        nv=tree.nv,
+        classes=tuple(_words(one.joint.name, one.is_reversed) for one in grouping.classes),
+        nodes=_table(carried, grouping),
+        constants=grouping.constants,
+        inputs=MappingProxyType(_places(grouping, max(len(inverse.ground), len(forward.ground)))),
+        inverse=inverse,
+        forward=forward,
+    )
+
+
+def check_plain(tree: Tree) -> None:
+    """Refuses what looped sweeps do not know: closures, relations, loads other than gravity."""
+    mechanism = tree.mechanism
+    closed = [closure.joint.name for closure in tree.closures]
+    related = [constraint.name for constraint in mechanism.constraints]
+    loaded = [force.name for force in mechanism.forces if not isinstance(force, Gravity)]
+    found = {"joints that close loops": closed, "relations": related, "loads": loaded}
+    for what, names in found.items():
+        if names:
+            raise DerivationError(
+                f"{mechanism.name!r} has {what} ({', '.join(names[:5])}), "
+                "which looped sweeps do not know.",
+                hint="Derive its equations by newton_euler; or leave them out here and give "
+                "what they do as τ.",
+            )
+
+
+def _gravity(tree: Tree, values: Mapping[Expr, Any]) -> Array:
+    total = zeros(3)
+    for force in tree.mechanism.forces:
+        if isinstance(force, Gravity):
+            total = total + array([number(tree.numbers(x), values) for x in force.vector])
+    return total
+
+
+def _words(joint: str, is_reversed: bool) -> str:
+    return f"{joint} reversed" if is_reversed else joint
+
+
+def _table(tree: Tree, grouping: Grouping) -> np.ndarray[Any, np.dtype[np.int64]]:
+    rows = [
+        (c, node.parent, node.q.start, node.v.start, start, node.joint.type.nv)
+        for c, node, start in zip(grouping.members, tree.nodes, grouping.starts, strict=True)
+    ]
+    return np.array(rows, dtype=np.int64)
+
+
+def _places(grouping: Grouping, record: int) -> dict[Expr, tuple[str, int]]:
+    """Where the symbols of the formulas are found when an entry runs."""
+    widest = max(len(one.varying) for one in grouping.classes)
+    nq = max(one.joint.nq for one in grouping.classes)
+    nv = max(one.joint.nv for one in grouping.classes)
+    places = {symbol(f"q {k}"): ("q", k) for k in range(nq)}
+    places |= {symbol(f"v {k}"): ("v", k) for k in range(nv)}
+    places |= {constant(k): ("p", k) for k in range(widest)}
+    for k in range(record):
+        places |= {own(k): ("u", k), above(k): ("x", k)}
+    return places
