@@ -170,3 +170,12 @@ def test_eleven_assignments_for_a_function_and_its_gradient():
     body = text[text.index("void sample_f") :]
     assert body.count("sin(") == body.count("cos(") == 1
     assert body.count("const double t") <= 11
+
+
+def test_many_zeros_among_the_outputs_are_zeros_and_leave_the_rest_alone():
+    outputs = [X if k % 37 == 5 else constant(-0.0) if k == 50 else constant(0) for k in range(200)]
+    program = program_of(outputs)
+    expected = to_numpy(program)("f", q=np.full(8, 2.5))
+    found = to_llvm(program, optimize=0)("f", q=np.full(8, 2.5))
+    np.testing.assert_array_equal(found, expected)
+    assert math.copysign(1.0, found[50]) == -1.0

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache as memo
+from math import copysign
 from typing import Any
 
 from liaison.expr import Expr, Table
@@ -39,6 +40,7 @@ PLAIN = {
     "atan2": "call double @atan2(double {}, double {})",
 }
 ZERO, ONE = double(0.0), double(1.0)
+MANY = 64  # zeros among the outputs that are worth a call of memset
 
 
 def to_llvm(
@@ -101,6 +103,7 @@ class _Module:
             f"declare double @{n}(double)" for n in ("tan", "asin", "acos", "atan", "exp", "log")
         ]
         lines += [f"declare double @{n}(double, double)" for n in ("atan2", "pow")]
+        lines += ["declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"]
         return lines
 
     def tail(self) -> str:
@@ -108,6 +111,11 @@ class _Module:
         cold = [slow_function(lanes) for lanes in sorted(self.lanes)]
         tables = [table_function(*key, name) for key, name in self.tables.items()]
         return "\n".join([*cold, *tables, '!0 = !{!"branch_weights", i32 100000, i32 1}'])
+
+
+def is_positive_zero(x: float | None) -> bool:
+    """0.0 and not −0.0."""
+    return x == 0.0 and copysign(1.0, x) > 0
 
 
 class _Writer:
@@ -118,6 +126,7 @@ class _Writer:
         self.lines: list[str] = []
         self.names: dict[Expr, str] = {}
         self.numbers = made.numbers
+        self.size = 1 + max((k for part in made.pieces for k, _ in part.outputs), default=-1)
         self.block = "entry"
         self.count = 0
 
@@ -126,6 +135,7 @@ class _Writer:
         outputs: dict[Expr, list[int]] = {}
         for index, node in piece.outputs:
             outputs.setdefault(node, []).append(index)
+        self.clear(outputs)
         for item in piece.items:
             self.item(item)
             for node in item:
@@ -135,6 +145,16 @@ class _Writer:
         return "\n".join(
             [f"{head}({ARGUMENTS}) nounwind {{", "entry:", *self.lines, "  ret void", "}"]
         )
+
+    def clear(self, outputs: dict[Expr, list[int]]) -> None:
+        """Many zeros among the outputs are written at once, before anything else."""
+        zeros = [node for node in outputs if is_positive_zero(self.numbers.get(node))]
+        if sum(len(outputs[node]) for node in zeros) < MANY:
+            return
+        for node in zeros:
+            del outputs[node]
+        length = f"i64 {8 * self.size}"
+        self.lines.append(f"  call void @llvm.memset.p0.i64(ptr %out, i8 0, {length}, i1 false)")
 
     def put(self, text: str) -> str:
         self.count += 1
