@@ -188,9 +188,10 @@ _keep = _KNOWN.setdefault
 _new = object.__new__
 
 
-def _forget(reference: _Known) -> None:
-    if _known(reference.key) is reference:
-        del _KNOWN[reference.key]
+def _forget(reference: _Known, table: dict[Any, _Known] = _KNOWN) -> None:
+    # the table is an argument of its own: at exit the module's names go before its last nodes
+    if table.get(reference.key) is reference:
+        del table[reference.key]
 
 
 class _Salts(dict[str, int]):
@@ -293,25 +294,19 @@ def constant(value: Value) -> Expr:
         )
     found = _known(key)
     node = found() if found is not None else None
-    return node if node is not None else _intern_constant(value, key)
+    if node is not None:
+        return node
+    return _intern("const", value, None, _constant_hash(value), key)
 
 
-def _intern_constant(value: Value, key: Any) -> Expr:
-    while True:
-        found = _known(key)
-        node = found() if found is not None else None
-        if node is not None:
-            return node
-        _KNOWN.pop(key, None)
-        node = _new(Expr)
-        node.op, node.a, node.b = "const", value, None
-        # π comes after every number, so that 2π is mul(2, π)
-        text = key.hex() if type(key) is bytes else key
-        node.h = BITS if type(value) is Pi else stable_hash("const", text)
-        reference = _Known(node, _forget)
-        reference.key = key
-        if _keep(key, reference) is reference:
-            return node
+def _constant_hash(value: Value) -> int:
+    """By type and value; π comes after every number, so that 2π is mul(2, π)."""
+    if isinstance(value, Pi):
+        return BITS
+    if isinstance(value, float):
+        return hash((_SALT["float"], int.from_bytes(struct.pack("<d", value), "little"))) & BITS
+    # hash(-1) is hash(-2), so the sign stands apart
+    return hash((_SALT["exact"], value < 0, abs(value.numerator), value.denominator)) & BITS
 
 
 def _operand(x: object) -> Expr | None:
