@@ -14,9 +14,12 @@ import numpy as np
 import pytest
 
 from liaison.errors import LiaisonError, NamingError
+from liaison.simulate.trajectory import Series, Trajectory
+from liaison.units import Label
 from liaison.view import page
 from liaison.view.camera import ASPECT, camera
 from liaison.view.drawing import drawing
+from liaison.view.scene import sampled
 
 SIZE = {"width": 520, "height": 400}
 BLUE, ORANGE = 207, 28  # hues of the first and the second body [degrees]
@@ -46,10 +49,29 @@ def test_a_missing_folder_is_named(double_pendulum, tmp_path):
         page(double_pendulum.run, double_pendulum.mechanism, tmp_path / "none" / "page.html", fps=2)
 
 
-def test_a_run_recorded_too_seldom_is_refused(double_pendulum, tmp_path):
-    few = double_pendulum.run.resample([0.0, 1.0, 2.0])
-    with pytest.raises(LiaisonError, match="recorded too seldom for a picture: 1 s pass"):
-        page(few, double_pendulum.mechanism, tmp_path / "page.html")
+def spinning(every: float) -> Trajectory:
+    """A body that turns by 200 rad/s about z, recorded seldom."""
+    t = np.arange(0, 1 + every / 2, every)
+    poses = np.zeros((len(t), 1, 3, 4))
+    c, s = np.cos(200 * t), np.sin(200 * t)
+    poses[:, 0, :2, :2] = np.moveaxis(np.array([[c, -s], [s, c]]), -1, 0)
+    poses[:, 0, 2, 2] = 1
+    labels = {"q": (Label("A", "rad"),), "v": (Label("A'", "rad/s"),)}
+    series = {"poses": Series.of_poses(poses, ("rotor",))}
+    return Trajectory("spin", t, 200 * t[:, None], np.full((len(t), 1), 200.0), labels, series)
+
+
+def test_a_fast_body_is_shown_at_recorded_instants_only():
+    run = spinning(0.03)
+    shown = sampled(run, speed=1.0, fps=30)
+    assert set(shown.t) <= set(run.t)
+    assert np.abs(shown.t - np.linspace(0, run.t[-1], len(shown))).max() <= 0.0151
+    np.testing.assert_allclose(shown["poses"][:, 0, 0, 0], np.cos(200 * shown.t), atol=1e-12)
+
+
+def test_a_run_recorded_too_seldom_is_refused():
+    with pytest.raises(LiaisonError, match=r"recorded too seldom for a picture: 0\.1 s pass"):
+        sampled(spinning(0.1), speed=1.0, fps=30)
 
 
 def test_one_instant_is_a_still_picture(double_pendulum, tmp_path):

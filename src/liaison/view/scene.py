@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from liaison.errors import LiaisonError
 from liaison.model import Mechanism
 from liaison.simulate.files import whole_file
+from liaison.simulate.resampling import spots
 from liaison.simulate.trajectory import Trajectory
 
 from .camera import ASPECT, camera
@@ -131,30 +132,34 @@ def sampled(trajectory: Trajectory, speed: float, fps: float) -> Trajectory:
     """The run at the instants of its pictures."""
     if not (speed > 0 and fps > 0):
         raise LiaisonError(f"speed {speed:g} and fps {fps:g} must both be positive.")
-    _check_density(trajectory)
     start, end = float(trajectory.t[0]), float(trajectory.t[-1])
     if end == start:
         return trajectory.resample([start])
-    count = round((end - start) / speed * fps)
-    return trajectory.resample(np.linspace(start, end, 1 + min(max(count, 1), MOST_FRAMES)))
+    count = min(max(round((end - start) / speed * fps), 1), MOST_FRAMES)
+    return trajectory.resample(_on_record(trajectory, np.linspace(start, end, 1 + count)))
 
 
-def _check_density(trajectory: Trajectory) -> None:
-    """Refuses a run recorded so seldom that one cannot tell how far a body turned in between."""
+def _on_record(trajectory: Trajectory, times: Array) -> Array:
+    """The times, moved to recorded instants where a body turns too far from one to the next.
+
+    Between such instants nobody can tell how far it turned, so there must be one for each picture.
+    """
     turning = [k for k, label in enumerate(trajectory.labels["v"]) if label.unit == "rad/s"]
-    if len(trajectory) < 2 or not turning:
-        return
-    speed = np.abs(trajectory.v[:, turning])
-    turn = np.diff(trajectory.t)[:, None] * np.maximum(speed[1:], speed[:-1])
-    i, k = np.unravel_index(np.argmax(turn), turn.shape)
-    if turn[i, k] > MOST_TURN:
-        name, gap = trajectory.labels["v"][turning[k]].name, np.diff(trajectory.t)[i]
+    t, speed = trajectory.t, np.abs(trajectory.v[:, turning]).max(axis=1, initial=0.0)
+    gap = np.diff(t)
+    turn = gap * np.maximum(speed[1:], speed[:-1])
+    i = spots(t, times).i
+    is_far = turn[i] > MOST_TURN
+    period = times[1] - times[0]
+    if np.any(is_far & (gap[i] > 1.01 * period)):
+        worst = int(i[np.argmax(is_far & (gap[i] > 1.01 * period))])
         raise LiaisonError(
-            f"the run is recorded too seldom for a picture: {gap:.2g} s pass from "
-            f"{trajectory.t[i]:.4g} s on, in which {name} turns by {turn[i, k]:.2g} rad.",
-            hint=f"Record it at least every {gap * MOST_TURN / turn[i, k]:.1g} s "
-            "(the option `every` of simulate).",
+            f"the run is recorded too seldom for a picture: {gap[worst]:.2g} s pass from "
+            f"{t[worst]:.4g} s on, in which a body turns by {turn[worst]:.2g} rad.",
+            hint=f"Record it at least every {period:.2g} s (the option `every` of simulate).",
         )
+    nearest = np.where(times - t[i] < t[i + 1] - times, t[i], t[i + 1])
+    return np.where(is_far, nearest, times)
 
 
 @contextlib.contextmanager
