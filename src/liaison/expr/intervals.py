@@ -74,7 +74,7 @@ class Interval:
 
 EMPTY = Interval(math.nan, math.nan)
 WHOLE = Interval(-_INF, _INF)
-ZERO_TO_ONE = (Interval(0.0, 0.0), Interval(1.0, 1.0))
+_NOUGHT, _UNIT = Interval(0.0, 0.0), Interval(1.0, 1.0)
 
 
 def _hull(*parts: Interval) -> Interval:
@@ -131,7 +131,7 @@ def _inverse(y: Interval) -> Interval:
 
 def _div(x: Interval, y: Interval) -> Interval:
     if x is y and not y.low <= 0 <= y.high:
-        return ZERO_TO_ONE[1]
+        return _UNIT
     return _mul(x, _inverse(y))
 
 
@@ -139,7 +139,7 @@ def _power_whole(x: Interval, n: int) -> Interval:
     if n < 0:
         return _inverse(_power_whole(x, -n))
     if x.is_empty or n == 0:
-        return EMPTY if x.is_empty else ZERO_TO_ONE[1]
+        return EMPTY if x.is_empty else _UNIT
     ends = sorted((_point_power(x.low, n), _point_power(x.high, n)), key=lambda part: part.low)
     if n % 2 == 0 and x.low <= 0 <= x.high:
         return Interval(0.0, max(part.high for part in ends))
@@ -147,10 +147,9 @@ def _power_whole(x: Interval, n: int) -> Interval:
 
 
 def _point_power(x: float, n: int) -> Interval:
-    point = Interval(x, x)
-    total = ZERO_TO_ONE[1]
+    total = _UNIT
     for _ in range(n):
-        total = _mul(total, Interval(point.low, point.high))
+        total = _mul(total, Interval(x, x))
     return total
 
 
@@ -329,7 +328,7 @@ def _table(data: Any, x: Interval) -> Interval:
 
 _INTERVALS: dict[str, Callable[..., Interval]] = {
     "add": _add,
-    "sub": lambda x, y: ZERO_TO_ONE[0] if x is y else _add(x, _neg(y)),
+    "sub": lambda x, y: _NOUGHT if x is y else _add(x, _neg(y)),
     "mul": _mul,
     "div": _div,
     "neg": _neg,
