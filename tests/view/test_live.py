@@ -57,9 +57,9 @@ def test_a_browser_sees_it(browser, view):
     tab.goto(view.url)
     tab.wait_for_selector("canvas")
     for word in ("time [s]", "Play", "speed", "frames", "names", "forces"):
-        tab.get_by_text(word, exact=True).first.wait_for(timeout=10_000)
+        tab.get_by_text(word, exact=True).first.wait_for(timeout=30_000)
     tab.get_by_text("Play", exact=True).first.click()
-    tab.get_by_text("Pause", exact=True).first.wait_for(timeout=10_000)
+    tab.get_by_text("Pause", exact=True).first.wait_for(timeout=30_000)
     assert view.is_playing
     assert complaints == []
     context.close()
