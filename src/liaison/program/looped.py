@@ -19,7 +19,7 @@ from liaison.equations import Recursion, Sweeps
 from liaison.errors import ProgramError
 
 from .kernel import Kernel, MachineKernel
-from .loops import at, entry_at, i64, iptr, loop, ptr
+from .loops import Loop, at, entry_at, i64, iptr, loop, ptr
 from .loops_compile import compile_loops
 from .program import Array, Entry, Program
 from .to_llvm import to_llvm
@@ -100,7 +100,8 @@ def looped(
     Args:
         sweeps: of the tree.
         to_kernel: the back end of the node kernels: to_llvm, compile_c or to_numpy.
-        run: the loop `run_sweeps`, as plain Python or compiled elsewhere; through LLVM if None.
+        run: the loop `run_sweeps` itself, or compiled elsewhere so that it takes arrays and
+            addresses; through LLVM if None.
     """
     return Looped(sweeps, to_kernel(recursion_program(sweeps)), run or _compiled())
 
@@ -160,15 +161,21 @@ def _prepared(
     steps = np.array(
         [(s.is_inward, s.writes, s.hands, s.receives) for s in recursion.sweeps], dtype=np.int64
     )
-    tables = (n, plan, steps.ravel(), sweeps.nodes.ravel(), entries)
+    kept = (plan, steps.ravel(), sweeps.nodes.ravel(), entries, sweeps.constants, records, work)
+    tables, rest = _given_to(run, kept[:4]), _given_to(run, kept[4:])
 
     def answer(q: Array, v: Array, given: Array) -> Array:
-        records[:size] = ground
+        kept[5][:size] = ground
         found = np.empty(sweeps.nv)
-        run(*tables, q, v, given, found, sweeps.constants, records, work)
+        run(n, *tables, q, v, given, found, *rest)
         return found
 
     return answer
+
+
+def _given_to(run: Callable[..., None], arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arrays as plain Python takes them, or once for all their addresses for compiled code."""
+    return arrays if isinstance(run, Loop) else tuple(array.ctypes.data for array in arrays)
 
 
 def _addresses(kernel: Kernel, names: list[str]) -> list[int]:
