@@ -176,7 +176,7 @@ def rotation_of(quat_wxyz: Array) -> Array:
 def turned(quat_wxyz: Array, x: Array, *, back: bool = False) -> Array:
     """R x (or Rᵀ x) for each quaternion and vector."""
     R = rotation_of(quat_wxyz)
-    return np.einsum("...ji,...j->...i" if back else "...ij,...j->...i", R, x)
+    return np.asarray(np.einsum("...ji,...j->...i" if back else "...ij,...j->...i", R, x))
 
 
 def quaternion_of(R: Array) -> Array:
@@ -198,7 +198,7 @@ def quaternion_of(R: Array) -> Array:
 
 
 def _conjugate(quat: Array) -> Array:
-    return quat * np.array([1.0, -1.0, -1.0, -1.0])
+    return np.asarray(quat * np.array([1.0, -1.0, -1.0, -1.0]))
 
 
 def _product(a: Array, b: Array) -> Array:
@@ -217,7 +217,7 @@ def _log(quat: Array) -> Array:
     length = np.linalg.norm(quat[..., 1:], axis=-1, keepdims=True)
     angle = 2 * np.arctan2(length, quat[..., :1])
     factor = np.divide(angle, length, out=np.full_like(length, 2.0), where=length > 1e-12)
-    return factor * quat[..., 1:]
+    return np.asarray(factor * quat[..., 1:])
 
 
 def _jacobian(xi: Array, rate: Array) -> Array:
