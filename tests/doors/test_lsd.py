@@ -234,6 +234,13 @@ def test_shapes_have_their_place_and_colour():
     assert (cone.height, len(line.points), mesh.file) == (2, 2, "a.stl")
 
 
+def test_a_shape_may_be_added_by_a_statement():
+    mechanism = with_base("rod.shape = sphere(1 cm) ; rod.shape = box([1,1,1] cm) ;")
+    assert [type(shape).__name__ for shape in mechanism.body("rod").shapes] == ["Sphere", "Box"]
+    with pytest.raises(LiaisonError, match="did you mean 'rod'"):
+        with_base("rodd.shape = sphere(1 cm) ;")
+
+
 # ---- joints
 
 

@@ -77,6 +77,9 @@ class _Reading:
         """Everything, in an order in which each thing finds what it needs."""
         self.collect()
         self.rest.read_early()
+        for name, nodes in self.book.shapes.items():
+            if name not in self.book.bodies:
+                raise no_such("body", name, self.book.bodies, self.book.source.at(nodes[0]))
         for name in self.book.bodies:
             self.make_body(name)
         joined = [joint_of(*thing, self.book) for thing in self.of_kind("join")]
@@ -130,21 +133,23 @@ class _Reading:
             self.book.lets[name] = thing
 
     def setting(self, statement: Node) -> None:
-        """name = "…", gravity = […], note = "…"."""
-        token, node = statement.parts
-        place = self.book.source.place(token.line, token.column, len(token))
-        if str(token) not in SETTINGS:
-            error = no_such("setting", str(token), SETTINGS, place, listed=list(SETTINGS))
+        """name = "…", gravity = […], note = "…", and BODY.shape = …."""
+        path, node = statement.parts
+        name = ".".join(map(str, path.parts))
+        place = self.book.source.at(path)
+        if name.endswith(".shape"):
+            self.book.shapes.setdefault(name.removesuffix(".shape"), []).append(node)
+        elif name not in SETTINGS:
+            error = no_such("setting", name, SETTINGS, place, listed=[*SETTINGS, "BODY.shape"])
             error.hint += " A new name is made with 'let'."
             raise error
-        if str(token) == "gravity":
+        elif name == "gravity":
             self.rest.later.append(lambda: self.gravity(node, place))
-            return
-        value = value_of(node, self.book, Where(str(token)))
-        if not isinstance(value, Word):
-            raise TextError(f"{str(token)!r} is a text in quotes.", place=self.book.source.at(node))
-        if str(token) == "name":
-            self.name = value.text
+        else:
+            value = value_of(node, self.book, Where(name))
+            if not isinstance(value, Word):
+                raise TextError(f"{name!r} is a text in quotes.", place=self.book.source.at(node))
+            self.name = value.text if name == "name" else self.name
 
     def gravity(self, node: Node, place: Place) -> None:
         vector = vector_of(node, self.book, Where("gravity", "m/s^2"), "gravity")

@@ -171,7 +171,7 @@ def _shapes(name: str, keys: Keys, book: Book) -> tuple[Any, ...]:
             )
         paint = word.text
     shapes = []
-    for node in keys.all("shape"):
+    for node in (*keys.all("shape"), *book.shapes.get(name, ())):
         shape = value_of(node, book, replace(Where(f"{name}.shape"), kind="body"))
         if not is_shape(shape):
             raise TextError(

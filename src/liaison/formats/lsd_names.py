@@ -43,6 +43,7 @@ class Book:
         self.laws: dict[str, Function] = {}
         self.make_body: Callable[[str], None] = lambda name: None
         self.bodies: dict[str, Node] = {}
+        self.shapes: dict[str, list[Node]] = {}  # given by `NAME.shape = …`
         self.joints: dict[str, Joint] = {}
         self.joint_names: set[str] = set()  # of joints that are not made yet, too
         self.labels: set[str] = set()
