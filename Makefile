@@ -17,7 +17,7 @@ FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do 
 
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help demo test test-all setup setup-all lint bench clean
+.PHONY: help demo test test-all setup setup-all lint tree bench clean
 
 help:
 	@echo "make demo      simulate the four-bar: 3D page, plot and results under out/"
@@ -55,6 +55,10 @@ lint: setup
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
+
+# the package tree in docs/house.md, after a file came or went
+tree: $(READY)
+	@$(BIN)/python docs/package_tree.py
 
 bench: setup-all
 	@for f in benchmarks/bench_*.py; do echo "$$f"; $(BIN)/python $$f || exit 1; done
