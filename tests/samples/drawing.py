@@ -15,7 +15,18 @@ import numpy as np
 
 from liaison.equations import newton_euler
 from liaison.expr import collector_paused, evaluate
-from liaison.model import GROUND, Body, Gravity, Joint, Marker, Mechanism, PointWrench, Quaternion
+from liaison.model import (
+    GROUND,
+    Angle,
+    Body,
+    Distance,
+    Gravity,
+    Joint,
+    Marker,
+    Mechanism,
+    PointWrench,
+    Quaternion,
+)
 from liaison.tree import Tree, span
 
 from .numbers import KKT_LIMIT, floats, kkt, quaternion
@@ -224,6 +235,8 @@ def shuffled(rng: Random, listed: list[Any]) -> tuple[Any, ...]:
 
 def moving(draft: Draft, mechanism: Mechanism, seed: int) -> Sample | None:
     """The drawn position with consistent speeds; None where the KKT matrix is near singular."""
+    if not all(is_regular(draft.poses, force) for force in mechanism.forces):
+        return None
     still = Sample(mechanism, seed, draft.q, {}, draft.poses, {})
     with collector_paused():
         tree = span(mechanism)
@@ -241,6 +254,17 @@ def moving(draft: Draft, mechanism: Mechanism, seed: int) -> Sample | None:
         if not set(joint.speeds) <= speeds.keys():
             speeds |= speeds_of(joint, draft.poses, draft.q, twists)
     return replace(still, v=speeds, twists=twists)
+
+
+def is_regular(poses: dict[str, Pose], force: Any) -> bool:
+    """What a load acts along has a direction: markers apart, and b's x axis not along a's z."""
+    measure = getattr(force, "measure", None)
+    if not isinstance(measure, Distance | Angle):
+        return True
+    A, B = (compose(poses[m.body], pose_of(m)) for m in (measure.a, measure.b))
+    if isinstance(measure, Distance):
+        return bool(np.linalg.norm(B[1] - A[1]) > 0.1)
+    return bool(abs(A[0][:, 2] @ B[0][:, 0]) < 0.95)
 
 
 def constrained(equations: Any, state: Sample) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
