@@ -112,3 +112,12 @@ def test_links_between_pages_lead_somewhere(repository):
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name} points to {target}"
+
+
+def test_every_erratum_names_a_test_that_exists(repository):
+    page = (repository / "docs" / "errata.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| LL")]
+    tests = (repository / "tests" / "published" / "test_errata.py").read_text(encoding="utf-8")
+    named = re.findall(r"`(test_ll_\w+)`", page)
+    assert len(named) == len(rows) > 0
+    assert all(f"def {name}(" in tests for name in named)

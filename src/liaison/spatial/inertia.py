@@ -9,7 +9,7 @@ Public names: Inertia, product_tensor, inertia_tensor, inertia_violation, box_te
 cylinder_tensor, sphere_tensor, cone_tensor, rod_tensor.
 
 Source: LL 1.4.
-Differs: LL 1.4.4 prints −ũ² = uuᵀ − 1; it is 1 − uuᵀ. I and P are positive semi-definite.
+Differs: LL 1.4.4 prints −ũ² = 1 + uuᵀ; it is 1 − uuᵀ. I and P are positive semi-definite.
 """
 
 from __future__ import annotations
