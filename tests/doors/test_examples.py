@@ -5,8 +5,10 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from liaison.corridor import simulate
 from liaison.expr import to_text
 from liaison.formats import read
 from liaison.model import Composition, Fixed, Free, Law, PointWrench, Revolute, Spherical
@@ -131,6 +133,13 @@ def test_the_satellite_of_the_example_has_no_unknowns_left():
     laws = [to_text(force.effort) for force in mechanism.forces if isinstance(force, Law)]
     assert laws
     assert not any("torque.x(" in text for text in laws)
+
+
+def test_the_elliptic_pendulum_keeps_its_momentum_and_its_ellipse():
+    run = simulate(read(EXAMPLES / "elliptic_pendulum.lsd"), until=1.0)
+    # at the default tolerances of 1e-8 and 1e-10 a second of motion is good to 1e-7
+    assert np.abs(run["momentum"]).max() < 1e-7
+    assert np.abs(run["ellipse"] - 1).max() < 1e-7
 
 
 # ---- the generator

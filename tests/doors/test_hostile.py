@@ -35,6 +35,8 @@ LSD = {
     "growing fractions": "let a = 1" + "".join(f"\n+ 1/{10**6 + i}" for i in range(3000)) + ";",
     "too large": "(* *)\n" * 900_000,
     "unclosed text": 'let a = "' + "x" * 10_000,
+    "large together": "let a = body mass = 1e300, inertia = 1e300 * [1,1,1] end ;"
+    "let J = join earth and [1e300, 1e300, 0] @ a with revolute axis = [1e300, 1e300, 1] end ;",
     "python": "__import__('os').system('true') ;",
 }  # fmt: skip
 
@@ -69,6 +71,12 @@ URDF = {
     "NUL inside": ROBOT.format("\0"),
     "empty": "",
     "long attribute": f'<robot name="{"x" * 1_000_000}"><link name="a"/><link name="b"/></robot>',
+    "large together": ROBOT.format(
+        '<link name="a"><inertial><origin rpy="1 2 3"/><mass value="1"/>'
+        '<inertia ixx="1e308" iyy="1e308" izz="1e308" ixy="1e308" ixz="0" iyz="0"/></inertial>'
+        '</link><joint name="j" type="revolute"><parent link="base"/><child link="a"/>'
+        '<axis xyz="1e300 1e300 1"/></joint>'
+    ),
     "huge number": ROBOT.format(
         '<link name="a"><inertial><mass value="1e999999"/></inertial></link>'
     ),

@@ -16,6 +16,7 @@ from liaison.errors import Place, TextError
 from liaison.expr import collector_paused
 from liaison.model import Body, Gravity, Mechanism
 
+from .guard import computable
 from .lsd_bodies import body_of
 from .lsd_forces import effort_of, force_of
 from .lsd_formulas import Where, value_of, vector_of
@@ -42,7 +43,7 @@ def read_lsd(text: str, file: str = "text") -> Mechanism:
         NamingError: a name that is not declared, or declared twice.
         ModelError: a description that no mechanism can have.
     """
-    with collector_paused():
+    with collector_paused(), computable(Place(file, 1)):
         source, statements = parse(text, file)
         return _Reading(Book(source), statements).mechanism()
 
@@ -82,12 +83,12 @@ class _Reading:
                 raise no_such("body", name, self.book.bodies, self.book.source.at(nodes[0]))
         for name in self.book.bodies:
             self.make_body(name)
-        joined = [joint_of(*thing, self.book) for thing in self.of_kind("join")]
+        joined = [self.made(joint_of, thing) for thing in self.of_kind("join")]
         for joint in joined:
             law = effort_of(joint, self.book)
             self.forces += [law] if law is not None else []
         for thing in self.of_kind("apply"):
-            force, inputs = force_of(*thing, self.book)
+            force, inputs = self.made(force_of, thing)
             self.forces.append(force)
             self.rest.inputs += inputs
         for thing in (*self.of_kind("impose"), *self.of_kind("require")):
@@ -101,6 +102,11 @@ class _Reading:
                 hint="Begin with 'let NAME = body mass = 1 kg, inertia = 0 end ;'.",
             )
         return self.finished([joint.joint for joint in joined])
+
+    def made(self, make: Any, thing: tuple[str | None, Node, Place]) -> Any:
+        """What a statement makes."""
+        with computable(thing[2]):
+            return make(*thing, self.book)
 
     def of_kind(self, kind: str) -> list[tuple[str | None, Node, Place]]:
         return [thing for thing in self.things if thing[1].kind == kind]
@@ -159,7 +165,8 @@ class _Reading:
         """The body of that name, once."""
         if name not in self.bodies:
             book = self.book
-            self.bodies[name] = body_of(name, book.bodies[name], book.places[name], book)
+            with computable(book.places[name]):
+                self.bodies[name] = body_of(name, book.bodies[name], book.places[name], book)
 
     def evaluate_lets(self) -> None:
         """Finds the mistakes in definitions that nobody used."""

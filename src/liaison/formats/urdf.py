@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import PurePath
 from typing import Any, final
 
-from liaison.errors import LiaisonError, ModelError, NamingError, TextError
+from liaison.errors import ModelError, NamingError, Place, TextError
 from liaison.expr import collector_paused
 from liaison.model import (
     Body,
@@ -33,6 +33,7 @@ from liaison.model import (
 )
 from liaison.spatial import identity, is_zero, product, rotation_onto_z
 
+from .guard import computable
 from .urdf_links import body_of, colors_in, pose_in
 from .urdf_xml import Element, elements_of, number_in, numbers_in
 
@@ -104,7 +105,7 @@ def reading_of_urdf(
         ModelError: a description that no mechanism can have.
     """
     data = text.encode() if isinstance(text, str) else text
-    with collector_paused():
+    with collector_paused(), computable(Place(file, 1)):
         root = elements_of(data, file)
         if root.tag != "robot":
             said = f"the root is {root}; a URDF file begins with <robot>."
@@ -161,9 +162,6 @@ class _Robot:
                 if child.tag not in KNOWN.get(element.tag, {child.tag}):
                     key = f"<{child.tag}> in <{element.tag}>"
                     counts[key] = counts.get(key, 0) + 1
-        for child in root.children:
-            if child.tag not in KNOWN["robot"]:
-                counts.setdefault(f"<{child.tag}> in <robot>", 1)
         self.notes += [f"{key} is not used ({n} times)" for key, n in counts.items()]
 
     def joint(self, element: Element) -> Joint:
@@ -180,16 +178,14 @@ class _Robot:
                 raise NamingError.unknown("link", end.get("link"), self.links, place=end.place)
             ends.append(end.get("link"))
         self.carry(ends[0], ends[1], name, element)
-        R, p = pose_in(element)
-        turn = self.turn(element, kind)
         place = element.place
-        try:
+        with computable(place):
+            R, p = pose_in(element)
+            turn = self.turn(element, kind)
+        with computable(place):
             F = Marker(ends[0], _rows(product(R, turn)), tuple(p), place=place)
             M = Marker(ends[1], _rows(turn), place=place)
             return Joint(name, JOINT_TYPES[kind](), F, M, place=place)
-        except LiaisonError as error:
-            error.place = error.place or place
-            raise
 
     def carry(self, parent: str, child: str, joint: str, element: Element) -> None:
         """Notes who carries whom; a link is carried once, and never by itself."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from liaison.errors import LiaisonError, ModelError
+from liaison.errors import ModelError
 from liaison.expr import PI
 from liaison.model import Body, Box, Cylinder, Mesh, Sphere
 from liaison.spatial import (
@@ -26,6 +26,7 @@ from liaison.spatial import (
     zeros,
 )
 
+from .guard import computable
 from .urdf_xml import Element, number_in, numbers_in
 
 ROUNDED = 1e-3
@@ -67,15 +68,11 @@ def colors_in(root: Element) -> dict[str, str]:
 
 def body_of(link: Element, colors: dict[str, str], strict: bool, notes: list[str]) -> Body:
     """The body of a link: its mass geometry in the link's frame, its shapes."""
-    name = link.get("name")
-    mass, com, inertia = _inertial(link, strict, notes)
-    shapes = _shapes(link, colors, notes)
-    rows: Any = tuple(tuple(row) for row in inertia)
-    try:
-        return Body(name, mass, tuple(com), rows, shapes, place=link.place)
-    except LiaisonError as error:
-        error.place = error.place or link.place
-        raise
+    with computable(link.place):
+        mass, com, inertia = _inertial(link, strict, notes)
+        shapes = _shapes(link, colors, notes)
+        rows: Any = tuple(tuple(row) for row in inertia)
+        return Body(link.get("name"), mass, tuple(com), rows, shapes, place=link.place)
 
 
 def _inertial(link: Element, strict: bool, notes: list[str]) -> tuple[Any, Array, Array]:
