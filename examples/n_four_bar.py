@@ -11,9 +11,17 @@ rods lie on one line and the linkage could go on in several ways.
 import sys
 from fractions import Fraction
 
-from liaison.model import Mechanism, Revolute
-from liaison.model.describe import body, gravity, ground, join, mechanism, start
-from liaison.model.shapes import Box
+from liaison.model import (
+    Box,
+    Mechanism,
+    Revolute,
+    body,
+    gravity,
+    ground,
+    join,
+    mechanism,
+    start,
+)
 
 LENGTH = 1  # [m]
 MASS = 1  # [kg]
