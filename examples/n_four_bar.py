@@ -11,7 +11,7 @@ rods lie on one line and the linkage could go on in several ways.
 import sys
 from fractions import Fraction
 
-from liaison.model import (
+from liaison import (
     Box,
     Mechanism,
     Revolute,
