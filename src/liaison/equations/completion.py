@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from liaison.expr import as_expr, switches, symbol
+from liaison.expr import switches, symbol
 from liaison.model import Mechanism
 from liaison.tree import Tree, as_float
 from liaison.units import Label
@@ -33,12 +33,12 @@ def completed(formalism: str, tree: Tree, setting: Setting, dynamics: Dynamics) 
         dynamics=dynamics,
         closures=closures,
         reports=TreeReports(setting if tree is setting.tree else Setting(tree), lam),
-        outputs=MappingProxyType({x.name: as_expr(x.formula) for x in mechanism.outputs}),
+        outputs=MappingProxyType({x.name: setting.told(x.formula) for x in mechanism.outputs}),
         labels=labels_of(setting),
         defaults=defaults_of(mechanism),
         switches=tuple(switches([*dynamics.f, *closures.gamma])),
         events=tuple(
-            EventFormula(x.name, as_expr(x.formula), x.direction, x.action)
+            EventFormula(x.name, setting.told(x.formula), x.direction, x.action)
             for x in mechanism.events
         ),
     )

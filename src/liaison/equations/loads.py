@@ -6,17 +6,17 @@ bodies.
 
     τ = Σ rowᵀ effort − Nᵀ ∂V/∂q − ∂R/∂v                                        (loads-1)
 
-Public names: Load, loads.
+Public names: Load, Calculus, loads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Protocol, final
 
 from liaison.errors import DerivationError
-from liaison.expr import ZERO, Expr, as_expr, atan2, gradient, sqrt, symbol
+from liaison.expr import ZERO, Expr, as_expr, atan2, gradient, sqrt, symbol, symbols_of
 from liaison.model import (
     Actuator,
     Angle,
@@ -58,18 +58,28 @@ class Load:
     potential: Any = 0
 
 
-def loads(kinematics: Kinematics, forces: Sequence[Force], flows: Any) -> list[Load]:
+class Calculus(Protocol):
+    """How formulas of the description are told and differentiated."""
+
+    def told(self, formula: Any) -> Expr:
+        """A formula of the description in the symbols of the equations."""
+
+    def flows(self, potential: Expr) -> list[Expr]:
+        """V -> ∂V along each velocity, the list of Nᵀ ∂V/∂q."""
+
+
+def loads(kinematics: Kinematics, forces: Sequence[Force], calculus: Calculus) -> list[Load]:
     """Every load but gravity, which is an acceleration of the ground.
 
     Args:
         kinematics: of the tree, on formulas.
         forces: of the mechanism.
-        flows: V -> ∂V along each velocity, the list of Nᵀ ∂V/∂q.
+        calculus: of the equations these loads enter.
     """
-    return [load(kinematics, force, flows) for force in forces if not isinstance(force, Gravity)]
+    return [load(kinematics, force, calculus) for force in forces if not isinstance(force, Gravity)]
 
 
-def load(kinematics: Kinematics, force: Force, flows: Any) -> Load:
+def load(kinematics: Kinematics, force: Force, calculus: Calculus) -> Load:
     """One force of the mechanism as a load."""
     numbers = kinematics.tree.numbers
     match force:
@@ -81,18 +91,32 @@ def load(kinematics: Kinematics, force: Force, flows: Any) -> Load:
             row = measure_row(kinematics, measure)
             return along(force.name, row, -(numbers(coefficient) * row.rate))
         case Actuator(measure=measure, effort=effort) | Law(measure=measure, effort=effort):
-            return along(force.name, measure_row(kinematics, measure), numbers(effort))
+            effort = calculus.told(numbers(effort))
+            return along(force.name, measure_row(kinematics, measure), effort)
         case JointFriction():
             return along(*friction(kinematics, force))
         case PointWrench():
-            return point_load(kinematics, force)
+            return point_load(kinematics, force, calculus)
         case Potential(formula=formula):
-            pull = [-x for x in flows(as_expr(formula))]
-            return Load(force.name, nonzero(pull), potential=formula)
+            potential = calculus.told(formula)
+            check_potential(force.name, potential, kinematics)
+            pull = [-x for x in calculus.flows(potential)]
+            return Load(force.name, nonzero(pull), potential=potential)
         case Dissipation(formula=formula):
-            drag = gradient(as_expr(formula), list(kinematics.v))
+            drag = gradient(calculus.told(formula), list(kinematics.v))
             return Load(force.name, nonzero([-x for x in drag]))
     raise DerivationError(f"no formula is known for the force {type(force).__name__}.")
+
+
+def check_potential(name: str, potential: Expr, kinematics: Kinematics) -> None:
+    """A potential of speeds would have to give inertia, too; it is refused."""
+    speeds = sorted({x.name for x in symbols_of([potential])} & {x.name for x in kinematics.v})
+    if speeds:
+        raise DerivationError(
+            f"the potential {name!r} depends on the speed {speeds[0]!r}; it may depend on "
+            "positions and time only.",
+            hint="Give what it does as a force law or as a dissipation.",
+        )
 
 
 def along(name: str, row: Row, effort: Any, potential: Any = 0) -> Load:
@@ -111,13 +135,14 @@ def friction(kinematics: Kinematics, force: JointFriction) -> tuple[str, Row, An
     return force.name, row, effort
 
 
-def point_load(kinematics: Kinematics, force: PointWrench) -> Load:
+def point_load(kinematics: Kinematics, force: PointWrench, calculus: Calculus) -> Load:
     """A force and a moment at a marker, given in the ground's axes or another marker's."""
     tree, numbers = kinematics.tree, kinematics.tree.numbers
     place = tree.located(force.marker)
     at = marker_motion(kinematics, GROUND, place)
     axes = marker_motion(kinematics, GROUND, tree.located(force.axes)).R if force.axes else None
-    parts = [array([numbers(x) for x in part]) for part in (force.moment, force.force)]
+    told = [[numbers(x) for x in part] for part in (force.moment, force.force)]
+    parts = [array([calculus.told(x) if isinstance(x, Expr) else x for x in part]) for part in told]
     moment, pull = parts if axes is None else [product(axes, part) for part in parts]
     push = Push(place[0], GROUND, at.p, moment, pull)
     return Load(force.name, power_row(kinematics, (push,)), ((1, push),))

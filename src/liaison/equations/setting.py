@@ -13,7 +13,7 @@ from liaison.errors import AssemblyError
 from liaison.expr import ZERO, Expr, as_expr, directional, symbol
 from liaison.model import Gravity, Mechanism
 from liaison.spatial.arrays import Array, array, product, zeros
-from liaison.tree import Kinematics, Row, Tree, closure_rows
+from liaison.tree import Kinematics, Row, Tree, closure_rows, row_place, with_rates
 from liaison.units import Label
 
 from .equations import Chart, Closures, Kinematic, Symbols
@@ -61,6 +61,10 @@ class Setting:
             rates += [as_expr(x) for x in product(N, self.v[node.v])]
         return rates
 
+    def told(self, formula: Any) -> Expr:
+        """A formula of the description in the symbols of these equations."""
+        return with_rates(as_expr(formula), self.q, self.v, self.qdot)
+
     def flows(self, potential: Expr) -> list[Expr]:
         """Nᵀ ∂V/∂q: how V changes for a unit of each velocity."""
         found: list[Expr] = []
@@ -75,7 +79,7 @@ class Setting:
     @cached_property
     def loads(self) -> list[Load]:
         """Every load but gravity."""
-        return loads(self.kinematics, self.mechanism.forces, self.flows)
+        return loads(self.kinematics, self.mechanism.forces, self)
 
     def applied(self) -> list[Expr]:
         """τ of all loads."""
@@ -93,7 +97,7 @@ class Setting:
             if not all(map(vanishes, row.G.values())):
                 kept.append((label, row))
             else:
-                check_holds(label, row)
+                check_holds(self.mechanism, label, row)
                 vanished.append(label.name)
         kept.sort(key=lambda pair: pair[1].value is None)
         return kept, vanished
@@ -156,7 +160,7 @@ def vanishes(entry: Any) -> bool:
     return formula.op == "const" and formula.value == 0
 
 
-def check_holds(label: Label, row: Row) -> None:
+def check_holds(mechanism: Mechanism, label: Label, row: Row) -> None:
     """A row that no motion can change must be met already."""
     if row.value is None:
         return
@@ -166,6 +170,7 @@ def check_holds(label: Label, row: Row) -> None:
             f"the row {label.name!r} is off by {float(value.value):.6g} in every position: "
             "no motion of the mechanism can change it.",
             hint="Check the positions and directions of that joint's two markers.",
+            place=row_place(mechanism, label.name),
         )
 
 

@@ -11,7 +11,9 @@ from .closure import (
     power_row,
     relation_row,
     relative_rows,
+    row_place,
     template,
+    with_rates,
 )
 from .kinematics import Kinematics, Motion
 from .regroup import added, merged, regrouped
@@ -40,6 +42,8 @@ __all__ = [
     "regrouped",
     "relation_row",
     "relative_rows",
+    "row_place",
     "span",
     "template",
+    "with_rates",
 ]

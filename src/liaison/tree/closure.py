@@ -13,7 +13,7 @@ its coordinates q has, besides, a row that *ties* each of its velocities to what
     Φ = c(R, p) − q,      Φ̇ = n · ω + g · ṗ − v.                                (closure-2)
 
 Public names: Row, Push, closure_rows, joint_rows, tie_rows, relative_rows, distance_row,
-relation_row, power_row, marker_motion, template.
+relation_row, with_rates, power_row, marker_motion, template.
 
 Source: RBDA §8.2, §8.7; docs/theory/closures.md (closure-1).
 Differs: RBDA writes K for G and k for γ.
@@ -26,13 +26,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, final
 
-from liaison.errors import DerivationError
+from liaison.errors import DerivationError, Place
 from liaison.expr import Expr, as_expr, directional, gradient, jacobian, substitute, symbol
 from liaison.model import (
     Constraint,
     Coupling,
     Holonomic,
     JointType,
+    Mechanism,
     Nonholonomic,
     PrescribedMotion,
 )
@@ -54,7 +55,7 @@ from liaison.units import Label
 from .kinematics import Kinematics, Motion
 from .tree import Closure, Transform
 
-Place: TypeAlias = tuple[int, Transform]
+Located: TypeAlias = tuple[int, Transform]
 """A node and the pose of a marker in it."""
 
 
@@ -110,7 +111,7 @@ def closure_rows(kinematics: Kinematics, qdot: Sequence[Any]) -> list[tuple[Labe
             found.append((Label(f"{joint.name}: effort along {speed}", effort), row))
     for constraint in tree.mechanism.constraints:
         of_speeds = isinstance(constraint, Nonholonomic)
-        formula = relation(constraint)
+        formula = with_rates(relation(constraint), kinematics.q, kinematics.v, qdot)
         row = relation_row(formula, kinematics.q, kinematics.v, qdot, of_speeds=of_speeds)
         found.append((Label(constraint.name, "N"), row))
     return found
@@ -128,6 +129,21 @@ def relation(constraint: Constraint) -> Expr:
     raise DerivationError(f"no relation is known for {type(constraint).__name__}.")
 
 
+def with_rates(formula: Expr, q: Array, v: Array, qdot: Sequence[Any]) -> Expr:
+    """The formula with rates of coordinates that are no velocity (a quaternion's) as N v."""
+    named = {symbol(f"{x.name}'"): as_expr(rate) for x, rate in zip(q, qdot, strict=True)}
+    for speed in v:
+        named.pop(speed, None)
+    return substitute([formula], named)[0] if named else formula
+
+
+def row_place(mechanism: Mechanism, name: str) -> Place | None:
+    """Where the author wrote the joint or the relation that a row of this name belongs to."""
+    owner = name.rpartition(": ")[0] or name
+    records = (*mechanism.joints, *mechanism.constraints)
+    return next((record.place for record in records if record.name == owner), None)
+
+
 def joint_rows(kinematics: Kinematics, closure: Closure) -> list[Row]:
     """The rows of a cut joint, in the order of its residual."""
     template = residual_template(closure.joint.type)
@@ -137,7 +153,7 @@ def joint_rows(kinematics: Kinematics, closure: Closure) -> list[Row]:
     return rows + rest
 
 
-def origin_rows(kinematics: Kinematics, first: Place, second: Place) -> list[Row]:
+def origin_rows(kinematics: Kinematics, first: Located, second: Located) -> list[Row]:
     """p_M − p_F = 0 in the axes of the common ancestor."""
     root = kinematics.tree.common_ancestor(first[0], second[0])
     F, M = marker_motion(kinematics, root, first), marker_motion(kinematics, root, second)
@@ -189,7 +205,7 @@ def _less(row: Row, q: Any, v: Any, j: int) -> Row:
 
 
 def relative_rows(
-    kinematics: Kinematics, first: Place, second: Place, formulas: Sequence[Expr]
+    kinematics: Kinematics, first: Located, second: Located, formulas: Sequence[Expr]
 ) -> list[Row]:
     """Rows of formulas of the relative pose, by (closure-1)."""
     if not formulas:
@@ -224,7 +240,7 @@ def _relative_row(
     )
 
 
-def distance_row(kinematics: Kinematics, first: Place, second: Place) -> Row:
+def distance_row(kinematics: Kinematics, first: Located, second: Located) -> Row:
     """The distance of two markers' origins; its push is along the line that joins them."""
     root = kinematics.tree.common_ancestor(first[0], second[0])
     F, M = marker_motion(kinematics, root, first), marker_motion(kinematics, root, second)
@@ -264,7 +280,7 @@ def relation_row(
     return Row(None if of_speeds else formula, G, rate, -still, -second_rate)
 
 
-def marker_motion(kinematics: Kinematics, root: int, place: Place) -> Motion:
+def marker_motion(kinematics: Kinematics, root: int, place: Located) -> Motion:
     """The motion of a marker's frame, fixed on a node, seen from the root."""
     node, (R_NM, p_NM) = place
     m = kinematics.motion(root, node)

@@ -1,0 +1,118 @@
+"""Formulas of the author: rates by any label, loads by formulas, what is refused."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from liaison.equations import lagrange, newton_euler
+from liaison.errors import DerivationError
+from liaison.expr import as_expr, sin, symbol
+from liaison.model import (
+    Actuator,
+    Body,
+    Coordinate,
+    Dissipation,
+    Free,
+    Input,
+    Joint,
+    Law,
+    Marker,
+    Mechanism,
+    Nonholonomic,
+    Output,
+    PointWrench,
+    Potential,
+    Revolute,
+    Spherical,
+)
+from liaison.program import to_numpy
+from liaison.program.lower import lower
+from liaison.tree import assemble, span
+from samples import relative_difference
+
+EXACT = 1e-12
+BODY = Body("b", 2.0, (0.1, 0.2, 0.3), ((0.3, 0, 0), (0, 0.4, 0), (0, 0, 0.5)))
+
+
+def alone(kind, **parts) -> Mechanism:
+    """One body on the ground by joint A."""
+    return Mechanism("alone", (BODY,), (Joint("A", kind, Marker("ground"), Marker("b")),), **parts)
+
+
+def kernel_of(m: Mechanism, formalism=newton_euler):
+    return to_numpy(lower(formalism(span(m))))
+
+
+def test_a_rate_may_be_named_though_it_is_no_velocity():
+    """A free body's velocity is told in its own axes; A.x' is that of its place in the ground's."""
+    rates = [symbol(f"A.{part}'") for part in ("x", "y", "z", "qw", "qx", "qy", "qz")]
+    m = alone(Free(), outputs=tuple(Output(f"o{k}", rate) for k, rate in enumerate(rates)))
+    kernel = kernel_of(m)
+    rng = np.random.default_rng(0)
+    q, v = rng.normal(size=7), rng.normal(size=6)
+    q[3:] /= np.linalg.norm(q[3:])
+    h = 1e-6
+    ahead, behind = (kernel("retract", q=q, x=s * h * v) for s in (1, -1))
+    assert kernel("outputs", q=q, v=v) == pytest.approx((ahead - behind) / (2 * h), abs=1e-8)
+
+
+def test_such_rates_may_stand_in_relations_and_loads():
+    x, y = symbol("A.x'"), symbol("A.y'")
+    m = alone(
+        Free(),
+        constraints=(Nonholonomic("blade", x - 2 * y),),
+        forces=(
+            Dissipation("drag", x * x),
+            PointWrench("wind", Marker("b"), force=(3 - x, 0, 0)),
+        ),
+    )
+    kernel = kernel_of(m)
+    state = assemble(span(m), **{"A.wz": 0.7, "A.vx": 0.3})
+    assert abs(kernel("closure", q=state.q, v=state.v)[-1]) < EXACT
+    # drag and wind give x a force 3 − 3 x', on a body that turns freely
+    still = kernel.call("applied", q=state.q, v=state.v)["tau"]
+    along = kernel_of(alone(Free(), outputs=(Output("o", x),)))("outputs", q=state.q, v=state.v)[0]
+    assert still[3] == pytest.approx(3 - 3 * along, abs=EXACT)
+
+
+def test_a_potential_of_speeds_is_refused():
+    A, rate = symbol("A"), symbol("A'")
+    with pytest.raises(DerivationError, match='depends on the speed "A\'"'):
+        kernel_of(alone(Revolute(), forces=(Potential("lorentz", A * rate),)))
+    with pytest.raises(DerivationError, match="depends on the speed"):
+        kernel_of(alone(Spherical(), forces=(Potential("spin", symbol("A.qx'")),)))
+
+
+@pytest.mark.parametrize("formalism", [newton_euler, lagrange])
+def test_loads_by_formula_are_what_they_say(formalism):
+    A, rate, t, u = (symbol(name) for name in ("A", "A'", "t", "u"))
+    laws = (
+        Law("law", Coordinate("A"), 2 * sin(A) - rate * t),
+        Potential("well", 3 * A * A * t),
+        Dissipation("drag", rate**4),
+        Actuator("motor", Coordinate("A"), u),
+    )
+    m = alone(Revolute(), forces=laws, inputs=(Input("u", "N m", 0.5),))
+    kernel = kernel_of(m, formalism)
+    q, v, at = 0.6, -0.8, 1.3
+    tau = kernel("applied", at, q=[q], v=[v])[0]
+    expected = 2 * np.sin(q) - v * at - 6 * q * at - 4 * v**3 + 0.5
+    assert tau == pytest.approx(expected, abs=EXACT)
+    given = kernel("applied", at, q=[q], v=[v], u=[2.0])[0]
+    assert given == pytest.approx(expected + 1.5, abs=EXACT)
+    inertia = 0.5 + 2.0 * (0.1**2 + 0.2**2)
+    vdot = kernel.call("forward", at, q=[q], v=[v])["vdot"][0]
+    assert vdot == pytest.approx(expected / inertia, rel=EXACT)
+    assert kernel.call("energy", at, q=[q], v=[v])["U"][0] == pytest.approx(3 * q * q * at)
+
+
+def test_exact_numbers_give_the_same_equations():
+    half = Fraction(1, 2)
+    body = Body("b", 3, (half, 0, 0), ((0, 0, 0), (0, half, 0), (0, 0, half)))
+    hinge = Joint("A", Revolute(), Marker("ground", p=(half, 0, 0)), Marker("b"))
+    m = Mechanism("exact", (body,), (hinge,))
+    exact, plain = (newton_euler(span(m, exact=flag)) for flag in (True, False))
+    assert as_expr(exact.dynamics.M[0, 0]).value == Fraction(5, 4)
+    found = [to_numpy(lower(x))("terms", q=[0.3], v=[0.2]) for x in (exact, plain)]
+    assert relative_difference(*found) < EXACT
