@@ -11,19 +11,20 @@ Source: JB94 §3.2 (position problem), §3.3 (velocity problem).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import AssemblyError, NamingError
+from liaison.errors import AssemblyError, NamingError, Place
 from liaison.expr import ZERO, Expr, as_expr, evaluate, symbol, symbols_of
+from liaison.model import Mechanism
 from liaison.numeric import State
 from liaison.spatial.arrays import array
 
-from .closure import closure_rows, marker_motion, relative
+from .closure import closure_rows, marker_motion, relative, row_place
 from .kinematics import Kinematics
 from .regroup import merged
 from .tree import Tree, as_float
@@ -286,10 +287,12 @@ class _Problem:
             return AssemblyError(
                 f"the start {told} is inconsistent: {off} (row {self.names[k]!r}).",
                 hint=f"A configuration near it is {near}; give that, or leave some of them out.",
+                place=start_place(self.tree.mechanism, given),
             )
         return AssemblyError(
             f"the loop through {joint!r} cannot be assembled: {off} (row {self.names[k]!r}).",
             hint="Check the lengths and the markers of that joint, or give a better start.",
+            place=row_place(self.tree.mechanism, self.names[k]),
         )
 
     def velocities(self, q: Floats, given: Mapping[str, float]) -> Floats:
@@ -310,6 +313,7 @@ class _Problem:
                 f"the speeds {told or 'at rest'} are inconsistent: they leave "
                 f"{abs(residual[k]):.6g} in the row {self.rate_names[k]!r}.",
                 hint="Give the speeds of independent coordinates only; the others follow.",
+                place=start_place(self.tree.mechanism, {n for n in self.v_names if n in given}),
             )
         return np.asarray(moved)
 
@@ -319,6 +323,12 @@ LONGEST = 1.0
 
 SLOW = 1e-9
 """|G v − ν| at which speeds count as consistent, relative to the largest of them."""
+
+
+def start_place(mechanism: Mechanism, labels: Collection[str]) -> Place | None:
+    """Where the author gave the last of these starts."""
+    places = [start.place for start in mechanism.starts if start.label in labels]
+    return places[-1] if places else None
 
 
 def least_norm(G: Floats, residual: Floats) -> Floats:

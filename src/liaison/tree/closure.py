@@ -140,8 +140,9 @@ def with_rates(formula: Expr, q: Array, v: Array, qdot: Sequence[Any]) -> Expr:
 def row_place(mechanism: Mechanism, name: str) -> Place | None:
     """Where the author wrote the joint or the relation that a row of this name belongs to."""
     owner = name.rpartition(": ")[0] or name
-    records = (*mechanism.joints, *mechanism.constraints)
-    return next((record.place for record in records if record.name == owner), None)
+    places = {joint.name: joint.place for joint in mechanism.joints}
+    places |= {constraint.name: constraint.place for constraint in mechanism.constraints}
+    return places.get(owner)
 
 
 def joint_rows(kinematics: Kinematics, closure: Closure) -> list[Row]:
