@@ -10,9 +10,11 @@ from liaison.errors import DerivationError
 from liaison.expr import as_expr, sin, symbol
 from liaison.model import (
     Actuator,
+    Angle,
     Body,
     Coordinate,
     Dissipation,
+    Distance,
     Free,
     Input,
     Joint,
@@ -82,6 +84,16 @@ def test_a_potential_of_speeds_is_refused():
         kernel_of(alone(Revolute(), forces=(Potential("lorentz", A * rate),)))
     with pytest.raises(DerivationError, match="depends on the speed"):
         kernel_of(alone(Spherical(), forces=(Potential("spin", symbol("A.qx'")),)))
+
+
+def test_a_measure_without_direction_is_refused():
+    upright = ((0, 0, 1), (0, 1, 0), (-1, 0, 0))  # its x is −z
+    angle = Angle(Marker("ground"), Marker("b", R=upright))
+    with pytest.raises(DerivationError, match="'twist' acts along has no direction"):
+        kernel_of(alone(Revolute(), forces=(Actuator("twist", angle, 1),)))
+    nothing = Distance(Marker("ground"), Marker("b"))
+    with pytest.raises(DerivationError, match="'pull' acts along has no direction"):
+        kernel_of(alone(Revolute(), forces=(Actuator("pull", nothing, 1),)))
 
 
 @pytest.mark.parametrize("formalism", [newton_euler, lagrange])

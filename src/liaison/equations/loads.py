@@ -76,7 +76,20 @@ def loads(kinematics: Kinematics, forces: Sequence[Force], calculus: Calculus) -
         forces: of the mechanism.
         calculus: of the equations these loads enter.
     """
-    return [load(kinematics, force, calculus) for force in forces if not isinstance(force, Gravity)]
+    found = []
+    for force in forces:
+        if isinstance(force, Gravity):
+            continue
+        try:
+            found.append(load(kinematics, force, calculus))
+        except ZeroDivisionError as error:
+            raise DerivationError(
+                f"what {force.name!r} acts along has no direction, wherever the mechanism is.",
+                place=force.place,
+                hint="The markers of a distance must not stay at one point, nor may x of the "
+                "second marker of an angle stay along z of the first.",
+            ) from error
+    return found
 
 
 def load(kinematics: Kinematics, force: Force, calculus: Calculus) -> Load:
