@@ -1,5 +1,6 @@
 """The room `program`: from equations to numbers — programs, kernels, loops and back ends."""
 
+from .batch import BoundBatch
 from .door import Bound
 from .kernel import Kernel, MachineKernel
 from .looped import Looped, looped
@@ -14,6 +15,7 @@ from .to_numpy import to_numpy
 
 __all__ = [
     "Bound",
+    "BoundBatch",
     "CompiledLoops",
     "Entry",
     "Kernel",

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -23,11 +24,16 @@ from numpy.typing import ArrayLike
 
 from liaison.errors import ProgramError
 
+from .batch import BatchCode, BoundBatch, States, check_apart, empty, states
+from .batch_ir import Variant
 from .door import Bound
 from .program import Array, Program
 
 SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 7)
 """The C type of every entry."""
+
+NOTHING: Mapping[str, ArrayLike | None] = {"q": (), "v": (), "u": None, "p": None, "x": ()}
+"""What a caller leaves out."""
 
 Function: TypeAlias = Callable[[float, Array, Array, Array, Array, Array, Array, Array], None]
 """An entry as plain Python: fills `out` from NumPy arrays, as the compiled one does."""
@@ -89,14 +95,66 @@ class Kernel(ABC):
             start += size
         return blocks
 
+    def batch(
+        self,
+        entry: str,
+        t: ArrayLike = 0.0,
+        *,
+        q: ArrayLike = (),
+        v: ArrayLike = (),
+        u: ArrayLike | None = None,
+        p: ArrayLike | None = None,
+        x: ArrayLike = (),
+        out: Array | None = None,
+        threads: int | None = None,
+    ) -> Array:
+        """The entry over N states, component by component: machine code on vectors, all cores.
+
+        Args:
+            entry: its name.
+            t: time, one or shape (N,).
+            q: positions, shape (size, N), used in place where float64 with contiguous rows;
+                (size,) for the same in every state; (N, size) is transposed by a copy.
+            v: velocities, likewise, and so are u (inputs), p (parameters), x (extra); u and p
+                default to the program's values.
+            out: shape (outputs, N), where the results are to lie; a new array if None.
+            threads: at most so many; None for one each 4096 states, as far as there are cores.
+
+        Returns:
+            `out`, shape (outputs, N).
+        """
+        given = self._states(entry, t, q=q, v=v, u=u, p=p, x=x)
+        out = empty(self.out_size(entry), given.count) if out is None else out
+        if len(out) != self.out_size(entry):
+            raise ProgramError(f"entry {entry!r} writes {self.out_size(entry)} rows of 'out'.")
+        if given.count:
+            self._batch(entry, given, out, threads)
+        return out
+
+    def _states(self, entry: str, t: ArrayLike, **arrays: ArrayLike | None) -> States:
+        given = {n: a if n not in "up" else self._default(n, a) for n, a in arrays.items()}
+        numbers = {name: np.asarray(array, dtype=np.float64) for name, array in given.items()}
+        time = np.asarray(t, dtype=np.float64)
+        return states(self.program, self._read(entry), {"t": time, **numbers})
+
+    def _batch(self, entry: str, given: States, out: Array, threads: int | None) -> None:
+        """By way of one state after the other; a back end may know better."""
+        check_apart(given, out)
+        arrays = {n: a if n in given.shared else a.T for n, a in given.arrays.items()}
+        out[...] = self._evaluate(entry, arrays.pop("t"), arrays).T
+
     def _default(self, name: str, value: ArrayLike | None) -> ArrayLike:
         return self.program.defaults.get(name, ()) if value is None else value
 
-    def _check(self, entry: str, arrays: Mapping[str, Array]) -> None:
-        """Refuses an array that is shorter than the entry reads, or of another size than said."""
+    def _read(self, entry: str) -> dict[str, int]:
+        """How many leading elements of each array the entry looks at."""
         if entry not in self._reads:
             self._reads[entry] = self.program.reads(entry)
-        reads = self._reads[entry]
+        return self._reads[entry]
+
+    def _check(self, entry: str, arrays: Mapping[str, Array]) -> None:
+        """Refuses an array that is shorter than the entry reads, or of another size than said."""
+        reads = self._read(entry)
         for name, array in arrays.items():
             size = array.shape[-1] if array.ndim else 0
             said = self.program.sizes.get(f"n{name}", size) if size and name != "x" else size
@@ -116,6 +174,8 @@ class MachineKernel(Kernel):
         program: what is computed.
         compiler: entry names -> their addresses and workspace sizes; called once for each entry.
         work_size: entry name -> its workspace, known before compiling.
+        batch_compiler: entry name and how its arrays lie -> code over many states; None where
+            states are computed one after the other.
     """
 
     def __init__(
@@ -123,9 +183,12 @@ class MachineKernel(Kernel):
         program: Program,
         compiler: Callable[[tuple[str, ...]], tuple[Mapping[str, int], Any]],
         work_size: Callable[[str], int],
+        batch_compiler: Callable[[str, Variant], BatchCode] | None = None,
     ) -> None:
         super().__init__(program)
         self._compiler = compiler
+        self._batch_compiler = batch_compiler
+        self._batches: dict[tuple[str, Variant], BatchCode] = {}
         self._work_size = work_size
         self._addresses: dict[str, int] = {}
         self._calls: dict[str, Any] = {}
@@ -164,6 +227,35 @@ class MachineKernel(Kernel):
         out = np.empty(self.out_size(entry)) if out is None else out
         work = np.empty(max(1, self.work_size(entry)))
         return Bound(self.address(entry), (q, v, u, p, x, out, work), self)
+
+    def bind_batch(
+        self,
+        entry: str,
+        t: ArrayLike = 0.0,
+        *,
+        out: Array | None = None,
+        threads: int | None = None,
+        **arrays: ArrayLike | None,
+    ) -> BoundBatch:
+        """The entry over N states with their arrays kept, see `batch`: for calling often."""
+        named = {name: arrays.pop(name, default) for name, default in NOTHING.items()}
+        given = self._states(entry, t, **named, **arrays)
+        out = empty(self.out_size(entry), given.count) if out is None else out
+        return BoundBatch(partial(self._batch_code, entry), given, out, threads)
+
+    def _batch_code(self, entry: str, variant: Variant) -> BatchCode:
+        if self._batch_compiler is None:
+            raise ProgramError("this back end computes one state at a time.", hint="Use to_llvm.")
+        key = (entry, variant)
+        if key not in self._batches:
+            self._batches[key] = self._batch_compiler(entry, variant)
+        return self._batches[key]
+
+    def _batch(self, entry: str, given: States, out: Array, threads: int | None) -> None:
+        if self._batch_compiler is None:
+            super()._batch(entry, given, out, threads)
+        else:
+            BoundBatch(partial(self._batch_code, entry), given, out, threads)()
 
     def function(self, entry: str) -> Function:
         """The entry as a Python function f(t, q, v, u, p, x, out, work) that fills `out`."""
