@@ -13,6 +13,7 @@ from liaison.model import (
     Angle,
     Body,
     Coordinate,
+    Cylindrical,
     Dissipation,
     Distance,
     Free,
@@ -27,6 +28,7 @@ from liaison.model import (
     Potential,
     Revolute,
     Spherical,
+    Spring,
 )
 from liaison.program import to_numpy
 from liaison.program.lower import lower
@@ -94,6 +96,26 @@ def test_a_measure_without_direction_is_refused():
     nothing = Distance(Marker("ground"), Marker("b"))
     with pytest.raises(DerivationError, match="'pull' acts along has no direction"):
         kernel_of(alone(Revolute(), forces=(Actuator("pull", nothing, 1),)))
+
+
+def test_a_spring_about_an_angle_counts_turns():
+    spring = Spring("spring", Angle(Marker("ground"), Marker("b")), 2.0, 1.0)
+    kernel = kernel_of(alone(Revolute(), forces=(spring,)))
+    for q in (0.3, 4.0, -9.0, 30.0):
+        assert kernel("applied", q=[q], v=[0.0])[0] == pytest.approx(-2.0 * (q - 1.0), rel=EXACT)
+        assert kernel("energy", q=[q], v=[0.0])[1] == pytest.approx((q - 1.0) ** 2, rel=EXACT)
+
+
+@pytest.mark.parametrize(("from_ground", "upside_down"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_turns_are_counted_from_either_side(from_ground, upside_down):
+    over = ((1, 0, 0), (0, -1, 0), (0, 0, -1)) if upside_down else ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+    ends = [Marker("ground", R=over, p=(2, 0, 0)), Marker("b", R=over)]
+    angle = Angle(*ends[:: 1 if from_ground else -1])
+    kernel = kernel_of(alone(Cylindrical(), forces=(Spring("spring", angle, 2.0, 0),)))
+    for q in (0.3, 4.0, -9.0):
+        assert kernel("energy", q=[q, 0], v=[0, 0])[1] == pytest.approx(q**2, rel=EXACT)
+        pull = kernel("applied", q=[q, 0], v=[0, 0])[0]
+        assert pull == pytest.approx(-2 * q, rel=EXACT)
 
 
 @pytest.mark.parametrize("formalism", [newton_euler, lagrange])

@@ -12,11 +12,22 @@ Public names: Load, Calculus, loads.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, final
 
 from liaison.errors import DerivationError
-from liaison.expr import ZERO, Expr, as_expr, atan2, gradient, sqrt, symbol, symbols_of
+from liaison.expr import (
+    ZERO,
+    Expr,
+    as_expr,
+    atan2,
+    cos,
+    gradient,
+    sin,
+    sqrt,
+    symbol,
+    symbols_of,
+)
 from liaison.model import (
     Actuator,
     Angle,
@@ -44,6 +55,7 @@ from liaison.tree import (
     power_row,
     relative_rows,
     template,
+    turning_joint,
 )
 
 
@@ -169,11 +181,25 @@ def measure_row(kinematics: Kinematics, measure: Measure) -> Row:
             return coordinate_row(kinematics, label)
         case Distance(a=a, b=b):
             return distance_row(kinematics, tree.located(a), tree.located(b))
-        case Angle(a=a, b=b):
-            R, _ = template()
-            turned = as_expr(atan2(R[1, 0], R[0, 0]))
-            return relative_rows(kinematics, tree.located(a), tree.located(b), [turned])[0]
+        case Angle():
+            return angle_row(kinematics, measure)
     raise DerivationError(f"no row is known for the measure {type(measure).__name__}.")
+
+
+def angle_row(kinematics: Kinematics, angle: Angle) -> Row:
+    """The angle of b's x about z of a; turns count where a joint between the two tells them."""
+    tree = kinematics.tree
+    first, second = tree.located(angle.a), tree.located(angle.b)
+    R, _ = template()
+    turned = as_expr(atan2(R[1, 0], R[0, 0]))
+    told = turning_joint(tree.mechanism, angle)
+    if told is None:
+        return relative_rows(kinematics, first, second, [turned])[0]
+    near = symbol(told[0]) * told[1]
+    c, s = cos(near), sin(near)
+    rest = as_expr(atan2(R[1, 0] * c - R[0, 0] * s, R[0, 0] * c + R[1, 0] * s))
+    plain, counted = relative_rows(kinematics, first, second, [turned, rest])
+    return replace(plain, value=near + counted.value)
 
 
 def coordinate_row(kinematics: Kinematics, label: str) -> Row:

@@ -15,6 +15,7 @@ from .closure import (
     template,
     with_rates,
 )
+from .demand import turning_joint
 from .kinematics import Kinematics, Motion
 from .regroup import added, merged, regrouped
 from .tree import GROUND, Closure, Node, Tree, as_float, span
@@ -45,5 +46,6 @@ __all__ = [
     "row_place",
     "span",
     "template",
+    "turning_joint",
     "with_rates",
 ]

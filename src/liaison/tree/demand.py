@@ -1,6 +1,6 @@
 """Which joint coordinates somebody uses: they must exist even where the joint is cut.
 
-Public names: coordinates_in_use.
+Public names: coordinates_in_use, turning_joint.
 """
 
 from __future__ import annotations
@@ -8,7 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from liaison.expr import Expr, symbols_of
-from liaison.model import Mechanism
+from liaison.model import (
+    Angle,
+    Cylindrical,
+    Helical,
+    Joint,
+    Marker,
+    Mechanism,
+    ParallelAxes,
+    Planar,
+    Revolute,
+)
+from liaison.spatial.arrays import dot, number
+
+TURNING = (Revolute, Cylindrical, Helical, Planar, ParallelAxes)
+"""Joints whose coordinate `angle` turns M about z of F, however often."""
 
 
 def coordinates_in_use(mechanism: Mechanism) -> frozenset[str]:
@@ -28,6 +42,9 @@ def _names(mechanism: Mechanism) -> Iterator[str]:
     for force in mechanism.forces:
         yield from force.labels()
         formulas += force.formulas()
+        measure = getattr(force, "measure", None)
+        told = turning_joint(mechanism, measure) if isinstance(measure, Angle) else None
+        yield from (told[0],) if told else ()
     for constraint in mechanism.constraints:
         yield from constraint.labels()
         formulas += constraint.formulas()
@@ -35,3 +52,35 @@ def _names(mechanism: Mechanism) -> Iterator[str]:
         yield start.label
     for symbol in symbols_of([f for f in formulas if isinstance(f, Expr)]):
         yield symbol.name
+
+
+def turning_joint(mechanism: Mechanism, angle: Angle) -> tuple[str, int] | None:
+    """The coordinate that counts the turns of an angle, and 1 or −1; None where no joint does.
+
+    It is that of a joint between the two bodies that turns about z of the angle's first marker.
+    """
+    for joint in sorted(mechanism.joints, key=lambda joint: joint.name):
+        ends = (joint.predecessor.body, joint.successor.body)
+        if isinstance(joint.type, TURNING) and {*ends} == {angle.a.body, angle.b.body}:
+            forward = ends[0] == angle.a.body
+            near = joint.predecessor if forward else joint.successor
+            sense = _same_direction(near, angle.a)
+            if sense:
+                return _turn(joint), sense if forward else -sense
+    return None
+
+
+def _turn(joint: Joint) -> str:
+    return joint.coordinates[joint.type.coordinate_names.index("angle")]
+
+
+def _same_direction(a: Marker, b: Marker) -> int:
+    """1 or −1 where the z axes of two markers of one body are along each other, else 0."""
+    cosine = number(dot([row[2] for row in a.R], [row[2] for row in b.R]))
+    if cosine is None or abs(cosine) < 1 - PARALLEL:
+        return 0
+    return 1 if cosine > 0 else -1
+
+
+PARALLEL = 1e-12
+"""1 − cos of the angle under which two directions are one: a millionth of a radian."""
