@@ -117,7 +117,11 @@ def simulate(
     check_folders(out, csv, plot)
     options = run_options(until, step=step, every=every, rtol=rtol, atol=atol)
     mechanism, begin = mechanism_of(file, values, start)
-    trajectory = _run(mechanism, begin, options)
+    try:
+        trajectory = _run(mechanism, begin, options)
+    except SimulationError as error:
+        _keep(error, out)
+        raise
     if out:
         trajectory.save(out)
     if csv:
@@ -258,6 +262,13 @@ def _run(mechanism: Any, start: dict[str, float], options: dict[str, Any]) -> An
 
     with Bar() as bar:
         return corridor.simulate(mechanism, start=start, progress=bar, **options)
+
+
+def _keep(error: SimulationError, out: Path | None) -> None:
+    """Saves what a failed run had computed, if results were asked for."""
+    if out and error.trajectory is not None:
+        error.trajectory.save(out)
+        print(f"What was computed until then is in {out}.", file=sys.stderr)
 
 
 def _written(**paths: Path | None) -> dict[str, str]:

@@ -278,6 +278,25 @@ def test_an_unexpected_error_asks_for_a_report(run, four_bar, monkeypatch):
     assert "Traceback" in run("check", four_bar, "--debug")[2]
 
 
+def test_a_failed_run_leaves_what_it_had(run, four_bar, tmp_path, monkeypatch):
+    import liaison.corridor
+    from liaison import SimulationError, Trajectory
+
+    partial = liaison.corridor.simulate(four_bar, until=0.05)
+
+    def fail(*_, **__):
+        raise SimulationError("lost its way.", status="projection lost", t=0.05, trajectory=partial)
+
+    monkeypatch.setattr(liaison.corridor, "simulate", fail)
+    path = tmp_path / "partial.nc"
+    status, out, err = run("simulate", four_bar, "--until", 1, "--out", path, "--json")
+    assert status == 1
+    error = json.loads(out)["error"]
+    assert (error["status"], error["t"]) == ("projection lost", 0.05)
+    assert str(path) in err
+    assert Trajectory.load(path).q.tolist() == partial.q.tolist()
+
+
 def test_an_unwritable_file_is_told_in_one_line(run, four_bar, tmp_path):
     folder = tmp_path / "run.nc"
     folder.mkdir()
