@@ -1,0 +1,9 @@
+"""mobility: what a closed mechanism can do, exactly.
+
+Takes a mechanism in an assembled position and says how many degrees of freedom it has: to first
+order and finitely, what of that is proved and how, and which closure equations are redundant.
+"""
+
+from .mobility import Mobility, mobility, mobility_of_systems
+
+__all__ = ["Mobility", "mobility", "mobility_of_systems"]

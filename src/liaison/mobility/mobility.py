@@ -1,0 +1,203 @@
+"""mobility: what a closed mechanism can do, in one assembled position, and what of it is proved.
+
+Three numbers are always told apart: the naive rank (off the variety, of no mechanical meaning), the
+first-order mobility (velocities that the closures allow in this position) and the finite mobility
+(the dimension of the positions that can be reached), as an interval.
+
+Public names: Mobility, mobility, mobility_of_systems, PRIMES.
+
+Source: docs/theory/mobility.md; the question is PA's (rank of Δ on the variety).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, final
+
+from liaison.errors import DerivationError
+from liaison.expr import FRACTION, evaluate, topological
+from liaison.model import Mechanism, Start
+from liaison.spatial import compose
+from liaison.tree import GROUND, Tree, as_float, assemble, span
+from liaison.tree.kinematics import Kinematics
+
+from .home import Home, home_of
+from .redundancy import Redundancy, redundancy_of
+from .rings import primes_from
+from .screws import System
+from .verdict import ORDER, Verdict, verdict
+from .words import paragraph
+
+PRIMES = 3
+TRIALS = 40
+"""Primes tried before a position counts as not exact."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Mobility:
+    """What a mechanism can do in one position.
+
+    `finite` is (low, high): high is proved always, low where `is_proved`. `status` is one of
+    regular (every first-order motion goes on), shaky (none does), non-reduced (fewer go on, at
+    every position near), bifurcation (several branches meet here), undecided.
+    """
+
+    name: str
+    unknowns: int
+    equations: int
+    loops: int
+    gruebler: int  # unknowns − 6 a loop − relations
+    naive_rank: int
+    rank: int
+    first_order: int
+    finite: tuple[int, int]
+    status: str
+    proof: str
+    is_proved: bool
+    primes: tuple[int, ...]
+    verdicts: tuple[Verdict, ...] = ()
+    redundancy: Redundancy | None = None
+    mode: str = "exact"
+    notes: tuple[str, ...] = ()
+
+    @property
+    def redundant_rows(self) -> int:
+        """Equations that follow from the others, to first order."""
+        return self.equations - self.rank
+
+    @property
+    def branches(self) -> tuple[dict[str, int], ...]:
+        """Rank and mobility on each branch that was followed, on a random slice."""
+        found = self.verdicts[0].branches if self.verdicts else ()
+        return tuple({"rank": b.rank, "mobility": self.unknowns - b.rank, "order": b.order}
+                     for b in found)  # fmt: skip
+
+    def __str__(self) -> str:
+        return paragraph(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        found: dict[str, Any] = {
+            "name": self.name, "mode": self.mode, "unknowns": self.unknowns,
+            "equations": self.equations, "loops": self.loops, "gruebler": self.gruebler,
+            "naive_rank": self.naive_rank, "rank": self.rank, "first_order": self.first_order,
+            "finite": list(self.finite), "status": self.status, "proof": self.proof,
+            "is_proved": self.is_proved, "branches": list(self.branches),
+            "redundant_rows": self.redundant_rows, "primes": list(self.primes),
+            "obstruction_order": self.verdicts[0].obstruction if self.verdicts else None,
+            "notes": list(self.notes), "summary": paragraph(self),
+        }  # fmt: skip
+        return found | ({"redundancy": self.redundancy.to_dict()} if self.redundancy else {})
+
+
+def mobility(
+    given: Mechanism | Tree,
+    *,
+    at: Mapping[str, Any] | None = None,
+    order: int = ORDER,
+    primes: int = PRIMES,
+    seed: int = 0,
+) -> Mobility:
+    """The mobility of a mechanism in the position where it is assembled.
+
+    Args:
+        given: a mechanism, or a tree of one.
+        at: positions by label instead of the mechanism's starts [m, rad], exact where they can be.
+        order: highest order of power series computed for a proof.
+        primes: how many random primes must agree.
+        seed: of primes, directions and slices.
+
+    Raises:
+        AssemblyError: the loops cannot be closed.
+        DerivationError: no exact position is near the assembled one.
+    """
+    mechanism = given.mechanism if isinstance(given, Tree) else given
+    home = _home(mechanism, at or {})
+    found = mobility_of_systems(
+        mechanism.name, systems(home, seed), order=order, primes=primes, seed=seed
+    )
+    loops = len(home.loops)
+    rows = 6 * loops + len(home.relations)
+    return replace(
+        found, loops=loops, gruebler=found.unknowns - rows, notes=home.notes,
+        redundancy=redundancy_of(home, found.rank),
+    )  # fmt: skip
+
+
+def _home(mechanism: Mechanism, at: Mapping[str, Any]) -> Home:
+    """The assembled position, with exact numbers."""
+    kept = tuple(start for start in mechanism.starts if start.label not in at)
+    begun = replace(mechanism, starts=kept + tuple(Start(k, x) for k, x in at.items()))
+    tree = span(begun)
+    state = assemble(tree, None, **{name: float(as_float(x)) for name, x in at.items()})
+    kinematics = Kinematics(tree, state.q)
+    poses = {}
+    for body, (node, X_NB) in tree.frames.items():
+        if node != GROUND:
+            seen = kinematics.motion(GROUND, node)
+            poses[body] = compose(seen.R, seen.p, *X_NB)
+    q = {label.name: float(x) for label, x in zip(tree.position_labels(), state.q, strict=True)}
+    return home_of(begun, q, poses)
+
+
+def systems(home: Home, seed: int = 0) -> Iterator[System]:
+    """The loops modulo one random prime after the other, those where the position is exact."""
+    failures = 0
+    for p in primes_from(seed, _radicands(home)):
+        system = home.system(p)
+        if system is None:
+            failures += 1
+            if failures > TRIALS:
+                raise DerivationError(
+                    f"the position of '{home.mechanism.name}' is not exact: its joints do not hold "
+                    "modulo any prime tried.",
+                    hint="Give the starts as exact numbers or formulas that close the loops.",
+                )
+        else:
+            failures = 0
+            yield system
+
+
+def _radicands(home: Home) -> list[int]:
+    """Whole numbers whose square roots occur."""
+    found = []
+    for node in topological(home.formulas()):
+        if node.op == "sqrt":
+            try:
+                value = evaluate(node.args[0], domain=FRACTION)
+            except DerivationError:
+                continue
+            found.append(int(value.numerator * value.denominator))
+    return found
+
+
+def mobility_of_systems(
+    name: str,
+    source: Iterator[System],
+    *,
+    order: int = ORDER,
+    primes: int = PRIMES,
+    seed: int = 0,
+) -> Mobility:
+    """The mobility of equations at their known solution, from systems modulo several primes."""
+    verdicts = []
+    for k, system in enumerate(islice(source, primes)):
+        verdicts.append(verdict(system, order, seed + k + 1))
+    best = max(v.rank for v in verdicts)
+    kept = tuple(v for v in verdicts if v.rank == best)
+    high, low = min(v.high for v in kept), min(v.low for v in kept)
+    main = next((v for v in kept if (v.low, v.high) == (low, high)), kept[0])
+    status = main.status if len({v.status for v in kept}) == 1 else "undecided"
+    return Mobility(
+        name=name, unknowns=system.n, equations=system.size, loops=0,
+        gruebler=system.n - system.size, naive_rank=max(v.naive_rank for v in verdicts),
+        rank=best, first_order=system.n - best, finite=(min(low, high), high), status=status,
+        proof=main.proof, is_proved=all(v.is_proved for v in kept) and low == high,
+        primes=tuple(v.p for v in verdicts), verdicts=(main, *(v for v in kept if v is not main)),
+    )  # fmt: skip
+
+
+SystemAt = Callable[[int], System]

@@ -1,0 +1,235 @@
+"""Redundant closures in mechanical words: which reactions are not determined, and how to free them.
+
+A self-stress is a wrench in each loop that no joint of it can feel as power. Its dimension is the
+number of redundant rows. A component of the reaction in a joint is determined exactly where every
+self-stress leaves it zero.
+
+Public names: Redundancy, redundancy_of.
+
+Source: LL §1.5.2 (redundant constraints); docs/theory/mobility.md (mobility-5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.expr import as_expr, evaluate
+from liaison.model import Cylindrical, Prismatic, Revolute
+
+from .home import Home
+
+Floats = NDArray[np.float64]
+
+ZERO = 1e-9
+"""A component of a unit self-stress below this is zero; its count is known exactly."""
+
+COMPONENTS = ("moment about x", "moment about y", "moment about z",
+              "force along x", "force along y", "force along z")  # fmt: skip
+
+FAMILIES = {
+    1: "of one joint freedom only",
+    2: "within a group of two freedoms",
+    3: "planar, spherical or purely translating",
+    4: "Schoenflies (three translations and one turn)",
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Redundancy:
+    """What the closures leave undetermined."""
+
+    count: int  # redundant rows
+    families: tuple[str, ...]  # what kind of motion each loop is confined to
+    undetermined: tuple[tuple[str, tuple[str, ...]], ...]  # joint -> reaction components
+    proposal: tuple[tuple[str, str], ...]  # joint -> type that would free it
+    remaining: int  # redundant rows after the proposal
+
+    def sentences(self) -> list[str]:
+        """For people."""
+        lines = [f"{self.count} of the closure equations are redundant."]
+        lines += [text for text in self.families if text]
+        for joint, parts in self.undetermined:
+            lines.append(f"Not determined in joint {joint}: {', '.join(parts)}.")
+        if self.proposal:
+            change = ", ".join(f"{joint} {kind}" for joint, kind in self.proposal)
+            rest = "" if not self.remaining else f" ({self.remaining} would remain)"
+            lines.append(f"The motion stays and the redundancy goes with: {change}{rest}.")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "count": self.count,
+            "loops": list(self.families),
+            "undetermined": {joint: list(parts) for joint, parts in self.undetermined},
+            "proposal": dict(self.proposal),
+            "remaining": self.remaining,
+        }
+
+
+def redundancy_of(home: Home, rank: int) -> Redundancy:
+    """What the closures of a mechanism leave undetermined in its home position.
+
+    Args:
+        home: the position.
+        rank: of the closure equations there, known exactly.
+    """
+    screws = _screws(home)
+    J = _loop_matrix(home, screws)
+    stresses = _left_kernel(J, rank)
+    found = []
+    for k, joint in enumerate(home.mechanism.joints):
+        parts = _undetermined(home, k, stresses)
+        if parts:
+            found.append((joint.name, tuple(parts)))
+    proposal, remaining = _proposal(home, J, rank) if len(stresses) else ((), 0)
+    return Redundancy(len(stresses), tuple(_families(home)), tuple(found), proposal, remaining)
+
+
+def _numbers(values: Any) -> Floats:
+    return np.array([float(evaluate(as_expr(x))) for x in values])
+
+
+def _screws(home: Home) -> list[list[Floats]]:
+    """Twists of each joint's motions, angular first, at ground's origin."""
+    found = []
+    for group in home.motions:
+        twists = []
+        for motion in group:
+            d = _numbers(motion.direction)
+            if motion.point is None:
+                twists.append(np.concatenate([np.zeros(3), d]))
+            else:
+                pitch = 0.0 if motion.pitch is None else float(evaluate(as_expr(motion.pitch)))
+                point = _numbers(motion.point)
+                twists.append(np.concatenate([d, np.cross(point, d) + pitch * d]))
+        found.append(twists)
+    return found
+
+
+def _loop_matrix(home: Home, screws: list[list[Floats]]) -> Floats:
+    """Six rows a loop, a column for each joint freedom; then the relations."""
+    starts = np.cumsum([0, *map(len, screws)])
+    J = np.zeros((6 * len(home.loops) + len(home.relations), int(starts[-1])))
+    for i, loop in enumerate(home.loops):
+        for joint, sign in loop:
+            for k, twist in enumerate(screws[joint]):
+                J[6 * i : 6 * i + 6, starts[joint] + k] += sign * twist
+    for i, relation in enumerate(home.relations):
+        for column, ratio, _ in relation:
+            J[6 * len(home.loops) + i, column] += float(evaluate(ratio))
+    return J
+
+
+def _left_kernel(J: Floats, rank: int) -> Floats:
+    """Rows that span the combinations of equations that vanish."""
+    if not J.size:
+        return np.zeros((J.shape[0] - rank, J.shape[0]))
+    left = np.linalg.svd(J)[0]
+    return left[:, rank:].T
+
+
+def _undetermined(home: Home, k: int, stresses: Floats) -> list[str]:
+    """Reaction components of a joint that some self-stress makes, in its first marker's axes."""
+    R, p = _marker(home, k)
+    found = np.zeros(6)
+    for stress in stresses:
+        total = np.zeros(6)
+        for i, loop in enumerate(home.loops):
+            total += sum(sign for joint, sign in loop if joint == k) * stress[6 * i : 6 * i + 6]
+        moment, force = total[:3] - np.cross(p, total[3:]), total[3:]
+        found = np.maximum(found, np.abs(np.concatenate([R.T @ moment, R.T @ force])))
+    return [name for name, size in zip(COMPONENTS, found, strict=True) if size > ZERO]
+
+
+def _marker(home: Home, k: int) -> tuple[Floats, Floats]:
+    F = home.markers[k]
+    return _numbers(F[0].ravel()).reshape(3, 3), _numbers(F[1])
+
+
+def _families(home: Home) -> list[str]:
+    """What each loop is confined to, where that is less than space."""
+    found = []
+    for loop in home.loops:
+        names = [home.mechanism.joints[k].name for k, _ in loop]
+        size = _group(home, loop)
+        if size < 6:
+            kind = FAMILIES.get(size, "within a smaller group of motions")
+            found.append(f"Loop {'-'.join(names)} is {kind}: {size} equations, not 6.")
+    return found
+
+
+def _group(home: Home, loop: Any) -> int:
+    """The dimension of the group of motions of a loop's joints, in floats."""
+    screws = _screws(home)
+    twists = [t for k, _ in loop for t in screws[k]]
+    basis: list[Floats] = []
+    waiting = list(twists)
+    while waiting and len(basis) < 6:
+        s = waiting.pop()
+        if np.linalg.matrix_rank(np.array([*basis, s]), tol=1e-8) > len(basis):
+            waiting += [_bracket(s, other) for other in basis]
+            basis.append(s / np.linalg.norm(s))
+    return len(basis)
+
+
+def _bracket(a: Floats, b: Floats) -> Floats:
+    turn = np.cross(a[:3], b[:3])
+    return np.concatenate([turn, np.cross(a[:3], b[3:]) + np.cross(a[3:], b[:3])])
+
+
+OPTIONS: tuple[tuple[type, tuple[tuple[str, str], ...]], ...] = (
+    (Revolute, (("Spherical", "tx ty"), ("Cylindrical", "sz"), ("PointOnLine", "sz tx ty"))),
+    (Prismatic, (("Cylindrical", "tz"), ("Planar", "tx sy"), ("PointOnLine", "tx ty tz"))),
+    (Cylindrical, (("PointOnLine", "tx ty"),)),
+)
+
+
+def _proposal(home: Home, J: Floats, rank: int) -> tuple[tuple[tuple[str, str], ...], int]:
+    """Joints made freer, one after the other, each taking away as many rows as it can."""
+    found: list[tuple[str, str]] = []
+    taken: set[int] = set()
+    while rank < J.shape[0]:
+        best = _best_change(home, J, rank, taken)
+        if best is None:
+            break
+        k, kind, J, rank = best
+        taken.add(k)
+        found.append((home.mechanism.joints[k].name, kind))
+    return tuple(found), J.shape[0] - rank
+
+
+def _best_change(home: Home, J: Floats, rank: int, taken: set[int]) -> Any:
+    for k in sorted(range(len(home.mechanism.joints)), key=lambda k: k in taken):
+        if k in taken:
+            continue
+        joint = home.mechanism.joints[k]
+        for known, options in OPTIONS:
+            if isinstance(joint.type, known):
+                for kind, freed in options:
+                    wider = np.hstack([J, _freed(home, k, freed)])
+                    gain = int(np.linalg.matrix_rank(wider, tol=1e-8)) - rank
+                    if gain == len(freed.split()):
+                        return k, kind, wider, rank + gain
+    return None
+
+
+def _freed(home: Home, k: int, freed: str) -> Floats:
+    """Columns of extra freedoms in a joint, about its first marker's axes."""
+    R, p = _marker(home, k)
+    columns = []
+    for word in freed.split():
+        d = R[:, "xyz".index(word[1])]
+        twist = np.concatenate([d, np.cross(p, d)] if word[0] == "t" else [np.zeros(3), d])
+        column = np.zeros(6 * len(home.loops) + len(home.relations))
+        for i, loop in enumerate(home.loops):
+            for joint, sign in loop:
+                if joint == k:
+                    column[6 * i : 6 * i + 6] += sign * twist
+        columns.append(column)
+    return np.array(columns).T

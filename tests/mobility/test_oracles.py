@@ -1,0 +1,102 @@
+"""Every row of the table of known mobilities: rank, first-order and finite, at several primes."""
+
+from fractions import Fraction as F
+
+import pytest
+
+from liaison.mobility import mobility_of_systems
+
+from .linkages import (
+    CASES,
+    bars,
+    constant_velocity_joint,
+    formula_systems,
+    line_symmetric,
+    loop_systems,
+    octahedron,
+    platform,
+    saliere,
+    slider_crank,
+    triangle,
+)
+
+STATUS = {
+    "parallelogram_flat": "bifurcation", "saliere_flat": "bifurcation", "shaky_6r": "shaky",
+    "antenna_mesh": "non-reduced", "antenna_shared": "non-reduced",
+    "antenna_double": "non-reduced",
+}  # fmt: skip
+NAIVE = {
+    "four_bar": 3, "spherical_4r": 3, "bennett": 4, "goldberg": 5, "bricard_line": 6,
+    "bricard_trihedral": 6, "sarrus": 6, "shaky_6r": 6, "three_upu": 12, "antenna_mesh": 6,
+    "antenna_shared": 12, "antenna_double": 15,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_linkages_have_the_rank_and_the_mobility_that_are_known(name):
+    expected = CASES[name]["expected"]
+    found = mobility_of_systems(name, loop_systems(CASES[name]), primes=2)
+    assert (found.unknowns, found.equations) == (expected["n"], expected["neq"])
+    assert (found.rank, found.first_order) == (expected["rank0"], expected["first_order"])
+    assert found.finite == (expected["mobility"],) * 2
+    assert found.status == STATUS.get(name, "regular")
+    assert found.naive_rank == NAIVE.get(name, found.naive_rank)
+    assert found.verdicts[0].obstruction == expected["obstruction_order"]
+
+
+@pytest.mark.parametrize("name", ["bennett", "goldberg", "shaky_6r", "antenna_mesh"])
+def test_other_primes_give_the_same_ranks(name):
+    expected = CASES[name]["expected"]
+    for seed in (11, 12, 13):
+        found = mobility_of_systems(name, loop_systems(CASES[name], seed), primes=1, order=130)
+        assert (found.rank, found.finite) == (expected["rank0"], (expected["mobility"],) * 2)
+
+
+HALF = (F(3, 5), F(4, 5))
+ROWS = {
+    # name: (system, n, equations, rank, first order, finite, status)
+    "triangle": (
+        triangle((3, 4, 5), ((1, 0), (0, 1), (F(-3, 5), F(-4, 5)))), 8, 5, 5, 3, 3, "regular"),
+    "triangle_flat": (
+        triangle((1, 2, 3), ((1, 0), (1, 0), (-1, 0))), 8, 5, 4, 4, 3, "non-reduced"),
+    "slider_crank": (
+        slider_crank((5, 13), (0, 1), (F(-5, 13), F(-12, 13)), 12), 5, 4, 4, 1, 1, "regular"),
+    "slider_crank_equal": (
+        slider_crank((1, 1), (0, 1), (-1, 0), 0), 5, 4, 3, 2, 1, "bifurcation"),
+    "saliere_first": (saliere((1, 0), HALF, HALF), 6, 6, 5, 1, 1, "regular"),
+    "saliere_second": (saliere(HALF, (1, 0), (1, 0)), 6, 6, 5, 1, 1, "regular"),
+    "saliere_flat": (saliere((1, 0), (1, 0), (1, 0)), 6, 6, 4, 2, 1, "bifurcation"),
+    "constant_velocity": (constant_velocity_joint(), 9, 8, 8, 1, 1, "regular"),
+    "collinear_plane": (
+        bars([(0, 0), (-1, 0), (1, 0)], [(0, 1), (0, 2)], (1, 2)), 2, 2, 1, 1, 0, "shaky"),
+    "platform_equal": (platform((1, 1, 1)), 6, 6, 5, 1, 1, "regular"),
+    "platform_unequal": (platform((1, 2, 3)), 6, 6, 5, 1, 0, "shaky"),
+    "octahedron": (
+        octahedron([(1, 0, 5), (0, 3, 1), (2, 7, -4), (-3, 1, 1), (1, -2, 8), (5, 4, -1)]),
+        18, 12, 12, 6, 6, "regular"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_polynomial_systems_have_the_mobility_that_is_known(name):
+    (formulas, point), n, size, rank, first, finite, status = ROWS[name]
+    found = mobility_of_systems(name, formula_systems(formulas, point), primes=2)
+    assert (found.unknowns, found.equations, found.rank) == (n, size, rank)
+    assert (found.first_order, found.finite, found.status) == (first, (finite, finite), status)
+    assert found.is_proved
+
+
+def test_a_point_on_two_collinear_bars_in_space_moves_over_the_complex_numbers():
+    formulas, point = bars([(0, 0, 0), (-1, 0, 0), (1, 0, 0)], [(0, 1), (0, 2)], (1, 2))
+    found = mobility_of_systems("bars", formula_systems(formulas, point))
+    assert (found.first_order, found.finite) == (2, (1, 1))
+
+
+@pytest.mark.slow
+def test_bricards_octahedron_flexes():
+    formulas, point = line_symmetric([(1, 2, 0), (3, -1, 1), (-2, 2, 4)])
+    found = mobility_of_systems(
+        "octahedron", formula_systems(formulas, point), primes=1, order=5000
+    )
+    assert (found.rank, found.first_order, found.finite) == (11, 7, (7, 7))
+    assert found.is_proved
