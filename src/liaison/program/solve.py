@@ -4,9 +4,9 @@
     [ G  −ρ ] [ −λ ] = [ γ ]                                                    (solve-1)
 
 is eliminated symbolically (L D Lᵀ): structural zeros never appear in the code. A row of G is
-eliminated only after every velocity it touches that has inertia, so its pivot is negative. A
-velocity without inertia goes right after the row that defines it, where one does. Where none does,
-the rows g that touch it lend it inertia,
+eliminated only after every velocity it touches, so its pivot is negative. A velocity without
+inertia that a row defines is taken out before, with its row (condense.py). Where no row defines
+it, the rows that touch it lend it inertia,
 
     (M + Gᵀ Λ G) v̇ = f + Gᵀ (λ + Λ γ),                                          (solve-2)
 
@@ -29,6 +29,8 @@ from typing import Any, TypeAlias, final
 
 from liaison.errors import DerivationError
 from liaison.expr import ONE, ZERO, Expr, absolute, as_expr, maximum
+
+from .condense import Ties, ties_of
 
 Entries: TypeAlias = Mapping[tuple[int, int], Expr]
 
@@ -69,6 +71,7 @@ class Factor:
     """L D Lᵀ of a saddle: `order` of elimination, columns of L by pivot, reciprocal pivots."""
 
     saddle: Saddle
+    ties: Ties
     order: tuple[int, ...]
     columns: tuple[Mapping[int, Expr], ...]  # by position in order: row index -> l
     reciprocals: tuple[Expr, ...]
@@ -76,22 +79,24 @@ class Factor:
 
     def solve(self, f: Sequence[Any], gamma: Sequence[Any]) -> tuple[list[Expr], list[Expr], Expr]:
         """v̇, λ and the largest |γ − G v̇|, after refinement."""
-        nv, nc = self.saddle.nv, self.saddle.nc
-        rows = self.saddle.rows()
-        x = self._back([as_expr(x) for x in f], [as_expr(x) for x in gamma], rows)
-        for _ in range(REFINEMENTS if nc else 0):
-            step = self._back([ZERO] * nv, residuals(rows, gamma, x), rows)
+        nv, rows = self.saddle.nv, self.ties.rows
+        f, gamma = self.ties.put_in([as_expr(x) for x in f], [as_expr(x) for x in gamma])
+        x = self._back(f, gamma)
+        for _ in range(REFINEMENTS if any(rows) else 0):
+            step = self._back([ZERO] * nv, residuals(rows, gamma, x))
             x = [a + b for a, b in zip(x, step, strict=True)]
         worst: Expr = ZERO
         for r in residuals(rows, gamma, x):
             worst = absolute(r) if worst is ZERO else maximum(worst, absolute(r))
-        return x[:nv], [-y for y in x[nv:]], worst
+        vdot, lam = x[:nv], [-y for y in x[nv:]]
+        self.ties.bring_back(f, gamma, vdot, lam)
+        return vdot, lam, worst
 
-    def _back(self, f: list[Expr], gamma: list[Expr], rows: list[dict[int, Expr]]) -> list[Expr]:
-        """(L D Lᵀ)⁻¹ of a right-hand side."""
+    def _back(self, f: list[Expr], gamma: list[Expr]) -> list[Expr]:
+        """(L D Lᵀ)⁻¹ of a right-hand side; what is out stays as it is."""
         x = [*f, *gamma]
         for k, weight in self.lent.items():
-            for j, entry in rows[k].items():
+            for j, entry in self.ties.rows[k].items():
                 x[j] = x[j] + entry * (weight * gamma[k])
         for pivot, column in zip(self.order, self.columns, strict=True):
             if x[pivot] is not ZERO:
@@ -108,10 +113,10 @@ class Factor:
 
 
 def residuals(rows: list[dict[int, Expr]], gamma: Sequence[Any], x: list[Expr]) -> list[Expr]:
-    """γ − G v̇, row by row."""
-    found = []
+    """γ − G v̇, row by row; zero of a row that is out."""
+    found: list[Expr] = []
     for row, right in zip(rows, gamma, strict=True):
-        r = as_expr(right)
+        r = as_expr(right) if row else ZERO
         for j, entry in row.items():
             r = r - entry * x[j]
         found.append(r)
@@ -133,8 +138,10 @@ def factor(saddle: Saddle, names: Sequence[str] = ()) -> Factor:
     Raises:
         DerivationError: a velocity has no inertia and no row that touches it.
     """
-    lent = lenders(saddle)
-    work = _Elimination(with_lent(saddle, lent))
+    heavy = {i for (i, j), entry in saddle.M.items() if i == j and not vanishes(entry)}
+    ties = ties_of(saddle.rows(), saddle.defines, heavy)
+    lent = lenders(saddle.M, ties)
+    work = _Elimination(saddle.nv, with_lent(saddle.M, ties, lent), ties)
     order: list[int] = []
     columns: list[Mapping[int, Expr]] = []
     reciprocals: list[Expr] = []
@@ -144,72 +151,57 @@ def factor(saddle: Saddle, names: Sequence[str] = ()) -> Factor:
         order.append(pivot)
         columns.append(column)
         reciprocals.append(reciprocal)
-    return Factor(saddle, tuple(order), tuple(columns), tuple(reciprocals), lent)
+    return Factor(saddle, ties, tuple(order), tuple(columns), tuple(reciprocals), lent)
 
 
-def lenders(saddle: Saddle) -> dict[int, Expr]:
-    """Rows that touch a velocity without inertia which no row defines, and their Λ."""
-    inertia = {i: entry for (i, j), entry in saddle.M.items() if i == j and not vanishes(entry)}
-    helped = {*range(saddle.nv)} - inertia.keys() - {*saddle.defines.values()}
+def lenders(M: Entries, ties: Ties) -> dict[int, Expr]:
+    """Rows that touch a velocity without inertia, and their Λ."""
+    inertia = {i: entry for (i, j), entry in M.items() if i == j and not vanishes(entry)}
     found = {}
-    for k, row in enumerate(saddle.rows()):
-        if helped & row.keys():
+    for k, row in enumerate(ties.rows):
+        if row.keys() - inertia.keys():
             moved = [inertia[j] for j in sorted(row) if j in inertia] or list(inertia.values())[:1]
             found[k] = sum(moved, ZERO) if moved else ONE
     return found
 
 
-def with_lent(saddle: Saddle, lent: Mapping[int, Expr]) -> Saddle:
-    """The saddle with M + Gᵀ Λ G; what then has inertia needs no row that defines it."""
-    M, rows = dict(saddle.M), saddle.rows()
+def with_lent(M: Entries, ties: Ties, lent: Mapping[int, Expr]) -> Entries:
+    """M + Gᵀ Λ G."""
+    total = dict(M)
     for k, weight in lent.items():
-        for i, entry in rows[k].items():
-            for j in rows[k]:
+        row = ties.rows[k]
+        for i, entry in row.items():
+            for j in row:
                 if j <= i:
-                    M[i, j] = M.get((i, j), ZERO) + entry * weight * rows[k][j]
-    heavy = {i for (i, j), entry in M.items() if i == j and not vanishes(entry)}
-    defines = {k: j for k, j in saddle.defines.items() if j not in heavy}
-    return Saddle(saddle.nv, saddle.nc, M, saddle.G, defines)
+                    total[i, j] = total.get((i, j), ZERO) + entry * weight * row[j]
+    return total
 
 
 class _Elimination:
     """The matrix while it is being eliminated; unknowns 0…nv−1 are velocities, then rows."""
 
-    def __init__(self, saddle: Saddle) -> None:
-        self.nv = saddle.nv
-        n = saddle.nv + saddle.nc
+    def __init__(self, nv: int, M: Entries, ties: Ties) -> None:
+        self.nv = nv
+        n = nv + len(ties.rows)
         self.off: list[dict[int, Expr]] = [{} for _ in range(n)]
         self.diagonal: list[Expr] = [ZERO] * n
         self.scale: list[Expr] = [ZERO] * n
-        for (i, j), entry in saddle.M.items():
+        for (i, j), entry in M.items():
             if vanishes(entry):
                 continue
             if i == j:
                 self.diagonal[i] = entry
             else:
                 self.off[i][j] = self.off[j][i] = entry
-        for k, row in enumerate(saddle.rows()):
+        for k, row in enumerate(ties.rows):
             for j, entry in row.items():
-                self.off[self.nv + k][j] = self.off[j][self.nv + k] = entry
-        self.left = set(range(n))
-        self.defines = {self.nv + k: j for k, j in saddle.defines.items()}
-        self.massless = {j for j in range(self.nv) if self.diagonal[j] is ZERO}
-        self.defined: set[int] = set()  # velocities whose row is gone: they go next
-        self.waiting = {i: self._awaited(i) for i in range(n)}
-
-    def _awaited(self, i: int) -> set[int]:
-        """What must be eliminated before i may be: for a row, the inertia it touches.
-
-        A row that defines nothing waits for the velocities that other rows define, too.
-        """
-        if i < self.nv:
-            return set()
-        later = self.massless if i in self.defines else set()
-        return {j for j in self.off[i] if j < self.nv} - later
+                self.off[nv + k][j] = self.off[j][nv + k] = entry
+        self.left = set(range(n)) - ties.velocities - {nv + tie.row for tie in ties.ties}
+        self.waiting = {i: {j for j in self.off[i] if j < nv and i >= nv} for i in range(n)}
 
     def next_pivot(self, names: Sequence[str]) -> int:
         """The unknown of least degree among those that may go; leaves of the tree first."""
-        able = [i for i in self.defined & self.left or self.left if self._may_go(i)]
+        able = [i for i in self.left if self._may_go(i)]
         if not able:
             stuck = min(self.left)
             name = names[stuck] if stuck < len(names) else f"velocity {stuck}"
@@ -221,9 +213,8 @@ class _Elimination:
         return min(able, key=lambda i: (len(self.off[i]), i >= self.nv, -i))
 
     def _may_go(self, i: int) -> bool:
-        if i >= self.nv:
-            return not self.waiting[i]
-        return i in self.defined or i not in self.massless
+        """A velocity that has inertia; a row when the velocities it touches are gone."""
+        return self.diagonal[i] is not ZERO if i < self.nv else not self.waiting[i]
 
     def eliminate(self, pivot: int) -> tuple[Mapping[int, Expr], Expr]:
         """Takes the pivot out; returns its column of L and the reciprocal of its pivot."""
@@ -243,8 +234,6 @@ class _Elimination:
         self.left.discard(pivot)
         for i in column:
             self.waiting[i].discard(pivot)
-        if pivot in self.defines:
-            self.defined.add(self.defines[pivot])
         return column, reciprocal
 
     def _update_diagonal(self, i: int, amount: Expr, by_velocity: bool) -> None:
