@@ -42,15 +42,20 @@ def _adjoints(f: Expr, order: list[Expr], active: set[Expr]) -> dict[Expr, Expr]
     return adjoint
 
 
-def jacobian(fs: Formulas, xs: Sequence[Expr]) -> dict[tuple[int, int], Expr]:
+def jacobian(
+    fs: Formulas, xs: Sequence[Expr], *, by_rows: bool | None = None
+) -> dict[tuple[int, int], Expr]:
     """∂f_i/∂x_j for the entries that are not identically zero: the keys are the pattern.
 
-    Reverse mode, row by row, where there are fewer formulas than variables, else forward mode on
-    sparse rows.
+    Args:
+        fs: formulas.
+        xs: variables.
+        by_rows: reverse mode, row by row, else forward mode on sparse rows; None for the former
+            where there are fewer formulas than variables.
     """
     rows = listed(fs)
     column = {x: j for j, x in enumerate(xs)}
-    if len(rows) < len(column):
+    if len(rows) < len(column) if by_rows is None else by_rows:
         return _jacobian_by_rows(rows, column)
     return _jacobian_forward(rows, column)
 

@@ -14,14 +14,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-from liaison.equations import Entries, Equations
+from liaison.equations import Equations
 from liaison.errors import NamingError
 from liaison.expr import ZERO, Expr, absolute, as_expr, maximum, substitute
 
+from .derivatives import dense, derivative_makers
 from .program import Entry, Program
 from .solve import Factor, Saddle, factor
 
 Blocks: TypeAlias = list[tuple[str, Sequence[Expr]]]
+Makers: TypeAlias = Mapping[str, Callable[[], Blocks]]
 
 
 def lower(equations: Equations) -> Program:
@@ -32,14 +34,15 @@ def lower(equations: Equations) -> Program:
 
     Returns:
         forward, rate, inverse, mass_matrix, bias, applied, closure, terms, correct_q, correct_v,
-        retract, difference, energy, momentum, poses, reactions, outputs, events.
+        retract, difference, energy, momentum, poses, reactions, outputs, events; and, where asked
+        for by name, d_inverse, d_inverse_p, d_forward, d_forward_p (see derivatives.py).
     """
     made = _Lowering(equations)
     symbols = equations.symbols
     nq, nv, nc = len(symbols.q), len(symbols.v), len(symbols.lam)
     return Program(
         name=equations.name,
-        entries=LazyEntries(made.makers()),
+        entries=LazyEntries(made.makers(), made.derivatives()),
         inputs=MappingProxyType(_places(equations)),
         sizes=MappingProxyType(
             {
@@ -82,10 +85,16 @@ def _facts(equations: Equations) -> dict[str, object]:
 
 
 class LazyEntries(Mapping[str, Entry]):
-    """Entries by name, each made when it is first looked up."""
+    """Entries by name, each made when it is first looked up.
 
-    def __init__(self, makers: Mapping[str, Callable[[], Blocks]]) -> None:
-        self._makers = makers
+    Args:
+        makers: of the entries.
+        hidden: more of them, found by name but not listed: who wants all does not want these.
+    """
+
+    def __init__(self, makers: Makers, hidden: Makers = MappingProxyType({})) -> None:
+        self._listed = tuple(makers)
+        self._makers = {**makers, **hidden}
         self._made: dict[str, Entry] = {}
 
     def __getitem__(self, name: str) -> Entry:
@@ -104,10 +113,10 @@ class LazyEntries(Mapping[str, Entry]):
         return name in self._makers
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._makers)
+        return iter(self._listed)
 
     def __len__(self) -> int:
-        return len(self._makers)
+        return len(self._listed)
 
 
 class _Lowering:
@@ -142,6 +151,10 @@ class _Lowering:
             "outputs": lambda: [(name, [f]) for name, f in self.equations.outputs.items()],
             "events": lambda: [(event.name, [event.formula]) for event in self.equations.events],
         }
+
+    def derivatives(self) -> dict[str, Callable[[], Blocks]]:
+        """The same for derivatives."""
+        return derivative_makers(self.equations, lambda: self.factored, lambda: self.solution)
 
     @cached_property
     def factored(self) -> Factor:
@@ -209,11 +222,6 @@ class _Lowering:
         rate = self.equations.closures.rate
         delta, _, _ = self.factored.solve([ZERO] * self.nv, [-x for x in rate])
         return [("delta", delta), ("worst", [worst(rate)])]
-
-
-def dense(entries: Entries, rows: int, columns: int) -> list[Expr]:
-    """A matrix row by row, zeros included."""
-    return [entries.get((i, j), ZERO) for i in range(rows) for j in range(columns)]
 
 
 def worst(entries: Sequence[Expr]) -> Expr:

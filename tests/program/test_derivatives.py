@@ -1,0 +1,152 @@
+"""Derivatives of the dynamics against differences of high order and against the complex step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from liaison.equations import newton_euler
+from liaison.expr import OPS, Domain, evaluate
+from liaison.program import lower, to_llvm, to_numpy
+from liaison.program.derivatives import pattern
+from liaison.tree import span
+from samples import solved
+from samples.chains import chain
+
+STEP = 2e-3
+STENCIL = ((1, 45 / 60), (2, -9 / 60), (3, 1 / 60))  # sixth order, central
+CLOSE = 1e-7  # rounding over the step, times the condition of the drawn systems (at most 1e6)
+EXACT = 1e-11  # the complex step subtracts nothing
+
+
+class Complex(Domain):
+    """Complex numbers, for formulas of analytic operations."""
+
+    def constant(self, value):
+        return complex(float(value))
+
+    def given(self, value):
+        return complex(value)
+
+    def operation(self, node):
+        assert node.op not in ("abs", "sign", "min", "max", "atan2", "select", "table")
+        return OPS[node.op].array
+
+
+def difference(f, size, directions):
+    """∂f/∂ε_k column by column; f(k, ε) gives an array."""
+    columns = []
+    for k in range(directions):
+        parts = [w * (f(k, n * STEP) - f(k, -n * STEP)) / STEP for n, w in STENCIL]
+        columns.append(sum(parts))
+    return np.array(columns).reshape(directions, size).T
+
+
+def moved(kernel, at, name, k, amount):
+    """The state with one number changed, positions along a velocity."""
+    at = {key: np.array(value, dtype=float) for key, value in at.items()}
+    if name == "q":
+        xi = np.zeros(len(at["v"]))
+        xi[k] = amount
+        at["q"] = kernel("retract", q=at["q"], x=xi)
+    else:
+        at[name][k] += amount
+    return at
+
+
+def check(found, expected):
+    scale = max(1.0, np.abs(expected).max(initial=0.0))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=CLOSE * scale)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 7])
+def test_forward_equals_differences_for_random_mechanisms(seed):
+    x = solved(seed)
+    kernel = to_llvm(x.kernel.program, optimize=0)
+    sizes = kernel.program.sizes
+    at = kernel.program.defaults | {"q": x.at["q"], "v": x.at["v"]}
+    t = x.at["t"]
+    found = kernel.call("d_forward", t, **at) | kernel.call("d_forward_p", t, **at)
+    nv = sizes["nv"]
+    for name, width in (("q", nv), ("v", nv), ("u", sizes["nu"]), ("p", sizes["np"])):
+
+        def solution(k, amount, name=name):
+            return kernel("forward", t, **moved(kernel, at, name, k, amount))[:-1]
+
+        rows = nv + sizes["nc"]
+        both = np.concatenate([found[f"vdot_{name}"], found[f"lam_{name}"]])
+        check(both.reshape(rows, width), difference(solution, rows, width))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 7])
+def test_inverse_equals_differences_for_random_mechanisms(seed):
+    x = solved(seed)
+    kernel = to_llvm(x.kernel.program, optimize=0)
+    sizes = kernel.program.sizes
+    nv = sizes["nv"]
+    at = kernel.program.defaults | {"q": x.at["q"], "v": x.at["v"]}
+    at["x"] = np.linspace(-1.0, 2.0, nv)
+    t = x.at["t"]
+    found = kernel.call("d_inverse", t, **at) | kernel.call("d_inverse_p", t, **at)
+    widths = {"q": nv, "v": nv, "u": sizes["nu"], "p": sizes["np"]}
+    for name, width in widths.items():
+
+        def tau(k, amount, name=name):
+            return kernel("inverse", t, **moved(kernel, at, name, k, amount))
+
+        check(found[f"tau_{name}"].reshape(nv, width), difference(tau, nv, width))
+    M = kernel("mass_matrix", t, **at).reshape(nv, nv)
+    check(found["tau_vdot"].reshape(nv, nv), M)
+
+
+@pytest.mark.parametrize("entry", ["forward", "inverse"])
+def test_derivatives_of_a_chain_equal_the_complex_step(entry):
+    equations = newton_euler(span(chain(5)))
+    program = lower(equations)
+    symbols, nv = equations.symbols, 5
+    rng = np.random.default_rng(1)
+    values = {x: complex(a) for x, a in zip(program.inputs, rng.normal(size=len(program.inputs)))}
+    outputs = program.entry(entry).outputs[:nv]
+    derived = program.entry(f"d_{entry}")
+    result = "vdot" if entry == "forward" else "tau"
+    numbers = {x: a.real for x, a in values.items()}
+    found = np.array(evaluate(list(derived.outputs), numbers))
+    for start, listed in ((0, symbols.q), (nv * nv, symbols.v)):
+        assert derived.layout[start // nv**2][0] == f"{result}_{'qv'[start // nv**2]}"
+        for k, x in enumerate(listed):
+            shifted = values | {x: values[x] + 1e-30j}
+            expected = [y.imag / 1e-30 for y in evaluate(list(outputs), shifted, Complex())]
+            column = found[start : start + nv * nv].reshape(nv, nv)[:, k]
+            np.testing.assert_allclose(column, expected, rtol=EXACT, atol=EXACT)
+
+
+def test_force_columns_invert_the_mass_matrix():
+    kernel = to_numpy(lower(newton_euler(span(chain(6)))))
+    q, v = np.random.default_rng(0).normal(size=(2, 6))
+    minv = kernel.call("d_forward", q=q, v=v)["vdot_tau"].reshape(6, 6)
+    np.testing.assert_allclose(
+        minv @ kernel("mass_matrix", q=q).reshape(6, 6), np.eye(6), atol=EXACT
+    )
+
+
+def test_branches_that_do_not_meet_have_no_derivatives_between_them():
+    twice = chain(1)
+    other = replace(twice.bodies[1], name="other")
+    joint = twice.joints[0]
+    hung = replace(joint.successor, body="other")
+    second = replace(joint, name="second", coordinates=("second",), successor=hung)
+    both = replace(twice, bodies=(*twice.bodies, other), joints=(joint, second))
+    program = lower(newton_euler(span(both)))
+    for block in ("vdot_q", "vdot_tau"):
+        found = pattern(program.entry("d_forward"), block, 2)
+        assert not found[0, 1]
+        assert not found[1, 0]
+
+
+def test_derivatives_are_found_by_name_and_not_listed():
+    program = lower(newton_euler(span(chain(1))))
+    assert "d_forward" in program.entries
+    assert "d_forward" not in list(program.entries)
+    assert len(list(program.entries)) == len(program.entries)
