@@ -45,15 +45,23 @@ class Place:
 
 
 class LiaisonError(Exception):
-    """Base of all refusals; `place` says where in a text, when there is one."""
+    """Base of all refusals; `place` says where in a text, when there is one.
+
+    `also` holds further refusals of the same text, independent of this one; all are told.
+    """
 
     def __init__(self, message: str, *, place: Place | None = None, hint: str = "") -> None:
         self.message = message
         self.place = place
         self.hint = hint
+        self.also: tuple[LiaisonError, ...] = ()
         super().__init__(message)
 
     def __str__(self) -> str:
+        return "\n".join(error.told() for error in (self, *self.also))
+
+    def told(self) -> str:
+        """This refusal alone, with its excerpt and its hint."""
         where = f"{self.place}: " if self.place else ""
         excerpt = self.place.excerpt() if self.place else ""
         hint = f"\n    {self.hint}" if self.hint else ""

@@ -9,8 +9,8 @@ Public names: read_lsd, read_value.
 
 from __future__ import annotations
 
-from pathlib import PurePath
-from typing import Any
+from pathlib import Path, PurePath
+from typing import Any, TypeAlias
 
 from liaison.errors import Place, TextError
 from liaison.expr import collector_paused
@@ -18,25 +18,30 @@ from liaison.model import Body, Gravity, Mechanism
 
 from .guard import computable
 from .lsd_bodies import body_of
+from .lsd_expand import expanded
 from .lsd_forces import effort_of, force_of
 from .lsd_formulas import Where, value_of, vector_of
-from .lsd_joints import joint_of
+from .lsd_joints import Joined, joint_of
 from .lsd_names import Book, no_such
-from .lsd_nodes import Node
-from .lsd_statements import Statements
-from .lsd_syntax import parse, parse_formula
+from .lsd_nodes import Node, path_text
+from .lsd_rename import renamed
+from .lsd_statements import Enough, Statements
+from .lsd_syntax import parse, parse_formula, together
 from .lsd_units import si_unit
 from .lsd_values import Quantity, Word, kind_of
 
 SETTINGS = ("name", "gravity", "note")
+RELATIONS = ("impose", "require", "limit", "couple", "contact")
+Thing: TypeAlias = tuple[str | None, Node, Place]  # its name if it has one, what it is, where
 
 
-def read_lsd(text: str, file: str = "text") -> Mechanism:
+def read_lsd(text: str, file: str = "text", *, folder: Path | None = None) -> Mechanism:
     """The mechanism that an LSD text describes.
 
     Args:
         text: the description.
         file: its name, for messages; its stem names the mechanism unless the text does.
+        folder: below which files may be included; None where there is none.
 
     Raises:
         TextError: the text is not LSD, with file, line, column and what would do.
@@ -44,8 +49,12 @@ def read_lsd(text: str, file: str = "text") -> Mechanism:
         ModelError: a description that no mechanism can have.
     """
     with collector_paused(), computable(Place(file, 1)):
-        source, statements = parse(text, file)
-        return _Reading(Book(source), statements).mechanism()
+        source, statements = parse(text, file, folder)
+        reading = _Reading(Book(source), expanded(statements, source))
+        try:
+            return reading.mechanism()
+        except Enough:
+            raise together(reading.rest.errors) from None
 
 
 def read_value(text: str, file: str = "value") -> tuple[Any, str]:
@@ -69,33 +78,30 @@ class _Reading:
         self.statements = statements
         self.name = PurePath(book.source.file).stem
         self.bodies: dict[str, Body] = {}
-        self.things: list[tuple[str | None, Node, Place]] = []  # joints, forces, relations
+        self.things: list[Thing] = []  # joints, forces, relations
         self.forces: list[Any] = []
         self.rest = Statements(book)
+        self.renamed: dict[str, str] = {}
         book.make_body = self.make_body
 
     def mechanism(self) -> Mechanism:
         """Everything, in an order in which each thing finds what it needs."""
         self.collect()
+        self.rest.some_are_missing = bool(self.rest.errors)
         self.rest.read_early()
-        for name, nodes in self.book.shapes.items():
-            if name not in self.book.bodies:
-                raise no_such("body", name, self.book.bodies, self.book.source.at(nodes[0]))
-        for name in self.book.bodies:
-            self.make_body(name)
-        joined = [self.made(joint_of, thing) for thing in self.of_kind("join")]
-        for joint in joined:
-            law = effort_of(joint, self.book)
-            self.forces += [law] if law is not None else []
+        self.read_bodies()
+        joined = self.read_joints()
+        self.rest.some_are_missing |= bool(self.rest.errors)
         for thing in self.of_kind("apply"):
-            force, inputs = self.made(force_of, thing)
-            self.forces.append(force)
-            self.rest.inputs += inputs
-        for thing in (*self.of_kind("impose"), *self.of_kind("require")):
-            self.rest.relation(*thing)
+            self.tried(self.read_force, thing)
+        for thing in (x for x in self.things if x[1].kind in RELATIONS):
+            self.tried(self.rest.relation, *thing, name=thing[0])
         self.rest.read_late()
         self.evaluate_lets()
-        self.check_all_used()
+        if not self.rest.errors:
+            self.check_all_used()
+        if self.rest.errors:
+            raise together(self.rest.errors)
         if not self.bodies:
             raise TextError(
                 f"{self.book.source.file}: the text describes no body.",
@@ -103,27 +109,53 @@ class _Reading:
             )
         return self.finished([joint.joint for joint in joined])
 
-    def made(self, make: Any, thing: tuple[str | None, Node, Place]) -> Any:
+    def tried(self, read: Any, *parts: Any, name: str | None = None) -> Any:
+        """What a reading gives; None where it is refused, which is told at the end."""
+        return self.rest.tried(lambda: read(*parts), name)
+
+    def read_bodies(self) -> None:
+        """Every body, and the shapes that were given elsewhere."""
+        for name, nodes in self.book.shapes.items():
+            if name not in self.book.bodies:
+                at = self.book.source.at(nodes[0])
+                self.rest.refuse(no_such("body", name, self.book.bodies, at))
+        for name in self.book.bodies:
+            self.tried(self.make_body, name, name=name)
+
+    def read_joints(self) -> list[Joined]:
+        """Every joint, then the efforts in them, which may speak of all coordinates."""
+        joined = [self.tried(self.made, joint_of, x, name=x[0]) for x in self.of_kind("join")]
+        found = [joint for joint in joined if joint is not None]
+        if len(found) < len(joined):
+            self.book.spoiled.update(self.book.joint_names - self.book.joints.keys())
+        for joint in found:
+            law = self.tried(effort_of, joint, self.book)
+            self.forces += [law] if law is not None else []
+        return found
+
+    def read_force(self, thing: Thing) -> None:
+        """A force, and the inputs that stand for what it leaves open."""
+        force, inputs = self.made(force_of, thing)
+        self.forces.append(force)
+        self.rest.inputs += inputs
+
+    def made(self, make: Any, thing: Thing) -> Any:
         """What a statement makes."""
         with computable(thing[2]):
             return make(*thing, self.book)
 
-    def of_kind(self, kind: str) -> list[tuple[str | None, Node, Place]]:
+    def of_kind(self, kind: str) -> list[Thing]:
         return [thing for thing in self.things if thing[1].kind == kind]
 
     def collect(self) -> None:
         """First pass: who is named what."""
-        book = self.book
+        readers = {"let": self.collect_let, "setting": self.setting}
         for statement in self.statements:
-            place = book.source.at(statement)
-            if statement.kind == "let":
-                self.collect_let(statement)
-            elif statement.kind == "unnamed":
+            if statement.kind == "unnamed":
+                place = self.book.source.at(statement)
                 self.things.append((None, statement.parts[0], place))
-            elif statement.kind == "setting":
-                self.setting(statement)
             else:
-                self.rest.declare(statement)
+                self.tried(readers.get(statement.kind, self.rest.declare), statement)
 
     def collect_let(self, statement: Node) -> None:
         token, thing = statement.parts[1], statement.parts[2]
@@ -131,7 +163,7 @@ class _Reading:
         name = self.book.declare(str(token), place)
         if thing.kind == "body":
             self.book.bodies[name] = thing
-        elif thing.kind in ("join", "apply", "impose", "require"):
+        elif thing.kind in ("join", "apply", *RELATIONS):
             self.things.append((name, thing, place))
             if thing.kind == "join":
                 self.book.joint_names.add(name)
@@ -141,10 +173,12 @@ class _Reading:
     def setting(self, statement: Node) -> None:
         """name = "…", gravity = […], note = "…", and BODY.shape = …."""
         path, node = statement.parts
-        name = ".".join(map(str, path.parts))
-        place = self.book.source.at(path)
+        name = path_text(path)
+        place = self.book.source.at(statement)
         if name.endswith(".shape"):
             self.book.shapes.setdefault(name.removesuffix(".shape"), []).append(node)
+        elif name.endswith(".name"):
+            self.renamed[name.removesuffix(".name")] = self.text(node, name)
         elif name not in SETTINGS:
             error = no_such("setting", name, SETTINGS, place, listed=[*SETTINGS, "BODY.shape"])
             error.hint += " A new name is made with 'let'."
@@ -152,10 +186,15 @@ class _Reading:
         elif name == "gravity":
             self.rest.later.append(lambda: self.gravity(node, place))
         else:
-            value = value_of(node, self.book, Where(name))
-            if not isinstance(value, Word):
-                raise TextError(f"{name!r} is a text in quotes.", place=self.book.source.at(node))
-            self.name = value.text if name == "name" else self.name
+            said = self.text(node, name)
+            self.name = said if name == "name" else self.name
+
+    def text(self, node: Node, name: str) -> str:
+        """The text of a setting."""
+        value = value_of(node, self.book, Where(name))
+        if not isinstance(value, Word):
+            raise TextError(f"{name!r} is a text in quotes.", place=self.book.source.at(node))
+        return value.text
 
     def gravity(self, node: Node, place: Place) -> None:
         vector = vector_of(node, self.book, Where("gravity", "m/s^2"), "gravity")
@@ -172,7 +211,7 @@ class _Reading:
         """Finds the mistakes in definitions that nobody used."""
         for name in self.book.lets:
             if name not in self.book.values:
-                self.book.value_of_let(name)
+                self.tried(self.book.value_of_let, name, name=name)
 
     def check_all_used(self) -> None:
         """Refuses values and laws for unknowns that are not there."""
@@ -185,16 +224,19 @@ class _Reading:
     def finished(self, joints: list[Any]) -> Mechanism:
         """The mechanism; its own checks speak with the places of the records."""
         rest = self.rest
-        return Mechanism(
-            name=self.name,
-            bodies=tuple(self.bodies.values()),
-            joints=tuple(joints),
-            constraints=tuple(rest.constraints),
-            forces=tuple(self.forces),
-            parameters=tuple(self.book.parameters.values()),
-            inputs=tuple(rest.inputs),
-            starts=tuple(rest.starts),
-            events=tuple(rest.events),
-            outputs=tuple(rest.outputs),
-            place=Place(self.book.source.file, 1),
+        return renamed(
+            self.renamed,
+            Mechanism(
+                name=self.name,
+                bodies=tuple(self.bodies.values()),
+                joints=tuple(joints),
+                constraints=tuple(rest.constraints),
+                forces=tuple(self.forces),
+                parameters=tuple(self.book.parameters.values()),
+                inputs=tuple(rest.inputs),
+                starts=tuple(rest.starts),
+                events=tuple(rest.events),
+                outputs=tuple(rest.outputs),
+                place=Place(self.book.source.file, 1),
+            ),
         )

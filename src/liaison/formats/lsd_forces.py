@@ -18,6 +18,7 @@ from liaison.model import (
     Dissipation,
     Distance,
     Force,
+    Gravity,
     Input,
     JointFriction,
     Law,
@@ -31,7 +32,7 @@ from liaison.spatial import cross3, dot, is_zero, norm
 
 from .lsd_formulas import Where, in_unit, path_of, scalar_of, value_of, vector_of
 from .lsd_joints import Joined, marker_of
-from .lsd_names import Book, Keys, no_such
+from .lsd_names import Book, Keys, bases, no_such
 from .lsd_nodes import Node
 from .lsd_values import BodyFrame, Quantity, Vector, kind_of, plain
 
@@ -116,8 +117,13 @@ class _Applied:
 
 
 def _target_word(node: Node, book: Book) -> str:
-    base = node.parts[1] if node.kind == "on_body" else node
-    return (path_of(base) or str(base.parts[0])).partition(".")[0]
+    while node.kind == "on_body":
+        node = node.parts[1]
+    path = path_of(node)
+    if path is None:
+        return str(node.parts[0])
+    known = [name for name in bases(path) if name in book.places]
+    return known[-1] if known else path.partition(".")[0]
 
 
 def coordinate_of(node: Node, book: Book) -> str:
@@ -210,6 +216,15 @@ def _wrench(a: _Applied) -> Force:
     )
 
 
+def _law(a: _Applied) -> Force:
+    measure, is_angle = a.measure()
+    return Law(a.name, measure, a.scalar("value", "N*m" if is_angle else "N"), place=a.place)
+
+
+def _gravity(a: _Applied) -> Force:
+    return Gravity(tuple(a.vector("value", "m/s^2")), a.name, place=a.place)
+
+
 def _potential(a: _Applied) -> Force:
     return Potential(a.name, a.scalar("value", "J"), place=a.place)
 
@@ -227,6 +242,8 @@ FORCE_KINDS: dict[str, tuple[Callable[[_Applied], Force], tuple[str, ...]]] = {
     "motor": (_actuator, ("torque", "force")),
     "actuator": (_actuator, ("torque", "force")),
     "friction": (_friction, ("viscous", "dry", "smoothing")),
+    "effort": (_law, ("value",)),
+    "gravity": (_gravity, ("value",)),
     "potential": (_potential, ("value",)),
     "dissipation": (_dissipation, ("value",)),
 }

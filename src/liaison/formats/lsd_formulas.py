@@ -23,6 +23,7 @@ from .lsd_values import (
     Pose,
     Quantity,
     Turn,
+    Turned,
     Unfit,
     Value,
     Vector,
@@ -35,6 +36,7 @@ from .lsd_values import (
     plain,
     raised,
 )
+from .lsd_words import WORDS, worded
 
 AXES = ("x", "y", "z")
 ANY = "any"  # as an expected unit: nothing is expected
@@ -49,6 +51,7 @@ class Where:
     unit: str = ""  # what is expected here, for unknowns
     kind: str = "quantity"  # or "body": what an unknown name was meant to be
     local: Mapping[str, Value] = field(default_factory=dict)
+    si: bool = False  # every quantity counts as its number in SI
 
     def of(self, part: str) -> Where:
         """The place of a component."""
@@ -66,6 +69,9 @@ class Names(Protocol):
 
     def find(self, path: str, node: Node, where: Where) -> Value:
         """What a dotted name stands for; refuses unknown ones."""
+
+    def knows(self, path: str, where: Where) -> bool:
+        """Whether a dotted name stands for something."""
 
     def unknown(self, where: Where, arguments: list[Value] | None, node: Node) -> Quantity:
         """A new unknown scalar, or a new unknown function of the arguments."""
@@ -87,19 +93,30 @@ def value_of(node: Node, names: Names, where: Where) -> Value:
         TextError: with the place of the smallest part that does not make sense.
     """
     try:
-        return _RULES[node.kind](node, names, where)
+        value = _RULES[node.kind](node, names, where)
+        if where.si and isinstance(value, Quantity):
+            return Quantity(value.value, PURE, bare=True)
+        return value
     except Unfit as error:
         raise TextError(str(error), place=names.source.at(node)) from None
 
 
 def path_of(node: Node) -> str | None:
-    """'A.x' of the node of A.x; None of anything else."""
+    """'A.x' of the node of A.x, 'foot3' of foot[3], None of anything else."""
     if node.kind == "name":
         return str(node.parts[0])
+    base = path_of(node.parts[0]) if node.kind in ("member", "index") else None
+    if base is None:
+        return None
     if node.kind == "member":
-        base = path_of(node.parts[0])
-        return None if base is None else f"{base}.{node.parts[1]}"
-    return None
+        return f"{base}.{node.parts[1]}"
+    number = node.parts[1]
+    if number.kind != "number" or len(number.parts) > 1 or not number.parts[0].isdigit():
+        return None
+    # a second index is told from the first
+    return (
+        f"{base}_{number.parts[0]}" if node.parts[0].kind == "index" else f"{base}{number.parts[0]}"
+    )
 
 
 # ---- one rule for each kind of node
@@ -142,6 +159,21 @@ def _member(node: Node, names: Names, where: Where) -> Value:
         return names.find(path, node, where)
     base, part = value_of(node.parts[0], names, where), str(node.parts[1])
     return component(base, part)
+
+
+def _index(node: Node, names: Names, where: Where) -> Value:
+    """A name with a number, or an item of a vector."""
+    path = path_of(node)
+    if path is not None and names.knows(path, where):
+        return names.find(path, node, where)
+    items = value_of(node.parts[0], names, where)
+    number = value_of(node.parts[1], names, where.anything())
+    if not isinstance(items, Vector):
+        raise Unfit(f"{kind_of(items)} has no items; vectors have.")
+    k = number.value if isinstance(number, Quantity) else None
+    if not isinstance(k, Fraction) or k.denominator != 1 or not 1 <= k <= len(items.items):
+        raise Unfit(f"an item of this vector has a number from 1 to {len(items.items)}.")
+    return items.items[k.numerator - 1]
 
 
 def component(value: Value, part: str) -> Value:
@@ -187,8 +219,23 @@ def _positive(node: Node, names: Names, where: Where) -> Value:
 def _sum(node: Node, names: Names, where: Where) -> Value:
     total = value_of(node.parts[0], names, where)
     for sign, part in zip(node.parts[1::2], node.parts[2::2], strict=True):
-        total = added(total, value_of(part, names, where), 1 if sign == "+" else -1)
+        term = value_of(part, names, where)
+        try:
+            total = added(total, term, 1 if sign == "+" else -1)
+        except Unfit as error:
+            raise _both(str(error), node.parts[0], total, part, names) from None
     return total
+
+
+def _both(said: str, a: Node, first: Value, b: Node, names: Names) -> TextError:
+    """A refusal of two terms together, with both places shown."""
+    what = spelled(first.dimension) if isinstance(first, Quantity) else kind_of(first)
+    place = names.source.at(a)
+    if a.line == b.line:
+        hint = f"The first term, in column {place.column}, is {what}."
+    else:
+        hint = f"The first term, in line {place.line}, is {what}:{place.excerpt()}"
+    return TextError(said, place=names.source.at(b), hint=hint)
 
 
 def _product(node: Node, names: Names, where: Where) -> Value:
@@ -241,7 +288,7 @@ def _check_axis(axis: Value, node: Node, names: Names) -> None:
 
 
 def _sequence(node: Node, names: Names, where: Where) -> Value:
-    motions: list[Vector | Turn] = []
+    motions: list[Vector | Turn | Turned] = []
     for part in node.parts:
         motions += as_pose(value_of(part, names, where)).motions
     return Pose(tuple(motions))
@@ -266,6 +313,8 @@ def as_pose(value: Value) -> Pose:
     """A pose of a vector, a turn, a pose, or of 0 (null frame) and 1 (identity)."""
     if isinstance(value, Quantity) and value.bare and value.value in (0, 1):
         return Pose(())
+    if isinstance(value, Vector) and isinstance(value.items[0], Vector):
+        return Pose((Turned(_matrix(value)),))
     if isinstance(value, Vector):
         if len(value.items) != 3:
             raise Unfit(f"a translation has three components, not {len(value.items)}.")
@@ -277,6 +326,15 @@ def as_pose(value: Value) -> Pose:
     raise Unfit(f"a frame is made of translations and rotations, not of {kind_of(value)}.")
 
 
+def _matrix(value: Vector) -> Array:
+    """Nine pure numbers in three rows."""
+    rows = [row.items for row in value.items if isinstance(row, Vector)]
+    entries = [q for row in rows for q in row if isinstance(q, Quantity)]
+    if [len(row) for row in rows] != [3, 3, 3] or not all(same(q.dimension, PURE) for q in entries):
+        raise Unfit("a rotation matrix has three rows of three numbers.")
+    return array([plain(q.value) for q in entries]).reshape(3, 3)
+
+
 def matrices_of(pose: Pose, names: Names, node: Node) -> tuple[Array, Array]:
     """R and p of a pose: its motions one after another, each in the frame reached so far."""
     R, p = identity(), zeros(3)
@@ -284,6 +342,8 @@ def matrices_of(pose: Pose, names: Names, node: Node) -> tuple[Array, Array]:
         if isinstance(motion, Turn):
             axis = [plain(q.value) for q in motion.axis.items if isinstance(q, Quantity)]
             step = rotation_about(axis, motion.angle.value), zeros(3)
+        elif isinstance(motion, Turned):
+            step = motion.R, zeros(3)
         else:
             step = identity(), array(_lengths(motion, names, node))
         R, p = compose(R, p, *step)
@@ -346,6 +406,8 @@ def vector_of(node: Node, names: Names, where: Where, what: str) -> list[Any]:
 
 def _call(node: Node, names: Names, where: Where) -> Value:
     name = str(node.parts[0])
+    if name == "si":
+        where = replace(where.anything(), si=True)
     values, named = [], {}
     for part in node.parts[1:]:
         if part.kind == "named":
@@ -355,7 +417,9 @@ def _call(node: Node, names: Names, where: Where) -> Value:
     shape = names.shape(name, values, named, node)
     if shape is not None:
         return shape
-    known = [*FUNCTIONS, *VECTOR_FUNCTIONS, *names.functions()]
+    if name in WORDS:
+        return worded(name, values)
+    known = [*FUNCTIONS, *VECTOR_FUNCTIONS, *WORDS, *names.functions()]
     if name not in known:
         raise NamingError.unknown("function", name, known, place=names.source.at(node))
     return applied(name, values, named)
@@ -365,6 +429,7 @@ _RULES: dict[str, Callable[[Node, Names, Where], Value]] = {
     "number": _number,
     "name": _name,
     "member": _member,
+    "index": _index,
     "prime": _prime,
     "group": _group,
     "vector": _vector,

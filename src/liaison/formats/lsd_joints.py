@@ -41,7 +41,8 @@ from liaison.spatial import is_zero, product, rotation_onto_z
 
 from .lsd_formulas import ANY, Where, path_of, scalar_of, value_of, vector_of
 from .lsd_links import motions_of, type_of_motions
-from .lsd_names import EARTH, GROUND, Book, Keys, no_such
+from .lsd_motions import is_motion, motion_of
+from .lsd_names import EARTH, GROUND, Book, Keys, bases, no_such
 from .lsd_nodes import Node
 from .lsd_values import BodyFrame, Quantity, Value, Word, kind_of, plain
 
@@ -86,6 +87,7 @@ ATTITUDES: dict[str, Callable[[], Attitude]] = {
     "matrix": RotationMatrix,
 }
 EFFORTS = ("torque", "force")
+EVERY = (*EFFORTS, "successor", "labels")
 
 
 @final
@@ -114,7 +116,7 @@ def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
     keys = Keys(node.parts[-1], f"joint {name!r}", book.source)
     sides = [_side(side, name, book) for side in (first, second)]
     # the ground is the predecessor, whichever side it is written on
-    if sides[1].body == GROUND:
+    if sides[1].body == GROUND and not _is_successor(keys, book):
         sides.reverse()
     made = _Made(name, str(word), names, keys, book)
     type_, axis, labels = made.link(word) if str(word) == "link" else made.named(word)
@@ -128,10 +130,19 @@ def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
     return Joined(joint, keys, axis, made.local, node)
 
 
+def _is_successor(keys: Keys, book: Book) -> bool:
+    """Whether `successor = earth` keeps the ground behind."""
+    node = keys.get("successor")
+    return node is not None and _body_name(node, book) == GROUND
+
+
 def _body_name(node: Node, book: Book) -> str:
     """The body a frame is on, told from the text alone."""
-    base = node.parts[1] if node.kind == "on_body" else node
-    word = (path_of(base) or "frame").partition(".")[0]
+    while node.kind == "on_body":
+        node = node.parts[1]
+    base, path = node, path_of(node) or "frame"
+    known = [name for name in bases(path) if name in book.bodies or name in book.lets]
+    word = known[-1] if known else path.partition(".")[0]
     if word in book.lets:
         value = book.find(word, base, Where(word, kind="body"))
         return value.body if isinstance(value, BodyFrame) else word
@@ -153,7 +164,7 @@ def _side(node: Node, joint: str, book: Book) -> Marker:
 def marker_of(frame: BodyFrame, place: Place) -> Marker:
     """The record of a frame on a body."""
     rows: Any = tuple(tuple(row) for row in frame.R)
-    return Marker(frame.body, rows, tuple(frame.p), place=place)
+    return Marker(frame.body, rows, tuple(frame.p), frame.name, place=place)
 
 
 def _turned(marker: Marker, axis: list[Any], type_: JointType) -> Marker:
@@ -179,6 +190,10 @@ class _Made:
 
     def labels(self, count: int) -> tuple[str, ...]:
         """Labels of the coordinates the author named; none means the usual ones."""
+        node = self.keys.get("labels")
+        if node is not None:
+            value = value_of(node, self.book, Where(self.name))
+            return tuple(value.text.split(", ")) if isinstance(value, Word) else ()
         if not self.names or count == 1:
             return ()
         return tuple(f"{self.name}.{part}" for part in self.names)
@@ -201,7 +216,7 @@ class _Made:
                 "joint type", self.word, known_words, place, listed=[*JOINT_TYPES, "link"]
             )
         cls, takes = JOINT_TYPES[known]
-        self.keys.check((*takes, *EFFORTS))
+        self.keys.check((*takes, *EVERY))
         type_ = cls(**self.properties(takes, place))
         if self.names and len(self.names) != type_.nq:
             raise TextError(
@@ -272,16 +287,23 @@ class _Made:
             raise TextError("a link names its coordinates: link(x, y).", place=place)
         self.remember(self.names)
         dofs = [key for key in self.keys.nodes if key.startswith("dof")]
-        self.keys.check((*sorted(dofs, key=_order), *EFFORTS) if dofs else ("dof", *EFFORTS))
-        motions, names = [], []
+        self.keys.check((*sorted(dofs, key=_order), *EVERY) if dofs else ("dof", *EVERY))
+        motions: list[Any] = []
+        names: list[str] = []
         for key in sorted(dofs, key=_order):
             node = self.keys.nodes[key][0]
             where = Where(f"{self.name}.{key}", local=self.local)
-            for part, motion in motions_of(node, where, self.names, self.book):
+            found = (
+                [(self.names[len(names)], motion_of(node, where, self.book))]
+                if is_motion(node) and len(names) < len(self.names)
+                else motions_of(node, where, self.names, self.book)
+            )
+            for part, motion in found:
                 motions.append(motion)
                 names.append(part)
         _check_each_once(self.names, names, place)
-        type_, axis = type_of_motions(motions, names)
+        is_said = any(is_motion(self.keys.nodes[key][0]) for key in dofs)
+        type_, axis = type_of_motions(motions, names, as_said=is_said)
         self.names = tuple(names)
         return type_, axis, self.labels(len(names))
 

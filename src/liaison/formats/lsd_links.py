@@ -24,7 +24,7 @@ from liaison.spatial import cross3, dot, is_zero, norm
 from .lsd_formulas import Where, as_pose, value_of
 from .lsd_names import Book
 from .lsd_nodes import Node
-from .lsd_values import Quantity, Turn, Unfit, Vector, plain
+from .lsd_values import Quantity, Turn, Turned, Unfit, Vector, plain
 
 
 def motions_of(
@@ -36,6 +36,8 @@ def motions_of(
     try:
         pieces: list[tuple[str, Any]] = []
         for motion in as_pose(value).motions:
+            if isinstance(motion, Turned):
+                raise Unfit("a matrix does not move.")
             if isinstance(motion, Turn):
                 pieces.append(_turn(motion, coordinates))
             else:
@@ -109,12 +111,15 @@ def _screw(slide: Any, turn: Any) -> Screw:
     return Screw(turn.axis, dot(slide.axis, turn.axis) / norm(turn.axis))
 
 
-def type_of_motions(motions: list[Any], names: list[str]) -> tuple[JointType, list[Any]]:
+def type_of_motions(
+    motions: list[Any], names: list[str], *, as_said: bool = False
+) -> tuple[JointType, list[Any]]:
     """The joint type of a sequence of motions, and the axis for a joint of one motion.
 
-    One turn is a revolute joint, one slide a prismatic, one screw a helical joint.
+    One turn is a revolute joint, one slide a prismatic, one screw a helical joint, unless the
+    motions are to stay `as_said`.
     """
-    if len(motions) == 1:
+    if len(motions) == 1 and not as_said:
         (motion,) = motions
         axis = list(motion.axis)
         if isinstance(motion, Rotation):

@@ -3,7 +3,7 @@
 A name is used once. What the author leaves unsaid (`?s`, a joint without name, a body's mass) is
 named by its place: `reflector.iframe.z`, `satellite_arm`, `satellite.mass`.
 
-Public names: Book, Keys.
+Public names: Book, Keys, Spoiled, no_such, bases.
 """
 
 from __future__ import annotations
@@ -20,13 +20,23 @@ from liaison.spatial import Array, identity, zeros
 from .lsd_formulas import Where, component, value_of
 from .lsd_nodes import Node, Source
 from .lsd_shapes import SHAPES, moved_shape, shape_of
-from .lsd_units import unit_of
+from .lsd_units import known_dimension, unit_of
 from .lsd_values import BodyFrame, Quantity, Unfit, Value
 
 GROUND = "ground"
 EARTH = ("earth", "ground")
 Given: TypeAlias = Callable[[str], Parameter]  # expected unit -> the parameter with its value
 MAX_CHAIN = 50  # definitions that wait for later definitions
+
+
+class Spoiled(LiaisonError):
+    """A name whose own definition was refused: nothing more is said about it."""
+
+
+def bases(path: str) -> list[str]:
+    """'a.b.c' -> a, a.b, a.b.c."""
+    parts = path.split(".")
+    return [".".join(parts[:k]) for k in range(1, len(parts) + 1)]
 
 
 class Book:
@@ -52,6 +62,7 @@ class Book:
         self.bindings: dict[str, Node] = {}
         self.used: set[str] = set()
         self.waiting: list[str] = []
+        self.spoiled: set[str] = set()  # names whose definition was refused
         for name in EARTH:
             self.frames[name] = BodyFrame(GROUND, identity(), zeros(3))
 
@@ -82,8 +93,7 @@ class Book:
     def add_parameter(self, parameter: Parameter) -> Quantity:
         """A parameter and its symbol."""
         self.parameters[parameter.name] = parameter
-        known = unit_of(parameter.unit)[1] if parameter.unit else None
-        quantity = Quantity(symbol(parameter.name), known)
+        quantity = Quantity(symbol(parameter.name), known_dimension(parameter.unit))
         self.symbols[parameter.name] = quantity
         return quantity
 
@@ -174,19 +184,30 @@ class Book:
             return component(self.find(base, node, where), part)
         raise self.unknown_name(path, node, where)
 
+    def knows(self, path: str, where: Where) -> bool:
+        """Whether a dotted name stands for something."""
+        tables = (where.local, self.symbols, self.aliases, self.values, self.frames, self.lets)
+        return any(path in table for table in tables) or path in self.bodies
+
     def value_of_let(self, name: str) -> Value:
         """The value of `let name = formula`; made once, when it is first needed."""
+        if name in self.spoiled:
+            raise Spoiled(name)
         if name in self.waiting or len(self.waiting) > MAX_CHAIN:
             chain = " → ".join([*self.waiting[-6:], name])
             raise TextError(f"{name!r} is defined by itself: {chain}.", place=self.places[name])
         self.waiting.append(name)
-        self.values[name] = value_of(self.lets[name], self, Where(name))
-        self.waiting.pop()
+        try:
+            self.values[name] = value_of(self.lets[name], self, Where(name))
+        finally:
+            self.waiting.pop()
         return self.values[name]
 
     def on_body(self, path: str, node: Node) -> BodyFrame | None:
         """The frame of a body: itself, its `.frame`, its `.iframe`."""
-        name, _, part = path.partition(".")
+        name, _, part = path.rpartition(".")
+        if path in self.bodies or not name:
+            name, part = path, ""
         if name in EARTH and part == "frame":
             return self.frames[GROUND]
         if name not in self.bodies:
@@ -196,6 +217,8 @@ class Book:
                 f"frame of body {name!r}", part, ["frame", "iframe"], place=self.source.at(node)
             )
         if part == "iframe":
+            if name in self.spoiled:
+                raise Spoiled(name)
             self.make_body(name)
             return self.frames[f"{name}.iframe"]
         return BodyFrame(name, identity(), zeros(3))
@@ -204,6 +227,8 @@ class Book:
         """The refusal of a name, with the nearest one that would do."""
         place = self.source.at(node)
         word = path.rstrip("'")
+        if any(base in self.spoiled for base in bases(word)):
+            return Spoiled(word)
         if word.lower() in ("nan", "inf", "infinity"):
             return TextError(
                 f"{word!r} is no finite number; quantities must be finite.", place=place
@@ -213,7 +238,7 @@ class Book:
             known = [GROUND, *self.bodies, *frames]
             base = word.partition(".")[0]
             return no_such("body", base, known, place, order=[*self.bodies])
-        if word.partition(".")[0] in self.joint_names - self.joints.keys():
+        if any(base in self.joint_names - self.joints.keys() for base in bases(word)):
             said = f"{path!r} is a coordinate; bodies, frames and parameters do not depend on it."
             return TextError(said, place=place)
         if word in self.joints and not path.endswith("'"):

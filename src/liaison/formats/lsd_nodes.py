@@ -3,12 +3,13 @@
 Nodes are built bottom-up while parsing, so nothing recurses here; a node knows its depth, and
 one deeper than MAX_DEPTH is refused, so that whoever walks a node may recurse safely.
 
-Public names: Node, Source, Builder, TooDeep, MAX_DEPTH.
+Public names: Node, Source, make, path_text, TooDeep, MAX_DEPTH.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterable
 from typing import Any, NamedTuple, final
 
 from liaison.errors import Place
@@ -18,16 +19,34 @@ MAX_SHOWN = 160
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class Source:
-    """A text with its name, able to say where a piece of it stands."""
+    """A text and the texts it includes, able to say where a piece of them stands.
 
-    file: str
-    lines: tuple[str, ...]
+    Lines are counted through all texts; a place tells the file and the line in it.
+    """
+
+    def __init__(self, file: str, lines: Iterable[str] = ()) -> None:
+        self.file = file
+        self.lines: list[str] = []
+        self.first: list[int] = []  # of each text, its first line
+        self.files: list[str] = []
+        if lines:
+            self.add(file, lines)
+
+    def add(self, file: str, lines: Iterable[str]) -> int:
+        """Appends a text; the number of its first line."""
+        self.files.append(file)
+        self.first.append(len(self.lines) + 1)
+        self.lines += lines
+        return self.first[-1]
 
     def at(self, node: Node) -> Place:
         """The place where a node begins."""
         return self.place(node.line, node.column, node.length)
+
+    def of(self, word: Any) -> Place:
+        """The place of a word."""
+        return self.place(word.line, word.column, len(word))
 
     def place(self, line: int, column: int, length: int = 1) -> Place:
         """The place of `length` characters from (line, column), both counted from 1."""
@@ -36,7 +55,9 @@ class Source:
             start = max(0, column - 1 - MAX_SHOWN // 2)
             text, column = text[start : start + MAX_SHOWN], column - start
         length = max(1, min(length, len(text) - column + 1))
-        return Place(self.file, line, column, text.replace("\t", " "), length)
+        k = max(0, bisect_right(self.first, line) - 1)
+        file, first = (self.files[k], self.first[k]) if self.files else (self.file, 1)
+        return Place(file, line - first + 1, column, text.replace("\t", " "), length)
 
 
 class Node(NamedTuple):
@@ -58,15 +79,6 @@ class TooDeep(Exception):
         super().__init__()
 
 
-class Builder:
-    """Callbacks of the parser: each rule of the grammar becomes a node of that kind."""
-
-    def __getattr__(self, rule: str) -> Any:
-        if rule.startswith("_") or rule.isupper():
-            raise AttributeError(rule)
-        return lambda children: make(rule, children)
-
-
 def make(kind: str, children: list[Any]) -> Node:
     """A node over its children, reaching from the first to the last one on the same line."""
     depth = 1
@@ -83,6 +95,11 @@ def make(kind: str, children: list[Any]) -> Node:
     if depth > MAX_DEPTH:
         raise TooDeep(node)
     return node
+
+
+def path_text(label: Any) -> str:
+    """The dotted name of a word, or of a path of words."""
+    return ".".join(map(str, label.parts)) if isinstance(label, Node) else str(label)
 
 
 def _length(item: Any) -> int:

@@ -99,7 +99,13 @@ def _mesh(given: dict[str, Value]) -> Mesh:
     file = given["file"]
     if not isinstance(file, Word):
         raise Unfit(f"a file is a text in quotes, not {kind_of(file)}.")
-    return Mesh(file.text)
+    return Mesh(file.text, tuple(_scale(given["scale"]))) if "scale" in given else Mesh(file.text)
+
+
+def _scale(value: Value) -> list[Any]:
+    if not isinstance(value, Vector) or len(value.items) != 3:
+        raise Unfit(f"a scale has three components, not {kind_of(value)}.")
+    return [plain(item.value) for item in value.items if isinstance(item, Quantity)]
 
 
 def _line(values: list[Value]) -> Line:
@@ -116,7 +122,7 @@ SHAPES: dict[str, tuple[Callable[[dict[str, Value]], Any], tuple[str, ...]]] = {
     "mesh": (_mesh, ("file",)),
     "line": (_mesh, ("points",)),
 }
-EXTRA = {"cylinder": ("from", "to")}
+EXTRA = {"cylinder": ("from", "to"), "mesh": ("scale",)}
 
 
 def _rows(R: Array) -> Any:

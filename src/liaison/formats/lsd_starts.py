@@ -15,7 +15,7 @@ from .lsd_formulas import Where, as_pose, in_unit, matrices_of, path_of, value_o
 from .lsd_names import Book, no_such
 from .lsd_nodes import Node
 from .lsd_units import si_unit
-from .lsd_values import Pose, Quantity, Turn, Value, Vector, kind_of, plain
+from .lsd_values import Pose, Quantity, Turn, Turned, Value, Vector, kind_of, plain
 
 
 def starts_of(left: Node, right: Node, place: Place, book: Book) -> list[Start]:
@@ -67,6 +67,9 @@ def _pose_entries(pose: Pose, joint: Joint, node: Node, book: Book) -> list[Any]
     """Position (of a free joint) and quaternion of a pose."""
     quaternion = array([1, 0, 0, 0])
     for motion in pose.motions:
+        if isinstance(motion, Turned):
+            said = "a start is turned by angle || axis, not by a matrix."
+            raise TextError(said, place=book.source.at(node))
         if isinstance(motion, Turn):
             axis = [plain(q.value) for q in motion.axis.items if isinstance(q, Quantity)]
             turn = quaternion_about(axis, motion.angle.value)

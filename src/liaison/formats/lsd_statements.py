@@ -8,10 +8,11 @@ Public names: Statements.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from liaison.errors import Place, TextError
+from liaison.errors import LiaisonError, NamingError, Place, TextError
 from liaison.expr import as_expr, symbol, symbols_of
 from liaison.model import (
     Constraint,
@@ -25,13 +26,20 @@ from liaison.model import (
     Start,
 )
 
+from .lsd_couplings import coupling_of
 from .lsd_forces import coordinate_of
 from .lsd_formulas import Where, in_unit, value_of
-from .lsd_names import Book
-from .lsd_nodes import Node
+from .lsd_grammar import MAX_MISTAKES
+from .lsd_names import Book, Spoiled
+from .lsd_nodes import Node, path_text
 from .lsd_starts import starts_of
-from .lsd_units import same, si_unit, spelled, unit_of
+from .lsd_units import Dimension, known_dimension, same, si_unit, spelled, unit_of
 from .lsd_values import Quantity, Value, kind_of
+
+
+class Enough(Exception):
+    """So many refusals that more would help nobody."""
+
 
 DIRECTIONS = {"rising": 1, "falling": -1, "crossing": 0}
 
@@ -49,25 +57,44 @@ class Statements:
         self.early: list[Callable[[], Any]] = []
         self.later: list[Callable[[], Any]] = []
         self.given_places: dict[str, Place] = {}
+        self.errors: list[LiaisonError] = []
+        self.some_are_missing = False  # names, because what would declare them was refused
 
     def declare(self, statement: Node) -> None:
         """First pass: names; what needs coordinates is put off."""
-        place = (
-            self.book.source.at(statement.parts[1])
-            if isinstance(statement.parts[1], Node)
-            else self.word_place(statement.parts[1])
-        )
+        told = statement.parts[1]
+        place = self.book.source.at(told) if isinstance(told, Node) else self.word_place(told)
         getattr(self, f"_{statement.kind}")(statement, place)
 
     def read_early(self) -> None:
         """Second pass, when all names are known: parameters and inputs."""
         for read in self.early:
-            read()
+            self.tried(read)
 
     def read_late(self) -> None:
         """Last pass, when all coordinates are known."""
         for read in self.later:
-            read()
+            self.tried(read)
+
+    def tried(self, read: Callable[[], Any], name: str | None = None) -> Any:
+        """What a reading gives; None where it is refused, which is noted and spoils the name."""
+        try:
+            return read()
+        except LiaisonError as error:
+            self.refuse(error)
+            if name is not None:
+                self.book.spoiled.add(name)
+            return None
+
+    def refuse(self, error: LiaisonError) -> None:
+        """Notes a refusal, unless it only follows from another or was noted before."""
+        told = {(x.message, x.place) for x in self.errors}
+        follows = isinstance(error, NamingError) and self.some_are_missing
+        if isinstance(error, Spoiled) or follows or (error.message, error.place) in told:
+            return
+        self.errors.append(error)
+        if len(self.errors) >= MAX_MISTAKES:
+            raise Enough
 
     def word_place(self, token: Any) -> Place:
         """The place of a word."""
@@ -76,8 +103,8 @@ class Statements:
     # ---- parameter, input
 
     def _parameter(self, statement: Node, place: Place) -> None:
-        name = ".".join(str(token) for token in statement.parts[1].parts)
-        if "." in name:
+        name = path_text(statement.parts[1])
+        if isinstance(statement.parts[1], Node):
             # the value of something that was named by its place
             self.given_places[name] = place
             self.book.given[name] = lambda unit: self.parameter(statement, name, unit, place)
@@ -95,9 +122,8 @@ class Statements:
         value = next(iter(parts.values()), None)
         factor: Any = Fraction(1)
         if said is not None:
-            token = said.parts[0]
-            factor, dimension = unit_of(str(token), self.word_place(token))
-            unit = unit or si_unit(dimension)
+            factor, dimension, word = self.said_unit(said)
+            unit = unit or (word if word else si_unit(dimension))
         what = f"parameter {name!r}"
         quantities = [
             None if node is None else self.constant(node, name, what)
@@ -107,6 +133,13 @@ class Statements:
         self.check_units(quantities, unit, what, place)
         scaled = [q and (q.value * factor if q.bare else q.value) for q in quantities]
         return Parameter(name, scaled[0], unit, scaled[1], scaled[2], place=place)
+
+    def said_unit(self, node: Node) -> tuple[Any, Dimension | None, str]:
+        """Factor and dimension of `in UNIT`; one in quotes is SI and kept as it is written."""
+        token = node.parts[0]
+        if token.startswith('"'):
+            return Fraction(1), known_dimension(token[1:-1]), str(token[1:-1])
+        return *unit_of(str(token), self.word_place(token)), ""
 
     def constant(self, node: Node, name: str, what: str) -> Quantity:
         """A number that depends on nothing."""
@@ -123,7 +156,7 @@ class Statements:
         self, quantities: list[Quantity | None], unit: str, what: str, place: Place
     ) -> None:
         """One dimension for value and bounds."""
-        dimension = unit_of(unit)[1] if unit else None
+        dimension = known_dimension(unit)
         for q in quantities:
             if q is not None and not q.bare and not same(q.dimension, dimension):
                 raise TextError(
@@ -140,13 +173,12 @@ class Statements:
         record = self.parameter(statement, name, "", place)
         default = 0 if record.value is None else record.value
         self.inputs.append(Input(name, record.unit, default, place=place))
-        dimension = unit_of(record.unit)[1] if record.unit else None
-        self.book.symbols[name] = Quantity(symbol(name), dimension)
+        self.book.symbols[name] = Quantity(symbol(name), known_dimension(record.unit))
 
     # ---- laws, outputs, events, starts
 
     def _law(self, statement: Node, place: Place) -> None:
-        name = ".".join(str(token) for token in statement.parts[1].parts)
+        name = path_text(statement.parts[1])
         self.book.bindings[name] = statement
         self.given_places[name] = place
 
@@ -160,13 +192,15 @@ class Statements:
         if len(statement.parts) < 4:
             return Output(name, value.value, si_unit(value.dimension), place=place)
         token = statement.parts[3].parts[0]
-        factor, dimension = unit_of(str(token), self.word_place(token))
+        factor, dimension, word = self.said_unit(statement.parts[3])
+        if value.bare:  # a number alone is in that unit already
+            return Output(name, value.value, word or str(token), place=place)
         if not same(value.dimension, dimension):
             raise TextError(
                 f"output {name!r} is {spelled(value.dimension)}, not {spelled(dimension)}.",
                 place=self.word_place(token),
             )
-        return Output(name, as_expr(value.value) / factor, str(token), place=place)
+        return Output(name, as_expr(value.value) / factor, word or str(token), place=place)
 
     def _event(self, statement: Node, place: Place) -> None:
         name = self.book.declare(str(statement.parts[1]), place)
@@ -211,8 +245,8 @@ class Statements:
         record = Nonholonomic if has_rates else Holonomic
         self.constraints.append(record(name, formula, place=place))
 
-    def imposed(self, name: str | None, node: Node, place: Place) -> PrescribedMotion:
-        """A coordinate that follows a law of time."""
+    def imposed(self, name: str | None, node: Node, place: Place) -> Constraint:
+        """A coordinate that follows a law of time, or another coordinate in proportion."""
         label = coordinate_of(node.parts[1], self.book)
         name = name or self.book.free_name(f"imposed_{label}")
         self.book.places.setdefault(name, place)
@@ -225,7 +259,12 @@ class Statements:
             Where(name, unit),
             what,
         )
-        return PrescribedMotion(name, label, law.value, place=place)
+        tied = coupling_of(name, label, law.value, self.book.labels)
+        return (
+            replace(tied, place=place)
+            if tied
+            else PrescribedMotion(name, label, law.value, place=place)
+        )
 
     def quantity(self, node: Node, path: str, what: str) -> Quantity:
         """The scalar of a formula."""

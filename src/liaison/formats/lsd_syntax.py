@@ -1,6 +1,7 @@
-"""LSD text -> nodes: comments, limits, the parser, and its refusals put into words.
+"""LSD text -> nodes: comments, limits, included files, and refusals put into words.
 
-Nothing here knows mechanics; nothing of a text is ever executed.
+Nothing here knows mechanics; nothing of a text is ever executed, and only files below the folder
+of the model are opened.
 
 Public names: parse, parse_formula, MAX_TEXT, MAX_LINE, MAX_NESTING.
 """
@@ -9,106 +10,105 @@ from __future__ import annotations
 
 import difflib
 import re
-from functools import cache
-from importlib.resources import files
-from typing import Any
+from pathlib import Path
 
-from lark import Lark, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
-
-from liaison.errors import Place, TextError
+from liaison.errors import LiaisonError, Place, TextError
 from liaison.units import UNITS
 
-from .lsd_nodes import MAX_DEPTH, Builder, Node, Source, TooDeep
+from .lsd_grammar import Grammar
+from .lsd_include import Folder
+from .lsd_nodes import MAX_DEPTH, Node, Source, TooDeep
+from .lsd_terms import Refused
+from .lsd_tokens import ACTIONS, DIRECTIONS, RESERVED, STARTERS, Token, tokens
 
-MAX_TEXT = 4_000_000  # characters of a text
+MAX_TEXT = 4_000_000  # characters of a text with all it includes
 MAX_LINE = 20_000  # characters of a line
 MAX_NESTING = 100  # brackets inside brackets
 
-KEYWORDS = [
-    "let",
-    "body",
-    "join",
-    "and",
-    "with",
-    "end",
-    "apply",
-    "on",
-    "parameter",
-    "input",
-    "in",
-    "between",
-    "start",
-    "output",
-    "event",
-    "when",
-    "law",
-    "impose",
-    "require",
-]
-EVENT_WORDS = ["rising", "falling", "crossing", "stop", "record"]
-STARTERS = [
-    "let",
-    "join",
-    "apply",
-    "parameter",
-    "input",
-    "start",
-    "output",
-    "event",
-    "law",
-    "impose",
-    "require",
-]
-
 _VALUE = {"NUMBER", "LPAR", "LSQB"}
-_OPERATORS = {"PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "DOT", "PRIME", "__ANON_0",
-              "__ANON_1", "AT", "QUESTION", "STRING", "LPAR", "LSQB"}  # fmt: skip
+_OPERATORS = {"PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "DOT", "PRIME", "THEN", "ABOUT",
+              "AT", "QUESTION", "STRING", "LPAR", "LSQB"}  # fmt: skip
 _WORDS = {"NAME": "a name", "NUMBER": "a number", "UNIT": "a unit", "SEMICOLON": "';'",
           "COMMA": "','", "EQUAL": "'='", "RPAR": "')'", "RSQB": "']'", "LPAR": "'('",
           "LSQB": "'['", "DIRECTION": "'rising', 'falling' or 'crossing'",
-          "ACTION": "'stop' or 'record'", "$END": "the end of the text"}  # fmt: skip
+          "ACTION": "'stop' or 'record'", "$END": "the end of the text", "ATMOST": "'<='",
+          "STRING": "a text in quotes"}  # fmt: skip
 
 
-def parse(text: str, file: str) -> tuple[Source, tuple[Node, ...]]:
-    """The statements of a text, in order; refuses what is not LSD."""
-    source = Source(file, tuple(text.split("\n")))
-    node = _parsed(text, source, "text")
-    return source, node.parts
+def parse(text: str, file: str, folder: Path | None = None) -> tuple[Source, tuple[Node, ...]]:
+    """The statements of a text and of all it includes, in order; refuses what is not LSD.
+
+    Args:
+        text: the description.
+        file: its name, for messages.
+        folder: where included files may lie; None where a text has no folder.
+    """
+    source = Source(file)
+    reading = _Reading(source, Folder(folder, file))
+    return source, reading.statements(text, file)
 
 
 def parse_formula(text: str, file: str) -> tuple[Source, Node]:
     """One formula, as given on a command line."""
-    source = Source(file, tuple(text.split("\n")))
-    return source, _parsed(text, source, "expr")
-
-
-def _parsed(text: str, source: Source, start: str) -> Node:
-    _check_size(text, source)
-    text = _without_comments(text, source)
+    source = Source(file, text.split("\n"))
+    _check_size(text, source, 1)
+    plain = _without_comments(text, source, 1)
+    grammar = Grammar(tokens(plain.split("\n")))
     try:
-        return _parser().parse(text, start=start)  # type: ignore[no-any-return]
-    except TooDeep as error:
+        found = grammar.formula()
+        grammar.need("$END")
+    except (Refused, TooDeep) as error:
+        raise _in_words(error, source) from None
+    return source, found
+
+
+class _Reading:
+    """Texts while they are read: the one asked for, and those it includes."""
+
+    def __init__(self, source: Source, folder: Folder) -> None:
+        self.source = source
+        self.folder = folder
+
+    def statements(self, text: str, file: str) -> tuple[Node, ...]:
+        """The statements of one text, with those of included files in their place."""
+        first = self.source.add(file, text.split("\n"))
+        _check_size(text, self.source, first)
+        plain = _without_comments(text, self.source, first)
+        grammar = Grammar(tokens(plain.split("\n"), first))
+        found = grammar.text()
+        if grammar.mistakes:
+            raise together([_in_words(mistake, self.source) for mistake in grammar.mistakes])
+        return self.spliced(found)
+
+    def spliced(self, statements: tuple[Node, ...]) -> tuple[Node, ...]:
+        """The statements with 'include' replaced by what the file holds."""
+        if not any(statement.kind == "include" for statement in statements):
+            return statements
+        result: list[Node] = []
+        for statement in statements:
+            result += self.included(statement) if statement.kind == "include" else [statement]
+        return tuple(result)
+
+    def included(self, statement: Node) -> tuple[Node, ...]:
+        """The statements of an included file."""
+        word = statement.parts[1]
+        with self.folder.opened(str(word)[1:-1], self.source.of(word)) as (text, file):
+            return self.statements(text, file)
+
+
+def together(errors: list[LiaisonError]) -> LiaisonError:
+    """Several refusals as one: the first, with the others behind it."""
+    first, *others = errors
+    first.also = tuple(others)
+    return first
+
+
+def _check_size(text: str, source: Source, first: int) -> None:
+    if sum(map(len, source.lines)) > MAX_TEXT:
         raise TextError(
-            f"this formula is nested more than {MAX_DEPTH} deep.",
-            place=source.at(error.node),
-            hint="Give its parts names with 'let'.",
-        ) from None
-    except UnexpectedInput as error:
-        raise _in_words(error, text, source) from None
-
-
-@cache
-def _parser() -> Any:
-    grammar = files("liaison.formats").joinpath("lsd.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", start=["text", "expr"], transformer=Builder())
-
-
-def _check_size(text: str, source: Source) -> None:
-    if len(text) > MAX_TEXT:
-        raise TextError(
-            f"{source.file}: the text has {len(text)} characters; the limit is {MAX_TEXT}."
+            f"{source.files[-1]}: the text has {len(text)} characters; the limit is {MAX_TEXT}."
         )
-    for number, line in enumerate(source.lines, start=1):
+    for number, line in enumerate(source.lines[first - 1 :], start=first):
         if len(line) > MAX_LINE:
             raise TextError(
                 f"this line has {len(line)} characters; the limit is {MAX_LINE}.",
@@ -118,14 +118,14 @@ def _check_size(text: str, source: Source) -> None:
         if "\0" in line:
             raise TextError(
                 "there is a NUL character; this is not a text file.",
-                place=Place(source.file, number, line.index("\0") + 1),
+                place=Place(source.file, source.place(number, 1).line, line.index("\0") + 1),
             )
 
 
 _PIECES = re.compile(r'"[^"\n]*"|\(\*|\*\)|[()\[\]]')
 
 
-def _without_comments(text: str, source: Source) -> str:
+def _without_comments(text: str, source: Source, first: int) -> str:
     """The text with its comments (they may be nested) turned to blanks; counts brackets too."""
     comments: list[int] = []
     kept: list[str] = []
@@ -139,7 +139,9 @@ def _without_comments(text: str, source: Source) -> str:
             comments.append(piece.start())
         elif word == "*)":
             if not comments:
-                raise TextError("'*)' ends no comment.", place=_place(text, piece.start(), source))
+                raise TextError(
+                    "'*)' ends no comment.", place=_place(text, piece.start(), source, first)
+                )
             comments.pop()
             if not comments:
                 kept.append(re.sub(r"[^\n]", " ", text[position : piece.end()]))
@@ -149,44 +151,56 @@ def _without_comments(text: str, source: Source) -> str:
             if depth > MAX_NESTING:
                 raise TextError(
                     f"brackets are nested more than {MAX_NESTING} deep.",
-                    place=_place(text, piece.start(), source),
+                    place=_place(text, piece.start(), source, first),
                 )
     if comments:
         raise TextError(
-            "this comment is never ended; '*)' ends it.", place=_place(text, comments[0], source, 2)
+            "this comment is never ended; '*)' ends it.",
+            place=_place(text, comments[0], source, first, 2),
         )
     return "".join([*kept, text[position:]])
 
 
-def _place(text: str, position: int, source: Source, length: int = 1) -> Place:
-    line = text.count("\n", 0, position) + 1
+def _place(text: str, position: int, source: Source, first: int, length: int = 1) -> Place:
+    line = text.count("\n", 0, position) + first
     return source.place(line, position - text.rfind("\n", 0, position), length)
 
 
 # ---- refusals of the parser, in words
 
 
-def _in_words(error: UnexpectedInput, text: str, source: Source) -> TextError:
-    if isinstance(error, UnexpectedCharacters):
+def _in_words(error: Refused | TooDeep, source: Source) -> LiaisonError:
+    if isinstance(error, TooDeep):
         return TextError(
-            f"the character {text[error.pos_in_stream]!r} is not part of the language.",
-            place=source.place(error.line, error.column),
+            f"this formula is nested more than {MAX_DEPTH} deep.",
+            place=source.at(error.node),
+            hint="Give its parts names with 'let'.",
         )
-    assert isinstance(error, UnexpectedToken)
-    token, expected = error.token, _accepted(error)
-    at_end = token.type == "$END"
-    before = (text if at_end else text[: token.start_pos]).rstrip()
-    place = _place(text, len(before) if at_end else token.start_pos, source, len(token) or 1)
-    found = "the text ends here" if at_end else f"{str(token)!r} does not fit here"
-    hint = _guess(str(token), before, expected)
+    word, expected = error.token, error.expected
+    if word.kind == "?":
+        said = f"the character {str(word)!r} is not part of the language."
+        return TextError(said, place=source.place(word.line, word.column))
+    before = _before(word, source)
+    found, place = f"{str(word)!r} does not fit here", source.of(word)
+    if word.kind == "$END":
+        found, place = "the text ends here", _end(source)
+    hint = _guess(str(word), before, expected)
     return TextError(f"{found}; expected {_words(expected)}.", place=place, hint=hint)
 
 
-def _accepted(error: Any) -> set[str]:
-    try:
-        return set(error.interactive_parser.accepts())
-    except TooDeep:
-        return set(error.expected)
+def _before(word: Token, source: Source) -> str:
+    """What stands before a word, as far as one line back."""
+    lines = source.lines[max(0, word.line - 2) : word.line]
+    return "\n".join([*lines[:-1], lines[-1][: word.column - 1]]).rstrip() if lines else ""
+
+
+def _end(source: Source) -> Place:
+    """Behind the last word of a text."""
+    last = source.first[-1] - 1
+    number = len(source.lines)
+    while number > last + 1 and not source.lines[number - 1].strip():
+        number -= 1
+    return source.place(number, len(source.lines[number - 1].rstrip()) + 1)
 
 
 def _words(expected: set[str]) -> str:
@@ -210,11 +224,13 @@ def _guess(found: str, before: str, expected: set[str]) -> str:
         return f"A ',' may be missing before {unit[1]!r}."
     if found in STARTERS and "SEMICOLON" in expected:
         return f"A ';' may be missing before {found!r}."
-    if found in KEYWORDS and "NAME" in expected:
+    if found in RESERVED and "NAME" in expected:
         return f"{found!r} is a word of the language; choose another name."
-    near = difflib.get_close_matches(found, [k for k in KEYWORDS if k.upper() in expected], n=1)
+    near = difflib.get_close_matches(
+        found, [k for k in sorted(RESERVED) if k.upper() in expected], n=1
+    )
     if not near and expected & {"DIRECTION", "ACTION"}:
-        near = difflib.get_close_matches(found, EVENT_WORDS, n=1)
+        near = difflib.get_close_matches(found, [*DIRECTIONS, *ACTIONS], n=1)
     if not near and previous and "LET" not in expected:
         near = difflib.get_close_matches(previous[1], STARTERS, n=1)
     if near:

@@ -1,6 +1,7 @@
 """Dimensions of quantities and the compound units of LSD: `N*m`, `kg*m^2`, `rad/s`.
 
-Public names: Dimension, PURE, same, spelled, unit_of, si_unit.
+Public names: Dimension, PURE, same, spelled, unit_of, si_unit,
+known_dimension.
 """
 
 from __future__ import annotations
@@ -68,6 +69,14 @@ def unit_of(text: str, place: Place | None = None) -> tuple[Fraction | Expr, Dim
     except LiaisonError as error:
         error.place = place
         raise
+
+
+def known_dimension(text: str) -> Dimension | None:
+    """The dimension of a unit; None for no unit and for words that are not known."""
+    try:
+        return _unit(text)[1] if text else None
+    except LiaisonError:
+        return None
 
 
 @lru_cache(maxsize=1000)

@@ -4,12 +4,13 @@ A `Quantity` is a scalar in SI with its dimension. Angles count as pure numbers 
 are compared. A number written without a unit fits any dimension; a quantity whose dimension cannot
 be known (a parameter given without unit, an unknown) is never refused.
 
-Public names: Value, Quantity, Vector, Turn, Pose, BodyFrame, Word, Unfit, Dimension, PURE, kind_of,
-added, multiplied, divided, raised, checked, number_of, plain.
+Public names: Value, Quantity, Vector, Turn, Turned, Pose, BodyFrame, Word, Unfit, Dimension, PURE,
+kind_of, added, multiplied, divided, raised, checked, number_of, plain.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, final
@@ -33,7 +34,7 @@ class Unfit(Exception):
 class Quantity:
     """A scalar in SI; `dimension` None where nothing is known, `bare` for numbers without unit."""
 
-    value: Fraction | Expr
+    value: Fraction | float | Expr
     dimension: Dimension | None = PURE
     bare: bool = False
 
@@ -57,10 +58,18 @@ class Turn:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Pose:
-    """Motions one after another: vectors and turns."""
+class Turned:
+    """A rotation by its matrix."""
 
-    motions: tuple[Vector | Turn, ...]
+    R: Array
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """Motions one after another: vectors, turns and rotation matrices."""
+
+    motions: tuple[Vector | Turn | Turned, ...]
 
 
 @final
@@ -71,6 +80,7 @@ class BodyFrame:
     body: str
     R: Array
     p: Array
+    name: str = ""
 
 
 @final
@@ -121,7 +131,7 @@ def divided(a: Value, b: Value) -> Value:
     if isinstance(a, Vector):
         return Vector(tuple(divided(x, b) for x in a.items))
     a, b = _scalar(a), _scalar(b)
-    if isinstance(b.value, Fraction) and b.value == 0:
+    if not isinstance(b.value, Expr) and b.value == 0:
         raise Unfit("this divides by zero.")
     return Quantity(checked(a.value / b.value), _combined(a, b, -1), a.bare and b.bare)
 
@@ -143,10 +153,10 @@ def raised(a: Value, b: Value) -> Quantity:
     return Quantity(checked(a.value**n), dimension, a.bare)
 
 
-def _check_power(base: Fraction | Expr, n: int) -> None:
+def _check_power(base: Fraction | float | Expr, n: int) -> None:
     if abs(n) > MAX_EXPONENT:
         raise Unfit(f"the exponent {n} is larger than {MAX_EXPONENT}.")
-    if isinstance(base, Fraction) and base == 0 and n < 0:
+    if not isinstance(base, Expr) and base == 0 and n < 0:
         raise Unfit("this divides by zero.")
     if isinstance(base, Fraction) and abs(n) * _bits(base) > MAX_BITS:
         raise Unfit(f"this power is too large a number: {TOO_LARGE}.")
@@ -169,8 +179,10 @@ def _bits(value: Fraction) -> int:
     return max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
-def checked(value: Fraction | Expr) -> Fraction | Expr:
+def checked(value: Fraction | float | Expr) -> Fraction | float | Expr:
     """The value, if a computer can hold it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Unfit(f"this number is not finite: {TOO_LARGE}.")
     if isinstance(value, Fraction):
         if _bits(value) > MAX_BITS:
             raise Unfit("this number has too many digits.")
@@ -186,8 +198,10 @@ def plain(value: Any) -> Any:
     return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
-def number_of(text: str) -> Fraction:
-    """The exact value of a decimal literal."""
+def number_of(text: str) -> Fraction | float:
+    """The exact value of a decimal literal; the nearest float of one that ends in f."""
+    if text.endswith("f") and len(text) < 400:
+        return checked(float(text[:-1]))  # type: ignore[return-value]
     mantissa, _, exponent = text.lower().partition("e")
     if len(mantissa) > 400:
         raise Unfit("this number has more than 400 digits.")

@@ -57,7 +57,7 @@ def _read_file(path: Path, options: dict[str, Any]) -> Mechanism:
     if suffix == ".urdf":
         return read_urdf(data, file=str(path), **options)
     try:
-        return read_lsd(data.decode("utf-8-sig"), file=str(path), **options)
+        return read_lsd(data.decode("utf-8-sig"), file=str(path), folder=path.parent, **options)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise TextError(f"{path}, line {line}: this is not UTF-8 text.") from None

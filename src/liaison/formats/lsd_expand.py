@@ -1,0 +1,244 @@
+"""Reuse: `for i = 1 to 6 … end`, `mechanism leg(…) … end` and `let front = leg(…)`, written out.
+
+What comes out is plain LSD: every statement once, every name in full. A name of a sub-mechanism
+gets the name of its instance before it, `front.knee`; a name with an index gets the number behind
+it, `foot[3]` is `foot3`.
+
+Public names: expanded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from liaison.errors import NamingError, TextError
+
+from .lsd_formulas import Where, path_of, value_of
+from .lsd_names import Book, no_such
+from .lsd_nodes import Node, Source
+from .lsd_tokens import Token
+from .lsd_values import Quantity
+
+MAX_NODES = 1_000_000  # of everything written out
+MAX_TURNS = 10_000  # of one repetition
+MAX_LEVELS = 10  # instances inside instances
+DECLARING = ("let", "output", "event", "input", "parameter")
+Meaning: TypeAlias = "Mapping[str, Node | str]"  # name -> what stands for it, or its full name
+
+
+def expanded(statements: tuple[Node, ...], source: Source) -> tuple[Node, ...]:
+    """The statements with repetitions and instances written out."""
+    return tuple(_Expansion(statements, source).all())
+
+
+class _Expansion:
+    """The writing out of one text."""
+
+    def __init__(self, statements: tuple[Node, ...], source: Source) -> None:
+        self.source = source
+        self.statements = statements
+        self.templates: dict[str, Node] = {}
+        self.book = Book(source)  # for the bounds of repetitions
+        self.nodes = 0
+
+    def all(self) -> list[Node]:
+        """Every statement of the text."""
+        self.collect(self.statements)
+        return self.made(self.flat(self.statements, {}), 0)
+
+    def collect(self, statements: tuple[Node, ...]) -> None:
+        """Finds the sub-mechanisms, and quantities that bounds may speak of."""
+        for statement in statements:
+            if statement.kind == "mechanism":
+                name = statement.parts[1]
+                if str(name) in self.templates:
+                    raise NamingError.double("mechanisms", str(name), place=self.source.of(name))
+                self.templates[str(name)] = statement
+            elif statement.kind == "let" and isinstance(statement.parts[1], Token):
+                self.book.lets[str(statement.parts[1])] = statement.parts[2]
+                self.book.places[str(statement.parts[1])] = self.source.of(statement.parts[1])
+
+    # ---- repetitions
+
+    def flat(self, statements: tuple[Node, ...], meaning: Meaning) -> list[Node]:
+        """The statements without repetitions, their names with numbers for indices."""
+        found: list[Node] = []
+        for statement in statements:
+            if statement.kind == "for":
+                found += self.repeated(statement, meaning)
+            elif statement.kind != "mechanism":
+                found.append(self.labelled(statement))
+        return found
+
+    def repeated(self, statement: Node, meaning: Meaning) -> Iterator[Node]:
+        """The statements of a repetition, once for each number."""
+        _, name, low, high, block = statement.parts
+        first, last = self.whole(low, meaning), self.whole(high, meaning)
+        if last - first >= MAX_TURNS:
+            at = self.source.at(high)
+            raise TextError(f"this repeats more than {MAX_TURNS} times.", place=at)
+        for turn in range(first, last + 1):
+            number = Node("number", (name.moved(str(turn)),), name.line, name.column, len(name), 1)
+            own = {str(name): number if turn >= 0 else Node("negative", (name.moved("-"), _absolute(
+                number, name, turn)), name.line, name.column, len(name), 2)}  # fmt: skip
+            inner = tuple(self.written(part, own) for part in block.parts)
+            yield from self.flat(inner, meaning)
+
+    def whole(self, node: Node, meaning: Meaning) -> int:
+        """The whole number of a bound."""
+        value = value_of(self.written(node, meaning), self.book, Where("bound"))
+        number = value.value if isinstance(value, Quantity) else None
+        if not isinstance(number, Fraction) or number.denominator != 1:
+            raise TextError(
+                "a repetition goes from one whole number to another.", place=self.source.at(node)
+            )
+        return number.numerator
+
+    def labelled(self, statement: Node) -> Node:
+        """The statement with its declared name as one word."""
+        place = 0 if statement.kind == "setting" else 1
+        if len(statement.parts) <= place or not isinstance(statement.parts[place], Node):
+            return statement
+        if statement.kind not in (*DECLARING, "setting", "law"):
+            return statement
+        label = statement.parts[place]
+        text = path_of(label)
+        if text is None:
+            raise TextError(
+                "the index of a name is a whole number, not negative.", place=self.source.at(label)
+            )
+        word: Any = _first_word(label).moved(text)
+        if statement.kind in ("parameter", "law", "setting") and "." in text:
+            word = _path(label, text)
+        parts = [*statement.parts]
+        parts[place] = word
+        return statement._replace(parts=tuple(parts))
+
+    # ---- instances
+
+    def made(self, statements: list[Node], level: int) -> list[Node]:
+        """The statements with every instance of a sub-mechanism written out."""
+        found: list[Node] = []
+        for statement in statements:
+            template = self.template(statement)
+            if template is None:
+                found.append(statement)
+                continue
+            if level >= MAX_LEVELS:
+                said = f"mechanism {str(template.parts[1])!r} contains itself, or too many others."
+                raise TextError(said, place=self.source.at(statement))
+            found += self.made(self.instance(template, statement), level + 1)
+        return found
+
+    def template(self, statement: Node) -> Node | None:
+        """The sub-mechanism that a statement makes an instance of, if it does."""
+        if statement.kind != "let" or statement.parts[2].kind != "call":
+            return None
+        return self.templates.get(str(statement.parts[2].parts[0]))
+
+    def instance(self, template: Node, statement: Node) -> list[Node]:
+        """The statements of a sub-mechanism under the name of its instance."""
+        name, call = str(statement.parts[1]), statement.parts[2]
+        given = self.arguments(template, call)
+        inner = self.flat(template.parts[-1].parts, given)
+        own: dict[str, Node | str] = {}
+        for part in inner:
+            if part.kind in DECLARING and isinstance(part.parts[1], Token):
+                own[str(part.parts[1])] = f"{name}.{part.parts[1]}"
+        return [self.written(part, {**given, **own}) for part in inner]
+
+    def arguments(self, template: Node, call: Node) -> dict[str, Node | str]:
+        """What the names of a sub-mechanism stand for in one instance."""
+        formals = template.parts[2].parts if len(template.parts) > 3 else ()
+        names = [str(formal.parts[0]) for formal in formals]
+        given: dict[str, Node | str] = {
+            str(formal.parts[0]): formal.parts[1] for formal in formals if len(formal.parts) > 1
+        }
+        what = f"mechanism {str(template.parts[1])!r}"
+        for k, part in enumerate(call.parts[1:]):
+            place = self.source.at(part)
+            key = str(part.parts[0]) if part.kind == "named" else names[k] if k < len(names) else ""
+            if key not in names:
+                said = f"{what} takes {len(names)} values: {', '.join(names) or 'none'}."
+                raise (
+                    no_such(f"value of {what}", key, names, place)
+                    if key
+                    else TextError(said, place=place)
+                )
+            given[key] = part.parts[1] if part.kind == "named" else part
+        for key in names:
+            if key not in given:
+                said = f"{what} needs a value for {key!r}."
+                raise TextError(said, place=self.source.at(call), hint=f"Write {key} = ….")
+        return given
+
+    # ---- names
+
+    def written(self, node: Node, meaning: Meaning) -> Node:
+        """The node with its names replaced by what they mean."""
+        if not meaning:
+            return node
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise TextError(
+                f"repetitions and instances make more than {MAX_NODES} terms.",
+                place=self.source.at(node),
+            )
+        if node.kind == "name":
+            return _meant(node, meaning, str(node.parts[0]))
+        if node.kind == "join":
+            local = [str(word) for part in node.parts[4:-1] for word in part.parts]
+            meaning = {name: x for name, x in meaning.items() if name not in local}
+        if node.kind == "law":
+            local = ["".join(part.parts) for part in node.parts[2:-1]]
+            meaning = {name: x for name, x in meaning.items() if name not in local}
+        parts = [self.written(part, meaning) if type(part) is Node else part for part in node.parts]
+        if node.kind in DECLARING or node.kind in ("law", "setting"):
+            place = 0 if node.kind == "setting" else 1
+            parts[place] = _label(parts[place], meaning)
+        done = node._replace(parts=tuple(parts))
+        return _meant(done, meaning, path_of(done) or "") if node.kind == "index" else done
+
+
+def _meant(node: Node, meaning: Meaning, name: str) -> Node:
+    """What a name stands for."""
+    found = meaning.get(name)
+    if found is None:
+        return node
+    if isinstance(found, Node):
+        return found
+    word = _first_word(node).moved(found)
+    return Node("name", (word,), node.line, node.column, node.length, 1)
+
+
+def _path(label: Node, text: str) -> Node:
+    """A dotted name as a node of its words."""
+    first = _first_word(label)
+    return label._replace(kind="path", parts=tuple(first.moved(x) for x in text.split(".")))
+
+
+def _label(label: Any, meaning: Meaning) -> Any:
+    """A declared name in full: its longest part that has a meaning replaced."""
+    if isinstance(label, Token):
+        found = meaning.get(str(label))
+        return label.moved(found) if isinstance(found, str) else label
+    words = [str(part) for part in label.parts]
+    for k in range(len(words), 0, -1):
+        found = meaning.get(".".join(words[:k]))
+        if isinstance(found, str):
+            first = label.parts[0].moved(found)
+            return label._replace(parts=(first, *label.parts[k:]))
+    return label
+
+
+def _first_word(node: Any) -> Token:
+    while isinstance(node, Node):
+        node = node.parts[0]
+    word: Token = node
+    return word
+
+
+def _absolute(number: Node, name: Token, turn: int) -> Node:
+    return number._replace(parts=(name.moved(str(-turn)),))

@@ -1,0 +1,314 @@
+"""Statements of LSD: words -> nodes. Each statement ends with ';' and begins with its own word.
+
+A statement that cannot be read is noted, and reading goes on with the next one, so that one look
+at a text tells all its mistakes.
+
+Public names: Grammar.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .lsd_nodes import Node, TooDeep, make
+from .lsd_terms import Refused, Words
+from .lsd_tokens import ACTIONS, DIRECTIONS, STARTERS, Token
+
+MAX_MISTAKES = 20  # that are told at once
+THINGS = {"JOIN": "join", "APPLY": "apply", "IMPOSE": "impose", "REQUIRE": "require",
+          "COUPLE": "couple", "CONTACT": "contact"}  # fmt: skip
+_STARTS = tuple(word.upper() for word in STARTERS)
+
+
+class Grammar(Words):
+    """The rules for statements; `mistakes` are what was refused on the way."""
+
+    def __init__(self, words: list[Token]) -> None:
+        super().__init__(words)
+        self.mistakes: list[Refused | TooDeep] = []
+        self.blocks = 0
+
+    def text(self) -> tuple[Node, ...]:
+        """All statements of a text."""
+        found: list[Node] = []
+        while not self.at("$END") and len(self.mistakes) < MAX_MISTAKES:
+            found += self.next_statement()
+        return tuple(found)
+
+    def next_statement(self) -> list[Node]:
+        """The next statement; none where it is refused, and then the way on is found."""
+        begin = self.position
+        try:
+            return [self.statement()]
+        except (Refused, TooDeep) as error:
+            self.mistakes.append(error)
+            self.recover(begin)
+            return []
+
+    def recover(self, begin: int) -> None:
+        """Goes to where the next statement begins: behind ';', or at a word that begins a line."""
+        self.depth = 0
+        while not self.at("$END"):
+            at_line = self.position > begin and self.word.line > self.words[self.position - 1].line
+            if at_line and self.word.kind in _STARTS:
+                return
+            if self.take().kind == "SEMICOLON":
+                return
+
+    def statement(self) -> Node:
+        """One statement with its ';'."""
+        kind = self.word.kind
+        if kind in THINGS:
+            made = make("unnamed", [self.thing()])
+        elif kind in _STARTS:
+            made = getattr(self, f"_{kind.lower()}")()
+        elif kind == "NAME":
+            made = self.setting()
+        else:
+            self.expected.update((*_STARTS, "NAME", "$END"))
+            raise self.refused()
+        self.need("SEMICOLON")
+        return made
+
+    def thing(self) -> Node:
+        """What a statement makes, named or not: join, apply, impose, require, couple, contact."""
+        kind = THINGS[self.word.kind]
+        made: Node = getattr(self, f"_{kind}")()
+        return made
+
+    # ---- names
+
+    def label(self) -> Any:
+        """A name that is declared here: NAME, A.B, or NAME[i] inside a repetition."""
+        first = self.need("NAME")
+        if not (self.at("DOT") or self.at("LSQB")):
+            return first
+        found = make("name", [first])
+        while self.at("DOT") or self.at("LSQB"):
+            if self.take() == ".":
+                found = make("member", [found, self.need("NAME")])
+            else:
+                found = make("index", [found, self.formula()])
+                self.need("RSQB")
+        return found
+
+    def names(self) -> Node:
+        """(x, y, …)."""
+        self.take()
+        words = [self.need("NAME")]
+        while self.accept("COMMA"):
+            words.append(self.need("NAME"))
+        self.need("RPAR")
+        return make("coordinates", words)
+
+    # ---- what has a name
+
+    def _let(self) -> Node:
+        let, name = self.take(), self.label()
+        self.need("EQUAL")
+        if self.at("BODY"):
+            thing = make("body", [self.take(), self.pairs(), self.need("END")][:2])
+        elif self.word.kind in THINGS:
+            thing = self.thing()
+        else:
+            thing = self.formula()
+        return make("let", [let, name, thing])
+
+    def _join(self) -> Node:
+        parts: list[Any] = [self.take(), self.formula()]
+        self.need("AND")
+        parts.append(self.formula())
+        return self.typed("join", parts)
+
+    def _couple(self) -> Node:
+        parts: list[Any] = [self.take(), self.formula()]
+        self.need("AND")
+        parts.append(self.formula())
+        return self.typed("couple", parts)
+
+    def _contact(self) -> Node:
+        parts: list[Any] = [self.take(), self.formula()]
+        self.need("AND")
+        parts.append(self.formula())
+        return self.typed("contact", parts)
+
+    def typed(self, kind: str, parts: list[Any]) -> Node:
+        """… with TYPE(names) key = value, … end."""
+        self.need("WITH")
+        parts.append(self.need("NAME"))
+        if self.at("LPAR"):
+            parts.append(self.names())
+        elif not (self.at("NAME") or self.at("BODY") or self.at("END")):
+            self.expected.add("LPAR")
+        parts.append(self.pairs())
+        self.need("END")
+        return make(kind, parts)
+
+    def _apply(self) -> Node:
+        parts: list[Any] = [self.take(), self.need("NAME"), self.pairs()]
+        self.need("END")
+        if self.accept("ON"):
+            targets = [self.formula()]
+            if self.accept("AND"):
+                targets.append(self.formula())
+            parts.append(make("target", targets))
+        return make("apply", parts)
+
+    def pairs(self) -> Node:
+        """key = value, …; a last comma does no harm."""
+        found: list[Node] = []
+        while self.at("NAME") or self.at("UNIT") or self.at("BODY"):
+            key = self.accept("BODY") or self.need("NAME")
+            self.need("EQUAL")
+            found.append(make("pair", [key, self.formula()]))
+            if not self.accept("COMMA"):
+                return make("pairs", found)
+        self.expected.update(("NAME", "BODY"))
+        return make("pairs", found)
+
+    def _impose(self) -> Node:
+        parts: list[Any] = [self.take(), self.formula()]
+        self.need("EQUAL")
+        return make("impose", [*parts, self.formula()])
+
+    def _require(self) -> Node:
+        parts: list[Any] = [self.take(), self.formula()]
+        if self.accept("ATMOST"):
+            return make("limit", [*parts, self.formula()])
+        self.need("EQUAL")
+        return make("require", [*parts, self.formula()])
+
+    # ---- the small statements
+
+    def _parameter(self) -> Node:
+        parts: list[Any] = [self.take(), self.label()]
+        parts += [self.formula()] if self.accept("EQUAL") else []
+        parts += self.in_unit()
+        if self.accept("BETWEEN"):
+            low = self.formula()
+            self.need("AND")
+            parts.append(make("bounds", [low, self.formula()]))
+        return make("parameter", parts)
+
+    def in_unit(self) -> list[Node]:
+        """in UNIT."""
+        if not self.accept("IN"):
+            return []
+        word = self.word
+        if word.kind == "STRING":
+            return [make("unit", [self.take()])]
+        if word.kind not in ("NAME", "UNIT"):
+            self.expected.add("UNIT")
+            raise self.refused()
+        return [make("unit", [self.unit_word()])]
+
+    def unit_word(self) -> Token:
+        """The words of a unit that no number stands before, as one."""
+        first = last = self.take()
+        text = str(first)
+        while self.word.line == last.line and self.word.column == last.column + len(last):
+            if self.word.kind not in ("STAR", "SLASH", "CIRCUMFLEX", "NAME", "NUMBER", "MINUS",
+                                      "UNIT"):  # fmt: skip
+                break
+            last = self.take()
+            text += last
+        return first.moved(text)
+
+    def _input(self) -> Node:
+        parts: list[Any] = [self.take(), self.label()]
+        parts += [self.formula()] if self.accept("EQUAL") else []
+        return make("input", [*parts, *self.in_unit()])
+
+    def _start(self) -> Node:
+        parts: list[Any] = [self.take(), self.formula()]
+        self.need("EQUAL")
+        return make("initial", [*parts, self.formula()])
+
+    def _output(self) -> Node:
+        parts: list[Any] = [self.take(), self.label()]
+        self.need("EQUAL")
+        return make("output", [*parts, self.formula(), *self.in_unit()])
+
+    def _event(self) -> Node:
+        parts: list[Any] = [self.take(), self.label()]
+        self.need("WHEN")
+        parts.append(self.formula())
+        for kind, words in (("DIRECTION", DIRECTIONS), ("ACTION", ACTIONS)):
+            if self.word in words:
+                parts.append(self.take())
+            else:
+                self.expected.add(kind)
+        return make("event", parts)
+
+    def _law(self) -> Node:
+        parts: list[Any] = [self.take(), self.label()]
+        self.need("LPAR")
+        while True:
+            argument = [self.need("NAME")]
+            argument += [self.take()] if self.at("PRIME") else []
+            parts.append(make("argument", argument))
+            if not self.accept("COMMA"):
+                break
+        self.need("RPAR")
+        self.need("EQUAL")
+        return make("law", [*parts, self.formula()])
+
+    def setting(self) -> Node:
+        """PATH = value."""
+        name = self.label()
+        self.need("EQUAL")
+        return make("setting", [name, self.formula()])
+
+    # ---- reuse
+
+    def _include(self) -> Node:
+        return make("include", [self.take(), self.need("STRING")])
+
+    def _for(self) -> Node:
+        parts: list[Any] = [self.take(), self.need("NAME")]
+        self.need("EQUAL")
+        parts.append(self.formula())
+        if self.word != "to":
+            self.expected.add("TO")
+            raise self.refused()
+        self.take()
+        parts.append(self.formula())
+        return make("for", [*parts, self.block()])
+
+    def _mechanism(self) -> Node:
+        parts: list[Any] = [self.take(), self.need("NAME")]
+        if self.at("LPAR"):
+            parts.append(make("formals", self.formals()))
+        return make("mechanism", [*parts, self.block()])
+
+    def formals(self) -> list[Node]:
+        """(a, b = default, …): names with or without a value."""
+        self.take()
+        found: list[Node] = []
+        while True:
+            name = self.need("NAME")
+            default = [self.formula()] if self.accept("EQUAL") else []
+            found.append(make("formal", [name, *default]))
+            if not self.accept("COMMA"):
+                break
+        self.need("RPAR")
+        return found
+
+    def block(self) -> Node:
+        """Statements up to 'end'."""
+        found: list[Node] = []
+        self.blocks += 1
+        if self.blocks > MAX_BLOCKS:
+            raise TooDeep(make("name", [self.word]))
+        while not self.at("END"):
+            if self.at("$END"):
+                self.expected.add("END")
+                raise self.refused()
+            found += self.next_statement()
+        self.take()
+        self.blocks -= 1
+        return Node("block", tuple(found), self.word.line, self.word.column, 1, 1)
+
+
+MAX_BLOCKS = 10
+"""Repetitions and sub-mechanisms inside one another."""

@@ -1,0 +1,219 @@
+"""Formulas of LSD: words -> nodes, by climbing over the strength of the operators.
+
+Loosest first: `@`, `++`, `||`, `+ -`, `* /`, sign, `^`, then what stands behind a name (`.x`, `'`,
+`[i]`). What would have fitted at the word where the parser stops is remembered in `expected`.
+
+Public names: Words, Refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .lsd_nodes import MAX_DEPTH, Node, TooDeep, make
+from .lsd_tokens import Token, is_name
+
+_SUMS = frozenset({"PLUS", "MINUS"})
+_PRODUCTS = frozenset({"STAR", "SLASH"})
+_FIRST = ("NUMBER", "NAME", "LPAR", "LSQB", "QUESTION", "STRING")
+
+
+class Refused(Exception):
+    """The word at which a text stops making sense, and what would have done there."""
+
+    def __init__(self, token: Token, expected: set[str]) -> None:
+        self.token, self.expected = token, expected
+        super().__init__()
+
+
+class Words:
+    """A place in a list of words, and the rules for formulas from there."""
+
+    def __init__(self, words: list[Token]) -> None:
+        self.words = words
+        self.position = 0
+        self.expected: set[str] = set()
+        self.depth = 0
+
+    @property
+    def word(self) -> Token:
+        """The word that is next."""
+        return self.words[self.position]
+
+    def take(self) -> Token:
+        """The next word, which is then behind us."""
+        word = self.words[self.position]
+        self.position += 1
+        self.expected = set()
+        return word
+
+    def accept(self, kind: str) -> Token | None:
+        """The next word if it is of that kind; otherwise remembers that it would have fitted."""
+        word = self.words[self.position]
+        if word.kind == kind or (kind == "NAME" and word.kind == "UNIT" and is_name(word)):
+            return self.take()
+        self.expected.add(kind)
+        return None
+
+    def need(self, kind: str) -> Token:
+        """The next word, which must be of that kind."""
+        word = self.accept(kind)
+        if word is None:
+            raise self.refused()
+        return word
+
+    def refused(self) -> Refused:
+        """What is wrong with the next word."""
+        return Refused(self.word, set(self.expected))
+
+    # ---- formulas, loosest operators first
+
+    def formula(self) -> Node:
+        """pose, or pose @ body."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise TooDeep(make("name", [self.word]))
+        pose = self.pose()
+        if self.word.kind == "AT":
+            self.take()
+            pose = make("on_body", [pose, self.postfix()])
+        self.depth -= 1
+        return pose
+
+    def pose(self) -> Node:
+        """Turns joined by ++."""
+        parts = [self.turn()]
+        while self.word.kind == "THEN":
+            self.take()
+            parts.append(self.turn())
+        return parts[0] if len(parts) == 1 else make("sequence", parts)
+
+    def turn(self) -> Node:
+        """A sum, or angle || axis."""
+        first = self.sum()
+        if self.word.kind != "ABOUT":
+            return first
+        self.take()
+        return make("rotation", [first, self.sum()])
+
+    def sum(self) -> Node:
+        """Products with signs between them."""
+        parts: list[Any] = [self.product()]
+        while self.word.kind in _SUMS:
+            parts.append(self.take())
+            parts.append(self.product())
+        return parts[0] if len(parts) == 1 else make("sum", parts)
+
+    def product(self) -> Node:
+        """Signed powers with * and / between them."""
+        parts: list[Any] = [self.signed()]
+        while self.word.kind in _PRODUCTS:
+            parts.append(self.take())
+            parts.append(self.signed())
+        return parts[0] if len(parts) == 1 else make("product", parts)
+
+    def signed(self) -> Node:
+        """A power behind any number of signs."""
+        signs = []
+        while self.word.kind in _SUMS:
+            signs.append(self.take())
+        found = self.power()
+        for sign in reversed(signs):
+            found = make("negative" if sign == "-" else "positive", [sign, found])
+        return found
+
+    def power(self) -> Node:
+        """base ^ exponent; the exponent may be a power again."""
+        base = self.postfix()
+        if self.word.kind != "CIRCUMFLEX":
+            return base
+        self.take()
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise TooDeep(base)
+        raised = make("power", [base, self.signed()])
+        self.depth -= 1
+        return raised
+
+    def postfix(self) -> Node:
+        """An atom with its members, indices and primes."""
+        found = self.atom()
+        while True:
+            kind = self.word.kind
+            if kind == "DOT":
+                self.take()
+                found = make("member", [found, self.need("NAME")])
+            elif kind == "PRIME":
+                found = make("prime", [found, self.take()])
+            elif kind == "LSQB" and found.kind in ("name", "member", "index"):
+                self.take()
+                found = make("index", [found, self.formula()])
+                self.need("RSQB")
+            else:
+                return found
+
+    def atom(self) -> Node:
+        """A number, a name, a call, brackets, an unknown, a text."""
+        kind = self.word.kind
+        if kind == "NUMBER":
+            return make("number", [self.take(), *self.unit()])
+        if kind == "NAME" or (kind == "UNIT" and is_name(self.word)):
+            name = self.take()
+            return make("call", [name, *self.arguments()]) if self.at("LPAR") else _name(name)
+        if kind == "LPAR":
+            self.take()
+            inside = self.formula()
+            self.need("RPAR")
+            return make("group", [inside, *self.unit()])
+        if kind == "LSQB":
+            return self.vector()
+        if kind == "QUESTION":
+            mark = [self.take(), self.need("NAME")]
+            return make("unknown", [*mark, *(self.arguments() if self.at("LPAR") else ())])
+        if kind == "STRING":
+            return make("string", [self.take()])
+        self.expected.update(_FIRST)
+        raise self.refused()
+
+    def at(self, kind: str) -> bool:
+        """Whether the next word is of that kind."""
+        return self.words[self.position].kind == kind
+
+    def unit(self) -> tuple[Token, ...]:
+        """The unit behind a number or a bracket, if there is one."""
+        return (self.take(),) if self.at("UNIT") else ()
+
+    def vector(self) -> Node:
+        """[a, b, c], with or without a unit."""
+        self.take()
+        items = [self.formula()]
+        while self.accept("COMMA"):
+            items.append(self.formula())
+        self.need("RSQB")
+        return make("vector", [*items, *self.unit()])
+
+    def arguments(self) -> list[Node]:
+        """(a, b, key = c), with its brackets."""
+        self.take()
+        found: list[Node] = []
+        if self.accept("RPAR"):
+            return found
+        while True:
+            found.append(self.argument())
+            if not self.accept("COMMA"):
+                break
+        self.need("RPAR")
+        return found
+
+    def argument(self) -> Node:
+        """A formula, or key = formula."""
+        follows = self.words[self.position + 1].kind if not self.at("$END") else ""
+        if self.at("NAME") and follows == "EQUAL":
+            name = self.take()
+            self.take()
+            return make("named", [name, self.formula()])
+        return self.formula()
+
+
+def _name(word: Token) -> Node:
+    return Node("name", (word,), word.line, word.column, len(word), 1)

@@ -1,0 +1,112 @@
+"""LSD text -> words: numbers, names, units, signs, each with its place.
+
+A unit is a word that stands directly behind a number, a ')' or a ']'; everywhere else the same
+letters are a name. The words of the language are told from names here; `any text` is a name too. A
+number with the suffix f is the nearest float, any other is exact.
+
+Public names: Token, tokens, RESERVED, STARTERS.
+"""
+
+from __future__ import annotations
+
+import re
+
+STARTERS = (
+    "let", "join", "apply", "parameter", "input", "start", "output", "event", "law", "impose",
+    "require", "couple", "contact", "for", "mechanism", "include",
+)  # fmt: skip
+RESERVED = frozenset({*STARTERS, "body", "and", "with", "end", "on", "in", "between", "when"})
+DIRECTIONS = ("rising", "falling", "crossing")
+ACTIONS = ("stop", "record")
+SIGNS = {
+    ";": "SEMICOLON", ",": "COMMA", "=": "EQUAL", "(": "LPAR", ")": "RPAR", "[": "LSQB",
+    "]": "RSQB", "+": "PLUS", "-": "MINUS", "*": "STAR", "/": "SLASH", "^": "CIRCUMFLEX",
+    ".": "DOT", "'": "PRIME", "?": "QUESTION", "@": "AT", "++": "THEN", "||": "ABOUT",
+    "<=": "ATMOST",
+}  # fmt: skip
+
+_UNIT = r"[A-Za-zµ°]+(?:\^-?[0-9]+)?(?:[*/][A-Za-zµ°]+(?:\^-?[0-9]+)?)*(?!\w)"
+_PIECE = re.compile(
+    r"(?P<NUMBER>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?:f\b)?)"
+    r"|(?P<QUOTED>`[^`]+`)"
+    r"|(?P<WORD>[^\W\d]\w*)"
+    r"|(?P<SIGN>\+\+|\|\||<=|[;,=()\[\]+\-*/^.'?@])"
+    r'|(?P<STRING>"[^"]*")'
+    r"|(?P<BLANK>[ \t\r]+)"
+)
+_UNIT_PIECE = re.compile(rf"[ \t\r]*({_UNIT})")
+_BEFORE_UNIT = frozenset({"NUMBER", "RPAR", "RSQB"})
+_NO_UNITS = RESERVED | {*DIRECTIONS, *ACTIONS, "to"}
+
+
+class Token(str):
+    """A word of a text: its kind, and where it begins (both counted from 1)."""
+
+    __slots__ = ("column", "kind", "line")
+    kind: str
+    line: int
+    column: int
+
+    def moved(self, text: str) -> Token:
+        """Another word at the same place."""
+        return token(text, self.kind, self.line, self.column)
+
+
+def token(text: str, kind: str, line: int, column: int) -> Token:
+    """A word at a place."""
+    made = Token(text)
+    made.kind, made.line, made.column = kind, line, column
+    return made
+
+
+def tokens(lines: list[str], first_line: int = 1) -> list[Token]:
+    """The words of a text given by its lines; what is no word has the kind "?".
+
+    Args:
+        lines: without comments.
+        first_line: the number of the first of them.
+    """
+    found: list[Token] = []
+    for number, line in enumerate(lines, first_line):
+        _scan(line, number, found)
+    last = len(lines) + first_line - 1
+    found.append(token("", "$END", last, len(lines[-1]) + 1 if lines else 1))
+    return found
+
+
+def _scan(line: str, number: int, found: list[Token]) -> None:
+    """Adds the words of one line."""
+    position, size = 0, len(line)
+    previous = found[-1].kind if found else ""
+    while position < size:
+        if previous in _BEFORE_UNIT:
+            unit = _UNIT_PIECE.match(line, position)
+            if unit is not None and unit[1] not in _NO_UNITS:
+                found.append(token(unit[1], "UNIT", number, unit.start(1) + 1))
+                previous, position = "UNIT", unit.end()
+                continue
+        piece = _PIECE.match(line, position)
+        if piece is None:
+            found.append(token(line[position], "?", number, position + 1))
+            previous, position = "?", position + 1
+            continue
+        kind, text = str(piece.lastgroup), piece[0]
+        if kind == "QUOTED":
+            kind, text = "NAME", text[1:-1]
+        if kind != "BLANK":
+            previous = _kind(kind, text)
+            found.append(token(text, previous, number, position + 1))
+        position = piece.end()
+
+
+def _kind(kind: str, text: str) -> str:
+    if kind == "SIGN":
+        return SIGNS[text]
+    if kind == "WORD":
+        return text.upper() if text in RESERVED else "NAME"
+    return "NAME" if kind == "QUOTED" else kind
+
+
+def is_name(word: Token) -> bool:
+    """Whether a word behind a bracket, taken for a unit, may be a name as well."""
+    return word.kind == "NAME" or (word.kind == "UNIT" and word.isidentifier())
