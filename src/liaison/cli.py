@@ -1,4 +1,4 @@
-"""The command line `liaison`: check, simulate, animate, derive.
+"""The command line `liaison`: check, simulate, animate, derive, build.
 
 Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is, 3 liaison itself is.
 What is printed for people goes through `cli_text`; `--json` prints one JSON object instead. Nothing
@@ -198,6 +198,41 @@ def derive(
     text = cli_text.FORMS[form](equations)
     sizes = {name: len(labels) for name, labels in equations.labels.items()}
     _print({"formalism": formalism, "format": form, "sizes": sizes, "text": text}, text, as_json)
+
+
+@app.command()
+def build(
+    file: Model,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write; made if missing.")],
+    target: Annotated[str, typer.Option(help="c: header, source and object file.")] = "c",
+    entry: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="forward, d_forward, …; all but derivatives if none."),
+    ] = None,
+    shared: Annotated[
+        bool, typer.Option("--shared", help="Link a shared library too; needs a linker.")
+    ] = False,
+    values: Values = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Write the equations of motion as a C package without dependencies."""
+    from liaison import corridor
+    from liaison.cli_values import check_word, mechanism_of
+    from liaison.program import c_package
+
+    check_word("--target", target, ("c",))
+    program = corridor.compile(mechanism_of(file, values)[0]).program
+    for name in entry or ():
+        if name not in program.entries:
+            unknown = NamingError.unknown("entry", name, program.entries)
+            raise typer.BadParameter(str(unknown), param_hint="--entry")
+    made = c_package(program, out, entry or (), shared=shared)
+    written = _written(
+        header=made.header, source=made.source, object=made.object, library=made.library
+    )
+    text = "\n".join(f"  {kind:8} {path}" for kind, path in written.items())
+    _print({"sizes": dict(program.sizes)} | written, f"{program.name}:\n{text}", as_json)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -8,6 +8,7 @@ from .loops import Loop, at, entry_at, f64, floor, fmax, fmin, i64, iptr, kernel
 from .loops_c import loops_to_c
 from .loops_compile import CompiledLoops, compile_loops
 from .lower import lower
+from .package import Package, c_package
 from .program import Entry, Program
 from .to_c import compile_c, to_c
 from .to_llvm import to_llvm
@@ -22,8 +23,10 @@ __all__ = [
     "Loop",
     "Looped",
     "MachineKernel",
+    "Package",
     "Program",
     "at",
+    "c_package",
     "compile_c",
     "compile_loops",
     "entry_at",

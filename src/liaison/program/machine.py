@@ -3,7 +3,7 @@
 One target machine for each optimisation level serves the whole process and knows the host's
 processor. Object code is taken from the disk cache where it is there.
 
-Public names: Code, load, host, vector_lanes.
+Public names: Code, load, object_code, host, vector_lanes.
 """
 
 from __future__ import annotations
@@ -68,6 +68,12 @@ def load(
         if keep:
             store(key, content)
         return _link(content, symbols)
+
+
+def object_code(ir: str, *, optimize: int = 2) -> bytes:
+    """The content of an object file for this processor, position-independent."""
+    with _LOCK:
+        return _object_code(ir, optimize, passes=False)
 
 
 @cache

@@ -1,0 +1,45 @@
+"""`liaison build` writes a package that can be linked, and refuses what it cannot make."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from liaison.cli import main
+
+PENDULUM = Path(__file__).parents[2] / "examples" / "pendulum.lsd"
+
+
+def run(capsys, *words):
+    with pytest.raises(SystemExit) as left:
+        main([str(word) for word in words])
+    out, err = capsys.readouterr()
+    return left.value.code, out, err
+
+
+def test_build_writes_header_source_and_object(capsys, tmp_path):
+    status, out, _ = run(capsys, "build", PENDULUM, "--out", tmp_path / "new", "--json")
+    assert status == 0
+    facts = json.loads(out)
+    assert {"header", "source", "object", "sizes"} == set(facts)
+    for kind in ("header", "source", "object"):
+        assert Path(facts[kind]).stat().st_size > 0
+    assert "_forward(" in Path(facts["header"]).read_text()
+
+
+def test_entries_are_chosen_by_name(capsys, tmp_path):
+    words = ["build", PENDULUM, "--out", tmp_path, "--entry", "d_forward", "--json"]
+    status, out, _ = run(capsys, *words)
+    assert status == 0
+    text = Path(json.loads(out)["header"]).read_text()
+    assert "_d_forward(" in text
+    assert "_energy(" not in text
+
+
+@pytest.mark.parametrize("words", [("--entry", "forwards"), ("--target", "fortran")])
+def test_what_is_unknown_is_a_wrong_command_line(capsys, tmp_path, words):
+    status, _, err = run(capsys, "build", PENDULUM, "--out", tmp_path, *words)
+    assert status == 2
+    assert words[1] in err
