@@ -6,7 +6,7 @@ Public names: Summary, by_label, is_conservative.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -21,7 +21,10 @@ from liaison.program.lower import lower
 from liaison.tree import GROUND, Assembly, Tree, as_float, assembly, span
 
 RANK = 1e-9
-"""Singular values of G under this share of the largest count as zero."""
+"""Rows and singular values of G under this share of the largest count as zero."""
+
+TINY = 1e-300
+"""Keeps a division by the length of a vanishing row defined."""
 
 
 @final
@@ -50,7 +53,7 @@ class Summary:
         Raises:
             AssemblyError: the loops cannot be closed from the mechanism's start.
         """
-        tree = span(mechanism)
+        tree = span(replace(mechanism, contacts=()) if mechanism.contacts else mechanism)
         equations = newton_euler(tree)
         found = _start(tree, start or {})
         rank = None if found is None else _rank(equations, found)
@@ -69,7 +72,8 @@ class Summary:
         The mobility of a mechanism whose geometry is nothing special; others have more.
         """
         freedoms = sum(joint.type.nv for joint in self.mechanism.joints)
-        return freedoms - 6 * self.tree.loops - len(self.mechanism.constraints)
+        relations = sum(constraint.ROWS for constraint in self.mechanism.constraints)
+        return freedoms - 6 * self.tree.loops - relations
 
     @property
     def freedoms(self) -> int | None:
@@ -130,6 +134,7 @@ class Summary:
             "gruebler": self.gruebler,
             "cut": [closure.joint.name for closure in self.tree.closures],
             "constraints": [constraint.name for constraint in mechanism.constraints],
+            "one_sided": [contact.name for contact in mechanism.contacts],
             "forces": [force.name for force in mechanism.forces],
             "gravity": self.gravity,
             "mass": self.mass,
@@ -182,5 +187,6 @@ def _rank(equations: Equations, start: Assembly) -> int | None:
     G = kernel.call("terms", t=state.t, q=state.q, v=state.v)["G"].reshape(nc, nv)
     if not np.all(np.isfinite(G)):
         return None
-    scale = np.linalg.norm(G, axis=1, keepdims=True)
-    return int(np.linalg.matrix_rank(G / np.where(scale > 0, scale, 1.0), tol=RANK))
+    length = np.linalg.norm(G, axis=1, keepdims=True)
+    rounding = length <= RANK * np.max(length, initial=0.0)
+    return int(np.linalg.matrix_rank(np.where(rounding, 0.0, G / length.clip(TINY)), tol=RANK))

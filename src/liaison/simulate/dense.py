@@ -23,6 +23,7 @@ RANK_TOLERANCE = 1e-9
 """A row whose part independent of the others is below this (they have length 1) is redundant."""
 
 TINY = 1e-300
+VANISHING = 1e-12  # a row shorter than this beside the longest is rounding, not a constraint
 
 
 @loop
@@ -214,16 +215,20 @@ def metric(nv: i64, nc: i64, M: ptr, G: ptr, L: ptr) -> f64:
 
 @loop
 def scaled_rows(nv: i64, nc: i64, G: ptr, L: ptr, A: ptr, scale: ptr) -> None:
-    """Rows of A = scale_k L⁻¹ G_kᵀ, of length 1 (0 where the row vanishes)."""
+    """Rows of A = scale_k L⁻¹ G_kᵀ, of length 1; 0 where the row is rounding beside the others."""
+    longest = TINY
     for k in range(nc):
         row = at(A, k * nv)
         for i in range(nv):
             row[i] = G[k * nv + i]
         forward_solve(nv, L, row)
-        length = sqrt(dot(nv, row, row))
-        scale[k] = 1.0 / length if length > TINY else 1.0
+        scale[k] = sqrt(dot(nv, row, row))
+        longest = max(longest, scale[k])
+    for k in range(nc):
+        is_row = scale[k] > VANISHING * longest
+        scale[k] = 1.0 / scale[k] if is_row else 1.0 / longest
         for i in range(nv):
-            row[i] = row[i] * scale[k]
+            A[k * nv + i] = A[k * nv + i] * scale[k] if is_row else 0.0
 
 
 @loop
