@@ -205,6 +205,20 @@ def test_intervals_stay_narrow_where_they_can():
         evaluate(x, {x: (2, 1)}, INTERVAL)
 
 
+def test_two_symbols_on_one_interval_run_apart():
+    unit, positive = Interval(-1.0, 1.0), Interval(1.0, 2.0)
+    assert evaluate(x * y, {x: unit, y: unit}, INTERVAL) == unit
+    ratio = evaluate(x / y, {x: positive, y: positive}, INTERVAL)
+    assert 0.5 in ratio and 2.0 in ratio
+    difference = evaluate(x - y, {x: unit, y: unit}, INTERVAL)
+    assert difference == Interval(-2.0, 2.0)
+
+
+def test_what_has_no_value_spreads_through_minimum_and_maximum():
+    for f in (minimum(x, sqrt(y)), minimum(sqrt(y), x), maximum(x, sqrt(y)), maximum(sqrt(y), x)):
+        assert evaluate(f, {x: 1, y: (-2, -1)}, INTERVAL).is_empty
+
+
 @given(st.floats(-1e6, 1e6), st.floats(0, 7))
 def test_waves_are_enclosed_for_any_argument(start, width):
     found = evaluate(sin(x), {x: (start, start + width)}, INTERVAL)

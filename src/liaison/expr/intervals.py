@@ -74,7 +74,7 @@ class Interval:
 
 EMPTY = Interval(math.nan, math.nan)
 WHOLE = Interval(-_INF, _INF)
-_NOUGHT, _UNIT = Interval(0.0, 0.0), Interval(1.0, 1.0)
+_UNIT = Interval(1.0, 1.0)
 
 
 def _hull(*parts: Interval) -> Interval:
@@ -113,8 +113,6 @@ def _neg(x: Interval) -> Interval:
 
 
 def _mul(x: Interval, y: Interval) -> Interval:
-    if x is y:
-        return _power_whole(x, 2)
     corners = [(a, b) for a in (x.low, x.high) for b in (y.low, y.high)]
     if x.is_empty or y.is_empty:
         return EMPTY
@@ -130,8 +128,6 @@ def _inverse(y: Interval) -> Interval:
 
 
 def _div(x: Interval, y: Interval) -> Interval:
-    if x is y and not y.low <= 0 <= y.high:
-        return _UNIT
     return _mul(x, _inverse(y))
 
 
@@ -144,6 +140,10 @@ def _power_whole(x: Interval, n: int) -> Interval:
     if n % 2 == 0 and x.low <= 0 <= x.high:
         return Interval(0.0, max(part.high for part in ends))
     return Interval(ends[0].low, max(part.high for part in ends))
+
+
+def _square(x: Interval, _: Interval) -> Interval:
+    return _power_whole(x, 2)
 
 
 def _point_power(x: float, n: int) -> Interval:
@@ -261,6 +261,15 @@ def _sign(x: Interval) -> Interval:
     return Interval(float((x.low > 0) - (x.low < 0)), float((x.high > 0) - (x.high < 0)))
 
 
+def _extreme(choice: Callable[[float, float], float]) -> Callable[..., Interval]:
+    def value(x: Interval, y: Interval) -> Interval:
+        if x.is_empty or y.is_empty:
+            return EMPTY
+        return Interval(choice(x.low, y.low), choice(x.high, y.high))
+
+    return value
+
+
 def _select(c: Interval, x: Interval, y: Interval) -> Interval:
     if c.low > 0:
         return x
@@ -328,7 +337,7 @@ def _table(data: Any, x: Interval) -> Interval:
 
 _INTERVALS: dict[str, Callable[..., Interval]] = {
     "add": _add,
-    "sub": lambda x, y: _NOUGHT if x is y else _add(x, _neg(y)),
+    "sub": lambda x, y: _add(x, _neg(y)),
     "mul": _mul,
     "div": _div,
     "neg": _neg,
@@ -345,8 +354,8 @@ _INTERVALS: dict[str, Callable[..., Interval]] = {
     "log": _log,
     "abs": _abs,
     "sign": _sign,
-    "min": lambda x, y: Interval(min(x.low, y.low), min(x.high, y.high)),
-    "max": lambda x, y: Interval(max(x.low, y.low), max(x.high, y.high)),
+    "min": _extreme(min),
+    "max": _extreme(max),
     "select": _select,
     "stumpff": _stumpff,
     "arc_ratio": _arc_ratio,
@@ -357,6 +366,8 @@ _INTERVALS: dict[str, Callable[..., Interval]] = {
 @final
 class IntervalDomain(Domain):
     """Intervals; values are numbers, pairs (low, high) or Interval."""
+
+    individual = frozenset({"mul"})
 
     def constant(self, value: Value) -> Interval:
         """The float itself, or the two floats around an exact number."""
@@ -369,7 +380,9 @@ class IntervalDomain(Domain):
         return Interval.of(value)
 
     def operation(self, node: Expr) -> Callable[..., Interval]:
-        """From the table above."""
+        """From the table above; a formula times itself is a square, whatever it is worth."""
+        if node.op == "mul" and node.a is node.b:
+            return _square
         function = _INTERVALS.get(node.op, OPS[node.op].value)
         return function if node.data is None else partial(function, node.data)
 
