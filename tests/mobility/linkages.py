@@ -138,8 +138,11 @@ def bars(points: Any, edges: Any, pinned: Any = ()) -> Any:
         places.append(names)
     formulas = []
     for i, j in edges:
-        length = sum((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(points[i], points[j]))
-        square = sum(((a - b) * (a - b) for a, b in zip(places[i], places[j])), start=0)
+        ends = list(zip(points[i], points[j], strict=True))
+        length = sum((Fraction(a) - Fraction(b)) ** 2 for a, b in ends)
+        square = sum(
+            ((a - b) * (a - b) for a, b in zip(places[i], places[j], strict=True)), start=0
+        )
         formulas.append(square - length)
     return formulas, point
 

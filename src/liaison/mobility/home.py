@@ -27,7 +27,16 @@ from liaison.model import (
     Prismatic,
     Revolute,
 )
-from liaison.spatial import array, compose, identity, inverse, product, rotation_about, zeros
+from liaison.spatial import (
+    array,
+    compose,
+    identity,
+    inverse,
+    product,
+    rotation_about,
+    zeros,
+)
+from liaison.spatial.arrays import cross
 
 from .motions import Motion, Transform, motions_of
 from .recognize import float_of, simple_angle, simple_number, simple_rotation
@@ -97,7 +106,7 @@ def _screws(motion: Motion, numbers: Sequence[int], p: int) -> list[tuple[Any, i
     slide = (0, 0, 0, *d)
     if motion.point is None:
         return [(slide, None)]
-    turn = (*d, *(x % p for x in _cross(q, d)))
+    turn = (*d, *(x % p if p else x for x in _cross(q, d)))
     return [(turn, None)] if motion.pitch is None else [(turn, None), (slide, pitch)]
 
 
@@ -135,12 +144,16 @@ def graph_loops(mechanism: Mechanism) -> tuple[tuple[Step, ...], ...]:
     return tuple(loops)
 
 
-def home_of(mechanism: Mechanism, q: Mapping[str, float], poses: Mapping[str, Any]) -> Home:
-    """The exact position near one that was assembled in floats.
+def home_of(
+    mechanism: Mechanism,
+    q: Mapping[str, float] | None = None,
+    poses: Mapping[str, Any] | None = None,
+) -> Home:
+    """The exact position that the starts give, or the one near a position assembled in floats.
 
     Args:
         mechanism: with parameters that have values.
-        q: each coordinate that assembly knows, by label.
+        q: each coordinate that assembly knows, by label; if not given, starts and zeros are taken.
         poses: (R, p) of each body in ground's axes, in floats.
 
     Raises:
@@ -150,6 +163,8 @@ def home_of(mechanism: Mechanism, q: Mapping[str, float], poses: Mapping[str, An
     mechanism = _valued(mechanism, notes)
     placing = _Placing(mechanism, q, poses, notes)
     placing.place()
+    if q is None and not placing.is_upright():
+        raise DerivationError("the starts put a joint together the wrong way round.")
     motions = tuple(placing.motions(joint) for joint in mechanism.joints)
     return Home(
         mechanism=mechanism,
@@ -162,10 +177,39 @@ def home_of(mechanism: Mechanism, q: Mapping[str, float], poses: Mapping[str, An
     )
 
 
-def _valued(mechanism: Mechanism, notes: list[str]) -> Mechanism:
-    """Parameters replaced by their values, floats by simple exact numbers."""
+def numeric_home(mechanism: Mechanism, q: Mapping[str, float], poses: Mapping[str, Any]) -> Home:
+    """A position in floats, where none that is exact is near."""
+    notes: list[str] = []
+    mechanism = _valued(mechanism, notes, rounded=True)
+    placing = _Placing(mechanism, q, poses, notes)
+    placing.poses |= {body: (array(R), array(p)) for body, (R, p) in poses.items()}
+    motions = []
+    for joint in mechanism.joints:
+        F, M = markers_of(joint, placing.poses)
+        near = [q.get(label, 0.0) for label in joint.coordinates]
+        motions.append(tuple(motions_of(joint, F, M, near)))
+    return Home(
+        mechanism=mechanism,
+        motions=tuple(motions),
+        loops=graph_loops(mechanism),
+        markers=tuple(markers_of(joint, placing.poses)[0] for joint in mechanism.joints),
+        closure=tuple(placing.closure()),
+        relations=tuple(_relations(mechanism, motions, notes)),
+        notes=tuple(notes),
+    )
+
+
+def _valued(mechanism: Mechanism, notes: list[str], *, rounded: bool = False) -> Mechanism:
+    """Parameters replaced by their values; floats by simple exact numbers, or all by floats."""
     values = {symbol(x.name): as_expr(x.value) for x in mechanism.parameters if x.value is not None}
-    change = _Exact(values, notes)
+    scalars = [x for joint in mechanism.joints for m in (joint.predecessor, joint.successor)
+               for x in m.scalars()]  # fmt: skip
+    if not rounded and not values and not any(isinstance(x, float) for x in scalars):
+        return mechanism
+    change: Any = _Exact(values, notes)
+    if rounded:
+        exact = _Exact(values, [])
+        change = lambda x: float_of(exact(x))  # noqa: E731
     joints = tuple(
         replace(joint, type=joint.type.mapped(change),
                 predecessor=_mapped(joint.predecessor, change),
@@ -205,8 +249,8 @@ class _Placing:
     """Bodies being placed, one after the other."""
 
     def __init__(
-        self, mechanism: Mechanism, q: Mapping[str, float], poses: Mapping[str, Any],
-        notes: list[str],
+        self, mechanism: Mechanism, q: Mapping[str, float] | None,
+        poses: Mapping[str, Any] | None, notes: list[str],
     ) -> None:  # fmt: skip
         self.mechanism, self.q, self.near, self.notes = mechanism, q, poses, notes
         self.starts = {start.label: start.value for start in mechanism.starts}
@@ -214,17 +258,21 @@ class _Placing:
 
     def place(self) -> None:
         """Places every body: along a joint whose coordinates are exact, or where it lies."""
-        joints = list(self.mechanism.joints)
-        while True:
-            before = len(self.poses)
-            for joint in joints:
-                self._along(joint)
-            if len(self.poses) > before:
-                continue
-            body = next((b.name for b in self.mechanism.bodies if b.name not in self.poses), None)
-            if body is None:
-                return
-            self._lying(body)
+        self._spread(told=True)
+        self._spread(told=False)
+        for body in self.mechanism.bodies:
+            if body.name not in self.poses:
+                self._lying(body.name)
+                self._spread(told=False)
+
+    def _spread(self, *, told: bool) -> None:
+        """Places bodies along joints, from those placed; `told`: only where starts are given."""
+        count = 0
+        while count < len(self.poses):
+            count = len(self.poses)
+            for joint in self.mechanism.joints:
+                if not told or all(label in self.starts for label in joint.coordinates):
+                    self._along(joint)
 
     def _along(self, joint: Joint) -> None:
         a, b = joint.predecessor.body, joint.successor.body
@@ -241,6 +289,8 @@ class _Placing:
 
     def _lying(self, body: str) -> None:
         """Takes the body where floats say it lies."""
+        if self.near is None:
+            raise DerivationError(f"body '{body}' is nowhere by the starts alone.")
         R, p = self.near[body]
         turned, at = simple_rotation(R), [simple_number(float(x)) for x in p]
         if turned is None or any(x is None for x in at):
@@ -251,7 +301,7 @@ class _Placing:
     def coordinates(self, joint: Joint) -> list[Any] | None:
         """Exact coordinates of a joint near those assembled; None if some are not simple."""
         if joint.type.nq != joint.type.nv:
-            return None
+            return self._neutral(joint)
         found = []
         units = joint.type.coordinate_units
         for label, unit in zip(joint.coordinates, units, strict=True):
@@ -261,16 +311,25 @@ class _Placing:
             found.append(value)
         return found
 
+    def _neutral(self, joint: Joint) -> list[Any] | None:
+        """The zero position of a joint with an attitude, where nothing else is said."""
+        if self.q is not None or any(label in self.starts for label in joint.coordinates):
+            return None
+        return list(joint.type.neutral())
+
     def _coordinate(self, label: str, unit: str) -> Any:
         given = self.starts.get(label, 0)
+        if self.q is None:
+            return given
         if label not in self.q:
             return given if label in self.starts else None
         x = self.q[label]
         if abs(float_of(given) - x) < 1e-9 * max(1.0, abs(x)):
             return given
         guess = simple_angle(x) if unit == "rad" else simple_number(x)
-        if guess is not None:
-            self.notes.append(f"coordinate '{label}' = {x:.12g} was taken for a simple number")
+        note = f"coordinate '{label}' = {x:.12g} was taken for a simple number"
+        if guess is not None and note not in self.notes:
+            self.notes.append(note)
         return guess
 
     def motions(self, joint: Joint) -> tuple[Motion, ...]:
@@ -283,9 +342,19 @@ class _Placing:
         found: list[Any] = []
         for joint in self.mechanism.joints:
             F, M = markers_of(joint, self.poses)
-            seen = compose(*inverse(*F), *M)
-            found += joint.type.residual(*seen) or []
-        return [as_expr(x) for x in found if not (isinstance(x, int) and x == 0)]
+            if isinstance(joint.type, Revolute):
+                found += [*(M[1] - F[1]), *cross(F[0][:, 2], M[0][:, 2])]
+            else:
+                found += joint.type.residual(*compose(*inverse(*F), *M)) or []
+        return [as_expr(x) for x in found if not _is_zero(x)]
+
+    def is_upright(self) -> bool:
+        """No joint is put together the wrong way round."""
+        found: list[Any] = []
+        for joint in self.mechanism.joints:
+            F, M = markers_of(joint, self.poses)
+            found += joint.type.positive(*compose(*inverse(*F), *M))
+        return all(float_of(x) > 0 for x in found)
 
 
 def markers_of(joint: Joint, poses: Mapping[str, Transform]) -> tuple[Transform, Transform]:

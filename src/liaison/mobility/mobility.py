@@ -23,7 +23,10 @@ from liaison.spatial import compose
 from liaison.tree import GROUND, Tree, as_float, assemble, span
 from liaison.tree.kinematics import Kinematics
 
-from .home import Home, home_of
+from .float_loops import loop_matrix, second_derivatives, twists_of
+from .float_verdict import float_verdict
+from .home import Home, home_of, numeric_home
+from .real import is_isolated_over_reals
 from .redundancy import Redundancy, redundancy_of
 from .rings import primes_from
 from .screws import System
@@ -31,6 +34,12 @@ from .verdict import ORDER, Verdict, verdict
 from .words import paragraph
 
 PRIMES = 3
+CLOSED = 1e-9
+"""Largest residual in floats of a position that is then shown to be exact [m, 1]."""
+
+AGREEING = 40
+"""Order of the series at the primes after the first, which must only agree."""
+
 TRIALS = 40
 """Primes tried before a position counts as not exact."""
 
@@ -61,6 +70,7 @@ class Mobility:
     verdicts: tuple[Verdict, ...] = ()
     redundancy: Redundancy | None = None
     mode: str = "exact"
+    real: str = ""  # what differs over the real numbers
     notes: tuple[str, ...] = ()
 
     @property
@@ -88,7 +98,7 @@ class Mobility:
             "is_proved": self.is_proved, "branches": list(self.branches),
             "redundant_rows": self.redundant_rows, "primes": list(self.primes),
             "obstruction_order": self.verdicts[0].obstruction if self.verdicts else None,
-            "notes": list(self.notes), "summary": paragraph(self),
+            "real": self.real, "notes": list(self.notes), "summary": paragraph(self),
         }  # fmt: skip
         return found | ({"redundancy": self.redundancy.to_dict()} if self.redundancy else {})
 
@@ -112,25 +122,59 @@ def mobility(
 
     Raises:
         AssemblyError: the loops cannot be closed.
-        DerivationError: no exact position is near the assembled one.
     """
     mechanism = given.mechanism if isinstance(given, Tree) else given
-    home = _home(mechanism, at or {})
-    found = mobility_of_systems(
-        mechanism.name, systems(home, seed), order=order, primes=primes, seed=seed
-    )
+    try:
+        home = _home(mechanism, at or {})
+        source = systems(home, seed)
+        found = mobility_of_systems(mechanism.name, source, order=order, primes=primes, seed=seed)
+    except DerivationError as error:
+        return _in_floats(mechanism, at or {}, error)
     loops = len(home.loops)
     rows = 6 * loops + len(home.relations)
     return replace(
         found, loops=loops, gruebler=found.unknowns - rows, notes=home.notes,
-        redundancy=redundancy_of(home, found.rank),
+        redundancy=redundancy_of(home, found.rank, is_regular=found.status == "regular"),
+        real=_real(home, found),
     )  # fmt: skip
+
+
+def _real(home: Home, found: Mobility) -> str:
+    """What differs over the real numbers, as far as second-order forms tell."""
+    if found.finite[1] == 0 or found.status in ("regular", "non-reduced"):
+        return ""
+    twists = twists_of(home)
+    J, second = loop_matrix(home, twists), second_derivatives(home, twists)
+    return ISOLATED if is_isolated_over_reals(J, second, found.rank) else ""
+
+
+ISOLATED = "isolated over the real numbers: a second-order form is definite (in floats)"
 
 
 def _home(mechanism: Mechanism, at: Mapping[str, Any]) -> Home:
     """The assembled position, with exact numbers."""
+    begun = _begun(mechanism, at)
+    return _as_told(begun) or home_of(begun, *_assembled(begun, at))
+
+
+def _as_told(mechanism: Mechanism) -> Home | None:
+    """The position that the starts alone give, if it closes the loops."""
+    try:
+        home = home_of(mechanism)
+    except DerivationError:
+        return None
+    residual = [abs(float(x)) for x in evaluate(list(home.closure))] if home.closure else []
+    return home if max(residual, default=0.0) < CLOSED else None
+
+
+def _begun(mechanism: Mechanism, at: Mapping[str, Any]) -> Mechanism:
+    """The mechanism with other starts."""
     kept = tuple(start for start in mechanism.starts if start.label not in at)
-    begun = replace(mechanism, starts=kept + tuple(Start(k, x) for k, x in at.items()))
+    return replace(mechanism, starts=kept + tuple(Start(k, x) for k, x in at.items()))
+
+
+def _assembled(begun: Mechanism, at: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, Any]]:
+    """Coordinates and poses of bodies that assembly finds in floats."""
     tree = span(begun)
     state = assemble(tree, None, **{name: float(as_float(x)) for name, x in at.items()})
     kinematics = Kinematics(tree, state.q)
@@ -140,7 +184,25 @@ def _home(mechanism: Mechanism, at: Mapping[str, Any]) -> Home:
             seen = kinematics.motion(GROUND, node)
             poses[body] = compose(seen.R, seen.p, *X_NB)
     q = {label.name: float(x) for label, x in zip(tree.position_labels(), state.q, strict=True)}
-    return home_of(begun, q, poses)
+    return q, poses
+
+
+def _in_floats(mechanism: Mechanism, at: Mapping[str, Any], why: DerivationError) -> Mobility:
+    """What floats tell where no exact position is near."""
+    begun = _begun(mechanism, at)
+    q, poses = _assembled(begun, at)
+    home = numeric_home(begun, q, poses)
+    seen = float_verdict(home)
+    note = f"not exact, computed in floats: {why.message.rstrip('.')}"
+    rows = 6 * len(home.loops) + len(home.relations)
+    n = len(home.columns)
+    return Mobility(
+        name=mechanism.name, unknowns=n, equations=rows, loops=len(home.loops), gruebler=n - rows,
+        naive_rank=seen.naive_rank, rank=seen.rank, first_order=n - seen.rank,
+        finite=(seen.low, seen.high), status=seen.status, proof=seen.proof, is_proved=False,
+        primes=(), mode="numeric", notes=(*home.notes, note),
+        redundancy=redundancy_of(home, seen.rank, is_regular=seen.status == "regular"),
+    )  # fmt: skip
 
 
 def systems(home: Home, seed: int = 0) -> Iterator[System]:
@@ -185,7 +247,8 @@ def mobility_of_systems(
     """The mobility of equations at their known solution, from systems modulo several primes."""
     verdicts = []
     for k, system in enumerate(islice(source, primes)):
-        verdicts.append(verdict(system, order, seed + k + 1))
+        limit = order if k == 0 else min(order, AGREEING)
+        verdicts.append(verdict(system, limit, seed + k + 1))
     best = max(v.rank for v in verdicts)
     kept = tuple(v for v in verdicts if v.rank == best)
     high, low = min(v.high for v in kept), min(v.low for v in kept)
@@ -195,7 +258,7 @@ def mobility_of_systems(
         name=name, unknowns=system.n, equations=system.size, loops=0,
         gruebler=system.n - system.size, naive_rank=max(v.naive_rank for v in verdicts),
         rank=best, first_order=system.n - best, finite=(min(low, high), high), status=status,
-        proof=main.proof, is_proved=all(v.is_proved for v in kept) and low == high,
+        proof=main.proof, is_proved=any(v.is_proved for v in kept) and low == high,
         primes=tuple(v.p for v in verdicts), verdicts=(main, *(v for v in kept if v is not main)),
     )  # fmt: skip
 

@@ -17,9 +17,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.expr import as_expr, evaluate
 from liaison.model import Cylindrical, Prismatic, Revolute
 
+from .float_loops import loop_matrix, numbers, twists_of
 from .home import Home
 
 Floats = NDArray[np.float64]
@@ -72,58 +72,26 @@ class Redundancy:
         }
 
 
-def redundancy_of(home: Home, rank: int) -> Redundancy:
+def redundancy_of(home: Home, rank: int, *, is_regular: bool = True) -> Redundancy:
     """What the closures of a mechanism leave undetermined in its home position.
 
     Args:
         home: the position.
         rank: of the closure equations there, known exactly.
+        is_regular: the finite mobility is the first-order one; only then can a joint be made
+            freer without changing the motion.
     """
-    screws = _screws(home)
-    J = _loop_matrix(home, screws)
+    screws = twists_of(home)
+    J = loop_matrix(home, screws)
     stresses = _left_kernel(J, rank)
     found = []
     for k, joint in enumerate(home.mechanism.joints):
         parts = _undetermined(home, k, stresses)
         if parts:
             found.append((joint.name, tuple(parts)))
-    proposal, remaining = _proposal(home, J, rank) if len(stresses) else ((), 0)
+    freed = _proposal(home, J, rank) if len(stresses) and is_regular else ((), len(stresses))
+    proposal, remaining = freed
     return Redundancy(len(stresses), tuple(_families(home)), tuple(found), proposal, remaining)
-
-
-def _numbers(values: Any) -> Floats:
-    return np.array([float(evaluate(as_expr(x))) for x in values])
-
-
-def _screws(home: Home) -> list[list[Floats]]:
-    """Twists of each joint's motions, angular first, at ground's origin."""
-    found = []
-    for group in home.motions:
-        twists = []
-        for motion in group:
-            d = _numbers(motion.direction)
-            if motion.point is None:
-                twists.append(np.concatenate([np.zeros(3), d]))
-            else:
-                pitch = 0.0 if motion.pitch is None else float(evaluate(as_expr(motion.pitch)))
-                point = _numbers(motion.point)
-                twists.append(np.concatenate([d, np.cross(point, d) + pitch * d]))
-        found.append(twists)
-    return found
-
-
-def _loop_matrix(home: Home, screws: list[list[Floats]]) -> Floats:
-    """Six rows a loop, a column for each joint freedom; then the relations."""
-    starts = np.cumsum([0, *map(len, screws)])
-    J = np.zeros((6 * len(home.loops) + len(home.relations), int(starts[-1])))
-    for i, loop in enumerate(home.loops):
-        for joint, sign in loop:
-            for k, twist in enumerate(screws[joint]):
-                J[6 * i : 6 * i + 6, starts[joint] + k] += sign * twist
-    for i, relation in enumerate(home.relations):
-        for column, ratio, _ in relation:
-            J[6 * len(home.loops) + i, column] += float(evaluate(ratio))
-    return J
 
 
 def _left_kernel(J: Floats, rank: int) -> Floats:
@@ -149,7 +117,7 @@ def _undetermined(home: Home, k: int, stresses: Floats) -> list[str]:
 
 def _marker(home: Home, k: int) -> tuple[Floats, Floats]:
     F = home.markers[k]
-    return _numbers(F[0].ravel()).reshape(3, 3), _numbers(F[1])
+    return numbers(F[0].ravel()).reshape(3, 3), numbers(F[1])
 
 
 def _families(home: Home) -> list[str]:
@@ -166,7 +134,7 @@ def _families(home: Home) -> list[str]:
 
 def _group(home: Home, loop: Any) -> int:
     """The dimension of the group of motions of a loop's joints, in floats."""
-    screws = _screws(home)
+    screws = twists_of(home)
     twists = [t for k, _ in loop for t in screws[k]]
     basis: list[Floats] = []
     waiting = list(twists)
@@ -184,7 +152,16 @@ def _bracket(a: Floats, b: Floats) -> Floats:
 
 
 OPTIONS: tuple[tuple[type, tuple[tuple[str, str], ...]], ...] = (
-    (Revolute, (("Spherical", "tx ty"), ("Cylindrical", "sz"), ("PointOnLine", "sz tx ty"))),
+    (
+        Revolute,
+        (
+            ("Spherical", "tx ty"),
+            ("Cylindrical", "sz"),
+            ("PointOnLine", "sz tx ty"),
+            ("Universal (about z and x)", "tx"),
+            ("Universal (about z and y)", "ty"),
+        ),
+    ),
     (Prismatic, (("Cylindrical", "tz"), ("Planar", "tx sy"), ("PointOnLine", "tx ty tz"))),
     (Cylindrical, (("PointOnLine", "tx ty"),)),
 )

@@ -2,11 +2,12 @@
 
 Elements add and subtract by themselves; only products need the ring, which truncates them.
 
-Public names: Ring, Field, Series, primes_from, PRIME_STEP.
+Public names: Ring, Field, Reals, Series, primes_from, PRIME_STEP.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
@@ -105,6 +106,26 @@ class Field(Ring):
     def inverse(self, a: Any) -> Any:
         """By Euclid's algorithm."""
         return pow(a, -1, self.p)
+
+
+@final
+class Reals(Ring):
+    """Floats."""
+
+    def __init__(self) -> None:
+        self.p, self.zero, self.one = 0, 0.0, 1.0
+
+    def mul(self, a: Any, b: Any) -> Any:
+        """The product."""
+        return a * b
+
+    def inverse(self, a: Any) -> Any:
+        """1/a."""
+        return 1.0 / a
+
+    def atan(self, a: Any) -> Any:
+        """The arc tangent [rad]."""
+        return math.atan(a)
 
 
 @final

@@ -241,8 +241,9 @@ _PLACE = {1: 0, 2: 1, 3: 2, 5: 3, 6: 4, 7: 5}  # of a screw's entries in a dual 
 
 def _right_table(screw: Screw, p: int) -> list[list[tuple[int, int]]]:
     """P s as, for each entry, the (place in P, constant) it sums."""
-    entries = {j: screw[k] % p for j, k in _PLACE.items() if screw[k] % p}
-    return [[(i, sign * entries[j] % p) for i, j, sign in row if j in entries] for row in _TERMS]
+    entries = {j: screw[k] for j, k in _PLACE.items() if screw[k]}
+    table = [[(i, sign * entries[j]) for i, j, sign in row if j in entries] for row in _TERMS]
+    return [[(i, c % p) for i, c in row] for row in table] if p else table
 
 
 def _times(ring: Ring, P: list[Any], table: list[list[tuple[int, int]]]) -> list[Any]:

@@ -34,6 +34,8 @@ def paragraph(found: Any) -> str:
         lines.append("  " + _branches(found))
     if found.redundancy is not None and found.redundancy.count:
         lines += [f"  {line}" for line in found.redundancy.sentences()]
+    if found.real:
+        lines.append(f"  But {found.real}.")
     lines += [f"  Note: {note}." for note in found.notes]
     if found.primes:
         lines.append(f"  Modulo {len(found.primes)} random primes of 61 bits, seeded.")
