@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from liaison.errors import AssemblyError, NamingError, Place
 from liaison.expr import ZERO, Expr, as_expr, evaluate, symbol, symbols_of
-from liaison.model import Mechanism
+from liaison.model import Fixed, Mechanism
 from liaison.numeric import State
 from liaison.spatial.arrays import array
 
-from .closure import closure_rows, marker_motion, relative, row_place
+from .closure import Located, Relative, closure_rows, marker_motion, relative, row_place
 from .kinematics import Kinematics
 from .regroup import merged
-from .tree import Tree, as_float
+from .tree import Tree, as_float, identity
 
 Floats = NDArray[np.float64]
 
@@ -117,12 +117,18 @@ class _Problem:
         """What must be positive so that no joint is put together the wrong way round."""
         found: list[Any] = []
         for closure in self.tree.closures:
-            root = self.tree.common_ancestor(closure.predecessor[0], closure.successor[0])
-            F = marker_motion(self.kinematics, root, closure.predecessor)
-            M = marker_motion(self.kinematics, root, closure.successor)
-            seen = relative(F, M)
+            seen = self._seen(closure.predecessor, closure.successor)
             found += closure.joint.type.positive(seen.R, seen.p)
+            if closure.ghost is not None:
+                seen = self._seen((closure.ghost, identity()), closure.successor)
+                found += Fixed().positive(seen.R, seen.p)
         return [as_expr(x) for x in found]
+
+    def _seen(self, first: Located, second: Located) -> Relative:
+        """The second marker as seen from the first."""
+        root = self.tree.common_ancestor(first[0], second[0])
+        F = marker_motion(self.kinematics, root, first)
+        return relative(F, marker_motion(self.kinematics, root, second))
 
     def values(self, q: Floats, v: Floats | None = None) -> dict[Expr, float]:
         """Symbols and their numbers."""
