@@ -57,8 +57,6 @@ def kkt(M: np.ndarray, G: np.ndarray) -> np.ndarray:
 def dense_solution(
     M: np.ndarray, G: np.ndarray, f: np.ndarray, gamma: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """v̇ and λ by least squares on the whole system, scaled by its rows."""
-    K, right = kkt(M, G), np.concatenate([f, gamma])
-    scale = 1.0 / np.maximum(np.max(np.abs(K), axis=1, initial=0.0), 1e-300) ** 0.5
-    x = scale * np.linalg.lstsq(scale[:, None] * K * scale, scale * right, rcond=1e-13)[0]
+    """v̇ and λ of least norm by singular values; those under 1e-11 of the largest are zero."""
+    x = np.linalg.lstsq(kkt(M, G), np.concatenate([f, gamma]), rcond=1e-11)[0]
     return x[: len(M)], -x[len(M) :]

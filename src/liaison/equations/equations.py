@@ -87,6 +87,7 @@ class Closures:
     vanished: tuple[str, ...] = ()  # rows that hold whatever the mechanism does
     defines: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     # row -> the velocity without inertia that it ties to the others
+    reach: tuple[float, ...] = ()  # how large a row's entries can be by rad/s [m, 1]; 0: not known
 
 
 @final

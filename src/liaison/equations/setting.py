@@ -121,7 +121,23 @@ class Setting:
             defines=MappingProxyType(
                 {k: row.defines for k, (_, row) in enumerate(kept) if row.defines is not None}
             ),
+            reach=tuple(self._reach(label, row) for label, row in kept),
         )
+
+    def _reach(self, label: Label, row: Row) -> float:
+        """Entries of a joint's row: a cosine for a moment, an arm for a force."""
+        if not row.pushes:
+            return 0.0
+        return 1.0 if label.unit == "N m" else self.length
+
+    @cached_property
+    def length(self) -> float:
+        """The longest offset between markers of a body, 1 where there is none [m]."""
+        offsets = [p for node in self.tree.nodes for p in (node.X_PJ[1], node.X_NB[1])]
+        for closure in self.tree.closures:
+            offsets += [closure.predecessor[1][1], closure.successor[1][1]]
+        known = [abs(float(x)) for p in offsets for x in p if not isinstance(x, Expr)]
+        return max(known, default=0.0) or 1.0
 
     def kinematic(self) -> Kinematic:
         """N, charts and local coordinates."""

@@ -160,9 +160,7 @@ class _Lowering:
     def factored(self) -> Factor:
         """L D Lᵀ of the whole saddle."""
         names = [label.name for label in self.equations.labels["v"]]
-        closures = self.equations.closures
-        saddle = Saddle(self.nv, self.nc, self.equations.dynamics.M, closures.G, closures.defines)
-        return factor(saddle, names)
+        return factor(self.saddle(self.nc), names)
 
     @cached_property
     def factored_positions(self) -> Factor:
@@ -170,10 +168,20 @@ class _Lowering:
         n = len(self.equations.closures.phi)
         if n == self.nc:
             return self.factored
-        closures = self.equations.closures
-        G = {key: entry for key, entry in closures.G.items() if key[0] < n}
-        defines = {k: j for k, j in closures.defines.items() if k < n}
-        return factor(Saddle(self.nv, n, self.equations.dynamics.M, G, defines))
+        return factor(self.saddle(n))
+
+    def saddle(self, nc: int) -> Saddle:
+        """M and the first rows of G, with what is known of them."""
+        closures, speeds = self.equations.closures, self.equations.labels["v"]
+        return Saddle(
+            nv=self.nv,
+            nc=nc,
+            M=self.equations.dynamics.M,
+            G={key: entry for key, entry in closures.G.items() if key[0] < nc},
+            defines={k: j for k, j in closures.defines.items() if k < nc},
+            reach=closures.reach,
+            slides=frozenset(j for j, label in enumerate(speeds) if label.unit == "m/s"),
+        )
 
     @cached_property
     def solution(self) -> tuple[list[Expr], list[Expr], Expr]:

@@ -12,9 +12,11 @@ it, the rows that touch it lend it inertia,
 
 which has the same v̇ and λ; Λ is of the size of the masses that the row moves.
 
-ρ_k = ε (G M⁻¹ Gᵀ)_kk is computed at run time from the velocities' part of the pivot, so that
-masses × 10⁶ change nothing; what ρ took away is given back by refinement on the true residual
-γ − G v̇, which the solution also returns.
+ρ_k = ε ((G M⁻¹ Gᵀ)_kk + r_k²/m) is computed at run time from the velocities' part of the pivot, so
+that masses × 10⁶ change nothing; what ρ took away is given back by refinement on the true residual
+γ − G v̇, which the solution also returns. r is how large the row's entries can be and m an inertia
+that it touches: a row of which the geometry leaves rounding only (moments across parallel hinges)
+has ρ far over its noise, and asks nothing.
 
 Public names: Saddle, factor, Factor.
 
@@ -42,6 +44,10 @@ mechanism seldom land."""
 FLOOR = 1e-30
 """ρ of a row that touches no inertia at all [1/kg]: far under any real one, far over underflow."""
 
+SMALLEST = 1e-20
+"""ε r² of a row of which r is not known: rounding (1e-17)² is far under it, a real row of a
+mechanism of micrometres far over."""
+
 REFINEMENTS = 1
 
 
@@ -55,6 +61,13 @@ class Saddle:
     M: Entries
     G: Entries
     defines: Mapping[int, int] = field(default_factory=dict)  # row -> velocity without inertia
+    reach: Sequence[float] = ()  # by row: how large its entries can be by rad/s; 0: not known
+    slides: frozenset[int] = frozenset()  # velocities in m/s: an entry of a force is a cosine
+
+    def size(self, k: int, j: int) -> float:
+        """How large the entry of row k at velocity j can be; 0 where it is not known."""
+        reach = self.reach[k] if self.reach else 0.0
+        return 1.0 if reach and j in self.slides else reach
 
     def rows(self) -> list[dict[int, Expr]]:
         """G row by row: column -> entry, zeros left out."""
@@ -141,7 +154,7 @@ def factor(saddle: Saddle, names: Sequence[str] = ()) -> Factor:
     heavy = {i for (i, j), entry in saddle.M.items() if i == j and not vanishes(entry)}
     ties = ties_of(saddle.rows(), saddle.defines, heavy)
     lent = lenders(saddle.M, ties)
-    work = _Elimination(saddle.nv, with_lent(saddle.M, ties, lent), ties)
+    work = _Elimination(saddle, with_lent(saddle.M, ties, lent), ties)
     order: list[int] = []
     columns: list[Mapping[int, Expr]] = []
     reciprocals: list[Expr] = []
@@ -180,12 +193,14 @@ def with_lent(M: Entries, ties: Ties, lent: Mapping[int, Expr]) -> Entries:
 class _Elimination:
     """The matrix while it is being eliminated; unknowns 0…nv−1 are velocities, then rows."""
 
-    def __init__(self, nv: int, M: Entries, ties: Ties) -> None:
-        self.nv = nv
+    def __init__(self, saddle: Saddle, M: Entries, ties: Ties) -> None:
+        self.saddle = saddle
+        self.nv = nv = saddle.nv
         n = nv + len(ties.rows)
         self.off: list[dict[int, Expr]] = [{} for _ in range(n)]
         self.diagonal: list[Expr] = [ZERO] * n
         self.scale: list[Expr] = [ZERO] * n
+        self.noise: dict[int, Expr] = {}  # row -> ε r²/m
         for (i, j), entry in M.items():
             if vanishes(entry):
                 continue
@@ -225,6 +240,9 @@ class _Elimination:
         column = {i: entry * reciprocal for i, entry in sorted(row.items())}
         for i, ratio in column.items():
             self._update_diagonal(i, ratio * row[i], is_velocity)
+            if is_velocity and i >= self.nv and i not in self.noise:
+                size = self.saddle.size(i - self.nv, pivot)
+                self.noise[i] = reciprocal * (EPSILON * size * size or SMALLEST)
             others = self.off[i]
             del others[pivot]
             for j in column:
@@ -244,6 +262,6 @@ class _Elimination:
             self.diagonal[i] = self.diagonal[i] - amount
 
     def _proximal(self, k: int) -> Expr:
-        """−(1 + ε) s − floor + what other rows took: negative, never zero."""
-        s = self.scale[k]
-        return self.diagonal[k] - (s * (1.0 + EPSILON) + FLOOR)
+        """−(1 + ε) s − ε r²/m + what other rows took: negative, never zero."""
+        s = self.scale[k] * (1.0 + EPSILON)
+        return self.diagonal[k] - (s + self.noise.get(k, FLOOR))
