@@ -7,13 +7,13 @@ import pytest
 
 from liaison.errors import DerivationError
 from liaison.expr import fingerprint
-from liaison.model import Angle, Distance, Gravity, Marker, PointWrench
 from liaison.tree import span
 from samples import draw, relative_difference, sample, solved
 from samples.derived import Solved
-from samples.drawing import Sample, compose, pose_of, shuffled
+from samples.drawing import Sample, shuffled
 from samples.numbers import floats, quaternion
 from samples.random_parts import turned
+from samples.symmetries import moved_world
 
 SEEDS = range(20)
 TOLERANCE = 1e-9
@@ -26,33 +26,6 @@ def by_label(x: Solved, vdot) -> dict[str, float]:
 
 
 # the world frame
-
-
-def moved_world(s: Sample, X) -> Sample:
-    """The same mechanism seen from another ground frame: X is the old one in the new one."""
-
-    def seen(marker: Marker) -> Marker:
-        if marker.body != "ground":
-            return marker
-        R, p = compose(X, pose_of(marker))
-        return replace(marker, R=R.tolist(), p=p.tolist())
-
-    def force(f):
-        if isinstance(f, Gravity):
-            return replace(f, vector=tuple(X[0] @ floats(f.vector)))
-        if isinstance(f, PointWrench):
-            axes = Marker("ground") if f.axes is None else f.axes
-            return replace(f, marker=seen(f.marker), axes=seen(axes))
-        measure = getattr(f, "measure", None)
-        if isinstance(measure, Distance | Angle):
-            return replace(f, measure=type(measure)(seen(measure.a), seen(measure.b)))
-        return f
-
-    m = s.mechanism
-    joints = tuple(
-        replace(j, predecessor=seen(j.predecessor), successor=seen(j.successor)) for j in m.joints
-    )
-    return replace(s, mechanism=replace(m, joints=joints, forces=tuple(map(force, m.forces))))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
