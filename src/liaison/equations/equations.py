@@ -12,7 +12,7 @@ Reports.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias, final
@@ -72,6 +72,8 @@ class Dynamics:
     tau: tuple[Expr, ...]
     f: tuple[Expr, ...]
     inverse: tuple[Expr, ...]  # M v̇ + h − τ, by recursion where the formalism has one
+    articulated: Callable[[], list[Expr]] | None = None
+    # v̇ of a tree without closures, by recursion and without M; derived when it is called
 
 
 @final

@@ -8,6 +8,7 @@ from __future__ import annotations
 from liaison.spatial.arrays import array
 from liaison.tree import Tree, merged, regrouped
 
+from .articulated import articulated_body
 from .completion import completed
 from .equations import Dynamics, Equations
 from .recursion import generalized, mass_matrix, required_wrenches
@@ -34,5 +35,6 @@ def newton_euler(tree: Tree) -> Equations:
         tau=tuple(tau),
         f=tuple(a - b for a, b in zip(tau, bias, strict=True)),
         inverse=tuple(a - b for a, b in zip(full, tau, strict=True)),
+        articulated=lambda: articulated_body(kinematics, tau, setting.gravity),
     )
     return completed("newton_euler", tree, setting, dynamics)
