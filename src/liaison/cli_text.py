@@ -35,6 +35,7 @@ def summary(found: Summary, *, explain: bool = False) -> str:
         "gravity": " ".join("?" if x is None else f"{x:g}" for x in found.gravity) + " m/s²",
         "forces": _listed(facts["forces"]),
         "constraints": _listed(facts["constraints"]),
+        "one-sided": _listed([f"{x} (not solved yet)" for x in facts["one_sided"]]),
         "parameters": _listed([f"{k} = {_number(x)}" for k, x in facts["parameters"].items()]),
         "inputs": _listed(facts["inputs"]),
         "outputs": _listed(facts["outputs"]),

@@ -9,7 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from liaison.errors import AssemblyError
+from liaison.errors import AssemblyError, DerivationError
 from liaison.expr import ZERO, Expr, as_expr, directional, symbol
 from liaison.model import Gravity, Mechanism
 from liaison.spatial.arrays import Array, array, product, zeros
@@ -26,6 +26,7 @@ class Setting:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.mechanism: Mechanism = tree.mechanism
+        check_two_sided(self.mechanism)
         self.symbols = self._symbols()
         self.q, self.v = array(list(self.symbols.q)), array(list(self.symbols.v))
         self.kinematics = Kinematics(tree, self.q, self.v)
@@ -40,7 +41,7 @@ class Setting:
             lam=(),
             u=tuple(symbol(given.name) for given in self.mechanism.inputs),
             p=tuple(symbol(given.name) for given in self.mechanism.parameters),
-            xi=tuple(symbol(f"xi {label.name}") for label in speeds),
+            xi=tuple(symbol(f"'xi {label.name}") for label in speeds),
         )
 
     @cached_property
@@ -144,7 +145,7 @@ class Setting:
         N: dict[tuple[int, int], Expr] = {}
         charts, retract, rate, difference = [], [], [], []
         xi = array(list(self.symbols.xi))
-        target = array([symbol(f"target {x.name}") for x in self.symbols.q])
+        target = array([symbol(f"'target {x.name}") for x in self.symbols.q])
         for node in self.tree.nodes:
             kind, q = node.joint.type, self.q[node.q]
             charts.append(Chart("plain" if kind.has_rates else kind.name, node.q, node.v))
@@ -161,6 +162,18 @@ class Setting:
             local_rate=tuple(as_expr(x) for x in rate),
             difference=tuple(as_expr(x) for x in difference),
             target=tuple(target),
+        )
+
+
+def check_two_sided(mechanism: Mechanism) -> None:
+    """Relations of one side need a method that finds when they hold; there is none here."""
+    for contact in mechanism.contacts:
+        word = type(contact).__name__.lower()
+        raise DerivationError(
+            f"the {word} {contact.name!r} holds on one side only; no equations are derived for "
+            "such relations yet.",
+            place=contact.place,
+            hint="Leave it out, or require its limit with '=' while it is active.",
         )
 
 

@@ -232,6 +232,7 @@ class _Reading:
                 joints=tuple(joints),
                 constraints=tuple(rest.constraints),
                 forces=tuple(self.forces),
+                contacts=tuple(rest.contacts),
                 parameters=tuple(self.book.parameters.values()),
                 inputs=tuple(rest.inputs),
                 starts=tuple(rest.starts),

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from liaison.errors import NamingError, TextError
+from liaison.errors import LiaisonError, NamingError, TextError
 
 from .lsd_formulas import Where, path_of, value_of
 from .lsd_names import Book, no_such
@@ -199,7 +199,19 @@ class _Expansion:
             place = 0 if node.kind == "setting" else 1
             parts[place] = _label(parts[place], meaning)
         done = node._replace(parts=tuple(parts))
-        return _meant(done, meaning, path_of(done) or "") if node.kind == "index" else done
+        return self.indexed(done, meaning) if node.kind == "index" else done
+
+    def indexed(self, node: Node, meaning: Meaning) -> Node:
+        """A name with an index; what is computed, such as b[i-1], as one number."""
+        base, index = node.parts
+        if index.kind != "number":
+            try:
+                word = _first_word(index).moved(str(self.whole(index, {})))
+                number = Node("number", (word,), index.line, index.column, index.length, 1)
+                node = node._replace(parts=(base, number))
+            except LiaisonError:
+                return node  # it depends on more than numbers
+        return _meant(node, meaning, path_of(node) or "")
 
 
 def _meant(node: Node, meaning: Meaning, name: str) -> Node:

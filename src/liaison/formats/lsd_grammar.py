@@ -27,6 +27,7 @@ class Grammar(Words):
         super().__init__(words)
         self.mistakes: list[Refused | TooDeep] = []
         self.blocks = 0
+        self.lost = 0  # beginnings of blocks that were refused
 
     def text(self) -> tuple[Node, ...]:
         """All statements of a text."""
@@ -39,11 +40,21 @@ class Grammar(Words):
         """The next statement; none where it is refused, and then the way on is found."""
         begin = self.position
         try:
-            return [self.statement()]
+            return [] if self.lost_end() else [self.statement()]
         except (Refused, TooDeep) as error:
             self.mistakes.append(error)
+            self.lost += self.words[begin].kind in ("FOR", "MECHANISM")
             self.recover(begin)
             return []
+
+    def lost_end(self) -> bool:
+        """Whether this is the 'end' of a block whose beginning was refused; then it is passed."""
+        if not (self.lost and self.at("END")):
+            return False
+        self.lost -= 1
+        self.take()
+        self.accept("SEMICOLON")
+        return True
 
     def recover(self, begin: int) -> None:
         """Goes to where the next statement begins: behind ';', or at a word that begins a line."""

@@ -20,10 +20,12 @@ from liaison.model import (
     Holonomic,
     Input,
     Nonholonomic,
+    OneSided,
     Output,
     Parameter,
     PrescribedMotion,
     Start,
+    Unilateral,
 )
 
 from .lsd_couplings import coupling_of
@@ -32,6 +34,7 @@ from .lsd_formulas import Where, in_unit, value_of
 from .lsd_grammar import MAX_MISTAKES
 from .lsd_names import Book, Spoiled
 from .lsd_nodes import Node, path_text
+from .lsd_relations import contact_of, couple_of
 from .lsd_starts import starts_of
 from .lsd_units import Dimension, known_dimension, same, si_unit, spelled, unit_of
 from .lsd_values import Quantity, Value, kind_of
@@ -54,6 +57,7 @@ class Statements:
         self.events: list[Event] = []
         self.outputs: list[Output] = []
         self.constraints: list[Constraint] = []
+        self.contacts: list[OneSided] = []
         self.early: list[Callable[[], Any]] = []
         self.later: list[Callable[[], Any]] = []
         self.given_places: dict[str, Place] = {}
@@ -224,10 +228,18 @@ class Statements:
     # ---- relations
 
     def relation(self, name: str | None, node: Node, place: Place) -> None:
-        """impose A = law(t), or require formula = formula."""
+        """impose A = law(t), require formula = formula, couple, contact."""
         if node.kind == "impose":
             self.constraints.append(self.imposed(name, node, place))
-            return
+        elif node.kind == "couple":
+            self.constraints.append(couple_of(name, node, place, self.book))
+        elif node.kind == "contact":
+            self.contacts.append(contact_of(name, node, place, self.book))
+        else:
+            self.required(name, node, place)
+
+    def required(self, name: str | None, node: Node, place: Place) -> None:
+        """require formula = formula, or formula <= formula."""
         left, right = node.parts[1:]
         name = name or self.book.free_name("relation")
         self.book.places.setdefault(name, place)
@@ -239,6 +251,9 @@ class Statements:
                 place=self.book.source.at(left),
             )
         formula = as_expr(a.value) - as_expr(b.value)
+        if node.kind == "limit":
+            self.contacts.append(Unilateral(name, formula, place=place))
+            return
         speeds = {x for joint in self.book.joints.values() for x in joint.speeds}
         speeds |= {x for x in self.book.labels if x.endswith("'")}
         has_rates = any(x.name in speeds or x.name.endswith("'") for x in symbols_of([formula]))

@@ -3,7 +3,15 @@
 `mechanism(...)`, `body(...)`, `join(...)` in describe.py are the pleasant way to make them.
 """
 
-from .constraints import Constraint, Coupling, Holonomic, Nonholonomic, PrescribedMotion
+from .constraints import (
+    Constraint,
+    Coupling,
+    Holonomic,
+    Nonholonomic,
+    PrescribedMotion,
+    Rolling,
+)
+from .contacts import Contact, OneSided, Unilateral
 from .describe import (
     body,
     coordinate,
@@ -24,6 +32,7 @@ from .describe import (
     parameter,
     potential,
     rate,
+    rolling,
     signal,
     spring,
     start,
@@ -98,6 +107,7 @@ __all__ = [
     "Composition",
     "Cone",
     "Constraint",
+    "Contact",
     "Coordinate",
     "Coupling",
     "Cylinder",
@@ -125,6 +135,7 @@ __all__ = [
     "Mechanism",
     "Mesh",
     "Nonholonomic",
+    "OneSided",
     "Output",
     "ParallelAxes",
     "Parameter",
@@ -139,6 +150,7 @@ __all__ = [
     "Quaternion",
     "Revolute",
     "Rod",
+    "Rolling",
     "Rotation",
     "RotationMatrix",
     "Screw",
@@ -149,6 +161,7 @@ __all__ = [
     "Spring",
     "Start",
     "Translation",
+    "Unilateral",
     "Universal",
     "body",
     "coordinate",
@@ -169,6 +182,7 @@ __all__ = [
     "parameter",
     "potential",
     "rate",
+    "rolling",
     "signal",
     "spring",
     "start",

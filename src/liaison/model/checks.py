@@ -13,6 +13,7 @@ from liaison.expr import Expr, as_expr, evaluate, gradient, symbol, symbols_of
 from liaison.spatial import array, inertia_violation, number
 
 from .constraints import Constraint, Holonomic, Nonholonomic, PrescribedMotion
+from .contacts import OneSided, Unilateral
 from .forces import Force, Gravity
 from .markers import Marker
 from .records import Body, Event, Input, Joint, Output, Parameter, Start
@@ -40,6 +41,10 @@ class Described(Protocol):
     @property
     def forces(self) -> tuple[Force, ...]:
         """What acts."""
+
+    @property
+    def contacts(self) -> tuple[OneSided, ...]:
+        """Relations of one side."""
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -71,7 +76,7 @@ def check_names_differ(m: Described) -> None:
     kinds: dict[str, tuple[Any, ...]] = {
         "bodies": m.bodies,
         "joints": m.joints,
-        "constraints": m.constraints,
+        "constraints": (*m.constraints, *m.contacts),
         "forces": m.forces,
         "events": m.events,
     }
@@ -111,9 +116,10 @@ def _markers(m: Described) -> Iterable[tuple[Marker, Place | None]]:
     for joint in m.joints:
         yield joint.predecessor, joint.place
         yield joint.successor, joint.place
-    for force in m.forces:
-        for marker in force.markers():
-            yield marker, force.place
+    acting: tuple[Force | Constraint | OneSided, ...] = (*m.forces, *m.constraints, *m.contacts)
+    for record in acting:
+        for marker in record.markers():
+            yield marker, record.place
 
 
 def check_connected_to_ground(m: Described) -> None:
@@ -232,6 +238,13 @@ def _formulas(m: Described) -> Iterable[tuple[str, tuple[Any, ...], str, Place |
         scope = _CONSTRAINT_SCOPE.get(type(constraint), "parameters")
         what = f"constraint '{constraint.name}'"
         yield what, constraint.formulas(), scope, constraint.place
+        for marker in constraint.markers():
+            yield what, marker.scalars(), "parameters", constraint.place
+    for contact in m.contacts:
+        scope = "motion" if isinstance(contact, Unilateral) else "parameters"
+        what = f"{type(contact).__name__.lower()} '{contact.name}'"
+        poses = tuple(x for marker in contact.markers() for x in marker.scalars())
+        yield what, contact.formulas() + poses, scope, contact.place
     for start in m.starts:
         yield f"the start of '{start.label}'", (start.value,), "parameters", start.place
     for parameter in m.parameters:
@@ -254,16 +267,20 @@ def check_nonholonomic_is_linear(m: Described) -> None:
     """Nonholonomic formulas are linear in the rates, with at least one rate in them."""
     speeds = {x for joint in m.joints for x in joint.speeds}
     speeds |= {f"{x}'" for joint in m.joints for x in joint.coordinates}
-    for constraint in m.constraints:
-        if not isinstance(constraint, Nonholonomic):
+    relations: tuple[Constraint | OneSided, ...] = (*m.constraints, *m.contacts)
+    for constraint in relations:
+        if not isinstance(constraint, Nonholonomic | Unilateral):
             continue
         formula = as_expr(constraint.formula)
         rates = [symbol(x.name) for x in symbols_of([formula]) if x.name in speeds]
         left = {x.name for x in symbols_of(gradient(formula, rates))} & speeds if rates else {""}
+        if isinstance(constraint, Unilateral) and not rates:
+            continue  # of positions
         if left:
             what = f"it is not linear in {', '.join(sorted(left))}" if rates else "no rate is in it"
+            form = "A q̇ + b = 0" if isinstance(constraint, Nonholonomic) else "W q̇ + h ≤ 0"
             raise ModelError(
-                f"constraint '{constraint.name}' is no relation A q̇ + b = 0: {what}; "
+                f"constraint '{constraint.name}' is no relation {form}: {what}; "
                 f"{'write it linear in the rates' if rates else 'make it a Holonomic one'}.",
                 place=constraint.place,
             )

@@ -1,6 +1,6 @@
-"""Relations that are no joint: imposed motion, couplings, and formulas that must vanish.
+"""Relations that are no joint: imposed motion, couplings, rolling, formulas that must vanish.
 
-Public names: Constraint, PrescribedMotion, Coupling, Holonomic, Nonholonomic.
+Public names: Constraint, PrescribedMotion, Coupling, Holonomic, Nonholonomic, Rolling.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place
+from liaison.spatial import number
 
+from .markers import Marker
 from .scalars import check_name, scalar
 
 
@@ -22,6 +24,7 @@ class Constraint(ABC):
     __slots__ = ()
 
     SCALARS: ClassVar[tuple[str, ...]] = ("formula",)
+    ROWS: ClassVar[int] = 1  # scalar relations it is made of
 
     name: str
     place: Place | None
@@ -34,6 +37,10 @@ class Constraint(ABC):
 
     def labels(self) -> tuple[str, ...]:
         """Coordinates it names."""
+        return ()
+
+    def markers(self) -> tuple[Marker, ...]:
+        """Markers it speaks of."""
         return ()
 
     def formulas(self) -> tuple[Any, ...]:
@@ -101,3 +108,45 @@ class Nonholonomic(Constraint):
     name: str
     formula: Any
     place: Place | None = field(default=None, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rolling(Constraint):
+    """A wheel or a ball that rolls on a plane and does not slip (roulement sans glissement).
+
+    The origin of `wheel` is its center, z of a disc its axis; z of `plane` is the plane's normal,
+    on the side where the wheel is. It touches, and the point of it that touches does not slip: one
+    relation of positions, two of velocities.
+    """
+
+    name: str
+    wheel: Marker
+    radius: Any  # [m]
+    plane: Marker
+    kind: str = "disc"  # with a sharp edge, or "ball"
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    SCALARS: ClassVar[tuple[str, ...]] = ("radius",)
+    ROWS: ClassVar[int] = 3
+
+    def __post_init__(self) -> None:
+        Constraint.__post_init__(self)
+        radius = number(self.radius)
+        if radius is not None and not radius > 0:
+            raise ModelError(
+                f"the radius of rolling '{self.name}' is {radius:g} m; it must be positive.",
+                place=self.place,
+            )
+        if self.kind not in ("disc", "ball"):
+            raise ModelError(
+                f"rolling '{self.name}' is of a {self.kind!r}; it must be of a disc or a ball.",
+                place=self.place,
+            )
+        if self.wheel.body == self.plane.body:
+            raise ModelError(
+                f"rolling '{self.name}' is of body '{self.wheel.body}' on itself.", place=self.place
+            )
+
+    def markers(self) -> tuple[Marker, ...]:
+        return (self.wheel, self.plane)

@@ -9,7 +9,7 @@ inputs stand for their symbols in formulas (`+m` is the bare symbol, for functio
 
 Public names: ground, body, join, mechanism, parameter, signal, time, coordinate, rate, gravity,
 spring, damper, motor, law, wrench, potential, dissipation, friction, imposed, gear, holonomic,
-nonholonomic, output, event, start, turned.
+nonholonomic, rolling, output, event, start, turned.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from liaison.expr import Expr, symbol
 from liaison.spatial import product, rotation_about, rotation_onto_z
 
 from .composition import axis_vector
-from .constraints import Constraint, Coupling, Holonomic, Nonholonomic, PrescribedMotion
+from .constraints import Constraint, Coupling, Holonomic, Nonholonomic, PrescribedMotion, Rolling
+from .contacts import OneSided
 from .forces import (
     Actuator,
     Damper,
@@ -281,6 +282,14 @@ def nonholonomic(name: str, formula: Any) -> Nonholonomic:
     return Nonholonomic(name, formula, _here())
 
 
+def rolling(
+    wheel: Body | Marker, plane: Body | Marker, radius: Any, *, kind: str = "disc", name: str = ""
+) -> Rolling:
+    """A disc (about z of its marker) or a ball that rolls on the plane z = 0 of a marker."""
+    a, b = _marker(wheel), _marker(plane)
+    return Rolling(name or f"rolling {a.body}-{b.body}", a, radius, b, kind, _here())
+
+
 def output(name: str, formula: Any, unit: str = "") -> Output:
     """A quantity to be seen over time."""
     return Output(name, formula, unit, _here())
@@ -307,6 +316,7 @@ _FIELDS: Mapping[type, str] = {
     Joint: "joints",
     Constraint: "constraints",
     Force: "forces",
+    OneSided: "contacts",
     Parameter: "parameters",
     Input: "inputs",
     Start: "starts",

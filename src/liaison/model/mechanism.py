@@ -10,12 +10,13 @@ Input, Start, Event, Output.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, final
+from typing import final
 
 from liaison.errors import NamingError, Place
 
 from .checks import CHECKS
 from .constraints import Constraint
+from .contacts import OneSided
 from .forces import Force
 from .markers import Marker
 from .records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
@@ -47,7 +48,7 @@ class Mechanism:
     joints: tuple[Joint, ...]
     constraints: tuple[Constraint, ...] = ()
     forces: tuple[Force, ...] = ()
-    contacts: tuple[Any, ...] = ()
+    contacts: tuple[OneSided, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     inputs: tuple[Input, ...] = ()
     starts: tuple[Start, ...] = ()

@@ -12,12 +12,12 @@ from .closure import (
     relation_row,
     relative_rows,
     row_place,
-    template,
     with_rates,
 )
 from .demand import turning_joint
 from .kinematics import Kinematics, Motion
 from .regroup import added, merged, regrouped
+from .templates import template
 from .tree import GROUND, Closure, Node, Tree, as_float, span
 
 __all__ = [

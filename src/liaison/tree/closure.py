@@ -23,19 +23,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, final
 
 from liaison.errors import DerivationError, Place
-from liaison.expr import Expr, as_expr, directional, gradient, jacobian, substitute, symbol
+from liaison.expr import Expr, as_expr, directional, jacobian, substitute, symbol
 from liaison.model import (
     Constraint,
     Coupling,
     Holonomic,
-    JointType,
     Mechanism,
     Nonholonomic,
     PrescribedMotion,
+    Rolling,
 )
 from liaison.spatial.arrays import (
     Array,
@@ -53,6 +52,17 @@ from liaison.spatial.arrays import identity as identity_matrix
 from liaison.units import Label
 
 from .kinematics import Kinematics, Motion
+from .rolling import height, slips
+from .templates import (
+    ORIGIN,
+    WELDED,
+    P,
+    R,
+    at,
+    derived,
+    residual_template,
+    second_order,
+)
 from .tree import Closure, Transform
 
 Located: TypeAlias = tuple[int, Transform]
@@ -110,6 +120,10 @@ def closure_rows(kinematics: Kinematics, qdot: Sequence[Any]) -> list[tuple[Labe
             effort = "N m" if unit == "rad/s" else "N"
             found.append((Label(f"{joint.name}: effort along {speed}", effort), row))
     for constraint in tree.mechanism.constraints:
+        if isinstance(constraint, Rolling):
+            rolls = rolling_rows(kinematics, constraint)
+            found += [(Label(f"{constraint.name}: {name}", "N"), row) for name, row in rolls]
+            continue
         of_speeds = isinstance(constraint, Nonholonomic)
         formula = with_rates(relation(constraint), kinematics.q, kinematics.v, qdot)
         row = relation_row(formula, kinematics.q, kinematics.v, qdot, of_speeds=of_speeds)
@@ -183,7 +197,7 @@ def tie_rows(kinematics: Kinematics, closure: Closure, ghost: int) -> list[Row]:
     """
     node = kinematics.tree.nodes[ghost]
     kind, q = node.joint.type, kinematics.q[node.q]
-    seen = kind.coordinates_of(_R, _P, q)
+    seen = kind.coordinates_of(R, P, q)
     assert seen is not None, f"a {kind.name} joint with closed form tells its coordinates"
     rows = []
     for k, name in enumerate(kind.speed_names):
@@ -211,11 +225,30 @@ def relative_rows(
     """Rows of formulas of the relative pose, by (closure-1)."""
     if not formulas:
         return []
+    return _template_rows(kinematics, first, second, [(f, *derived(f)) for f in formulas])
+
+
+def rolling_rows(kinematics: Kinematics, rolling: Rolling) -> list[tuple[str, Row]]:
+    """A wheel that touches a plane and does not slip on it: one row of positions, two of speeds."""
+    tree = kinematics.tree
+    radius, kind = tree.numbers(rolling.radius), rolling.kind
+    first, second = tree.located(rolling.plane), tree.located(rolling.wheel)
+    above = as_expr(height(kind, radius, R, P))
+    templates: list[Any] = [(above, *derived(above))]
+    templates += [(None, n, g, second_order(n, g)) for n, g in slips(kind, radius, R)]
+    rows = _template_rows(kinematics, first, second, templates)
+    return list(zip(("contact", "slip along x", "slip along y"), rows, strict=True))
+
+
+def _template_rows(
+    kinematics: Kinematics, first: Located, second: Located, templates: Sequence[Any]
+) -> list[Row]:
+    """Rows of (Φ or None, n, g, Q) over the symbols of a relative motion."""
     root = kinematics.tree.common_ancestor(first[0], second[0])
     F, M = marker_motion(kinematics, root, first), marker_motion(kinematics, root, second)
     seen = relative(F, M)
-    return [_relative_row(kinematics, (root, first[0], second[0]), (F, M), seen, f)
-            for f in formulas]  # fmt: skip
+    return [_relative_row(kinematics, (root, first[0], second[0]), (F, M), seen, x)
+            for x in templates]  # fmt: skip
 
 
 def _relative_row(
@@ -223,11 +256,11 @@ def _relative_row(
     nodes: tuple[int, int, int],
     frames: tuple[Motion, Motion],
     seen: Relative,
-    formula: Expr,
+    template: tuple[Expr | None, Sequence[Expr], Sequence[Expr], Expr],
 ) -> Row:
     root, first, second = nodes
     F, M = frames
-    value, turn, slide, quadratic = _at(seen, formula)
+    value, turn, slide, quadratic = at(seen, *template)
     n, g = product(F.R, turn), product(F.R, slide)
     pushes = (Push(second, root, M.p, n, g), Push(first, root, M.p, -n, -g))
     second_rate = plus(plus(dot(turn, seen.alpha), dot(slide, seen.acceleration)), quadratic)
@@ -318,57 +351,3 @@ def relative(F: Motion, M: Motion) -> Relative:
         product(back, M.alpha - F.alpha - cross(F.omega, turn)),
         product(back, felt),
     )
-
-
-# templates: a formula of (R, p), its gradient and its second-order part, over these symbols
-_R = array([[symbol(f"closure.R{i}{j}") for j in range(3)] for i in range(3)])
-_P = array([symbol(f"closure.p{i}") for i in range(3)])
-_OMEGA = array([symbol(f"closure.omega{i}") for i in range(3)])
-_V = array([symbol(f"closure.v{i}") for i in range(3)])
-ORIGIN = tuple(_P)
-WELDED: dict[str, Expr] = {
-    "wx": -_R[1, 2],
-    "wy": _R[0, 2],
-    "wz": _R[1, 0],
-    "vx": _P[0],
-    "vy": _P[1],
-    "vz": _P[2],
-}
-"""What vanishes of the successor seen from the ghost, by the ghost's velocity that it ties."""
-
-
-def template() -> tuple[Array, Array]:
-    """The symbols (R, p) over which `relative_rows` takes its formulas."""
-    return _R, _P
-
-
-@lru_cache(maxsize=256)
-def residual_template(kind: JointType) -> tuple[Expr, ...]:
-    """What must vanish of the relative pose, as formulas of the template's symbols."""
-    return tuple(as_expr(x) for x in kind.residual(_R, _P) or ())
-
-
-@lru_cache(maxsize=1024)
-def _derived(formula: Expr) -> tuple[tuple[Expr, ...], tuple[Expr, ...], Expr]:
-    """Moment n, force g and second-order part Q of a formula of (R, p), in F's axes."""
-    partial = gradient(formula, [*_R.flat, *_P])
-    by_R, by_p = array(partial[:9]).reshape(3, 3), partial[9:]
-    turn = zeros(3)
-    for j in range(3):
-        turn = turn + cross(_R[:, j], by_R[:, j])
-    spin = [cross(_OMEGA, _R[:, j]) for j in range(3)]
-    flow = {_R[i, j]: as_expr(spin[j][i]) for i in range(3) for j in range(3)}
-    flow |= dict(zip(_P, _V, strict=True))
-    rate = as_expr(dot(turn, _OMEGA) + dot(by_p, _V))
-    return tuple(as_expr(x) for x in turn), tuple(by_p), directional([rate], flow)[0]
-
-
-def _at(seen: Relative, formula: Expr) -> tuple[Any, Array, Array, Any]:
-    """Value, moment, force and second-order part of a template at a relative motion."""
-    turn, slide, quadratic = _derived(formula)
-    values = dict(zip(_R.flat, seen.R.flat, strict=True))
-    for symbols, numbers in ((_P, seen.p), (_OMEGA, seen.omega), (_V, seen.velocity)):
-        values |= dict(zip(symbols, numbers, strict=True))
-    values = {key: as_expr(value) for key, value in values.items()}
-    found = substitute([formula, *turn, *slide, quadratic], values)
-    return found[0], array(found[1:4]), array(found[4:7]), found[7]

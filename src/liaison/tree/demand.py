@@ -48,6 +48,8 @@ def _names(mechanism: Mechanism) -> Iterator[str]:
     for constraint in mechanism.constraints:
         yield from constraint.labels()
         formulas += constraint.formulas()
+    for contact in mechanism.contacts:
+        formulas += contact.formulas()
     for start in mechanism.starts:
         yield start.label
     for symbol in symbols_of([f for f in formulas if isinstance(f, Expr)]):
