@@ -85,6 +85,16 @@ def test_a_coupler_may_be_massless_wherever_the_loop_is_cut(formalism, cut, coup
     assert found == pytest.approx(expected(coupler, 2.0), rel=ROUNDING)
 
 
+def test_the_multiplier_of_a_tie_is_the_effort_of_the_motor():
+    m = parallelogram(0.7, forces=(Actuator("motor", Coordinate("D"), 2.0),))
+    tree = span(m, cuts=("D",))
+    equations = FORMALISMS["newton_euler"](tree)
+    state = assemble(tree)
+    found = to_numpy(lower(equations)).call("forward", t=0.0, q=state.q, v=state.v)
+    lam = dict(zip([label.name for label in equations.labels["lam"]], found["lam"], strict=True))
+    assert lam["D: effort along D'"] == pytest.approx(2.0, rel=ROUNDING)
+
+
 @pytest.mark.parametrize("cut", ["A", "D"])
 def test_a_composition_is_welded_where_it_is_cut(cut):
     m = parallelogram(0.7, d=Composition((Rotation("z"),)))

@@ -143,6 +143,15 @@ def test_a_name_that_nothing_has_is_refused():
         assemble(span(four_bar()), E=1.0)
 
 
+def test_a_coordinate_of_a_cut_joint_is_refused_with_a_way_out():
+    tree = span(four_bar(), cuts=("A",))
+    for name in ("A", "A'"):
+        with pytest.raises(AssemblyError, match="cut in this tree"):
+            assemble(tree, **{name: 0.7})
+    kept = span(four_bar(starts=(Start("A", 0.5),)), cuts=("A",))
+    assert assemble(kept, A=0.7)["A"] == 0.7
+
+
 def test_a_parameter_without_value_is_named():
     m = four_bar(c=symbol("length"), parameters=(Parameter("length"),))
     with pytest.raises(AssemblyError, match="length"):

@@ -164,7 +164,14 @@ class _Problem:
             for s in self.tree.mechanism.starts
         }
         known = {*self.q_names, *self.v_names}
+        mechanism = self.tree.mechanism
         for name in start:
+            if name in {*mechanism.coordinates, *mechanism.speeds} - known:
+                raise AssemblyError(
+                    f"{name!r} is of a joint that is cut in this tree and keeps no coordinates.",
+                    hint="Make it a start of the mechanism before spanning, or cut another joint: "
+                    "span(mechanism, cuts=…).",
+                )
             if name not in known:
                 raise NamingError.unknown("coordinate or speed", name, known)
         return {name: value for name, value in (given | dict(start)).items() if name in known}
