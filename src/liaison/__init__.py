@@ -29,7 +29,8 @@ __all__ = offer(
         "simulate": "Trajectory stepper load",
         "view": "plot save_plot page show",
         # all of it at once
-        "corridor": "simulate check derive compile with_values with_starts",
+        "corridor": "simulate check derive compile mobility with_values with_starts",
+        "mobility": "Mobility",
         "summary": "Summary",
         "units": "Label",
         "errors": "LiaisonError TextError NamingError ModelError FrameError AssemblyError "

@@ -3,6 +3,7 @@
 from liaison.corridor import check as check
 from liaison.corridor import compile as compile
 from liaison.corridor import derive as derive
+from liaison.corridor import mobility as mobility
 from liaison.corridor import simulate as simulate
 from liaison.corridor import with_starts as with_starts
 from liaison.corridor import with_values as with_values
@@ -45,6 +46,7 @@ from liaison.expr import to_latex as to_latex
 from liaison.expr import to_sympy as to_sympy
 from liaison.expr import to_text as to_text
 from liaison.formats.read import read as read
+from liaison.mobility import Mobility as Mobility
 from liaison.model import Body as Body
 from liaison.model import Box as Box
 from liaison.model import BryantXYZ as BryantXYZ

@@ -1,4 +1,4 @@
-"""The command line `liaison`: check, simulate, animate, derive, build.
+"""The command line `liaison`: check, mobility, simulate, animate, derive, build.
 
 Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is, 3 liaison itself is.
 What is printed for people goes through `cli_text`; `--json` prints one JSON object instead. Nothing
@@ -174,6 +174,30 @@ def animate(
         webbrowser.open(out.resolve().as_uri())
     facts = {"status": trajectory.status, "instants": len(trajectory), "page": str(out)}
     _print(facts, f"{trajectory.name}: {trajectory.message}\n  page         {out}", as_json)
+
+
+@app.command()
+def mobility(
+    file: Model,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help='A position instead of its start, as "A=90 deg".'),
+    ] = None,
+    order: Annotated[int, typer.Option(help="Highest order of series for a proof.")] = 800,
+    primes: Annotated[int, typer.Option(min=1, help="How many primes must agree.")] = 3,
+    seed: Annotated[int, typer.Option(help="Of primes, directions and slices.")] = 0,
+    values: Values = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Say what a mechanism can do: degrees of freedom, exactly, and what of it is proved."""
+    from liaison import corridor
+    from liaison.cli_values import mechanism_of, positions_of
+
+    mechanism = mechanism_of(file, values)[0]
+    where = positions_of(mechanism, at)
+    found = corridor.mobility(mechanism, at=where, order=order, primes=primes, seed=seed)
+    _print(found.to_dict(), str(found), as_json)
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 Every refusal here is of the command line, not of the model.
 
-Public names: mechanism_of, run_options, check_folders, check_word.
+Public names: mechanism_of, positions_of, run_options, check_folders, check_word.
 """
 
 from __future__ import annotations
@@ -34,6 +34,16 @@ def mechanism_of(
         return corridor.with_starts(mechanism, start), start
     except NamingError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def positions_of(mechanism: Mechanism, texts: list[str] | None) -> dict[str, Any]:
+    """Positions given on the command line, exact, by label."""
+    found = _assignments("--at", texts, corridor.units(mechanism))
+    for name in found:
+        if name not in mechanism.coordinates:
+            unknown = NamingError.unknown("coordinate", name, mechanism.coordinates)
+            raise typer.BadParameter(str(unknown), param_hint="--at")
+    return found
 
 
 def run_options(until: str, **others: str | float | None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 A mechanism may be given as such or as the path of its text. Deriving makes many small objects that
 form no cycles, so these verbs run with the garbage collector paused.
 
-Public names: units, with_values, with_starts, check, derive, compile, simulate.
+Public names: units, with_values, with_starts, check, derive, compile, mobility, simulate.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from liaison.equations import FORMALISMS, Equations, newton_euler
 from liaison.errors import NamingError
 from liaison.expr import collector_paused
 from liaison.formats.read import read
+from liaison.mobility import Mobility
+from liaison.mobility import mobility as examine
 from liaison.model import Mechanism, Start
 from liaison.numeric import State
 from liaison.program import Kernel, to_llvm
@@ -101,6 +103,25 @@ def compile(given: Given, formalism: str | Formalism = newton_euler) -> Kernel:
     """The equations of motion as machine code."""
     with collector_paused():
         return to_llvm(lower(derive(given, formalism)))
+
+
+def mobility(
+    given: Given | Tree, *, at: Mapping[str, Any] | None = None, **options: Any
+) -> Mobility:
+    """What a mechanism can do in the position where it is assembled, and what of it is proved.
+
+    Args:
+        given: a mechanism, the path of its text, or a tree.
+        at: positions by label instead of its own starts [m, rad], exact where they can be.
+        **options: of `liaison.mobility.mobility`: order, primes, seed.
+    """
+    mechanism = given.mechanism if isinstance(given, Tree) else _mechanism(given)
+    known = set(mechanism.coordinates)
+    for name in at or {}:
+        if name not in known:
+            raise NamingError.unknown("coordinate", name, known)
+    with collector_paused():
+        return examine(mechanism, at=at, **options)
 
 
 def simulate(
