@@ -85,7 +85,14 @@ def _made(function: Any, *args: Any) -> Any:
     except (ArithmeticError, ValueError, TypeError):
         return args[0]
     is_infinite = found.op == "const" and not math.isfinite(float(found.value))
-    return args[0] if is_infinite else found
+    return args[0] if is_infinite or _divides_by_zero(found) else found
+
+
+def _divides_by_zero(x: Any) -> bool:
+    return any(
+        f.op == "div" and f.args[1].op == "const" and f.args[1].value == 0
+        for f in expr.topological([x])
+    )
 
 
 class Drawing(random.Random):
@@ -123,8 +130,11 @@ class Drawing(random.Random):
             return self.choice([self.number(), self.choice(ROOTS), self.choice(symbols)])
         if kind == 1:
             return _made(self.choice(UNARY), self.formula(symbols, depth - 1))
-        ends = (self.formula(symbols, depth - 1), self.formula(symbols, depth - 1))
-        return _made(self.choice(BINARY), *ends)
+        ends = [self.formula(symbols, depth - 1), self.formula(symbols, depth - 1)]
+        function = self.choice(BINARY)
+        if isinstance(function, Function):  # one of numbers alone has no value
+            ends[1] = self.choice(symbols)
+        return _made(function, *ends)
 
     def name(self, kind: set[str]) -> str:
         """A name nothing of the kind has."""

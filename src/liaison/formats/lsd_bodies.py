@@ -11,7 +11,7 @@ from typing import Any
 from liaison.errors import LiaisonError, Place, TextError
 from liaison.model import Body
 from liaison.model.shapes import filled
-from liaison.spatial import Array, Inertia, array, identity, is_zero, product, zeros
+from liaison.spatial import Array, Inertia, array, identity, is_zero, product, vector, zeros
 
 from .lsd_formulas import (
     Where,
@@ -24,6 +24,7 @@ from .lsd_formulas import (
 )
 from .lsd_names import Book, Keys
 from .lsd_nodes import Node
+from .lsd_poses import exactly
 from .lsd_shapes import colored, is_shape
 from .lsd_values import BodyFrame, Quantity, Unfit, Vector, Word, kind_of, plain
 
@@ -98,7 +99,7 @@ def _iframe(name: str, keys: Keys, book: Book) -> tuple[Array, Array]:
     if center is not None:
         where = Where(f"{name}.center", "m")
         p = vector_of(center, book, where, f"the centre of body {name!r}")
-        return identity(), array(p)
+        return identity(), vector(p)
     if iframe is None:
         return identity(), zeros(3)
     value = value_of(iframe, book, Where(f"{name}.iframe", "m"))
@@ -143,7 +144,7 @@ def _inertia(name: str, keys: Keys, place: Place, book: Book) -> Array:
 
 def _matrix(six: list[Any]) -> Array:
     xx, yy, zz, xy, xz, yz = six
-    return array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return exactly([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 def _full(value: Vector, node: Node, book: Book, where: Where, what: str) -> Array:
@@ -157,7 +158,7 @@ def _full(value: Vector, node: Node, book: Book, where: Where, what: str) -> Arr
                 f"{what} is not symmetric: entries {i + 1},{j + 1} and {j + 1},{i + 1} differ.",
                 place=book.source.at(node),
             )
-    return array(entries)
+    return exactly(entries)
 
 
 def _shapes(name: str, keys: Keys, book: Book) -> tuple[Any, ...]:

@@ -13,10 +13,11 @@ from fractions import Fraction
 from typing import Any, Protocol, final
 
 from liaison.errors import NamingError, TextError
-from liaison.spatial import Array, array, compose, identity, is_zero, rotation_about, zeros
+from liaison.spatial import Array, identity, is_zero, rotation_about, vector, zeros
 
 from .lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS, applied
 from .lsd_nodes import Node, Source
+from .lsd_poses import exactly, joined
 from .lsd_units import PURE, same, spelled, unit_of
 from .lsd_values import (
     BodyFrame,
@@ -300,7 +301,7 @@ def _on_body(node: Node, names: Names, where: Where) -> Value:
     R, p = matrices_of(as_pose(value_of(pose, names, here)), names, pose)
     carrier = value_of(base, names, replace(where, kind="body"))
     if isinstance(carrier, BodyFrame):
-        return BodyFrame(carrier.body, *compose(carrier.R, carrier.p, R, p))
+        return BodyFrame(carrier.body, *joined(carrier.R, carrier.p, R, p))
     if isinstance(carrier, Quantity | Vector | Turn | Pose | Word):
         raise TextError(
             f"behind '@' stands a body, a frame or a shape, not {kind_of(carrier)}.",
@@ -332,7 +333,7 @@ def _matrix(value: Vector) -> Array:
     entries = [q for row in rows for q in row if isinstance(q, Quantity)]
     if [len(row) for row in rows] != [3, 3, 3] or not all(same(q.dimension, PURE) for q in entries):
         raise Unfit("a rotation matrix has three rows of three numbers.")
-    return array([plain(q.value) for q in entries]).reshape(3, 3)
+    return exactly([plain(q.value) for q in entries]).reshape(3, 3)
 
 
 def matrices_of(pose: Pose, names: Names, node: Node) -> tuple[Array, Array]:
@@ -345,8 +346,8 @@ def matrices_of(pose: Pose, names: Names, node: Node) -> tuple[Array, Array]:
         elif isinstance(motion, Turned):
             step = motion.R, zeros(3)
         else:
-            step = identity(), array(_lengths(motion, names, node))
-        R, p = compose(R, p, *step)
+            step = identity(), vector(_lengths(motion, names, node))
+        R, p = joined(R, p, *step)
     return R, p
 
 

@@ -12,8 +12,9 @@ from typing import Any
 
 from liaison.errors import LiaisonError
 from liaison.model import Box, Cone, Cylinder, Line, Mesh, Shape, Sphere
-from liaison.spatial import Array, array, compose, is_zero, norm, rotation_onto_z
+from liaison.spatial import Array, is_zero, norm, rotation_onto_z
 
+from .lsd_poses import exactly, joined
 from .lsd_units import same, spelled
 from .lsd_values import Quantity, Unfit, Value, Vector, Word, kind_of, plain
 
@@ -131,7 +132,7 @@ def _rows(R: Array) -> Any:
 
 def moved_shape(shape: Any, R: Array, p: Array) -> Shape:
     """The shape after a motion of its frame."""
-    R, p = compose(R, p, array(shape.R), array(shape.p))
+    R, p = joined(R, p, exactly(shape.R), exactly(shape.p))
     return replace(shape, R=_rows(R), p=tuple(p))  # type: ignore[no-any-return]
 
 

@@ -85,8 +85,10 @@ def scalar(x: Any, what: str, place: Place | None = None) -> Scalar:
         ModelError: it is no number, or not finite.
     """
     kind = type(x)
-    if kind is int or kind is Expr or kind is Fraction or (kind is float and math.isfinite(x)):
+    if kind is int or kind is Fraction or (kind is float and math.isfinite(x)):
         return x  # type: ignore[no-any-return]
+    if kind is Expr:
+        return _plain(x)
     if isinstance(x, Symbolic):
         return x.symbol
     if isinstance(x, np.generic):
@@ -100,6 +102,12 @@ def scalar(x: Any, what: str, place: Place | None = None) -> Scalar:
     if isinstance(x, Decimal):
         return Fraction(x)
     return float(x) if isinstance(x, float) else x
+
+
+def _plain(x: Expr) -> Scalar:
+    """The number of a formula that is one; π stays a formula."""
+    is_number = x.op == "const" and type(x.value) in (int, Fraction, float)
+    return x.value if is_number and math.isfinite(x.value) else x  # type: ignore[return-value]
 
 
 def triple(x: Any, what: str, place: Place | None = None) -> Triple:

@@ -1,0 +1,117 @@
+"""A mechanism as LSD text: the canonical form, which reads back as the same mechanism.
+
+`read_lsd(write_lsd(m)) == m` for every mechanism; what the language has no words for is refused.
+
+Public names: write_lsd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from liaison.expr import collector_paused
+from liaison.model import GROUND, Gravity, Mechanism
+
+from .lsd_write_acts import Acts
+from .lsd_write_lines import folded
+from .lsd_write_parts import Parts
+from .lsd_write_values import Writer, name_of, quoted, refused
+
+
+def write_lsd(mechanism: Mechanism) -> str:
+    """The text of a mechanism, one statement for each of its records.
+
+    Raises:
+        TextError: something of it cannot be said in LSD.
+    """
+    with collector_paused():
+        return _Text(mechanism).text()
+
+
+class _Text:
+    """The sections of a text, and the words that the parts go by."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism = m = mechanism
+        labels: tuple[Any, ...] = (*m.joints, *m.parameters, *m.inputs, *m.outputs)
+        self.taken = [x.name for x in labels]
+        for name in self.taken:
+            if self.taken.count(name) > 1:
+                raise refused(f"the name {name!r}, which a joint shares with another quantity,")
+        self.renames: list[str] = []
+        kinds = (m.bodies[1:], m.constraints, m.forces, m.events)
+        self.handles = [self.handles_of(records) for records in kinds]
+        units = {x.name: x.unit for x in (*m.parameters, *m.inputs)}
+        self.writer = Writer(units, self.taken)
+        self.parts = Parts(self.writer, self.handles[0])
+        self.acts = Acts(self.parts, _units(mechanism))
+
+    def handles_of(self, records: Iterable[Any]) -> dict[str, str]:
+        """A word for each record: its name, or one like it where that is taken."""
+        found = {}
+        for record in records:
+            handle, count = record.name, 1
+            while handle in self.taken:
+                count += 1
+                handle = f"{record.name}_{count}"
+            if handle != record.name:
+                self.renames.append(f"{name_of(handle)}.name = {quoted(record.name)} ;")
+            self.taken.append(handle)
+            found[record.name] = handle
+        return found
+
+    def text(self) -> str:
+        """All sections, with a line between them."""
+        m, acts, parts = self.mechanism, self.acts, self.parts
+        bodies, constraints, forces, events = self.handles
+        loads, head = self.loads(), self.head()
+        given = [acts.parameter(x) for x in m.parameters] + [acts.input(x) for x in m.inputs]
+        sections = [
+            [parts.body(x, bodies[x.name]) for x in m.bodies[1:]],
+            self.earth(),
+            [parts.joint(x) for x in m.joints],
+            [acts.force(x, forces[x.name]) for x in loads],
+            [acts.constraint(x, constraints[x.name]) for x in m.constraints],
+            [acts.start(x) for x in m.starts],
+            [acts.event(x, events[x.name]) for x in m.events],
+            [acts.output(x) for x in m.outputs],
+            self.renames,
+        ]
+        kept = [section for section in [head, given, self.writer.lets, *sections] if section]
+        return "\n\n".join("\n".join(map(folded, section)) for section in kept) + "\n"
+
+    def head(self) -> list[str]:
+        """Its name, and gravity where that is the first of the loads."""
+        lines = [f"name = {quoted(self.mechanism.name)} ;"]
+        for force in self.mechanism.forces[:1]:
+            if isinstance(force, Gravity) and _is_plain(force):
+                lines.append(f"gravity = {self.writer.vector(force.vector, 'm/s^2')} ;")
+        return lines
+
+    def loads(self) -> tuple[Any, ...]:
+        """All loads but the gravity of the head."""
+        forces = self.mechanism.forces
+        return forces[1:] if forces and _is_plain(forces[0]) else forces
+
+    def earth(self) -> list[str]:
+        """The shapes of the ground."""
+        ground = self.mechanism.bodies[0]
+        if ground == GROUND:
+            return []
+        if (ground.mass, ground.com, ground.inertia) != (GROUND.mass, GROUND.com, GROUND.inertia):
+            raise refused("a ground with a mass")
+        return [f"earth.shape = {self.parts.shape(shape)} ;" for shape in ground.shapes]
+
+
+def _is_plain(force: Any) -> bool:
+    return isinstance(force, Gravity) and force.name == "gravity"
+
+
+def _units(mechanism: Mechanism) -> dict[str, str]:
+    """The unit of every coordinate and speed."""
+    found: dict[str, str] = {}
+    for joint in mechanism.joints:
+        found |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
+        found |= zip(joint.speeds, joint.type.speed_units, strict=True)
+    return found

@@ -1,0 +1,214 @@
+"""Loads, relations and the small statements as LSD text.
+
+Public names: Acts.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from liaison.errors import LiaisonError
+from liaison.expr import as_expr, symbol
+from liaison.model import (
+    Actuator,
+    Angle,
+    Coordinate,
+    Coupling,
+    Damper,
+    Dissipation,
+    Distance,
+    Event,
+    Gravity,
+    Holonomic,
+    Input,
+    JointFriction,
+    Law,
+    Nonholonomic,
+    Output,
+    Parameter,
+    PointWrench,
+    Potential,
+    PrescribedMotion,
+    Spring,
+    Start,
+)
+
+from .lsd_couplings import coupling_of
+from .lsd_statements import DIRECTIONS
+from .lsd_units import si_unit, unit_of
+from .lsd_write_parts import Parts
+from .lsd_write_values import label_of, name_of, quoted, refused
+
+_DIRECTION_WORDS = {sign: word for word, sign in DIRECTIONS.items()}
+
+
+class Acts:
+    """Writes what acts, what is required, and what is given, looked for and shown."""
+
+    def __init__(self, parts: Parts, units: dict[str, str]) -> None:
+        self.parts, self.writer = parts, parts.writer
+        self.units = units  # of coordinates and speeds, by label
+
+    # ---- loads
+
+    def force(self, force: Any, handle: str) -> str:
+        """let NAME = apply KIND … end on … ;"""
+        kind, pairs, target = _FORCES[type(force)](self, force)
+        listed = f" {', '.join(pairs)}" if pairs else ""
+        return f"let {name_of(handle)} = apply {kind}{listed} end{target and f' on {target}'} ;"
+
+    def measure(self, measure: Any) -> tuple[str, bool]:
+        """What an effort works on, and whether it is an angle."""
+        if isinstance(measure, Coordinate):
+            return label_of(measure.label), self.units[measure.label] == "rad"
+        a, b = self.parts.frame(measure.a), self.parts.frame(measure.b)
+        if isinstance(measure, Distance):
+            return f"{a} and {b}", False
+        if isinstance(measure, Angle):
+            return f"angle({a}, {b})", True
+        raise refused(f"the measure {type(measure).__name__}")
+
+    def spring(self, x: Spring) -> Any:
+        """stiffness, rest."""
+        on, is_angle = self.measure(x.measure)
+        stiffness = self.writer.scalar(x.stiffness, "N*m/rad" if is_angle else "N/m")
+        rest = self.writer.scalar(x.rest, "rad" if is_angle else "m")
+        return "spring", [f"stiffness = {stiffness}", f"rest = {rest}"], on
+
+    def damper(self, x: Damper) -> Any:
+        """coefficient."""
+        on, is_angle = self.measure(x.measure)
+        unit = "N*m*s/rad" if is_angle else "N*s/m"
+        return "damper", [f"coefficient = {self.writer.scalar(x.coefficient, unit)}"], on
+
+    def actuator(self, x: Actuator) -> Any:
+        """torque or force."""
+        on, is_angle = self.measure(x.measure)
+        word, unit = ("torque", "N*m") if is_angle else ("force", "N")
+        return "motor", [f"{word} = {self.writer.scalar(x.effort, unit)}"], on
+
+    def law(self, x: Law) -> Any:
+        """An effort by any formula."""
+        on, is_angle = self.measure(x.measure)
+        effort = self.writer.scalar(x.effort, "N*m" if is_angle else "N")
+        return "effort", [f"value = {effort}"], on
+
+    def wrench(self, x: PointWrench) -> Any:
+        """force, torque, and in whose axes."""
+        force, moment = self.writer.vector(x.force, "N"), self.writer.vector(x.moment, "N*m")
+        pairs = [f"force = {force}", f"torque = {moment}"]
+        if x.axes is not None:
+            pairs.append(f"body = {self.parts.frame(x.axes)}")
+        return "wrench", pairs, self.parts.frame(x.marker)
+
+    def friction(self, x: JointFriction) -> Any:
+        """viscous, dry, smoothing."""
+        is_angle = self.units[x.coordinate] == "rad"
+        units = ("N*m*s/rad", "N*m", "rad/s") if is_angle else ("N*s/m", "N", "m/s")
+        keys = ("viscous", "dry", "smoothing")
+        pairs = [f"{k} = {self.writer.scalar(getattr(x, k), u)}" for k, u in zip(keys, units)]
+        return "friction", pairs, label_of(x.coordinate)
+
+    def potential(self, x: Potential) -> Any:
+        """An energy."""
+        return "potential", [f"value = {self.writer.scalar(x.formula, 'J')}"], ""
+
+    def dissipation(self, x: Dissipation) -> Any:
+        """Rayleigh's function."""
+        return "dissipation", [f"value = {self.writer.scalar(x.formula, 'W')}"], ""
+
+    def gravity(self, x: Gravity) -> Any:
+        """Gravity that is not the first of the loads."""
+        return "gravity", [f"value = {self.writer.vector(x.vector, 'm/s^2')}"], ""
+
+    # ---- relations
+
+    def constraint(self, x: Any, handle: str) -> str:
+        """let NAME = impose … or require … ;"""
+        if isinstance(x, PrescribedMotion):
+            law = self.writer.scalar(x.law, self.units[x.coordinate])
+            text = f"impose {label_of(x.coordinate)} = {law}"
+        elif isinstance(x, Coupling):
+            text = f"impose {label_of(x.coordinate)} = {self.coupled(x)}"
+        elif isinstance(x, Holonomic | Nonholonomic):
+            text = f"require {self.writer.formula(x.formula)} = 0"
+        else:
+            raise refused(f"the relation {x.name!r} ({type(x).__name__})")
+        return f"let {name_of(handle)} = {text} ;"
+
+    def coupled(self, x: Coupling) -> str:
+        """ratio · other + offset, if reading it gives the same two."""
+        law = as_expr(x.ratio) * symbol(x.other) + as_expr(x.offset)
+        again = coupling_of(x.name, x.coordinate, law, {x.other})
+        if again != x:
+            raise refused(f"the coupling {x.name!r}, whose ratio is a formula,")
+        return self.writer.formula(law)
+
+    # ---- what is given
+
+    def parameter(self, x: Parameter) -> str:
+        """parameter NAME = value in UNIT between low and high ;"""
+        value = "" if x.value is None else f" = {self.writer.formula(x.value)}"
+        return f"parameter {name_of(x.name)}{value}{unit_text(x.unit)}{self.bounds(x)} ;"
+
+    def bounds(self, x: Parameter) -> str:
+        """between low and high."""
+        if x.low is None and x.high is None:
+            return ""
+        if x.low is None or x.high is None:
+            raise refused(f"the parameter {x.name!r}, which is bounded on one side only,")
+        return f" between {self.writer.formula(x.low)} and {self.writer.formula(x.high)}"
+
+    def input(self, x: Input) -> str:
+        """input NAME = default in UNIT ;"""
+        return f"input {name_of(x.name)} = {self.writer.formula(x.default)}{unit_text(x.unit)} ;"
+
+    def start(self, x: Start) -> str:
+        """start LABEL = value ;"""
+        unit = self.units[x.label]
+        return f"start {label_of(x.label)} = {self.writer.scalar(x.value, unit)} ;"
+
+    def event(self, x: Event, handle: str) -> str:
+        """event NAME when formula rising stop ;"""
+        word, formula = _DIRECTION_WORDS[x.direction], self.writer.formula(x.formula)
+        return f"event {name_of(handle)} when {formula} {word} {x.action} ;"
+
+    def output(self, x: Output) -> str:
+        """output NAME = formula in UNIT ;"""
+        unit = f" in {quoted(x.unit)}" if x.unit else ""
+        if x.unit and _is_unit(x.unit):
+            unit = f" in {x.unit}"
+        return f"output {name_of(x.name)} = {self.writer.formula(x.formula)}{unit} ;"
+
+
+def unit_text(unit: str) -> str:
+    """in UNIT; in quotes where the word is not the SI unit as the house writes it."""
+    if not unit:
+        return ""
+    if _is_unit(unit):
+        factor, dimension = unit_of(unit)
+        if factor == Fraction(1) and si_unit(dimension) == unit:
+            return f" in {unit}"
+    return f" in {quoted(unit)}"
+
+
+def _is_unit(unit: str) -> bool:
+    try:
+        unit_of(unit)
+    except LiaisonError:
+        return False
+    return " " not in unit and not unit.startswith("1")
+
+
+_FORCES: dict[type, Any] = {
+    Spring: Acts.spring,
+    Damper: Acts.damper,
+    Actuator: Acts.actuator,
+    Law: Acts.law,
+    PointWrench: Acts.wrench,
+    JointFriction: Acts.friction,
+    Potential: Acts.potential,
+    Dissipation: Acts.dissipation,
+    Gravity: Acts.gravity,
+}

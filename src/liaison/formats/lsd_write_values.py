@@ -1,0 +1,211 @@
+"""Scalars, names and formulas as LSD writes them, so that reading gives the same values back.
+
+An exact number is a decimal or a quotient, a float its shortest decimal with the suffix f, a
+formula the operations it was made of. Formulas in which symbols occur stand in si(…), where every
+quantity counts as its number.
+
+Public names: Writer, exact, label_of, name_of, quoted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from liaison.errors import TextError
+from liaison.expr import PI, Expr, symbols_of, topological
+
+from .lsd_tokens import ACTIONS, DIRECTIONS, RESERVED
+from .lsd_units import known_dimension
+
+_WORD = re.compile(r"[^\W\d]\w*")
+_TAKEN = {"t", "pi", "earth", "ground"}
+_NO_NAMES = RESERVED | {*DIRECTIONS, *ACTIONS, "to"}
+_LEAST = {"add": (1, 2), "sub": (1, 2), "mul": (2, 3), "div": (2, 3), "neg": (3,), "pow": (9, 3)}
+_SIGN = {"add": "{} + {}", "sub": "{} - {}", "mul": "{}*{}", "div": "{}/{}", "neg": "-{}",
+         "pow": "{}^{}"}  # fmt: skip
+_RANK = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3, "pow": 4}
+_CALLS = {"sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin",
+          "acos": "acos", "atan": "atan", "atan2": "atan2", "exp": "exp", "log": "log",
+          "abs": "abs", "sign": "sign", "min": "min", "max": "max", "select": "if"}  # fmt: skip
+DEEP, LONG = 60, 4_000
+"""Levels and characters past which a part of a formula gets a name."""
+
+
+def refused(what: str) -> TextError:
+    """Something that the language has no words for."""
+    return TextError(f"{what} cannot be written as LSD.")
+
+
+def quoted(text: str) -> str:
+    """A text in quotes."""
+    if '"' in text or "\n" in text:
+        raise refused(f"the text {text!r}, with a quote or a new line in it,")
+    return f'"{text}"'
+
+
+def name_of(name: str) -> str:
+    """A name, between backquotes if it is no plain word."""
+    if name in _TAKEN:
+        raise refused(f"the name {name!r}, which has a meaning of its own,")
+    if _WORD.fullmatch(name) and name not in _NO_NAMES:
+        return name
+    if "`" in name or "\n" in name:
+        raise refused(f"the name {name!r}, with a backquote or a new line in it,")
+    return f"`{name}`"
+
+
+def label_of(label: str) -> str:
+    """A coordinate, speed, parameter or input in a formula; its prime behind the name."""
+    base = label.rstrip("'")
+    words = base.split(".")
+    plain = all(_WORD.fullmatch(w) and w not in _NO_NAMES for w in words)
+    if label in ("t", "pi") or (plain and words[0] not in _TAKEN):
+        return label
+    return name_of(base) + label[len(base) :]
+
+
+def exact(x: int | Fraction) -> tuple[str, int]:
+    """A rational number and how strongly its text binds: a decimal where it ends soon."""
+    if x < 0:
+        return f"-{_bound(exact(-x), 3)}", 3
+    text = _decimal(Fraction(x))
+    return (text, 9) if text else (f"({x.numerator}/{x.denominator})", 9)
+
+
+def _decimal(x: Fraction) -> str:
+    """The finite decimal of a positive number; "" if it has none, or a long one."""
+    rest, places = x.denominator, 0
+    while rest % 10 == 0:
+        rest, places = rest // 10, places + 1
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest, places = rest // prime, places + 1
+    if rest != 1 or places > 40 or x.numerator >= 10**30:
+        return ""
+    scaled = x * 10**places
+    text = str(Decimal(scaled.numerator).scaleb(-places).normalize())
+    if "E" in text and -7 < Decimal(text).adjusted() < 16:
+        text = format(Decimal(text), "f")
+    return text.replace("E+", "e").replace("E", "e") if Fraction(text) == x else ""
+
+
+def _bound(written: tuple[str, int], least: int) -> str:
+    text, rank = written
+    return text if rank >= least else f"({text})"
+
+
+class Writer:
+    """Writes scalars; parts of long formulas become definitions, kept in `lets`."""
+
+    def __init__(self, units: dict[str, str], taken: Iterable[str] = ()) -> None:
+        self.units = units  # of parameters, by name
+        self.taken = set(taken)
+        self.lets: list[str] = []
+        self.named: dict[Expr, str] = {}
+
+    def scalar(self, x: Any, unit: str = "") -> str:
+        """A number with its unit, or a formula."""
+        if isinstance(x, Expr):
+            return (self.angle(x) if unit == "rad" else "") or self.formula(x, unit)
+        text = self.number(x)
+        return f"{text} {unit}" if unit and text != "0" else text
+
+    def number(self, x: Any) -> str:
+        """A number without a unit."""
+        if isinstance(x, float):
+            return f"{x!r}f"
+        return exact(x)[0]
+
+    def angle(self, x: Expr) -> str:
+        """A rational multiple of π in degrees, "" for anything else."""
+        degrees = _degrees(x)
+        return "" if degrees is None else f"{exact(degrees)[0]} deg"
+
+    def formula(self, x: Any, unit: str = "") -> str:
+        """A formula: with symbols in it, inside si(…), unless it is a parameter of that unit."""
+        if not isinstance(x, Expr):
+            return self.number(x)
+        if not symbols_of([x]) and not _has_calls(x):
+            return self.text(x)
+        if x.op == "symbol" and self.fits(x.name, unit):
+            return label_of(x.name)
+        return f"si({self.text(x)})"
+
+    def fits(self, name: str, unit: str) -> bool:
+        """Whether a parameter has the dimension of a unit."""
+        return bool(unit) and known_dimension(self.units.get(name, "")) == known_dimension(unit)
+
+    def vector(self, entries: Iterable[Any], unit: str = "") -> str:
+        """[x, y, z] with its unit behind."""
+        texts = [self.formula(x, unit) for x in entries]
+        zero = all(text == "0" for text in texts)
+        return f"[{', '.join(texts)}]" + (f" {unit}" if unit and not zero else "")
+
+    def text(self, root: Expr) -> str:
+        """The operations of a formula."""
+        written: dict[Expr, tuple[str, int, int]] = {}
+        for node in topological([root]):
+            text, rank, depth = self.node(node, written)
+            if node is not root and (depth > DEEP or len(text) > LONG):
+                text, rank, depth = self.let(node, text), 9, 1
+            written[node] = text, rank, depth
+        return written[root][0]
+
+    def let(self, node: Expr, text: str) -> str:
+        """A name for a part of a formula."""
+        if node not in self.named:
+            name = f"w{len(self.named) + 1}"
+            while name in self.taken:
+                name += "_"
+            self.named[node] = name
+            self.lets.append(f"let {name} = si({text}) ;")
+        return self.named[node]
+
+    def node(self, node: Expr, written: dict[Expr, tuple[str, int, int]]) -> tuple[str, int, int]:
+        """Text, strength and depth of an operation on written arguments."""
+        if node.op == "const":
+            return *_constant(node.value), 1
+        if node.op == "symbol":
+            return label_of(node.name), 9, 1
+        parts = [written[arg] for arg in node.args]
+        depth = 1 + max(part[2] for part in parts)
+        if node.op in _CALLS:
+            return f"{_CALLS[node.op]}({', '.join(part[0] for part in parts)})", 9, depth + 1
+        if node.op == "call" and not any(node.data[1]):
+            arguments = ", ".join([quoted(node.data[0].name), *(part[0] for part in parts)])
+            return f"unknown({arguments})", 9, depth + 1
+        if node.op not in _SIGN:
+            raise refused(f"the operation {node.op!r}")
+        rank = _RANK[node.op]
+        if node.op in ("add", "mul") and parts[1][1] == rank != parts[0][1]:
+            parts.reverse()
+        if rank < 3 and parts[0][1] == rank:  # a longer chain is no deeper
+            depth = max(parts[0][2], 1 + parts[1][2])
+        texts = [_bound(p[:2], least) for p, least in zip(parts, _LEAST[node.op], strict=True)]
+        return _SIGN[node.op].format(*texts), _RANK[node.op], depth
+
+
+def _constant(value: Any) -> tuple[str, int]:
+    if isinstance(value, float):
+        return f"{value!r}f", 3 if repr(value).startswith("-") else 9
+    return ("pi", 9) if repr(value) == "pi" else exact(value)
+
+
+def _degrees(x: Expr) -> int | Fraction | None:
+    """The degrees of a rational multiple of π."""
+    if x is PI:
+        return 180
+    if x.op == "neg" and x.args[0] is PI:
+        return -180
+    if x.op != "mul" or x.args[1] is not PI or x.args[0].op != "const":
+        return None
+    factor = x.args[0].value
+    return 180 * Fraction(factor) if isinstance(factor, int | Fraction) else None
+
+
+def _has_calls(x: Expr) -> bool:
+    return any(node.op == "call" for node in topological([x]))
