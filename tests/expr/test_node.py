@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import sys
 import threading
 from decimal import Decimal
 from fractions import Fraction
@@ -159,9 +160,31 @@ def test_threads_build_the_same_nodes():
             f = sin(f) * y + i
             built[k].append(f)
 
-    threads = [threading.Thread(target=build, args=(k,)) for k in range(4)]
+    in_threads([lambda k=k: build(k) for k in range(4)])
+    assert all(row[-1] is built[0][-1] for row in built)
+
+
+def in_threads(jobs):
+    threads = [threading.Thread(target=job) for job in jobs]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert all(row[-1] is built[0][-1] for row in built)
+
+
+def test_threads_drop_and_build_the_same_nodes_in_any_order(monkeypatch):
+    told: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda said: told.append(said.exc_value))
+
+    def build_and_drop() -> None:
+        for i in range(20_000):
+            if sin(x + i % 3) is not sin(x + i % 3):
+                told.append(i)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        in_threads([build_and_drop] * 6)
+    finally:
+        sys.setswitchinterval(interval)
+    assert told == []

@@ -14,6 +14,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from fractions import Fraction
+from threading import RLock
 from typing import Any, NoReturn, TypeAlias, final
 from weakref import ref
 
@@ -186,12 +187,15 @@ _KNOWN: dict[Any, _Known] = {}
 _known = _KNOWN.get
 _keep = _KNOWN.setdefault
 _new = object.__new__
+_LOCK = RLock()  # who takes an entry out holds it; a thread may be told of a death while it does
 
 
-def _forget(reference: _Known, table: dict[Any, _Known] = _KNOWN) -> None:
-    # the table is an argument of its own: at exit the module's names go before its last nodes
-    if table.get(reference.key) is reference:
-        del table[reference.key]
+def _forget(reference: _Known, table: dict[Any, _Known] = _KNOWN, lock: Any = _LOCK) -> None:
+    # table and lock are arguments: at exit the module's names go before its last nodes
+    with lock:
+        key = reference.key
+        if key in table and table[key] is reference:
+            del table[key]
 
 
 class _Salts(dict[str, int]):
@@ -244,7 +248,8 @@ def _intern(op: str, a: Any, b: Any, h: int, key: Any) -> Expr:
         found = _known(key)
         node = found() if found is not None else None
         if node is None:
-            _KNOWN.pop(key, None)
+            if found is not None:
+                _forget(found)
             node = _new(Expr)
             node.op, node.a, node.b, node.h = op, a, b, h
             reference = _Known(node, _forget)
