@@ -359,6 +359,21 @@ REFUSALS = {
         lambda: Parameter("m", None, "kg", 3, 1),
         "parameter 'm' has bounds 3 … 1; the lower must not exceed the upper.",
     ),
+    "a parameter made of another": (
+        lambda: Parameter("c", 2 * m),
+        "the value of parameter 'c' is the formula 2*m; it must be a number. Use the formula "
+        "itself where the value is meant: it follows what it is made of.",
+    ),
+    "a bound made of a parameter": (
+        lambda: Parameter("c", 2, "m", high=m),
+        "the high of parameter 'c' is the formula m; it must be a number. Use the formula "
+        "itself where the value is meant: it follows what it is made of.",
+    ),
+    "an input's default made of a parameter": (
+        lambda: Input("u", "N", Parameter("m", 2)),
+        "the default of input 'u' is the formula m; it must be a number. Use the formula "
+        "itself where the value is meant: it follows what it is made of.",
+    ),
     "a direction that is none": (
         lambda: Event("e", A, 2),
         "event 'e' has direction 2; it must be 1 (rising), -1 (falling) or 0 (both).",

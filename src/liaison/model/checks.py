@@ -247,9 +247,6 @@ def _formulas(m: Described) -> Iterable[tuple[str, tuple[Any, ...], str, Place |
         yield what, contact.formulas() + poses, scope, contact.place
     for start in m.starts:
         yield f"the start of '{start.label}'", (start.value,), "parameters", start.place
-    for parameter in m.parameters:
-        values = (parameter.value, parameter.low, parameter.high)
-        yield f"parameter '{parameter.name}'", values, "parameters", parameter.place
     seen: tuple[Event | Output, ...] = (*m.events, *m.outputs)
     for record in seen:
         what = f"{type(record).__name__.lower()} '{record.name}'"
@@ -304,12 +301,8 @@ def check_values_of_parameters(m: Described) -> None:
 
 
 def _values(m: Described) -> dict[Expr, float]:
-    values: dict[Expr, float] = {}
-    for parameter in m.parameters:
-        value = None if parameter.value is None else number(parameter.value)
-        if value is not None:
-            values[symbol(parameter.name)] = value
-    return values
+    given = {p.symbol: None if p.value is None else number(p.value) for p in m.parameters}
+    return {x: value for x, value in given.items() if value is not None}
 
 
 def _value(x: Any, values: Mapping[Expr, float]) -> float | None:

@@ -133,9 +133,21 @@ class Parameter(Symbolic):
         for part in ("value", "low", "high"):
             given = getattr(self, part)
             if given is not None:
-                kept = scalar(given, f"the {part} of parameter '{self.name}'", self.place)
+                kept = _constant(given, f"the {part} of parameter '{self.name}'", self.place)
                 object.__setattr__(self, part, kept)
         _check_bounds(self)
+
+
+def _constant(x: Any, what: str, place: Place | None) -> Any:
+    """A number, or a formula of numbers alone."""
+    kept = scalar(x, what, place)
+    if number(kept) is None:
+        raise ModelError(
+            f"{what} is the formula {kept}; it must be a number. Use the formula itself where "
+            "the value is meant: it follows what it is made of.",
+            place=place,
+        )
+    return kept
 
 
 def _check_bounds(parameter: Parameter) -> None:
@@ -170,7 +182,7 @@ class Input(Symbolic):
 
     def __post_init__(self) -> None:
         check_name("input", self.name, self.place)
-        kept = scalar(self.default, f"the default of input '{self.name}'", self.place)
+        kept = _constant(self.default, f"the default of input '{self.name}'", self.place)
         object.__setattr__(self, "default", kept)
 
 
