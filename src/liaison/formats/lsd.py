@@ -12,9 +12,9 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
-from liaison.errors import Place, TextError
+from liaison.errors import LiaisonError, Place, TextError
 from liaison.expr import collector_paused
-from liaison.model import Body, Gravity, Mechanism
+from liaison.model import Body, Constraint, Gravity, Joint, Mechanism
 
 from .guard import computable
 from .lsd_bodies import body_of
@@ -31,6 +31,7 @@ from .lsd_units import si_unit
 from .lsd_values import Quantity, Word, kind_of
 
 SETTINGS = ("name", "gravity", "note")
+DEEP = 20  # levels of a formula that is worked out early
 RELATIONS = ("impose", "require", "limit", "couple", "contact")
 Thing: TypeAlias = tuple[str | None, Node, Place]  # its name if it has one, what it is, where
 
@@ -55,6 +56,8 @@ def read_lsd(text: str, file: str = "text", *, folder: Path | None = None) -> Me
             return reading.mechanism()
         except Enough:
             raise together(reading.rest.errors) from None
+        except RecursionError:
+            raise TextError(f"{file}: definitions wait for definitions too deep.") from None
 
 
 def read_value(text: str, file: str = "value") -> tuple[Any, str]:
@@ -80,6 +83,7 @@ class _Reading:
         self.bodies: dict[str, Body] = {}
         self.things: list[Thing] = []  # joints, forces, relations
         self.forces: list[Any] = []
+        self.more_joints: list[Joint] = []  # of rotors
         self.rest = Statements(book)
         self.renamed: dict[str, str] = {}
         book.make_body = self.make_body
@@ -91,6 +95,7 @@ class _Reading:
         self.rest.read_early()
         self.read_bodies()
         joined = self.read_joints()
+        self.evaluate_deep_lets()
         self.rest.some_are_missing |= bool(self.rest.errors)
         for thing in self.of_kind("apply"):
             self.tried(self.read_force, thing)
@@ -107,7 +112,7 @@ class _Reading:
                 f"{self.book.source.file}: the text describes no body.",
                 hint="Begin with 'let NAME = body mass = 1 kg, inertia = 0 end ;'.",
             )
-        return self.finished([joint.joint for joint in joined])
+        return self.finished([*(joint.joint for joint in joined), *self.more_joints])
 
     def tried(self, read: Any, *parts: Any, name: str | None = None) -> Any:
         """What a reading gives; None where it is refused, which is told at the end."""
@@ -135,9 +140,22 @@ class _Reading:
 
     def read_force(self, thing: Thing) -> None:
         """A force, and the inputs that stand for what it leaves open."""
-        force, inputs = self.made(force_of, thing)
+        force, inputs, parts = self.made(force_of, thing)
         self.forces.append(force)
         self.rest.inputs += inputs
+        for part in parts:
+            self.add(part)
+
+    def add(self, part: Any) -> None:
+        """Something that comes with a force: a body, a joint, a relation, another force."""
+        if isinstance(part, Body):
+            self.bodies[part.name] = part
+        elif isinstance(part, Joint):
+            self.more_joints.append(part)
+        elif isinstance(part, Constraint):
+            self.rest.constraints.append(part)
+        else:
+            self.forces.append(part)
 
     def made(self, make: Any, thing: Thing) -> Any:
         """What a statement makes."""
@@ -206,6 +224,16 @@ class _Reading:
             book = self.book
             with computable(book.places[name]):
                 self.bodies[name] = body_of(name, book.bodies[name], book.places[name], book)
+
+    def evaluate_deep_lets(self) -> None:
+        """Long formulas in the order of the text, so that none has to wait for many others."""
+        for name, node in self.book.lets.items():
+            if name in self.book.values or node.depth < DEEP:
+                continue
+            try:
+                self.book.value_of_let(name)
+            except LiaisonError:  # told when it is used
+                self.book.waiting.clear()
 
     def evaluate_lets(self) -> None:
         """Finds the mistakes in definitions that nobody used."""

@@ -30,6 +30,7 @@ from liaison.model import (
 )
 from liaison.spatial import cross3, dot, is_zero, norm
 
+from .lsd_drives import GEARED, driven
 from .lsd_formulas import Where, in_unit, path_of, scalar_of, value_of, vector_of
 from .lsd_joints import Joined, marker_of
 from .lsd_names import Book, Keys, bases, no_such
@@ -37,7 +38,7 @@ from .lsd_nodes import Node
 from .lsd_values import BodyFrame, Quantity, Vector, kind_of, plain
 
 
-class _Applied:
+class Applied:
     """One `apply` statement: its keys, what it is on, and the name it gets."""
 
     def __init__(self, name: str | None, node: Node, place: Place, book: Book) -> None:
@@ -47,6 +48,7 @@ class _Applied:
         self.name = name or self.named_by_place()
         self.keys = Keys(node.parts[2], f"{self.kind} {self.name!r}", book.source)
         self.inputs: list[Input] = []
+        self.parts: list[Any] = []  # what comes with it: a rotor, its bearing, its gear
 
     def named_by_place(self) -> str:
         """kind_on_what, such as spring_on_A or force_on_satellite."""
@@ -138,36 +140,38 @@ def coordinate_of(node: Node, book: Book) -> str:
     raise no_such("coordinate", path or "this formula", known, book.source.at(node))
 
 
-def force_of(name: str | None, node: Node, place: Place, book: Book) -> tuple[Force, list[Input]]:
-    """The force of an `apply` statement, and the inputs that stand for what it leaves open."""
+def force_of(
+    name: str | None, node: Node, place: Place, book: Book
+) -> tuple[Force, list[Input], list[Any]]:
+    """The force of an `apply` statement, inputs for what it leaves open, and parts of it."""
     kind = node.parts[1]
     if str(kind) not in FORCE_KINDS:
         at = book.source.place(kind.line, kind.column, len(kind))
         raise no_such("kind of force", str(kind), FORCE_KINDS, at, listed=[*FORCE_KINDS])
-    applied = _Applied(name, node, place, book)
+    applied = Applied(name, node, place, book)
     make, takes = FORCE_KINDS[str(kind)]
     applied.keys.check(takes)
-    return make(applied), applied.inputs
+    return make(applied), applied.inputs, applied.parts
 
 
 def _stiffness_unit(is_angle: bool) -> str:
     return "N*m/rad" if is_angle else "N/m"
 
 
-def _spring(a: _Applied) -> Force:
+def _spring(a: Applied) -> Force:
     measure, is_angle = a.measure()
     stiffness = a.scalar("stiffness", _stiffness_unit(is_angle))
     rest = a.scalar("rest", "rad" if is_angle else "m", default=0)
     return Spring(a.name, measure, stiffness, rest, place=a.place)
 
 
-def _damper(a: _Applied) -> Force:
+def _damper(a: Applied) -> Force:
     measure, is_angle = a.measure()
     unit = "N*m*s/rad" if is_angle else "N*s/m"
     return Damper(a.name, measure, a.scalar("coefficient", unit), place=a.place)
 
 
-def _actuator(a: _Applied) -> Force:
+def _actuator(a: Applied) -> Force:
     """A motor or jack; without an effort it has an input of its own name."""
     measure, is_angle = a.measure()
     word, unit = ("torque", "N*m") if is_angle else ("force", "N")
@@ -179,12 +183,18 @@ def _actuator(a: _Applied) -> Force:
             f"{'an angle' if is_angle else 'a length'}; give its {word}.",
             place=a.book.source.at(wrong),
         )
+    if a.keys.get("ratio") is not None:
+        return driven(a, measure)
+    geared = next((key for key in GEARED if a.keys.get(key) is not None), None)
+    if geared is not None:
+        said = f"{a.kind} {a.name!r} gives {geared!r}, which belongs to a transmission."
+        raise TextError(said, place=a.place, hint="Give its 'ratio' too.")
     if a.keys.get(word) is None:
         return Actuator(a.name, measure, a.input(a.name, unit), place=a.place)
     return Actuator(a.name, measure, a.scalar(word, unit), place=a.place)
 
 
-def _friction(a: _Applied) -> Force:
+def _friction(a: Applied) -> Force:
     measure, is_angle = a.measure()
     if not isinstance(measure, Coordinate):
         raise TextError(f"friction {a.name!r} acts on a coordinate.", place=a.place)
@@ -196,7 +206,7 @@ def _friction(a: _Applied) -> Force:
     return JointFriction(a.name, measure.label, **given, place=a.place)
 
 
-def _wrench(a: _Applied) -> Force:
+def _wrench(a: Applied) -> Force:
     """A force, a torque or both at a frame, in the axes of a body; unknown ones are inputs."""
     (marker,) = a.frames(1)
     axes_node = a.keys.get("body")
@@ -216,30 +226,30 @@ def _wrench(a: _Applied) -> Force:
     )
 
 
-def _law(a: _Applied) -> Force:
+def _law(a: Applied) -> Force:
     measure, is_angle = a.measure()
     return Law(a.name, measure, a.scalar("value", "N*m" if is_angle else "N"), place=a.place)
 
 
-def _gravity(a: _Applied) -> Force:
+def _gravity(a: Applied) -> Force:
     return Gravity(tuple(a.vector("value", "m/s^2")), a.name, place=a.place)
 
 
-def _potential(a: _Applied) -> Force:
+def _potential(a: Applied) -> Force:
     return Potential(a.name, a.scalar("value", "J"), place=a.place)
 
 
-def _dissipation(a: _Applied) -> Force:
+def _dissipation(a: Applied) -> Force:
     return Dissipation(a.name, a.scalar("value", "W"), place=a.place)
 
 
-FORCE_KINDS: dict[str, tuple[Callable[[_Applied], Force], tuple[str, ...]]] = {
+FORCE_KINDS: dict[str, tuple[Callable[[Applied], Force], tuple[str, ...]]] = {
     "force": (_wrench, ("value", "body")),
     "torque": (_wrench, ("value", "body")),
     "wrench": (_wrench, ("force", "torque", "body")),
     "spring": (_spring, ("stiffness", "rest")),
     "damper": (_damper, ("coefficient",)),
-    "motor": (_actuator, ("torque", "force")),
+    "motor": (_actuator, ("torque", "force", "ratio", *GEARED)),
     "actuator": (_actuator, ("torque", "force")),
     "friction": (_friction, ("viscous", "dry", "smoothing")),
     "effort": (_law, ("value",)),

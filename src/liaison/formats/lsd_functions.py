@@ -12,11 +12,13 @@ from typing import Any
 import liaison.expr as ex
 
 from .lsd_units import PURE, Dimension, same, spelled
-from .lsd_values import Quantity, Unfit, Value, Vector, added, checked, multiplied
+from .lsd_values import Quantity, Unfit, Value, Vector, Word, added, checked, multiplied
 
 
 def applied(name: str, values: list[Value], named: dict[str, Value]) -> Value:
     """The value of a function of numbers; refuses the wrong number, kind or dimension of them."""
+    if name == "table":
+        return _table(values)
     if name in VECTOR_FUNCTIONS:
         return _of_vectors(name, values)
     function, count, rule = FUNCTIONS[name]
@@ -72,6 +74,41 @@ def _minor(a: Any, b: Any, i: int) -> Any:
     return added(multiplied(a[j], b[k]), multiplied(a[k], b[j]), -1)
 
 
+def _table(values: list[Value]) -> Quantity:
+    """table(x, [x1, …], [y1, …]): a spline through points, straight beyond them; or "linear"."""
+    kind = values[3].text if len(values) == 4 and isinstance(values[3], Word) else "cubic"
+    if len(values) not in (3, 4) or not isinstance(values[0], Quantity):
+        raise Unfit("table takes a number and two vectors: table(x, [0, 1, 2], [5, 6, 8]).")
+    x, xs, ys = values[0], _points(values[1]), _points(values[2])
+    if len(xs) != len(ys):
+        raise Unfit(f"this table has {len(xs)} places and {len(ys)} values.")
+    if not (x.bare or xs[0].bare or same(x.dimension, xs[0].dimension)):
+        raise Unfit(f"this table is over {spelled(xs[0].dimension)}, not {spelled(x.dimension)}.")
+    try:
+        table = ex.Table([_float(q) for q in xs], [_float(q) for q in ys], kind)
+    except ValueError as error:
+        raise Unfit(f"this is no table: {error}.") from None
+    return Quantity(table(ex.as_expr(x.value)), ys[0].dimension, ys[0].bare)
+
+
+def _points(value: Value) -> list[Quantity]:
+    """The numbers of a vector, all of one dimension."""
+    items = value.items if isinstance(value, Vector) else ()
+    found = [item for item in items if isinstance(item, Quantity)]
+    if len(found) < 2 or len(found) < len(items):
+        raise Unfit("a table is made of two vectors of two numbers or more.")
+    for item in found[1:]:
+        added(found[0], item, 1)
+    return found
+
+
+def _float(q: Quantity) -> float:
+    formula = ex.as_expr(q.value)
+    if ex.symbols_of([formula]):
+        raise Unfit("the points of a table are numbers that depend on nothing.")
+    return float(ex.evaluate([formula], {})[0])
+
+
 def _sqrt(x: Any) -> Any:
     if isinstance(x, Fraction) and x < 0:
         raise Unfit("the square root of a negative number is no number.")
@@ -103,7 +140,7 @@ def _folded(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return of
 
 
-VECTOR_FUNCTIONS = ("norm", "dot", "cross")
+VECTOR_FUNCTIONS = ("norm", "dot", "cross", "table")
 FUNCTIONS: dict[str, tuple[Callable[..., Any], int, str]] = {
     "sqrt": (_sqrt, 1, "root"),
     "sin": (ex.sin, 1, "pure"),

@@ -96,6 +96,21 @@ def _cylinder(given: dict[str, Value]) -> Cylinder:
     return Cylinder(_length(given["radius"]), norm(along), _rows(R), tuple(middle))
 
 
+def _tube(given: dict[str, Value]) -> Cylinder:
+    """A cylinder with a bore."""
+    inner = _length(given.pop("inner"))
+    return replace(_cylinder(given), inner=inner)
+
+
+def _plate(given: dict[str, Value]) -> Box:
+    """A box by two edges and a thickness along z."""
+    size, thickness = given["size"], _length(given["thickness"])
+    if not isinstance(size, Vector) or len(size.items) != 2:
+        raise Unfit(f"a plate has two edges, not {kind_of(size)}.")
+    x, y = (_length(item) for item in size.items)
+    return Box(x, y, thickness)
+
+
 def _mesh(given: dict[str, Value]) -> Mesh:
     file = given["file"]
     if not isinstance(file, Word):
@@ -118,12 +133,14 @@ def _line(values: list[Value]) -> Line:
 SHAPES: dict[str, tuple[Callable[[dict[str, Value]], Any], tuple[str, ...]]] = {
     "box": (_box, ("size",)),
     "cylinder": (_cylinder, ("radius", "length")),
+    "tube": (_tube, ("radius", "inner", "length")),
+    "plate": (_plate, ("size", "thickness")),
     "sphere": (_sphere, ("radius",)),
     "cone": (_cone, ("radius", "height")),
     "mesh": (_mesh, ("file",)),
     "line": (_mesh, ("points",)),
 }
-EXTRA = {"cylinder": ("from", "to"), "mesh": ("scale",)}
+EXTRA = {"cylinder": ("from", "to"), "tube": ("from", "to"), "mesh": ("scale",)}
 
 
 def _rows(R: Array) -> Any:

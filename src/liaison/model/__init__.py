@@ -40,6 +40,7 @@ from .describe import (
     turned,
     wrench,
 )
+from .drives import Drive, Transmission, drive
 from .forces import (
     Actuator,
     Damper,
@@ -115,6 +116,7 @@ __all__ = [
     "Damper",
     "Dissipation",
     "Distance",
+    "Drive",
     "EulerZXZ",
     "Event",
     "Fixed",
@@ -161,12 +163,14 @@ __all__ = [
     "Spring",
     "Start",
     "Translation",
+    "Transmission",
     "Unilateral",
     "Universal",
     "body",
     "coordinate",
     "damper",
     "dissipation",
+    "drive",
     "event",
     "friction",
     "gear",

@@ -95,21 +95,37 @@ class Box(Shape):
 @final
 @dataclass(frozen=True, slots=True)
 class Cylinder(Shape):
-    """Along z, about its middle [m]."""
+    """Along z, about its middle [m]; a tube where it has a bore of radius `inner`."""
 
     radius: Any
     length: Any
     R: Matrix = UPRIGHT
     p: Triple = (0, 0, 0)
     color: str = ""
+    inner: Any = 0
 
     SIZES: ClassVar[tuple[str, ...]] = ("radius", "length")
 
+    def __post_init__(self) -> None:
+        Shape.__post_init__(self)
+        object.__setattr__(self, "inner", scalar(self.inner, "the inner radius of a tube"))
+        inner, outer = number(self.inner), number(self.radius)
+        if inner is not None and outer is not None and not 0 <= inner < outer:
+            raise ModelError(
+                f"the inner radius of a tube is {inner:g} m; it must be less than the outer, "
+                f"{outer:g} m, and not negative."
+            )
+
     def volume(self) -> Any:
-        return PI * self.radius * self.radius * self.length
+        full = PI * self.radius * self.radius * self.length
+        return full if is_zero(self.inner) else full - PI * self.inner * self.inner * self.length
 
     def tensor(self, mass: Any) -> Array:
-        return cylinder_tensor(mass, self.radius, self.length)
+        full = cylinder_tensor(mass, self.radius, self.length)
+        if is_zero(self.inner):
+            return full
+        # the bore adds m r²/4 across and m r²/2 along, as of a disc
+        return array(full + cylinder_tensor(mass, self.inner, 0))
 
 
 @final

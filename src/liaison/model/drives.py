@@ -1,0 +1,136 @@
+"""A motor with its transmission on a joint: a rotor, a gear, friction on both sides.
+
+    rotor angle = ratio · joint angle,
+    friction on the joint: viscous ratio² ξ_e + ξ_s, dry |ratio| Q_e + Q_s,       (drives-1)
+
+with ξ_e, Q_e on the motor's side (entrée) and ξ_s, Q_s on the joint's (sortie). The rotor is a body
+of its own on the joint's predecessor, so that its gyroscopic moments are there whatever its axis.
+
+Public names: Drive, Transmission, drive.
+
+Source: LL 3.2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, final
+
+from liaison.errors import ModelError, Place
+from liaison.expr import absolute
+from liaison.spatial import is_zero, number, product, rotation_onto_z
+
+from .constraints import Coupling
+from .forces import Actuator, JointFriction
+from .joints import Revolute
+from .markers import Coordinate, Marker
+from .records import Body, Joint
+from .scalars import scalar
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Drive:
+    """What a motor with a transmission is made of."""
+
+    rotor: Body
+    bearing: Joint
+    gear: Coupling
+    torque: Actuator
+    friction: JointFriction | None
+
+    def parts(self) -> tuple[Any, ...]:
+        """All of it, as parts of a mechanism."""
+        found = (self.rotor, self.bearing, self.gear, self.torque)
+        return found if self.friction is None else (*found, self.friction)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Transmission:
+    """Numbers of a transmission: what the motor's side (first) and the joint's side (second) do."""
+
+    ratio: Any = 1  # turns of the rotor by turn of the joint
+    viscous: tuple[Any, Any] = (0, 0)  # [N·m·s/rad]
+    dry: tuple[Any, Any] = (0, 0)  # [N·m]
+    smoothing: Any = Fraction(1, 1000)  # [rad/s]
+
+
+def drive(
+    name: str,
+    joint: Joint,
+    *,
+    torque: Any,
+    transmission: Transmission,
+    axial: Any,
+    transverse: Any = None,
+    mass: Any = 0,
+    seat: Marker | None = None,
+    axis: Any = (0, 0, 1),
+    shapes: tuple[Any, ...] = (),
+    place: Place | None = None,
+) -> Drive:
+    """A motor on a joint of one coordinate.
+
+    Args:
+        name: of the motor; its parts are called `name.rotor`, `name.gear`, ….
+        joint: what it drives.
+        torque: C_m of the motor on its rotor [N·m].
+        transmission: ratio and friction.
+        axial: j_m, inertia of the rotor about its axis [kg·m²].
+        transverse: i_m, about the others; half of the axial one, as of a thin disc, if not given.
+        mass: of the rotor [kg]; 0 where it is counted with the body it sits on.
+        seat: where the rotor turns, on the joint's predecessor; else the joint's own marker.
+        axis: of the rotor, in the axes of the seat.
+        shapes: of the rotor, for the picture.
+        place: where the author said it.
+    """
+    if joint.type.nv != 1:
+        raise ModelError(
+            f"motor '{name}' has a transmission to joint '{joint.name}', which has "
+            f"{joint.type.nv} velocities; it must have one.",
+            place=place,
+        )
+    if number(transmission.ratio) == 0:
+        raise ModelError(f"the ratio of motor '{name}' is 0; it must not be.", place=place)
+    across = scalar(axial, "an inertia") * Fraction(1, 2) if transverse is None else transverse
+    rotor = Body(
+        f"{name}.rotor",
+        mass,
+        (0, 0, 0),
+        ((across, 0, 0), (0, across, 0), (0, 0, axial)),
+        shapes,
+        place=place,
+    )
+    bearing = Joint(
+        f"{name}.angle",
+        Revolute(),
+        _turned(seat or joint.predecessor, axis),
+        Marker(rotor.name),
+        place=place,
+    )
+    label = joint.coordinates[0]
+    gear = Coupling(f"{name}.gear", bearing.name, transmission.ratio, label, place=place)
+    effort = Actuator(name, Coordinate(bearing.name), torque, place=place)
+    return Drive(rotor, bearing, gear, effort, _friction(name, label, transmission, place))
+
+
+def _turned(seat: Marker, axis: Any) -> Marker:
+    """The seat with its z along the axis."""
+    if tuple(axis) == (0, 0, 1):
+        return seat
+    R: Any = product(seat.rotation, rotation_onto_z(list(axis)))
+    return replace(seat, R=R)
+
+
+def _friction(
+    name: str, label: str, given: Transmission, place: Place | None
+) -> JointFriction | None:
+    """Both sides' friction on the joint, by (drives-1)."""
+    ratio = given.ratio
+    viscous = ratio * ratio * given.viscous[0] + given.viscous[1]
+    dry = absolute(ratio) * given.dry[0] + given.dry[1]
+    if is_zero(viscous) and is_zero(dry):
+        return None
+    return JointFriction(f"{name}.friction", label, viscous, dry, given.smoothing, place=place)

@@ -1,0 +1,96 @@
+"""Motors with transmissions, tables, tubes and plates."""
+
+import math
+
+import numpy as np
+import pytest
+
+from liaison.corridor import simulate
+from liaison.errors import LiaisonError
+from liaison.formats import read_lsd
+from liaison.model import Coupling, JointFriction
+from liaison.spatial import number
+
+ARM = """
+let arm = body mass = 1 kg, inertia = 0.5 kg*m^2 end ;
+let A = join earth and arm with revolute end ;
+"""
+
+
+def test_a_geared_rotor_adds_its_inertia_by_the_square_of_the_ratio():
+    m = read_lsd(ARM + "let M = apply motor torque = 3 N*m, ratio = 20, rotor = 1 g*m^2 end on A ;")
+    run = simulate(m, until=1.0)
+    # (J + α² j) q̈ = α C
+    assert run["A"][-1] == pytest.approx(20 * 3 / (0.5 + 400 * 0.001) / 2, rel=1e-9)
+    assert run["M.angle"][-1] == pytest.approx(20 * run["A"][-1], rel=1e-12)
+
+
+def test_friction_of_both_sides_is_referred_to_the_joint():
+    text = """let M = apply motor ratio = -20, rotor = 1 g*m^2,
+      viscous = [0.01, 2] N*m*s/rad, dry = [0.1, 3] N*m end on A ;"""
+    m = read_lsd(ARM + text)
+    (friction,) = [f for f in m.forces if isinstance(f, JointFriction)]
+    assert friction.viscous == 400 / 100 + 2
+    assert number(friction.dry) == 20 / 10 + 3
+    assert [x.name for x in m.inputs] == ["M"]
+    assert isinstance(m.constraints[0], Coupling)
+
+
+def test_a_rotor_across_the_joint_makes_a_gyroscope():
+    """The moment of momentum of a rotor about x, carried about z, is turned with the arm."""
+    text = """
+    let arm = body mass = 1 kg, inertia = 0.5 kg*m^2 end ;
+    let T = join earth and arm with revolute axis = [0, 0, 1] end ;
+    let pan = body mass = 1 kg, inertia = 0.2 kg*m^2 end ;
+    let A = join arm and pan with revolute axis = [1, 0, 0] end ;
+    let M = apply motor torque = 0 N*m, ratio = 50, rotor = 1 g*m^2, axis = [1, 0, 0] end on A ;
+    start T' = 2 rad/s ; start A' = 1 rad/s ;
+    """
+    m = read_lsd(text)
+    run = simulate(m, until=1.0)
+    energy = run.series["energy"].values.sum(axis=1)
+    assert np.ptp(energy) < 1e-8
+    assert m.joint("M.angle").predecessor.body == "arm"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("apply motor torque = 1, rotor = 1 end on A ;", "belongs to a transmission"),
+        ("apply motor torque = 1, ratio = 2 end on A ;", "needs 'rotor = …'"),
+        ("apply motor torque = 1, ratio = 0, rotor = 1 end on A ;", "ratio of motor"),
+        ("apply motor ratio = 1, rotor = 1 end on angle(earth, arm) ;", "coordinate of a joint"),
+        ("let x = table(1, [0, 1], [2]) ;", "two vectors of two numbers"),
+        ("let x = table(1 m, [0, 1] s, [2, 3]) ;", "over a time"),
+        ("let x = table(1, [0, 0], [2, 3]) ;", "no table"),
+        ("let b = body density = 1, shape = tube(1, 2, 3) end ;", "less than the outer"),
+        ("let b = body density = 1, shape = plate(1, 2) end ;", "two edges"),
+    ],
+)
+def test_these_are_refused_in_words(text, said):
+    with pytest.raises(LiaisonError, match=said):
+        read_lsd(ARM + text)
+
+
+def test_a_table_goes_through_its_points():
+    m = read_lsd(
+        ARM + "output lift = table(A, [0, 90, 180] deg, [0, 10, 0] mm) ; start A = 90 deg ;"
+    )
+    run = simulate(m, until=0.1)
+    assert run["lift"][0] == pytest.approx(0.01, rel=1e-12)
+
+
+def test_tubes_and_plates_have_the_mass_of_their_material():
+    m = read_lsd("""
+    let pipe = body density = 1000 kg/m^3, shape = tube(10 cm, 8 cm, 1 m) end ;
+    join earth and pipe with revolute end ;
+    let sheet = body density = 1000 kg/m^3, shape = plate([2, 3] m, 1 cm) end ;
+    join earth and sheet with revolute end ;
+    """)  # fmt: skip
+    pipe, sheet = m.body("pipe"), m.body("sheet")
+    mass = math.pi * (0.01 - 0.0064) * 1000
+    assert number(pipe.mass) == pytest.approx(mass, rel=1e-14)
+    assert number(pipe.inertia[2][2]) == pytest.approx(mass * (0.01 + 0.0064) / 2, rel=1e-14)
+    across = mass * ((0.01 + 0.0064) / 4 + 1 / 12)
+    assert number(pipe.inertia[0][0]) == pytest.approx(across, rel=1e-14)
+    assert number(sheet.mass) == 60
