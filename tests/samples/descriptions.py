@@ -21,6 +21,7 @@ from liaison.model import (
     Body,
     Box,
     Cone,
+    Contact,
     Coordinate,
     Coupling,
     Cylinder,
@@ -44,9 +45,11 @@ from liaison.model import (
     PointWrench,
     Potential,
     PrescribedMotion,
+    Rolling,
     Sphere,
     Spring,
     Start,
+    Unilateral,
 )
 from liaison.spatial import rotation_about, rotation_onto_z
 
@@ -83,6 +86,8 @@ def _made(function: Any, *args: Any) -> Any:
     try:
         found = expr.as_expr(function(*args))
     except (ArithmeticError, ValueError, TypeError):
+        return args[0]
+    if found.op == "const" and len(str(found.value)) > 300:
         return args[0]
     is_infinite = found.op == "const" and not math.isfinite(float(found.value))
     return args[0] if is_infinite or _divides_by_zero(found) else found
@@ -220,6 +225,17 @@ class Drawing(random.Random):
         ]
         return self.choice(kinds if x != y else kinds[:3])()
 
+    def touching(self, names: set[str], on: list[str], symbols: list[Any]) -> list[Any]:
+        """Wheels that roll, and what holds on one side only."""
+        a, b, kind = self.marker(on[-1]), self.marker(on[0]), self.choice(["ball", "disc"])
+        made = [
+            lambda: Rolling(self.name(names), a, self.positive(), b, kind),
+            lambda: Unilateral(self.name(names), self.formula(symbols)),
+            lambda: Contact(self.name(names), a, b, kind, self.positive(), 0.3, self.positive()),
+            lambda: Contact(self.name(names), b, a, "point", 0, self.positive()),
+        ]
+        return [make() for make in self.sample(made, 2)]
+
     def parameter(self) -> Parameter:
         bounds = (Fraction(1, 3), 10**30) if self.yes() else (None, None)
         value = self.choice([None, expr.sqrt(2), 1 + self.positive()])
@@ -245,6 +261,8 @@ class Drawing(random.Random):
         if self.yes():
             forces.insert(self.randrange(2), Gravity(self.triple()))
         held = [self.relation(self.name(named[2]), rated, time, anywhere)] if rated else []
+        touching = self.touching(named[2], on, anywhere)
+        held += [x for x in touching if isinstance(x, Rolling)]
         unit = self.choice(["", "mm", "deg", "N*m", "apples"])
         return Mechanism(
             self.choice(["m", "a name, with signs; 3 of them"]),
@@ -252,6 +270,7 @@ class Drawing(random.Random):
             tuple(joints),
             tuple(held),
             tuple(forces),
+            contacts=tuple(x for x in touching if not isinstance(x, Rolling)),
             parameters=tuple(parameters),
             inputs=tuple(inputs),
             starts=tuple(Start(x, self.formula(constants)) for x in (*places[:2], *speeds[:1])),

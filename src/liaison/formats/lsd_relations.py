@@ -141,6 +141,13 @@ def _rack(x: _Told) -> Coupling:
     )
 
 
+def _proportion(x: _Told) -> Coupling:
+    """B = ratio A + offset."""
+    a, b = x.labels()
+    ratio, offset = x.scalar("ratio", ANY), x.scalar("offset", x.unit(b), 0)
+    return Coupling(x.name, b, ratio, a, offset, place=x.place)
+
+
 def _cam(x: _Told) -> Holonomic:
     """B = lift(A)."""
     a, b = x.labels()
@@ -178,6 +185,7 @@ COUPLES: dict[str, tuple[Callable[[_Told], Constraint], tuple[str, ...]]] = {
     "gear": (_gear, ("teeth", "radii", "offset")),
     "belt": (_belt, ("radii", "teeth", "offset")),
     "rack": (_rack, ("radius", "offset")),
+    "proportion": (_proportion, ("ratio", "offset")),
     "cam": (_cam, ("lift",)),
     "rolling_disc": (_rolling("disc"), ("radius", "axis")),
     "rolling_ball": (_rolling("ball"), ("radius",)),

@@ -8,7 +8,6 @@ Public names: Statements.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -28,7 +27,6 @@ from liaison.model import (
     Unilateral,
 )
 
-from .lsd_couplings import coupling_of
 from .lsd_forces import coordinate_of
 from .lsd_formulas import Where, in_unit, value_of
 from .lsd_grammar import MAX_MISTAKES
@@ -260,8 +258,8 @@ class Statements:
         record = Nonholonomic if has_rates else Holonomic
         self.constraints.append(record(name, formula, place=place))
 
-    def imposed(self, name: str | None, node: Node, place: Place) -> Constraint:
-        """A coordinate that follows a law of time, or another coordinate in proportion."""
+    def imposed(self, name: str | None, node: Node, place: Place) -> PrescribedMotion:
+        """A coordinate that follows a law of time."""
         label = coordinate_of(node.parts[1], self.book)
         name = name or self.book.free_name(f"imposed_{label}")
         self.book.places.setdefault(name, place)
@@ -274,12 +272,7 @@ class Statements:
             Where(name, unit),
             what,
         )
-        tied = coupling_of(name, label, law.value, self.book.labels)
-        return (
-            replace(tied, place=place)
-            if tied
-            else PrescribedMotion(name, label, law.value, place=place)
-        )
+        return PrescribedMotion(name, label, law.value, place=place)
 
     def quantity(self, node: Node, path: str, what: str) -> Quantity:
         """The scalar of a formula."""

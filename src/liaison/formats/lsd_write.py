@@ -40,7 +40,8 @@ class _Text:
             if self.taken.count(name) > 1:
                 raise refused(f"the name {name!r}, which a joint shares with another quantity,")
         self.renames: list[str] = []
-        kinds = (m.bodies[1:], m.constraints, m.forces, m.events)
+        self.relations: tuple[Any, ...] = (*m.constraints, *m.contacts)
+        kinds = (m.bodies[1:], self.relations, m.forces, m.events)
         self.handles = [self.handles_of(records) for records in kinds]
         units = {x.name: x.unit for x in (*m.parameters, *m.inputs)}
         self.writer = Writer(units, self.taken)
@@ -64,7 +65,7 @@ class _Text:
     def text(self) -> str:
         """All sections, with a line between them."""
         m, acts, parts = self.mechanism, self.acts, self.parts
-        bodies, constraints, forces, events = self.handles
+        bodies, relations, forces, events = self.handles
         loads, head = self.loads(), self.head()
         given = [acts.parameter(x) for x in m.parameters] + [acts.input(x) for x in m.inputs]
         sections = [
@@ -72,7 +73,7 @@ class _Text:
             self.earth(),
             [parts.joint(x) for x in m.joints],
             [acts.force(x, forces[x.name]) for x in loads],
-            [acts.constraint(x, constraints[x.name]) for x in m.constraints],
+            [acts.constraint(x, relations[x.name]) for x in self.relations],
             [acts.start(x) for x in m.starts],
             [acts.event(x, events[x.name]) for x in m.events],
             [acts.output(x) for x in m.outputs],

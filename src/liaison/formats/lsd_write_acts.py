@@ -9,10 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 from liaison.errors import LiaisonError
-from liaison.expr import as_expr, symbol
+from liaison.expr import Expr
 from liaison.model import (
     Actuator,
     Angle,
+    Contact,
     Coordinate,
     Coupling,
     Damper,
@@ -30,11 +31,12 @@ from liaison.model import (
     PointWrench,
     Potential,
     PrescribedMotion,
+    Rolling,
     Spring,
     Start,
+    Unilateral,
 )
 
-from .lsd_couplings import coupling_of
 from .lsd_statements import DIRECTIONS
 from .lsd_units import si_unit, unit_of
 from .lsd_write_parts import Parts
@@ -125,25 +127,45 @@ class Acts:
     # ---- relations
 
     def constraint(self, x: Any, handle: str) -> str:
-        """let NAME = impose … or require … ;"""
-        if isinstance(x, PrescribedMotion):
-            law = self.writer.scalar(x.law, self.units[x.coordinate])
-            text = f"impose {label_of(x.coordinate)} = {law}"
-        elif isinstance(x, Coupling):
-            text = f"impose {label_of(x.coordinate)} = {self.coupled(x)}"
-        elif isinstance(x, Holonomic | Nonholonomic):
-            text = f"require {self.writer.formula(x.formula)} = 0"
-        else:
+        """let NAME = impose …, require …, couple …, contact … ;"""
+        if type(x) not in _RELATIONS:
             raise refused(f"the relation {x.name!r} ({type(x).__name__})")
-        return f"let {name_of(handle)} = {text} ;"
+        return f"let {name_of(handle)} = {_RELATIONS[type(x)](self, x)} ;"
+
+    def imposed(self, x: PrescribedMotion) -> str:
+        """A law of time."""
+        law = self.writer.scalar(x.law, self.units[x.coordinate])
+        return f"impose {label_of(x.coordinate)} = {law}"
+
+    def required(self, x: Holonomic | Nonholonomic) -> str:
+        """A formula that stays zero."""
+        return f"require {self.writer.formula(x.formula)} = 0"
+
+    def limited(self, x: Unilateral) -> str:
+        """A formula that never becomes positive."""
+        return f"require {self.writer.formula(x.formula)} <= 0"
 
     def coupled(self, x: Coupling) -> str:
-        """ratio · other + offset, if reading it gives the same two."""
-        law = as_expr(x.ratio) * symbol(x.other) + as_expr(x.offset)
-        again = coupling_of(x.name, x.coordinate, law, {x.other})
-        if again != x:
-            raise refused(f"the coupling {x.name!r}, whose ratio is a formula,")
-        return self.writer.formula(law)
+        """Two coordinates in proportion."""
+        pair = f"{label_of(x.other)} and {label_of(x.coordinate)}"
+        ratio, offset = self.writer.formula(x.ratio), self.writer.formula(x.offset)
+        return f"couple {pair} with proportion ratio = {ratio}, offset = {offset} end"
+
+    def rolling(self, x: Rolling) -> str:
+        """A wheel or a ball on a plane."""
+        sides = f"{self.parts.frame(x.wheel)} and {self.parts.frame(x.plane)}"
+        radius = self.writer.scalar(x.radius, "m")
+        return f"couple {sides} with rolling_{x.kind} radius = {radius} end"
+
+    def contact(self, x: Contact) -> str:
+        """A point, a ball or a disc above a plane."""
+        sides = f"{self.parts.frame(x.first)} and {self.parts.frame(x.second)}"
+        pairs = [f"{k} = {self.writer.scalar(getattr(x, k))}" for k in ("friction", "restitution")]
+        if x.kind != "point":
+            pairs.insert(0, f"radius = {self.writer.scalar(x.radius, 'm')}")
+        elif x.radius != 0:
+            raise refused(f"the contact {x.name!r} of a point with a radius")
+        return f"contact {sides} with {x.kind} {', '.join(pairs)} end"
 
     # ---- what is given
 
@@ -179,7 +201,10 @@ class Acts:
         unit = f" in {quoted(x.unit)}" if x.unit else ""
         if x.unit and _is_unit(x.unit):
             unit = f" in {x.unit}"
-        return f"output {name_of(x.name)} = {self.writer.formula(x.formula)}{unit} ;"
+        text = self.writer.formula(x.formula)
+        if isinstance(x.formula, Expr) and not text.startswith("si("):
+            text = f"si({text})"  # an angle told by a constant would bring its unit
+        return f"output {name_of(x.name)} = {text}{unit} ;"
 
 
 def unit_text(unit: str) -> str:
@@ -211,4 +236,13 @@ _FORCES: dict[type, Any] = {
     Potential: Acts.potential,
     Dissipation: Acts.dissipation,
     Gravity: Acts.gravity,
+}
+_RELATIONS: dict[type, Any] = {
+    PrescribedMotion: Acts.imposed,
+    Holonomic: Acts.required,
+    Nonholonomic: Acts.required,
+    Coupling: Acts.coupled,
+    Rolling: Acts.rolling,
+    Unilateral: Acts.limited,
+    Contact: Acts.contact,
 }

@@ -31,7 +31,8 @@ _RANK = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3, "pow": 4}
 _CALLS = {"sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin",
           "acos": "acos", "atan": "atan", "atan2": "atan2", "exp": "exp", "log": "log",
           "abs": "abs", "sign": "sign", "min": "min", "max": "max", "select": "if"}  # fmt: skip
-DEEP, LONG = 60, 4_000
+MAX_DIGITS = 400
+DEEP, LONG = 60, 8_000
 """Levels and characters past which a part of a formula gets a name."""
 
 
@@ -73,6 +74,8 @@ def exact(x: int | Fraction) -> tuple[str, int]:
     if x < 0:
         return f"-{_bound(exact(-x), 3)}", 3
     text = _decimal(Fraction(x))
+    if not text and max(len(str(x.numerator)), len(str(x.denominator))) > MAX_DIGITS:
+        raise refused(f"a number of more than {MAX_DIGITS} digits")
     return (text, 9) if text else (f"({x.numerator}/{x.denominator})", 9)
 
 
