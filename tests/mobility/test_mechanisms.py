@@ -117,7 +117,7 @@ def four_bar(**starts):
 
 
 def test_a_position_that_assembly_finds_is_recognized_where_it_is_simple():
-    found = mobility(four_bar(A=PI / 2, D=2.2))
+    found = mobility(four_bar(A=PI / 2))
     assert (found.mode, found.finite, found.is_proved) == ("exact", (1, 1), True)
     assert any("simple number" in note for note in found.notes)
 
@@ -134,7 +134,7 @@ def test_floats_that_close_the_loop_as_fractions_count_as_exact():
     def rounded(marker):
         return replace(marker, p=tuple(float(x) for x in marker.p))
 
-    exact = four_bar(A=PI / 2, D=2.2)
+    exact = four_bar(A=PI / 2)
     joints = tuple(
         replace(j, predecessor=rounded(j.predecessor), successor=rounded(j.successor))
         for j in exact.joints
@@ -168,7 +168,7 @@ def test_a_nut_and_a_slider_on_one_screw_leave_one_freedom():
 
 
 def test_the_words_name_the_numbers():
-    text = str(mobility(four_bar(A=PI / 2, D=2.2)))
+    text = str(mobility(four_bar(A=PI / 2)))
     for words in ("finite mobility 1, proved", "Grübler) gives -2", "planar", "A Spherical"):
         assert words in text
 

@@ -6,6 +6,7 @@ import pytest
 
 from liaison.mobility import mobility_of_systems
 
+from .antenna import patch
 from .linkages import (
     CASES,
     bars,
@@ -100,3 +101,15 @@ def test_bricards_octahedron_flexes():
     )
     assert (found.rank, found.first_order, found.finite) == (11, 7, (7, 7))
     assert found.is_proved
+
+
+@pytest.mark.parametrize(
+    ("triangles", "n", "rank", "finite"),
+    [(1, 9, 5, 3), (2, 15, 10, 4), (3, 21, 15, 5), (6, 36, 28, 7)],
+)
+def test_antenna_patches_keep_one_size_and_free_heights(triangles, n, rank, finite):
+    """One common projected length, and a relative height for each vertex but one."""
+    case = patch(triangles)
+    found = mobility_of_systems(case["id"], loop_systems(case), primes=1)
+    assert (found.unknowns, found.rank, found.finite) == (n, rank, (finite, finite))
+    assert found.status == "non-reduced"

@@ -17,7 +17,7 @@ from random import Random
 from typing import Any, final
 
 from .forms import Form, cone_points, forms_on, gradient_at, multiplicity
-from .linear import inverse, matrix, pivots, rank, valued_rank
+from .linear import coefficients, inverse, matrix, pivots, rank, valued_rank
 from .rings import Series
 from .series import Germ, schur
 
@@ -76,13 +76,14 @@ def upper_bound(germ: Germ, least: int, seed: int = 1) -> tuple[int, int]:
 
 
 def hessians(germ: Germ) -> list[list[int]]:
-    """∂²h_j/∂t_l∂t_k as rows (j, l), columns k: linear terms of the Schur complement."""
+    """∂²h_j/∂t_l∂t_k as rows (j, l), columns k: L (∂J along tangent k) N, L and N the kernels."""
     ring = Series(germ.p, 2)
+    N, L = germ.tangent(), germ.combinations()
     columns = []
     for k in range(germ.dimension):
-        t = [ring.of([0, 1]) if i == k else ring.zero for i in range(germ.dimension)]
-        S = schur(germ, ring, germ.lift(ring, t))[1]
-        columns.append([int(S[j, i]) for j in range(S.nrows()) for i in range(S.ncols())])
+        x = [ring.of([0, N[j, k]]) for j in range(germ.system.n)]
+        S = L * coefficients(germ.system.jacobian(ring, x), ring)[1] * N
+        columns.append([int(value) for value in S.entries()])
     return [list(row) for row in zip(*columns, strict=True)]
 
 

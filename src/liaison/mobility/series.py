@@ -49,6 +49,33 @@ class Germ:
         self.free = [j for j in range(system.n) if j not in set(self.columns)]
         self.rank, self.dimension = len(self.rows), len(self.free)
         self._inverse = inverse([[J[i][j] for j in self.columns] for i in self.rows], self.p)
+        self._home = J
+
+    def tangent(self) -> Any:
+        """A basis of the kernel of J: a column for each free unknown."""
+        n, d = self.system.n, self.dimension
+        rows = [[0] * d for _ in range(n)]
+        for k, j in enumerate(self.free):
+            rows[j][k] = 1
+        if self.rows and d:
+            B = matrix([[self._home[i][j] for j in self.free] for i in self.rows], self.p)
+            Y = self._inverse * B
+            for i, j in enumerate(self.columns):
+                rows[j] = [-int(Y[i, k]) for k in range(d)]
+        return matrix(rows, self.p, d)
+
+    def combinations(self) -> Any:
+        """A basis of the left kernel of J: a row for each leftover equation."""
+        rows = [[0] * self.system.size for _ in self.left]
+        for k, i in enumerate(self.left):
+            rows[k][i] = 1
+        if self.rows and self.left:
+            C = matrix([[self._home[i][j] for j in self.columns] for i in self.left], self.p)
+            Z = C * self._inverse
+            for k in range(len(self.left)):
+                for m, i in enumerate(self.rows):
+                    rows[k][i] = -int(Z[k, m])
+        return matrix(rows, self.p, self.system.size)
 
     def direction(self, seed: int) -> list[int]:
         """Random values for the free unknowns."""
