@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from liaison.errors import ModelError, NamingError
-from liaison.expr import Expr, symbol
+from liaison.expr import Expr, atan2, select, sin, symbol
 from liaison.model import (
     GROUND,
     Actuator,
@@ -137,6 +137,11 @@ def test_parameters_and_inputs_stand_for_their_symbols():
         (L**2, L.symbol**2),
         (1 + L, 1 + L.symbol),
         (L * k, L.symbol * k.symbol),
+        (2**L, 2**L.symbol),
+        (sin(L), sin(L.symbol)),
+        (atan2(1, k), atan2(1, k.symbol)),
+        (L.symbol * k, L.symbol * k.symbol),
+        (select(u, L, 0), select(u.symbol, L.symbol, 0)),
         (+u, symbol("u")),
     ]:
         assert isinstance(found, Expr)

@@ -90,12 +90,13 @@ power = Binary("pow", "x to the power y.")
 
 def select(condition: Scalar, x: Scalar, y: Scalar) -> Any:
     """x where condition > 0, else y."""
-    if type(condition) is not Expr or condition.op == "const":
-        return x if float(condition) > 0 else y
+    chosen = as_expr(condition)
+    if chosen.op == "const":
+        return x if float(chosen) > 0 else y
     first, second = as_expr(x), as_expr(y)
     if first is second:
         return first
-    return make_many("select", None, (condition, first, second))
+    return make_many("select", None, (chosen, first, second))
 
 
 def piecewise(*cases: tuple[Scalar, Scalar] | Scalar, default: Scalar | None = None) -> Any:

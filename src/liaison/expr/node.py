@@ -29,6 +29,23 @@ __all__ = [
 ]  # fmt: skip
 
 
+Operator: TypeAlias = Callable[["Expr", "Scalar"], "Expr"]
+
+
+def _operators(op: str) -> tuple[Operator, Operator]:
+    """Of a formula x and any scalar y: op(x, y), and op(y, x) where y could not say it."""
+
+    def left(self: Expr, other: Scalar) -> Expr:
+        b = other if type(other) is Expr else _operand(other)
+        return NotImplemented if b is None else combine(op, self, b)
+
+    def right(self: Expr, other: Scalar) -> Expr:
+        b = other if type(other) is Expr else _operand(other)
+        return NotImplemented if b is None else combine(op, b, self)
+
+    return left, right
+
+
 @final
 class Expr:
     """A scalar formula: an operation `op` on arguments, interned.
@@ -75,45 +92,11 @@ class Expr:
         found: Value = self.a
         return found
 
-    def __add__(self, other: Scalar) -> Expr:
-        b = other if type(other) is Expr else _operand(other)
-        return NotImplemented if b is None else combine("add", self, b)
-
-    def __radd__(self, other: Scalar) -> Expr:
-        b = other if type(other) is Expr else _operand(other)
-        return NotImplemented if b is None else combine("add", b, self)
-
-    def __sub__(self, other: Scalar) -> Expr:
-        b = other if type(other) is Expr else _operand(other)
-        return NotImplemented if b is None else combine("sub", self, b)
-
-    def __rsub__(self, other: Scalar) -> Expr:
-        b = other if type(other) is Expr else _operand(other)
-        return NotImplemented if b is None else combine("sub", b, self)
-
-    def __mul__(self, other: Scalar) -> Expr:
-        b = other if type(other) is Expr else _operand(other)
-        return NotImplemented if b is None else combine("mul", self, b)
-
-    def __rmul__(self, other: Scalar) -> Expr:
-        b = other if type(other) is Expr else _operand(other)
-        return NotImplemented if b is None else combine("mul", b, self)
-
-    def __truediv__(self, other: Scalar) -> Expr:
-        b = other if type(other) is Expr else _operand(other)
-        return NotImplemented if b is None else combine("div", self, b)
-
-    def __rtruediv__(self, other: Scalar) -> Expr:
-        b = other if type(other) is Expr else _operand(other)
-        return NotImplemented if b is None else combine("div", b, self)
-
-    def __pow__(self, other: Scalar) -> Expr:
-        b = other if type(other) is Expr else _operand(other)
-        return NotImplemented if b is None else combine("pow", self, b)
-
-    def __rpow__(self, other: Scalar) -> Expr:
-        b = other if type(other) is Expr else _operand(other)
-        return NotImplemented if b is None else combine("pow", b, self)
+    __add__, __radd__ = _operators("add")
+    __sub__, __rsub__ = _operators("sub")
+    __mul__, __rmul__ = _operators("mul")
+    __truediv__, __rtruediv__ = _operators("div")
+    __pow__, __rpow__ = _operators("pow")
 
     def __neg__(self) -> Expr:
         return unary("neg", self)
@@ -318,12 +301,17 @@ def _operand(x: object) -> Expr | None:
     kind = type(x)
     if kind is int or kind is float or kind is Fraction:
         return constant(x)  # type: ignore[arg-type]
-    value = None if kind is np.ndarray else exact_or_float(x)
-    return None if value is None else constant(value)
+    if kind is np.ndarray:
+        return None
+    value = exact_or_float(x)
+    if value is not None:
+        return constant(value)
+    found = getattr(x, "symbol", None)
+    return found if type(found) is Expr else None
 
 
 def as_expr(x: Scalar) -> Expr:
-    """The formula of a scalar: itself, or the constant of a number."""
+    """The formula of a scalar: itself, the constant of a number, or what has a `symbol`: that."""
     if type(x) is Expr:
         return x
     node = _operand(x)

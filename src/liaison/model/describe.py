@@ -5,7 +5,7 @@
     pendulum = mechanism(hinge, gravity(), start("A", 0.3), name="pendulum")
 
 Parts are given in any order and nesting; bodies come along with their joints. Parameters and
-inputs stand for their symbols in formulas (`+m` is the bare symbol, for functions such as sin).
+inputs stand for their symbols in formulas.
 
 Public names: ground, body, join, mechanism, parameter, signal, time, coordinate, rate, gravity,
 spring, damper, motor, law, wrench, potential, dissipation, friction, imposed, gear, holonomic,

@@ -1,24 +1,34 @@
 """Scalars, vectors and matrices as the records keep them: immutable, finite, equal by value.
 
-Public names: Symbolic, formula, scalar, triple, matrix, tensor, check_name.
+Public names: Symbolic, scalar, triple, matrix, tensor, check_name.
 """
 
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from liaison.errors import ModelError, Place
-from liaison.expr import Expr, as_expr, symbol
+from liaison.expr import Expr, symbol
 from liaison.spatial import Scalar
 
 
+Operator: TypeAlias = Callable[[Any, Any], Expr]
+
+
+def _operators(of: Callable[[Any, Any], Any]) -> tuple[Operator, Operator]:
+    """The operation on a record's symbol, on its left and on its right."""
+    return lambda self, other: of(self.symbol, other), lambda self, other: of(other, self.symbol)
+
+
 class Symbolic:
-    """A record that stands for its symbol in formulas: 2 * m + 1."""
+    """A record that stands for its symbol in formulas: 2 * sin(m) + 1."""
 
     __slots__ = ()
 
@@ -30,43 +40,17 @@ class Symbolic:
         """The symbol of its name."""
         return symbol(self.name)
 
-    def __add__(self, other: Any) -> Expr:
-        return self.symbol + formula(other)
-
-    def __radd__(self, other: Any) -> Expr:
-        return formula(other) + self.symbol
-
-    def __sub__(self, other: Any) -> Expr:
-        return self.symbol - formula(other)
-
-    def __rsub__(self, other: Any) -> Expr:
-        return formula(other) - self.symbol
-
-    def __mul__(self, other: Any) -> Expr:
-        return self.symbol * formula(other)
-
-    def __rmul__(self, other: Any) -> Expr:
-        return formula(other) * self.symbol
-
-    def __truediv__(self, other: Any) -> Expr:
-        return self.symbol / formula(other)
-
-    def __rtruediv__(self, other: Any) -> Expr:
-        return formula(other) / self.symbol
-
-    def __pow__(self, other: Any) -> Expr:
-        return self.symbol ** formula(other)
+    __add__, __radd__ = _operators(operator.add)
+    __sub__, __rsub__ = _operators(operator.sub)
+    __mul__, __rmul__ = _operators(operator.mul)
+    __truediv__, __rtruediv__ = _operators(operator.truediv)
+    __pow__, __rpow__ = _operators(operator.pow)
 
     def __neg__(self) -> Expr:
         return -self.symbol
 
     def __pos__(self) -> Expr:
         return self.symbol
-
-
-def formula(x: Any) -> Expr:
-    """The formula of a scalar or of a record that stands for a symbol."""
-    return x.symbol if isinstance(x, Symbolic) else as_expr(x)
 
 
 Triple = tuple[Any, Any, Any]
