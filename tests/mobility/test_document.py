@@ -1,0 +1,122 @@
+"""The document's constraint matrices, recomputed from the closures they come from."""
+
+from itertools import product
+from math import prod
+
+import pytest
+
+from liaison.expr import as_expr, cos, evaluate, jacobian, residues, sin, sqrt, symbol
+from liaison.mobility.ideal import groebner, syzygies
+
+from .linkages import constant_velocity_joint
+
+
+def angle(name):
+    return symbol(name), cos(symbol(name)), sin(symbol(name))
+
+
+def differences(closure, coordinates, printed):
+    """Entries (row, column) at which the printed matrix is not the Jacobian, by residues."""
+    entries = jacobian([as_expr(f) for f in closure], coordinates)
+    found = []
+    for i, row in enumerate(printed):
+        for j, value in enumerate(row):
+            change = as_expr(entries.get((i, j), as_expr(0)) - as_expr(value))
+            if int(evaluate(change, domain=residues(seed=3))):
+                found.append((i, j))
+    return found
+
+
+def simplest():
+    l1, l2, l3 = (symbol(f"lambda{k}") for k in (1, 2, 3))
+    (a1, c1, s1), (a2, c2, s2), (a3, c3, s3) = (angle(f"alpha{k}") for k in (1, 2, 3))
+    closure = [-(l1 * c1 + l2 * c2 + l3 * c3), -(l1 * s1 + l2 * s2 + l3 * s3)]
+    printed = [[0, 0, l1 * s1, l2 * s2, l3 * s3], [0, 0, -l1 * c1, l2 * c2, -l3 * c3]]
+    return closure, [symbol("x"), symbol("y"), a1, a2, a3], printed
+
+
+def connecting_rod():
+    l1, l2, x = symbol("lambda1"), symbol("lambda2"), symbol("x")
+    (a1, c1, s1), (a2, c2, s2) = angle("alpha1"), angle("alpha12")
+    up, across = s1 * c2 + c1 * s2, c1 * c2 - s1 * s2
+    closure = [l1 * c1 + l2 * cos(a1 + a2) - x, l1 * s1 + l2 * sin(a1 + a2)]
+    printed = [[-l1 * s1 - l2 * up, -l2 * up, -1], [l1 * c1 + l2 * across, l2 * across, 0]]
+    return closure, [a1, a2, x], printed
+
+
+def salt_cellar():
+    (a1, c1, s1), (a2, c2, s2), (a3, c3, s3) = (angle(f"alpha{k}") for k in (1, 2, 3))
+    closure = [c2 - c3, s1 * s2, c1 * s2 - s3]
+    printed = [[0, -s2, s3], [c1 * s2, s1 * c2, 0], [-s1 * s2, c1 * c2, -c3]]
+    return closure, [a1, a2, a3], printed
+
+
+def constant_velocity():
+    l, z = symbol("l"), symbol("z")
+    (a1, c1, s1), (b, cb, sb), (g, cg, sg), (a4, c4, s4) = (
+        angle(name) for name in ("alpha1", "beta2", "gamma2", "alpha4")
+    )
+    closure = [
+        l * (c1 * sb * cg - s1 * sg), l * (s1 * sb * cg + c1 * sg), l * cb * cg - z,
+        sin(a1 - a4) * cb,
+    ]  # fmt: skip
+    together, apart = c1 * c4 + s1 * s4, -s1 * c4 + c1 * s4
+    printed = [
+        [(-s1 * sb * cg - c1 * sg) * l, c1 * cb * cg * l, (-c1 * sb * sg - s1 * cg) * l, 0, 0],
+        [(c1 * sb * cg - s1 * sg) * l, s1 * cb * cg * l, (-s1 * sb * sg + c1 * cg) * l, 0, 0],
+        [0, -sb * cg * l, -cb * sg * l, 0, -1],
+        [together * cb, apart * sb, 0, -together * cb, 0],
+    ]
+    return closure, [a1, b, g, a4, z], printed
+
+
+@pytest.mark.parametrize(
+    ("case", "wrong"),
+    [(simplest, [(1, 3)]), (connecting_rod, []), (salt_cellar, []), (constant_velocity, [])],
+)
+def test_printed_matrices_are_jacobians_but_for_one_sign(case, wrong):
+    """44 of 45 entries are right; λ2 cos α2 of the simplest loop has the wrong sign."""
+    closure, coordinates, printed = case()
+    assert differences(closure, coordinates, printed) == wrong
+
+
+def test_the_antennas_entry_is_a_component_of_a_cross_product():
+    """24 printed terms are (√3/8)(2 sin B + sin A (3 cos B − 1)), A and B sums of three angles."""
+    names = [["10", "21", "32"], ["76", "80", "87"]]
+    A, B = ([angle(f"theta{k}") for k in group] for group in names)
+
+    def expanded(group, odd):
+        """sin (odd = 1) or cos (odd = 0) of the sum, as products."""
+        total = 0
+        for bits in product((0, 1), repeat=3):
+            if sum(bits) % 2 == odd:
+                sign = -1 if sum(bits) > 1 else 1
+                total = total + sign * prod(g[2] if b else g[1] for g, b in zip(group, bits))
+        return total
+
+    sin_a, sin_b, cos_b = expanded(A, 1), expanded(B, 1), expanded(B, 0)
+    printed = sqrt(3) / 8 * (2 * sin_b + 3 * sin_a * cos_b - sin_a)
+    a, b = (sum((g[0] for g in group), start=0) for group in (A, B))
+    short = sqrt(3) / 8 * (2 * sin(b) + sin(a) * (3 * cos(b) - 1))
+    assert int(evaluate(as_expr(printed - short), domain=residues(seed=5))) == 0
+
+
+def test_the_constant_velocity_joint_turns_one_to_one():
+    """On its variety the syzygies hold (1, 0, 0, 1, 0): the output turns as the input does."""
+    formulas, point = constant_velocity_joint()
+    c1, s1, cb, sb, cg, sg, c4, s4, _ = point
+    l = 2
+    together, apart = c1 * c4 + s1 * s4, -s1 * c4 + c1 * s4
+    matrix = [
+        [(-s1 * sb * cg - c1 * sg) * l, c1 * cb * cg * l, (-c1 * sb * sg - s1 * cg) * l, 0, 0],
+        [(c1 * sb * cg - s1 * sg) * l, s1 * cb * cg * l, (-s1 * sb * sg + c1 * cg) * l, 0, 0],
+        [0, -sb * cg * l, -cb * sg * l, 0, -1],
+        [together * cb, apart * sb, 0, -together * cb, 0],
+    ]
+    found = syzygies(matrix, formulas, list(point))
+    closure = groebner(formulas, list(point))
+    ones = [1, 0, 0, 1, 0]
+    assert any(
+        all(closure.contains(as_expr(a) - b) for a, b in zip(column, ones, strict=True))
+        for column in found
+    )
