@@ -110,6 +110,15 @@ def test_neither_size_nor_mass_matters(family, size, mass):
     assert relative_difference(x.forward["vdot"], other.forward["vdot"]) < TOLERANCE
 
 
+@pytest.mark.parametrize("away", [1.0, 1e4])
+def test_how_far_away_it_stands_does_not_matter(away):
+    s = moving(planar_four_bar(0.01))
+    x = Solved(s)
+    other = Solved(moved_world(s, (turned(np.random.default_rng(3)), np.array([away, 0.0, 0.0]))))
+    # positions of 1e4 m hold a hinge of 0.01 m to 1e-12/1e-2
+    assert relative_difference(x.forward["vdot"], other.forward["vdot"]) < 1e-13 * (1 + away) / 1e-3
+
+
 @pytest.mark.parametrize("path", shelf(), ids=lambda path: path.stem)
 def test_every_example_may_be_turned_in_space(path):
     s = example(path)

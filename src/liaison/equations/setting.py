@@ -129,16 +129,23 @@ class Setting:
         """Entries of a joint's row: a cosine for a moment, an arm for a force."""
         if not row.pushes:
             return 0.0
-        return 1.0 if label.unit == "N m" else self.length
+        arm = self._arms.get(label.name.rpartition(": ")[0])
+        return 1.0 if label.unit == "N m" or not arm else arm
 
     @cached_property
-    def length(self) -> float:
-        """The longest offset between markers of a body, 1 where there is none [m]."""
-        offsets = [p for node in self.tree.nodes for p in (node.X_PJ[1], node.X_NB[1])]
+    def _arms(self) -> dict[str, float]:
+        """For each closure the longest offset from a joint of its loop outwards [m]."""
+        found = {}
         for closure in self.tree.closures:
-            offsets += [closure.predecessor[1][1], closure.successor[1][1]]
-        known = [abs(float(x)) for p in offsets for x in p if not isinstance(x, Expr)]
-        return max(known, default=0.0) or 1.0
+            ends = (closure.predecessor, closure.successor)
+            root = self.tree.common_ancestor(ends[0][0], ends[1][0])
+            offsets = [p for _, (_, p) in ends]
+            for i in (i for node, _ in ends for i in self.tree.path(node, root)):
+                if self.tree.nodes[i].parent != root:
+                    offsets.append(self.tree.nodes[i].X_PJ[1])
+            known = [abs(float(x)) for p in offsets for x in p if not isinstance(x, Expr)]
+            found[closure.joint.name] = max(known, default=0.0)
+        return found
 
     def kinematic(self) -> Kinematic:
         """N, charts and local coordinates."""

@@ -91,10 +91,10 @@ class Tree:
         """Independent loops of the mechanism's graph: joints minus moving bodies."""
         return len(self.mechanism.joints) - (len(self.mechanism.bodies) - 1)
 
-    def path(self, node: int) -> list[int]:
-        """The node, its parent, … up to the one that hangs on the ground."""
+    def path(self, node: int, root: int = GROUND) -> list[int]:
+        """The node, its parent, … up to the one that hangs on the root, which carries it."""
         found = []
-        while node != GROUND:
+        while node != root:
             found.append(node)
             node = self.nodes[node].parent
         return found
