@@ -10,8 +10,9 @@ from liaison.tree import Tree, merged, regrouped
 
 from .articulated import articulated_body
 from .completion import completed
+from .deferred import Deferred
 from .equations import Dynamics, Equations
-from .recursion import generalized, mass_matrix, required_wrenches
+from .recursion import generalized, mass_matrix, mass_pattern, required_wrenches
 from .setting import Setting
 
 
@@ -30,7 +31,7 @@ def newton_euler(tree: Tree) -> Equations:
         kinematics, required_wrenches(kinematics, array(list(symbols.vdot)), setting.gravity)
     )
     dynamics = Dynamics(
-        M=mass_matrix(kinematics),
+        M=Deferred(mass_pattern(kinematics.tree), lambda: mass_matrix(kinematics)),
         h=tuple(bias),
         tau=tuple(tau),
         f=tuple(a - b for a, b in zip(tau, bias, strict=True)),

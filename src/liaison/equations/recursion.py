@@ -6,7 +6,7 @@ fold; called once for each class of nodes on symbols (sweeps.py), they become ke
 loop runs.
 
 Public names: Wrench, State, Link, link, at_ground, moved, required, handed, felt, whirl,
-required_wrenches, carried_wrenches, generalized, mass_matrix.
+required_wrenches, carried_wrenches, generalized, mass_matrix, mass_pattern.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 from liaison.expr import Expr, as_expr
 from liaison.spatial.arrays import Array, array, cross, dot, minus, plus, product, times, zeros
 from liaison.spatial.plucker import act_force, apply_inertia, move_inertia
-from liaison.tree import GROUND, Kinematics, added
+from liaison.tree import GROUND, Kinematics, Tree, added
 
 Wrench: TypeAlias = tuple[Array, Array]
 """Moment and force at the origin of a node frame, in its axes [N m, N]."""
@@ -165,6 +165,19 @@ def mass_matrix(kinematics: Kinematics) -> dict[tuple[int, int], Expr]:
         for k in range(S.shape[1]):
             _column(kinematics, M, i, k, apply_inertia(*composite[i], S[:, k]))
     return M
+
+
+def mass_pattern(tree: Tree) -> tuple[tuple[int, int], ...]:
+    """Where the lower triangle of M is not zero, in the order of `mass_matrix`."""
+    found = []
+    for i in range(len(tree.nodes) - 1, -1, -1):
+        for row in range(tree.nodes[i].v.start, tree.nodes[i].v.stop):
+            j = i
+            while j != GROUND:
+                columns = tree.nodes[j].v
+                found += [(row, column) for column in range(columns.start, columns.stop)]
+                j = tree.nodes[j].parent
+    return tuple((row, column) for row, column in found if column <= row)
 
 
 def _column(

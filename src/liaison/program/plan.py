@@ -1,7 +1,7 @@
 """Planning: the order in which an entry computes its formulas, cut into pieces of bounded size.
 
 Compilers take more than linear time for one long function, so an entry becomes several functions
-of about 500 operations; a value that crosses a cut lives in the workspace. Formulas without
+of about 1000 operations; a value that crosses a cut lives in the workspace. Formulas without
 symbols become numbers here. Sines and cosines of one angle are computed together, and those of
 several angles that are ready early together too, as vectors.
 
@@ -18,8 +18,8 @@ from liaison.expr import OPS, Expr, rewritten, topological
 
 from .program import Program
 
-PIECE = 500  # operations in a function: compile time stays linear, speed is the same
-WHOLE = 4  # up to so many times that, one function: an arm is some percent faster uncut
+PIECE = 1000  # operations in a function: compile time stays linear, speed is nearly the same
+WHOLE = 2  # up to so many times that, one function: an arm is some percent faster uncut
 ANGLE_WEIGHT = 40  # a group of sines and cosines counts as this many operations
 NEAR = 6  # an angle joins a vector when so few operations make it ready
 LARGEST_POWER = 64  # whole powers up to here are products

@@ -24,7 +24,7 @@ from .program import Program
 def to_llvm(
     program: Program,
     *,
-    optimize: int = 2,
+    optimize: int | None = None,
     cache: bool = True,
     size: int = PIECE,
     lanes: int | None = None,
@@ -33,7 +33,8 @@ def to_llvm(
 
     Args:
         program: what is computed.
-        optimize: level of code generation, 0 (quick to compile) to 3.
+        optimize: level of code generation, 0 (quick to compile) to 3; None for 2, and 1 where an
+            entry is so long that it is cut: a fifth less time to compile, a hundredth more to run.
         cache: keep object code on disk, and take it from there.
         size: operations in one function, about.
         lanes: states that a batch computes at once; as many as a register holds if None.
@@ -43,17 +44,22 @@ def to_llvm(
     def planned(entry: str, angles: int) -> Plan:
         return plan(program, entry, lanes=angles, size=size)
 
+    def level(*plans: Plan) -> int:
+        if optimize is not None:
+            return optimize
+        return 2 if all(len(made.pieces) == 1 for made in plans) else 1
+
     def compiler(entries: tuple[str, ...]) -> tuple[dict[str, int], Any]:
         names = {entry: f"liaison_{k}" for k, entry in enumerate(entries)}
         plans = {names[entry]: planned(entry, vector_lanes()) for entry in entries}
         text = module_ir(program, plans)
-        code = load(text, names.values(), optimize=optimize, keep=cache)
+        code = load(text, names.values(), optimize=level(*plans.values()), keep=cache)
         return {entry: code[name] for entry, name in names.items()}, code
 
     def batch_compiler(entry: str, variant: Variant) -> BatchCode:
         made, width = planned(entry, 1), lanes or vector_lanes()
         text = batch_ir(program, made, "liaison_batch", width, variant)
-        code = load(text, ["liaison_batch"], optimize=optimize, keep=cache)
+        code = load(text, ["liaison_batch"], optimize=level(made), keep=cache)
         written = [pair for piece in made.pieces for pair in piece.outputs]
         numbers = tuple((k, made.numbers[node]) for k, node in written if node in made.numbers)
         return BatchCode(code["liaison_batch"], width, made.work_size, numbers, code)
