@@ -31,6 +31,7 @@ from liaison.model import (
     Constraint,
     Coupling,
     Holonomic,
+    JointType,
     Mechanism,
     Nonholonomic,
     PrescribedMotion,
@@ -63,7 +64,7 @@ from .templates import (
     residual_template,
     second_order,
 )
-from .tree import Closure, Transform
+from .tree import GROUND, Closure, Transform, Tree
 
 Located: TypeAlias = tuple[int, Transform]
 """A node and the pose of a marker in it."""
@@ -109,12 +110,10 @@ class Relative(NamedTuple):
 def closure_rows(kinematics: Kinematics, qdot: Sequence[Any]) -> list[tuple[Label, Row]]:
     """Every row of the mechanism: cut joints, then relations, each with its multiplier's label."""
     tree = kinematics.tree
-    found = []
+    found: list[tuple[Label, Row]] = []
     for closure in tree.closures:
         joint, rows = closure.joint, joint_rows(kinematics, closure)
-        for name, row in zip(joint.type.residual_names, rows, strict=True):
-            unit = "N m" if "moment" in name else "N"
-            found.append((Label(f"{joint.name}: {name}", unit), row))
+        found += zip(joint_labels(kinematics, closure), rows, strict=True)
         ties = [] if closure.ghost is None else tie_rows(kinematics, closure, closure.ghost)
         for speed, unit, row in zip(joint.speeds, joint.type.speed_units, ties, strict=False):
             effort = "N m" if unit == "rad/s" else "N"
@@ -127,8 +126,33 @@ def closure_rows(kinematics: Kinematics, qdot: Sequence[Any]) -> list[tuple[Labe
         of_speeds = isinstance(constraint, Nonholonomic)
         formula = with_rates(relation(constraint), kinematics.q, kinematics.v, qdot)
         row = relation_row(formula, kinematics.q, kinematics.v, qdot, of_speeds=of_speeds)
-        found.append((Label(constraint.name, "N"), row))
+        found.append((Label(constraint.name, relation_unit(tree, constraint)), row))
     return found
+
+
+def joint_labels(kinematics: Kinematics, closure: Closure) -> list[Label]:
+    """What the multiplier of each row of a cut joint is, and in whose axes.
+
+    Moments, and forces that do not pin the origin, are in the axes of the predecessor's marker.
+    """
+    tree, joint = kinematics.tree, closure.joint
+    root = tree.common_ancestor(closure.predecessor[0], closure.successor[0])
+    axes = "ground" if root == GROUND else tree.nodes[root].body
+    pins = pinned(joint.type)
+    return [
+        Label(
+            f"{joint.name}: {name}" + (f" of {axes}" if k < pins else ""),
+            "N m" if "moment" in name else "N",
+        )
+        for k, name in enumerate(joint.type.residual_names)
+    ]
+
+
+def relation_unit(tree: Tree, constraint: Constraint) -> str:
+    """The unit of a relation's multiplier: the effort along the coordinate it holds; "" if none."""
+    units = {label.name: label.unit for label in tree.position_labels()}
+    held = units.get(getattr(constraint, "coordinate", ""), "")
+    return {"rad": "N m", "m": "N"}.get(held, "")
 
 
 def relation(constraint: Constraint) -> Expr:
@@ -161,11 +185,15 @@ def row_place(mechanism: Mechanism, name: str) -> Place | None:
 
 def joint_rows(kinematics: Kinematics, closure: Closure) -> list[Row]:
     """The rows of a cut joint, in the order of its residual."""
-    template = residual_template(closure.joint.type)
-    pins = 3 if template[:3] == ORIGIN else 0
+    template, pins = residual_template(closure.joint.type), pinned(closure.joint.type)
     rows = origin_rows(kinematics, closure.predecessor, closure.successor) if pins else []
     rest = relative_rows(kinematics, closure.predecessor, closure.successor, list(template[pins:]))
     return rows + rest
+
+
+def pinned(kind: JointType) -> int:
+    """How many rows, the first ones, hold the origin of M to that of F."""
+    return 3 if residual_template(kind)[:3] == ORIGIN else 0
 
 
 def origin_rows(kinematics: Kinematics, first: Located, second: Located) -> list[Row]:
