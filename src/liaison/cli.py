@@ -77,17 +77,63 @@ def check(
     values: Values = None,
     start: Starts = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say how the tree was chosen, joint by joint.")
+        bool, typer.Option("--explain", help="Say what was deduced, and how the tree was chosen.")
+    ] = False,
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="URDF, MJCF: repair impossible inertias, and say so.")
+    ] = False,
+    floating: Annotated[
+        bool, typer.Option("--floating", help="URDF: leave the root link free.")
     ] = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Say what a mechanism is: bodies, joints, loops, coordinates, parameters."""
     from liaison import cli_text, corridor
-    from liaison.cli_values import mechanism_of
+    from liaison.cli_values import given_to, reader_options
+    from liaison.formats.read import explained, reading
 
-    summary = corridor.check(*mechanism_of(file, values, start))
-    _print(summary.to_dict(), cli_text.summary(summary, explain=explain), as_json)
+    found = reading(file, **reader_options(file, lenient=lenient, floating=floating))
+    summary = corridor.check(*given_to(found.mechanism, values, start))
+    told = {"notes": list(found.notes)}
+    if explain:
+        told["assignments"] = explained(file, found)
+    text = cli_text.summary(summary, explain=explain) + cli_text.told(told)
+    _print(summary.to_dict() | told, text, as_json)
+
+
+@app.command(name="format")
+def format_(
+    file: Model,
+    out: Annotated[Path | None, typer.Option(metavar="FILE.lsd", help="Write there.")] = None,
+    is_check: Annotated[
+        bool, typer.Option("--check", help="Only say whether the file is in this form.")
+    ] = False,
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="URDF, MJCF: repair impossible inertias.")
+    ] = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Print a mechanism as canonical LSD, which reads back as the same mechanism."""
+    from liaison.cli_values import check_folders, reader_options
+    from liaison.formats import reading
+    from liaison.formats.lsd_write import write_lsd
+
+    check_folders(out)
+    found = reading(file, **reader_options(file, lenient=lenient, floating=False))
+    text = write_lsd(found.mechanism)
+    if is_check:
+        same = file.read_text(encoding="utf-8") == text
+        said = "is" if same else "is not"
+        _print({"file": str(file), "canonical": same}, f"{file} {said} in canonical form", as_json)
+        raise typer.Exit(0 if same else 1)
+    if out:
+        out.write_text(text, encoding="utf-8")
+    for note in found.notes:
+        print(f"note: {note}", file=sys.stderr)
+    facts = {"text": text, "notes": list(found.notes)} | _written(out=out)
+    _print(facts, f"{out}: written" if out else text.rstrip("\n"), as_json)
 
 
 @app.command()

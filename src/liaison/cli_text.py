@@ -1,6 +1,6 @@
 """What the command line prints for people, the facts it prints as JSON, and its progress bar.
 
-Public names: summary, facts, outcome, FORMS, Bar.
+Public names: summary, told, facts, outcome, FORMS, Bar.
 """
 
 from __future__ import annotations
@@ -45,6 +45,16 @@ def summary(found: Summary, *, explain: bool = False) -> str:
     lines = [f"{found.mechanism.name}: {rows.pop('')}"]
     lines += [f"  {name:<12} {text}" for name, text in rows.items() if text]
     return "\n".join(lines + (_explained(found) if explain else []))
+
+
+def told(facts: Mapping[str, list[str]]) -> str:
+    """Notes of the reader, and what it deduced; "" where there is nothing to say."""
+    titles = {"notes": "Not used, or repaired:", "assignments": "Declared and deduced:"}
+    lines: list[str] = []
+    for key, found in facts.items():
+        if found:
+            lines += ["", titles[key], *(f"  {line}" for line in found)]
+    return "".join(f"\n{line}" for line in lines)
 
 
 def _count(number: int, thing: str) -> str:

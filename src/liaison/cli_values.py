@@ -2,7 +2,8 @@
 
 Every refusal here is of the command line, not of the model.
 
-Public names: mechanism_of, positions_of, run_options, check_folders, check_word.
+Public names: mechanism_of, given_to, reader_options, positions_of, run_options, check_folders,
+check_word.
 """
 
 from __future__ import annotations
@@ -26,7 +27,13 @@ def mechanism_of(
     file: Path, values: list[str] | None, starts: list[str] | None = None
 ) -> tuple[Mechanism, dict[str, float]]:
     """The mechanism in a file with the values of the command line, and the starts given there."""
-    mechanism = read(file)
+    return given_to(read(file), values, starts)
+
+
+def given_to(
+    mechanism: Mechanism, values: list[str] | None, starts: list[str] | None = None
+) -> tuple[Mechanism, dict[str, float]]:
+    """The mechanism with the values of the command line, and the starts given there."""
     units = corridor.units(mechanism)
     start = {name: float(as_float(x)) for name, x in _assignments("--start", starts, units).items()}
     try:
@@ -34,6 +41,18 @@ def mechanism_of(
         return corridor.with_starts(mechanism, start), start
     except NamingError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def reader_options(file: Path, *, lenient: bool, floating: bool) -> dict[str, Any]:
+    """Options for the reader of a robot's description; LSD takes none."""
+    given = {"--lenient": lenient, "--floating": floating}
+    if file.suffix.lower() == ".lsd":
+        for option, is_given in given.items():
+            if is_given:
+                raise typer.BadParameter("LSD says itself what holds.", param_hint=option)
+        return {}
+    options: dict[str, Any] = {"strict": not lenient}
+    return options | ({"floating": True} if floating else {})
 
 
 def positions_of(mechanism: Mechanism, texts: list[str] | None) -> dict[str, Any]:

@@ -19,6 +19,9 @@ from samples.descriptions import description
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.[lu]*[df]"))
 
 
+HELD = expr.Table([0, 1], [0, 1], outside="hold")
+
+
 def comes_back(mechanism: Mechanism) -> str:
     """The text of a mechanism, which has been found to say the same."""
     text = write_lsd(mechanism)
@@ -118,7 +121,7 @@ def test_lines_are_short():
         one_body(parameters=(Parameter("p", 1, low=0),)),
         one_body(parameters=(Parameter("pi", 1),)),
         replace(one_body(), name='a "quote"'),
-        one_body(forces=(Potential("V", expr.Table([0, 1], [0, 1])(expr.symbol("F.x"))),)),
+        one_body(forces=(Potential("V", HELD(expr.symbol("F.x"))),)),
     ],
     ids=["one bound", "taken name", "quote", "table"],
 )

@@ -76,8 +76,10 @@ UNARY = (
     lambda a: expr.as_expr(a) ** expr.as_expr(0.5),
     lambda a: expr.sin(expr.as_expr(a)),
     expr.absolute,
-    lambda a: expr.exp(expr.as_expr(a) / 10**7),
+    lambda a: expr.exp(expr.sin(expr.as_expr(a))),
     lambda a: expr.sign(expr.as_expr(a)),
+    expr.Table([0, 0.1, 2], [5, -3e-5, 1]),
+    expr.Table([-1, 1], [0.3, 4], "linear"),
 )
 
 
@@ -171,6 +173,7 @@ class Drawing(random.Random):
         kinds = (
             lambda: Box(a, b, c, **placed),
             lambda: Cylinder(a, b, **placed),
+            lambda: Cylinder(a, b, **placed, inner=a / 2),
             lambda: Sphere(a, **placed),
             lambda: Cone(a, b, **placed),
             lambda: Mesh("a/b c.stl", (a, b, c), **placed),

@@ -25,8 +25,11 @@ _AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 _WORDS = {cls: (word, takes) for word, (cls, takes) in JOINT_TYPES.items()}
 _MOTION_WORDS = {cls: word for word, cls in MOTIONS.items()}
 _ATTITUDE_WORDS = {made: word for word, made in ATTITUDES.items()}
-_SIZES = {Box: ("box", ()), Cylinder: ("cylinder", ("radius", "length")),
-          Sphere: ("sphere", ("radius",)), Cone: ("cone", ("radius", "height"))}  # fmt: skip
+_SIZES: dict[type, tuple[str, ...]] = {
+    Cylinder: ("radius", "length"),
+    Sphere: ("radius",),
+    Cone: ("radius", "height"),
+}
 
 
 def equal(A: Any, B: Any) -> bool:
@@ -117,7 +120,9 @@ class Parts:
         arguments = self.shape_arguments(shape)
         if shape.color:
             arguments.append(f"color = {quoted(shape.color)}")
-        text = f"{type(shape).__name__.lower()}({', '.join(arguments)})"
+        is_tube = isinstance(shape, Cylinder) and not _same(shape.inner, 0)
+        word = "tube" if is_tube else type(shape).__name__.lower()
+        text = f"{word}({', '.join(arguments)})"
         pose = self.pose(shape.R, shape.p)
         return f"{pose} @ {text}" if pose else text
 
@@ -127,7 +132,9 @@ class Parts:
         if isinstance(shape, Box):
             return [write.vector((shape.x, shape.y, shape.z), "m")]
         if type(shape) in _SIZES:
-            names = _SIZES[type(shape)][1]
+            names = _SIZES[type(shape)]
+            if isinstance(shape, Cylinder) and not _same(shape.inner, 0):
+                names = ("radius", "inner", "length")
             return [f"{key} = {write.scalar(getattr(shape, key), 'm')}" for key in names]
         if isinstance(shape, Line):
             return [write.vector(point, "m") for point in shape.points]

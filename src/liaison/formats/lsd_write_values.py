@@ -104,7 +104,10 @@ def _bound(written: tuple[str, int], least: int) -> str:
 class Writer:
     """Writes scalars; parts of long formulas become definitions, kept in `lets`."""
 
-    def __init__(self, units: dict[str, str], taken: Iterable[str] = ()) -> None:
+    def __init__(
+        self, units: dict[str, str], taken: Iterable[str] = (), *, plain: bool = False
+    ) -> None:
+        self.plain = plain  # for people to look at: without si(…)
         self.units = units  # of parameters, by name
         self.taken = set(taken)
         self.lets: list[str] = []
@@ -136,7 +139,7 @@ class Writer:
             return self.text(x)
         if x.op == "symbol" and self.fits(x.name, unit):
             return label_of(x.name)
-        return f"si({self.text(x)})"
+        return self.text(x) if self.plain else f"si({self.text(x)})"
 
     def fits(self, name: str, unit: str) -> bool:
         """Whether a parameter has the dimension of a unit."""
@@ -181,6 +184,8 @@ class Writer:
         if node.op == "call" and not any(node.data[1]):
             arguments = ", ".join([quoted(node.data[0].name), *(part[0] for part in parts)])
             return f"unknown({arguments})", 9, depth + 1
+        if node.op == "table":
+            return _table(node, parts[0][0]), 9, depth + 2
         if node.op not in _SIGN:
             raise refused(f"the operation {node.op!r}")
         rank = _RANK[node.op]
@@ -196,6 +201,16 @@ def _constant(value: Any) -> tuple[str, int]:
     if isinstance(value, float):
         return f"{value!r}f", 3 if repr(value).startswith("-") else 9
     return ("pi", 9) if repr(value) == "pi" else exact(value)
+
+
+def _table(node: Expr, argument: str) -> str:
+    """table(x, [places], [values]), with its kind where it is not a spline."""
+    table, order = node.data
+    if order or table.outside != "line" or table.name:
+        raise refused("a table that is differentiated, named, or held at its ends")
+    points = [f"[{', '.join(f'{x!r}f' for x in data.tolist())}]" for data in (table.x, table.y)]
+    kind = [] if table.kind == "cubic" else [quoted(table.kind)]
+    return f"table({', '.join([argument, *points, *kind])})"
 
 
 def _degrees(x: Expr) -> int | Fraction | None:

@@ -1,11 +1,10 @@
 """`read`: a file or a text in any language the house knows, told by its suffix.
 
-Public names: read.
+Public names: read, reading, explained.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,29 +12,49 @@ from liaison.errors import TextError
 from liaison.model import Mechanism
 
 from .lsd import read_lsd
-from .urdf import read_urdf
+from .mjcf import reading_of_mjcf
+from .notes import Reading
+from .urdf import reading_of_urdf
 
 MAX_BYTES = 32_000_000
-
-READERS: dict[str, Callable[..., Mechanism]] = {".lsd": read_lsd, ".urdf": read_urdf}
+SUFFIXES = (".lsd", ".urdf", ".mjcf", ".xml")
 
 
 def read(source: str | Path, **options: Any) -> Mechanism:
     """The mechanism of a file, or of a text.
 
     Args:
-        source: a path ending in .lsd or .urdf, or the text itself: URDF if it begins with '<',
-            otherwise LSD.
-        options: for URDF, see `read_urdf`.
+        source: a path ending in .lsd, .urdf, .mjcf or .xml, or the text itself: URDF or MJCF if it
+            begins with '<', otherwise LSD.
+        options: for URDF and MJCF, see `reading_of_urdf` and `reading_of_mjcf`.
 
     Raises:
         TextError: a suffix that is not known, a file that cannot be read, or what the reader of
             the language refuses.
     """
+    return reading(source, **options).mechanism
+
+
+def reading(source: str | Path, **options: Any) -> Reading:
+    """The mechanism of a file or a text, with notes on what of it is not used."""
     text = str(source)
     if isinstance(source, Path) or _is_path(text):
         return _read_file(Path(source), options)
-    return (read_urdf if text.lstrip().startswith("<") else read_lsd)(text, **options)
+    if text.lstrip().startswith("<"):
+        return _read_xml(text.encode(), options)
+    return Reading(read_lsd(text, **options))
+
+
+def explained(path: Path, found: Reading) -> list[str]:
+    """What the file declares and what was deduced from it, a line each."""
+    if path.suffix.lower() != ".lsd":
+        return list(found.deduced)
+    from .lsd_expand import expanded
+    from .lsd_explain import assignments_of
+    from .lsd_syntax import parse
+
+    source, statements = parse(_text(_data(path), path), str(path), path.parent)
+    return assignments_of(found.mechanism, expanded(statements, source))
 
 
 def _is_path(text: str) -> bool:
@@ -43,21 +62,38 @@ def _is_path(text: str) -> bool:
     return bool(text.strip()) and not any(mark in text for mark in "<;\n\0")
 
 
-def _read_file(path: Path, options: dict[str, Any]) -> Mechanism:
+def _read_file(path: Path, options: dict[str, Any]) -> Reading:
     suffix = path.suffix.lower()
-    if suffix not in READERS:
-        known = " and ".join(READERS)
+    if suffix not in SUFFIXES:
+        known = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
         raise TextError(f"{path}: the suffix {suffix!r} is not known; files end in {known}.")
+    data = _data(path)
+    if suffix == ".lsd":
+        text = _text(data, path)
+        return Reading(read_lsd(text, file=str(path), folder=path.parent, **options))
+    if suffix == ".urdf":
+        return reading_of_urdf(data, file=str(path), **options)
+    return _read_xml(data, {"file": str(path), **options})
+
+
+def _read_xml(data: bytes, options: dict[str, Any]) -> Reading:
+    """MJCF if its root is <mujoco>, otherwise URDF."""
+    is_mjcf = b"<mujoco" in data[:100_000] and b"<robot" not in data[:100_000]
+    return (reading_of_mjcf if is_mjcf else reading_of_urdf)(data, **options)
+
+
+def _data(path: Path) -> bytes:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise TextError(f"{path}: the file is larger than {MAX_BYTES} bytes.")
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise TextError(f"{path}: the file cannot be read: {error.strerror}.") from None
-    if suffix == ".urdf":
-        return read_urdf(data, file=str(path), **options)
+
+
+def _text(data: bytes, path: Path) -> str:
     try:
-        return read_lsd(data.decode("utf-8-sig"), file=str(path), folder=path.parent, **options)
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise TextError(f"{path}, line {line}: this is not UTF-8 text.") from None

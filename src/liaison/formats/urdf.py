@@ -3,16 +3,15 @@
 What a file says and a mechanism has no place for (limits, safety, transmissions, sensors) is
 listed in the notes of a `Reading`, never dropped silently. Mesh files are named, not opened.
 
-Public names: read_urdf, reading_of_urdf, Reading.
+Public names: read_urdf, reading_of_urdf.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import PurePath
-from typing import Any, final
+from typing import Any
 
 from liaison.errors import ModelError, NamingError, Place, TextError
 from liaison.expr import collector_paused
@@ -34,6 +33,7 @@ from liaison.model import (
 from liaison.spatial import identity, is_zero, product, rotation_onto_z
 
 from .guard import computable
+from .notes import Reading
 from .urdf_links import body_of, colors_in, pose_in
 from .urdf_xml import Element, elements_of, number_in, numbers_in
 
@@ -51,15 +51,6 @@ KNOWN = {
     "link": {"inertial", "visual", "collision"},
     "joint": {"origin", "parent", "child", "axis", "dynamics", "mimic"},
 }
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A mechanism, and notes on what of the file it does not hold."""
-
-    mechanism: Mechanism
-    notes: tuple[str, ...]
 
 
 def read_urdf(
