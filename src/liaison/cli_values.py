@@ -17,10 +17,10 @@ import typer
 from liaison import corridor
 from liaison.errors import LiaisonError, NamingError
 from liaison.formats import read_value
-from liaison.formats.lsd_units import same, unit_of
 from liaison.formats.read import read
 from liaison.model import Mechanism
 from liaison.tree import as_float
+from liaison.units import same, unit_of
 
 
 def mechanism_of(
@@ -111,8 +111,9 @@ def _quantity(option: str, text: str, unit: str, whose: str = "") -> Any:
     except LiaisonError as error:
         message = f"{text!r} is not a number: {error.message}"
         raise typer.BadParameter(message, param_hint=option) from None
-    if given and unit and not same(unit_of(given)[1], unit_of(unit)[1]):
-        message = f"{text!r} is in {given}; the unit{whose} is {unit}."
+    if given and unit and not same(unit_of(given).dimension, unit_of(unit).dimension):
+        turns = " A turn a second is 1 rev/s." if "Hz" in (given, unit) else ""
+        message = f"{text!r} is in {given}; the unit{whose} is {unit}.{turns}"
         raise typer.BadParameter(message, param_hint=option)
     return value
 

@@ -1,16 +1,32 @@
 """SI inside; unit words at the doors only. A `Label` is a name with its unit.
 
-Public names: Label, Unit, UNITS, unit_named.
+Angles are pure numbers, so that rad/s and 1/s are one dimension. Turns per second are not radians
+per second: Hz is kept apart from rad/s, and where one is meant the other is refused.
+
+Public names: Label, Unit, UNITS, Dimension, PURE, FREQUENCY, TURNING, unit_named, unit_of, si_unit,
+same.
 """
 
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import final
+from functools import lru_cache
+from typing import TypeAlias, final
 
-from liaison.errors import NamingError, Place
+from liaison.errors import NamingError, Place, TextError
+
+Dimension: TypeAlias = tuple[int, int, int, int]
+"""Exponents of m, kg, s, rad."""
+
+PURE: Dimension = (0, 0, 0, 0)
+TURNING: Dimension = (0, 0, -1, 1)
+FREQUENCY: Dimension = (0, 0, -1, -1)
+"""Of Hz; its last exponent only keeps it apart from 1/s, which may stand for rad/s."""
+
+MAX_UNIT_EXPONENT = 9
 
 
 @final
@@ -28,17 +44,17 @@ class Label:
 @final
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A unit word: exact factor to SI (times π where `pi`), and exponents of (m, kg, s, rad)."""
+    """A unit: exact factor to SI, dimension, and the power of π that multiplies the factor."""
 
     factor: Fraction
-    dimension: tuple[int, int, int, int]
-    pi: bool = False
+    dimension: Dimension
+    pi: int = 0
 
 
 def _units() -> dict[str, Unit]:
     length, mass, time, angle = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
     force, torque, energy = (1, 1, -2, 0), (2, 1, -2, 0), (2, 1, -2, 0)
-    rows: list[tuple[str, str, tuple[int, int, int, int]]] = [
+    rows: list[tuple[str, str, Dimension]] = [
         ("m", "1", length), ("mm", "1/1000", length), ("cm", "1/100", length),
         ("km", "1000", length), ("um", "1/1000000", length), ("inch", "254/10000", length),
         ("ft", "3048/10000", length),
@@ -49,13 +65,13 @@ def _units() -> dict[str, Unit]:
         ("N", "1", force), ("kN", "1000", force), ("mN", "1/1000", force), ("Nm", "1", torque),
         ("J", "1", energy), ("kJ", "1000", energy),
         ("W", "1", (2, 1, -3, 0)), ("kW", "1000", (2, 1, -3, 0)),
-        ("Hz", "1", (0, 0, -1, 0)), ("Pa", "1", (-1, 1, -2, 0)), ("bar", "100000", (-1, 1, -2, 0)),
+        ("Hz", "1", FREQUENCY), ("Pa", "1", (-1, 1, -2, 0)), ("bar", "100000", (-1, 1, -2, 0)),
         ("MPa", "1000000", (-1, 1, -2, 0)), ("GPa", "1000000000", (-1, 1, -2, 0)),
     ]  # fmt: skip
     table = {word: Unit(Fraction(factor), dimension) for word, factor, dimension in rows}
-    table["deg"] = Unit(Fraction(1, 180), angle, pi=True)
-    table["rev"] = Unit(Fraction(2), angle, pi=True)
-    table["rpm"] = Unit(Fraction(1, 30), (0, 0, -1, 1), pi=True)
+    table["deg"] = Unit(Fraction(1, 180), angle, pi=1)
+    table["rev"] = Unit(Fraction(2), angle, pi=1)
+    table["rpm"] = Unit(Fraction(1, 30), TURNING, pi=1)
     return table
 
 
@@ -69,3 +85,59 @@ def unit_named(word: str, place: Place | None = None) -> Unit:
     folded = {known.lower(): known for known in UNITS}
     near = folded.get(word.lower()) or next(iter(difflib.get_close_matches(word, UNITS, n=1)), None)
     raise NamingError.unknown("unit", word, [near] if near else UNITS, place=place)
+
+
+def unit_of(text: str, place: Place | None = None) -> Unit:
+    """The unit of a text such as 'mm', 'kg*m^2/s', '1/s' or ''; refuses what is none."""
+    try:
+        return _compound(text)
+    except (NamingError, TextError) as error:
+        error.place = place
+        raise
+
+
+_FACTOR = r"([*/]?)([^\W\d_]+|°)(?:\^(-?\d+))?"
+
+
+@lru_cache(maxsize=1000)
+def _compound(text: str) -> Unit:
+    bare = re.sub(r"^1(?=/|$)", "", text)
+    if not re.fullmatch(rf"(?:{_FACTOR})*", bare) or bare.startswith("*"):
+        raise TextError(f"{text!r} is no unit; units are written like mm, N/m or kg*m^2.")
+    factor, turns, total = Fraction(1), 0, [0, 0, 0, 0]
+    for operator, word, exponent in re.findall(_FACTOR, bare):
+        power = int(exponent[:6] or 1) * (-1 if operator == "/" else 1)
+        if abs(power) > MAX_UNIT_EXPONENT:
+            raise TextError(f"the exponent {power} of unit {word!r} is too large.")
+        unit = unit_named(word)
+        factor *= unit.factor**power
+        turns += power * unit.pi
+        total = [a + power * b for a, b in zip(total, unit.dimension, strict=True)]
+    return Unit(factor, (total[0], total[1], total[2], total[3]), turns)
+
+
+def same(a: Dimension | None, b: Dimension | None) -> bool:
+    """Whether two dimensions agree: an angle is a pure number, the unknown agrees with all."""
+    if a is None or b is None:
+        return True
+    return a[:3] == b[:3] and {a, b} != {FREQUENCY, TURNING}
+
+
+def si_unit(dimension: Dimension | None) -> str:
+    """The SI unit of a dimension as text; '' for a pure number or an unknown dimension."""
+    if dimension is None:
+        return ""
+    if dimension == FREQUENCY:
+        return "Hz"
+    known = {(1, 1, -2): "N", (2, 1, -2): "N*m", (0, 1, -2): "N/m", (0, 1, -1): "N*s/m"}
+    if dimension[:3] in known:
+        return known[dimension[:3]]
+    angle = dimension[3] if dimension[:2] == (0, 0) and dimension[3] == 1 else 0
+    words = list(zip(("kg", "m", "rad", "s"), (dimension[1], dimension[0], angle, dimension[2])))
+    top = "*".join(_word(word, n) for word, n in words if n > 0)
+    bottom = "".join(f"/{_word(word, -n)}" for word, n in words if n < 0)
+    return f"{top or '1'}{bottom}" if top or bottom else ""
+
+
+def _word(word: str, n: int) -> str:
+    return word if n == 1 else f"{word}^{n}"

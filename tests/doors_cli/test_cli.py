@@ -241,6 +241,7 @@ WRONG = {
     "a value that is no number": ["check", "SWING", "--set", "m=heavy"],
     "a mass in meters": ["check", "SWING", "--set", "m=2 m"],
     "an angle in seconds": ["check", "SWING", "--start", "A=2 s"],
+    "a turning in hertz": ["check", "SWING", "--start", "A'=1 Hz"],
     "an unknown formalism": ["derive", "FILE", "--formalism", "astrology"],
     "an unknown form": ["derive", "FILE", "--format", "runes"],
     "no page": ["animate", "FILE", "--until", "1"],

@@ -141,7 +141,7 @@ def _in_unit_of(value: Value, unit: Quantity, word: str) -> Value:
     if isinstance(value, Vector):
         return Vector(tuple(_in_unit_of(item, unit, word) for item in value.items))
     if isinstance(value, Quantity) and value.bare:
-        return multiplied(value, unit)
+        return replace(multiplied(value, unit), dimension=unit.dimension)
     if isinstance(value, Quantity) and same(value.dimension, unit.dimension):
         return value
     if isinstance(value, Quantity) and same(value.dimension, PURE):

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, final
 from liaison.expr import Expr, as_expr
 from liaison.spatial import Array
 
-from .lsd_units import PURE, Dimension, same, spelled
+from .lsd_units import PURE, Dimension, product_of, same, spelled
 
 MAX_BITS = 20_000  # of an exact number
 MAX_EXPONENT = 1_000
@@ -166,7 +166,7 @@ def _combined(a: Quantity, b: Quantity, sign: int) -> Dimension | None:
     x, y = a.dimension, b.dimension
     if x is None or y is None:
         return None
-    return (x[0] + sign * y[0], x[1] + sign * y[1], x[2] + sign * y[2], x[3] + sign * y[3])
+    return product_of(x, y, sign)
 
 
 def _scalar(value: Value) -> Quantity:

@@ -1,0 +1,70 @@
+"""Unit words at the doors: exact factors, compound units, and turns that are not radians."""
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from liaison.errors import LiaisonError, NamingError, TextError
+from liaison.formats import read
+from liaison.units import FREQUENCY, PURE, TURNING, same, si_unit, unit_of
+
+WHEEL = """
+let wheel = body mass = 1 kg, inertia = 1 kg*m^2 end ;
+let A = join earth and wheel with revolute end ;
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "factor", "pi"),
+    [("mm", Fraction(1, 1000), 0), ("kN/mm", 10**6, 0), ("deg/s", Fraction(1, 180), 1),
+     ("kg*cm^2", Fraction(1, 10000), 0), ("1/s", 1, 0), ("N*m/deg", 180, -1), ("", 1, 0),
+     ("1", 1, 0)],
+)  # fmt: skip
+def test_a_compound_unit_has_its_exact_factor(text, factor, pi):
+    unit = unit_of(text)
+    assert (unit.factor, unit.pi) == (factor, pi)
+
+
+@pytest.mark.parametrize("text", ["m m", "*m", "m*", "m^", "3", "m^99", "(m)", "m/s/", "N_m"])
+def test_what_is_no_unit_is_refused(text):
+    with pytest.raises(TextError):
+        unit_of(text)
+
+
+def test_an_unknown_word_is_refused_with_the_nearest():
+    with pytest.raises(NamingError, match="mm"):
+        unit_of("Mm")
+
+
+def test_turns_a_second_are_not_radians_a_second():
+    assert not same(FREQUENCY, TURNING)
+    assert same(FREQUENCY, (0, 0, -1, 0))
+    assert same(TURNING, (0, 0, -1, 0))
+    assert same((0, 0, 0, 1), PURE)
+    assert si_unit(unit_of("Hz").dimension) == "Hz"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["output z = 100 rpm in Hz ;", "output z = A' in Hz ;", "start A' = 1 Hz ;",
+     "parameter f = 2 Hz ; start A' = f ;", "parameter w = 60 rpm between 1 Hz and 2 Hz ;",
+     "output z = A' + 3 Hz ;"],
+)  # fmt: skip
+def test_lsd_refuses_hz_where_radians_a_second_are_meant(line):
+    with pytest.raises(LiaisonError, match="rev"):
+        read(WHEEL.format(line))
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [("output z = 120 rpm / (1 rev) in Hz ;", 2), ("output z = 1 rev * 2 Hz in rpm ;", 120),
+     ("output z = 2*pi*(50 Hz) in rad/s ;", 100 * math.pi),
+     ("parameter f = 3 Hz ; output z = sin(2*pi*f*(1 s)/12) ;", 1)],
+)  # fmt: skip
+def test_turns_and_radians_are_converted_where_a_turn_is_said(line, value):
+    from liaison.model.values import floats
+
+    output = read(WHEEL.format(line)).outputs[0]
+    assert float(floats(output.formula, {"f": 3.0})) == pytest.approx(value, rel=1e-14)
