@@ -25,11 +25,10 @@ def projected(kernel, run, q, v, pivots=0):
     run.arrays.n[at.PIVOTS_LEFT] = pivots
     for flag in (at.HAS_CORRECT_Q, at.HAS_CORRECT_V, at.HAS_TERMS):
         run.arrays.n[flag] = 1
-    run._machine.add(kernel, "terms")
-    names = ("retract", "closure", "correct_q", "correct_v", "terms")
-    entries = [kernel.function(name) for name in names]
+    run._machine.add(kernel, "retract", "closure", "correct_q", "correct_v", "terms")
+    a, entries = run.arrays, run._machine.addresses
     q, v = np.array(q, float), np.array(v, float)
-    status = project(*entries, 0.0, q, v, run.arrays.w, run.arrays.n, run.arrays.scratch)
+    status = project(entries, 0.0, q, v, a.w, a.n, a.scratch)
     return q, v, status
 
 

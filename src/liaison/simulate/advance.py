@@ -9,7 +9,7 @@ Public names: advance.
 
 from __future__ import annotations
 
-from liaison.program.loops import at, i64, iptr, kernel, loop, ptr
+from liaison.program.loops import at, entry_at, i64, iptr, loop, ptr
 
 from .dense import largest
 from .events import first_signs, look_for_events
@@ -20,6 +20,7 @@ from .layout import (
     BASE_STEPS,
     COMMIT,
     DONE,
+    E_RETRACT,
     EVENTS,
     GOOD,
     H_NEXT,
@@ -69,22 +70,7 @@ from .stepsize import adapt, choose_step, first_step, reject
 
 
 @loop
-def advance(
-    rate: kernel,
-    retract: kernel,
-    closure: kernel,
-    correct_q: kernel,
-    correct_v: kernel,
-    terms: kernel,
-    events: kernel,
-    inputs: kernel,
-    w: ptr,
-    n: iptr,
-    scratch: ptr,
-    records: ptr,
-    happened: ptr,
-    tries: i64,
-) -> i64:
+def advance(e: iptr, w: ptr, n: iptr, scratch: ptr, records: ptr, happened: ptr, tries: i64) -> i64:
     """Goes on for at most `tries` steps; GOOD if they are used up, otherwise why it returned."""
     status = GOOD
     while status == GOOD:
@@ -93,55 +79,34 @@ def advance(
             if tries <= 0:
                 return GOOD
             tries -= 1
-            status = try_step(rate, retract, terms, inputs, w, n, scratch)
+            status = try_step(e, w, n, scratch)
         elif phase == EVENTS:
-            status = look_for_events(
-                retract, closure, correct_q, correct_v, terms, events, inputs,
-                w, n, scratch, happened,
-            )  # fmt: skip
+            status = look_for_events(e, w, n, scratch, happened)
             if status == GOOD:
                 n[PHASE] = SAMPLING
         elif phase == SAMPLING:
-            status = sample(
-                retract, closure, correct_q, correct_v, terms, inputs, w, n, scratch, records
-            )
+            status = sample(e, w, n, scratch, records)
         elif phase == COMMIT:
-            commit(retract, w, n, scratch)
+            commit(e, w, n, scratch)
         elif phase == PROJECT:
-            status = settle_down(
-                retract, closure, correct_q, correct_v, terms, inputs, w, n, scratch
-            )
+            status = settle_down(e, w, n, scratch)
         elif phase == ARRIVED:
-            status = arrive(inputs, w, n, scratch, records)
+            status = arrive(e, w, n, scratch, records)
         elif phase == START:
-            status = begin(
-                rate, retract, closure, correct_q, correct_v, terms, events, inputs, w, n, scratch
-            )
+            status = begin(e, w, n, scratch)
         else:
             return DONE if n[IS_STOPPING] == 0 else STOPPED
     return status
 
 
 @loop
-def begin(
-    rate: kernel,
-    retract: kernel,
-    closure: kernel,
-    correct_q: kernel,
-    correct_v: kernel,
-    terms: kernel,
-    events: kernel,
-    inputs: kernel,
-    w: ptr,
-    n: iptr,
-    scratch: ptr,
-) -> i64:
+def begin(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     """Checks the start against its closures, brings it onto them, and chooses a first step."""
     q = at(w, n[O_Q])
     v = at(w, n[O_V])
-    refresh(inputs, w[T], q, v, w, n, scratch)
+    refresh(e, w[T], q, v, w, n, scratch)
     if n[HAS_CLOSURE] > 0:
-        residuals(closure, w[T], q, v, w, n, scratch)
+        residuals(e, w[T], q, v, w, n, scratch)
         limit = w[START_TOLERANCE]
         if not (largest(n[NPHI], at(w, n[O_OUT])) <= limit * (1.0 + largest(n[NQ], q))):
             note_worst(0, w, n)
@@ -149,13 +114,13 @@ def begin(
         if not (largest(n[NC], at(w, n[O_OUT] + n[NPHI])) <= limit * (1.0 + largest(n[NV], v))):
             note_worst(1, w, n)
             return BAD_START_RATE
-        status = project(retract, closure, correct_q, correct_v, terms, w[T], q, v, w, n, scratch)
+        status = project(e, w[T], q, v, w, n, scratch)
         if status != GOOD:
             return status
     if n[NE] > 0:
-        first_signs(events, inputs, w, n, scratch)
+        first_signs(e, w, n, scratch)
     if n[IS_ADAPTIVE] > 0 and w[H_NEXT] <= 0.0:
-        status = first_step(rate, retract, terms, inputs, w, n, scratch)
+        status = first_step(e, w, n, scratch)
         if status != GOOD:
             return status
     n[PHASE] = ARRIVED
@@ -163,14 +128,12 @@ def begin(
 
 
 @loop
-def try_step(
-    rate: kernel, retract: kernel, terms: kernel, inputs: kernel, w: ptr, n: iptr, scratch: ptr
-) -> i64:
+def try_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     """One attempt: stages, new state, error; accepted, the phase moves on."""
     if n[STEPS] >= n[STEPS_ALLOWED]:
         return TOO_MANY_STEPS
     choose_step(w, n)
-    status = stages(rate, retract, terms, inputs, n[IS_FRESH], n[NS], w, n, scratch)
+    status = stages(e, n[IS_FRESH], n[NS], w, n, scratch)
     if status != GOOD and n[IS_ADAPTIVE] == 0:
         return status
     if status != GOOD and status != INCONSISTENT and status != NOT_FINITE:
@@ -198,8 +161,9 @@ def try_step(
 
 
 @loop
-def commit(retract: kernel, w: ptr, n: iptr, scratch: ptr) -> None:
+def commit(e: iptr, w: ptr, n: iptr, scratch: ptr) -> None:
     """The new state becomes the state: the chart moves there, the last stage may serve as first."""
+    retract = entry_at(e, E_RETRACT)
     nv = n[NV]
     y = at(w, n[O_Y])
     q = at(w, n[O_Q])
@@ -224,24 +188,14 @@ def commit(retract: kernel, w: ptr, n: iptr, scratch: ptr) -> None:
 
 
 @loop
-def settle_down(
-    retract: kernel,
-    closure: kernel,
-    correct_q: kernel,
-    correct_v: kernel,
-    terms: kernel,
-    inputs: kernel,
-    w: ptr,
-    n: iptr,
-    scratch: ptr,
-) -> i64:
+def settle_down(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     """The new state back on its closures; a state that moved needs its rate anew."""
     if n[HAS_CLOSURE] > 0:
         q = at(w, n[O_Q])
         v = at(w, n[O_V])
         before = n[PROJECTIONS]
-        refresh(inputs, w[T], q, v, w, n, scratch)
-        status = project(retract, closure, correct_q, correct_v, terms, w[T], q, v, w, n, scratch)
+        refresh(e, w[T], q, v, w, n, scratch)
+        status = project(e, w[T], q, v, w, n, scratch)
         if status != GOOD:
             return status
         if n[PROJECTIONS] > before:

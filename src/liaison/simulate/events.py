@@ -12,11 +12,12 @@ Source: CHA97, bracketing with inverse quadratic interpolation.
 
 from __future__ import annotations
 
-from liaison.program.loops import at, f64, i64, iptr, kernel, loop, ptr
+from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
 
 from .layout import (
     CHATTER,
     DETAIL,
+    E_EVENTS,
     EVENT_CAPACITY,
     FULL,
     GOOD,
@@ -68,31 +69,24 @@ EPSILON = 2.220446049250313e-16
 
 
 @loop
-def values(
-    retract: kernel,
-    events: kernel,
-    inputs: kernel,
-    theta: f64,
-    out: ptr,
-    w: ptr,
-    n: iptr,
-    scratch: ptr,
-) -> None:
+def values(e: iptr, theta: f64, out: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
     """The value of every event at the fraction θ of the step."""
+    events = entry_at(e, E_EVENTS)
     q = at(w, n[O_TQ])
     v = at(w, n[O_TV])
-    state_at(retract, theta, q, v, w, n, scratch)
+    state_at(e, theta, q, v, w, n, scratch)
     t = w[T] + theta * w[H]
-    refresh(inputs, t, q, v, w, n, scratch)
+    refresh(e, t, q, v, w, n, scratch)
     events(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, out, scratch)
 
 
 @loop
-def first_signs(events: kernel, inputs: kernel, w: ptr, n: iptr, scratch: ptr) -> None:
+def first_signs(e: iptr, w: ptr, n: iptr, scratch: ptr) -> None:
     """Signs and values of the events at the start of the run."""
+    events = entry_at(e, E_EVENTS)
     q = at(w, n[O_Q])
     v = at(w, n[O_V])
-    refresh(inputs, w[T], q, v, w, n, scratch)
+    refresh(e, w[T], q, v, w, n, scratch)
     events(w[T], q, v, at(w, n[O_U]), at(w, n[O_P]), q, at(w, n[O_BEFORE]), scratch)
     for i in range(n[NE]):
         w[n[O_SIGN] + i] = sign_of(w[n[O_BEFORE] + i])
@@ -106,9 +100,7 @@ def sign_of(x: f64) -> f64:
 
 @loop
 def locate(
-    retract: kernel,
-    events: kernel,
-    inputs: kernel,
+    e: iptr,
     event: i64,
     left: f64,
     right: f64,
@@ -120,7 +112,7 @@ def locate(
 ) -> f64:
     """θ between `left` and `right` where the event's value changes sign."""
     if f_right == 0.0:
-        return first_zero(retract, events, inputs, event, left, right, w, n, scratch)
+        return first_zero(e, event, left, right, w, n, scratch)
     out = at(w, n[O_PROBE])
     a = right
     b = left
@@ -132,7 +124,7 @@ def locate(
     tolerance = 2.0 * EPSILON * (1.0 + abs(w[T]) / w[H])
     for _ in range(100):
         x = a + part * (b - a)
-        values(retract, events, inputs, x, out, w, n, scratch)
+        values(e, x, out, w, n, scratch)
         fx = out[event]
         if (fx > 0.0 and fa > 0.0) or (fx < 0.0 and fa < 0.0):
             c = a
@@ -146,7 +138,7 @@ def locate(
         fa = fx
         limit = tolerance / max(abs(b - a), EPSILON * tolerance)
         if fa == 0.0:
-            return first_zero(retract, events, inputs, event, left, a, w, n, scratch)
+            return first_zero(e, event, left, a, w, n, scratch)
         if limit > 0.5:
             break
         part = guess(a, b, c, fa, fb, fc)
@@ -155,22 +147,12 @@ def locate(
 
 
 @loop
-def first_zero(
-    retract: kernel,
-    events: kernel,
-    inputs: kernel,
-    event: i64,
-    left: f64,
-    right: f64,
-    w: ptr,
-    n: iptr,
-    scratch: ptr,
-) -> f64:
+def first_zero(e: iptr, event: i64, left: f64, right: f64, w: ptr, n: iptr, scratch: ptr) -> f64:
     """The first θ at which the event's value is zero, as it is at `right` but not at `left`."""
     out = at(w, n[O_PROBE])
     for _ in range(52):
         middle = 0.5 * (left + right)
-        values(retract, events, inputs, middle, out, w, n, scratch)
+        values(e, middle, out, w, n, scratch)
         if out[event] == 0.0:
             right = middle
         else:
@@ -192,9 +174,7 @@ def guess(a: f64, b: f64, c: f64, fa: f64, fb: f64, fc: f64) -> f64:
 
 
 @loop
-def crossings(
-    retract: kernel, events: kernel, inputs: kernel, part: i64, w: ptr, n: iptr, scratch: ptr
-) -> None:
+def crossings(e: iptr, part: i64, w: ptr, n: iptr, scratch: ptr) -> None:
     """θ of every event that fires in one part of the step, NONE elsewhere."""
     left = float(part) / float(PARTS)
     right = float(part + 1) / float(PARTS)
@@ -202,14 +182,12 @@ def crossings(
     before = at(w, n[O_BEFORE_NEW])
     theta = at(w, n[O_THETA])
     sign = at(w, n[O_SIGN_NEW])
-    values(retract, events, inputs, right, after, w, n, scratch)
+    values(e, right, after, w, n, scratch)
     for i in range(n[NE]):
         theta[i] = NONE
         direction = float(n[n[M_DIRECTION] + i])
         if sign[i] * after[i] <= 0.0 and sign[i] != 0.0 and direction * sign[i] <= 0.0:
-            theta[i] = locate(
-                retract, events, inputs, i, left, right, before[i], after[i], w, n, scratch
-            )
+            theta[i] = locate(e, i, left, right, before[i], after[i], w, n, scratch)
             if w[T] == w[T_START] and theta[i] < STILL_THE_START:
                 theta[i] = NONE
         # a value that is not a number says nothing, and the old one stays
@@ -231,19 +209,7 @@ def earliest(w: ptr, n: iptr) -> i64:
 
 
 @loop
-def look_for_events(
-    retract: kernel,
-    closure: kernel,
-    correct_q: kernel,
-    correct_v: kernel,
-    terms: kernel,
-    events: kernel,
-    inputs: kernel,
-    w: ptr,
-    n: iptr,
-    scratch: ptr,
-    happened: ptr,
-) -> i64:
+def look_for_events(e: iptr, w: ptr, n: iptr, scratch: ptr, happened: ptr) -> i64:
     """Events of the step just taken, recorded; a stopping one shortens the step to its instant.
 
     Nothing is changed unless all is done, so a call that needs an entry can be repeated.
@@ -260,16 +226,14 @@ def look_for_events(
     stop = NONE
     for part in range(PARTS):
         if stop == NONE:
-            crossings(retract, events, inputs, part, w, n, scratch)
+            crossings(e, part, w, n, scratch)
             i = earliest(w, n)
             while i >= 0 and w[n[O_THETA] + i] <= stop + SAME_INSTANT:
                 theta = w[n[O_THETA] + i]
                 t = w[T] + theta * w[H]
-                state_at(retract, theta, q, v, w, n, scratch)
-                refresh(inputs, t, q, v, w, n, scratch)
-                status = project(
-                    retract, closure, correct_q, correct_v, terms, t, q, v, w, n, scratch
-                )
+                state_at(e, theta, q, v, w, n, scratch)
+                refresh(e, t, q, v, w, n, scratch)
+                status = project(e, t, q, v, w, n, scratch)
                 if status != GOOD:
                     return status
                 note(i, t, q, v, count, n, happened)

@@ -1,10 +1,12 @@
 """Where everything lies in the two arrays of a run: `w` (float64) and `n` (int64).
 
 All that a run knows is in these two arrays, so a copy of them is a checkpoint. The first slots
-have names; blocks follow, and `n` holds the offset of each. What needs not be kept between
-two calls (workspace of the kernel, matrices of the pivoted solver) lies in `scratch`.
+have names; blocks follow, and `n` holds the offset of each. What exists for positions and for
+velocities (a tolerance, an entry, a flag) lies side by side, velocities second. What needs not be
+kept between two calls (workspace of the kernel, matrices of the pivoted solver) is in `scratch`.
 
-Public names: the slots, phases and status codes below; Sizes, Arrays, allocate, dense_size.
+Public names: the slots, entries, phases and status codes below; Sizes, Arrays, allocate,
+dense_size.
 """
 
 from __future__ import annotations
@@ -60,6 +62,10 @@ O_BEFORE_NEW, O_PROBE, O_TABLES, O_GOOD = 71, 72, 73, 74
 M_SCALE, M_INPUT, M_TABLE, M_DIRECTION, M_STOPS, M_STREAK, M_FIRED = 75, 76, 77, 78, 79, 80, 81
 S_DENSE = 82
 INTS = 88
+
+# entries of the kernel, in the table of their addresses
+ENTRIES = ("rate", "retract", "closure", "correct_q", "correct_v", "terms", "events", "inputs")
+E_RATE, E_RETRACT, E_CLOSURE, E_CORRECT_Q, E_CORRECT_V, E_TERMS, E_EVENTS, E_INPUTS = range(8)
 
 # phases of a step
 START, TRY, EVENTS, SAMPLING, COMMIT, PROJECT, ARRIVED, FINISHED = 0, 1, 2, 3, 4, 5, 6, 7

@@ -1,6 +1,6 @@
 """The compiled time loop and the entries it calls, behind one Python call.
 
-Public names: ENTRIES, Machine, map_entry, over_states.
+Public names: Machine, map_entry, over_states.
 """
 
 from __future__ import annotations
@@ -19,10 +19,7 @@ from liaison.program.loops_compile import CompiledLoops, compile_loops
 from liaison.program.to_numpy import NumpyKernel
 
 from .advance import advance
-from .layout import CAPACITY, NC, S_DENSE, Arrays, dense_size
-
-ENTRIES = ("rate", "retract", "closure", "correct_q", "correct_v", "terms", "events", "inputs")
-"""What `advance` calls, in the order of its arguments."""
+from .layout import CAPACITY, ENTRIES, NC, S_DENSE, Arrays, dense_size
 
 
 @loop
@@ -60,8 +57,7 @@ class Machine:
 
     def __init__(self, arrays: Arrays, *, is_compiled: bool = True) -> None:
         self._is_compiled = is_compiled
-        missing: Any = 0 if is_compiled else _missing
-        self._entries: dict[str, Any] = dict.fromkeys(ENTRIES, missing)
+        self.addresses = np.zeros(len(ENTRIES), dtype=np.int64)
         self._kept: list[Kernel] = []
         self._work = 0
         self._call: Callable[..., int] = (
@@ -76,17 +72,15 @@ class Machine:
 
     def _with(self, arrays: Arrays) -> tuple[Arrays, tuple[Any, ...]]:
         a = arrays
-        listed = (a.w, a.n, a.scratch, a.records, a.happened)
-        places = [x.ctypes.data for x in listed] if self._is_compiled else listed
-        return arrays, (*(self._entries[name] for name in ENTRIES), *places)
+        listed = (self.addresses, a.w, a.n, a.scratch, a.records, a.happened)
+        return arrays, tuple(x.ctypes.data for x in listed) if self._is_compiled else listed
 
     def add(self, kernel: Kernel, *entries: str) -> None:
         """Makes entries of a kernel known to the loop, compiling them together."""
         if entries and hasattr(kernel, "compile"):
             kernel.compile(*entries)
         for name in entries:
-            found = kernel.address(name) if self._is_compiled else kernel.function(name)
-            self._entries[name] = found
+            self.addresses[ENTRIES.index(name)] = kernel.address(name)
         self._kept.append(kernel)
         self._work = max([self._work, *map(kernel.work_size, entries)])
         n = self.arrays.n
@@ -105,10 +99,6 @@ class Machine:
     def __call__(self, tries: int) -> int:
         """Goes on for at most `tries` steps; returns a status of `layout`."""
         return int(self._call(*self._bound[1], tries))
-
-
-def _missing(*_: Any) -> None:
-    raise AssertionError("an entry was called that was not announced")
 
 
 def map_entry(kernel: Kernel, entry: str, table: Array, p: Array, x: Array | None = None) -> Array:

@@ -19,22 +19,24 @@ from dataclasses import dataclass
 from typing import final
 
 from liaison.errors import SimulationError
-from liaison.program.loops import at, f64, i64, iptr, kernel, loop, ptr
+from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
 
 from .dense import largest, saddle
 from .layout import (
     DETAIL,
+    E_CLOSURE,
+    E_CORRECT_Q,
+    E_RETRACT,
+    E_TERMS,
     FALLBACKS,
     GOOD,
     HAS_CORRECT_Q,
-    HAS_CORRECT_V,
     HAS_MOVED,
     HAS_TERMS,
     ITERATIONS,
     LOST,
     NC,
     NEEDS_CORRECT_Q,
-    NEEDS_CORRECT_V,
     NEEDS_TERMS,
     NPHI,
     NQ,
@@ -99,42 +101,31 @@ class Projection:
 
 
 @loop
-def residuals(closure: kernel, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
+def residuals(e: iptr, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
     """Φ and G v − ν into the block OUT."""
+    closure = entry_at(e, E_CLOSURE)
     closure(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, at(w, n[O_OUT]), scratch)
 
 
 @loop
-def project(
-    retract: kernel,
-    closure: kernel,
-    correct_q: kernel,
-    correct_v: kernel,
-    terms: kernel,
-    t: f64,
-    q: ptr,
-    v: ptr,
-    w: ptr,
-    n: iptr,
-    scratch: ptr,
-) -> i64:
+def project(e: iptr, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     """q and v back to the closures, in place, where they are farther off than the tolerances."""
     if n[NC] == 0:
         return GOOD
     out = at(w, n[O_OUT])
-    residuals(closure, t, q, v, w, n, scratch)
+    residuals(e, t, q, v, w, n, scratch)
     worst = largest(n[NPHI], out)
     size = 1.0 + largest(n[NQ], q)
     n[HAS_MOVED] = 0
     if not (worst <= w[POSITION_TOLERANCE] * size):
-        status = newton(retract, closure, correct_q, terms, worst, size, t, q, v, w, n, scratch)
+        status = corrections(e, 0, worst, size, t, q, v, w, n, scratch)
         if status != GOOD:
             return status
-        residuals(closure, t, q, v, w, n, scratch)
+        residuals(e, t, q, v, w, n, scratch)
     worst = largest(n[NC], at(out, n[NPHI]))
     size = 1.0 + largest(n[NV], v)
     if not (worst <= w[VELOCITY_TOLERANCE] * size):
-        status = brake(closure, correct_v, terms, worst, size, t, q, v, w, n, scratch)
+        status = corrections(e, 1, worst, size, t, q, v, w, n, scratch)
         if status != GOOD:
             return status
     n[PROJECTIONS] += n[HAS_MOVED]
@@ -142,11 +133,9 @@ def project(
 
 
 @loop
-def newton(
-    retract: kernel,
-    closure: kernel,
-    correct_q: kernel,
-    terms: kernel,
+def corrections(
+    e: iptr,
+    level: i64,
     worst: f64,
     size: f64,
     t: f64,
@@ -156,93 +145,79 @@ def newton(
     n: iptr,
     scratch: ptr,
 ) -> i64:
-    """Newton corrections of q while they help; where one kind stalls, the other takes over."""
+    """Corrections of q (level 0) or v (level 1) while they help; if one kind stalls, the other."""
     has_switched = 0
     is_pivoted = 1 if n[PIVOTS_LEFT] > 0 else 0
-    nq = n[NQ]
-    delta = at(w, n[O_STAGE])
-    trial = at(w, n[O_TQ] + nq)
+    tolerance = w[POSITION_TOLERANCE + level] * size
     for _ in range(n[ITERATIONS]):
-        if worst <= w[POSITION_TOLERANCE] * size:
+        if worst <= tolerance:
             return GOOD
-        if is_pivoted == 1 and n[HAS_TERMS] == 0:
-            return NEEDS_TERMS
-        if is_pivoted == 0 and n[HAS_CORRECT_Q] == 0:
-            return NEEDS_CORRECT_Q
-        if is_pivoted == 0:
-            correct_q(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, delta, scratch)
-        else:
-            pivoted(terms, 0, t, q, v, delta, w, n, scratch)
-        retract(t, q, v, at(w, n[O_U]), at(w, n[O_P]), delta, trial, scratch)
-        residuals(closure, t, trial, v, w, n, scratch)
-        after = largest(n[NPHI], at(w, n[O_OUT]))
+        status = correction(e, level, is_pivoted, t, q, v, w, n, scratch)
+        if status != GOOD:
+            return status
+        after = residual_moved(e, level, t, q, v, w, n, scratch)
         has_stalled = 0 if after < STALL * worst else 1
-        if has_stalled == 1 and worst <= SLACK * w[POSITION_TOLERANCE] * size:
+        if has_stalled == 1 and worst <= SLACK * tolerance:
             return GOOD
         if after < worst:
             worst = after
-            n[HAS_MOVED] = 1
-            for i in range(nq):
-                q[i] = trial[i]
+            take(level, q, v, w, n)
         if has_stalled == 1:
             if has_switched == 1:
                 break
             has_switched = 1
             is_pivoted = 1 - is_pivoted
             n[FALLBACKS] += is_pivoted
-    return verdict(worst, size, 0, w, n)
+    return verdict(worst, size, level, w, n)
 
 
 @loop
-def brake(
-    closure: kernel,
-    correct_v: kernel,
-    terms: kernel,
-    worst: f64,
-    size: f64,
-    t: f64,
-    q: ptr,
-    v: ptr,
-    w: ptr,
-    n: iptr,
-    scratch: ptr,
+def correction(
+    e: iptr, level: i64, is_pivoted: i64, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr
 ) -> i64:
-    """Corrections of v while they help; where one kind stalls, the other takes over."""
-    has_switched = 0
-    is_pivoted = 1 if n[PIVOTS_LEFT] > 0 else 0
+    """δ into the block STAGE, from the generated entry or the pivoted solver; or what it needs."""
+    if is_pivoted == 1:
+        if n[HAS_TERMS] == 0:
+            return NEEDS_TERMS
+        pivoted(e, level, t, q, v, w, n, scratch)
+    else:
+        if n[HAS_CORRECT_Q + level] == 0:
+            return NEEDS_CORRECT_Q + level
+        correct = entry_at(e, E_CORRECT_Q + level)
+        correct(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, at(w, n[O_STAGE]), scratch)
+    return GOOD
+
+
+@loop
+def residual_moved(
+    e: iptr, level: i64, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr
+) -> f64:
+    """The largest residual after a move by δ; the state moved lies beside the trial state."""
     nv = n[NV]
     delta = at(w, n[O_STAGE])
-    trial = at(w, n[O_TV] + nv)
-    for _ in range(n[ITERATIONS]):
-        if worst <= w[VELOCITY_TOLERANCE] * size:
-            return GOOD
-        if is_pivoted == 1 and n[HAS_TERMS] == 0:
-            return NEEDS_TERMS
-        if is_pivoted == 0 and n[HAS_CORRECT_V] == 0:
-            return NEEDS_CORRECT_V
-        if is_pivoted == 0:
-            correct_v(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, delta, scratch)
-        else:
-            pivoted(terms, 1, t, q, v, delta, w, n, scratch)
-        for i in range(nv):
-            trial[i] = v[i] + delta[i]
-        residuals(closure, t, q, trial, w, n, scratch)
-        after = largest(n[NC], at(w, n[O_OUT] + n[NPHI]))
-        has_stalled = 0 if after < STALL * worst else 1
-        if has_stalled == 1 and worst <= SLACK * w[VELOCITY_TOLERANCE] * size:
-            return GOOD
-        if after < worst:
-            worst = after
-            n[HAS_MOVED] = 1
-            for i in range(nv):
-                v[i] = trial[i]
-        if has_stalled == 1:
-            if has_switched == 1:
-                break
-            has_switched = 1
-            is_pivoted = 1 - is_pivoted
-            n[FALLBACKS] += is_pivoted
-    return verdict(worst, size, 1, w, n)
+    if level == 0:
+        retract = entry_at(e, E_RETRACT)
+        moved_q = at(w, n[O_TQ] + n[NQ])
+        retract(t, q, v, at(w, n[O_U]), at(w, n[O_P]), delta, moved_q, scratch)
+        residuals(e, t, moved_q, v, w, n, scratch)
+        return largest(n[NPHI], at(w, n[O_OUT]))
+    moved_v = at(w, n[O_TV] + nv)
+    for i in range(nv):
+        moved_v[i] = v[i] + delta[i]
+    residuals(e, t, q, moved_v, w, n, scratch)
+    return largest(n[NC], at(w, n[O_OUT] + n[NPHI]))
+
+
+@loop
+def take(level: i64, q: ptr, v: ptr, w: ptr, n: iptr) -> None:
+    """The state moved becomes the state."""
+    n[HAS_MOVED] = 1
+    if level == 0:
+        for i in range(n[NQ]):
+            q[i] = w[n[O_TQ] + n[NQ] + i]
+    else:
+        for i in range(n[NV]):
+            v[i] = w[n[O_TV] + n[NV] + i]
 
 
 @loop
@@ -268,10 +243,9 @@ def note_worst(level: i64, w: ptr, n: iptr) -> None:
 
 
 @loop
-def pivoted(
-    terms: kernel, level: i64, t: f64, q: ptr, v: ptr, delta: ptr, w: ptr, n: iptr, scratch: ptr
-) -> None:
-    """δ of positions (level 0) or velocities (level 1) from the pivoted solver."""
+def pivoted(e: iptr, level: i64, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
+    """δ of positions (level 0) or velocities (level 1) into the block STAGE, pivoted."""
+    terms = entry_at(e, E_TERMS)
     nv = n[NV]
     nc = n[NC]
     nphi = n[NPHI]
@@ -295,4 +269,4 @@ def pivoted(
             right[k] = phi[nphi + k]
             for i in range(nv):
                 right[k] -= G[k * nv + i] * v[i]
-    saddle(nv, rows, M, G, f, right, delta, lam, at(n, DETAIL), at(lam, nc))
+    saddle(nv, rows, M, G, f, right, at(w, n[O_STAGE]), lam, at(n, DETAIL), at(lam, nc))

@@ -5,7 +5,7 @@ Public names: sample, arrive, keep.
 
 from __future__ import annotations
 
-from liaison.program.loops import at, f64, i64, iptr, kernel, loop, ptr
+from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
 from .layout import (
     CAPACITY,
@@ -57,13 +57,11 @@ def sample_time(k: i64, w: ptr, n: iptr) -> f64:
 
 
 @loop
-def record(
-    inputs: kernel, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr, records: ptr
-) -> None:
+def record(e: iptr, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr, records: ptr) -> None:
     """One row of the recording: t, q, v, u."""
     nq = n[NQ]
     nv = n[NV]
-    refresh(inputs, t, q, v, w, n, scratch)
+    refresh(e, t, q, v, w, n, scratch)
     row = at(records, n[RECORDED] * (1 + nq + nv + n[NU]))
     row[0] = t
     for i in range(nq):
@@ -76,18 +74,7 @@ def record(
 
 
 @loop
-def sample(
-    retract: kernel,
-    closure: kernel,
-    correct_q: kernel,
-    correct_v: kernel,
-    terms: kernel,
-    inputs: kernel,
-    w: ptr,
-    n: iptr,
-    scratch: ptr,
-    records: ptr,
-) -> i64:
+def sample(e: iptr, w: ptr, n: iptr, scratch: ptr, records: ptr) -> i64:
     """Records every instant asked for inside the step, from the dense output, projected."""
     q = at(w, n[O_TQ])
     v = at(w, n[O_TV])
@@ -98,19 +85,19 @@ def sample(
             break
         if n[RECORDED] >= n[CAPACITY]:
             return FULL
-        state_at(retract, (t - w[T]) / w[H], q, v, w, n, scratch)
-        refresh(inputs, t, q, v, w, n, scratch)
-        status = project(retract, closure, correct_q, correct_v, terms, t, q, v, w, n, scratch)
+        state_at(e, (t - w[T]) / w[H], q, v, w, n, scratch)
+        refresh(e, t, q, v, w, n, scratch)
+        status = project(e, t, q, v, w, n, scratch)
         if status != GOOD:
             return status
-        record(inputs, t, q, v, w, n, scratch, records)
+        record(e, t, q, v, w, n, scratch, records)
         n[NEXT_SAMPLE] += 1
     n[PHASE] = COMMIT
     return GOOD
 
 
 @loop
-def arrive(inputs: kernel, w: ptr, n: iptr, scratch: ptr, records: ptr) -> i64:
+def arrive(e: iptr, w: ptr, n: iptr, scratch: ptr, records: ptr) -> i64:
     """Records the state if it is asked for; says when the end or a control instant is reached."""
     t = w[T]
     ends = 1 if t >= w[T_END] or n[IS_STOPPING] > 0 else 0
@@ -125,7 +112,7 @@ def arrive(inputs: kernel, w: ptr, n: iptr, scratch: ptr, records: ptr) -> i64:
             return FULL
         if n[NEXT_SAMPLE] < n[SAMPLES] and t == sample_time(n[NEXT_SAMPLE], w, n):
             n[NEXT_SAMPLE] += 1
-        record(inputs, t, at(w, n[O_Q]), at(w, n[O_V]), w, n, scratch, records)
+        record(e, t, at(w, n[O_Q]), at(w, n[O_V]), w, n, scratch, records)
     keep(w, n)
     n[PHASE] = FINISHED if ends == 1 else TRY
     if ends == 0 and w[T] == w[T_CONTROL]:

@@ -13,12 +13,16 @@ Source: HNW1 §II.4 (error norm); HLW §IV.8 (Lie-group methods through a local 
 
 from __future__ import annotations
 
-from liaison.program.loops import at, f64, i64, iptr, kernel, loop, ptr
+from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
 
 from .dense import largest, saddle
 from .layout import (
     ATOL,
     DETAIL,
+    E_INPUTS,
+    E_RATE,
+    E_RETRACT,
+    E_TERMS,
     EVALUATIONS,
     FALLBACKS,
     GOOD,
@@ -86,8 +90,9 @@ def look_up(count: i64, table: ptr, t: f64) -> f64:
 
 
 @loop
-def refresh(inputs: kernel, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
+def refresh(e: iptr, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
     """Inputs given as tables, then those given as formulas, evaluated into u."""
+    inputs = entry_at(e, E_INPUTS)
     u = at(w, n[O_U])
     for i in range(n[NT]):
         place = at(n, n[M_TABLE] + 3 * i)
@@ -100,19 +105,10 @@ def refresh(inputs: kernel, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: pt
 
 
 @loop
-def derivative(
-    rate: kernel,
-    retract: kernel,
-    terms: kernel,
-    inputs: kernel,
-    t: f64,
-    y: ptr,
-    k: ptr,
-    w: ptr,
-    n: iptr,
-    scratch: ptr,
-) -> i64:
+def derivative(e: iptr, t: f64, y: ptr, k: ptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     """k = (ξ̇, v̇, residual) at y = (ξ, v) in the chart of the step; GOOD, or why not."""
+    rate = entry_at(e, E_RATE)
+    retract = entry_at(e, E_RETRACT)
     nv = n[NV]
     q0 = at(w, n[O_Q])
     v = at(y, nv)
@@ -121,9 +117,9 @@ def derivative(
     if n[INPUTS_READ_Q] > 0:
         q = at(w, n[O_TQ])
         retract(t, q0, v, u, p, y, q, scratch)
-        refresh(inputs, t, q, v, w, n, scratch)
+        refresh(e, t, q, v, w, n, scratch)
     else:
-        refresh(inputs, t, q0, v, w, n, scratch)
+        refresh(e, t, q0, v, w, n, scratch)
     n[EVALUATIONS] += 1
     rate(t, q0, v, u, p, y, k, scratch)
     limit = w[RESIDUAL_TOLERANCE]
@@ -131,14 +127,14 @@ def derivative(
         return GOOD
     if k[2 * nv] <= limit * (1.0 + largest(nv, at(k, nv))):
         return GOOD
-    return solved_again(retract, terms, t, y, k, w, n, scratch)
+    return solved_again(e, t, y, k, w, n, scratch)
 
 
 @loop
-def solved_again(
-    retract: kernel, terms: kernel, t: f64, y: ptr, k: ptr, w: ptr, n: iptr, scratch: ptr
-) -> i64:
+def solved_again(e: iptr, t: f64, y: ptr, k: ptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     """v̇ in k anew, by the pivoted solver; kept if it misses the closures less than before."""
+    retract = entry_at(e, E_RETRACT)
+    terms = entry_at(e, E_TERMS)
     if n[HAS_TERMS] == 0:
         return NEEDS_TERMS
     nv = n[NV]
@@ -171,17 +167,7 @@ def solved_again(
 
 
 @loop
-def stages(
-    rate: kernel,
-    retract: kernel,
-    terms: kernel,
-    inputs: kernel,
-    first: i64,
-    last: i64,
-    w: ptr,
-    n: iptr,
-    scratch: ptr,
-) -> i64:
+def stages(e: iptr, first: i64, last: i64, w: ptr, n: iptr, scratch: ptr) -> i64:
     """Stages `first` to `last` − 1 of the step of size w[H]; GOOD, or why not."""
     nv = n[NV]
     h = w[H]
@@ -190,7 +176,7 @@ def stages(
         combine(h, i, at(w, n[O_A] + i * n[NS]), y, w, n)
         k = at(w, n[O_K] + i * (2 * nv + 1))
         t = w[T] + w[n[O_C] + i] * h
-        status = derivative(rate, retract, terms, inputs, t, y, k, w, n, scratch)
+        status = derivative(e, t, y, k, w, n, scratch)
         if status != GOOD:
             return status
     return GOOD
@@ -273,8 +259,9 @@ def interpolate(theta: f64, y: ptr, w: ptr, n: iptr) -> None:
 
 
 @loop
-def state_at(retract: kernel, theta: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
+def state_at(e: iptr, theta: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
     """q, v at the fraction θ of the step under way."""
+    retract = entry_at(e, E_RETRACT)
     nv = n[NV]
     y = at(w, n[O_STAGE])
     interpolate(theta, y, w, n)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import isfinite, pow
 
-from liaison.program.loops import at, f64, i64, iptr, kernel, loop, ptr
+from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
 from .layout import (
     ATOL,
@@ -47,9 +47,7 @@ ROUNDING = 8.9e-16  # relative; steps of the size of time's rounding are refused
 
 
 @loop
-def first_step(
-    rate: kernel, retract: kernel, terms: kernel, inputs: kernel, w: ptr, n: iptr, scratch: ptr
-) -> i64:
+def first_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     """A first step from the sizes of y, ẏ and ÿ, measured by the tolerances."""
     nv = n[NV]
     y = at(w, n[O_STAGE])
@@ -59,7 +57,7 @@ def first_step(
     for i in range(nv):
         y[i] = 0.0
         y[nv + i] = v[i]
-    status = derivative(rate, retract, terms, inputs, w[T], y, k0, w, n, scratch)
+    status = derivative(e, w[T], y, k0, w, n, scratch)
     if status != GOOD:
         return status
     d0 = 0.0
@@ -73,7 +71,7 @@ def first_step(
     h = min(h, w[H_MAX])
     for i in range(2 * nv):
         y[i] += h * k0[i]
-    status = derivative(rate, retract, terms, inputs, w[T] + h, y, k1, w, n, scratch)
+    status = derivative(e, w[T] + h, y, k1, w, n, scratch)
     if status != GOOD:
         return status
     d2 = 0.0
