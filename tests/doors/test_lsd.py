@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from liaison.errors import LiaisonError
+from liaison.errors import LiaisonError, TextError
 from liaison.expr import PI, evaluate, symbol, symbols_of, to_text
 from liaison.formats import read, read_lsd, read_value
 from liaison.model import (
@@ -443,6 +443,22 @@ def test_parameters_inputs_outputs_and_events():
     assert evaluate([output.formula], values)[0] == pytest.approx(6e-3)
     found = [(e.name, e.direction, e.action) for e in mechanism.events]
     assert found == [("e", 1, "stop"), ("f", -1, "record"), ("g", 0, "record")]
+
+
+def test_events_and_outputs_may_name_outputs_as_quantities():
+    mechanism = with_base(
+        "event e when double - 90 deg rising ; output double = 2*turn in deg ; output turn = A ;"
+    )
+    (event,), (double, turn) = mechanism.events, mechanism.outputs
+    A = symbol("A")
+    assert (turn.formula, double.unit) == (A, "deg")
+    assert evaluate([event.formula, double.formula], {A: 1.0}) == pytest.approx(
+        [2 - math.pi / 2, math.degrees(2)]
+    )
+    with pytest.raises(TextError, match="'x' is defined by itself: x → y → x"):
+        with_base("output x = y ; output y = x + A ;")
+    with pytest.raises(TextError, match="'A' is a coordinate; bodies, frames and parameters"):
+        with_base("output h = A ; parameter p = 2*h ;")
 
 
 def test_outputs_get_the_unit_of_their_formula():

@@ -154,6 +154,16 @@ def test_formulas_may_use_everything_that_is_declared():
     assert mechanism.parameters[1].value is None
 
 
+def test_events_and_outputs_may_name_outputs():
+    high, low, event = symbol("high"), symbol("low"), Event("e", symbol("high") - symbol("low"))
+    outputs = (Output("high", 2 * low + t), Output("low", A * m), Output("plain", 1))
+    made = arm(outputs=outputs, events=(event,), parameters=(Parameter("m", 1),))
+    assert [x.formula for x in made.outputs] == [2 * (A * m) + t, A * m, 1]
+    assert made.events[0].formula is 2 * (A * m) + t - A * m
+    assert replace(made, name="again").events == made.events
+    assert outputs[1] * 2 + high is 2 * low + high
+
+
 def test_rates_of_quaternion_components_may_be_used():
     mechanism = with_joints(Joint("C", Spherical(), Marker("sled"), Marker("ground")))
     output = Output("o", symbol("C.qw'") * symbol("C.wx"))
@@ -373,6 +383,18 @@ REFUSALS = {
         lambda: Input("u", "N", Parameter("m", 2)),
         "the default of input 'u' is the formula m; it must be a number. Use the formula "
         "itself where the value is meant: it follows what it is made of.",
+    ),
+    "an output made of itself": (
+        lambda: arm(
+            outputs=(Output("h", A + 1), Output("a", symbol("b")), Output("b", symbol("a")))
+        ),
+        "output 'a' is made of itself by way of 'b'; write it in terms of coordinates, speeds, "
+        "inputs and parameters.",
+    ),
+    "an effort made of an output": (
+        lambda: arm(forces=(Law("push", Coordinate("A"), symbol("h")),), outputs=(Output("h", A),)),
+        "force 'push' depends on 'h'; it may depend on time, parameters, inputs, coordinates and "
+        "speeds only.",
     ),
     "a direction that is none": (
         lambda: Event("e", A, 2),

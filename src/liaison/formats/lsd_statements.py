@@ -186,11 +186,13 @@ class Statements:
 
     def _output(self, statement: Node, place: Place) -> None:
         name = self.book.declare(str(statement.parts[1]), place)
+        self.book.lets[name] = statement.parts[2]  # for events and other outputs, in SI
         self.later.append(lambda: self.outputs.append(self.output(statement, name, place)))
 
     def output(self, statement: Node, name: str, place: Place) -> Output:
         """A formula to be recorded, in SI or in the unit behind 'in'."""
-        value = self.quantity(statement.parts[2], name, f"output {name!r}")
+        found = self.book.values.get(name) or self.book.value_of_let(name)
+        value = self.scalar(found, statement.parts[2], f"output {name!r}")
         if len(statement.parts) < 4:
             return Output(name, value.value, si_unit(value.dimension), place=place)
         token = statement.parts[3].parts[0]
@@ -276,7 +278,10 @@ class Statements:
 
     def quantity(self, node: Node, path: str, what: str) -> Quantity:
         """The scalar of a formula."""
-        value: Value = value_of(node, self.book, Where(path))
+        return self.scalar(value_of(node, self.book, Where(path)), node, what)
+
+    def scalar(self, value: Value, node: Node, what: str) -> Quantity:
+        """The value of a formula, which must be a scalar."""
         if isinstance(value, Quantity):
             return value
         raise TextError(

@@ -185,7 +185,7 @@ def check_formulas(m: Described) -> None:
         for x in symbols_of([as_expr(f) for f in formulas if isinstance(f, Expr)]):
             if x.name in scopes[scope]:
                 continue
-            if x.name in scopes["anything"]:
+            if x.name in scopes["outputs"]:
                 raise ModelError(
                     f"{what} depends on '{x.name}'; it may depend on {_SCOPES[scope]} only.",
                     place=place,
@@ -200,6 +200,7 @@ _SCOPES = {
     "positions": "time, parameters and coordinates",
     "motion": "time, parameters, coordinates and speeds",
     "anything": "time, parameters, inputs, coordinates and speeds",
+    "outputs": "time, parameters, inputs, coordinates, speeds and outputs",
 }
 
 
@@ -209,12 +210,14 @@ def known_symbols(m: Described) -> dict[str, set[str]]:
     positions = {x for joint in m.joints for x in joint.coordinates}
     speeds = {x for joint in m.joints for x in joint.speeds} | {f"{x}'" for x in positions}
     time = parameters | {"t"}
+    anything = time | positions | speeds | {i.name for i in m.inputs}
     return {
         "parameters": parameters,
         "time": time,
         "positions": time | positions,
         "motion": time | positions | speeds,
-        "anything": time | positions | speeds | {i.name for i in m.inputs},
+        "anything": anything,
+        "outputs": anything | {output.name for output in m.outputs},
     }
 
 
@@ -250,7 +253,7 @@ def _formulas(m: Described) -> Iterable[tuple[str, tuple[Any, ...], str, Place |
     seen: tuple[Event | Output, ...] = (*m.events, *m.outputs)
     for record in seen:
         what = f"{type(record).__name__.lower()} '{record.name}'"
-        yield what, (record.formula,), "anything", record.place
+        yield what, (record.formula,), "outputs", record.place
 
 
 _CONSTRAINT_SCOPE: Mapping[type, str] = {

@@ -20,6 +20,7 @@ from .contacts import OneSided
 from .forces import Force
 from .markers import Marker
 from .records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
+from .wishes import spelled_out
 
 __all__ = [
     "GROUND",
@@ -40,7 +41,8 @@ __all__ = [
 class Mechanism:
     """Bodies and what holds them together (mécanisme): the description, never a result.
 
-    Ground comes first; it is added where it was left out.
+    Ground comes first; it is added where it was left out. Outputs that events and other outputs
+    name are spelled out there.
     """
 
     name: str
@@ -65,6 +67,10 @@ class Mechanism:
         object.__setattr__(self, "bodies", grounds + others)
         for check in CHECKS:
             check(self)
+        for kind, found in zip(
+            ("outputs", "events"), spelled_out(self.outputs, self.events), strict=True
+        ):
+            object.__setattr__(self, kind, found)
 
     def body(self, name: str) -> Body:
         """The body of that name."""

@@ -231,8 +231,8 @@ class Event:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Output:
-    """A formula the author wants to see over time, with its unit."""
+class Output(Symbolic):
+    """A formula the author wants to see over time, with its unit; events may name it."""
 
     name: str
     formula: Any

@@ -18,7 +18,6 @@ from liaison.errors import ModelError, Place
 from liaison.expr import Expr, symbol
 from liaison.spatial import Scalar
 
-
 Operator: TypeAlias = Callable[[Any, Any], Expr]
 
 
