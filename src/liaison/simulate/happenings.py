@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from liaison.errors import NamingError, SimulationError
-from liaison.program import Entry, Program
+from liaison.program import Program
+from liaison.program.extend import extended
 
-from .inputs import Inputs, is_formula, resolve
+from .inputs import Inputs, is_formula
 
 DIRECTIONS = {"rising": 1, "falling": -1, "any": 0, "both": 0, 1: 1, -1: -1, 0: 0, None: 0}
 
@@ -102,16 +103,10 @@ def quantities(program: Program) -> dict[str, Any]:
 
 def extra_program(program: Program, inputs: Inputs, stops: tuple[Any, ...]) -> Program | None:
     """A small program with what the run adds: formulas of inputs, stop conditions."""
-    entries: dict[str, Entry] = {}
-    places = dict(program.inputs)
+    entries: dict[str, tuple[Any, ...]] = {}
     if inputs.formulas:
-        formulas = tuple(formula for _, formula in inputs.formulas)
-        places |= resolve(program, formulas)
-        entries["inputs"] = Entry("inputs", formulas)
+        entries["inputs"] = tuple(formula for _, formula in inputs.formulas)
     if stops:
         own = program.entries["events"].outputs if _own(program) else ()
-        places |= resolve(program, stops)
-        entries["events"] = Entry("events", (*own, *stops))
-    if not entries:
-        return None
-    return Program(f"{program.name}, extras", entries, places, program.sizes)
+        entries["events"] = (*own, *stops)
+    return extended(program, **entries) if entries else None

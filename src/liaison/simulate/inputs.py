@@ -2,18 +2,19 @@
 
     inputs={"motor": 3.0, "brake": -2 * A_rate, "wind": (times, values), "servo": (0.01, control)}
 
-A formula may use the labels of the mechanism. A table is (times, values), joined by a natural
-cubic spline, or (times, values, "linear"); outside its times the end values hold. A `Table` of
-formulas is taken as a function of time. A controller is (period, f): f(t, state) is called every
-period [s] from the start on, its value held in between; what it raises ends the run.
+A formula may use the labels of the mechanism, other inputs among them. A table is (times, values),
+joined by a natural cubic spline, or (times, values, "linear"); outside its times the end values
+hold. A `Table` of formulas is taken as a function of time. A controller is (period, f):
+f(t, state) is called every period [s] from the start on, its value held in between; what it raises
+ends the run.
 
-Public names: Table, Controller, Inputs, inputs_of, cubic_pieces, linear_pieces, resolve.
+Public names: Controller, Inputs, inputs_of, is_formula.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
@@ -22,23 +23,12 @@ import numpy as np
 from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Program
+from liaison.program.extend import interwoven, over_time, time_of
 
 Control: TypeAlias = Callable[[float, State], float]
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A piecewise cubic over time for one input: knots, and four coefficients a piece."""
-
-    slot: int
-    knots: Array
-    pieces: Array
-
-    @property
-    def data(self) -> Array:
-        """Knots, then coefficients, as the loop reads them."""
-        return np.concatenate([self.knots, self.pieces.ravel()])
+KINDS = ("cubic", "linear")
+"""How the points of a table are joined."""
 
 
 @final
@@ -70,7 +60,6 @@ class Inputs:
 
     held: Array
     formulas: tuple[tuple[int, Any], ...] = ()
-    tables: tuple[Table, ...] = ()
     controllers: tuple[Controller, ...] = ()
 
 
@@ -81,62 +70,29 @@ def inputs_of(program: Program, given: Mapping[str, Any] | None) -> Inputs:
     held = np.zeros(nu)
     default = np.asarray(program.defaults.get("u", ()), dtype=float)
     held[: default.size] = default
-    formulas: list[tuple[int, Any]] = []
-    tables: list[Table] = []
+    formulas: dict[int, Any] = {}
     controllers: list[Controller] = []
     for name, value in (given or {}).items():
         if name not in labels:
             raise NamingError.unknown("input", name, labels)
         slot = labels.index(name)
         if is_formula(value):
-            formulas.append((slot, value))
+            formulas[slot] = value
         elif callable(value) and hasattr(value, "breaks"):
-            formulas.append((slot, value(_time(program))))
+            formulas[slot] = value(time_of(program))
         elif isinstance(value, tuple | list) and len(value) == 2 and callable(value[1]):
             controllers.append(Controller(name, slot, _period(name, value[0]), value[1]))
         elif isinstance(value, tuple | list) and len(value) in (2, 3):
-            tables.append(_table(name, slot, *value))
+            formulas[slot] = _table(program, name, *value)
         else:
             held[slot] = _number(name, value)
-    return Inputs(held, tuple(formulas), tuple(tables), tuple(controllers))
-
-
-def _time(program: Program) -> Any:
-    """The symbol of time."""
-    return next(symbol for symbol, place in program.inputs.items() if place[0] == "t")
+    found = zip(formulas, interwoven(program, formulas), strict=True)
+    return Inputs(held, tuple(found), tuple(controllers))
 
 
 def is_formula(value: Any) -> bool:
     """True for an expression (anything with an operation and its arguments)."""
     return hasattr(value, "op") and hasattr(value, "args")
-
-
-def resolve(program: Program, formulas: Iterable[Any]) -> dict[Any, tuple[str, int]]:
-    """The place of every symbol the formulas use: the program's own symbols, or labels by name."""
-    named = {"t": ("t", 0)}
-    for array in ("p", "u", "v", "q"):
-        for index, label in enumerate(program.labels.get(array, ())):
-            named[label.name] = (array, index)
-    places: dict[Any, tuple[str, int]] = {}
-    for symbol in _symbols(formulas):
-        if symbol in program.inputs:
-            places[symbol] = program.inputs[symbol]
-        elif symbol.name in named:
-            places[symbol] = named[symbol.name]
-        else:
-            raise NamingError.unknown("coordinate, rate, parameter or input", symbol.name, named)
-    return places
-
-
-def _symbols(formulas: Iterable[Any]) -> list[Any]:
-    seen: dict[Any, None] = {}
-    stack = list(formulas)
-    while stack:
-        node = stack.pop()
-        if node not in seen:
-            seen[node] = None
-            stack.extend(node.args)
-    return sorted((x for x in seen if x.op == "symbol"), key=lambda x: str(x.name))
 
 
 def _number(name: str, value: Any) -> float:
@@ -161,7 +117,7 @@ def _period(name: str, value: Any) -> float:
     return period
 
 
-def _table(name: str, slot: int, times: Any, values: Any, kind: str = "cubic") -> Table:
+def _table(program: Program, name: str, times: Any, values: Any, kind: str = "cubic") -> Any:
     x, y = np.asarray(times, dtype=float), np.asarray(values, dtype=float)
     if x.ndim != 1 or x.shape != y.shape or x.size == 0:
         raise SimulationError(
@@ -171,44 +127,8 @@ def _table(name: str, slot: int, times: Any, values: Any, kind: str = "cubic") -
         raise SimulationError(f"the table of input {name!r} holds a number that is not finite.")
     if np.any(np.diff(x) <= 0):
         raise SimulationError(f"the times of the table of input {name!r} do not increase.")
-    kinds = {"linear": linear_pieces, "cubic": cubic_pieces}
-    if kind not in kinds:
-        raise NamingError.unknown("kind of table", kind, kinds)
-    return Table(slot, x, kinds[kind](x, y))
-
-
-def linear_pieces(x: Array, y: Array) -> Array:
-    """Coefficients of straight pieces through the points, shape (n, 4)."""
-    slope = np.append(np.diff(y) / np.diff(x), 0.0)
-    return np.column_stack([y, slope, np.zeros_like(y), np.zeros_like(y)])
-
-
-def cubic_pieces(x: Array, y: Array) -> Array:
-    """Coefficients of the natural cubic spline through the points, shape (n, 4).
-
-    The same spline as a table in a formula (`liaison.expr.Table`).
-    """
-    if x.size < 3:
-        return linear_pieces(x, y)
-    h, slope = np.diff(x), np.diff(y) / np.diff(x)
-    second = _second_derivatives(h, slope)
-    pieces = np.zeros((x.size, 4))
-    pieces[:, 0] = y
-    pieces[:-1, 1] = slope - h * (2 * second[:-1] + second[1:]) / 6
-    pieces[:-1, 2] = second[:-1] / 2
-    pieces[:-1, 3] = np.diff(second) / (6 * h)
-    return pieces
-
-
-def _second_derivatives(h: Array, slope: Array) -> Array:
-    """Second derivatives at the knots: zero at the ends, the slope continuous inside."""
-    middle, right = 2 * (h[:-1] + h[1:]), 6 * np.diff(slope)
-    # a tridiagonal system with h beside the diagonal, eliminated downwards
-    for i in range(1, middle.size):
-        factor = h[i] / middle[i - 1]
-        middle[i] -= factor * h[i]
-        right[i] -= factor * right[i - 1]
-    m = np.zeros(h.size + 1)
-    for i in range(middle.size - 1, -1, -1):
-        m[i + 1] = (right[i] - h[i + 1] * m[i + 2]) / middle[i]
-    return m
+    if kind not in KINDS:
+        raise NamingError.unknown("kind of table", kind, KINDS)
+    if x.size == 1:  # one value, held on both sides
+        x, y = np.array([x[0], x[0] + 1.0]), np.repeat(y, 2)
+    return over_time(program, x, y, kind)

@@ -30,7 +30,7 @@ PERIOD, WORST, START_TOLERANCE, T_GOOD = 18, 19, 20, 21
 FLOATS = 24
 
 # named slots of n: sizes and choices
-NQ, NV, NU, NC, NPHI, NE, NS, ND, NI, NT = 0, 1, 2, 3, 4, 5, 6, 7, 8, 22
+NQ, NV, NU, NC, NPHI, NE, NS, ND, NI = 0, 1, 2, 3, 4, 5, 6, 7, 8
 REUSES_LAST, IS_ADAPTIVE, INPUTS_READ_Q, RECORDS_STEPS, SAMPLES, GRID = 9, 10, 11, 12, 13, 14
 ITERATIONS, STEPS_ALLOWED, ORDER = 15, 16, 17
 HAS_CLOSURE, HAS_CORRECT_Q, HAS_CORRECT_V, HAS_TERMS, RECORDS_END = 18, 19, 20, 21, 23
@@ -58,8 +58,8 @@ RECORDED, CAPACITY, HAPPENED, EVENT_CAPACITY, RECORDED_BEFORE, HAPPENED_BEFORE =
 O_Q, O_V, O_U, O_P, O_K, O_Y, O_STAGE, O_TQ, O_TV, O_OUT = 48, 49, 50, 51, 52, 53, 54, 55, 56, 57
 O_A, O_B, O_E, O_C, O_DENSE, O_GRID, O_FORMULAS = 58, 59, 60, 61, 62, 63, 64
 O_SIGN, O_SIGN_NEW, O_BEFORE, O_AFTER, O_THETA, O_STREAK = 65, 66, 67, 68, 69, 70
-O_BEFORE_NEW, O_PROBE, O_TABLES, O_GOOD = 71, 72, 73, 74
-M_SCALE, M_INPUT, M_TABLE, M_DIRECTION, M_STOPS, M_STREAK, M_FIRED = 75, 76, 77, 78, 79, 80, 81
+O_BEFORE_NEW, O_PROBE, O_GOOD = 71, 72, 74
+M_SCALE, M_INPUT, M_DIRECTION, M_STOPS, M_STREAK, M_FIRED = 75, 76, 78, 79, 80, 81
 S_DENSE = 82
 INTS = 88
 
@@ -93,8 +93,6 @@ class Sizes:
     nphi: int = 0
     events: int = 0
     formulas: int = 0
-    tables: int = 0
-    table_data: int = 0
     grid: int = 0
 
 
@@ -122,11 +120,11 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
         O_GRID: s.grid, O_FORMULAS: s.formulas,
         O_SIGN: s.events, O_SIGN_NEW: s.events, O_BEFORE: s.events, O_AFTER: s.events,
         O_THETA: s.events, O_STREAK: s.events, O_BEFORE_NEW: s.events, O_PROBE: s.events,
-        O_TABLES: s.table_data, O_GOOD: s.nq + s.nv,
+        O_GOOD: s.nq + s.nv,
     }  # fmt: skip
     maps = {
         M_SCALE: s.nv, M_INPUT: s.formulas, M_DIRECTION: s.events, M_STOPS: s.events,
-        M_STREAK: s.events, M_FIRED: s.events, M_TABLE: 3 * s.tables,
+        M_STREAK: s.events, M_FIRED: s.events,
     }  # fmt: skip
     offsets: dict[int, int] = {}
     floats, ints = _place(blocks, FLOATS, offsets), _place(maps, INTS, offsets)
@@ -157,7 +155,7 @@ def _place(blocks: dict[int, int], start: int, offsets: dict[int, int]) -> int:
 
 def _fill_sizes(n: NDArray[np.int64], s: Sizes, tableau: Tableau) -> None:
     n[[NQ, NV, NU, NC, NPHI]] = s.nq, s.nv, s.nu, s.nc, s.nphi
-    n[[NE, NI, NT]] = s.events, s.formulas, s.tables
+    n[[NE, NI]] = s.events, s.formulas
     n[[NS, ND, GRID, ORDER]] = tableau.stages, len(tableau.dense[0]), s.grid, tableau.order
     n[[REUSES_LAST, IS_ADAPTIVE]] = tableau.reuses_last, tableau.is_adaptive
     n[n[M_SCALE] : n[M_SCALE] + s.nv] = -1

@@ -132,8 +132,7 @@ def arrays_of(plan: Plan) -> Arrays:
     sizes = Sizes(
         nq=plan.size("nq"), nv=plan.size("nv"), nu=inputs.held.size, np=plan.parameters.size,
         nc=plan.size("nc"), nphi=plan.program.sizes.get("nphi", plan.size("nc")),
-        events=len(plan.events), formulas=len(inputs.formulas), tables=len(inputs.tables),
-        table_data=sum(table.data.size for table in inputs.tables), grid=grid.size,
+        events=len(plan.events), formulas=len(inputs.formulas), grid=grid.size,
     )  # fmt: skip
     capacity = min(samples + 2, 65536) if samples else FIRST_CAPACITY
     kept = max(EVENTS_KEPT, at.PARTS * len(plan.events)) if plan.events else 0
@@ -183,13 +182,6 @@ def _fill_inputs(arrays: Arrays, plan: Plan) -> None:
         n[n[at.M_INPUT] + k] = slot
     if inputs.formulas and plan.added is not None:
         n[at.INPUTS_READ_Q] = plan.added.program.reads("inputs")["q"] > 0
-    offset = 0
-    for k, table in enumerate(inputs.tables):
-        place = n[at.M_TABLE] + 3 * k
-        n[place : place + 3] = table.slot, table.knots.size, offset
-        offset += table.data.size
-    if inputs.tables:
-        _put(arrays, at.O_TABLES, np.concatenate([table.data for table in inputs.tables]))
 
 
 def _put(arrays: Arrays, slot: int, values: Array) -> None:

@@ -5,7 +5,7 @@ integrated with ξ̇, v̇ from the entry `rate`. Where its residual tells that t
 lost accuracy, the pivoted solver takes over for that stage. At ξ = 0 the local rate ξ̇ is v, so the
 last stage of a step can be the first of the next one.
 
-Public names: CONSISTENCY, look_up, refresh, derivative, stages, new_state, size_of, error_norm,
+Public names: CONSISTENCY, refresh, derivative, stages, new_state, size_of, error_norm,
 interpolate, state_at.
 
 Source: HNW1 §II.4 (error norm); HLW §IV.8 (Lie-group methods through a local chart).
@@ -32,7 +32,6 @@ from .layout import (
     IS_IN_DOUBT,
     M_INPUT,
     M_SCALE,
-    M_TABLE,
     NC,
     ND,
     NEEDS_TERMS,
@@ -40,7 +39,6 @@ from .layout import (
     NOT_FINITE,
     NPHI,
     NS,
-    NT,
     NV,
     O_A,
     O_B,
@@ -52,7 +50,6 @@ from .layout import (
     O_P,
     O_Q,
     O_STAGE,
-    O_TABLES,
     O_TQ,
     O_U,
     O_V,
@@ -70,34 +67,11 @@ CONSISTENCY = 1e-6
 
 
 @loop
-def look_up(count: i64, table: ptr, t: f64) -> f64:
-    """Value at t of a piecewise cubic: `count` knots, then 4 coefficients each; ends are held."""
-    low = 0
-    high = count - 1
-    if not (t > table[0]):
-        return float(table[count])
-    if t >= table[high]:
-        return float(table[count + 4 * high])
-    while high - low > 1:
-        middle = (low + high) // 2
-        if table[middle] <= t:
-            low = middle
-        else:
-            high = middle
-    c = at(table, count + 4 * low)
-    s = t - table[low]
-    return float(c[0] + s * (c[1] + s * (c[2] + s * c[3])))
-
-
-@loop
 def refresh(e: iptr, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
-    """Inputs given as tables, then those given as formulas, evaluated into u."""
-    inputs = entry_at(e, E_INPUTS)
-    u = at(w, n[O_U])
-    for i in range(n[NT]):
-        place = at(n, n[M_TABLE] + 3 * i)
-        u[place[0]] = look_up(place[1], at(w, n[O_TABLES] + place[2]), t)
+    """Inputs given by formulas, evaluated into u."""
     if n[NI] > 0:
+        inputs = entry_at(e, E_INPUTS)
+        u = at(w, n[O_U])
         out = at(w, n[O_FORMULAS])
         inputs(t, q, v, u, at(w, n[O_P]), q, out, scratch)
         for i in range(n[NI]):
