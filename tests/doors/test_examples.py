@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from liaison.corridor import simulate
+from liaison.corridor import check, simulate
+from liaison.errors import DerivationError
 from liaison.expr import to_text
 from liaison.formats import read
 from liaison.model import Composition, Fixed, Free, Law, PointWrench, Revolute, Spherical
@@ -29,14 +30,66 @@ COUNTS = {
     "gimbals": (3, 3, 0, 3),
     "satellite": (4, 4, 0, 9),
     "arm7": (9, 9, 0, 7),
+    "slider_crank_offset": (3, 4, 1, 3),
+    "bennett": (3, 4, 1, 3),
+    "goldberg": (4, 5, 1, 4),
+    "bricard_line": (5, 6, 1, 5),
+    "bricard_trihedral": (5, 6, 1, 5),
+    "sarrus": (5, 6, 1, 5),
+    "double_cardan": (5, 6, 1, 5),
+    "saliere": (3, 4, 1, 4),
+    "three_upu": (13, 15, 2, 13),
+    "antenna_mesh": (8, 9, 1, 9),
+    "antenna_shared": (13, 15, 2, 15),
+    "antenna_double": (14, 18, 4, 15),
+    "differential": (5, 5, 0, 5),
+    "planetary_gear": (5, 5, 0, 5),
+    "belt_drive": (3, 3, 0, 3),
+    "cam": (2, 2, 0, 2),
+    "rolling_ball": (2, 2, 0, 7),
+    "rolling_disc": (1, 1, 0, 6),
+    "chaplygin": (1, 1, 0, 3),
+    "chaplygin_unilateral": (1, 1, 0, 3),
+    "degenerate_unilateral": (1, 1, 0, 1),
+    "bicycle": (4, 4, 0, 9),
+    "quarter_car": (3, 3, 0, 3),
+    "double_wishbone": (4, 6, 2, 8),
+    "excavator": (9, 12, 3, 9),
+    "leg": (9, 9, 0, 8),
+}
+ONE_SIDED = {"chaplygin_unilateral", "degenerate_unilateral"}
+SLOW = {"antenna_shared", "antenna_double", "three_upu", "stewart"}
+
+# freedoms of the velocities at the start, counted by the rank of all rows
+FREEDOMS = {
+    "four_bar": 1,
+    "bennett": 1,
+    "goldberg": 1,
+    "bricard_line": 1,
+    "bricard_trihedral": 1,
+    "sarrus": 1,
+    "double_cardan": 1,
+    "saliere": 1,
+    "three_upu": 3,
+    "antenna_mesh": 4,  # of velocities; the finite mobility is 3
+    "differential": 2,
+    "planetary_gear": 1,
+    "rolling_disc": 3,
+    "bicycle": 3,
+    "double_wishbone": 2,
+    "excavator": 3,
+    "leg": 4,
 }
 
 
-def test_all_examples_are_counted():
-    assert {path.stem for path in FILES} == set(COUNTS)
+def test_the_examples_that_are_counted_are_there():
+    assert set(COUNTS) <= {path.stem for path in FILES}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+COUNTED = [path for path in FILES if path.stem in COUNTS]
+
+
+@pytest.mark.parametrize("path", COUNTED, ids=lambda path: path.stem)
 def test_an_example_has_the_bodies_joints_and_loops_it_says(path):
     mechanism = read(path)
     tree = span(mechanism)
@@ -59,7 +112,70 @@ def test_an_example_starts_where_it_says_and_closed(path):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_body_of_an_example_can_be_seen(path):
     invisible = {body.name for body in read(path).bodies if not body.shapes}
-    assert invisible == {"ground"}
+    assert invisible <= {"ground"}
+
+
+@pytest.mark.parametrize("name", FREEDOMS)
+def test_an_example_has_the_freedoms_its_geometry_gives(name):
+    assert check(read(EXAMPLES / f"{name}.lsd")).freedoms == FREEDOMS[name]
+
+
+RUNS = [
+    pytest.param(path, marks=pytest.mark.slow) if path.stem in SLOW else path
+    for path in FILES
+    if path.stem not in ONE_SIDED
+]
+
+
+@pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
+def test_an_example_moves_for_a_while_and_stays_closed(path):
+    run = simulate(read(path), until=0.5, every=0.1)
+    assert run.success
+    for level in {"position_residual", "velocity_residual"} & run.series.keys():
+        # what projection leaves: rounding of positions of some metres and speeds of some m/s
+        assert np.abs(run.series[level].values).max() < 1e-8
+
+
+@pytest.mark.parametrize("name", sorted(ONE_SIDED))
+def test_an_example_with_relations_of_one_side_is_checked_and_not_run(name):
+    mechanism = read(EXAMPLES / f"{name}.lsd")
+    assert check(mechanism).to_dict()["one_sided"]
+    with pytest.raises(DerivationError, match="holds on one side only"):
+        simulate(mechanism, until=1.0)
+
+
+def test_the_bicycle_of_the_benchmark_sways_as_published():
+    run = simulate(read(EXAMPLES / "bicycle.lsd"), until=1.0, every=1.0)
+    # an independent model of eight coordinates; its steering axis points down
+    assert np.radians(run["steer"][-1]) == pytest.approx(-0.0027221086947, abs=1e-8)
+    assert run["speed"][-1] == pytest.approx(3.9998700595, abs=1e-8)
+
+
+def test_chaplygins_sleigh_follows_its_closed_form():
+    run = simulate(read(EXAMPLES / "chaplygin.lsd"), until=1.0, every=1.0)
+    assert run["speed"][-1] == pytest.approx(0.6355888097476875, abs=1e-8)
+    assert run["S.angle'"][-1] == pytest.approx(0.8419153710075701, abs=1e-8)
+
+
+def test_the_ball_on_the_turntable_runs_on_a_circle():
+    """Its acceleration is 2/7 of the table's rate across its velocity."""
+    run = simulate(read(EXAMPLES / "rolling_ball.lsd"), until=2.0, every=0.01)
+    x, y = run["x"], run["y"]
+    ax, ay = np.gradient(np.gradient(x, 0.01), 0.01), np.gradient(np.gradient(y, 0.01), 0.01)
+    vx, vy = np.gradient(x, 0.01), np.gradient(y, 0.01)
+    rate = (vx * ay - vy * ax) / (vx**2 + vy**2)
+    # central differences twice, over 10 ms of a motion of 1 rad/s: 1e-4
+    assert rate[5:-5] == pytest.approx(2 / 7 * 2, rel=2e-4)
+
+
+def test_the_second_shaft_of_the_double_cardan_turns_as_the_first():
+    run = simulate(read(EXAMPLES / "double_cardan.lsd"), until=1.0)
+    assert run["turned_out"] == pytest.approx(-run["turned_in"], abs=1e-6)
+
+
+def test_the_carrier_of_the_planetary_gear_is_four_times_slower():
+    run = simulate(read(EXAMPLES / "planetary_gear.lsd"), until=0.2)
+    assert run["ratio"] == pytest.approx(4.0, rel=1e-9)
 
 
 def test_numbers_are_kept_exact():

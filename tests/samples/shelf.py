@@ -21,9 +21,15 @@ from .numbers import axial
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+# those whose equations are not derived, and large ones of which smaller kin are here
+LEFT_OUT = {"chaplygin_unilateral", "degenerate_unilateral", "antenna_shared", "antenna_double",
+            "three_upu"}  # fmt: skip
+
+
 def shelf() -> list[Path]:
     """Every example that is a text, and the one that is a program."""
-    return sorted(p for p in EXAMPLES.iterdir() if p.suffix in (".lsd", ".urdf", ".py"))
+    found = [p for p in EXAMPLES.iterdir() if p.suffix in (".lsd", ".urdf", ".py")]
+    return sorted(p for p in found if p.stem not in LEFT_OUT)
 
 
 def mechanism_of(path: Path) -> Mechanism:

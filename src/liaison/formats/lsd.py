@@ -9,20 +9,21 @@ Public names: read_lsd, read_value.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
 from liaison.errors import LiaisonError, Place, TextError
 from liaison.expr import collector_paused
-from liaison.model import Body, Constraint, Gravity, Joint, Mechanism
+from liaison.model import GROUND, Body, Constraint, Gravity, Joint, Mechanism
 
 from .guard import computable
-from .lsd_bodies import body_of
+from .lsd_bodies import body_of, shapes_of
 from .lsd_expand import expanded
 from .lsd_forces import effort_of, force_of
 from .lsd_formulas import Where, value_of, vector_of
 from .lsd_joints import Joined, joint_of
-from .lsd_names import Book, no_such
+from .lsd_names import EARTH, Book, no_such
 from .lsd_nodes import Node, path_text
 from .lsd_rename import renamed
 from .lsd_statements import Enough, Statements
@@ -107,7 +108,7 @@ class _Reading:
             self.check_all_used()
         if self.rest.errors:
             raise together(self.rest.errors)
-        if not self.bodies:
+        if not self.book.bodies:
             raise TextError(
                 f"{self.book.source.file}: the text describes no body.",
                 hint="Begin with 'let NAME = body mass = 1 kg, inertia = 0 end ;'.",
@@ -120,12 +121,20 @@ class _Reading:
 
     def read_bodies(self) -> None:
         """Every body, and the shapes that were given elsewhere."""
+        ground = [node for name in EARTH for node in self.book.shapes.get(name, ())]
+        if ground:
+            self.tried(self.shape_ground, ground)
         for name, nodes in self.book.shapes.items():
-            if name not in self.book.bodies:
+            if name not in (*EARTH, *self.book.bodies):
                 at = self.book.source.at(nodes[0])
                 self.rest.refuse(no_such("body", name, self.book.bodies, at))
         for name in self.book.bodies:
             self.tried(self.make_body, name, name=name)
+
+    def shape_ground(self, nodes: list[Node]) -> None:
+        """The ground as it is seen."""
+        shapes = shapes_of("ground", nodes, "", self.book)
+        self.bodies["ground"] = replace(GROUND, shapes=shapes)
 
     def read_joints(self) -> list[Joined]:
         """Every joint, then the efforts in them, which may speak of all coordinates."""

@@ -1,6 +1,6 @@
 """`let NAME = body … end`: mass, centre and inertia as said, the rest named as unknown.
 
-Public names: body_of, BODY_KEYS.
+Public names: body_of, shapes_of, BODY_KEYS.
 """
 
 from __future__ import annotations
@@ -171,8 +171,13 @@ def _shapes(name: str, keys: Keys, book: Book) -> tuple[Any, ...]:
                 f"a colour is a text in quotes, not {kind_of(word)}.", place=book.source.at(color)
             )
         paint = word.text
+    return shapes_of(name, [*keys.all("shape"), *book.shapes.get(name, ())], paint, book)
+
+
+def shapes_of(name: str, nodes: list[Node], paint: str | None, book: Book) -> tuple[Any, ...]:
+    """The shapes of a body, in its colour where they have none."""
     shapes = []
-    for node in (*keys.all("shape"), *book.shapes.get(name, ())):
+    for node in nodes:
         shape = value_of(node, book, replace(Where(f"{name}.shape"), kind="body"))
         if not is_shape(shape):
             raise TextError(
