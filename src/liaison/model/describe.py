@@ -25,13 +25,11 @@ from liaison.expr import Expr, symbol
 from liaison.spatial import product, rotation_about, rotation_onto_z
 
 from .composition import axis_vector
-from .constraints import Constraint, Coupling, Holonomic, Nonholonomic, PrescribedMotion, Rolling
-from .contacts import OneSided
+from .constraints import Coupling, Holonomic, Nonholonomic, PrescribedMotion, Rolling
 from .forces import (
     Actuator,
     Damper,
     Dissipation,
-    Force,
     Gravity,
     JointFriction,
     Law,
@@ -39,12 +37,13 @@ from .forces import (
     Potential,
     Spring,
 )
+from .gather import mechanism as mechanism
 from .joint_type import JointType
 from .markers import Coordinate, Distance, Marker, Measure
-from .mechanism import Mechanism
 from .records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
 from .scalars import scalar, tensor
 from .shapes import Shape, filled
+from .words import in_si, joint_kind, shown_in, si_label
 
 ground = GROUND
 time: Expr = symbol("t")
@@ -96,7 +95,7 @@ def turned(axis: Any, angle: Any) -> Any:
 def join(
     a: Body | Marker,
     b: Body | Marker,
-    type: JointType | type[JointType],
+    type: JointType | type[JointType] | str,
     *,
     name: str = "",
     axis: Any = None,
@@ -107,26 +106,27 @@ def join(
     Args:
         a: marker, or body (then its own frame).
         b: likewise.
-        type: a joint type; one without options may be given as the class.
-        name: by default "a-b" of the bodies' names.
+        type: a joint type; one without options may be given as the class, or by its word in LSD.
+        name: by default "a_b" of the bodies' names.
         axis: direction in the axes of both markers that becomes the joint's z.
         coordinates: names for its coordinates, instead of the name of the joint.
     """
     F, M = _marker(a), _marker(b)
-    word = name or f"{F.body}-{M.body}"
+    word = name or f"{F.body}_{M.body}"
     here = _here()
     if axis is not None:
         F, M = (_with_axis(marker, axis, word, here) for marker in (F, M))
-    kind = type() if isinstance(type, _CLASS) else type
     labels = (coordinates,) if isinstance(coordinates, str) else tuple(coordinates)
-    return Joint(word, kind, F, M, labels, here)
-
-
-_CLASS = type
+    return Joint(word, joint_kind(type, word, here), F, M, labels, here)
 
 
 def _marker(a: Body | Marker) -> Marker:
-    return a.at() if isinstance(a, Body) else a
+    if isinstance(a, Body | Marker):
+        return a.at() if isinstance(a, Body) else a
+    raise ModelError(
+        f"{a!r} is no place on a mechanism; give a body, or a marker on one: body.at(position).",
+        place=_here(),
+    )
 
 
 def _with_axis(marker: Marker, axis: Any, joint: str, place: Place | None) -> Marker:
@@ -145,13 +145,26 @@ def _with_axis(marker: Marker, axis: Any, joint: str, place: Place | None) -> Ma
 def parameter(
     name: str, value: Any = None, unit: str = "", *, low: Any = None, high: Any = None
 ) -> Parameter:
-    """A number that can be changed without deriving again; usable in formulas."""
-    return Parameter(name, value, unit, low, high, _here())
+    """A number that can be changed without deriving again; usable in formulas.
+
+    Args:
+        name: its name.
+        value: in the unit given; None if it is not known yet.
+        unit: such as "mm", "deg" or "kg*m^2". The value is kept in SI, and in formulas, and where
+            it is set for a run, the parameter is in SI.
+        low: least value allowed, in the unit given.
+        high: greatest.
+    """
+    here, what = _here(), f"parameter '{name}'"
+    kept = [in_si(x, unit, what, here) for x in (value, low, high)]
+    return Parameter(name, kept[0], si_label(unit, here), kept[1], kept[2], here)
 
 
 def signal(name: str, unit: str = "", default: Any = 0) -> Input:
-    """An input from outside at run time; usable in formulas."""
-    return Input(name, unit, default, _here())
+    """An input from outside at run time; usable in formulas. Only `default` is in the unit."""
+    here = _here()
+    kept = in_si(default, unit, f"the default of input '{name}'", here)
+    return Input(name, si_label(unit, here), kept, here)
 
 
 def coordinate(of: str | Joint) -> Expr:
@@ -291,8 +304,9 @@ def rolling(
 
 
 def output(name: str, formula: Any, unit: str = "") -> Output:
-    """A quantity to be seen over time."""
-    return Output(name, formula, unit, _here())
+    """A quantity to be seen over time: a formula in SI, shown in a unit such as "mm" or "deg"."""
+    here = _here()
+    return Output(name, shown_in(formula, unit, f"output '{name}'", here), unit, here)
 
 
 def event(name: str, formula: Any, *, direction: Any = 0, stop: bool = False) -> Event:
@@ -309,61 +323,6 @@ def start(where: str | Joint | Mapping[str, Any], value: Any = None, speed: Any 
     label = _label(where)
     given = ((label, value), (f"{label}'", speed))
     return tuple(Start(word, x, here) for word, x in given if x is not None)
-
-
-_FIELDS: Mapping[type, str] = {
-    Body: "bodies",
-    Joint: "joints",
-    Constraint: "constraints",
-    Force: "forces",
-    OneSided: "contacts",
-    Parameter: "parameters",
-    Input: "inputs",
-    Start: "starts",
-    Event: "events",
-    Output: "outputs",
-}
-
-
-def mechanism(*parts: Any, name: str = "mechanism") -> Mechanism:
-    """A mechanism of parts in any order; lists among them are opened, bodies of joints added.
-
-    Raises:
-        ModelError, NamingError: the parts make no mechanism.
-    """
-    sorted_parts: dict[str, list[Any]] = {kind: [] for kind in _FIELDS.values()}
-    for part in _flat(parts):
-        kinds = [kind for base, kind in _FIELDS.items() if isinstance(part, base)]
-        if not kinds:
-            raise ModelError(f"{part!r} is no part of a mechanism: no body, joint, force, ….")
-        sorted_parts[kinds[0]].append(part)
-    _add_owners(sorted_parts)
-    options: dict[str, Any] = {kind: tuple(found) for kind, found in sorted_parts.items()}
-    return Mechanism(name, **options)
-
-
-def _flat(parts: Iterable[Any]) -> Iterable[Any]:
-    for part in parts:
-        if isinstance(part, list | tuple):
-            yield from _flat(part)
-        else:
-            yield part
-
-
-def _add_owners(parts: dict[str, list[Any]]) -> None:
-    """Adds the bodies whose markers are joined, and lets the markers forget them."""
-    markers = [m for joint in parts["joints"] for m in (joint.predecessor, joint.successor)]
-    owners = [marker.owner for marker in markers if marker.owner is not None]
-    # equal bodies are one body; different ones of one name are left for the checks to refuse
-    parts["bodies"] = [x for x in dict.fromkeys([*parts["bodies"], *owners]) if x != GROUND]
-    parts["joints"] = [
-        replace(
-            joint,
-            predecessor=replace(joint.predecessor, owner=None),
-            successor=replace(joint.successor, owner=None),
-        )
-        for joint in parts["joints"]
-    ]
 
 
 def _here() -> Place | None:
