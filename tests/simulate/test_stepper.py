@@ -5,6 +5,7 @@ import pytest
 from simulate_samples import driven, hanging, plain, start
 
 from liaison.errors import NamingError, SimulationError
+from liaison.expr import symbol
 from liaison.program import to_llvm
 from liaison.simulate import simulate, stepper
 
@@ -75,3 +76,21 @@ def test_a_failing_step_is_told():
         robot.step(None, 2.0)
     assert found.value.status == "not finite"
     assert np.all(np.isfinite(robot.state.v))
+
+
+def test_an_event_that_stops_ends_the_step_and_the_next_one_goes_on():
+    """q̈ = 0, v = 1: events at q = 0.05 and 0.057 stop, both within one quarter of a step."""
+    q = symbol("q[0]")
+    facts = {"events": (("first", 1, "stop"), ("second", 0, "stop"))}
+    p = plain(
+        "sliding", lambda q, v: [0 * v[0]], entries={"events": [q - 0.05, q - 0.057]}, facts=facts
+    )
+    kernel = to_llvm(p)
+    for settings in ({"step": 0.1}, {}):
+        robot = stepper(kernel, start(p, [0.0], [1.0]), **settings)
+        assert robot.step(None, 0.1).t == pytest.approx(0.05, abs=1e-12)
+        assert robot.stopped_by == ("first",)
+        assert robot.step(None, 0.1)["A"] == pytest.approx(0.057, abs=1e-12)
+        assert robot.stopped_by == ("second",)
+        assert robot.step(None, 0.1).t == pytest.approx(0.157, abs=1e-12)
+        assert robot.stopped_by == ()

@@ -243,7 +243,20 @@ def look_for_events(e: iptr, w: ptr, n: iptr, scratch: ptr, happened: ptr) -> i6
                     stop = min(stop, theta)
                 w[n[O_THETA] + i] = NONE
                 i = earliest(w, n)
+    if stop < NONE:
+        forget_later(e, stop, w, n, scratch)
     return settle(stop, count, w, n)
+
+
+@loop
+def forget_later(e: iptr, stop: f64, w: ptr, n: iptr, scratch: ptr) -> None:
+    """What has not fired by the instant of a stop has the sign it has there, to go on from."""
+    here = at(w, n[O_PROBE])
+    values(e, stop, here, w, n, scratch)
+    for i in range(n[NE]):
+        if n[n[M_FIRED] + i] == 0:
+            w[n[O_SIGN_NEW] + i] = sign_of(here[i])
+            w[n[O_BEFORE_NEW] + i] = here[i]
 
 
 @loop

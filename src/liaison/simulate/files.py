@@ -120,8 +120,14 @@ def _variable(made: Any) -> Variable:
     return Variable(tuple(made.dimensions), values, attrs)
 
 
+LEAVES = frozenset({str, bool, int, float, type(None)})
+"""What most data ends in; looked up before anything else, since a short run waits for it."""
+
+
 def plain(x: Any) -> Any:
     """Data that JSON keeps: words, numbers, tuples, tables (of records too); the rest as text."""
+    if type(x) in LEAVES:
+        return x
     if isinstance(x, Mapping):
         return {str(name): plain(value) for name, value in x.items()}
     if isinstance(x, np.ndarray | np.generic):

@@ -4,6 +4,9 @@
     for k in range(1000):
         state = robot.step({"motor": control(robot.state)}, 0.01)
 
+An event that stops ends the step at its instant: `state.t` says when, `robot.stopped_by` which; the
+next step goes on from there.
+
 Public names: Stepper, stepper.
 """
 
@@ -72,22 +75,34 @@ class Stepper:
         """The state now."""
         return self._run.state
 
+    @property
+    def stopped_by(self) -> tuple[str, ...]:
+        """Names of the events that ended the last step before its time; usually none."""
+        if self._run.status != at.STOPPED:
+            return ()
+        n, events = self._run.arrays.n, self._run.plan.events
+        fired = n[n[at.M_FIRED] : n[at.M_FIRED] + len(events)]
+        return tuple(x.name for x, has in zip(events, fired, strict=True) if has and x.stops)
+
     def step(self, u: Given, dt: float) -> State:
-        """Moves on by dt [s] with inputs held at u: by name, or all in order; None keeps them."""
+        """Moves on by dt [s] with inputs held at u: by name, or all in order; None keeps them.
+
+        An event that stops the mechanism ends the step early; see `stopped_by`.
+        """
         if not (dt > 0 and math.isfinite(dt)):
             raise SimulationError(f"a step of {dt} s; it must be positive and finite.")
         w, n = self._run.arrays.w, self._run.arrays.n
         if u is not None:
             self._set_inputs(u)
         w[at.T_END] = w[at.T] + dt
-        n[at.PHASE] = at.TRY
+        n[at.PHASE], n[at.IS_STOPPING] = at.TRY, 0
         self._advance()
         return self.state
 
     def _advance(self) -> None:
         while True:
             status = self._run.go(1_000_000)
-            if status == at.DONE:
+            if status in (at.DONE, at.STOPPED):
                 return
             if status >= at.NOT_FINITE:
                 end = outcome_of(self._run.plan, self._run.arrays, status)
