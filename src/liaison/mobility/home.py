@@ -4,14 +4,14 @@ Bodies are placed along the tree by the author's starts; coordinates that assemb
 are recognized as simple exact numbers, or the body's place is. Nothing recognized is trusted: the
 position counts as exact only where every joint holds modulo the primes used.
 
-Public names: Home, home_of, numeric_home, graph_loops.
+Public names: Home, home_of, numeric_home.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 from liaison.errors import DerivationError
 from liaison.expr import Expr, as_expr, constant, evaluate, residues
@@ -26,12 +26,10 @@ from liaison.spatial import (
     zeros,
 )
 
+from .cycles import Step, loops_of
 from .motions import Motion, Transform, motions_of
 from .placing import Placing, markers_of, valued
 from .screws import Factor, LoopSystem
-
-Step: TypeAlias = tuple[int, int]
-"""A joint on the way around a loop, and +1 from predecessor to successor, −1 back."""
 
 
 @final
@@ -107,31 +105,6 @@ def _factors(places: range, sign: int, screws: Sequence[Any]) -> list[Factor]:
     return found if sign > 0 else found[::-1]
 
 
-def graph_loops(mechanism: Mechanism) -> tuple[tuple[Step, ...], ...]:
-    """A loop for each joint off a breadth-first tree: down to it, across, and back."""
-    way: dict[str, tuple[Step, ...]] = {"ground": ()}
-    level, used = ["ground"], set()
-    while level:
-        found = []
-        for body in level:
-            for k, joint in enumerate(mechanism.joints):
-                ends = joint.predecessor.body, joint.successor.body
-                for near, far, sign in ((*ends, 1), (*ends[::-1], -1)):
-                    if near == body and far not in way:
-                        way[far] = (*way[body], (k, sign))
-                        used.add(k)
-                        found.append(far)
-        level = found
-    loops = []
-    for k, joint in enumerate(mechanism.joints):
-        if k not in used:
-            down, back = way[joint.predecessor.body], way[joint.successor.body]
-            while down and back and down[0] == back[0]:
-                down, back = down[1:], back[1:]
-            loops.append((*down, (k, 1), *((j, -sign) for j, sign in reversed(back))))
-    return tuple(loops)
-
-
 def home_of(
     mechanism: Mechanism,
     q: Mapping[str, float] | None = None,
@@ -157,7 +130,7 @@ def home_of(
     return Home(
         mechanism=mechanism,
         motions=motions,
-        loops=graph_loops(mechanism),
+        loops=loops_of(mechanism),
         markers=tuple(markers_of(joint, placing.poses)[0] for joint in mechanism.joints),
         closure=tuple(placing.closure()),
         relations=tuple(_relations(mechanism, motions, notes)),
@@ -179,7 +152,7 @@ def numeric_home(mechanism: Mechanism, q: Mapping[str, float], poses: Mapping[st
     return Home(
         mechanism=mechanism,
         motions=tuple(motions),
-        loops=graph_loops(mechanism),
+        loops=loops_of(mechanism),
         markers=tuple(markers_of(joint, placing.poses)[0] for joint in mechanism.joints),
         closure=tuple(placing.closure()),
         relations=tuple(_relations(mechanism, motions, notes)),

@@ -31,11 +31,16 @@ COMPONENTS = ("moment about x", "moment about y", "moment about z",
               "force along x", "force along y", "force along z")  # fmt: skip
 
 FAMILIES = {
-    1: "of one joint freedom only",
-    2: "within a group of two freedoms",
-    3: "planar, spherical or purely translating",
-    4: "Schoenflies (three translations and one turn)",
+    (1, 1): "a single hinge",
+    (1, 0): "a single slider",
+    (2, 0): "purely translating in a plane",
+    (2, 1): "cylindrical: all axes are one",
+    (3, 0): "purely translating",
+    (3, 1): "planar: all axes are parallel, all slides across them",
+    (3, 3): "spherical: all axes meet in a point",
+    (4, 1): "Schoenflies: all axes are parallel",
 }
+"""Dimension of the group of motions, and of its rotations -> in words."""
 
 
 @final
@@ -51,7 +56,8 @@ class Redundancy:
 
     def sentences(self) -> list[str]:
         """For people."""
-        lines = [f"{self.count} of the closure equations are redundant."]
+        verb = "is" if self.count == 1 else "are"
+        lines = [f"{self.count} of the closure equations {verb} redundant."]
         lines += [text for text in self.families if text]
         for joint, parts in self.undetermined:
             lines.append(f"Not determined in joint {joint}: {', '.join(parts)}.")
@@ -125,15 +131,15 @@ def _families(home: Home) -> list[str]:
     found = []
     for loop in home.loops:
         names = [home.mechanism.joints[k].name for k, _ in loop]
-        size = _group(home, loop)
+        size, turns = _group(home, loop)
         if size < 6:
-            kind = FAMILIES.get(size, "within a smaller group of motions")
-            found.append(f"Loop {'-'.join(names)} is {kind}: {size} equations, not 6.")
+            kind = FAMILIES.get((size, turns), "within a smaller group of motions")
+            found.append(f"Loop {'-'.join(names)} is {kind}; it closes with {size}, not 6.")
     return found
 
 
-def _group(home: Home, loop: Any) -> int:
-    """The dimension of the group of motions of a loop's joints, in floats."""
+def _group(home: Home, loop: Any) -> tuple[int, int]:
+    """Dimensions of the group of motions of a loop's joints and of its rotations, in floats."""
     screws = twists_of(home)
     twists = [t for k, _ in loop for t in screws[k]]
     basis: list[Floats] = []
@@ -143,7 +149,8 @@ def _group(home: Home, loop: Any) -> int:
         if np.linalg.matrix_rank(np.array([*basis, s]), tol=1e-8) > len(basis):
             waiting += [_bracket(s, other) for other in basis]
             basis.append(s / np.linalg.norm(s))
-    return len(basis)
+    turns = np.array([s[:3] for s in basis]) if basis else np.zeros((1, 3))
+    return len(basis), int(np.linalg.matrix_rank(turns, tol=1e-8))
 
 
 def _bracket(a: Floats, b: Floats) -> Floats:
@@ -152,47 +159,54 @@ def _bracket(a: Floats, b: Floats) -> Floats:
 
 
 OPTIONS: tuple[tuple[type, tuple[tuple[str, str], ...]], ...] = (
-    (
-        Revolute,
-        (
-            ("Spherical", "tx ty"),
-            ("Cylindrical", "sz"),
-            ("PointOnLine", "sz tx ty"),
-            ("Universal (about z and x)", "tx"),
-            ("Universal (about z and y)", "ty"),
-        ),
-    ),
+    (Revolute, (("Spherical", "tx ty"), ("Cylindrical", "sz"), ("PointOnLine", "sz tx ty"),
+                ("Universal (about z and x)", "tx"), ("Universal (about z and y)", "ty"))),
     (Prismatic, (("Cylindrical", "tz"), ("Planar", "tx sy"), ("PointOnLine", "tx ty tz"))),
     (Cylindrical, (("PointOnLine", "tx ty"),)),
+)  # fmt: skip
+REMOVED: tuple[tuple[type, tuple[tuple[str, str], ...]], ...] = (
+    (Revolute, (("taken away", "tx ty sx sy sz"),)),
+    (Prismatic, (("taken away", "tx ty tz sx sy"),)),
 )
+"""For a loop that hangs on more joints than it can feel."""
 
 
 def _proposal(home: Home, J: Floats, rank: int) -> tuple[tuple[tuple[str, str], ...], int]:
-    """Joints made freer, one after the other, each taking away as many rows as it can."""
-    found: list[tuple[str, str]] = []
-    taken: set[int] = set()
+    """Joints taken away or made freer, one after the other, as long as the motion stays."""
+    found: dict[int, str] = {}
     while rank < J.shape[0]:
-        best = _best_change(home, J, rank, taken)
+        best = None
+        if J.shape[0] - rank > 5:
+            best = _change(home, J, rank, found, REMOVED)
+        best = best or _change(home, J, rank, found, OPTIONS)
+        best = best or _upgrade(home, J, rank, found)
         if best is None:
             break
         k, kind, J, rank = best
-        taken.add(k)
-        found.append((home.mechanism.joints[k].name, kind))
-    return tuple(found), J.shape[0] - rank
+        found[k] = kind
+    named = tuple((home.mechanism.joints[k].name, kind) for k, kind in found.items())
+    return named, J.shape[0] - rank
 
 
-def _best_change(home: Home, J: Floats, rank: int, taken: set[int]) -> Any:
-    for k in sorted(range(len(home.mechanism.joints)), key=lambda k: k in taken):
-        if k in taken:
-            continue
-        joint = home.mechanism.joints[k]
-        for known, options in OPTIONS:
-            if isinstance(joint.type, known):
-                for kind, freed in options:
-                    wider = np.hstack([J, _freed(home, k, freed)])
-                    gain = int(np.linalg.matrix_rank(wider, tol=1e-8)) - rank
-                    if gain == len(freed.split()):
-                        return k, kind, wider, rank + gain
+def _upgrade(home: Home, J: Floats, rank: int, found: dict[int, str]) -> Any:
+    """A ball that was proposed, let slide along its axis as well."""
+    for k, kind in found.items():
+        if kind == "Spherical":
+            wider = np.hstack([J, _freed(home, k, "sz")])
+            if int(np.linalg.matrix_rank(wider, tol=1e-8)) > rank:
+                return k, "PointOnLine", wider, rank + 1
+    return None
+
+
+def _change(home: Home, J: Floats, rank: int, taken: dict[int, str], table: Any) -> Any:
+    """The first change in a table that takes away as many rows as it frees."""
+    for k, joint in enumerate(home.mechanism.joints):
+        options = next((found for known, found in table if isinstance(joint.type, known)), ())
+        for kind, freed in options if k not in taken else ():
+            wider = np.hstack([J, _freed(home, k, freed)])
+            gain = int(np.linalg.matrix_rank(wider, tol=1e-8)) - rank
+            if gain == len(freed.split()):
+                return k, kind, wider, rank + gain
     return None
 
 
