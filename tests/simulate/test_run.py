@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 from simulate_samples import driven, hanging, oscillator, pendulum, plain, start
 
+from liaison import corridor
 from liaison.errors import NamingError, SimulationError
 from liaison.expr import log, symbol
+from liaison.model import Fixed
+from liaison.model.describe import body, ground, join, mechanism
 from liaison.numeric import State
 from liaison.program import to_llvm
 from liaison.simulate import Run, Settings, map_entry, simulate
@@ -65,6 +68,18 @@ def test_a_run_of_no_length_gives_the_start(swing):
     run = simulate(kernel, state, 0.0)
     assert run.t.tolist() == [0.0]
     assert run.status == "done"
+
+
+def test_what_cannot_move_stands_still():
+    m = mechanism(
+        join(ground, body("b", mass=1.0, inertia=(1, 1, 1)), Fixed, name="A"), name="post"
+    )
+    for settings in ({}, {"step": 0.1}):
+        run = corridor.simulate(m, until=1.0, **settings)
+        assert run.t[-1] == 1.0
+        assert run.q.shape[1] == 0
+        assert run["poses"][-1, 0] == pytest.approx(np.eye(3, 4))
+        assert run["energy"][-1] == pytest.approx([0, 0])
 
 
 def test_series_are_evaluated_where_asked(swing):
@@ -263,6 +278,8 @@ def test_a_failure_can_be_returned(swing):
         ({"method": "rk4"}, "needs a fixed step"),
         ({"method": "euler"}, "no method is named 'euler'"),
         ({"every": -1.0}, "every is -1.0"),
+        ({"every": 1e-300}, "asks for 1e\\+300 instants"),
+        ({"every": 5e-324}, "asks for inf instants"),
         ({"every": [0.2, 0.1]}, "must be finite and increase"),
         ({"every": [0.2, 5.0]}, "outside the run"),
         ({"on_failure": "ignore"}, "on_failure is 'ignore'"),

@@ -172,7 +172,8 @@ def _fill_settings(arrays: Arrays, settings: Settings) -> None:
     w[at.RESIDUAL_TOLERANCE], w[at.ERROR_BEFORE] = settings.residual, 1e-4
     n[at.ITERATIONS], n[at.STEPS_ALLOWED] = projection.iterations, settings.max_steps
     n[at.IS_ADAPTIVE] = settings.is_adaptive
-    n[at.PIVOTS_LEFT] = min(1000, int(PIVOTING / (int(n[at.NV]) + int(n[at.NC])) ** 3))
+    work = max(1, int(n[at.NV]) + int(n[at.NC])) ** 3  # nothing moves: as little as one
+    n[at.PIVOTS_LEFT] = min(1000, int(PIVOTING / work))
 
 
 def _fill_inputs(arrays: Arrays, plan: Plan) -> None:

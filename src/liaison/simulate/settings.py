@@ -18,6 +18,9 @@ from liaison.numeric import Array
 from .projection import Projection
 from .rungekutta import RK4, TSITOURAS, Tableau, tableau_named
 
+INSTANTS = 10_000_000
+"""Recorded instants at most: with ten coordinates they fill about 2 GB."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -93,4 +96,11 @@ class Settings:
                 )
             return times, 0.0, times.size
         period = float(self.every)
-        return np.empty(0), period, math.floor((end - start) / period * (1 + 1e-12)) + 1
+        count = (end - start) / period * (1 + 1e-12)
+        if not count < INSTANTS:
+            raise SimulationError(
+                f"every={period:g} s asks for {count:.3g} instants from {start:g} to {end:g} s; "
+                f"a run records {INSTANTS:,} at most.",
+                hint=f"Take every={(end - start) / 1000:g} or so.",
+            )
+        return np.empty(0), period, math.floor(count) + 1
