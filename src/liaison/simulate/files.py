@@ -128,14 +128,14 @@ def plain(x: Any) -> Any:
     """Data that JSON keeps: words, numbers, tuples, tables (of records too); the rest as text."""
     if type(x) in LEAVES:
         return x
+    if isinstance(x, list | tuple):
+        return tuple(map(plain, x))
+    if isinstance(x, slice):
+        return (x.start, x.stop)
+    if is_dataclass(x) and not isinstance(x, type):
+        return {one.name: plain(getattr(x, one.name)) for one in fields(x)}
     if isinstance(x, Mapping):
         return {str(name): plain(value) for name, value in x.items()}
     if isinstance(x, np.ndarray | np.generic):
         return plain(x.tolist())
-    if is_dataclass(x) and not isinstance(x, type):
-        return {one.name: plain(getattr(x, one.name)) for one in fields(x)}
-    if isinstance(x, slice):
-        return (x.start, x.stop)
-    if isinstance(x, list | tuple):
-        return tuple(plain(value) for value in x)
     return x if x is None or isinstance(x, str | bool | int | float) else str(x)
