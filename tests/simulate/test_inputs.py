@@ -5,10 +5,16 @@ import pytest
 from scipy.interpolate import CubicSpline
 from simulate_samples import driven, plain, start
 
+from liaison.equations import newton_euler
 from liaison.errors import NamingError, ProgramError, SimulationError
 from liaison.expr import Table, sin, symbol
+from liaison.model import Revolute
+from liaison.model.describe import body, gravity, ground, join, mechanism, parameter
+from liaison.numeric import State
 from liaison.program import to_llvm
-from liaison.simulate import simulate
+from liaison.program.lower import lower
+from liaison.simulate import simulate, stepper
+from liaison.tree import span
 from liaison.units import Label
 
 
@@ -173,3 +179,31 @@ def test_parameters_change_by_name(kernel):
 def test_wrong_inputs_are_refused(kernel, inputs, message):
     with pytest.raises((NamingError, SimulationError), match=message):
         moved(kernel, inputs=inputs)
+
+
+def weighed(mass):
+    """A pendulum of that mass, as a kernel and a state."""
+    pendulum = body("b", mass=mass, center=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
+    m = mechanism(join(ground, pendulum, Revolute, name="A", axis="y"), gravity(), mass)
+    return to_llvm(lower(newton_euler(span(m)))), State(0.0, np.array([0.1]), np.zeros(1))
+
+
+@pytest.mark.parametrize("run", [lambda *a, **k: simulate(*a, 0.1, **k), stepper])
+def test_a_parameter_outside_its_bounds_is_refused(run):
+    kernel, state = weighed(parameter("m", 1.0, "kg", low=0.5, high=2.0))
+    for value in (-5.0, 0.4999, 2.0001):
+        with pytest.raises(SimulationError, match=r"parameter 'm' is .* its bounds 0.5 … 2"):
+            run(kernel, state, parameters={"m": value})
+    for value in (0.5, 2.0):
+        run(kernel, state, parameters={"m": value})
+    kernel, state = weighed(parameter("m", 1.0, "kg", low=0))
+    with pytest.raises(SimulationError, match=r"its bounds 0 … ∞"):
+        run(kernel, state, parameters={"m": -1.0})
+
+
+@pytest.mark.parametrize("run", [lambda *a, **k: simulate(*a, 0.1, **k), stepper])
+def test_an_unknown_parameter_is_refused_by_its_name(run):
+    kernel, state = weighed(parameter("m", unit="kg"))
+    with pytest.raises(SimulationError, match="parameter 'm' is nan; a run needs a finite value"):
+        run(kernel, state)
+    run(kernel, state, parameters={"m": 2.0})

@@ -41,6 +41,7 @@ def completed(formalism: str, tree: Tree, setting: Setting, dynamics: Dynamics) 
             EventFormula(x.name, setting.told(x.formula), x.direction, x.action)
             for x in mechanism.events
         ),
+        facts=MappingProxyType({"bounds": bounds_of(mechanism)}),
     )
 
 
@@ -68,5 +69,19 @@ def defaults_of(mechanism: Mechanism) -> Mapping[str, tuple[float, ...]]:
                 math.nan if x.value is None else float(as_float(x.value))
                 for x in mechanism.parameters
             ),
+        }
+    )
+
+
+def bounds_of(mechanism: Mechanism) -> Mapping[str, tuple[float, float]]:
+    """Parameter -> least and greatest value allowed, of those that have a bound."""
+    return MappingProxyType(
+        {
+            x.name: (
+                -math.inf if x.low is None else float(as_float(x.low)),
+                math.inf if x.high is None else float(as_float(x.high)),
+            )
+            for x in mechanism.parameters
+            if not (x.low is None and x.high is None)
         }
     )

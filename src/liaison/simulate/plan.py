@@ -88,7 +88,7 @@ def kernel_like(kernel: Kernel, program: Program) -> Kernel:
 
 
 def parameters_of(program: Program, given: Mapping[str, float] | None) -> Array:
-    """Default parameters with some given anew, by name; all must be finite."""
+    """Default parameters with some given anew, by name; all finite and within their bounds."""
     names = [label.name for label in program.labels.get("p", ())]
     values = np.array(program.defaults.get("p", np.zeros(len(names))), dtype=float)
     for name, value in (given or {}).items():
@@ -101,7 +101,20 @@ def parameters_of(program: Program, given: Mapping[str, float] | None) -> Array:
             f"parameter {name!r} is {values[k]}; a run needs a finite value.",
             hint=f"Give it: parameters={{{name!r}: …}}.",
         )
+    _check_bounds(program, dict(zip(names, values, strict=False)))
     return values
+
+
+def _check_bounds(program: Program, values: Mapping[str, float]) -> None:
+    for name, (low, high) in program.facts.get("bounds", {}).items():
+        value = values.get(name, low)
+        # the value nearest a bound in floats is that bound
+        slack = 1e-12 * abs(value)
+        if not low - slack <= value <= high + slack:
+            raise SimulationError(
+                f"parameter {name!r} is {value:g}; it must be within its bounds "
+                f"{low:g} … {high:g}.".replace("inf", "∞")
+            )
 
 
 def _check_state(program: Program, state: State) -> None:
