@@ -1,13 +1,14 @@
 """span: which joints carry, which are cut, and what follows from the order alone."""
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from liaison.errors import DerivationError, NamingError
-from liaison.expr import symbol
+from liaison.expr import symbol, topological
 from liaison.model import (
     Actuator,
     Body,
@@ -15,6 +16,7 @@ from liaison.model import (
     Coordinate,
     Fixed,
     Gravity,
+    Helical,
     Joint,
     Marker,
     Mechanism,
@@ -26,6 +28,8 @@ from liaison.model import (
     Spherical,
 )
 from liaison.tree import GROUND, merged, span
+from liaison.tree.templates import residual_template
+from liaison.tree.tree import natural
 from samples import chain, draw, sample
 from samples.derived import Solved
 
@@ -53,6 +57,44 @@ def test_a_ring_is_cut_in_the_middle_so_that_branches_are_short():
     assert max(len(tree.path(i)) for i in range(len(tree.nodes))) == 2
     assert len(cut_joints(tree)) == tree.loops == 1
     assert cut_joints(tree) == ["j3"]
+
+
+def test_names_that_count_alike_are_still_told_apart():
+    names = ["j", "j1", "j01", "j2", "j10", "k"]
+    assert sorted(names, key=natural) == ["j", "j01", "j1", "j2", "j10", "k"]
+    joints = [Joint(name, Revolute(), Marker("ground"), Marker("b")) for name in ("j1", "j01")]
+    body = Body("b", 1, (0, 0, 0), UNIT)
+    trees = [span(Mechanism("m", (body,), order)) for order in (joints, joints[::-1])]
+    assert [tree.nodes[0].joint.name for tree in trees] == ["j01", "j01"]
+
+
+def test_no_body_is_taken_for_a_ghost():
+    """A body may have any name that looks like "b at T"."""
+    outputs = (Output("o", symbol("j2")),)
+    m = ring(Revolute(), Revolute(), Revolute(), outputs=outputs)
+    bodies = tuple(replace(b, name="b2 at j2") if b.name == "b1" else b for b in m.bodies)
+    joints = tuple(
+        replace(
+            joint,
+            **{
+                end: replace(getattr(joint, end), body="b2 at j2")
+                for end in ("predecessor", "successor")
+                if getattr(joint, end).body == "b1"
+            },
+        )
+        for joint in m.joints
+    )
+    tree = span(replace(m, bodies=bodies, joints=joints), cuts=["j2"])
+    names = [node.body for node in tree.nodes]
+    assert len(set(names)) == len(names) == 3
+    assert tree.frames["b2 at j2"][0] == names.index("b2 at j2")
+
+
+def test_an_exact_pitch_closes_by_exact_formulas():
+    rounded, exact = (residual_template(Helical(pitch)) for pitch in (0.5, Fraction(1, 2)))
+    numbers = [x.value for x in topological(exact) if x.op == "const"]
+    assert not any(isinstance(x, float) for x in numbers)
+    assert rounded != exact
 
 
 def test_of_equally_deep_joints_the_one_with_most_freedoms_is_cut():

@@ -31,6 +31,7 @@ from liaison.model import (
     Constraint,
     Coupling,
     Holonomic,
+    Joint,
     JointType,
     Mechanism,
     Nonholonomic,
@@ -112,12 +113,11 @@ def closure_rows(kinematics: Kinematics, qdot: Sequence[Any]) -> list[tuple[Labe
     tree = kinematics.tree
     found: list[tuple[Label, Row]] = []
     for closure in tree.closures:
-        joint, rows = closure.joint, joint_rows(kinematics, closure)
+        rows = joint_rows(kinematics, closure)
         found += zip(joint_labels(kinematics, closure), rows, strict=True)
-        ties = [] if closure.ghost is None else tie_rows(kinematics, closure, closure.ghost)
-        for speed, unit, row in zip(joint.speeds, joint.type.speed_units, ties, strict=False):
-            effort = "N m" if unit == "rad/s" else "N"
-            found.append((Label(f"{joint.name}: effort along {speed}", effort), row))
+        if closure.ghost is not None:
+            ties = tie_rows(kinematics, closure, closure.ghost)
+            found += zip(tie_labels(closure.joint), ties, strict=True)
     for constraint in tree.mechanism.constraints:
         if isinstance(constraint, Rolling):
             rolls = rolling_rows(kinematics, constraint)
@@ -145,6 +145,14 @@ def joint_labels(kinematics: Kinematics, closure: Closure) -> list[Label]:
             "N m" if "moment" in name else "N",
         )
         for k, name in enumerate(joint.type.residual_names)
+    ]
+
+
+def tie_labels(joint: Joint) -> list[Label]:
+    """The effort along each velocity that a cut joint keeps."""
+    return [
+        Label(f"{joint.name}: effort along {speed}", "N m" if unit == "rad/s" else "N")
+        for speed, unit in zip(joint.speeds, joint.type.speed_units, strict=True)
     ]
 
 

@@ -39,9 +39,14 @@ def template() -> tuple[Array, Array]:
     return R, P
 
 
-@lru_cache(maxsize=256)
 def residual_template(kind: JointType) -> tuple[Expr, ...]:
     """What must vanish of the relative pose, as formulas of the template's symbols."""
+    return _residual(kind, tuple(map(type, kind.parameters())))
+
+
+@lru_cache(maxsize=256)
+def _residual(kind: JointType, numbers: tuple[type, ...]) -> tuple[Expr, ...]:
+    # a pitch of 1/2 and one of 0.5 are equal, but only the former gives exact formulas
     return tuple(as_expr(x) for x in kind.residual(R, P) or ())
 
 

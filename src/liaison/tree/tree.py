@@ -1,7 +1,7 @@
 """span: an order on a mechanism — who carries whom, where each coordinate sits, what is cut.
 
 The spanning tree is the breadth-first one of least depth; where several joints would do, names
-decide, never the order of declaration. A cut joint becomes a closure of 6 − nv rows. A cut joint
+decide, never the order of declaration. A cut joint becomes a closure of 6 − nv rows. One
 whose coordinates somebody uses (a motor, a spring, an imposed motion, an output, a start), or
 which has no closed form as a closure, keeps its coordinates: it carries a massless *ghost* of its
 successor, tied to the real one by a row for each velocity (welded to it, where the joint has no
@@ -56,7 +56,10 @@ class Node:
 @final
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """A cut joint: its two markers, each on a node, and the rows of Φ and G that hold them."""
+    """A cut joint: its two markers, each on a node, and the rows of Φ and G that hold them.
+
+    There are 6 − nv rows; 6 where the joint keeps its coordinates, in a ghost.
+    """
 
     joint: Joint
     predecessor: tuple[int, Transform]  # node and pose of F in it
@@ -106,10 +109,7 @@ class Tree:
 
     def located(self, marker: Marker) -> tuple[int, Transform]:
         """The node that carries the marker, and the marker's pose in it."""
-        node, X_NB = self.frames[marker.body]
-        R = array([[self.numbers(x) for x in row] for row in marker.R])
-        p = array([self.numbers(x) for x in marker.p])
-        return node, compose(*X_NB, R, p)
+        return located(marker, self.frames, self.numbers)
 
     def position_labels(self) -> tuple[Label, ...]:
         """A name and a unit for every entry of q."""
@@ -166,32 +166,31 @@ class _Builder:
         stack = children.get("ground", [])
         while stack:
             joint, body = stack.pop()
-            self.add(joint, self.bodies[body])
+            self.add(joint, body, body_inertia(self.bodies[body], self.numbers))
             stack.extend(children.get(body, []))
 
-    def add(self, joint: Joint, body: Body) -> None:
+    def add(self, joint: Joint, body: str, inertia: tuple[Any, Array, Array]) -> None:
         """One more node: the body that the joint carries."""
         joint = replace(joint, type=joint.type.mapped(self.numbers))
-        is_reversed = joint.predecessor.body == body.name
+        is_reversed = joint.predecessor.body == body
         near, far = joint.successor, joint.predecessor
         if is_reversed:
             near, far = far, near
-        parent, X_PB = self.frames[far.body]
-        X_NB = inverse(*self.pose(near))
-        m, mc, I = body_inertia(body, self.numbers)
+        parent, X_PJ = located(far, self.frames, self.numbers)
+        X_NB = inverse(*marker_pose(near, self.numbers))
         nq, nv = joint.type.nq, joint.type.nv
         node = Node(
-            body=body.name,
+            body=body,
             joint=joint,
             parent=parent,
             is_reversed=is_reversed,
-            X_PJ=compose(*X_PB, *self.pose(far)),
+            X_PJ=X_PJ,
             X_NB=X_NB,
-            inertia=move_inertia(*X_NB, m, mc, I),
+            inertia=move_inertia(*X_NB, *inertia),
             q=slice(self.nq, self.nq + nq),
             v=slice(self.nv, self.nv + nv),
         )
-        self.frames[body.name] = (len(self.nodes), X_NB)
+        self.frames[body] = (len(self.nodes), X_NB)
         self.nodes.append(node)
         self.nq, self.nv = self.nq + nq, self.nv + nv
 
@@ -207,8 +206,8 @@ class _Builder:
         self.closures.append(
             Closure(
                 joint=joint,
-                predecessor=self.located(joint.predecessor),
-                successor=self.located(joint.successor),
+                predecessor=located(joint.predecessor, self.frames, self.numbers),
+                successor=located(joint.successor, self.frames, self.numbers),
                 rows=slice(self.nc, self.nc + rows),
                 ghost=ghost,
             )
@@ -217,27 +216,13 @@ class _Builder:
 
     def ghost(self, joint: Joint) -> Joint:
         """Hangs a massless copy of the successor on the joint; returns the weld of the two."""
-        name = f"{joint.successor.body} at {joint.name}"
-        zeros = ((0, 0, 0),) * 3
-        body = Body(name=name, mass=0, com=(0, 0, 0), inertia=zeros)
+        name = f"{joint.successor.body}' at {joint.name}"  # no body may have a quote in its name
         marker = replace(joint.successor, body=name)
-        self.add(replace(joint, successor=marker), body)
+        self.add(replace(joint, successor=marker), name, (0, zeros(3), zeros(3, 3)))
         return Joint(
             name=joint.name, type=Fixed(), predecessor=marker, successor=joint.successor,
             coordinates=(), place=joint.place,
         )  # fmt: skip
-
-    def pose(self, marker: Marker) -> Transform:
-        """The marker's pose on its body, in the numbers of this tree."""
-        return (
-            array([[self.numbers(x) for x in row] for row in marker.R]),
-            array([self.numbers(x) for x in marker.p]),
-        )
-
-    def located(self, marker: Marker) -> tuple[int, Transform]:
-        """The node that carries the marker, and the marker's pose in it."""
-        node, X_NB = self.frames[marker.body]
-        return node, compose(*X_NB, *self.pose(marker))
 
     def tree(self) -> Tree:
         """The finished tree."""
@@ -318,11 +303,23 @@ def other_body(joint: Joint, body: str) -> str:
 
 
 def natural(name: str) -> tuple[Any, ...]:
-    """Sorts j2 before j10."""
-    return tuple(
-        (1, int(part), "") if part.isdigit() else (0, 0, part)
-        for part in re.findall(r"[0-9]+|[^0-9]+", name)
-    )
+    """Sorts j2 before j10, and j01 before j1: no two names are equal."""
+    parts = re.findall(r"[0-9]+|[^0-9]+", name)
+    return *((1, int(x), "") if x.isdigit() else (0, 0, x) for x in parts), (-1, 0, name)
+
+
+def marker_pose(marker: Marker, numbers: Any) -> Transform:
+    """The marker's pose on its body, in the numbers of a tree."""
+    R = array([[numbers(x) for x in row] for row in marker.R])
+    return R, array([numbers(x) for x in marker.p])
+
+
+def located(
+    marker: Marker, frames: Mapping[str, tuple[int, Transform]], numbers: Any
+) -> tuple[int, Transform]:
+    """The node that carries the marker, and the marker's pose in it."""
+    node, X_NB = frames[marker.body]
+    return node, compose(*X_NB, *marker_pose(marker, numbers))
 
 
 def identity() -> Transform:
