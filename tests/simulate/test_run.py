@@ -14,7 +14,7 @@ from liaison.model import Fixed
 from liaison.model.describe import body, ground, join, mechanism
 from liaison.numeric import State
 from liaison.program import to_llvm
-from liaison.simulate import Run, Settings, map_entry, simulate
+from liaison.simulate import Projection, Run, Settings, map_entry, simulate
 from liaison.simulate import layout as at
 from liaison.units import Label
 
@@ -157,8 +157,32 @@ def test_a_restart_remembers_its_controllers():
 def test_a_checkpoint_of_another_run_is_refused(swing):
     p = hanging()
     kept = Run(to_llvm(p), start(p, [1, 0], [0, 0]), 1.0).checkpoint()
-    with pytest.raises(SimulationError, match="another shape"):
+    with pytest.raises(SimulationError, match="another run: not the same mechanism, equations"):
         Run(*swing, 1.0).restore(kept)
+    with pytest.raises(SimulationError, match="no checkpoint"):
+        Run(*swing, 1.0).restore(kept[:100])
+
+
+def test_a_checkpoint_of_other_equations_of_equal_shape_is_refused(swing):
+    heavier = plain("oscillator", lambda q, v: [-2 * q[0]])
+    kept = Run(to_llvm(heavier), swing[1], 1.0).checkpoint()
+    with pytest.raises(SimulationError, match="another run: not the same equations"):
+        Run(*swing, 1.0).restore(kept)
+
+
+@pytest.mark.parametrize(
+    ("settings", "until", "words"),
+    [
+        (Settings(step=0.02), 1.0, r"the same step \(step 0.02 there, 0.01 here\)"),
+        (Settings(step=0.01, every=0.1), 1.0, "the same recorded instants"),
+        (Settings(step=0.01), 2.0, r"the same end \(end 2.0 there, 1.0 here\)"),
+        (Settings(step=0.01, projection=Projection(lost=1e-3)), 1.0, "the same projection"),
+    ],
+)
+def test_a_checkpoint_of_other_settings_is_refused(swing, settings, until, words):
+    kept = Run(*swing, until, settings).checkpoint()
+    with pytest.raises(SimulationError, match=words):
+        Run(*swing, 1.0, Settings(step=0.01)).restore(kept)
 
 
 # ends that were not asked for

@@ -9,7 +9,6 @@ Public names: Run, simulate.
 
 from __future__ import annotations
 
-import io
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +21,7 @@ from liaison.numeric import Array, State
 from liaison.program import Kernel
 
 from . import layout as at
+from .checkpoint import Kept, from_bytes, to_bytes
 from .layout import Arrays
 from .machine import Machine
 from .plan import arrays_of, plan_of
@@ -312,21 +312,19 @@ class Run:
     def checkpoint(self) -> bytes:
         """All that is needed to go on later, bit for bit: see `restore`."""
         self._drain()
-        buffer = io.BytesIO()
-        np.savez(
-            buffer, w=self.arrays.w, n=self.arrays.n, rows=self.rows, happened=self.happened,
-            calls=np.array(self._calls, dtype=np.int64), status=np.array([self.status]),
-        )  # fmt: skip
-        return buffer.getvalue()
+        a = self.arrays
+        tables = {"w": a.w, "n": a.n, "rows": self.rows, "happened": self.happened}
+        return to_bytes(self.plan, Kept(tables, self._calls, self.status))
 
     def restore(self, kept: bytes) -> None:
-        """Takes up where `checkpoint` left off; this run was made with the same arguments."""
-        with np.load(io.BytesIO(kept), allow_pickle=False) as saved:
-            if saved["w"].shape != self.arrays.w.shape or saved["n"].shape != self.arrays.n.shape:
-                raise SimulationError("this checkpoint belongs to a run of another shape.")
-            had = self.arrays.n[OWN]
-            self.arrays.w[:], self.arrays.n[:] = saved["w"], saved["n"]
-            self.arrays.n[OWN] = had
-            self._rows, self._happened = {0: saved["rows"]}, {0: saved["happened"]}
-            self._calls = [int(x) for x in saved["calls"]]
-            self.status = int(saved["status"][0])
+        """Takes up where `checkpoint` left off; this run was made with the same arguments.
+
+        Raises:
+            SimulationError: the checkpoint belongs to another mechanism, or to other settings.
+        """
+        found = from_bytes(self.plan, kept)
+        had = self.arrays.n[OWN]
+        self.arrays.w[:], self.arrays.n[:] = found.arrays["w"], found.arrays["n"]
+        self.arrays.n[OWN] = had
+        self._rows, self._happened = {0: found.arrays["rows"]}, {0: found.arrays["happened"]}
+        self._calls, self.status = found.calls, found.status
