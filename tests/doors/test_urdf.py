@@ -223,7 +223,7 @@ def test_what_is_not_used_is_noted():
         "<axis", '<limit effort="1"/><axis'
     )
     notes = reading_of_urdf(text).notes
-    assert any("<limit> in <joint>" in note for note in notes)
+    assert any("limits of 1 joints are kept, but not enforced" in note for note in notes)
     assert any("<transmission> in <robot> is not used (2 times)" in note for note in notes)
 
 

@@ -5,8 +5,9 @@ Public names: Reading.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, final
 
 from liaison.model import Mechanism
 
@@ -19,3 +20,4 @@ class Reading:
     mechanism: Mechanism
     notes: tuple[str, ...] = ()
     deduced: tuple[str, ...] = ()
+    limits: Mapping[str, Any] = field(default_factory=dict)  # of joints, by name

@@ -9,6 +9,7 @@ Public names: read_urdf, reading_of_urdf.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import PurePath
 from typing import Any
@@ -33,9 +34,11 @@ from liaison.model import (
 from liaison.spatial import identity, is_zero, product, rotation_onto_z
 
 from .guard import computable
+from .merge import merged
 from .notes import Reading
-from .urdf_links import body_of, colors_in, pose_in
-from .urdf_xml import Element, elements_of, number_in, numbers_in
+from .urdf_links import body_of, colors_in, pose_in, snapped_in
+from .urdf_more import direction_of, limits_in, loop_of
+from .urdf_xml import Element, elements_of, number_in
 
 JOINT_TYPES: dict[str, type[JointType]] = {
     "fixed": Fixed,
@@ -47,9 +50,10 @@ JOINT_TYPES: dict[str, type[JointType]] = {
 }
 EARTHS = (0, 0, Fraction(-981, 100))
 KNOWN = {
-    "robot": {"link", "joint", "material"},
+    "robot": {"link", "joint", "material", "loop"},
     "link": {"inertial", "visual", "collision"},
-    "joint": {"origin", "parent", "child", "axis", "dynamics", "mimic"},
+    "joint": {"origin", "parent", "child", "axis", "dynamics", "mimic", "limit"},
+    "loop": {"predecessor", "successor", "axis"},
 }
 
 
@@ -60,10 +64,11 @@ def read_urdf(
     floating: bool = False,
     gravity: Sequence[Any] = EARTHS,
     strict: bool = True,
+    merge_fixed: bool = False,
 ) -> Mechanism:
     """The mechanism of a URDF text; see `reading_of_urdf`."""
-    options = {"floating": floating, "gravity": gravity, "strict": strict}
-    return reading_of_urdf(text, file=file, **options).mechanism  # type: ignore[arg-type]
+    options: dict[str, Any] = {"floating": floating, "gravity": gravity, "strict": strict}
+    return reading_of_urdf(text, file=file, merge_fixed=merge_fixed, **options).mechanism
 
 
 def reading_of_urdf(
@@ -73,6 +78,7 @@ def reading_of_urdf(
     floating: bool = False,
     gravity: Sequence[Any] = EARTHS,
     strict: bool = True,
+    merge_fixed: bool = False,
 ) -> Reading:
     """The mechanism of a URDF text, with notes.
 
@@ -89,6 +95,7 @@ def reading_of_urdf(
             inertia. Otherwise such an inertia is moved to the nearest possible one, and both
             are noted. What rounding of printed numbers explains is moved and noted in both
             cases. Negative masses and numbers that are not finite are always refused.
+        merge_fixed: makes one body of links that fixed joints hold together.
 
     Raises:
         TextError: not XML, not URDF, or a number that is none, with file and line.
@@ -101,14 +108,14 @@ def reading_of_urdf(
         if root.tag != "robot":
             said = f"the root is {root}; a URDF file begins with <robot>."
             raise TextError(said, place=root.place)
-        return _Robot(root, floating, strict).reading(tuple(gravity))
+        return _Robot(root, floating, strict, merge_fixed).reading(tuple(gravity))
 
 
 class _Robot:
     """The links and joints of a file, checked for forming a tree."""
 
-    def __init__(self, root: Element, floating: bool, strict: bool) -> None:
-        self.root, self.floating, self.strict = root, floating, strict
+    def __init__(self, root: Element, floating: bool, strict: bool, merged: bool) -> None:
+        self.root, self.floating, self.strict, self.merged = root, floating, strict, merged
         self.notes: list[str] = []
         self.links = _by_name(root, "link")
         self.joints = _by_name(root, "joint")
@@ -117,27 +124,57 @@ class _Robot:
     def reading(self, gravity: Any) -> Reading:
         """Bodies, joints, couplings, gravity and friction."""
         self.note_strangers(self.root)
-        name = self.root.get("name")
+        robot = self.root.get("name")
         if not self.links:
             raise TextError(f"{self.root} has no <link>.", place=self.root.place)
         colors = colors_in(self.root)
-        bodies = [body_of(link, colors, self.strict, self.notes) for link in self.links.values()]
+        bodies = [
+            replace(body_of(link, colors, self.strict, self.notes), name=self.body(name))
+            for name, link in self.links.items()
+        ]
         joints = [self.joint(element) for element in self.joints.values()]
         base = self.base()
         self.check_tree(base)
         self.check_moving(bodies, joints)
         kind: JointType = Free() if self.floating else Fixed()
         place = self.links[base].place
-        root = Joint(self.free_name("root"), kind, Marker("ground"), Marker(base), place=place)
+        foot = Marker(self.body(base))
+        root = Joint(self.free_name("root"), kind, Marker("ground"), foot, place=place)
+        loops = [loop_of(x, self.links, self.body) for x in self.root.all("loop")]
         mechanism = Mechanism(
-            name=name or PurePath(self.root.place.file).stem,
+            name=robot or PurePath(self.root.place.file).stem,
             bodies=tuple(bodies),
-            joints=(root, *joints),
+            joints=(root, *joints, *loops),
             constraints=tuple(self.couplings(joints)),
             forces=(Gravity(gravity), *self.frictions(joints)),
             place=self.root.place,
         )
-        return Reading(mechanism, tuple(self.notes))
+        if self.merged:
+            mechanism = merged(mechanism)
+        limits = {name: found for name, x in self.joints.items() if (found := limits_in(x))}
+        if limits:
+            self.notes.append(f"limits of {len(limits)} joints are kept, but not enforced")
+        return Reading(mechanism, tuple(self.notes), tuple(self.deduced(base)), limits)
+
+    def deduced(self, base: str) -> list[str]:
+        """What the file leaves unsaid, and the angles that are taken exact."""
+        how = "left free" if self.floating else "welded to the ground"
+        lines = [f"link {base!r} is the root: {how} by a joint of its own"]
+        massless = [x for x, link in self.links.items() if link.one("inertial") is None]
+        lines += [f"link {name!r}: no <inertial>, so mass = 0 and inertia = 0" for name in massless]
+        return lines + snapped_in(self.root)
+
+    def body(self, link: str) -> str:
+        """The name of a link's body: its own, unless that means the fixed ground."""
+        if link != "ground":
+            return link
+        name = "ground_link"
+        while name in self.links:
+            name += "_"
+        said = f"link 'ground' is called {name!r}, because 'ground' is the fixed body"
+        if said not in self.notes:
+            self.notes.append(said)
+        return name
 
     def free_name(self, wish: str) -> str:
         """A name like the wish that no joint has."""
@@ -174,8 +211,8 @@ class _Robot:
             R, p = pose_in(element)
             turn = self.turn(element, kind)
         with computable(place):
-            F = Marker(ends[0], _rows(product(R, turn)), tuple(p), place=place)
-            M = Marker(ends[1], _rows(turn), place=place)
+            F = Marker(self.body(ends[0]), _rows(product(R, turn)), tuple(p), place=place)
+            M = Marker(self.body(ends[1]), _rows(turn), place=place)
             return Joint(name, JOINT_TYPES[kind](), F, M, place=place)
 
     def carry(self, parent: str, child: str, joint: str, element: Element) -> None:
@@ -197,15 +234,7 @@ class _Robot:
         """The rotation that brings z onto the axis, for joints that have one."""
         if kind in ("fixed", "floating"):
             return identity()
-        axis = element.one("axis")
-        direction = numbers_in(axis, "xyz", 3, "1 0 0")
-        if all(a == 0 for a in direction):
-            raise ModelError(
-                f"the axis of joint {element.get('name')!r} is zero; it has no direction.",
-                place=(axis or element).place,
-                hint='Give a vector along the axis, such as xyz="0 0 1".',
-            )
-        return rotation_onto_z([_plain(a) for a in direction])
+        return rotation_onto_z(direction_of(element, "1 0 0"))
 
     def base(self) -> str:
         """The link that no joint carries."""
@@ -333,10 +362,6 @@ def _by_name(root: Element, tag: str) -> dict[str, Element]:
 
 def _rows(R: Any) -> Any:
     return tuple(tuple(row) for row in R)
-
-
-def _plain(x: Fraction) -> Any:
-    return x.numerator if x.denominator == 1 else x
 
 
 def _is_massless(body: Body) -> bool:

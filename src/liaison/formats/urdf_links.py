@@ -1,6 +1,6 @@
 """Links of a URDF file: inertia judged and, where told so, repaired; shapes with their colours.
 
-Public names: body_of, colors_in, pose_in, exact_angle.
+Public names: body_of, colors_in, pose_in, exact_angle, snapped_in.
 """
 
 from __future__ import annotations
@@ -57,6 +57,23 @@ def pose_in(element: Element) -> tuple[Array, Array]:
         if not (isinstance(angle, Fraction) and angle == 0):
             R = product(R, turn(angle))
     return R, p
+
+
+def snapped_in(root: Element) -> list[str]:
+    """The angles of a file that are taken as exact multiples of π/12, a line each."""
+    found, front = [], [root]
+    while front:
+        element = front.pop()
+        front += element.children
+        if element.tag == "origin" and "rpy" in element.attributes:
+            for angle in numbers_in(element, "rpy", 3, "0 0 0"):
+                if exact_angle(angle) is not angle:
+                    degrees = round(math.degrees(float(angle)) / 15) * 15
+                    line = element.place.line
+                    found.append(
+                        (line, f"angle {float(angle)!r} (line {line}): exactly {degrees} deg")
+                    )
+    return [text for _, text in sorted(found)]
 
 
 def colors_in(root: Element) -> dict[str, str]:
