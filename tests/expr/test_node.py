@@ -23,6 +23,7 @@ from liaison.expr import (
     sin,
     sqrt,
     symbol,
+    vanishes,
 )
 
 x, y, z = symbol("x"), symbol("y"), symbol("z")
@@ -188,3 +189,8 @@ def test_threads_drop_and_build_the_same_nodes_in_any_order(monkeypatch):
     finally:
         sys.setswitchinterval(interval)
     assert told == []
+
+
+def test_what_vanishes_is_zero_for_all_symbols():
+    assert all(map(vanishes, (0, 0.0, -0.0, Fraction(0), ZERO, constant(-0.0), x - x)))
+    assert not any(map(vanishes, (1, x, PI, 1e-300, sin(x) - x)))

@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Any
 
 from liaison.errors import AssemblyError, DerivationError
-from liaison.expr import ZERO, Expr, as_expr, directional, symbol
+from liaison.expr import ZERO, Expr, as_expr, directional, symbol, vanishes
 from liaison.model import Gravity, Mechanism
 from liaison.spatial.arrays import Array, array, product, zeros
-from liaison.tree import Kinematics, Row, Tree, closure_rows, row_place, with_rates
+from liaison.tree import Kinematics, Node, Row, Tree, closure_rows, row_place, with_rates
 from liaison.units import Label
 
 from .equations import Chart, Closures, Kinematic, Symbols
@@ -155,7 +155,7 @@ class Setting:
         target = array([symbol(f"'target {x.name}") for x in self.symbols.q])
         for node in self.tree.nodes:
             kind, q = node.joint.type, self.q[node.q]
-            charts.append(Chart("plain" if kind.has_rates else kind.name, node.q, node.v))
+            charts += charts_of(node)
             for (i, j), entry in ndenumerate(kind.kinematic_map(q)):
                 if not vanishes(entry):
                     N[node.q.start + i, node.v.start + j] = as_expr(entry)
@@ -184,16 +184,19 @@ def check_two_sided(mechanism: Mechanism) -> None:
         )
 
 
+def charts_of(node: Node) -> list[Chart]:
+    """The charts of a joint, where they lie in q and v."""
+    found, q, v = [], node.q.start, node.v.start
+    for kind, nq, nv in node.joint.type.charts:
+        found.append(Chart(kind, slice(q, q + nq), slice(v, v + nv)))
+        q, v = q + nq, v + nv
+    return found
+
+
 def ndenumerate(matrix: Array) -> list[tuple[tuple[int, int], Any]]:
     """((row, column), entry) of every entry."""
     rows, columns = matrix.shape
     return [((i, j), matrix[i, j]) for i in range(rows) for j in range(columns)]
-
-
-def vanishes(entry: Any) -> bool:
-    """Zero whatever the symbols are: the exact one, or what floats alone came to."""
-    formula = as_expr(entry)
-    return formula.op == "const" and formula.value == 0
 
 
 def check_holds(mechanism: Mechanism, label: Label, row: Row) -> None:

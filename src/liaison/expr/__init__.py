@@ -48,6 +48,7 @@ from .node import (
     as_expr,
     constant,
     symbol,
+    vanishes,
 )
 from .ops import OPS, apply, partial
 from .pack import Packed, fingerprint, pack, unpack
@@ -132,4 +133,5 @@ __all__ = [
     "to_text",
     "topological",
     "unpack",
+    "vanishes",
 ]

@@ -10,12 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .graph import Formulas, depends_on, listed, topological
-from .node import ONE, ZERO, Expr, Scalar, as_expr, symbol
+from .node import ONE, ZERO, Expr, Scalar, as_expr, symbol, vanishes
 from .ops import partial
-
-
-def _vanishes(x: Expr) -> bool:
-    return x.op == "const" and bool(x.a == 0)
 
 
 def gradient(f: Scalar, xs: Sequence[Expr]) -> list[Expr]:
@@ -36,7 +32,7 @@ def _adjoints(f: Expr, order: list[Expr], active: set[Expr]) -> dict[Expr, Expr]
                 continue
             slope = partial(node, index)
             share = outer if slope is ONE else outer * slope
-            if not _vanishes(share):
+            if not vanishes(share):
                 known = adjoint.get(arg)
                 adjoint[arg] = share if known is None else known + share
     return adjoint
@@ -66,7 +62,7 @@ def _jacobian_by_rows(rows: list[Expr], column: dict[Expr, int]) -> dict[tuple[i
         order = topological([f])
         adjoint = _adjoints(f, order, depends_on(order, column))
         for x, j in column.items():
-            if x in adjoint and not _vanishes(adjoint[x]):
+            if x in adjoint and not vanishes(adjoint[x]):
                 entries[i, j] = adjoint[x]
     return entries
 
@@ -86,7 +82,7 @@ def _jacobian_forward(rows: list[Expr], column: dict[Expr, int]) -> dict[tuple[i
                 for j, value in inner.items():
                     share = slope * value
                     total[j] = total[j] + share if j in total else share
-        slopes[node] = {j: value for j, value in total.items() if not _vanishes(value)}
+        slopes[node] = {j: value for j, value in total.items() if not vanishes(value)}
     return {
         (i, j): value for i, f in enumerate(rows) for j, value in sorted(slopes.get(f, {}).items())
     }
@@ -101,7 +97,7 @@ def directional(fs: Formulas, direction: Mapping[Expr, Scalar]) -> list[Expr]:
     """
     rows = listed(fs)
     slopes = {x: as_expr(dx) for x, dx in direction.items()}
-    slopes = {x: dx for x, dx in slopes.items() if not _vanishes(dx)}
+    slopes = {x: dx for x, dx in slopes.items() if not vanishes(dx)}
     order = topological(rows)
     active = depends_on(order, slopes)
     for node in order:
@@ -114,7 +110,7 @@ def directional(fs: Formulas, direction: Mapping[Expr, Scalar]) -> list[Expr]:
                 slope = partial(node, index)
                 share = inner if slope is ONE else slope * inner
                 total = share if total is None else total + share
-        if total is not None and not _vanishes(total):
+        if total is not None and not vanishes(total):
             slopes[node] = total
     return [slopes.get(f, ZERO) for f in rows]
 

@@ -5,8 +5,8 @@ compares formulas. Nodes are held weakly, so a dropped graph is freed. Every nod
 its structure, the same in every process, by which commutative arguments are ordered: neither text
 nor code depends on what was built first. Local rules (rules.py) act while building.
 
-Public names: Expr, Pi, Scalar, symbol, constant, as_expr, ZERO, ONE, TWO, HALF, PI; for this
-room's own builders make, make_many, combine, unary and the tables of rules.
+Public names: Expr, Pi, Scalar, symbol, constant, as_expr, vanishes, ZERO, ONE, TWO, HALF, PI; for
+this room's own builders make, make_many, combine, unary and the tables of rules.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .number import BITS, THE_PI, Number, Pi, Value, exact_or_float, stable_hash
 __all__ = [
     "COMMUTATIVE", "HALF", "MINUS_ONE", "ONE", "PI", "RULES", "RULES_ONE", "RULES_SAME", "TWO",
     "ZERO", "Expr", "Number", "Pi", "Scalar", "Value", "as_expr", "combine", "constant", "make",
-    "make_many", "symbol", "unary",
+    "make_many", "symbol", "unary", "vanishes",
 ]  # fmt: skip
 
 
@@ -320,6 +320,11 @@ def as_expr(x: Scalar) -> Expr:
     if node is None:
         raise TypeError(f"no formula is made of {x!r} ({type(x).__name__}); give a number or Expr")
     return node
+
+
+def vanishes(x: Scalar) -> bool:
+    """Zero whatever the symbols are: the exact number, or what floats alone came to."""
+    return x.op == "const" and bool(x.a == 0) if type(x) is Expr else bool(x == 0)
 
 
 # Building with rules ----------------------------------------------------------------------------

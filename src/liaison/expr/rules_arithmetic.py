@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from .functions import cos, select, sin, sqrt
-from .node import ONE, TWO, ZERO, Expr, Number, Pi, combine, constant, make
+from .node import ONE, TWO, ZERO, Expr, Number, Pi, combine, constant, make, vanishes
 from .ops import OPS
 from .rule import Found, Rows
 from .values import FLOAT_VALUES
@@ -196,10 +196,6 @@ _rule("-number", "neg", "const",
 # Products ---------------------------------------------------------------------------------------
 
 
-def _is_zero(x: Expr) -> bool:
-    return x.op == "const" and bool(x.a == 0)
-
-
 def _scale(c: Expr, x: Expr) -> Found:
     value = c.a
     if type(value) is Pi:
@@ -258,7 +254,7 @@ def _divide(x: Expr, c: Expr) -> Found:
 
 def _over(c: Expr, x: Expr) -> Found:
     value = c.a
-    if type(value) is Pi or (value == 0 and _is_zero(x)):
+    if type(value) is Pi or (value == 0 and vanishes(x)):
         return None
     if value == 0:
         return constant(0.0) if type(value) is float else ZERO
@@ -283,7 +279,7 @@ _rule("x / c", "div", "any const", _divide, lambda x, y, z: (x, constant(3)))
 _rule("x / -c", "div", "any const", _divide, lambda x, y, z: (x, constant(-0.3)))
 _rule("0 / x", "div", "const any", _over, lambda x, y, z: (ZERO, x))
 _rule("-c / x", "div", "const any", _over, lambda x, y, z: (constant(-2), x))
-_rule("x / x", "div", "same", lambda x: None if _is_zero(x) else ONE, lambda x, y, z: (x, x))
+_rule("x / x", "div", "same", lambda x: None if vanishes(x) else ONE, lambda x, y, z: (x, x))
 _rule("(-x) / y", "div", "neg any", lambda x, y: -(x.a / y), lambda x, y, z: (-x, y))
 _rule("x / (-y)", "div", "any neg", lambda x, y: -(x / y.a), lambda x, y, z: (x, -y))
 _rule("(x y) / y", "div", "mul any",

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .functions import atan2, cos, maximum, plain, select, sin, sqrt
-from .node import Expr, Scalar, as_expr, constant, make_many
+from .node import Expr, Scalar, as_expr, constant, make_many, vanishes
 from .row import Op
 
 _TERMS = 16
@@ -89,7 +89,7 @@ def _stumpff_expanded(k: int, s: Expr) -> Expr:
 def _stumpff_node(k: int, s: Expr) -> Expr:
     if s.op == "const" and type(s.a) is float:
         return constant(_stumpff_float(k, s.a))
-    if s.op == "const" and s.a == 0:
+    if vanishes(s):
         return constant(Fraction(1, math.factorial(k)))
     return make_many("stumpff", k, (s,), str(k))
 

@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.equations import Entries, Equations
-from liaison.expr import ZERO, Expr, as_expr, count_operations, jacobian, substitute
+from liaison.expr import ZERO, Expr, as_expr, count_operations, jacobian, substitute, vanishes
 
 from .program import Entry
-from .solve import Factor, vanishes
+from .solve import Factor
 
 Blocks: TypeAlias = list[tuple[str, Sequence[Expr]]]
 Solution: TypeAlias = tuple[list[Expr], list[Expr], Expr]

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
 from liaison.errors import DerivationError
-from liaison.expr import ONE, ZERO, Expr, absolute, as_expr, maximum
+from liaison.expr import ONE, ZERO, Expr, absolute, as_expr, maximum, vanishes
 
 from .condense import Ties, ties_of
 
@@ -134,11 +134,6 @@ def residuals(rows: list[dict[int, Expr]], gamma: Sequence[Any], x: list[Expr]) 
             r = r - entry * x[j]
         found.append(r)
     return found
-
-
-def vanishes(entry: Expr) -> bool:
-    """Zero whatever the symbols are: the exact one, or what floats alone came to."""
-    return entry.op == "const" and entry.value == 0
 
 
 def factor(saddle: Saddle, names: Sequence[str] = ()) -> Factor:
