@@ -5,6 +5,8 @@ from fractions import Fraction as F
 import pytest
 
 from liaison.mobility import mobility_of_systems
+from liaison.mobility.formulas import taylor
+from liaison.mobility.real import is_isolated_over_reals
 
 from .antenna import patch
 from .linkages import (
@@ -87,10 +89,16 @@ def test_polynomial_systems_have_the_mobility_that_is_known(name):
     assert found.is_proved
 
 
-def test_a_point_on_two_collinear_bars_in_space_moves_over_the_complex_numbers():
+def test_a_point_on_two_collinear_bars_in_space_moves_over_the_complex_numbers_only():
     formulas, point = bars([(0, 0, 0), (-1, 0, 0), (1, 0, 0)], [(0, 1), (0, 2)], (1, 2))
     found = mobility_of_systems("bars", formula_systems(formulas, point))
     assert (found.first_order, found.finite) == (2, (1, 1))
+    assert is_isolated_over_reals(*taylor(formulas, point), found.rank)
+
+
+def test_branches_that_are_real_are_not_called_isolated():
+    formulas, point = saliere((1, 0), (1, 0), (1, 0))
+    assert not is_isolated_over_reals(*taylor(formulas, point), 4)
 
 
 @pytest.mark.slow

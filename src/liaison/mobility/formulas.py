@@ -2,7 +2,7 @@
 
 Sines and cosines are unknowns of their own, with s² + c² = 1 among the equations.
 
-Public names: FormulaSystem, degree.
+Public names: FormulaSystem, taylor, degree.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
 from liaison.expr import Expr, as_expr, evaluate, jacobian, residues, topological
@@ -56,6 +59,21 @@ class FormulaSystem(System):
         degrees = [degree(f) for f in self.formulas]
         others = [d for i, d in enumerate(degrees) if i not in set(rows)]
         return prod(degrees[i] for i in rows) * max(others, default=1)
+
+
+def taylor(
+    formulas: Sequence[Expr], point: Mapping[Expr, Any]
+) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
+    """First and second derivatives of formulas at a point, in floats."""
+    unknowns, n = list(point), len(point)
+    values = {x: float(evaluate(as_expr(value))) for x, value in point.items()}
+    J = np.zeros((len(formulas), n))
+    second = [np.zeros((n, n)) for _ in formulas]
+    for (i, j), slope in jacobian(list(formulas), unknowns).items():
+        J[i, j] = float(evaluate(slope, values))
+        for (_, k), curve in jacobian([slope], unknowns).items():
+            second[i][j, k] = float(evaluate(curve, values))
+    return J, second
 
 
 def degree(formula: Expr) -> int:

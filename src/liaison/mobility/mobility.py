@@ -24,8 +24,9 @@ from liaison.tree import GROUND, Tree, as_float, assemble, span
 from liaison.tree.kinematics import Kinematics
 
 from .float_loops import loop_matrix, second_derivatives, twists_of
-from .float_verdict import float_verdict
+from .float_verdict import FloatVerdict, float_verdict
 from .home import Home, home_of, numeric_home
+from .psi import Parametrization, parametrization_of
 from .real import is_isolated_over_reals
 from .redundancy import Redundancy, redundancy_of
 from .rings import primes_from
@@ -71,6 +72,7 @@ class Mobility:
     redundancy: Redundancy | None = None
     mode: str = "exact"
     real: str = ""  # what differs over the real numbers
+    psi: Parametrization | None = None  # velocities of all joints from independent ones
     notes: tuple[str, ...] = ()
 
     @property
@@ -100,6 +102,8 @@ class Mobility:
             "obstruction_order": self.verdicts[0].obstruction if self.verdicts else None,
             "real": self.real, "notes": list(self.notes), "summary": paragraph(self),
         }  # fmt: skip
+        if self.psi is not None:
+            found["independent"] = list(self.psi.independent)
         return found | ({"redundancy": self.redundancy.to_dict()} if self.redundancy else {})
 
 
@@ -135,8 +139,16 @@ def mobility(
     return replace(
         found, loops=loops, gruebler=found.unknowns - rows, notes=home.notes,
         redundancy=redundancy_of(home, found.rank, is_regular=found.status == "regular"),
-        real=_real(home, found),
+        real=_real(home, found), psi=_psi(home, found),
     )  # fmt: skip
+
+
+def _psi(home: Home, found: Mobility) -> Parametrization | None:
+    """Ψ, where the finite mobility is known and one branch passes here."""
+    if found.finite[0] != found.finite[1] or found.status not in ("regular", "non-reduced"):
+        return None
+    starts = [start.label for start in home.mechanism.starts]
+    return parametrization_of(home, found.rank, found.finite[0], starts)
 
 
 def _real(home: Home, found: Mobility) -> str:
@@ -202,7 +214,15 @@ def _in_floats(mechanism: Mechanism, at: Mapping[str, Any], why: DerivationError
         finite=(seen.low, seen.high), status=seen.status, proof=seen.proof, is_proved=False,
         primes=(), mode="numeric", notes=(*home.notes, note),
         redundancy=redundancy_of(home, seen.rank, is_regular=seen.status == "regular"),
+        psi=_psi_in_floats(home, seen),
     )  # fmt: skip
+
+
+def _psi_in_floats(home: Home, seen: FloatVerdict) -> Parametrization | None:
+    if seen.status != "regular":
+        return None
+    starts = [start.label for start in home.mechanism.starts]
+    return parametrization_of(home, seen.rank, seen.high, starts)
 
 
 def systems(home: Home, seed: int = 0) -> Iterator[System]:

@@ -34,6 +34,8 @@ def paragraph(found: Any) -> str:
         lines.append("  " + _branches(found))
     if found.redundancy is not None and found.redundancy.count:
         lines += [f"  {line}" for line in found.redundancy.sentences()]
+    if found.psi is not None and found.psi.independent:
+        lines.append(f"  Independent coordinates: {', '.join(found.psi.independent)}.")
     if found.real:
         lines.append(f"  But {found.real}.")
     lines += [f"  Note: {note}." for note in found.notes]
