@@ -128,7 +128,8 @@ def mujoco_four_bar(n: int, *, step: float = 1e-3):
         if i < n:
             inner = f'<body name="h{i}" pos="1 0 0" euler="0 0 -90">{hinge}{inertial}{rod}</body>'
             ties.append(
-                f'<connect body1="h{i}" body2="v{i + 1}" anchor="1 0 0" solref="{2 * step} 1"/>'
+                f'<connect body1="h{i}" body2="v{i + 1}" anchor="1 0 0" solref="{2 * step} 1" '
+                'solimp=".9999 .9999 .001"/>'
             )
         bodies.append(
             f'<body name="v{i}" pos="{i} 0 0" euler="0 0 90">{hinge}{inertial}{rod}{inner}</body>'
