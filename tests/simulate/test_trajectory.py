@@ -11,9 +11,24 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from liaison.equations import newton_euler
 from liaison.errors import LiaisonError, NamingError, SimulationError
-from liaison.simulate import resampling
+from liaison.model import (
+    Free,
+    PointOnLine,
+    PointOnPlane,
+    Quaternion,
+    Rod,
+    RotationMatrix,
+    Spherical,
+)
+from liaison.model.describe import body, gravity, ground, join, mechanism
+from liaison.numeric import State
+from liaison.program import to_llvm
+from liaison.program.lower import lower
+from liaison.simulate import map_entry, resampling, simulate
 from liaison.simulate.trajectory import EventRecord, Series, Trajectory, load
+from liaison.tree import assemble, span
 from liaison.units import Label
 
 LABELS = {
@@ -173,7 +188,7 @@ def tumbling(n: int, step: float) -> Trajectory:
         "q": tuple(Label(f"F.{x}") for x in names),
         "v": tuple(Label(f"F.v{x}") for x in range(6)),
     }
-    charts = (resampling.Chart("Free", slice(0, 7), slice(0, 6)),)
+    charts = (resampling.Chart("free", slice(0, 7), slice(0, 6)),)
     q = np.concatenate([p, quat], axis=1)
     return Trajectory("tumbling", times, q, v, labels, meta={"charts": charts, "fine": fine})
 
@@ -378,3 +393,34 @@ def test_a_run_introduces_itself():
 def test_names_are_escaped_in_notebooks():
     run = Trajectory("<b>", [0.0], [[0.0]], [[0.0]], {"q": (Label("<i>"),), "v": (Label("w"),)})
     assert "<i>" not in run._repr_html_()
+
+
+BALLS = [PointOnLine, PointOnPlane, Spherical, Free, lambda attitude: Rod(1, attitude)]
+
+
+@pytest.mark.parametrize("attitude", [Quaternion(), RotationMatrix()], ids=["quat", "matrix"])
+@pytest.mark.parametrize("ball", BALLS, ids=["line", "plane", "spherical", "free", "rod"])
+def test_attitudes_of_every_joint_are_read_between_instants(ball, attitude):
+    """A tumbling body, recorded every 10 ms: cubics are good to 1e-6, and stay attitudes."""
+    thing = body("b", mass=1, center=(0.1, 0.05, 0.02), inertia=(0.1, 0.2, 0.15))
+    kind = ball(attitude=attitude)
+    m = mechanism(join(ground, thing, kind, name="P"), gravity(), name="tumbling")
+    tree = span(m)
+    state = assemble(tree)
+    v = np.linspace(0.5, 1.5, len(state.v))
+    state = State(0.0, state.q, v, state.labels)
+    kernel = to_llvm(lower(newton_euler(tree)))
+    fine = simulate(kernel, state, 0.3, every=1e-3, rtol=1e-11, series=())
+    coarse = simulate(kernel, state, 0.3, every=1e-2, rtol=1e-11, series=())
+    found = coarse.resample(fine.t)
+    assert np.abs(found.q - fine.q).max() < 1e-6
+    assert np.abs(found.v - fine.v).max() < 1e-2
+    R = poses_of(kernel, found)[:, 0, :, :3]
+    assert np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(3)).max() < 1e-12
+
+
+def poses_of(kernel, run):
+    rows = np.column_stack([run.t, run.q, run.v])
+    table = map_entry(kernel, "poses", rows, np.zeros(0)).reshape(len(run.t), -1, 12)
+    R, p = table[:, :, :9].reshape(len(run.t), -1, 3, 3), table[:, :, 9:, None]
+    return np.concatenate([R, p], axis=3)

@@ -42,7 +42,7 @@ class Symbols:
 @final
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A joint's part of q and v, and what kind of coordinates it has."""
+    """A part of q and v, and what kind of coordinates it has: see `JointType.charts`."""
 
     kind: str
     q: slice

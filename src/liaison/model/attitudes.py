@@ -58,6 +58,7 @@ class Attitude(ABC):
     UNITS: ClassVar[tuple[str, ...]]
     SPEEDS: ClassVar[tuple[str, ...]]
     IS_CONSTANT: ClassVar[bool]
+    CHART: ClassVar[str] = "plain"  # see `JointType.charts`
 
     @abstractmethod
     def rotation(self, e: Entries) -> Array:
@@ -111,6 +112,7 @@ class Quaternion(Attitude):
     UNITS: ClassVar[tuple[str, ...]] = ("", "", "", "")
     SPEEDS: ClassVar[tuple[str, ...]] = _OMEGA
     IS_CONSTANT: ClassVar[bool] = True
+    CHART: ClassVar[str] = "quaternion"
 
     def rotation(self, e: Entries) -> Array:
         return rotation_quaternion(e)
@@ -206,6 +208,7 @@ class RotationMatrix(Attitude):
     UNITS: ClassVar[tuple[str, ...]] = ("",) * 9
     SPEEDS: ClassVar[tuple[str, ...]] = _OMEGA
     IS_CONSTANT: ClassVar[bool] = True
+    CHART: ClassVar[str] = "matrix"
 
     def rotation(self, e: Entries) -> Array:
         return array([[e[3 * i + j] for j in range(3)] for i in range(3)])

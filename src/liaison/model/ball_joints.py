@@ -59,6 +59,12 @@ class BallJoint(JointType):
     def is_constant(self) -> bool:
         return not self.NAMES and self.attitude.IS_CONSTANT
 
+    @property
+    def charts(self) -> tuple[tuple[str, int, int], ...]:
+        n = len(self.NAMES)
+        attitude = (self.attitude.CHART, len(self.attitude.NAMES), 3)
+        return (("plain", n, n), attitude) if n else (attitude,)
+
     @abstractmethod
     def center(self, s: Entries) -> Array:
         """Where the center is in F."""
@@ -264,6 +270,11 @@ class Free(BallJoint):
     @property
     def is_constant(self) -> bool:
         return self.attitude.IS_CONSTANT
+
+    @property
+    def charts(self) -> tuple[tuple[str, int, int], ...]:
+        kinds = {"quaternion": "free", "matrix": "free matrix"}
+        return ((kinds.get(self.attitude.CHART, "plain"), self.nq, 6),)
 
     def center(self, s: Entries) -> Array:
         return array([s[0], s[1], s[2]])

@@ -75,6 +75,15 @@ class JointType(ABC):
         """v = q̇: velocities are the rates of the coordinates (N = 1)."""
         return self.speed_names == self.coordinate_names
 
+    @property
+    def charts(self) -> tuple[tuple[str, int, int], ...]:
+        """Kinds of coordinates in order, each with how many entries of q and of v it takes.
+
+        plain: q̇ = v. quaternion, matrix: an attitude turned by ω in M. free, free matrix: a
+        position and such an attitude, moved by the twist of M in its own axes.
+        """
+        return (("plain", self.nq, self.nv),)
+
     @abstractmethod
     def pose(self, q: Entries) -> tuple[Array, Array]:
         """(R, p) of X_FM."""

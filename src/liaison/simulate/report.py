@@ -33,7 +33,6 @@ COUNTS = {
     "steps": at.STEPS, "rejected": at.REJECTED, "evaluations": at.EVALUATIONS,
     "projections": at.PROJECTIONS, "fallbacks": at.FALLBACKS,
 }  # fmt: skip
-CHART_KINDS = {"Spherical": "quaternion", "Free": "free"}
 
 
 @final
@@ -153,10 +152,19 @@ def trajectory_of(
         series=_inputs(plan, rows[:, 1 + nq + nv :]) | series_of(plan, rows, series),
         events=tuple(events),
         status=end.status,
-        message=end.message,
+        message=_message(plan, events, end),
         counts={name: int(arrays.n[slot]) for name, slot in COUNTS.items()},
         meta=_meta(plan),
     )
+
+
+def _message(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:
+    """The sentence of the outcome, with the name of the event that stopped the run."""
+    stops = {event.name for event in plan.events if event.stops}
+    last = next((event.name for event in reversed(events) if event.name in stops), None)
+    if end.status != STOPPED or last is None:
+        return end.message
+    return end.message.replace("an event", f"event {last!r}", 1)
 
 
 def _with_last_good(plan: Plan, arrays: Arrays, rows: Array, end: Outcome) -> Array:
@@ -174,7 +182,7 @@ def _meta(plan: Plan) -> dict[str, Any]:
     names = [label.name for label in plan.program.labels.get("p", ())]
     charts = [
         {
-            "kind": CHART_KINDS.get(chart.kind, chart.kind),
+            "kind": chart.kind,
             "q": (chart.q.start, chart.q.stop),
             "v": (chart.v.start, chart.v.stop),
         }
@@ -206,12 +214,14 @@ def series_of(plan: Plan, rows: Array, names: Sequence[str]) -> dict[str, Series
     kernel, p = plan.kernel, plan.parameters
     wanted = [name for name in names if _is_there(plan, name)]
     if hasattr(kernel, "compile") and wanted:
-        kernel.compile(*wanted, *(["forward"] if "reactions" in wanted else []))
+        kernel.compile(*({*wanted} - {"lam"}), *(["forward"] if {*wanted} & FORWARD else []))
     found: dict[str, Series] = {}
     for name in wanted:
         if name == "reactions":
             x = map_entry(kernel, "forward", rows, p)[:, : plan.size("nv") + plan.size("nc")]
             found[name] = _reactions(kernel, map_entry(kernel, name, rows, p, x))
+        elif name == "lam":
+            found[name] = _multipliers(plan, map_entry(kernel, "forward", rows, p))
         elif name == "closure":
             found |= _residuals(plan, map_entry(kernel, name, rows, p))
         else:
@@ -220,10 +230,10 @@ def series_of(plan: Plan, rows: Array, names: Sequence[str]) -> dict[str, Series
 
 
 def _is_there(plan: Plan, name: str) -> bool:
-    known = (*SHAPES, "closure", "reactions")
+    known = (*SHAPES, "closure", *sorted(FORWARD))
     if name not in known:
         raise NamingError.unknown("series", name, known)
-    if name == "closure":
+    if name in ("closure", "lam"):
         return plan.size("nc") > 0
     return name in plan.program.entries and plan.kernel.out_size(name) > 0
 
@@ -261,11 +271,21 @@ def _reactions(kernel: Kernel, out: Array) -> Series:
     return Series(values, ("Nm",) * 3 + ("N",) * 3, {"joint": joints, "component": components})
 
 
+def _multipliers(plan: Plan, out: Array) -> Series:
+    """λ, row by row: what each closure puts on the mechanism; of an imposed motion, its drive."""
+    nv, labels = plan.size("nv"), plan.program.labels.get("lam", ())
+    units, names = tuple(x.unit for x in labels), tuple(x.name for x in labels)
+    return Series(out[:, nv : nv + plan.size("nc")].copy(), units, {"row": names})
+
+
 def _residuals(plan: Plan, out: Array) -> dict[str, Series]:
     """Largest |Φ| and |G v − ν| at each instant."""
     n = plan.program.sizes.get("nphi", plan.size("nc"))
     parts = {"position_residual": out[:, :n], "velocity_residual": out[:, n:]}
     return {name: Series(np.max(np.abs(x), axis=1, initial=0.0)) for name, x in parts.items()}
 
+
+FORWARD = {"reactions", "lam"}
+"""Series that need the accelerations and multipliers."""
 
 SHAPES = {"energy": _energy, "outputs": _outputs, "poses": _poses, "momentum": _momentum}

@@ -3,8 +3,8 @@
 Works on arrays and knows no trajectory. An interval of zero length (a jump recorded twice at
 one instant) is allowed: the later values hold from that instant on.
 
-Public names: Spot, Chart, spots, state, hermite, slopes, linear, attitude, free, pose_path,
-rotation_of, quaternion_of, turned.
+Public names: Spot, Chart, spots, state, hermite, slopes, linear, attitude, matrix, free,
+free_matrix, pose_path, rotation_of, quaternion_of, turned.
 """
 
 from __future__ import annotations
@@ -48,21 +48,14 @@ class Chart:
     """How a slice of q moves with a slice of v.
 
     plain: q̇ = v. quaternion: q is a unit quaternion w x y z, v the angular velocity in body axes.
-    free: q is a position and a quaternion, v the body twist, angular first. Of another kind
-    nothing is supposed, and rates are estimated from neighbours.
+    matrix: q is a rotation matrix, row by row, v the same. free, free matrix: q is a position and
+    such an attitude, v the body twist, angular first. Of another kind nothing is supposed, and
+    rates are estimated from neighbours.
     """
 
     kind: str
     q: slice
     v: slice
-
-    @staticmethod
-    def named(kind: str, q: slice, v: slice) -> Chart:
-        """The chart of a kind told in other words: a ball joint is a quaternion if q has four."""
-        sizes = (q.stop - q.start, v.stop - v.start)
-        known = {("spherical", (4, 3)): "quaternion", ("free", (7, 6)): "free"}
-        fallback = kind if kind in ("plain", "quaternion") else "other"
-        return Chart(known.get((kind.lower(), sizes), fallback), q, v)
 
 
 def state(spot: Spot, t: Array, q: Array, v: Array, charts: list[Chart]) -> tuple[Array, Array]:
@@ -143,7 +136,24 @@ def free(spot: Spot, q: Array, v: Array) -> tuple[Array, Array]:
     return np.concatenate([p, quat], axis=1), twist
 
 
-CHARTS = {"plain": hermite, "quaternion": attitude, "free": free}
+def matrix(spot: Spot, q: Array, omega: Array) -> tuple[Array, Array]:
+    """Rotation matrices, row by row, and body rates."""
+    quat, rates = attitude(spot, quaternion_of(q.reshape(-1, 3, 3)), omega)
+    return rotation_of(quat).reshape(-1, 9), rates
+
+
+def free_matrix(spot: Spot, q: Array, v: Array) -> tuple[Array, Array]:
+    """Position with rotation matrix, and body twist, of a body that moves freely."""
+    quat = quaternion_of(q[:, 3:].reshape(-1, 3, 3))
+    placed, twist = free(spot, np.concatenate([q[:, :3], quat], axis=1), v)
+    R = rotation_of(placed[:, 3:]).reshape(-1, 9)
+    return np.concatenate([placed[:, :3], R], axis=1), twist
+
+
+CHARTS = {
+    "plain": hermite, "quaternion": attitude, "matrix": matrix, "free": free,
+    "free matrix": free_matrix,
+}  # fmt: skip
 
 
 def pose_path(spot: Spot, t: Array, poses: Array) -> Array:

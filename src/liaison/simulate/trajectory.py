@@ -57,7 +57,7 @@ class Trajectory:
         message: the status in a sentence.
         counts: steps, evaluations, rejected, projections, …
         meta: plain data: mechanism, parameters, method, tolerances, version, and `charts`:
-            records of kind ("plain", "quaternion" or "spherical", "free"), slice q, slice v.
+            records of kind (see `resampling.Chart`), slice q, slice v.
     """
 
     name: str
@@ -366,7 +366,7 @@ def _charts(run: Trajectory) -> list[resampling.Chart]:
     told = run.meta.get("charts", ())
     if not told and nq == nv:
         told = ({"kind": "plain", "q": (0, nq), "v": (0, nv)},)
-    return [resampling.Chart.named(x["kind"], slice(*x["q"]), slice(*x["v"])) for x in told]
+    return [resampling.Chart(x["kind"], slice(*x["q"]), slice(*x["v"])) for x in told]
 
 
 def _signed_like(mine: Trajectory, theirs: Trajectory) -> Trajectory:
