@@ -56,10 +56,6 @@ class BallJoint(JointType):
         return tuple(f"{unit}/s" for unit in self.UNITS) + ("rad/s",) * 3
 
     @property
-    def is_constant(self) -> bool:
-        return not self.NAMES and self.attitude.IS_CONSTANT
-
-    @property
     def charts(self) -> tuple[tuple[str, int, int], ...]:
         n = len(self.NAMES)
         attitude = (self.attitude.CHART, len(self.attitude.NAMES), 3)
@@ -266,10 +262,6 @@ class Free(BallJoint):
         if self.attitude.IS_CONSTANT:
             return ("rad/s",) * 3 + ("m/s",) * 3
         return ("m/s",) * 3 + ("rad/s",) * 3
-
-    @property
-    def is_constant(self) -> bool:
-        return self.attitude.IS_CONSTANT
 
     @property
     def charts(self) -> tuple[tuple[str, int, int], ...]:

@@ -19,14 +19,13 @@ from liaison.spatial import (
     act_motion_inverse,
     array,
     compose,
-    cross_motion,
     identity,
     is_zero,
     rotation_about,
     unit,
     zeros,
 )
-from liaison.spatial.arrays import plus, times
+from liaison.spatial.arrays import times
 
 from .joint_type import JointType
 
@@ -195,10 +194,6 @@ class Composition(JointType):
     def coordinate_units(self) -> tuple[str, ...]:
         return tuple(motion.UNIT for motion in self.motions)
 
-    @property
-    def is_constant(self) -> bool:
-        return len(self.motions) == 1
-
     def pose(self, q: Entries) -> tuple[Array, Array]:
         R, p = self.motions[0].pose(q[0])
         for motion, x in zip(self.motions[1:], q[1:], strict=True):
@@ -212,18 +207,6 @@ class Composition(JointType):
             S[:, k] = act_motion_inverse(*after, self.motions[k].screw())
             after = compose(*self.motions[k].pose(q[k]), *after)
         return array(S)
-
-    def bias(self, q: Entries, v: Entries) -> Array:
-        S = self.subspace(q)
-        total = [0] * 6
-        later = [0] * 6
-        for k in reversed(range(self.nv)):
-            moved = array([times(v[k], x) for x in S[:, k]])
-            total = [
-                plus(a, b) for a, b in zip(total, cross_motion(moved, array(later)), strict=True)
-            ]
-            later = [plus(a, b) for a, b in zip(later, moved, strict=True)]
-        return array(total)
 
     def parameters(self) -> tuple[Any, ...]:
         return tuple(x for motion in self.motions for x in motion.parameters())

@@ -12,8 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from liaison.expr import Expr, as_expr, atan2, cos, directional, sin, substitute, symbol
-from liaison.spatial import Array, Entries, array, identity, number, product, zeros
+from liaison.expr import atan2, cos, sin
+from liaison.spatial import Array, Entries, array, identity, zeros
 
 
 class JointType(ABC):
@@ -28,7 +28,6 @@ class JointType(ABC):
     NAMES: ClassVar[tuple[str, ...]] = ()
     UNITS: ClassVar[tuple[str, ...]] = ()
     ROWS: ClassVar[tuple[str, ...]] = ()
-    IS_CONSTANT: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
@@ -66,11 +65,6 @@ class JointType(ABC):
         return len(self.speed_names)
 
     @property
-    def is_constant(self) -> bool:
-        """S does not depend on q, so the bias is zero."""
-        return self.IS_CONSTANT
-
-    @property
     def has_rates(self) -> bool:
         """v = q̇: velocities are the rates of the coordinates (N = 1)."""
         return self.speed_names == self.coordinate_names
@@ -91,12 +85,6 @@ class JointType(ABC):
     @abstractmethod
     def subspace(self, q: Entries) -> Array:
         """S with V_FM_M = S v: velocity of M in F, in M's axes at M's origin; shape (6, nv)."""
-
-    def bias(self, q: Entries, v: Entries) -> Array:
-        """Ṡ v, shape (6,): by differentiating S unless S is constant."""
-        if self.is_constant:
-            return zeros(6)
-        return differentiated_bias(self, q, v)
 
     def kinematic_map(self, q: Entries) -> Array:
         """N with q̇ = N v, shape (nq, nv)."""
@@ -156,23 +144,3 @@ def nearest_angle(sine: Any, cosine: Any, near: Any) -> Any:
     """The angle of (cosine, sine) within half a turn of `near`: turns are counted."""
     c, s = cos(near), sin(near)
     return near + atan2(sine * c - cosine * s, cosine * c + sine * s)
-
-
-def differentiated_bias(joint: JointType, q: Entries, v: Entries) -> Array:
-    """Ṡ v along q̇ = N v, from the formulas of S."""
-    places = [symbol(f"joint coordinate {k}") for k in range(joint.nq)]
-    speeds = [symbol(f"joint speed {k}") for k in range(joint.nv)]
-    moved = product(joint.subspace(array(places)), array(speeds))
-    rates = product(joint.kinematic_map(array(places)), array(speeds))
-    along = {place: as_expr(rate) for place, rate in zip(places, rates, strict=True)}
-    bias = directional([as_expr(x) for x in moved], along)
-    here: dict[Expr, Expr] = dict(zip(places, map(as_expr, q), strict=True))
-    here |= dict(zip(speeds, map(as_expr, v), strict=True))
-    return array([_plain(x) for x in substitute(bias, here)])
-
-
-def _plain(x: Expr) -> Any:
-    value = number(x)
-    if value is None:
-        return x
-    return 0 if value == 0 else value

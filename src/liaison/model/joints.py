@@ -238,7 +238,6 @@ class Universal(JointType):
     NAMES: ClassVar[tuple[str, ...]] = ("angle_x", "angle_y")
     UNITS: ClassVar[tuple[str, ...]] = ("rad", "rad")
     ROWS: ClassVar[tuple[str, ...]] = (*FORCES, "moment across the cross")
-    IS_CONSTANT: ClassVar[bool] = False
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return product(rotation_x(q[0]), rotation_y(q[1])), zeros(3)
@@ -266,7 +265,6 @@ class SphericalPin(JointType):
     NAMES: ClassVar[tuple[str, ...]] = ("angle_y", "angle_z")
     UNITS: ClassVar[tuple[str, ...]] = ("rad", "rad")
     ROWS: ClassVar[tuple[str, ...]] = (*FORCES, "moment across pin and slot")
-    IS_CONSTANT: ClassVar[bool] = False
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return product(rotation_y(q[0]), rotation_z(q[1])), zeros(3)

@@ -24,7 +24,6 @@ class Planar(JointType):
     NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "angle")
     UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "rad")
     ROWS: ClassVar[tuple[str, ...]] = ("force along z", "moment about x", "moment about y")
-    IS_CONSTANT: ClassVar[bool] = False
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return rotation_z(q[2]), array([q[0], q[1], 0])
@@ -54,7 +53,6 @@ class LineOnPlane(JointType):
     NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "angle", "roll")
     UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "rad", "rad")
     ROWS: ClassVar[tuple[str, ...]] = ("force along z", "moment across the line")
-    IS_CONSTANT: ClassVar[bool] = False
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return product(rotation_z(q[2]), rotation_x(q[3])), array([q[0], q[1], 0])
@@ -80,7 +78,6 @@ class Perpendicular(JointType):
     NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "z", "angle_x", "angle_y")
     UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "m", "rad", "rad")
     ROWS: ClassVar[tuple[str, ...]] = ("moment across the two directions",)
-    IS_CONSTANT: ClassVar[bool] = False
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return product(rotation_x(q[3]), rotation_y(q[4])), array([q[0], q[1], q[2]])
@@ -107,7 +104,6 @@ class ParallelAxes(JointType):
     NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "z", "angle")
     UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "m", "rad")
     ROWS: ClassVar[tuple[str, ...]] = ("moment about x", "moment about y")
-    IS_CONSTANT: ClassVar[bool] = False
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return rotation_z(q[3]), array([q[0], q[1], q[2]])
