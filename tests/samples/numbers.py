@@ -57,6 +57,15 @@ def kkt(M: np.ndarray, G: np.ndarray) -> np.ndarray:
 def dense_solution(
     M: np.ndarray, G: np.ndarray, f: np.ndarray, gamma: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """v̇ and λ of least norm by singular values; those under 1e-11 of the largest are zero."""
-    x = np.linalg.lstsq(kkt(M, G), np.concatenate([f, gamma]), rcond=1e-11)[0]
-    return x[: len(M)], -x[len(M) :]
+    """v̇ and λ by singular values; those under 1e-11 of the largest are zero.
+
+    Velocities are scaled by their inertia, rows all alike: what is rounding stays small.
+    """
+    heavy = np.diag(M) > 0
+    D = np.ones(len(M))
+    D[heavy] = np.diag(M)[heavy] ** -0.5
+    D[~heavy] = np.median(D[heavy]) if heavy.any() else 1.0
+    c = 1.0 / max(1e-300, np.max(np.linalg.norm(G * D, axis=1), initial=0.0))
+    K = kkt(D[:, None] * M * D, c * G * D)
+    x = np.linalg.lstsq(K, np.concatenate([D * f, c * gamma]), rcond=1e-11)[0]
+    return D * x[: len(M)], -c * x[len(M) :]

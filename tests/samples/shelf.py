@@ -41,22 +41,38 @@ def mechanism_of(path: Path) -> Mechanism:
 
 @cache
 def example(path: Path, seed: int = 0) -> Sample:
-    """An example where it starts, moving at random as its joints allow."""
+    """An example where it starts, moving at random as its joints allow.
+
+    Where it starts in a singular position, not every v with G v = ν belongs to a motion; such an
+    example moves as it says itself.
+    """
     mechanism = mechanism_of(path)
     tree = span(mechanism)
     equations = newton_euler(tree)
     state = assemble(tree)
-    rng = np.random.default_rng(seed)
     names = {k: [label.name for label in equations.labels[k]] for k in "qv"}
-    v = state.v + rng.uniform(-1.0, 1.0, len(state.v))
     q = dict(zip(names["q"], state.q.tolist(), strict=True))
-    s = Sample(
-        mechanism, seed, q, dict(zip(names["v"], v.tolist(), strict=True)), {}, {}, t=state.t
-    )
-    _, G, rate = constrained(equations, s)
+
+    def moving(v: np.ndarray) -> Sample:
+        speeds = dict(zip(names["v"], v.tolist(), strict=True))
+        return Sample(mechanism, seed, q, speeds, {}, {}, t=state.t)
+
+    v = state.v + np.random.default_rng(seed).uniform(-1.0, 1.0, len(state.v))
+    _, G, rate = constrained(equations, moving(v))
     if len(G):
         v = v - np.linalg.lstsq(G, rate, rcond=1e-10)[0]
-    return seen(equations, replace(s, v=dict(zip(names["v"], v.tolist(), strict=True))))
+    found = moving(v) if is_motion(equations, moving(v), G) else moving(state.v)
+    return seen(equations, found)
+
+
+def is_motion(equations: Equations, s: Sample, G: np.ndarray) -> bool:
+    """Whether some v̇ satisfies G v̇ = γ."""
+    if not len(G):
+        return True
+    values = values_of(equations, s.at(equations))
+    gamma = np.array([float(x) for x in evaluate(list(equations.closures.gamma), values)])
+    vdot = np.linalg.lstsq(G, gamma, rcond=1e-10)[0]
+    return bool(np.max(np.abs(G @ vdot - gamma)) < 1e-9 * max(1.0, np.max(np.abs(gamma))))
 
 
 def seen(equations: Equations, s: Sample) -> Sample:

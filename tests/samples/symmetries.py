@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from liaison.model import Angle, Distance, Gravity, Marker, PointWrench
@@ -31,8 +31,19 @@ def moved_world(s: Sample, X: Pose) -> Sample:
             return replace(f, measure=type(measure)(seen(measure.a), seen(measure.b)))
         return f
 
+    def relation(constraint: Any) -> Any:
+        given = {part.name: getattr(constraint, part.name) for part in fields(constraint)}
+        moved = {name: seen(x) for name, x in given.items() if isinstance(x, Marker)}
+        return replace(constraint, **moved)
+
     m = s.mechanism
     joints = tuple(
         replace(j, predecessor=seen(j.predecessor), successor=seen(j.successor)) for j in m.joints
     )
-    return replace(s, mechanism=replace(m, joints=joints, forces=tuple(map(force, m.forces))))
+    told = replace(
+        m,
+        joints=joints,
+        forces=tuple(map(force, m.forces)),
+        constraints=tuple(map(relation, m.constraints)),
+    )
+    return replace(s, mechanism=told)
