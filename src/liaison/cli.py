@@ -14,43 +14,32 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from liaison.cli_options import (
+    Atol,
+    Debug,
+    Every,
+    Json,
+    Model,
+    Rtol,
+    Starts,
+    Step,
+    Until,
+    Values,
+    app,
+    printed,
+    written,
+)
+from liaison.cli_print import build, derive, format_
 from liaison.errors import LiaisonError, NamingError, SimulationError
 
-app = typer.Typer(
-    name="liaison",
-    help="Constrained multibody dynamics: check, derive, simulate and animate mechanisms.",
-    epilog="Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is.",
-    rich_markup_mode=None,
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+if TYPE_CHECKING:
+    from liaison.cli_values import Asked
 
-Model = Annotated[
-    Path,
-    typer.Argument(exists=True, dir_okay=False, readable=True, help="A mechanism: .lsd or .urdf."),
-]
-Values = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help='A parameter or an input, as "m=2.5 kg".'),
-]
-Starts = Annotated[
-    list[str] | None,
-    typer.Option("--start", metavar="NAME=VALUE", help="A position or rate to start from."),
-]
-Until = Annotated[str, typer.Option(metavar="TIME", help='How long, as 10 or "500 ms".')]
-Step = Annotated[
-    str | None, typer.Option(metavar="TIME", help="Fixed step (RK4); adaptive if not given.")
-]
-Every = Annotated[str | None, typer.Option(metavar="TIME", help="Record at this interval.")]
-Rtol = Annotated[float | None, typer.Option(help="Relative tolerance of the adaptive method.")]
-Atol = Annotated[float | None, typer.Option(help="Absolute tolerance of the adaptive method.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where an unexpected error came from.")]
+__all__ = ["app", "main"]
 
 
 def _version(asked: bool) -> None:
@@ -90,50 +79,17 @@ def check(
 ) -> None:
     """Say what a mechanism is: bodies, joints, loops, coordinates, parameters."""
     from liaison import cli_text, corridor
-    from liaison.cli_values import given_to, reader_options
+    from liaison.cli_values import asked_of, reader_options
     from liaison.formats.read import explained, reading
 
     found = reading(file, **reader_options(file, lenient=lenient, floating=floating))
-    summary = corridor.check(*given_to(found.mechanism, values, start))
+    given = asked_of(found.mechanism, values, start)
+    summary = corridor.check(given.mechanism, given.start)
     told = {"notes": list(found.notes)}
     if explain:
         told["assignments"] = explained(file, found)
     text = cli_text.summary(summary, explain=explain) + cli_text.told(told)
-    _print(summary.to_dict() | told, text, as_json)
-
-
-@app.command(name="format")
-def format_(
-    file: Model,
-    out: Annotated[Path | None, typer.Option(metavar="FILE.lsd", help="Write there.")] = None,
-    is_check: Annotated[
-        bool, typer.Option("--check", help="Only say whether the file is in this form.")
-    ] = False,
-    lenient: Annotated[
-        bool, typer.Option("--lenient", help="URDF, MJCF: repair impossible inertias.")
-    ] = False,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Print a mechanism as canonical LSD, which reads back as the same mechanism."""
-    from liaison.cli_values import check_folders, reader_options
-    from liaison.formats import reading
-    from liaison.formats.lsd_write import write_lsd
-
-    check_folders(out)
-    found = reading(file, **reader_options(file, lenient=lenient, floating=False))
-    text = write_lsd(found.mechanism)
-    if is_check:
-        same = file.read_text(encoding="utf-8") == text
-        said = "is" if same else "is not"
-        _print({"file": str(file), "canonical": same}, f"{file} {said} in canonical form", as_json)
-        raise typer.Exit(0 if same else 1)
-    if out:
-        out.write_text(text, encoding="utf-8")
-    for note in found.notes:
-        print(f"note: {note}", file=sys.stderr)
-    facts = {"text": text, "notes": list(found.notes)} | _written(out=out)
-    _print(facts, f"{out}: written" if out else text.rstrip("\n"), as_json)
+    printed(summary.to_dict() | told, text, as_json)
 
 
 @app.command()
@@ -150,21 +106,30 @@ def simulate(
     csv: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Save as CSV.")] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Save a plot.")] = None,
     label: Annotated[
-        list[str] | None, typer.Option(metavar="LABEL", help="What to plot; all positions if none.")
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL",
+            help="What to plot, as A, energy, reactions.A.Fx, 'lam.*'; all positions if none.",
+        ),
+    ] = None,
+    series: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Save this too: reactions, lam or momentum."),
     ] = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Let a mechanism move, and say how well its energy and its closures were kept."""
     from liaison import cli_text
-    from liaison.cli_values import check_folders, mechanism_of, run_options
+    from liaison.cli_values import asked, run_options
     from liaison.view import save_plot
 
-    check_folders(out, csv, plot)
+    _check_files(out, csv, plot, label)
     options = run_options(until, step=step, every=every, rtol=rtol, atol=atol)
-    mechanism, begin = mechanism_of(file, values, start)
+    options["series"] = _series(series, label)
+    given = asked(file, values, start)
     try:
-        trajectory = _run(mechanism, begin, options)
+        trajectory = _run(given, options)
     except SimulationError as error:
         _keep(error, out)
         raise
@@ -177,8 +142,39 @@ def simulate(
             save_plot(trajectory, plot, *(label or ()))
         except NamingError as error:
             raise typer.BadParameter(str(error), param_hint="--label") from None
-    facts = cli_text.facts(trajectory, mechanism) | _written(results=out, csv=csv, plot=plot)
-    _print(facts, cli_text.outcome(facts), as_json)
+    facts = cli_text.facts(trajectory, given.mechanism)
+    facts |= written(results=out, csv=csv, plot=plot)
+    printed(facts, cli_text.outcome(facts), as_json)
+
+
+PLOTS = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".eps")
+
+
+def _check_files(
+    out: Path | None, csv: Path | None, plot: Path | None, label: list[str] | None
+) -> None:
+    """Refuses, before a run, files that could not be written after it."""
+    from liaison.cli_values import check_folders, check_suffix
+
+    check_folders(out, csv, plot)
+    check_suffix("--out", out, (".nc",))
+    check_suffix("--plot", plot, PLOTS)
+    if label and not plot:
+        raise typer.BadParameter(
+            "it says what to plot; give --plot FILE too.", param_hint="--label"
+        )
+
+
+def _series(wanted: list[str] | None, labels: list[str] | None) -> tuple[str, ...]:
+    """What is evaluated along the run: the default, what is asked for, what a label is of."""
+    from liaison.cli_values import check_names
+    from liaison.simulate.run import DEFAULT_SERIES
+
+    more = ("reactions", "lam", "momentum")
+    check_names("--series", "series", wanted or (), (*DEFAULT_SERIES, *more))
+    begun = [label.partition(".")[0] for label in labels or ()]
+    found = (*DEFAULT_SERIES, *(wanted or ()), *(x for x in begun if x in more))
+    return tuple(dict.fromkeys(found))
 
 
 @app.command()
@@ -195,31 +191,47 @@ def animate(
     values: Values = None,
     start: Starts = None,
     trace: Annotated[
-        list[str] | None, typer.Option(metavar="BODY", help="Draw the path of a body.")
+        list[str] | None, typer.Option(metavar="BODY", help="Draw the path of a body or joint.")
     ] = None,
+    forces: Annotated[
+        bool, typer.Option("--forces", help="Draw the force in every joint, on its successor.")
+    ] = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Write a 3D page of the motion that opens from a file, or show it live."""
     from liaison import view
-    from liaison.cli_values import check_folders, mechanism_of, run_options
+    from liaison.cli_values import asked, check_folders, check_names, check_suffix, run_options
 
     if (out is None) == (not live):
         raise typer.BadParameter("give either --out FILE.html or --live.")
     check_folders(out)
-    options = run_options(until, step=step, every=every, rtol=rtol, atol=atol)
-    mechanism, begin = mechanism_of(file, values, start)
-    trajectory = _run(mechanism, begin, options)
+    check_suffix("--out", out, (".html", ".htm"))
+    options = run_options(until, step=step, every=every or "(1/60) s", rtol=rtol, atol=atol)
+    given = asked(file, values, start)
+    mechanism = given.mechanism
+    known = [*(x.name for x in mechanism.bodies), *(x.name for x in mechanism.joints)]
+    check_names("--trace", "body or joint", trace or (), known)
+    options["series"] = _series(["reactions"] if forces else [], [])
+    trajectory = _run(given, options)
+    look: dict[str, Any] = {"trace": tuple(trace or ()), "forces": forces}
     if out is None:
-        view.show(trajectory, mechanism, trace=tuple(trace or ()), block=True)
+        _show(view.show(trajectory, mechanism, browser=open_page, **look), as_json)
         return
-    view.page(trajectory, mechanism, out, trace=tuple(trace or ()))
+    view.page(trajectory, mechanism, out, **look)
     if open_page:
         import webbrowser
 
         webbrowser.open(out.resolve().as_uri())
     facts = {"status": trajectory.status, "instants": len(trajectory), "page": str(out)}
-    _print(facts, f"{trajectory.name}: {trajectory.message}\n  page         {out}", as_json)
+    printed(facts, f"{trajectory.name}: {trajectory.message}\n  page         {out}", as_json)
+
+
+def _show(live: Any, as_json: bool) -> None:
+    """Says where a live view is, and serves it until Ctrl-C."""
+    text = f"The view is at {live.url} until Ctrl-C."
+    print(json.dumps({"url": live.url}) if as_json else text, flush=True)
+    live.wait()
 
 
 @app.command()
@@ -238,71 +250,17 @@ def mobility(
 ) -> None:
     """Say what a mechanism can do: degrees of freedom, exactly, and what of it is proved."""
     from liaison import corridor
-    from liaison.cli_values import mechanism_of, positions_of
+    from liaison.cli_values import asked, positions_of
 
-    mechanism = mechanism_of(file, values)[0]
+    mechanism = asked(file, values).mechanism
     where = positions_of(mechanism, at)
     found = corridor.mobility(mechanism, at=where, order=order, primes=primes, seed=seed)
-    _print(found.to_dict(), str(found), as_json)
+    printed(found.to_dict(), str(found), as_json)
 
 
-@app.command()
-def derive(
-    file: Model,
-    formalism: Annotated[
-        str, typer.Option(help="newton_euler, lagrange or maximal.")
-    ] = "newton_euler",
-    form: Annotated[str, typer.Option("--format", help="text, latex or c.")] = "text",
-    values: Values = None,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Print the equations of motion: as text, as LaTeX, or as C99."""
-    from liaison import cli_text, corridor
-    from liaison.cli_values import check_word, mechanism_of
-    from liaison.equations import FORMALISMS
-
-    check_word("--formalism", formalism, FORMALISMS)
-    check_word("--format", form, cli_text.FORMS)
-    equations = corridor.derive(mechanism_of(file, values)[0], formalism)
-    text = cli_text.FORMS[form](equations)
-    sizes = {name: len(labels) for name, labels in equations.labels.items()}
-    _print({"formalism": formalism, "format": form, "sizes": sizes, "text": text}, text, as_json)
-
-
-@app.command()
-def build(
-    file: Model,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write; made if missing.")],
-    target: Annotated[str, typer.Option(help="c: header, source and object file.")] = "c",
-    entry: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="forward, d_forward, …; all but derivatives if none."),
-    ] = None,
-    shared: Annotated[
-        bool, typer.Option("--shared", help="Link a shared library too; needs a linker.")
-    ] = False,
-    values: Values = None,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Write the equations of motion as a C package without dependencies."""
-    from liaison import corridor
-    from liaison.cli_values import check_word, mechanism_of
-    from liaison.program import c_package
-
-    check_word("--target", target, ("c",))
-    program = corridor.compile(mechanism_of(file, values)[0]).program
-    for name in entry or ():
-        if name not in program.entries:
-            unknown = NamingError.unknown("entry", name, program.entries)
-            raise typer.BadParameter(str(unknown), param_hint="--entry")
-    made = c_package(program, out, entry or (), shared=shared)
-    written = _written(
-        header=made.header, source=made.source, object=made.object, library=made.library
-    )
-    text = "\n".join(f"  {kind:8} {path}" for kind, path in written.items())
-    _print({"sizes": dict(program.sizes)} | written, f"{program.name}:\n{text}", as_json)
+app.command(name="format")(format_)
+app.command()(derive)
+app.command()(build)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -360,13 +318,15 @@ def _fail(error: Exception, words: list[str]) -> int:
     return status
 
 
-def _run(mechanism: Any, start: dict[str, float], options: dict[str, Any]) -> Any:
+def _run(given: Asked, options: dict[str, Any]) -> Any:
     """The run, with a bar on the terminal when it takes long."""
     from liaison import corridor
     from liaison.cli_text import Bar
 
     with Bar() as bar:
-        return corridor.simulate(mechanism, start=start, progress=bar, **options)
+        return corridor.simulate(
+            given.mechanism, start=given.start, inputs=given.inputs, progress=bar, **options
+        )
 
 
 def _keep(error: SimulationError, out: Path | None) -> None:
@@ -374,12 +334,3 @@ def _keep(error: SimulationError, out: Path | None) -> None:
     if out and error.trajectory is not None:
         error.trajectory.save(out)
         print(f"What was computed until then is in {out}.", file=sys.stderr)
-
-
-def _written(**paths: Path | None) -> dict[str, str]:
-    return {kind: str(path) for kind, path in paths.items() if path}
-
-
-def _print(facts: dict[str, Any], text: str, as_json: bool) -> None:
-    """The JSON object, or the text for people."""
-    print(json.dumps(facts, ensure_ascii=False) if as_json else text)

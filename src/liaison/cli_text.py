@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -25,6 +25,7 @@ from liaison.summary import Summary, is_conservative
 def summary(found: Summary, *, explain: bool = False) -> str:
     """A mechanism in a few lines; with `explain`, its tree joint by joint."""
     facts = found.to_dict()
+    known = facts["units"]
     counts = [_count(facts[x], x[:-1]) for x in ("bodies", "joints", "loops")]
     rows = {
         "": ", ".join(counts),
@@ -36,9 +37,9 @@ def summary(found: Summary, *, explain: bool = False) -> str:
         "forces": _listed(facts["forces"]),
         "constraints": _listed(facts["constraints"]),
         "one-sided": _listed([f"{x} (not solved yet)" for x in facts["one_sided"]]),
-        "parameters": _listed([f"{k} = {_number(x)}" for k, x in facts["parameters"].items()]),
-        "inputs": _listed(facts["inputs"]),
-        "outputs": _listed(facts["outputs"]),
+        "parameters": _values(facts["parameters"], known),
+        "inputs": _values(dict.fromkeys(facts["inputs"]), known, unknown=""),
+        "outputs": _values(dict.fromkeys(facts["outputs"]), known, unknown=""),
         "events": _listed(facts["events"]),
         "start": _start(found),
     }
@@ -67,8 +68,18 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
 
 
-def _number(x: float | None) -> str:
-    return "unknown" if x is None else f"{x:.6g}"
+def _values(
+    found: Mapping[str, float | None], units: Mapping[str, str], unknown: str = "unknown"
+) -> str:
+    """ "m = 2 kg, gap = unknown [m], tip [mm]"."""
+    return _listed([_value(name, x, units.get(name, ""), unknown) for name, x in found.items()])
+
+
+def _value(name: str, x: float | None, unit: str, unknown: str = "unknown") -> str:
+    if x is not None:
+        return f"{name} = {x:.6g} {unit}".rstrip()
+    told = f"{name} = {unknown}" if unknown else name
+    return f"{told} [{unit}]" if unit else told
 
 
 def _closures(found: Summary) -> str:
@@ -91,7 +102,7 @@ def _start(found: Summary) -> str:
         unknown = [x.name for x in found.mechanism.parameters if x.value is None]
         return f"not assembled: {_listed(unknown)} unknown (--set name=value)"
     state = found.start.state
-    told = [f"{x.name} = {v:.6g}" for x, v in zip(state.labels["q"], state.q, strict=True)]
+    told = [_value(x.name, v, x.unit) for x, v in zip(state.labels["q"], state.q, strict=True)]
     moved = f" (moved by {found.start.moved:.3g} to close the loops)" if found.start.moved else ""
     return _listed(told) + moved
 
@@ -132,7 +143,19 @@ def facts(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
         "velocity_residual": _largest(run, "velocity_residual"),
         "q": _named(run, "q"),
         "v": _named(run, "v"),
+        "outputs": {name: float(x[-1]) for name, (_, x) in _outputs(run).items()},
+        "events": [{"name": event.name, "t": event.t} for event in run.events],
+        "units": {x.name: x.unit for part in ("q", "v") for x in run.labels[part]}
+        | {name: label.unit for name, (label, _) in _outputs(run).items()},
     }
+
+
+def _outputs(run: Trajectory) -> dict[str, tuple[Any, Any]]:
+    """Columns of the outputs by their own names."""
+    if "outputs" not in run.series:
+        return {}
+    found = run.columns("outputs.*")
+    return {name.removeprefix("outputs."): column for name, column in found.items()}
 
 
 def _largest(run: Trajectory, name: str) -> float:
@@ -157,10 +180,25 @@ def outcome(found: Mapping[str, Any]) -> str:
         f"  energy       {found['energy']:.6g} J at the end, {kept}",
         f"  closures     {found['position_residual']:.3g} in position, "
         f"{found['velocity_residual']:.3g} in velocity at worst",
-        "  end          " + _listed([f"{name} = {x:.6g}" for name, x in found["q"].items()]),
+        f"  end          {_values(found['q'], found['units'])}",
     ]
+    if found["outputs"]:
+        lines.append(f"  outputs      {_values(found['outputs'], found['units'])} at the end")
+    lines += [f"  event        {text}" for text in _occurrences(found["events"])]
     files = [x for x in ("results", "csv", "plot") if x in found]
     return "\n".join(lines + [f"  {kind:<12} {found[kind]}" for kind in files])
+
+
+def _occurrences(events: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How often each event occurred, and when first."""
+    times: dict[str, list[float]] = {}
+    for event in events:
+        times.setdefault(event["name"], []).append(event["t"])
+    return [
+        f"{name} at {', '.join(f'{t:.6g}' for t in ts[:6])}"
+        + (f", … s ({len(ts)} times)" if len(ts) > 6 else " s")
+        for name, ts in times.items()
+    ]
 
 
 def _formulas(equations: Equations) -> dict[str, Expr]:

@@ -2,43 +2,58 @@
 
 Every refusal here is of the command line, not of the model.
 
-Public names: mechanism_of, given_to, reader_options, positions_of, run_options, check_folders,
-check_word.
+Public names: Asked, asked, asked_of, reader_options, positions_of, run_options, check_folders,
+check_suffix, check_names, check_word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 import typer
 
 from liaison import corridor
 from liaison.errors import LiaisonError, NamingError
+from liaison.expr import Expr, symbols_of
 from liaison.formats import read_value
 from liaison.formats.read import read
 from liaison.model import Mechanism
+from liaison.summary import units
 from liaison.tree import as_float
 from liaison.units import same, unit_of
 
 
-def mechanism_of(
-    file: Path, values: list[str] | None, starts: list[str] | None = None
-) -> tuple[Mechanism, dict[str, float]]:
-    """The mechanism in a file with the values of the command line, and the starts given there."""
-    return given_to(read(file), values, starts)
+@final
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A mechanism with the values of the command line, its starts and formulas for its inputs."""
+
+    mechanism: Mechanism
+    start: dict[str, float]
+    inputs: dict[str, Expr]
 
 
-def given_to(
+def asked(file: Path, values: list[str] | None, starts: list[str] | None = None) -> Asked:
+    """The mechanism in a file, with what the command line says of it."""
+    return asked_of(read(file), values, starts)
+
+
+def asked_of(
     mechanism: Mechanism, values: list[str] | None, starts: list[str] | None = None
-) -> tuple[Mechanism, dict[str, float]]:
-    """The mechanism with the values of the command line, and the starts given there."""
-    units = corridor.units(mechanism)
-    start = {name: float(as_float(x)) for name, x in _assignments("--start", starts, units).items()}
+) -> Asked:
+    """A mechanism with what the command line says of it."""
+    known = units(mechanism)
+    driven = {x.name for x in mechanism.inputs}
+    given = _assignments("--set", values, known, may_vary=driven)
+    inputs = {name: x for name, x in given.items() if _varies(x)}
+    start = {name: float(as_float(x)) for name, x in _assignments("--start", starts, known).items()}
+    held = {name: x for name, x in given.items() if name not in inputs}
     try:
-        mechanism = corridor.with_values(mechanism, _assignments("--set", values, units))
-        return corridor.with_starts(mechanism, start), start
+        mechanism = corridor.with_values(mechanism, held)
+        return Asked(corridor.with_starts(mechanism, start), start, inputs)
     except NamingError as error:
         raise typer.BadParameter(str(error)) from None
 
@@ -57,11 +72,8 @@ def reader_options(file: Path, *, lenient: bool, floating: bool) -> dict[str, An
 
 def positions_of(mechanism: Mechanism, texts: list[str] | None) -> dict[str, Any]:
     """Positions given on the command line, exact, by label."""
-    found = _assignments("--at", texts, corridor.units(mechanism))
-    for name in found:
-        if name not in mechanism.coordinates:
-            unknown = NamingError.unknown("coordinate", name, mechanism.coordinates)
-            raise typer.BadParameter(str(unknown), param_hint="--at")
+    found = _assignments("--at", texts, units(mechanism))
+    check_names("--at", "coordinate", found, mechanism.coordinates)
     return found
 
 
@@ -75,6 +87,9 @@ def run_options(until: str, **others: str | float | None) -> dict[str, Any]:
             if not value > 0:
                 raise typer.BadParameter(f"{value} is not positive.", param_hint=f"--{name}")
             options[name] = value
+    if "step" in options and not options.keys().isdisjoint(("rtol", "atol")):
+        message = "a fixed step has no tolerance; give --step, or --rtol and --atol."
+        raise typer.BadParameter(message, param_hint="--step")
     return options
 
 
@@ -93,21 +108,46 @@ def check_word(option: str, word: str, known: Collection[str]) -> None:
         raise typer.BadParameter(f"{word!r} is none of {', '.join(known)}.", param_hint=option)
 
 
-def _assignments(option: str, texts: list[str] | None, units: Mapping[str, str]) -> dict[str, Any]:
-    """NAME=VALUE, each value an exact number with an optional unit that fits the name."""
+def check_names(option: str, kind: str, names: Iterable[str], known: Collection[str]) -> None:
+    """Refuses a name that nothing has, and proposes the nearest."""
+    for name in names:
+        if name not in known:
+            unknown = NamingError.unknown(kind, name, known)
+            raise typer.BadParameter(str(unknown), param_hint=option)
+
+
+def check_suffix(option: str, path: Path | None, known: Collection[str]) -> None:
+    """Refuses a file whose name ends otherwise than what is written into it."""
+    if path and path.suffix.lower() not in known:
+        message = f"the name of {str(path)!r} must end in {' or '.join(known)}."
+        raise typer.BadParameter(message, param_hint=option)
+
+
+def _assignments(
+    option: str,
+    texts: list[str] | None,
+    known: Mapping[str, str],
+    *,
+    may_vary: Collection[str] = (),
+) -> dict[str, Any]:
+    """NAME=VALUE: exact numbers with an optional unit that fits the name, or formulas."""
     found = {}
     for text in texts or ():
         name, equal, value = (part.strip() for part in text.partition("="))
         if not equal or not name:
             raise typer.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint=option)
-        found[name] = _quantity(option, value, units.get(name, ""), f" of {name}")
+        found[name] = _quantity(option, value, known.get(name, ""), f" of {name}", known)
+        if name not in may_vary:
+            _check_number(option, value, found[name], f"{name} is")
     return found
 
 
-def _quantity(option: str, text: str, unit: str, whose: str = "") -> Any:
-    """An exact number in SI; where it was given a unit, that must be of the kind expected."""
+def _quantity(
+    option: str, text: str, unit: str, whose: str = "", known: Mapping[str, str] | None = None
+) -> Any:
+    """An exact number or a formula in SI; a unit it was given must be of the kind expected."""
     try:
-        value, given = read_value(text)
+        value, given = read_value(text, units=known)
     except LiaisonError as error:
         message = f"{text!r} is not a number: {error.message}"
         raise typer.BadParameter(message, param_hint=option) from None
@@ -118,9 +158,23 @@ def _quantity(option: str, text: str, unit: str, whose: str = "") -> Any:
     return value
 
 
+def _varies(value: Any) -> bool:
+    return isinstance(value, Expr) and bool(symbols_of([value]))
+
+
+def _check_number(option: str, text: str, value: Any, what: str) -> None:
+    """Refuses a formula where a number is meant."""
+    if _varies(value):
+        names = ", ".join(x.name for x in symbols_of([value]))
+        message = f"{text!r} depends on {names}; {what} a number. Formulas are for inputs."
+        raise typer.BadParameter(message, param_hint=option)
+
+
 def _seconds(option: str, text: str) -> float:
     """A time after 0."""
-    value = float(as_float(_quantity(option, text, "s")))
+    quantity = _quantity(option, text, "s")
+    _check_number(option, text, quantity, "a time is")
+    value = float(as_float(quantity))
     if not value > 0:
         raise typer.BadParameter(f"{text!r} is not a time after 0.", param_hint=option)
     return value

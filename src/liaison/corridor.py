@@ -3,7 +3,7 @@
 A mechanism may be given as such or as the path of its text. Deriving makes many small objects that
 form no cycles, so these verbs run with the garbage collector paused.
 
-Public names: units, with_values, with_starts, check, derive, compile, mobility, simulate.
+Public names: with_values, with_starts, check, derive, compile, mobility, simulate.
 """
 
 from __future__ import annotations
@@ -32,16 +32,6 @@ Given: TypeAlias = Mechanism | str | Path
 """A mechanism, the path of the text that describes it, or the text."""
 
 Formalism: TypeAlias = Callable[[Tree], Equations]
-
-
-def units(mechanism: Mechanism) -> dict[str, str]:
-    """The SI unit of every parameter, input, coordinate and speed, by name."""
-    found = {x.name: x.unit for x in mechanism.parameters}
-    found |= {x.name: x.unit for x in mechanism.inputs}
-    for joint in mechanism.joints:
-        found |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
-        found |= zip(joint.speeds, joint.type.speed_units, strict=True)
-    return found
 
 
 def with_values(mechanism: Mechanism, values: Mapping[str, Any]) -> Mechanism:

@@ -1,6 +1,6 @@
 """What a mechanism is, in counts and names: the answer of `check`.
 
-Public names: Summary, by_label, is_conservative.
+Public names: Summary, by_label, units, is_conservative.
 """
 
 from __future__ import annotations
@@ -146,9 +146,20 @@ class Summary:
             "inputs": [x.name for x in mechanism.inputs],
             "outputs": [x.name for x in mechanism.outputs],
             "events": [x.name for x in mechanism.events],
+            "units": units(mechanism),
             "start": None if start is None else by_label(start.state),
             "moved": None if start is None else start.moved,
         }
+
+
+def units(mechanism: Mechanism) -> dict[str, str]:
+    """The unit of every parameter, input, output, coordinate and speed; only outputs are not SI."""
+    records = (*mechanism.parameters, *mechanism.inputs, *mechanism.outputs)
+    found = {x.name: x.unit for x in records}
+    for joint in mechanism.joints:
+        found |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
+        found |= zip(joint.speeds, joint.type.speed_units, strict=True)
+    return found
 
 
 def by_label(state: State) -> dict[str, float]:

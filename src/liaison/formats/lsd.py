@@ -9,12 +9,13 @@ Public names: read_lsd, read_value.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
 from liaison.errors import LiaisonError, Place, TextError
-from liaison.expr import collector_paused
+from liaison.expr import collector_paused, symbol
 from liaison.model import GROUND, Body, Constraint, Gravity, Joint, Mechanism
 
 from .guard import computable
@@ -28,7 +29,7 @@ from .lsd_nodes import Node, path_text
 from .lsd_rename import renamed
 from .lsd_statements import Enough, Statements
 from .lsd_syntax import parse, parse_formula, together
-from .lsd_units import si_unit
+from .lsd_units import known_dimension, si_unit
 from .lsd_values import Quantity, Word, kind_of
 
 SETTINGS = ("name", "gravity", "note")
@@ -61,14 +62,25 @@ def read_lsd(text: str, file: str = "text", *, folder: Path | None = None) -> Me
             raise TextError(f"{file}: definitions wait for definitions too deep.") from None
 
 
-def read_value(text: str, file: str = "value") -> tuple[Any, str]:
-    """A number with or without a unit, as given on a command line: "30 deg", "2.5 kg".
+def read_value(
+    text: str, file: str = "value", *, units: Mapping[str, str] | None = None
+) -> tuple[Any, str]:
+    """A number or a formula, with or without a unit, as given on a command line: "30 deg".
+
+    Args:
+        text: what was given.
+        file: its name, for messages.
+        units: names that a formula may use beside t, with their SI units.
 
     Returns:
         The exact value in SI, and its SI unit ("" for a number alone).
     """
     source, node = parse_formula(text, file)
-    value = value_of(node, Book(source), Where(file))
+    book = Book(source)
+    book.symbols |= {
+        name: Quantity(symbol(name), known_dimension(unit)) for name, unit in (units or {}).items()
+    }
+    value = value_of(node, book, Where(file))
     if not isinstance(value, Quantity):
         raise TextError(f"a value is a number, not {kind_of(value)}.", place=source.at(node))
     return value.value, "" if value.bare else si_unit(value.dimension)

@@ -1,0 +1,59 @@
+"""The command line's application, the options its verbs share, and how they answer.
+
+Public names: app, Model, Values, Starts, Until, Step, Every, Rtol, Atol, Json, Debug, printed,
+written.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    name="liaison",
+    help="Constrained multibody dynamics: check, derive, simulate and animate mechanisms.",
+    epilog="Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is.",
+    rich_markup_mode=None,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+Model = Annotated[
+    Path,
+    typer.Argument(exists=True, dir_okay=False, readable=True, help="A mechanism: .lsd or .urdf."),
+]
+Values = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help='A parameter or an input, as "m=2.5 kg"; an input also as a formula of t.',
+    ),
+]
+Starts = Annotated[
+    list[str] | None,
+    typer.Option("--start", metavar="NAME=VALUE", help="A position or rate to start from."),
+]
+Until = Annotated[str, typer.Option(metavar="TIME", help='How long, as 10 or "500 ms".')]
+Step = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Fixed step (RK4); adaptive if not given.")
+]
+Every = Annotated[str | None, typer.Option(metavar="TIME", help="Record at this interval.")]
+Rtol = Annotated[float | None, typer.Option(help="Relative tolerance of the adaptive method.")]
+Atol = Annotated[float | None, typer.Option(help="Absolute tolerance of the adaptive method.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show where an unexpected error came from.")]
+
+
+def written(**paths: Path | None) -> dict[str, str]:
+    """The files that were written, by what they are."""
+    return {kind: str(path) for kind, path in paths.items() if path}
+
+
+def printed(facts: dict[str, Any], text: str, as_json: bool) -> None:
+    """The JSON object, or the text for people."""
+    print(json.dumps(facts, ensure_ascii=False) if as_json else text)

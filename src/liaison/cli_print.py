@@ -1,0 +1,105 @@
+"""The verbs that print or write a mechanism and its equations: format, derive, build.
+
+Public names: format_, derive, build.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from liaison.cli_options import Debug, Json, Model, Values, printed, written
+from liaison.errors import NamingError
+
+
+def format_(
+    file: Model,
+    out: Annotated[Path | None, typer.Option(metavar="FILE.lsd", help="Write there.")] = None,
+    is_check: Annotated[
+        bool, typer.Option("--check", help="Only say whether the file is in this form.")
+    ] = False,
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="URDF, MJCF: repair impossible inertias.")
+    ] = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Print a mechanism as canonical LSD, which reads back as the same mechanism."""
+    from liaison.cli_values import check_folders, reader_options
+    from liaison.formats import reading
+    from liaison.formats.lsd_write import write_lsd
+
+    check_folders(out)
+    found = reading(file, **reader_options(file, lenient=lenient, floating=False))
+    text = write_lsd(found.mechanism)
+    if is_check:
+        same = file.read_text(encoding="utf-8") == text
+        said = "is" if same else "is not"
+        printed({"file": str(file), "canonical": same}, f"{file} {said} in canonical form", as_json)
+        raise typer.Exit(0 if same else 1)
+    if out:
+        out.write_text(text, encoding="utf-8")
+    for note in found.notes:
+        print(f"note: {note}", file=sys.stderr)
+    facts = {"text": text, "notes": list(found.notes)} | written(out=out)
+    printed(facts, f"{out}: written" if out else text.rstrip("\n"), as_json)
+
+
+def derive(
+    file: Model,
+    formalism: Annotated[
+        str, typer.Option(help="newton_euler, lagrange or maximal.")
+    ] = "newton_euler",
+    form: Annotated[str, typer.Option("--format", help="text, latex or c.")] = "text",
+    values: Values = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Print the equations of motion: as text, as LaTeX, or as C99."""
+    from liaison import cli_text, corridor
+    from liaison.cli_values import asked, check_word
+    from liaison.equations import FORMALISMS
+
+    check_word("--formalism", formalism, FORMALISMS)
+    check_word("--format", form, cli_text.FORMS)
+    equations = corridor.derive(asked(file, values).mechanism, formalism)
+    text = cli_text.FORMS[form](equations)
+    sizes = {name: len(labels) for name, labels in equations.labels.items()}
+    printed({"formalism": formalism, "format": form, "sizes": sizes, "text": text}, text, as_json)
+
+
+def build(
+    file: Model,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write; made if missing.")],
+    target: Annotated[str, typer.Option(help="c: header, source and object file.")] = "c",
+    entry: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="forward, d_forward, …; all but derivatives if none."),
+    ] = None,
+    shared: Annotated[
+        bool, typer.Option("--shared", help="Link a shared library too; needs a linker.")
+    ] = False,
+    values: Values = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Write the equations of motion as a C package without dependencies."""
+    from liaison import corridor
+    from liaison.cli_values import asked, check_word
+    from liaison.program import c_package
+
+    check_word("--target", target, ("c",))
+    program = corridor.compile(asked(file, values).mechanism).program
+    for name in entry or ():
+        if name not in program.entries:
+            unknown = NamingError.unknown("entry", name, program.entries)
+            raise typer.BadParameter(str(unknown), param_hint="--entry")
+    made = c_package(program, out, entry or (), shared=shared)
+    files = written(
+        header=made.header, source=made.source, object=made.object, library=made.library
+    )
+    text = "\n".join(f"  {kind:8} {path}" for kind, path in files.items())
+    printed({"sizes": dict(program.sizes)} | files, f"{program.name}:\n{text}", as_json)
