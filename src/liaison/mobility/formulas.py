@@ -54,11 +54,11 @@ class FormulaSystem(System):
     def _shifted(self, x: Sequence[Any]) -> dict[Expr, Any]:
         return {u: a + b for u, a, b in zip(self.unknowns, self._point, x, strict=True)}
 
-    def bound(self, rows: Sequence[int]) -> int | None:
-        """Bézout's: the degrees of the rows that cut out the curve, and the highest other one."""
+    def bound(self, rows: Sequence[int], others: int = 0) -> int | None:
+        """Bézout's: degrees of the equations that cut out the curve, and the highest other one."""
         degrees = [degree(f) for f in self.formulas]
-        others = [d for i, d in enumerate(degrees) if i not in set(rows)]
-        return prod(degrees[i] for i in rows) * max(others, default=1)
+        highest = max((d for i, d in enumerate(degrees) if i not in set(rows)), default=1)
+        return prod(degrees[i] for i in rows) * int(highest ** (others + 1))
 
 
 def taylor(

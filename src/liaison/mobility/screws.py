@@ -44,8 +44,13 @@ class System(ABC):
         """∂f/∂x, by rows."""
 
     @abstractmethod
-    def bound(self, rows: Sequence[int]) -> int | None:
-        """Most times that an equation can touch a curve cut out by these rows; None if none."""
+    def bound(self, rows: Sequence[int], others: int = 0) -> int | None:
+        """Most times that an equation can touch a curve without containing it; None if unbounded.
+
+        Args:
+            rows: equations that cut out the curve.
+            others: how many combinations of the other equations cut it out besides.
+        """
 
     def least_dimension(self) -> int:
         """Each component through the point has at least this dimension."""
@@ -139,10 +144,11 @@ class LoopSystem(System):
             row[column] = row[column] + slope * c
         return row
 
-    def bound(self, rows: Sequence[int]) -> int | None:
+    def bound(self, rows: Sequence[int], others: int = 0) -> int | None:
         """n!: the intersection number of n hypersurfaces of degree one in each unknown."""
-        polynomial = all(f.pitch is None for loop in self.loops for f in loop)
-        return factorial(self.n) if polynomial and not self.relations else None
+        turns = any(angle for relation in self.relations for _, _, angle in relation)
+        advances = any(f.pitch is not None for loop in self.loops for f in loop)
+        return None if turns or advances else factorial(self.n)
 
     def least_dimension(self) -> int:
         """A loop within a group of rigid motions is as many equations as the group has freedoms."""

@@ -137,7 +137,7 @@ class _Case:
         return self._branched(least, high, facts)
 
     def _branched(self, least: int, high: int, facts: dict[str, object]) -> Verdict:
-        bound = self.system.bound(self.germ.rows)
+        bound = self.system.bound(self.germ.rows, self.germ.dimension - high)
         order = bound + 1 if bound is not None and bound <= 130 else 24
         found = tuple(branches(self.germ, high, order))
         text = f"at most {high} by a slice of multiplicity {facts['multiplicity']} (Nakayama)"
