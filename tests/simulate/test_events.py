@@ -5,7 +5,7 @@ import pytest
 from simulate_samples import oscillator, pendulum, pendulum_period, plain, start
 
 from liaison.errors import NamingError, SimulationError
-from liaison.expr import ONE, select, sin, symbol
+from liaison.expr import ONE, select, sin, sqrt, symbol
 from liaison.program import to_llvm
 from liaison.simulate import simulate
 
@@ -164,3 +164,23 @@ def test_events_at_constrained_states_lie_on_the_closures():
     event = run.events[-1]
     assert np.max(np.abs(kernel("closure", q=event.q, v=event.v))) < 1e-10
     assert run.q[-1, 1] == pytest.approx(-1.0, abs=1e-9)
+
+
+def test_an_event_without_a_value_is_refused():
+    p = with_events(("never", sqrt(Q - 5), 0, "stop"))
+    for method in ({"step": 0.1}, {}):
+        with pytest.raises(SimulationError, match="event 'never' has no value at t = 0 s") as found:
+            times(p, 1.0, **method)
+        assert found.value.status == "not finite"
+    later = with_events(("fine", Q, 0, "record"), ("later", sqrt(1 - TIME) - 0.5, 0, "record"))
+    with pytest.raises(SimulationError, match="event 'later' has no value after t = ") as found:
+        times(later, 2.0, step=0.1)
+    assert found.value.trajectory.t_events["later"] == pytest.approx([0.75])
+    assert found.value.t == pytest.approx(1.0, abs=0.1)
+
+
+def test_a_stop_may_come_before_a_value_that_does_not_exist():
+    p = with_events(("end", TIME - 0.96, 0, "stop"), ("root", sqrt(1 - TIME), 0, "record"))
+    run = times(p, 2.0, step=0.1)
+    assert run.status == "stopped"
+    assert run.t[-1] == pytest.approx(0.96)

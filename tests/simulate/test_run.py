@@ -2,20 +2,23 @@
 
 import signal
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from simulate_samples import driven, hanging, oscillator, pendulum, plain, start
 
-from liaison import corridor
+from liaison.equations import newton_euler
 from liaison.errors import NamingError, SimulationError
-from liaison.expr import log, symbol
+from liaison.expr import log, sqrt, symbol
 from liaison.model import Fixed
 from liaison.model.describe import body, ground, join, mechanism
 from liaison.numeric import State
-from liaison.program import to_llvm
+from liaison.program import Entry, to_llvm
+from liaison.program.lower import lower
 from liaison.simulate import Projection, Run, Settings, map_entry, simulate
 from liaison.simulate import layout as at
+from liaison.tree import assemble, span
 from liaison.units import Label
 
 
@@ -74,8 +77,9 @@ def test_what_cannot_move_stands_still():
     m = mechanism(
         join(ground, body("b", mass=1.0, inertia=(1, 1, 1)), Fixed, name="A"), name="post"
     )
+    kernel, state = to_llvm(lower(newton_euler(span(m)))), assemble(span(m))
     for settings in ({}, {"step": 0.1}):
-        run = corridor.simulate(m, until=1.0, **settings)
+        run = simulate(kernel, state, until=1.0, **settings)
         assert run.t[-1] == 1.0
         assert run.q.shape[1] == 0
         assert run["poses"][-1, 0] == pytest.approx(np.eye(3, 4))
@@ -273,6 +277,36 @@ def test_nan_from_the_equations_never_enters_the_trajectory():
             simulate(to_llvm(p), start(p, [0], [0]), 2.0, **method)
         assert found.value.t <= 1.0
         assert np.all(np.isfinite(found.value.trajectory.v))
+
+
+def test_an_acceleration_that_is_not_finite_at_the_start_is_named():
+    p = plain("root", lambda q, v: [q[0], sqrt(q[1] - 1)], n=2)
+    for method in ({"step": 0.1}, {}):
+        with pytest.raises(SimulationError, match='acceleration of "A1\'" is not finite at t = 0'):
+            simulate(to_llvm(p), start(p, [0, 0], [0, 0]), 1.0, **method)
+    with pytest.raises(SimulationError) as found:
+        simulate(to_llvm(p), start(p, [0, 0], [0, 0]), 1.0)
+    assert "rtol" not in str(found.value)
+
+
+def test_an_output_without_a_value_is_refused_by_its_name_and_time():
+    """√(1 − t) has none after one second."""
+    labels = {"outputs": (Label("depth", "m"),)}
+    entries = {"outputs": [sqrt(1 - symbol("t"))]}
+    p = oscillator(entries=entries, labels=labels)
+    p = replace(p, entries={**p.entries, "outputs": Entry("outputs", *entries.values(), DEPTH)})
+    whole = simulate(to_llvm(p), start(p, [1], [0]), 0.9, every=0.1)
+    assert whole.success
+    with pytest.raises(SimulationError, match=r"output 'depth' is nan at t = 1\.1 s") as found:
+        simulate(to_llvm(p), start(p, [1], [0]), 2.0, every=0.1)
+    assert found.value.status == "not finite"
+    assert found.value.trajectory.t[-1] == 2.0
+    kept = simulate(to_llvm(p), start(p, [1], [0]), 2.0, every=0.1, on_failure="return")
+    assert kept.status == "failed"
+    assert "'depth'" in kept.message
+
+
+DEPTH = (("depth", 1),)
 
 
 def test_too_many_steps(swing):

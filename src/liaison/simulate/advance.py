@@ -118,7 +118,9 @@ def begin(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
         if status != GOOD:
             return status
     if n[NE] > 0:
-        first_signs(e, w, n, scratch)
+        status = first_signs(e, w, n, scratch)
+        if status != GOOD:
+            return status
     if n[IS_ADAPTIVE] > 0 and w[H_NEXT] <= 0.0:
         status = first_step(e, w, n, scratch)
         if status != GOOD:

@@ -3,7 +3,8 @@
 Each event keeps the sign it last had. It fires when its value reaches zero or the other sign, in
 the direction asked for; starting at zero, or leaving zero again, is no event. The instant is
 located by bracketing to the rounding of time. Several events of one step come in order of
-time; those at the instant of a stopping one are still recorded.
+time; those at the instant of a stopping one are still recorded. A value that is not a number is
+refused, unless the run stops before it.
 
 Public names: look_for_events, locate, first_signs.
 
@@ -19,6 +20,7 @@ from .layout import (
     DETAIL,
     E_EVENTS,
     EVENT_CAPACITY,
+    EVENT_NOT_FINITE,
     FULL,
     GOOD,
     HAPPENED,
@@ -81,8 +83,8 @@ def values(e: iptr, theta: f64, out: ptr, w: ptr, n: iptr, scratch: ptr) -> None
 
 
 @loop
-def first_signs(e: iptr, w: ptr, n: iptr, scratch: ptr) -> None:
-    """Signs and values of the events at the start of the run."""
+def first_signs(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+    """Signs and values of the events at the start of the run; GOOD, or which has no value."""
     events = entry_at(e, E_EVENTS)
     q = at(w, n[O_Q])
     v = at(w, n[O_V])
@@ -90,6 +92,18 @@ def first_signs(e: iptr, w: ptr, n: iptr, scratch: ptr) -> None:
     events(w[T], q, v, at(w, n[O_U]), at(w, n[O_P]), q, at(w, n[O_BEFORE]), scratch)
     for i in range(n[NE]):
         w[n[O_SIGN] + i] = sign_of(w[n[O_BEFORE] + i])
+    return all_numbers(at(w, n[O_BEFORE]), n)
+
+
+@loop
+def all_numbers(values: ptr, n: iptr) -> i64:
+    """GOOD, or EVENT_NOT_FINITE with the first event without a value in DETAIL."""
+    for i in range(n[NE]):
+        # NaN alone differs from itself
+        if values[i] != values[i]:
+            n[DETAIL] = i
+            return EVENT_NOT_FINITE
+    return GOOD
 
 
 @loop
@@ -110,7 +124,7 @@ def locate(
     n: iptr,
     scratch: ptr,
 ) -> f64:
-    """θ between `left` and `right` where the event's value changes sign."""
+    """θ between `left` and `right` where the event's value changes sign; NaN if it has none."""
     if f_right == 0.0:
         return first_zero(e, event, left, right, w, n, scratch)
     out = at(w, n[O_PROBE])
@@ -126,6 +140,8 @@ def locate(
         x = a + part * (b - a)
         values(e, x, out, w, n, scratch)
         fx = out[event]
+        if fx != fx:
+            return float(fx)
         if (fx > 0.0 and fa > 0.0) or (fx < 0.0 and fa < 0.0):
             c = a
             fc = fa
@@ -174,8 +190,8 @@ def guess(a: f64, b: f64, c: f64, fa: f64, fb: f64, fc: f64) -> f64:
 
 
 @loop
-def crossings(e: iptr, part: i64, w: ptr, n: iptr, scratch: ptr) -> None:
-    """θ of every event that fires in one part of the step, NONE elsewhere."""
+def crossings(e: iptr, part: i64, w: ptr, n: iptr, scratch: ptr) -> i64:
+    """θ of every event that fires in one part of the step, NONE elsewhere; GOOD, or why not."""
     left = float(part) / float(PARTS)
     right = float(part + 1) / float(PARTS)
     after = at(w, n[O_AFTER])
@@ -183,6 +199,7 @@ def crossings(e: iptr, part: i64, w: ptr, n: iptr, scratch: ptr) -> None:
     theta = at(w, n[O_THETA])
     sign = at(w, n[O_SIGN_NEW])
     values(e, right, after, w, n, scratch)
+    status = all_numbers(after, n)
     for i in range(n[NE]):
         theta[i] = NONE
         direction = float(n[n[M_DIRECTION] + i])
@@ -190,10 +207,13 @@ def crossings(e: iptr, part: i64, w: ptr, n: iptr, scratch: ptr) -> None:
             theta[i] = locate(e, i, left, right, before[i], after[i], w, n, scratch)
             if w[T] == w[T_START] and theta[i] < STILL_THE_START:
                 theta[i] = NONE
-        # a value that is not a number says nothing, and the old one stays
-        if after[i] == after[i]:
-            sign[i] = sign_of(after[i])
-            before[i] = after[i]
+            if theta[i] != theta[i]:
+                theta[i] = NONE
+                n[DETAIL] = i
+                status = EVENT_NOT_FINITE
+        sign[i] = sign_of(after[i])
+        before[i] = after[i]
+    return status
 
 
 @loop
@@ -226,7 +246,7 @@ def look_for_events(e: iptr, w: ptr, n: iptr, scratch: ptr, happened: ptr) -> i6
     stop = NONE
     for part in range(PARTS):
         if stop == NONE:
-            crossings(e, part, w, n, scratch)
+            verdict = crossings(e, part, w, n, scratch)
             i = earliest(w, n)
             while i >= 0 and w[n[O_THETA] + i] <= stop + SAME_INSTANT:
                 theta = w[n[O_THETA] + i]
@@ -243,6 +263,8 @@ def look_for_events(e: iptr, w: ptr, n: iptr, scratch: ptr, happened: ptr) -> i6
                     stop = min(stop, theta)
                 w[n[O_THETA] + i] = NONE
                 i = earliest(w, n)
+            if verdict != GOOD and stop == NONE:
+                return verdict
     if stop < NONE:
         forget_later(e, stop, w, n, scratch)
     return settle(stop, count, w, n)

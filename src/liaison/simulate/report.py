@@ -1,6 +1,6 @@
 """From the numbers of a run to a Trajectory: outcome in words, labels, series, counts.
 
-Public names: Outcome, outcome_of, trajectory_of.
+Public names: Outcome, outcome_of, trajectory_of, gap, series_of.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from liaison.errors import NamingError
 from liaison.numeric import Array
 from liaison.program import Kernel
+from liaison.units import FORCE, MOMENT
 
 from . import layout as at
 from .layout import Arrays
@@ -61,6 +62,7 @@ REASONS = {
     at.CHATTER: "event chatter",
     at.BAD_START: "inconsistent start",
     at.BAD_START_RATE: "inconsistent start",
+    at.EVENT_NOT_FINITE: "not finite",
 }
 """What `SimulationError.status` says."""
 
@@ -85,8 +87,9 @@ def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
     size = f"{w[at.WORST]:.3g}"
     smaller = "Take a smaller step." if not plan.settings.is_adaptive else "Loosen rtol and atol."
     look = "Look at what grows there: forces that pump energy, a singular position, a collision."
+    is_start = n[at.PHASE] == at.START
     texts = {
-        at.NOT_FINITE: ("the state is no longer finite after {now}.", f"{smaller} {look}"),
+        at.NOT_FINITE: _not_finite(plan, w, n, f"{smaller} {look}"),
         at.STEP_TOO_SMALL: ("the step became too small at {now}: the error stays too large.", look),
         at.POSITIONS_LOST: (
             f"projection lost after {{now}}: {row} cannot be brought below {size}.",
@@ -116,8 +119,34 @@ def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
             f"the start does not hold: the rate of {row} is off by {size}.",
             "Bring it onto its closures first, with assemble.",
         ),
+        at.EVENT_NOT_FINITE: (
+            f"event {_event_name(plan, n)!r} has no value {'at' if is_start else 'after'} {{now}}: "
+            "its formula gives no number.", UNDEFINED
+        ),
     }  # fmt: skip
     return texts[code]
+
+
+def _not_finite(plan: Plan, w: Array, n: Any, advice: str) -> tuple[str, str]:
+    """Names the velocity whose acceleration failed, and whether it failed at the state itself."""
+    nv, stages = int(n[at.NV]), int(n[at.NS])
+    size = stages * (2 * nv + 1)
+    k = w[n[at.O_K] : n[at.O_K] + size].reshape(stages, 2 * nv + 1)[:, nv : 2 * nv]
+    bad = np.argwhere(~np.isfinite(k))
+    if not len(bad):
+        return "the state is no longer finite after {now}.", advice
+    stage, index = bad[0]
+    labels = plan.program.labels.get("v", ())
+    name = labels[index].name if index < len(labels) else f"v[{index}]"
+    if stage == 0:
+        return f"the acceleration of {name!r} is not finite at {{now}}.", UNDEFINED
+    return f"the state is no longer finite after {{now}}: the acceleration of {name!r}.", advice
+
+
+UNDEFINED = (
+    "Look at where the formulas are defined (a root of a negative number, 0/0), "
+    "and for a mass or an inertia that is zero."
+)
 
 
 def _event_name(plan: Plan, n: Any) -> str:
@@ -143,13 +172,15 @@ def trajectory_of(
         EventRecord(plan.events[int(row[0])].name, float(row[1]), row[2 : 2 + nq], row[2 + nq :])
         for row in happened
     ]
+    found = _inputs(plan, rows[:, 1 + nq + nv :]) | series_of(plan, rows, series)
+    end = end if end.is_failure else gap(rows[:, 0], found) or end
     return Trajectory(
         name=plan.program.name,
         t=rows[:, 0].copy(),
         q=rows[:, 1 : 1 + nq].copy(),
         v=rows[:, 1 + nq : 1 + nq + nv].copy(),
         labels=plan.program.labels,
-        series=_inputs(plan, rows[:, 1 + nq + nv :]) | series_of(plan, rows, series),
+        series=found,
         events=tuple(events),
         status=end.status,
         message=_message(plan, events, end),
@@ -165,6 +196,21 @@ def _message(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:
     if end.status != STOPPED or last is None:
         return end.message
     return end.message.replace("an event", f"event {last!r}", 1)
+
+
+def gap(t: Array, found: Mapping[str, Series]) -> Outcome | None:
+    """The failure that a series without a finite value at some instant is; None if all have."""
+    for name, series in found.items():
+        if np.all(np.isfinite(series.values)):
+            continue
+        for column, (_, values) in series.columns(name).items():
+            k = int(np.argmax(~np.isfinite(values)))
+            if not np.isfinite(values[k]):
+                what = column.replace("outputs.", "").replace("inputs.", "")
+                kind = {"outputs": "output", "inputs": "input"}.get(name, "series")
+                text = f"{kind} {what!r} is {values[k]} at t = {t[k]:.9g} s."
+                return Outcome(FAILED, text, UNDEFINED, "not finite")
+    return None
 
 
 def _with_last_good(plan: Plan, arrays: Arrays, rows: Array, end: Outcome) -> Array:
@@ -268,7 +314,7 @@ def _reactions(kernel: Kernel, out: Array) -> Series:
     joints = _layout(kernel, "reactions")
     values = out.reshape(len(out), len(joints), 6)
     components = ("Mx", "My", "Mz", "Fx", "Fy", "Fz")
-    return Series(values, ("Nm",) * 3 + ("N",) * 3, {"joint": joints, "component": components})
+    return Series(values, (MOMENT,) * 3 + (FORCE,) * 3, {"joint": joints, "component": components})
 
 
 def _multipliers(plan: Plan, out: Array) -> Series:

@@ -26,7 +26,7 @@ from .layout import Arrays
 from .machine import Machine
 from .plan import arrays_of, plan_of
 from .projection import Projection
-from .report import Outcome, outcome_of, trajectory_of
+from .report import Outcome, gap, outcome_of, trajectory_of
 from .settings import Settings
 from .trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
 
@@ -226,6 +226,7 @@ class Run:
         except SimulationError as refusal:
             outcome = Outcome(FAILED, refusal.message, refusal.hint, refusal.status)
         found = self.trajectory(series, outcome)
+        outcome = outcome if outcome.is_failure else gap(found.t, found.series) or outcome
         if outcome.is_failure and on_failure == "raise":
             raise SimulationError(
                 outcome.message,
