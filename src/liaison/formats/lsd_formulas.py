@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol, final
 
-from liaison.errors import NamingError, TextError
+from liaison.errors import LiaisonError, NamingError, TextError
 from liaison.spatial import Array, identity, is_zero, rotation_about, vector, zeros
 
 from .lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS, applied
@@ -30,6 +30,7 @@ from .lsd_values import (
     Vector,
     Word,
     added,
+    checked,
     divided,
     kind_of,
     multiplied,
@@ -56,11 +57,11 @@ class Where:
 
     def of(self, part: str) -> Where:
         """The place of a component."""
-        return replace(self, path=f"{self.path}.{part}")
+        return Where(f"{self.path}.{part}", self.unit, self.kind, self.local, self.si)
 
     def anything(self) -> Where:
         """The same place where no unit is expected any more."""
-        return replace(self, unit="") if self.unit else self
+        return Where(self.path, "", self.kind, self.local, self.si) if self.unit else self
 
 
 class Names(Protocol):
@@ -133,15 +134,19 @@ def _with_unit(value: Value, node: Node, names: Names) -> Value:
     if isinstance(node.parts[-1], Node) or len(node.parts) == 1:
         return value
     token = node.parts[-1]
-    place = names.source.place(token.line, token.column, len(token))
-    return _in_unit_of(value, Quantity(*unit_of(str(token), place)), str(token))
+    try:
+        unit = Quantity(*unit_of(str(token)))
+    except LiaisonError as error:
+        error.place = names.source.of(token)
+        raise
+    return _in_unit_of(value, unit, str(token))
 
 
 def _in_unit_of(value: Value, unit: Quantity, word: str) -> Value:
     if isinstance(value, Vector):
         return Vector(tuple(_in_unit_of(item, unit, word) for item in value.items))
     if isinstance(value, Quantity) and value.bare:
-        return replace(multiplied(value, unit), dimension=unit.dimension)
+        return Quantity(checked(value.value * unit.value), unit.dimension)
     if isinstance(value, Quantity) and same(value.dimension, unit.dimension):
         return value
     if isinstance(value, Quantity) and same(value.dimension, PURE):
@@ -297,9 +302,9 @@ def _sequence(node: Node, names: Names, where: Where) -> Value:
 
 def _on_body(node: Node, names: Names, where: Where) -> Value:
     pose, base = node.parts
-    here = replace(where, unit="m", kind="quantity")
+    here = Where(where.path, "m", "quantity", where.local, where.si)
     R, p = matrices_of(as_pose(value_of(pose, names, here)), names, pose)
-    carrier = value_of(base, names, replace(where, kind="body"))
+    carrier = value_of(base, names, Where(where.path, where.unit, "body", where.local, where.si))
     if isinstance(carrier, BodyFrame):
         return BodyFrame(carrier.body, *joined(carrier.R, carrier.p, R, p))
     if isinstance(carrier, Quantity | Vector | Turn | Pose | Word):
@@ -376,14 +381,14 @@ def scalar_of(node: Node, names: Names, where: Where, what: str) -> Any:
 
 def in_unit(value: Value, node: Node, names: Names, where: Where, what: str) -> Quantity:
     """The value, if it is a number of the dimension of `where.unit`."""
-    place = names.source.at(node)
     if not isinstance(value, Quantity):
-        raise TextError(f"{what} must be a number, not {kind_of(value)}.", place=place)
+        said = f"{what} must be a number, not {kind_of(value)}."
+        raise TextError(said, place=names.source.at(node))
     dimension = None if where.unit == ANY else unit_of(where.unit)[1]
     if not value.bare and not same(value.dimension, dimension):
         raise TextError(
             f"{what} must be {spelled(dimension)}, not {spelled(value.dimension)}.",
-            place=place,
+            place=names.source.at(node),
             hint=f"Write a number alone for SI, or with a unit such as '{where.unit}'."
             if where.unit
             else "",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, final
 
 from liaison.errors import LiaisonError, Place, TextError
@@ -171,9 +172,14 @@ def _turned(marker: Marker, axis: list[Any], type_: JointType) -> Marker:
     """The marker with its z along the axis, for types that have one."""
     if axis == [0, 0, 1] or type(type_) not in _TURNED:
         return marker
-    R = product(marker.rotation, rotation_onto_z(axis))
+    R = product(marker.rotation, _onto_z(tuple(axis)))
     rows: Any = tuple(tuple(row) for row in R)
     return replace(marker, R=rows)
+
+
+@lru_cache(maxsize=1000)
+def _onto_z(axis: tuple[Any, ...]) -> Any:
+    return rotation_onto_z(list(axis))
 
 
 _TURNED = tuple(cls for cls, takes in JOINT_TYPES.values() if "axis" in takes)

@@ -304,17 +304,17 @@ class Keys:
         """Refuses keys that do not belong here, and keys given twice unless they may be `many`."""
         known = [*allowed, *many]
         for key, token in self.names.items():
-            place = self.source.place(token.line, token.column, len(token))
             if key not in known:
                 near = difflib.get_close_matches(key, known, n=1)
                 guess = f"; did you mean {near[0]!r}?" if near else "."
                 raise NamingError(
                     f"{self.owner} has no property {key!r}{guess}",
-                    place=place,
+                    place=self.source.of(token),
                     hint=f"It takes: {', '.join(known) or 'none'}.",
                 )
             if len(self.nodes[key]) > 1 and key not in many:
-                raise NamingError(f"{self.owner} gives {key!r} twice.", place=place)
+                said = f"{self.owner} gives {key!r} twice."
+                raise NamingError(said, place=self.source.of(token))
 
     def get(self, key: str) -> Node | None:
         """The value of a key, if it is given."""

@@ -15,6 +15,8 @@ from .lsd_tokens import Token, is_name
 
 _SUMS = frozenset({"PLUS", "MINUS"})
 _PRODUCTS = frozenset({"STAR", "SLASH"})
+_ALONE = frozenset({"NUMBER", "NAME"})
+_ENDS = frozenset({"COMMA", "RSQB", "RPAR", "SEMICOLON", "END", "AND", "WITH"})
 _FIRST = ("NUMBER", "NAME", "LPAR", "LSQB", "QUESTION", "STRING")
 
 
@@ -70,6 +72,8 @@ class Words:
 
     def formula(self) -> Node:
         """pose, or pose @ body."""
+        if self.word.kind in _ALONE and self.words[self.position + 1].kind in _ENDS:
+            return self.atom()  # most formulas are one number or one name
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise TooDeep(make("name", [self.word]))

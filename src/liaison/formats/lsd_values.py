@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeAlias, final
 
 from liaison.expr import Expr, as_expr
@@ -198,6 +199,7 @@ def plain(value: Any) -> Any:
     return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
+@lru_cache(maxsize=4096)
 def number_of(text: str) -> Fraction | float:
     """The exact value of a decimal literal; the nearest float of one that ends in f."""
     if text.endswith("f") and len(text) < 400:
