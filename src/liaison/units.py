@@ -3,8 +3,8 @@
 Angles are pure numbers, so that rad/s and 1/s are one dimension. Turns per second are not radians
 per second: Hz is kept apart from rad/s, and where one is meant the other is refused.
 
-Public names: Label, Unit, UNITS, Dimension, PURE, FREQUENCY, TURNING, unit_named, unit_of, si_unit,
-same.
+Public names: Label, FORCE, MOMENT, effort_along, Unit, UNITS, Dimension, PURE, FREQUENCY, TURNING,
+unit_named, unit_of, si_unit, same.
 """
 
 from __future__ import annotations
@@ -39,6 +39,15 @@ class Label:
 
     def __str__(self) -> str:
         return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+
+FORCE, MOMENT = "N", "N*m"
+"""How labels spell the units of efforts."""
+
+
+def effort_along(motion: str) -> str:
+    """The unit of the effort along a motion of unit m, m/s, rad or rad/s; "" along any other."""
+    return {"m": FORCE, "rad": MOMENT}.get(motion.removesuffix("/s"), "")
 
 
 @final
@@ -129,7 +138,7 @@ def si_unit(dimension: Dimension | None) -> str:
         return ""
     if dimension == FREQUENCY:
         return "Hz"
-    known = {(1, 1, -2): "N", (2, 1, -2): "N*m", (0, 1, -2): "N/m", (0, 1, -1): "N*s/m"}
+    known = {(1, 1, -2): FORCE, (2, 1, -2): MOMENT, (0, 1, -2): "N/m", (0, 1, -1): "N*s/m"}
     if dimension[:3] in known:
         return known[dimension[:3]]
     angle = dimension[3] if dimension[:2] == (0, 0) and dimension[3] == 1 else 0

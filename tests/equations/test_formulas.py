@@ -1,5 +1,6 @@
 """Formulas of the author: rates by any label, loads by formulas, what is refused."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -26,6 +27,7 @@ from liaison.model import (
     Output,
     PointWrench,
     Potential,
+    PrescribedMotion,
     Revolute,
     Spherical,
     Spring,
@@ -33,7 +35,9 @@ from liaison.model import (
 from liaison.program import to_numpy
 from liaison.program.lower import lower
 from liaison.tree import assemble, span
+from liaison.units import si_unit, unit_of
 from samples import relative_difference
+from samples.shelf import mechanism_of, shelf
 
 EXACT = 1e-12
 BODY = Body("b", 2.0, (0.1, 0.2, 0.3), ((0.3, 0, 0), (0, 0.4, 0), (0, 0, 0.5)))
@@ -127,7 +131,7 @@ def test_loads_by_formula_are_what_they_say(formalism):
         Dissipation("drag", rate**4),
         Actuator("motor", Coordinate("A"), u),
     )
-    m = alone(Revolute(), forces=laws, inputs=(Input("u", "N m", 0.5),))
+    m = alone(Revolute(), forces=laws, inputs=(Input("u", "N*m", 0.5),))
     kernel = kernel_of(m, formalism)
     q, v, at = 0.6, -0.8, 1.3
     tau = kernel("applied", at, q=[q], v=[v])[0]
@@ -150,3 +154,17 @@ def test_exact_numbers_give_the_same_equations():
     assert as_expr(exact.dynamics.M[0, 0]).value == Fraction(5, 4)
     found = [to_numpy(lower(x))("terms", q=[0.3], v=[0.2]) for x in (exact, plain)]
     assert relative_difference(*found) < EXACT
+
+
+def test_labels_spell_their_units_as_the_doors_do():
+    """A loop cut at a hinge that keeps its angle, with an imposed motion."""
+    path = next(path for path in shelf() if path.stem == "four_bar")
+    m = replace(
+        mechanism_of(path),
+        outputs=(Output("o", symbol("D")),),
+        constraints=(PrescribedMotion("drive", "A", symbol("t")),),
+    )
+    labels = newton_euler(span(m, cuts=["D"])).labels
+    units = {label.unit for block in labels.values() for label in block}
+    assert {"N", "N*m", "rad", "rad/s"} <= units
+    assert {si_unit(unit_of(unit).dimension) for unit in units} == units

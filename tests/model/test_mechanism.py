@@ -136,7 +136,7 @@ def test_formulas_may_use_everything_that_is_declared():
     mechanism = arm(
         bodies=(Body("arm", m, inertia=np.diag([0, 1, 1]) * m), Body("sled", 2)),
         parameters=(Parameter("m", 2, "kg", 1, 3), Parameter("unknown")),
-        inputs=(Input("u", "N m"),),
+        inputs=(Input("u", "N*m"),),
         forces=(
             Gravity((0, -m, 0)),
             Law("law", Coordinate("A"), symbol("u") * A - dA * t + m),

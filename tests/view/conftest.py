@@ -67,7 +67,7 @@ def double_pendulum() -> Sample:
             "energy": np.stack([da**2, -np.cos(a)], axis=1),
             "reactions": Series(
                 reactions,
-                ("Nm",) * 3 + ("N",) * 3,
+                ("N*m",) * 3 + ("N",) * 3,
                 {"joint": ("A", "B"), "component": FORCES},
             ),
         },

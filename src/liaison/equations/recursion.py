@@ -19,7 +19,7 @@ from liaison.spatial.plucker import act_force, apply_inertia, move_inertia
 from liaison.tree import GROUND, Kinematics, Tree, added
 
 Wrench: TypeAlias = tuple[Array, Array]
-"""Moment and force at the origin of a node frame, in its axes [N m, N]."""
+"""Moment and force at the origin of a node frame, in its axes [N·m, N]."""
 
 Inertia: TypeAlias = tuple[Any, Array, Array]
 """m, m c, I about the origin of a node frame, in its axes [kg, kg m, kg m²]."""

@@ -14,7 +14,7 @@ from liaison.expr import ZERO, Expr, as_expr, directional, symbol, vanishes
 from liaison.model import Gravity, Mechanism
 from liaison.spatial.arrays import Array, array, product, zeros
 from liaison.tree import Kinematics, Node, Row, Tree, closure_rows, row_place, with_rates
-from liaison.units import Label
+from liaison.units import MOMENT, Label
 
 from .equations import Chart, Closures, Kinematic, Symbols
 from .loads import Load, loads
@@ -130,7 +130,7 @@ class Setting:
         if not row.pushes:
             return 0.0
         arm = self._arms.get(label.name.rpartition(": ")[0])
-        return 1.0 if label.unit == "N m" or not arm else arm
+        return 1.0 if label.unit == MOMENT or not arm else arm
 
     @cached_property
     def _arms(self) -> dict[str, float]:

@@ -51,7 +51,7 @@ from liaison.spatial.arrays import (
     zeros,
 )
 from liaison.spatial.arrays import identity as identity_matrix
-from liaison.units import Label
+from liaison.units import FORCE, MOMENT, Label, effort_along
 
 from .kinematics import Kinematics, Motion
 from .rolling import height, slips
@@ -121,7 +121,7 @@ def closure_rows(kinematics: Kinematics, qdot: Sequence[Any]) -> list[tuple[Labe
     for constraint in tree.mechanism.constraints:
         if isinstance(constraint, Rolling):
             rolls = rolling_rows(kinematics, constraint)
-            found += [(Label(f"{constraint.name}: {name}", "N"), row) for name, row in rolls]
+            found += [(Label(f"{constraint.name}: {name}", FORCE), row) for name, row in rolls]
             continue
         of_speeds = isinstance(constraint, Nonholonomic)
         formula = with_rates(relation(constraint), kinematics.q, kinematics.v, qdot)
@@ -142,7 +142,7 @@ def joint_labels(kinematics: Kinematics, closure: Closure) -> list[Label]:
     return [
         Label(
             f"{joint.name}: {name}" + (f" of {axes}" if k < pins else ""),
-            "N m" if "moment" in name else "N",
+            MOMENT if "moment" in name else FORCE,
         )
         for k, name in enumerate(joint.type.residual_names)
     ]
@@ -151,7 +151,7 @@ def joint_labels(kinematics: Kinematics, closure: Closure) -> list[Label]:
 def tie_labels(joint: Joint) -> list[Label]:
     """The effort along each velocity that a cut joint keeps."""
     return [
-        Label(f"{joint.name}: effort along {speed}", "N m" if unit == "rad/s" else "N")
+        Label(f"{joint.name}: effort along {speed}", effort_along(unit))
         for speed, unit in zip(joint.speeds, joint.type.speed_units, strict=True)
     ]
 
@@ -160,7 +160,7 @@ def relation_unit(tree: Tree, constraint: Constraint) -> str:
     """The unit of a relation's multiplier: the effort along the coordinate it holds; "" if none."""
     units = {label.name: label.unit for label in tree.position_labels()}
     held = units.get(getattr(constraint, "coordinate", ""), "")
-    return {"rad": "N m", "m": "N"}.get(held, "")
+    return effort_along(held)
 
 
 def relation(constraint: Constraint) -> Expr:
