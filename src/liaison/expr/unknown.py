@@ -4,7 +4,7 @@
     gradient(f(x, y) * x, [x])                       # f(x, y) + x f_1(x, y)
     bind([…], {f: lambda a, b: a * b})               # puts the formula in, derivatives included
 
-Public names: Function, bind, unbound; the row CALL.
+Public names: Function; the row CALL. `bind` stands in bind.py.
 """
 
 from __future__ import annotations

@@ -110,7 +110,8 @@ class JointType(ABC):
         """6 − nv formulas of X_FM that vanish where the joint holds; None if there is no such form.
 
         Row k is scaled and signed so that its multiplier is the force [N] or moment [N·m] on the
-        successor named by `residual_names[k]`, in F's axes at M's origin.
+        successor named by `residual_names[k]`, in F's axes at M's origin. The tree writes rows that
+        pin the origin, (p_x, p_y, p_z), in the axes of the common ancestor, and labels them so.
         """
         return None
 

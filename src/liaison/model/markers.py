@@ -105,7 +105,11 @@ class Distance(Measure):
 @final
 @dataclass(frozen=True, slots=True)
 class Angle(Measure):
-    """Angle by which b is turned against a about z of a [rad], turns counted."""
+    """Angle by which b is turned against a about z of a [rad].
+
+    Turns are counted where a joint between the two bodies turns about that z; elsewhere the angle
+    is that of x of b, seen along z of a, in (−π, π].
+    """
 
     a: Marker
     b: Marker

@@ -1,7 +1,8 @@
 """The one outward sweep: poses, velocities, bias accelerations and Jacobians of the nodes.
 
 Everything is seen from a *root* node and told in the root's axes, so that a loop far from the
-ground costs no more than one on it. Positions may be floats (assembly) or formulas (deriving).
+ground costs no more than one on it. It is written for formulas: numbers give poses and Jacobians,
+no accelerations.
 
 Public names: Motion, Kinematics.
 
@@ -40,8 +41,9 @@ class Kinematics:
 
     Attributes:
         tree: whose nodes move.
-        q: positions, shape (nq,), floats or symbols.
-        v: velocities, shape (nv,), floats or symbols; None where only positions are wanted.
+        q: positions, shape (nq,): symbols, in which Ṡ v is found by differentiating; numbers only
+            where poses and Jacobians are all that is asked for.
+        v: velocities, shape (nv,), symbols; None where only positions are wanted.
     """
 
     def __init__(self, tree: Tree, q: Array, v: Array | None = None) -> None:
