@@ -4,6 +4,17 @@ Takes a mechanism in an assembled position and says how many degrees of freedom 
 order and finitely, what of that is proved and how, and which closure equations are redundant.
 """
 
-from .mobility import Mobility, mobility, mobility_of_systems
+from .mobility import Mobility, mobility, mobility_of_systems, singularities
+from .psi import Parametrization
+from .redundancy import Redundancy
+from .singular import Singularities
 
-__all__ = ["Mobility", "mobility", "mobility_of_systems"]
+__all__ = [
+    "Mobility",
+    "Parametrization",
+    "Redundancy",
+    "Singularities",
+    "mobility",
+    "mobility_of_systems",
+    "singularities",
+]

@@ -4,14 +4,14 @@ Three numbers are always told apart: the naive rank (off the variety, of no mech
 first-order mobility (velocities that the closures allow in this position) and the finite mobility
 (the dimension of the positions that can be reached), as an interval.
 
-Public names: Mobility, mobility, mobility_of_systems, PRIMES.
+Public names: Mobility, mobility, mobility_of_systems, singularities.
 
 Source: docs/theory/mobility.md; the question is PA's (rank of Δ on the variety).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, final
@@ -31,6 +31,7 @@ from .real import is_isolated_over_reals
 from .redundancy import Redundancy, redundancy_of
 from .rings import primes_from
 from .screws import System
+from .singular import Singularities, singular_positions
 from .verdict import ORDER, Verdict, verdict
 from .words import paragraph
 
@@ -163,6 +164,22 @@ def _real(home: Home, found: Mobility) -> str:
 ISOLATED = "isolated over the real numbers: a second-order form is definite (in floats)"
 
 
+def singularities(
+    given: Mechanism | Tree, *, at: Mapping[str, Any] | None = None, **options: Any
+) -> Singularities:
+    """Bifurcations and dead points along the motion of a mechanism of mobility one, in floats.
+
+    Args:
+        given: a mechanism, or a tree of one.
+        at: positions by label instead of the mechanism's starts [m, rad].
+        **options: of `singular_positions`: step, steps.
+    """
+    mechanism = given.mechanism if isinstance(given, Tree) else given
+    begun = _begun(mechanism, at or {})
+    home = _as_told(begun) or numeric_home(begun, *_assembled(begun, at or {}))
+    return singular_positions(home, **options)
+
+
 def _home(mechanism: Mechanism, at: Mapping[str, Any]) -> Home:
     """The assembled position, with exact numbers."""
     begun = _begun(mechanism, at)
@@ -281,6 +298,3 @@ def mobility_of_systems(
         proof=main.proof, is_proved=any(v.is_proved for v in kept) and low == high,
         primes=tuple(v.p for v in verdicts), verdicts=(main, *(v for v in kept if v is not main)),
     )  # fmt: skip
-
-
-SystemAt = Callable[[int], System]
