@@ -88,6 +88,12 @@ def test_a_body_may_share_the_name_of_a_joint():
     assert 'arm_2.name = "arm" ;' in comes_back(mechanism)
 
 
+def test_an_inertia_that_rounding_left_unsymmetric_comes_back():
+    rows = ((1.0, 0.1, 0), (0.1 + 1e-17 * 2, 1, 0.3), (0, 0.3 + 5.6e-17, 1))
+    body = replace(one_body().bodies[1], inertia=rows)
+    comes_back(replace(one_body(), bodies=(body,)))
+
+
 def test_a_deep_formula_is_written_in_parts():
     x = expr.symbol("F.x")
     for _ in range(300):

@@ -5,6 +5,7 @@ Public names: body_of, shapes_of, BODY_KEYS.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -147,13 +148,20 @@ def _matrix(six: list[Any]) -> Array:
     return exactly([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two entries are the same, floats up to their rounding."""
+    if isinstance(a, float) and isinstance(b, float):
+        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-15)
+    return a is b or bool(a == b)
+
+
 def _full(value: Vector, node: Node, book: Book, where: Where, what: str) -> Array:
     rows = [row.items for row in value.items if isinstance(row, Vector)]
     if len(rows) != 3 or any(len(row) != 3 for row in rows):
         raise TextError(f"{what} is a matrix of 3 rows of 3.", place=book.source.at(node))
     entries = [[plain(in_unit(q, node, book, where, what).value) for q in row] for row in rows]
     for i, j in ((0, 1), (0, 2), (1, 2)):
-        if entries[i][j] is not entries[j][i] and entries[i][j] != entries[j][i]:
+        if not _alike(entries[i][j], entries[j][i]):
             raise TextError(
                 f"{what} is not symmetric: entries {i + 1},{j + 1} and {j + 1},{i + 1} differ.",
                 place=book.source.at(node),

@@ -109,7 +109,8 @@ class Parts:
         (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = body.inertia
         pairs = ((xy, yx), (xz, zx), (yz, zy))
         if not all(_same(a, b) for a, b in pairs):
-            raise refused(f"the inertia of body {body.name!r}, which is not symmetric,")
+            rows = (self.writer.vector(row) for row in body.inertia)
+            return f"[{', '.join(rows)}] kg*m^2"
         if all(_same(a, 0) for a, _ in pairs):
             is_none = all(_same(a, 0) for a in (xx, yy, zz))
             return "0" if is_none else self.writer.vector((xx, yy, zz), "kg*m^2")

@@ -1,6 +1,6 @@
 """Links of a URDF file: inertia judged and, where told so, repaired; shapes with their colours.
 
-Public names: body_of, colors_in, pose_in, exact_angle, snapped_in.
+Public names: body_of, judged, colors_in, pose_in, exact_angle, snapped_in.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _inertial(link: Element, strict: bool, notes: list[str]) -> tuple[Any, Array
     xx, yy, zz = (number_in(tensor, key) for key in ("ixx", "iyy", "izz"))
     xy, xz, yz = (number_in(tensor, key, "0") for key in ("ixy", "ixz", "iyz"))
     matrix = array([[_plain(x) for x in row] for row in ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))])
-    matrix = _judged(matrix, mass, name, tensor, strict, notes)
+    matrix = judged(matrix, mass, f"link {name!r}", tensor, strict, notes)
     if _is_identity(R):
         return mass, p, matrix
     return mass, p, _symmetric(product(product(R, matrix), array(R.T)))
@@ -126,8 +126,8 @@ def _symmetric(matrix: Array) -> Array:
     return matrix
 
 
-def _judged(
-    matrix: Array, mass: Any, name: str, element: Element, strict: bool, notes: list[str]
+def judged(
+    matrix: Array, mass: Any, whose: str, element: Element, strict: bool, notes: list[str]
 ) -> Array:
     """The tensor, if it is possible; the nearest possible one where that may be taken."""
     violation = inertia_violation(mass, matrix)
@@ -135,7 +135,7 @@ def _judged(
         return matrix
     moments, axes = np.linalg.eigh(matrix.astype(float))
     excess = max(moments[2] - moments[0] - moments[1], -moments[0])
-    said = f"the inertia of link {name!r} is impossible: {violation}"
+    said = f"the inertia of {whose} is impossible: {violation}"
     if strict and excess > max(NOTHING, ROUNDED * float(np.max(np.abs(moments)))):
         raise ModelError(
             said,
