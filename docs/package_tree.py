@@ -13,7 +13,10 @@ PACKAGE = REPOSITORY / "src" / "liaison"
 PAGE = REPOSITORY / "docs" / "house.md"
 BLOCK = re.compile(r"```\nsrc/liaison/\n.*?```", re.S)
 
-DOORS = "__init__ corridor summary cli cli_values cli_text __main__ lazy errors units".split()
+DOORS = (
+    "__init__ corridor summary cli cli_options cli_print cli_values cli_text __main__ lazy errors "
+    "units"
+).split()
 ROOMS = (
     "numeric expr algebra spatial model formats tree mobility equations program simulate analyse "
     "view sweep"

@@ -21,7 +21,10 @@ MAY_IMPORT = {
     "sweep": "simulate",
 }
 OPEN_TO_ALL = {"errors", "units"}
-DOORS = {"__init__", "__main__", "cli", "cli_text", "cli_values", "corridor", "lazy", "summary"}
+DOORS = {
+    "__init__", "__main__", "cli", "cli_options", "cli_print", "cli_text", "cli_values", "corridor",
+    "lazy", "summary",
+}  # fmt: skip
 
 # a third party -> the rooms or doors that may import it; numpy is open to all rooms
 WALLS = {
@@ -38,7 +41,7 @@ WALLS = {
     "viser": "view",
     "jinja2": "view",
     "rich": "cli_text",
-    "typer": "cli cli_values",
+    "typer": "cli cli_options cli_print cli_values",
     "hypothesis": "",
     "pytest": "",
 }

@@ -1,12 +1,14 @@
 """assemble: q and v on the closures, near the start; refusals that say where and how far."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 
 from liaison.errors import AssemblyError, NamingError
 from liaison.expr import sin, symbol
+from liaison.formats import read
 from liaison.model import (
     Body,
     Coupling,
@@ -20,6 +22,7 @@ from liaison.model import (
     Start,
 )
 from liaison.tree import assemble, assembly, span
+from liaison.tree.refusals import short
 from samples import draw, relative_difference
 from samples.derived import Solved
 
@@ -173,3 +176,28 @@ def test_a_consistent_state_is_left_where_it_is(seed):
     assert relative_difference(found.state.q, at["q"]) < CLOSED
     assert relative_difference(found.state.v, at["v"]) < 1e-9
     assert found.attempts == 1
+
+
+WHEEL = """let b = body mass = 1 kg, inertia = 1 kg*m^2 end ;
+let A = join earth and b with revolute end ;
+"""
+
+
+@pytest.mark.parametrize("second", ["2 rad/s * t", "1 rad/s * t + 10 deg"])
+def test_two_laws_for_one_coordinate_are_told_so(second):
+    text = f"{WHEEL} impose A = 1 rad/s * t ; impose A = {second} ;"
+    with pytest.raises(AssemblyError, match=r"'A' is imposed 2 times") as refused:
+        assemble(span(read(text)))
+    assert refused.value.place is not None
+
+
+def test_a_gap_is_told_with_its_unit_and_rounding_as_zero():
+    text = """let a = body mass = 1 kg end ; let b = body mass = 1 kg end ;
+    let A = join earth and a with revolute end ;
+    let B = join [1, 0, 0] m @ a and b with revolute end ;
+    let C = join [1, 0, 0] m @ b and [2, 0, 0] m @ earth with revolute end ;
+    start A = 0 ; start B = 60 deg ;"""
+    with pytest.raises(AssemblyError) as refused:
+        assemble(span(read(text)))
+    assert re.search(r"leaves [\d.]+ (m|rad) at '[BC]'", refused.value.message)
+    assert [short(x) for x in (9.42e-27, -1e-13, 1e-6, 0.25)] == ["0", "0", "1e-06", "0.25"]

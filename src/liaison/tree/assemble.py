@@ -11,21 +11,22 @@ Source: JB94 §3.2 (position problem), §3.3 (velocity problem).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import AssemblyError, NamingError, Place
+from liaison.errors import AssemblyError, NamingError
 from liaison.expr import ZERO, Expr, as_expr, evaluate, symbol, symbols_of
-from liaison.model import Fixed, Mechanism
+from liaison.model import Fixed
 from liaison.numeric import State
 from liaison.spatial.arrays import array
 
 from .closure import Located, Relative, closure_rows, marker_motion, relative, row_place
 from .kinematics import Kinematics
+from .refusals import imposed_twice, short, start_place, unit_along
 from .regroup import merged
 from .tree import Tree, as_float, identity
 
@@ -105,7 +106,9 @@ class _Problem:
         rows = closure_rows(kinematics, rates)
         held = [(label, row) for label, row in rows if row.value is not None]
         self.names = [label.name for label, _ in held]
+        self.units = [unit_along(label) for label, _ in held]
         self.rate_names = [label.name for label, _ in rows]
+        self.rate_units = [f"{x}/s" if x else "" for x in (unit_along(label) for label, _ in rows)]
         self._phi = [as_expr(row.value) for _, row in held]
         self._rows = [row.G for _, row in held]
         self._all_rows = [row.G for _, row in rows]
@@ -288,12 +291,15 @@ class _Problem:
         loose = self._newton(q, free)
         residual = self.phi(q)
         k = int(np.argmax(np.abs(residual)))
+        if twice := imposed_twice(self.tree.mechanism, self.names[k]):
+            return twice
         joint = self.names[k].rpartition(": ")[0] or self.names[k]
-        off = f"the nearest configuration found leaves {abs(residual[k]):.6g} at {joint!r}"
+        gap = f"{abs(residual[k]):.6g} {self.units[k]}".rstrip()
+        off = f"the nearest configuration found leaves {gap} at {joint!r}"
         if self.worst(self.phi(loose)) <= CLOSED * self._size(q) and self._upright(loose):
-            told = ", ".join(f"{name} = {value:.6g}" for name, value in sorted(given.items()))
+            told = ", ".join(f"{name} = {short(x)}" for name, x in sorted(given.items()))
             near = ", ".join(
-                f"{name} = {value:.6g}"
+                f"{name} = {short(value)}"
                 for name, value in zip(self.q_names, loose, strict=True)
                 if name in given
             )
@@ -321,10 +327,12 @@ class _Problem:
         residual = self.rate(q, moved)
         if self.worst(residual) > SLOW * max(1.0, self.worst(moved)):
             k = int(np.argmax(np.abs(residual)))
+            if twice := imposed_twice(self.tree.mechanism, self.rate_names[k]):
+                raise twice
             told = ", ".join(f"{n} = {given[n]:.6g}" for n in self.v_names if n in given)
             raise AssemblyError(
                 f"the speeds {told or 'at rest'} are inconsistent: they leave "
-                f"{abs(residual[k]):.6g} in the row {self.rate_names[k]!r}.",
+                f"{abs(residual[k]):.6g} {self.rate_units[k]} in the row {self.rate_names[k]!r}.",
                 hint="Give the speeds of independent coordinates only; the others follow.",
                 place=start_place(self.tree.mechanism, {n for n in self.v_names if n in given}),
             )
@@ -336,12 +344,6 @@ LONGEST = 1.0
 
 SLOW = 1e-9
 """|G v − ν| at which speeds count as consistent, relative to the largest of them."""
-
-
-def start_place(mechanism: Mechanism, labels: Collection[str]) -> Place | None:
-    """Where the author gave the last of these starts."""
-    places = [start.place for start in mechanism.starts if start.label in labels]
-    return places[-1] if places else None
 
 
 def least_norm(G: Floats, residual: Floats) -> Floats:
