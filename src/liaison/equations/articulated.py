@@ -33,9 +33,9 @@ from liaison.spatial.arrays import (
     zeros,
 )
 from liaison.spatial.plucker import act_force, act_motion_inverse
-from liaison.tree import GROUND, Kinematics
+from liaison.tree import GROUND, Inertia, Kinematics
 
-from .recursion import Inertia, Link, State, link, moved, required, whirl
+from .recursion import Link, State, link, moved, required, whirl
 
 
 class Articulated(NamedTuple):

@@ -16,13 +16,10 @@ from typing import Any, NamedTuple, TypeAlias
 from liaison.expr import Expr, as_expr
 from liaison.spatial.arrays import Array, array, cross, dot, minus, plus, product, times, zeros
 from liaison.spatial.plucker import act_force, apply_inertia, move_inertia
-from liaison.tree import GROUND, Kinematics, Tree, added
+from liaison.tree import GROUND, Inertia, Kinematics, Tree, added
 
 Wrench: TypeAlias = tuple[Array, Array]
 """Moment and force at the origin of a node frame, in its axes [N·m, N]."""
-
-Inertia: TypeAlias = tuple[Any, Array, Array]
-"""m, m c, I about the origin of a node frame, in its axes [kg, kg m, kg m²]."""
 
 
 class State(NamedTuple):

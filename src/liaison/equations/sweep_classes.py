@@ -19,9 +19,9 @@ from liaison.errors import DerivationError
 from liaison.expr import Expr, as_expr, substitute, symbol, symbols_of
 from liaison.model import JointType
 from liaison.spatial.arrays import Array, Entries, array, vector
-from liaison.tree import GROUND, Kinematics, Node, Tree, as_float
+from liaison.tree import GROUND, Inertia, Kinematics, Node, Tree, as_float
 
-from .recursion import Inertia, Link, link
+from .recursion import Link, link
 
 LOWER = ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2))
 """Places of a symmetric 3 × 3 matrix, row by row."""

@@ -13,9 +13,8 @@ from typing import Any, final
 from liaison.errors import ModelError, Place
 from liaison.spatial import Array, Frame, Pose, array, number, rotation_defect
 
-from .scalars import Matrix, Triple, matrix, triple
+from .scalars import UPRIGHT, Matrix, Triple, matrix, triple
 
-UPRIGHT: Matrix = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 ROTATION_TOLERANCE = 1e-9
 """Largest entry of RᵀR − 1 that double precision and honest rounding of inputs explain."""
 

@@ -15,7 +15,7 @@ from liaison.spatial import Array, Frame, Inertia, array, inertia_violation, num
 
 from .joint_type import JointType
 from .markers import Marker
-from .scalars import Matrix, Symbolic, Triple, check_name, matrix, scalar, triple
+from .scalars import UPRIGHT, Matrix, Symbolic, Triple, check_name, matrix, scalar, triple
 
 
 @final
@@ -57,7 +57,7 @@ class Body:
 
     def at(self, position: Any = (0, 0, 0), rotation: Any = None, name: str = "") -> Marker:
         """A marker on this body: its place, and its rotation unless it has the body's axes."""
-        R = ((1, 0, 0), (0, 1, 0), (0, 0, 1)) if rotation is None else rotation
+        R = UPRIGHT if rotation is None else rotation
         return Marker(self.name, R, position, name, owner=self)
 
 

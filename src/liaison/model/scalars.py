@@ -1,6 +1,6 @@
 """Scalars, vectors and matrices as the records keep them: immutable, finite, equal by value.
 
-Public names: Symbolic, scalar, triple, matrix, tensor, check_name.
+Public names: Symbolic, UPRIGHT, scalar, triple, matrix, tensor, check_name.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ class Symbolic:
 
 Triple = tuple[Any, Any, Any]
 Matrix = tuple[Triple, Triple, Triple]
+UPRIGHT: Matrix = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 def scalar(x: Any, what: str, place: Place | None = None) -> Scalar:

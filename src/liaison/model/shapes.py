@@ -31,9 +31,7 @@ from liaison.spatial import (
     zeros,
 )
 
-from .scalars import Matrix, Triple, matrix, scalar, triple
-
-UPRIGHT: Matrix = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+from .scalars import UPRIGHT, Matrix, Triple, matrix, scalar, triple
 
 
 class Shape:

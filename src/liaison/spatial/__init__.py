@@ -31,10 +31,8 @@ from .inertia import (
     box_tensor,
     cone_tensor,
     cylinder_tensor,
-    inertia_tensor,
     inertia_violation,
     product_tensor,
-    rod_tensor,
     sphere_tensor,
 )
 from .plucker import (
@@ -105,7 +103,6 @@ __all__ = [
     "dot",
     "euler_zxz_of",
     "identity",
-    "inertia_tensor",
     "inertia_violation",
     "inverse",
     "is_formula",
@@ -121,7 +118,6 @@ __all__ = [
     "quaternion_about",
     "quaternion_of",
     "quaternion_product",
-    "rod_tensor",
     "rotation_about",
     "rotation_bryant_xyz",
     "rotation_defect",

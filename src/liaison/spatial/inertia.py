@@ -5,8 +5,8 @@
 Entries are numbers or formulas; principal frames, ellipsoids and the judgement of validity need
 numbers.
 
-Public names: Inertia, product_tensor, inertia_tensor, inertia_violation, box_tensor,
-cylinder_tensor, sphere_tensor, cone_tensor, rod_tensor.
+Public names: Inertia, product_tensor, inertia_violation, box_tensor, cylinder_tensor,
+sphere_tensor, cone_tensor.
 
 Source: LL 1.4.
 Differs: LL 1.4.4 prints −ũ² = 1 + uuᵀ; it is 1 − uuᵀ. I and P are positive semi-definite.
@@ -35,12 +35,6 @@ def product_tensor(I: Array) -> Array:
     """P = ½ tr(I) 1 − I, about the same point."""
     half = times(_HALF, plus(plus(I[0, 0], I[1, 1]), I[2, 2]))
     return array([[minus(half if i == j else 0, I[i, j]) for j in range(3)] for i in range(3)])
-
-
-def inertia_tensor(P: Array) -> Array:
-    """I = tr(P) 1 − P, about the same point."""
-    trace = plus(plus(P[0, 0], P[1, 1]), P[2, 2])
-    return array([[minus(trace if i == j else 0, P[i, j]) for j in range(3)] for i in range(3)])
 
 
 _HALF = Fraction(1, 2)
@@ -240,11 +234,6 @@ def cone_tensor(mass: Any, radius: Any, height: Any) -> Array:
     round_part = times(times(mass, radius), times(radius, Fraction(3, 20)))
     long_part = times(times(mass, height), times(height, Fraction(3, 80)))
     return _diagonal(plus(round_part, long_part), plus(round_part, long_part), 2 * round_part)
-
-
-def rod_tensor(mass: Any, length: Any) -> Array:
-    """I about the center of a thin rod along z."""
-    return cylinder_tensor(mass, 0, length)
 
 
 def _diagonal(x: Any, y: Any, z: Any) -> Array:

@@ -18,12 +18,13 @@ from .demand import turning_joint
 from .kinematics import Kinematics, Motion
 from .regroup import added, merged, regrouped
 from .templates import template
-from .tree import GROUND, Closure, Node, Tree, as_float, span
+from .tree import GROUND, Closure, Inertia, Node, Tree, as_float, span
 
 __all__ = [
     "GROUND",
     "Assembly",
     "Closure",
+    "Inertia",
     "Kinematics",
     "Motion",
     "Node",

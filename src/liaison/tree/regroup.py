@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 from liaison.model import Prismatic, Revolute
-from liaison.spatial.arrays import Array, array, minus, plus, zeros
+from liaison.spatial.arrays import array, minus, plus, zeros
 from liaison.spatial.plucker import compose, move_inertia
 
-from .tree import GROUND, Closure, Node, Transform, Tree, identity
-
-Inertia: TypeAlias = tuple[Any, Array, Array]
-"""m, m c, I about the origin of a frame, in its axes."""
+from .tree import GROUND, Closure, Inertia, Node, Transform, Tree, identity
 
 
 def merged(tree: Tree) -> Tree:

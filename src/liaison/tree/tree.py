@@ -7,7 +7,7 @@ which has no closed form as a closure, keeps its coordinates: it carries a massl
 successor, tied to the real one by a row for each velocity (welded to it, where the joint has no
 closed form).
 
-Public names: GROUND, Transform, Node, Closure, Tree, span, as_float.
+Public names: GROUND, Transform, Inertia, Node, Closure, Tree, span, as_float.
 
 Source: RBDA §4.1 (connectivity), §8.1 (loop joints).
 """
@@ -36,6 +36,9 @@ GROUND = -1
 Transform: TypeAlias = tuple[Array, Array]
 """(R_AB, p_AB)."""
 
+Inertia: TypeAlias = tuple[Any, Array, Array]
+"""m, m c, I about the origin of a frame, in its axes [kg, kg·m, kg·m²]."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class Node:
     is_reversed: bool  # the joint's predecessor is on this body, its successor on the parent
     X_PJ: Transform  # the joint's marker on the parent, in the parent's node frame
     X_NB: Transform  # the body's own frame in the node frame
-    inertia: tuple[Any, Array, Array]  # m, m c, I about N's origin, in N's axes [kg, kg m, kg m²]
+    inertia: Inertia  # about N's origin, in N's axes
     q: slice
     v: slice
 
@@ -169,7 +172,7 @@ class _Builder:
             self.add(joint, body, body_inertia(self.bodies[body], self.numbers))
             stack.extend(children.get(body, []))
 
-    def add(self, joint: Joint, body: str, inertia: tuple[Any, Array, Array]) -> None:
+    def add(self, joint: Joint, body: str, inertia: Inertia) -> None:
         """One more node: the body that the joint carries."""
         joint = replace(joint, type=joint.type.mapped(self.numbers))
         is_reversed = joint.predecessor.body == body
@@ -327,7 +330,7 @@ def identity() -> Transform:
     return identity_matrix(), zeros(3)
 
 
-def body_inertia(body: Body, numbers: Any) -> tuple[Any, Array, Array]:
+def body_inertia(body: Body, numbers: Any) -> Inertia:
     """m, m c and I about the origin of the body's own frame."""
     m = numbers(body.mass)
     c = array([numbers(x) for x in body.com])
