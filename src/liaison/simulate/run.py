@@ -24,9 +24,10 @@ from . import layout as at
 from .checkpoint import Kept, from_bytes, to_bytes
 from .layout import Arrays
 from .machine import Machine
+from .outcome import Outcome, gap, outcome_of
 from .plan import arrays_of, plan_of
 from .projection import Projection
-from .report import Outcome, gap, outcome_of, trajectory_of
+from .report import trajectory_of
 from .settings import Settings
 from .trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
 

@@ -24,7 +24,7 @@ from liaison.numeric import State
 from liaison.program import Kernel
 
 from . import layout as at
-from .report import outcome_of
+from .outcome import outcome_of
 from .run import Run
 from .settings import Settings
 

@@ -1,0 +1,167 @@
+"""How a run ended, in words: status, sentence, advice; what failed by its name.
+
+Public names: Outcome, outcome_of, gap, REASONS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from liaison.numeric import Array
+
+from . import layout as at
+from .layout import Arrays
+from .plan import Plan
+from .trajectory import DONE, FAILED, INTERRUPTED, STOPPED, Series
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended: status of the trajectory, sentence, advice; the reason if it failed."""
+
+    status: str
+    message: str
+    hint: str = ""
+    reason: str = ""
+
+    @property
+    def is_failure(self) -> bool:
+        """The run did not end as asked."""
+        return bool(self.reason)
+
+
+REASONS = {
+    at.NOT_FINITE: "not finite",
+    at.STEP_TOO_SMALL: "step too small",
+    at.POSITIONS_LOST: "projection lost",
+    at.VELOCITIES_LOST: "projection lost",
+    at.INCONSISTENT: "inconsistent closures",
+    at.TOO_MANY_STEPS: "too many steps",
+    at.CHATTER: "event chatter",
+    at.BAD_START: "inconsistent start",
+    at.BAD_START_RATE: "inconsistent start",
+    at.EVENT_NOT_FINITE: "not finite",
+}
+"""What `SimulationError.status` says."""
+
+
+def outcome_of(plan: Plan, arrays: Arrays, code: int, ended: str = "") -> Outcome:
+    """The end of a run in words; `ended` is INTERRUPTED or TIME_LIMIT where Python ended it."""
+    w, n = arrays.w, arrays.n
+    now = f"t = {w[at.T_GOOD]:.9g} s"
+    if ended:
+        word = "interrupted" if ended == INTERRUPTED else "out of time"
+        return Outcome(ended, f"the run was {word} at {now}.", reason=ended)
+    if code == at.STOPPED:
+        return Outcome(STOPPED, f"stopped by an event at {now}.")
+    if code < at.NOT_FINITE:
+        return Outcome(DONE, f"reached {now}." if code == at.DONE else f"under way at {now}.")
+    message, hint = _failure(plan, w, n, code)
+    return Outcome(FAILED, message.format(now=now), hint, REASONS[code])
+
+
+def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
+    row = _row_name(plan, int(n[at.DETAIL]))
+    size = f"{w[at.WORST]:.3g}"
+    smaller = "Take a smaller step." if not plan.settings.is_adaptive else "Loosen rtol and atol."
+    look = "Look at what grows there: forces that pump energy, a singular position, a collision."
+    texts = {
+        at.NOT_FINITE: _not_finite(plan, w, n, f"{smaller} {look}"),
+        at.STEP_TOO_SMALL: ("the step became too small at {now}: the error stays too large.", look),
+        at.POSITIONS_LOST: (
+            f"projection lost after {{now}}: {row} cannot be brought below {size}.",
+            f"{smaller} The mechanism may be at the end of its range or in a singular position.",
+        ),
+        at.VELOCITIES_LOST: (
+            f"projection lost after {{now}}: the rate of {row} stays at {size}.",
+            f"{smaller} The mechanism may be at the end of its range or in a singular position.",
+        ),
+        at.INCONSISTENT: (
+            f"no acceleration meets {row} after {{now}}: it misses by {size}.",
+            "The closures contradict each other there; two motors may drive one freedom.",
+        ),
+        at.TOO_MANY_STEPS: (
+            f"{n[at.STEPS]} steps were not enough: {{now}} is reached.", "Raise max_steps."
+        ),
+    }  # fmt: skip
+    return (texts | _events_failed(plan, n) | _start_failed(row, size))[code]
+
+
+def _events_failed(plan: Plan, n: Any) -> dict[int, tuple[str, str]]:
+    name, when = _event_name(plan, n), "at" if n[at.PHASE] == at.START else "after"
+    return {
+        at.CHATTER: (
+            f"event {name!r} chatters at {{now}}: it fires at every step and time hardly advances.",
+            "Give the event a direction, or its formula a dead band.",
+        ),
+        at.EVENT_NOT_FINITE: (
+            f"event {name!r} has no value {when} {{now}}: its formula gives no number.",
+            UNDEFINED,
+        ),
+    }
+
+
+def _start_failed(row: str, size: str) -> dict[int, tuple[str, str]]:
+    advice = "Bring it onto its closures first, with assemble."
+    return {
+        at.BAD_START: (f"the start does not hold: {row} is off by {size}.", advice),
+        at.BAD_START_RATE: (
+            f"the start does not hold: the rate of {row} is off by {size}.",
+            advice,
+        ),
+    }
+
+
+def _not_finite(plan: Plan, w: Array, n: Any, advice: str) -> tuple[str, str]:
+    """Names the velocity whose acceleration failed, and whether it failed at the state itself."""
+    nv, stages = int(n[at.NV]), int(n[at.NS])
+    size = stages * (2 * nv + 1)
+    k = w[n[at.O_K] : n[at.O_K] + size].reshape(stages, 2 * nv + 1)[:, nv : 2 * nv]
+    bad = np.argwhere(~np.isfinite(k))
+    if not len(bad):
+        return "the state is no longer finite after {now}.", advice
+    stage, index = bad[0]
+    labels = plan.program.labels.get("v", ())
+    name = labels[index].name if index < len(labels) else f"v[{index}]"
+    if stage == 0:
+        return f"the acceleration of {name!r} is not finite at {{now}}.", UNDEFINED
+    return f"the state is no longer finite after {{now}}: the acceleration of {name!r}.", advice
+
+
+UNDEFINED = (
+    "Look at where the formulas are defined (a root of a negative number, 0/0), "
+    "and for a mass or an inertia that is zero."
+)
+
+
+def _event_name(plan: Plan, n: Any) -> str:
+    k = int(n[at.DETAIL])
+    return plan.events[k].name if 0 <= k < len(plan.events) else ""
+
+
+def _row_name(plan: Plan, row: int) -> str:
+    for kind in ("lam", "phi", "closure"):
+        labels = plan.program.labels.get(kind, ())
+        if 0 <= row < len(labels):
+            return f"closure row {labels[row].name!r}"
+    return f"closure row {row + 1}" if row >= 0 else "the closures"
+
+
+def gap(t: Array, found: Mapping[str, Series]) -> Outcome | None:
+    """The failure that a series without a finite value at some instant is; None if all have."""
+    for name, series in found.items():
+        if np.all(np.isfinite(series.values)):
+            continue
+        for column, (_, values) in series.columns(name).items():
+            k = int(np.argmax(~np.isfinite(values)))
+            if not np.isfinite(values[k]):
+                what = column.replace("outputs.", "").replace("inputs.", "")
+                kind = {"outputs": "output", "inputs": "input"}.get(name, "series")
+                text = f"{kind} {what!r} is {values[k]} at t = {t[k]:.9g} s."
+                return Outcome(FAILED, text, UNDEFINED, "not finite")
+    return None
