@@ -16,8 +16,10 @@ __all__ = offer(
         "BryantXYZ Quaternion Box Cone Cylinder Line Mesh Sphere",
         "model.describe": "ground body join mechanism parameter signal coordinate rate time turned "
         "gravity spring damper motor law wrench potential dissipation friction imposed gear "
-        "holonomic nonholonomic output event start",
+        "holonomic nonholonomic rolling output event start",
         "formats.read": "read",
+        "formats.notes": "Reading",
+        "formats.urdf": "reading_of_urdf",
         "expr": "Expr Function Table PI symbol sqrt sin cos tan asin acos atan atan2 exp log "
         "absolute sign minimum maximum select piecewise to_text to_latex to_sympy",
         # derive, compile, simulate, show
@@ -26,10 +28,10 @@ __all__ = offer(
         "program": "Program Kernel to_numpy to_llvm to_c",
         "program.lower": "lower",
         "numeric": "State",
-        "simulate": "Trajectory stepper load",
+        "simulate": "Trajectory Run Settings Projection Stepper load",
         "view": "plot save_plot page show",
         # all of it at once
-        "corridor": "simulate check derive compile mobility with_values with_starts",
+        "corridor": "simulate stepper check derive compile mobility with_values with_starts",
         "mobility": "Mobility",
         "summary": "Summary",
         "units": "Label",

@@ -5,6 +5,7 @@ from liaison.corridor import compile as compile
 from liaison.corridor import derive as derive
 from liaison.corridor import mobility as mobility
 from liaison.corridor import simulate as simulate
+from liaison.corridor import stepper as stepper
 from liaison.corridor import with_starts as with_starts
 from liaison.corridor import with_values as with_values
 from liaison.equations import FORMALISMS as FORMALISMS
@@ -45,7 +46,9 @@ from liaison.expr import tan as tan
 from liaison.expr import to_latex as to_latex
 from liaison.expr import to_sympy as to_sympy
 from liaison.expr import to_text as to_text
+from liaison.formats.notes import Reading as Reading
 from liaison.formats.read import read as read
+from liaison.formats.urdf import reading_of_urdf as reading_of_urdf
 from liaison.mobility import Mobility as Mobility
 from liaison.model import Body as Body
 from liaison.model import Box as Box
@@ -101,6 +104,7 @@ from liaison.model.describe import output as output
 from liaison.model.describe import parameter as parameter
 from liaison.model.describe import potential as potential
 from liaison.model.describe import rate as rate
+from liaison.model.describe import rolling as rolling
 from liaison.model.describe import signal as signal
 from liaison.model.describe import spring as spring
 from liaison.model.describe import start as start
@@ -114,9 +118,12 @@ from liaison.program import to_c as to_c
 from liaison.program import to_llvm as to_llvm
 from liaison.program import to_numpy as to_numpy
 from liaison.program.lower import lower as lower
+from liaison.simulate import Projection as Projection
+from liaison.simulate import Run as Run
+from liaison.simulate import Settings as Settings
+from liaison.simulate import Stepper as Stepper
 from liaison.simulate import Trajectory as Trajectory
 from liaison.simulate import load as load
-from liaison.simulate import stepper as stepper
 from liaison.summary import Summary as Summary
 from liaison.tree import Tree as Tree
 from liaison.tree import assemble as assemble

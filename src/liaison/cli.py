@@ -23,10 +23,12 @@ from liaison.cli_options import (
     Debug,
     Every,
     Json,
+    Method,
     Model,
     Rtol,
     Starts,
     Step,
+    TimeLimit,
     Until,
     Values,
     app,
@@ -100,6 +102,8 @@ def simulate(
     every: Every = None,
     rtol: Rtol = None,
     atol: Atol = None,
+    method: Method = None,
+    time_limit: TimeLimit = None,
     values: Values = None,
     start: Starts = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE.nc", help="Save as netCDF.")] = None,
@@ -121,11 +125,14 @@ def simulate(
 ) -> None:
     """Let a mechanism move, and say how well its energy and its closures were kept."""
     from liaison import cli_text
-    from liaison.cli_values import asked, run_options
+    from liaison.cli_values import asked, method_option, run_options
     from liaison.view import save_plot
 
     _check_files(out, csv, plot, label)
-    options = run_options(until, step=step, every=every, rtol=rtol, atol=atol)
+    options = run_options(
+        until, step=step, every=every, rtol=rtol, atol=atol, time_limit=time_limit
+    )
+    options |= method_option(method, step)
     options["series"] = _series(series, label)
     given = asked(file, values, start)
     try:

@@ -1,7 +1,7 @@
 """The command line's application, the options its verbs share, and how they answer.
 
-Public names: app, Model, Values, Starts, Until, Step, Every, Rtol, Atol, Json, Debug, printed,
-written.
+Public names: app, Model, Values, Starts, Until, Step, Every, Rtol, Atol, Method, TimeLimit, Json,
+Debug, printed, written.
 """
 
 from __future__ import annotations
@@ -45,6 +45,13 @@ Step = Annotated[
 Every = Annotated[str | None, typer.Option(metavar="TIME", help="Record at this interval.")]
 Rtol = Annotated[float | None, typer.Option(help="Relative tolerance of the adaptive method.")]
 Atol = Annotated[float | None, typer.Option(help="Absolute tolerance of the adaptive method.")]
+Method = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="tsitouras, dormand-prince; rk4 with --step."),
+]
+TimeLimit = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Give up after so much time on the clock.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an unexpected error came from.")]
 

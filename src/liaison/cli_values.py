@@ -2,8 +2,8 @@
 
 Every refusal here is of the command line, not of the model.
 
-Public names: Asked, asked, asked_of, reader_options, positions_of, run_options, check_folders,
-check_suffix, check_names, check_word.
+Public names: Asked, asked, asked_of, reader_options, positions_of, run_options, method_option,
+check_folders, check_suffix, check_names, check_word.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from liaison.expr import Expr, symbols_of
 from liaison.formats import read_value
 from liaison.formats.read import read
 from liaison.model import Mechanism
+from liaison.simulate.rungekutta import TABLEAUX
 from liaison.summary import units
 from liaison.tree import as_float
 from liaison.units import same, unit_of
@@ -82,7 +83,7 @@ def run_options(until: str, **others: str | float | None) -> dict[str, Any]:
     options: dict[str, Any] = {"until": _seconds("--until", until)}
     for name, value in others.items():
         if isinstance(value, str):
-            options[name] = _seconds(f"--{name}", value)
+            options[name] = _seconds(f"--{name.replace('_', '-')}", value)
         elif value is not None:
             if not value > 0:
                 raise typer.BadParameter(f"{value} is not positive.", param_hint=f"--{name}")
@@ -91,6 +92,16 @@ def run_options(until: str, **others: str | float | None) -> dict[str, Any]:
         message = "a fixed step has no tolerance; give --step, or --rtol and --atol."
         raise typer.BadParameter(message, param_hint="--step")
     return options
+
+
+def method_option(method: str | None, step: str | None) -> dict[str, str]:
+    """The integration method, checked; nothing where none is named."""
+    if method is None:
+        return {}
+    check_word("--method", method, TABLEAUX)
+    if step is None and not TABLEAUX[method].is_adaptive:
+        raise typer.BadParameter(f"{method} needs a fixed --step.", param_hint="--method")
+    return {"method": method}
 
 
 def check_folders(*paths: Path | None) -> None:

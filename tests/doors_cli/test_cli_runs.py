@@ -101,6 +101,9 @@ WRONG = {
     "an unknown form of plot": ["--plot", "DIR/x.xyz"],
     "results that are no netCDF": ["--out", "DIR/x.txt"],
     "an unknown series": ["--series", "tea"],
+    "an unknown method": ["--method", "tea"],
+    "a method without its step": ["--method", "rk4"],
+    "a limit that is no time": ["--time-limit", "3 m"],
 }
 
 
@@ -111,6 +114,19 @@ def test_what_makes_no_run_is_refused_in_words(run, swing, tmp_path, words):
     status, out, err = run("simulate", swing, "--set", "gap=1", *until, *words)
     assert (status, out) == (2, "")
     assert "failed" not in err
+
+
+def test_a_method_and_a_time_limit_are_taken(run, swing):
+    words = ("simulate", swing, "--set", "gap=1", "--json")
+    facts = [
+        json.loads(run(*words, "--until", 0.5, *more)[1])
+        for more in ((), ("--method", "dormand-prince"), ("--method", "rk4", "--step", 0.01))
+    ]
+    assert len({(x["steps"], x["evaluations"]) for x in facts}) == 3
+    status, out, _ = run(*words, "--until", 1e9, "--every", 1e8, "--time-limit", "100 ms",
+                         "--start", "A=5 deg", "--start", "A'=0")  # fmt: skip
+    assert status == 1
+    assert json.loads(out)["error"]["status"] == "time limit"
 
 
 def test_a_run_names_its_events_and_outputs(run, swing):
