@@ -3,7 +3,8 @@
 A mechanism may be given as such or as the path of its text. Deriving makes many small objects that
 form no cycles, so these verbs run with the garbage collector paused.
 
-Public names: with_values, with_starts, check, derive, compile, mobility, simulate.
+Public names: with_values, with_starts, check, derive, compile, mobility, simulate,
+stepper.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from liaison.equations import FORMALISMS, Equations, newton_euler
-from liaison.errors import NamingError
+from liaison.errors import ModelError, NamingError
 from liaison.expr import collector_paused
 from liaison.formats.read import read
 from liaison.mobility import Mobility
@@ -23,8 +24,9 @@ from liaison.model import Mechanism, Start
 from liaison.numeric import State
 from liaison.program import Kernel, to_llvm
 from liaison.program.lower import lower
-from liaison.simulate import Trajectory
+from liaison.simulate import Stepper, Trajectory
 from liaison.simulate import simulate as run
+from liaison.simulate import stepper as stepper_of
 from liaison.summary import Summary
 from liaison.tree import Tree, assemble, span
 
@@ -103,7 +105,7 @@ def mobility(
     Args:
         given: a mechanism, the path of its text, or a tree.
         at: positions by label instead of its own starts [m, rad], exact where they can be.
-        **options: of `liaison.mobility.mobility`: order, primes, seed.
+        **options: order (of series, for a proof), primes (how many must agree), seed.
     """
     mechanism = given.mechanism if isinstance(given, Tree) else _mechanism(given)
     known = set(mechanism.coordinates)
@@ -131,7 +133,19 @@ def simulate(
         until: the last instant [s].
         start: positions and rates to assemble from, by label, instead of the mechanism's own.
         parameters: values by name, in SI.
-        **options: of `liaison.simulate.simulate`: step, rtol, every, inputs, stop, …
+        **options: how to run, all of them optional:
+            step: fixed step of RK4 [s]; without it the step follows from rtol (1e-8) and atol
+                (1e-10), the error allowed a step.
+            method: "rk4", "tsitouras" or "dormand-prince".
+            every: what to record: a period [s], instants, or None for every step.
+            inputs: input -> number, formula of `time` and coordinates, table (times, values), or
+                controller (period, function of t and State).
+            stop: what ends the run: names of events, formulas that change sign, {label: value}.
+            series: what to evaluate; by default energy, outputs, poses and closure; further
+                reactions, lam and momentum.
+            time_limit: seconds of wall clock. progress: told the fraction done.
+            on_failure: "raise", or "return" what there is.
+            max_step, max_steps, projection, residual: limits; see the class `Settings`.
 
     Returns:
         What happened.
@@ -140,14 +154,56 @@ def simulate(
         if state is None or start:
             raise TypeError("simulate(kernel, state, until=…): a kernel needs its state.")
         return run(given, state, until=until, parameters=parameters, **options)
+    kernel, state = _ready(given, state, start, parameters)
+    return run(kernel, state, until=until, **options)
+
+
+def stepper(
+    given: Given | Kernel,
+    state: State | None = None,
+    *,
+    start: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Stepper:
+    """A mechanism that waits for the next input: `its.step({"motor": 1.5}, 0.01)`.
+
+    Args:
+        given: a mechanism, the path of its text, or a kernel (then with a state).
+        state: where it starts; assembled from the mechanism's own start if not given.
+        start: positions and rates to assemble from, by label, instead of the mechanism's own.
+        parameters: values by name, in SI.
+        **options: step, method, rtol, atol and the like, as for `simulate`.
+    """
+    if isinstance(given, Kernel):
+        if state is None or start:
+            raise TypeError("stepper(kernel, state): a kernel needs its state.")
+        return stepper_of(given, state, parameters=parameters, **options)
+    kernel, state = _ready(given, state, start, parameters)
+    return stepper_of(kernel, state, **options)
+
+
+def _ready(
+    given: Given,
+    state: State | None,
+    start: Mapping[str, float] | None,
+    parameters: Mapping[str, Any] | None,
+) -> tuple[Kernel, State]:
+    """The machine code of a mechanism, and where it starts."""
     mechanism = with_values(_mechanism(given), parameters or {})
     mechanism = with_starts(mechanism, start or {})
     with collector_paused():
         tree = span(mechanism)
         state = state or assemble(tree, None, **(start or {}))
-        kernel = to_llvm(lower(newton_euler(tree)))
-    return run(kernel, state, until=until, **options)
+        return to_llvm(lower(newton_euler(tree))), state
 
 
 def _mechanism(given: Given) -> Mechanism:
-    return given if isinstance(given, Mechanism) else read(given)
+    if isinstance(given, Mechanism):
+        return given
+    if isinstance(given, str | Path):
+        return read(given)
+    raise ModelError(
+        f"a {type(given).__name__} is given where a mechanism is meant: give a Mechanism, the "
+        "path of its text, or the text."
+    )

@@ -1,6 +1,7 @@
 """The verbs most users want, and the package that offers them."""
 
 import gc
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -106,3 +107,33 @@ def test_the_collector_runs_again_afterwards(four_bar):
 def test_an_unknown_formalism_is_refused(four_bar):
     with pytest.raises(NamingError, match="astrology"):
         liaison.derive(four_bar, "astrology")
+
+
+def test_a_stepper_takes_a_mechanism_a_path_or_a_kernel(four_bar, examples):
+    tree = liaison.span(four_bar)
+    kernel = liaison.to_llvm(liaison.lower(liaison.newton_euler(tree)))
+    ways = [
+        liaison.stepper(four_bar, step=1e-3),
+        liaison.stepper(examples / "four_bar.lsd", step=1e-3),
+        liaison.stepper(kernel, liaison.assemble(tree), step=1e-3),
+    ]
+    first, *others = [way.step(None, 0.01) for way in ways]
+    for other in others:
+        assert other.q.tolist() == first.q.tolist()
+    with pytest.raises(TypeError, match="state"):
+        liaison.stepper(kernel)
+
+
+@pytest.mark.parametrize("verb", ["check", "derive", "compile", "stepper", "mobility"])
+def test_what_is_no_mechanism_is_refused_in_words(verb):
+    with pytest.raises(liaison.ModelError, match="mechanism"):
+        getattr(liaison, verb)(3)
+
+
+def test_help_sends_nobody_to_a_name_that_is_not_there():
+    for name in liaison.__all__:
+        text = getattr(liaison, name).__doc__ or ""
+        for told in re.findall(r"`(liaison(?:\.\w+)+)`", text):
+            value = liaison
+            for part in told.split(".")[1:]:
+                value = getattr(value, part)
