@@ -72,8 +72,22 @@ def plan(program: Program, entry: str, *, lanes: int = 1, size: int = PIECE) -> 
         order = topological(outputs)
     numbers = _numbers(order)
     steps = [node for node in order if node.op != "symbol" and node not in numbers]
+    if len(steps) + ANGLE_WEIGHT * sum(node.op in TURNING for node in steps) <= WHOLE * size:
+        steps = _by_level(steps)
     cuts = _cut(_Arrangement(steps, lanes).items(), size)
     return _joined(cuts, outputs, numbers)
+
+
+def _by_level(steps: list[Expr]) -> list[Expr]:
+    """What waits for fewest others first.
+
+    In one function some percent faster than going down from the outputs, since neighbours do not
+    wait for each other; across cuts it would keep too many values alive.
+    """
+    level: dict[Expr, int] = {}
+    for node in steps:
+        level[node] = 1 + max((level.get(arg, 0) for arg in node.args), default=0)
+    return sorted(steps, key=level.__getitem__)
 
 
 def _plain(node: Expr) -> Expr | None:
