@@ -150,3 +150,46 @@ def test_derivatives_are_found_by_name_and_not_listed():
     assert "d_forward" in program.entries
     assert "d_forward" not in list(program.entries)
     assert len(list(program.entries)) == len(program.entries)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_products_with_the_hessian_equal_differences_of_first_derivatives(seed):
+    kernel = to_llvm(solved(seed).kernel.program, optimize=0)
+    sizes, x = kernel.program.sizes, solved(seed)
+    nv, at, t = sizes["nv"], {"q": x.at["q"], "v": x.at["v"]}, x.at["t"]
+    rng = np.random.default_rng(seed)
+    w, *d = rng.normal(size=(4, nv))
+    vdot = rng.normal(size=nv)
+    given = np.concatenate([vdot, np.zeros(sizes["nc"]), w, *d])
+    found = kernel.call("h_inverse", t, **at, x=given)
+
+    def gradient(_, amount):
+        """Of w · τ by v and v̇, moved along d: no charts change what these are."""
+        q = kernel("retract", q=at["q"], x=amount * d[0])
+        there = {"q": q, "v": at["v"] + amount * d[1], "x": vdot + amount * d[2]}
+        blocks = kernel.call("d_inverse", t, **there)
+        return np.concatenate([w @ blocks[f"tau_{z}"].reshape(nv, nv) for z in ("v", "vdot")])
+
+    expected = difference(gradient, 2 * nv, 1)[:, 0]
+    check(np.concatenate([found["v"], found["vdot"]]), expected)
+    # by symmetry, the part along q is known from products with directions of v
+    unit = np.zeros(nv)
+    for k in range(nv):
+        along = np.concatenate([vdot, np.zeros(sizes["nc"]), w, unit, np.eye(nv)[k], unit])
+        row = kernel.call("h_inverse", t, **at, x=along)
+        mixed = np.concatenate([vdot, np.zeros(sizes["nc"]), w, d[0], unit, unit])
+        check(row["q"] @ d[0], kernel.call("h_inverse", t, **at, x=mixed)["v"][k])
+
+
+def test_the_hessian_along_positions_of_a_chain_equals_differences():
+    program = lower(newton_euler(span(chain(4))))
+    kernel = to_llvm(program, optimize=0)
+    q, v, vdot, w, d = np.random.default_rng(5).normal(size=(5, 4))
+    zero = np.zeros(4)
+    found = kernel.call("h_inverse", q=q, v=v, x=np.concatenate([vdot, w, d, zero, zero]))["q"]
+
+    def slope(_, amount):
+        blocks = kernel.call("d_inverse", q=q + amount * d, v=v, x=vdot)
+        return w @ blocks["tau_q"].reshape(4, 4)
+
+    check(found, difference(slope, 4, 1)[:, 0])

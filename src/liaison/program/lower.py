@@ -18,6 +18,7 @@ from liaison.equations import Equations
 from liaison.errors import NamingError
 from liaison.expr import ZERO, Expr, absolute, as_expr, count_operations, maximum, substitute
 
+from .curvature import curvature_makers, curvature_places
 from .derivatives import dense, derivative_makers
 from .program import Entry, Program
 from .solve import Factor, Saddle, factor
@@ -43,7 +44,8 @@ def lower(equations: Equations) -> Program:
     Returns:
         forward, rate, inverse, mass_matrix, bias, applied, closure, terms, correct_q, correct_v,
         retract, difference, energy, momentum, poses, reactions, outputs, events; and, where asked
-        for by name, d_inverse, d_inverse_p, d_forward, d_forward_p (see derivatives.py).
+        for by name, d_inverse, d_inverse_p, d_forward, d_forward_p (see derivatives.py) and
+        h_inverse (see curvature.py).
     """
     made = _Lowering(equations)
     symbols = equations.symbols
@@ -79,7 +81,8 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     """
     symbols = equations.symbols
     listed = [("t", (symbols.t,)), ("q", symbols.q), ("v", symbols.v), ("u", symbols.u)]
-    listed += [("p", symbols.p), ("x", (*symbols.vdot, *symbols.lam)), ("x", symbols.xi)]
+    extra = (*symbols.vdot, *symbols.lam, *curvature_places(equations))
+    listed += [("p", symbols.p), ("x", extra), ("x", symbols.xi)]
     listed += [("x", equations.kinematics.target)]
     places: dict[Expr, tuple[str, int]] = {}
     for array, group in listed:
@@ -170,7 +173,8 @@ class _Lowering:
 
     def derivatives(self) -> dict[str, Callable[[], Blocks]]:
         """The same for derivatives."""
-        return derivative_makers(self.equations, lambda: self.factored, lambda: self.solution)
+        first = derivative_makers(self.equations, lambda: self.factored, lambda: self.solution)
+        return first | curvature_makers(self.equations)
 
     @cached_property
     def factored(self) -> Factor:

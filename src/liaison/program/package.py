@@ -29,6 +29,7 @@ from .to_c import ARGUMENTS, c_name, module_c
 EXTRA = {
     "inverse": "v' (nv)", "d_inverse": "v' (nv)", "d_inverse_p": "v' (nv)", "rate": "xi (nv)",
     "retract": "xi (nv)", "difference": "the other q (nq)", "reactions": "v' (nv), lambda (nc)",
+    "h_inverse": "v' (nv), lambda (nc, not read), weights (nv), direction of q, v, v' (3 nv)",
 }  # fmt: skip
 """What the argument x holds, for the entries that read it."""
 
