@@ -14,7 +14,7 @@ from typing import Any
 
 from liaison.expr import PI, Expr
 from liaison.model import Body, Box, Composition, Cone, Cylinder, Joint, Line, Marker, Mesh, Sphere
-from liaison.model.markers import UPRIGHT
+from liaison.model.scalars import UPRIGHT
 from liaison.spatial import array, number, product, rotation_about, rotation_onto_z
 
 from .lsd_joints import ATTITUDES, JOINT_TYPES

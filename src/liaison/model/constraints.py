@@ -7,45 +7,24 @@ Public names: Constraint, PrescribedMotion, Coupling, Holonomic, Nonholonomic, R
 
 from __future__ import annotations
 
-from abc import ABC
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place
 from liaison.spatial import number
 
+from .acts import Act
 from .markers import Marker
-from .scalars import check_name, scalar
 
 
-class Constraint(ABC):
+class Constraint(Act):
     """A bilateral relation between coordinates, speeds and time."""
 
     __slots__ = ()
 
+    WORD: ClassVar[str] = "constraint"
     SCALARS: ClassVar[tuple[str, ...]] = ("formula",)
     ROWS: ClassVar[int] = 1  # scalar relations it is made of
-
-    name: str
-    place: Place | None
-
-    def __post_init__(self) -> None:
-        check_name("constraint", self.name, self.place)
-        for part in self.SCALARS:
-            what = f"the {part} of constraint '{self.name}'"
-            object.__setattr__(self, part, scalar(getattr(self, part), what, self.place))
-
-    def labels(self) -> tuple[str, ...]:
-        """Coordinates it names."""
-        return ()
-
-    def markers(self) -> tuple[Marker, ...]:
-        """Markers it speaks of."""
-        return ()
-
-    def formulas(self) -> tuple[Any, ...]:
-        """Its scalars, in which symbols may occur."""
-        return tuple(getattr(self, part) for part in self.SCALARS)
 
 
 @final

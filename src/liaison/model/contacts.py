@@ -9,43 +9,21 @@ Public names: OneSided, Unilateral, Contact.
 
 from __future__ import annotations
 
-from abc import ABC
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place
-from liaison.spatial import number
 
+from .acts import Act
 from .markers import Marker
-from .scalars import check_name, scalar
 
 CONTACT_KINDS = ("point", "ball", "disc")
 
 
-class OneSided(ABC):
+class OneSided(Act):
     """A relation that may be left on one side (liaison unilatérale)."""
 
     __slots__ = ()
-
-    SCALARS: ClassVar[tuple[str, ...]] = ()
-
-    name: str
-    place: Place | None
-
-    def __post_init__(self) -> None:
-        word = type(self).__name__.lower()
-        check_name(word, self.name, self.place)
-        for part in self.SCALARS:
-            what = f"the {part} of {word} '{self.name}'"
-            object.__setattr__(self, part, scalar(getattr(self, part), what, self.place))
-
-    def markers(self) -> tuple[Marker, ...]:
-        """Markers it speaks of."""
-        return ()
-
-    def formulas(self) -> tuple[Any, ...]:
-        """Its scalars, in which symbols may occur."""
-        return tuple(getattr(self, part) for part in self.SCALARS)
 
 
 @final
@@ -79,6 +57,7 @@ class Contact(OneSided):
     place: Place | None = field(default=None, compare=False, repr=False)
 
     SCALARS: ClassVar[tuple[str, ...]] = ("radius", "friction", "restitution")
+    NOT_NEGATIVE: ClassVar[tuple[str, ...]] = SCALARS
 
     def __post_init__(self) -> None:
         OneSided.__post_init__(self)
@@ -88,13 +67,6 @@ class Contact(OneSided):
                 f"{', '.join(CONTACT_KINDS[:-1])} or {CONTACT_KINDS[-1]}.",
                 place=self.place,
             )
-        for part in self.SCALARS:
-            value = number(getattr(self, part))
-            if value is not None and value < 0:
-                raise ModelError(
-                    f"the {part} of contact '{self.name}' is {value:g}; it must not be negative.",
-                    place=self.place,
-                )
 
     def markers(self) -> tuple[Marker, ...]:
         return (self.first, self.second)

@@ -11,7 +11,6 @@ JointFriction; and of markers.py: Measure, Distance, Angle, Coordinate.
 
 from __future__ import annotations
 
-from abc import ABC
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, final
@@ -19,8 +18,9 @@ from typing import Any, ClassVar, final
 from liaison.errors import ModelError, Place
 from liaison.spatial import Array, array, number
 
+from .acts import Act
 from .markers import Angle, Coordinate, Distance, Marker, Measure
-from .scalars import Triple, check_name, scalar, triple
+from .scalars import Triple, check_name, triple
 
 __all__ = [
     "Actuator",
@@ -40,39 +40,16 @@ __all__ = [
 ]
 
 
-class Force(ABC):
+class Force(Act):
     """Something that acts on the mechanism and is no constraint."""
 
     __slots__ = ()
 
-    SCALARS: ClassVar[tuple[str, ...]] = ()  # fields that hold formulas
-    NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ()  # those that must not be negative
-
-    name: str
-    place: Place | None
-
-    def __post_init__(self) -> None:
-        word = type(self).__name__.lower()
-        check_name(word, self.name, self.place)
-        for part in self.SCALARS:
-            what = f"the {part} of {word} '{self.name}'"
-            kept = scalar(getattr(self, part), what, self.place)
-            object.__setattr__(self, part, kept)
-            value = number(kept)
-            if part in self.NOT_NEGATIVE and value is not None and value < 0:
-                raise ModelError(f"{what} is {value:g}; it must not be negative.", place=self.place)
-
     def markers(self) -> tuple[Marker, ...]:
-        """Markers it acts between."""
         return self._measure().markers() if self._measure() else ()
 
     def labels(self) -> tuple[str, ...]:
-        """Coordinates it names."""
         return self._measure().labels() if self._measure() else ()
-
-    def formulas(self) -> tuple[Any, ...]:
-        """Its scalars, in which symbols may occur."""
-        return tuple(getattr(self, part) for part in self.SCALARS)
 
     def _measure(self) -> Any:
         return getattr(self, "measure", None)
