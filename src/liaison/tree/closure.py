@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias, final
 
 from liaison.errors import DerivationError, Place
-from liaison.expr import Expr, as_expr, directional, jacobian, substitute, symbol
+from liaison.expr import Expr, as_expr, jacobian, substitute, symbol, time_derivative
 from liaison.model import (
     Constraint,
     Coupling,
@@ -342,11 +342,11 @@ def relation_row(
 
     G = ∂Φ̇/∂v,  ν = −Φ_t,  γ = −Φ̈ at v̇ = 0.
     """
-    flow = {x: as_expr(rate) for x, rate in zip(q, qdot, strict=True)} | {symbol("t"): as_expr(1)}
-    rate = formula if of_speeds else directional([formula], flow)[0]
+    flow = dict(zip(q, qdot, strict=True))
+    rate = formula if of_speeds else time_derivative([formula], flow)[0]
     G = {j: entry for (_, j), entry in jacobian([rate], list(v)).items()}
     still = substitute([rate], {x: as_expr(0) for x in v})[0]
-    second_rate = directional([rate], flow)[0]
+    second_rate = time_derivative([rate], flow)[0]
     return Row(None if of_speeds else formula, G, rate, -still, -second_rate)
 
 
