@@ -62,6 +62,7 @@ class Book:
         self.bindings: dict[str, Node] = {}
         self.used: set[str] = set()
         self.waiting: list[str] = []
+        self.outputs: set[str] = set()
         self.spoiled: set[str] = set()  # names whose definition was refused
         for name in EARTH:
             self.frames[name] = BodyFrame(GROUND, identity(), zeros(3))
@@ -235,6 +236,7 @@ class Book:
             )
         if where.kind == "body":
             frames = [n for n, node in self.lets.items() if node.kind in ("on_body", "name")]
+            frames = [name for name in frames if name not in self.outputs]
             known = [GROUND, *self.bodies, *frames]
             base = word.partition(".")[0]
             return no_such("body", base, known, place, order=[*self.bodies])
@@ -245,7 +247,8 @@ class Book:
             return no_such("coordinate", path, self.joints[word].coordinates, place)
         if word.rpartition(".")[0] in self.joints or path.endswith("'"):
             return no_such("coordinate", path, self.labels, place)
-        return no_such("quantity", path, [*where.local, *self.symbols, *self.lets, "pi"], place)
+        known = [*where.local, *self.symbols, *(self.lets.keys() - self.outputs), "pi"]
+        return no_such("quantity", path, known, place)
 
     def label(self, path: str) -> str:
         """The label of a coordinate or speed by any of its names; "" if there is none."""

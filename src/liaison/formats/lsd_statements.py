@@ -187,6 +187,7 @@ class Statements:
     def _output(self, statement: Node, place: Place) -> None:
         name = self.book.declare(str(statement.parts[1]), place)
         self.book.lets[name] = statement.parts[2]  # for events and other outputs, in SI
+        self.book.outputs.add(name)
         self.later.append(lambda: self.outputs.append(self.output(statement, name, place)))
 
     def output(self, statement: Node, name: str, place: Place) -> Output:
