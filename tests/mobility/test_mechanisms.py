@@ -5,7 +5,7 @@ from fractions import Fraction as F
 
 import pytest
 
-from liaison.expr import PI, sqrt
+from liaison.expr import PI, sin, sqrt
 from liaison.mobility import mobility
 from liaison.model import (
     Composition,
@@ -27,7 +27,20 @@ from liaison.model import (
     Translation,
     Universal,
 )
-from liaison.model.describe import body, gear, ground, imposed, join, mechanism, start, time
+from liaison.model.describe import (
+    body,
+    coordinate,
+    gear,
+    ground,
+    holonomic,
+    imposed,
+    join,
+    mechanism,
+    nonholonomic,
+    rate,
+    start,
+    time,
+)
 
 from .built import mechanism_of
 from .linkages import CASES
@@ -152,6 +165,34 @@ def test_gears_and_imposed_motions_are_counted():
     assert mobility(mechanism(*pair, gear("planet", F(-1, 2), "sun"))).finite == (1, 1)
     driven = mechanism(*pair, gear("planet", F(-1, 2), "sun"), imposed("sun", time))
     assert mobility(driven).finite == (0, 0)
+
+
+def two_wheels(*relations):
+    wheels = [body(name, mass=1) for name in ("sun", "planet")]
+    pair = [join(ground.at((2 * k, 0, 0)), wheel, Revolute, name=wheel.name)
+            for k, wheel in enumerate(wheels)]  # fmt: skip
+    return mechanism(*pair, *relations)
+
+
+def test_any_relation_counts_by_its_gradient_where_that_decides():
+    sun, planet = coordinate("sun"), coordinate("planet")
+    curved = mobility(two_wheels(holonomic("cam", sin(sun) - planet)))
+    assert (curved.finite, curved.is_proved) == ((1, 1), True)
+    flat = mobility(two_wheels(holonomic("stuck", sin(sun) * planet)))
+    assert (flat.first_order, flat.finite, flat.status) == (2, (1, 2), "undecided")
+
+
+def test_linear_relations_that_repeat_each_other_are_one():
+    sun, planet = coordinate("sun"), coordinate("planet")
+    rows = [holonomic(f"r{k}", k * (sun - 2 * planet)) for k in (1, 2, 3)]
+    found = mobility(two_wheels(*rows))
+    assert (found.rank, found.finite, found.is_proved) == (1, (1, 1), True)
+
+
+def test_relations_of_speeds_are_named_and_not_counted():
+    found = mobility(two_wheels(nonholonomic("slip", rate("sun") - rate("planet"))))
+    assert found.finite == (2, 2)
+    assert "slip" in found.notes[0]
 
 
 def test_a_nut_and_a_slider_on_one_screw_leave_one_freedom():

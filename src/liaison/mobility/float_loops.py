@@ -41,12 +41,12 @@ def twists_of(home: Home) -> list[list[Floats]]:
 def loop_matrix(home: Home, twists: list[list[Floats]]) -> Floats:
     """Six rows a loop, a column for each joint freedom; then the relations."""
     starts = np.cumsum([0, *map(len, twists)])
-    J = np.zeros((6 * len(home.loops) + len(home.relations), int(starts[-1])))
+    J = np.zeros((6 * len(home.loops) + len(home.relations.rows), int(starts[-1])))
     for i, loop in enumerate(home.loops):
         for joint, sign in loop:
             for k, twist in enumerate(twists[joint]):
                 J[6 * i : 6 * i + 6, starts[joint] + k] += sign * twist
-    for i, relation in enumerate(home.relations):
+    for i, relation in enumerate(home.relations.rows):
         for column, ratio, _ in relation:
             J[6 * len(home.loops) + i, column] += float(evaluate(ratio))
     return J
@@ -72,7 +72,7 @@ def second_derivatives(home: Home, twists: list[list[Floats]]) -> list[Floats]:
                 rows[:, i, j] += product
                 rows[:, j, i] += product
         found += list(rows)
-    return found + [np.zeros((n, n)) for _ in home.relations]
+    return found + [np.zeros((n, n)) for _ in home.relations.rows]
 
 
 def _vector_part(s: Floats, t: Floats) -> Floats:

@@ -14,12 +14,9 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from liaison.errors import DerivationError
-from liaison.expr import Expr, as_expr, constant, evaluate, residues
+from liaison.expr import Expr, as_expr, evaluate, residues
 from liaison.model import (
-    Coupling,
     Mechanism,
-    Nonholonomic,
-    PrescribedMotion,
 )
 from liaison.spatial import (
     array,
@@ -29,6 +26,7 @@ from liaison.spatial import (
 from .cycles import Step, loops_of
 from .motions import Motion, Transform, motions_of
 from .placing import Placing, markers_of, valued
+from .relations import Relations, relations_of
 from .screws import Factor, LoopSystem
 
 
@@ -42,7 +40,7 @@ class Home:
     loops: tuple[tuple[Step, ...], ...]
     markers: tuple[Transform, ...]  # of each joint on its predecessor, ground's axes
     closure: tuple[Expr, ...]  # what must vanish for the position to be exact
-    relations: tuple[tuple[tuple[int, Expr, bool], ...], ...]
+    relations: Relations
     notes: tuple[str, ...]
 
     @property
@@ -56,7 +54,7 @@ class Home:
         for motion in self.columns:
             point = zeros(3) if motion.point is None else motion.point
             found += [*motion.direction, *point, 0 if motion.pitch is None else motion.pitch]
-        found += [ratio for relation in self.relations for _, ratio, _ in relation]
+        found += [ratio for row in self.relations.rows for _, ratio, _ in row]
         return [as_expr(x) for x in (*found, *self.closure)]
 
     def system(self, p: int) -> LoopSystem | None:
@@ -81,9 +79,9 @@ class Home:
             for loop in self.loops
         ]
         ratios = iter(numbers[7 * first :])
-        relations = [[(column, next(ratios), angle) for column, _, angle in relation]
-                     for relation in self.relations]  # fmt: skip
-        return LoopSystem(p, first, loops, relations)
+        rows = [[(column, next(ratios), angle) for column, _, angle in row]
+                for row in self.relations.rows]  # fmt: skip
+        return LoopSystem(p, first, loops, rows, is_first_order=bool(self.relations.tangent))
 
 
 def _screws(motion: Motion, numbers: Sequence[int], p: int) -> list[tuple[Any, int | None]]:
@@ -103,6 +101,10 @@ def _cross(a: Sequence[int], b: Sequence[int]) -> list[int]:
 def _factors(places: range, sign: int, screws: Sequence[Any]) -> list[Factor]:
     found = [Factor(k, sign, s, pitch) for k in places for s, pitch in screws[k]]
     return found if sign > 0 else found[::-1]
+
+
+def _flat(groups: Sequence[Sequence[Motion]]) -> list[Motion]:
+    return [motion for group in groups for motion in group]
 
 
 def home_of(
@@ -127,14 +129,15 @@ def home_of(
     if q is None and not placing.is_upright():
         raise DerivationError("the starts put a joint together the wrong way round.")
     motions = tuple(placing.motions(joint) for joint in mechanism.joints)
+    relations = relations_of(mechanism, _flat(motions), placing.known())
     return Home(
         mechanism=mechanism,
         motions=motions,
         loops=loops_of(mechanism),
         markers=tuple(markers_of(joint, placing.poses)[0] for joint in mechanism.joints),
         closure=tuple(placing.closure()),
-        relations=tuple(_relations(mechanism, motions, notes)),
-        notes=tuple(notes),
+        relations=relations,
+        notes=(*notes, *relations.notes),
     )
 
 
@@ -149,33 +152,13 @@ def numeric_home(mechanism: Mechanism, q: Mapping[str, float], poses: Mapping[st
         F, M = markers_of(joint, placing.poses)
         near = [q.get(label, 0.0) for label in joint.coordinates]
         motions.append(tuple(motions_of(joint, F, M, near)))
+    relations = relations_of(mechanism, _flat(motions), q)
     return Home(
         mechanism=mechanism,
         motions=tuple(motions),
         loops=loops_of(mechanism),
         markers=tuple(markers_of(joint, placing.poses)[0] for joint in mechanism.joints),
         closure=tuple(placing.closure()),
-        relations=tuple(_relations(mechanism, motions, notes)),
-        notes=tuple(notes),
+        relations=relations,
+        notes=(*notes, *relations.notes),
     )
-
-
-def _relations(
-    mechanism: Mechanism, motions: Sequence[Sequence[Motion]], notes: list[str]
-) -> list[tuple[tuple[int, Expr, bool], ...]]:
-    """Rows of gears and of imposed motions, on the columns of their coordinates."""
-    columns = [motion for group in motions for motion in group]
-    place = {motion.coordinate: k for k, motion in enumerate(columns) if motion.coordinate}
-    found: list[tuple[tuple[int, Expr, bool], ...]] = []
-    for relation in mechanism.constraints:
-        labels = relation.labels()
-        if isinstance(relation, PrescribedMotion) and labels[0] in place:
-            found.append(((place[labels[0]], constant(1), False),))
-        elif isinstance(relation, Coupling) and all(label in place for label in labels):
-            a, b = (place[label] for label in labels)
-            ratio = as_expr(-1 * as_expr(relation.ratio))
-            found.append(((a, constant(1), columns[a].is_angle), (b, ratio, columns[b].is_angle)))
-        else:
-            kind = "speeds" if isinstance(relation, Nonholonomic) else "positions"
-            notes.append(f"the relation '{relation.name}' of {kind} is not counted")
-    return found

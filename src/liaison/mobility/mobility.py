@@ -135,8 +135,10 @@ def mobility(
         found = mobility_of_systems(mechanism.name, source, order=order, primes=primes, seed=seed)
     except DerivationError as error:
         return _in_floats(mechanism, at or {}, error)
+    if home.relations.uncounted:
+        found = replace(found, finite=(0, found.finite[1]), status="undecided", is_proved=False)
     loops = len(home.loops)
-    rows = 6 * loops + len(home.relations)
+    rows = 6 * loops + len(home.relations.rows)
     return replace(
         found, loops=loops, gruebler=found.unknowns - rows, notes=home.notes,
         redundancy=redundancy_of(home, found.rank, is_regular=found.status == "regular"),
@@ -223,7 +225,7 @@ def _in_floats(mechanism: Mechanism, at: Mapping[str, Any], why: DerivationError
     home = numeric_home(begun, q, poses)
     seen = float_verdict(home)
     note = f"not exact, computed in floats: {why.message.rstrip('.')}"
-    rows = 6 * len(home.loops) + len(home.relations)
+    rows = 6 * len(home.loops) + len(home.relations.rows)
     n = len(home.columns)
     return Mobility(
         name=mechanism.name, unknowns=n, equations=rows, loops=len(home.loops), gruebler=n - rows,

@@ -82,6 +82,7 @@ class Placing:
     ) -> None:  # fmt: skip
         self.mechanism, self.q, self.near, self.notes = mechanism, q, poses, notes
         self.starts = {start.label: start.value for start in mechanism.starts}
+        self.used: set[str] = set()
         self.poses: dict[str, Transform] = {"ground": (identity(3), zeros(3))}
 
     def place(self) -> None:
@@ -110,6 +111,7 @@ class Placing:
         if q is None:
             return
         X = across(joint, q)
+        self.used.add(joint.name)
         if a in self.poses:
             self.poses[b] = compose(*self.poses[a], *X)
         else:
@@ -159,6 +161,19 @@ class Placing:
         if guess is not None and note not in self.notes:
             self.notes.append(note)
         return guess
+
+    def known(self) -> dict[str, Any]:
+        """Exact coordinates by label, as far as they are known."""
+        found: dict[str, Any] = {}
+        for joint in self.mechanism.joints:
+            told = self.q is not None or all(x in self.starts for x in joint.coordinates)
+            q = self.coordinates(joint) if told or not self._is_cut(joint) else None
+            found |= dict(zip(joint.coordinates, q, strict=True)) if q is not None else {}
+        return found
+
+    def _is_cut(self, joint: Joint) -> bool:
+        """No body was placed along this joint, so that its coordinates are not known."""
+        return joint.name not in self.used
 
     def motions(self, joint: Joint) -> tuple[Motion, ...]:
         """Its elementary motions, at home."""

@@ -217,7 +217,7 @@ def _freed(home: Home, k: int, freed: str) -> Floats:
     for word in freed.split():
         d = R[:, "xyz".index(word[1])]
         twist = np.concatenate([d, np.cross(p, d)] if word[0] == "t" else [np.zeros(3), d])
-        column = np.zeros(6 * len(home.loops) + len(home.relations))
+        column = np.zeros(6 * len(home.loops) + len(home.relations.rows))
         for i, loop in enumerate(home.loops):
             for joint, sign in loop:
                 if joint == k:

@@ -34,6 +34,7 @@ class System(ABC):
     p: int
     n: int  # unknowns
     size: int  # equations
+    is_first_order: bool = False  # some equations are known to first order only
 
     @abstractmethod
     def values(self, ring: Ring, x: Sequence[Any]) -> list[Any]:
@@ -87,7 +88,10 @@ class LoopSystem(System):
         n: int,
         loops: Sequence[Sequence[Factor]],
         relations: Sequence[Sequence[tuple[int, int, bool]]] = (),
+        *,
+        is_first_order: bool = False,
     ) -> None:
+        self.is_first_order = is_first_order
         self.p, self.n = p, n
         self.loops = [list(loop) for loop in loops]
         self.relations = [list(relation) for relation in relations]
@@ -152,7 +156,12 @@ class LoopSystem(System):
 
     def least_dimension(self) -> int:
         """A loop within a group of rigid motions is as many equations as the group has freedoms."""
-        return self.n - sum(self.group_dimensions()) - len(self.relations)
+        rows = [[0] * self.n for _ in self.relations]
+        for row, relation in zip(rows, self.relations, strict=True):
+            for column, c, _ in relation:
+                row[column] += c
+        count = len(rows) if self.is_first_order else rank(rows, self.p)
+        return self.n - sum(self.group_dimensions()) - count
 
     def group_dimensions(self) -> list[int]:
         """For each loop, the dimension of the group of motions that its joints generate."""

@@ -132,7 +132,7 @@ def singular_positions(home: Home, *, step: float = STEP, steps: int = 4000) -> 
         DerivationError: the mechanism has another first-order mobility here.
     """
     mover = _Mover(home)
-    if home.relations:
+    if home.relations.rows or home.relations.uncounted:
         raise DerivationError("singular positions are looked for in mechanisms without relations.")
     _, _, right = np.linalg.svd(mover.at(np.zeros(mover.n))[1])
     rank = int(np.linalg.matrix_rank(mover.at(np.zeros(mover.n))[1], tol=1e-8))

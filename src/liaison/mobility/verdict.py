@@ -73,6 +73,10 @@ class _Case:
             return self.found(0, 0, "regular", "the Jacobian has full column rank: no motion")
         if germ.dimension == system.least_dimension():
             return self.found(germ.dimension, germ.dimension, "regular", self._full_row_rank())
+        if system.is_first_order:
+            least = max(0, system.least_dimension())
+            proof = "at most the first-order mobility; some relations are known to first order only"
+            return self.found(least, germ.dimension, "undecided", proof)
         stopped = self._obstruction(SCREEN)
         return self._moving() if stopped is None else self._stopped(stopped)
 
