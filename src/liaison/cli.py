@@ -82,7 +82,8 @@ def check(
     """Say what a mechanism is: bodies, joints, loops, coordinates, parameters."""
     from liaison import cli_text, corridor
     from liaison.cli_values import asked_of, reader_options
-    from liaison.formats.read import explained, reading
+    from liaison.formats.explain import explained
+    from liaison.formats.read import reading
 
     found = reading(file, **reader_options(file, lenient=lenient, floating=floating))
     given = asked_of(found.mechanism, values, start)

@@ -16,16 +16,14 @@ from liaison.spatial import Array, Inertia, array, identity, is_zero, product, v
 
 from .lsd_formulas import (
     Where,
-    as_pose,
     in_unit,
-    matrices_of,
     scalar_of,
     value_of,
     vector_of,
 )
 from .lsd_names import Book, Keys
 from .lsd_nodes import Node
-from .lsd_poses import exactly
+from .lsd_poses import as_pose, exactly, matrices_of
 from .lsd_shapes import colored, is_shape
 from .lsd_values import BodyFrame, Quantity, Unfit, Vector, Word, kind_of, plain
 

@@ -2,7 +2,7 @@
 
 `value_of` walks a node (bounded depth) and asks `Names` for whatever a name stands for.
 
-Public names: Names, Where, value_of, scalar_of, vector_of, pose_of, matrices_of, path_of.
+Public names: Names, Where, value_of, scalar_of, vector_of, path_of.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from fractions import Fraction
 from typing import Any, Protocol, final
 
 from liaison.errors import LiaisonError, NamingError, TextError
-from liaison.spatial import Array, identity, is_zero, rotation_about, vector, zeros
+from liaison.spatial import Array, is_zero
 
 from .lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS, applied
 from .lsd_nodes import Node, Source
-from .lsd_poses import exactly, joined
+from .lsd_poses import as_pose, joined, matrices_of
 from .lsd_units import PURE, same, spelled, unit_of
 from .lsd_values import (
     BodyFrame,
@@ -209,8 +209,7 @@ def _vector(node: Node, names: Names, where: Where) -> Value:
             raise TextError(
                 f"a vector holds numbers, not {kind_of(item)}.", place=names.source.at(part)
             )
-    vector = Vector(items)
-    return vector if len(parts) == len(node.parts) else _with_unit(vector, node, names)
+    return _with_unit(Vector(items), node, names) if len(parts) < len(node.parts) else Vector(items)
 
 
 def _negative(node: Node, names: Names, where: Where) -> Value:
@@ -313,58 +312,6 @@ def _on_body(node: Node, names: Names, where: Where) -> Value:
             place=names.source.at(base),
         )
     return names.placed(carrier, R, p)
-
-
-def as_pose(value: Value) -> Pose:
-    """A pose of a vector, a turn, a pose, or of 0 (null frame) and 1 (identity)."""
-    if isinstance(value, Quantity) and value.bare and value.value in (0, 1):
-        return Pose(())
-    if isinstance(value, Vector) and isinstance(value.items[0], Vector):
-        return Pose((Turned(_matrix(value)),))
-    if isinstance(value, Vector):
-        if len(value.items) != 3:
-            raise Unfit(f"a translation has three components, not {len(value.items)}.")
-        return Pose((value,))
-    if isinstance(value, Turn):
-        return Pose((value,))
-    if isinstance(value, Pose):
-        return value
-    raise Unfit(f"a frame is made of translations and rotations, not of {kind_of(value)}.")
-
-
-def _matrix(value: Vector) -> Array:
-    """Nine pure numbers in three rows."""
-    rows = [row.items for row in value.items if isinstance(row, Vector)]
-    entries = [q for row in rows for q in row if isinstance(q, Quantity)]
-    if [len(row) for row in rows] != [3, 3, 3] or not all(same(q.dimension, PURE) for q in entries):
-        raise Unfit("a rotation matrix has three rows of three numbers.")
-    return exactly([plain(q.value) for q in entries]).reshape(3, 3)
-
-
-def matrices_of(pose: Pose, names: Names, node: Node) -> tuple[Array, Array]:
-    """R and p of a pose: its motions one after another, each in the frame reached so far."""
-    R, p = identity(), zeros(3)
-    for motion in pose.motions:
-        if isinstance(motion, Turn):
-            axis = [plain(q.value) for q in motion.axis.items if isinstance(q, Quantity)]
-            step = rotation_about(axis, motion.angle.value), zeros(3)
-        elif isinstance(motion, Turned):
-            step = motion.R, zeros(3)
-        else:
-            step = identity(), vector(_lengths(motion, names, node))
-        R, p = joined(R, p, *step)
-    return R, p
-
-
-def _lengths(motion: Vector, names: Names, node: Node) -> list[Any]:
-    for item in motion.items:
-        if not isinstance(item, Quantity) or not (item.bare or same(item.dimension, (1, 0, 0, 0))):
-            found = spelled(item.dimension) if isinstance(item, Quantity) else kind_of(item)
-            raise TextError(
-                f"a translation is made of lengths (m), not of {found}.",
-                place=names.source.at(node),
-            )
-    return [plain(item.value) for item in motion.items if isinstance(item, Quantity)]
 
 
 # ---- what a key expects

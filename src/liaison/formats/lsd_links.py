@@ -21,9 +21,10 @@ from liaison.model import (
 )
 from liaison.spatial import cross3, dot, is_zero, norm
 
-from .lsd_formulas import Where, as_pose, value_of
+from .lsd_formulas import Where, value_of
 from .lsd_names import Book
 from .lsd_nodes import Node
+from .lsd_poses import as_pose
 from .lsd_values import Quantity, Turn, Turned, Unfit, Vector, plain
 
 

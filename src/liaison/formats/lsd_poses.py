@@ -1,16 +1,27 @@
 """Poses one after another, with no arithmetic where nothing moves: exact numbers stay exact.
 
-Public names: joined, exactly.
+Public names: as_pose, matrices_of, joined, exactly.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from liaison.spatial import Array, identity, is_zero, product, vector
+from liaison.errors import TextError
+from liaison.spatial import Array, identity, is_zero, product, rotation_about, vector, zeros
 from liaison.spatial.arrays import plus
+
+from .lsd_nodes import Node, Source
+from .lsd_units import PURE, same, spelled
+from .lsd_values import Pose, Quantity, Turn, Turned, Unfit, Value, Vector, kind_of, plain
+
+
+class Sourced(Protocol):
+    """Something that knows its text."""
+
+    source: Source
 
 
 def exactly(rows: Any) -> Array:
@@ -31,3 +42,55 @@ def joined(R: Array, p: Array, S: Array, s: Array) -> tuple[Array, Array]:
 
 def _is_upright(R: Array) -> bool:
     return all(a is b or is_zero(a - b) for a, b in zip(R.flat, identity().flat, strict=True))
+
+
+def as_pose(value: Value) -> Pose:
+    """A pose of a vector, a turn, a pose, or of 0 (null frame) and 1 (identity)."""
+    if isinstance(value, Quantity) and value.bare and value.value in (0, 1):
+        return Pose(())
+    if isinstance(value, Vector) and isinstance(value.items[0], Vector):
+        return Pose((Turned(_matrix(value)),))
+    if isinstance(value, Vector):
+        if len(value.items) != 3:
+            raise Unfit(f"a translation has three components, not {len(value.items)}.")
+        return Pose((value,))
+    if isinstance(value, Turn):
+        return Pose((value,))
+    if isinstance(value, Pose):
+        return value
+    raise Unfit(f"a frame is made of translations and rotations, not of {kind_of(value)}.")
+
+
+def _matrix(value: Vector) -> Array:
+    """Nine pure numbers in three rows."""
+    rows = [row.items for row in value.items if isinstance(row, Vector)]
+    entries = [q for row in rows for q in row if isinstance(q, Quantity)]
+    if [len(row) for row in rows] != [3, 3, 3] or not all(same(q.dimension, PURE) for q in entries):
+        raise Unfit("a rotation matrix has three rows of three numbers.")
+    return exactly([plain(q.value) for q in entries]).reshape(3, 3)
+
+
+def matrices_of(pose: Pose, names: Sourced, node: Node) -> tuple[Array, Array]:
+    """R and p of a pose: its motions one after another, each in the frame reached so far."""
+    R, p = identity(), zeros(3)
+    for motion in pose.motions:
+        if isinstance(motion, Turn):
+            axis = [plain(q.value) for q in motion.axis.items if isinstance(q, Quantity)]
+            step = rotation_about(axis, motion.angle.value), zeros(3)
+        elif isinstance(motion, Turned):
+            step = motion.R, zeros(3)
+        else:
+            step = identity(), vector(_lengths(motion, names, node))
+        R, p = joined(R, p, *step)
+    return R, p
+
+
+def _lengths(motion: Vector, names: Sourced, node: Node) -> list[Any]:
+    for item in motion.items:
+        if not isinstance(item, Quantity) or not (item.bare or same(item.dimension, (1, 0, 0, 0))):
+            found = spelled(item.dimension) if isinstance(item, Quantity) else kind_of(item)
+            raise TextError(
+                f"a translation is made of lengths (m), not of {found}.",
+                place=names.source.at(node),
+            )
+    return [plain(item.value) for item in motion.items if isinstance(item, Quantity)]

@@ -11,9 +11,10 @@ from liaison.errors import Place, TextError
 from liaison.model import Joint, Quaternion, Start
 from liaison.spatial import array, quaternion_about, quaternion_product
 
-from .lsd_formulas import Where, as_pose, in_unit, matrices_of, path_of, value_of
+from .lsd_formulas import Where, in_unit, path_of, value_of
 from .lsd_names import Book, no_such
 from .lsd_nodes import Node
+from .lsd_poses import as_pose, matrices_of
 from .lsd_units import si_unit
 from .lsd_values import Pose, Quantity, Turn, Turned, Value, Vector, kind_of, plain
 

@@ -1,6 +1,6 @@
 """`read`: a file or a text in any language the house knows, told by its suffix.
 
-Public names: read, reading, explained.
+Public names: read, reading, data_of, text_of.
 """
 
 from __future__ import annotations
@@ -45,18 +45,6 @@ def reading(source: str | Path, **options: Any) -> Reading:
     return Reading(read_lsd(text, **options))
 
 
-def explained(path: Path, found: Reading) -> list[str]:
-    """What the file declares and what was deduced from it, a line each."""
-    if path.suffix.lower() != ".lsd":
-        return list(found.deduced)
-    from .lsd_expand import expanded
-    from .lsd_explain import assignments_of
-    from .lsd_syntax import parse
-
-    source, statements = parse(_text(_data(path), path), str(path), path.parent)
-    return assignments_of(found.mechanism, expanded(statements, source))
-
-
 def _is_path(text: str) -> bool:
     """A text has several words or lines; a path has neither '<' nor ';' nor a line's end."""
     return bool(text.strip()) and not any(mark in text for mark in "<;\n\0")
@@ -67,9 +55,9 @@ def _read_file(path: Path, options: dict[str, Any]) -> Reading:
     if suffix not in SUFFIXES:
         known = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
         raise TextError(f"{path}: the suffix {suffix!r} is not known; files end in {known}.")
-    data = _data(path)
+    data = data_of(path)
     if suffix == ".lsd":
-        text = _text(data, path)
+        text = text_of(data, path)
         return Reading(read_lsd(text, file=str(path), folder=path.parent, **options))
     if suffix == ".urdf":
         return reading_of_urdf(data, file=str(path), **options)
@@ -82,7 +70,8 @@ def _read_xml(data: bytes, options: dict[str, Any]) -> Reading:
     return (reading_of_mjcf if is_mjcf else reading_of_urdf)(data, **options)
 
 
-def _data(path: Path) -> bytes:
+def data_of(path: Path) -> bytes:
+    """The content of a file, unless it is too large."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise TextError(f"{path}: the file is larger than {MAX_BYTES} bytes.")
@@ -91,7 +80,8 @@ def _data(path: Path) -> bytes:
         raise TextError(f"{path}: the file cannot be read: {error.strerror}.") from None
 
 
-def _text(data: bytes, path: Path) -> str:
+def text_of(data: bytes, path: Path) -> str:
+    """The content as text."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
