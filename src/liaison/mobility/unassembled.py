@@ -1,0 +1,196 @@
+"""Rings of hinges from Denavit–Hartenberg data alone: a position modulo p, or that there is none.
+
+    Π R_z(θ_i) T_z(d_i) T_x(a_i) R_x(α_i) = 1                              (mobility-6)
+
+Some joint values τ = tan(θ/2) are fixed at random; a standard basis of the others, in the order
+lex, is solved for its points modulo p; the ring is taken there and examined like any other. Points
+with 1 + τ² = 0, which satisfy the equations but are no rotations, do not exist modulo p = 3 mod 4;
+half turns (τ = ∞) are not seen. FLINT's plain algorithm serves rings of four; past its limits the
+answer is None, "not computed".
+
+Public names: Link, RingVerdict, ring_mobility.
+
+Source: CLO15 §3.1 (elimination); docs/theory/mobility.md (mobility-6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+from random import Random
+from typing import Any, final
+
+from liaison.expr import Expr, as_expr, constant, symbol
+
+from .ideal import Basis, Limits, groebner
+from .rings import primes_from
+from .screws import Factor, LoopSystem
+from .verdict import Verdict, verdict
+
+PRIMES = 12
+"""Primes tried for a rational point of one slice."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link of a ring: length a and offset d [m], twist α by its cosine and sine, exact."""
+
+    a: Any
+    cosine: Any
+    sine: Any
+    d: Any = 0
+
+    def factors(self, tau: Any) -> list[list[Any]]:
+        """Dual quaternions of the hinge, the offset, the length and the twist."""
+        t = Fraction(self.sine) / (1 + Fraction(self.cosine))
+        d, a = Fraction(self.d) / 2, Fraction(self.a) / 2
+        return [
+            [1, 0, 0, tau, 0, 0, 0, 0],
+            [1, 0, 0, 0, 0, 0, 0, d],
+            [1, 0, 0, 0, 0, a, 0, 0],
+            [1, t, 0, 0, 0, 0, 0, 0],
+        ]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RingVerdict:
+    """What was found: whether the ring can be assembled, and its mobility at a position."""
+
+    is_assembled: bool  # over the complex numbers
+    verdict: Verdict | None  # at a position modulo p, where one was found
+
+
+def ring_mobility(
+    links: Sequence[Link], *, seed: int = 0, limits: Limits | None = None
+) -> RingVerdict | None:
+    """The mobility of a ring of hinges, wherever it can be assembled.
+
+    Args:
+        links: exact Denavit–Hartenberg data, in order around the ring.
+        seed: of the values fixed and of the primes.
+        limits: of the standard bases.
+
+    Returns:
+        At a position of the largest component that a slice meets; None where it is not computed.
+    """
+    draw = Random(seed)
+    for fixed in range(len(links) - 1, -1, -1):
+        basis = _slice(links, [draw.randrange(2, 50) for _ in range(fixed)], limits)
+        if basis is None:
+            return None
+        if basis[0].dimension() > 0:
+            return None
+        found = _at_a_point(links, *basis, seed) if basis[0].dimension() == 0 else None
+        is_empty = basis[0].dimension() < 0 or (found is None and _is_spurious(*basis, limits))
+        if found is not None or is_empty is None:
+            return found
+        if not is_empty:
+            return RingVerdict(is_assembled=True, verdict=None)
+    return RingVerdict(is_assembled=False, verdict=None)
+
+
+def _is_spurious(basis: Basis, tau: list[Any], limits: Limits | None) -> bool | None:
+    """All points of a slice have some 1 + τ² = 0; None where it is not computed."""
+    z, rotations = symbol("saturation"), constant(1)
+    for x in tau:
+        rotations = as_expr(rotations * (1 + x * x))
+    equations = [*basis.formulas(), as_expr(z * rotations - 1)]
+    found = groebner(equations, [z, *basis.unknowns], limits=limits)
+    return None if found is None else found.dimension() < 0
+
+
+def _slice(
+    links: Sequence[Link], values: Sequence[int], limits: Limits | None
+) -> tuple[Basis, list[Any]] | None:
+    """A basis of the closure with the first joint values fixed, and all joint values."""
+    free = [symbol(f"tau{k}") for k in range(len(values), len(links))]
+    tau: list[Any] = [constant(v) for v in values] + free
+    found = groebner(_closure(links, tau), free, order="lex", limits=limits)
+    return None if found is None else (found, tau)
+
+
+def _closure(links: Sequence[Link], tau: Sequence[Any]) -> list[Expr]:
+    total: list[Any] = [1, 0, 0, 0, 0, 0, 0, 0]
+    for link, x in zip(links, tau, strict=True):
+        for factor in link.factors(x):
+            total = multiplied(total, factor)
+    return [as_expr(total[k]) for k in (1, 2, 3, 5, 6, 7)]
+
+
+def multiplied(A: Sequence[Any], B: Sequence[Any]) -> list[Any]:
+    """The product of two dual quaternions, real part first, each w x y z."""
+    crossed = zip(_hamilton(A[:4], B[4:]), _hamilton(A[4:], B[:4]), strict=True)
+    return [*_hamilton(A[:4], B[:4]), *(a + b for a, b in crossed)]
+
+
+def _hamilton(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+    return [
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    ]
+
+
+def _at_a_point(
+    links: Sequence[Link], basis: Basis, tau: list[Any], seed: int
+) -> RingVerdict | None:
+    """The verdict at a point of a slice; None where no prime tried has one."""
+    for p in islice(primes_from(seed), PRIMES):
+        for point in points_modulo(basis, p):
+            known = iter(point)
+            at = [next(known) if x in basis.unknowns else int(x.a) for x in tau]
+            return RingVerdict(True, verdict(_ring(links, at, p)))
+    return None
+
+
+def points_modulo(basis: Basis, p: int) -> list[list[int]]:
+    """The points over F_p of a finite variety, from its basis in the order lex."""
+    count = len(basis.unknowns)
+    partial: list[list[int]] = [[]]
+    for level in range(count):
+        partial = [[root, *known] for known in partial
+                   for root in _roots(basis, known, count - 1 - level, p)]  # fmt: skip
+    return partial
+
+
+def _roots(basis: Basis, known: Sequence[int], place: int, p: int) -> list[int]:
+    """Values of one unknown that satisfy all polynomials in it and in those already known."""
+    from flint import nmod_poly
+
+    common = nmod_poly([0], p)
+    for f in basis.polynomials:
+        terms = [([int(e) for e in m], c) for m, c in f.to_dict().items()]
+        if any(any(powers[:place]) for powers, _ in terms):
+            continue
+        coefficients = [0] * (1 + max(powers[place] for powers, _ in terms))
+        for powers, c in terms:
+            value = int(c.p) * pow(int(c.q), -1, p)
+            for x, e in zip(known, powers[place + 1 :], strict=True):
+                value = value * pow(x, e, p) % p
+            coefficients[powers[place]] = (coefficients[powers[place]] + value) % p
+        common = common.gcd(nmod_poly(coefficients, p))
+    return [int(root) for root, _ in common.roots()] if common.degree() > 0 else []
+
+
+def _ring(links: Sequence[Link], tau: Sequence[int], p: int) -> LoopSystem:
+    """The screws of the hinges where the ring is assembled, modulo p."""
+    before = [1, 0, 0, 0, 0, 0, 0, 0]
+    factors = []
+    for k, (link, x) in enumerate(zip(links, tau, strict=True)):
+        back = [before[0], *(-b for b in before[1:4]), before[4], *(-b for b in before[5:])]
+        axis = multiplied(multiplied(before, [0, 0, 0, 1, 0, 0, 0, 0]), back)
+        factors.append(Factor(k, 1, tuple(axis[i] % p for i in (1, 2, 3, 5, 6, 7))))
+        for factor in link.factors(x):
+            whole = [_residue(value, p) for value in factor]
+            before = [value % p for value in multiplied(before, whole)]
+    return LoopSystem(p, len(links), [factors])
+
+
+def _residue(x: Any, p: int) -> int:
+    exact = Fraction(x)
+    return exact.numerator * pow(exact.denominator, -1, p) % p
