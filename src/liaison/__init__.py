@@ -17,7 +17,9 @@ __all__ = offer(
         "model.describe": "ground body join mechanism parameter signal coordinate rate time turned "
         "gravity spring damper motor law wrench potential dissipation friction imposed gear "
         "holonomic nonholonomic rolling output event start",
-        "formats.read": "read",
+        "formats.read": "read reading",
+        "formats.lsd_write": "write_lsd",
+        "formats.urdf_write": "write_urdf",
         "formats.notes": "Reading",
         "formats.urdf": "reading_of_urdf",
         "expr": "Expr Function Table PI symbol sqrt sin cos tan asin acos atan atan2 exp log "

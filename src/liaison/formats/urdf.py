@@ -54,6 +54,10 @@ KNOWN = {
     "link": {"inertial", "visual", "collision"},
     "joint": {"origin", "parent", "child", "axis", "dynamics", "mimic", "limit"},
     "loop": {"predecessor", "successor", "axis"},
+    "inertial": {"origin", "mass", "inertia"},
+    "visual": {"origin", "geometry", "material"},
+    "collision": {"origin", "geometry", "material"},
+    "material": {"color"},
 }
 
 
@@ -185,12 +189,18 @@ class _Robot:
     def note_strangers(self, root: Element) -> None:
         """Names each kind of element that is not understood, once."""
         counts: dict[str, int] = {}
-        for element in (root, *root.children):
+        front = [root]
+        while front:
+            element = front.pop()
+            drawn = "visual" if element.all("visual") else ""
             for child in element.children:
-                if child.tag not in KNOWN.get(element.tag, {child.tag}):
+                is_known = child.tag in KNOWN.get(element.tag, {child.tag})
+                if not is_known or (child.tag == "collision" and drawn):
                     key = f"<{child.tag}> in <{element.tag}>"
                     counts[key] = counts.get(key, 0) + 1
-        self.notes += [f"{key} is not used ({n} times)" for key, n in counts.items()]
+                elif child.tag in KNOWN:
+                    front.append(child)
+        self.notes += [f"{key} is not used ({n} times)" for key, n in sorted(counts.items())]
 
     def joint(self, element: Element) -> Joint:
         """One joint, its markers turned so that z is its axis."""
@@ -226,7 +236,7 @@ class _Robot:
                 f"link {child!r} is carried by joint {self.parent[child]!r} and again by joint "
                 f"{joint!r}; URDF describes trees.",
                 place=element.place,
-                hint="Close a loop in LSD, where it is a joint like any other.",
+                hint="Close a loop by an element <loop>, or in LSD by a joint.",
             )
         self.parent[child] = joint
 

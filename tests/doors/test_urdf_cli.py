@@ -1,0 +1,54 @@
+"""The kinds of bad URDF through the command line: refused with exit status 1, never a traceback."""
+
+import pytest
+
+from doors.test_urdf import REFUSED, chain, robot
+from doors.test_write_cli import run
+from liaison.formats import reading
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_bad_robot_leaves_with_one(kind, tmp_path, capsys):
+    path = tmp_path / "robot.urdf"
+    path.write_text(REFUSED[kind][0])
+    status, _, said = run(capsys, "check", path)
+    assert status == 1
+    assert REFUSED[kind][1] in said
+    assert f"{path}, line " in said
+    assert "Traceback" not in said
+
+
+def test_a_mesh_outside_the_folder_is_named_in_a_note(tmp_path, capsys):
+    path = tmp_path / "robot.urdf"
+    mesh = '<visual><geometry><mesh filename="../../secret.stl"/></geometry></visual>'
+    path.write_text(robot().replace("</link>\n<joint", f"{mesh}</link>\n<joint"))
+    status, said, _ = run(capsys, "check", path)
+    assert status == 0
+    assert "the mesh '../../secret.stl' leaves the model's folder (line 3)" in said
+
+
+def test_an_impossible_inertia_is_repaired_when_told_so(tmp_path, capsys):
+    path = tmp_path / "robot.urdf"
+    path.write_text(REFUSED["triangle"][0])
+    status, said, _ = run(capsys, "check", path, "--lenient")
+    assert status == 0
+    assert "The nearest possible one is taken" in said
+
+
+def test_a_floating_base_has_six_more_velocities(tmp_path, capsys):
+    path = tmp_path / "robot.urdf"
+    path.write_text(robot())
+    assert "8 positions, 7 velocities" in run(capsys, "check", path, "--floating")[1]
+
+
+def test_collisions_and_textures_are_named():
+    more = "<collision/><visual><material name='m'><texture/></material></visual>"
+    notes = reading(robot().replace("</link>\n<joint", f"{more}</link>\n<joint")).notes
+    assert "<collision> in <link> is not used (1 times)" in notes
+    assert "<texture> in <material> is not used (1 times)" in notes
+
+
+def test_a_chain_of_3000_links_is_accepted(tmp_path):
+    path = tmp_path / "chain.urdf"
+    path.write_text(chain(3000))
+    assert len(reading(path).mechanism.bodies) == 3001
