@@ -3,7 +3,8 @@
 CPU time of this thread, medians; the same models, results compared first. Pinocchio and MuJoCo are
 called through their Python bindings: Pinocchio's price of a call is measured on an empty model
 and taken off, MuJoCo's (about 1 µs) is in its times. Ratios (peer ÷ liaison) go to
-benchmarks/out/ratios.json. Names after the command choose groups: arm humanoid loops chain sympy.
+benchmarks/out/ratios.json. Names after the command choose groups: arm, humanoid, loops, stewart,
+chain, sympy.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from pathlib import Path
 import numpy as np
 import peers_fast as peers
 from bench_corridor import read_arm
+from peers_stewart import mujoco_stewart, pinocchio_stewart
 
 from liaison.equations import newton_euler
 from liaison.equations.sweeps import sweeps
 from liaison.expr import collector_paused
-from liaison.formats import read_urdf
+from liaison.formats import read, read_urdf
 from liaison.model import Gravity, Parameter
 from liaison.program import (
     Kernel,
@@ -38,7 +40,7 @@ from liaison.program import (
     to_llvm,
 )
 from liaison.simulate import simulate
-from liaison.tree import assemble, span
+from liaison.tree import as_float, assemble, span
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / "examples"), str(HERE.parent / "tests")]
@@ -54,12 +56,12 @@ FLOORS = {
     "panda.batch_rnea.pinocchio": 34, "panda.batch_crba.pinocchio": 17,
     "panda.batch_fd.pinocchio": 43, "panda.dfd.pinocchio": 5,
     "fourbar1.fd.best": 43, "fourbar4.fd.best": 28, "fourbar16.fd.best": 22,
-    "fourbar40.fd.best": 17, "fourbar40.simulate.mujoco": 130, "chain1000.fd.mujoco": 100,
+    "fourbar40.fd.best": 17, "stewart.fd.best": 6.5, "fourbar40.simulate.mujoco": 130,
+    "chain1000.fd.mujoco": 100,
     "arm7.derive.sympy": 100, "arm7.evaluate.sympy": 1500,
 }  # fmt: skip
 MISSING = {
     "panda.*.casadi": "the wheel of Pinocchio has no CasADi module",
-    "stewart.fd.best": "no model of it for the peers here",
     "fourbar40.simulate.exudyn": "not among the peers here",
 }
 ENTRIES = {"rnea": "inverse", "crba": "mass_matrix", "fd": "forward", "dfd": "d_forward"}
@@ -203,6 +205,23 @@ def simulated(made: Kernel, state: object) -> Lines:
     return {"fourbar40.simulate.mujoco": (ours, theirs)}
 
 
+def stewart() -> Lines:
+    """A plate on six legs."""
+    mechanism = read(HERE.parent / "examples" / "stewart.lsd")
+    made, state = compiled(mechanism, "forward"), assemble(span(mechanism))
+    plate = next(body for body in mechanism.bodies if body.name == "plate")
+    numbers = np.vectorize(as_float, otypes=[float])
+    com, inertia = (numbers(np.array(x, dtype=object)) for x in (plate.com, plate.inertia))
+    given = (as_float(plate.mass), com, inertia, 1000)
+    (proximal, exact), (soft, near) = pinocchio_stewart(*given), mujoco_stewart(*given)
+    names = [label.name for label in made.program.labels["v"]]
+    vdot = made.call("forward", q=state.q, v=0 * state.v)["vdot"][names.index("P1'")]  # at rest
+    print(f"stewart: Pinocchio {proximal * 1e6:.1f} µs, MuJoCo {soft * 1e6:.1f} µs")
+    print(f"stewart: first slide {vdot:.6f}, {exact:.6f}, {near:.6f} m/s²")
+    assert abs(vdot - exact) <= 1e-6 * abs(exact)
+    return {"stewart.fd.best": (per_call(made, "forward", 5000, state.q), min(proximal, soft))}
+
+
 def long_chain() -> Lines:
     """A chain of a thousand bodies, by looped sweeps."""
     n = 1000
@@ -249,7 +268,8 @@ def with_parameters(mechanism: object) -> object:
 
 
 GROUPS: dict[str, Callable[[], Lines]] = {
-    "arm": arm, "humanoid": humanoid, "loops": loops, "chain": long_chain, "sympy": symbolic,
+    "arm": arm, "humanoid": humanoid, "loops": loops, "stewart": stewart,
+    "chain": long_chain, "sympy": symbolic,
 }  # fmt: skip
 
 
