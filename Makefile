@@ -17,13 +17,14 @@ FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do 
 
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help demo test test-all setup setup-all lint tree bench clean
+.PHONY: help demo test test-all setup setup-all lint tree bench fuzz clean
 
 help:
 	@echo "make demo      simulate the four-bar: 3D page, plot and results under out/"
 	@echo "make test      lint, types and tests"
 	@echo "make test-all  the same, with the slow tests and the comparisons with other systems"
 	@echo "make bench     the benchmarks"
+	@echo "make fuzz      random texts for the readers of LSD, URDF and MJCF; SECONDS=600 each"
 	@echo "make clean     remove everything that was made"
 
 demo: $(READY)
@@ -62,6 +63,13 @@ tree: $(READY)
 
 bench: setup-all
 	@for f in benchmarks/bench_*.py; do echo "$$f"; $(BIN)/python $$f || exit 1; done
+
+# only LiaisonErrors may come out of a reader, each text within a second; findings in out/fuzz
+SECONDS ?= 600
+fuzz: $(READY)
+	@$(PIP) atheris
+	@for kind in lsd urdf mjcf; do \
+	  nice -n 10 $(BIN)/python tests/fuzz/readers.py $$kind --seconds $(SECONDS) || exit 1; done
 
 $(READY): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once, a minute or two) ..."
