@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -59,16 +59,22 @@ def derive(
     debug: Debug = False,
 ) -> None:
     """Print the equations of motion: as text, as LaTeX, or as C99."""
-    from liaison import cli_text, corridor
+    from liaison import cli_forms, corridor
     from liaison.cli_values import asked, check_word
     from liaison.equations import FORMALISMS
+    from liaison.program.lower import lower
 
     check_word("--formalism", formalism, FORMALISMS)
-    check_word("--format", form, cli_text.FORMS)
-    equations = corridor.derive(asked(file, values).mechanism, formalism)
-    text = cli_text.FORMS[form](equations)
+    check_word("--format", form, cli_forms.FORMS)
+    mechanism = asked(file, values).mechanism
+    equations = corridor.derive(mechanism, formalism, exact=form != "c")
+    text = cli_forms.FORMS[form](equations)
     sizes = {name: len(labels) for name, labels in equations.labels.items()}
-    printed({"formalism": formalism, "format": form, "sizes": sizes, "text": text}, text, as_json)
+    facts: dict[str, Any] = {"formalism": formalism, "format": form, "sizes": sizes}
+    facts |= {"arrays": cli_forms.arrays(equations), "text": text}
+    if form == "c":
+        facts["entries"] = cli_forms.entries(lower(equations))
+    printed(facts, text, as_json)
 
 
 def build(

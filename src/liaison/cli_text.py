@@ -1,23 +1,19 @@
 """What the command line prints for people, the facts it prints as JSON, and its progress bar.
 
-Public names: summary, told, facts, outcome, FORMS, Bar.
+Public names: summary, told, facts, outcome, Bar.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from liaison.equations import Equations
-from liaison.expr import ZERO, Expr, as_expr, to_latex, to_text
 from liaison.model import Mechanism
-from liaison.program import to_c
-from liaison.program.lower import lower
 from liaison.simulate import Trajectory
 from liaison.summary import Summary, is_conservative
 
@@ -199,45 +195,6 @@ def _occurrences(events: Sequence[Mapping[str, Any]]) -> list[str]:
         + (f", … s ({len(ts)} times)" if len(ts) > 6 else " s")
         for name, ts in times.items()
     ]
-
-
-def _formulas(equations: Equations) -> dict[str, Expr]:
-    """M, h, τ, and where there are closures Φ, G and γ, entry by entry, zeros left out."""
-    dynamics, closures = equations.dynamics, equations.closures
-    found = {f"M[{i + 1},{j + 1}]": x for (i, j), x in sorted(dynamics.M.items())}
-    for name, entries in (("h", dynamics.h), ("tau", dynamics.tau), ("Phi", closures.phi)):
-        found |= {f"{name}[{k + 1}]": x for k, x in enumerate(entries)}
-    found |= {f"G[{i + 1},{j + 1}]": x for (i, j), x in sorted(closures.G.items())}
-    found |= {f"gamma[{k + 1}]": x for k, x in enumerate(closures.gamma)}
-    return {name: as_expr(x) for name, x in found.items() if x is not ZERO}
-
-
-def _as_text(equations: Equations) -> str:
-    """The equations as text: what they are, the coordinates, shared quantities, entries."""
-    closed = ", G v' = gamma" if equations.closures.gamma else ""
-    lines = [f"{equations.name} by {equations.formalism}: M v' + h = tau + G^T lambda{closed}"]
-    for part in ("q", "v", "lam"):
-        named = ", ".join(str(label) for label in equations.labels.get(part, ()))
-        lines += [f"{part}: {named}"] if named else []
-    formulas = _formulas(equations)
-    return "\n".join([*lines, "", to_text(list(formulas.values()), names=list(formulas))])
-
-
-def _as_latex(equations: Equations) -> str:
-    formulas = _formulas(equations)
-    return to_latex(list(formulas.values()), names=list(formulas))
-
-
-def _as_c(equations: Equations) -> str:
-    return to_c(lower(equations))
-
-
-FORMS: Mapping[str, Callable[[Equations], str]] = {
-    "text": _as_text,
-    "latex": _as_latex,
-    "c": _as_c,
-}
-"""How equations are printed, by the word for it."""
 
 
 class Bar:

@@ -81,14 +81,22 @@ def with_starts(mechanism: Mechanism, starts: Mapping[str, float]) -> Mechanism:
     return replace(mechanism, starts=kept + given) if given else mechanism
 
 
-def derive(given: Given, formalism: str | Formalism = newton_euler) -> Equations:
-    """The equations of motion, in a formalism or in the one of that name."""
+def derive(
+    given: Given, formalism: str | Formalism = newton_euler, *, exact: bool = False
+) -> Equations:
+    """The equations of motion, in a formalism or in the one of that name.
+
+    Args:
+        given: the mechanism.
+        formalism: newton_euler, lagrange or maximal.
+        exact: keep exact numbers (for reading and proofs); they are floats otherwise.
+    """
     if isinstance(formalism, str):
         if formalism not in FORMALISMS:
             raise NamingError.unknown("formalism", formalism, FORMALISMS)
         formalism = FORMALISMS[formalism]
     with collector_paused():
-        return formalism(span(_mechanism(given)))
+        return formalism(span(_mechanism(given), exact=exact))
 
 
 def compile(given: Given, formalism: str | Formalism = newton_euler) -> Kernel:

@@ -121,6 +121,7 @@ _LATEX = _Style(
 # Operations -------------------------------------------------------------------------------------
 
 Written = tuple[str, int]
+_BEGINS_WITH_A_NUMBER = re.compile(r"\d|\\frac\{-?\d")
 _UNDELIMITED = frozenset({"sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "sign"})
 
 
@@ -162,6 +163,8 @@ def _written(node: Expr, parts: list[Written], style: _Style) -> Written:
     ranks = _least_ranks(node.op, args, style)
     texts = [_wrapped(style, part, least) for part, least in zip(parts, ranks)]
     pattern, row = style.pattern(node), OPS[node.op]
+    if style.is_typeset and node.op == "mul" and _BEGINS_WITH_A_NUMBER.match(texts[1]):
+        pattern = r"{} \cdot {}"
     rank = _ATOM if style.is_typeset and node.op == "div" else row.rank
     if row.build is None:
         return pattern.format(*texts), rank

@@ -1,0 +1,171 @@
+"""Equations as people read them: text, LaTeX, C99, and what stands at which place of its arrays.
+
+Text and LaTeX come from exact numbers: what was written 0.16 is printed 0.16, not its float.
+
+Public names: FORMS, tidied, arrays, entries.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from liaison.equations import Equations
+from liaison.expr import ONE, Expr, as_expr, constant, to_latex, to_text, topological
+from liaison.expr.graph import rewritten
+from liaison.expr.ops import apply
+from liaison.program import Program, to_c
+from liaison.program.lower import lower
+from liaison.program.package import EXTRA
+
+LONGEST = 12
+"""Characters of a fraction; one that is longer is printed as a decimal."""
+
+KEPT = (2, 3, 4, 8, 12)
+"""Denominators of fractions that are printed as such, though some could be decimals."""
+
+# What a formula looks like ----------------------------------------------------------------------
+
+
+def tidied(fs: list[Expr]) -> list[Expr]:
+    """The formulas with the numbers of each product in one, and decimals where those are short."""
+    return rewritten(_collected(fs), _decimal)
+
+
+def _collected(fs: list[Expr]) -> list[Expr]:
+    """The numbers of products multiplied out, but for products that others share."""
+    order, top = topological(fs), set(fs)
+    uses = Counter(arg for node in order for arg in set(node.args))
+    parts: dict[Expr, tuple[Any, Expr]] = {}
+    new: dict[Expr, Expr] = {}
+    for node in order:
+        if _is_number(node):
+            parts[node], new[node] = (node.a, ONE), node
+        elif node.op == "mul":
+            open_ = {x for x in node.args if _is_number(x) or (uses[x] == 1 and x not in top)}
+            found = [parts[x] if x in open_ else (1, new[x]) for x in node.args]
+            (a, x), (b, y) = found
+            parts[node] = a * b, x * y
+            new[node] = constant(a * b) * (x * y)
+        else:
+            fresh = tuple(new[x] for x in node.args)
+            new[node] = apply(node.op, fresh, node.data) if fresh != node.args else node
+            parts[node] = 1, new[node]
+    return [new[f] for f in fs]
+
+
+def _is_number(node: Expr) -> bool:
+    return node.op == "const" and isinstance(node.a, int | Fraction | float)
+
+
+def _decimal(node: Expr) -> Expr | None:
+    """A fraction as the decimal it was written as, or as a float where it is long."""
+    if node.op != "const" or not isinstance(node.a, Fraction) or node.a.denominator in KEPT:
+        return None
+    rest = node.a.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    return constant(float(node.a)) if rest == 1 or len(str(node.a)) > LONGEST else None
+
+
+def _formulas(equations: Equations) -> dict[str, Expr]:
+    """M, h, τ, and where there are closures Φ, G and γ, entry by entry, zeros left out."""
+    dynamics, closures = equations.dynamics, equations.closures
+    found: dict[str, Any] = {f"M[{i + 1},{j + 1}]": x for (i, j), x in sorted(dynamics.M.items())}
+    for name, entries in (("h", dynamics.h), ("tau", dynamics.tau), ("Phi", closures.phi)):
+        found |= {f"{name}[{k + 1}]": x for k, x in enumerate(entries)}
+    found |= {f"G[{i + 1},{j + 1}]": x for (i, j), x in sorted(closures.G.items())}
+    found |= {f"gamma[{k + 1}]": x for k, x in enumerate(closures.gamma)}
+    kept = {name: as_expr(x) for name, x in found.items()}
+    kept = {name: x for name, x in kept.items() if not (_is_number(x) and x.a == 0)}
+    return dict(zip(kept, tidied(list(kept.values())), strict=True))
+
+
+def _as_text(equations: Equations) -> str:
+    """The equations as text: what they are, the coordinates, shared quantities, entries."""
+    closed = ", G v' = gamma" if equations.closures.gamma else ""
+    lines = [f"{equations.name} by {equations.formalism}: M v' + h = tau + G^T lambda{closed}"]
+    for part in ("q", "v", "lam"):
+        named = ", ".join(str(label) for label in equations.labels.get(part, ()))
+        lines += [f"{part}: {named}"] if named else []
+    formulas = _formulas(equations)
+    lines.append("Entries that are not written are zero.")
+    return "\n".join([*lines, "", to_text(list(formulas.values()), names=list(formulas))])
+
+
+def _as_latex(equations: Equations) -> str:
+    formulas = _formulas(equations)
+    return to_latex(list(formulas.values()), names=list(formulas))
+
+
+# What stands where ------------------------------------------------------------------------------
+
+INTRODUCTION = """\
+/* {name}, by liaison. In every function t is time [s], in SI units throughout; work is room
+ * for as many numbers as the comment above the function says. Matrices are row by row; vdot, xi,
+ * tau, h, f and delta are in the order of v, with phi, nu, rate and gamma in that of lam.
+ *
+"""
+
+BLOCKS = {
+    "energy": " [J]",
+    "poses": ": R row by row, then p [m]",
+    "reactions": ": Mx My Mz [N*m], Fx Fy Fz [N], on the successor, in its marker's axes",
+}
+"""What the blocks of an entry hold."""
+
+
+def arrays(equations: Equations) -> dict[str, list[dict[str, str]]]:
+    """Name and unit of every entry of q, v, u, p and λ."""
+    return {
+        part: [{"name": label.name, "unit": label.unit} for label in labels]
+        for part, labels in equations.labels.items()
+    }
+
+
+def entries(program: Program) -> dict[str, dict[str, Any]]:
+    """For every function, what x holds and where each block of out begins and how long it is."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in program.entries:
+        out, place = [], 0
+        for label, size in program.entry(name).layout:
+            out.append({"name": label, "from": place, "size": size})
+            place += size
+        found[name] = {"x": EXTRA.get(name, ""), "out": out}
+    return found
+
+
+def _as_c(equations: Equations) -> str:
+    """C99, below a comment that says what every entry of its arrays is."""
+    program = lower(equations)
+    lines = [
+        f" *   {array}[{k}]  {label}"
+        for array in ("q", "v", "u", "p", "lam")
+        for k, label in enumerate(program.labels.get(array, ()))
+    ]
+    for name, held in entries(program).items():
+        lines += [" *", f" * {name}:"]
+        lines += [f" *   x: {held['x']}"] if held["x"] else []
+        units = {label.name: label.unit for label in program.labels.get(name, ())}
+        lines += [_range(name, block, units) for block in held["out"] if block["size"]]
+    comment = "\n".join(line.replace("*/", "* /") for line in lines)
+    return INTRODUCTION.format(name=program.name) + comment + "\n */\n" + to_c(program)
+
+
+def _range(entry: str, block: Mapping[str, Any], units: Mapping[str, str]) -> str:
+    first, last = block["from"], block["from"] + block["size"] - 1
+    places = f"out[{first}]" if first == last else f"out[{first}..{last}]"
+    unit = units.get(block["name"], "")
+    told = f" [{unit}]" if unit else BLOCKS.get(entry, "")
+    return f" *   {places}  {block['name']}{told}"
+
+
+FORMS: Mapping[str, Callable[[Equations], str]] = {
+    "text": _as_text,
+    "latex": _as_latex,
+    "c": _as_c,
+}
+"""How equations are printed, by the word for it."""
