@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol, final
 
-from liaison.errors import LiaisonError, NamingError, TextError
+from liaison.errors import NamingError, TextError
 from liaison.spatial import Array, is_zero
 
 from .lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS, applied
+from .lsd_measured import both_shown, with_unit
 from .lsd_nodes import Node, Source
 from .lsd_poses import as_pose, joined, matrices_of
 from .lsd_units import PURE, same, spelled, unit_of
@@ -30,7 +31,6 @@ from .lsd_values import (
     Vector,
     Word,
     added,
-    checked,
     divided,
     kind_of,
     multiplied,
@@ -126,33 +126,7 @@ def path_of(node: Node) -> str | None:
 
 def _number(node: Node, names: Names, where: Where) -> Value:
     number = Quantity(number_of(node.parts[0]), PURE, bare=True)
-    return _with_unit(number, node, names)
-
-
-def _with_unit(value: Value, node: Node, names: Names) -> Value:
-    """The value in the unit written behind it; in a vector, the entries that have none yet."""
-    if isinstance(node.parts[-1], Node) or len(node.parts) == 1:
-        return value
-    token = node.parts[-1]
-    try:
-        unit = Quantity(*unit_of(str(token)))
-    except LiaisonError as error:
-        error.place = names.source.of(token)
-        raise
-    return _in_unit_of(value, unit, str(token))
-
-
-def _in_unit_of(value: Value, unit: Quantity, word: str) -> Value:
-    if isinstance(value, Vector):
-        return Vector(tuple(_in_unit_of(item, unit, word) for item in value.items))
-    if isinstance(value, Quantity) and value.bare:
-        return Quantity(checked(value.value * unit.value), unit.dimension)
-    if isinstance(value, Quantity) and same(value.dimension, unit.dimension):
-        return value
-    if isinstance(value, Quantity) and same(value.dimension, PURE):
-        return multiplied(value, unit)
-    found = spelled(value.dimension) if isinstance(value, Quantity) else kind_of(value)
-    raise Unfit(f"the unit {word!r} stands behind {found}.")
+    return with_unit(number, node, names.source)
 
 
 def _name(node: Node, names: Names, where: Where) -> Value:
@@ -197,7 +171,7 @@ def _prime(node: Node, names: Names, where: Where) -> Value:
 
 
 def _group(node: Node, names: Names, where: Where) -> Value:
-    return _with_unit(value_of(node.parts[0], names, where), node, names)
+    return with_unit(value_of(node.parts[0], names, where), node, names.source)
 
 
 def _vector(node: Node, names: Names, where: Where) -> Value:
@@ -209,7 +183,7 @@ def _vector(node: Node, names: Names, where: Where) -> Value:
             raise TextError(
                 f"a vector holds numbers, not {kind_of(item)}.", place=names.source.at(part)
             )
-    return _with_unit(Vector(items), node, names) if len(parts) < len(node.parts) else Vector(items)
+    return with_unit(Vector(items), node, names.source)
 
 
 def _negative(node: Node, names: Names, where: Where) -> Value:
@@ -228,19 +202,8 @@ def _sum(node: Node, names: Names, where: Where) -> Value:
         try:
             total = added(total, term, 1 if sign == "+" else -1)
         except Unfit as error:
-            raise _both(str(error), node.parts[0], total, part, names) from None
+            raise both_shown(str(error), node.parts[0], total, part, names.source) from None
     return total
-
-
-def _both(said: str, a: Node, first: Value, b: Node, names: Names) -> TextError:
-    """A refusal of two terms together, with both places shown."""
-    what = spelled(first.dimension) if isinstance(first, Quantity) else kind_of(first)
-    place = names.source.at(a)
-    if a.line == b.line:
-        hint = f"The first term, in column {place.column}, is {what}."
-    else:
-        hint = f"The first term, in line {place.line}, is {what}:{place.excerpt()}"
-    return TextError(said, place=names.source.at(b), hint=hint)
 
 
 def _product(node: Node, names: Names, where: Where) -> Value:
