@@ -101,6 +101,16 @@ def test_branches_that_are_real_are_not_called_isolated():
     assert not is_isolated_over_reals(*taylor(formulas, point), 4)
 
 
+def test_two_triangles_with_a_shared_vertex_have_twice_the_mobility():
+    """Their loops share no joint: 18 hinges, ranks and mobilities add."""
+    one = CASES["antenna_mesh"]
+    loop = one["loops"][0]
+    case = {"joints": one["joints"] * 2, "loops": [loop, [[k + 9, sign] for k, sign in loop]]}
+    found = mobility_of_systems("two meshes", loop_systems(case), primes=1)
+    assert (found.unknowns, found.rank, found.first_order) == (18, 10, 8)
+    assert (found.finite, found.status, found.is_proved) == ((6, 6), "non-reduced", True)
+
+
 @pytest.mark.slow
 def test_bricards_octahedron_flexes():
     formulas, point = line_symmetric([(1, 2, 0), (3, -1, 1), (-2, 2, 4)])
