@@ -94,3 +94,65 @@ def test_tubes_and_plates_have_the_mass_of_their_material():
     across = mass * ((0.01 + 0.0064) / 4 + 1 / 12)
     assert number(pipe.inertia[0][0]) == pytest.approx(across, rel=1e-14)
     assert number(sheet.mass) == 60
+
+
+# ---- where frames are
+
+CHAIN = """
+let a = body mass = 1 kg, inertia = 1 g*m^2 end ;
+let b = body mass = 1 kg, inertia = 1 g*m^2 end ;
+let S = join [0, 0, 1] m @ earth and [0.1, 0, 0] m @ a with spherical end ;
+let B = join [0, 1, 0] m @ b and [0, 0, 2] m @ a with cylindrical axis = [1, 2, 3] end ;
+let tip = [0.3, 0.2, 0.1] m @ b ;
+start S = 40 deg || [1, 2, 0] ; start S' = [1, -2, 0.5] rad/s ;
+start B = [30 deg, 20 cm] ; start B' = [2 rad/s, 0.3 m/s] ;
+"""
+
+
+def test_positions_of_frames_are_those_of_the_bodies():
+    outputs = "".join(
+        f"output p{x} = position(tip).{x} ; output v{x} = velocity(tip).{x} ;"
+        f"output r{x} = position(tip, a).{x} ;"
+        for x in "xyz"
+    )
+    run = simulate(read_lsd(CHAIN + outputs), until=0.2, every=0.001)
+    poses = run.series["poses"].values  # instant, body, 3 × 4
+    names = run.series["poses"].axes["body"]
+    a, b = (poses[:, list(names).index(body)] for body in "ab")
+    tip = b[:, :, :3] @ [0.3, 0.2, 0.1] + b[:, :, 3]
+    seen = np.einsum("nij,ni->nj", a[:, :, :3], tip - a[:, :, 3])
+    for k, x in enumerate("xyz"):
+        assert run[f"p{x}"] == pytest.approx(tip[:, k], abs=1e-12)
+        assert run[f"r{x}"] == pytest.approx(seen[:, k], abs=1e-12)
+        # central differences over 1 ms of a motion of some rad/s
+        rate = np.gradient(tip[:, k], 0.001)[2:-2]
+        assert run[f"v{x}"][2:-2] == pytest.approx(rate, abs=1e-4)
+
+
+def test_a_frame_may_be_held_by_a_relation():
+    text = """
+    gravity = [0, 0, -9.81] m/s^2 ;
+    let a = body mass = 1 kg, center = [0.5, 0, 0] m, inertia = [0, 1, 1] * 0.1 kg*m^2 end ;
+    let J = join earth and a with cylindrical axis = [0, 1, 0] end ;
+    let tip = [1, 0, 0] m @ a ;
+    require position(tip).y = 0.1 m * sin(position(tip).x / (1 m)) ;
+    start J.angle = 20 deg ;
+    output off = position(tip).y - 0.1 m * sin(position(tip).x / (1 m)) ;
+    """
+    run = simulate(read_lsd(text), until=1.0)
+    assert np.abs(run["off"]).max() < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("output x = position(3).x ;", "takes a frame on a body, not a number"),
+        ("output x = position().x ;", "takes a frame"),
+        ("output x = velocity(a, b).x ;", "takes a frame"),
+        ("output x = positon(a).x ;", "did you mean 'position'"),
+        ("let c = body mass = 1, inertia = 0, center = position(a) end ;", "no joints lead"),
+    ],
+)
+def test_places_are_refused_in_words(text, said):
+    with pytest.raises(LiaisonError, match=said):
+        read_lsd(CHAIN + text)

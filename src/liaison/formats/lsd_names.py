@@ -19,6 +19,7 @@ from liaison.spatial import Array, identity, zeros
 
 from .lsd_formulas import Where, component, value_of
 from .lsd_nodes import Node, Source
+from .lsd_places import PLACES, place_of
 from .lsd_shapes import SHAPES, moved_shape, shape_of
 from .lsd_units import known_dimension, unit_of
 from .lsd_values import BodyFrame, Quantity, Unfit, Value
@@ -155,7 +156,9 @@ class Book:
         return value
 
     def shape(self, name: str, values: list[Value], named: dict[str, Value], node: Node) -> Value:
-        """A shape, or None if no shape has the name."""
+        """A shape or the place of a frame; None if neither has the name."""
+        if name in PLACES and not named:
+            return place_of(name, values, self.joints)
         if name not in SHAPES:
             return None
         return shape_of(name, values, named)
@@ -165,8 +168,8 @@ class Book:
         return moved_shape(shape, R, p)
 
     def functions(self) -> tuple[str, ...]:
-        """Names of the shapes."""
-        return tuple(SHAPES)
+        """Names of the shapes, and of places of frames."""
+        return (*SHAPES, *PLACES)
 
     def find(self, path: str, node: Node, where: Where) -> Value:
         """What a dotted name stands for."""
