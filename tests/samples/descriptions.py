@@ -219,11 +219,12 @@ class Drawing(random.Random):
 
     def relation(self, name: str, rated: list[str], time: list[Any], places: list[Any]) -> Any:
         x, y = rated[0], rated[-1]
-        rates = symbol(f"{x}'") * self.formula(places, 2) + 3 * symbol(f"{y}'")
+        factor = expr.cos(expr.as_expr(self.formula(places, 2))) + 2
+        rates = symbol(f"{x}'") * factor + 3 * symbol(f"{y}'")
         kinds = [
             lambda: PrescribedMotion(name, x, self.formula(time)),
             lambda: Holonomic(name, self.formula(places) + symbol(x)),
-            lambda: Nonholonomic(name, rates + symbol(f"{y}'")),
+            lambda: Nonholonomic(name, rates),
             lambda: Coupling(name, x, self.positive(), y, self.number()),
         ]
         return self.choice(kinds if x != y else kinds[:3])()
@@ -240,7 +241,7 @@ class Drawing(random.Random):
         return [make() for make in self.sample(made, 2)]
 
     def parameter(self) -> Parameter:
-        bounds = (Fraction(1, 3), 10**30) if self.yes() else (None, None)
+        bounds = self.choice([(Fraction(1, 3), 10**30), (None, None), (0.5, None), (None, 10**30)])
         value = self.choice([None, expr.sqrt(2), 1 + self.positive()])
         return Parameter(self.name(self.labels), value, self.choice(UNITS), *bounds)
 

@@ -199,6 +199,8 @@ class Grammar(Words):
             low = self.formula()
             self.need("AND")
             parts.append(make("bounds", [low, self.formula()]))
+        elif self.word in ("above", "below"):
+            parts.append(make(str(self.take()), [self.formula()]))
         return make("parameter", parts)
 
     def in_unit(self) -> list[Node]:

@@ -121,6 +121,8 @@ class Statements:
         """The record: value, unit and bounds; all constants."""
         parts = {part.kind: part for part in statement.parts[2:]}
         said, bounds = parts.pop("unit", None), parts.pop("bounds", None)
+        ends = [parts.pop(word, None) for word in ("above", "below")]
+        low, high = bounds.parts if bounds else (end and end.parts[0] for end in ends)
         value = next(iter(parts.values()), None)
         factor: Any = Fraction(1)
         if said is not None:
@@ -128,8 +130,7 @@ class Statements:
             unit = unit or (word if word else si_unit(dimension))
         what = f"parameter {name!r}"
         quantities = [
-            None if node is None else self.constant(node, name, what)
-            for node in (value, *(bounds.parts if bounds else (None, None)))
+            None if node is None else self.constant(node, name, what) for node in (value, low, high)
         ]
         unit = unit or next((si_unit(q.dimension) for q in quantities if q and not q.bare), "")
         self.check_units(quantities, unit, what, place)

@@ -36,7 +36,7 @@ _PIECE = re.compile(
 )
 _UNIT_PIECE = re.compile(rf"[ \t\r]*({_UNIT})")
 _BEFORE_UNIT = frozenset({"NUMBER", "RPAR", "RSQB"})
-_NO_UNITS = RESERVED | {*DIRECTIONS, *ACTIONS, "to"}
+_NO_UNITS = RESERVED | {*DIRECTIONS, *ACTIONS, "to", "above", "below"}
 
 
 class Token(str):

@@ -8,9 +8,10 @@ Public names: write_lsd.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
 from typing import Any
 
-from liaison.expr import collector_paused
+from liaison.expr import Expr, collector_paused
 from liaison.model import GROUND, Gravity, Mechanism
 
 from .lsd_write_acts import Acts
@@ -45,6 +46,7 @@ class _Text:
         self.handles = [self.handles_of(records) for records in kinds]
         units = {x.name: x.unit for x in (*m.parameters, *m.inputs)}
         self.writer = Writer(units, self.taken)
+        self.writer.share(_formulas(mechanism))
         self.parts = Parts(self.writer, self.handles[0])
         self.acts = Acts(self.parts, _units(mechanism))
 
@@ -103,6 +105,18 @@ class _Text:
         if (ground.mass, ground.com, ground.inertia) != (GROUND.mass, GROUND.com, GROUND.inertia):
             raise refused("a ground with a mass")
         return [f"earth.shape = {self.parts.shape(shape)} ;" for shape in ground.shapes]
+
+
+def _formulas(record: Any) -> list[Expr]:
+    """Every formula in a record and in what it holds."""
+    if isinstance(record, Expr):
+        return [record]
+    if isinstance(record, tuple):
+        return [x for part in record for x in _formulas(part)]
+    if is_dataclass(record) and not isinstance(record, type):
+        kept = (getattr(record, f.name) for f in fields(record) if f.compare)
+        return [x for part in kept for x in _formulas(part)]
+    return []
 
 
 def _is_plain(force: Any) -> bool:

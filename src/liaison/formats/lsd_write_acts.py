@@ -179,7 +179,8 @@ class Acts:
         if x.low is None and x.high is None:
             return ""
         if x.low is None or x.high is None:
-            raise refused(f"the parameter {x.name!r}, which is bounded on one side only,")
+            word, end = ("above", x.low) if x.high is None else ("below", x.high)
+            return f" {word} {self.writer.formula(end)}"
         return f" between {self.writer.formula(x.low)} and {self.writer.formula(x.high)}"
 
     def input(self, x: Input) -> str:

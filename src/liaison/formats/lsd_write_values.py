@@ -10,10 +10,11 @@ Public names: Writer, exact, label_of, name_of, quoted.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from liaison.errors import TextError
 from liaison.expr import PI, Expr, symbols_of, topological
@@ -23,7 +24,7 @@ from .lsd_units import known_dimension
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _TAKEN = {"t", "pi", "earth", "ground"}
-_NO_NAMES = RESERVED | {*DIRECTIONS, *ACTIONS, "to"}
+_NO_NAMES = RESERVED | {*DIRECTIONS, *ACTIONS, "to", "above", "below"}
 _LEAST = {"add": (1, 2), "sub": (1, 2), "mul": (2, 3), "div": (2, 3), "neg": (3,), "pow": (9, 3)}
 _SIGN = {"add": "{} + {}", "sub": "{} - {}", "mul": "{}*{}", "div": "{}/{}", "neg": "-{}",
          "pow": "{}^{}"}  # fmt: skip
@@ -34,6 +35,8 @@ _CALLS = {"sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asi
 MAX_DIGITS = 400
 DEEP, LONG = 60, 8_000
 """Levels and characters past which a part of a formula gets a name."""
+SHARED, CHAIN = 24, 40
+"""Characters past which a part that is used twice gets a name; names that hang on one another."""
 
 
 def refused(what: str) -> TextError:
@@ -111,7 +114,8 @@ class Writer:
         self.units = units  # of parameters, by name
         self.taken = set(taken)
         self.lets: list[str] = []
-        self.named: dict[Expr, str] = {}
+        self.named: dict[Expr, _Written] = {}
+        self.uses: Counter[Expr] = Counter()
 
     def scalar(self, x: Any, unit: str = "") -> str:
         """A number with its unit, or a formula."""
@@ -151,50 +155,75 @@ class Writer:
         zero = all(text == "0" for text in texts)
         return f"[{', '.join(texts)}]" + (f" {unit}" if unit and not zero else "")
 
-    def text(self, root: Expr) -> str:
-        """The operations of a formula."""
-        written: dict[Expr, tuple[str, int, int]] = {}
-        for node in topological([root]):
-            text, rank, depth = self.node(node, written)
-            if node is not root and (depth > DEEP or len(text) > LONG):
-                text, rank, depth = self.let(node, text), 9, 1
-            written[node] = text, rank, depth
-        return written[root][0]
+    def share(self, formulas: Iterable[Expr]) -> None:
+        """Counts how often each part of these formulas is used, so that long ones get a name."""
+        roots = list(formulas)
+        self.uses = Counter(roots)
+        self.uses.update(arg for node in topological(roots) for arg in set(node.args))
 
-    def let(self, node: Expr, text: str) -> str:
-        """A name for a part of a formula."""
+    def text(self, root: Expr) -> str:
+        """The operations of a formula; what is long and shared, or too deep, by its name."""
+        written: dict[Expr, _Written] = {}
+        for node in topological([root]):
+            found = self.node(node, written)
+            is_shared = self.uses[node] > 1 and len(found.text) > SHARED and found.chain < CHAIN
+            is_large = node is not root and (found.depth > DEEP or len(found.text) > LONG)
+            if node in self.named or is_shared or is_large:
+                found = self.let(node, found)
+            written[node] = found
+        return written[root].text
+
+    def let(self, node: Expr, found: _Written) -> _Written:
+        """A part of a formula by its name."""
         if node not in self.named:
             name = f"w{len(self.named) + 1}"
             while name in self.taken:
                 name += "_"
-            self.named[node] = name
-            self.lets.append(f"let {name} = si({text}) ;")
+            self.named[node] = _Written(name, 9, 1, found.chain + 1)
+            is_constant = not symbols_of([node]) and not _has_calls(node)
+            text = found.text if is_constant else f"si({found.text})"
+            self.lets.append(f"let {name} = {text} ;")
         return self.named[node]
 
-    def node(self, node: Expr, written: dict[Expr, tuple[str, int, int]]) -> tuple[str, int, int]:
-        """Text, strength and depth of an operation on written arguments."""
+    def node(self, node: Expr, written: dict[Expr, _Written]) -> _Written:
+        """An operation on written arguments."""
         if node.op == "const":
-            return *_constant(node.value), 1
+            return _Written(*_constant(node.value))
         if node.op == "symbol":
-            return label_of(node.name), 9, 1
+            return _Written(label_of(node.name), 9)
         parts = [written[arg] for arg in node.args]
-        depth = 1 + max(part[2] for part in parts)
+        depth, chain = 2 + max(p.depth for p in parts), max(p.chain for p in parts)
+        texts = [part.text for part in parts]
         if node.op in _CALLS:
-            return f"{_CALLS[node.op]}({', '.join(part[0] for part in parts)})", 9, depth + 1
+            return _Written(f"{_CALLS[node.op]}({', '.join(texts)})", 9, depth, chain)
         if node.op == "call" and not any(node.data[1]):
-            arguments = ", ".join([quoted(node.data[0].name), *(part[0] for part in parts)])
-            return f"unknown({arguments})", 9, depth + 1
+            listed = ", ".join([quoted(node.data[0].name), *texts])
+            return _Written(f"unknown({listed})", 9, depth, chain)
         if node.op == "table":
-            return _table(node, parts[0][0]), 9, depth + 2
+            return _Written(_table(node, texts[0]), 9, depth + 1, chain)
         if node.op not in _SIGN:
             raise refused(f"the operation {node.op!r}")
-        rank = _RANK[node.op]
-        if node.op in ("add", "mul") and parts[1][1] == rank != parts[0][1]:
-            parts.reverse()
-        if rank < 3 and parts[0][1] == rank:  # a longer chain is no deeper
-            depth = max(parts[0][2], 1 + parts[1][2])
-        texts = [_bound(p[:2], least) for p, least in zip(parts, _LEAST[node.op], strict=True)]
-        return _SIGN[node.op].format(*texts), _RANK[node.op], depth
+        return _operation(node.op, parts, chain)
+
+
+class _Written(NamedTuple):
+    """A text, how strongly it binds, how deep it is, and how many names hang on one another."""
+
+    text: str
+    rank: int
+    depth: int = 1
+    chain: int = 0
+
+
+def _operation(op: str, parts: list[_Written], chain: int) -> _Written:
+    """A sum, product, sign or power; a longer chain of sums or products is no deeper."""
+    rank, depth = _RANK[op], 1 + max(part.depth for part in parts)
+    if op in ("add", "mul") and parts[1].rank == rank != parts[0].rank:
+        parts = parts[::-1]
+    if rank < 3 and parts[0].rank == rank:
+        depth = max(parts[0].depth, 1 + parts[1].depth)
+    texts = [_bound(p[:2], least) for p, least in zip(parts, _LEAST[op], strict=True)]
+    return _Written(_SIGN[op].format(*texts), rank, depth, chain)
 
 
 def _constant(value: Any) -> tuple[str, int]:
