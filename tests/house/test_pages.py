@@ -51,6 +51,24 @@ def test_python_of_the_readme_runs(block, desk):
     assert done.returncode == 0, done.stderr
 
 
+def test_python_of_its_own_page_runs_from_top_to_bottom(desk):
+    script = desk / "page.py"
+    script.write_text("\n".join(blocks("docs/python.md", "python")), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(script)], cwd=desk, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_word_of_the_python_door_is_on_its_page():
+    import liaison.model.describe as door
+
+    words = re.search(r"Public names: (.*?)\.\n", door.__doc__, re.S)[1].split()
+    page = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
+    missing = [word for word in words if not re.search(rf"\b{word.strip(',')}\b", page)]
+    assert not missing
+
+
 def commands() -> list[str]:
     lines = "\n".join(blocks("README.md", "console")).splitlines()
     return [line[2:] for line in lines if line.startswith("$ liaison")]
