@@ -35,14 +35,14 @@ class Summary:
     Attributes:
         mechanism: as described.
         tree: its spanning tree and closures.
-        equations: by recursive Newton–Euler, in the coordinates of the tree.
+        derived: the equations where relations hold; None where they were not needed.
         start: its assembled start; None where a parameter has no value.
         rank: of G there; None without a start.
     """
 
     mechanism: Mechanism
     tree: Tree
-    equations: Equations
+    derived: Equations | None
     start: Assembly | None
     rank: int | None
 
@@ -54,15 +54,22 @@ class Summary:
             AssemblyError: the loops cannot be closed from the mechanism's start.
         """
         tree = span(replace(mechanism, contacts=()) if mechanism.contacts else mechanism)
-        equations = newton_euler(tree)
+        derived = newton_euler(tree) if tree.closures or mechanism.constraints else None
         found = _start(tree, start or {})
-        rank = None if found is None else _rank(equations, found)
-        return cls(mechanism, tree, equations, found, rank)
+        rank = None if found is None else 0 if derived is None else _rank(derived, found)
+        return cls(mechanism, tree, derived, found, rank)
+
+    @property
+    def equations(self) -> Equations:
+        """By recursive Newton–Euler, in the coordinates of the tree."""
+        return newton_euler(self.tree) if self.derived is None else self.derived
 
     @property
     def closure_rows(self) -> int:
         """Rows of all closures, those included that hold whatever the mechanism does."""
-        closures = self.equations.closures
+        if self.derived is None:
+            return 0
+        closures = self.derived.closures
         return len(closures.gamma) + len(closures.vanished)
 
     @property

@@ -276,9 +276,8 @@ class _Problem:
 
     def _size(self, q: Floats) -> float:
         """A length of the mechanism, at least 1 m: closing is judged against it."""
-        lengths = [1.0]
-        for _, p in (node.X_PJ for node in self.tree.nodes):
-            lengths += [abs(x) for x in numbers([as_expr(y) for y in p], self.values(q))]
+        offsets = [as_expr(x) for node in self.tree.nodes for x in node.X_PJ[1]]
+        lengths = [1.0, *np.abs(numbers(offsets, self.values(q)))]
         return float(max(lengths))
 
     def _upright(self, q: Floats) -> bool:
