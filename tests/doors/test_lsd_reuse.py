@@ -1,5 +1,6 @@
 """Repetition, sub-mechanisms, included files, and relations as LSD writes them."""
 
+import time
 from fractions import Fraction
 
 import pytest
@@ -282,3 +283,28 @@ def test_a_relation_of_one_side_is_linear_in_the_rates():
 def test_relations_are_refused_in_words(text, said):
     with pytest.raises(LiaisonError, match=said):
         read_lsd(SHAFTS + text)
+
+
+# ---- what would never end
+
+DEEP = "".join(f"for i{k} = 1 to 9999 " for k in range(5)) + "end ; " * 5
+DOUBLING = "mechanism m0() let x = 1 ; end ; " + "".join(
+    f"mechanism m{k + 1}() " + "".join(f"let y{j} = m{k}() ; " for j in range(20)) + "end ; "
+    for k in range(8)
+)
+HOSTILE = {
+    "repetitions of nothing": DEEP,
+    "instances of instances": DOUBLING + "let z = m8() ;",
+    "many statements": "for i = 1 to 9999 for j = 1 to 9999 let a[i][j] = i*j ; end ; end ;",
+    "many blocks": "for i = 1 to 2 " * 50,
+    "long index": "let a[" + "9" * 5000 + "] = 1 ;",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_would_never_end_is_refused_soon(name):
+    begin = time.process_time()
+    with pytest.raises(LiaisonError):
+        read_lsd(HOSTILE[name])
+    # a quarter of a million terms at some microseconds each
+    assert time.process_time() - begin < 4.0

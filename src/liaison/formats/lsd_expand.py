@@ -21,7 +21,7 @@ from .lsd_nodes import Node, Source
 from .lsd_tokens import Token
 from .lsd_values import Quantity
 
-MAX_NODES = 1_000_000  # of everything written out
+MAX_NODES = 250_000  # of everything written out
 MAX_TURNS = 10_000  # of one repetition
 MAX_LEVELS = 10  # instances inside instances
 DECLARING = ("let", "output", "event", "input", "parameter")
@@ -80,6 +80,7 @@ class _Expansion:
             at = self.source.at(high)
             raise TextError(f"this repeats more than {MAX_TURNS} times.", place=at)
         for turn in range(first, last + 1):
+            self.count(statement)
             number = Node("number", (name.moved(str(turn)),), name.line, name.column, len(name), 1)
             own = {str(name): number if turn >= 0 else Node("negative", (name.moved("-"), _absolute(
                 number, name, turn)), name.line, name.column, len(name), 2)}  # fmt: skip
@@ -180,12 +181,7 @@ class _Expansion:
         """The node with its names replaced by what they mean."""
         if not meaning:
             return node
-        self.nodes += 1
-        if self.nodes > MAX_NODES:
-            raise TextError(
-                f"repetitions and instances make more than {MAX_NODES} terms.",
-                place=self.source.at(node),
-            )
+        self.count(node)
         if node.kind == "name":
             return _meant(node, meaning, str(node.parts[0]))
         if node.kind == "join":
@@ -200,6 +196,15 @@ class _Expansion:
             parts[place] = _label(parts[place], meaning)
         done = node._replace(parts=tuple(parts))
         return self.indexed(done, meaning) if node.kind == "index" else done
+
+    def count(self, node: Node) -> None:
+        """One more term; refuses what would never end."""
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise TextError(
+                f"repetitions and instances make more than {MAX_NODES} terms.",
+                place=self.source.at(node),
+            )
 
     def indexed(self, node: Node, meaning: Meaning) -> Node:
         """A name with an index; what is computed, such as b[i-1], as one number."""

@@ -298,6 +298,8 @@ class Grammar(Words):
         """(a, b = default, …): names with or without a value."""
         self.take()
         found: list[Node] = []
+        if self.accept("RPAR"):
+            return found
         while True:
             name = self.need("NAME")
             default = [self.formula()] if self.accept("EQUAL") else []

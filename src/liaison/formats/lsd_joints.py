@@ -6,7 +6,7 @@ Public names: Joined, joint_of, JOINT_TYPES.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, final
 
@@ -172,9 +172,11 @@ def _turned(marker: Marker, axis: list[Any], type_: JointType) -> Marker:
     """The marker with its z along the axis, for types that have one."""
     if axis == [0, 0, 1] or type(type_) not in _TURNED:
         return marker
-    R = product(marker.rotation, _onto_z(tuple(axis)))
+    turn = _onto_z(tuple(axis))
+    upright = marker.R == ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+    R = turn if upright else product(marker.rotation, turn)
     rows: Any = tuple(tuple(row) for row in R)
-    return replace(marker, R=rows)
+    return Marker(marker.body, rows, marker.p, marker.name, marker.place)
 
 
 @lru_cache(maxsize=1000)
