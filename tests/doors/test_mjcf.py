@@ -52,6 +52,12 @@ def test_a_free_body_starts_where_it_stands():
     assert np.isclose(sum(float(starts[f"free.q{k}"]) ** 2 for k in "wxyz"), 1)
 
 
+def test_a_free_body_may_stand_at_any_angle():
+    starts = read(one('<freejoint name="F"/>' + BALL).replace("pos=", 'euler="0 0 40" pos=')).starts
+    values = {x.label: float(x.value) for x in starts}
+    assert np.isclose(values["F.qw"], np.cos(np.radians(20)))
+
+
 def test_limits_are_facts_and_strangers_are_named():
     found = reading_of_mjcf(ARM)
     assert (found.limits["j3"].lower, found.limits["j3"].upper) == (-1, 1)
@@ -146,6 +152,7 @@ def test_a_file_is_told_by_its_root(tmp_path):
         (one('<joint/><geom type="mesh" mesh="m"/>'), "the mass of the mesh geom of body 'a'"),
         (one('<joint class="zz"/>' + BALL), "no class is named 'zz'"),
         (one('<geom type="box" size="1 2"/>'), "a box takes 3"),
+        (one('<geom type="box" fromto="0 0 0 1 0 0"/>'), "a box takes 1"),
         (one('<inertial pos="0 0 0" mass="-1"/>'), "must not be negative"),
         (one('<inertial pos="0 0 0" mass="1" diaginertia="1 1 5"/>'), "is impossible"),
         (one('<geom size="nan"/>'), "no finite number"),

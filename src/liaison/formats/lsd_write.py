@@ -7,6 +7,7 @@ Public names: write_lsd.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -36,9 +37,9 @@ class _Text:
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = m = mechanism
         labels: tuple[Any, ...] = (*m.joints, *m.parameters, *m.inputs, *m.outputs)
-        self.taken = [x.name for x in labels]
-        for name in self.taken:
-            if self.taken.count(name) > 1:
+        self.taken = {x.name for x in labels}
+        for name, count in Counter(x.name for x in labels).items():
+            if count > 1:
                 raise refused(f"the name {name!r}, which a joint shares with another quantity,")
         self.renames: list[str] = []
         self.relations: tuple[Any, ...] = (*m.constraints, *m.contacts)
@@ -60,7 +61,7 @@ class _Text:
                 handle = f"{record.name}_{count}"
             if handle != record.name:
                 self.renames.append(f"{name_of(handle)}.name = {quoted(record.name)} ;")
-            self.taken.append(handle)
+            self.taken.add(handle)
             found[record.name] = handle
         return found
 

@@ -37,6 +37,7 @@ from liaison.model import (
     Spring,
     Start,
 )
+from liaison.model.values import floats
 from liaison.spatial import (
     Array,
     array,
@@ -250,7 +251,7 @@ class _Model:
         if _is_upright(R):
             entries: list[Any] = [1, 0, 0, 0]
         else:
-            entries = [float(x) for x in quaternion_of(array(R).astype(float))]
+            entries = [float(x) for x in quaternion_of(floats(R, {}))]
         values = [*p, *entries]
         self.starts += [Start(x, y) for x, y in zip(made.coordinates, values, strict=True)]
 

@@ -88,15 +88,15 @@ class Geoms:
         kind = geom.attributes.get("type", "sphere")
         words = geom.attributes.get("size", "").split()
         given = numbers_in(geom, "size", len(words), "")
-        if "fromto" in geom.attributes and kind in ("capsule", "cylinder", "box", "ellipsoid"):
-            half = self.fromto(geom)[1] / 2
-            return (
-                [given[0], half] if kind in ("capsule", "cylinder") else [given[0], given[0], half]
-            )
-        if len(given) < SIZES[kind]:
-            said = f"{geom} has {len(given)} sizes; a {kind} takes {SIZES[kind]}."
+        is_long = "fromto" in geom.attributes and kind != "sphere"
+        wanted = 1 if is_long else SIZES[kind]
+        if len(given) < wanted:
+            said = f"{geom} has {len(given)} sizes; a {kind} takes {wanted}."
             raise ModelError(said, place=geom.place)
-        return list(given[: SIZES[kind]])
+        if not is_long:
+            return list(given[:wanted])
+        half = self.fromto(geom)[1] / 2
+        return [given[0], half] if kind in ("capsule", "cylinder") else [given[0], given[0], half]
 
     def fromto(self, geom: Element) -> tuple[Any, Any, Any]:
         """Direction, length and middle of a geom given by its ends."""
