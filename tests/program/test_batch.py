@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import faulthandler
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -160,3 +162,20 @@ def test_results_may_not_overlap_what_is_read():
     whole = np.zeros((20, 10))
     with pytest.raises(ProgramError, match="overlaps 'q'"):
         two_arms().batch("f", q=whole[:7], v=np.zeros((7, 10)), out=whole[6:])
+
+
+def test_no_states_give_no_results():
+    assert two_arms().batch("f", q=np.zeros((7, 0)), v=np.zeros((7, 0))).shape == (14, 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_threads_serve_a_process_that_was_forked():
+    kernel = two_arms()
+    q, v = some(64), some(64, seed=1)
+    kernel.batch("f", q=q, v=v, threads=2)
+    child = os.fork()
+    if child == 0:
+        faulthandler.dump_traceback_later(20, exit=True)  # a child that hangs is a failure
+        found = kernel.batch("f", q=q, v=v, threads=2)
+        os._exit(0 if np.isfinite(found).all() else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

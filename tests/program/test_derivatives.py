@@ -193,3 +193,17 @@ def test_the_hessian_along_positions_of_a_chain_equals_differences():
         return w @ blocks["tau_q"].reshape(4, 4)
 
     check(found, difference(slope, 4, 1)[:, 0])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 7])
+def test_force_columns_solve_the_constrained_system(seed):
+    x = solved(seed)
+    n, nc = x.kernel.program.sizes["nv"], x.kernel.program.sizes["nc"]
+    found = x.kernel.call("d_forward", **x.at)
+    vdot, lam = found["vdot_tau"].reshape(n, n), found["lam_tau"].reshape(nc, n)
+    terms = x.kernel.call("terms", **x.at)
+    M, G = terms["M"].reshape(n, n), terms["G"].reshape(nc, n)
+    scale = max(1.0, np.abs(M).max()) * max(1.0, np.abs(vdot).max(), np.abs(lam).max(initial=0.0))
+    np.testing.assert_allclose(M @ vdot - G.T @ lam, np.eye(n), rtol=0, atol=1e-9 * scale)
+    np.testing.assert_allclose(G @ vdot, 0.0, rtol=0, atol=1e-9 * scale)
+    np.testing.assert_allclose(vdot, vdot.T, rtol=0, atol=1e-9 * scale)

@@ -238,3 +238,7 @@ def _chunks(count: int, lanes: int, threads: int | None) -> list[tuple[int, int]
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(thread_name_prefix="liaison")
+
+
+if hasattr(os, "register_at_fork"):  # a child has none of the threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -90,12 +90,14 @@ class Factor:
     reciprocals: tuple[Expr, ...]
     lent: Mapping[int, Expr]  # row -> Λ, where it lends inertia
 
-    def solve(self, f: Sequence[Any], gamma: Sequence[Any]) -> tuple[list[Expr], list[Expr], Expr]:
+    def solve(
+        self, f: Sequence[Any], gamma: Sequence[Any], *, refinements: int = REFINEMENTS
+    ) -> tuple[list[Expr], list[Expr], Expr]:
         """v̇, λ and the largest |γ − G v̇|, after refinement."""
         nv, rows = self.saddle.nv, self.ties.rows
         f, gamma = self.ties.put_in([as_expr(x) for x in f], [as_expr(x) for x in gamma])
         x = self._back(f, gamma)
-        for _ in range(REFINEMENTS if any(rows) else 0):
+        for _ in range(refinements if any(rows) else 0):
             step = self._back([ZERO] * nv, residuals(rows, gamma, x))
             x = [a + b for a, b in zip(x, step, strict=True)]
         worst: Expr = ZERO
