@@ -22,17 +22,18 @@ from .setting import Setting
 
 def completed(formalism: str, tree: Tree, setting: Setting, dynamics: Dynamics) -> Equations:
     """The whole contract around a formalism's M, h and τ."""
-    kept, _ = setting.rows
+    kept, vanished = setting.rows
     mechanism, closures = setting.mechanism, setting.closures()
     lam = tuple(symbol(f"lambda {label.name}") for label, _ in kept)
+    stress = tuple(symbol(f"'stress {label.name}") for label, _ in (*kept, *vanished))
     return Equations(
         name=mechanism.name,
         formalism=formalism,
-        symbols=replace(setting.symbols, lam=lam),
+        symbols=replace(setting.symbols, lam=lam, stress=stress),
         kinematics=setting.kinematic(),
         dynamics=dynamics,
         closures=closures,
-        reports=TreeReports(setting if tree is setting.tree else Setting(tree), lam),
+        reports=TreeReports(setting if tree is setting.tree else Setting(tree), lam, stress),
         outputs=MappingProxyType({x.name: setting.told(x.formula) for x in mechanism.outputs}),
         labels=labels_of(setting),
         defaults=defaults_of(mechanism),

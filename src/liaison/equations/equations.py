@@ -37,6 +37,7 @@ class Symbols:
     u: tuple[Expr, ...]
     p: tuple[Expr, ...]
     xi: tuple[Expr, ...]  # local coordinates of the charts, q = q₀ ⊞ ξ
+    stress: tuple[Expr, ...] = ()  # multipliers of every row by itself, vanished ones last
 
 
 @final
@@ -130,6 +131,10 @@ class Reports(Protocol):
     @property
     def reactions(self) -> Mapping[str, tuple[Expr, ...]]:
         """Joint -> wrench on its successor (moment, force), in M's axes at M, of v̇ and λ."""
+
+    @property
+    def self_stress(self) -> Mapping[str, tuple[Expr, ...]]:
+        """The part of `reactions` that multipliers alone cause, of the symbols `stress`."""
 
 
 @final

@@ -13,7 +13,8 @@ from typing import Any
 from liaison.expr import Expr, as_expr
 from liaison.spatial.arrays import Array, array, cross, dot, minus, plus, product, times, zeros
 from liaison.spatial.plucker import act_force, act_force_inverse, apply_inertia
-from liaison.tree import GROUND, Kinematics, Push, marker_motion
+from liaison.tree import GROUND, Kinematics, Push, Row, marker_motion
+from liaison.units import Label
 
 from .recursion import carried_wrenches, required_wrenches
 from .setting import Setting
@@ -22,9 +23,12 @@ from .setting import Setting
 class TreeReports:
     """What the sweeps over a tree, with every weld in it, tell besides the equations."""
 
-    def __init__(self, setting: Setting, lam: tuple[Expr, ...]) -> None:
+    def __init__(
+        self, setting: Setting, lam: tuple[Expr, ...], stress: tuple[Expr, ...] = ()
+    ) -> None:
         self.setting = setting
         self.lam = lam
+        self.stress = stress
 
     @property
     def kinematics(self) -> Kinematics:
@@ -80,16 +84,45 @@ class TreeReports:
 
         It is all that passes through the joint, the effort of a motor in it included.
         """
-        setting, tree = self.setting, self.setting.tree
+        setting = self.setting
         vdot = array(list(setting.symbols.vdot))
         own = required_wrenches(self.kinematics, vdot, setting.gravity)
-        for push in self._pushes():
-            moment, force = self._in_node(*push)
-            own[push[1].node] = (own[push[1].node][0] - moment, own[push[1].node][1] - force)
-        passed = carried_wrenches(self.kinematics, own)
+        loads = [pair for load in setting.loads for pair in load.pushes]
+        return self._passed(own, loads, list(zip(self.lam, setting.rows[0], strict=True)))
+
+    @cached_property
+    def self_stress(self) -> Mapping[str, tuple[Expr, ...]]:
+        """What multipliers alone cause in the joints: rows kept, then rows that vanish.
+
+        Where they balance, Gᵀλ = 0, nothing moves: such wrenches are in no equation of motion.
+        """
+        kept, vanished = self.setting.rows
+        own = [(zeros(3), zeros(3)) for _ in self.setting.tree.nodes]
+        return self._passed(own, [], list(zip(self.stress, [*kept, *vanished], strict=True)))
+
+    def _passed(
+        self,
+        own: list[tuple[Array, Array]],
+        loads: list[tuple[Any, Push]],
+        rows: list[tuple[Expr, tuple[Label, Row]]],
+    ) -> Mapping[str, tuple[Expr, ...]]:
+        """The wrench through every joint, of what the bodies need, loads, and multipliers."""
+        efforts = loads + [(lam, push) for lam, (_, row) in rows for push in row.pushes]
+        for effort, push in efforts:
+            if push.node != GROUND:
+                moment, force = self._in_node(effort, push)
+                own[push.node] = (own[push.node][0] - moment, own[push.node][1] - force)
+        found = self._tree_wrenches(own)
+        for name, wrench in self._closure_wrenches(rows):
+            found.setdefault(name, wrench)
+        return MappingProxyType({k: tuple(as_expr(x) for x in w) for k, w in found.items()})
+
+    def _tree_wrenches(self, own: list[tuple[Array, Array]]) -> dict[str, Array]:
+        """The wrench of each joint of the tree on its successor, in M's axes at M."""
         found = {}
-        ghosts = {closure.ghost for closure in tree.closures}
-        for i, node in enumerate(tree.nodes):
+        passed = carried_wrenches(self.kinematics, own)
+        ghosts = {closure.ghost for closure in self.setting.tree.closures}
+        for i, node in enumerate(self.setting.tree.nodes):
             if i in ghosts:
                 continue  # what it is tied to tells the wrench
             wrench = array([*passed[i][0], *passed[i][1]])
@@ -97,16 +130,7 @@ class TreeReports:
                 R, p = node.joint.type.pose(self.kinematics.q[node.q])
                 wrench = act_force_inverse(R, p, array([minus(0, x) for x in wrench]))
             found[node.joint.name] = wrench
-        for name, wrench in self._closure_wrenches():
-            found.setdefault(name, wrench)
-        return MappingProxyType({k: tuple(as_expr(x) for x in w) for k, w in found.items()})
-
-    def _pushes(self) -> list[tuple[Any, Push]]:
-        """Effort and push of every load and closure that acts on a moving node."""
-        found = [pair for load in self.setting.loads for pair in load.pushes]
-        for lam, (_, row) in zip(self.lam, self.setting.rows[0], strict=True):
-            found += [(lam, push) for push in row.pushes]
-        return [pair for pair in found if pair[1].node != GROUND]
+        return found
 
     def _in_node(self, effort: Any, push: Push) -> tuple[Array, Array]:
         """A push as moment and force at the origin of its node, in the node's axes."""
@@ -118,12 +142,14 @@ class TreeReports:
             array([times(effort, x) for x in product(back, push.force)]),
         )
 
-    def _closure_wrenches(self) -> list[tuple[str, Array]]:
+    def _closure_wrenches(
+        self, rows: list[tuple[Expr, tuple[Label, Row]]]
+    ) -> list[tuple[str, Array]]:
         """The wrench of each cut joint on its successor, in M's axes at M."""
         tree = self.setting.tree
         total: dict[str, Array] = {}
         places = {closure.joint.name: closure for closure in tree.closures}
-        for lam, (label, row) in zip(self.lam, self.setting.rows[0], strict=True):
+        for lam, (label, row) in rows:
             closure = places.get(label.name.rpartition(": ")[0])
             if closure is None or not row.pushes:
                 continue

@@ -91,15 +91,15 @@ class Setting:
         return tau
 
     @cached_property
-    def rows(self) -> tuple[list[tuple[Label, Row]], list[str]]:
-        """Rows that constrain, holonomic first, and the names of those that vanish."""
+    def rows(self) -> tuple[list[tuple[Label, Row]], list[tuple[Label, Row]]]:
+        """Rows that constrain, holonomic first, and those that vanish."""
         kept, vanished = [], []
         for label, row in closure_rows(self.kinematics, self.qdot):
             if not all(map(vanishes, row.G.values())):
                 kept.append((label, row))
             else:
                 check_holds(self.mechanism, label, row)
-                vanished.append(label.name)
+                vanished.append((label, row))
         kept.sort(key=lambda pair: pair[1].value is None)
         return kept, vanished
 
@@ -118,7 +118,7 @@ class Setting:
             rate=tuple(as_expr(row.rate) for _, row in kept),
             nu=tuple(as_expr(row.nu) for _, row in kept),
             gamma=tuple(as_expr(row.gamma) for _, row in kept),
-            vanished=tuple(vanished),
+            vanished=tuple(label.name for label, _ in vanished),
             defines=MappingProxyType(
                 {k: row.defines for k, (_, row) in enumerate(kept) if row.defines is not None}
             ),

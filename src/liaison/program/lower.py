@@ -45,7 +45,7 @@ def lower(equations: Equations) -> Program:
         forward, rate, inverse, mass_matrix, bias, applied, closure, terms, correct_q, correct_v,
         retract, difference, energy, momentum, poses, reactions, outputs, events; and, where asked
         for by name, d_inverse, d_inverse_p, d_forward, d_forward_p (see derivatives.py) and
-        h_inverse (see curvature.py).
+        h_inverse (see curvature.py), and self_stress (what multipliers alone cause in joints).
     """
     made = _Lowering(equations)
     symbols = equations.symbols
@@ -83,7 +83,7 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     listed = [("t", (symbols.t,)), ("q", symbols.q), ("v", symbols.v), ("u", symbols.u)]
     extra = (*symbols.vdot, *symbols.lam, *curvature_places(equations))
     listed += [("p", symbols.p), ("x", extra), ("x", symbols.xi)]
-    listed += [("x", equations.kinematics.target)]
+    listed += [("x", equations.kinematics.target), ("x", symbols.stress)]
     places: dict[Expr, tuple[str, int]] = {}
     for array, group in listed:
         for i, x in enumerate(group):
@@ -172,9 +172,13 @@ class _Lowering:
         }
 
     def derivatives(self) -> dict[str, Callable[[], Blocks]]:
-        """The same for derivatives."""
+        """The same for derivatives, and for what only a report of reactions asks."""
+        reports = self.equations.reports
         first = derivative_makers(self.equations, lambda: self.factored, lambda: self.solution)
-        return first | curvature_makers(self.equations)
+        stress: dict[str, Callable[[], Blocks]] = {
+            "self_stress": lambda: list(reports.self_stress.items())
+        }
+        return first | curvature_makers(self.equations) | stress
 
     @cached_property
     def factored(self) -> Factor:

@@ -1,6 +1,6 @@
 """The compiled time loop and the entries it calls, behind one Python call.
 
-Public names: Machine, map_entry, over_states.
+Public names: Machine, map_entry, over_states, over_saddles, compiled_loops.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from liaison.program.loops_compile import CompiledLoops, compile_loops
 from liaison.program.to_numpy import NumpyKernel
 
 from .advance import advance
+from .dense import saddle
 from .layout import CAPACITY, ENTRIES, NC, S_DENSE, Arrays, dense_size
 
 
@@ -37,10 +38,23 @@ def over_states(
         entry(row[0], q, v, at(v, nv), p, at(x, i * sizes[3]), at(out, i * sizes[4]), scratch)
 
 
+@loop
+def over_saddles(sizes: iptr, terms: ptr, found: ptr, miss: ptr, row: iptr, area: ptr) -> None:
+    """v̇ and λ from every row of terms; sizes are how many, nv, nc, terms in a row."""
+    nv = sizes[1]
+    nc = sizes[2]
+    for i in range(sizes[0]):
+        M = at(terms, i * sizes[3])
+        G = at(M, nv * nv)
+        f = at(G, nc * nv)
+        vdot = at(found, i * (nv + nc))
+        miss[i] = saddle(nv, nc, M, G, f, at(f, nv), vdot, at(vdot, nv), row, area)
+
+
 @cache
 def compiled_loops() -> CompiledLoops:
     """The loops of this room as machine code, once a process."""
-    return compile_loops([advance, over_states])
+    return compile_loops([advance, over_states, over_saddles])
 
 
 @final

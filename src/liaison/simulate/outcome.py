@@ -6,7 +6,7 @@ Public names: Outcome, outcome_of, gap, REASONS.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -157,7 +157,7 @@ def gap(t: Array, found: Mapping[str, Series]) -> Outcome | None:
     for name, series in found.items():
         if np.all(np.isfinite(series.values)):
             continue
-        for column, (_, values) in series.columns(name).items():
+        for column, (_, values) in replace(series, undetermined=None).columns(name).items():
             k = int(np.argmax(~np.isfinite(values)))
             if not np.isfinite(values[k]):
                 what = column.replace("outputs.", "").replace("inputs.", "")

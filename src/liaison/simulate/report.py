@@ -13,13 +13,13 @@ import numpy as np
 from liaison.errors import NamingError
 from liaison.numeric import Array
 from liaison.program import Kernel
-from liaison.units import FORCE, MOMENT
 
 from . import layout as at
 from .layout import Arrays
 from .machine import map_entry
 from .outcome import Outcome, gap
 from .plan import Plan
+from .reactions import multipliers, reactions
 from .trajectory import (
     STOPPED,
     EventRecord,
@@ -116,14 +116,11 @@ def series_of(plan: Plan, rows: Array, names: Sequence[str]) -> dict[str, Series
     kernel, p = plan.kernel, plan.parameters
     wanted = [name for name in names if _is_there(plan, name)]
     if hasattr(kernel, "compile") and wanted:
-        kernel.compile(*({*wanted} - {"lam"}), *(["forward"] if {*wanted} & FORWARD else []))
+        kernel.compile(*({*wanted} - {"lam"}), *(["forward"] if {*wanted} & FORWARD.keys() else []))
     found: dict[str, Series] = {}
     for name in wanted:
-        if name == "reactions":
-            x = map_entry(kernel, "forward", rows, p)[:, : plan.size("nv") + plan.size("nc")]
-            found[name] = _reactions(kernel, map_entry(kernel, name, rows, p, x))
-        elif name == "lam":
-            found[name] = _multipliers(plan, map_entry(kernel, "forward", rows, p))
+        if name in FORWARD:
+            found[name] = FORWARD[name](plan, rows)
         elif name == "closure":
             found |= _residuals(plan, map_entry(kernel, name, rows, p))
         else:
@@ -166,20 +163,6 @@ def _momentum(kernel: Kernel, out: Array) -> Series:
     return Series(out, units, {"component": ("Lx", "Ly", "Lz", "Px", "Py", "Pz")})
 
 
-def _reactions(kernel: Kernel, out: Array) -> Series:
-    joints = _layout(kernel, "reactions")
-    values = out.reshape(len(out), len(joints), 6)
-    components = ("Mx", "My", "Mz", "Fx", "Fy", "Fz")
-    return Series(values, (MOMENT,) * 3 + (FORCE,) * 3, {"joint": joints, "component": components})
-
-
-def _multipliers(plan: Plan, out: Array) -> Series:
-    """λ, row by row: what each closure puts on the mechanism; of an imposed motion, its drive."""
-    nv, labels = plan.size("nv"), plan.program.labels.get("lam", ())
-    units, names = tuple(x.unit for x in labels), tuple(x.name for x in labels)
-    return Series(out[:, nv : nv + plan.size("nc")].copy(), units, {"row": names})
-
-
 def _residuals(plan: Plan, out: Array) -> dict[str, Series]:
     """Largest |Φ| and |G v − ν| at each instant."""
     n = plan.program.sizes.get("nphi", plan.size("nc"))
@@ -187,7 +170,7 @@ def _residuals(plan: Plan, out: Array) -> dict[str, Series]:
     return {name: Series(np.max(np.abs(x), axis=1, initial=0.0)) for name, x in parts.items()}
 
 
-FORWARD = {"reactions", "lam"}
+FORWARD = {"reactions": reactions, "lam": multipliers}
 """Series that need the accelerations and multipliers."""
 
 SHAPES = {"energy": _energy, "outputs": _outputs, "poses": _poses, "momentum": _momentum}

@@ -1,0 +1,150 @@
+"""Reactions along a run: multipliers as the time loop takes them, and which are not determined.
+
+Where rows of G depend on each other, multipliers λ with Gᵀλ = 0 move nothing: they may be added at
+will. A component of a reaction that changes with one of them is not determined by the motion. Of
+all λ the shortest is taken, in rows scaled to length 1.
+
+Public names: RANK, NOISE, CHANGE, Redundancy, redundancy, accelerations, reactions, multipliers.
+
+Source: GVL13 §2.4 (rank and null space by singular values).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.numeric import Array
+
+from .dense import saddle_area
+from .machine import compiled_loops, map_entry, over_saddles
+from .plan import Plan
+from .series import Series
+from .steps import CONSISTENCY
+
+RANK = 1e-9
+"""Singular values of G, its rows scaled to length 1, below this part of the largest are zero."""
+
+NOISE = 1e-13
+"""A row of G shorter than this part of the longest row of the run is rounding: it asks nothing."""
+
+CHANGE = 1e-6
+"""A component that changes by more than this part of the largest change is not determined."""
+
+COMPONENTS = ("Mx", "My", "Mz", "Fx", "Fy", "Fz")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Redundancy:
+    """Directions of λ that move nothing.
+
+    Args:
+        directions: shape (instants, nc, most of them at once), zero where there are fewer.
+        vanished: how many rows hold whatever the mechanism does, and have no λ.
+    """
+
+    directions: Array
+    vanished: int
+
+    @property
+    def instants(self) -> NDArray[np.bool_]:
+        """Where G has dependent rows."""
+        return np.asarray(np.any(self.directions != 0, axis=(1, 2)))
+
+
+def redundancy(plan: Plan, rows: Array) -> Redundancy:
+    """Null space of Gᵀ at every recorded row (t, q, v, u)."""
+    nv, nc = plan.size("nv"), plan.size("nc")
+    vanished = len(plan.program.facts.get("vanished", ()))
+    if not (nc and nv):
+        return Redundancy(np.zeros((len(rows), nc, 0)), vanished)
+    terms = map_entry(plan.kernel, "terms", rows, plan.parameters)
+    G = terms[:, nv * nv : nv * nv + nc * nv].reshape(-1, nc, nv)
+    length = np.linalg.norm(G, axis=2, keepdims=True)
+    is_noise = length <= NOISE * np.max(length, initial=0.0)
+    scale = np.where(is_noise, 1.0, length)
+    U, s, _ = np.linalg.svd(np.where(is_noise, 0.0, G / scale), full_matrices=True)
+    rank = np.count_nonzero(s > RANK * s[:, :1], axis=1)
+    most = nc - int(np.min(rank, initial=nc))
+    loose = np.arange(nc - most, nc) >= rank[:, None]
+    return Redundancy(U[:, :, nc - most :] / scale * loose[:, None, :], vanished)
+
+
+def accelerations(plan: Plan, rows: Array, loose: Redundancy) -> Array:
+    """v̇ and λ at every row: generated, and pivoted where that misses or λ has a choice."""
+    nv, nc = plan.size("nv"), plan.size("nc")
+    out = map_entry(plan.kernel, "forward", rows, plan.parameters)
+    found, size = out[:, : nv + nc].copy(), 1 + np.max(np.abs(out[:, :nv]), axis=1, initial=0.0)
+    if not (nc and nv):
+        return found
+    before = out[:, nv + nc] / size
+    chosen = ~(before <= plan.settings.residual) | loose.instants
+    if np.any(chosen):
+        again, miss = _pivoted(plan, rows[chosen])
+        after = miss / (1 + np.max(np.abs(again[:, :nv]), axis=1))
+        good = (miss >= 0) & ((after <= CONSISTENCY) | ~(after >= before[chosen]))
+        found[np.flatnonzero(chosen)[good]] = again[good]
+    return found
+
+
+def _pivoted(plan: Plan, rows: Array) -> tuple[Array, Array]:
+    """v̇ and λ by the solver the time loop falls back on, and what the rows miss."""
+    nv, nc = plan.size("nv"), plan.size("nc")
+    terms = map_entry(plan.kernel, "terms", rows, plan.parameters)
+    found, miss = np.zeros((len(rows), nv + nc)), np.zeros(len(rows))
+    sizes = np.array([len(rows), nv, nc, terms.shape[1]], dtype=np.int64)
+    row, area = np.zeros(1, dtype=np.int64), np.zeros(saddle_area(nv, nc))
+    compiled_loops()[over_saddles](sizes, terms, found, miss, row, area)
+    return found, miss
+
+
+def reactions(plan: Plan, rows: Array) -> Series:
+    """The wrench in every joint; a mask over what is not determined."""
+    loose = redundancy(plan, rows)
+    x = accelerations(plan, rows, loose)
+    values = map_entry(plan.kernel, "reactions", rows, plan.parameters, x)
+    joints = tuple(name for name, _ in plan.program.entry("reactions").layout)
+    shape = (len(rows), len(joints), 6)
+    mask = _undetermined(plan, rows, loose)
+    return Series(
+        values.reshape(shape),
+        ("Nm",) * 3 + ("N",) * 3,
+        {"joint": joints, "component": COMPONENTS},
+        None if mask is None else mask.reshape(shape),
+    )
+
+
+def multipliers(plan: Plan, rows: Array) -> Series:
+    """λ, row by row: what each closure puts on the mechanism; of an imposed motion, its drive."""
+    loose, labels = redundancy(plan, rows), plan.program.labels.get("lam", ())
+    lam = accelerations(plan, rows, loose)[:, plan.size("nv") :]
+    units, names = tuple(x.unit for x in labels), tuple(x.name for x in labels)
+    mask = np.any(_changes(loose.directions), axis=2) if loose.directions.shape[2] else None
+    return Series(lam, units, {"row": names}, mask)
+
+
+def _undetermined(plan: Plan, rows: Array, loose: Redundancy) -> NDArray[np.bool_] | None:
+    """Where the reactions change with a multiplier that moves nothing; None: nowhere."""
+    nc, count = plan.size("nc"), loose.directions.shape[2]
+    if not (count or loose.vanished) or "self_stress" not in plan.program.entries:
+        return None
+    found = np.zeros((len(rows), plan.kernel.out_size("self_stress")), dtype=bool)
+    for k in range(count + loose.vanished):
+        x = np.zeros((len(rows), nc + loose.vanished))
+        if k < count:
+            x[:, :nc] = loose.directions[:, :, k]
+        else:
+            x[:, nc + k - count] = 1.0
+        change = map_entry(plan.kernel, "self_stress", rows, plan.parameters, x)
+        found |= _changes(change[:, :, None])[:, :, 0]
+    return found
+
+
+def _changes(change: Array) -> NDArray[np.bool_]:
+    """Entries above CHANGE times the largest of their instant and direction."""
+    size = np.abs(change)
+    return np.asarray(size > CHANGE * np.max(size, axis=1, keepdims=True, initial=0.0))
