@@ -36,7 +36,7 @@ from liaison.cli_options import (
     written,
 )
 from liaison.cli_print import build, derive, format_
-from liaison.errors import LiaisonError, NamingError, SimulationError
+from liaison.errors import LiaisonError, ModelError, NamingError, SimulationError
 
 if TYPE_CHECKING:
     from liaison.cli_values import Asked
@@ -92,7 +92,7 @@ def check(
     if explain:
         told["assignments"] = explained(file, found)
     text = cli_text.summary(summary, explain=explain) + cli_text.told(told)
-    printed(summary.to_dict() | told, text, as_json)
+    printed(summary.to_dict() | told | {"diagnostics": []}, text, as_json)
 
 
 @app.command()
@@ -277,7 +277,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         status = app(words, prog_name="liaison", standalone_mode=False)
     except LiaisonError as error:
-        status = _refuse(error, "--json" in words)
+        status = _refuse(error, words)
     except (KeyboardInterrupt, typer.Abort):
         print("interrupted", file=sys.stderr)
         status = 130
@@ -289,10 +289,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _refuse(error: LiaisonError, as_json: bool) -> int:
+SUFFIXES = (".lsd", ".urdf", ".mjcf", ".xml")
+
+
+def _refuse(error: LiaisonError, words: list[str]) -> int:
     """Prints what was wrong with the model or the run."""
     print(error, file=sys.stderr)
-    if as_json:
+    if "--json" in words:
         place = error.place
         facts: dict[str, Any] = {"kind": type(error).__name__, "message": error.message}
         if place:
@@ -301,7 +304,9 @@ def _refuse(error: LiaisonError, as_json: bool) -> int:
             facts["hint"] = error.hint
         if isinstance(error, SimulationError):
             facts |= {"status": error.status, "t": error.t}
-        print(json.dumps({"error": facts}, ensure_ascii=False))
+        file = next((word for word in words if word.endswith(SUFFIXES)), "")
+        told = error.diagnostics(file)
+        print(json.dumps({"error": facts, "diagnostics": told}, ensure_ascii=False))
     return 1
 
 
@@ -331,6 +336,14 @@ def _run(given: Asked, options: dict[str, Any]) -> Any:
     from liaison import corridor
     from liaison.cli_text import Bar
 
+    for x in given.mechanism.parameters:
+        if x.value is None:
+            unit = f" [{x.unit}]" if x.unit else ""
+            raise ModelError(
+                f"parameter {x.name!r}{unit} has no value; a run needs one.",
+                hint=f"Give it: --set {x.name}=VALUE",
+                place=x.place,
+            )
     with Bar() as bar:
         return corridor.simulate(
             given.mechanism, start=given.start, inputs=given.inputs, progress=bar, **options

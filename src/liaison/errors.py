@@ -67,6 +67,22 @@ class LiaisonError(Exception):
         hint = f"\n    {self.hint}" if self.hint else ""
         return f"{where}{self.message}{excerpt}{hint}"
 
+    def diagnostics(self, file: str = "") -> list[dict[str, Any]]:
+        """All refusals as an editor takes them, one each; `file` where a place is not known."""
+        return [_diagnostic(error, error.place or Place(file, 1)) for error in (self, *self.also)]
+
+
+def _diagnostic(error: LiaisonError, place: Place) -> dict[str, Any]:
+    return {
+        "file": place.file,
+        "line": place.line,
+        "column": place.column,
+        "length": max(1, place.length),
+        "severity": "error",
+        "message": error.message,
+        "hint": error.hint,
+    }
+
 
 class TextError(LiaisonError):
     """Text that is not LSD or URDF."""
