@@ -87,12 +87,19 @@ def _units() -> dict[str, Unit]:
 UNITS: dict[str, Unit] = _units()
 
 
+OTHERS = {"µm": "um", "μm": "um", "°": "deg", "degree": "deg", "degrees": "deg", "tr": "rev",
+          "turn": "rev", "turns": "rev", "sec": "s", "second": "s", "seconds": "s",
+          "in": "inch"}  # fmt: skip
+"""Words that people write for a unit, and the one there is."""
+
+
 def unit_named(word: str, place: Place | None = None) -> Unit:
     """The unit of a word; refuses an unknown word and proposes the nearest."""
     if word in UNITS:
         return UNITS[word]
     folded = {known.lower(): known for known in UNITS}
-    near = folded.get(word.lower()) or next(iter(difflib.get_close_matches(word, UNITS, n=1)), None)
+    near = OTHERS.get(word) or folded.get(word.lower())
+    near = near or next(iter(difflib.get_close_matches(word, UNITS, n=1)), None)
     raise NamingError.unknown("unit", word, [near] if near else UNITS, place=place)
 
 

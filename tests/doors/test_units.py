@@ -38,6 +38,13 @@ def test_an_unknown_word_is_refused_with_the_nearest():
         unit_of("Mm")
 
 
+@pytest.mark.parametrize(("word", "meant"), [("µm", "um"), ("°", "deg"), ("turns", "rev")])
+def test_a_word_that_others_write_brings_the_one_there_is(word, meant):
+    with pytest.raises(NamingError) as refused:
+        unit_of(word)
+    assert f"Declared: {meant}." in str(refused.value)
+
+
 def test_turns_a_second_are_not_radians_a_second():
     assert not same(FREQUENCY, TURNING)
     assert same(FREQUENCY, (0, 0, -1, 0))

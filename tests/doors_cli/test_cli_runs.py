@@ -183,3 +183,10 @@ def test_a_live_view_says_where_it_is(run, turned, monkeypatch):
     status, out, _ = run("animate", turned, "--until", 0.1, "--live")
     assert status == 0
     assert "http://127.0.0.1:" in out
+
+
+def test_a_value_that_is_missing_is_asked_for_as_it_is_given_here(run, swing):
+    status, _, err = run("simulate", swing, "--until", 0.1)
+    assert status == 1
+    assert "'gap' [m] has no value" in err
+    assert "--set gap=" in err
