@@ -131,3 +131,18 @@ def test_antenna_patches_keep_one_size_and_free_heights(triangles, n, rank, fini
     found = mobility_of_systems(case["id"], loop_systems(case), primes=1)
     assert (found.unknowns, found.rank, found.finite) == (n, rank, (finite, finite))
     assert found.status == "non-reduced"
+
+
+def test_a_ladder_of_two_hundred_hinges_and_forty_loops_is_decided_by_its_plane():
+    """Each loop shares a hinge with the next; planar, so three equations each: 201 − 120 = 81."""
+    places = [(7 * k % 31, 11 * k % 37, 0) for k in range(201)]
+    joints = [{"type": "revolute", "direction": (0, 0, 1), "point": place} for place in places]
+    loops = []
+    for i in range(40):
+        near, far = 5 * i, 5 * i + 5
+        side, back = range(near + 1, near + 3), range(near + 3, near + 5)
+        loops.append([[near, 1], *([k, 1] for k in side), [far, -1], *([k, 1] for k in back)])
+    case = {"joints": joints, "loops": loops}
+    found = mobility_of_systems("ladder", loop_systems(case), primes=1)
+    assert (found.unknowns, found.rank, found.finite) == (201, 120, (81, 81))
+    assert found.is_proved
