@@ -1,6 +1,7 @@
 """The shipped examples, through the doors: the verb and the command line."""
 
 import json
+import runpy
 
 import pytest
 
@@ -61,3 +62,16 @@ def test_a_position_can_be_given(capsys, examples):
     assert (status, json.loads(text)["mode"]) == (0, "exact")
     status, _ = run(capsys, "mobility", path, "--at", "nothing=0")
     assert status == 2
+
+
+def test_the_fortune_teller_branches_where_it_is_flat(examples):
+    flat = dict.fromkeys(("C1", "C2", "C3", "C4"), 0)
+    found = liaison.mobility(examples / "saliere.lsd", at=flat, primes=1)
+    assert (found.rank, found.first_order, found.finite) == (2, 2, (1, 1))
+    assert (found.status, [branch["rank"] for branch in found.branches]) == ("bifurcation", [3, 3])
+
+
+def test_ten_four_bars_in_a_row_have_one_freedom(examples):
+    row = runpy.run_path(str(examples / "n_four_bar.py"))["n_four_bar"](10)
+    found = liaison.mobility(row, primes=1)
+    assert (found.unknowns, found.rank, found.finite, found.is_proved) == (31, 30, (1, 1), True)
