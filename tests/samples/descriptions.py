@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from liaison import expr
 from liaison.expr import Function, symbol
 from liaison.model import (
+    GROUND,
     Actuator,
     Angle,
     Body,
@@ -270,7 +272,7 @@ class Drawing(random.Random):
         unit = self.choice(["", "mm", "deg", "N*m", "apples"])
         return Mechanism(
             self.choice(["m", "a name, with signs; 3 of them"]),
-            tuple(bodies),
+            (replace(GROUND, shapes=(self.shape(),) if self.yes(0.2) else ()), *bodies),
             tuple(joints),
             tuple(held),
             tuple(forces),
