@@ -12,7 +12,7 @@ it, the rows that touch it lend it inertia,
 
 which has the same v̇ and λ; Λ is of the size of the masses that the row moves.
 
-ρ_k = ε ((G M⁻¹ Gᵀ)_kk + r_k²/m) is computed at run time from the velocities' part of the pivot, so
+ρ_k = ε (G M⁻¹ Gᵀ)_kk + ε₀ r_k²/m is computed at run time from the velocities' part of the pivot, so
 that masses × 10⁶ change nothing; what ρ took away is given back by refinement on the true residual
 γ − G v̇, which the solution also returns. r is how large the row's entries can be and m an inertia
 that it touches: a row of which the geometry leaves rounding only (moments across parallel hinges)
@@ -44,8 +44,13 @@ mechanism seldom land."""
 FLOOR = 1e-30
 """ρ of a row that touches no inertia at all [1/kg]: far under any real one, far over underflow."""
 
+NOISE = 1e-18
+"""ε₀: rows of which rounding is left (1e-17 of what their entries can be) have a ρ 1e16 times their
+own size, and disturb nothing; a row that fades towards a singular position is heard until 1e-8
+of it is left."""
+
 SMALLEST = 1e-20
-"""ε r² of a row of which r is not known: rounding (1e-17)² is far under it, a real row of a
+"""NOISE r² of a row of which r is not known: rounding (1e-17)² is far under it, a real row of a
 mechanism of micrometres far over."""
 
 REFINEMENTS = 1
@@ -197,7 +202,7 @@ class _Elimination:
         self.off: list[dict[int, Expr]] = [{} for _ in range(n)]
         self.diagonal: list[Expr] = [ZERO] * n
         self.scale: list[Expr] = [ZERO] * n
-        self.noise: dict[int, Expr] = {}  # row -> ε r²/m
+        self.noise: dict[int, Expr] = {}  # row -> ε₀ r²/m
         for (i, j), entry in M.items():
             if vanishes(entry):
                 continue
@@ -239,7 +244,7 @@ class _Elimination:
             self._update_diagonal(i, ratio * row[i], is_velocity)
             if is_velocity and i >= self.nv and i not in self.noise:
                 size = self.saddle.size(i - self.nv, pivot)
-                self.noise[i] = reciprocal * (EPSILON * size * size or SMALLEST)
+                self.noise[i] = reciprocal * (NOISE * size * size or SMALLEST)
             others = self.off[i]
             del others[pivot]
             for j in column:
@@ -259,6 +264,6 @@ class _Elimination:
             self.diagonal[i] = self.diagonal[i] - amount
 
     def _proximal(self, k: int) -> Expr:
-        """−(1 + ε) s − ε r²/m + what other rows took: negative, never zero."""
+        """−(1 + ε) s − ε₀ r²/m + what other rows took: negative, never zero."""
         s = self.scale[k] * (1.0 + EPSILON)
         return self.diagonal[k] - (s + self.noise.get(k, FLOOR))
