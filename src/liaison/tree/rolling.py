@@ -9,7 +9,7 @@ the point touches, p_z + ρ_z = 0, and does not slip, e_k · (ṗ + ω × ρ) = 
 
 Public names: height, slips.
 
-Source: HAU89 §3.4; docs/theory/closures.md (closure-1).
+Source: docs/theory/closures.md (rolling-1).
 """
 
 from __future__ import annotations
