@@ -30,8 +30,8 @@ KEPT = (2, 3, 4, 8, 12)
 
 
 def tidied(fs: list[Expr]) -> list[Expr]:
-    """The formulas with the numbers of each product in one, and decimals where those are short."""
-    return rewritten(_collected(fs), _decimal)
+    """The formulas for readers: the numbers of each product in one, decimals of 15 digits."""
+    return rewritten(rewritten(_collected(fs), _decimal), _rounded)
 
 
 def _collected(fs: list[Expr]) -> list[Expr]:
@@ -69,6 +69,12 @@ def _decimal(node: Expr) -> Expr | None:
         while rest % prime == 0:
             rest //= prime
     return constant(float(node.a)) if rest == 1 or len(str(node.a)) > LONGEST else None
+
+
+def _rounded(node: Expr) -> Expr | None:
+    """A float without the digits that rounding left behind."""
+    is_float = node.op == "const" and isinstance(node.a, float)
+    return constant(float(f"{node.a:.15g}")) if is_float else None
 
 
 def _formulas(equations: Equations) -> dict[str, Expr]:

@@ -43,6 +43,13 @@ def test_zeros_are_left_out(printed, name, formalism):
     assert not re.search(r"= -?0(\.0)?$", text, re.M)
 
 
+@pytest.mark.parametrize("name", ["door", "belt_drive", "double_pendulum", "quarter_car"])
+def test_no_digits_are_left_behind_by_rounding(printed, name):
+    for formalism in ("newton_euler", "maximal"):
+        text = printed(name, "--formalism", formalism)
+        assert not re.search(r"\d\.\d*0{6}\d|\d\.\d*9{6}\d", text)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_printed_has_the_value_of_what_is_computed(examples, name):
     mechanism = liaison.read(examples / f"{name}.lsd")

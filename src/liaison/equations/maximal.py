@@ -21,7 +21,7 @@ from typing import Any
 from liaison.expr import Expr, as_expr
 from liaison.model import Free, Joint, Marker, Mechanism
 from liaison.spatial.arrays import Array, array, cross, product, times
-from liaison.tree import Tree, relation_row, span
+from liaison.tree import Tree, as_float, relation_row, span
 
 from .completion import completed
 from .equations import Dynamics, Equations
@@ -53,7 +53,8 @@ def star(tree: Tree) -> Tree:
     )
     cuts = [joint.name for joint in mechanism.joints]
     loosened: Mechanism = replace(mechanism, joints=mechanism.joints + free)
-    return replace(span(loosened, cuts=cuts), numbers=tree.numbers)
+    exact = tree.numbers is not as_float
+    return replace(span(loosened, cuts=cuts, exact=exact), numbers=tree.numbers)
 
 
 def at_origin(body: str) -> Marker:
