@@ -27,8 +27,6 @@ COLUMN, WIDTH = 28, 125
 
 def first_sentence(path: Path) -> str:
     """What a module says of itself."""
-    if path.suffix == ".lark":
-        return path.read_text(encoding="utf-8").splitlines()[0].lstrip("/ ").split(".")[0]
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return re.split(r"(?<=\.)\s", " ".join(text.split("\n\n")[0].split()))[0].rstrip(".:")
 
@@ -48,7 +46,7 @@ def package_tree() -> str:
     assert doors == set(DOORS), f"no place in the tree for {doors ^ set(DOORS)}"
     lines = [line for name in DOORS for line in row(2, PACKAGE / f"{name}.py")]
     for room in [room for room in ROOMS if room in rooms]:
-        files = [*(PACKAGE / room).glob("*.py"), *(PACKAGE / room).glob("*.lark")]
+        files = (PACKAGE / room).glob("*.py")
         noun = NOUNS.get(room, room)
         kept = sorted((path.stem != noun, path.name, path) for path in files)
         lines += ["", f"  {room}/"]

@@ -30,7 +30,6 @@ DOORS = {
 WALLS = {
     "flint": "expr mobility",
     "scipy": "numeric analyse",
-    "lark": "formats",
     "llvmlite": "program",
     "sympy": "expr",
     "xarray": "simulate",

@@ -14,7 +14,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 def files_named(tree: str) -> list[str]:
     """Rooms and files of a package tree, in order, without what is said of them."""
-    return re.findall(r"^ +([\w.]+(?:/|\.py|\.lark))(?:\s|$)", tree, re.M)
+    return re.findall(r"^ +([\w.]+(?:/|\.py))(?:\s|$)", tree, re.M)
 
 
 def test_the_package_tree_of_the_page_is_the_one_on_disk():
