@@ -70,3 +70,16 @@ def test_every_start_near_the_flat_position_follows_the_exact_motion(linkage, cr
         rate = 3 * rng.normal()
         run = simulate(kernel, parallel(kernel, angle, rate), 1.0, series=(), **method)
         assert run["A0"][-1] == pytest.approx(crank(angle, rate), abs=1e-6), (angle, rate)
+
+
+@pytest.mark.parametrize("rate", [1.0, 0.1, 1e-2, 1e-3, 1e-4])
+@pytest.mark.parametrize("side", [np.pi / 2, -np.pi / 2])
+def test_a_fixed_step_from_the_flat_position_is_divided(linkage, crank, side, rate):
+    """There v̇ is not determined, and a whole first step is wrong by 2e-5 rad after a second."""
+    kernel, _ = linkage
+    for off in (0.0, 1e-12, 1e-9):
+        angle, down = side + np.sign(side) * off, np.sign(side) * rate
+        run = simulate(kernel, parallel(kernel, angle, down), 1.0, series=(), step=1e-3)
+        assert run["A0"][-1] == pytest.approx(crank(angle, down), abs=1e-6)
+        assert len(run.t) == 1001  # parts are not recorded
+        assert run.t == pytest.approx(np.arange(1001) * 1e-3, abs=1e-12)

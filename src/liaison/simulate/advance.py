@@ -1,4 +1,4 @@
-"""The time loop, compiled: step, accept, events, samples, commit, project — no Python per step.
+"""The time loop, compiled: step, land on closures, events, samples, commit — no Python per step.
 
 `advance` is re-entrant. It keeps all it knows in `w` and `n`, and returns when Python has
 something to do: a buffer is full, an entry must be compiled, a controller is due, the run ended or
@@ -25,11 +25,14 @@ from .layout import (
     GOOD,
     H_NEXT,
     HAS_CLOSURE,
+    HAS_PULLED,
     INCONSISTENT,
     IS_ADAPTIVE,
     IS_FRESH,
     IS_IN_DOUBT,
+    IS_PART,
     IS_STOPPING,
+    LAND,
     NC,
     NE,
     NOT_FINITE,
@@ -38,15 +41,15 @@ from .layout import (
     NS,
     NV,
     O_K,
+    O_NEXT,
     O_OUT,
     O_P,
     O_Q,
-    O_TQ,
     O_U,
     O_V,
     O_Y,
     PHASE,
-    PROJECT,
+    POSITIONS_LOST,
     PROJECTIONS,
     REUSES_LAST,
     SAMPLING,
@@ -66,7 +69,7 @@ from .layout import (
 from .projection import note_worst, project, residuals
 from .recording import arrive, sample
 from .steps import error_norm, new_state, refresh, stages
-from .stepsize import adapt, choose_step, first_step, reject
+from .stepsize import adapt, choose_step, divide, first_step, reject
 
 
 @loop
@@ -80,16 +83,16 @@ def advance(e: iptr, w: ptr, n: iptr, scratch: ptr, records: ptr, happened: ptr,
                 return GOOD
             tries -= 1
             status = try_step(e, w, n, scratch)
+        elif phase == LAND:
+            status = land(e, w, n, scratch)
         elif phase == EVENTS:
             status = look_for_events(e, w, n, scratch, happened)
             if status == GOOD:
-                n[PHASE] = SAMPLING
+                n[PHASE] = SAMPLING if n[IS_STOPPING] == 0 else LAND
         elif phase == SAMPLING:
             status = sample(e, w, n, scratch, records)
         elif phase == COMMIT:
-            commit(e, w, n, scratch)
-        elif phase == PROJECT:
-            status = settle_down(e, w, n, scratch)
+            commit(w, n)
         elif phase == ARRIVED:
             status = arrive(e, w, n, scratch, records)
         elif phase == START:
@@ -157,50 +160,59 @@ def try_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
         if not (error >= 0.0 and error <= 1.0):
             return reject(error, status, w, n)
         adapt(error, w, n)
-    n[STEPS] += 1
-    n[PHASE] = EVENTS if n[NE] > 0 else SAMPLING
+    n[PHASE] = LAND
     return GOOD
 
 
 @loop
-def commit(e: iptr, w: ptr, n: iptr, scratch: ptr) -> None:
-    """The new state becomes the state: the chart moves there, the last stage may serve as first."""
+def land(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+    """The new state, brought onto its closures; a fixed step that they pull too far is divided."""
     retract = entry_at(e, E_RETRACT)
-    nv = n[NV]
     y = at(w, n[O_Y])
+    q = at(w, n[O_NEXT])
+    v = at(q, n[NQ])
+    retract(w[T_NEW], at(w, n[O_Q]), at(y, n[NV]), at(w, n[O_U]), at(w, n[O_P]), y, q, scratch)
+    for i in range(n[NV]):
+        v[i] = y[n[NV] + i]
+    n[HAS_PULLED] = 0
+    if n[HAS_CLOSURE] > 0:
+        before = n[PROJECTIONS]
+        refresh(e, w[T_NEW], q, v, w, n, scratch)
+        status = project(e, w[T_NEW], q, v, w, n, scratch)
+        is_lost = 1 if status >= POSITIONS_LOST else 0
+        if status != GOOD and is_lost == 0:
+            return status
+        if n[IS_ADAPTIVE] == 0 and n[IS_STOPPING] == 0 and divide(status, v, w, n) == 1:
+            n[PHASE] = TRY
+            return GOOD
+        if is_lost == 1:
+            return status
+        n[HAS_PULLED] = n[PROJECTIONS] - before
+    n[STEPS] += 1 - n[IS_STOPPING]
+    n[PHASE] = EVENTS if n[NE] > 0 and n[IS_STOPPING] == 0 else SAMPLING
+    return GOOD
+
+
+@loop
+def commit(w: ptr, n: iptr) -> None:
+    """The new state becomes the state: the chart moves there, the last stage may serve as first."""
+    nv = n[NV]
     q = at(w, n[O_Q])
     v = at(w, n[O_V])
-    moved = at(w, n[O_TQ])
+    landed = at(w, n[O_NEXT])
     k = at(w, n[O_K])
     last = at(w, n[O_K] + (n[NS] - 1) * (2 * nv + 1))
-    retract(w[T_NEW], q, at(y, nv), at(w, n[O_U]), at(w, n[O_P]), y, moved, scratch)
     for i in range(n[NQ]):
-        q[i] = moved[i]
+        q[i] = landed[i]
     for i in range(nv):
-        v[i] = y[nv + i]
+        v[i] = landed[n[NQ] + i]
         k[i] = v[i]
         k[nv + i] = last[nv + i]
-    n[IS_FRESH] = n[REUSES_LAST]
+    # a state that was pulled needs its rate anew
+    n[IS_FRESH] = n[REUSES_LAST] if n[HAS_PULLED] == 0 else 0
     w[T] = w[T_NEW]
-    n[BASE_STEPS] += 1
+    n[BASE_STEPS] += 1 - n[IS_PART]
     if w[T] == w[T_END] or w[T] == w[T_CONTROL] or n[IS_STOPPING] > 0:
         w[T_BASE] = w[T]
         n[BASE_STEPS] = 0
-    n[PHASE] = PROJECT
-
-
-@loop
-def settle_down(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
-    """The new state back on its closures; a state that moved needs its rate anew."""
-    if n[HAS_CLOSURE] > 0:
-        q = at(w, n[O_Q])
-        v = at(w, n[O_V])
-        before = n[PROJECTIONS]
-        refresh(e, w[T], q, v, w, n, scratch)
-        status = project(e, w[T], q, v, w, n, scratch)
-        if status != GOOD:
-            return status
-        if n[PROJECTIONS] > before:
-            n[IS_FRESH] = 0
     n[PHASE] = ARRIVED
-    return GOOD

@@ -26,7 +26,7 @@ from .rungekutta import Tableau
 T, T_NEW, T_START, T_END, T_CONTROL, T_BASE = 0, 1, 2, 3, 4, 5
 STEP, H, H_NEXT, H_MAX, ERROR_BEFORE, RTOL, ATOL = 7, 8, 9, 10, 11, 12, 13
 POSITION_TOLERANCE, VELOCITY_TOLERANCE, LOST, RESIDUAL_TOLERANCE = 14, 15, 16, 17
-PERIOD, WORST, START_TOLERANCE, T_GOOD = 18, 19, 20, 21
+PERIOD, WORST, START_TOLERANCE, T_GOOD, H_PART = 18, 19, 20, 21, 22
 FLOATS = 24
 
 # named slots of n: sizes and choices
@@ -45,7 +45,7 @@ PHASE, IS_FRESH, WAS_REJECTED, IS_STOPPING, DETAIL, BASE_STEPS, NEXT_SAMPLE = (
     30,
 )
 STEPS, REJECTED, EVALUATIONS, PROJECTIONS, FALLBACKS, PIVOTS_LEFT = 31, 32, 33, 34, 35, 42
-HAS_MOVED, IS_IN_DOUBT = 43, 44
+HAS_MOVED, IS_IN_DOUBT, IS_PART, HAS_PULLED = 43, 44, 45, 46
 RECORDED, CAPACITY, HAPPENED, EVENT_CAPACITY, RECORDED_BEFORE, HAPPENED_BEFORE = (
     36,
     37,
@@ -58,7 +58,7 @@ RECORDED, CAPACITY, HAPPENED, EVENT_CAPACITY, RECORDED_BEFORE, HAPPENED_BEFORE =
 O_Q, O_V, O_U, O_P, O_K, O_Y, O_STAGE, O_TQ, O_TV, O_OUT = 48, 49, 50, 51, 52, 53, 54, 55, 56, 57
 O_A, O_B, O_E, O_C, O_DENSE, O_GRID, O_FORMULAS = 58, 59, 60, 61, 62, 63, 64
 O_SIGN, O_SIGN_NEW, O_BEFORE, O_AFTER, O_THETA, O_STREAK = 65, 66, 67, 68, 69, 70
-O_BEFORE_NEW, O_PROBE, O_GOOD = 71, 72, 74
+O_BEFORE_NEW, O_PROBE, O_NEXT, O_GOOD = 71, 72, 73, 74
 M_SCALE, M_INPUT, M_DIRECTION, M_STOPS, M_STREAK, M_FIRED = 75, 76, 78, 79, 80, 81
 S_DENSE = 82
 INTS = 88
@@ -68,7 +68,7 @@ ENTRIES = ("rate", "retract", "closure", "correct_q", "correct_v", "terms", "eve
 E_RATE, E_RETRACT, E_CLOSURE, E_CORRECT_Q, E_CORRECT_V, E_TERMS, E_EVENTS, E_INPUTS = range(8)
 
 # phases of a step
-START, TRY, EVENTS, SAMPLING, COMMIT, PROJECT, ARRIVED, FINISHED = 0, 1, 2, 3, 4, 5, 6, 7
+START, TRY, LAND, EVENTS, SAMPLING, COMMIT, ARRIVED, FINISHED = 0, 1, 2, 3, 4, 5, 6, 7
 
 # what `advance` returns
 GOOD, DONE, STOPPED, CONTROL, FULL = 0, 1, 2, 3, 4
@@ -121,7 +121,7 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
         O_GRID: s.grid, O_FORMULAS: s.formulas,
         O_SIGN: s.events, O_SIGN_NEW: s.events, O_BEFORE: s.events, O_AFTER: s.events,
         O_THETA: s.events, O_STREAK: s.events, O_BEFORE_NEW: s.events, O_PROBE: s.events,
-        O_GOOD: s.nq + s.nv,
+        O_NEXT: s.nq + s.nv, O_GOOD: s.nq + s.nv,
     }  # fmt: skip
     maps = {
         M_SCALE: s.nv, M_INPUT: s.formulas, M_DIRECTION: s.events, M_STOPS: s.events,

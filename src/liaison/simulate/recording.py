@@ -15,6 +15,7 @@ from .layout import (
     FULL,
     GOOD,
     GRID,
+    IS_PART,
     IS_STOPPING,
     NEXT_SAMPLE,
     NQ,
@@ -101,7 +102,7 @@ def arrive(e: iptr, w: ptr, n: iptr, scratch: ptr, records: ptr) -> i64:
     """Records the state if it is asked for; says when the end or a control instant is reached."""
     t = w[T]
     ends = 1 if t >= w[T_END] or n[IS_STOPPING] > 0 else 0
-    asked = n[RECORDS_STEPS] + ends * n[RECORDS_END]
+    asked = n[RECORDS_STEPS] * (1 - n[IS_PART]) + ends * n[RECORDS_END]
     if n[NEXT_SAMPLE] < n[SAMPLES]:
         wanted = sample_time(n[NEXT_SAMPLE], w, n)
         if wanted <= t + ROUNDING * max(abs(t), w[H]):

@@ -1,6 +1,6 @@
 """The size of a step: the first one, the next one, and when it is too small.
 
-Public names: first_step, choose_step, reject, adapt.
+Public names: first_step, choose_step, divide, reject, adapt.
 
 Source: HNW1 §II.4 (initial step, step size control with memory).
 """
@@ -11,6 +11,7 @@ from math import isfinite, pow
 
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
+from .dense import largest
 from .layout import (
     ATOL,
     BASE_STEPS,
@@ -18,13 +19,17 @@ from .layout import (
     GOOD,
     H_MAX,
     H_NEXT,
+    H_PART,
     IS_ADAPTIVE,
     IS_FRESH,
+    IS_PART,
     NOT_FINITE,
+    NS,
     NV,
     O_K,
     O_STAGE,
     O_V,
+    O_Y,
     ORDER,
     REJECTED,
     RTOL,
@@ -43,6 +48,8 @@ from .steps import derivative, size_of
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 8.0
 MEMORY = 0.04  # exponent of the error of the step before
+PULLED = 0.01  # part of what a fixed step did that projection may undo
+SHORTEST = 1.0 / 4096.0  # part of a fixed step, at least
 ROUNDING = 8.9e-16  # relative; steps of the size of time's rounding are refused
 
 
@@ -101,8 +108,48 @@ def choose_step(w: ptr, n: iptr) -> None:
         new = w[T_BASE] + float(n[BASE_STEPS] + 1) * w[STEP]
         if new + 1e-6 * w[STEP] >= stop:
             new = stop
+        n[IS_PART] = 1 if w[H_PART] > 0.0 and w[T] + 1.5 * w[H_PART] < new else 0
+        if n[IS_PART] > 0:
+            new = w[T] + w[H_PART]
     w[T_NEW] = new
     w[H] = new - w[T]
+
+
+@loop
+def is_pulled(v: ptr, w: ptr, n: iptr) -> i64:
+    """1 if closures changed the new velocities by a noticeable part of what the step did.
+
+    Where closures lose rank, as in a flat position, v̇ is not determined and turns within an
+    instant; what the step did across the closures that come back is undone by projection. The part
+    undone goes with h⁴ where all is regular, and stays the same however short the step is here.
+    """
+    nv = n[NV]
+    most = 0.0
+    pull = 0.0
+    for i in range(nv):
+        pull = max(pull, abs(v[i] - w[n[O_Y] + nv + i]))
+        for j in range(n[NS]):
+            most = max(most, abs(w[n[O_K] + j * (2 * nv + 1) + nv + i]))
+    return 1 if pull > PULLED * most * w[H] + ROUNDING * largest(nv, v) else 0
+
+
+@loop
+def divide(status: i64, v: ptr, w: ptr, n: iptr) -> i64:
+    """1 if a fixed step is to be taken again in parts, which grow again; v: velocities on closures.
+
+    So is the first step, if it is pulled, and any whose end cannot be brought back to the closures.
+    A later one that comes by a singular position is better taken in one go than in many parts
+    that land near it.
+    """
+    is_wrong = 0 if status == GOOD else 1
+    if w[T] < w[T_START] + 0.5 * w[STEP]:
+        is_wrong += is_pulled(v, w, n)
+    if is_wrong > 0 and w[H] > 1.5 * SHORTEST * w[STEP]:
+        w[H_PART] = max(w[H] / 16.0, SHORTEST * w[STEP])
+        n[REJECTED] += 1
+        return 1
+    w[H_PART] = 2.0 * w[H_PART] if n[IS_PART] > 0 else 0.0
+    return 0
 
 
 @loop
