@@ -1,16 +1,20 @@
-"""Numbers that are finite one by one, and too large together.
+"""What a text may ask for: numbers that can be computed with, so many bodies, so many levels.
 
-Public names: computable.
+Public names: computable, deep, check_bodies, MAX_BODIES.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 
-from liaison.errors import ModelError, Place
+from liaison.errors import ModelError, Place, TextError
+
+MAX_BODIES = 20_000  # of a mechanism
+FRAMES = 5_000  # calls inside calls; a formula of 100 levels takes some 1100
 
 
 @contextmanager
@@ -24,3 +28,23 @@ def computable(place: Place | None) -> Iterator[None]:
             "the numbers here are too large to compute with: products must stay below 1.8e308.",
             place=place,
         ) from None
+
+
+@contextmanager
+def deep(file: str) -> Iterator[None]:
+    """Room for formulas of all levels that are allowed, whoever calls; refuses what needs more."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, FRAMES))
+    try:
+        yield
+    except RecursionError:
+        raise TextError(f"{file}: definitions wait for definitions too deep.") from None
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def check_bodies(count: int, place: Place) -> None:
+    """Refuses more bodies than a mechanism may have."""
+    if count > MAX_BODIES:
+        said = f"there are {count} bodies; the limit is {MAX_BODIES}."
+        raise TextError(said, place=place)

@@ -18,7 +18,7 @@ from liaison.errors import LiaisonError, Place, TextError
 from liaison.expr import collector_paused, symbol
 from liaison.model import GROUND, Body, Constraint, Gravity, Joint, Mechanism
 
-from .guard import computable
+from .guard import check_bodies, computable, deep
 from .lsd_bodies import body_of, shapes_of
 from .lsd_expand import expanded
 from .lsd_forces import effort_of, force_of
@@ -51,15 +51,13 @@ def read_lsd(text: str, file: str = "text", *, folder: Path | None = None) -> Me
         NamingError: a name that is not declared, or declared twice.
         ModelError: a description that no mechanism can have.
     """
-    with collector_paused(), computable(Place(file, 1)):
+    with collector_paused(), computable(Place(file, 1)), deep(file):
         source, statements = parse(text, file, folder)
         reading = _Reading(Book(source), expanded(statements, source))
         try:
             return reading.mechanism()
         except Enough:
             raise together(reading.rest.errors) from None
-        except RecursionError:
-            raise TextError(f"{file}: definitions wait for definitions too deep.") from None
 
 
 def read_value(
@@ -75,10 +73,15 @@ def read_value(
     Returns:
         The exact value in SI, and its SI unit ("" for a number alone).
     """
+    with deep(file):
+        return _value(text, file, units or {})
+
+
+def _value(text: str, file: str, units: Mapping[str, str]) -> tuple[Any, str]:
     source, node = parse_formula(text, file)
     book = Book(source)
     book.symbols |= {
-        name: Quantity(symbol(name), known_dimension(unit)) for name, unit in (units or {}).items()
+        name: Quantity(symbol(name), known_dimension(unit)) for name, unit in units.items()
     }
     value = value_of(node, book, Where(file))
     if not isinstance(value, Quantity):
@@ -104,6 +107,7 @@ class _Reading:
     def mechanism(self) -> Mechanism:
         """Everything, in an order in which each thing finds what it needs."""
         self.collect()
+        check_bodies(len(self.book.bodies), Place(self.book.source.file, 1))
         self.rest.some_are_missing = bool(self.rest.errors)
         self.rest.read_early()
         self.read_bodies()

@@ -41,6 +41,7 @@ from .lsd_values import (
 from .lsd_words import WORDS, worded
 
 AXES = ("x", "y", "z")
+MAX_ENTRIES = 10_000  # of a vector of vectors
 ANY = "any"  # as an expected unit: nothing is expected
 
 
@@ -183,7 +184,15 @@ def _vector(node: Node, names: Names, where: Where) -> Value:
             raise TextError(
                 f"a vector holds numbers, not {kind_of(item)}.", place=names.source.at(part)
             )
+    if entries(Vector(items)) > MAX_ENTRIES:
+        said = f"this vector has more than {MAX_ENTRIES} entries, all told."
+        raise TextError(said, place=names.source.at(node))
     return with_unit(Vector(items), node, names.source)
+
+
+def entries(value: Quantity | Vector) -> int:
+    """How many numbers a vector of vectors holds."""
+    return sum(entries(x) for x in value.items) if isinstance(value, Vector) else 1
 
 
 def _negative(node: Node, names: Names, where: Where) -> Value:

@@ -27,7 +27,7 @@ from .lsd_values import BodyFrame, Quantity, Unfit, Value
 GROUND = "ground"
 EARTH = ("earth", "ground")
 Given: TypeAlias = Callable[[str], Parameter]  # expected unit -> the parameter with its value
-MAX_CHAIN = 50  # definitions that wait for later definitions
+MAX_CHAIN = 250  # definitions that wait for later definitions
 
 
 class Spoiled(LiaisonError):
@@ -198,14 +198,25 @@ class Book:
         if name in self.spoiled:
             raise Spoiled(name)
         if name in self.waiting or len(self.waiting) > MAX_CHAIN:
-            chain = " → ".join([*self.waiting[-6:], name])
-            raise TextError(f"{name!r} is defined by itself: {chain}.", place=self.places[name])
+            raise self.refused_chain(name)
         self.waiting.append(name)
         try:
             self.values[name] = value_of(self.lets[name], self, Where(name))
         finally:
             self.waiting.pop()
         return self.values[name]
+
+    def refused_chain(self, name: str) -> TextError:
+        """A definition that waits for itself, or for too many others."""
+        place = self.places[name]
+        if name in self.waiting:
+            chain = " → ".join([*self.waiting[-6:], name])
+            return TextError(f"{name!r} is defined by itself: {chain}.", place=place)
+        return TextError(
+            f"{name!r} is waited for by more than {MAX_CHAIN} definitions, one after another.",
+            place=place,
+            hint="Write some of them with numbers.",
+        )
 
     def on_body(self, path: str, node: Node) -> BodyFrame | None:
         """The frame of a body: itself, its `.frame`, its `.iframe`."""

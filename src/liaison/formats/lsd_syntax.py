@@ -15,6 +15,7 @@ from pathlib import Path
 from liaison.errors import LiaisonError, Place, TextError
 from liaison.units import UNITS
 
+from .guard import check_bodies
 from .lsd_grammar import Grammar
 from .lsd_include import Folder
 from .lsd_nodes import MAX_DEPTH, Node, Source, TooDeep
@@ -24,6 +25,7 @@ from .lsd_tokens import ACTIONS, DIRECTIONS, RESERVED, STARTERS, Token, tokens
 MAX_TEXT = 4_000_000  # characters of a text with all it includes
 MAX_LINE = 20_000  # characters of a line
 MAX_NESTING = 100  # brackets inside brackets
+_BODY = re.compile(r"=\s*body\b")
 
 _VALUE = {"NUMBER", "LPAR", "LSQB"}
 _OPERATORS = {"PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "DOT", "PRIME", "THEN", "ABOUT",
@@ -74,6 +76,7 @@ class _Reading:
         first = self.source.add(file, text.split("\n"))
         _check_size(text, self.source, first)
         plain = _without_comments(text, self.source, first)
+        check_bodies(len(_BODY.findall(plain)), self.source.place(first, 1))
         grammar = Grammar(tokens(plain.split("\n"), first))
         found = grammar.text()
         if grammar.mistakes:

@@ -50,7 +50,7 @@ from liaison.spatial import (
 )
 from liaison.spatial.plucker import inverse
 
-from .guard import computable
+from .guard import check_bodies, computable
 from .mjcf_geoms import Geoms
 from .mjcf_values import Settings, is_true, number, settings_of
 from .notes import Reading
@@ -173,6 +173,7 @@ class _Model:
 
     def children(self, element: Element, parent: str, default: str) -> None:
         """The bodies inside an element, without recursion."""
+        check_bodies(element.count("body"), element.place)
         front = [(child, parent, default) for child in reversed(element.all("body"))]
         while front:
             child, on, inherited = front.pop()

@@ -33,7 +33,7 @@ from liaison.model import (
 )
 from liaison.spatial import identity, is_zero, product, rotation_onto_z
 
-from .guard import computable
+from .guard import check_bodies, computable
 from .merge import merged
 from .notes import Reading
 from .urdf_links import body_of, colors_in, pose_in, snapped_in
@@ -131,6 +131,7 @@ class _Robot:
         robot = self.root.get("name")
         if not self.links:
             raise TextError(f"{self.root} has no <link>.", place=self.root.place)
+        check_bodies(len(self.links), self.root.place)
         colors = colors_in(self.root)
         bodies = [
             replace(body_of(link, colors, self.strict, self.notes), name=self.body(name))

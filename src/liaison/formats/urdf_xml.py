@@ -37,6 +37,15 @@ class Element:
         """The children of a tag."""
         return [child for child in self.children if child.tag == tag]
 
+    def count(self, tag: str) -> int:
+        """How many elements of a tag there are inside, at any depth."""
+        found, front = 0, [self]
+        while front:
+            children = front.pop().children
+            found += sum(child.tag == tag for child in children)
+            front += children
+        return found
+
     def one(self, tag: str) -> Element | None:
         """The only child of a tag, or None; two are refused."""
         found = self.all(tag)
@@ -114,6 +123,8 @@ def elements_of(data: bytes, file: str) -> Element:
     """
     if len(data) > MAX_BYTES:
         raise TextError(f"{file}: {len(data)} bytes; the limit is {MAX_BYTES}.")
+    if data.count(b"<") - data.count(b"</") - data.count(b"<!") > MAX_ELEMENTS:
+        raise TextError(f"{file}: more than {MAX_ELEMENTS} elements; this is no robot.")
     lines = data.decode("utf-8", errors="replace").split("\n")
     reader = _Reader(file, lines)
     if not data.strip():
