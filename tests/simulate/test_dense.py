@@ -113,6 +113,15 @@ def test_multipliers_of_repeated_rows_are_shared(run):
     assert_allclose(vdot, [0.0, 1.0], atol=1e-15)
 
 
+def test_a_row_of_which_rounding_is_left_asks_nothing(run):
+    """Moments across parallel hinges come out as 1e-17: no direction to hold."""
+    G = np.array([[1.0, 1.0, 0.0], [3e-17, -1e-17, 2e-17]])
+    miss, vdot, lam, _ = solved(run, np.eye(3), G, np.array([1.0, 2.0, 3.0]), np.array([0, 1e-16]))
+    assert_allclose(vdot, [-0.5, 0.5, 3.0], atol=1e-14)
+    assert_allclose(lam, [-1.5, 0.0], atol=1e-14)
+    assert miss < 1e-15
+
+
 def test_contradicting_rows_are_told(run):
     G = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
     miss, _, _, row = solved(run, np.eye(2), G, np.zeros(2), np.array([1.0, 0.0, 2.0]))

@@ -7,8 +7,8 @@ A P = Q R by orthogonalisation with pivoting, rows that add less than a threshol
 left out; v̇ meets the rest, λ is the shortest possible, and what the rows left out miss is returned.
 The condition of A enters once, not squared as in G M⁻¹Gᵀ.
 
-Public names: RANK_TOLERANCE, dot, largest, cholesky, forward_solve, backward_solve, pivoted_qr,
-solve_rows, shortest, saddle, saddle_area.
+Public names: RANK_TOLERANCE, NOISE, dot, largest, cholesky, forward_solve, backward_solve,
+pivoted_qr, solve_rows, shortest, saddle, saddle_area.
 
 Source: GVL13 §5.4.2 (QR with column pivoting), §5.5.7 (minimum-norm solution).
 """
@@ -21,6 +21,9 @@ from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
 RANK_TOLERANCE = 1e-9
 """A row whose part independent of the others is below this (they have length 1) is redundant."""
+
+NOISE = 1e-13
+"""A row shorter than this part of the longest one is rounding, and asks nothing."""
 
 TINY = 1e-300
 VANISHING = 1e-12  # a row shorter than this beside the longest is rounding, not a constraint
@@ -215,8 +218,8 @@ def metric(nv: i64, nc: i64, M: ptr, G: ptr, L: ptr) -> f64:
 
 @loop
 def scaled_rows(nv: i64, nc: i64, G: ptr, L: ptr, A: ptr, scale: ptr) -> None:
-    """Rows of A = scale_k L⁻¹ G_kᵀ, of length 1; 0 where the row is rounding beside the others."""
-    longest = TINY
+    """Rows of A = scale_k L⁻¹ G_kᵀ, of length 1; 0 where only rounding is left of a row."""
+    longest = 0.0
     for k in range(nc):
         row = at(A, k * nv)
         for i in range(nv):
@@ -225,10 +228,10 @@ def scaled_rows(nv: i64, nc: i64, G: ptr, L: ptr, A: ptr, scale: ptr) -> None:
         scale[k] = sqrt(dot(nv, row, row))
         longest = max(longest, scale[k])
     for k in range(nc):
-        is_row = scale[k] > VANISHING * longest
-        scale[k] = 1.0 / scale[k] if is_row else 1.0 / longest
+        is_noise = 1 if scale[k] <= NOISE * longest else 0
+        scale[k] = 1.0 if is_noise == 1 else 1.0 / scale[k]
         for i in range(nv):
-            A[k * nv + i] = A[k * nv + i] * scale[k] if is_row else 0.0
+            A[k * nv + i] = 0.0 if is_noise == 1 else A[k * nv + i] * scale[k]
 
 
 @loop

@@ -4,7 +4,7 @@ Where rows of G depend on each other, multipliers λ with Gᵀλ = 0 move nothin
 will. A component of a reaction that changes with one of them is not determined by the motion. Of
 all λ the shortest is taken, in rows scaled to length 1.
 
-Public names: RANK, NOISE, CHANGE, Redundancy, redundancy, accelerations, reactions, multipliers.
+Public names: RANK, CHANGE, Redundancy, redundancy, accelerations, reactions, multipliers.
 
 Source: GVL13 §2.4 (rank and null space by singular values).
 """
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from liaison.numeric import Array
 
-from .dense import saddle_area
+from .dense import NOISE, saddle_area
 from .machine import compiled_loops, map_entry, over_saddles
 from .plan import Plan
 from .series import Series
@@ -27,9 +27,6 @@ from .steps import CONSISTENCY
 
 RANK = 1e-9
 """Singular values of G, its rows scaled to length 1, below this part of the largest are zero."""
-
-NOISE = 1e-13
-"""A row of G shorter than this part of the longest row of the run is rounding: it asks nothing."""
 
 CHANGE = 1e-6
 """A component that changes by more than this part of the largest change is not determined."""
