@@ -237,7 +237,7 @@ class Drawing(random.Random):
         made = [
             lambda: Rolling(self.name(names), a, self.positive(), b, kind),
             lambda: Unilateral(self.name(names), self.formula(symbols)),
-            lambda: Contact(self.name(names), a, b, kind, self.positive(), 0.3, self.positive()),
+            lambda: Contact(self.name(names), a, b, kind, self.positive(), self.positive(), 0.3),
             lambda: Contact(self.name(names), b, a, "point", 0, self.positive()),
         ]
         return [make() for make in self.sample(made, 2)]

@@ -19,6 +19,7 @@ from .lsd_formulas import Where, path_of, value_of
 from .lsd_names import Book, no_such
 from .lsd_nodes import Node, Source
 from .lsd_tokens import Token
+from .lsd_units import PURE, same
 from .lsd_values import Quantity
 
 MAX_NODES = 250_000  # of everything written out
@@ -91,7 +92,8 @@ class _Expansion:
         """The whole number of a bound."""
         value = value_of(self.written(node, meaning), self.book, Where("bound"))
         number = value.value if isinstance(value, Quantity) else None
-        if not isinstance(number, Fraction) or number.denominator != 1:
+        pure = isinstance(value, Quantity) and (value.bare or same(value.dimension, PURE))
+        if not pure or not isinstance(number, Fraction) or number.denominator != 1:
             raise TextError(
                 "a repetition goes from one whole number to another.", place=self.source.at(node)
             )

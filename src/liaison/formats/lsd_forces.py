@@ -137,7 +137,13 @@ def coordinate_of(node: Node, book: Book) -> str:
     known = [name for name in book.labels if not name.endswith("'")]
     if path in book.joints:
         known = list(book.joints[path].coordinates)
-    raise no_such("coordinate", path or "this formula", known, book.source.at(node))
+    if not path:
+        raise TextError(
+            "a coordinate stands here, not a formula.",
+            place=book.source.at(node),
+            hint="What holds between several coordinates is said with 'require'.",
+        )
+    raise no_such("coordinate", path, known, book.source.at(node))
 
 
 def force_of(

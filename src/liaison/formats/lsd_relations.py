@@ -52,7 +52,13 @@ class _Told:
 
     def pair(self, *keys: str) -> tuple[Any, Any]:
         """The two numbers of the first key that is given: radii, or numbers of teeth."""
-        key = next((key for key in keys if self.keys.get(key) is not None), keys[0])
+        given = [key for key in keys if self.keys.get(key) is not None]
+        if len(given) > 1:
+            said = (
+                f"{self.kind} {self.name!r} gives both {given[0]!r} and {given[1]!r}; one will do."
+            )
+            raise TextError(said, place=self.book.source.at(self.keys.need(given[1], self.place)))
+        key = given[0] if given else keys[0]
         node = self.keys.need(key, self.place)
         value = value_of(node, self.book, Where(f"{self.name}.{key}"))
         if not isinstance(value, Vector) or len(value.items) != 2:

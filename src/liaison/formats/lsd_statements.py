@@ -248,8 +248,9 @@ class Statements:
         what = f"relation {name!r}"
         a, b = self.quantity(left, name, what), self.quantity(right, name, what)
         if not (a.bare or b.bare or same(a.dimension, b.dimension)):
+            verb = "equates" if node.kind == "require" else "compares"
             raise TextError(
-                f"{what} equates {spelled(a.dimension)} with {spelled(b.dimension)}.",
+                f"{what} {verb} {spelled(a.dimension)} with {spelled(b.dimension)}.",
                 place=self.book.source.at(left),
             )
         formula = as_expr(a.value) - as_expr(b.value)

@@ -182,7 +182,11 @@ def _in_words(error: Refused | TooDeep, source: Source) -> LiaisonError:
     word, expected = error.token, error.expected
     if word.kind == "?":
         said = f"the character {str(word)!r} is not part of the language."
-        return TextError(said, place=source.place(word.line, word.column))
+        turned = word in "<>"
+        hint = (
+            "Write 'a <= b' for a relation of one side, the smaller side first." if turned else ""
+        )
+        return TextError(said, place=source.place(word.line, word.column), hint=hint)
     before = _before(word, source)
     found, place = f"{str(word)!r} does not fit here", source.of(word)
     if word.kind == "$END":
@@ -236,6 +240,7 @@ def _guess(found: str, before: str, expected: set[str]) -> str:
         near = difflib.get_close_matches(found, [*DIRECTIONS, *ACTIONS], n=1)
     if not near and previous and "LET" not in expected:
         near = difflib.get_close_matches(previous[1], STARTERS, n=1)
+        near = [] if previous[1] in STARTERS else near
     if near:
         return f"Did you mean {near[0]!r}?"
     if found.isidentifier() and "COMMA" in expected:

@@ -10,6 +10,7 @@ Public names: OneSided, Unilateral, Contact.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place
@@ -65,6 +66,15 @@ class Contact(OneSided):
             raise ModelError(
                 f"contact '{self.name}' is of a {self.kind!r}; it must be of a "
                 f"{', '.join(CONTACT_KINDS[:-1])} or {CONTACT_KINDS[-1]}.",
+                place=self.place,
+            )
+        if self.first.body == self.second.body:
+            said = f"contact '{self.name}' is of body '{self.first.body}' with itself."
+            raise ModelError(said, place=self.place)
+        if isinstance(self.restitution, int | float | Fraction) and self.restitution > 1:
+            raise ModelError(
+                f"the restitution of contact '{self.name}' is {float(self.restitution):g}; above 1 "
+                "an impact would give energy.",
                 place=self.place,
             )
 
