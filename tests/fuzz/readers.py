@@ -43,7 +43,8 @@ def seeds(kind: str) -> list[str]:
     tests = _texts("tests/doors/*.py")
     if kind == "lsd":
         blocks = _found(r"```lsd ?\w*\n(.*?)```", _texts("docs/*.md"))
-        return _texts("examples/*.lsd") + blocks + _found(r'"((?:let|for|join) [^"\n]+)"', tests)
+        more = _texts("examples/*.lsd") + _texts("tests/doors/refused/*.lsd")
+        return more + blocks + _found(r'"((?:let|for|join) [^"\n]+)"', tests)
     if kind == "urdf":
         return _texts("examples/*.urdf") + _found(r"<robot.*?</robot>", tests)
     return [MJCF, *_found(r"<mujoco.*?</mujoco>", tests)]
@@ -77,7 +78,7 @@ def mutator(pool: list[str]):
 def change(words: list[str], pool: list[str], chance: random.Random) -> None:
     """One change of a list of words, in place."""
     i, j = sorted(chance.randrange(len(words)) for _ in range(2))
-    way = chance.randrange(6)
+    way = chance.randrange(7)
     if way == 0:
         del words[i : i + chance.randint(1, 4)]
     elif way == 1:
@@ -88,6 +89,8 @@ def change(words: list[str], pool: list[str], chance: random.Random) -> None:
         words[i] = chance.choice(pool)
     elif way == 4:
         words[i:i] = [chance.choice(pool)]
+    elif way == 5:
+        words[i:i] = words[i : i + chance.randint(1, 6)] * chance.randint(2, 150)  # nesting
     else:
         at = chance.randrange(len(pool))
         words[i:i] = pool[at : at + chance.randint(2, 60)]
