@@ -8,6 +8,7 @@ Public names: Marker, Measure, Distance, Angle, Coordinate.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, final
 
 from liaison.errors import ModelError, Place
@@ -39,10 +40,12 @@ class Marker:
         )
         object.__setattr__(self, "R", matrix(self.R, f"the rotation {whose}", self.place))
         object.__setattr__(self, "p", triple(self.p, f"the position {whose}", self.place))
-        entries = [number(x) for row in self.R for x in row]
-        if None in entries or self.R == UPRIGHT:
+        if self.R == UPRIGHT:
             return
-        defect = rotation_defect(array(entries).reshape(3, 3))
+        entries = [number(x) for row in self.R for x in row]
+        if None in entries:
+            return
+        defect = _defect(tuple(entries))
         if defect > ROTATION_TOLERANCE:
             raise ModelError(
                 f"the rotation {whose} is no rotation: RᵀR differs from 1 by {defect:.1e}, or it "
@@ -126,3 +129,9 @@ class Coordinate(Measure):
 
     def labels(self) -> tuple[str, ...]:
         return (self.label,)
+
+
+@lru_cache(maxsize=1000)
+def _defect(entries: tuple[Any, ...]) -> float:
+    """How far nine numbers are from a rotation; many markers are turned alike."""
+    return rotation_defect(array(entries).reshape(3, 3))

@@ -94,8 +94,13 @@ def _plain(x: Expr) -> Scalar:
     return x.value if is_number and math.isfinite(x.value) else x  # type: ignore[return-value]
 
 
+_EXACT = frozenset({int, Fraction})
+
+
 def triple(x: Any, what: str, place: Place | None = None) -> Triple:
     """Three scalars."""
+    if type(x) is tuple and len(x) == 3 and _EXACT.issuperset(map(type, x)):
+        return x
     entries = _entries(x, what, place)
     if len(entries) != 3:
         raise ModelError(

@@ -102,7 +102,10 @@ def dot(a: Iterable[Any], b: Iterable[Any]) -> Any:
     """Σ aᵢ bᵢ without the terms that are zero."""
     total: Any = 0
     for x, y in zip(a, b, strict=True):
-        total = plus(total, times(x, y))
+        if x.__class__ is Expr or y.__class__ is Expr or total.__class__ is Expr:
+            total = plus(total, times(x, y))
+        else:
+            total = total + x * y
     return total
 
 

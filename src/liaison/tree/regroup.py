@@ -25,6 +25,8 @@ def merged(tree: Tree) -> Tree:
     Coordinates and closures keep their places. Used where reactions inside a welded group are
     not asked for.
     """
+    if all(node.joint.type.nv for node in tree.nodes):
+        return tree
     place: dict[int, tuple[int, Transform]] = {GROUND: (GROUND, identity())}
     nodes: list[Node] = []
     for i, node in enumerate(tree.nodes):
