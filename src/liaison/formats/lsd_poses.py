@@ -31,17 +31,22 @@ def exactly(rows: Any) -> Array:
 
 def joined(R: Array, p: Array, S: Array, s: Array) -> tuple[Array, Array]:
     """The pose (R, p) and behind it the pose (S, s)."""
-    turn = S if _is_upright(R) else R if _is_upright(S) else product(R, S)
+    upright = _is_upright(R)
+    turn = S if upright else R if _is_upright(S) else product(R, S)
     if all(is_zero(x) for x in s):
         return turn, p
-    step = s if _is_upright(R) else product(R, s)
+    step = s if upright else product(R, s)
     if all(is_zero(x) for x in p):
         return turn, vector(step)
     return turn, vector(plus(a, b) for a, b in zip(p, step, strict=True))
 
 
+_UPRIGHT = (1, 0, 0, 0, 1, 0, 0, 0, 1)
+
+
 def _is_upright(R: Array) -> bool:
-    return all(a is b or is_zero(a - b) for a, b in zip(R.flat, identity().flat, strict=True))
+    entries = R.ravel().tolist()
+    return all(a is b or is_zero(a - b) for a, b in zip(entries, _UPRIGHT, strict=True))
 
 
 def as_pose(value: Value) -> Pose:
