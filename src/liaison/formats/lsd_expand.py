@@ -80,6 +80,8 @@ class _Expansion:
         if last - first >= MAX_TURNS:
             at = self.source.at(high)
             raise TextError(f"this repeats more than {MAX_TURNS} times.", place=at)
+        if self.nodes + (last - first + 1) * sum(map(_terms, block.parts)) > MAX_NODES:
+            raise self.too_many(statement)
         for turn in range(first, last + 1):
             self.count(statement)
             number = Node("number", (name.moved(str(turn)),), name.line, name.column, len(name), 1)
@@ -203,10 +205,12 @@ class _Expansion:
         """One more term; refuses what would never end."""
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            raise TextError(
-                f"repetitions and instances make more than {MAX_NODES} terms.",
-                place=self.source.at(node),
-            )
+            raise self.too_many(node)
+
+    def too_many(self, node: Node) -> TextError:
+        """More terms than everything written out may have."""
+        said = f"repetitions and instances make more than {MAX_NODES} terms."
+        return TextError(said, place=self.source.at(node))
 
     def indexed(self, node: Node, meaning: Meaning) -> Node:
         """A name with an index; what is computed, such as b[i-1], as one number."""
@@ -219,6 +223,16 @@ class _Expansion:
             except LiaisonError:
                 return node  # it depends on more than numbers
         return _meant(node, meaning, path_of(node) or "")
+
+
+def _terms(node: Node) -> int:
+    """How many terms a statement has, repetitions between plain numbers written out."""
+    inner = 1 + sum(_terms(part) for part in node.parts if type(part) is Node)
+    if node.kind != "for" or {node.parts[2].kind, node.parts[3].kind} != {"number"}:
+        return inner
+    low, high = (_first_word(part) for part in node.parts[2:4])
+    turns = int(high) - int(low) + 1 if low.isdecimal() and high.isdecimal() else 0
+    return inner + max(0, turns) * sum(map(_terms, node.parts[4].parts))
 
 
 def _meant(node: Node, meaning: Meaning, name: str) -> Node:
