@@ -42,15 +42,18 @@ class Controller:
     function: Control
 
     def value(self, t: float, state: State) -> float:
-        """What the function says now; refuses what is no finite number."""
-        found = float(self.function(t, state))
+        """What the function says now; refuses what is no finite number, or an error of its own."""
+        try:
+            found = float(self.function(t, state))
+        except Exception as fault:
+            raise self._failure(f"raised {type(fault).__name__}: {fault}", t) from fault
         if not math.isfinite(found):
-            raise SimulationError(
-                f"the controller of input {self.name!r} gave {found} at t = {t:g} s.",
-                status="controller failed",
-                t=t,
-            )
+            raise self._failure(f"gave {found}", t)
         return found
+
+    def _failure(self, what: str, t: float) -> SimulationError:
+        message = f"the controller of input {self.name!r} {what} at t = {t:g} s."
+        return SimulationError(message, status="controller failed", t=t)
 
 
 @final

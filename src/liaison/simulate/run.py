@@ -219,6 +219,7 @@ class Run:
         on_failure: str = "raise",
     ) -> Trajectory:
         """Goes on to the end, and returns the trajectory; see `simulate`."""
+        cause: BaseException | None = None
         try:
             ended = self._to_the_end(time_limit, progress)
             outcome = outcome_of(self.plan, self.arrays, self.status, ended)
@@ -226,6 +227,7 @@ class Run:
             outcome = outcome_of(self.plan, self.arrays, self.status, INTERRUPTED)
         except SimulationError as refusal:
             outcome = Outcome(FAILED, refusal.message, refusal.hint, refusal.status)
+            cause = refusal.__cause__
         found = self.trajectory(series, outcome)
         outcome = outcome if outcome.is_failure else gap(found.t, found.series) or outcome
         if outcome.is_failure and on_failure == "raise":
@@ -235,7 +237,7 @@ class Run:
                 t=self.t,
                 trajectory=found,
                 hint=outcome.hint,
-            )
+            ) from cause
         return found
 
     def _to_the_end(
