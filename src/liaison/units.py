@@ -67,7 +67,7 @@ def _units() -> dict[str, Unit]:
         ("m", "1", length), ("mm", "1/1000", length), ("cm", "1/100", length),
         ("km", "1000", length), ("um", "1/1000000", length), ("inch", "254/10000", length),
         ("ft", "3048/10000", length),
-        ("kg", "1", mass), ("g", "1/1000", mass), ("t", "1000", mass),
+        ("kg", "1", mass), ("g", "1/1000", mass), ("tonne", "1000", mass),
         ("lb", "45359237/100000000", mass),
         ("s", "1", time), ("ms", "1/1000", time), ("min", "60", time), ("h", "3600", time),
         ("rad", "1", angle), ("mrad", "1/1000", angle),

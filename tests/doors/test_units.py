@@ -75,3 +75,13 @@ def test_turns_and_radians_are_converted_where_a_turn_is_said(line, value):
 
     output = read(WHEEL.format(line)).outputs[0]
     assert float(floats(output.formula, {"f": 3.0})) == pytest.approx(value, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("tight", "wide"),
+    [("2 rad/s*t", "2 rad/s * t"), ("15 deg*sin(2 rad/s*t)", "15 deg * sin(2 rad/s * t)"),
+     ("3 rad*A/(2 rad)", "3 rad * A / (2 rad)")],
+)  # fmt: skip
+def test_a_product_needs_no_blanks_behind_a_unit(tight, wide):
+    read_tight = read(WHEEL.format(f"output x = {tight} ;"))
+    assert read_tight.outputs == read(WHEEL.format(f"output x = {wide} ;")).outputs

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 
+from liaison.units import UNITS
+
 STARTERS = (
     "let", "join", "apply", "parameter", "input", "start", "output", "event", "law", "impose",
     "require", "couple", "contact", "for", "mechanism", "include",
@@ -82,8 +84,9 @@ def _scan(line: str, number: int, found: list[Token]) -> None:
         if previous in _BEFORE_UNIT:
             unit = _UNIT_PIECE.match(line, position)
             if unit is not None and unit[1] not in _NO_UNITS:
-                found.append(token(unit[1], "UNIT", number, unit.start(1) + 1))
-                previous, position = "UNIT", unit.end()
+                text = _units_of(unit[1])
+                found.append(token(text, "UNIT", number, unit.start(1) + 1))
+                previous, position = "UNIT", unit.start(1) + len(text)
                 continue
         piece = _PIECE.match(line, position)
         if piece is None:
@@ -97,6 +100,18 @@ def _scan(line: str, number: int, found: list[Token]) -> None:
             previous = _kind(kind, text)
             found.append(token(text, previous, number, position + 1))
         position = piece.end()
+
+
+def _units_of(text: str) -> str:
+    """The leading factors that are unit words: of `rad/s*sin` that is `rad/s`.
+
+    The first is taken for one in any case, so that a misspelt unit is told as such.
+    """
+    factors = re.split(r"(?=[*/])", text)
+    known = 1
+    while known < len(factors) and factors[known][1:].partition("^")[0] in UNITS:
+        known += 1
+    return "".join(factors[:known])
 
 
 def _kind(kind: str, text: str) -> str:
