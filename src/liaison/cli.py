@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from liaison.cli_derive import derive
 from liaison.cli_options import (
     Atol,
     Debug,
@@ -35,7 +36,7 @@ from liaison.cli_options import (
     printed,
     written,
 )
-from liaison.cli_print import build, derive, format_
+from liaison.cli_print import build, format_
 from liaison.errors import LiaisonError, ModelError, NamingError, SimulationError
 
 if TYPE_CHECKING:

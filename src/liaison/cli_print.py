@@ -1,13 +1,13 @@
-"""The verbs that print or write a mechanism and its equations: format, derive, build.
+"""The verbs that write a mechanism or its equations as files: format, build.
 
-Public names: format_, derive, build.
+Public names: format_, build.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -46,35 +46,6 @@ def format_(
         print(f"note: {note}", file=sys.stderr)
     facts = {"text": text, "notes": list(found.notes)} | written(out=out)
     printed(facts, f"{out}: written" if out else text.rstrip("\n"), as_json)
-
-
-def derive(
-    file: Model,
-    formalism: Annotated[
-        str, typer.Option(help="newton_euler, lagrange or maximal.")
-    ] = "newton_euler",
-    form: Annotated[str, typer.Option("--format", help="text, latex or c.")] = "text",
-    values: Values = None,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Print the equations of motion: as text, as LaTeX, or as C99."""
-    from liaison import cli_forms, corridor
-    from liaison.cli_values import asked, check_word
-    from liaison.equations import FORMALISMS
-    from liaison.program.lower import lower
-
-    check_word("--formalism", formalism, FORMALISMS)
-    check_word("--format", form, cli_forms.FORMS)
-    mechanism = asked(file, values).mechanism
-    equations = corridor.derive(mechanism, formalism, exact=form != "c")
-    text = cli_forms.FORMS[form](equations)
-    sizes = {name: len(labels) for name, labels in equations.labels.items()}
-    facts: dict[str, Any] = {"formalism": formalism, "format": form, "sizes": sizes}
-    facts |= {"arrays": cli_forms.arrays(equations), "text": text}
-    if form == "c":
-        facts["entries"] = cli_forms.entries(lower(equations))
-    printed(facts, text, as_json)
 
 
 def build(
