@@ -133,6 +133,14 @@ class Reports(Protocol):
         """Joint -> wrench on its successor (moment, force), in M's axes at M, of v̇ and λ."""
 
     @property
+    def motions(self) -> Mapping[str, tuple[Expr, ...]]:
+        """Body -> ω, v, ω̇, v̇ of its frame, in the ground's axes, of v̇."""
+
+    @property
+    def markers(self) -> Mapping[str, tuple[Expr, ...]]:
+        """Joint -> R_WM row by row (9), p_WM (3), of the marker its reaction is told in."""
+
+    @property
     def self_stress(self) -> Mapping[str, tuple[Expr, ...]]:
         """The part of `reactions` that multipliers alone cause, of the symbols `stress`."""
 

@@ -16,6 +16,7 @@ from liaison.spatial.plucker import act_force, act_force_inverse, apply_inertia
 from liaison.tree import GROUND, Kinematics, Push, Row, marker_motion
 from liaison.units import Label
 
+from .motions import body_motions, joint_markers
 from .recursion import carried_wrenches, required_wrenches
 from .setting import Setting
 
@@ -45,6 +46,16 @@ class TreeReports:
             R, p = product(frame.R, R_NB), frame.p + product(frame.R, p_NB)
             found[body.name] = tuple(as_expr(x) for x in [*R.flat, *p])
         return MappingProxyType(found)
+
+    @cached_property
+    def motions(self) -> Mapping[str, tuple[Expr, ...]]:
+        """Body -> ω, v, ω̇, v̇ of its frame, in the ground's axes, of v̇."""
+        return MappingProxyType(body_motions(self.setting))
+
+    @cached_property
+    def markers(self) -> Mapping[str, tuple[Expr, ...]]:
+        """Joint -> R_WM row by row (9), p_WM (3), of the marker its reaction is told in."""
+        return MappingProxyType(joint_markers(self.setting, tuple(self.reactions)))
 
     @cached_property
     def energy(self) -> tuple[Expr, Expr]:

@@ -45,7 +45,8 @@ def lower(equations: Equations) -> Program:
         forward, rate, inverse, mass_matrix, bias, applied, closure, terms, correct_q, correct_v,
         retract, difference, energy, momentum, poses, reactions, outputs, events; and, where asked
         for by name, d_inverse, d_inverse_p, d_forward, d_forward_p (see derivatives.py) and
-        h_inverse (see curvature.py), and self_stress (what multipliers alone cause in joints).
+        h_inverse (see curvature.py), self_stress (what multipliers alone cause in joints), motions
+        (of bodies, x = v̇) and markers (poses of joints).
     """
     made = _Lowering(equations)
     symbols = equations.symbols
@@ -176,7 +177,9 @@ class _Lowering:
         reports = self.equations.reports
         first = derivative_makers(self.equations, lambda: self.factored, lambda: self.solution)
         stress: dict[str, Callable[[], Blocks]] = {
-            "self_stress": lambda: list(reports.self_stress.items())
+            "self_stress": lambda: list(reports.self_stress.items()),
+            "motions": lambda: list(reports.motions.items()),
+            "markers": lambda: list(reports.markers.items()),
         }
         return first | curvature_makers(self.equations) | stress
 

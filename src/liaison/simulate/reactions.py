@@ -4,7 +4,8 @@ Where rows of G depend on each other, multipliers λ with Gᵀλ = 0 move nothin
 will. A component of a reaction that changes with one of them is not determined by the motion. Of
 all λ the shortest is taken, in rows scaled to length 1.
 
-Public names: RANK, CHANGE, Redundancy, redundancy, accelerations, reactions, multipliers.
+Public names: RANK, CHANGE, Redundancy, redundancy, accelerations, reactions, multipliers,
+joint_accelerations, motions.
 
 Source: GVL13 §2.4 (rank and null space by singular values).
 """
@@ -32,6 +33,10 @@ CHANGE = 1e-6
 """A component that changes by more than this part of the largest change is not determined."""
 
 COMPONENTS = ("Mx", "My", "Mz", "Fx", "Fy", "Fz")
+UNITS = ("Nm",) * 3 + ("N",) * 3
+
+MOTIONS = tuple(f"{x}{end}" for end in ("", "'") for x in ("wx", "wy", "wz", "vx", "vy", "vz"))
+MOTION_UNITS = ("rad/s",) * 3 + ("m/s",) * 3 + ("rad/s2",) * 3 + ("m/s2",) * 3
 
 
 @final
@@ -109,7 +114,7 @@ def reactions(plan: Plan, rows: Array) -> Series:
     mask = _undetermined(plan, rows, loose)
     return Series(
         values.reshape(shape),
-        ("Nm",) * 3 + ("N",) * 3,
+        UNITS,
         {"joint": joints, "component": COMPONENTS},
         None if mask is None else mask.reshape(shape),
     )
@@ -122,6 +127,23 @@ def multipliers(plan: Plan, rows: Array) -> Series:
     units, names = tuple(x.unit for x in labels), tuple(x.name for x in labels)
     mask = np.any(_changes(loose.directions), axis=2) if loose.directions.shape[2] else None
     return Series(lam, units, {"row": names}, mask)
+
+
+def joint_accelerations(plan: Plan, rows: Array) -> Series:
+    """v̇ by label: the rate of every velocity."""
+    vdot = accelerations(plan, rows, redundancy(plan, rows))[:, : plan.size("nv")]
+    labels = plan.program.labels["v"]
+    units, names = tuple(f"{x.unit}2" for x in labels), tuple(f"{x.name}'" for x in labels)
+    return Series(vdot, units, {"acceleration": names})
+
+
+def motions(plan: Plan, rows: Array) -> Series:
+    """ω, v, ω̇, v̇ of every body's frame, in the ground's axes."""
+    x = accelerations(plan, rows, redundancy(plan, rows))
+    values = map_entry(plan.kernel, "motions", rows, plan.parameters, x)
+    bodies = tuple(name for name, _ in plan.program.entry("motions").layout)
+    shape = (len(rows), len(bodies), 12)
+    return Series(values.reshape(shape), MOTION_UNITS, {"body": bodies, "motion": MOTIONS})
 
 
 def _undetermined(plan: Plan, rows: Array, loose: Redundancy) -> NDArray[np.bool_] | None:

@@ -19,7 +19,8 @@ from .layout import Arrays
 from .machine import map_entry
 from .outcome import Outcome, gap
 from .plan import Plan
-from .reactions import multipliers, reactions
+from .reactions import joint_accelerations, motions, multipliers, reactions
+from .series import POSE_AXES, POSE_UNITS
 from .trajectory import (
     STOPPED,
     EventRecord,
@@ -115,8 +116,11 @@ def series_of(plan: Plan, rows: Array, names: Sequence[str]) -> dict[str, Series
     """Series at the recorded states; a name that the program lacks is left out unless unknown."""
     kernel, p = plan.kernel, plan.parameters
     wanted = [name for name in names if _is_there(plan, name)]
+    if "reactions" in wanted and "markers" not in wanted:
+        wanted.append("markers")
     if hasattr(kernel, "compile") and wanted:
-        kernel.compile(*({*wanted} - {"lam"}), *(["forward"] if {*wanted} & FORWARD.keys() else []))
+        own = {*wanted} - {"lam", "accelerations"}
+        kernel.compile(*own, *(["forward"] if {*wanted} & FORWARD.keys() else []))
     found: dict[str, Series] = {}
     for name in wanted:
         if name in FORWARD:
@@ -134,6 +138,8 @@ def _is_there(plan: Plan, name: str) -> bool:
         raise NamingError.unknown("series", name, known)
     if name in ("closure", "lam"):
         return plan.size("nc") > 0
+    if name == "accelerations":
+        return "forward" in plan.program.entries
     return name in plan.program.entries and plan.kernel.out_size(name) > 0
 
 
@@ -153,9 +159,19 @@ def _outputs(kernel: Kernel, out: Array) -> Series:
 
 def _poses(kernel: Kernel, out: Array) -> Series:
     bodies = _layout(kernel, "poses")
-    table = out.reshape(len(out), len(bodies), 12)
+    return Series.of_poses(_as_poses(out, len(bodies)), bodies)
+
+
+def _markers(kernel: Kernel, out: Array) -> Series:
+    joints = _layout(kernel, "markers")
+    return Series(_as_poses(out, len(joints)), POSE_UNITS, {"joint": joints, **POSE_AXES})
+
+
+def _as_poses(out: Array, count: int) -> Array:
+    """[R | p], shape (n, count, 3, 4), from R row by row and p."""
+    table = out.reshape(len(out), count, 12)
     R, p = table[:, :, :9].reshape(len(out), -1, 3, 3), table[:, :, 9:, None]
-    return Series.of_poses(np.concatenate([R, p], axis=3), bodies)
+    return np.concatenate([R, p], axis=3)
 
 
 def _momentum(kernel: Kernel, out: Array) -> Series:
@@ -170,7 +186,13 @@ def _residuals(plan: Plan, out: Array) -> dict[str, Series]:
     return {name: Series(np.max(np.abs(x), axis=1, initial=0.0)) for name, x in parts.items()}
 
 
-FORWARD = {"reactions": reactions, "lam": multipliers}
+FORWARD = {
+    "reactions": reactions, "lam": multipliers, "motions": motions,
+    "accelerations": joint_accelerations,
+}  # fmt: skip
 """Series that need the accelerations and multipliers."""
 
-SHAPES = {"energy": _energy, "outputs": _outputs, "poses": _poses, "momentum": _momentum}
+SHAPES = {
+    "energy": _energy, "outputs": _outputs, "poses": _poses, "momentum": _momentum,
+    "markers": _markers,
+}  # fmt: skip

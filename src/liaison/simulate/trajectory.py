@@ -9,8 +9,6 @@ Public names: Trajectory, Series, EventRecord, load, DONE, STOPPED, INTERRUPTED,
 from __future__ import annotations
 
 import csv
-import html
-import itertools
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -26,7 +24,9 @@ from liaison.units import Label
 
 from . import resampling
 from .files import Variable, plain, read_netcdf, whole_file, write_netcdf
+from .notebook import html_table
 from .series import Array, EventRecord, Series, as_series, frozen
+from .wrenches import Point, reaction
 
 __all__ = [
     "DONE", "FAILED", "INTERRUPTED", "STOPPED", "TIME_LIMIT", "EventRecord", "Series", "Trajectory",
@@ -38,6 +38,8 @@ STOPPED = "stopped"  # an event or a stop condition ended it, as asked
 INTERRUPTED = "interrupted"  # Ctrl-C
 TIME_LIMIT = "time limit"  # the wall clock ran out
 FAILED = "failed"  # it could not go on
+
+POSES = ("poses.", "markers.")  # columns shown only where they are asked for
 
 
 @final
@@ -138,7 +140,7 @@ class Trajectory:
         """Columns by label or pattern ("A*", "energy.*"); without any, all but the poses."""
         known = self._columns()
         if not patterns:
-            return {x: column for x, column in known.items() if not x.startswith("poses.")}
+            return {x: column for x, column in known.items() if not x.startswith(POSES)}
         chosen: dict[str, tuple[Label, Array]] = {}
         for pattern in patterns:
             found = [pattern] if pattern in known else _matching(pattern, known, self.series)
@@ -159,9 +161,21 @@ class Trajectory:
         known = self._columns()
         if label in known:
             return known[label]
-        if f"outputs.{label}" in known:
-            return known[f"outputs.{label}"]
+        for name in ("outputs", "accelerations"):
+            if f"{name}.{label}" in known:
+                return known[f"{name}.{label}"]
         raise NamingError.unknown("label", label, ["t", *known, *self.series])
+
+    def reaction(
+        self,
+        joint: str,
+        *,
+        frame: str | None = None,
+        at: Point | None = None,
+        on: str = "successor",
+    ) -> Series:
+        """Moment and force of a joint, in any axes, at any point; see `wrenches.reaction`."""
+        return reaction(self.series, joint, frame=frame, at=at, on=on)
 
     # at other times, against another run
 
@@ -253,15 +267,7 @@ class Trajectory:
 
     def _repr_html_(self) -> str:
         """A compact table for notebooks."""
-        rows = [_html_row(label, x) for label, x in itertools.islice(self.columns().values(), 24)]
-        more = max(0, len(self.columns()) - len(rows))
-        foot = f"<p>and {more} more: see <code>columns()</code></p>" if more else ""
-        heads = "".join(f"<th>{x}</th>" for x in ("label", "unit", "first", "last", "min", "max"))
-        note = f"<p>{html.escape(self.message)}</p>" if self.message else ""
-        return (
-            f"<div><p><b>{html.escape(str(self))}</b></p>{note}<table><thead><tr>{heads}</tr>"
-            f"</thead><tbody>{''.join(rows)}</tbody></table>{foot}</div>"
-        )
+        return html_table(str(self), self.message, self.columns())
 
 
 def load(path: str | os.PathLike[str]) -> Trajectory:
@@ -390,11 +396,4 @@ def _matching(pattern: str, known: Iterable[str], series: Mapping[str, Series]) 
     if pattern in series:
         return [x for x in known if x == pattern or x.startswith(f"{pattern}.")]
     found = [x for x in known if fnmatchcase(x, pattern)]
-    return found if pattern.startswith("poses") else [x for x in found if x[:6] != "poses."]
-
-
-def _html_row(label: Label, x: Array) -> str:
-    finite = x[np.isfinite(x)]
-    ends = [x[0], x[-1], *((finite.min(), finite.max()) if len(finite) else (np.nan, np.nan))]
-    cells = "".join(f"<td>{value:.6g}</td>" for value in ends)
-    return f"<tr><td>{html.escape(label.name)}</td><td>{html.escape(label.unit)}</td>{cells}</tr>"
+    return found if pattern.startswith(POSES) else [x for x in found if not x.startswith(POSES)]
