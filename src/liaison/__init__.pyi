@@ -1,9 +1,11 @@
 """The public names, for type checkers and editors; `__init__.py` loads them lazily."""
 
+from liaison.analyse import Reduction as Reduction
 from liaison.corridor import check as check
 from liaison.corridor import compile as compile
 from liaison.corridor import derive as derive
 from liaison.corridor import mobility as mobility
+from liaison.corridor import reduce as reduce
 from liaison.corridor import simulate as simulate
 from liaison.corridor import stepper as stepper
 from liaison.corridor import with_starts as with_starts

@@ -3,17 +3,19 @@
 A mechanism may be given as such or as the path of its text. Deriving makes many small objects that
 form no cycles, so these verbs run with the garbage collector paused.
 
-Public names: with_values, with_starts, check, derive, compile, mobility, simulate,
+Public names: with_values, with_starts, check, derive, reduce, compile, mobility, simulate,
 stepper.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from liaison.analyse.reduce import Reduction
+from liaison.analyse.reduce import reduce as reduced
 from liaison.equations import FORMALISMS, Equations, newton_euler
 from liaison.errors import ModelError, NamingError
 from liaison.expr import collector_paused
@@ -97,6 +99,26 @@ def derive(
         formalism = FORMALISMS[formalism]
     with collector_paused():
         return formalism(span(_mechanism(given), exact=exact))
+
+
+def reduce(
+    given: Given | Tree,
+    independent: Sequence[str] = (),
+    *,
+    at: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Reduction:
+    """The equations of motion in as many velocities as there are freedoms, without multipliers.
+
+    Args:
+        given: a mechanism, the path of its text, or a tree.
+        independent: coordinates whose velocities are the unknowns; chosen if not given.
+        at: positions and rates by label instead of its own starts [m, rad].
+        **options: of `mobility`: order, primes, seed.
+    """
+    mechanism = given.mechanism if isinstance(given, Tree) else _mechanism(given)
+    with collector_paused():
+        return reduced(mechanism, independent, at=at, **options)
 
 
 def compile(given: Given, formalism: str | Formalism = newton_euler) -> Kernel:

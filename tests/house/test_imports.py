@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "equations": "expr algebra spatial model tree",
     "program": "expr algebra equations",
     "simulate": "numeric program",
-    "analyse": "numeric expr equations program simulate",
+    "analyse": "numeric expr spatial model tree mobility equations program simulate",
     "view": "model simulate",
     "sweep": "simulate",
 }

@@ -23,6 +23,7 @@ from .newton_euler import newton_euler
 from .statement import Line, statement
 from .sweep_recursions import Recursion, Sweep
 from .sweeps import Sweeps, sweeps
+from .transform import Reduced, reduced, transformed
 
 FORMALISMS: Mapping[str, Callable[[Tree], Equations]] = MappingProxyType(
     {"newton_euler": newton_euler, "lagrange": lagrange, "maximal": maximal}
@@ -41,6 +42,7 @@ __all__ = [
     "Kinematic",
     "Line",
     "Recursion",
+    "Reduced",
     "Reports",
     "Sweep",
     "Sweeps",
@@ -48,6 +50,8 @@ __all__ = [
     "lagrange",
     "maximal",
     "newton_euler",
+    "reduced",
     "statement",
     "sweeps",
+    "transformed",
 ]
