@@ -1,0 +1,39 @@
+"""The reference problems that take under two seconds, in `make test`; the others are slow."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+SLOW: set[str] = set()
+
+
+def runner():
+    spec = importlib.util.spec_from_file_location("reference_run", Path(__file__).parent / "run.py")
+    module = importlib.util.module_from_spec(spec)
+    import sys
+
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+RUN = runner()
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=[pytest.mark.slow] * (x in SLOW)) for x in RUN.names()]
+)
+def test_a_reference_problem_is_met(name):
+    failed = [x for x in RUN.outcomes(name) if not x.passes]
+    assert not failed, "\n".join(
+        f"{x.check}: {x.error:.1e} > {x.tolerance:.0e}, {x.worst}" for x in failed
+    )
+
+
+def test_every_model_has_a_problem(examples):
+    import json
+
+    used = {json.loads(p.read_text()).get("model") for p in RUN.PROBLEMS.glob("*.json")}
+    models = {p.name for p in (examples / "reference").glob("*.lsd") if "adams_" not in p.name}
+    assert models <= used
