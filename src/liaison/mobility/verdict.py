@@ -8,6 +8,7 @@ Source: docs/theory/mobility.md; FUL98 example 8.4.6 for the orders that prove.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from random import Random
 from typing import final
 
@@ -16,9 +17,12 @@ from .obstruction import Branch, branches, deflation, hessians, upper_bound
 from .rings import Field, Series
 from .screws import LoopSystem, System
 from .series import Germ
+from .translations import translating_dimension
 
 ORDER = 800
 """Highest order of a series computed for the sake of a proof, unless told otherwise."""
+
+SIDES = "at least {} by counting equations for sides that fold without turning (Krull)"
 
 SCREEN = 10
 """Order at which an obstruction is looked for first."""
@@ -57,6 +61,20 @@ class _Case:
         naive = system.jacobian(Field(system.p), point)
         self.naive = rank([[x % system.p for x in row] for row in naive], system.p)
 
+    @cached_property
+    def least(self) -> int:
+        """What counting equations shows: within groups of motions, or for sides that only fold."""
+        known = max(0, self.system.least_dimension())
+        if isinstance(self.system, LoopSystem):
+            known = max(known, translating_dimension(self.system))
+        return known
+
+    def _reason(self) -> str:
+        """Why the variety has at least that dimension."""
+        if self.least > self.system.least_dimension():
+            return SIDES.format(self.least)
+        return f"at least {self.least} by counting equations (Krull)"
+
     def found(self, low: int, high: int, status: str, proof: str, **facts: object) -> Verdict:
         """The verdict, with the counts it shares with all others."""
         options = {"is_proved": low == high} | facts
@@ -73,8 +91,10 @@ class _Case:
             return self.found(0, 0, "regular", "the Jacobian has full column rank: no motion")
         if germ.dimension == system.least_dimension():
             return self.found(germ.dimension, germ.dimension, "regular", self._full_row_rank())
+        if germ.dimension == self.least:
+            return self.found(germ.dimension, germ.dimension, "regular", SIDES.format(self.least))
         if system.is_first_order:
-            least = max(0, system.least_dimension())
+            least = self.least
             proof = "at most the first-order mobility; some relations are known to first order only"
             return self.found(least, germ.dimension, "undecided", proof)
         stopped = self._obstruction(SCREEN)
@@ -109,9 +129,8 @@ class _Case:
         if bound is not None and order > bound:
             proof = f"a path satisfies every equation to order {order} > {bound} (Bézout)"
             return self.found(d, d, "regular", proof, order=order, bound=bound)
-        low = max(0, self.system.least_dimension())
         proof = f"a path satisfies every equation to order {order}; no bound within reach proves it"
-        return self.found(d, d, "regular", proof, is_proved=low == d, order=order, bound=bound)
+        return self.found(d, d, "regular", proof, is_proved=False, order=order, bound=bound)
 
     def _evidence(self) -> int:
         """An order that is quick: long for small systems."""
@@ -123,7 +142,7 @@ class _Case:
         germ = self.germ
         H = hessians(germ)
         deflated = deflation(germ, H)
-        least = max(0, self.system.least_dimension())
+        least = self.least
         low = max(least, deflated.dimension if deflated.holds else 0)
         high, times = upper_bound(germ, low, self.seed)
         facts: dict[str, object] = {"obstruction": order, "multiplicity": times}
@@ -135,8 +154,9 @@ class _Case:
                 f"at most {high} by a slice of multiplicity {times} (Nakayama); at least {low} by "
                 f"a deflated path to order {deflated.order}"
             )
-            proved = least == high
-            facts |= {"order": deflated.order, "is_proved": proved}
+            if least == high:
+                proof = proof.partition("; ")[0] + "; " + self._reason()
+            facts |= {"order": deflated.order, "is_proved": least == high}
             return self.found(low, high, "non-reduced", proof, **facts)
         return self._branched(least, high, facts)
 
