@@ -22,7 +22,7 @@ from liaison.errors import DerivationError
 from liaison.expr import ZERO, Expr, as_expr, directional, substitute, symbol, vanishes
 from liaison.units import Label
 
-from .elimination import Elimination, eliminated, rates
+from .dependent import Elimination, eliminated, rates
 from .equations import Entries, Equations
 from .statement import Line
 
