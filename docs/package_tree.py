@@ -14,7 +14,7 @@ PAGE = REPOSITORY / "docs" / "house.md"
 BLOCK = re.compile(r"```\nsrc/liaison/\n.*?```", re.S)
 
 DOORS = (
-    "__init__ corridor summary cli cli_options cli_print cli_derive cli_forms cli_values cli_text "
+    "__init__ corridor summary cli cli_assemble cli_options cli_print cli_derive cli_forms cli_values cli_text "
     "__main__ lazy errors units"
 ).split()
 ROOMS = (

@@ -33,8 +33,9 @@ __all__ = offer(
         "simulate": "Trajectory Run Settings Projection Stepper load",
         "view": "plot save_plot page show",
         # all of it at once
-        "corridor": "simulate stepper check derive reduce compile mobility with_values with_starts",
-        "mobility": "Mobility",
+        "corridor": "simulate stepper check derive reduce compile mobility with_values with_starts "
+        "assembly_modes",
+        "mobility": "AssemblyModes Mobility",
         "analyse": "Reduction",
         "summary": "Summary",
         "units": "Label",

@@ -1,6 +1,7 @@
 """The public names, for type checkers and editors; `__init__.py` loads them lazily."""
 
 from liaison.analyse import Reduction as Reduction
+from liaison.corridor import assembly_modes as assembly_modes
 from liaison.corridor import check as check
 from liaison.corridor import compile as compile
 from liaison.corridor import derive as derive
@@ -54,6 +55,7 @@ from liaison.formats.read import read as read
 from liaison.formats.read import reading as reading
 from liaison.formats.urdf import reading_of_urdf as reading_of_urdf
 from liaison.formats.urdf_write import write_urdf as write_urdf
+from liaison.mobility import AssemblyModes as AssemblyModes
 from liaison.mobility import Mobility as Mobility
 from liaison.model import Body as Body
 from liaison.model import Box as Box

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from liaison.cli_assemble import assemble
 from liaison.cli_derive import derive
 from liaison.cli_options import (
     Atol,
@@ -267,6 +268,7 @@ def mobility(
     printed(found.to_dict(), str(found), as_json)
 
 
+app.command()(assemble)
 app.command(name="format")(format_)
 app.command()(derive)
 app.command()(build)

@@ -3,7 +3,7 @@
 Every refusal here is of the command line, not of the model.
 
 Public names: Asked, asked, asked_of, reader_options, positions_of, run_options, method_option,
-check_folders, check_suffix, check_names, check_word.
+limit_option, check_folders, check_suffix, check_names, check_word.
 """
 
 from __future__ import annotations
@@ -92,6 +92,11 @@ def run_options(until: str, **others: str | float | None) -> dict[str, Any]:
         message = "a fixed step has no tolerance; give --step, or --rtol and --atol."
         raise typer.BadParameter(message, param_hint="--step")
     return options
+
+
+def limit_option(text: str | None) -> dict[str, float]:
+    """A bound on the wall clock [s]; nothing where none is given."""
+    return {} if text is None else {"time_limit": _seconds("--time-limit", text)}
 
 
 def method_option(method: str | None, step: str | None) -> dict[str, str]:

@@ -3,8 +3,8 @@
 A mechanism may be given as such or as the path of its text. Deriving makes many small objects that
 form no cycles, so these verbs run with the garbage collector paused.
 
-Public names: with_values, with_starts, check, derive, reduce, compile, mobility, simulate,
-stepper.
+Public names: with_values, with_starts, check, derive, reduce, compile, mobility, assembly_modes,
+simulate, stepper.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from liaison.equations import FORMALISMS, Equations, newton_euler
 from liaison.errors import ModelError, NamingError
 from liaison.expr import collector_paused
 from liaison.formats.read import read
-from liaison.mobility import Mobility
+from liaison.mobility import AssemblyModes, Mobility
+from liaison.mobility import assembly_modes as find_modes
 from liaison.mobility import mobility as examine
 from liaison.model import Mechanism, Start
 from liaison.numeric import State
@@ -144,6 +145,21 @@ def mobility(
             raise NamingError.unknown("coordinate", name, known)
     with collector_paused():
         return examine(mechanism, at=at, **options)
+
+
+def assembly_modes(
+    given: Given | Tree, *, at: Mapping[str, Any] | None = None, **options: Any
+) -> AssemblyModes:
+    """Every way in which a mechanism closes while some of its coordinates are held.
+
+    Args:
+        given: a mechanism, the path of its text, or a tree.
+        at: held coordinates by label [m, rad], exact where they can be; as many as it has freedoms.
+        **options: seed, time_limit [s], memory_limit [bytes].
+    """
+    mechanism = given.mechanism if isinstance(given, Tree) else _mechanism(given)
+    with collector_paused():
+        return find_modes(mechanism, at=at, **options)
 
 
 def simulate(

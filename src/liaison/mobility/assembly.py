@@ -1,0 +1,178 @@
+"""assembly_modes: every way in which a mechanism closes, some of its coordinates held.
+
+Completeness is claimed only where it is proved: planar linkages by one polynomial over the
+rationals, six hinges in space by elimination, platforms on six legs through msolve. Otherwise
+positions found from many starts are given, each proved to exist, without a claim to be all.
+
+Public names: AssemblyModes, Mode, assembly_modes.
+
+Source: docs/theory/mobility.md, "All assembly modes".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+from liaison.errors import DerivationError
+from liaison.expr import as_expr, evaluate
+from liaison.model import Mechanism
+from liaison.numeric import State
+from liaison.tree import Tree
+
+from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
+from .finite import Infinite
+from .links import Links, links_of
+from .modes import Mode, closed, mode_at, sorted_modes
+from .planar import PlanarLinkage, planar_linkage
+from .systems import PolynomialSystem, Solution, solved
+
+Poses: TypeAlias = dict[int, tuple[Any, Any]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AssemblyModes:
+    """Positions in which a mechanism closes, and whether they are all.
+
+    `complex` counts solutions over the complex numbers with multiplicity, as the theory does: 2 for
+    a four-bar, 6 for a 3-RPR platform, 16 for six hinges, 40 for six legs; None if not known.
+    """
+
+    name: str
+    modes: tuple[Mode, ...]
+    is_complete: bool
+    why: str  # complete, or not
+    method: str
+    complex: int | None
+    held: Mapping[str, float]
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.modes)
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """The modes as states of the mechanism's tree, at rest."""
+        return tuple(mode.state for mode in self.modes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {
+            "name": self.name, "count": len(self.modes), "is_complete": self.is_complete,
+            "why": self.why, "method": self.method, "complex": self.complex,
+            "held": dict(self.held), "modes": [mode.to_dict() for mode in self.modes],
+            "notes": list(self.notes),
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        count = len(self.modes)
+        kind = "assembly mode" if count == 1 else "assembly modes"
+        lines = [f"{self.name}: {count} {kind}, {'all' if self.is_complete else 'perhaps not all'}"]
+        lines += [f"  {mode}" for mode in self.modes]
+        counted = "" if self.complex is None else f"; {self.complex} over the complex numbers"
+        lines.append(f"  {self.why} ({self.method}{counted})")
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+
+def assembly_modes(
+    given: Mechanism | Tree,
+    *,
+    at: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    time_limit: float = TIME_LIMIT,
+    memory_limit: float = MEMORY_LIMIT,
+) -> AssemblyModes:
+    """Every way in which a mechanism closes while some of its coordinates are held.
+
+    Args:
+        given: a mechanism, or a tree of one.
+        at: held coordinates by label [m, rad], exact where they can be; imposed motions are held at
+            t = 0 besides. As many as its mobility.
+        seed: of everything drawn.
+        time_limit: wall clock [s].
+        memory_limit: bytes.
+
+    Raises:
+        DerivationError: the mechanism still moves, or a relation is not known here.
+        AssemblyError: what is held contradicts itself.
+    """
+    mechanism = given.mechanism if isinstance(given, Tree) else given
+    with bounded(time_limit, memory_limit):
+        links = links_of(mechanism, at or {})
+        return _solved(mechanism, links, seed)
+
+
+def _solved(mechanism: Mechanism, links: Links, seed: int) -> AssemblyModes:
+    if not links.joints:
+        return _answer(mechanism, links, [mode_at(mechanism, links, {}, _ALONE)],
+                       (True, "no loop is left to close"), "held", 1)  # fmt: skip
+    plane = planar_linkage(links)
+    if plane is not None:
+        return _in_the_plane(mechanism, plane, seed)
+    raise DerivationError(
+        f"all assembly modes of '{mechanism.name}' are not computed: it is no planar linkage."
+    )
+
+
+_ALONE = Solution((), "exact", 0.0, 1)
+
+
+def _in_the_plane(mechanism: Mechanism, plane: PlanarLinkage, seed: int) -> AssemblyModes:
+    """A planar linkage: its polynomial system, solved."""
+    links = plane.links
+    if plane.unclosed:
+        return _answer(mechanism, links, [], (True, f"none: {plane.unclosed}"), "planar", 0)
+    system = PolynomialSystem(plane.count, plane.equations)
+    try:
+        found = solved(system, seed=seed)
+    except Infinite:
+        raise _still_moving(mechanism, links) from None
+    modes = [mode_at(mechanism, links, _planar_poses(plane, s.x), s) for s in found.real]
+    complete = closed(found.is_exact, found.engine)
+    return _answer(mechanism, links, modes, complete, f"planar, {found.engine}", found.multiplicity)
+
+
+def _planar_poses(plane: PlanarLinkage, x: tuple[float, ...]) -> Poses:
+    """Poses of the links in ground's axes."""
+    import numpy as np
+
+    def number(c: Any) -> float:
+        return float(evaluate(as_expr(c)))
+
+    def at(f: Any) -> float:
+        return sum(number(c) * float(np.prod([v**e for v, e in zip(x, m, strict=True)]))
+                   for m, c in f.items())  # fmt: skip
+
+    frames = {k: np.array([[number(e) for e in row] for row in B]) for k, B in plane.frames.items()}
+    found: Poses = {}
+    for link, (C, S) in plane.headings.items():
+        c, s = at(C), at(S)
+        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        place = [at(f) for f in plane.places[link]] + [number(plane.heights[link])]
+        found[link] = frames[0] @ turn @ frames[link].T, frames[0] @ np.array(place)
+    return found
+
+
+def _answer(
+    mechanism: Mechanism,
+    links: Links,
+    modes: list[Mode],
+    complete: tuple[bool, str],
+    method: str,
+    complex_count: int | None,
+) -> AssemblyModes:
+    held = {label: float(evaluate(as_expr(x))) for label, x in links.held.items()}
+    return AssemblyModes(
+        mechanism.name, sorted_modes(modes), *complete, method, complex_count, held, links.notes
+    )
+
+
+def _still_moving(mechanism: Mechanism, links: Links) -> DerivationError:
+    free = [label for j in links.joints for label in j.joint.coordinates]
+    return DerivationError(
+        f"'{mechanism.name}' still moves, or could over the complex numbers, with what is held: it "
+        "closes in infinitely many positions.",
+        hint=f"Hold one more of {', '.join(free[:12])}.",
+    )

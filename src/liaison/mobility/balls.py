@@ -1,0 +1,134 @@
+"""Balls: numbers with a rigorous bound of their error, as a domain of formulas.
+
+A ball is FLINT's arb (real) or acb (complex): a midpoint and a radius that holds everything the
+exact computation could give. The precision is the caller's, by `precision`.
+
+Public names: BALL, precision, ball_of, rational_of, floats_of.
+
+Source: JOH17.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any, final
+
+from liaison.errors import DerivationError
+from liaison.expr import FRACTION, Expr, as_expr, evaluate
+from liaison.expr.evaluate import Domain
+
+BITS = 256
+"""Precision of certified computations, unless told otherwise."""
+
+ROUNDED = 96
+"""Binary digits behind the point that are kept of a number that is not rational."""
+
+
+@contextmanager
+def precision(bits: int = BITS) -> Iterator[None]:
+    """Computes with so many bits inside."""
+    from flint import ctx
+
+    before = ctx.prec
+    ctx.prec = bits
+    try:
+        yield
+    finally:
+        ctx.prec = before
+
+
+def ball_of(x: Any) -> Any:
+    """A ball that holds a number, exact or float."""
+    from flint import arb, fmpq
+
+    if isinstance(x, int | float):
+        return arb(x)
+    exact = Fraction(x)
+    return arb(fmpq(exact.numerator, exact.denominator))
+
+
+def _power(x: Any, n: Any) -> Any:
+    whole = n.unique_fmpz()
+    return x ** int(whole) if whole is not None else x**n
+
+
+@final
+class _BallDomain(Domain):
+    """Formulas of constants on balls; only what is smooth is worth something."""
+
+    def constant(self, value: Any) -> Any:
+        """As tight as the precision allows."""
+        from flint import arb
+
+        return ball_of(value) if isinstance(value, int | float | Fraction) else arb.pi()
+
+    def given(self, value: Any) -> Any:
+        """A ball, or a number."""
+        return ball_of(value) if isinstance(value, int | float | Fraction) else value
+
+    def operation(self, node: Expr) -> Callable[..., Any]:
+        """From the table below."""
+        if node.op not in _OPERATIONS:
+            raise DerivationError(f"{node.op} has no value on balls.")
+        return _OPERATIONS[node.op]
+
+
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / y,
+    "neg": lambda x: -x,
+    "pow": _power,
+    "sqrt": lambda x: x.sqrt(),
+    "sin": lambda x: x.sin(),
+    "cos": lambda x: x.cos(),
+    "tan": lambda x: x.tan(),
+    "asin": lambda x: x.asin(),
+    "acos": lambda x: x.acos(),
+    "atan": lambda x: x.atan(),
+    "atan2": lambda y, x: type(y).atan2(y, x),
+    "exp": lambda x: x.exp(),
+    "log": lambda x: x.log(),
+}
+
+BALL: Domain = _BallDomain()
+
+
+def balls(formulas: Sequence[Any]) -> list[Any]:
+    """Constants as balls.
+
+    Raises:
+        DerivationError: one is not finite, or no function of balls.
+    """
+    found = evaluate([as_expr(x) for x in formulas], domain=BALL)
+    for x in found:
+        if not x.is_finite():
+            raise DerivationError("a number of the description is not finite.")
+    return list(found)
+
+
+def rational_of(formulas: Sequence[Any]) -> tuple[list[Fraction], bool]:
+    """Constants as rationals, and whether they are exactly these; else rounded to `ROUNDED`."""
+    found, exact = [], True
+    for formula in formulas:
+        try:
+            found.append(Fraction(evaluate(as_expr(formula), domain=FRACTION)))
+        except DerivationError:
+            exact = False
+            found.append(rounded(balls([formula])[0]))
+    return found, exact
+
+
+def rounded(x: Any) -> Fraction:
+    """The rational of few digits next to the midpoint of a real ball."""
+    mantissa, exponent = x.mid().man_exp()
+    value = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return Fraction(round(value * 2**ROUNDED), 2**ROUNDED)
+
+
+def floats_of(values: Sequence[Any]) -> list[float]:
+    """Midpoints of real balls as floats."""
+    return [float(x.mid()) for x in values]
