@@ -254,17 +254,19 @@ def mobility(
     order: Annotated[int, typer.Option(help="Highest order of series for a proof.")] = 800,
     primes: Annotated[int, typer.Option(min=1, help="How many primes must agree.")] = 3,
     seed: Annotated[int, typer.Option(help="Of primes, directions and slices.")] = 0,
+    time_limit: TimeLimit = None,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
     """Say what a mechanism can do: degrees of freedom, exactly, and what of it is proved."""
     from liaison import corridor
-    from liaison.cli_values import asked, positions_of
+    from liaison.cli_values import asked, limit_option, positions_of
 
     mechanism = asked(file, values).mechanism
     where = positions_of(mechanism, at)
-    found = corridor.mobility(mechanism, at=where, order=order, primes=primes, seed=seed)
+    options = {"order": order, "primes": primes, "seed": seed} | limit_option(time_limit)
+    found = corridor.mobility(mechanism, at=where, **options)
     printed(found.to_dict(), str(found), as_json)
 
 

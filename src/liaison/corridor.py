@@ -136,7 +136,8 @@ def mobility(
     Args:
         given: a mechanism, the path of its text, or a tree.
         at: positions by label instead of its own starts [m, rad], exact where they can be.
-        **options: order (of series, for a proof), primes (how many must agree), seed.
+        **options: order (of series, for a proof), primes (how many must agree), seed,
+            time_limit [s], memory_limit [bytes].
     """
     mechanism = given.mechanism if isinstance(given, Tree) else _mechanism(given)
     known = set(mechanism.coordinates)

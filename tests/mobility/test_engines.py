@@ -7,8 +7,9 @@ from fractions import Fraction as F
 
 import pytest
 
+from liaison import read
 from liaison.errors import ModelError
-from liaison.mobility import engines, finite
+from liaison.mobility import engines, finite, mobility
 from liaison.mobility.clock import Exhausted, bounded, go_on, seconds_left
 from liaison.mobility.engines import MSOLVE, SINGULAR, Engine, EngineError, NotThere
 from liaison.mobility.msolve import _parametrization, basis_modulo, text_of
@@ -168,3 +169,15 @@ def test_bounds_are_nested_and_positive():
 def test_too_much_memory_of_our_own_is_seen():
     with bounded(None, 1e3), pytest.raises(Exhausted, match="memory"):
         go_on()
+
+
+def test_mobility_says_so_when_its_time_is_up():
+    found = mobility(read("examples/bricard_line.lsd"), time_limit=1e-6)
+    assert (found.rank, found.first_order) == (5, 1)
+    assert (found.finite, found.status, found.is_proved) == ((0, 1), "undecided", False)
+    assert "time limit" in found.proof
+
+
+def test_bounds_that_are_not_reached_change_nothing():
+    bennett = read("examples/bennett.lsd")
+    assert mobility(bennett, time_limit=60).to_dict() == mobility(bennett).to_dict()

@@ -4,8 +4,9 @@ Takes a mechanism in an assembled position and says how many degrees of freedom 
 order and finitely, what of that is proved and how, and which closure equations are redundant.
 """
 
-from .assembly import AssemblyModes, Mode, assembly_modes
+from .assembly import AssemblyModes, assembly_modes
 from .mobility import Mobility, mobility, mobility_of_systems, singularities
+from .modes import Mode
 from .psi import Parametrization
 from .redundancy import Redundancy
 from .singular import Singularities

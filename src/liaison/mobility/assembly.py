@@ -4,7 +4,7 @@ Completeness is claimed only where it is proved: planar linkages by one polynomi
 rationals, six hinges in space by elimination, platforms on six legs through msolve. Otherwise
 positions found from many starts are given, each proved to exist, without a claim to be all.
 
-Public names: AssemblyModes, Mode, assembly_modes.
+Public names: AssemblyModes, assembly_modes.
 
 Source: docs/theory/mobility.md, "All assembly modes".
 """

@@ -17,16 +17,16 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from liaison.errors import DerivationError, ModelError
+from liaison.errors import LiaisonError, ModelError
 
-TIME_LIMIT = 60.0
+TIME_LIMIT = 300.0
 """Seconds of wall clock for one question, unless told otherwise."""
 
 MEMORY_LIMIT = 4e9
 """Bytes that this process, or an engine called by it, may use, unless told otherwise."""
 
 
-class Exhausted(DerivationError):
+class Exhausted(LiaisonError):
     """Time or memory ran out before an answer was found."""
 
 
@@ -73,8 +73,20 @@ def go_on() -> None:
     """
     if seconds_left() <= 0:
         raise Exhausted("the time limit was reached.", hint="Give more: time_limit=…")
-    if _BYTES.get() < math.inf and _resident() > _BYTES.get():
+    if _BYTES.get() < math.inf and _much(_BYTES.get()):
         raise Exhausted("the memory limit was reached.", hint="Give more: memory_limit=…")
+
+
+_ASKED = [-math.inf]
+
+
+def _much(allowed: float) -> bool:
+    """Whether more memory is held than allowed; the system is asked ten times a second at most."""
+    now = time.monotonic()
+    if now - _ASKED[0] < 0.1:
+        return False
+    _ASKED[0] = now
+    return _resident() > allowed
 
 
 def _resident() -> float:

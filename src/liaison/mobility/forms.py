@@ -15,6 +15,7 @@ from functools import lru_cache
 from random import Random
 from typing import Any, TypeAlias
 
+from .clock import go_on
 from .linear import inverse, kernel, matrix, pivots, rank
 from .rings import Series
 from .series import Germ
@@ -110,6 +111,7 @@ def multiplicity(forms: Sequence[Sequence[Form]], variables: int, p: int) -> int
     degree = len(forms[0]) - 1 if forms else 0
     before = 1
     for k in range(1, degree + 1):
+        go_on()
         size = _quotient(forms, variables, k, p)
         if size == before:
             return size
@@ -163,6 +165,7 @@ def cone_points(forms: Sequence[Form], variables: int, p: int) -> list[list[int]
     if variables == 1:
         return []
     for D in range(degree, degree * variables + 3):
+        go_on()
         K = _macaulay_kernel(forms, variables, D, p)
         L = _macaulay_kernel(forms, variables, D + 1, p)
         if len(K) == len(L):

@@ -23,6 +23,7 @@ from liaison.spatial import compose
 from liaison.tree import GROUND, Tree, as_float, assemble, span
 from liaison.tree.kinematics import Kinematics
 
+from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
 from .float_loops import loop_matrix, second_derivatives, twists_of
 from .float_verdict import FloatVerdict, float_verdict
 from .home import Home, home_of, numeric_home
@@ -115,6 +116,8 @@ def mobility(
     order: int = ORDER,
     primes: int = PRIMES,
     seed: int = 0,
+    time_limit: float = TIME_LIMIT,
+    memory_limit: float = MEMORY_LIMIT,
 ) -> Mobility:
     """The mobility of a mechanism in the position where it is assembled.
 
@@ -124,11 +127,20 @@ def mobility(
         order: highest order of power series computed for a proof.
         primes: how many random primes must agree.
         seed: of primes, directions and slices.
+        time_limit: wall clock [s]; what is not decided by then is "undecided".
+        memory_limit: bytes.
 
     Raises:
         AssemblyError: the loops cannot be closed.
     """
     mechanism = given.mechanism if isinstance(given, Tree) else given
+    with bounded(time_limit, memory_limit):
+        return _examined(mechanism, at, order, primes, seed)
+
+
+def _examined(
+    mechanism: Mechanism, at: Mapping[str, Any] | None, order: int, primes: int, seed: int
+) -> Mobility:
     try:
         home = _home(mechanism, at or {})
         source = systems(home, seed)
@@ -287,7 +299,10 @@ def mobility_of_systems(
     verdicts = []
     for k, system in enumerate(islice(source, primes)):
         limit = order if k == 0 else min(order, AGREEING)
-        verdicts.append(verdict(system, limit, seed + k + 1))
+        found = verdict(system, limit, seed + k + 1)
+        if k and found.is_cut_short:
+            break
+        verdicts.append(found)
     best = max(v.rank for v in verdicts)
     kept = tuple(v for v in verdicts if v.rank == best)
     high, low = min(v.high for v in kept), min(v.low for v in kept)

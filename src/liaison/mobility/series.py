@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any, final
 
+from .clock import go_on
 from .linear import (
     block,
     coefficients,
@@ -100,6 +101,7 @@ class Germ:
     def _stepped(self, ring: Series, x: list[Any]) -> list[Any]:
         """One more coefficient at each step, with the Jacobian of the known point."""
         for _ in range(ring.order + 1):
+            go_on()
             values = self.system.values(ring, x)
             residual = [values[i] for i in self.rows]
             if all(f.is_zero() for f in residual):
@@ -123,6 +125,7 @@ class Germ:
         x = self._stepped(Series(self.p, known), [a.truncate(known) for a in x])
         A = self._inverse_series(x, known)
         while known < ring.order:
+            go_on()
             wider = Series(self.p, min(2 * known, ring.order))
             for j, a in goal.items():
                 x[j] = a.truncate(wider.order)
@@ -165,6 +168,7 @@ class Germ:
 def _matmul(ring: Series, A: list[list[Any]], B: list[list[Any]]) -> list[list[Any]]:
     found = []
     for row in A:
+        go_on()
         line = []
         for j in range(len(B[0])):
             total = ring.zero

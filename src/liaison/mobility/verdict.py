@@ -12,6 +12,7 @@ from functools import cached_property
 from random import Random
 from typing import final
 
+from .clock import Exhausted
 from .linear import rank, valuation
 from .obstruction import Branch, branches, deflation, hessians, upper_bound
 from .rings import Field, Series
@@ -47,6 +48,7 @@ class Verdict:
     branches: tuple[Branch, ...] = ()
     order: int = 1
     bound: int | None = None
+    is_cut_short: bool = False  # by a bound on time or memory
 
 
 @final
@@ -97,8 +99,12 @@ class _Case:
             least = self.least
             proof = "at most the first-order mobility; some relations are known to first order only"
             return self.found(least, germ.dimension, "undecided", proof)
-        stopped = self._obstruction(SCREEN)
-        return self._moving() if stopped is None else self._stopped(stopped)
+        try:
+            stopped = self._obstruction(SCREEN)
+            return self._moving() if stopped is None else self._stopped(stopped)
+        except Exhausted as error:
+            proof = f"{self._reason()}; given up: {error.message.rstrip('.')}"
+            return self.found(self.least, germ.dimension, "undecided", proof, is_cut_short=True)
 
     def _full_row_rank(self) -> str:
         if self.germ.rank == self.system.size:
