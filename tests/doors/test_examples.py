@@ -27,6 +27,8 @@ COUNTS = {
     "four_bar": (3, 4, 1, 3),
     "slider_crank": (3, 4, 1, 3),
     "stewart": (13, 18, 5, 21),
+    "stewart_welded": (13, 18, 5, 20),
+    "slider_crank_equal": (3, 4, 1, 3),
     "gimbals": (3, 3, 0, 3),
     "satellite": (4, 4, 0, 9),
     "arm7": (9, 9, 0, 7),
@@ -62,7 +64,7 @@ COUNTS = {
     "leg": (9, 9, 0, 8),
 }
 ONE_SIDED = {"chaplygin_unilateral", "degenerate_unilateral"}
-SLOW = {"antenna_shared", "antenna_double", "three_upu", "stewart"}
+SLOW = {"antenna_shared", "antenna_double", "three_upu", "stewart", "stewart_welded"}
 
 # freedoms of the velocities at the start, counted by the rank of all rows
 FREEDOMS = {

@@ -6,13 +6,71 @@ import pytest
 
 import liaison
 from liaison.mobility import mobility
-from liaison.model import Cylindrical, Fixed, Marker, PointOnLine, Revolute, Spherical
+from liaison.model import (
+    Composition,
+    Cylindrical,
+    PointOnLine,
+    Revolute,
+    Rotation,
+    Spherical,
+)
 from liaison.model.describe import body, ground, join, mechanism
 
 from .built import mechanism_of
 from .linkages import CASES
 
-TYPES = {"Spherical": Spherical(), "Cylindrical": Cylindrical(), "PointOnLine": PointOnLine()}
+TYPES = {
+    "Spherical": Spherical(),
+    "Cylindrical": Cylindrical(),
+    "PointOnLine": PointOnLine(),
+    "Universal (about z and x)": Composition((Rotation("z"), Rotation("x"))),
+    "Universal (about z and y)": Composition((Rotation("z"), Rotation("y"))),
+}
+
+
+def freed(given, proposal):
+    """The mechanism with the proposal carried out, in the same position."""
+    change = dict(proposal)
+    joints, turned = [], {}
+    for joint in given.joints:
+        kind = change.get(joint.name)
+        if kind == "taken away":
+            continue
+        if kind is not None:
+            old = joint.coordinates[0]
+            joint = replace(joint, type=TYPES[kind], coordinates=())
+            if kind.startswith(("Cylindrical", "Universal")):
+                turned[old] = joint.coordinates[0]  # the same turn by another name
+        joints.append(joint)
+    known = {x for joint in joints for x in joint.coordinates}
+    starts = (replace(x, label=turned.get(x.label, x.label)) for x in given.starts)
+    kept = tuple(start for start in starts if start.label in known)
+    return replace(given, joints=tuple(joints), starts=kept, forces=(), inputs=(), outputs=(),
+                   events=())  # fmt: skip
+
+
+EXAMPLES = ["four_bar", "door", "slider_crank", "bennett", "goldberg", "bricard_line",
+            "bricard_trihedral", "sarrus", "double_cardan", "saliere", "triangle"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_proposal_for_an_example_keeps_its_motion_and_frees_it(name, examples):
+    given = liaison.read(examples / f"{name}.lsd")
+    before = mobility(given, primes=1, order=130)
+    assert before.redundancy.count > 0
+    assert before.redundancy.is_exact
+    changed = freed(given, before.redundancy.proposal)
+    at = {} if name != "door" else {"high": 0}
+    after = mobility(
+        changed, at={k: x for k, x in at.items() if k in changed.coordinates}, primes=1
+    )
+    assert after.redundancy.count == before.redundancy.remaining == 0
+    assert after.finite == before.finite
+
+
+def test_a_determined_component_is_told_beside_the_others(examples):
+    found = mobility(liaison.read(examples / "four_bar.lsd"), primes=1).redundancy
+    assert dict(found.determined) == dict.fromkeys("ABCD", ("force along x", "force along y"))
 
 
 def test_a_four_bar_leaves_what_is_out_of_its_plane(examples):
@@ -29,14 +87,7 @@ def test_a_four_bar_leaves_what_is_out_of_its_plane(examples):
 def test_the_proposal_takes_the_redundancy_away_and_keeps_the_mobility(name):
     given = mechanism_of(CASES[name])
     before = mobility(given, primes=1, order=130)
-    change = dict(before.redundancy.proposal)
-    joints = tuple(
-        replace(joint, type=TYPES[change[joint.name]], coordinates=())
-        if joint.name in change
-        else joint
-        for joint in given.joints
-    )
-    after = mobility(replace(given, joints=joints), primes=1, order=130)
+    after = mobility(freed(given, before.redundancy.proposal), primes=1, order=130)
     assert before.redundancy.count > 0
     assert after.redundancy.count == 0
     assert after.finite == before.finite == (1, 1)
@@ -65,19 +116,12 @@ def test_a_shaky_mechanism_gets_no_proposal():
 
 
 def test_a_welded_stewart_platform_loses_one_freedom_and_nothing_is_redundant(examples):
-    given = liaison.read(examples / "stewart.lsd")
-    length = next(start.value for start in given.starts if start.label == "P1")
-    slider = given.joint("P1")
-    far = Marker(slider.predecessor.body, slider.predecessor.R, (0, 0, length))
-    weld = replace(slider, type=Fixed(), coordinates=(), predecessor=far)
-    stiff = replace(
-        given,
-        joints=tuple(weld if joint.name == "P1" else joint for joint in given.joints),
-        starts=tuple(start for start in given.starts if not start.label.startswith("P1")),
-        forces=(), inputs=(), outputs=(),
-    )  # fmt: skip
-    found = mobility(stiff, primes=1)
+    found = mobility(liaison.read(examples / "stewart_welded.lsd"), primes=1)
     assert (found.mode, found.finite, found.redundancy.count) == ("exact", (5, 5), 0)
+    assert found.redundancy.undetermined == found.redundancy.proposal == ()
+    weld = dict(found.redundancy.determined)["weld"]
+    assert len(weld) == 6
+    assert "every reaction is determined" in str(found)
 
 
 def test_a_determined_loop_says_nothing():

@@ -57,6 +57,15 @@ class Flow:
         moment = total[:, :3] - np.cross(p, total[:, 3:])
         return np.hstack([moment @ R, total[:, 3:] @ R])
 
+    def freedoms(self, k: int, twists: list[Floats]) -> tuple[bool, ...]:
+        """Turns about and slides along which of its first marker's axes joint k leaves free."""
+        if not twists:
+            return (False,) * 6
+        R, p = self.markers[k]
+        seen = np.array([[*(s[:3] @ R), *((s[3:] + np.cross(s[:3], p)) @ R)] for s in twists])
+        basis = np.linalg.svd(seen)[2][: np.linalg.matrix_rank(seen, tol=FELT)]
+        return tuple(bool(abs(np.linalg.norm(column) - 1) < FELT) for column in basis.T)
+
 
 def freer_joints(
     home: Home, flow: Flow, stresses: Floats

@@ -153,7 +153,8 @@ def _examined(
     rows = 6 * loops + len(home.relations.rows)
     return replace(
         found, loops=loops, gruebler=found.unknowns - rows, notes=home.notes,
-        redundancy=redundancy_of(home, found.rank, is_regular=found.status == "regular"),
+        redundancy=redundancy_of(home, found.rank, is_regular=found.status == "regular",
+                                 source=systems(home, seed)),
         real=_real(home, found), psi=_psi(home, found),
     )  # fmt: skip
 

@@ -11,8 +11,9 @@ Source: LL §1.5.2 (redundant constraints); docs/theory/mobility.md (mobility-5)
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +21,12 @@ from numpy.typing import NDArray
 from .float_loops import loop_matrix, twists_of
 from .freeing import Flow, freer_joints
 from .home import Home
+from .screws import System
+from .stresses import stressed
 
 Floats = NDArray[np.float64]
+Named: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""Joint -> components of its reaction."""
 
 ZERO = 1e-9
 """A component of a unit self-stress below this is zero; its count is known exactly."""
@@ -49,12 +54,16 @@ class Redundancy:
 
     count: int  # redundant rows
     families: tuple[str, ...]  # what kind of motion each loop is confined to
-    undetermined: tuple[tuple[str, tuple[str, ...]], ...]  # joint -> reaction components
+    undetermined: Named  # joint -> reaction components
+    determined: Named  # the others that joints of loops transmit
+    is_exact: bool  # the components are told apart exactly, not in floats
     proposal: tuple[tuple[str, str], ...]  # joint -> type that would free it
     remaining: int  # redundant rows after the proposal
 
     def sentences(self) -> list[str]:
         """For people."""
+        if not self.count:
+            return ["No closure equation is redundant: every reaction is determined."]
         verb = "is" if self.count == 1 else "are"
         lines = [f"{self.count} of the closure equations {verb} redundant."]
         lines += [text for text in self.families if text]
@@ -72,12 +81,16 @@ class Redundancy:
             "count": self.count,
             "loops": list(self.families),
             "undetermined": {joint: list(parts) for joint, parts in self.undetermined},
+            "determined": {joint: list(parts) for joint, parts in self.determined},
+            "is_exact": self.is_exact,
             "proposal": dict(self.proposal),
             "remaining": self.remaining,
         }
 
 
-def redundancy_of(home: Home, rank: int, *, is_regular: bool = True) -> Redundancy:
+def redundancy_of(
+    home: Home, rank: int, *, is_regular: bool = True, source: Iterator[System] | None = None
+) -> Redundancy:
     """What the closures of a mechanism leave undetermined in its home position.
 
     Args:
@@ -85,22 +98,59 @@ def redundancy_of(home: Home, rank: int, *, is_regular: bool = True) -> Redundan
         rank: of the closure equations there, known exactly.
         is_regular: the finite mobility is the first-order one; only then can a joint be made
             freer without changing the motion.
+        source: its loops modulo one prime after the other; components are told in floats if not
+            given.
     """
     twists = twists_of(home)
     stresses = _left_kernel(loop_matrix(home, twists), rank)
     flow = Flow(home)
-    found = []
-    for k, joint in enumerate(home.mechanism.joints):
-        sizes = np.max(np.abs(flow.reactions(k, stresses)), axis=0, initial=0.0)
-        parts = [name for name, size in zip(COMPONENTS, sizes, strict=True) if size > ZERO]
-        if parts:
-            found.append((joint.name, tuple(parts)))
+    free = [flow.freedoms(k, group) for k, group in enumerate(twists)]
+    reached = [_reached(flow, k, stresses) for k in range(len(twists))]
+    # what is far from zero is not zero; what is near must be shown to be
+    asked = [k for k in sorted({k for loop in home.loops for k, _ in loop}) if len(stresses)
+             and not all(a or b for a, b in zip(reached[k], free[k], strict=True))]  # fmt: skip
+    exact = stressed(home, source or iter(()), asked)
+    reached = [exact.get(k, flags) for k, flags in enumerate(reached)]
     proposal: tuple[tuple[str, str], ...] = ()
     remaining = len(stresses)
     if remaining and is_regular:
         proposal, remaining = freer_joints(home, flow, stresses)
-    families = tuple(_families(home, twists))
-    return Redundancy(len(stresses), families, tuple(found), proposal, remaining)
+    return Redundancy(
+        count=len(stresses),
+        families=tuple(_families(home, twists)),
+        undetermined=_listed(home, reached),
+        determined=_listed(home, _others(home, free, reached)),
+        is_exact=source is not None and len(exact) == len(asked),
+        proposal=proposal,
+        remaining=remaining,
+    )
+
+
+def _reached(flow: Flow, k: int, stresses: Floats) -> tuple[bool, ...]:
+    """Which components of a joint's reaction unit self-stresses reach, in floats."""
+    sizes = np.max(np.abs(flow.reactions(k, stresses)), axis=0, initial=0.0)
+    return tuple(bool(size > ZERO) for size in sizes)
+
+
+def _listed(home: Home, parts: Sequence[tuple[bool, ...]]) -> Named:
+    """Joint -> names of its components, of joints that have some."""
+    found = []
+    for joint, flags in zip(home.mechanism.joints, parts, strict=True):
+        names = tuple(name for name, flag in zip(COMPONENTS, flags, strict=True) if flag)
+        if names:
+            found.append((joint.name, names))
+    return tuple(found)
+
+
+def _others(
+    home: Home, free: Sequence[tuple[bool, ...]], reached: Sequence[tuple[bool, ...]]
+) -> list[tuple[bool, ...]]:
+    """Components that joints of loops transmit and no self-stress reaches."""
+    in_loops = {joint for loop in home.loops for joint, _ in loop}
+    return [
+        tuple(k in in_loops and not a and not b for a, b in zip(flags, free[k], strict=True))
+        for k, flags in enumerate(reached)
+    ]
 
 
 def _left_kernel(J: Floats, rank: int) -> Floats:

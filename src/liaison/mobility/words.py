@@ -32,7 +32,7 @@ def paragraph(found: Any) -> str:
     ]
     if found.branches:
         lines.append("  " + _branches(found))
-    if found.redundancy is not None and found.redundancy.count:
+    if found.redundancy is not None and found.loops:
         lines += [f"  {line}" for line in found.redundancy.sentences()]
     if found.psi is not None and found.psi.independent:
         lines.append(f"  Independent coordinates: {', '.join(found.psi.independent)}.")
