@@ -30,11 +30,12 @@ __all__ = offer(
         "program": "Program Kernel to_numpy to_llvm to_c",
         "program.lower": "lower",
         "numeric": "State",
-        "simulate": "Trajectory Run Settings Projection Stepper load",
+        "simulate": "Trajectory Run Runs Settings Projection Stepper load",
         "view": "plot save_plot page show",
         # all of it at once
         "corridor": "simulate stepper check derive reduce compile mobility with_values with_starts "
         "assembly_modes",
+        "corridor_batch": "simulate_batch",
         "mobility": "AssemblyModes Mobility",
         "analyse": "Reduction",
         "summary": "Summary",

@@ -11,6 +11,7 @@ from liaison.corridor import simulate as simulate
 from liaison.corridor import stepper as stepper
 from liaison.corridor import with_starts as with_starts
 from liaison.corridor import with_values as with_values
+from liaison.corridor_batch import simulate_batch as simulate_batch
 from liaison.equations import FORMALISMS as FORMALISMS
 from liaison.equations import Equations as Equations
 from liaison.equations import lagrange as lagrange
@@ -127,6 +128,7 @@ from liaison.program import to_numpy as to_numpy
 from liaison.program.lower import lower as lower
 from liaison.simulate import Projection as Projection
 from liaison.simulate import Run as Run
+from liaison.simulate import Runs as Runs
 from liaison.simulate import Settings as Settings
 from liaison.simulate import Stepper as Stepper
 from liaison.simulate import Trajectory as Trajectory

@@ -23,7 +23,8 @@ MAY_IMPORT = {
 OPEN_TO_ALL = {"errors", "units"}
 DOORS = {
     "__init__", "__main__", "cli", "cli_assemble", "cli_derive", "cli_forms", "cli_options",
-    "cli_print", "cli_text", "cli_values", "corridor", "lazy", "summary",
+    "cli_print", "cli_text", "cli_values", "corridor", "corridor_batch",
+    "lazy", "summary",
 }  # fmt: skip
 
 # a third party -> the rooms or doors that may import it; numpy is open to all rooms

@@ -1,5 +1,7 @@
 """The room `simulate`: a kernel and a state become a trajectory, in a compiled time loop."""
 
+from .batch_result import Runs
+from .batch_run import simulate_batch
 from .machine import map_entry
 from .projection import Projection
 from .run import Run, simulate
@@ -11,6 +13,7 @@ __all__ = [
     "EventRecord",
     "Projection",
     "Run",
+    "Runs",
     "Series",
     "Settings",
     "Stepper",
@@ -18,5 +21,6 @@ __all__ = [
     "load",
     "map_entry",
     "simulate",
+    "simulate_batch",
     "stepper",
 ]

@@ -1,6 +1,6 @@
 """Plan: all that is decided before a run begins, checked; and the arrays that follow from it.
 
-Public names: Plan, plan_of, arrays_of, kernel_like.
+Public names: Plan, plan_of, arrays_of, kernel_like, check_state, parameters_of.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def plan_of(
     for entry in ("rate", "retract"):
         if entry not in program.entries:
             raise NamingError.unknown("entry", entry, program.entries)
-    _check_state(program, state)
+    check_state(program, state)
     end = float(until)
     if not math.isfinite(end) or end < state.t:
         raise SimulationError(f"a run from {state.t:g} s cannot end at {end:g} s.", t=state.t)
@@ -117,7 +117,8 @@ def _check_bounds(program: Program, values: Mapping[str, float]) -> None:
             )
 
 
-def _check_state(program: Program, state: State) -> None:
+def check_state(program: Program, state: State) -> None:
+    """Refuses a state of another mechanism, or one that is not finite."""
     for name, array in (("q", state.q), ("v", state.v)):
         wanted = program.sizes[f"n{name}"]
         if array.size != wanted:

@@ -1,6 +1,6 @@
 """From the numbers of a run to a Trajectory: labels, series, counts.
 
-Public names: trajectory_of, series_of.
+Public names: trajectory_of, series_of, event_records, message_of, meta_of, residuals_of, SHAPES.
 """
 
 from __future__ import annotations
@@ -40,10 +40,7 @@ def trajectory_of(
     """The record of a run so far."""
     nq, nv = plan.size("nq"), plan.size("nv")
     rows = _with_last_good(plan, arrays, rows, end)
-    events = [
-        EventRecord(plan.events[int(row[0])].name, float(row[1]), row[2 : 2 + nq], row[2 + nq :])
-        for row in happened
-    ]
+    events = event_records(plan, happened)
     found = _inputs(plan, rows[:, 1 + nq + nv :]) | series_of(plan, rows, series)
     end = end if end.is_failure else gap(rows[:, 0], found) or end
     return Trajectory(
@@ -53,15 +50,24 @@ def trajectory_of(
         v=rows[:, 1 + nq : 1 + nq + nv].copy(),
         labels=plan.program.labels,
         series=found,
-        events=tuple(events),
+        events=events,
         status=end.status,
-        message=_message(plan, events, end),
+        message=message_of(plan, events, end),
         counts={name: int(arrays.n[slot]) for name, slot in COUNTS.items()},
-        meta=_meta(plan),
+        meta=meta_of(plan),
     )
 
 
-def _message(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:
+def event_records(plan: Plan, happened: Array) -> tuple[EventRecord, ...]:
+    """Rows of events (number, t, q, v) by their names."""
+    nq = plan.size("nq")
+    return tuple(
+        EventRecord(plan.events[int(row[0])].name, float(row[1]), row[2 : 2 + nq], row[2 + nq :])
+        for row in happened
+    )
+
+
+def message_of(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:
     """The sentence of the outcome, with the name of the event that stopped the run."""
     stops = {event.name for event in plan.events if event.stops}
     last = next((event.name for event in reversed(events) if event.name in stops), None)
@@ -80,7 +86,8 @@ def _with_last_good(plan: Plan, arrays: Arrays, rows: Array, end: Outcome) -> Ar
     return np.vstack([rows, np.concatenate([[w[at.T_GOOD]], good, u])])
 
 
-def _meta(plan: Plan) -> dict[str, Any]:
+def meta_of(plan: Plan) -> dict[str, Any]:
+    """Method, tolerances, parameters and charts as plain data."""
     settings = plan.settings
     names = [label.name for label in plan.program.labels.get("p", ())]
     charts = [
@@ -126,7 +133,7 @@ def series_of(plan: Plan, rows: Array, names: Sequence[str]) -> dict[str, Series
         if name in FORWARD:
             found[name] = FORWARD[name](plan, rows)
         elif name == "closure":
-            found |= _residuals(plan, map_entry(kernel, name, rows, p))
+            found |= residuals_of(plan, map_entry(kernel, name, rows, p))
         else:
             found[name] = SHAPES[name](kernel, map_entry(kernel, name, rows, p))
     return found
@@ -179,7 +186,7 @@ def _momentum(kernel: Kernel, out: Array) -> Series:
     return Series(out, units, {"component": ("Lx", "Ly", "Lz", "Px", "Py", "Pz")})
 
 
-def _residuals(plan: Plan, out: Array) -> dict[str, Series]:
+def residuals_of(plan: Plan, out: Array) -> dict[str, Series]:
     """Largest |Φ| and |G v − ν| at each instant."""
     n = plan.program.sizes.get("nphi", plan.size("nc"))
     parts = {"position_residual": out[:, :n], "velocity_residual": out[:, n:]}

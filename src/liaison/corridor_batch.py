@@ -1,0 +1,77 @@
+"""Many runs of a mechanism from its description: states assembled, code compiled, all cores used.
+
+Public names: simulate_batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from liaison.corridor import compile
+from liaison.errors import NamingError
+from liaison.expr import collector_paused
+from liaison.formats.read import read
+from liaison.model import Mechanism
+from liaison.numeric import State
+from liaison.program import Kernel
+from liaison.simulate import Runs
+from liaison.simulate import simulate_batch as run
+from liaison.tree import Tree, assemble, span
+
+
+def simulate_batch(
+    given: Mechanism | str | Path | Kernel,
+    states: State | Sequence[State] | None = None,
+    *,
+    until: float,
+    start: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Runs:
+    """Lets a mechanism move many times, on all cores: from many starts, or with many values.
+
+    Args:
+        given: a mechanism, the path of its text, or a kernel (then with states).
+        states: where each run starts; assembled from `start` if not given.
+        until: the last instant [s].
+        start: positions and rates to assemble from, by label: numbers, or one for each run.
+        parameters: values by name, in SI: numbers, or one for each run.
+        **options: as for `simulate`, and threads: how many; all cores if not given. Recorded are
+            the instants of `every`, or the first and the last; inputs may be arrays with a number
+            for each run. A run that fails raises, unless on_failure="return".
+
+    Returns:
+        All runs, stacked.
+    """
+    if isinstance(given, Kernel):
+        if states is None or start:
+            raise TypeError("simulate_batch(kernel, states, until=…): a kernel needs its states.")
+        return run(given, states, until, parameters=parameters, **options)
+    mechanism = given if isinstance(given, Mechanism) else read(given)
+    if states is None:
+        with collector_paused():
+            states = _assembled(span(mechanism), start or {}, parameters or {})
+    return run(compile(mechanism), states, until, parameters=parameters, **options)
+
+
+def _assembled(
+    tree: Tree, start: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> State | list[State]:
+    """One state for each value of the arrays among starts and parameters; one if there are none."""
+    known = [x.name for x in tree.mechanism.parameters]
+    for name in parameters:
+        if name not in known:
+            raise NamingError.unknown("parameter", name, known)
+    lengths = {np.size(x) for x in (*start.values(), *parameters.values()) if np.ndim(x)}
+    if not lengths:
+        return assemble(tree, parameters, **start)
+    rows = min(lengths)  # unequal ones are refused where the runs are counted
+
+    def at(values: Mapping[str, Any], k: int) -> dict[str, float]:
+        return {name: float(x[k] if np.ndim(x) else x) for name, x in values.items()}
+
+    return [assemble(tree, at(parameters, k), **at(start, k)) for k in range(rows)]

@@ -1,0 +1,158 @@
+"""Runs one after the other in compiled code: each starts from a row of a table, and leaves its end.
+
+A thread calls `advance_each` on its own arrays; it comes back when its share is done, its steps
+are used up, a run failed or ended with events to take out, or Python has something to do for
+the run under way.
+
+Public names: advance_each, compiled_batch, ENDS, and the slots of a task.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from liaison.program.loops import at, i64, iptr, loop, ptr
+from liaison.program.loops_compile import compile_loops
+
+from .advance import advance
+from .layout import (
+    E_CORRECT_Q,
+    E_CORRECT_V,
+    E_TERMS,
+    EVALUATIONS,
+    FALLBACKS,
+    GOOD,
+    HAS_CORRECT_Q,
+    HAS_CORRECT_V,
+    HAS_TERMS,
+    NE,
+    NEEDS_CORRECT_Q,
+    NEEDS_CORRECT_V,
+    NEEDS_TERMS,
+    NOT_FINITE,
+    NQ,
+    NU,
+    NV,
+    O_GOOD,
+    O_P,
+    O_Q,
+    O_U,
+    O_V,
+    PROJECTIONS,
+    RECORDED,
+    REJECTED,
+    S_DENSE,
+    STEPS,
+    T_GOOD,
+)
+
+# slots of a task: the next run, the end of the share, what is left of the allotted steps
+NEXT, LAST, IS_UNDER_WAY, BUDGET = 0, 1, 2, 3
+FLOATS_OF_RUN, INTS_OF_RUN, NUMBER_OF_P, RECORDS_OF_RUN = 4, 5, 6, 7
+TASK = 8
+
+ENDS = ("status", "recorded", "steps", "rejected", "evaluations", "projections", "fallbacks")
+"""What the end of a run is noted by, one row of integers each."""
+
+
+@loop
+def start_run(i: i64, task: iptr, first: ptr, choices: iptr, w: ptr, n: iptr, starts: ptr) -> None:
+    """Arrays as they are before any run, with the i-th start in its places."""
+    dense = n[S_DENSE]
+    for k in range(task[FLOATS_OF_RUN]):
+        w[k] = first[k]
+    for k in range(task[INTS_OF_RUN]):
+        n[k] = choices[k]
+    n[S_DENSE] = dense
+    nq = n[NQ]
+    nv = n[NV]
+    nu = n[NU]
+    row = at(starts, i * (nq + nv + nu + task[NUMBER_OF_P]))
+    for k in range(nq):
+        w[n[O_Q] + k] = row[k]
+        w[n[O_GOOD] + k] = row[k]
+    for k in range(nv):
+        w[n[O_V] + k] = row[nq + k]
+        w[n[O_GOOD] + nq + k] = row[nq + k]
+    for k in range(nu):
+        w[n[O_U] + k] = row[nq + nv + k]
+    for k in range(task[NUMBER_OF_P]):
+        w[n[O_P] + k] = row[nq + nv + nu + k]
+    task[IS_UNDER_WAY] = 1
+
+
+@loop
+def end_run(i: i64, status: i64, w: ptr, n: iptr, ends: iptr, last: ptr) -> None:
+    """Notes how the i-th run ended, and its last good state."""
+    row = at(ends, 7 * i)
+    row[0] = status
+    row[1] = n[RECORDED]
+    row[2] = n[STEPS]
+    row[3] = n[REJECTED]
+    row[4] = n[EVALUATIONS]
+    row[5] = n[PROJECTIONS]
+    row[6] = n[FALLBACKS]
+    size = n[NQ] + n[NV]
+    good = at(last, i * (1 + size))
+    good[0] = w[T_GOOD]
+    for k in range(size):
+        good[1 + k] = w[n[O_GOOD] + k]
+
+
+@loop
+def supply(status: i64, e: iptr, n: iptr) -> i64:
+    """1 if the entry a run asks for is there, which is then made known to it."""
+    entry = E_TERMS
+    flag = HAS_TERMS
+    if status == NEEDS_CORRECT_Q:
+        entry = E_CORRECT_Q
+        flag = HAS_CORRECT_Q
+    elif status == NEEDS_CORRECT_V:
+        entry = E_CORRECT_V
+        flag = HAS_CORRECT_V
+    elif status != NEEDS_TERMS:
+        return 0
+    if e[entry] == 0:
+        return 0
+    n[flag] = 1
+    return 1
+
+
+@loop
+def advance_each(
+    e: iptr, task: iptr, first: ptr, choices: iptr, w: ptr, n: iptr, scratch: ptr, starts: ptr,
+    records: ptr, happened: ptr, ends: iptr, last: ptr,
+) -> i64:  # fmt: skip
+    """Goes on with a share of the runs; GOOD if it is done or the allotted steps are used up."""
+    while task[NEXT] < task[LAST]:
+        i = task[NEXT]
+        if task[IS_UNDER_WAY] == 0:
+            start_run(i, task, first, choices, w, n, starts)
+        before = n[STEPS] + n[REJECTED]
+        own = at(records, i * task[RECORDS_OF_RUN])
+        status = advance(e, w, n, scratch, own, happened, task[BUDGET])
+        if status == GOOD:
+            task[BUDGET] = 0
+            return GOOD
+        task[BUDGET] = max(1, task[BUDGET] - 1 - (n[STEPS] + n[REJECTED] - before))
+        if status >= NEEDS_CORRECT_Q and status <= NEEDS_TERMS:
+            if supply(status, e, n) == 0:
+                return status
+        elif status > 2 and status < NOT_FINITE:
+            return status
+        else:
+            end_run(i, status, w, n, ends, last)
+            task[NEXT] = i + 1
+            task[IS_UNDER_WAY] = 0
+            if status >= NOT_FINITE or n[NE] > 0:
+                return status
+            if task[BUDGET] <= 1:
+                return GOOD
+    return GOOD
+
+
+@cache
+def compiled_batch() -> Any:
+    """`advance_each` as machine code, once a process."""
+    return compile_loops([advance_each]).function(advance_each)
