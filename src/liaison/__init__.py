@@ -34,9 +34,9 @@ __all__ = offer(
         "view": "plot save_plot page show",
         # all of it at once
         "corridor": "simulate stepper check derive reduce compile mobility with_values with_starts "
-        "assembly_modes",
+        "assembly_modes singularities",
         "corridor_batch": "simulate_batch",
-        "mobility": "AssemblyModes Mobility",
+        "mobility": "Singularities AssemblyModes Mobility",
         "analyse": "Reduction",
         "summary": "Summary",
         "units": "Label",

@@ -8,6 +8,7 @@ from liaison.corridor import derive as derive
 from liaison.corridor import mobility as mobility
 from liaison.corridor import reduce as reduce
 from liaison.corridor import simulate as simulate
+from liaison.corridor import singularities as singularities
 from liaison.corridor import stepper as stepper
 from liaison.corridor import with_starts as with_starts
 from liaison.corridor import with_values as with_values
@@ -58,6 +59,7 @@ from liaison.formats.urdf import reading_of_urdf as reading_of_urdf
 from liaison.formats.urdf_write import write_urdf as write_urdf
 from liaison.mobility import AssemblyModes as AssemblyModes
 from liaison.mobility import Mobility as Mobility
+from liaison.mobility import Singularities as Singularities
 from liaison.model import Body as Body
 from liaison.model import Box as Box
 from liaison.model import BryantXYZ as BryantXYZ

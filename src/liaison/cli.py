@@ -20,6 +20,7 @@ import typer
 
 from liaison.cli_assemble import assemble
 from liaison.cli_derive import derive
+from liaison.cli_freedoms import reduce, singular
 from liaison.cli_options import (
     Atol,
     Debug,
@@ -271,6 +272,8 @@ def mobility(
 
 
 app.command()(assemble)
+app.command()(reduce)
+app.command()(singular)
 app.command(name="format")(format_)
 app.command()(derive)
 app.command()(build)

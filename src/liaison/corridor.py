@@ -4,7 +4,7 @@ A mechanism may be given as such or as the path of its text. Deriving makes many
 form no cycles, so these verbs run with the garbage collector paused.
 
 Public names: with_values, with_starts, check, derive, reduce, compile, mobility, assembly_modes,
-simulate, stepper.
+singularities, simulate, stepper.
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ from typing import Any, TypeAlias
 
 from liaison.analyse.reduce import Reduction
 from liaison.analyse.reduce import reduce as reduced
+from liaison.analyse.singularities import RankAlong, rank_along
 from liaison.equations import FORMALISMS, Equations, newton_euler
 from liaison.errors import ModelError, NamingError
 from liaison.expr import collector_paused
 from liaison.formats.read import read
-from liaison.mobility import AssemblyModes, Mobility
+from liaison.mobility import AssemblyModes, Mobility, Singularities
 from liaison.mobility import assembly_modes as find_modes
 from liaison.mobility import mobility as examine
+from liaison.mobility import singularities as followed
 from liaison.model import Mechanism, Start
 from liaison.numeric import State
 from liaison.program import Kernel, to_llvm
 from liaison.program.lower import lower
-from liaison.simulate import Stepper, Trajectory
+from liaison.simulate import Stepper, Trajectory, load
 from liaison.simulate import simulate as run
 from liaison.simulate import stepper as stepper_of
 from liaison.summary import Summary
@@ -161,6 +163,30 @@ def assembly_modes(
     mechanism = given.mechanism if isinstance(given, Tree) else _mechanism(given)
     with collector_paused():
         return find_modes(mechanism, at=at, **options)
+
+
+def singularities(
+    given: Given | Tree,
+    along: Trajectory | str | Path | None = None,
+    *,
+    at: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Singularities | RankAlong:
+    """Where closures lose rank: along a run, or on the whole motion of a mechanism of one freedom.
+
+    Args:
+        given: a mechanism, the path of its text, or a tree.
+        along: a run of it, or the file of one; without it the motion is followed all around, and
+            dead points of each coordinate are told as well.
+        at: positions by label instead of its own starts [m, rad], where there is no run.
+        **options: near (of a run, see `rank_along`); step, steps (see `singular_positions`).
+    """
+    mechanism = given.mechanism if isinstance(given, Tree) else _mechanism(given)
+    with collector_paused():
+        if along is None:
+            return followed(mechanism, at=at, **options)
+        run = along if isinstance(along, Trajectory) else load(along)
+        return rank_along(run, mechanism, **options)
 
 
 def simulate(

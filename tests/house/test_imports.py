@@ -23,7 +23,7 @@ MAY_IMPORT = {
 OPEN_TO_ALL = {"errors", "units"}
 DOORS = {
     "__init__", "__main__", "cli", "cli_assemble", "cli_derive", "cli_forms", "cli_options",
-    "cli_print", "cli_text", "cli_values", "corridor", "corridor_batch",
+    "cli_freedoms", "cli_print", "cli_text", "cli_values", "corridor", "corridor_batch",
     "lazy", "summary",
 }  # fmt: skip
 
@@ -41,7 +41,7 @@ WALLS = {
     "viser": "view",
     "jinja2": "view",
     "rich": "cli_text",
-    "typer": "cli cli_assemble cli_derive cli_options cli_print cli_values",
+    "typer": "cli cli_assemble cli_derive cli_freedoms cli_options cli_print cli_values",
     "hypothesis": "",
     "pytest": "",
 }

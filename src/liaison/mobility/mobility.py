@@ -191,8 +191,9 @@ def singularities(
     """
     mechanism = given.mechanism if isinstance(given, Tree) else given
     begun = _begun(mechanism, at or {})
-    home = _as_told(begun) or numeric_home(begun, *_assembled(begun, at or {}))
-    return singular_positions(home, **options)
+    q, poses = _assembled(begun, at or {})
+    home = _as_told(begun) or numeric_home(begun, q, poses)
+    return singular_positions(home, begin=q, **options)
 
 
 def _home(mechanism: Mechanism, at: Mapping[str, Any]) -> Home:

@@ -1,8 +1,8 @@
 """Singular positions of mechanisms of mobility one: where branches meet, and dead points.
 
 The motion is followed in floats from an assembled position, in steps of arc length, forth until it
-closes or ends. Where the rank of the closure drops, branches may meet; where the rate of a
-coordinate changes sign, the mechanism cannot be driven by that coordinate.
+closes or ends, and then back. Where the rank of the closure drops, branches may meet; where the
+rate of a coordinate changes sign, the mechanism cannot be driven by that coordinate.
 
 Public names: Singularities, singular_positions.
 
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
+from liaison.expr import evaluate
 
 from .float_loops import twists_of
 from .home import Home
@@ -39,28 +40,55 @@ NEAR = 1e-5
 @final
 @dataclass(frozen=True, slots=True)
 class Singularities:
-    """What was met on the way."""
+    """What was met on the way; positions by the labels of coordinates [rad, m]."""
 
     is_closed: bool  # the motion came back to where it began
     length: float  # of the way followed [rad, m]
-    bifurcations: tuple[Mapping[str, float], ...]  # changes of coordinates from the start
+    bifurcations: tuple[Mapping[str, float], ...]  # where the rank drops
     dead_points: Mapping[str, tuple[Mapping[str, float], ...]]  # by the coordinate that stops
+
+    def __str__(self) -> str:
+        ends = "closes" if self.is_closed else "was followed forth and back and does not close"
+        lines = [f"The motion {ends}; {self.length:.4g} rad and m long."]
+        lines += [f"  rank drops, branches may meet: {_told(place)}" for place in self.bifurcations]
+        for name, places in self.dead_points.items():
+            lines += [f"  dead point of {name}: {_told(place)}" for place in places]
+        if not self.bifurcations:
+            lines.append("  The rank drops nowhere.")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {
+            "is_closed": self.is_closed,
+            "length": self.length,
+            "bifurcations": [dict(place) for place in self.bifurcations],
+            "dead_points": {k: [dict(x) for x in places] for k, places in self.dead_points.items()},
+        }
+
+
+def _told(place: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} = {round(x, 9) + 0.0:.7g}" for name, x in place.items())
 
 
 @final
 class _Mover:
     """Displaced loops: residual and Jacobian as functions of the changes of joint coordinates."""
 
-    def __init__(self, home: Home) -> None:
-        self.home = home
+    def __init__(self, home: Home, begin: Mapping[str, float] | None = None) -> None:
+        self.home, self.begin = home, begin
         self.twists = twists_of(home)
         self.starts = np.cumsum([0, *map(len, self.twists)])
         self.n = int(self.starts[-1])
         self.names = [m.coordinate or f"{m.joint}: {m.word}" for m in home.columns]
         self.is_angle = np.array([m.is_angle for m in home.columns])
+        self.rows = np.zeros((len(home.relations.linear), self.n))
+        for i, relation in enumerate(home.relations.linear):
+            for column, ratio, _ in relation:
+                self.rows[i, column] += float(evaluate(ratio))
 
     def at(self, x: Floats) -> tuple[Floats, Floats]:
-        """Closure residual (six a loop) and its Jacobian."""
+        """Closure residual (six a loop, then linear relations) and its Jacobian."""
         residual, J = [], np.zeros((6 * len(self.home.loops), self.n))
         for i, loop in enumerate(self.home.loops):
             pose = np.eye(4)
@@ -71,7 +99,7 @@ class _Mover:
                     J[6 * i : 6 * i + 6, k] += _carried(pose, s)
                     pose = pose @ exponential(s, x[k])
             residual += [*_axial(pose), *pose[:3, 3]]
-        return np.array(residual), J
+        return np.append(residual, self.rows @ x), np.vstack([J, self.rows])
 
     def corrected(self, x: Floats, along: Floats) -> Floats | None:
         """The nearest closed position across the direction `along`; None if there is none."""
@@ -120,26 +148,46 @@ def exponential(s: Floats, x: float) -> Floats:
     return found
 
 
-def singular_positions(home: Home, *, step: float = STEP, steps: int = 4000) -> Singularities:
+def singular_positions(
+    home: Home,
+    *,
+    begin: Mapping[str, float] | None = None,
+    step: float = STEP,
+    steps: int = 4000,
+) -> Singularities:
     """Bifurcations and dead points along the motion through a position.
 
     Args:
         home: a position of mobility one.
+        begin: coordinates there by label; positions are then told in these, otherwise as changes.
         step: arc length of a step [rad, m].
-        steps: how many at most.
+        steps: how many at most, each way.
 
     Raises:
         DerivationError: the mechanism has another first-order mobility here.
     """
-    mover = _Mover(home)
-    if home.relations.rows or home.relations.uncounted:
-        raise DerivationError("singular positions are looked for in mechanisms without relations.")
-    _, _, right = np.linalg.svd(mover.at(np.zeros(mover.n))[1])
-    rank = int(np.linalg.matrix_rank(mover.at(np.zeros(mover.n))[1], tol=1e-8))
+    mover = _Mover(home, begin)
+    if home.relations.tangent or home.relations.uncounted:
+        raise DerivationError(
+            "singular positions are looked for where all relations are linear in the coordinates."
+        )
+    _, J = mover.at(np.zeros(mover.n))
+    rank = int(np.linalg.matrix_rank(J, tol=1e-8)) if J.size else 0
     if mover.n - rank != 1:
-        raise DerivationError(f"the first-order mobility here is {mover.n - rank}, not 1.")
-    way = _followed(mover, right[-1], step, steps)
+        raise DerivationError(
+            f"the first-order mobility here is {mover.n - rank}, not 1.",
+            hint="Give a position of a mechanism that has one freedom there.",
+        )
+    along = np.linalg.svd(J)[2][-1] if J.size else np.ones(1)
+    way = _followed(mover, along, step, steps)
+    if not _is_closed(mover, way, step):
+        back = [(x, -t, gap) for x, t, gap in _followed(mover, -along, step, steps)]
+        way = back[:0:-1] + way
     return _examined(mover, way, step)
+
+
+def _is_closed(mover: _Mover, way: list[Any], step: float) -> bool:
+    return len(way) > 4 and _distance(mover, way[-1][0]) < 0.75 * step
 
 
 def _followed(mover: _Mover, along: Floats, step: float, steps: int) -> list[Any]:
@@ -165,12 +213,19 @@ def _distance(mover: _Mover, x: Floats) -> float:
     return float(np.linalg.norm(turned))
 
 
+def _pairs(mover: _Mover, way: list[Any], step: float) -> list[tuple[Any, Any, float]]:
+    """Neighbours on the way and how far apart at most; across the start where the way closes."""
+    if not _is_closed(mover, way, step):
+        return [(a, b, step) for a, b in pairwise(way)]
+    return [*((a, b, step) for a, b in pairwise(way[1:])), (way[-1], way[1], 2 * step)]
+
+
 def _examined(mover: _Mover, way: list[Any], step: float) -> Singularities:
     dead: dict[str, list[Mapping[str, float]]] = {}
-    for (x, along, _), (_, after, _) in pairwise(way):
+    for (x, along, _), (_, after, _), apart in _pairs(mover, way, step):
         for k, name in enumerate(mover.names):
             if along[k] * after[k] < 0 and min(abs(along[k]), abs(after[k])) > 1e-9:
-                stopped = _stop(mover, x, along, step, k)
+                stopped = _stop(mover, x, along, apart, k)
                 dead.setdefault(name, []).append(_named(mover, stopped))
     meeting = []
     for before, here, after in zip(way, way[1:], way[2:], strict=False):
@@ -178,7 +233,7 @@ def _examined(mover: _Mover, way: list[Any], step: float) -> Singularities:
             x, gap = _least(mover, before[0], before[1], 2 * step)
             if gap < NEAR:
                 meeting.append(_named(mover, x))
-    closed = len(way) > 4 and _distance(mover, way[-1][0]) < 0.75 * step
+    closed = _is_closed(mover, way, step)
     kept = {name: tuple(found) for name, found in dead.items()}
     return Singularities(closed, step * (len(way) - 1), tuple(meeting), kept)
 
@@ -217,4 +272,8 @@ def _least(mover: _Mover, x: Floats, along: Floats, width: float) -> tuple[Float
 
 
 def _named(mover: _Mover, x: Floats) -> dict[str, float]:
-    return dict(zip(mover.names, x.tolist(), strict=True))
+    """Coordinates by label: those whose start is known, or all as changes."""
+    changes = dict(zip(mover.names, x.tolist(), strict=True))
+    if mover.begin is None:
+        return changes
+    return {name: mover.begin[name] + dx for name, dx in changes.items() if name in mover.begin}
