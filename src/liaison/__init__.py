@@ -27,7 +27,7 @@ __all__ = offer(
         # derive, compile, simulate, show
         "tree": "Tree span assemble",
         "equations": "Equations newton_euler lagrange maximal FORMALISMS",
-        "program": "Program Kernel to_numpy to_llvm to_c",
+        "program": "Program Kernel to_numpy to_llvm to_c to_ptx to_gpu to_jax DeviceArray",
         "program.lower": "lower",
         "numeric": "State",
         "simulate": "Trajectory Run Runs Settings Projection Stepper load",
@@ -38,6 +38,8 @@ __all__ = offer(
         "corridor_batch": "simulate_batch",
         "mobility": "Singularities AssemblyModes Mobility",
         "analyse": "Reduction",
+        "corridor_analyse": "equilibrium linearize verify sensitivities kinematic_run "
+        "inverse_dynamics",
         "summary": "Summary",
         "units": "Label",
         "errors": "LiaisonError TextError NamingError ModelError FrameError AssemblyError "

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from liaison.cli_analyse import equilibrium, linearize, verify
 from liaison.cli_assemble import assemble
 from liaison.cli_derive import derive
 from liaison.cli_freedoms import reduce, singular
@@ -25,7 +26,10 @@ from liaison.cli_options import (
     Atol,
     Debug,
     Every,
+    Floating,
     Json,
+    Lenient,
+    Merged,
     Method,
     Model,
     Rtol,
@@ -73,12 +77,9 @@ def check(
     explain: Annotated[
         bool, typer.Option("--explain", help="Say what was deduced, and how the tree was chosen.")
     ] = False,
-    lenient: Annotated[
-        bool, typer.Option("--lenient", help="URDF, MJCF: repair impossible inertias, and say so.")
-    ] = False,
-    floating: Annotated[
-        bool, typer.Option("--floating", help="URDF: leave the root link free.")
-    ] = False,
+    lenient: Lenient = False,
+    floating: Floating = False,
+    merge_fixed: Merged = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -88,7 +89,7 @@ def check(
     from liaison.formats.explain import explained
     from liaison.formats.read import reading
 
-    found = reading(file, **reader_options(file, lenient=lenient, floating=floating))
+    found = reading(file, **reader_options(file, lenient, floating, merge_fixed))
     given = asked_of(found.mechanism, values, start)
     summary = corridor.check(given.mechanism, given.start)
     told = {"notes": list(found.notes)}
@@ -124,6 +125,9 @@ def simulate(
         list[str] | None,
         typer.Option(metavar="NAME", help="Save this too: reactions, lam or momentum."),
     ] = None,
+    lenient: Lenient = False,
+    floating: Floating = False,
+    merge_fixed: Merged = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -138,7 +142,8 @@ def simulate(
     )
     options |= method_option(method, step)
     options["series"] = _series(series, label)
-    given = asked(file, values, start)
+    robot = (lenient, floating, merge_fixed)
+    given = asked(file, values, start, robot)
     try:
         trajectory = _run(given, options)
     except SimulationError as error:
@@ -207,6 +212,9 @@ def animate(
     forces: Annotated[
         bool, typer.Option("--forces", help="Draw the force in every joint, on its successor.")
     ] = False,
+    lenient: Lenient = False,
+    floating: Floating = False,
+    merge_fixed: Merged = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -219,7 +227,8 @@ def animate(
     check_folders(out)
     check_suffix("--out", out, (".html", ".htm"))
     options = run_options(until, step=step, every=every or "(1/60) s", rtol=rtol, atol=atol)
-    given = asked(file, values, start)
+    robot = (lenient, floating, merge_fixed)
+    given = asked(file, values, start, robot)
     mechanism = given.mechanism
     known = [*(x.name for x in mechanism.bodies), *(x.name for x in mechanism.joints)]
     check_names("--trace", "body or joint", trace or (), known)
@@ -274,6 +283,9 @@ def mobility(
 app.command()(assemble)
 app.command()(reduce)
 app.command()(singular)
+app.command()(equilibrium)
+app.command()(linearize)
+app.command()(verify)
 app.command(name="format")(format_)
 app.command()(derive)
 app.command()(build)

@@ -74,7 +74,7 @@ def check(given: Given, start: Mapping[str, float] | None = None) -> Summary:
     Raises:
         LiaisonError: it cannot be, or its loops cannot be closed.
     """
-    mechanism = with_starts(_mechanism(given), start or {})
+    mechanism = with_starts(mechanism_of(given), start or {})
     with collector_paused():
         return Summary.of(mechanism, start or {})
 
@@ -101,7 +101,7 @@ def derive(
             raise NamingError.unknown("formalism", formalism, FORMALISMS)
         formalism = FORMALISMS[formalism]
     with collector_paused():
-        return formalism(span(_mechanism(given), exact=exact))
+        return formalism(span(mechanism_of(given), exact=exact))
 
 
 def reduce(
@@ -119,7 +119,7 @@ def reduce(
         at: positions and rates by label instead of its own starts [m, rad].
         **options: of `mobility`: order, primes, seed.
     """
-    mechanism = given.mechanism if isinstance(given, Tree) else _mechanism(given)
+    mechanism = given.mechanism if isinstance(given, Tree) else mechanism_of(given)
     with collector_paused():
         return reduced(mechanism, independent, at=at, **options)
 
@@ -141,7 +141,7 @@ def mobility(
         **options: order (of series, for a proof), primes (how many must agree), seed,
             time_limit [s], memory_limit [bytes].
     """
-    mechanism = given.mechanism if isinstance(given, Tree) else _mechanism(given)
+    mechanism = given.mechanism if isinstance(given, Tree) else mechanism_of(given)
     known = set(mechanism.coordinates)
     for name in at or {}:
         if name not in known:
@@ -160,7 +160,7 @@ def assembly_modes(
         at: held coordinates by label [m, rad], exact where they can be; as many as it has freedoms.
         **options: seed, time_limit [s], memory_limit [bytes].
     """
-    mechanism = given.mechanism if isinstance(given, Tree) else _mechanism(given)
+    mechanism = given.mechanism if isinstance(given, Tree) else mechanism_of(given)
     with collector_paused():
         return find_modes(mechanism, at=at, **options)
 
@@ -181,7 +181,7 @@ def singularities(
         at: positions by label instead of its own starts [m, rad], where there is no run.
         **options: near (of a run, see `rank_along`); step, steps (see `singular_positions`).
     """
-    mechanism = given.mechanism if isinstance(given, Tree) else _mechanism(given)
+    mechanism = given.mechanism if isinstance(given, Tree) else mechanism_of(given)
     with collector_paused():
         if along is None:
             return followed(mechanism, at=at, **options)
@@ -228,7 +228,7 @@ def simulate(
         if state is None or start:
             raise TypeError("simulate(kernel, state, until=…): a kernel needs its state.")
         return run(given, state, until=until, parameters=parameters, **options)
-    kernel, state = _ready(given, state, start, parameters)
+    kernel, state = ready_for(given, state, start, parameters)
     return run(kernel, state, until=until, **options)
 
 
@@ -253,18 +253,18 @@ def stepper(
         if state is None or start:
             raise TypeError("stepper(kernel, state): a kernel needs its state.")
         return stepper_of(given, state, parameters=parameters, **options)
-    kernel, state = _ready(given, state, start, parameters)
+    kernel, state = ready_for(given, state, start, parameters)
     return stepper_of(kernel, state, **options)
 
 
-def _ready(
+def ready_for(
     given: Given,
     state: State | None,
     start: Mapping[str, float] | None,
     parameters: Mapping[str, Any] | None,
 ) -> tuple[Kernel, State]:
     """The machine code of a mechanism, and where it starts."""
-    mechanism = with_values(_mechanism(given), parameters or {})
+    mechanism = with_values(mechanism_of(given), parameters or {})
     mechanism = with_starts(mechanism, start or {})
     with collector_paused():
         tree = span(mechanism)
@@ -272,7 +272,8 @@ def _ready(
         return to_llvm(lower(newton_euler(tree))), state
 
 
-def _mechanism(given: Given) -> Mechanism:
+def mechanism_of(given: Given) -> Mechanism:
+    """The mechanism that is given, or the one that its text describes."""
     if isinstance(given, Mechanism):
         return given
     if isinstance(given, str | Path):

@@ -22,9 +22,9 @@ MAY_IMPORT = {
 }
 OPEN_TO_ALL = {"errors", "units"}
 DOORS = {
-    "__init__", "__main__", "cli", "cli_assemble", "cli_derive", "cli_forms", "cli_options",
-    "cli_freedoms", "cli_print", "cli_text", "cli_values", "corridor", "corridor_batch",
-    "lazy", "summary",
+    "__init__", "__main__", "cli", "cli_analyse", "cli_assemble", "cli_derive", "cli_forms",
+    "cli_freedoms", "cli_options", "cli_print", "cli_text", "cli_values", "corridor",
+    "corridor_analyse", "corridor_batch", "corridor_reading", "lazy", "summary",
 }  # fmt: skip
 
 # a third party -> the rooms or doors that may import it; numpy is open to all rooms
@@ -32,6 +32,7 @@ WALLS = {
     "flint": "expr mobility",
     "scipy": "numeric analyse",
     "llvmlite": "program",
+    "jax": "program",
     "sympy": "expr",
     "xarray": "simulate",
     "pandas": "simulate",
@@ -41,7 +42,8 @@ WALLS = {
     "viser": "view",
     "jinja2": "view",
     "rich": "cli_text",
-    "typer": "cli cli_assemble cli_derive cli_freedoms cli_options cli_print cli_values",
+    "typer": "cli cli_analyse cli_assemble cli_derive cli_freedoms "
+    "cli_options cli_print cli_values",
     "hypothesis": "",
     "pytest": "",
 }

@@ -1,9 +1,10 @@
 """The joint models run with ADAMS: against its printed numbers, and against the exact motion.
 
-Each pendulum starts level and at rest and swings in a plane: its angle phi from the lowest position is
-known in closed form, sin(phi/2) = sn(w t + K; k)/√2 with k² = 1/2. Where ADAMS departs from it, it loses
-energy (balls and universal joints: 8 mJ of 10 J in 5 s), or its accelerations do not belong to its own
-positions (hinges): such numbers are held to what ADAMS is good for, said in the data file.
+Each pendulum starts level and at rest and swings in a plane: its angle phi from the lowest
+position is known in closed form, sin(phi/2) = sn(w t + K; k)/√2 with k² = 1/2. Where ADAMS departs
+from it, it loses energy (balls and universal joints: 8 mJ of 10 J in 5 s), or its accelerations do
+not belong to its own positions (hinges): such numbers are held to what ADAMS is good for, said in
+the data file.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ellipj, ellipk
-
 from special import Found, index_of, ready, simulate
 
 GRAVITY = np.array([0, 0, -9.80665])
@@ -38,7 +38,7 @@ def adams_joints(problem: dict[str, Any]) -> Found:
     found: Found = []
     for case, (good, poor) in problem["cases"].items():
         run = adams_run(case, sorted({t for _, t in table[case]}))
-        parts = (("", good, QUANTITIES[:2] + ("Quat", "Avel")), (" accelerations", poor, SLOW))
+        parts = (("", good, (*QUANTITIES[:2], "Quat", "Avel")), (" accelerations", poor, SLOW))
         for word, allowed, quantities in parts:
             errors = [
                 (error(key[0], value(run, *key), given), f"{key[0]} at {key[1]:g} s")
@@ -130,7 +130,7 @@ def exact(case: str, t: float) -> dict[str, Any]:
 
 
 def swing(w: float, t: float) -> tuple[float, float, float]:
-    """phi, its rate and its second rate, from phi = 90° at rest; w² sin phi is what pulls it back."""
+    """phi and its rates, from phi = 90° at rest; w² sin phi is what pulls it back."""
     sn, cn, _, _ = ellipj(w * t + ellipk(0.5), 0.5)
     phi = 2 * np.arcsin(np.sqrt(0.5) * sn)
     return phi, 2 * np.sqrt(0.5) * w * cn, -(w**2) * np.sin(phi)

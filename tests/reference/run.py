@@ -2,8 +2,9 @@
 
     python tests/reference/run.py [--out out/reference.json] [name …]
 
-A problem is a file in `problems/` (data with its source) and a model in `examples/reference/`; what a
-run of the model cannot say by itself (matrices, inverse dynamics, integrals) is a function of `special.py`.
+A problem is a file in `problems/` (data with its source) and a model in `examples/reference/`;
+what a run of the model cannot say by itself (matrices, inverse dynamics, integrals) is a function
+of `special.py`.
 """
 
 from __future__ import annotations

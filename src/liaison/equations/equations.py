@@ -141,6 +141,10 @@ class Reports(Protocol):
         """Joint -> R_WM row by row (9), p_WM (3), of the marker its reaction is told in."""
 
     @property
+    def balance(self) -> Mapping[str, tuple[Expr, ...]]:
+        """Both sides of the general theorems, of v̇ and λ."""
+
+    @property
     def self_stress(self) -> Mapping[str, tuple[Expr, ...]]:
         """The part of `reactions` that multipliers alone cause, of the symbols `stress`."""
 

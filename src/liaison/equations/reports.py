@@ -19,6 +19,7 @@ from liaison.units import Label
 from .motions import body_motions, joint_markers
 from .recursion import carried_wrenches, required_wrenches
 from .setting import Setting
+from .theorems import balance
 
 
 class TreeReports:
@@ -56,6 +57,13 @@ class TreeReports:
     def markers(self) -> Mapping[str, tuple[Expr, ...]]:
         """Joint -> R_WM row by row (9), p_WM (3), of the marker its reaction is told in."""
         return MappingProxyType(joint_markers(self.setting, tuple(self.reactions)))
+
+    @cached_property
+    def balance(self) -> Mapping[str, tuple[Expr, ...]]:
+        """Both sides of the general theorems, of v̇ and λ: see `theorems.balance`."""
+        joints = (self.reactions, self.markers)
+        both = balance(self.setting, self.lam, self.momentum, self.energy[0], joints)
+        return MappingProxyType(both)
 
     @cached_property
     def energy(self) -> tuple[Expr, Expr]:

@@ -9,7 +9,7 @@ so a quaternion has three columns. Velocities keep their components meanwhile.
 so the elimination is used once more for each column, and is never differentiated. Where rows of G
 depend on each other, derivatives by q are those along positions that keep the closures.
 
-Public names: derivative_makers, pattern.
+Public names: derivative_makers, pattern, Derivatives.
 
 Source: CM18, §III (derivatives of forward from those of inverse dynamics).
 Differs: r is differentiated on the graph, by rows or by columns, whichever is shorter.
@@ -48,7 +48,7 @@ def derivative_makers(
         factored: gives the eliminated saddle.
         solution: gives v̇, λ and the residual.
     """
-    made = _Derivatives(equations, factored, solution)
+    made = Derivatives(equations, factored, solution)
     return {
         "d_inverse": lambda: made.inverse(("q", "v", "vdot", "u")),
         "d_inverse_p": lambda: made.inverse(("p",)),
@@ -68,7 +68,7 @@ def pattern(entry: Entry, block: str, columns: int) -> NDArray[np.bool_]:
     raise KeyError(block)
 
 
-class _Derivatives:
+class Derivatives:
     """The derivatives of one set of equations."""
 
     def __init__(

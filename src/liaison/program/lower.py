@@ -19,9 +19,10 @@ from liaison.errors import NamingError
 from liaison.expr import ZERO, Expr, absolute, as_expr, count_operations, maximum, substitute
 
 from .curvature import curvature_makers, curvature_places
-from .derivatives import dense, derivative_makers
+from .derivatives import Derivatives, dense, derivative_makers
 from .program import Entry, Program
 from .solve import Factor, Saddle, factor
+from .tangent import tangent_makers
 
 Blocks: TypeAlias = list[tuple[str, Sequence[Expr]]]
 
@@ -46,7 +47,8 @@ def lower(equations: Equations) -> Program:
         retract, difference, energy, momentum, poses, reactions, outputs, events; and, where asked
         for by name, d_inverse, d_inverse_p, d_forward, d_forward_p (see derivatives.py) and
         h_inverse (see curvature.py), self_stress (what multipliers alone cause in joints), motions
-        (of bodies, x = v̇) and markers (poses of joints).
+        (of bodies, x = v̇), markers (poses of joints), balance (the general theorems), d_residual and tangent (see
+        tangent.py).
     """
     made = _Lowering(equations)
     symbols = equations.symbols
@@ -176,12 +178,15 @@ class _Lowering:
         """The same for derivatives, and for what only a report of reactions asks."""
         reports = self.equations.reports
         first = derivative_makers(self.equations, lambda: self.factored, lambda: self.solution)
+        made = Derivatives(self.equations, lambda: self.factored, lambda: self.solution)
         stress: dict[str, Callable[[], Blocks]] = {
             "self_stress": lambda: list(reports.self_stress.items()),
             "motions": lambda: list(reports.motions.items()),
             "markers": lambda: list(reports.markers.items()),
+            "balance": lambda: list(reports.balance.items()),
         }
-        return first | curvature_makers(self.equations) | stress
+        tangent = tangent_makers(self.equations, made)
+        return {**first, **curvature_makers(self.equations), **tangent, **stress}
 
     @cached_property
     def factored(self) -> Factor:

@@ -1,0 +1,218 @@
+"""linearize: small motions about an equilibrium, a steady motion, or any instant of a motion.
+
+    d/dt (ξ, δv) = A (ξ, δv) + B δu                                             (analysis-3)
+
+in coordinates that tell all others, so that the closures, holonomic or not, hold to first order.
+Derivatives are generated; nothing is differenced. For nonholonomic mechanisms there are more
+positions than speeds.
+
+Public names: Linearization, linearize.
+
+Source: PGH15 §3 (linearisation of constrained systems by independent coordinates and speeds).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.errors import ModelError, NamingError
+from liaison.numeric import Array, State
+from liaison.program import Kernel
+from liaison.units import Label
+
+from .local import Local, local
+
+Complex = NDArray[np.complex128]
+
+COUPLED = 1e-9
+"""States left out of a part must enter it less than this, relative to the largest entry of A."""
+
+
+@final
+@dataclass(frozen=True)
+class Linearization:
+    """Small motions about a state: matrices, labels, eigenvalues and the shapes of the modes.
+
+    Args:
+        A: shape (n, n); B: (n, inputs); C: (outputs, n); D: (outputs, inputs).
+        labels: of the n states, positions first; units in them.
+        shapes: all coordinates, then all velocities, for a unit of each state, shape (2 nv, n).
+        everything: labels of all coordinates and velocities, in the order of `shapes`.
+        mass: inertia of the independent velocities, in their order among the labels.
+        steadiness: largest |v̇| there: 0 for an equilibrium or a steady motion.
+        inputs, outputs: labels of the columns of B and the rows of C.
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    labels: tuple[Label, ...]
+    shapes: Array
+    everything: tuple[Label, ...]
+    mass: Array
+    positions: int
+    steadiness: float
+    inputs: tuple[Label, ...] = ()
+    outputs: tuple[Label, ...] = ()
+
+    @cached_property
+    def _eig(self) -> tuple[Complex, Complex]:
+        values, vectors = np.linalg.eig(self.A.astype(complex))
+        order = np.lexsort((values.imag, np.abs(values.imag), values.real))[::-1]
+        return values[order], vectors[:, order]
+
+    @property
+    def eigenvalues(self) -> Complex:
+        """Of A [1/s], the least stable first."""
+        return self._eig[0]
+
+    @property
+    def modes(self) -> Complex:
+        """Shapes of the modes: everything, column by column, the largest entry of each 1."""
+        full: Complex = self.shapes @ self._eig[1]
+        most = np.take_along_axis(full, np.argmax(np.abs(full), axis=0)[None], axis=0)
+        return full / np.where(most == 0, 1, most)
+
+    @property
+    def frequencies(self) -> Array:
+        """|Im s|/2π of the eigenvalues [Hz]."""
+        return np.abs(self.eigenvalues.imag) / (2 * np.pi)
+
+    @property
+    def damping(self) -> Array:
+        """−Re s/|s| of the eigenvalues; 0 for those at zero."""
+        size = np.abs(self.eigenvalues)
+        return np.where(size > 0, -self.eigenvalues.real / np.where(size > 0, size, 1), 0.0)
+
+    @property
+    def is_stable(self) -> bool:
+        """No eigenvalue grows faster than rounding lets one at zero seem to."""
+        scale = max(1.0, float(np.max(np.abs(self.eigenvalues), initial=0.0)))
+        return bool(np.all(self.eigenvalues.real <= 1e-6 * scale))
+
+    def part(self, *names: str) -> Linearization:
+        """Some of the states alone, in that order, where the others do not act on them.
+
+        Raises:
+            NamingError: no state has that name.
+            ModelError: another state acts on them.
+        """
+        known = [label.name for label in self.labels]
+        for name in names:
+            if name not in known:
+                raise NamingError.unknown("state", name, known)
+        keep = [known.index(name) for name in names]
+        self._check_alone(keep)
+        speeds = [k - self.positions for k in keep if k >= self.positions]
+        return Linearization(
+            self.A[np.ix_(keep, keep)], self.B[keep], self.C[:, keep], self.D,
+            tuple(self.labels[k] for k in keep), self.shapes[:, keep], self.everything,
+            self.mass[np.ix_(speeds, speeds)], sum(k < self.positions for k in keep),
+            self.steadiness, self.inputs, self.outputs,
+        )  # fmt: skip
+
+    def _check_alone(self, keep: Sequence[int]) -> None:
+        rest = [k for k in range(len(self.A)) if k not in keep]
+        size = np.max(np.abs(self.A), initial=0.0)
+        for k in rest:
+            i = int(np.argmax(np.abs(self.A[keep, k])))
+            if abs(self.A[keep[i], k]) > COUPLED * size:
+                raise ModelError(
+                    f"{self.labels[k].name!r} acts on {self.labels[keep[i]].name!r}; these states "
+                    "do not move alone.",
+                    hint=f"Take {self.labels[k].name!r} into the part, too.",
+                )
+
+    @property
+    def second_order(self) -> tuple[Array, Array, Array]:
+        """M, C and K of M q̈ + C q̇ + K q = 0, for as many positions as speeds of the same names."""
+        n = self.positions
+        names = [label.name for label in self.labels]
+        if [f"{x}'" for x in names[:n]] != names[n:]:
+            raise ModelError(
+                "positions and speeds of these states do not match: there is no equation of second "
+                f"order; they are {', '.join(names)}."
+            )
+        return self.mass, -self.mass @ self.A[n:, n:], -self.mass @ self.A[n:, :n]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: labels, matrices, eigenvalues and modes as (real, imaginary)."""
+        return {
+            "states": [str(x) for x in self.labels],
+            "inputs": [str(x) for x in self.inputs],
+            "outputs": [str(x) for x in self.outputs],
+            "A": self.A.tolist(), "B": self.B.tolist(), "C": self.C.tolist(), "D": self.D.tolist(),
+            "eigenvalues": _pair(self.eigenvalues),
+            "frequencies_Hz": self.frequencies.tolist(), "damping": self.damping.tolist(),
+            "everything": [str(x) for x in self.everything], "modes": _pair(self.modes),
+            "steadiness": self.steadiness, "is_stable": self.is_stable,
+        }  # fmt: skip
+
+
+def _pair(z: Complex) -> list[Any]:
+    return [z.real.tolist(), z.imag.tolist()]
+
+
+def linearize(
+    kernel: Kernel,
+    state: State,
+    *,
+    inputs: Mapping[str, float] | None = None,
+    parameters: Array | None = None,
+    independent: Sequence[str] = (),
+) -> Linearization:
+    """Small motions about a state of a mechanism.
+
+    Args:
+        kernel: of the mechanism.
+        state: an equilibrium (`equilibrium` finds one), a steady motion, or any state; then A is
+            that of the instant.
+        inputs: values by name instead of the defaults.
+        parameters: values in order instead of the defaults.
+        independent: coordinates to tell the others by, as far as they can.
+    """
+    here = local(kernel, state, inputs=inputs, parameters=parameters, wishes=independent)
+    shapes = shapes_of(here)
+    nv, labels = here.nv, kernel.program.labels
+    slopes, tangent = here.residual_slopes, here.tangent
+    by_state = np.hstack([slopes["q"], slopes["v"]]) @ shapes
+    vdot, _ = here.solved(-by_state[:nv], -by_state[nv:])
+    vdot_u, _ = here.solved(-slopes["u"][:nv], -slopes["u"][nv:])
+    positions = list(here.positions.chosen)
+    rates = here.drift @ shapes[:nv] + shapes[nv:]
+    speeds = list(here.velocities.chosen)
+    everything = (*map(coordinate_label, labels["v"]), *labels["v"])
+    return Linearization(
+        A=np.vstack([rates[positions], vdot[speeds]]),
+        B=np.vstack([np.zeros((len(positions), len(here.u))), vdot_u[speeds]]),
+        C=np.hstack([tangent["out_q"], tangent["out_v"]]) @ shapes,
+        D=tangent["out_u"],
+        labels=tuple(everything[k] for k in [*positions, *(nv + k for k in speeds)]),
+        shapes=shapes,
+        everything=everything,
+        mass=here.reduced_mass,
+        positions=len(positions),
+        steadiness=float(np.max(np.abs(here.solution[0]), initial=0.0)),
+        inputs=labels["u"],
+        outputs=labels["outputs"],
+    )
+
+
+def shapes_of(here: Local) -> Array:
+    """All of (ξ, δv) for a unit of each independent one, by (analysis-2)."""
+    Zq, Zv = here.positions.basis, here.velocities.basis
+    above = np.hstack([Zq, np.zeros((here.nv, Zv.shape[1]))])
+    return np.vstack([above, np.hstack([here.change, Zv])])
+
+
+def coordinate_label(speed: Label) -> Label:
+    """What a velocity changes: the coordinate whose rate it is, or its integral."""
+    name = speed.name[:-1] if speed.name.endswith("'") else f"∫{speed.name}"
+    return Label(name, speed.unit.removesuffix("/s"))

@@ -1,0 +1,170 @@
+"""Analyses by one call: each reads the mechanism, assembles and compiles it, and asks `analyse`.
+
+Public names: equilibrium, linearize, verify, sensitivities, kinematic_run, inverse_dynamics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from liaison.analyse import Efforts, Equilibrium, Linearization, Sensitivities, Verification
+from liaison.analyse import equilibrium as rest_of
+from liaison.analyse import inverse_dynamics as efforts_along
+from liaison.analyse import kinematic_run as moved_by_drives
+from liaison.analyse import linearize as small_motions
+from liaison.analyse import sensitivities as sensitivities_of
+from liaison.analyse import verify as verified
+from liaison.corridor import Given, mechanism_of, ready_for, simulate
+from liaison.errors import ModelError
+from liaison.expr import Table, symbol
+from liaison.model import Mechanism, PrescribedMotion
+from liaison.numeric import State
+from liaison.simulate import Trajectory
+
+
+def equilibrium(
+    given: Given,
+    state: State | None = None,
+    *,
+    start: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Equilibrium:
+    """A position in which a mechanism can stay at rest, near its start.
+
+    Args:
+        given: the mechanism, or the path of its text.
+        state: where to look from; assembled from the start if not given.
+        start: positions to assemble from, by label, instead of the mechanism's own.
+        parameters: values by name, in SI.
+        **options: kind ("stable" or "nearest"), inputs, independent, tolerance.
+    """
+    kernel, state = ready_for(given, state, start, parameters)
+    return rest_of(kernel, state, **options)
+
+
+def linearize(
+    given: Given,
+    state: State | None = None,
+    *,
+    start: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    independent: Sequence[str] = (),
+    **options: Any,
+) -> Linearization:
+    """Small motions of a mechanism about a state: A, B, eigenvalues, modes, labels.
+
+    Args:
+        given: the mechanism, or the path of its text.
+        state: an equilibrium (`equilibrium(…).state`), a steady motion, or any state of a run; the
+            assembled start if not given.
+        start: positions and rates to assemble from, by label, instead of the mechanism's own.
+        parameters: values by name, in SI.
+        independent: coordinates to tell the others by, as far as they can; those with a start in
+            the description, if not given.
+        **options: inputs.
+    """
+    mechanism = mechanism_of(given)
+    kernel, state = ready_for(mechanism, state, start, parameters)
+    wishes = independent or [x.label for x in mechanism.starts]
+    return small_motions(kernel, state, independent=wishes, **options)
+
+
+def verify(
+    given: Given,
+    run: Trajectory | None = None,
+    *,
+    about: str | tuple[float, float, float] = "ground",
+    until: float | None = None,
+    **options: Any,
+) -> Verification:
+    """Holds a run against the general theorems of mechanics.
+
+    Args:
+        given: the mechanism that moved, or the path of its text.
+        run: what it did; simulated now if not given.
+        about: the point of the moment: a body, whose origin moves, or a place in the ground [m].
+        until: the last instant of a run made now [s]; 1 if not given.
+        **options: of that run, as for `simulate`.
+    """
+    kernel, state = ready_for(given, None, None, None)
+    if run is None:
+        end = 1.0 if until is None else until
+        settings = {"rtol": 1e-10, "atol": 1e-12, "every": (end - state.t) / 1000, **options}
+        run = simulate(kernel, state, until=end, **settings)
+    return verified(kernel, run, about=about)
+
+
+def sensitivities(given: Given, run: Trajectory, parameters: Sequence[str] = ()) -> Sensitivities:
+    """How a run changes with parameters of its mechanism: see `analyse.sensitivities`."""
+    kernel, _ = ready_for(given, None, None, None)
+    return sensitivities_of(kernel, run, parameters)
+
+
+def kinematic_run(
+    given: Given,
+    motion: Mapping[str, Any] | None = None,
+    *,
+    until: float,
+    every: float | Sequence[float] = 0.01,
+    start: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Trajectory:
+    """Moves a mechanism by drives that leave it no freedom: kinematics alone, forces after.
+
+    Args:
+        given: the mechanism, or the path of its text.
+        motion: coordinate -> formula of `time`, or a `Table` over time; besides what the mechanism
+            imposes itself. Starts of these coordinates and of all rates are set aside.
+        until: the last instant [s].
+        every: a period [s], or instants.
+        start: positions to assemble from, by label.
+        parameters: values by name, in SI.
+        **options: inputs, series.
+    """
+    mechanism = driven(mechanism_of(given), motion or {})
+    kernel, state = ready_for(mechanism, None, start, parameters)
+    return moved_by_drives(kernel, state, instants(state.t, until, every), **options)
+
+
+def instants(first: float, last: float, every: float | Sequence[float]) -> Sequence[float]:
+    """Every period from first to last [s], or the instants that are given."""
+    if isinstance(every, int | float):
+        count = max(1, round((last - first) / every))
+        return [first + (last - first) * k / count for k in range(count + 1)]
+    return every
+
+
+def driven(mechanism: Mechanism, motion: Mapping[str, Any]) -> Mechanism:
+    """The mechanism with coordinates that follow laws of time, and no start against them."""
+    laws = tuple(PrescribedMotion(f"drive {x}", x, law_of(law)) for x, law in motion.items())
+    own = [x.coordinate for x in mechanism.constraints if isinstance(x, PrescribedMotion)]
+    taken = {*motion, *own}
+    starts = tuple(
+        x for x in mechanism.starts if x.label not in taken and not x.label.endswith("'")
+    )
+    return replace(mechanism, constraints=mechanism.constraints + laws, starts=starts)
+
+
+def law_of(law: Any) -> Any:
+    """A formula of time; a table becomes one."""
+    if isinstance(law, Table):
+        return law(symbol("t"))
+    if callable(law):
+        raise ModelError(
+            "a motion is a formula of `time` or a Table, not a Python function: its rates are "
+            "derived.",
+            hint="Sample the function: Table(times, [f(t) for t in times]).",
+        )
+    return law
+
+
+def inverse_dynamics(
+    given: Given, run: Trajectory, drives: Sequence[str], **options: Any
+) -> Efforts:
+    """The efforts of drives that bring about a motion: see `analyse.inverse_dynamics`."""
+    kernel, _ = ready_for(given, None, None, None)
+    return efforts_along(kernel, run, drives, **options)

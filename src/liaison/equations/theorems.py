@@ -1,0 +1,134 @@
+"""The two sides of the general theorems, as formulas: what changes, and what should change it.
+
+    d/dt (moment, momentum) = wrench from outside,   Ṫ = power of all that acts       (theorems-1)
+
+The left sides are time derivatives of momentum and kinetic energy on the graph; the right sides
+are what joints report, loads, gravity. Neither uses the other, so that their agreement says
+something.
+
+Public names: balance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from liaison.expr import ONE, Expr, as_expr, directional
+from liaison.spatial.arrays import Array, array, cross, dot, plus, product, times, zeros
+from liaison.spatial.plucker import act_force
+from liaison.tree import GROUND, Push
+
+from .setting import Setting
+
+
+def balance(
+    setting: Setting,
+    lam: tuple[Expr, ...],
+    momentum: tuple[Expr, ...],
+    energy: Expr,
+    joints: tuple[Mapping[str, tuple[Expr, ...]], Mapping[str, tuple[Expr, ...]]],
+) -> dict[str, tuple[Expr, ...]]:
+    """Name -> formulas of q, v, v̇ and λ; wrenches and momenta about the ground's origin.
+
+    Args:
+        setting: of the tree.
+        lam: symbols of the multipliers.
+        momentum: moment, then resultant.
+        energy: kinetic.
+        joints: reactions and markers of the joints.
+
+    Returns:
+        mass, center (of mass, times mass), momentum, momentum_rate, outside, kinetic, kinetic_rate,
+        and "power of NAME" for every load, gravity and moving closures.
+    """
+    mass, center = _mass(setting)
+    rates = along_the_motion(setting, [*momentum, energy])
+    outside = _gravity(setting, mass, center) + _joints(setting, *joints)
+    outside = outside + _pushes(setting, lam, {*joints[0]})
+    formulas = {
+        "mass": [mass], "center": [*center], "momentum": momentum, "momentum_rate": rates[:6],
+        "outside": [*outside], "kinetic": [energy], "kinetic_rate": rates[6:],
+        **_powers(setting, lam, center),
+    }  # fmt: skip
+    return {name: tuple(as_expr(x) for x in found) for name, found in formulas.items()}
+
+
+def along_the_motion(setting: Setting, formulas: list[Expr]) -> list[Expr]:
+    """Time derivatives with q̇ = N v and v̇ as they are."""
+    symbols = setting.symbols
+    ways = dict(zip(symbols.q, setting.qdot, strict=True))
+    ways |= dict(zip(symbols.v, symbols.vdot, strict=True))
+    return directional(formulas, ways | {symbols.t: ONE})
+
+
+def _mass(setting: Setting) -> tuple[Any, Array]:
+    """The whole mass, and mass times the place of its center."""
+    mass: Any = 0
+    center = zeros(3)
+    for i, node in enumerate(setting.tree.nodes):
+        frame = setting.kinematics.motion(GROUND, i)
+        m, h, _ = node.inertia
+        mass = plus(mass, m)
+        center = center + array([times(m, x) for x in frame.p]) + product(frame.R, h)
+    return mass, center
+
+
+def _gravity(setting: Setting, mass: Any, center: Array) -> Array:
+    force = [times(mass, x) for x in setting.gravity]
+    return array([*cross(center, setting.gravity), *force])
+
+
+def _joints(
+    setting: Setting,
+    reactions: Mapping[str, tuple[Expr, ...]],
+    markers: Mapping[str, tuple[Expr, ...]],
+) -> Array:
+    """What the joints on the ground put on the mechanism."""
+    total = zeros(6)
+    for joint in setting.mechanism.joints:
+        nodes = [setting.tree.located(x)[0] for x in (joint.predecessor, joint.successor)]
+        if joint.name not in reactions or nodes.count(GROUND) != 1:
+            continue
+        pose = markers[joint.name]
+        R, p = array(list(pose[:9])).reshape(3, 3), array(list(pose[9:]))
+        wrench = act_force(R, p, array(list(reactions[joint.name])))
+        total = total + wrench if nodes[0] == GROUND else total - wrench
+    return total
+
+
+def _pushes(setting: Setting, lam: tuple[Expr, ...], joints: set[str]) -> Array:
+    """Loads, and relations that are no joint, on all bodies: what is between two cancels."""
+    efforts = [pair for load in setting.loads for pair in load.pushes]
+    for symbol, (label, row) in zip(lam, setting.rows[0], strict=True):
+        if label.name.rpartition(": ")[0] not in joints:
+            efforts += [(symbol, push) for push in row.pushes]
+    total = zeros(6)
+    for effort, push in efforts:
+        if push.node != GROUND:
+            told = _about_ground(setting, push)
+            total = total + array([times(effort, x) for x in told])
+    return total
+
+
+def _about_ground(setting: Setting, push: Push) -> Array:
+    """A push as moment about the ground's origin and force, in the ground's axes."""
+    root = setting.kinematics.motion(GROUND, push.root)
+    moment = push.moment + cross(push.point, push.force)
+    return act_force(root.R, root.p, array([*moment, *push.force]))
+
+
+def _powers(setting: Setting, lam: tuple[Expr, ...], center: Array) -> dict[str, list[Expr]]:
+    """What each load, gravity and the closures that move with time do, by name [W]."""
+    v = setting.symbols.v
+    found = {
+        f"power of {load.name}": [sum((x * v[j] for j, x in load.tau.items()), as_expr(0))]
+        for load in setting.loads
+    }
+    fall = along_the_motion(setting, [as_expr(x) for x in center])
+    if any(x != 0 for x in setting.gravity):
+        found["power of gravity"] = [as_expr(dot(setting.gravity, array(fall)))]
+    if lam:
+        rows = zip(lam, setting.rows[0], strict=True)
+        found["power of closures"] = [sum((x * row.nu for x, (_, row) in rows), as_expr(0))]
+    return found
