@@ -24,7 +24,10 @@ import adams  # noqa: E402
 import special  # noqa: E402
 
 PROBLEMS = HERE / "problems"
-FUNCTIONS = {"adams_joints": adams.adams_joints, "kuka_inverse": special.kuka_inverse}
+FUNCTIONS = {"adams_joints": adams.adams_joints} | {
+    name: getattr(special, name)
+    for name in ("kuka_inverse", "whipple_linear", "hoop_stability", "sundials_integral")
+}
 
 
 @dataclass(frozen=True)

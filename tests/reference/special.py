@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import liaison
+from liaison.analyse import linearize, sensitivities
 
 MODELS = Path(__file__).parents[2] / "examples" / "reference"
 
@@ -69,3 +70,87 @@ def compared(name: str, found: Any, want: Any, word: str, tol: float) -> Any:
     error = np.abs(np.ravel(found) - np.ravel(want))
     k = int(np.argmax(error))
     return name, float(error[k]), f"{word}{k + 1}", tol
+
+
+def whipple_linear(problem: dict[str, Any]) -> Found:
+    """Matrices of the upright bicycle, its eigenvalues, and the speeds where it becomes stable."""
+    g, tol = problem["gravity"], problem["tol_matrices"]
+    M, _, K = upright(problem, 0.0).second_order
+    _, C1, K1 = upright(problem, 1.0).second_order
+    found = [
+        compared("M", M, problem["M"], "entry ", tol),
+        compared("C1", C1, problem["C1"], "entry ", tol),
+        compared("K0", K / g, problem["K0"], "entry ", tol),
+        compared("K2", K1 - K, problem["K2"], "entry ", problem["tol_K2"]),
+    ]
+    for speed, pairs in problem["eigenvalues"].items():
+        values = upright(problem, float(speed)).eigenvalues
+        error = max(np.min(np.abs(values - complex(*pair))) for pair in pairs)
+        name = f"eigenvalues at {speed} m/s"
+        found.append((name, float(error), "all four", problem["tol_eigenvalues"]))
+    for word, near in (("weave", True), ("capsize", False)):
+        want = problem[f"{word}_speed"]
+        speed = crossing(problem, want - 0.05, want + 0.05, weave=near)
+        found.append((f"{word} speed", abs(speed - want), "m/s", problem["tol_speeds"]))
+    return found
+
+
+@lru_cache(maxsize=1)
+def spanned(model: str) -> tuple[Any, Any]:
+    tree = liaison.span(liaison.read(MODELS / model))
+    return tree, liaison.to_llvm(liaison.lower(liaison.newton_euler(tree)))
+
+
+def upright(problem: dict[str, Any], speed: float) -> Any:
+    """Roll and steer of the bicycle that goes straight ahead."""
+    tree, kernel = spanned(problem["model"])
+    turning = -speed / problem["rear_radius"]
+    state = liaison.assemble(tree, None, **{"F.roll'": 0.0, "R'": turning})
+    linear = linearize(kernel, state, independent=("F.roll", "steer", "R"))
+    return linear.part("F.roll", "steer", "F.roll'", "steer'")
+
+
+def crossing(problem: dict[str, Any], low: float, high: float, *, weave: bool) -> float:
+    """The speed at which the largest real part of an oscillation, or of a real root, is zero."""
+    from scipy.optimize import brentq
+
+    def growth(speed: float) -> float:
+        values = upright(problem, speed).eigenvalues
+        swings = np.abs(values.imag) > 1e-6
+        return float(np.max(values.real[swings == weave]))
+
+    return float(brentq(growth, low, high, xtol=1e-13))
+
+
+def hoop_stability(problem: dict[str, Any]) -> Found:
+    """s² of the lean is a − b v²: the speed where it vanishes, from two speeds."""
+    tree, kernel = spanned(problem["model"])
+    squares = []
+    for rate in (2.0, 3.0):
+        state = liaison.assemble(tree, None, **{"F.spin'": rate / problem["radius"]})
+        values = linearize(kernel, state, independent=("F.lean", "F.yaw", "F.spin")).eigenvalues
+        squares.append((rate**2, float((values[np.argmax(np.abs(values))] ** 2).real)))
+    (v1, s1), (v2, s2) = squares
+    critical = v1 - s1 * (v2 - v1) / (s2 - s1)
+    ratio = critical / (problem["gravity"] * problem["radius"])
+    error = abs(ratio - problem["critical"]) / problem["critical"]
+    return [("critical speed", error, "v²/(g r)", problem["tol"])]
+
+
+def sundials_integral(problem: dict[str, Any]) -> Found:
+    """∫ of the kinetic energy, and its derivatives by stiffness and damping."""
+    from scipy.integrate import simpson
+
+    kernel, state = ready(problem["model"])
+    options = {"every": problem["until"] / 4000, "series": ("outputs",), **problem["settings"]}
+    run = simulate(kernel, state, until=problem["until"], **options)
+    whole = simpson(run["kinetic"], x=run.t)
+    slopes = sensitivities(kernel, run, ("k", "c"))
+    pairs = [
+        ("integral", whole, float(problem["integral"]), 1.0, 1e-9),
+        ("integral as published", whole, problem["published_integral"], 3.0, 2e-4),
+    ]
+    for name, want in zip("kc", problem["slopes"], strict=True):
+        found = slopes.integral("kinetic", name)
+        pairs.append((f"its derivative by {name}", found, want, abs(want), 2e-4))
+    return [(name, abs(x - want) / size, "G", tol) for name, x, want, size, tol in pairs]
