@@ -23,6 +23,7 @@ help:
 	@echo "make demo      simulate the four-bar: 3D page, plot and results under out/"
 	@echo "make test      lint, types and tests"
 	@echo "make test-all  the same, with the slow tests and the comparisons with other systems"
+	@echo "make reference all reference problems against published numbers; out/reference.json"
 	@echo "make bench     the benchmarks"
 	@echo "make fuzz      random texts for the readers of LSD, URDF and MJCF; SECONDS=600 each"
 	@echo "make algebra   msolve and Singular for global questions about mobility (130 MB, optional)"
@@ -61,6 +62,10 @@ lint: setup
 # the package tree in docs/house.md, after a file came or went
 tree: $(READY)
 	@$(BIN)/python docs/package_tree.py
+
+# every reference problem: error, tolerance, CPU; fails when one does
+reference: $(READY)
+	@$(BIN)/python tests/reference/run.py --out out/reference.json
 
 bench: setup-all
 	@for f in benchmarks/bench_*.py; do echo "$$f"; $(BIN)/python $$f || exit 1; done
