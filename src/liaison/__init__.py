@@ -34,7 +34,7 @@ __all__ = offer(
         "view": "plot save_plot page show",
         # all of it at once
         "corridor": "simulate stepper check derive reduce compile mobility with_values with_starts "
-        "assembly_modes singularities",
+        "assembly_modes inverse_kinematics singularities",
         "corridor_batch": "simulate_batch",
         "mobility": "Singularities AssemblyModes Mobility",
         "analyse": "Reduction",

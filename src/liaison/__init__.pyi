@@ -5,6 +5,7 @@ from liaison.corridor import assembly_modes as assembly_modes
 from liaison.corridor import check as check
 from liaison.corridor import compile as compile
 from liaison.corridor import derive as derive
+from liaison.corridor import inverse_kinematics as inverse_kinematics
 from liaison.corridor import mobility as mobility
 from liaison.corridor import reduce as reduce
 from liaison.corridor import simulate as simulate

@@ -4,7 +4,7 @@ A mechanism may be given as such or as the path of its text. Deriving makes many
 form no cycles, so these verbs run with the garbage collector paused.
 
 Public names: with_values, with_starts, check, derive, reduce, compile, mobility, assembly_modes,
-singularities, simulate, stepper.
+inverse_kinematics, singularities, simulate, stepper.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from liaison.expr import collector_paused
 from liaison.formats.read import read
 from liaison.mobility import AssemblyModes, Mobility, Singularities
 from liaison.mobility import assembly_modes as find_modes
+from liaison.mobility import inverse_kinematics as find_reaches
 from liaison.mobility import mobility as examine
 from liaison.mobility import singularities as followed
 from liaison.model import Mechanism, Start
@@ -187,6 +188,20 @@ def singularities(
             return followed(mechanism, at=at, **options)
         run = along if isinstance(along, Trajectory) else load(along)
         return rank_along(run, mechanism, **options)
+
+
+def inverse_kinematics(given: Given | Tree, body: str, **options: Any) -> AssemblyModes:
+    """Every set of joint coordinates that puts a body of an arm at a pose.
+
+    Args:
+        given: an arm, the path of its text, or a tree.
+        body: the name of the hand.
+        **options: position [m] and rotation (its axes as columns) in ground's axes; at (coordinates
+            that are held, all but six); seed, time_limit [s], memory_limit [bytes].
+    """
+    mechanism = given.mechanism if isinstance(given, Tree) else mechanism_of(given)
+    with collector_paused():
+        return find_reaches(mechanism, body, **options)
 
 
 def simulate(

@@ -127,7 +127,9 @@ def test_an_engine_sees_a_private_folder_that_is_gone_afterwards(script):
         ("exit 3", "status 3"),
         ("true", "wrote nothing"),
         ("echo '[0, [0, 2' > out", "no list"),
-        ("echo '__import__(1)' > out", "should not"),
+        ("echo '__import__(1)' > out", "not understood at '__import"),
+        ("echo '[1, 2 3]:' > out", "not understood at ' 3"),
+        ("echo '[1, 2]], [3]:' > out", "not understood at '], "),
         ("echo '[0, [7, 2]]:' > out", "not understood"),
     ],
 )

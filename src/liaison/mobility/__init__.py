@@ -5,6 +5,7 @@ order and finitely, what of that is proved and how, and which closure equations 
 """
 
 from .assembly import AssemblyModes, assembly_modes
+from .inverse_kinematics import inverse_kinematics
 from .mobility import Mobility, mobility, mobility_of_systems, singularities
 from .modes import Mode
 from .psi import Parametrization
@@ -19,6 +20,7 @@ __all__ = [
     "Redundancy",
     "Singularities",
     "assembly_modes",
+    "inverse_kinematics",
     "mobility",
     "mobility_of_systems",
     "singularities",

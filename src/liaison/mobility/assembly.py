@@ -4,7 +4,7 @@ Completeness is claimed only where it is proved: planar linkages by one polynomi
 rationals, six hinges in space by elimination, platforms on six legs through msolve. Otherwise
 positions found from many starts are given, each proved to exist, without a claim to be all.
 
-Public names: AssemblyModes, assembly_modes.
+Public names: AssemblyModes, assembly_modes, modes_told.
 
 Source: docs/theory/mobility.md, "All assembly modes".
 """
@@ -23,6 +23,7 @@ from liaison.tree import Tree
 
 from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
 from .finite import Infinite
+from .hinge_modes import hinge_answer
 from .links import Links, links_of
 from .modes import Mode, closed, mode_at, sorted_modes
 from .planar import PlanarLinkage, planar_linkage
@@ -100,17 +101,31 @@ def assembly_modes(
     """
     mechanism = given.mechanism if isinstance(given, Tree) else given
     with bounded(time_limit, memory_limit):
-        links = links_of(mechanism, at or {})
-        return _solved(mechanism, links, seed)
+        return modes_told(mechanism, mechanism, at or {}, seed)
+
+
+def modes_told(
+    closed_one: Mechanism, mechanism: Mechanism, at: Mapping[str, Any], seed: int
+) -> AssemblyModes:
+    """All modes of one mechanism, as states of another that has the same joints or fewer."""
+    return _solved(mechanism, links_of(closed_one, at), seed)
 
 
 def _solved(mechanism: Mechanism, links: Links, seed: int) -> AssemblyModes:
     if not links.joints:
         return _answer(mechanism, links, [mode_at(mechanism, links, {}, _ALONE)],
                        (True, "no loop is left to close"), "held", 1)  # fmt: skip
-    plane = planar_linkage(links)
-    if plane is not None:
-        return _in_the_plane(mechanism, plane, seed)
+    try:
+        plane = planar_linkage(links)
+        if plane is not None:
+            return _in_the_plane(mechanism, plane, seed)
+        hinges = hinge_answer(links, seed)
+        if hinges is not None:
+            modes = [mode_at(mechanism, links, poses, known) for poses, known in hinges.found]
+            complete = hinges.is_complete, hinges.why
+            return _answer(mechanism, links, modes, complete, hinges.method, hinges.complex)
+    except Infinite:
+        raise _still_moving(mechanism, links) from None
     raise DerivationError(
         f"all assembly modes of '{mechanism.name}' are not computed: it is no planar linkage."
     )
@@ -125,10 +140,7 @@ def _in_the_plane(mechanism: Mechanism, plane: PlanarLinkage, seed: int) -> Asse
     if plane.unclosed:
         return _answer(mechanism, links, [], (True, f"none: {plane.unclosed}"), "planar", 0)
     system = PolynomialSystem(plane.count, plane.equations)
-    try:
-        found = solved(system, seed=seed)
-    except Infinite:
-        raise _still_moving(mechanism, links) from None
+    found = solved(system, seed=seed)
     modes = [mode_at(mechanism, links, _planar_poses(plane, s.x), s) for s in found.real]
     complete = closed(found.is_exact, found.engine)
     return _answer(mechanism, links, modes, complete, f"planar, {found.engine}", found.multiplicity)

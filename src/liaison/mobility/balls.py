@@ -98,22 +98,35 @@ BALL: Domain = _BallDomain()
 
 
 def balls(formulas: Sequence[Any]) -> list[Any]:
-    """Constants as balls.
+    """Constants as balls; those that are balls stay as they are.
 
     Raises:
         DerivationError: one is not finite, or no function of balls.
     """
-    found = evaluate([as_expr(x) for x in formulas], domain=BALL)
+    from flint import arb
+
+    told = [x for x in formulas if not isinstance(x, arb)]
+    values = iter(evaluate([as_expr(x) for x in told], domain=BALL))
+    found = [x if isinstance(x, arb) else next(values) for x in formulas]
     for x in found:
         if not x.is_finite():
             raise DerivationError("a number of the description is not finite.")
-    return list(found)
+    return found
 
 
 def rational_of(formulas: Sequence[Any]) -> tuple[list[Fraction], bool]:
-    """Constants as rationals, and whether they are exactly these; else rounded to `ROUNDED`."""
+    """Constants as rationals, and whether they are exactly these; else rounded to `ROUNDED`.
+
+    Balls are rounded, and count as inexact unless they are single numbers.
+    """
+    from flint import arb
+
     found, exact = [], True
     for formula in formulas:
+        if isinstance(formula, arb):
+            exact = exact and formula.is_exact()
+            found.append(rounded(formula))
+            continue
         try:
             found.append(Fraction(evaluate(as_expr(formula), domain=FRACTION)))
         except DerivationError:

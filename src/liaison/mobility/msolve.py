@@ -7,7 +7,6 @@ Source: BES21 (msolve and its files).
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -92,15 +91,39 @@ def _whole(x: Any) -> int:
     return x
 
 
+_WORD = re.compile(r"\s*(?:([\[\],])|(-?\d+)|'(\w+)')")
+
+
 def _list(answer: str) -> Any:
-    """The nested list that msolve writes."""
+    """The nested list of whole numbers and names that msolve writes; nothing else is let pass."""
     text = answer.strip().removesuffix(":")
-    if not re.fullmatch(r"[\[\]\s\d,'xA-Z\-]+", text):
-        raise EngineError("msolve's answer holds what it should not.")
-    try:
-        return ast.literal_eval(text)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise EngineError("msolve's answer is no list.") from None
+    stack: list[list[Any]] = [[]]
+    place, comma = 0, True
+    while place < len(text):
+        word = _WORD.match(text, place)
+        sign = word.group(1) if word else None
+        misplaced = sign != "]" and (sign == ",") == comma
+        if word is None or misplaced or (sign == "]" and len(stack) == 1):
+            raise EngineError(f"msolve's answer is not understood at {text[place : place + 20]!r}.")
+        place = word.end()
+        if sign == "[":
+            stack.append([])
+        elif sign == "]":
+            done = stack.pop()
+            stack[-1].append(done)
+        elif sign is None:
+            stack[-1].append(word.group(3) or _digits(word.group(2)))
+        comma = sign in ("[", ",")
+    if len(stack) != 1 or len(stack[0]) != 1:
+        raise EngineError("msolve's answer is no list.")
+    return stack[0][0]
+
+
+def _digits(text: str) -> int:
+    """A whole number of any length."""
+    from flint import fmpz
+
+    return int(fmpz(text)) if len(text) > 4000 else int(text)
 
 
 def basis_modulo(

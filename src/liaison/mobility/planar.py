@@ -14,19 +14,17 @@ Source: JB94 §2.1 (natural coordinates); docs/theory/mobility.md (mobility-9).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 from liaison.expr import as_expr, evaluate
 from liaison.model import Prismatic, Revolute
 from liaison.spatial import Array, product
 
 from .links import Links, Passive
+from .terms import Terms, combined, raised
 
 PARALLEL = 1e-12
 """Sine of an angle below which axes count as parallel, and gap along them [m] as none."""
-
-Terms: TypeAlias = dict[tuple[int, ...], Any]
-"""A polynomial: exact coefficients by exponents."""
 
 
 @final
@@ -186,8 +184,8 @@ class _Equations:
         found = _pair(first, _rotated(headings[j.b], M), -1)
         if j.name in self.slide:
             along = _rotated(headings[j.a], product(self.frames[j.a].T, j.F[0][:, 2]))
-            x = self._power(self.slide[j.name], 1)
-            found = _pair(found, (_raised(along[0], x), _raised(along[1], x)), 1)
+            x = self.slide[j.name]
+            found = _pair(found, (raised(along[0], x), raised(along[1], x)), 1)
         return found
 
     def _power(self, k: int, e: int) -> tuple[int, ...]:
@@ -210,27 +208,11 @@ def _turned(pair: tuple[Any, Any], turn: tuple[Any, Any]) -> tuple[Any, Any]:
 def _rotated(heading: tuple[Terms, Terms], v: Array) -> tuple[Terms, Terms]:
     """A vector of a link in the plane's axes."""
     C, S = heading
-    x = _sum(_scaled(C, v[0]), _scaled(S, -v[1]))
-    return x, _sum(_scaled(S, v[0]), _scaled(C, v[1]))
+    return combined((v[0], -v[1]), (C, S)), combined((v[0], v[1]), (S, C))
 
 
 def _pair(a: tuple[Terms, Terms], b: tuple[Terms, Terms], sign: int) -> tuple[Terms, Terms]:
-    return _sum(a[0], _scaled(b[0], sign)), _sum(a[1], _scaled(b[1], sign))
-
-
-def _sum(a: Terms, b: Terms) -> Terms:
-    found = dict(a)
-    for m, c in b.items():
-        found[m] = found.get(m, 0) + c
-    return found
-
-
-def _scaled(a: Terms, c: Any) -> Terms:
-    return {m: c * x for m, x in a.items()} if not (isinstance(c, int) and c == 0) else {}
-
-
-def _raised(a: Terms, by: tuple[int, ...]) -> Terms:
-    return {tuple(x + y for x, y in zip(m, by, strict=True)): c for m, c in a.items()}
+    return combined((1, sign), (a[0], b[0])), combined((1, sign), (a[1], b[1]))
 
 
 def _float(x: Any) -> float:

@@ -1,0 +1,63 @@
+"""Rigid motions with balls for numbers, real or complex: turns, products, inverses, twists.
+
+Public names: Motion3, moved, reversed_motion, turn_z, applied, crossed, dotted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from liaison.spatial import Array
+
+from .balls import balls
+
+Vector: TypeAlias = list[Any]
+Motion3: TypeAlias = tuple[list[Vector], Vector]
+"""Rotation by rows, and translation."""
+
+
+def in_balls(X: tuple[Array, Array]) -> Motion3:
+    """A pose of exact numbers as balls of the present precision."""
+    R, p = X
+    flat = balls([*(x for row in R for x in row), *p])
+    return [flat[0:3], flat[3:6], flat[6:9]], flat[9:12]
+
+
+def dotted(a: Sequence[Any], b: Sequence[Any]) -> Any:
+    """a · b."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def crossed(a: Sequence[Any], b: Sequence[Any]) -> Vector:
+    """a × b."""
+    return [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+
+
+def applied(R: Sequence[Sequence[Any]], v: Sequence[Any]) -> Vector:
+    """R v."""
+    return [dotted(row, v) for row in R]
+
+
+def moved(A: Motion3, B: Motion3) -> Motion3:
+    """A B: first B, then A."""
+    columns = [applied(A[0], [B[0][0][j], B[0][1][j], B[0][2][j]]) for j in range(3)]
+    turned = [[columns[j][i] for j in range(3)] for i in range(3)]
+    return turned, [x + y for x, y in zip(applied(A[0], B[1]), A[1], strict=True)]
+
+
+def reversed_motion(A: Motion3) -> Motion3:
+    """A⁻¹."""
+    back = [[A[0][j][i] for j in range(3)] for i in range(3)]
+    return back, [-x for x in applied(back, A[1])]
+
+
+def turn_z(angle: Any) -> Motion3:
+    """A turn about z [rad]."""
+    c, s = angle.cos(), angle.sin()
+    zero = angle * 0
+    return [[c, -s, zero], [s, c, zero], [zero, zero, zero + 1]], [zero, zero, zero]

@@ -1,0 +1,247 @@
+"""All positions of a loop of six hinges: at most sixteen, each proved, real and complex.
+
+The elimination gives a polynomial of degree 16 whose roots are isolated in ball arithmetic. Over a
+root where M(x3) has a kernel of dimension one there is at most one position; it is sought, and
+proved on the closure itself by Krawczyk's test. Where that succeeds for every root, all positions
+are known. The loop may be read from any of its hinges; where one reading degenerates others are
+tried.
+
+Public names: HingePosition, HingeLoop, LoopClosure, hinge_positions.
+
+Source: RR93 (sixteen at most); docs/theory/mobility.md (mobility-10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from .balls import precision
+from .certify import Certificate, Square, certified
+from .clock import go_on
+from .elimination import Elimination, elimination
+from .rigid import Motion3, applied, crossed, moved, turn_z
+
+PRECISION = 640
+"""Bits of the elimination; about a third of them are lost on the way."""
+
+TIGHT = 1e-60
+"""Radius to which roots are isolated."""
+
+TURNS = (0.62, -1.17, 1.91, -2.43, 0.29, 2.87, -0.84, 1.36)
+"""Turns [rad] by which hinges are read off, so that no position is at half a turn by accident."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class HingePosition:
+    """One position of the loop: its angles [rad], real or complex."""
+
+    angles: tuple[complex, ...]
+    box: Certificate
+
+    @property
+    def is_real(self) -> bool:
+        """It can be built."""
+        return self.box.is_real
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class HingeLoop:
+    """All positions, and whether they are."""
+
+    positions: tuple[HingePosition, ...]
+    is_complete: bool  # all real ones are there, proved
+    roots: int  # of the polynomial
+    open_roots: int  # that gave no position, nor a proof that there is none
+
+    @property
+    def real(self) -> tuple[HingePosition, ...]:
+        """Those that can be built."""
+        return tuple(position for position in self.positions if position.is_real)
+
+
+@final
+class LoopClosure(Square):
+    """J1 X1 … J6 X6 = 1 as six equations in six angles."""
+
+    def __init__(self, X: Sequence[Motion3]) -> None:
+        self.X = X
+
+    def _frames(self, x: Sequence[Any]) -> list[Motion3]:
+        """Each hinge's frame before it turns, and at last the whole way round."""
+        found: list[Motion3] = [turn_z(x[0] * 0)]
+        for angle, step in zip(x, self.X, strict=True):
+            found.append(moved(moved(found[-1], turn_z(angle)), step))
+        return found
+
+    def values(self, x: Sequence[Any]) -> list[Any]:
+        """Twice the vector of the rotation that is left, and the way that is left."""
+        R, p = self._frames(x)[-1]
+        return [R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1], *p]
+
+    def jacobian(self, x: Sequence[Any]) -> list[list[Any]]:
+        """From the axis of each hinge."""
+        *frames, (R, p) = self._frames(x)
+        zero = x[0] * 0
+        columns = []
+        for turned, place in frames:
+            w = applied(turned, [zero, zero, zero + 1])
+            d = [crossed(w, [R[0][j], R[1][j], R[2][j]]) for j in range(3)]  # columns of ∂R
+            turn = [d[1][2] - d[2][1], d[2][0] - d[0][2], d[0][1] - d[1][0]]
+            columns.append(turn + crossed(w, [a - b for a, b in zip(p, place, strict=True)]))
+        return [[column[i] for column in columns] for i in range(6)]
+
+    def holds(self, box: Sequence[Any]) -> bool:
+        """The rotation left is none, rather than half a turn."""
+        R, _ = self._frames(box)[-1]
+        return bool(abs(R[0][0] + R[1][1] + R[2][2] - 3) < 1)
+
+
+def hinge_positions(X: Sequence[Motion3]) -> HingeLoop | None:
+    """All positions of a loop of six hinges; None where every reading of it degenerates.
+
+    Args:
+        X: from each hinge's frame (z its axis), behind it, to the next one's; of balls that are
+            tight to `PRECISION`.
+    """
+    best: HingeLoop | None = None
+    for attempt in range(12):
+        go_on()
+        first = attempt % 6
+        turns = [TURNS[(attempt + k) % len(TURNS)] for k in range(6)]
+        with precision(PRECISION):
+            found = _read(X, first, turns)
+        if found is not None and (best is None or len(found.positions) > len(best.positions)):
+            best = found
+        if best is not None and best.is_complete:
+            break
+    return best
+
+
+def _read(X: Sequence[Motion3], first: int, turns: Sequence[float]) -> HingeLoop | None:
+    """The positions by one reading: from hinge `first` on, each hinge turned by a constant."""
+    from flint import arb
+
+    order = [(first + k) % 6 for k in range(6)]
+    offset = [arb(turn) for turn in turns]
+    read = [moved(X[j], turn_z(offset[(k + 1) % 6])) for k, j in enumerate(order)]
+    found = elimination(read)
+    if found is None:
+        return None
+    try:
+        roots = found.polynomial.complex_roots(tol=TIGHT)
+    except ValueError:
+        return None
+    closure = LoopClosure(X)
+    positions, unsolved = [], 0
+    for root in roots:
+        go_on()
+        near = _recovered(found, _real_if_so(root, roots))
+        position = None if near is None else _proved(closure, near, order, offset)
+        if position is not None:
+            positions.append(position)
+        elif near is None or not _is_excluded(near):
+            unsolved += 1
+    return HingeLoop(tuple(positions), unsolved == 0, len(roots), unsolved)
+
+
+def _real_if_so(root: Any, roots: Sequence[Any]) -> Any:
+    """A real ball for a root that is real: one whose mirror image meets no other root."""
+    mirrored = root.conjugate()
+    others = [other for other in roots if other is not root]
+    is_real = root.imag.contains(0) and not any(mirrored.overlaps(other) for other in others)
+    return root.real if is_real else root
+
+
+def _recovered(found: Elimination, x3: Any) -> list[Any] | None:
+    """x3, x4, x5 and the cosines and sines of θ1 and θ2; None where the kernel is not a line."""
+    kernel = _kernel(found.matrix(x3), x3)
+    if kernel is None:
+        return None
+    sizes = [float(abs(v).mid()) for v in kernel]
+    k4 = max(range(9), key=sizes.__getitem__)
+    k5 = max((k for k in range(12) if k % 3 < 2), key=sizes.__getitem__)
+    if kernel[k4].contains(0) or kernel[k5].contains(0):
+        return None
+    x4, x5 = kernel[k4 + 3] / kernel[k4], kernel[k5 + 1] / kernel[k5]
+    if any((1 + x * x).contains(0) for x in (x3, x4, x5)):
+        return None
+    return [x3, x4, x5, *found.first_two([x3, x4, x5])]
+
+
+def _kernel(M: list[list[Any]], x: Any) -> list[Any] | None:
+    """The kernel of a matrix of balls, if it is proved to have dimension one at most."""
+    from flint import acb_mat, arb, arb_mat
+
+    kind = arb_mat if isinstance(x, arb) else acb_mat
+    floats = np.array([[complex(v) for v in row] for row in M])
+    scale = np.max(np.abs(floats), axis=1)
+    if not np.all(np.isfinite(floats)) or not np.all(scale):
+        return None
+    U, _, V = np.linalg.svd(floats / scale[:, None])
+    row, column = int(np.argmax(np.abs(U[:, -1]))), int(np.argmax(np.abs(V[-1])))
+    rows = [k for k in range(12) if k != row]
+    columns = [k for k in range(12) if k != column]
+    A = kind([[M[i][j] for j in columns] for i in rows])
+    try:
+        solved = A.solve(kind([[-M[i][column]] for i in rows]))
+    except ZeroDivisionError:
+        return None
+    found = [solved[k, 0] for k in range(11)]
+    return [*found[:column], x * 0 + 1, *found[column:]]
+
+
+def _is_excluded(near: Sequence[Any]) -> bool:
+    """No position is over this root: a cosine and a sine do not fit together."""
+    c1, s1, c2, s2 = near[3:]
+    return not ((c1 * c1 + s1 * s1 - 1).contains(0) and (c2 * c2 + s2 * s2 - 1).contains(0))
+
+
+def _proved(
+    closure: LoopClosure, near: Sequence[Any], order: Sequence[int], offset: Sequence[Any]
+) -> HingePosition | None:
+    """The position near what was recovered, proved on the closure."""
+    x3, x4, x5, c1, s1, c2, s2 = near
+    is_real = isinstance(x3, type(offset[0]))
+    read = [
+        _angle(c1, s1, is_real),
+        _angle(c2, s2, is_real),
+        *(2 * x.atan() for x in (x3, x4, x5)),
+    ]
+    angles: list[Any] = [None] * 6
+    for k, angle in enumerate(read):
+        angles[order[k]] = angle + offset[k]
+    angles[order[5]] = _last(closure, angles, order[5], is_real)
+    box = certified(closure, angles)
+    if box is None or not closure.holds(box.box):
+        return None
+    return HingePosition(tuple(complex(x) for x in box.box), box)
+
+
+def _angle(c: Any, s: Any, is_real: bool) -> Any:
+    from flint import acb, arb
+
+    if is_real:
+        return arb.atan2(s, c)
+    return (acb(c) + acb(0, 1) * s).log() * acb(0, -1)
+
+
+def _last(closure: LoopClosure, angles: list[Any], place: int, is_real: bool) -> Any:
+    """The angle of the last hinge, from the way round that the others leave."""
+    from flint import arb
+
+    zero = arb(0) if is_real else angles[(place + 1) % 6] * 0
+    trial = [zero if angle is None else angle for angle in angles]
+    before = turn_z(zero)
+    for angle, step in zip(trial[:place], closure.X[:place], strict=True):
+        before = moved(moved(before, turn_z(angle)), step)
+    after = closure.X[place]
+    for angle, step in zip(trial[place + 1 :], closure.X[place + 1 :], strict=True):
+        after = moved(moved(after, turn_z(angle)), step)
+    R, _ = moved(after, before)  # its inverse is the turn that closes the loop
+    return _angle(R[0][0], -R[1][0], is_real)

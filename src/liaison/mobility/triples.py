@@ -1,0 +1,262 @@
+"""Loops of six hinges with a wrist: three axes through one point, or three parallel ones.
+
+Three neighbouring hinges of either kind leave a point, or a plane, where it is. What the other
+three must do then is three equations in three angles; over each of their solutions the special
+three have two positions, from the two ways a triangle closes. Most arms of industry are such.
+
+Public names: Triple, triple_of, triple_positions.
+
+Source: PIE68 (wrists); docs/theory/mobility.md, "All assembly modes".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .rigid import Motion3, applied, crossed, dotted, reversed_motion
+from .systems import PolynomialSystem, solved
+from .terms import Terms, combined, plain, raised, times, total, unknown
+
+NEAR = 1e-12
+"""Gap below which axes count as meeting, and sine below which they count as parallel."""
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """Three special hinges: the first of them, and whether their axes meet (or are parallel)."""
+
+    first: int
+    meets: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TriplePositions:
+    """Angles of all six hinges near each position, and how many there are over the complex."""
+
+    angles: tuple[tuple[float, ...], ...]
+    complex: int
+    is_sure: bool  # every triangle is clearly open or clearly impossible
+    is_exact: bool
+    engine: str
+
+
+def triple_of(X: Sequence[Motion3]) -> Triple | None:
+    """The special three of a loop of six hinges; None where there are none."""
+    numbers = [_floats(x) for x in X]
+    for first in range(6):
+        before, after = numbers[first], numbers[(first + 1) % 6]
+        height = _meeting(before[0].T @ [0, 0, 1], -before[0].T @ before[1])
+        other = _meeting(after[0] @ [0, 0, 1], after[1])
+        if height is not None and other is not None and abs(height - other) < NEAR:
+            return Triple(first, True)
+        if all(_is_upright(x[0]) for x in (before, after)):
+            return Triple(first, False)
+    return None
+
+
+def _meeting(direction: Floats, point: Floats) -> float | None:
+    """Where a line meets the z axis; None where it does not, or everywhere."""
+    size = float(direction[0] ** 2 + direction[1] ** 2)
+    if size < NEAR:
+        return None
+    t = -float(direction[:2] @ point[:2]) / size
+    meeting = point + t * direction
+    return float(meeting[2]) if math.hypot(meeting[0], meeting[1]) < NEAR else None
+
+
+def _is_upright(R: Floats) -> bool:
+    return math.hypot(R[0, 2], R[1, 2]) < NEAR
+
+
+def _floats(X: Motion3) -> tuple[Floats, Floats]:
+    return np.array([[float(x) for x in row] for row in X[0]]), np.array([float(x) for x in X[1]])
+
+
+def triple_positions(X: Sequence[Motion3], triple: Triple, *, seed: int = 0) -> TriplePositions:
+    """All positions of a loop with a wrist, near enough for Newton's steps.
+
+    Raises:
+        Infinite: it moves.
+        NotThere, Exhausted: not computed.
+    """
+    order = [(triple.first + 3 + k) % 6 for k in range(6)]  # the special three last
+    read = [X[j] for j in order]
+    equations = _meeting_equations(read) if triple.meets else _parallel_equations(read)
+    found = solved(PolynomialSystem(6, tuple(equations)), seed=seed)
+    numbers = [_floats(x) for x in read]
+    listed, sure = [], True
+    for solution in found.real:
+        first = [math.atan2(solution.x[2 * k + 1], solution.x[2 * k]) for k in range(3)]
+        ends, clear = _special_angles(numbers, first, triple.meets)
+        sure = sure and clear
+        for end in ends:
+            angles = [0.0] * 6
+            for j, angle in zip(order, [*first, *end], strict=True):
+                angles[j] = angle
+            listed.append(tuple(angles))
+    return TriplePositions(
+        tuple(listed), 2 * found.multiplicity, sure, found.is_exact, found.engine
+    )
+
+
+# Equations of the other three --------------------------------------------------------------------
+
+
+def _turned(v: Sequence[Terms], hinge: int, sign: int) -> list[Terms]:
+    """A vector of polynomials turned about z by an angle whose cosine and sine are unknowns."""
+    c, s = 2 * hinge, 2 * hinge + 1
+    x = total(raised(v[0], c), raised(v[1], s, -sign))
+    return [x, total(raised(v[0], s, sign), raised(v[1], c)), v[2]]
+
+
+def _through(X: Sequence[Motion3], v: Sequence[Any], *, is_point: bool) -> list[Terms]:
+    """X1 J2 X2 J3 X3 of a point, or of a direction."""
+    steps = [plain(x, 6) for x in v]
+    for hinge, step in ((None, X[2]), (2, X[1]), (1, X[0])):
+        if hinge is not None:
+            steps = _turned(steps, hinge, 1)
+        place = step[1] if is_point else [0, 0, 0]
+        steps = [
+            total(combined(row, steps), plain(p, 6)) for row, p in zip(step[0], place, strict=True)
+        ]
+    return steps
+
+
+def _difference(a: Sequence[Terms], b: Sequence[Terms]) -> list[Terms]:
+    return [combined((1, -1), pair) for pair in zip(a, b, strict=True)]
+
+
+def _circles() -> list[Terms]:
+    x = [unknown(k, 6) for k in range(6)]
+    return [total(times(x[k], x[k]), times(x[k + 1], x[k + 1]), plain(-1, 6)) for k in (0, 2, 4)]
+
+
+def _meeting_equations(X: Sequence[Motion3]) -> list[Terms]:
+    """The point where the special axes meet stays: X1 J2 X2 J3 X3 w = J1⁻¹ X6⁻¹ w′."""
+    start, end = _ends(X)
+    there = _point(reversed_motion(X[5]), end)
+    right = _turned([plain(x, 6) for x in there], 0, -1)
+    return _circles() + _difference(_through(X, start, is_point=True), right)
+
+
+def _ends(X: Sequence[Motion3]) -> tuple[list[Any], list[Any]]:
+    """Where the special axes meet: before the first of them turns, and behind the last."""
+    from flint import arb
+
+    middle = [arb(0), arb(0), _axis_point(X[4])]  # on the middle axis, in its frame
+    start = _point(X[3], middle)
+    end = _point(reversed_motion(X[4]), middle)
+    return start, end
+
+
+def _axis_point(X: Motion3) -> Any:
+    """The height at which the next axis, z behind X, meets this one."""
+    d, p = [row[2] for row in X[0]], X[1]
+    k = 0 if abs(float(d[0])) > abs(float(d[1])) else 1
+    return p[2] - p[k] * d[2] / d[k]
+
+
+def _point(X: Motion3, v: Sequence[Any]) -> list[Any]:
+    return [a + b for a, b in zip(applied(X[0], v), X[1], strict=True)]
+
+
+def _parallel_equations(X: Sequence[Motion3]) -> list[Terms]:
+    """The plane across the special axes stays: its normal up to sign, and its place."""
+    from flint import arb
+
+    zero = [arb(0)] * 3
+    up = [arb(0), arb(0), arb(1)]
+    back = reversed_motion(X[5])
+    n, o = applied(back[0], up), back[1]
+    sign = _sign(X[3]) * _sign(X[4])
+    height = X[3][1][2] + _sign(X[3]) * X[4][1][2]
+    first = crossed(
+        n, [arb(1), arb(0), arb(0)] if abs(float(n[0])) < 0.7 else [arb(0), arb(1), arb(0)]
+    )
+    second = crossed(n, first)
+    left = _through(X, up, is_point=False)
+    place = _through(X, zero, is_point=True)
+    found = []
+    for e in (first, second):
+        across = _turned([plain(x, 6) for x in e], 0, -1)
+        found.append(_dot(left, across))
+    normal = _turned([plain(sign * x, 6) for x in n], 0, -1)
+    found.append(total(_dot(place, normal), plain(height - sign * dotted(o, n), 6)))
+    return _circles() + found
+
+
+def _sign(X: Motion3) -> int:
+    return 1 if float(X[0][2][2]) > 0 else -1
+
+
+def _dot(a: Sequence[Terms], b: Sequence[Terms]) -> Terms:
+    return total(*(times(f, g) for f, g in zip(a, b, strict=True)))
+
+
+# The special three ------------------------------------------------------------------------------
+
+
+def _special_angles(
+    X: Sequence[tuple[Floats, Floats]], first: Sequence[float], meets: bool
+) -> tuple[list[tuple[float, float, float]], bool]:
+    """Angles of the special three behind three known ones, and whether their number is clear."""
+    T = np.eye(4)
+    for angle, step in zip(first, X[:3], strict=True):
+        T = T @ _matrix(_about_z(angle), np.zeros(3)) @ _matrix(*step)
+    G: Floats = np.asarray(np.linalg.inv(_matrix(*X[5]) @ T), dtype=float)  # Ja X4 Jb X5 Jc
+    A, B = _matrix(*X[3]), _matrix(*X[4])
+    if meets:
+        z = np.array([0.0, 0.0, 1.0])
+        u, v, goal = A[:3, :3].T @ z, B[:3, :3] @ z, float(G[2, 2])
+        terms = (float(u[:2] @ v[:2]), float(u[1] * v[0] - u[0] * v[1]), float(u[2] * v[2]) - goal)
+    else:
+        if G[2, 2] * A[2, 2] * B[2, 2] < 0:
+            return [], True
+        u, v = A[:3, :3].T @ A[:3, 3], B[:3, 3]
+        size = float(A[:2, 3] @ A[:2, 3] + v[:2] @ v[:2] - G[:2, 3] @ G[:2, 3])
+        terms = (2 * float(u[:2] @ v[:2]), 2 * float(u[1] * v[0] - u[0] * v[1]), size)
+    middles, clear = _two_angles(*terms)
+    return [_around(A, B, G, b, meets) for b in middles], clear
+
+
+def _two_angles(a: float, b: float, c: float) -> tuple[list[float], bool]:
+    """Angles with a cos + b sin + c = 0, and whether their number is beyond rounding."""
+    size = math.hypot(a, b)
+    if size < 1e-12:
+        return [], abs(c) > 1e-9
+    ratio = -c / size
+    clear = abs(abs(ratio) - 1) > 1e-9
+    if abs(ratio) > 1:
+        return [], clear
+    middle, half = math.atan2(b, a), math.acos(ratio)
+    return [middle + half, middle - half], clear
+
+
+def _around(A: Floats, B: Floats, G: Floats, b: float, meets: bool) -> tuple[float, float, float]:
+    """The first and last angle of the special three, the middle one known."""
+    inner = A @ _matrix(_about_z(b), np.zeros(3)) @ B
+    seen, goal = (inner[:2, 2], G[:2, 2]) if meets else (inner[:2, 3], G[:2, 3])
+    a = math.atan2(goal[1], goal[0]) - math.atan2(seen[1], seen[0])
+    rest = (_matrix(_about_z(a), np.zeros(3)) @ inner)[:3, :3].T @ G[:3, :3]
+    return a, b, math.atan2(rest[1, 0], rest[0, 0])
+
+
+def _about_z(angle: float) -> Floats:
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def _matrix(R: Floats, p: Floats) -> Floats:
+    found = np.eye(4)
+    found[:3, :3], found[:3, 3] = R, p
+    return found
