@@ -1,7 +1,7 @@
 """The command line's application, the options its verbs share, and how they answer.
 
-Public names: app, Model, Values, Starts, Until, Step, Every, Rtol, Atol, Method, TimeLimit, Json,
-Debug, printed, written.
+Public names: app, Model, Values, Starts, Lenient, Floating, Merged, Until, Step, Every, Rtol, Atol,
+Method, TimeLimit, Json, Debug, printed, written.
 """
 
 from __future__ import annotations
@@ -37,6 +37,13 @@ Values = Annotated[
 Starts = Annotated[
     list[str] | None,
     typer.Option("--start", metavar="NAME=VALUE", help="A position or rate to start from."),
+]
+Lenient = Annotated[
+    bool, typer.Option("--lenient", help="URDF, MJCF: repair impossible inertias, and say so.")
+]
+Floating = Annotated[bool, typer.Option("--floating", help="URDF: leave the root link free.")]
+Merged = Annotated[
+    bool, typer.Option("--merge-fixed", help="URDF: one body of links that are fixed together.")
 ]
 Until = Annotated[str, typer.Option(metavar="TIME", help='How long, as 10 or "500 ms".')]
 Step = Annotated[

@@ -11,7 +11,17 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli_options import Debug, Json, Model, Values, printed, written
+from liaison.cli_options import (
+    Debug,
+    Floating,
+    Json,
+    Lenient,
+    Merged,
+    Model,
+    Values,
+    printed,
+    written,
+)
 from liaison.errors import NamingError
 
 
@@ -21,9 +31,9 @@ def format_(
     is_check: Annotated[
         bool, typer.Option("--check", help="Only say whether the file is in this form.")
     ] = False,
-    lenient: Annotated[
-        bool, typer.Option("--lenient", help="URDF, MJCF: repair impossible inertias.")
-    ] = False,
+    lenient: Lenient = False,
+    floating: Floating = False,
+    merge_fixed: Merged = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -33,7 +43,7 @@ def format_(
     from liaison.formats.lsd_write import write_lsd
 
     check_folders(out)
-    found = reading(file, **reader_options(file, lenient=lenient, floating=False))
+    found = reading(file, **reader_options(file, lenient, floating, merge_fixed))
     text = write_lsd(found.mechanism)
     if is_check:
         same = file.read_text(encoding="utf-8") == text

@@ -37,9 +37,14 @@ class Asked:
     inputs: dict[str, Expr]
 
 
-def asked(file: Path, values: list[str] | None, starts: list[str] | None = None) -> Asked:
-    """The mechanism in a file, with what the command line says of it."""
-    return asked_of(read(file), values, starts)
+def asked(
+    file: Path,
+    values: list[str] | None,
+    starts: list[str] | None = None,
+    robot: tuple[bool, bool, bool] = (False, False, False),
+) -> Asked:
+    """The mechanism in a file, with what the command line says of it; see `reader_options`."""
+    return asked_of(read(file, **reader_options(file, *robot)), values, starts)
 
 
 def asked_of(
@@ -59,16 +64,17 @@ def asked_of(
         raise typer.BadParameter(str(error)) from None
 
 
-def reader_options(file: Path, *, lenient: bool, floating: bool) -> dict[str, Any]:
-    """Options for the reader of a robot's description; LSD takes none."""
-    given = {"--lenient": lenient, "--floating": floating}
-    if file.suffix.lower() == ".lsd":
-        for option, is_given in given.items():
-            if is_given:
-                raise typer.BadParameter("LSD says itself what holds.", param_hint=option)
-        return {}
-    options: dict[str, Any] = {"strict": not lenient}
-    return options | ({"floating": True} if floating else {})
+def reader_options(file: Path, lenient: bool, floating: bool, merge_fixed: bool) -> dict[str, Any]:
+    """Options for the reader of a robot's description; those that its language has no use for."""
+    given = {"--lenient": lenient, "--floating": floating, "--merge-fixed": merge_fixed}
+    suffix = file.suffix.lower()
+    known = {".urdf": tuple(given), ".lsd": ()}.get(suffix, ("--lenient",))
+    for option, is_given in given.items():
+        if is_given and option not in known:
+            said = "LSD says itself what holds." if suffix == ".lsd" else "it is for URDF."
+            raise typer.BadParameter(said, param_hint=option)
+    words = {"strict": not lenient, "floating": floating, "merge_fixed": merge_fixed}
+    return {word: x for word, x in words.items() if x != (word == "strict")}
 
 
 def positions_of(mechanism: Mechanism, texts: list[str] | None) -> dict[str, Any]:

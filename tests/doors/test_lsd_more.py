@@ -1,4 +1,4 @@
-"""Motors with transmissions, tables, tubes and plates."""
+"""Motors with transmissions, tables, tubes and plates, poses to start from."""
 
 import math
 
@@ -7,9 +7,14 @@ import pytest
 
 from liaison.corridor import simulate
 from liaison.errors import LiaisonError
-from liaison.formats import read_lsd
+from liaison.formats import read_lsd, reading
 from liaison.model import Coupling, JointFriction
-from liaison.spatial import number
+from liaison.spatial import number, rotation_about
+
+
+def turn(axis, degrees):
+    return rotation_about(axis, math.radians(degrees)).astype(float)
+
 
 ARM = """
 let arm = body mass = 1 kg, inertia = 0.5 kg*m^2 end ;
@@ -156,3 +161,59 @@ def test_a_frame_may_be_held_by_a_relation():
 def test_places_are_refused_in_words(text, said):
     with pytest.raises(LiaisonError, match=said):
         read_lsd(CHAIN + text)
+
+
+BALLS = """
+let b = body mass = 1 kg, inertia = 1 g*m^2 end ;
+let F = join earth and b with {kind} end ;
+start F = {pose} ;
+"""
+POSES = {
+    "[0, 0, 1] m": ((0, 0, 1), np.eye(3)),
+    "30 deg || [1, 0, 0]": ((0, 0, 0), turn((1, 0, 0), 30)),
+    "[1, 2, 3] cm ++ 30 deg || [0, 0, 1] ++ 20 deg || [1, 2, 2]": (
+        (0.01, 0.02, 0.03), turn((0, 0, 1), 30) @ turn((1, 2, 2), 20),
+    ),
+    "[[0, -1, 0], [1, 0, 0], [0, 0, 1]]": ((0, 0, 0), turn((0, 0, 1), 90)),
+    "40 deg || [0, 0, 1]": ((0, 0, 0), turn((0, 0, 1), 40)),
+    "40 deg || [1, 0, 0] ++ 90 deg || [0, 1, 0]": (
+        (0, 0, 0), turn((1, 0, 0), 40) @ turn((0, 1, 0), 90),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("attitude", ["quaternion", "euler", "bryant", "matrix"])
+@pytest.mark.parametrize("pose", POSES)
+def test_a_free_body_starts_at_a_pose_in_any_attitude(pose, attitude):
+    m = read_lsd(BALLS.format(kind=f"free attitude = {attitude}", pose=pose))
+    q = [number(start.value) for start in m.starts]
+    R, p = m.joint("F").type.pose(np.array(q))
+    assert np.allclose(p.astype(float), POSES[pose][0], rtol=0, atol=1e-15)
+    assert np.allclose(R.astype(float), POSES[pose][1], rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("kind", "pose", "expected"),
+    [
+        ("spherical attitude = bryant", "30 deg || [1, 0, 0]", [math.pi / 6, 0, 0]),
+        ("planar", "[1, 2, 0] m ++ 90 deg || [0, 0, 1]", [1, 2, math.pi / 2]),
+        ("cylindrical", "[0, 0, 2] m ++ 90 deg || [0, 0, 1]", [math.pi / 2, 2]),
+        ("point_on_plane", "[1, 2, 0] m", [1, 2, 1, 0, 0, 0]),
+        ("point_on_line", "[0, 0, 2] m", [2, 1, 0, 0, 0]),
+    ],
+)
+def test_other_joints_start_at_a_pose_too(kind, pose, expected):
+    m = read_lsd(BALLS.format(kind=kind, pose=pose))
+    assert [number(start.value) for start in m.starts] == pytest.approx(expected, abs=1e-15)
+
+
+def test_a_relation_that_speaks_of_nothing_is_noted_where_it_holds():
+    found = reading(ARM + "require 3 = 3 ; let B = require 3 <= 4 ; require A = 0 ;")
+    assert [note.partition(";")[0] for note in found.notes] == [
+        "relation 'relation' speaks of no coordinate",
+        "relation 'B' speaks of no coordinate",
+    ]
+
+
+def test_a_comment_may_hold_a_quote():
+    read_lsd(ARM + '(* a pipe of 5" and a ` *) name = "x" ;')

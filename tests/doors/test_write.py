@@ -1,5 +1,6 @@
 """A mechanism written as LSD reads back as the same mechanism."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -9,10 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liaison import expr
-from liaison.errors import TextError
+from liaison.errors import LiaisonError, TextError
 from liaison.formats import read, read_lsd
 from liaison.formats.lsd_write import write_lsd
-from liaison.model import Body, Free, Joint, Marker, Mechanism, Parameter, Potential
+from liaison.model import (
+    Body,
+    Contact,
+    Free,
+    Joint,
+    Marker,
+    Mechanism,
+    Output,
+    Parameter,
+    Planar,
+    Potential,
+    Revolute,
+)
 from samples import chain, draw
 from samples.descriptions import description
 
@@ -121,15 +134,88 @@ def test_lines_are_short():
     assert max(map(len, text.splitlines())) <= 180
 
 
-@pytest.mark.parametrize(
-    "mechanism",
-    [
-        one_body(parameters=(Parameter("pi", 1),)),
-        replace(one_body(), name='a "quote"'),
-        one_body(forces=(Potential("V", HELD(expr.symbol("F.x"))),)),
-    ],
-    ids=["taken name", "quote", "table"],
-)
-def test_what_cannot_be_said_is_refused_in_words(mechanism):
-    with pytest.raises(TextError, match="cannot be written as LSD"):
-        write_lsd(mechanism)
+X = expr.symbol("F.x")
+ODD = {
+    "a quote": replace(one_body(), name='a "quote" and a \\backslash'),
+    "several lines": replace(one_body(), name="two\r\nlines\u2028\0"),
+    "a table held at its ends": one_body(forces=(Potential("V", HELD(X)),)),
+    "the slope of a table": one_body(forces=(Potential("V", expr.gradient(HELD(X), [X])[0]),)),
+    "the slope of a law": one_body(
+        forces=(Potential("V", expr.Function("f", 2).partial((0, 3), X, X * X)),)
+    ),
+    "a smooth function": one_body(forces=(Potential("V", expr.stumpff(1, X)),)),
+    "a ratio of arcs": one_body(forces=(Potential("V", expr.arc_ratio(X * X, X)),)),
+    "many digits": one_body(parameters=(Parameter("p", Fraction(3**2000, 7**2000)),)),
+    "many digits in a formula": one_body(
+        forces=(Potential("V", Fraction(3**2000, 7**2000) * X),)
+    ),
+    "the least float": one_body(parameters=(Parameter("p", Fraction(5e-324)),)),
+    "a body called earth": Mechanism(
+        "m", (Body("earth", 1),), (Joint("F", Free(), Marker("ground"), Marker("earth")),)
+    ),
+    "a load called t": one_body(forces=(Potential("t", X), Potential("pi", X))),
+    "comments in names": one_body(parameters=(Parameter("(* p", 1), Parameter("[", 2))),
+    "commas in labels": replace(
+        one_body(),
+        joints=(
+            Joint("F", Planar(), Marker("ground"), Marker("bar"), ("a, b", "c,d", "e")),
+        ),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_what_is_odd_comes_back(what):
+    comes_back(ODD[what])
+
+
+def a_point(radius):
+    return Contact("C", Marker("bar"), Marker("ground"), "point", radius)
+
+
+NEVER = {
+    "a parameter called pi": (lambda: one_body(parameters=(Parameter("pi", 1),)), "'pi' means"),
+    "an output called t": (lambda: one_body(outputs=(Output("t", 1),)), "'t' means the time"),
+    "a joint like a parameter": (
+        lambda: one_body(parameters=(Parameter("F", 1),)), "'F' is given to two"
+    ),
+    "a backquote": (lambda: Body("a`b"), "a name has no backquotes"),
+    "a line's end": (lambda: Parameter("a\nb"), "a name has no backquotes, line ends"),
+    "a backquote in a label": (
+        lambda: Joint("J", Revolute(), Marker("ground"), Marker("bar"), ("a`",)), "no backquotes"
+    ),
+    "a heavy ground": (
+        lambda: Mechanism("m", (Body("ground", 1), *one_body().bodies[1:]), one_body().joints),
+        "the ground is given a mass",
+    ),
+    "a point with a radius": (lambda: a_point(1), "is of a point, which has no radius"),
+    "a number past all floats": (lambda: Parameter("p", 10**400), "must stay below 1.8e308"),
+    "a number of 4000 digits": (lambda: Parameter("p", Fraction(1, 3**9000)), "more digits"),
+    "a formula that is infinite": (
+        lambda: one_body(forces=(Potential("V", X + 1e308 * expr.as_expr(10)),)), "no finite value"
+    ),
+    "infinity in a formula": (
+        lambda: one_body(forces=(Potential("V", X + float("inf")),)), "no finite number"
+    ),
+    "a root of less than nothing": (
+        lambda: one_body(forces=(Potential("V", X + expr.sqrt(expr.as_expr(-2))),)), "no finite"
+    ),
+    "a division by zero": (
+        lambda: one_body(forces=(Potential("V", X / expr.as_expr(0.0)),)), "divides by zero"
+    ),
+    "a large exponent": (
+        lambda: one_body(forces=(Potential("V", X**2000),)), "exponent 2000 is larger than 1000"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", NEVER)
+def test_what_could_not_be_written_is_no_mechanism(what):
+    make, words = NEVER[what]
+    with pytest.raises(LiaisonError, match=re.escape(words)):
+        make()
+
+
+def test_what_is_beyond_the_limits_of_reading_is_not_written():
+    with pytest.raises(TextError, match="characters in a line are more than 20000"):
+        write_lsd(replace(one_body(), name="long " * 5000))

@@ -250,13 +250,12 @@ REFUSALS = {
     ),
     "a parameter named as a coordinate": (
         lambda: arm(parameters=(Parameter("A", 1),)),
-        "the name 'A' is given to two of coordinates, parameters, inputs and outputs; "
+        "the name 'A' is given to two of joints, coordinates, parameters, inputs and outputs; "
         "each name is used once.",
     ),
     "an input named as time": (
         lambda: arm(inputs=(Input("t"),)),
-        "the name 't' is given to two of coordinates, parameters, inputs and outputs; "
-        "each name is used once.",
+        "the name 't' means the time; nothing else can have it.",
     ),
     "a marker on no body": (
         lambda: with_joints(Joint("C", Fixed(), Marker("sld"), Marker("ground"))),

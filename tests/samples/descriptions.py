@@ -5,10 +5,10 @@ They need not move sensibly; each is a mechanism that can be described.
 
 from __future__ import annotations
 
-import math
 import random
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -53,12 +53,17 @@ from liaison.model import (
     Start,
     Unilateral,
 )
+from liaison.model.checks_formulas import _excess
 from liaison.spatial import rotation_about, rotation_onto_z
 
 from .random_parts import AXES, KINDS, joint_type, turned
 
-WORDS = ("arm", "leg 2", "let", "body", "rising", "m", "mm", "f", "x.y", "2nd", "ça", "si", "w1")
-UNITS = ("", "m", "N*m/rad", "N/m", "apples")
+WORDS = ("arm", "leg 2", "let", "body", "rising", "m", "mm", "f", "x.y", "2nd", "ça", "si", "w1",
+         "a, b", "(* c", 'd"e', "\\n", "[", "@;", "sin", "earth.x", "to", "arm_2",
+         "name")  # fmt: skip
+MEANT = ("earth", "t", "pi", "frame")
+TEXTS = ("", "m", "a name, with signs; 3 of them", 'a "quote"', "two\nlines\t\\ \x00\x7f", "(* ; `")
+UNITS = ("", "m", "N*m/rad", "N/m", "apples", 'a "unit"')
 ROOTS = (expr.PI, expr.sqrt(2), expr.cos(expr.PI / 5), expr.sin(Fraction(1, 3)))
 BINARY = (
     lambda a, b: a + b,
@@ -70,6 +75,7 @@ BINARY = (
     expr.atan2,
     lambda a, b: expr.select(a, b, a),
     Function("law of two", 2),
+    partial(Function('a, "law"', 2).partial, (1, 2)),
 )
 UNARY = (
     lambda a: -a,
@@ -82,6 +88,9 @@ UNARY = (
     lambda a: expr.sign(expr.as_expr(a)),
     expr.Table([0, 0.1, 2], [5, -3e-5, 1]),
     expr.Table([-1, 1], [0.3, 4], "linear"),
+    expr.Table([-1, 1], [0.3, 4], outside="hold", name='a "lift"'),
+    lambda a: expr.apply("table", (expr.as_expr(a),), (expr.Table([0, 1, 2], [0, 1, 0]), 1)),
+    lambda a: expr.stumpff(2, expr.as_expr(a)),
 )
 
 
@@ -91,17 +100,7 @@ def _made(function: Any, *args: Any) -> Any:
         found = expr.as_expr(function(*args))
     except (ArithmeticError, ValueError, TypeError):
         return args[0]
-    if found.op == "const" and len(str(found.value)) > 300:
-        return args[0]
-    is_infinite = found.op == "const" and not math.isfinite(float(found.value))
-    return args[0] if is_infinite or _divides_by_zero(found) else found
-
-
-def _divides_by_zero(x: Any) -> bool:
-    return any(
-        f.op == "div" and f.args[1].op == "const" and f.args[1].value == 0
-        for f in expr.topological([x])
-    )
+    return args[0] if any(_excess(node) for node in expr.topological([found])) else found
 
 
 class Drawing(random.Random):
@@ -117,7 +116,9 @@ class Drawing(random.Random):
 
     def number(self) -> Any:
         """Exact or not, small or large."""
-        kind = self.randrange(6)
+        kind = self.randrange(7)
+        if kind == 6 and self.yes(0.2):
+            return Fraction(self.randint(-(10**900), 10**900), self.randint(10**890, 10**1800))
         if kind < 2:
             return self.randint(-9, 9)
         if kind == 2:
@@ -130,7 +131,7 @@ class Drawing(random.Random):
 
     def positive(self) -> Any:
         x = abs(self.number())
-        return x if x > 0 else 1
+        return x if float(x) > 0 else 1
 
     def formula(self, symbols: list[Any], depth: int = 4) -> Any:
         """A formula with constants, unknown functions and choices in it."""
@@ -141,13 +142,13 @@ class Drawing(random.Random):
             return _made(self.choice(UNARY), self.formula(symbols, depth - 1))
         ends = [self.formula(symbols, depth - 1), self.formula(symbols, depth - 1)]
         function = self.choice(BINARY)
-        if isinstance(function, Function):  # one of numbers alone has no value
+        if isinstance(function, Function | partial):  # one of numbers alone has no value
             ends[1] = self.choice(symbols)
         return _made(function, *ends)
 
     def name(self, kind: set[str]) -> str:
-        """A name nothing of the kind has."""
-        word = self.choice(WORDS)
+        """A name nothing of the kind has; of what is no label, also one that has a meaning."""
+        word = self.choice(WORDS if kind is self.labels else WORDS + MEANT)
         while word in kind:
             word += self.choice(["_", "2", " b", ".c"])
         kind.add(word)
@@ -167,10 +168,14 @@ class Drawing(random.Random):
         return rotation_about(axis, angle) if kind == 2 else rotation_onto_z(axis)
 
     def marker(self, body: str) -> Marker:
-        return Marker(body, self.rotation(), self.triple(), self.choice(["", "", "tip of it"]))
+        return Marker(body, self.rotation(), self.triple(), self.choice(["", "", "", *TEXTS]))
 
     def shape(self) -> Any:
-        placed = {"R": self.rotation(), "p": self.triple(), "color": self.choice(["", "#fff"])}
+        placed = {
+            "R": self.rotation(),
+            "p": self.triple(),
+            "color": self.choice(["", "#fff", *TEXTS]),
+        }
         a, b, c = self.triple(self.positive)
         kinds = (
             lambda: Box(a, b, c, **placed),
@@ -178,7 +183,7 @@ class Drawing(random.Random):
             lambda: Cylinder(a, b, **placed, inner=a / 2),
             lambda: Sphere(a, **placed),
             lambda: Cone(a, b, **placed),
-            lambda: Mesh("a/b c.stl", (a, b, c), **placed),
+            lambda: Mesh(self.choice(["a/b c.stl", *TEXTS]), (a, b, c), **placed),
             lambda: Line(((a, b, c), (0, 0, 1)), **placed),
         )
         return self.choice(kinds)()
@@ -195,7 +200,7 @@ class Drawing(random.Random):
     def joint(self, name: str, first: str, second: str) -> Joint:
         kind = joint_type(self.rng, self.choice(sorted(KINDS)))
         ends = self.marker(first), self.marker(second)
-        own = tuple(f"{name} no {k}" for k in range(kind.nq)) if self.yes(0.2) else ()
+        own = tuple(f"{name}, {k}" for k in range(kind.nq)) if self.yes(0.2) else ()
         return Joint(name, kind, *ends, own)
 
     def measure(self, bodies: list[str], rated: list[str]) -> Any:
@@ -225,7 +230,7 @@ class Drawing(random.Random):
         rates = symbol(f"{x}'") * factor + 3 * symbol(f"{y}'")
         kinds = [
             lambda: PrescribedMotion(name, x, self.formula(time)),
-            lambda: Holonomic(name, self.formula(places) + symbol(x)),
+            lambda: Holonomic(name, expr.sin(expr.as_expr(self.formula(places))) + 2 * symbol(x)),
             lambda: Nonholonomic(name, rates),
             lambda: Coupling(name, x, self.positive(), y, self.number()),
         ]
@@ -236,7 +241,7 @@ class Drawing(random.Random):
         a, b, kind = self.marker(on[-1]), self.marker(on[0]), self.choice(["ball", "disc"])
         made = [
             lambda: Rolling(self.name(names), a, self.positive(), b, kind),
-            lambda: Unilateral(self.name(names), self.formula(symbols)),
+            lambda: Unilateral(self.name(names), -expr.absolute(self.formula(symbols))),
             lambda: Contact(self.name(names), a, b, kind, self.positive(), self.positive(), 0.3),
             lambda: Contact(self.name(names), b, a, "point", 0, self.positive()),
         ]
@@ -269,9 +274,9 @@ class Drawing(random.Random):
         held = [self.relation(self.name(named[2]), rated, time, anywhere)] if rated else []
         touching = self.touching(named[2], on, anywhere)
         held += [x for x in touching if isinstance(x, Rolling)]
-        unit = self.choice(["", "mm", "deg", "N*m", "apples"])
+        unit = self.choice(["", "mm", "deg", "N*m", "apples", 'a "unit"'])
         return Mechanism(
-            self.choice(["m", "a name, with signs; 3 of them"]),
+            self.choice(TEXTS),
             (replace(GROUND, shapes=(self.shape(),) if self.yes(0.2) else ()), *bodies),
             tuple(joints),
             tuple(held),

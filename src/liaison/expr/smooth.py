@@ -58,6 +58,8 @@ def _stumpff_float(k: int, s: float) -> float:
     if abs(s) <= _bound(k) or s != s:
         return float(_horner(_series(k), s))
     theta = math.sqrt(abs(s))
+    if s == math.inf:
+        return 0.0 if k else math.nan
     if s > 0:
         return float(_raised(k, s, math.cos(theta), math.sin(theta) / theta))
     try:

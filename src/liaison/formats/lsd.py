@@ -192,7 +192,7 @@ class _Reading:
 
     def collect(self) -> None:
         """First pass: who is named what."""
-        readers = {"let": self.collect_let, "setting": self.setting}
+        readers = {"let": self.collect_let, "setting": self.setting, "instance": self.instance}
         for statement in self.statements:
             if statement.kind == "unnamed":
                 place = self.book.source.at(statement)
@@ -212,6 +212,11 @@ class _Reading:
                 self.book.joint_names.add(name)
         else:
             self.book.lets[name] = thing
+
+    def instance(self, statement: Node) -> None:
+        """The name of an instance of a sub-mechanism is taken."""
+        token = statement.parts[1]
+        self.book.declare(str(token), self.book.source.of(token))
 
     def setting(self, statement: Node) -> None:
         """name = "…", gravity = […], note = "…", and BODY.shape = …."""

@@ -9,6 +9,7 @@ Public names: expanded.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -16,15 +17,20 @@ from typing import Any, TypeAlias
 from liaison.errors import LiaisonError, NamingError, TextError
 
 from .lsd_formulas import Where, path_of, value_of
+from .lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS
 from .lsd_names import Book, no_such
-from .lsd_nodes import Node, Source
+from .lsd_nodes import Node, Source, make
+from .lsd_places import PLACES
+from .lsd_shapes import SHAPES
 from .lsd_tokens import Token
 from .lsd_units import PURE, same
 from .lsd_values import Quantity
+from .lsd_words import WORDS
 
 MAX_NODES = 250_000  # of everything written out
 MAX_TURNS = 10_000  # of one repetition
 MAX_LEVELS = 10  # instances inside instances
+CALLS = frozenset({*FUNCTIONS, *VECTOR_FUNCTIONS, *WORDS, *SHAPES, *PLACES})
 DECLARING = ("let", "output", "event", "input", "parameter")
 Meaning: TypeAlias = "Mapping[str, Node | str]"  # name -> what stands for it, or its full name
 
@@ -141,18 +147,24 @@ class _Expansion:
         """The sub-mechanism that a statement makes an instance of, if it does."""
         if statement.kind != "let" or statement.parts[2].kind != "call":
             return None
-        return self.templates.get(str(statement.parts[2].parts[0]))
+        word = statement.parts[2].parts[0]
+        if word not in self.templates and self.templates and word not in CALLS:
+            near = difflib.get_close_matches(word, self.templates, n=1)
+            if near or not difflib.get_close_matches(word, CALLS, n=1):
+                raise no_such("mechanism", str(word), self.templates, self.source.of(word))
+        return self.templates.get(str(word))
 
     def instance(self, template: Node, statement: Node) -> list[Node]:
         """The statements of a sub-mechanism under the name of its instance."""
         name, call = str(statement.parts[1]), statement.parts[2]
+        taken = make("instance", [statement.parts[0], statement.parts[1]])
         given = self.arguments(template, call)
         inner = self.flat(template.parts[-1].parts, given)
         own: dict[str, Node | str] = {}
         for part in inner:
             if part.kind in DECLARING and isinstance(part.parts[1], Token):
                 own[str(part.parts[1])] = f"{name}.{part.parts[1]}"
-        return [self.written(part, {**given, **own}) for part in inner]
+        return [taken, *(self.written(part, {**given, **own}) for part in inner)]
 
     def arguments(self, template: Node, call: Node) -> dict[str, Node | str]:
         """What the names of a sub-mechanism stand for in one instance."""

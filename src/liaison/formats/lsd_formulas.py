@@ -19,6 +19,7 @@ from .lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS, applied
 from .lsd_measured import both_shown, with_unit
 from .lsd_nodes import Node, Source
 from .lsd_poses import as_pose, joined, matrices_of
+from .lsd_tokens import text_in
 from .lsd_units import PURE, same, spelled, unit_of
 from .lsd_values import (
     BodyFrame,
@@ -147,6 +148,9 @@ def _index(node: Node, names: Names, where: Where) -> Value:
     path = path_of(node)
     if path is not None and names.knows(path, where):
         return names.find(path, node, where)
+    base = path_of(node.parts[0])
+    if path is not None and base is not None and not names.knows(base, where):
+        names.find(path, node, where)  # refuses it by its name with the number
     items = value_of(node.parts[0], names, where)
     number = value_of(node.parts[1], names, where.anything())
     if not isinstance(items, Vector):
@@ -239,7 +243,7 @@ def _unknown(node: Node, names: Names, where: Where) -> Value:
 
 
 def _string(node: Node, names: Names, where: Where) -> Value:
-    return Word(str(node.parts[0])[1:-1])
+    return Word(text_in(node.parts[0]))
 
 
 def _rotation(node: Node, names: Names, where: Where) -> Value:
@@ -343,7 +347,7 @@ def _call(node: Node, names: Names, where: Where) -> Value:
     if shape is not None:
         return shape
     if name in WORDS:
-        return worded(name, values)
+        return worded(name, values, named)
     known = [*FUNCTIONS, *VECTOR_FUNCTIONS, *WORDS, *names.functions()]
     if name not in known:
         raise NamingError.unknown("function", name, known, place=names.source.at(node))

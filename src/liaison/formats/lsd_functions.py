@@ -11,14 +11,14 @@ from typing import Any
 
 import liaison.expr as ex
 
-from .lsd_units import PURE, Dimension, same, spelled
+from .lsd_units import PURE, Dimension, product_of, same, spelled
 from .lsd_values import Quantity, Unfit, Value, Vector, Word, added, checked, multiplied
 
 
 def applied(name: str, values: list[Value], named: dict[str, Value]) -> Value:
     """The value of a function of numbers; refuses the wrong number, kind or dimension of them."""
     if name == "table":
-        return _table(values)
+        return _table(values, named)
     if name in VECTOR_FUNCTIONS:
         return _of_vectors(name, values)
     function, count, rule = FUNCTIONS[name]
@@ -74,21 +74,45 @@ def _minor(a: Any, b: Any, i: int) -> Any:
     return added(multiplied(a[j], b[k]), multiplied(a[k], b[j]), -1)
 
 
-def _table(values: list[Value]) -> Quantity:
+def _table(values: list[Value], named: dict[str, Value]) -> Quantity:
     """table(x, [x1, …], [y1, …]): a spline through points, straight beyond them; or "linear"."""
+    texts = {key: x.text for key, x in named.items() if isinstance(x, Word)}
+    order = order_of(named.pop("derivative", None))
     kind = values[3].text if len(values) == 4 and isinstance(values[3], Word) else "cubic"
     if len(values) not in (3, 4) or not isinstance(values[0], Quantity):
         raise Unfit("table takes a number and two vectors: table(x, [0, 1, 2], [5, 6, 8]).")
+    if len(texts) < len(named) or not {"outside", "name"}.issuperset(texts):
+        raise Unfit('beside its points a table takes outside = "hold", name = "…", derivative = 1.')
     x, xs, ys = values[0], _points(values[1]), _points(values[2])
     if len(xs) != len(ys):
         raise Unfit(f"this table has {len(xs)} places and {len(ys)} values.")
     if not (x.bare or xs[0].bare or same(x.dimension, xs[0].dimension)):
         raise Unfit(f"this table is over {spelled(xs[0].dimension)}, not {spelled(x.dimension)}.")
     try:
-        table = ex.Table([_float(q) for q in xs], [_float(q) for q in ys], kind)
+        table = ex.Table([_float(q) for q in xs], [_float(q) for q in ys], kind, **texts)
     except ValueError as error:
         raise Unfit(f"this is no table: {error}.") from None
-    return Quantity(table(ex.as_expr(x.value)), ys[0].dimension, ys[0].bare)
+    units = ys[0].dimension
+    for _ in range(order):
+        units = (
+            None if units is None or not xs[0].dimension else product_of(units, xs[0].dimension, -1)
+        )
+    formula = ex.apply("table", (ex.as_expr(x.value),), (table, order))
+    return Quantity(formula, units, ys[0].bare and (xs[0].bare or not order))
+
+
+def order_of(value: Value) -> int:
+    """How often something is differentiated: a small whole number; not at all for None."""
+    order = 0 if value is None else value.value if isinstance(value, Quantity) else -1
+    if isinstance(order, ex.Expr) or order not in range(MAX_ORDER + 1):
+        raise Unfit(f"a derivative is of an order from 0 to {MAX_ORDER}.")
+    return int(order)
+
+
+def _stumpff(k: Any, s: Any) -> Any:
+    if isinstance(k, ex.Expr) or k not in range(MAX_ORDER + 1):
+        raise Unfit(f"stumpff takes a whole number from 0 to {MAX_ORDER} first.")
+    return ex.stumpff(int(k), s)
 
 
 def _points(value: Value) -> list[Quantity]:
@@ -140,6 +164,7 @@ def _folded(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return of
 
 
+MAX_ORDER = 40  # of a derivative
 VECTOR_FUNCTIONS = ("norm", "dot", "cross", "table")
 FUNCTIONS: dict[str, tuple[Callable[..., Any], int, str]] = {
     "sqrt": (_sqrt, 1, "root"),
@@ -157,4 +182,6 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int, str]] = {
     "min": (_folded(ex.minimum), 2, "most"),
     "max": (_folded(ex.maximum), 2, "most"),
     "if": (ex.select, 3, "same"),
+    "stumpff": (_stumpff, 2, "pure"),
+    "arc_ratio": (ex.arc_ratio, 2, "pure"),
 }

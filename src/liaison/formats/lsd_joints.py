@@ -5,6 +5,7 @@ Public names: Joined, joint_of, JOINT_TYPES.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -201,7 +202,9 @@ class _Made:
         node = self.keys.get("labels")
         if node is not None:
             value = value_of(node, self.book, Where(self.name))
-            return tuple(value.text.split(", ")) if isinstance(value, Word) else ()
+            text = value.text if isinstance(value, Word) else ""
+            labels = re.findall(r"(?:^|,)\s*(`[^`]*`|[^,`]*)", text)
+            return tuple(label.strip().strip("`") for label in labels)
         if not self.names or count == 1:
             return ()
         return tuple(f"{self.name}.{part}" for part in self.names)

@@ -242,6 +242,8 @@ class Book:
         """The refusal of a name, with the nearest one that would do."""
         place = self.source.at(node)
         word = path.rstrip("'")
+        if node.kind == "index":
+            path = word = as_written(node)
         if any(base in self.spoiled for base in bases(word)):
             return Spoiled(word)
         if word.lower() in ("nan", "inf", "infinity"):
@@ -270,6 +272,15 @@ class Book:
         expr = as_expr(found.value) if found else None
         label = expr.name if expr is not None and expr.op == "symbol" else ""
         return label if label in self.labels else ""
+
+
+def as_written(node: Node) -> str:
+    """'foot[3].x' of the node of foot[3].x."""
+    if node.kind == "index":
+        return f"{as_written(node.parts[0])}[{node.parts[1].parts[0]}]"
+    if node.kind == "member":
+        return f"{as_written(node.parts[0])}.{node.parts[1]}"
+    return str(node.parts[0])
 
 
 def no_such(

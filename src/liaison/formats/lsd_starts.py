@@ -8,22 +8,25 @@ from __future__ import annotations
 from typing import Any
 
 from liaison.errors import Place, TextError
-from liaison.model import Joint, Quaternion, Start
-from liaison.spatial import array, quaternion_about, quaternion_product
+from liaison.expr import atan2
+from liaison.model import BryantXYZ, EulerZXZ, Joint, Quaternion, Start
+from liaison.spatial import Array, array, number, quaternion_about, quaternion_product
 
 from .lsd_formulas import Where, in_unit, path_of, value_of
 from .lsd_names import Book, no_such
 from .lsd_nodes import Node
 from .lsd_poses import as_pose, matrices_of
 from .lsd_units import si_unit
-from .lsd_values import Pose, Quantity, Turn, Turned, Value, Vector, kind_of, plain
+from .lsd_values import Quantity, Turn, Turned, Unfit, Value, Vector, kind_of, plain
+
+POSE_TOLERANCE = 1e-9  # by which a start may miss what its joint holds, in SI
 
 
 def starts_of(left: Node, right: Node, place: Place, book: Book) -> list[Start]:
     """The starts of `start LEFT = RIGHT`.
 
     LEFT is a coordinate `A` or `A.x`, a speed `A'` or `A.wx`, or a joint with several: then RIGHT
-    is a vector of as many numbers, or for a ball or free joint a rotation or a pose.
+    is a vector of as many numbers, or a pose of the second frame in the first.
     """
     is_rate = left.kind == "prime"
     path = path_of(left.parts[0] if is_rate else left)
@@ -51,32 +54,53 @@ def _whole_joint(
     if isinstance(value, Vector) and len(value.items) == len(labels):
         pairs = zip(labels, value.items, strict=True)
         return [_start(label, item, node, place, book) for label, item in pairs]
-    attitude = getattr(joint.type, "attitude", None)
-    if isinstance(value, Turn | Pose) and isinstance(attitude, Quaternion) and not is_rate:
-        entries = _pose_entries(as_pose(value), joint, node, book)
+    entries = None if is_rate else _of_pose(value, joint, node, book)
+    if entries is not None:
         return [Start(x, y, place=place) for x, y in zip(labels, entries, strict=True)]
     found = f"{len(value.items)} numbers" if isinstance(value, Vector) else kind_of(value)
     raise TextError(
         f"the start of {joint.name!r} is {found}; it takes {len(labels)} numbers: "
         f"{', '.join(labels)}.",
         place=book.source.at(node),
-        hint="" if attitude is None or is_rate else "Or a rotation: 30 deg || [1,0,0].",
+        hint="" if is_rate else "Or a pose: [0, 0, 1] m ++ 30 deg || [1, 0, 0].",
     )
 
 
-def _pose_entries(pose: Pose, joint: Joint, node: Node, book: Book) -> list[Any]:
-    """Position (of a free joint) and quaternion of a pose."""
-    quaternion = array([1, 0, 0, 0])
-    for motion in pose.motions:
-        if isinstance(motion, Turned):
-            said = "a start is turned by angle || axis, not by a matrix."
-            raise TextError(said, place=book.source.at(node))
-        if isinstance(motion, Turn):
-            axis = [plain(q.value) for q in motion.axis.items if isinstance(q, Quantity)]
-            turn = quaternion_about(axis, motion.angle.value)
-            quaternion = quaternion_product(quaternion, turn)
-    _, p = matrices_of(pose, book, node)
-    position = list(p) if joint.type.nq == 7 else []
-    if not position and any(isinstance(motion, Vector) for motion in pose.motions):
-        raise TextError(f"joint {joint.name!r} only turns.", place=book.source.at(node))
-    return [*position, *quaternion]
+def _of_pose(value: Value, joint: Joint, node: Node, book: Book) -> list[Any] | None:
+    """Coordinates of a pose of the joint's second frame in its first; None where it is none."""
+    try:
+        pose = as_pose(value)
+    except Unfit:
+        return None
+    R, p = matrices_of(pose, book, node)
+    found = joint.type.coordinates_of(R, p, joint.type.neutral())
+    if found is None:
+        return None
+    gaps = [number(x) for x in joint.type.residual(R, p) or ()]
+    if any(gap is not None and abs(gap) > POSE_TOLERANCE for gap in gaps):
+        leaves = ", ".join(joint.coordinates)
+        said = f"joint {joint.name!r} does not let its frames be so; it leaves {leaves}."
+        raise TextError(said, place=book.source.at(node))
+    attitude = getattr(joint.type, "attitude", None)
+    turns = [motion for motion in pose.motions if isinstance(motion, Turn)]
+    if isinstance(attitude, Quaternion) and not any(isinstance(x, Turned) for x in pose.motions):
+        return [*found[:-4], *_quaternion(turns)]
+    if isinstance(attitude, EulerZXZ | BryantXYZ) and _misses(attitude.rotation(found[-3:]), R):
+        x, y = (0, 1) if isinstance(attitude, EulerZXZ) else (1, 2)
+        return [*found[:-3], atan2(R[y, x], R[x, x]), found[-2], 0]  # both ends turn alike
+    return list(found)
+
+
+def _misses(A: Array, B: Array) -> bool:
+    """Whether two rotations of numbers differ."""
+    gaps = [number(a - b) for a, b in zip(A.flat, B.flat, strict=True)]
+    return any(gap is not None and abs(gap) > POSE_TOLERANCE for gap in gaps)
+
+
+def _quaternion(turns: list[Turn]) -> Array:
+    """The unit quaternion of turns one after another, exact where sines of half angles are."""
+    total = array([1, 0, 0, 0])
+    for turn in turns:
+        axis = [plain(q.value) for q in turn.axis.items if isinstance(q, Quantity)]
+        total = quaternion_product(total, quaternion_about(axis, turn.angle.value))
+    return total

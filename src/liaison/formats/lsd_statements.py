@@ -34,6 +34,7 @@ from .lsd_names import Book, Spoiled
 from .lsd_nodes import Node, path_text
 from .lsd_relations import contact_of, couple_of
 from .lsd_starts import starts_of
+from .lsd_tokens import text_in
 from .lsd_units import Dimension, known_dimension, same, si_unit, spelled, unit_of
 from .lsd_values import Quantity, Value, kind_of
 
@@ -141,7 +142,7 @@ class Statements:
         """Factor and dimension of `in UNIT`; one in quotes is SI and kept as it is written."""
         token = node.parts[0]
         if token.startswith('"'):
-            return Fraction(1), known_dimension(token[1:-1]), str(token[1:-1])
+            return Fraction(1), known_dimension(text_in(token)), text_in(token)
         return *unit_of(str(token), self.word_place(token)), ""
 
     def constant(self, node: Node, name: str, what: str) -> Quantity:

@@ -20,7 +20,7 @@ from .lsd_grammar import Grammar
 from .lsd_include import Folder
 from .lsd_nodes import MAX_DEPTH, Node, Source, TooDeep
 from .lsd_terms import Refused
-from .lsd_tokens import ACTIONS, DIRECTIONS, RESERVED, STARTERS, Token, tokens
+from .lsd_tokens import ACTIONS, DIRECTIONS, RESERVED, STARTERS, TEXT, Token, text_in, tokens
 
 MAX_TEXT = 4_000_000  # characters of a text with all it includes
 MAX_LINE = 20_000  # characters of a line
@@ -95,7 +95,7 @@ class _Reading:
     def included(self, statement: Node) -> tuple[Node, ...]:
         """The statements of an included file."""
         word = statement.parts[1]
-        with self.folder.opened(str(word)[1:-1], self.source.of(word)) as (text, file):
+        with self.folder.opened(text_in(word), self.source.of(word)) as (text, file):
             return self.statements(text, file)
 
 
@@ -125,7 +125,8 @@ def _check_size(text: str, source: Source, first: int) -> None:
             )
 
 
-_PIECES = re.compile(r'"[^"\n]*"|\(\*|\*\)|[()\[\]]')
+_OUTSIDE = re.compile(rf"{TEXT}|`[^`\n]*`|\(\*|\*\)|[()\[\]]")
+_INSIDE = re.compile(r"\(\*|\*\)")
 
 
 def _without_comments(text: str, source: Source, first: int) -> str:
@@ -133,7 +134,8 @@ def _without_comments(text: str, source: Source, first: int) -> str:
     comments: list[int] = []
     kept: list[str] = []
     depth = position = 0
-    for piece in _PIECES.finditer(text):
+    piece = _OUTSIDE.search(text)
+    while piece is not None:
         word = piece[0]
         if word == "(*":
             if not comments:
@@ -149,13 +151,14 @@ def _without_comments(text: str, source: Source, first: int) -> str:
             if not comments:
                 kept.append(re.sub(r"[^\n]", " ", text[position : piece.end()]))
                 position = piece.end()
-        elif not comments:
+        else:
             depth += (word in "([") - (word in ")]")
             if depth > MAX_NESTING:
                 raise TextError(
                     f"brackets are nested more than {MAX_NESTING} deep.",
                     place=_place(text, piece.start(), source, first),
                 )
+        piece = (_INSIDE if comments else _OUTSIDE).search(text, piece.end())
     if comments:
         raise TextError(
             "this comment is never ended; '*)' ends it.",
@@ -172,6 +175,18 @@ def _place(text: str, position: int, source: Source, first: int, length: int = 1
 # ---- refusals of the parser, in words
 
 
+_ONE_SIDED = "Write 'a <= b' for a relation of one side, the smaller side first."
+_STRAY = {
+    "<": ("the character '<' is not part of the language.", _ONE_SIDED),
+    ">": ("the character '>' is not part of the language.", _ONE_SIDED),
+    '"': (
+        "this text does not end on its line, or holds a backslash that begins nothing known.",
+        'A backslash in a text is written \\\\, a quote \\", a new line \\n.',
+    ),
+    "`": ("this name does not end on its line; a second '`' ends it.", ""),
+}
+
+
 def _in_words(error: Refused | TooDeep, source: Source) -> LiaisonError:
     if isinstance(error, TooDeep):
         return TextError(
@@ -181,11 +196,8 @@ def _in_words(error: Refused | TooDeep, source: Source) -> LiaisonError:
         )
     word, expected = error.token, error.expected
     if word.kind == "?":
-        said = f"the character {str(word)!r} is not part of the language."
-        turned = word in "<>"
-        hint = (
-            "Write 'a <= b' for a relation of one side, the smaller side first." if turned else ""
-        )
+        plain = f"the character {str(word)!r} is not part of the language.", ""
+        said, hint = _STRAY.get(str(word), plain)
         return TextError(said, place=source.place(word.line, word.column), hint=hint)
     before = _before(word, source)
     found, place = f"{str(word)!r} does not fit here", source.of(word)

@@ -4,11 +4,12 @@ A unit is a word that stands directly behind a number, a ')' or a ']'; everywher
 letters are a name. The words of the language are told from names here; `any text` is a name too. A
 number with the suffix f is the nearest float, any other is exact.
 
-Public names: Token, tokens, RESERVED, STARTERS.
+Public names: Token, tokens, text_in, RESERVED, STARTERS.
 """
 
 from __future__ import annotations
 
+import json
 import re
 
 from liaison.units import UNITS
@@ -27,13 +28,15 @@ SIGNS = {
     "<=": "ATMOST",
 }  # fmt: skip
 
+TEXT = r'"(?:[^"\\\n]|\\["\\/bfnrt]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4})*"'
+"""A text in quotes, in which a backslash begins an escape, as in JSON."""
 _UNIT = r"[A-Za-zµ°]+(?:\^-?[0-9]+)?(?:[*/][A-Za-zµ°]+(?:\^-?[0-9]+)?)*(?!\w)"
 _PIECE = re.compile(
     r"(?P<NUMBER>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?:f\b)?)"
     r"|(?P<QUOTED>`[^`]+`)"
     r"|(?P<WORD>[^\W\d]\w*)"
     r"|(?P<SIGN>\+\+|\|\||<=|[;,=()\[\]+\-*/^.'?@])"
-    r'|(?P<STRING>"[^"]*")'
+    rf"|(?P<STRING>{TEXT})"
     r"|(?P<BLANK>[ \t\r]+)"
 )
 _UNIT_PIECE = re.compile(rf"[ \t\r]*({_UNIT})")
@@ -120,6 +123,11 @@ def _kind(kind: str, text: str) -> str:
     if kind == "WORD":
         return text.upper() if text in RESERVED else "NAME"
     return "NAME" if kind == "QUOTED" else kind
+
+
+def text_in(word: str) -> str:
+    """What a text in quotes says."""
+    return str(json.loads(word, strict=False)) if "\\" in word else word[1:-1]
 
 
 def is_name(word: Token) -> bool:

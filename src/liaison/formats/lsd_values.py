@@ -17,12 +17,13 @@ from functools import lru_cache
 from typing import Any, TypeAlias, final
 
 from liaison.expr import Expr, as_expr
+from liaison.model.checks_formulas import MAX_EXPONENT
+from liaison.model.scalars import MAX_BITS
 from liaison.spatial import Array
 
 from .lsd_units import PURE, Dimension, product_of, same, spelled
 
-MAX_BITS = 20_000  # of an exact number
-MAX_EXPONENT = 1_000
+MAX_DIGITS = 4_000  # of a number as it is written
 TOO_LARGE = "it must stay below 1.8e308"
 
 
@@ -205,8 +206,8 @@ def number_of(text: str) -> Fraction | float:
     if text.endswith("f") and len(text) < 400:
         return checked(float(text[:-1]))  # type: ignore[return-value]
     mantissa, _, exponent = text.lower().partition("e")
-    if len(mantissa) > 400:
-        raise Unfit("this number has more than 400 digits.")
+    if len(mantissa) > MAX_DIGITS:
+        raise Unfit(f"this number has more than {MAX_DIGITS} digits.")
     if len(exponent.lstrip("+-0")) > 3 or abs(int(exponent or 0)) > 700:
         raise Unfit(f"the number {text[:40]} is not finite: {TOO_LARGE}.")
     try:

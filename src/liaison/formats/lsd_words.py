@@ -13,17 +13,22 @@ from typing import Any
 
 from liaison.expr import Function, as_expr
 
-from .lsd_values import BodyFrame, Quantity, Unfit, Value, Word
+from .lsd_functions import order_of
+from .lsd_values import BodyFrame, Quantity, Unfit, Value, Vector, Word
 
 WORDS = ("si", "unknown", "named")
 
 
-def worded(name: str, values: list[Value]) -> Value:
+def worded(name: str, values: list[Value], named: dict[str, Value]) -> Value:
     """The value of one of these calls.
 
     Raises:
         Unfit: arguments of the wrong kind.
     """
+    if name == "unknown":
+        return _unknown(values, named.pop("derivative", None))
+    if named:
+        raise Unfit(f"{name} takes nothing by name.")
     return _MAKERS[name](values)
 
 
@@ -33,13 +38,17 @@ def _si(values: list[Value]) -> Quantity:
     return Quantity(values[0].value, bare=True)
 
 
-def _unknown(values: list[Value]) -> Quantity:
-    """An unknown function by its name."""
+def _unknown(values: list[Value], derivative: Value) -> Quantity:
+    """An unknown function by its name, or a derivative of it, of an order in each argument."""
     name, arguments = _text(values, "unknown"), values[1:]
     if not arguments or not all(isinstance(a, Quantity) for a in arguments):
         raise Unfit('unknown takes a name and numbers: unknown("f", x).')
-    function = Function(name, len(arguments))
-    return Quantity(function(*(as_expr(a.value) for a in arguments)), None)
+    items = derivative.items if isinstance(derivative, Vector) else [derivative] * len(arguments)
+    orders = tuple(order_of(item) for item in items)
+    if len(orders) != len(arguments):
+        raise Unfit(f"derivative is of {len(arguments)} orders, one for each argument.")
+    formulas = (as_expr(a.value) for a in arguments)
+    return Quantity(Function(name, len(orders)).partial(orders, *formulas), None)
 
 
 def _named(values: list[Value]) -> BodyFrame:
@@ -56,4 +65,4 @@ def _text(values: list[Value], word: str) -> str:
     return values[0].text
 
 
-_MAKERS: dict[str, Any] = {"si": _si, "unknown": _unknown, "named": _named}
+_MAKERS: dict[str, Any] = {"si": _si, "named": _named}

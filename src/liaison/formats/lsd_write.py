@@ -1,20 +1,22 @@
 """A mechanism as LSD text: the canonical form, which reads back as the same mechanism.
 
-`read_lsd(write_lsd(m)) == m` for every mechanism; what the language has no words for is refused.
+`read_lsd(write_lsd(m)) == m` for every mechanism made of the house's own records.
 
 Public names: write_lsd.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from liaison.expr import Expr, collector_paused
-from liaison.model import GROUND, Gravity, Mechanism
+from liaison.model import Gravity, Mechanism
+from liaison.model.checks import MEANINGS
 
+from .guard import MAX_BODIES
+from .lsd_syntax import MAX_LINE, MAX_TEXT
 from .lsd_write_acts import Acts
 from .lsd_write_lines import folded
 from .lsd_write_parts import Parts
@@ -25,10 +27,20 @@ def write_lsd(mechanism: Mechanism) -> str:
     """The text of a mechanism, one statement for each of its records.
 
     Raises:
-        TextError: something of it cannot be said in LSD.
+        TextError: something of it is of a kind that is not the house's own (a joint type, a load,
+            a shape), or it is larger than what may be read.
     """
     with collector_paused():
-        return _Text(mechanism).text()
+        text = _Text(mechanism).text()
+    longest = max(map(len, text.split("\n")))
+    for what, size, limit in (
+        ("bodies", len(mechanism.bodies) - 1, MAX_BODIES),
+        ("characters", len(text), MAX_TEXT),
+        ("characters in a line", longest, MAX_LINE),
+    ):
+        if size > limit:
+            raise refused(f"{mechanism.name[:40]!r}: {size} {what} are more than {limit} and")
+    return text
 
 
 class _Text:
@@ -37,10 +49,7 @@ class _Text:
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism = m = mechanism
         labels: tuple[Any, ...] = (*m.joints, *m.parameters, *m.inputs, *m.outputs)
-        self.taken = {x.name for x in labels}
-        for name, count in Counter(x.name for x in labels).items():
-            if count > 1:
-                raise refused(f"the name {name!r}, which a joint shares with another quantity,")
+        self.taken = {*MEANINGS, *(x.name for x in labels)}
         self.renames: list[str] = []
         self.relations: tuple[Any, ...] = (*m.constraints, *m.contacts)
         kinds = (m.bodies[1:], self.relations, m.forces, m.events)
@@ -100,12 +109,8 @@ class _Text:
 
     def earth(self) -> list[str]:
         """The shapes of the ground."""
-        ground = self.mechanism.bodies[0]
-        if ground == GROUND:
-            return []
-        if (ground.mass, ground.com, ground.inertia) != (GROUND.mass, GROUND.com, GROUND.inertia):
-            raise refused("a ground with a mass")
-        return [f"earth.shape = {self.parts.shape(shape)} ;" for shape in ground.shapes]
+        shapes = self.mechanism.bodies[0].shapes
+        return [f"earth.shape = {self.parts.shape(shape)} ;" for shape in shapes]
 
 
 def _formulas(record: Any) -> list[Expr]:

@@ -163,8 +163,6 @@ class Acts:
         pairs = [f"{k} = {self.writer.scalar(getattr(x, k))}" for k in ("friction", "restitution")]
         if x.kind != "point":
             pairs.insert(0, f"radius = {self.writer.scalar(x.radius, 'm')}")
-        elif x.radius != 0:
-            raise refused(f"the contact {x.name!r} of a point with a radius")
         return f"contact {sides} with {x.kind} {', '.join(pairs)} end"
 
     # ---- what is given

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 
+from .lsd_tokens import TEXT
+
 WIDTH = 100
-_PIECES = re.compile(r'(?:"[^"\n]*"|`[^`\n]*`|[^ "`\n])+')
+_PIECES = re.compile(rf"(?:{TEXT}|`[^`\n]*`|[^ \"`\n])+")
 _BEFORE = {"and", "with", "on", "++", "+", "-", "@"}
 
 
@@ -50,6 +52,6 @@ def _joined(words: list[str], *, brackets: bool = False) -> list[str]:
             found[-1] += f" {word}"
         else:
             found.append(word)
-        bare = re.sub(r'"[^"]*"|`[^`]*`', "", word)
+        bare = re.sub(rf"`[^`]*`|{TEXT}", "", word)
         depth += sum(bare.count(x) for x in "([") - sum(bare.count(x) for x in ")]")
     return found

@@ -202,9 +202,7 @@ class Parts:
 
 
 def _joined(joint: Joint) -> str:
-    if any(", " in label for label in joint.coordinates):
-        raise refused(f"a coordinate of joint {joint.name!r} with a comma in its name")
-    return ", ".join(joint.coordinates)
+    return ", ".join(f"`{x}`" if "," in x else x for x in joint.coordinates)
 
 
 def _is_turn(R: Any) -> bool:

@@ -9,6 +9,7 @@ Public names: Writer, exact, label_of, name_of, quoted.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -18,12 +19,13 @@ from typing import Any, NamedTuple
 
 from liaison.errors import TextError
 from liaison.expr import PI, Expr, symbols_of, topological
+from liaison.model.checks import MEANINGS
 
+from .lsd_formulas import MAX_ENTRIES
 from .lsd_tokens import ACTIONS, DIRECTIONS, RESERVED
 from .lsd_units import known_dimension
 
 _WORD = re.compile(r"[^\W\d]\w*")
-_TAKEN = {"t", "pi", "earth", "ground"}
 _NO_NAMES = RESERVED | {*DIRECTIONS, *ACTIONS, "to", "above", "below"}
 _LEAST = {"add": (1, 2), "sub": (1, 2), "mul": (2, 3), "div": (2, 3), "neg": (3,), "pow": (9, 3)}
 _SIGN = {"add": "{} + {}", "sub": "{} - {}", "mul": "{}*{}", "div": "{}/{}", "neg": "-{}",
@@ -32,7 +34,8 @@ _RANK = {"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3, "pow": 4}
 _CALLS = {"sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin",
           "acos": "acos", "atan": "atan", "atan2": "atan2", "exp": "exp", "log": "log",
           "abs": "abs", "sign": "sign", "min": "min", "max": "max", "select": "if"}  # fmt: skip
-MAX_DIGITS = 400
+LONG_NUMBER = 300
+"""Digits past which a number gets a point."""
 DEEP, LONG = 60, 8_000
 """Levels and characters past which a part of a formula gets a name."""
 SHARED, CHAIN = 24, 40
@@ -45,21 +48,15 @@ def refused(what: str) -> TextError:
 
 
 def quoted(text: str) -> str:
-    """A text in quotes."""
-    if '"' in text or "\n" in text:
-        raise refused(f"the text {text!r}, with a quote or a new line in it,")
-    return f'"{text}"'
+    """A text in quotes, what would end it behind a backslash."""
+    if any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise refused(f"the text {text!r}, which is no Unicode text,")
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def name_of(name: str) -> str:
     """A name, between backquotes if it is no plain word."""
-    if name in _TAKEN:
-        raise refused(f"the name {name!r}, which has a meaning of its own,")
-    if _WORD.fullmatch(name) and name not in _NO_NAMES:
-        return name
-    if "`" in name or "\n" in name:
-        raise refused(f"the name {name!r}, with a backquote or a new line in it,")
-    return f"`{name}`"
+    return name if _WORD.fullmatch(name) and name not in _NO_NAMES else f"`{name}`"
 
 
 def label_of(label: str) -> str:
@@ -67,7 +64,7 @@ def label_of(label: str) -> str:
     base = label.rstrip("'")
     words = base.split(".")
     plain = all(_WORD.fullmatch(w) and w not in _NO_NAMES for w in words)
-    if label in ("t", "pi") or (plain and words[0] not in _TAKEN):
+    if plain and (len(words) == 1 or words[0] not in MEANINGS):
         return label
     return name_of(base) + label[len(base) :]
 
@@ -77,9 +74,17 @@ def exact(x: int | Fraction) -> tuple[str, int]:
     if x < 0:
         return f"-{_bound(exact(-x), 3)}", 3
     text = _decimal(Fraction(x))
-    if not text and max(len(str(x.numerator)), len(str(x.denominator))) > MAX_DIGITS:
-        raise refused(f"a number of more than {MAX_DIGITS} digits")
-    return (text, 9) if text else (f"({x.numerator}/{x.denominator})", 9)
+    return (text, 9) if text else (f"({'/'.join(_quotient(x))})", 9)
+
+
+def _quotient(x: int | Fraction) -> list[str]:
+    """Numerator and denominator, with a point in long ones so that each is a finite number."""
+    parts = [str(x.numerator), str(x.denominator)]
+    longest = max(map(len, parts))
+    if longest <= LONG_NUMBER:
+        return parts
+    padded = [part.rjust(longest, "0") for part in parts]
+    return [f"{part[0]}.{part[1:]}" for part in padded]
 
 
 def _decimal(x: Fraction) -> str:
@@ -196,11 +201,8 @@ class Writer:
         texts = [part.text for part in parts]
         if node.op in _CALLS:
             return _Written(f"{_CALLS[node.op]}({', '.join(texts)})", 9, depth, chain)
-        if node.op == "call" and not any(node.data[1]):
-            listed = ", ".join([quoted(node.data[0].name), *texts])
-            return _Written(f"unknown({listed})", 9, depth, chain)
-        if node.op == "table":
-            return _Written(_table(node, texts[0]), 9, depth + 1, chain)
+        if node.op in _WITH_DATA:
+            return _Written(_WITH_DATA[node.op](node.data, texts), 9, depth + 1, chain)
         if node.op not in _SIGN:
             raise refused(f"the operation {node.op!r}")
         return _operation(node.op, parts, chain)
@@ -228,18 +230,36 @@ def _operation(op: str, parts: list[_Written], chain: int) -> _Written:
 
 def _constant(value: Any) -> tuple[str, int]:
     if isinstance(value, float):
-        return f"{value!r}f", 3 if repr(value).startswith("-") else 9
+        return f"{float(value)!r}f", 3 if repr(value).startswith("-") else 9
     return ("pi", 9) if repr(value) == "pi" else exact(value)
 
 
-def _table(node: Expr, argument: str) -> str:
-    """table(x, [places], [values]), with its kind where it is not a spline."""
-    table, order = node.data
-    if order or table.outside != "line" or table.name:
-        raise refused("a table that is differentiated, named, or held at its ends")
-    points = [f"[{', '.join(f'{x!r}f' for x in data.tolist())}]" for data in (table.x, table.y)]
-    kind = [] if table.kind == "cubic" else [quoted(table.kind)]
-    return f"table({', '.join([argument, *points, *kind])})"
+def _table(data: Any, arguments: list[str]) -> str:
+    """table(x, [places], [values]), and what is not as usual."""
+    table, order = data
+    if len(table.x) > MAX_ENTRIES:
+        raise refused(f"a table of more than {MAX_ENTRIES} points")
+    points = [f"[{', '.join(f'{x!r}f' for x in xs.tolist())}]" for xs in (table.x, table.y)]
+    more = [] if table.kind == "cubic" else [quoted(table.kind)]
+    more += [] if table.outside == "line" else [f"outside = {quoted(table.outside)}"]
+    more += [f"name = {quoted(table.name)}"] if table.name else []
+    more += [f"derivative = {order}"] if order else []
+    return f"table({', '.join([*arguments, *points, *more])})"
+
+
+def _unknown(data: Any, arguments: list[str]) -> str:
+    """unknown("f", x, …), and how often it is differentiated in each argument."""
+    function, orders = data
+    more = [f"derivative = [{', '.join(map(str, orders))}]"] if any(orders) else []
+    return f"unknown({', '.join([quoted(function.name), *arguments, *more])})"
+
+
+_WITH_DATA: dict[str, Any] = {
+    "table": _table,
+    "call": _unknown,
+    "stumpff": lambda k, arguments: f"stumpff({k}, {arguments[0]})",
+    "arc_ratio": lambda _, arguments: f"arc_ratio({', '.join(arguments)})",
+}
 
 
 def _degrees(x: Expr) -> int | Fraction | None:

@@ -5,12 +5,13 @@ Public names: merged.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from fractions import Fraction
 from typing import Any
 
-from liaison.model import Body, Fixed, Marker, Mechanism
+from liaison.model import Body, Fixed, Marker, Measure, Mechanism
 from liaison.model.shapes import Shape
-from liaison.spatial import WORLD, Array, Inertia, Pose, array, compose, is_zero
+from liaison.spatial import WORLD, Array, Inertia, Pose, array, compose
 from liaison.spatial.plucker import inverse
 
 Placed = tuple[str, Array, Array]  # a body, and the pose of another on it
@@ -36,6 +37,7 @@ def merged(mechanism: Mechanism) -> Mechanism:
         joints=tuple(_moved(x, held) for x in mechanism.joints if x.name not in gone),
         forces=tuple(_moved(x, held) for x in mechanism.forces),
         constraints=tuple(_moved(x, held) for x in mechanism.constraints),
+        contacts=tuple(_moved(x, held) for x in mechanism.contacts),
     )
 
 
@@ -69,16 +71,15 @@ def _held(name: str, carried: dict[str, tuple[str, Array, Array, str]]) -> Place
 def _with(owner: Body, body: Body, R: Array, p: Array) -> Body:
     """A body that has taken up another at a pose."""
     shapes = owner.shapes + tuple(_moved_shape(shape, R, p) for shape in body.shapes)
-    own, more = _inertia(owner), _inertia(body).moved(Pose(WORLD, WORLD, R, p))
-    if is_zero(body.mass) and all(is_zero(x) for row in body.inertia for x in row):
-        return replace(owner, shapes=shapes)
-    total = more if is_zero(own.mass) else own + more
+    total = _inertia(owner) + _inertia(body).moved(Pose(WORLD, WORLD, R, p))
     rows: Any = tuple(tuple(row) for row in total.rotational)
     return replace(owner, mass=total.mass, com=tuple(total.com), inertia=rows, shapes=shapes)
 
 
 def _inertia(body: Body) -> Inertia:
-    return Inertia(WORLD, body.mass, array(body.com), array(body.inertia))
+    """Mass geometry, a whole number as one that divides exactly."""
+    mass = Fraction(body.mass) if isinstance(body.mass, int) else body.mass
+    return Inertia(WORLD, mass, array(body.com), array(body.inertia))
 
 
 def _moved_shape(shape: Any, R: Array, p: Array) -> Shape:
@@ -90,21 +91,11 @@ def _moved_shape(shape: Any, R: Array, p: Array) -> Shape:
 def _moved(record: Any, held: dict[str, Placed]) -> Any:
     """A joint or a load with its markers on the bodies that are left."""
     changed = {}
-    for key in (
-        "predecessor",
-        "successor",
-        "marker",
-        "axes",
-        "measure",
-        "a",
-        "b",
-        "wheel",
-        "plane",
-    ):
-        part = getattr(record, key, None)
+    for key in (field.name for field in fields(record) if field.name != "place"):
+        part = getattr(record, key)
         if isinstance(part, Marker) and part.body in held:
             changed[key] = _on_owner(part, held)
-        elif key == "measure" and part is not None:
+        elif isinstance(part, Measure):
             changed[key] = _moved(part, held)
     return replace(record, **changed) if changed else record
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from liaison.errors import TextError
 from liaison.model import Mechanism
+from liaison.model.checks_formulas import idle_relations
 
 from .lsd import read_lsd
 from .mjcf import reading_of_mjcf
@@ -42,7 +43,12 @@ def reading(source: str | Path, **options: Any) -> Reading:
         return _read_file(Path(source), options)
     if text.lstrip().startswith("<"):
         return _read_xml(text.encode(), options)
-    return Reading(read_lsd(text, **options))
+    return _noted(read_lsd(text, **options))
+
+
+def _noted(mechanism: Mechanism) -> Reading:
+    """What was read from LSD, with a note on each relation that asks for nothing."""
+    return Reading(mechanism, tuple(idle_relations(mechanism)))
 
 
 def _is_path(text: str) -> bool:
@@ -58,7 +64,7 @@ def _read_file(path: Path, options: dict[str, Any]) -> Reading:
     data = data_of(path)
     if suffix == ".lsd":
         text = text_of(data, path)
-        return Reading(read_lsd(text, file=str(path), folder=path.parent, **options))
+        return _noted(read_lsd(text, file=str(path), folder=path.parent, **options))
     if suffix == ".urdf":
         return reading_of_urdf(data, file=str(path), **options)
     return _read_xml(data, {"file": str(path), **options})

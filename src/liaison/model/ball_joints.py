@@ -30,6 +30,7 @@ from liaison.spatial import (
 
 from .attitudes import Attitude, Quaternion, exponential
 from .joint_type import JointType, nearest_angle
+from .scalars import scalar
 
 
 class BallJoint(JointType):
@@ -210,6 +211,7 @@ class Rod(BallJoint):
     ROWS: ClassVar[tuple[str, ...]] = ("force along the rod",)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "length", scalar(self.length, "the length of a rod"))
         length = number(self.length)
         if length is not None and not length > 0:
             raise ModelError(f"the length of a rod is {length:g} m; it must be positive.")

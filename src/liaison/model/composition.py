@@ -28,6 +28,7 @@ from liaison.spatial import (
 from liaison.spatial.arrays import times
 
 from .joint_type import JointType
+from .scalars import check_name, scalar
 
 AXES: dict[str, tuple[int, int, int]] = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 
@@ -53,7 +54,8 @@ def axis_vector(axis: Any) -> tuple[Any, Any, Any]:
         raise ModelError(
             "the axis (0, 0, 0) has no direction; give one component that is not zero."
         )
-    return entries
+    a, b, c = (scalar(entry, "a component of an axis") for entry in entries)
+    return a, b, c
 
 
 class Motion(ABC):
@@ -142,6 +144,7 @@ class Screw(Motion):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", axis_vector(self.axis))
+        object.__setattr__(self, "pitch", scalar(self.pitch, "the pitch of a screw"))
 
     def pose(self, q: Any) -> tuple[Array, Array]:
         advance = times(self.pitch, q)
@@ -177,6 +180,8 @@ class Composition(JointType):
         object.__setattr__(self, "motions", tuple(self.motions))
         names = tuple(self.names) or tuple(f"dof{k + 1}" for k in range(len(self.motions)))
         object.__setattr__(self, "names", names)
+        for name in names:
+            check_name("coordinate", name)
         if not 1 <= len(self.motions) <= 6:
             found = len(self.motions)
             raise ModelError(f"a composition has {found} motions; it must have one to six.")

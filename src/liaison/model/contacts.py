@@ -71,6 +71,9 @@ class Contact(OneSided):
         if self.first.body == self.second.body:
             said = f"contact '{self.name}' is of body '{self.first.body}' with itself."
             raise ModelError(said, place=self.place)
+        if self.kind == "point" and self.radius != 0:
+            said = f"contact '{self.name}' is of a point, which has no radius; make it a ball."
+            raise ModelError(said, place=self.place)
         if isinstance(self.restitution, int | float | Fraction) and self.restitution > 1:
             raise ModelError(
                 f"the restitution of contact '{self.name}' is {float(self.restitution):g}; above 1 "

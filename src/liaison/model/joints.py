@@ -37,6 +37,7 @@ from .ball_joints import Free, PointOnLine, PointOnPlane, Rod, Spherical
 from .composition import Composition, Rotation, Screw, Translation
 from .joint_type import JointType, nearest_angle
 from .plane_joints import LineOnPlane, ParallelAxes, Perpendicular, Planar
+from .scalars import scalar
 
 __all__ = [
     "JOINT_TYPES",
@@ -175,6 +176,7 @@ class Helical(JointType):
     )
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "pitch", scalar(self.pitch, "the pitch of a helical joint"))
         if is_zero(self.pitch):
             raise ModelError(
                 "the pitch of a helical joint is 0 m/rad; it must not be zero (0 is a Revolute)."

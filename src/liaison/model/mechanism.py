@@ -15,6 +15,7 @@ from typing import final
 from liaison.errors import NamingError, Place
 
 from .checks import CHECKS
+from .checks_formulas import FORMULA_CHECKS
 from .constraints import Constraint
 from .contacts import OneSided
 from .forces import Force
@@ -65,7 +66,7 @@ class Mechanism:
         grounds = tuple(body for body in self.bodies if body.name == "ground") or (GROUND,)
         others = tuple(body for body in self.bodies if body.name != "ground")
         object.__setattr__(self, "bodies", grounds + others)
-        for check in CHECKS:
+        for check in (*CHECKS, *FORMULA_CHECKS):
             check(self)
         for kind, found in zip(
             ("outputs", "events"), spelled_out(self.outputs, self.events), strict=True

@@ -15,7 +15,17 @@ from liaison.spatial import Array, Frame, Inertia, array, inertia_violation, num
 
 from .joint_type import JointType
 from .markers import Marker
-from .scalars import UPRIGHT, Matrix, Symbolic, Triple, check_name, matrix, scalar, triple
+from .scalars import (
+    UPRIGHT,
+    Matrix,
+    Symbolic,
+    Triple,
+    check_name,
+    matrix,
+    scalar,
+    symmetric,
+    triple,
+)
 
 
 @final
@@ -35,7 +45,10 @@ class Body:
         whose, place = f"of body '{self.name}'", self.place
         object.__setattr__(self, "mass", scalar(self.mass, f"the mass {whose}", place))
         object.__setattr__(self, "com", triple(self.com, f"the center of mass {whose}", place))
-        object.__setattr__(self, "inertia", matrix(self.inertia, f"the inertia {whose}", place))
+        inertia = symmetric(matrix(self.inertia, f"the inertia {whose}", place))
+        if inertia is None:
+            raise ModelError(f"the inertia {whose} is not symmetric.", place=place)
+        object.__setattr__(self, "inertia", inertia)
         object.__setattr__(self, "shapes", tuple(self.shapes))
         mass, entries = number(self.mass), [number(x) for row in self.inertia for x in row]
         if mass is not None and mass < 0:
@@ -92,6 +105,8 @@ class Joint:
         parts = self.type.coordinate_names
         named = (self.name,) if len(parts) == 1 else tuple(f"{self.name}.{part}" for part in parts)
         object.__setattr__(self, "coordinates", tuple(self.coordinates) or named)
+        for label in self.coordinates if self.coordinates != named else ():
+            check_name("coordinate", label, self.place)
         if len(self.coordinates) != self.type.nq:
             raise ModelError(
                 f"joint '{self.name}' names {len(self.coordinates)} coordinates, "

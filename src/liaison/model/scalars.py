@@ -1,12 +1,14 @@
 """Scalars, vectors and matrices as the records keep them: immutable, finite, equal by value.
 
-Public names: Symbolic, UPRIGHT, scalar, triple, matrix, tensor, check_name.
+Public names: Symbolic, UPRIGHT, MAX_BITS, excess, scalar, triple, matrix, tensor, symmetric,
+check_name.
 """
 
 from __future__ import annotations
 
 import math
 import operator
+import random
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -15,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from liaison.errors import ModelError, Place
-from liaison.expr import Expr, symbol
+from liaison.expr import Expr, as_expr, evaluate, symbol, topological
 from liaison.spatial import Scalar
 
 Operator: TypeAlias = Callable[[Any, Any], Expr]
@@ -69,8 +71,10 @@ def scalar(x: Any, what: str, place: Place | None = None) -> Scalar:
         ModelError: it is no number, or not finite.
     """
     kind = type(x)
-    if kind is int or kind is Fraction or (kind is float and math.isfinite(x)):
+    if kind is float and math.isfinite(x):
         return x  # type: ignore[no-any-return]
+    if kind in _EXACT:
+        return x if _is_short(x) else _sized(x, what, place)
     if kind is Expr:
         return _plain(x)
     if isinstance(x, Symbolic):
@@ -83,9 +87,9 @@ def scalar(x: Any, what: str, place: Place | None = None) -> Scalar:
         raise ModelError(f"{what} is {x!r}; it must be a number or a formula.", place=place)
     if isinstance(x, float | Decimal) and not math.isfinite(x):
         raise ModelError(f"{what} is {x}; it must be a finite number.", place=place)
-    if isinstance(x, Decimal):
-        return Fraction(x)
-    return float(x) if isinstance(x, float) else x
+    if isinstance(x, float | Expr):
+        return float(x) if isinstance(x, float) else x
+    return _sized(Fraction(x) if isinstance(x, Decimal) else x, what, place)
 
 
 def _plain(x: Expr) -> Scalar:
@@ -95,11 +99,41 @@ def _plain(x: Expr) -> Scalar:
 
 
 _EXACT = frozenset({int, Fraction})
+MAX_BITS = 12_000  # of an exact number: some 3600 digits
+
+
+def _is_short(x: Any) -> bool:
+    """Whether an exact number is surely one that a computer can hold and print."""
+    return bool(x.numerator.bit_length() < 1000 and x.denominator.bit_length() < 1000)
+
+
+def _sized(x: int | Fraction, what: str, place: Place | None) -> int | Fraction:
+    """An exact number, if it has not too many digits and is no larger than a float can be."""
+    said = excess(x)
+    if said:
+        raise ModelError(f"{what} {said}.", place=place)
+    return x
+
+
+def excess(x: Any) -> str:
+    """What is too much about an exact number; "" where it will do."""
+    if max(x.numerator.bit_length(), x.denominator.bit_length()) > MAX_BITS:
+        return f"has more digits than a number may have; {MAX_BITS} bits are the limit"
+    try:
+        float(x)
+    except OverflowError:
+        return "is too large a number; it must stay below 1.8e308"
+    return ""
 
 
 def triple(x: Any, what: str, place: Place | None = None) -> Triple:
     """Three scalars."""
-    if type(x) is tuple and len(x) == 3 and _EXACT.issuperset(map(type, x)):
+    if (
+        type(x) is tuple
+        and len(x) == 3
+        and _EXACT.issuperset(map(type, x))
+        and all(map(_is_short, x))
+    ):
         return x
     entries = _entries(x, what, place)
     if len(entries) != 3:
@@ -139,6 +173,34 @@ def tensor(x: Any, whose: str, place: Place | None = None) -> Matrix:
     )
 
 
+def symmetric(rows: Matrix) -> Matrix | None:
+    """The matrix, formulas below its diagonal in the form they have above; None if they differ.
+
+    Numbers are left for others to judge, who know how much rounding there may be.
+    """
+    if not any(type(x) is Expr for row in rows for x in row):
+        return rows
+    kept = [list(row) for row in rows]
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        above, below = as_expr(rows[i][j]), as_expr(rows[j][i])
+        if above is not below and differs(above, below):
+            return None
+        kept[j][i] = rows[i][j]
+    a, b, c = (triple(row, "a row") for row in kept)
+    return a, b, c
+
+
+def differs(a: Expr, b: Expr) -> bool:
+    """Whether two formulas are surely not the same: they differ where their symbols are drawn."""
+    nodes = topological([a, b])
+    if any(node.op == "call" for node in nodes):
+        return True
+    drawn = random.Random(1)
+    at = {node: drawn.uniform(0.3, 1.7) for node in nodes if node.op == "symbol"}
+    x, y = evaluate([a, b], at)
+    return not math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-12)
+
+
 def _entries(x: Any, what: str, place: Place | None) -> list[Any]:
     try:
         return list(x)
@@ -157,5 +219,11 @@ def check_name(kind: str, name: Any, place: Place | None = None) -> None:
     if "'" in name or name != name.strip():
         raise ModelError(
             f"{kind} {name!r}: a name has no quotes (they mark rates) and no spaces around it.",
+            place=place,
+        )
+    if "`" in name or not name.isprintable():
+        raise ModelError(
+            f"{kind} {name!r}: a name has no backquotes, line ends or other signs that cannot be "
+            "seen.",
             place=place,
         )

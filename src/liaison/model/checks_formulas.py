@@ -1,0 +1,240 @@
+"""What the formulas of a mechanism must satisfy, one function a rule; each names what breaks it.
+
+Public names: FORMULA_CHECKS, known_symbols, idle_relations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from liaison.errors import ModelError, NamingError, Place
+from liaison.expr import Expr, as_expr, evaluate, gradient, symbol, symbols_of, topological
+from liaison.spatial import array, inertia_violation, number
+
+from .checks import Described
+from .constraints import Constraint, Holonomic, Nonholonomic, PrescribedMotion
+from .contacts import OneSided, Unilateral
+from .forces import Gravity
+from .records import Event, Output
+from .scalars import excess
+
+MAX_EXPONENT = 1000  # of a power
+RELATION_TOLERANCE = 1e-9  # by which a relation without coordinates may miss zero, in SI
+
+
+def check_formulas(m: Described) -> None:
+    """Symbols in formulas are known, and stand where they may."""
+    scopes = known_symbols(m)
+    for what, formulas, scope, place in _formulas(m):
+        for x in symbols_of([as_expr(f) for f in formulas if isinstance(f, Expr)]):
+            if x.name in scopes[scope]:
+                continue
+            if x.name in scopes["outputs"]:
+                raise ModelError(
+                    f"{what} depends on '{x.name}'; it may depend on {_SCOPES[scope]} only.",
+                    place=place,
+                )
+            word = "parameter" if scope == "parameters" else "symbol"
+            raise NamingError.unknown(f"{word} in {what}", x.name, scopes[scope], place=place)
+
+
+_SCOPES = {
+    "parameters": "parameters",
+    "time": "time and parameters",
+    "positions": "time, parameters and coordinates",
+    "motion": "time, parameters, coordinates and speeds",
+    "anything": "time, parameters, inputs, coordinates and speeds",
+    "outputs": "time, parameters, inputs, coordinates, speeds and outputs",
+}
+
+
+def known_symbols(m: Described) -> dict[str, set[str]]:
+    """Names that may stand in formulas, by scope."""
+    parameters = {p.name for p in m.parameters}
+    positions = {x for joint in m.joints for x in joint.coordinates}
+    speeds = {x for joint in m.joints for x in joint.speeds} | {f"{x}'" for x in positions}
+    time = parameters | {"t"}
+    anything = time | positions | speeds | {i.name for i in m.inputs}
+    return {
+        "parameters": parameters,
+        "time": time,
+        "positions": time | positions,
+        "motion": time | positions | speeds,
+        "anything": anything,
+        "outputs": anything | {output.name for output in m.outputs},
+    }
+
+
+def _formulas(m: Described) -> Iterable[tuple[str, tuple[Any, ...], str, Place | None]]:
+    for body in m.bodies:
+        entries = (body.mass, *body.com, *(x for row in body.inertia for x in row))
+        yield f"body '{body.name}'", entries, "parameters", body.place
+    for joint in m.joints:
+        entries = (*joint.predecessor.scalars(), *joint.successor.scalars())
+        what = f"joint '{joint.name}'"
+        yield what, (*entries, *joint.type.parameters()), "parameters", joint.place
+    for force in m.forces:
+        what, scope = (
+            f"force '{force.name}'",
+            "parameters" if isinstance(force, Gravity) else "anything",
+        )
+        yield what, force.formulas(), scope, force.place
+        for marker in force.markers():
+            yield what, marker.scalars(), "parameters", force.place
+    for constraint in m.constraints:
+        scope = _CONSTRAINT_SCOPE.get(type(constraint), "parameters")
+        what = f"constraint '{constraint.name}'"
+        yield what, constraint.formulas(), scope, constraint.place
+        for marker in constraint.markers():
+            yield what, marker.scalars(), "parameters", constraint.place
+    for contact in m.contacts:
+        scope = "motion" if isinstance(contact, Unilateral) else "parameters"
+        what = f"{type(contact).__name__.lower()} '{contact.name}'"
+        poses = tuple(x for marker in contact.markers() for x in marker.scalars())
+        yield what, contact.formulas() + poses, scope, contact.place
+    for start in m.starts:
+        yield f"the start of '{start.label}'", (start.value,), "parameters", start.place
+    seen: tuple[Event | Output, ...] = (*m.events, *m.outputs)
+    for record in seen:
+        what = f"{type(record).__name__.lower()} '{record.name}'"
+        yield what, (record.formula,), "outputs", record.place
+
+
+_CONSTRAINT_SCOPE: Mapping[type, str] = {
+    PrescribedMotion: "time",
+    Holonomic: "positions",
+    Nonholonomic: "motion",
+}
+
+
+def check_numbers_in_formulas(m: Described) -> None:
+    """Formulas hold numbers that a computer can hold, and no part that is worth nothing."""
+    for what, formulas, _, place in _formulas(m):
+        for node in topological([f for f in formulas if isinstance(f, Expr)]):
+            said = _excess(node)
+            if said:
+                raise ModelError(f"in the formula of {what}, {said}.", place=place)
+
+
+def _excess(node: Expr) -> str:
+    """What is wrong with the numbers of an operation; "" for nothing."""
+    if node.op == "const":
+        if isinstance(node.value, int | Fraction):
+            said = excess(node.value)
+            return said and f"a number {said}"
+        return "" if math.isfinite(node.value) else f"there is {node.value}, no finite number"
+    numbers = [float(arg.value) for arg in node.args if arg.op == "const"]
+    if node.op == "pow" and node.args[1].op == "const" and abs(numbers[-1]) > MAX_EXPONENT:
+        return f"the exponent {node.args[1]} is larger than {MAX_EXPONENT}"
+    if node.op == "div" and node.args[1].op == "const" and numbers[-1] == 0:
+        return f"{node} divides by zero"
+    if len(numbers) < len(node.args) or node.op in ("symbol", "table", "call"):
+        return ""
+    return "" if math.isfinite(evaluate([node], {})[0]) else f"{node} has no finite value"
+
+
+def check_nonholonomic_is_linear(m: Described) -> None:
+    """Nonholonomic formulas are linear in the rates, with at least one rate in them."""
+    speeds = {x for joint in m.joints for x in joint.speeds}
+    speeds |= {f"{x}'" for joint in m.joints for x in joint.coordinates}
+    relations: tuple[Constraint | OneSided, ...] = (*m.constraints, *m.contacts)
+    for constraint in relations:
+        if not isinstance(constraint, Nonholonomic | Unilateral):
+            continue
+        formula = as_expr(constraint.formula)
+        rates = [symbol(x.name) for x in symbols_of([formula]) if x.name in speeds]
+        left = {x.name for x in symbols_of(gradient(formula, rates))} & speeds if rates else {""}
+        if isinstance(constraint, Unilateral) and not rates:
+            continue  # of positions
+        if left:
+            what = f"it is not linear in {', '.join(sorted(left))}" if rates else "no rate is in it"
+            form = "A q̇ + b = 0" if isinstance(constraint, Nonholonomic) else "W q̇ + h ≤ 0"
+            raise ModelError(
+                f"constraint '{constraint.name}' is no relation {form}: {what}; "
+                f"{'write it linear in the rates' if rates else 'make it a Holonomic one'}.",
+                place=constraint.place,
+            )
+
+
+def check_relations_hold(m: Described) -> None:
+    """A relation that speaks of no coordinate holds by itself, or not at all."""
+    values = _values(m)
+    for relation, formula in _without_coordinates(m):
+        at = [values | {symbol("t"): t} for t in (0.0, 1.25)]
+        found = [value for x in at if (value := _value(formula, x)) is not None]
+        is_broken = max if isinstance(relation, Unilateral) else _largest
+        if found and is_broken(found) > RELATION_TOLERANCE:
+            told = f"is {found[0]:g} and" if found[0] == found[-1] else "changes with time and"
+            raise ModelError(
+                f"relation '{relation.name}' speaks of no coordinate, so that nothing can make it "
+                f"hold: its left side less its right side {told} must "
+                f"{'not be positive' if isinstance(relation, Unilateral) else 'be zero'}.",
+                place=relation.place,
+            )
+
+
+def _largest(values: list[float]) -> float:
+    return max(map(abs, values))
+
+
+def idle_relations(m: Described) -> list[str]:
+    """Relations that speak of no coordinate, as notes."""
+    return [
+        f"relation '{x.name}' speaks of no coordinate; it holds by itself, and asks for nothing"
+        for x, _ in _without_coordinates(m)
+    ]
+
+
+def _without_coordinates(m: Described) -> list[tuple[Any, Any]]:
+    """Relations given by a formula in which nothing moves, with that formula."""
+    still = known_symbols(m)["time"]
+    relations: tuple[Any, ...] = (*m.constraints, *m.contacts)
+    given = [x for x in relations if isinstance(x, Holonomic | Unilateral)]
+    return [
+        (x, x.formula)
+        for x in given
+        if all(s.name in still for s in symbols_of([as_expr(x.formula)]))
+    ]
+
+
+def check_values_of_parameters(m: Described) -> None:
+    """Masses and inertias are possible at the parameters' values."""
+    values = _values(m)
+    for body in m.bodies:
+        entries = [body.mass, *(x for row in body.inertia for x in row)]
+        found = [_value(x, values) for x in entries]
+        if None in found:
+            continue
+        violation = inertia_violation(found[0], array(found[1:]).reshape(3, 3))
+        if violation:
+            raise ModelError(
+                f"the inertia of body '{body.name}' is impossible at the values of the "
+                f"parameters: {violation}",
+                place=body.place,
+            )
+
+
+def _values(m: Described) -> dict[Expr, float]:
+    given = {p.symbol: None if p.value is None else number(p.value) for p in m.parameters}
+    return {x: value for x, value in given.items() if value is not None}
+
+
+def _value(x: Any, values: Mapping[Expr, float]) -> float | None:
+    if not isinstance(x, Expr):
+        return float(x)
+    nodes = topological([x])
+    if any(n.op == "call" or (n.op == "symbol" and n not in values) for n in nodes):
+        return None  # an unknown law, or a parameter without a value
+    return float(evaluate([x], dict(values))[0])
+
+
+FORMULA_CHECKS: tuple[Callable[[Described], None], ...] = (
+    check_formulas,
+    check_numbers_in_formulas,
+    check_nonholonomic_is_linear,
+    check_relations_hold,
+    check_values_of_parameters,
+)
