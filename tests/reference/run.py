@@ -44,7 +44,7 @@ class Outcome:
 
     @property
     def passes(self) -> bool:
-        return self.error <= self.tolerance
+        return bool(self.error <= self.tolerance)
 
 
 def names() -> list[str]:
