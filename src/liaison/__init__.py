@@ -36,6 +36,7 @@ __all__ = offer(
         "corridor": "simulate stepper check derive reduce compile mobility with_values with_starts "
         "assembly_modes inverse_kinematics singularities",
         "corridor_batch": "simulate_batch",
+        "corridor_reading": "readable",
         "mobility": "Singularities AssemblyModes Mobility",
         "analyse": "Reduction",
         "corridor_analyse": "equilibrium linearize verify sensitivities kinematic_run "

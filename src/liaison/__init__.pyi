@@ -20,6 +20,7 @@ from liaison.corridor_analyse import linearize as linearize
 from liaison.corridor_analyse import sensitivities as sensitivities
 from liaison.corridor_analyse import verify as verify
 from liaison.corridor_batch import simulate_batch as simulate_batch
+from liaison.corridor_reading import readable as readable
 from liaison.equations import FORMALISMS as FORMALISMS
 from liaison.equations import Equations as Equations
 from liaison.equations import lagrange as lagrange

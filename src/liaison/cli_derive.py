@@ -5,11 +5,14 @@ Public names: derive.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from liaison.cli_options import Debug, Json, Model, Values, printed
+from liaison.cli_options import Debug, Json, Model, Values, printed, written
+
+FORMATS = "text, latex, sympy, html, notebook; entries (every formula with shared parts), c."
 
 
 def derive(
@@ -17,25 +20,29 @@ def derive(
     formalism: Annotated[
         str, typer.Option(help="newton_euler, lagrange or maximal.")
     ] = "newton_euler",
-    form: Annotated[str, typer.Option("--format", help="text, latex or c.")] = "text",
+    form: Annotated[str, typer.Option("--format", help=FORMATS)] = "text",
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write there.")] = None,
+    digits: Annotated[int, typer.Option(min=2, max=17, help="Of decimals, for reading.")] = 6,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Print the equations of motion: as text, as LaTeX, or as C99."""
-    from liaison import cli_forms, corridor
-    from liaison.cli_values import asked, check_word
+    """Print the equations of motion: short for reading, as a document, or as C99."""
+    from liaison import cli_forms
+    from liaison.cli_values import asked, check_folders, check_word
     from liaison.equations import FORMALISMS
-    from liaison.program.lower import lower
 
     check_word("--formalism", formalism, FORMALISMS)
-    check_word("--format", form, cli_forms.FORMS)
+    check_word("--format", form, (*cli_forms.READINGS, *cli_forms.FORMS))
+    check_folders(out)
     mechanism = asked(file, values).mechanism
-    equations = corridor.derive(mechanism, formalism, exact=form != "c")
-    text = cli_forms.FORMS[form](equations)
-    sizes = {name: len(labels) for name, labels in equations.labels.items()}
-    facts: dict[str, Any] = {"formalism": formalism, "format": form, "sizes": sizes}
-    facts |= {"arrays": cli_forms.arrays(equations), "text": text}
-    if form == "c":
-        facts["entries"] = cli_forms.entries(lower(equations))
-    printed(facts, text, as_json)
+    facts: dict[str, Any] = {"formalism": formalism, "format": form}
+    if form in cli_forms.READINGS:
+        found = cli_forms.reading(mechanism, formalism, form, digits)
+    else:
+        found = cli_forms.listed(mechanism, formalism, form)
+    facts |= found
+    if out:
+        out.write_text(found["text"], encoding="utf-8")
+        facts |= written(out=out)
+    printed(facts, f"{out}: written" if out else found["text"].rstrip("\n"), as_json)

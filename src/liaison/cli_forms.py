@@ -1,8 +1,8 @@
-"""Equations as people read them: text, LaTeX, C99, and what stands at which place of its arrays.
+"""Equations as the command line prints them: for reading, entry by entry, and as C99.
 
-Text and LaTeX come from exact numbers: what was written 0.16 is printed 0.16, not its float.
+What is read comes from exact numbers: what was written 0.16 is printed 0.16, not its float.
 
-Public names: FORMS, tidied, arrays, entries.
+Public names: FORMS, READINGS, listed, reading, tidied, arrays, entries.
 """
 
 from __future__ import annotations
@@ -12,10 +12,19 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from liaison.corridor import derive
+from liaison.corridor_reading import readable
 from liaison.equations import Equations
-from liaison.expr import ONE, Expr, as_expr, constant, to_latex, to_text, topological
+from liaison.equations.readable import Readable
+from liaison.equations.readable_forms import as_latex, as_sympy, as_unicode
+from liaison.equations.readable_pages import as_html, as_notebook
+from liaison.errors import DerivationError
+from liaison.expr import ONE, Expr, as_expr, constant, to_text, topological
 from liaison.expr.graph import rewritten
 from liaison.expr.ops import apply
+from liaison.expr.reading_text import to_unicode
+from liaison.expr.simplify_ring import TooLarge
+from liaison.model import Mechanism
 from liaison.program import Program, to_c
 from liaison.program.lower import lower
 from liaison.program.package import EXTRA
@@ -90,7 +99,7 @@ def _formulas(equations: Equations) -> dict[str, Expr]:
     return dict(zip(kept, tidied(list(kept.values())), strict=True))
 
 
-def _as_text(equations: Equations) -> str:
+def _as_entries(equations: Equations) -> str:
     """The equations as text: what they are, the coordinates, shared quantities, entries."""
     closed = ", G v' = gamma" if equations.closures.gamma else ""
     lines = [f"{equations.name} by {equations.formalism}: M v' + h = tau + G^T lambda{closed}"]
@@ -100,11 +109,6 @@ def _as_text(equations: Equations) -> str:
     formulas = _formulas(equations)
     lines.append("Entries that are not written are zero.")
     return "\n".join([*lines, "", to_text(list(formulas.values()), names=list(formulas))])
-
-
-def _as_latex(equations: Equations) -> str:
-    formulas = _formulas(equations)
-    return to_latex(list(formulas.values()), names=list(formulas))
 
 
 # What stands where ------------------------------------------------------------------------------
@@ -169,9 +173,56 @@ def _range(entry: str, block: Mapping[str, Any], units: Mapping[str, str]) -> st
     return f" *   {places}  {block['name']}{told}"
 
 
-FORMS: Mapping[str, Callable[[Equations], str]] = {
-    "text": _as_text,
-    "latex": _as_latex,
-    "c": _as_c,
+FORMS: Mapping[str, Callable[[Equations], str]] = {"entries": _as_entries, "c": _as_c}
+"""How all of the equations are printed, whatever their size, by the word for it."""
+
+
+def listed(mechanism: Mechanism, formalism: str, form: str) -> dict[str, Any]:
+    """The facts of one of FORMS."""
+    equations = derive(mechanism, formalism, exact=form != "c")
+    facts = _sizes(equations) | {"text": FORMS[form](equations)}
+    if form == "c":
+        facts["entries"] = entries(lower(equations))
+    return facts
+
+
+def _sizes(equations: Equations) -> dict[str, Any]:
+    sizes = {name: len(labels) for name, labels in equations.labels.items()}
+    return {"sizes": sizes, "arrays": arrays(equations)}
+
+
+# For reading ------------------------------------------------------------------------------------
+
+READINGS: Mapping[str, Callable[[Readable, int], str]] = {
+    "text": as_unicode,
+    "latex": as_latex,
+    "sympy": lambda found, digits: as_sympy(found),
+    "html": as_html,
+    "notebook": as_notebook,
 }
-"""How equations are printed, by the word for it."""
+"""How equations made short are written, by the word for it."""
+
+
+def reading(mechanism: Mechanism, formalism: str, form: str, digits: int) -> dict[str, Any]:
+    """The facts of one of READINGS; a system too large for text is listed entry by entry."""
+    try:
+        found = readable(mechanism, formalism)
+    except TooLarge as error:
+        if form != "text":
+            raise DerivationError(
+                f"the equations of {mechanism.name!r} by {formalism} are too large to be made "
+                f"short: {error}.",
+                hint="Use --format entries, or a formalism in the coordinates of the joints.",
+            ) from None
+        return listed(mechanism, formalism, "entries")
+    labels = {name: list(part) for name, part in found.labels.items()}
+    lines = [
+        {"name": x.name, "left": to_unicode(x.left, digits), "right": to_unicode(x.right, digits)}
+        for x in found.lines
+    ]
+    integrals = [
+        {"name": name, "formula": to_unicode(x, digits), "why": why}
+        for name, x, why in found.integrals
+    ]
+    facts = {"labels": labels, "equations": lines, "integrals": integrals}
+    return facts | {"text": READINGS[form](found, digits)}

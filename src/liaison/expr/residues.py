@@ -9,7 +9,7 @@ that have no such law are random residues of their arguments.
 What is not kept: relations between angles that are products (sin(x (y + z)) and sin(x y + x z)),
 exp(x + y) = exp x exp y, relations between Stumpff functions of different arguments, and order.
 
-Public names: residues, Residues, DEFAULT_PRIME.
+Public names: residues, Residues, DEFAULT_PRIME, angles_of.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Residues(Domain):
     def start(self, order: list[Expr], number: Mapping[Expr, Any]) -> Residues:
         """A domain for one evaluation, which knows the angles of the graph."""
         run = Residues(self.p, self.seed)
-        run._angles = _angles(order)
+        run._angles = angles_of(order)
         run._number = number
         for angle in run._angles.values():
             for atom, factor in angle.items():
@@ -264,7 +264,7 @@ _INVERSES: dict[str, Callable[..., Point]] = {
 }
 
 
-def _angles(order: list[Expr]) -> dict[Expr, Angle]:
+def angles_of(order: list[Expr]) -> dict[Expr, Angle]:
     """The argument of every sin, cos and tan as Σ factor · atom, with rational factors."""
     wanted = {node.a for node in order if node.op in ("sin", "cos", "tan")}
     for node in reversed(order):

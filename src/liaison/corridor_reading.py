@@ -1,0 +1,68 @@
+"""Equations of motion for people: short, with the values of their names and what stays constant.
+
+Public names: readable, with_named_gravity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from liaison.corridor import derive
+from liaison.equations.readable import Readable
+from liaison.equations.readable import readable as read_equations
+from liaison.expr import Expr, symbol
+from liaison.formats.read import read
+from liaison.model import Gravity, Mechanism
+from liaison.model.records import Parameter
+from liaison.tree import as_float, span
+
+
+def readable(given: Mechanism | str | Path, formalism: str = "lagrange") -> Readable:
+    """The equations of motion of a mechanism, short, for reading.
+
+    A free fall along one axis is called g.
+
+    Args:
+        given: the mechanism, the path of its text, or the text.
+        formalism: by name.
+
+    Raises:
+        TooLarge: the formalism has coordinates of its own and rows too long to be read.
+    """
+    mechanism = with_named_gravity(given if isinstance(given, Mechanism) else read(given))
+    equations = derive(mechanism, formalism, exact=True)
+    found = read_equations(equations, span(mechanism, exact=True))
+    return replace(found, values=tuple(_values(mechanism)))
+
+
+def _values(mechanism: Mechanism) -> list[tuple[str, str]]:
+    return [
+        (x.name, f"{float(as_float(x.value)):.10g} {x.unit}".rstrip())
+        for x in mechanism.parameters
+        if x.value is not None
+    ]
+
+
+def with_named_gravity(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with g for its free fall, where that is a number along one axis."""
+    falls = [force for force in mechanism.forces if isinstance(force, Gravity)]
+    taken = {x.name for x in (*mechanism.parameters, *mechanism.inputs)} | set(
+        mechanism.coordinates
+    )
+    if len(falls) != 1 or "g" in taken:
+        return mechanism
+    vector = falls[0].vector
+    along = [k for k in range(3) if isinstance(vector[k], Expr) or vector[k] != 0]
+    if len(along) != 1 or isinstance(vector[along[0]], Expr):
+        return mechanism
+    (k,) = along
+    g = symbol("g")
+    named: list[Any] = [0, 0, 0]
+    named[k] = g if vector[k] > 0 else -g
+    forces = tuple(
+        replace(force, vector=tuple(named)) if force is falls[0] else force for force in mechanism.forces
+    )
+    size = Parameter("g", abs(vector[k]), "m/s²")
+    return replace(mechanism, forces=forces, parameters=(*mechanism.parameters, size))

@@ -1,0 +1,263 @@
+"""The equations of motion made short for reading: rows, M, C and g, or named quantities if large.
+
+Public names: ReadLine, Readable, readable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import gcd, lcm
+from typing import final
+
+from liaison.expr import Expr, as_expr, substitute, symbol
+from liaison.expr.reading import Name, Number, Reading, leaves, to_expr
+from liaison.expr.simplify import Reader
+from liaison.expr.simplify_arrange import (
+    NICE,
+    ONE,
+    Form,
+    Monomial,
+    Order,
+    arranged,
+    common_factor,
+    quotient,
+    scaled,
+    sum_of,
+)
+from liaison.expr.simplify_ring import TooLarge
+from liaison.tree import Tree
+
+from .christoffel import christoffel, has_rates, structure
+from .equations import Equations
+from .named import named_recursion
+from .statement import statement
+
+LONGEST = 400
+"""Names and numbers in one row; a system with a longer row is read by named quantities."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ReadLine:
+    """left = right, both short; the equation was divided by `divisor`, made of parameters."""
+
+    name: str
+    left: Reading
+    right: Reading
+    divisor: Reading = ONE
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """Equations for people.
+
+    Attributes:
+        name, formalism: of the mechanism; how it was derived.
+        labels: of q, v and λ, with units.
+        lines: M v̇ + h = τ + Gᵀ λ, velocity by velocity, then G v̇ = γ.
+        blocks: entries that are not zero of "M", "C" (Christoffel) or "B", and "g".
+        quantities: names used in the lines, where these would be too long.
+        integrals: what stays constant: name, formula, and why.
+        values: numbers that the names stand for.
+        notes: what a reader should know.
+    """
+
+    name: str
+    formalism: str
+    labels: Mapping[str, tuple[str, ...]]
+    lines: tuple[ReadLine, ...]
+    blocks: Mapping[str, tuple[tuple[str, Reading], ...]] = field(default_factory=dict)
+    quantities: tuple[tuple[str, Reading], ...] = ()
+    integrals: tuple[tuple[str, Reading, str], ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def order_of(equations: Equations) -> Order:
+    """Parameters as they were declared, then positions, functions, velocities, accelerations."""
+    symbols = equations.symbols
+    return Order(
+        {
+            "parameter": [str(x.a) for x in symbols.p],
+            "position": ["t", *(str(x.a) for x in symbols.q)],
+            "velocity": [str(x.a) for x in symbols.v],
+            "acceleration": [str(x.a) for x in symbols.vdot],
+            "multiplier": [*(f"lambda{k + 1}" for k in range(len(symbols.lam))),
+                           *(str(x.a) for x in symbols.u)],
+        }
+    )  # fmt: skip
+
+
+def squares_of(equations: Equations) -> dict[Expr, Expr]:
+    """qw² = 1 − qx² − qy² − qz² for every unit quaternion."""
+    found = {}
+    for chart in equations.kinematics.charts:
+        if chart.kind in ("quaternion", "free"):
+            w, *rest = equations.symbols.q[chart.q][-4:]
+            found[w] = as_expr(1 - sum(x * x for x in rest))
+    return found
+
+
+def readable(equations: Equations, tree: Tree | None = None, longest: int = LONGEST) -> Readable:
+    """The equations, short; by named quantities where a row would be too long.
+
+    Args:
+        equations: derived with exact numbers (`derive(…, exact=True)`), or decimals come as the
+            binary fractions they are.
+        tree: what they were derived of; needed to name quantities.
+        longest: names and numbers in a row.
+
+    Raises:
+        TooLarge: too long, and no tree with these velocities was given.
+    """
+    try:
+        return _developed(equations, longest)
+    except TooLarge:
+        if tree is None or _names(equations) != [x.name for x in tree.velocity_labels()]:
+            raise
+        return _by_names(equations, tree)
+
+
+def _names(equations: Equations) -> list[str]:
+    return [label.name for label in equations.labels["v"]]
+
+
+def _labels(equations: Equations) -> dict[str, tuple[str, ...]]:
+    kept = ("q", "v", "lam", "u", "p")
+    return {part: tuple(map(str, equations.labels.get(part, ()))) for part in kept}
+
+
+def _numbered(equations: Equations) -> Callable[[Sequence[Expr]], list[Expr]]:
+    """Formulas with multipliers called λ₁, λ₂, …"""
+    names = {x: symbol(f"lambda{k + 1}") for k, x in enumerate(equations.symbols.lam)}
+    return lambda fs: substitute(list(fs), names) if names else list(fs)
+
+
+def _developed(equations: Equations, longest: int) -> Readable:
+    lines, numbered = statement(equations), _numbered(equations)
+    left = [as_expr(line.left) for line in lines]
+    right = numbered([as_expr(line.right) for line in lines])
+    blocks = _blocks(equations)
+    order, squares = order_of(equations), squares_of(equations)
+    everything = [*left, *right, *(f for part in blocks.values() for _, f in part)]
+    reader = Reader([*everything, *squares.values()], order, squares)
+    rows = tuple(
+        read_line(reader, equations, line.name, a, b)
+        for line, a, b in zip(lines, left, right, strict=True)
+    )
+    if max((leaves(row.left) + leaves(row.right) for row in rows), default=0) > longest:
+        raise TooLarge(f"a row has more than {longest} names and numbers")
+    read = {key: [(n, reader.read(f)) for n, f in part] for key, part in blocks.items()}
+    kept = {key: tuple((n, x) for n, x in part if leaves(x) > 1 or not _is_zero(x))
+            for key, part in read.items()}  # fmt: skip
+    return Readable(equations.name, equations.formalism, _labels(equations), rows, kept)
+
+
+def _is_zero(reading: Reading) -> bool:
+    return sum_of([reading]) == sum_of([])
+
+
+def _blocks(equations: Equations) -> dict[str, list[tuple[str, Expr]]]:
+    """Formulas of M's lower triangle, of C or B, and of g."""
+    found = structure(equations)
+    n = len(found.g)
+    blocks = {"M": [(f"M[{i + 1},{j + 1}]", found.M[i][j]) for i in range(n) for j in range(i + 1)]}
+    if has_rates(equations):
+        C = christoffel(equations)
+        blocks["C"] = [(f"C[{i + 1},{j + 1}]", C[i][j]) for i in range(n) for j in range(n)]
+    else:
+        blocks["B"] = [(f"B[{i + 1}]", x) for i, x in enumerate(found.B)]
+    blocks["g"] = [(f"g[{i + 1}]", x) for i, x in enumerate(found.g)]
+    return blocks
+
+
+# One row ----------------------------------------------------------------------------------------
+
+
+def read_line(reader: Reader, equations: Equations, name: str, left: Expr, right: Expr) -> ReadLine:
+    """One equation by accelerations and products of velocities, divided by parameters."""
+    symbols = equations.symbols
+    by = [*symbols.v, *symbols.vdot]
+    lam = [symbol(f"lambda{k + 1}") for k in range(len(symbols.lam))]
+    sides = [reader.collected(left, by), reader.collected(right, [*by, *lam, *symbols.u])]
+    forms = [form for side in sides for form in side.values() if form]
+    divisor = _divisor(forms, reader.order)
+    order = reader.order
+    a, b = (
+        sum_of(_terms({m: quotient(f, divisor, order) for m, f in side.items()}, order))
+        for side in sides
+    )
+    return ReadLine(name, a, b, arranged(divisor, order))
+
+
+def _terms(side: Mapping[Monomial, Form], order: Order) -> Iterable[Reading]:
+    return (scaled(arranged(form, order), m) for m, form in side.items())
+
+
+def _divisor(forms: Sequence[Form], order: Order) -> Form:
+    """What all terms have in common of parameters, and a number that makes coefficients whole."""
+    if not forms:
+        return {(): Fraction(1)}
+    pure = _parameters_only(common_factor(forms, order), order)
+    left = [quotient(form, pure, order) for form in forms]
+    coefficients = [c for form in left for c in form.values()]
+    if any(c.denominator > NICE or abs(c.numerator) > 1000 for c in coefficients):
+        return pure
+    scale = Fraction(
+        gcd(*(c.numerator for c in coefficients)), lcm(*(c.denominator for c in coefficients))
+    )
+    return {m: c * scale for m, c in pure.items()}
+
+
+def _parameters_only(form: Form, order: Order) -> Form:
+    """The greatest divisor that holds no position: all of it, or the monomial of its parameters."""
+    if all(order.kind(atom) == 0 for m in form for atom, _ in m):
+        lead = next(iter(form.values()))
+        return {m: c / lead for m, c in form.items()} if len(form) == 1 else form
+    shared: dict[Reading, int] | None = None
+    for m in form:
+        powers = {atom: e for atom, e in m if order.kind(atom) == 0}
+        shared = powers if shared is None else {
+            a: min(e, powers[a]) for a, e in shared.items() if a in powers
+        }  # fmt: skip
+    return {order.sorted(shared or {}): Fraction(1)}
+
+
+# Large systems ----------------------------------------------------------------------------------
+
+
+def _by_names(equations: Equations, tree: Tree) -> Readable:
+    """The recursion line by line; closures and applied forces behind it."""
+    found, numbered = named_recursion(tree), _numbered(equations)
+    right = numbered([as_expr(line.right) for line in statement(equations)])
+    order = order_of(equations)
+
+    short: dict[Expr, Expr] = {}
+
+    def read(f: Expr) -> Reading:
+        (g,) = substitute([f], short)
+        return Reader([g], order, squares_of(equations)).read(g)
+
+    quantities = []
+    for name, f in found.quantities:
+        reading = read(f)
+        if isinstance(reading, Number | Name):
+            short[symbol(name)] = to_expr(reading)
+        else:
+            quantities.append((name, reading))
+    names = _names(equations)
+    lines = tuple(ReadLine(name, read(a), read(b)) for name, a, b in zip(names, found.rows, right))
+    numbers = ", ".join(f"{k + 1} {body}" for k, body in enumerate(found.bodies))
+    notes = (
+        "The rows are too long to be developed; they are given by the recursion from body to "
+        "body: ω, α and a of each body in its own axes, gravity taken off a, then the moment n "
+        "and the force f that its joint hands to it.",
+        f"Bodies by number: {numbers}.",
+    )
+    labels = _labels(equations)
+    return Readable(
+        equations.name, equations.formalism, labels, lines, {}, tuple(quantities), notes=notes
+    )

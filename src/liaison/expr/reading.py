@@ -1,0 +1,127 @@
+"""Formulas as they are read: sums of any length, products in order, powers, fractions.
+
+A formula for reading is a tree and not a graph, and no rule touches it: what is printed stands
+here as it is printed. `simplify.py` makes it short, the printers write it, `to_expr` gives the
+formula back, so that its value can be compared with that of the formula it was made of.
+
+Public names: Reading, Number, Name, Call, Power, Product, Sum, leaves, to_expr, names_in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias, final
+
+from .node import PI, Expr, as_expr, constant, symbol
+from .ops import OPS, apply
+from .rules import ROWS  # noqa: F401  (the rules must be there before a formula is built)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An exact number."""
+
+    value: Fraction
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A symbol; an apostrophe at its end is a rate."""
+
+    text: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function by its name in the table of operations; `whole` is the formula if it has data."""
+
+    function: str
+    arguments: tuple[Reading, ...]
+    whole: Expr | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Power:
+    """A base to a whole power other than 0 and 1."""
+
+    base: Reading
+    exponent: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Factors in order; a number comes first."""
+
+    factors: tuple[Reading, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Terms in order."""
+
+    terms: tuple[Reading, ...]
+
+
+Reading: TypeAlias = Number | Name | Call | Power | Product | Sum
+
+
+def leaves(reading: Reading) -> int:
+    """How much there is to read: names, numbers, powers and functions."""
+    if isinstance(reading, Number | Name):
+        return 1
+    if isinstance(reading, Power):
+        return leaves(reading.base) + 1
+    if isinstance(reading, Call):
+        return 1 + sum(map(leaves, reading.arguments))
+    parts = reading.terms if isinstance(reading, Sum) else reading.factors
+    return sum(map(leaves, parts))
+
+
+def names_in(reading: Reading) -> set[str]:
+    """The symbols it speaks of."""
+    if isinstance(reading, Name):
+        return {reading.text}
+    if isinstance(reading, Number):
+        return set()
+    if isinstance(reading, Power):
+        return names_in(reading.base)
+    if isinstance(reading, Call):
+        parts = reading.arguments
+    else:
+        parts = reading.terms if isinstance(reading, Sum) else reading.factors
+    return set().union(*map(names_in, parts))
+
+
+def to_expr(reading: Reading) -> Expr:
+    """The formula of what is read."""
+    if isinstance(reading, Number):
+        return constant(reading.value)
+    if isinstance(reading, Name):
+        return PI if reading.text == "π" else symbol(reading.text)
+    if isinstance(reading, Power):
+        return as_expr(to_expr(reading.base) ** reading.exponent)
+    if isinstance(reading, Call):
+        arguments = tuple(map(to_expr, reading.arguments))
+        data = reading.whole.data if reading.whole is not None else None
+        return apply(reading.function, arguments, data)
+    if isinstance(reading, Sum):
+        return _folded("add", [to_expr(term) for term in reading.terms])
+    return _folded("mul", [to_expr(factor) for factor in reading.factors])
+
+
+def _folded(op: str, parts: list[Expr]) -> Expr:
+    found = parts[0]
+    for part in parts[1:]:
+        found = apply(op, (found, part))
+    return found
+
+
+FUNCTIONS = frozenset(OPS)
+"""Names a `Call` may have."""

@@ -1,0 +1,94 @@
+"""Readings as LaTeX: \\left(m_{1} + m_{2}\\right) \\ddot{y} + m_{2}\\,a \\cos\\theta …
+
+Public names: reading_to_latex.
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+from .ops import OPS
+from .reading import Call, Name, Number, Power, Reading, Sum
+from .reading_text import DIGITS, fraction_of, shown
+from .text import latex_name
+
+
+def reading_to_latex(reading: Reading, digits: int = DIGITS) -> str:
+    """The reading as one formula of LaTeX."""
+    return _Writer(digits).sum(reading)
+
+
+_FUNCTIONS = {
+    "sin": r"\sin", "cos": r"\cos", "tan": r"\tan", "exp": r"\exp", "log": r"\ln",
+    "asin": r"\arcsin", "acos": r"\arccos", "atan": r"\arctan", "min": r"\min", "max": r"\max",
+    "sign": r"\operatorname{sgn}",
+}  # fmt: skip
+
+
+def _number(text: str) -> str:
+    mantissa, _, exponent = text.partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+@final
+class _Writer:
+    def __init__(self, digits: int) -> None:
+        self.digits = digits
+
+    def sum(self, reading: Reading) -> str:
+        """Terms with their signs."""
+        terms = reading.terms if isinstance(reading, Sum) else (reading,)
+        found = ""
+        for k, term in enumerate(terms):
+            sign, text = self.term(term)
+            lead = "-" if sign < 0 else ""
+            found += (lead + text) if k == 0 else f" {lead or '+'} {text}"
+        return found
+
+    def term(self, reading: Reading) -> tuple[int, str]:
+        """Sign and text of a product; what divides stands below the line."""
+        number, above, below = fraction_of(reading)
+        head = shown(number, self.digits)
+        text = r"\,".join(self.factor(x) for x in above)
+        if below:
+            top = r"\,".join(x for x in (head.text if head.text != "1" else "", text) if x) or "1"
+            bottom = r"\,".join(x for x in (head.denominator, *map(self.factor, below)) if x)
+            return (-1 if number < 0 else 1), rf"\frac{{{top}}}{{{bottom}}}"
+        lead = "" if head.text == "1" and text else _number(head.text)
+        if head.denominator:
+            lead = rf"\tfrac{{{head.text}}}{{{head.denominator}}}"
+        return (-1 if number < 0 else 1), r"\,".join(x for x in (lead, text) if x)
+
+    def factor(self, reading: Reading) -> str:
+        """A factor; sums in parentheses."""
+        if isinstance(reading, Name):
+            return r"\pi" if reading.text == "π" else latex_name(reading.text)
+        if isinstance(reading, Power):
+            return self.power(reading)
+        if isinstance(reading, Call):
+            return self.call(reading, "")
+        if isinstance(reading, Number) and reading.value >= 0:
+            return self.sum(reading)
+        return rf"\left({self.sum(reading)}\right)"
+
+    def power(self, reading: Power) -> str:
+        """x^{2}, \\sin^{2}\\theta."""
+        raised = f"^{{{reading.exponent}}}"
+        if isinstance(reading.base, Call) and reading.base.function in _FUNCTIONS:
+            return self.call(reading.base, raised)
+        return self.factor(reading.base) + raised
+
+    def call(self, reading: Call, raised: str) -> str:
+        """A function of its arguments; a single name stands without parentheses."""
+        arguments = ", ".join(map(self.sum, reading.arguments))
+        if reading.function == "sqrt":
+            return rf"\sqrt{{{arguments}}}{raised}"
+        if reading.function == "abs":
+            return rf"\left|{arguments}\right|{raised}"
+        name = _FUNCTIONS.get(reading.function, rf"\operatorname{{{reading.function}}}")
+        if reading.whole is not None:
+            token = OPS[reading.function].token(reading.whole.data).partition("#")[0]
+            name = latex_name(token)
+        is_plain = len(reading.arguments) == 1 and isinstance(reading.arguments[0], Name)
+        inner = f" {arguments}" if is_plain else rf"\left({arguments}\right)"
+        return f"{name}{raised}{inner}"
