@@ -5,12 +5,13 @@ The body of a sweep is a pure function of one node and its parent's (or children
 fold; called once for each class of nodes on symbols (sweeps.py), they become kernels that a
 loop runs.
 
-Public names: Wrench, State, Link, link, at_ground, moved, required, handed, felt, whirl,
+Public names: Wrench, State, Link, link, at_ground, moved, required, spun, handed, felt, whirl,
 required_wrenches, carried_wrenches, generalized, mass_matrix, mass_pattern.
 """
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
 from liaison.expr import Expr, as_expr
@@ -81,10 +82,29 @@ def required(inertia: Inertia, state: State) -> Wrench:
     f = m a + U h,  n = I α + ω × I ω + h × a,  h = m c                         (newton-1)
     """
     m, h, I = inertia
-    omega, alpha, a, U = state
-    force = array([times(m, x) for x in a]) + product(U, h)
-    moment = product(I, alpha) + cross(omega, product(I, omega)) + cross(h, a)
-    return moment, force
+    force = array([times(m, x) for x in state.a]) + product(state.U, h)
+    return spun(I, state) + cross(h, state.a), force
+
+
+def spun(I: Array, state: State) -> Array:
+    """I α + ω × I ω, with the products of velocities that U has already: 15 instead of 24.
+
+    Along x: I_xx α_x + (I_zz − I_yy) ω_y ω_z − I_xy U_zx + I_xz U_yx − I_yz (ω_z² − ω_y²); the
+    others follow by turning the letters.
+    """
+    omega, alpha, _, U = state
+    found = []
+    for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        squares = minus(times(omega[z], omega[z]), times(omega[y], omega[y]))
+        terms = [
+            times(I[x, x], alpha[x]),
+            times(minus(I[z, z], I[y, y]), times(omega[y], omega[z])),
+            times(I[x, z], U[y, x]),
+            minus(0, times(I[x, y], U[z, x])),
+            minus(0, times(I[y, z], squares)),
+        ]
+        found.append(reduce(plus, terms))
+    return array(found)
 
 
 def handed(pose: tuple[Array, Array], wrench: Wrench) -> Wrench:

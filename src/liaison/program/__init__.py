@@ -1,7 +1,9 @@
 """The room `program`: from equations to numbers — programs, kernels, loops and back ends."""
 
 from .batch import BoundBatch
+from .cuda import DeviceArray
 from .door import Bound
+from .gpu import GpuKernel, to_gpu
 from .kernel import Kernel, MachineKernel
 from .looped import Looped, looped
 from .loops import Loop, at, entry_at, f64, floor, fmax, fmin, i64, iptr, kernel, loop, ptr
@@ -11,14 +13,18 @@ from .lower import lower
 from .package import Package, c_package
 from .program import Entry, Program
 from .to_c import compile_c, to_c
+from .to_jax import to_jax
 from .to_llvm import to_llvm
 from .to_numpy import to_numpy
+from .to_ptx import to_ptx
 
 __all__ = [
     "Bound",
     "BoundBatch",
     "CompiledLoops",
+    "DeviceArray",
     "Entry",
+    "GpuKernel",
     "Kernel",
     "Loop",
     "Looped",
@@ -43,6 +49,9 @@ __all__ = [
     "lower",
     "ptr",
     "to_c",
+    "to_gpu",
+    "to_jax",
     "to_llvm",
     "to_numpy",
+    "to_ptx",
 ]

@@ -18,7 +18,7 @@ from liaison.expr import Expr, Table
 
 from .plan import LARGEST_POWER, TURNING, Item, Piece, Plan
 from .program import Program
-from .sincos import double, sincos_lines, slow_function
+from .sincos import double, sincos_lines, single, slow_function
 from .table_ir import table_function
 
 ARGUMENTS = (
@@ -33,14 +33,15 @@ MANY = 64  # zeros among the outputs that are worth a call of memset
 @final
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a value is: a double, or a vector of `lanes` doubles."""
+    """What a value is: a double or float, or a vector of `lanes` of them."""
 
     lanes: int = 1
+    real: str = "double"
 
     @property
     def kind(self) -> str:
         """The type in IR."""
-        return "double" if self.lanes == 1 else f"<{self.lanes} x double>"
+        return self.real if self.lanes == 1 else f"<{self.lanes} x {self.real}>"
 
     @property
     def mask(self) -> str:
@@ -49,18 +50,19 @@ class Form:
 
     def number(self, value: float) -> str:
         """A constant, in every lane."""
-        return double(value) if self.lanes == 1 else f"splat (double {double(value)})"
+        text = double(value) if self.real == "double" else single(value)
+        return text if self.lanes == 1 else f"splat ({self.real} {text})"
 
     @property
     def plain(self) -> dict[str, str]:
         """Operations that are one instruction."""
-        return _plain(self.lanes)
+        return _plain(self)
 
 
 @memo
-def _plain(lanes: int) -> dict[str, str]:
-    kind = Form(lanes).kind
-    suffix = "f64" if lanes == 1 else f"v{lanes}f64"
+def _plain(form: Form) -> dict[str, str]:
+    kind, bits = form.kind, 64 if form.real == "double" else 32
+    suffix = f"f{bits}" if form.lanes == 1 else f"v{form.lanes}f{bits}"
     return {
         "add": f"fadd contract {kind} {{}}, {{}}",
         "sub": f"fsub contract {kind} {{}}, {{}}",

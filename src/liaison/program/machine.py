@@ -3,7 +3,7 @@
 One target machine for each optimisation level serves the whole process and knows the host's
 processor. Object code is taken from the disk cache where it is there.
 
-Public names: Code, load, object_code, host, vector_lanes.
+Public names: Code, load, object_code, ptx, host, vector_lanes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, final
 
 from .cache import fetch, key_of, store
 
+GPU = "nvptx64-nvidia-cuda"
 LIBM = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "pow", "fma")
 
 _LOCK = threading.RLock()
@@ -74,6 +75,24 @@ def object_code(ir: str, *, optimize: int = 2) -> bytes:
     """The content of an object file for this processor, position-independent."""
     with _LOCK:
         return _object_code(ir, optimize, passes=False)
+
+
+def ptx(ir: str, processor: str) -> str:
+    """The text for NVIDIA GPUs of that kind and newer; any host will do."""
+    with _LOCK:
+        machine = _gpu_machine(processor)
+        module = _llvm().parse_assembly(f'target triple = "{GPU}"\n{ir}')
+        module.data_layout = str(machine.target_data)
+        module.verify()
+        return str(machine.emit_assembly(module))
+
+
+@cache
+def _gpu_machine(processor: str) -> Any:
+    llvm = _llvm()
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple(GPU).create_target_machine(cpu=processor, opt=2)
 
 
 @cache

@@ -12,12 +12,14 @@ Source: CW80, chapter 8 (sine and cosine), for the reduction.
 Differs: the polynomials are minimax fits (Remez exchange, 300 bits) of
 (sin r − r)/r³ and (cos r − 1 + r²/2)/r⁴ in r², relative error 2⁻⁵⁸ and 2⁻⁶⁴.
 
-Public names: sincos_lines, slow_function, REACH.
+Public names: sincos_lines, slow_function, Lines, double, single, REACH.
 """
 
 from __future__ import annotations
 
 import struct
+
+import numpy as np
 
 REACH = 1e5  # largest angle [rad] the inline code takes; beyond, the cold branch
 MAGIC = 1.5 * 2.0**52  # adding it rounds to a whole number, which is then in the low bits
@@ -30,12 +32,16 @@ COSINE = (
     0.0416666666666666, -0.0013888888888874103, 2.480158728946824e-05,
     -2.7557314348124705e-07, 2.0875722678413635e-09, -1.1359615890845181e-11,
 )  # fmt: skip
-SIGN = -(2**63)
 
 
 def double(value: float) -> str:
     """A double as IR writes it: its bits."""
     return "0x" + struct.pack(">d", value).hex().upper()
+
+
+def single(value: float) -> str:
+    """A float as IR writes it: the bits of the double it equals."""
+    return double(float(np.float32(value)))
 
 
 def slow_function(lanes: int) -> str:
@@ -74,7 +80,7 @@ def sincos_lines(tag: str, x: str, lanes: int, block: str) -> tuple[list[str], s
     Returns:
         The lines, the operands of sine and cosine, and the label of the block they end in.
     """
-    return _Writer(tag, lanes).both(x, block)
+    return Lines(tag, lanes).both(x, block)
 
 
 def _kinds(lanes: int) -> tuple[str, str, str]:
@@ -84,39 +90,47 @@ def _kinds(lanes: int) -> tuple[str, str, str]:
     return f"<{lanes} x double>", f"<{lanes} x i64>", f"v{lanes}f64"
 
 
-class _Writer:
+class Lines:
     """Appends lines; each helper is one instruction and returns its operand."""
 
     def __init__(self, tag: str, lanes: int) -> None:
         self.tag, self.lanes = tag, lanes
         self.kind, self.bits, self.suffix = _kinds(lanes)
+        self.width = 64
         self.lines: list[str] = []
 
     def put(self, text: str) -> str:
+        """Appends an instruction and names its value."""
         name = f"%{self.tag}.{len(self.lines)}"
         self.lines.append(f"  {name} = {text}")
         return name
 
     def splat(self, literal: str, kind: str) -> str:
+        """A literal, in every lane."""
         if self.lanes == 1:
             return literal
         return "<" + ", ".join([f"{kind} {literal}"] * self.lanes) + ">"
 
     def real(self, value: float) -> str:
+        """A constant."""
         return self.splat(double(value), "double")
 
     def whole(self, value: int) -> str:
+        """A whole number."""
         return self.splat(str(value), "i64")
 
     def fma(self, a: str, b: str, c: str) -> str:
+        """a b + c, rounded once."""
         kind = self.kind
         return self.put(f"call {kind} @llvm.fma.{self.suffix}({kind} {a}, {kind} {b}, {kind} {c})")
 
     def op(self, name: str, a: str, b: str) -> str:
+        """An operation on two values, or on their bits."""
         kind = self.kind if name[0] == "f" else self.bits
         return self.put(f"{name} {kind} {a}, {b}")
 
     def cast(self, a: str, before: str, after: str) -> str:
+        """The same bits as another type."""
         return self.put(f"bitcast {before} {a} to {after}")
 
     def both(self, x: str, block: str) -> tuple[list[str], str, str, str]:
@@ -146,6 +160,7 @@ class _Writer:
         return self.put(f"icmp eq i{self.lanes} {mask}, -1")
 
     def fast(self, x: str, size: str) -> tuple[str, str]:
+        """Within reach: quadrant, remainder, polynomials, signs."""
         shifted = self.fma(size, self.real(0.6366197723675814), self.real(MAGIC))
         turns = self.op("fsub", shifted, self.real(MAGIC))
         quadrant = self.cast(shifted, self.kind, self.bits)
@@ -190,12 +205,14 @@ class _Writer:
         pick = f"select {mask} {swap}, {self.kind}"
         s = self.put(f"{pick} {cosine}, {self.kind} {sine}")
         c = self.put(f"{pick} {sine}, {self.kind} {cosine}")
-        sign = self.op("and", self.cast(x, self.kind, self.bits), self.whole(SIGN))
-        turned = self.op("and", self.op("shl", quadrant, self.whole(62)), self.whole(SIGN))
+        top, shift = self.whole(-(2 ** (self.width - 1))), self.whole(self.width - 2)
+        sign = self.op("and", self.cast(x, self.kind, self.bits), top)
+        turned = self.op("and", self.op("shl", quadrant, shift), top)
         ahead = self.op("add", quadrant, self.whole(1))
-        other = self.op("and", self.op("shl", ahead, self.whole(62)), self.whole(SIGN))
+        other = self.op("and", self.op("shl", ahead, shift), top)
         return self.signed(s, self.op("xor", sign, turned)), self.signed(c, other)
 
     def signed(self, value: str, sign: str) -> str:
+        """The value with its sign bit flipped where `sign` has it."""
         bits = self.cast(value, self.kind, self.bits)
         return self.cast(self.op("xor", bits, sign), self.bits, self.kind)

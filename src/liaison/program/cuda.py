@@ -1,0 +1,182 @@
+"""The wall around CUDA's driver: devices, memory, modules and launches, through ctypes.
+
+Only the driver's own library is asked for, which every computer with an NVIDIA GPU has; no toolkit.
+
+Public names: Driver, driver, DeviceArray.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from liaison.errors import ProgramError
+
+NAMES = ("libcuda.so.1", "libcuda.so", "nvcuda.dll")
+REGISTERS, LOCAL_BYTES = 4, 3
+CAPABILITY = (75, 76)
+Address = ctypes.c_uint64
+
+
+@final
+class Driver:
+    """One device and its primary context."""
+
+    def __init__(self, library: Any, device: int = 0) -> None:
+        self._library = library
+        self.call("cuInit", 0)
+        handle = ctypes.c_int()
+        self.call("cuDeviceGet", ctypes.byref(handle), device)
+        self._context = ctypes.c_void_p()
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self._context), handle)
+        self.device = handle
+        self.enter()
+
+    def call(self, name: str, *arguments: object) -> None:
+        """A function of the driver; what it refuses is told in its words."""
+        status = getattr(self._library, name)(*arguments)
+        if status:
+            text = ctypes.c_char_p()
+            self._library.cuGetErrorString(status, ctypes.byref(text))
+            said = text.value.decode() if text.value else f"error {status}"
+            raise ProgramError(f"the GPU's driver refuses {name}: {said}.")
+
+    def enter(self) -> None:
+        """Makes the context this thread's."""
+        self.call("cuCtxSetCurrent", self._context)
+
+    @property
+    def processor(self) -> str:
+        """The kind of the device, as PTX names it."""
+        found = []
+        for attribute in CAPABILITY:
+            value = ctypes.c_int()
+            self.call("cuDeviceGetAttribute", ctypes.byref(value), attribute, self.device)
+            found.append(value.value)
+        return f"sm_{found[0]}{found[1]}"
+
+    def load(self, text: str, name: str) -> Function:
+        """A kernel from PTX text, compiled for the device by the driver."""
+        self.enter()
+        module, function = ctypes.c_void_p(), ctypes.c_void_p()
+        self.call("cuModuleLoadData", ctypes.byref(module), ctypes.c_char_p(text.encode()))
+        self.call("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
+        return Function(self, module, function)
+
+    def synchronize(self) -> None:
+        """Waits until everything that was launched is done."""
+        self.call("cuCtxSynchronize")
+
+
+@final
+class Function:
+    """A kernel on the device."""
+
+    def __init__(self, owner: Driver, module: ctypes.c_void_p, handle: ctypes.c_void_p) -> None:
+        self._driver, self._module, self._handle = owner, module, handle
+        weakref.finalize(self, owner._library.cuModuleUnload, module)
+
+    def attribute(self, which: int) -> int:
+        """What the driver's compiler made of it."""
+        value = ctypes.c_int()
+        self._driver.call("cuFuncGetAttribute", ctypes.byref(value), which, self._handle)
+        return value.value
+
+    def launch(self, count: int, block: int, arguments: Sequence[Any]) -> None:
+        """Runs it on so many threads; does not wait."""
+        places = (ctypes.c_void_p * len(arguments))(*[ctypes.addressof(a) for a in arguments])
+        grid = -(-count // block)
+        self._driver.enter()
+        sizes = (grid, 1, 1, block, 1, 1, 0)
+        self._driver.call("cuLaunchKernel", self._handle, *sizes, None, places, None)
+
+
+@cache
+def driver() -> Driver:
+    """The driver of this computer's first GPU.
+
+    Raises:
+        ProgramError: there is none.
+    """
+    for name in NAMES:
+        try:
+            return Driver(ctypes.CDLL(name))
+        except OSError:
+            continue
+    raise ProgramError(
+        "this computer has no NVIDIA driver, so no GPU can run the kernel.",
+        hint="to_ptx(program, entry) makes the text anywhere; to_llvm(program).batch runs here.",
+    )
+
+
+@final
+class DeviceArray:
+    """An array in the memory of the GPU, rows contiguous.
+
+    Other libraries see it through `__cuda_array_interface__` without a copy.
+
+    Attributes:
+        address: of its first element.
+        shape: as NumPy's.
+        dtype: float64 or float32.
+    """
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any, owner: Driver | None = None) -> None:
+        made = owner or driver()
+        self.shape, self.dtype = tuple(shape), np.dtype(dtype)
+        self.nbytes = max(1, int(np.prod(shape, dtype=np.int64))) * self.dtype.itemsize
+        self._driver = made
+        made.enter()
+        place = Address()
+        made.call("cuMemAlloc_v2", ctypes.byref(place), ctypes.c_size_t(self.nbytes))
+        self.address = place.value
+        weakref.finalize(self, _free, made, self.address)
+
+    @classmethod
+    def of(cls, values: ArrayLike, dtype: Any = np.float64) -> DeviceArray:
+        """A copy of an array of this computer."""
+        array = np.ascontiguousarray(values, dtype=dtype)
+        made = cls(array.shape, dtype)
+        made.fill(array)
+        return made
+
+    def fill(self, array: NDArray[Any]) -> None:
+        """Copies values of the same shape into it."""
+        given = np.ascontiguousarray(array, dtype=self.dtype)
+        if given.shape != self.shape:
+            raise ProgramError(f"values of shape {given.shape} for an array of {self.shape}.")
+        if given.size:
+            place, size = Address(self.address), ctypes.c_size_t(given.nbytes)
+            self._driver.enter()
+            self._driver.call("cuMemcpyHtoD_v2", place, ctypes.c_void_p(given.ctypes.data), size)
+
+    def numpy(self) -> NDArray[Any]:
+        """A copy on this computer; waits for what was launched before."""
+        array = np.empty(self.shape, self.dtype)
+        if array.size:
+            place, size = Address(self.address), ctypes.c_size_t(array.nbytes)
+            self._driver.enter()
+            self._driver.call("cuMemcpyDtoH_v2", ctypes.c_void_p(array.ctypes.data), place, size)
+        return array
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """How CuPy, PyTorch, Numba and others find it."""
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self.address, False),
+            "version": 3,
+            "strides": None,
+        }
+
+
+def _free(owner: Driver, address: int) -> None:
+    owner.enter()
+    owner.call("cuMemFree_v2", Address(address))

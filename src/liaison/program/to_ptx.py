@@ -1,0 +1,71 @@
+"""to_ptx: a program as PTX text for NVIDIA GPUs, through LLVM; neither GPU nor CUDA is needed.
+
+Public names: to_ptx, ptx_of, Precision.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from liaison.errors import ProgramError
+
+from .entry_ir import Form
+from .machine import ptx
+from .program import Entry, Program
+from .ptx_ir import evaluate_ir, march_ir
+
+Precision: TypeAlias = Literal["double", "single"]
+
+FORMS = {"double": Form(), "single": Form(real="float")}
+BLOCK = 128  # threads in a block: enough to hide latency, few enough for 255 registers each
+SOLVING = frozenset({"forward", "rate", "correct_q", "correct_v", "d_forward", "d_forward_p"})
+
+
+def to_ptx(
+    program: Program,
+    entry: str,
+    *,
+    precision: Precision = "double",
+    rows: tuple[int, ...] | None = None,
+    shared: frozenset[str] = frozenset(),
+    processor: str = "sm_70",
+) -> str:
+    """PTX text of one kernel.
+
+    Args:
+        program: what is computed.
+        entry: the entry that the kernel `evaluate` runs on every state; or "march", for the kernel
+            `march` that takes fixed Runge–Kutta steps.
+        precision: "double", or "single" where there are no closures.
+        rows: which outputs are computed and written; all if None.
+        shared: arrays that are the same for all states.
+        processor: the oldest kind of GPU it must run on.
+
+    Returns:
+        The text, which the driver of any newer GPU compiles when it is loaded.
+
+    Raises:
+        ProgramError: closures in single precision, or a function no GPU form is known of.
+    """
+    if precision not in FORMS:
+        raise ProgramError(f"the precision is {precision!r}; known are 'double' and 'single'.")
+    form = FORMS[precision]
+    if form.real == "float" and program.sizes.get("nc") and entry in {*SOLVING, "march"}:
+        raise ProgramError(
+            f"{program.name!r} has closures: their elimination needs double precision.",
+            hint="Take precision='double'.",
+        )
+    if entry == "march":
+        return ptx(march_ir(program, form, shared, BLOCK), processor)
+    return ptx(evaluate_ir(_chosen(program, entry, rows), entry, form, shared, BLOCK), processor)
+
+
+def _chosen(program: Program, entry: str, rows: tuple[int, ...] | None) -> Program:
+    """The program with some outputs of one entry only."""
+    if rows is None:
+        return program
+    outputs = program.entry(entry).outputs
+    if not rows or not all(0 <= row < len(outputs) for row in rows):
+        raise ProgramError(f"rows of {entry!r} are 0 to {len(outputs) - 1}; asked for {rows}.")
+    kept = Entry(entry, tuple(outputs[row] for row in rows))
+    return Program(program.name, {entry: kept}, program.inputs, program.sizes)
