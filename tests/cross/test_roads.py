@@ -47,6 +47,16 @@ def test_every_formalism_gives_the_same_accelerations(seed, formalism, worst):
     worst(relative_difference(found, expected))
 
 
+@pytest.mark.parametrize(
+    "formalism", sorted({*FORMALISMS} - {"newton_euler", "lagrange", "maximal"})
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_other_formalisms_give_the_same_accelerations_too(seed, formalism, worst):
+    expected = solved(seed, "maximal").accelerations()
+    found = accelerations(solved(seed, formalism), "numpy", dense=False)
+    worst(relative_difference(found, expected))
+
+
 @pytest.mark.parametrize("back_end", ["llvm", "c"])
 @pytest.mark.parametrize("seed", range(20))
 def test_every_back_end_gives_the_same_accelerations(seed, back_end, worst, request):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from liaison.equations import FORMALISMS, Equations
+from liaison.equations import FORMALISMS, Equations, lagrange_reduced
 from liaison.expr import as_expr, collector_paused, directional, evaluate
 from liaison.program import Kernel, to_numpy
 from liaison.program.lower import lower
@@ -33,6 +33,8 @@ class Solved:
     @cached_property
     def equations(self) -> Equations:
         with collector_paused():
+            if self.formalism == "lagrange_reduced":  # its starts do not assemble a sample
+                return lagrange_reduced(self.tree, at=self.sample.q)
             return FORMALISMS[self.formalism](self.tree)
 
     @cached_property

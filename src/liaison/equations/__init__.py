@@ -5,6 +5,9 @@ from types import MappingProxyType
 
 from liaison.tree import Tree
 
+from .balance import Balance, balance
+from .boltzmann_hamel import BoltzmannHamel, boltzmann_hamel
+from .dalembert import dalembert
 from .equations import (
     Chart,
     Closures,
@@ -17,7 +20,12 @@ from .equations import (
     Reports,
     Symbols,
 )
+from .gibbs_appell import GibbsAppell, gibbs_appell
+from .hamilton import Hamilton, hamilton
+from .kane import Kane, kane
 from .lagrange import lagrange
+from .lagrange_reduced import lagrange_reduced
+from .lie_group import LieGroup, lie_group
 from .maximal import maximal
 from .newton_euler import newton_euler
 from .statement import Line, statement
@@ -26,20 +34,37 @@ from .sweeps import Sweeps, sweeps
 from .transform import Reduced, reduced, transformed
 
 FORMALISMS: Mapping[str, Callable[[Tree], Equations]] = MappingProxyType(
-    {"newton_euler": newton_euler, "lagrange": lagrange, "maximal": maximal}
+    {
+        "newton_euler": newton_euler,
+        "dalembert": dalembert,
+        "lagrange": lagrange,
+        "lagrange_reduced": lagrange_reduced,
+        "hamilton": hamilton,
+        "kane": kane,
+        "boltzmann_hamel": boltzmann_hamel,
+        "gibbs_appell": gibbs_appell,
+        "lie_group": lie_group,
+        "maximal": maximal,
+    }
 )
 """Every formalism by name."""
 
 __all__ = [
     "FORMALISMS",
+    "Balance",
+    "BoltzmannHamel",
     "Chart",
     "Closures",
     "Dynamics",
     "Entries",
     "Equations",
     "EventFormula",
+    "GibbsAppell",
+    "Hamilton",
     "Inequalities",
+    "Kane",
     "Kinematic",
+    "LieGroup",
     "Line",
     "Recursion",
     "Reduced",
@@ -47,7 +72,15 @@ __all__ = [
     "Sweep",
     "Sweeps",
     "Symbols",
+    "balance",
+    "boltzmann_hamel",
+    "dalembert",
+    "gibbs_appell",
+    "hamilton",
+    "kane",
     "lagrange",
+    "lagrange_reduced",
+    "lie_group",
     "maximal",
     "newton_euler",
     "reduced",

@@ -1,16 +1,17 @@
 """The whole contract of Equations around a formalism's M, h and τ.
 
-Public names: completed.
+Public names: completed, plain_dynamics.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
-from liaison.expr import switches, symbol
+from liaison.expr import Expr, switches, symbol
 from liaison.model import Mechanism
 from liaison.tree import Tree, as_float
 from liaison.units import Label
@@ -20,8 +21,22 @@ from .reports import TreeReports
 from .setting import Setting
 
 
-def completed(formalism: str, tree: Tree, setting: Setting, dynamics: Dynamics) -> Equations:
-    """The whole contract around a formalism's M, h and τ."""
+def completed(
+    formalism: str,
+    tree: Tree,
+    setting: Setting,
+    dynamics: Dynamics,
+    native: Mapping[str, Any] | None = None,
+) -> Equations:
+    """The whole contract around a formalism's M, h and τ.
+
+    Args:
+        formalism: its name.
+        tree: of the mechanism, with every weld in it.
+        setting: of the tree the formalism worked on.
+        dynamics: M, h and τ.
+        native: what the formalism knows in its own words.
+    """
     kept, vanished = setting.rows
     mechanism, closures = setting.mechanism, setting.closures()
     lam = tuple(symbol(f"lambda {label.name}") for label, _ in kept)
@@ -42,8 +57,26 @@ def completed(formalism: str, tree: Tree, setting: Setting, dynamics: Dynamics) 
             EventFormula(x.name, setting.told(x.formula), x.direction, x.action)
             for x in mechanism.events
         ),
+        native=MappingProxyType(dict(native or {})),
         facts=MappingProxyType({"bounds": bounds_of(mechanism)}),
     )
+
+
+def plain_dynamics(
+    vdot: Sequence[Expr],
+    M: Mapping[tuple[int, int], Expr],
+    h: Sequence[Expr],
+    tau: Sequence[Expr],
+) -> Dynamics:
+    """M by its lower triangle, given so or whole; inverse dynamics as the plain product."""
+    lower = {(i, j): entry for (i, j), entry in M.items() if i >= j}
+    inverse = [a - b for a, b in zip(h, tau, strict=True)]
+    for (i, j), entry in lower.items():
+        inverse[i] = inverse[i] + entry * vdot[j]
+        if i != j:
+            inverse[j] = inverse[j] + entry * vdot[i]
+    f = tuple(a - b for a, b in zip(tau, h, strict=True))
+    return Dynamics(lower, tuple(h), tuple(tau), f, tuple(inverse))
 
 
 def labels_of(setting: Setting) -> Mapping[str, tuple[Label, ...]]:

@@ -6,13 +6,14 @@ X_k is the derivative along the k-th velocity, X_k = Σ N_ik ∂/∂q_i, and [X_
 Where velocities are rates of coordinates the c vanish and this is Lagrange's own form; for
 quaternions it is Euler–Poincaré's.
 
-Public names: lagrange.
+Public names: lagrange, commutator_terms, structure_constants.
 
 Source: KL85 §4 for T; Hamel's form of Lagrange's equations: docs/theory/formalisms.md.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,57 +21,42 @@ import numpy as np
 from liaison.expr import ZERO, Expr, as_expr, directional, gradient, jacobian, substitute, symbol
 from liaison.model import JointType
 from liaison.spatial.arrays import array
-from liaison.tree import Tree
+from liaison.tree import Tree, merged, regrouped
 
-from .completion import completed
-from .equations import Dynamics, Equations
-from .reports import TreeReports
+from .bodies import kinetic_energy, slopes, velocities, weight_potential
+from .completion import completed, plain_dynamics
+from .equations import Equations
 from .setting import Setting
 
 
 def lagrange(tree: Tree) -> Equations:
     """The equations of motion by differentiating the energies."""
-    setting = Setting(tree)
+    setting = Setting(regrouped(merged(tree)))
     symbols = setting.symbols
-    T, U = TreeReports(setting, ()).energy
-    for load in setting.loads:  # loads have their own τ; U here is gravity's
-        U = U - as_expr(load.potential)
+    T = kinetic_energy(setting.kinematics, velocities(setting.kinematics))
     momenta = gradient(T, list(symbols.v))
     M = jacobian(momenta, list(symbols.v))
-    flow = dict(zip(symbols.q, setting.qdot, strict=True)) | {symbols.t: as_expr(1)}
+    flow = dict(zip(symbols.q, setting.qdot, strict=True))
     change = directional(momenta, flow)
-    by_T, by_U = setting.flows(T), setting.flows(U)
-    turn = _commutator_terms(setting, momenta)
+    by_T, by_U = slopes(setting, T), slopes(setting, weight_potential(setting))
+    turn = commutator_terms(setting, momenta)
     h = [a - b - c + d for a, b, c, d in zip(change, by_T, turn, by_U, strict=True)]
-    tau = setting.applied()
-    return completed("lagrange", tree, setting, _dynamics(symbols.vdot, M, h, tau))
+    dynamics = plain_dynamics(symbols.vdot, M, h, setting.applied())
+    return completed("lagrange", tree, setting, dynamics)
 
 
-def _dynamics(
-    vdot: tuple[Expr, ...], M: dict[tuple[int, int], Expr], h: list[Expr], tau: list[Expr]
-) -> Dynamics:
-    """M by its lower triangle; inverse dynamics as the plain product."""
-    inverse = [a - b for a, b in zip(h, tau, strict=True)]
-    for (i, j), entry in M.items():
-        inverse[i] = inverse[i] + entry * vdot[j]
-    return Dynamics(
-        M={(i, j): entry for (i, j), entry in M.items() if i >= j},
-        h=tuple(h),
-        tau=tuple(tau),
-        f=tuple(a - b for a, b in zip(tau, h, strict=True)),
-        inverse=tuple(inverse),
-    )
-
-
-def _commutator_terms(setting: Setting, momenta: list[Expr]) -> list[Expr]:
-    """Σ c^s_jk v_j ∂T/∂v_s for every k."""
+def commutator_terms(
+    setting: Setting, momenta: list[Expr], v: Sequence[Expr] | None = None
+) -> list[Expr]:
+    """Σ c^s_jk v_j ∂T/∂v_s for every k; v as other formulas where they are given."""
+    speeds = setting.v if v is None else v
     terms: list[Any] = [ZERO] * len(momenta)
     for node in setting.tree.nodes:
         kind, start = node.joint.type, node.v.start
         if kind.has_rates:
             continue
         for (s, j, k), c in structure_constants(kind).items():
-            term = setting.v[start + j] * momenta[start + s]
+            term = speeds[start + j] * momenta[start + s]
             terms[start + k] = terms[start + k] + term * c
     return terms
 

@@ -23,8 +23,8 @@ from liaison.model import Free, Joint, Marker, Mechanism
 from liaison.spatial.arrays import Array, array, cross, product, times
 from liaison.tree import Tree, as_float, relation_row, span
 
-from .completion import completed
-from .equations import Dynamics, Equations
+from .completion import completed, plain_dynamics
+from .equations import Equations
 from .setting import Setting
 
 
@@ -32,15 +32,7 @@ def maximal(tree: Tree) -> Equations:
     """The equations of motion with six velocities for every body of the mechanism."""
     setting = DifferentiatedSetting(star(tree))
     M, h = _bodies(setting)
-    tau = setting.applied()
-    vdot = setting.symbols.vdot
-    inverse = [a - b for a, b in zip(h, tau, strict=True)]
-    for (i, j), entry in M.items():
-        inverse[i] = inverse[i] + entry * vdot[j]
-        if i != j:
-            inverse[j] = inverse[j] + entry * vdot[i]
-    f = tuple(a - b for a, b in zip(tau, h, strict=True))
-    dynamics = Dynamics(M, tuple(h), tuple(tau), f, tuple(inverse))
+    dynamics = plain_dynamics(setting.symbols.vdot, M, h, setting.applied())
     return completed("maximal", setting.tree, setting, dynamics)
 
 

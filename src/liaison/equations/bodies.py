@@ -1,0 +1,115 @@
+"""How bodies move, in their own axes: velocities outwards, energies, accelerations by d/dt.
+
+What the analytical formalisms start from. Nothing here is a sweep of wrenches: accelerations are
+velocities differentiated, forces of weight come from a potential.
+
+    ω = Rᵀ ω_P + ω_J,  v = Rᵀ (v_P + ω_P × p) + v_J                              (bodies-1)
+
+Public names: BodyMotion, velocities, accelerations, momenta, kinetic_energy, weight_potential,
+slopes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from liaison.expr import Expr, as_expr, directional, gradient
+from liaison.spatial.arrays import Array, array, cross, dot, plus, product, times, zeros
+from liaison.spatial.plucker import apply_inertia
+from liaison.tree import GROUND, Kinematics
+
+from .setting import Setting
+
+
+class BodyMotion(NamedTuple):
+    """Two vectors of a node in its own axes: of velocity at its origin, or of acceleration."""
+
+    turn: Array  # ω [rad/s], or α [rad/s²]
+    slide: Array  # of the origin [m/s], or [m/s²]
+
+    @property
+    def six(self) -> Array:
+        """Angular, then linear."""
+        return array([*self.turn, *self.slide])
+
+
+def velocities(
+    kinematics: Kinematics, v: Array | None = None, twists: Mapping[int, Array] | None = None
+) -> list[BodyMotion]:
+    """ω and the origin's velocity of every node, by (bodies-1).
+
+    Args:
+        kinematics: of the tree, on formulas.
+        v: what stands for the velocities of the tree, where they are formulas of other speeds.
+        twists: S v of nodes where it is known without v.
+    """
+    still = BodyMotion(zeros(3), zeros(3))
+    found: list[BodyMotion] = []
+    for i, node in enumerate(kinematics.tree.nodes):
+        R, p = kinematics.pose(i)
+        own = kinematics.v[node.v] if v is None else v[node.v]
+        known = (twists or {}).get(i)
+        twist = product(kinematics.subspace(i), own) if known is None else known
+        parent = still if node.parent == GROUND else found[node.parent]
+        back = R.T
+        omega = product(back, parent.turn) + twist[:3]
+        slide = product(back, parent.slide + cross(parent.turn, p)) + twist[3:]
+        found.append(BodyMotion(omega, slide))
+    return found
+
+
+def accelerations(moving: Sequence[BodyMotion], flow: Mapping[Expr, Any]) -> list[BodyMotion]:
+    """α and the origin's acceleration: velocities differentiated along a flow.
+
+    α = ω̇, a = v̇ + ω × v, where a dot is the rate of components in the body's axes.
+    """
+    entries = [as_expr(x) for motion in moving for x in motion.six]
+    rates = directional(entries, flow)
+    found = []
+    for k, motion in enumerate(moving):
+        rate = array([0 if x.op == "const" and x.a == 0 else x for x in rates[6 * k : 6 * k + 6]])
+        found.append(BodyMotion(rate[:3], rate[3:] + cross(motion.turn, motion.slide)))
+    return found
+
+
+def momenta(kinematics: Kinematics, moving: Sequence[BodyMotion]) -> list[Array]:
+    """Moment of momentum about the origin, and momentum, of every node's own body."""
+    nodes = kinematics.tree.nodes
+    return [apply_inertia(*n.inertia, m.six) for n, m in zip(nodes, moving, strict=True)]
+
+
+def kinetic_energy(kinematics: Kinematics, moving: Sequence[BodyMotion]) -> Expr:
+    """T = ½ Σ V · I V [J]."""
+    total: Any = 0
+    for motion, carried in zip(moving, momenta(kinematics, moving), strict=True):
+        total = plus(total, dot(motion.six, carried))
+    return as_expr(total) / 2
+
+
+def weight_potential(setting: Setting) -> Expr:
+    """U of gravity: −g · Σ m c, the first moments of mass summed inwards [J]."""
+    kinematics = setting.kinematics
+    nodes = kinematics.tree.nodes
+    total = [(node.inertia[0], node.inertia[1]) for node in nodes]
+    whole = zeros(3)
+    for i in range(len(nodes) - 1, -1, -1):
+        R, p = kinematics.pose(i)
+        m, h = total[i]
+        moment = array([times(m, x) for x in p]) + product(R, h)
+        if nodes[i].parent == GROUND:
+            whole = whole + moment
+        else:
+            mass, carried = total[nodes[i].parent]
+            total[nodes[i].parent] = plus(mass, m), carried + moment
+    return -as_expr(dot(setting.gravity, whole))
+
+
+def slopes(setting: Setting, f: Expr) -> list[Expr]:
+    """Nᵀ ∂f/∂q: how f changes for a unit of each velocity, from one sweep backwards."""
+    partial = array(gradient(f, list(setting.symbols.q)))
+    found: list[Expr] = []
+    for node in setting.tree.nodes:
+        N = node.joint.type.kinematic_map(setting.q[node.q])
+        found += [as_expr(x) for x in product(N.T, partial[node.q])]
+    return found
