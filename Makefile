@@ -17,7 +17,7 @@ FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do 
 
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: reference help demo test test-all setup setup-all lint tree bench fuzz algebra clean
+.PHONY: reference help demo test test-all setup setup-all lint tree gallery bench fuzz algebra clean
 
 help:
 	@echo "make demo      simulate the four-bar: 3D page, plot and results under out/"
@@ -62,6 +62,10 @@ lint: setup
 # the package tree in docs/house.md, after a file came or went
 tree: $(READY)
 	@$(BIN)/python docs/package_tree.py
+
+# docs/gallery.md and its pictures, from real runs of every example with loops
+gallery: $(READY)
+	@$(BIN)/python docs/gallery.py
 
 # every reference problem: error, tolerance, CPU; fails when one does
 reference: $(READY)

@@ -67,8 +67,10 @@ class Redundancy:
         verb = "is" if self.count == 1 else "are"
         lines = [f"{self.count} of the closure equations {verb} redundant."]
         lines += [text for text in self.families if text]
-        for joint, parts in self.undetermined:
-            lines.append(f"Not determined in joint {joint}: {', '.join(parts)}.")
+        for parts in dict.fromkeys(parts for _, parts in self.undetermined):
+            joints = [joint for joint, found in self.undetermined if found == parts]
+            word = "joint" if len(joints) == 1 else "joints"
+            lines.append(f"Not determined in {word} {', '.join(joints)}: {', '.join(parts)}.")
         if self.proposal:
             change = ", ".join(f"{joint} {kind}" for joint, kind in self.proposal)
             rest = "" if not self.remaining else f" ({self.remaining} would remain)"

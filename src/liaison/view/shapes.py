@@ -30,7 +30,9 @@ NAMES: dict[str, Color] = {
     "pink": (232, 120, 160), "cyan": (60, 180, 200), "magenta": (200, 60, 160),
     "gold": (212, 165, 50), "firebrick": (178, 34, 34), "darkorange": (255, 140, 0),
     "steelblue": (70, 130, 180), "slategray": (112, 128, 144), "dimgray": (105, 105, 105),
-    "lightgray": (211, 211, 211),
+    "lightgray": (211, 211, 211), "cadetblue": (95, 158, 160), "goldenrod": (218, 165, 32),
+    "saddlebrown": (139, 69, 19), "seagreen": (46, 139, 87), "tan": (210, 180, 140),
+    "whitesmoke": (245, 245, 245), "peru": (205, 133, 63),
 }  # fmt: skip
 LINE_RADIUS = 0.006  # of a drawn line, by the extent of it
 STL_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("more", "<u2")])
