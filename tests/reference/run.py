@@ -26,7 +26,13 @@ import special  # noqa: E402
 PROBLEMS = HERE / "problems"
 FUNCTIONS = {"adams_joints": adams.adams_joints} | {
     name: getattr(special, name)
-    for name in ("kuka_inverse", "whipple_linear", "hoop_stability", "sundials_integral")
+    for name in (
+        "andrews_quick",
+        "kuka_inverse",
+        "whipple_linear",
+        "hoop_stability",
+        "sundials_integral",
+    )
 }
 
 

@@ -1,0 +1,79 @@
+"""equilibrium: closed forms, energy least, balance of weights, and refusals."""
+
+import numpy as np
+import pytest
+
+import liaison
+from liaison.errors import NamingError, SimulationError
+
+HANGING = """
+gravity = [0, 0, -10] m/s^2 ;
+parameter k = 50 N/m ;
+let bob = body mass = 2 kg, inertia = 0.1 kg*m^2 end ;
+let x = join earth and bob with prismatic end ;
+apply spring stiffness = k, rest = 0.1 m end on x ;
+input pull = 0 N ;
+apply actuator force = pull end on x ;
+"""
+
+
+def test_a_hanging_weight_stretches_its_spring():
+    rest = liaison.equilibrium(HANGING)
+    assert rest["x"] == pytest.approx(0.1 - 20 / 50, abs=1e-14)
+    assert rest.linear.frequencies[0] == pytest.approx(5 / (2 * np.pi))
+    assert liaison.equilibrium(HANGING, parameters={"k": 100})["x"] == pytest.approx(-0.1)
+    assert liaison.equilibrium(HANGING, inputs={"pull": 20.0})["x"] == pytest.approx(0.1)
+
+
+def test_a_pendulum_hangs_from_any_start_and_nearest_may_stand(examples):
+    for angle in (0.1, 1.5, 3.0, -3.1):
+        rest = liaison.equilibrium(examples / "pendulum.lsd", start={"A": angle})
+        assert np.sin(rest["A"]) == pytest.approx(0, abs=1e-12)
+        assert np.cos(rest["A"]) > 0
+        assert rest.is_stable
+    top = liaison.equilibrium(examples / "pendulum.lsd", start={"A": 3.0}, kind="nearest")
+    assert np.cos(top["A"]) < 0
+    assert not top.is_stable
+
+
+@pytest.mark.parametrize("model", ["four_bar", "double_pendulum", "reference/bricard_A04"])
+def test_a_stable_rest_is_a_rest_and_has_the_least_energy(examples, model):
+    mechanism = liaison.read(examples / f"{model}.lsd")
+    rest = liaison.equilibrium(mechanism)
+    assert rest.residual < 1e-9
+    assert rest.is_stable
+    run = liaison.simulate(mechanism, rest.state, until=0.2, series=("energy",))
+    assert np.max(np.abs(run.v)) < 1e-6
+    lowest = rest.run["energy.U"][0]
+    speeds = rest.linear.shapes[len(run.v[0]) :, rest.linear.positions :]
+    rng = np.random.default_rng(1)
+    for _ in range(4):
+        v = speeds @ rng.normal(size=speeds.shape[1])
+        state = liaison.State(0.0, rest.state.q, v, rest.state.labels)
+        near = liaison.simulate(mechanism, state, until=0.02, series=("energy",))
+        assert np.all(near["energy.U"] >= lowest - 1e-9 * (1 + abs(lowest)))
+
+
+def test_joints_bear_the_weight(examples):
+    """Of the 3D four-bar only the determined part is told; it carries all the weight."""
+    mechanism = liaison.read(examples / "four_bar.lsd")
+    rest = liaison.equilibrium(mechanism)
+    total = sum(rest.run.reaction(x, frame="ground").values[0, 3:] for x in "AD")
+    weight = 9.81 * sum(float(body.mass) for body in mechanism.bodies[1:])
+    assert total[2] == pytest.approx(weight, rel=1e-12)
+    assert total[0] == pytest.approx(0, abs=1e-12)
+    assert rest.to_dict()["reactions"]["A"].count(None) == 3
+
+
+def test_a_loop_is_kept_closed(examples):
+    rest = liaison.equilibrium(examples / "reference/bricard_A04.lsd")
+    kernel = liaison.compile(examples / "reference/bricard_A04.lsd")
+    assert np.max(np.abs(kernel.call("closure", q=rest.state.q, v=rest.state.v)["phi"])) < 1e-12
+
+
+def test_what_has_no_rest_says_so():
+    falling = HANGING.replace("apply spring stiffness = k, rest = 0.1 m end on x ;", "")
+    with pytest.raises(SimulationError, match="no equilibrium"):
+        liaison.equilibrium(falling)
+    with pytest.raises(NamingError, match="kind of equilibrium"):
+        liaison.equilibrium(HANGING, kind="best")

@@ -1,0 +1,68 @@
+"""verify: every theorem holds for what was simulated, and fails for what was not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import liaison
+from liaison.errors import NamingError, SimulationError
+
+MODELS = {
+    "double_pendulum": 1.0,
+    "four_bar": 0.5,
+    "bicycle": 1.0,
+    "rolling_ball": 0.5,  # on a table that is driven
+    "satellite": 0.5,  # no joint to the ground
+    "slider_crank": 0.1,
+    "differential": 0.5,
+    "reference/andrews": 0.01,
+    "reference/car_axis": 0.5,
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_theorems_hold_for_a_simulated_motion(examples, model):
+    path = examples / f"{model}.lsd"
+    body = liaison.read(path).bodies[-1].name
+    found = liaison.verify(path, until=MODELS[model], about=body)
+    assert found.holds, found.worst
+    assert len(found.theorems) == 12
+    assert max(x.error for x in found.theorems[:8]) < 1e-9
+
+
+def test_a_motion_that_was_bent_is_found_out(examples):
+    path = examples / "double_pendulum.lsd"
+    run = liaison.simulate(path, until=1.0, every=0.002, rtol=1e-10, atol=1e-12, series=())
+    assert liaison.verify(path, run).holds
+    slower = replace(run, v=run.v * 0.999)
+    found = liaison.verify(path, slower)
+    failed = [x.name for x in found.theorems if not x.holds]
+    assert failed
+    assert all("over time" in name for name in failed)
+    mechanism = liaison.read(path)
+    heavier = replace(mechanism, bodies=(*mechanism.bodies[:2], heavy(mechanism.bodies[2])))
+    assert not liaison.verify(heavier, run).holds
+
+
+def heavy(body):
+    return replace(body, mass=body.mass * 2)
+
+
+def test_powers_add_up_to_the_energy(examples):
+    path = examples / "excavator.lsd"
+    run = liaison.simulate(path, until=0.5, every=0.0005, rtol=1e-11, atol=1e-13)
+    found = liaison.verify(path, run)
+    work = sum(found.to_dict()["work_J"].values())
+    kinetic = run["energy.T"]
+    assert np.ptp(kinetic) > 1
+    assert work == pytest.approx(kinetic[-1] - kinetic[0], abs=1e-4 * np.ptp(kinetic))
+    assert {"gravity"} <= {*found.powers.axes["load"]}
+
+
+def test_the_run_must_be_of_the_mechanism(examples):
+    run = liaison.simulate(examples / "pendulum.lsd", until=0.1)
+    with pytest.raises(SimulationError, match="another mechanism"):
+        liaison.verify(examples / "four_bar.lsd", run)
+    with pytest.raises(NamingError, match="barr"):
+        liaison.verify(examples / "pendulum.lsd", run, about="barr")

@@ -1,0 +1,56 @@
+"""The verbs that analyse a motion, for people and as JSON."""
+
+import json
+
+import pytest
+
+from liaison.cli import main
+
+
+def said(capsys, *words, status=0):
+    with pytest.raises(SystemExit) as left:
+        main([str(x) for x in words])
+    assert (left.value.code or 0) == status
+    return capsys.readouterr()
+
+
+def test_equilibrium(capsys, examples):
+    text = said(capsys, "equilibrium", examples / "four_bar.lsd").out
+    assert text.startswith("stable")
+    assert "2.47159 Hz" in text
+    facts = json.loads(said(capsys, "equilibrium", examples / "four_bar.lsd", "--json").out)
+    assert facts["is_stable"] is True
+    assert facts["reactions"]["A"].count(None) == 3
+    up = said(capsys, "equilibrium", examples / "spinning_top.lsd", "--nearest").out
+    assert up.startswith("not stable")
+
+
+def test_an_input_must_stand_still(capsys, examples):
+    found = said(
+        capsys,
+        "equilibrium",
+        examples / "slider_crank.lsd",
+        "--set",
+        "drive=2 N*m*sin(t*1 rad/s)",
+        status=2,
+    )
+    assert "no formula of time" in found.err
+
+
+def test_linearize(capsys, examples):
+    path = examples / "four_bar.lsd"
+    text = said(capsys, "linearize", path, "--rest").out
+    assert "15.5294514i" in text
+    facts = json.loads(said(capsys, "linearize", path, "--independent", "D", "--json").out)
+    assert facts["states"] == ["D [rad]", "D' [rad/s]"]
+    assert facts["steadiness"] > 0
+
+
+def test_verify_a_new_run_and_a_saved_one(capsys, examples, tmp_path):
+    path, saved = examples / "double_pendulum.lsd", tmp_path / "run.nc"
+    assert said(capsys, "verify", path, "--until", "200 ms").out.startswith("every theorem holds")
+    said(capsys, "simulate", path, "--until", "0.2", "--every", "1 ms", "--out", saved)
+    facts = json.loads(said(capsys, "verify", path, "--run", saved, "--json").out)
+    assert facts["holds"] is True
+    found = said(capsys, "verify", examples / "four_bar.lsd", "--run", saved, status=1)
+    assert "another mechanism" in found.err
