@@ -12,7 +12,8 @@ depend on each other, derivatives by q are those along positions that keep the c
 Public names: derivative_makers, pattern, Derivatives.
 
 Source: CM18, §III (derivatives of forward from those of inverse dynamics).
-Differs: r is differentiated on the graph, by rows or by columns, whichever is shorter.
+Differs: r is differentiated on the graph: four columns at once on vectors (columns.py), or where
+they are few or sparse by rows or by columns, whichever is shorter.
 """
 
 from __future__ import annotations
@@ -25,10 +26,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.equations import Entries, Equations
-from liaison.expr import ZERO, Expr, as_expr, count_operations, jacobian, substitute, vanishes
+from liaison.expr import (
+    ZERO,
+    Expr,
+    as_expr,
+    count_operations,
+    directional,
+    jacobian,
+    substitute,
+    symbol,
+    vanishes,
+)
 
+from .columns import LANES, Block, Columns, Group, substituted
 from .program import Entry
 from .solve import Factor
+
+FEWEST = 5
+"""Unknowns from which columns are computed as vectors: fewer are quicker one by one."""
+
+SPARSE = 5
+"""Entries of M, of so many places, from which columns of inverse dynamics are: short branches
+beside each other have more zeros than vectors can skip."""
 
 Blocks: TypeAlias = list[tuple[str, Sequence[Expr]]]
 Solution: TypeAlias = tuple[list[Expr], list[Expr], Expr]
@@ -36,7 +55,7 @@ Solution: TypeAlias = tuple[list[Expr], list[Expr], Expr]
 
 def derivative_makers(
     equations: Equations, factored: Callable[[], Factor], solution: Callable[[], Solution]
-) -> dict[str, Callable[[], Blocks]]:
+) -> dict[str, Callable[[], Blocks | Columns]]:
     """Name -> what makes the entry.
 
     d_inverse (x = v̇): tau_q, tau_v, tau_vdot, tau_u; d_inverse_p: tau_p;
@@ -50,10 +69,10 @@ def derivative_makers(
     """
     made = Derivatives(equations, factored, solution)
     return {
-        "d_inverse": lambda: made.inverse(("q", "v", "vdot", "u")),
-        "d_inverse_p": lambda: made.inverse(("p",)),
-        "d_forward": lambda: made.forward(("q", "v", "tau", "u")),
-        "d_forward_p": lambda: made.forward(("p",)),
+        "d_inverse": lambda: made.inverse_columns(("q", "v", "vdot", "u")),
+        "d_inverse_p": lambda: made.inverse_columns(("p",)),
+        "d_forward": lambda: made.solved_columns(("q", "v", "tau", "u")),
+        "d_forward_p": lambda: made.solved_columns(("p",)),
     }
 
 
@@ -100,6 +119,73 @@ class Derivatives:
             vdot.append((f"vdot_{name}", _rows([x for x, _ in solved], self.nv)))
             lam.append((f"lam_{name}", _rows([y for _, y in solved], self.nc)))
         return vdot + lam
+
+    def solved_columns(self, names: Sequence[str]) -> Blocks | Columns:
+        """The same with the elimination kept once for all columns, where there are enough."""
+        size = self.nv + self.nc
+        if size < FEWEST:
+            return self.forward(names)
+        values = dict(zip((*self.symbols.vdot, *self.symbols.lam), self.at(), strict=True))
+        groups = []
+        for name in names:
+            blocks = [self.block(name, self.residual, k) for k in self.firsts(name)]
+            blocks = substituted(blocks, lambda rows: substitute([-x for x in rows], values))
+            groups.append(Group(name, self.width(name), tuple(blocks)))
+        right = [symbol(f"right-hand side {i}") for i in range(size)]
+        vdot, lam, _ = self.factored().solve(right[: self.nv], right[self.nv :], refinements=0)
+        parts = (("vdot", tuple(vdot)), ("lam", tuple(lam)))
+        return Columns(tuple(right), parts, tuple(groups), lambda: self.forward(names))
+
+    def inverse_columns(self, names: Sequence[str]) -> Blocks | Columns:
+        """∂(M v̇ + h − τ) by each of the names, for several columns at once."""
+        if self.nv < FEWEST or len(self.equations.dynamics.M) * SPARSE < self.nv**2:
+            return self.inverse(names)
+        formulas = self.equations.dynamics.inverse
+        groups = [
+            Group(n, self.width(n), tuple(self.block(n, formulas, k) for k in self.firsts(n)))
+            for n in names
+        ]
+        right = tuple(symbol(f"right-hand side {i}") for i in range(self.nv))
+        return Columns(right, (("tau", right),), tuple(groups), lambda: self.inverse(names))
+
+    def firsts(self, name: str) -> range:
+        """The first column of each block."""
+        return range(0, self.width(name), LANES)
+
+    def at(self) -> list[Expr]:
+        """v̇ and λ at the solution."""
+        vdot, lam, _ = self.solution()
+        return [*vdot, *lam]
+
+    def block(self, name: str, formulas: Sequence[Expr], first: int) -> Block:
+        """What the seeds of some columns do to formulas; a force is taken off."""
+        columns = range(first, min(self.width(name), first + LANES))
+        seeds = {k: symbol(f"seed {k - first}") for k in columns}
+        if name == "tau":
+            rows = [-seeds[i] if i in seeds else ZERO for i in range(len(formulas))]
+        elif name == "vdot":
+            rows = [self.along_mass(i, seeds) for i in range(self.nv)]
+        else:
+            rows = directional(formulas, self.direction(name, seeds))
+        return Block(tuple(seeds.values()), tuple(rows))
+
+    def along_mass(self, i: int, seeds: Mapping[int, Expr]) -> Expr:
+        """A row of M times the seeds."""
+        M, found = self.equations.dynamics.M, ZERO
+        for k, seed in seeds.items():
+            found = found + M.get((max(i, k), min(i, k)), ZERO) * seed
+        return found
+
+    def direction(self, name: str, seeds: Mapping[int, Expr]) -> dict[Expr, Expr]:
+        """What seeds of columns do to the symbols."""
+        if name != "q":
+            return {getattr(self.symbols, name)[k]: seed for k, seed in seeds.items()}
+        found: dict[Expr, Expr] = {}
+        for (i, k), entry in self.equations.kinematics.N.items():
+            if k in seeds:
+                x = self.symbols.q[i]
+                found[x] = found.get(x, ZERO) + entry * seeds[k]
+        return found
 
     def solved(self, right: Mapping[int, Expr]) -> tuple[list[Expr], list[Expr]]:
         """One column of ∂v̇ and of ∂λ, from one of −∂r."""

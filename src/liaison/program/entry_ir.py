@@ -80,11 +80,12 @@ SCALAR = Form()
 def module_ir(program: Program, plans: Mapping[str, Plan]) -> str:
     """IR text of a module: one function for each plan, by name, and those it is cut into."""
     module = Module()
-    bodies = [_entry(module, name, program, made) for name, made in plans.items()]
+    bodies = [entry_functions(module, name, program, made) for name, made in plans.items()]
     return "\n".join([*module.declarations(), *bodies, module.tail(), ""])
 
 
-def _entry(module: Module, name: str, program: Program, made: Plan) -> str:
+def entry_functions(module: Module, name: str, program: Program, made: Plan) -> str:
+    """The function of an entry, and those it is cut into."""
     count = len(made.pieces)
     if count == 1:
         writer = Writer(module, program, made, made.pieces[0])

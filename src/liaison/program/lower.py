@@ -18,6 +18,7 @@ from liaison.equations import Equations
 from liaison.errors import NamingError
 from liaison.expr import ZERO, Expr, absolute, as_expr, count_operations, maximum, substitute
 
+from .columns import Columns
 from .curvature import curvature_makers, curvature_places
 from .derivatives import Derivatives, dense, derivative_makers
 from .program import Entry, Program
@@ -33,7 +34,7 @@ operations for certain: chains of revolute joints cross at 6."""
 ARTICULATED_WEIGHT = 1.15
 """Their operations wait for each other more: measured, a seventh more time for as many."""
 
-Makers: TypeAlias = Mapping[str, Callable[[], Blocks]]
+Makers: TypeAlias = Mapping[str, Callable[[], Blocks | Columns]]
 
 
 def lower(equations: Equations) -> Program:
@@ -47,8 +48,8 @@ def lower(equations: Equations) -> Program:
         retract, difference, energy, momentum, poses, reactions, outputs, events; and, where asked
         for by name, d_inverse, d_inverse_p, d_forward, d_forward_p (see derivatives.py) and
         h_inverse (see curvature.py), self_stress (what multipliers alone cause in joints), motions
-        (of bodies, x = v̇), markers (poses of joints), balance (the general theorems), d_residual and tangent (see
-        tangent.py).
+        (of bodies, x = v̇), markers (poses of joints), balance (the general theorems), d_residual
+        and tangent (see tangent.py).
     """
     made = _Lowering(equations)
     symbols = equations.symbols
@@ -123,12 +124,7 @@ class LazyEntries(Mapping[str, Entry]):
         if name not in self._made:
             if name not in self._makers:
                 raise NamingError.unknown("entry", name, self._makers)
-            blocks = self._makers[name]()
-            self._made[name] = Entry(
-                name,
-                tuple(as_expr(x) for _, block in blocks for x in block),
-                tuple((label, len(block)) for label, block in blocks),
-            )
+            self._made[name] = _entry(name, self._makers[name]())
         return self._made[name]
 
     def __contains__(self, name: object) -> bool:
@@ -139,6 +135,16 @@ class LazyEntries(Mapping[str, Entry]):
 
     def __len__(self) -> int:
         return len(self._listed)
+
+
+def _entry(name: str, made: Blocks | Columns) -> Entry:
+    if isinstance(made, Columns):
+        return Entry.of_columns(name, made)
+    return Entry(
+        name,
+        tuple(as_expr(x) for _, block in made for x in block),
+        tuple((label, len(block)) for label, block in made),
+    )
 
 
 class _Lowering:
@@ -174,7 +180,7 @@ class _Lowering:
             "events": lambda: [(event.name, [event.formula]) for event in self.equations.events],
         }
 
-    def derivatives(self) -> dict[str, Callable[[], Blocks]]:
+    def derivatives(self) -> dict[str, Callable[[], Blocks | Columns]]:
         """The same for derivatives, and for what only a report of reactions asks."""
         reports = self.equations.reports
         first = derivative_makers(self.equations, lambda: self.factored, lambda: self.solution)

@@ -5,12 +5,12 @@ of about 1000 operations; a value that crosses a cut lives in the workspace. For
 symbols become numbers here. Sines and cosines of one angle are computed together, and those of
 several angles that are ready early together too, as vectors.
 
-Public names: Plan, Piece, plan.
+Public names: Plan, Piece, plan, plan_of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
@@ -66,7 +66,13 @@ def plan(program: Program, entry: str, *, lanes: int = 1, size: int = PIECE) -> 
         lanes: how many angles may be turned into sines and cosines at once.
         size: operations in a piece, about.
     """
-    outputs, order = program.entry(entry).outputs, program.schedule(entry)
+    program.schedule(entry)
+    return plan_of(program.entry(entry).outputs, lanes=lanes, size=size)
+
+
+def plan_of(formulas: Sequence[Expr], *, lanes: int = 1, size: int = PIECE) -> Plan:
+    """How to compute formulas, whatever they belong to."""
+    outputs, order = tuple(formulas), topological(formulas)
     if any(_plain(node) is not None for node in order):
         outputs = tuple(rewritten(outputs, _plain))
         order = topological(outputs)

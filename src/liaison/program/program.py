@@ -10,7 +10,7 @@ Public names: ARRAYS, Entry, Program.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeAlias, final
@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from liaison.errors import NamingError, ProgramError
 from liaison.expr import Expr, topological
 from liaison.units import Label
+
+from .columns import Columns, Later
 
 Array: TypeAlias = NDArray[np.float64]
 
@@ -33,11 +35,31 @@ LEAVES = frozenset({"symbol", "const"})
 @final
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One question a kernel answers: formulas, flattened, and the names of their blocks."""
+    """One question a kernel answers: formulas, flattened, and the names of their blocks.
+
+    Attributes:
+        name: of the entry.
+        outputs: the formulas; made when first looked at where there are columns.
+        layout: name and size of each block.
+        columns: the same as one linear system with many right-hand sides, where it is one.
+    """
 
     name: str
-    outputs: tuple[Expr, ...]
+    outputs: Sequence[Expr]
     layout: tuple[tuple[str, int], ...] = ()
+    columns: Columns | None = None
+
+    @staticmethod
+    def of_columns(name: str, columns: Columns) -> Entry:
+        """The same linear system for many right-hand sides; written out where someone looks."""
+        size = sum(size for _, size in columns.layout)
+        made = Later(size, lambda: [x for _, block in columns.written_out() for x in block])
+        return Entry(name, made, columns.layout, columns)
+
+    @property
+    def formulas(self) -> Sequence[Expr]:
+        """Outputs, or what they come from where columns are not written out."""
+        return self.outputs if self.columns is None else self.columns.shared
 
     def __post_init__(self) -> None:
         if not self.layout:
@@ -92,11 +114,19 @@ class Program:
 
     def operations(self, name: str) -> Counter[str]:
         """How many operations of each kind the entry takes, shared formulas counted once."""
-        return Counter(node.op for node in self.schedule(name) if node.op not in LEAVES)
+        columns = self.entry(name).columns
+        order = self.schedule(name) if columns is None else topological(columns.shared)
+        found = Counter(node.op for node in order if node.op not in LEAVES)
+        if columns is not None:
+            found.update(node.op for node in columns.operations())
+        return found
 
     def reads(self, name: str) -> dict[str, int]:
         """How many leading elements of each array the entry looks at."""
-        return extent(self.inputs[node] for node in self.schedule(name) if node.op == "symbol")
+        order = topological(self.entry(name).formulas)
+        for node in order:
+            self._check(name, node)
+        return extent(self.inputs[node] for node in order if node.op == "symbol")
 
     def _check(self, entry: str, node: Expr) -> None:
         if node.op == "symbol" and node not in self.inputs:

@@ -14,7 +14,7 @@ from typing import Any
 
 from .batch import BatchCode
 from .batch_ir import Variant, batch_ir
-from .entry_ir import module_ir
+from .columns_ir import ColumnsPlan, columns_plan, module_of
 from .kernel import MachineKernel
 from .machine import load, vector_lanes
 from .plan import PIECE, Plan, plan
@@ -44,15 +44,22 @@ def to_llvm(
     def planned(entry: str, angles: int) -> Plan:
         return plan(program, entry, lanes=angles, size=size)
 
-    def level(*plans: Plan) -> int:
+    @memo
+    def arranged(entry: str) -> Plan | ColumnsPlan:
+        columns = program.entry(entry).columns
+        if columns is None:
+            return planned(entry, vector_lanes())
+        return columns_plan(columns, vector_lanes(), size)
+
+    def level(*plans: Plan | ColumnsPlan) -> int:
         if optimize is not None:
             return optimize
         return 2 if all(len(made.pieces) == 1 for made in plans) else 1
 
     def compiler(entries: tuple[str, ...]) -> tuple[dict[str, int], Any]:
         names = {entry: f"liaison_{k}" for k, entry in enumerate(entries)}
-        plans = {names[entry]: planned(entry, vector_lanes()) for entry in entries}
-        text = module_ir(program, plans)
+        plans = {names[entry]: arranged(entry) for entry in entries}
+        text = module_of(program, plans)
         code = load(text, names.values(), optimize=level(*plans.values()), keep=cache)
         return {entry: code[name] for entry, name in names.items()}, code
 
@@ -67,6 +74,6 @@ def to_llvm(
     return MachineKernel(
         program,
         compiler,
-        lambda entry: planned(entry, vector_lanes()).work_size,
+        lambda entry: arranged(entry).work_size,
         batch_compiler,
     )
