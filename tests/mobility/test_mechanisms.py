@@ -207,3 +207,50 @@ def test_the_json_keys_are_those_promised():
 def test_it_is_the_same_every_time():
     case = mechanism_of(CASES["shaky_6r"])
     assert mobility(case, seed=4).to_dict() == mobility(case, seed=4).to_dict()
+
+
+def screwed_sarrus(pitches):
+    """Sarrus's linkage with screws for hinges; a pitch of 0 is a hinge."""
+    bodies = [ground, *(body(f"bar {k}", mass=1) for k in range(5))]
+    joints = []
+    for k, (given, pitch) in enumerate(zip(CASES["sarrus"]["joints"], pitches, strict=True)):
+        place = [F(x) for x in given["point"]]
+        kind = Helical(pitch) if pitch else Revolute
+        ends = (bodies[k].at(place), bodies[(k + 1) % 6].at(place))
+        joints.append(join(*ends, kind, name=f"j{k}", axis=[F(x) for x in given["direction"]]))
+    return mechanism(*joints)
+
+
+@pytest.mark.parametrize(
+    "pitches",
+    [
+        [F(1, 10)] * 3 + [0] * 3,
+        [F(1, 10)] * 3 + [F(1, 7)] * 3,
+        [F(1, 10), F(1, 10), F(1, 9), 0, 0, 0],
+    ],
+)
+def test_screws_for_hinges_are_proved_where_sides_only_fold(pitches):
+    found = mobility(screwed_sarrus(pitches), primes=1)
+    assert (found.rank, found.finite, found.is_proved) == (5, (1, 1), True)
+    assert "fold without turning" in found.proof
+
+
+def test_screws_that_stop_each_other_are_proved_to_stop():
+    """Upper bounds need no polynomials: one screw in the trihedral linkage locks it."""
+    case = CASES["bricard_trihedral"]
+    plain = mechanism_of(case)
+    first = replace(plain.joints[0], type=Helical(F(1, 5)), coordinates=())
+    found = mobility(replace(plain, joints=(first, *plain.joints[1:])), primes=1)
+    assert (found.finite, found.is_proved) == ((0, 0), True)
+
+
+def test_what_only_series_show_is_called_likely():
+    """Both shafts of a double Cardan turn alike: a gear that says so changes nothing, but no bound
+    on degrees can prove a relation of angles."""
+    shafts = mechanism_of(CASES["double_cardan"])
+    geared = replace(shafts, constraints=(gear("j5", 1, "j0"),))
+    found = mobility(geared, primes=1)
+    assert (found.finite, found.status, found.is_proved) == ((1, 1), "regular", False)
+    assert "not polynomials" in found.proof
+    wrong = replace(shafts, constraints=(gear("j5", 2, "j0"),))
+    assert mobility(wrong, primes=1).finite == (0, 0)

@@ -4,7 +4,8 @@ Parallel hinges that follow each other form a side. Ask of each side that its an
 one equation a side, and the side moves its far end by a pure translation t, across its axis. A loop
 of such sides closes where Σ ± t = 0, which is linear in the t. So the variety holds a set cut out
 by as many equations as there are sides, plus the rank of these sums, and Krull's theorem bounds
-its dimension from below. This proves antenna meshes, whose closures are non-reduced.
+its dimension from below. This proves antenna meshes, whose closures are non-reduced, and holds for
+screw joints as well.
 
 Public names: translating_dimension.
 
@@ -25,14 +26,16 @@ Side: TypeAlias = tuple[tuple[int, int], ...]
 
 def translating_dimension(system: LoopSystem) -> int:
     """The variety through the known point has at least this dimension; 0 if this shows nothing."""
-    if system.relations or any(f.pitch is not None for loop in system.loops for f in loop):
+    if system.relations:
         return 0
-    runs = [_runs(loop, system.p) for loop in system.loops]
-    sides = _common(runs)
-    screws = {f.column: f.screw for loop in system.loops for f in loop}
+    # a screw joint's advance goes with its turn
+    pitches = {f.column: f.pitch for loop in system.loops for f in loop if f.pitch is not None}
+    loops = [[f for f in loop if f.pitch is None] for loop in system.loops]
+    sides = _common([_runs(loop, system.p) for loop in loops])
+    screws = {f.column: f.screw for loop in loops for f in loop}
     hinges = sum(any(screw[:3]) for screw in screws.values())
     held = hinges - sum(len(side) - 1 for side in sides)
-    sums = [_sums(loop, sides, screws) for loop in system.loops]
+    sums = [_sums(loop, sides, screws, pitches) for loop in loops]
     return max(0, system.n - held - rank([row for block in sums for row in block], system.p))
 
 
@@ -79,16 +82,25 @@ def _upright(side: Side) -> Side:
 
 
 def _sums(
-    loop: Sequence[Factor], sides: Sequence[Side], screws: dict[int, tuple[int, ...]]
+    loop: Sequence[Factor],
+    sides: Sequence[Side],
+    screws: dict[int, tuple[int, ...]],
+    pitches: dict[int, int],
 ) -> list[list[int]]:
-    """Rows of Σ ± t of a loop: t across the axis of each side, along each slider."""
+    """Rows of Σ ± t of a loop: t across the axis of each side, along each slider.
+
+    A side of screws moves along its axis too, unless all have one pitch.
+    """
     passed = {f.column: f.sign for f in loop}
     rows: list[list[int]] = [[], [], []]
     for side in sides:
         column, sign = side[0]
         x, y, z = screws[column][:3]
         way = passed.get(column, 0) * sign
-        for row, entries in zip(rows, ((0, -z, y), (z, 0, -x), (-y, x, 0)), strict=True):
+        blocks: list[tuple[int, ...]] = [(0, -z, y), (z, 0, -x), (-y, x, 0)]
+        if len({pitches.get(c, 0) for c, _ in side}) > 1:
+            blocks = [(*block, c) for block, c in zip(blocks, (x, y, z), strict=True)]
+        for row, entries in zip(rows, blocks, strict=True):
             row.extend(way * c for c in entries)
     for column, screw in screws.items():
         if not any(screw[:3]):

@@ -25,6 +25,10 @@ ORDER = 800
 
 SIDES = "at least {} by counting equations for sides that fold without turning (Krull)"
 
+TRANSCENDENTAL = (
+    "no bound can prove it: screw joints and gears between angles are power series, not polynomials"
+)
+
 SCREEN = 10
 """Order at which an obstruction is looked for first."""
 
@@ -135,7 +139,8 @@ class _Case:
         if bound is not None and order > bound:
             proof = f"a path satisfies every equation to order {order} > {bound} (Bézout)"
             return self.found(d, d, "regular", proof, order=order, bound=bound)
-        proof = f"a path satisfies every equation to order {order}; no bound within reach proves it"
+        why = "no bound within reach proves it" if bound is not None else TRANSCENDENTAL
+        proof = f"a path satisfies every equation to order {order}; {why}"
         return self.found(d, d, "regular", proof, is_proved=False, order=order, bound=bound)
 
     def _evidence(self) -> int:
