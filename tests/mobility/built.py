@@ -7,7 +7,7 @@ from liaison.model import Mechanism, Prismatic, Revolute
 from liaison.model.describe import body, ground, join, mechanism
 
 
-def _bodies(case: dict[str, Any]) -> dict[tuple[int, int], str]:
+def bodies_of(case: dict[str, Any]) -> dict[tuple[int, int], str]:
     """(joint, end) -> body; end 0 is the predecessor's, 1 the successor's."""
     owner = {(k, end): (k, end) for k in range(len(case["joints"])) for end in (0, 1)}
 
@@ -25,7 +25,7 @@ def _bodies(case: dict[str, Any]) -> dict[tuple[int, int], str]:
 
 def mechanism_of(case: dict[str, Any]) -> Mechanism:
     """The case as a mechanism in its home position: all body frames are ground's."""
-    names = _bodies(case)
+    names = bodies_of(case)
     bodies = {name: body(name, mass=1) for name in set(names.values())}
     bodies["b0"] = ground
     joints = []

@@ -3,12 +3,14 @@
 from itertools import product
 from math import prod
 
+import numpy as np
 import pytest
 
 from liaison.expr import as_expr, cos, evaluate, jacobian, residues, sin, sqrt, symbol
 from liaison.mobility.ideal import groebner, syzygies
 
-from .linkages import constant_velocity_joint
+from .cut_tree import CutTree
+from .linkages import CASES, constant_velocity_joint
 
 
 def angle(name):
@@ -99,6 +101,32 @@ def test_the_antennas_entry_is_a_component_of_a_cross_product():
     a, b = (sum((g[0] for g in group), start=0) for group in (A, B))
     short = sqrt(3) / 8 * (2 * sin(b) + sin(a) * (3 * cos(b) - 1))
     assert int(evaluate(as_expr(printed - short), domain=residues(seed=5))) == 0
+
+
+# mesh: coordinates of the tree, cuts, rank off the variety, rank on it, mobility
+MESHES = {
+    "antenna_mesh": (8, 1, 5, 4, 3),
+    "antenna_shared": (13, 2, 10, 8, 4),
+    "antenna_double": (14, 4, 13, 10, 3),
+}
+
+
+@pytest.mark.parametrize("name", MESHES)
+def test_the_ranks_of_antenna_meshes_in_the_documents_own_formulation(name):
+    """Its 13 for a double mesh is the rank off the variety; 11 is the codimension, 14 − 3.
+
+    The rank on the variety is neither: the closures are non-reduced there.
+    """
+    coordinates, cuts, free, on_variety, mobility = MESHES[name]
+    tree = CutTree(CASES[name])
+    assert (len(tree.tree), len(tree.cuts)) == (coordinates, cuts)
+    for seed in (1, 2, 3):
+        draw = np.random.default_rng(seed).normal(size=coordinates)
+        assert tree.rank(dict(zip(tree.tree, draw.tolist(), strict=True))) == free
+    assert tree.rank(dict.fromkeys(tree.tree, 0.0)) == on_variety
+    assert CASES[name]["expected"]["mobility"] == mobility
+    if name == "antenna_double":
+        assert (free, coordinates - mobility) == (13, 11)
 
 
 def test_the_constant_velocity_joint_turns_one_to_one():
