@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import time
 from dataclasses import asdict, dataclass
@@ -24,6 +25,7 @@ import adams  # noqa: E402
 import special  # noqa: E402
 
 PROBLEMS = HERE / "problems"
+TABLE = re.compile(r"<!-- table -->.*?<!-- end -->", re.S)
 FUNCTIONS = {"adams_joints": adams.adams_joints} | {
     name: getattr(special, name)
     for name in (
@@ -112,6 +114,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="problems, all if none is named")
     parser.add_argument("--out", type=Path, help="file for the results, as JSON")
+    parser.add_argument("--page", type=Path, help="page whose table is to be written anew")
     given = parser.parse_args()
     print(
         f"{'problem':28} {'comparison':30} {'error':>9}  {'allowed':>7}        {'CPU':>12}  worst"
@@ -136,7 +139,24 @@ def main() -> int:
         given.out.write_text(
             json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
         )
+    if given.page:
+        text = given.page.read_text(encoding="utf-8")
+        given.page.write_text(TABLE.sub(lambda _: table(found), text), encoding="utf-8")
     return 1 if failed else 0
+
+
+def table(found: list[Outcome]) -> str:
+    """The table of docs/reference_problems.md."""
+    rows = ["| problem | comparison | error | allowed | CPU | worst component |"]
+    rows.append("|---|---|---:|---:|---:|---|")
+    before = ""
+    for x in found:
+        first = x.problem != before
+        name, cpu = (f"`{x.problem}`", f"{x.cpu * 1e3:.1f} ms") if first else ("", "")
+        cells = (name, x.check, f"{x.error:.1e}", f"{x.tolerance:.0e}", cpu, x.worst)
+        rows.append(f"| {' | '.join(cells)} |")
+        before = x.problem
+    return "\n".join(["<!-- table -->", *rows, "<!-- end -->"])
 
 
 if __name__ == "__main__":
