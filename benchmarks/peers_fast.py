@@ -1,7 +1,7 @@
 """The peers of bench_fast: the same models in Pinocchio, MuJoCo and SymPy, and their clocks.
 
-A binding's own price is measured on a model without joints and taken off, so that what is compared
-is nearer to compiled code; the times with it are printed too.
+Pinocchio is called through its binding only where its headers do not compile (peers_native); the
+binding's own price is then measured on a model without joints and taken off.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def pinocchio_times(model, n: int = 4000) -> dict[str, tuple[float, float]]:
     return found
 
 
-def pinocchio_four_bar(n: int, calls: int) -> float:
-    """Seconds of constraintDynamics on the chain of loops, from Python."""
+def pinocchio_four_bar(n: int):
+    """Model of the chain of loops, upright at zero, and its closures."""
     import pinocchio as pin
 
     model = pin.Model()
@@ -97,24 +97,30 @@ def pinocchio_four_bar(n: int, calls: int) -> float:
     for i in range(n):
         pair = (tips[i][1], end, tips[i + 1][0], end)
         ties.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, *pair))
-    data, settings = model.createData(), pin.ProximalSettings(1e-12, 1e-8, 20)
-    held = pin.StdVec_RigidConstraintData()
-    held.extend([tie.createData() for tie in ties])
-    models = pin.StdVec_RigidConstraintModel()
+    return model, ties
+
+
+def constrained_by_binding(model, ties, q, v, calls: int) -> tuple[float, np.ndarray]:
+    """Seconds of constraintDynamics from Python, and the accelerations."""
+    import pinocchio as pin
+
+    models, held = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
     models.extend(ties)
+    held.extend([tie.createData() for tie in ties])
+    data, settings = model.createData(), pin.ProximalSettings(1e-12, 1e-8, 20)
     pin.initConstraintDynamics(model, data, models, held)
-    q, v, tau = np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)
+    tau = np.zeros(model.nv)
 
     def run():
         for _ in range(calls):
             pin.constraintDynamics(model, data, q, v, tau, models, held, settings)
 
     run()
-    return median(run, calls, 5)
+    return median(run, calls, 5), np.array(data.ddq)
 
 
-def mujoco_four_bar(n: int, *, step: float = 1e-3):
-    """Model and data of the chain of loops; its closures as stiff as the step allows."""
+def mujoco_four_bar(n: int, *, step: float = 1e-3, angle: float = 0.0):
+    """Model and data of the chain of loops, turned by an angle; as stiff as the step allows."""
     import mujoco
 
     rod = f'<geom type="capsule" fromto="0 0 0 1 0 0" size="{RADIUS}" mass="1" contype="0"/>'
@@ -141,7 +147,8 @@ def mujoco_four_bar(n: int, *, step: float = 1e-3):
         "<equality>" + "".join(ties) + "</equality></mujoco>"
     )
     data = mujoco.MjData(model)
-    data.qvel[:] = [-1.0 if name[0] == "v" else 1.0 for name in _moved(model)]
+    signs = np.array([-1.0 if name[0] == "v" else 1.0 for name in _moved(model)])
+    data.qpos[:], data.qvel[:] = angle * signs, signs
     return model, data
 
 
@@ -149,11 +156,12 @@ def _moved(model) -> list[str]:
     return [model.body(model.jnt_bodyid[j]).name for j in range(model.njnt)]
 
 
-def mujoco_forward(model, data, calls: int) -> float:
-    """Seconds of mj_forward, from Python."""
+def mujoco_forward(model, data, calls: int) -> tuple[float, np.ndarray]:
+    """Seconds of mj_forward, from Python, and the accelerations."""
     import mujoco
 
-    return median(lambda: [mujoco.mj_forward(model, data) for _ in range(calls)], calls, 5)
+    spent = median(lambda: [mujoco.mj_forward(model, data) for _ in range(calls)], calls, 5)
+    return spent, data.qacc.copy()
 
 
 def mujoco_second(n: int, step: float = 1e-3) -> tuple[float, float]:
@@ -170,8 +178,8 @@ def mujoco_second(n: int, step: float = 1e-3) -> tuple[float, float]:
     return spent, abs(float(data.energy.sum() - before))
 
 
-def mujoco_chain(n: int) -> float:
-    """Seconds of mj_forward on a chain of n bodies."""
+def mujoco_chain(n: int) -> tuple[float, np.ndarray]:
+    """Seconds of mj_forward on a chain of n bodies, and the accelerations."""
     import mujoco
 
     spec = mujoco.MjSpec()
@@ -182,15 +190,20 @@ def mujoco_chain(n: int) -> float:
         body = body.add_body(pos=[float(i > 0), 0, 0], quat=turn if i else [1, 0, 0, 0])
         body.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
         body.mass, body.ipos, body.explicitinertial = 1.0, [0.5, 0, 0], True
-        body.inertia = [0.00125, 0.08395833, 0.08395833]
+        body.inertia = [0.00125, 1 / 12 + 0.000625, 1 / 12 + 0.000625]
     model = spec.compile()
     data = mujoco.MjData(model)
     data.qpos[:] = np.linspace(-0.5, 0.5, n)
-    return median(lambda: mujoco.mj_forward(model, data), 1, 5)
+    return median(lambda: mujoco.mj_forward(model, data), 1, 5), data.qacc.copy()
 
 
-def sympy_arm(n: int = 7) -> tuple[float, float]:
-    """Seconds to derive M and the forcing of a 3D arm by Kane's method, and to evaluate them."""
+def sympy_arm(n: int, numbers: np.ndarray):
+    """Seconds to derive M and the forcing of a 3D arm by Kane's method, and to evaluate them.
+
+    Also a function of q and v that gives the accelerations, with the numbers given: a row m, c, l,
+    A, B, C for each link. The arm of liaison's side turns about z, −y, −z, y, … of frames that are
+    not turned; here axes are z and y, so that some angles change sign, and B and C their places.
+    """
     import sympy
     from sympy.physics import mechanics as me
 
@@ -219,5 +232,17 @@ def sympy_arm(n: int = 7) -> tuple[float, float]:
     given = [*q, *u, *constants]
     call = sympy.lambdify(given, [kane.mass_matrix, kane.forcing], cse=True)
     seconds = cpu() - begin
-    values = np.random.default_rng(0).uniform(0.5, 1.0, len(given))
-    return seconds, median(lambda: [call(*values) for _ in range(100)], 100, 5)
+    signs = np.array([(1, -1, -1, 1)[i % 4] for i in range(n)])
+    swapped = [row[[0, 1, 2, 3, 5, 4] if i % 2 else slice(None)] for i, row in enumerate(numbers)]
+    values = [9.81, *np.concatenate(swapped)]
+
+    def accelerations(q, v):
+        matrix, force = call(*(signs * q), *(signs * v), *values)
+        return signs * np.linalg.solve(matrix, force)[:, 0]
+
+    some = np.random.default_rng(0).uniform(0.5, 1.0, 2 * n)
+    return (
+        seconds,
+        median(lambda: [call(*some, *values) for _ in range(100)], 100, 5),
+        accelerations,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from peers_fast import median, mujoco_forward
+from peers_fast import mujoco_forward
 
 FEET = [-10, 10, 110, 130, 230, 250]  # [deg]
 HEADS = [-50, 50, 70, 170, 190, 290]
@@ -25,8 +25,8 @@ def places() -> list[tuple[np.ndarray, np.ndarray, np.ndarray, float]]:
     return found
 
 
-def pinocchio_stewart(mass: float, com, inertia, calls: int) -> tuple[float, float]:
-    """Seconds of constraintDynamics from Python, and the acceleration of the first slide."""
+def pinocchio_stewart(mass: float, com, inertia):
+    """The model, its closures, and where it starts: at rest, springs unstretched."""
     import pinocchio as pin
 
     model, here = pin.Model(), pin.SE3.Identity()
@@ -43,22 +43,11 @@ def pinocchio_stewart(mass: float, com, inertia, calls: int) -> tuple[float, flo
         start.append(at)
     plate = model.addJoint(0, pin.JointModelFreeFlyer(), here, "plate")
     model.appendBodyToJoint(plate, pin.Inertia(mass, com, inertia), here)
-    models, held = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
-    for slide, head in zip(slides, heads, strict=True):
-        pair = (slide, here, plate, head)
-        models.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, *pair))
-    held.extend([tie.createData() for tie in models])
-    data, settings = model.createData(), pin.ProximalSettings(1e-12, 1e-8, 20)
-    pin.initConstraintDynamics(model, data, models, held)
-    q = np.concatenate([*start, [0, 0, 0.6, 0, 0, 0, 1]])
-    v, tau = np.zeros(model.nv), np.zeros(model.nv)  # at rest the springs are unstretched
-
-    def run():
-        for _ in range(calls):
-            pin.constraintDynamics(model, data, q, v, tau, models, held, settings)
-
-    run()
-    return median(run, calls, 5), float(data.ddq[2])
+    ties = [
+        pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, slide, here, plate, head)
+        for slide, head in zip(slides, heads, strict=True)
+    ]
+    return model, ties, np.concatenate([*start, [0, 0, 0.6, 0, 0, 0, 1]])
 
 
 def mujoco_stewart(mass: float, com, inertia, calls: int) -> tuple[float, float]:
@@ -85,4 +74,5 @@ def mujoco_stewart(mass: float, com, inertia, calls: int) -> tuple[float, float]
     )
     data = mujoco.MjData(model)
     data.qpos[:] = np.concatenate([*(at for _, _, at, _ in places()), [0, 0, 0.6, 1, 0, 0, 0]])
-    return mujoco_forward(model, data, calls), float(data.qacc[2])
+    spent, found = mujoco_forward(model, data, calls)
+    return spent, float(found[2])
