@@ -146,8 +146,8 @@ def fma_rate(kind: str) -> float:
 def work_of(program: object, entry: str, precision: str, rows: tuple[int, ...] | None) -> int:
     """Arithmetic instructions of one state, as the text has them; a division counts as ten."""
     text = to_ptx(program, entry, precision=precision, rows=rows)
-    body = text[text.index(".entry") :]
-    found = ARITHMETIC.findall(body)
+    hot = [part for part in text.split("\n}\n") if re.search(r"(piece\d+|evaluate)_param_0", part)]
+    found = ARITHMETIC.findall("\n".join(hot))
     return sum(10 if name in ("div", "sqrt", "rcp") else 1 for name, _ in found)
 
 

@@ -61,7 +61,7 @@ def format_(
 def build(
     file: Model,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write; made if missing.")],
-    target: Annotated[str, typer.Option(help="c: header, source and object file.")] = "c",
+    target: Annotated[str, typer.Option(help="c: header, source, object file. ptx: for GPUs.")] = "c",
     entry: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="forward, d_forward, …; all but derivatives if none."),
@@ -73,20 +73,24 @@ def build(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Write the equations of motion as a C package without dependencies."""
+    """Write the equations of motion as a C package without dependencies, or as text for GPUs."""
     from liaison import corridor
     from liaison.cli_values import asked, check_word
     from liaison.program import c_package
+    from liaison.program.to_ptx import ptx_package
 
-    check_word("--target", target, ("c",))
+    check_word("--target", target, ("c", "ptx"))
     program = corridor.compile(asked(file, values).mechanism).program
     for name in entry or ():
-        if name not in program.entries:
+        if name not in program.entries and (target, name) != ("ptx", "march"):
             unknown = NamingError.unknown("entry", name, program.entries)
             raise typer.BadParameter(str(unknown), param_hint="--entry")
-    made = c_package(program, out, entry or (), shared=shared)
-    files = written(
-        header=made.header, source=made.source, object=made.object, library=made.library
-    )
+    if target == "ptx":
+        files = written(**ptx_package(program, out, entry or ("forward", "inverse", "march")))
+    else:
+        made = c_package(program, out, entry or (), shared=shared)
+        files = written(
+            header=made.header, source=made.source, object=made.object, library=made.library
+        )
     text = "\n".join(f"  {kind:8} {path}" for kind, path in files.items())
     printed({"sizes": dict(program.sizes)} | files, f"{program.name}:\n{text}", as_json)

@@ -43,3 +43,15 @@ def test_what_is_unknown_is_a_wrong_command_line(capsys, tmp_path, words):
     status, _, err = run(capsys, "build", PENDULUM, "--out", tmp_path, *words)
     assert status == 2
     assert words[1] in err
+
+
+def test_text_for_gpus(capsys, tmp_path):
+    words = ["build", PENDULUM, "--target", "ptx", "--out", tmp_path, "--json"]
+    status, out, _ = run(capsys, *words)
+    assert status == 0
+    facts = json.loads(out)
+    assert {"forward", "inverse", "march", "sizes"} == set(facts)
+    assert ".entry march(" in Path(facts["march"]).read_text()
+    status, _, err = run(capsys, *words, "--entry", "backward")
+    assert status == 2
+    assert "forward" in err

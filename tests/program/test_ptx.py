@@ -15,7 +15,7 @@ from test_backends import ROWS
 import liaison
 from liaison.errors import ProgramError
 from liaison.expr import acos, asin, atan, atan2, cos, exp, log, sin, symbol, tan
-from liaison.program import Entry, Program, cuda, lower, to_llvm, to_numpy
+from liaison.program import Entry, Program, cuda, lower, ptx_ir, to_llvm, to_numpy
 from liaison.program.compact import compact, most_alive
 from liaison.program.entry_ir import Form
 from liaison.program.plan import plan
@@ -164,6 +164,16 @@ def test_an_entry_gives_each_thread_what_it_gives_alone(name):
         expected = kernel.batch(entry, **{k: a for k, a in arrays.items() if k != "t"})
         scale = np.abs(expected).max(initial=1.0)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13 * scale)
+
+
+def test_a_long_entry_is_cut_and_computes_the_same(monkeypatch):
+    monkeypatch.setitem(ptx_ir.PIECES, "double", 100)
+    program = synthetic(900)
+    arrays = {n: np.random.default_rng(2).normal(size=(7, 3)) for n in ("q", "v")}
+    expected = to_llvm(program, cache=False).batch("f", **arrays)
+    ir = evaluate_ir(program, "f", DOUBLE, ALONE, 128)
+    assert ir.count("define internal void @piece") >= 8
+    np.testing.assert_allclose(evaluated(program, "f", arrays), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["double_pendulum", "spinning_top", "four_bar"])

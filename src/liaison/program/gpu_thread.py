@@ -2,7 +2,7 @@
 
 There is no libm on the device and no libdevice is asked for: what entries call is written here.
 
-Public names: DeviceModule, Body, Memory, body_of, STATES.
+Public names: DeviceModule, Body, Memory, body_of, written.
 """
 
 from __future__ import annotations
@@ -13,19 +13,21 @@ from functools import partial
 from typing import TypeAlias, final
 
 from liaison.errors import ProgramError
+from liaison.expr import Expr
 
 from .chained import chained
 from .compact import compact
 from .entry_ir import LIBM, Form, Module, Writer
 from .functions_gpu import FUNCTIONS
-from .plan import Item, Plan, plan
+from .plan import Item, Piece, Plan, plan
 from .program import ARRAYS, Entry, Program
 from .sincos_gpu import any_function, far_function, quick_sincos
 
 Given: TypeAlias = Mapping[str, Callable[[int], str]]
 """Array -> the operand of its value with an index."""
 
-GLOBAL = "ptr addrspace(1)"
+GLOBAL, LOCAL = "ptr addrspace(1)", "ptr addrspace(5)"
+WHOLE = 10**9  # operations: never cut
 ANGLES = 8  # sines and cosines with one branch for those that are far
 
 
@@ -72,16 +74,9 @@ class Body:
 
 
 def body_of(
-    module: DeviceModule,
-    program: Program,
-    entry: str,
-    given: Given,
-    prefix: str,
-    block: str,
-    *,
-    is_chained: bool = False,
+    module: DeviceModule, program: Program, entry: str, given: Given, prefix: str, block: str
 ) -> Body:
-    """An entry for one thread.
+    """An entry for one thread, its outputs in registers and its sums as chains.
 
     Args:
         module: collects what it calls.
@@ -90,13 +85,31 @@ def body_of(
         given: where the values of arrays come from.
         prefix: of every name made here, unique in the function.
         block: label of the block these lines are appended to.
-        is_chained: write sums as chains, for kernels that wait for arithmetic and not for memory.
     """
-    outputs = program.entry(entry).outputs
-    outputs = chained(outputs) if is_chained else outputs
+    outputs = chained(program.entry(entry).outputs)
     kept = Program(program.name, {entry: Entry(entry, outputs)}, program.inputs)
-    made = plan(kept, entry, lanes=ANGLES, size=10**9)
-    return _Thread(module, program, made, given, prefix, block).body()
+    made = plan(kept, entry, lanes=ANGLES, size=WHOLE)
+    return _Thread(module, program, made, made.pieces[0], given, prefix, block).body()
+
+
+def written(
+    module: DeviceModule, program: Program, made: Plan, piece: Piece, memory: Memory
+) -> str:
+    """A piece of an entry from memory to memory.
+
+    Of an entry in one piece all loads come first, so that a thread waits for them once. Of one that
+    is cut, values are read when they are needed and written when they are there.
+    """
+    thread = _Thread(module, program, made, piece, memory.given(), "n", "entry")
+    if len(made.pieces) > 1:
+        memory.lines = thread.lines
+        thread.memory = memory
+        return "\n".join(thread.body().lines)
+    body = thread.body()
+    loads = memory.taken()
+    for (index, _), value in zip(piece.outputs, body.outputs, strict=True):
+        memory.store("out", index, value)
+    return "\n".join([*loads, *body.lines, *memory.taken()])
 
 
 class _Thread(Writer):
@@ -107,21 +120,34 @@ class _Thread(Writer):
         module: DeviceModule,
         program: Program,
         made: Plan,
+        piece: Piece,
         given: Given,
         prefix: str,
         block: str,
     ) -> None:
-        piece = made.pieces[0]
         super().__init__(module, program, made, replace(piece, items=compact(piece)))
         self.device, self.form = module, module.form
         self.given, self.prefix, self.block = given, prefix, block
+        self.memory: Memory | None = None
 
     def body(self) -> Body:
-        """All instructions."""
+        """All instructions; with a memory, results are written as soon as they are there."""
+        wanted: dict[Expr, list[int]] = {}
+        for index, node in self.piece.outputs:
+            wanted.setdefault(node, []).append(index)
         for item in self.piece.items:
             self.item(item)
+            for node in item:
+                self.keep(node, wanted.pop(node, ()))
+        for node, places in wanted.items():
+            self.keep(node, places)
         outputs = tuple(self.operand(node) for _, node in self.piece.outputs)
         return Body(tuple(self.lines), outputs, self.block)
+
+    def store(self, array: str, index: int, value: str) -> None:
+        """Into memory, if there is one."""
+        if self.memory is not None:
+            self.memory.store(array, index, value)
 
     def put(self, text: str) -> str:
         """Appends an instruction and names its value."""
@@ -197,7 +223,7 @@ class Memory:
 
     def given(self) -> dict[str, Callable[[int], str]]:
         """Loads, for a writer; each place is read once."""
-        return {name: partial(self.load, name) for name in ARRAYS}
+        return {name: partial(self.load, name) for name in (*ARRAYS, "work")}
 
     def taken(self) -> list[str]:
         """The lines up to now, which are then no longer kept."""
@@ -207,17 +233,19 @@ class Memory:
     def load(self, array: str, index: int) -> str:
         """A value of this thread's state."""
         if (array, index) not in self._known:
-            place = self._place(array, index)
-            self._known[array, index] = self._put(f"load {self.form.kind}, {GLOBAL} {place}")
+            place, space = self._place(array, index), LOCAL if array == "work" else GLOBAL
+            self._known[array, index] = self._put(f"load {self.form.kind}, {space} {place}")
         return self._known[array, index]
 
     def store(self, array: str, index: int, value: str) -> None:
         """A result of this thread's state."""
-        place = self._place(array, index)
-        self.lines.append(f"  store {self.form.kind} {value}, {GLOBAL} {place}")
+        place, space = self._place(array, index), LOCAL if array == "work" else GLOBAL
+        self.lines.append(f"  store {self.form.kind} {value}, {space} {place}")
 
     def _place(self, array: str, index: int) -> str:
         where = str(index)
+        if array == "work":
+            return self._put(f"getelementptr inbounds {self.form.kind}, {LOCAL} %work, i64 {where}")
         if array not in self.shared:
             where = self._put(f"mul i64 %{array}.stride, {index}") if index else "0"
             where = self._put(f"add i64 {where}, %i")

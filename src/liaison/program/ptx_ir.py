@@ -1,6 +1,8 @@
 """Kernels for a GPU as LLVM IR: entries on many states, and fixed steps of many states.
 
-One state a thread. `evaluate_ir` reads a state, runs an entry and writes its outputs. `march_ir`
+One state a thread. `evaluate_ir` reads a state, runs an entry and writes its outputs; a long one is
+cut into functions, since registers are given out for each, and what passes between them lies in the
+thread's own memory. `march_ir`
 takes steps of the classical Runge–Kutta method in local coordinates without leaving the registers,
 the four stages as one loop, and brings closed loops back after each step by one correction of
 positions and one of velocities.
@@ -17,7 +19,8 @@ from dataclasses import dataclass, field
 from typing import final
 
 from .entry_ir import Form
-from .gpu_thread import GLOBAL, Body, DeviceModule, Given, Memory, body_of
+from .gpu_thread import ANGLES, GLOBAL, LOCAL, Body, DeviceModule, Given, Memory, body_of, written
+from .plan import plan
 from .program import ARRAYS, Program
 
 STRIDED = ("t", "q", "v", "u", "p", "x")
@@ -43,6 +46,9 @@ start:
   br i1 %mine, label %entry, label %done
 entry:"""
 
+PIECES = {"double": 1000, "float": 10_000}
+"""Operations in a function of an evaluating kernel; up to twice that it is not cut. Measured:
+floats take half the registers, and what does not fit is better left to the driver's compiler."""
 TAIL = ["  br label %done", "done:", "  ret void", "}"]
 
 
@@ -58,13 +64,27 @@ def evaluate_ir(
         shared: arrays that are the same for all states.
         block: threads in a block, at most.
     """
-    module, memory = DeviceModule(form), Memory(form, shared)
-    body = body_of(module, program, entry, memory.given(), "n", "entry")
-    loads = memory.taken()
-    for index, value in enumerate(body.outputs):
-        memory.store("out", index, value)
-    lines = [_head("evaluate", EVALUATE, form), *loads, *body.lines, *memory.taken(), *TAIL]
-    return _module(module, lines, block)
+    module = DeviceModule(form)
+    made = plan(program, entry, lanes=ANGLES, size=PIECES[form.real])
+    bodies = [written(module, program, made, piece, Memory(form, shared)) for piece in made.pieces]
+    head = _head("evaluate", EVALUATE, form)
+    if len(bodies) == 1:
+        return _module(module, [head, *bodies, *TAIL], block)
+    names = [f"@piece{k}" for k in range(len(bodies))]
+    given = _arguments(EVALUATE, form)
+    functions = [
+        f"define internal void {name}({given}, i64 %i, {LOCAL} %work) noinline nounwind {{\n"
+        f"entry:\n{body}\n  ret void\n}}"
+        for name, body in zip(names, bodies, strict=True)
+    ]
+    work = f"[{made.work_size} x {form.kind}]"
+    calls = [
+        f"  %work.here = alloca {work}, align 8",
+        f"  %work = addrspacecast ptr %work.here to {LOCAL}",
+        *(f"  call void {name}({given}, i64 %i, {LOCAL} %work)" for name in names),
+    ]
+    calls = [line.replace(" noalias", "") for line in calls]
+    return _module(module, [*functions, head, *calls, *TAIL], block)
 
 
 def march_ir(program: Program, form: Form, shared: frozenset[str], block: int) -> str:
@@ -238,9 +258,8 @@ class _March:
             **{name: listed.__getitem__ for name, listed in values.items()},
         }
         text = self.text
-        prefix = f"b{self.bodies}."
         made: Body = body_of(
-            self.module, self.program, entry, given, prefix, text.block, is_chained=True
+            self.module, self.program, entry, given, f"b{self.bodies}.", text.block
         )
         text.lines += made.lines
         text.block = made.block
@@ -268,13 +287,17 @@ class _March:
 
 def _head(name: str, arguments: Iterable[str], form: Form) -> str:
     """The first lines of a kernel."""
+    return HEAD.format(name=name, arguments=_arguments(arguments, form))
+
+
+def _arguments(arguments: Iterable[str], form: Form) -> str:
     texts = []
     for argument in arguments:
         kind = form.kind if argument == "step" else "i64"
         if argument in (*ARRAYS, "out", "residual"):
             kind = f"{GLOBAL} noalias"
         texts.append(f"{kind} %{'steps.count' if argument == 'steps' else argument}")
-    return HEAD.format(name=name, arguments=", ".join(texts))
+    return ", ".join(texts)
 
 
 def _module(module: DeviceModule, lines: Sequence[str], block: int) -> str:

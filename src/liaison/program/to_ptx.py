@@ -1,10 +1,12 @@
 """to_ptx: a program as PTX text for NVIDIA GPUs, through LLVM; neither GPU nor CUDA is needed.
 
-Public names: to_ptx, ptx_of, Precision.
+Public names: to_ptx, ptx_package, Precision.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from liaison.errors import ProgramError
@@ -58,6 +60,16 @@ def to_ptx(
     if entry == "march":
         return ptx(march_ir(program, form, shared, BLOCK), processor)
     return ptx(evaluate_ir(_chosen(program, entry, rows), entry, form, shared, BLOCK), processor)
+
+
+def ptx_package(program: Program, folder: Path, entries: Iterable[str]) -> dict[str, Path]:
+    """Writes one file of text for each entry into a folder, in double; entry -> file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {}
+    for entry in entries:
+        files[entry] = folder / f"{entry}.ptx"
+        files[entry].write_text(to_ptx(program, entry), encoding="utf-8")
+    return files
 
 
 def _chosen(program: Program, entry: str, rows: tuple[int, ...] | None) -> Program:
