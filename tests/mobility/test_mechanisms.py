@@ -5,7 +5,7 @@ from fractions import Fraction as F
 
 import pytest
 
-from liaison.expr import PI, sin, sqrt
+from liaison.expr import PI, atan2, cos, exp, sin, sqrt
 from liaison.mobility import mobility
 from liaison.model import (
     Composition,
@@ -159,8 +159,52 @@ def test_any_relation_counts_by_its_gradient_where_that_decides():
     sun, planet = coordinate("sun"), coordinate("planet")
     curved = mobility(two_wheels(holonomic("cam", sin(sun) - planet)))
     assert (curved.finite, curved.is_proved) == ((1, 1), True)
-    flat = mobility(two_wheels(holonomic("stuck", sin(sun) * planet)))
-    assert (flat.first_order, flat.finite, flat.status) == (2, (1, 2), "undecided")
+    odd = mobility(two_wheels(holonomic("odd", exp(sun * planet) - 1)))
+    assert (odd.first_order, odd.finite, odd.status) == (2, (1, 2), "undecided")
+
+
+def test_relations_of_sines_are_followed_to_all_orders():
+    """sin(a) b = 0 where both vanish: one wheel stands and the other turns, or the other way."""
+    sun, planet = coordinate("sun"), coordinate("planet")
+    found = mobility(two_wheels(holonomic("either", sin(sun) * planet)))
+    assert (found.first_order, found.finite, found.status) == (2, (1, 1), "bifurcation")
+    assert (len(found.branches), found.is_proved) == (2, True)
+
+
+def sliders(formula, x, y):
+    """Two carriages at x and y, with a relation between their ways."""
+    carts = [body(name, mass=1) for name in ("x", "y")]
+    pair = [join(ground, cart, Prismatic, name=cart.name) for cart in carts]
+    relation = holonomic("tied", formula(coordinate("x"), coordinate("y")))
+    return mobility(mechanism(*pair, relation, start({"x": x, "y": y})), primes=2)
+
+
+def test_polynomial_relations_of_sliders():
+    circle = sliders(lambda x, y: x * x + y * y - 25, 3, 4)
+    assert (circle.rank, circle.finite, circle.is_proved) == (1, (1, 1), True)
+    point = sliders(lambda x, y: x * x + y * y, 0, 0)
+    assert (point.first_order, point.finite) == (2, (1, 1))
+    assert "isolated over the real numbers" in point.real
+    cross = sliders(lambda x, y: x * x - y * y, 0, 0)
+    assert (cross.finite, cross.status, cross.real) == ((1, 1), "bifurcation", "")
+
+
+@pytest.mark.parametrize(("scale", "finite"), [(1, (1, 1)), (2, (0, 0))])
+def test_a_relation_that_the_closure_implies_changes_nothing(scale, finite):
+    """The height of the coupler's far end over the ground, told again in sines; and told wrongly.
+
+    Links 2, 6, 7 at angles A, A + B and D: 2 sin A + 6 sin(A + B) = 7 sin D.
+    """
+    A, B, D = (coordinate(x) for x in "ABD")
+    height = 2 * sin(A) + 6 * sin(A + B) - 7 * sin(D) + (scale - 1) * (cos(A) - cos(B + D))
+    given = four_bar(A=PI / 2, B=atan2(3, 4) - PI / 2, D=atan2(4, -3))
+    plain = mobility(given, primes=1)
+    found = mobility(replace(given, constraints=(holonomic("height", height),)), primes=1)
+    assert found.mode == "exact"
+    assert found.finite == finite
+    if scale == 1:
+        assert (found.rank, found.is_proved) == (plain.rank, False)
+        assert "not polynomials" in found.proof
 
 
 def test_linear_relations_that_repeat_each_other_are_one():

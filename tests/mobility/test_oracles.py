@@ -4,9 +4,11 @@ from fractions import Fraction as F
 
 import pytest
 
+from liaison.expr import evaluate, residues, sqrt, symbol
 from liaison.mobility import mobility_of_systems
-from liaison.mobility.formulas import taylor
+from liaison.mobility.formulas import FormulaSystem, taylor
 from liaison.mobility.real import is_isolated_over_reals
+from liaison.mobility.rings import Field, primes_from
 from liaison.mobility.translations import translating_dimension
 
 from .antenna import patch
@@ -165,3 +167,15 @@ def test_a_ladder_of_two_hundred_hinges_and_forty_loops_is_decided_by_its_plane(
     found = mobility_of_systems("ladder", loop_systems(case), primes=1)
     assert (found.unknowns, found.rank, found.finite) == (201, 120, (81, 81))
     assert found.is_proved
+
+
+def test_formulas_on_residues_keep_each_power_and_each_root():
+    """Operations that differ from node to node: x², x³, √2 and √3 in one system."""
+    x, y = symbol("x"), symbol("y")
+    p = next(primes_from(0))
+    formulas = [x**2 + y**3, sqrt(2) * x + sqrt(3) * y]
+    system = FormulaSystem(p, formulas, {x: 0, y: 0})
+    square, mixed = (int(value) % p for value in system.values(Field(p), [5, 7]))
+    assert square == 5**2 + 7**3
+    two, three = (int(evaluate(sqrt(n), domain=residues(p))) for n in (2, 3))
+    assert mixed == (5 * two + 7 * three) % p

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from liaison.expr import as_expr, evaluate
 
+from .curved import tau
+from .formulas import taylor
 from .home import Home
 
 Floats = NDArray[np.float64]
@@ -72,7 +74,16 @@ def second_derivatives(home: Home, twists: list[list[Floats]]) -> list[Floats]:
                 rows[:, i, j] += product
                 rows[:, j, i] += product
         found += list(rows)
-    return found + [np.zeros((n, n)) for _ in home.relations.rows]
+    linear = len(home.relations.rows) - len(home.relations.curved)
+    return found + [np.zeros((n, n)) for _ in range(linear)] + _bent(home, n)
+
+
+def _bent(home: Home, n: int) -> list[Floats]:
+    """Second derivatives of relations that are formulas of τ, by the factor of their gradients."""
+    if not home.relations.curved:
+        return []
+    _, second = taylor(home.relations.curved, {tau(k): 0 for k in range(n)})
+    return [x / 2 for x in second]
 
 
 def _vector_part(s: Floats, t: Floats) -> Floats:

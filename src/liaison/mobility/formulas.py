@@ -2,7 +2,7 @@
 
 Sines and cosines are unknowns of their own, with s² + c² = 1 among the equations.
 
-Public names: FormulaSystem, taylor, degree.
+Public names: FormulaSystem, RingDomain, taylor, degree.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
-from liaison.expr import Expr, as_expr, evaluate, jacobian, residues, topological
+from liaison.expr import OPS, Expr, as_expr, evaluate, jacobian, residues, topological
 from liaison.expr.evaluate import Domain
 
 from .rings import Ring
@@ -41,12 +41,12 @@ class FormulaSystem(System):
 
     def values(self, ring: Ring, x: Sequence[Any]) -> list[Any]:
         """The formulas at point + x."""
-        return list(evaluate(self.formulas, self._shifted(x), _Domain(ring)))
+        return list(evaluate(self.formulas, self._shifted(x), RingDomain(ring)))
 
     def jacobian(self, ring: Ring, x: Sequence[Any]) -> list[list[Any]]:
         """Their derivatives there."""
         rows = [[ring.zero] * self.n for _ in range(self.size)]
-        values = evaluate(list(self._entries.values()), self._shifted(x), _Domain(ring))
+        values = evaluate(list(self._entries.values()), self._shifted(x), RingDomain(ring))
         for (i, j), value in zip(self._entries, values, strict=True):
             rows[i][j] = value
         return rows
@@ -107,9 +107,10 @@ def _degree(node: Expr, parts: list[int]) -> int:
     )
 
 
-@final
-class _Domain(Domain):
+class RingDomain(Domain):
     """Formulas on the elements of a ring."""
+
+    individual = frozenset(OPS) - {"add", "sub", "neg", "mul", "div"}
 
     def __init__(self, ring: Ring) -> None:
         self.ring, self._exact = ring, residues(ring.p)

@@ -23,6 +23,7 @@ from liaison.spatial import (
     zeros,
 )
 
+from .curved import Curved
 from .cycles import Step, loops_of
 from .motions import Motion, Transform, motions_of
 from .placing import Placing, markers_of, valued
@@ -81,7 +82,10 @@ class Home:
         ratios = iter(numbers[7 * first :])
         rows = [[(column, next(ratios), angle) for column, _, angle in row]
                 for row in self.relations.rows]  # fmt: skip
-        return LoopSystem(p, first, loops, rows, is_first_order=bool(self.relations.tangent))
+        if not self.relations.curved:
+            return LoopSystem(p, first, loops, rows, is_first_order=bool(self.relations.tangent))
+        linear = rows[: len(self.relations.linear)]
+        return LoopSystem(p, first, loops, linear, Curved(self.relations.curved, first))
 
 
 def _screws(motion: Motion, numbers: Sequence[int], p: int) -> list[tuple[Any, int | None]]:

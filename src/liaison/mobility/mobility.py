@@ -169,7 +169,10 @@ def _psi(home: Home, found: Mobility) -> Parametrization | None:
 
 def _real(home: Home, found: Mobility) -> str:
     """What differs over the real numbers, as far as second-order forms tell."""
+    told = home.relations
     if found.finite[1] == 0 or found.status in ("regular", "non-reduced"):
+        return ""
+    if told.uncounted or len(told.tangent) > len(told.curved):
         return ""
     twists = twists_of(home)
     J, second = loop_matrix(home, twists), second_derivatives(home, twists)

@@ -55,7 +55,10 @@ def definite_combination(forms: Sequence[Floats], steps: int = 300) -> Floats | 
                 return np.asarray(weights, dtype=float)
             slope = np.einsum("kij,i,j->k", stack, vectors[:, 0], vectors[:, 0])
             weights = weights + slope / (k + 1)
-            weights /= np.linalg.norm(weights)
+            size = float(np.linalg.norm(weights))
+            if size < MARGIN:
+                break  # the opposite of where it began: nothing to climb
+            weights /= size
     return None
 
 

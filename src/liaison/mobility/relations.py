@@ -1,8 +1,9 @@
 """Relations between coordinates as rows beside the loops: gears, imposed motions, any Φ(q, t) = 0.
 
 A relation that is linear in the coordinates is a row to all orders: Σ c g(τ) = 0, g = atan for
-angles. Another one is known to first order only, by its gradient at home; that decides the mobility
-where all rows are independent, and only there.
+angles. Another one is a formula of τ, to all orders too, where it is made of coordinates and of
+sines and cosines of their whole sums. Else it is known to first order only, by its gradient at
+home; that decides the mobility where all rows are independent, and only there.
 
 Public names: Relations, relations_of, Terms.
 """
@@ -23,6 +24,7 @@ from liaison.model import (
     PrescribedMotion,
 )
 
+from .curved import in_tau
 from .motions import Motion
 
 Terms: TypeAlias = tuple[tuple[int, Expr, bool], ...]
@@ -36,6 +38,7 @@ class Relations:
 
     linear: tuple[Terms, ...] = ()  # to all orders
     tangent: tuple[Terms, ...] = ()  # to first order
+    curved: tuple[Expr, ...] = ()  # the tangent ones as formulas of τ; empty if one of them is none
     uncounted: tuple[str, ...] = ()  # names of relations of positions that are left out
     notes: tuple[str, ...] = ()
 
@@ -59,6 +62,7 @@ def relations_of(
     values = {symbol(x.name): as_expr(x.value) for x in mechanism.parameters if x.value is not None}
     rows: dict[bool, list[Terms]] = {True: [], False: []}
     uncounted, notes = [], []
+    curved: list[Expr | None] = []
     for relation in mechanism.constraints:
         if isinstance(relation, Nonholonomic):
             notes.append(f"the relation '{relation.name}' holds speeds and is not counted")
@@ -72,7 +76,18 @@ def relations_of(
             notes.append(f"the relation '{relation.name}' is not counted: the mobility may be less")
         else:
             rows[is_linear].append(terms)
-    return Relations(tuple(rows[True]), tuple(rows[False]), tuple(uncounted), tuple(notes))
+            if not is_linear and formula is not None:
+                curved.append(_in_tau(substitute([formula], values)[0], place, columns, at))
+    told = tuple(f for f in curved if f is not None)
+    kept = told if len(told) == len(curved) else ()
+    return Relations(tuple(rows[True]), tuple(rows[False]), kept, tuple(uncounted), tuple(notes))
+
+
+def _in_tau(
+    formula: Expr, place: Mapping[str, int], columns: Sequence[Motion], at: Mapping[str, Any]
+) -> Expr | None:
+    """The relation of an instant as a formula of τ."""
+    return in_tau(substitute([formula], {symbol("t"): ZERO})[0], place, columns, at)
 
 
 def _formula(relation: Constraint) -> Expr | None:

@@ -7,7 +7,7 @@ six equations, each of degree at most one in every τ, and τ = 0 is a solution.
 
     Π (1 + τ_j s_j)^±1  =  real                                              (mobility-1)
 
-Public names: System, Factor, LoopSystem, screw_of_hinge, screw_of_slider, bracket,
+Public names: System, Rows, Factor, LoopSystem, screw_of_hinge, screw_of_slider, bracket,
 group_dimension.
 
 Source: SEL05 ch. 9 (dual quaternions), ch. 4 (Lie algebra of rigid motions).
@@ -19,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import factorial
-from typing import Any, TypeAlias, final
+from typing import Any, Protocol, TypeAlias, final
 
 from .linear import rank
 from .rings import Field, Ring
@@ -62,6 +62,18 @@ class System(ABC):
         return [[x % self.p for x in row] for row in self.jacobian(Field(self.p), [0] * self.n)]
 
 
+class Rows(Protocol):
+    """Further equations of the τ."""
+
+    def __len__(self) -> int: ...
+
+    def values(self, ring: Ring, x: Sequence[Any]) -> list[Any]:
+        """What vanishes."""
+
+    def rows(self, ring: Ring, x: Sequence[Any]) -> list[list[Any]]:
+        """Its derivatives."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Factor:
@@ -80,6 +92,7 @@ class LoopSystem(System):
     Attributes:
         loops: the factors of each, in order around it.
         relations: Σ c g(τ) = 0 for each, as (column, c, is_angle); g is atan for angles.
+        curved: other relations, to all orders.
     """
 
     def __init__(
@@ -88,14 +101,16 @@ class LoopSystem(System):
         n: int,
         loops: Sequence[Sequence[Factor]],
         relations: Sequence[Sequence[tuple[int, int, bool]]] = (),
+        curved: Rows | None = None,
         *,
         is_first_order: bool = False,
     ) -> None:
         self.is_first_order = is_first_order
+        self.curved = curved
         self.p, self.n = p, n
         self.loops = [list(loop) for loop in loops]
         self.relations = [list(relation) for relation in relations]
-        self.size = 6 * len(self.loops) + len(self.relations)
+        self.size = 6 * len(self.loops) + len(self.relations) + len(curved or ())
         self._tables = [[_right_table(f.screw, p) for f in loop] for loop in self.loops]
 
     def values(self, ring: Ring, x: Sequence[Any]) -> list[Any]:
@@ -106,14 +121,16 @@ class LoopSystem(System):
             for factor, table in zip(loop, tables, strict=True):
                 product = _displaced(ring, product, table, _amount(ring, factor, x))
             found += product[1:4] + product[5:8]
-        return found + [self._relation(ring, relation, x) for relation in self.relations]
+        found += [self._relation(ring, relation, x) for relation in self.relations]
+        return found + (self.curved.values(ring, x) if self.curved else [])
 
     def jacobian(self, ring: Ring, x: Sequence[Any]) -> list[list[Any]]:
         """Before · s · after, for each displacement of each loop."""
         rows: list[list[Any]] = []
         for loop, tables in zip(self.loops, self._tables, strict=True):
             rows += self._loop_jacobian(ring, list(zip(loop, tables, strict=True)), x)
-        return rows + [self._relation_row(ring, relation, x) for relation in self.relations]
+        rows += [self._relation_row(ring, relation, x) for relation in self.relations]
+        return rows + (self.curved.rows(ring, x) if self.curved else [])
 
     def _loop_jacobian(
         self, ring: Ring, factors: list[tuple[Factor, Any]], x: Sequence[Any]
@@ -152,7 +169,7 @@ class LoopSystem(System):
         """n!: the intersection number of n hypersurfaces of degree one in each unknown."""
         turns = any(angle for relation in self.relations for _, _, angle in relation)
         advances = any(f.pitch is not None for loop in self.loops for f in loop)
-        return None if turns or advances else factorial(self.n)
+        return None if turns or advances or self.curved else factorial(self.n)
 
     def least_dimension(self) -> int:
         """A loop within a group of rigid motions is as many equations as the group has freedoms."""
@@ -161,7 +178,7 @@ class LoopSystem(System):
             for column, c, _ in relation:
                 row[column] += c
         count = len(rows) if self.is_first_order else rank(rows, self.p)
-        return self.n - sum(self.group_dimensions()) - count
+        return self.n - sum(self.group_dimensions()) - count - len(self.curved or ())
 
     def group_dimensions(self) -> list[int]:
         """For each loop, the dimension of the group of motions that its joints generate."""

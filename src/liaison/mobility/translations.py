@@ -26,7 +26,7 @@ Side: TypeAlias = tuple[tuple[int, int], ...]
 
 def translating_dimension(system: LoopSystem) -> int:
     """The variety through the known point has at least this dimension; 0 if this shows nothing."""
-    if system.relations:
+    if system.relations or system.curved:
         return 0
     # a screw joint's advance goes with its turn
     pitches = {f.column: f.pitch for loop in system.loops for f in loop if f.pitch is not None}

@@ -26,7 +26,7 @@ ORDER = 800
 SIDES = "at least {} by counting equations for sides that fold without turning (Krull)"
 
 TRANSCENDENTAL = (
-    "no bound can prove it: screw joints and gears between angles are power series, not polynomials"
+    "no bound can prove it: screw joints and relations of angles are power series, not polynomials"
 )
 
 SCREEN = 10
