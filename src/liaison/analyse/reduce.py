@@ -2,8 +2,8 @@
 
 Mobility says how many velocities are independent and which can be, exactly; the closures are then
 solved for the others. On non-reduced components, where the rank of the closures is too low at
-every position, this is the only right way: multipliers with the plain closures let the mechanism
-accelerate in directions that lead nowhere.
+every position, only this gives the right acceleration: multipliers with the plain closures let the
+mechanism accelerate in directions that lead nowhere, until rounding has carried it off the variety.
 
 Public names: Reduction, reduce.
 
@@ -25,10 +25,16 @@ from liaison.expr import Expr
 from liaison.mobility import Mobility, mobility
 from liaison.model import Coupling, Holonomic, Mechanism, PrescribedMotion
 from liaison.numeric import State
-from liaison.program import Entry, Kernel, Program, to_llvm
+from liaison.program import Entry, Kernel, Program, lower, to_llvm
+from liaison.simulate import Settings, Trajectory
+from liaison.simulate.plan import plan_of
+from liaison.simulate.report import meta_of, series_of
 from liaison.tree import Tree, as_float, assemble, span
 
 Floats = NDArray[np.float64]
+
+SERIES = ("energy", "outputs", "poses", "closure")
+"""What is evaluated along a run unless told otherwise."""
 
 
 @final
@@ -40,6 +46,7 @@ class Reduction:
     mobility: Mobility
     state: State  # where the mechanism starts
     kernel: Kernel  # machine code of u̇, q̇ and v
+    whole: Equations  # with multipliers, as they were before
 
     @property
     def independent(self) -> tuple[str, ...]:
@@ -99,6 +106,38 @@ class Reduction:
         v = [self.velocity(y[:nq], y[nq:], t) for t, y in zip(instants, states, strict=True)]
         return states[:, :nq], np.array(v)
 
+    def simulate(
+        self,
+        until: float,
+        *,
+        every: float = 0.01,
+        rtol: float = 1e-10,
+        series: Sequence[str] = SERIES,
+    ) -> Trajectory:
+        """The motion as a run, with energy, outputs, poses and what closures leave.
+
+        Nothing is projected: what the closures are left with shows how good it is.
+
+        Args:
+            until: the last instant [s].
+            every: between records [s].
+            rtol: the error allowed a step.
+            series: what to evaluate.
+        """
+        begin = self.state.t
+        steps = max(1, round((until - begin) / every))
+        times = np.linspace(begin, until, steps + 1)
+        q, v = self.follow(times, rtol=rtol)
+        kernel = to_llvm(lower(self.whole))
+        plan = plan_of(kernel, self.state, begin, Settings())
+        inputs = np.tile(np.array(self.whole.defaults["u"], float), (len(times), 1))
+        table = np.hstack([times[:, None], q, v, inputs])
+        return Trajectory(
+            name=kernel.program.name, t=times, q=q, v=v, labels=kernel.program.labels,
+            series=series_of(plan, table, series), message=f"reached t = {until:g} s.",
+            meta=meta_of(plan) | {"method": "reduced, DOP853", "rtol": rtol, "until": until},
+        )  # fmt: skip
+
 
 def reduce(
     given: Mechanism | Tree,
@@ -129,7 +168,7 @@ def reduce(
     wanted = _wanted(equations, found, independent)
     told = reduced(equations, _values(equations, state), wanted, _freedom(mechanism, found))
     _check_kept(told, independent)
-    return Reduction(told, found, state, to_llvm(_program(equations, told)))
+    return Reduction(told, found, state, to_llvm(_program(equations, told)), equations)
 
 
 def _freedom(mechanism: Mechanism, found: Mobility) -> int | None:
