@@ -32,8 +32,17 @@ def _head_and_rest(name: str) -> tuple[str, str]:
 
 
 def _pretty_rest(rest: str) -> str:
-    words = re.split(r"([A-Za-z]+)", rest.replace("_", ""))
-    return "".join(_GREEK.get(word, word).translate(_LOW) for word in words)
+    """What stands behind the head: an index, and in parentheses names of their own."""
+    index, opening, inner = rest.partition("(")
+    if opening:
+        inner = ",".join(map(_inner, inner.removesuffix(")").split(","))) + ")"
+    words = re.split(r"([A-Za-z]+)", index.lstrip("_"))
+    return "".join(_GREEK.get(word, word).translate(_LOW) for word in words) + opening + inner
+
+
+def _inner(part: str) -> str:
+    """A point like G1 with its index; any other name as it is."""
+    return pretty_name(part) if re.fullmatch(r"[A-Za-z]\d+", part) else part
 
 
 def pretty_name(name: str, *, order: int = 0, tilde: bool = False) -> str:
@@ -41,7 +50,8 @@ def pretty_name(name: str, *, order: int = 0, tilde: bool = False) -> str:
     head, rest = _head_and_rest(name)
     head = _GREEK.get(head, head)
     tail = _pretty_rest(rest)
-    if len(head) == 1 and order <= 2:
+    is_plain = rest.startswith("_") or not re.search("[A-Za-z]", rest.partition("(")[0])
+    if len(head) == 1 and order <= 2 and is_plain:
         marked = head + _MARKS.get(order, "") + (_MARKS["tilde"] if tilde else "")
         return normalize("NFC", marked) + tail
     text = head + tail + "'" * order

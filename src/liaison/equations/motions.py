@@ -1,6 +1,6 @@
 """How bodies move and where joints are, as formulas: velocities, accelerations, marker poses.
 
-Public names: body_motions, joint_markers.
+Public names: body_motions, node_accelerations, joint_markers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def body_motions(setting: Setting) -> dict[str, tuple[Expr, ...]]:
         node, (_, p_NB) = setting.tree.frames[body.name]
         frame = setting.kinematics.motion(GROUND, node)
         r = product(frame.R, p_NB)
-        alpha, a = _accelerations(setting, node, frame)
+        alpha, a = node_accelerations(setting, node, frame)
         velocity = frame.velocity + cross(frame.omega, r)
         rate = a + cross(alpha, r) + cross(frame.omega, cross(frame.omega, r))
         entries = [*frame.omega, *velocity, *alpha, *rate]
@@ -35,7 +35,7 @@ def body_motions(setting: Setting) -> dict[str, tuple[Expr, ...]]:
     return found
 
 
-def _accelerations(setting: Setting, node: int, frame: Motion) -> tuple[Array, Array]:
+def node_accelerations(setting: Setting, node: int, frame: Motion) -> tuple[Array, Array]:
     """ω̇ of a node and the acceleration of its origin: J v̇ and what v alone causes."""
     alpha, a = frame.alpha, frame.acceleration
     for j, (turn, slide) in setting.kinematics.jacobian(GROUND, node, frame.p).items():
