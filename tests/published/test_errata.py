@@ -88,3 +88,25 @@ def test_ll_4_5_1_the_acceleration_row_of_perpendicular_directions(random):
     gamma = kernel.call("terms", q=q, v=v)["gamma"][0]
     assert_allclose(gamma, corrected, atol=ROUNDING)
     assert not np.isclose(gamma, printed)
+
+
+SLOPE, GRIP, FALL = np.deg2rad(20), 0.1, 9.81
+
+
+@pytest.mark.parametrize("way", [1, -1])
+def test_ll_2_2_10_the_cylinder_that_slides(examples, way):
+    kernel = liaison.compile(examples / "cases" / "cylinder_sliding.lsd")
+    x, theta = kernel.call("forward", q=[0, 0], v=[2.0 * way, 0])["vdot"]
+    ratio, r, pull = GRIP / np.tan(SLOPE), 0.2, FALL * np.sin(SLOPE)
+    assert_allclose(x / pull, -1 - ratio * way, atol=ROUNDING)
+    assert_allclose(r * theta / pull, -2 * ratio * way, atol=ROUNDING)
+    assert not np.isclose(r * theta / np.sin(SLOPE), 2 * ratio * FALL * way)
+    assert_allclose((x + r * theta) / pull, -1 - 3 * ratio * way, atol=ROUNDING)
+    assert not np.isclose((x + r * theta) / pull, -1 - 3 * way)
+
+
+def test_ll_2_2_10_where_the_point_of_contact_goes(examples):
+    """A force along x at the contact does the work of Rx (δx + r δθ): nothing is along y."""
+    kernel = liaison.compile(examples / "cases" / "cylinder_reaction.lsd")
+    still, pushed = (kernel.call("applied", q=[0, 0], v=[0, 0], u=[u])["tau"] for u in (0.0, 1.0))
+    assert_allclose(pushed - still, [1.0, 0.2], atol=ROUNDING)

@@ -30,6 +30,20 @@ def test_python_of_the_page_on_analyses_runs(desk):
     assert done.returncode == 0, done.stderr
 
 
+CASES = sorted(path.name for path in (REPOSITORY / "docs" / "cases").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", CASES)
+def test_python_of_a_case_runs(page, desk):
+    (desk / "page.py").write_text("\n".join(blocks(f"cases/{page}", "python")), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "page.py"], cwd=desk, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert (desk / page.replace(".md", ".png")).exists()
+    assert (REPOSITORY / "docs" / "cases" / page.replace(".md", ".png")).exists()
+
+
 @pytest.mark.parametrize("line", "".join(blocks("theory/analysis.md", "console")).splitlines())
 def test_commands_of_the_page_run(line, desk):
     import shlex

@@ -142,7 +142,9 @@ def _at_instants(
 ) -> list[Theorem]:
     """Every theorem of (analysis-5), instant by instant; forces and moments of joints for size."""
     place, speed = point
+    span = float(t[-1] - t[0]) or 1.0
     forces, moments = sizes
+    slow = sides["kinetic"] / span  # what is steady changes by nothing: of the whole, then
     L, P = np.split(sides["momentum"], 2, axis=1)
     dL, dP = np.split(sides["momentum_rate"], 2, axis=1)
     M, R = np.split(sides["outside"], 2, axis=1)
@@ -155,16 +157,16 @@ def _at_instants(
     own = dL - np.cross(G, dP), M - np.cross(G, R)
     rate = dL - np.cross(speed, P) - np.cross(place, dP)  # of the moment about A
     moved = rate + np.cross(speed, P)
+    turning, energies = [M, moments, L / span], [dT, power, slow]
+    at_point = M - np.cross(place, R)
     return [
-        _theorem("resultant", t, dP, R, [forces]),
-        _theorem("moment about the ground's origin", t, dL, M, [L, moments]),
-        _theorem("moment about the mass center", t, *own, [M, moments]),
-        _theorem(
-            "moment about the moving point", t, moved, M - np.cross(place, R), [M, dL, moments]
-        ),
-        _theorem("kinetic energy", t, dT, power, parts),
-        _theorem("kinetic energy of the mass center", t, mean, drive, [dT, power]),
-        _theorem("kinetic energy about the mass center", t, dT - mean, power - drive, [dT, power]),
+        _theorem("resultant", t, dP, R, [forces, P / span]),
+        _theorem("moment about the ground's origin", t, dL, M, [L / span, moments]),
+        _theorem("moment about the mass center", t, *own, turning),
+        _theorem("moment about the moving point", t, moved, at_point, turning),
+        _theorem("kinetic energy", t, dT, power, [*parts, slow]),
+        _theorem("kinetic energy of the mass center", t, mean, drive, energies),
+        _theorem("kinetic energy about the mass center", t, dT - mean, power - drive, energies),
     ]
 
 

@@ -1,0 +1,31 @@
+"""Runs the Python of the pages beside this file, and keeps the figures they draw.
+
+python docs/cases/make_figures.py
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def main() -> None:
+    """Every page in an empty folder that holds the examples; its pictures come back here."""
+    for page in sorted(HERE.glob("*.md")):
+        blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
+        with tempfile.TemporaryDirectory() as desk:
+            shutil.copytree(HERE.parents[1] / "examples", Path(desk) / "examples")
+            os.chdir(desk)
+            exec("\n".join(blocks), {})
+            for picture in Path(desk).glob("*.png"):
+                shutil.copy(picture, HERE / picture.name)
+        print(page.name)
+
+
+if __name__ == "__main__":
+    main()
