@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from program_samples import program_of, synthetic
 
 from liaison.expr import symbol
 from liaison.program import cache, machine, to_llvm
-from liaison.program.cache import cache_folder, fetch, key_of, store
+from liaison.program.cache import cache_folder, fetch, key_of, prune, store
 
 X = symbol("q[0]")
 
@@ -86,6 +87,75 @@ def test_the_folder_follows_the_environment(monkeypatch, tmp_path):
     assert cache_folder() == tmp_path / "liaison"
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert cache_folder() == Path.home() / ".cache" / "liaison"
+
+
+def fill(folder, ages, size=100_000):
+    """Files of some ages [s], and what each is called."""
+    now = time.time()
+    for k, age in enumerate(ages):
+        store(f"{k + 1:064x}", bytes(size))
+        os.utime(folder / f"{k + 1:064x}.o", (now - age, now - age))
+    return [f"{k + 1:064x}.o" for k in range(len(ages))]
+
+
+def test_what_was_used_longest_ago_goes_first(folder):
+    names = fill(folder, [500, 100, 400, 300, 200])
+    prune(0.6)
+    assert {file.name for file in folder.iterdir()} == set(names)
+    prune(0.4)  # down to four fifths: three files of a tenth of a megabyte
+    assert {file.name for file in folder.iterdir()} == {names[1], names[3], names[4]}
+
+
+def test_a_file_that_is_used_is_kept(folder):
+    names = fill(folder, [500, 100, 400, 300, 200])
+    assert fetch(names[0].removesuffix(".o")) == bytes(100_000)
+    prune(0.4)
+    assert names[0] in {file.name for file in folder.iterdir()}
+
+
+def test_storing_keeps_the_folder_within_its_size(folder, monkeypatch):
+    monkeypatch.setenv("LIAISON_CACHE_MB", "1")
+    for k in range(60):
+        store(key_of(str(k)), bytes(100_000))
+    total = sum(file.stat().st_size for file in folder.iterdir())
+    # one store in sixteen looks, and four hundred thousand bytes may come in between
+    assert total <= 3e6
+    prune()
+    assert sum(file.stat().st_size for file in folder.iterdir()) <= 1e6
+
+
+@pytest.mark.parametrize("said", ["", "many", "500"])
+def test_a_limit_that_is_no_number_is_the_usual_one(folder, monkeypatch, said):
+    monkeypatch.setenv("LIAISON_CACHE_MB", said)
+    fill(folder, [10, 20])
+    prune()
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_leftovers_of_dead_processes_go_and_fresh_ones_stay(folder):
+    fill(folder, [10])
+    for name, age in (("old.part", 2e5), ("new.part", 5.0)):
+        (folder / name).write_bytes(b"half")
+        os.utime(folder / name, (time.time() - age,) * 2)
+    prune()
+    assert not (folder / "old.part").exists()
+    assert (folder / "new.part").exists()
+
+
+def test_pruning_beside_other_processes(folder):
+    """Several prune and store at once: nothing is raised, and what is read is whole."""
+    script = (
+        "import sys\n"
+        "from liaison.program.cache import fetch, key_of, prune, store\n"
+        "for k in range(120):\n"
+        "    key = key_of(str(k % 40))\n"
+        "    store(key, bytes([k % 40]) * 20_000)\n"
+        "    prune(0.3)\n"
+        "    found = fetch(key_of(str((k * 7) % 40)))\n"
+        "    assert found is None or found == bytes([(k * 7) % 40]) * 20_000\n"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", script]) for _ in range(3)]
+    assert [process.wait() for process in running] == [0, 0, 0]
 
 
 def test_keys_tell_parts_apart():

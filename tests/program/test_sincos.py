@@ -30,6 +30,7 @@ RANGES = {
     "edges of the octant": (RANDOM.integers(-1000, 1000, COUNT) + 0.5) * (math.pi / 2),
     "tiny": 10.0 ** RANDOM.uniform(-300, -2, COUNT),
     "beyond the reach": 10.0 ** RANDOM.uniform(5, 300, COUNT),
+    "just beyond the reach": RANDOM.uniform(1e5, 1e7, COUNT),
 }
 
 
@@ -55,6 +56,16 @@ def test_within_one_unit_in_the_last_place(angles, name):
         for a, (s, c) in zip(x.ravel().tolist(), y.reshape(-1, 2).tolist(), strict=True)
     )
     assert worst <= 1.0
+
+
+@pytest.mark.parametrize("angles", [1, 8])
+def test_the_double_nearest_to_a_quarter_turn(angles):
+    """5e-19 from a multiple of π/2, 1e256 turns away: what is left has nearly all its digits."""
+    x = 6381956970095103.0 * 2.0**797
+    y = kernel_of(angles)("f", q=np.full(angles, x)).reshape(-1, 2)
+    ctx.prec = 1200
+    for got, exact in zip(y.T, (arb.sin, arb.cos), strict=True):
+        np.testing.assert_allclose(got, float(exact(arb(x))), rtol=2e-15)
 
 
 @pytest.mark.parametrize("angles", [1, 3, 8])

@@ -2,9 +2,11 @@
 
 A file holds the SHA-256 of its content and the content. It is written under a temporary name
 and renamed, so a reader sees all of it or nothing. Whatever goes wrong (no folder, no
-permission, a damaged file) means only that the code is compiled again.
+permission, a damaged file) means only that the code is compiled again. Beyond 500 MB, or what
+LIAISON_CACHE_MB says, files that were not used for longest are removed; whoever reads one
+meanwhile reads on, or compiles again.
 
-Public names: cache_folder, key_of, fetch, store.
+Public names: cache_folder, key_of, fetch, store, prune.
 """
 
 from __future__ import annotations
@@ -13,9 +15,14 @@ import contextlib
 import hashlib
 import os
 import tempfile
+import time
 from pathlib import Path
 
 DIGEST = hashlib.sha256().digest_size
+LIMIT = 500.0  # [MB]
+KEPT = 0.8  # what is left of the limit after files were removed
+STALE = 86400.0  # [s] after which a file half written is left over from a process that died
+LOOKS = 16  # one store in so many looks at the size of the folder
 
 
 def cache_folder() -> Path:
@@ -34,11 +41,16 @@ def key_of(*parts: str) -> str:
 def fetch(key: str) -> bytes | None:
     """The content stored under the key; None where there is none that is whole."""
     try:
-        data = (cache_folder() / f"{key}.o").read_bytes()
+        file = cache_folder() / f"{key}.o"
+        data = file.read_bytes()
     except (OSError, RuntimeError):
         return None
     content = data[DIGEST:]
-    return content if hashlib.sha256(content).digest() == data[:DIGEST] else None
+    if hashlib.sha256(content).digest() != data[:DIGEST]:
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(file)  # used now
+    return content
 
 
 def store(key: str, content: bytes) -> None:
@@ -54,3 +66,40 @@ def store(key: str, content: bytes) -> None:
         except OSError:
             os.unlink(name)
             raise
+        if int(key[:8], 16) % LOOKS == 0:
+            prune()
+
+
+def prune(limit: float | None = None) -> None:
+    """Removes the files used longest ago until the folder is well under a size.
+
+    Args:
+        limit: size [MB]; LIAISON_CACHE_MB, or 500, if None.
+    """
+    files, total = [], 0
+    with contextlib.suppress(OSError, RuntimeError), os.scandir(cache_folder()) as found:
+        for file in found:
+            with contextlib.suppress(OSError):
+                about = file.stat()
+                if file.name.endswith(".o"):
+                    files.append((about.st_mtime, about.st_size, file.path))
+                    total += about.st_size
+                elif file.name.endswith(".part") and time.time() - about.st_mtime > STALE:
+                    os.unlink(file.path)
+    allowed = (_limit() if limit is None else limit) * 1e6
+    if total <= allowed:
+        return
+    for _, size, path in sorted(files):
+        if total <= KEPT * allowed:
+            break
+        total -= size
+        with contextlib.suppress(OSError):  # another process was quicker
+            os.unlink(path)
+
+
+def _limit() -> float:
+    """The size said in the environment [MB], if that is a number."""
+    try:
+        return float(os.environ.get("LIAISON_CACHE_MB", LIMIT))
+    except ValueError:
+        return LIMIT
