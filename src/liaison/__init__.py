@@ -26,7 +26,8 @@ __all__ = offer(
         "absolute sign minimum maximum select piecewise to_text to_latex to_sympy",
         # derive, compile, simulate, show
         "tree": "Tree span assemble",
-        "equations": "Equations newton_euler lagrange maximal FORMALISMS",
+        "equations": "Equations FORMALISMS newton_euler dalembert balance lagrange "
+        "lagrange_reduced hamilton kane boltzmann_hamel gibbs_appell lie_group maximal",
         "program": "Program Kernel to_numpy to_llvm to_c to_ptx to_gpu to_jax DeviceArray",
         "program.lower": "lower",
         "numeric": "State",
@@ -36,9 +37,13 @@ __all__ = offer(
         "corridor": "simulate stepper check derive reduce compile mobility with_values with_starts "
         "assembly_modes inverse_kinematics singularities",
         "corridor_batch": "simulate_batch",
+        "corridor_compare": "compare",
+        "corridor_levels": "vector_equations",
         "corridor_reading": "readable",
+        "corridor_integrals": "first_integrals",
         "mobility": "Singularities AssemblyModes Mobility",
         "analyse": "Reduction",
+        "analyse.compare": "Comparison",
         "corridor_analyse": "equilibrium linearize verify sensitivities kinematic_run "
         "inverse_dynamics",
         "summary": "Summary",

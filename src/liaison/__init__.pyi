@@ -1,6 +1,7 @@
 """The public names, for type checkers and editors; `__init__.py` loads them lazily."""
 
 from liaison.analyse import Reduction as Reduction
+from liaison.analyse.compare import Comparison as Comparison
 from liaison.corridor import assembly_modes as assembly_modes
 from liaison.corridor import check as check
 from liaison.corridor import compile as compile
@@ -20,10 +21,21 @@ from liaison.corridor_analyse import linearize as linearize
 from liaison.corridor_analyse import sensitivities as sensitivities
 from liaison.corridor_analyse import verify as verify
 from liaison.corridor_batch import simulate_batch as simulate_batch
+from liaison.corridor_compare import compare as compare
+from liaison.corridor_integrals import first_integrals as first_integrals
+from liaison.corridor_levels import vector_equations as vector_equations
 from liaison.corridor_reading import readable as readable
 from liaison.equations import FORMALISMS as FORMALISMS
 from liaison.equations import Equations as Equations
+from liaison.equations import balance as balance
+from liaison.equations import boltzmann_hamel as boltzmann_hamel
+from liaison.equations import dalembert as dalembert
+from liaison.equations import gibbs_appell as gibbs_appell
+from liaison.equations import hamilton as hamilton
+from liaison.equations import kane as kane
 from liaison.equations import lagrange as lagrange
+from liaison.equations import lagrange_reduced as lagrange_reduced
+from liaison.equations import lie_group as lie_group
 from liaison.equations import maximal as maximal
 from liaison.equations import newton_euler as newton_euler
 from liaison.errors import AssemblyError as AssemblyError

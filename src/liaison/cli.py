@@ -145,7 +145,7 @@ def simulate(
     robot = (lenient, floating, merge_fixed)
     given = asked(file, values, start, robot)
     try:
-        trajectory = _run(given, options)
+        trajectory = _run(given, options | {"invariants": True})
     except SimulationError as error:
         _keep(error, out)
         raise

@@ -140,9 +140,19 @@ def facts(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
         "q": _named(run, "q"),
         "v": _named(run, "v"),
         "outputs": {name: float(x[-1]) for name, (_, x) in _outputs(run).items()},
+        "invariants": _drifts(run),
         "events": [{"name": event.name, "t": event.t} for event in run.events],
         "units": {x.name: x.unit for part in ("q", "v") for x in run.labels[part]}
         | {name: label.unit for name, (label, _) in _outputs(run).items()},
+    }
+
+
+def _drifts(run: Trajectory) -> dict[str, dict[str, Any]]:
+    """How far each first integral went from its value at the beginning."""
+    found = run.invariants if "invariants" in run.series else {}
+    return {
+        name: {"value": float(x.values[0]), "drift": x.drift, "unit": x.unit}
+        for name, x in found.items()
     }
 
 
@@ -180,6 +190,10 @@ def outcome(found: Mapping[str, Any]) -> str:
     ]
     if found["outputs"]:
         lines.append(f"  outputs      {_values(found['outputs'], found['units'])} at the end")
+    lines += [
+        f"  constant     {name}: {x['value']:.6g} {x['unit']}, drift {x['drift']:.3g}"
+        for name, x in found.get("invariants", {}).items()
+    ]
     lines += [f"  event        {text}" for text in _occurrences(found["events"])]
     files = [x for x in ("results", "csv", "plot") if x in found]
     return "\n".join(lines + [f"  {kind:<12} {found[kind]}" for kind in files])

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from liaison.analyse.reduce import Reduction
 from liaison.analyse.reduce import reduce as reduced
 from liaison.analyse.singularities import RankAlong, rank_along
+from liaison.corridor_integrals import with_invariants
 from liaison.equations import FORMALISMS, Equations, newton_euler
 from liaison.errors import ModelError, NamingError
 from liaison.expr import collector_paused
@@ -33,6 +34,7 @@ from liaison.program.lower import lower
 from liaison.simulate import Stepper, Trajectory, load
 from liaison.simulate import simulate as run
 from liaison.simulate import stepper as stepper_of
+from liaison.simulate.run import DEFAULT_SERIES
 from liaison.summary import Summary
 from liaison.tree import Tree, assemble, span
 
@@ -211,6 +213,7 @@ def simulate(
     until: float,
     start: Mapping[str, float] | None = None,
     parameters: Mapping[str, Any] | None = None,
+    invariants: bool = False,
     **options: Any,
 ) -> Trajectory:
     """Lets a mechanism move.
@@ -221,6 +224,7 @@ def simulate(
         until: the last instant [s].
         start: positions and rates to assemble from, by label, instead of the mechanism's own.
         parameters: values by name, in SI.
+        invariants: find the first integrals and follow them: `trajectory.invariants`.
         **options: how to run, all of them optional:
             step: fixed step of RK4 [s]; without it the step follows from rtol (1e-8) and atol
                 (1e-10), the error allowed a step.
@@ -243,7 +247,9 @@ def simulate(
         if state is None or start:
             raise TypeError("simulate(kernel, state, until=…): a kernel needs its state.")
         return run(given, state, until=until, parameters=parameters, **options)
-    kernel, state = ready_for(given, state, start, parameters)
+    kernel, state = ready_for(given, state, start, parameters, invariants=invariants)
+    if invariants:
+        options["series"] = (*options.get("series", DEFAULT_SERIES), "invariants")
     return run(kernel, state, until=until, **options)
 
 
@@ -277,6 +283,8 @@ def ready_for(
     state: State | None,
     start: Mapping[str, float] | None,
     parameters: Mapping[str, Any] | None,
+    *,
+    invariants: bool = False,
 ) -> tuple[Kernel, State]:
     """The machine code of a mechanism, and where it starts."""
     mechanism = with_values(mechanism_of(given), parameters or {})
@@ -284,7 +292,10 @@ def ready_for(
     with collector_paused():
         tree = span(mechanism)
         state = state or assemble(tree, None, **(start or {}))
-        return to_llvm(lower(newton_euler(tree))), state
+        equations = newton_euler(tree)
+        if invariants:
+            equations = with_invariants(equations, tree)
+        return to_llvm(lower(equations)), state
 
 
 def mechanism_of(given: Given) -> Mechanism:

@@ -5,21 +5,29 @@ Public names: readable, with_named_gravity.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from liaison.analyse import first_integrals
 from liaison.corridor import derive
-from liaison.equations.readable import Readable
+from liaison.equations import lagrange
+from liaison.equations.readable import Readable, order_of, squares_of
 from liaison.equations.readable import readable as read_equations
-from liaison.expr import Expr, symbol
+from liaison.expr import Expr, collector_paused, symbol
+from liaison.expr.reading import Name, Reading
+from liaison.expr.simplify import simplified
+from liaison.expr.simplify_ring import TooLarge
 from liaison.formats.read import read
 from liaison.model import Gravity, Mechanism
 from liaison.model.records import Parameter
 from liaison.tree import as_float, span
 
 
-def readable(given: Mechanism | str | Path, formalism: str = "lagrange") -> Readable:
+def readable(
+    given: Mechanism | str | Path, formalism: str = "lagrange", *, integrals: bool = True
+) -> Readable:
     """The equations of motion of a mechanism, short, for reading.
 
     A free fall along one axis is called g.
@@ -27,6 +35,7 @@ def readable(given: Mechanism | str | Path, formalism: str = "lagrange") -> Read
     Args:
         given: the mechanism, the path of its text, or the text.
         formalism: by name.
+        integrals: find what stays constant, too.
 
     Raises:
         TooLarge: the formalism has coordinates of its own and rows too long to be read.
@@ -34,7 +43,20 @@ def readable(given: Mechanism | str | Path, formalism: str = "lagrange") -> Read
     mechanism = with_named_gravity(given if isinstance(given, Mechanism) else read(given))
     equations = derive(mechanism, formalism, exact=True)
     found = read_equations(equations, span(mechanism, exact=True))
-    return replace(found, values=tuple(_values(mechanism)))
+    kept = tuple(_integrals(mechanism)) if integrals else ()
+    return replace(found, values=tuple(_values(mechanism)), integrals=kept)
+
+
+def _integrals(mechanism: Mechanism) -> Iterator[tuple[str, Reading, str]]:
+    """First integrals that can be read, short."""
+    with collector_paused():
+        equations = lagrange(span(mechanism, exact=True))
+        order, squares = order_of(equations), squares_of(equations)
+        for x in first_integrals(equations):
+            try:
+                yield x.name, simplified(x.formula, order, squares), x.reason
+            except TooLarge:
+                yield x.name, Name("…"), f"{x.reason}; its formula is too long to be read"
 
 
 def _values(mechanism: Mechanism) -> list[tuple[str, str]]:
@@ -61,8 +83,7 @@ def with_named_gravity(mechanism: Mechanism) -> Mechanism:
     g = symbol("g")
     named: list[Any] = [0, 0, 0]
     named[k] = g if vector[k] > 0 else -g
-    forces = tuple(
-        replace(force, vector=tuple(named)) if force is falls[0] else force for force in mechanism.forces
-    )
+    fall = replace(falls[0], vector=tuple(named))
+    forces = tuple(fall if force is falls[0] else force for force in mechanism.forces)
     size = Parameter("g", abs(vector[k]), "m/s²")
     return replace(mechanism, forces=forces, parameters=(*mechanism.parameters, size))

@@ -325,7 +325,7 @@ def test_the_text_has_equations_and_blocks(elliptic):
 def test_latex_is_balanced(elliptic):
     text = as_latex(elliptic)
     assert text.count("{") == text.count("}")
-    assert text.count(r"\begin{aligned}") == text.count(r"\end{aligned}") == 4
+    assert text.count(r"\begin{aligned}") == text.count(r"\end{aligned}") == 5
     assert text.count(r"\left(") == text.count(r"\right)")
 
 

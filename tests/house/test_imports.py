@@ -22,9 +22,11 @@ MAY_IMPORT = {
 }
 OPEN_TO_ALL = {"errors", "units"}
 DOORS = {
-    "__init__", "__main__", "cli", "cli_analyse", "cli_assemble", "cli_derive", "cli_forms",
-    "cli_freedoms", "cli_options", "cli_print", "cli_text", "cli_values", "corridor",
-    "corridor_analyse", "corridor_batch", "corridor_reading", "lazy", "summary",
+    "__init__", "__main__", "cli", "cli_analyse", "cli_assemble", "cli_compare", "cli_derive",
+    "cli_forms",
+    "cli_freedoms", "cli_levels", "cli_options", "cli_print", "cli_text", "cli_values", "corridor",
+    "corridor_analyse", "corridor_batch", "corridor_compare", "corridor_integrals",
+    "corridor_levels", "corridor_reading", "lazy", "summary",
 }  # fmt: skip
 
 # a third party -> the rooms or doors that may import it; numpy is open to all rooms

@@ -1,6 +1,7 @@
 """The room `analyse`: what can be said of a mechanism's motion with its equations at hand."""
 
 from .equilibrium import Equilibrium, equilibrium
+from .first_integrals import FirstIntegral, first_integrals
 from .inverse_motion import Efforts, inverse_dynamics, kinematic_run
 from .linearize import Linearization, linearize
 from .reduce import Reduction, reduce
@@ -11,6 +12,7 @@ from .verify import Theorem, Verification, verify
 __all__ = [
     "Efforts",
     "Equilibrium",
+    "FirstIntegral",
     "Linearization",
     "RankAlong",
     "RankLoss",
@@ -19,6 +21,7 @@ __all__ = [
     "Theorem",
     "Verification",
     "equilibrium",
+    "first_integrals",
     "inverse_dynamics",
     "kinematic_run",
     "linearize",

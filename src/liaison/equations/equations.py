@@ -167,5 +167,6 @@ class Equations:
     inequalities: Inequalities = Inequalities()
     switches: tuple[Expr, ...] = ()
     events: tuple[EventFormula, ...] = ()
+    invariants: Mapping[str, Expr] = field(default_factory=lambda: MappingProxyType({}))
     native: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     facts: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # handed on

@@ -11,9 +11,13 @@ Public names: Reader, simplified, proved_equal, vanishes_exactly.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import count, islice
 from typing import final
+
+from liaison.errors import DerivationError
 
 from .evaluate import evaluate
 from .node import Expr, Pi, as_expr
@@ -144,14 +148,46 @@ def simplified(
     return Reader([f], order, squares).read(as_expr(f))
 
 
-def vanishes_exactly(f: Expr, points: int = 2, prime: int = DEFAULT_PRIME) -> bool:
-    """Whether a formula is zero, at random points modulo a prime of 61 bits.
+def vanishes_exactly(f: Expr, points: int = 2) -> bool:
+    """Whether a formula is zero, at random points modulo primes of 61 bits.
 
     A formula that is not zero is taken for zero with a probability of about degree / 2⁶¹ a point.
+
+    Raises:
+        DerivationError: it has roots of which no point was found where all exist.
     """
     if f.op == "const":
         return bool(f.a == 0)
-    return all(evaluate(f, domain=residues(prime, seed)) == 0 for seed in range(1, points + 1))
+    seen = 0
+    for p, seed in islice(((p, seed) for p in _primes() for seed in range(1, 5)), ATTEMPTS):
+        try:
+            if evaluate(f, domain=residues(p, seed)) != 0:
+                return False
+        except DerivationError:
+            continue
+        seen += 1
+        if seen == points:
+            return True
+    raise DerivationError(
+        "no point was found where all square roots of a formula exist modulo a prime.",
+        hint="Write it with fewer roots of different numbers.",
+    )
+
+
+ATTEMPTS = 400
+"""Points tried until the square roots of a formula exist at some of them."""
+
+
+def _primes() -> Iterator[int]:
+    """Primes p = −1 modulo what the default prime is −1 of, downwards from it."""
+    for k in count():
+        p = DEFAULT_PRIME - k * STEP
+        if all(pow(a, p - 1, p) == 1 for a in (2, 3, 5, 7)):
+            yield p
+
+
+STEP = math.lcm(*range(1, 18), 19, 23, 29, 31)
+"""Modulo p = −1 of it the roots of small numbers and the points π/n of the circle exist."""
 
 
 def proved_equal(reading: Reading, f: Expr, points: int = 2) -> bool:

@@ -5,7 +5,7 @@ An angle is a vector of whole multiples of base angles. Candidates are made for 
 rational coefficients, and the one with the fewest terms is kept; among those the one with plain
 angles and low degree.
 
-Public names: Angle, Factor, TrigPolynomial, shortest.
+Public names: Angle, Factor, TrigPolynomial, shortest, fourier.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TrigPolynomial: TypeAlias = dict[TrigMonomial, Fraction]
 def shortest(p: TrigPolynomial) -> TrigPolynomial:
     """The shortest of some forms of the same function; p may have squares of sines or not."""
     kept = _per_angle(p)
-    candidates = [p, kept, _recombined(p), _recombined(kept), _fourier(p)]
+    candidates = [p, kept, _recombined(p), _recombined(kept), fourier(p)]
     return min(candidates, key=_cost)
 
 
@@ -178,7 +178,7 @@ def _together(
     return _monomial(powers), value
 
 
-def _fourier(p: TrigPolynomial) -> TrigPolynomial:
+def fourier(p: TrigPolynomial) -> TrigPolynomial:
     """No products: a sum of sines and cosines of sums of angles."""
     found: TrigPolynomial = {}
     for m, c in p.items():

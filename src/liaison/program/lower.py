@@ -48,8 +48,8 @@ def lower(equations: Equations) -> Program:
         retract, difference, energy, momentum, poses, reactions, outputs, events; and, where asked
         for by name, d_inverse, d_inverse_p, d_forward, d_forward_p (see derivatives.py) and
         h_inverse (see curvature.py), self_stress (what multipliers alone cause in joints), motions
-        (of bodies, x = v̇), markers (poses of joints), balance (the general theorems), d_residual
-        and tangent (see tangent.py).
+        (of bodies, x = v̇), markers (poses of joints), balance (the general theorems), invariants
+        (first integrals), d_residual and tangent (see tangent.py).
     """
     made = _Lowering(equations)
     symbols = equations.symbols
@@ -190,6 +190,7 @@ class _Lowering:
             "motions": lambda: list(reports.motions.items()),
             "markers": lambda: list(reports.markers.items()),
             "balance": lambda: list(reports.balance.items()),
+            "invariants": lambda: [(name, [f]) for name, f in self.equations.invariants.items()],
         }
         tangent = tangent_makers(self.equations, made)
         return {**first, **curvature_makers(self.equations), **tangent, **stress}

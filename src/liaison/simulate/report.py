@@ -164,6 +164,13 @@ def _outputs(kernel: Kernel, out: Array) -> Series:
     return Series(out, tuple(labels.get(x, "") for x in names), {"output": names})
 
 
+def _invariants(kernel: Kernel, out: Array) -> Series:
+    labels = {x.name: x.unit for x in kernel.program.labels.get("invariants", ())}
+    known = [k for k in range(out.shape[1]) if np.all(np.isfinite(out[:, k]))]
+    names = tuple(_layout(kernel, "invariants")[k] for k in known)
+    return Series(out[:, known], tuple(labels.get(x, "") for x in names), {"invariant": names})
+
+
 def _poses(kernel: Kernel, out: Array) -> Series:
     bodies = _layout(kernel, "poses")
     return Series.of_poses(_as_poses(out, len(bodies)), bodies)
@@ -201,5 +208,5 @@ FORWARD = {
 
 SHAPES = {
     "energy": _energy, "outputs": _outputs, "poses": _poses, "momentum": _momentum,
-    "markers": _markers,
+    "markers": _markers, "invariants": _invariants,
 }  # fmt: skip

@@ -4,7 +4,7 @@ Works on arrays and knows no trajectory. An interval of zero length (a jump reco
 one instant) is allowed: the later values hold from that instant on.
 
 Public names: Spot, Chart, spots, state, hermite, slopes, linear, attitude, matrix, free,
-free_matrix, pose_path, rotation_of, quaternion_of, turned.
+free_matrix, pose_path, rotation_of, quaternion_of, turned, check_within.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from liaison.errors import SimulationError
 
 Array = NDArray[np.float64]
 
@@ -68,6 +70,18 @@ def state(spot: Spot, t: Array, q: Array, v: Array, charts: list[Chart]) -> tupl
                 spot, q[:, chart.q], v[:, chart.v]
             )
     return q_new, v_new
+
+
+def check_within(covered: Array, t: Array) -> None:
+    """Refuses instants outside a run; one past an end by rounding is that end."""
+    first, last = covered[0], covered[-1]
+    slack = 1e-9 * max(1.0, abs(first), abs(last))
+    outside = t[~((t >= first - slack) & (t <= last + slack))]
+    if len(outside):
+        raise SimulationError(
+            f"{outside[0]:g} s lies outside the run, which covers {first:g} to {last:g} s.",
+            status="inconsistent",
+        )
 
 
 def slopes(t: Array, x: Array) -> Array:

@@ -24,6 +24,7 @@ from liaison.units import Label
 
 from . import resampling
 from .files import Variable, plain, read_netcdf, whole_file, write_netcdf
+from .invariants import Invariant, invariants_of
 from .notebook import html_table
 from .series import Array, EventRecord, Series, as_series, frozen
 from .wrenches import Point, reaction
@@ -177,6 +178,11 @@ class Trajectory:
         """Moment and force of a joint, in any axes, at any point; see `wrenches.reaction`."""
         return reaction(self.series, joint, frame=frame, at=at, on=on)
 
+    @property
+    def invariants(self) -> dict[str, Invariant]:
+        """First integrals by name, with their drift, where the run was asked for them."""
+        return invariants_of(self.series)
+
     # at other times, against another run
 
     def resample(self, times: ArrayLike) -> Trajectory:
@@ -188,7 +194,7 @@ class Trajectory:
         cubics through their neighbors.
         """
         t = np.atleast_1d(np.asarray(times, dtype=float))
-        _check_within(self, t)
+        resampling.check_within(self.t, t)
         spot = resampling.spots(self.t, np.clip(t, self.t[0], self.t[-1]))
         q, v = resampling.state(spot, self.t, self.q, self.v, _charts(self))
         series = {name: x.at(spot, self.t) for name, x in self.series.items()}
@@ -353,17 +359,6 @@ def _check(run: Trajectory) -> None:
 
 def _refuse(reason: str) -> None:
     raise SimulationError(f"this is no run: {reason}.", status="inconsistent")
-
-
-def _check_within(run: Trajectory, t: Array) -> None:
-    # an instant past an end by rounding is that end
-    slack = 1e-9 * max(1.0, abs(run.t[0]), abs(run.t[-1]))
-    outside = t[~((t >= run.t[0] - slack) & (t <= run.t[-1] + slack))]
-    if len(outside):
-        raise SimulationError(
-            f"{outside[0]:g} s lies outside the run, which covers {run.t[0]:g} to {run.t[-1]:g} s.",
-            status="inconsistent",
-        )
 
 
 def _charts(run: Trajectory) -> list[resampling.Chart]:

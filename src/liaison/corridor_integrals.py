@@ -1,0 +1,54 @@
+"""First integrals of a mechanism, and equations that carry them into a run.
+
+Public names: first_integrals, with_invariants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from liaison.analyse import FirstIntegral
+from liaison.analyse import first_integrals as integrals_of
+from liaison.equations import Equations, lagrange
+from liaison.errors import DerivationError
+from liaison.expr import collector_paused, to_floats
+from liaison.formats.read import read
+from liaison.model import Mechanism
+from liaison.tree import Tree, span
+from liaison.units import Label
+
+
+LARGEST = 40
+"""Velocities of a mechanism whose first integrals are looked for before a run."""
+
+
+def first_integrals(given: Mechanism | Tree | str | Path) -> tuple[FirstIntegral, ...]:
+    """What stays constant whatever the motion: energies, momenta, each proved exactly.
+
+    Args:
+        given: a mechanism, the path of its text, the text, or a tree.
+    """
+    mechanism = given.mechanism if isinstance(given, Tree) else given
+    if not isinstance(mechanism, Mechanism):
+        mechanism = read(mechanism)
+    with collector_paused():
+        return integrals_of(lagrange(span(mechanism, exact=True)))
+
+
+def with_invariants(equations: Equations, tree: Tree) -> Equations:
+    """The equations with the first integrals of their mechanism, for a run to follow them.
+
+    Of a mechanism with more than LARGEST velocities none is looked for.
+    """
+    found: Sequence[FirstIntegral] = ()
+    if tree.nv <= LARGEST:
+        with suppress(DerivationError):
+            found = first_integrals(tree)
+    formulas = to_floats([x.formula for x in found]) if found else []
+    named = {x.name: f for x, f in zip(found, formulas, strict=True)}
+    labels = dict(equations.labels) | {"invariants": tuple(Label(x.name, x.unit) for x in found)}
+    return replace(equations, invariants=MappingProxyType(named), labels=MappingProxyType(labels))
