@@ -18,11 +18,25 @@ FORMATS = "text, latex, sympy, html, notebook; entries (every formula with share
 def derive(
     file: Model,
     formalism: Annotated[
-        str, typer.Option(help="newton_euler, lagrange or maximal.")
+        str, typer.Option(help="newton_euler, lagrange, kane, …: a wrong name lists them all.")
     ] = "newton_euler",
     form: Annotated[str, typer.Option("--format", help=FORMATS)] = "text",
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write there.")] = None,
     digits: Annotated[int, typer.Option(min=2, max=17, help="Of decimals, for reading.")] = 6,
+    is_compared: Annotated[
+        bool, typer.Option("--compare", help="All formalisms: sizes, times, and proof of equality.")
+    ] = False,
+    level: Annotated[
+        str | None, typer.Option(help="vector, matrix or scalar: by Newton and Euler, to read.")
+    ] = None,
+    expand: Annotated[
+        list[str] | None, typer.Option(metavar="TERM", help='One level down: "gamma(G1)".')
+    ] = None,
+    basis: Annotated[str, typer.Option(metavar="BODY", help="Of matrices, scalars.")] = "ground",
+    bodies: Annotated[
+        list[str] | None, typer.Option("--body", help="Of a sub-system, for --level.")
+    ] = None,
+    point: Annotated[str | None, typer.Option(help="Of its moments: O0, O1, G1, …")] = None,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
@@ -36,8 +50,19 @@ def derive(
     check_word("--format", form, (*cli_forms.READINGS, *cli_forms.FORMS))
     check_folders(out)
     mechanism = asked(file, values).mechanism
-    facts: dict[str, Any] = {"formalism": formalism, "format": form}
-    if form in cli_forms.READINGS:
+    if is_compared:
+        from liaison.cli_compare import compared
+
+        facts: dict[str, Any]
+        facts, table = compared(mechanism)
+        return printed(facts, table, as_json)
+    facts = {"formalism": formalism, "format": form}
+    if level is not None:
+        from liaison.cli_levels import at_level
+
+        terms = {"expand": expand or (), "bodies": bodies or (), "basis": basis, "point": point}
+        found = at_level(mechanism, level, form, terms)
+    elif form in cli_forms.READINGS:
         found = cli_forms.reading(mechanism, formalism, form, digits)
     else:
         found = cli_forms.listed(mechanism, formalism, form)

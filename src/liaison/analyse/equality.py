@@ -15,108 +15,65 @@ Source: docs/theory/formalisms.md (equality-1).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, final
 
-from liaison.equations import Equations
-from liaison.errors import DerivationError
-from liaison.expr import Domain, Expr, evaluate, symbols_of, topological
-from liaison.expr.residues import Residues
-from liaison.mobility.rings import primes_from
+from liaison.equations import Equations, Reduced
+from liaison.expr import Expr
 
 from .degrees import degree_bound
-from .points import random_point
+from .equality_positions import prove_closed
+from .positions import Position
+from .residue_points import SMALLEST, evaluated_somewhere, formulas_of
+from .verdict import Verdict
 
 POINTS = 2
 """Primes that must agree."""
 
-TRIES = 24
-"""Points tried for one prime until every square root in the formulas exists."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether a formalism says the same as the reference, and how that is known."""
-
-    equal: bool | None  # None where it is not known
-    how: str
-    chance: float | None = None  # that equality modulo primes is an accident; None if numeric
-    difference: str = ""  # where they differ
-
-    @property
-    def is_proved(self) -> bool:
-        """Equal, and not by floats."""
-        return bool(self.equal) and self.chance is not None
-
-
-@final
-class LooseRoots(Domain):
-    """Residues where a square root that does not exist is a residue drawn from its argument.
-
-    Equality found so is equality of formulas with √ an unknown function, which implies the other.
-    """
-
-    individual = Residues.individual
-
-    def __init__(self, inner: Residues) -> None:
-        self.inner = inner
-
-    def start(self, order: list[Expr], number: Mapping[Expr, Any]) -> Domain:
-        """For one evaluation."""
-        return LooseRoots(self.inner.start(order, number))
-
-    def constant(self, value: Any) -> Any:
-        """As residues have it."""
-        return self.inner.constant(value)
-
-    def given(self, value: Any) -> Any:
-        """As residues have it."""
-        return self.inner.given(value)
-
-    def missing(self, node: Expr, known: list[str]) -> Any:
-        """Drawn from the name."""
-        return self.inner.missing(node, known)
-
-    def operation(self, node: Expr) -> Callable[..., Any]:
-        """Roots drawn where there are none."""
-        plain = self.inner.operation(node)
-        if node.op != "sqrt":
-            return plain
-
-        def root(x: int) -> int:
-            square = pow(x, (self.inner.p + 1) // 4, self.inner.p)
-            exists = square * square % self.inner.p == x % self.inner.p
-            return square if exists else self.inner.drawn("sqrt", x)
-
-        return root
-
 
 def prove(
-    reference: Equations, others: Mapping[str, Equations], *, seed: int = 0, points: int = POINTS
+    reference: Equations,
+    others: Mapping[str, Equations],
+    *,
+    position: Position | None = None,
+    seed: int = 0,
+    points: int = POINTS,
 ) -> dict[str, Verdict]:
-    """Compares equations along the same velocities with those of a reference.
+    """Compares equations with those of a reference.
 
     Args:
-        reference: derived with exact numbers.
-        others: name -> equations along the same velocities, derived with exact numbers.
+        reference: along the velocities of a tree, derived with exact numbers.
+        others: name -> equations of the same tree, derived with exact numbers: along the same
+            velocities, fewer of them, or in maximal coordinates with rotation matrices.
+        position: where the loops are closed, for equations that are the same only there.
         seed: of everything that is drawn.
         points: primes that must agree.
-
-    Returns:
-        For each name whether M, h − τ, G and γ are those of the reference.
     """
+    plain = {name: x for name, x in others.items() if not _is_closed(reference, x)}
+    found = _prove_everywhere(reference, plain, seed, points)
+    for name, equations in others.items():
+        if name not in plain:
+            found[name] = prove_closed(reference, equations, position, seed, points)
+    return {name: found[name] for name in others}
+
+
+def _is_closed(reference: Equations, other: Equations) -> bool:
+    """Whether equations are comparable only on motions that the closures allow."""
+    is_reduced = any(isinstance(x, Reduced) for x in other.native.values())
+    return is_reduced or other.symbols.v != reference.symbols.v
+
+
+def _prove_everywhere(
+    reference: Equations, others: Mapping[str, Equations], seed: int, points: int
+) -> dict[str, Verdict]:
+    """By (equality-1)."""
     everyone = {"": reference, **others}
     found: dict[str, str] = {}
-    for residuals in islice(_points(everyone, seed), points):
+    for residuals in islice(_points(everyone, seed), points if others else 0):
         for name in others:
             if name not in found and residuals[name] != residuals[""]:
                 found[name] = _difference(reference, residuals[name], residuals[""])
-    bounds = {name: degree_bound(_formulas(x)) for name, x in everyone.items()}
+    bounds = {name: degree_bound(formulas_of(x)) for name, x in everyone.items()}
     return {name: _verdict(found.get(name), bounds[""] + bounds[name], points) for name in others}
 
 
@@ -125,10 +82,6 @@ def _verdict(difference: str | None, degree: int, points: int) -> Verdict:
     if difference is not None:
         return Verdict(False, "differs modulo a prime", chance, difference)
     return Verdict(True, f"exactly, modulo {points} primes of 61 bits", chance)
-
-
-SMALLEST = 2**60
-"""Below every prime that is used."""
 
 
 def _difference(equations: Equations, found: Sequence[int], wanted: Sequence[int]) -> str:
@@ -142,20 +95,9 @@ def _difference(equations: Equations, found: Sequence[int], wanted: Sequence[int
     return ", ".join(dict.fromkeys(listed)) + (", …" if len(places) > 3 else "")
 
 
-def _formulas(equations: Equations) -> list[Expr]:
-    dynamics, closures = equations.dynamics, equations.closures
-    return [
-        *(dynamics.M[key] for key in dynamics.M),
-        *dynamics.f,
-        *closures.G.values(),
-        *closures.gamma,
-        *closures.nu,
-    ]
-
-
 def _points(everyone: Mapping[str, Equations], seed: int) -> Iterator[dict[str, list[int]]]:
     """What each asks of v̇, and its closures, at one point modulo each prime."""
-    formulas = {name: _formulas(equations) for name, equations in everyone.items()}
+    formulas = {name: formulas_of(equations) for name, equations in everyone.items()}
     listed = [f for group in formulas.values() for f in group]
     for values, at, p in evaluated_somewhere(everyone[""], listed, seed):
         start, found = 0, {}
@@ -164,38 +106,6 @@ def _points(everyone: Mapping[str, Equations], seed: int) -> Iterator[dict[str, 
             start += len(group)
             found[name] = _residual(everyone[name], numbers, at, p)
         yield found
-
-
-def evaluated_somewhere(
-    equations: Equations, formulas: list[Expr], seed: int
-) -> Iterator[tuple[list[int], dict[Expr, int], int]]:
-    """The formulas at a random point for each of many primes, where all their roots exist.
-
-    Where no such point is found soon, roots that do not exist are drawn.
-    """
-    roots = [node.a for node in topological(formulas) if node.op == "sqrt"]
-    firm = [x for x in roots if not symbols_of([x])]
-    for p in primes(seed, firm):
-        for attempt in range(TRIES):
-            domain = Residues(p, seed * TRIES + attempt)
-            at = random_point(equations, domain)
-            last = attempt == TRIES - 1
-            try:
-                if last or _all_exist(roots, at, domain):
-                    used = LooseRoots(domain) if last else domain
-                    yield [int(x) for x in evaluate(formulas, at, used)], at, p
-                    break
-            except DerivationError:
-                continue
-
-
-def _all_exist(roots: Sequence[Expr], at: Mapping[Expr, int], domain: Residues) -> bool:
-    """Whether the arguments of all roots are squares at a point, before all else is evaluated."""
-    try:
-        found = evaluate(list(roots), at, domain) if roots else []
-    except DerivationError:
-        return False
-    return all(x == 0 or domain.is_positive(x) for x in found)
 
 
 def _residual(
@@ -217,25 +127,3 @@ def _residual(
         closing[2 * k] += entry * vdot[j]
         closing[2 * k + 1] += entry * v[j]
     return [x % p for x in (*r, *closing)]
-
-
-def primes(seed: int, firm: Sequence[Expr]) -> Iterator[int]:
-    """Primes modulo which these constants are squares; any, where that takes too long."""
-    squares = [Fraction(x.a) for x in firm if x.op == "const" and isinstance(x.a, int | Fraction)]
-    wanted = tuple(sorted({abs(x.numerator * x.denominator) for x in squares} - {0, 1}))
-    wanted = wanted if len(wanted) <= MANY else ()
-    for k in range(PRIMES):
-        p = _prime(seed, wanted, k)
-        if k > PRIMES // 2 or _all_exist(firm, {}, Residues(p)):
-            yield p
-
-
-MANY = 14
-"""Beyond so many independent roots no prime is waited for."""
-
-PRIMES = 200
-
-
-@lru_cache(maxsize=512)
-def _prime(seed: int, squares: tuple[int, ...], k: int) -> int:
-    return next(islice(primes_from(seed + 1009 * k, squares), 1))

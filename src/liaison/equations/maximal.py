@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 from liaison.expr import Expr, as_expr
-from liaison.model import Free, Joint, Marker, Mechanism
+from liaison.model import Attitude, Free, Joint, Marker, Mechanism, Quaternion
 from liaison.spatial.arrays import Array, array, cross, product, times
 from liaison.tree import Tree, as_float, relation_row, span
 
@@ -28,19 +28,25 @@ from .equations import Equations
 from .setting import Setting
 
 
-def maximal(tree: Tree) -> Equations:
-    """The equations of motion with six velocities for every body of the mechanism."""
-    setting = DifferentiatedSetting(star(tree))
+def maximal(tree: Tree, *, attitude: Attitude | None = None) -> Equations:
+    """The equations of motion with six velocities for every body of the mechanism.
+
+    Args:
+        tree: of the mechanism.
+        attitude: how the turning of bodies is told: `Quaternion()`, if not given, or
+            `RotationMatrix()`; velocities are the same.
+    """
+    setting = DifferentiatedSetting(star(tree, attitude or Quaternion()))
     M, h = _bodies(setting)
     dynamics = plain_dynamics(setting.symbols.vdot, M, h, setting.applied())
     return completed("maximal", setting.tree, setting, dynamics)
 
 
-def star(tree: Tree) -> Tree:
+def star(tree: Tree, attitude: Attitude) -> Tree:
     """The same mechanism with every body free on the ground and every joint cut."""
     mechanism = tree.mechanism
     free = tuple(
-        Joint(f"free {body.name}", Free(), at_origin("ground"), at_origin(body.name))
+        Joint(f"free {body.name}", Free(attitude), at_origin("ground"), at_origin(body.name))
         for body in mechanism.bodies[1:]
     )
     cuts = [joint.name for joint in mechanism.joints]

@@ -1,0 +1,174 @@
+"""Where equations of closed mechanisms are compared: anywhere, on exact paths, or in floats.
+
+Anywhere modulo primes, if the closures need not hold there: trees, and independent velocities.
+Otherwise on a path lifted from an exact position, to an order that is told; where there is none,
+in floats, and that is told too.
+
+Public names: prove_closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from liaison.equations import Equations
+from liaison.errors import DerivationError
+from liaison.expr import ZERO, Domain, Expr, symbols_of, topological
+from liaison.expr.residues import Residues
+
+from .arithmetic import Floating, Modular
+from .degrees import degree_bound
+from .equality_closed import Scene, differs
+from .lifting import ORDER, lifted_point
+from .points import random_point
+from .positions import Position
+from .residue_points import SMALLEST, TRIES, LooseRoots, all_exist, formulas_of, primes
+from .verdict import Verdict
+
+
+def prove_closed(
+    reference: Equations, other: Equations, position: Position | None, seed: int, points: int
+) -> Verdict:
+    """Compares on motions that the closures allow, in the strongest way there is."""
+    if position is None and reference.closures.gamma:
+        return Verdict(None, "not compared: no position where the closures hold is known")
+    found = _anywhere(reference, other, position, seed, points)
+    if found is None and position is not None:
+        found = _on_path(reference, other, position, seed, points)
+    if found is None and position is not None:
+        found = _in_floats(reference, other, position, seed)
+    return found or Verdict(None, "not compared: no point was found where the formulas have values")
+
+
+def _anywhere(
+    reference: Equations, other: Equations, position: Position | None, seed: int, points: int
+) -> Verdict | None:
+    """At random positions; None where that decides nothing.
+
+    It does where as many velocities are left there as where the closures hold: then what is the
+    same at every position is the same there. A root may have the sign that its argument's angle
+    would not give it; other points are then tried.
+    """
+    freedom = len(reference.symbols.v)
+    if position is not None:
+        freedom = Scene(reference, Floating(seed), _float_values(reference, position)).freedom
+    roots = [x.a for x in topological(formulas_of(reference)) if x.op == "sqrt"]
+    firm = [x for x in roots if not symbols_of([x])]
+    signs = TRIES if _has_roots(other) or _has_roots(reference) else 1
+    for p in islice(primes(seed, firm), points):
+        difference: str | None = "no point"
+        for trial in range(signs):
+            scene = _scene(reference, roots, p, seed + 101 * trial)
+            if scene is None or not scene.is_movable or scene.freedom != freedom:
+                return None
+            difference = differs(scene, other)
+            if difference is None:
+                break
+        if difference is not None:
+            sure = signs == 1 and not reference.closures.gamma
+            return Verdict(False, "differs modulo a prime", 0.0, difference) if sure else None
+    how = f"exactly, modulo {points} primes of 61 bits"
+    return Verdict(True, how, _chance(reference, other, signs) ** points)
+
+
+def _chance(reference: Equations, other: Equations, trials: int) -> float:
+    """That a difference vanishes by accident: degrees, with those of v and v̇ by Cramer's rule."""
+    degree = sum(degree_bound(formulas_of(x)) for x in (reference, other))
+    size = len(reference.symbols.v) + len(reference.closures.gamma) + 1
+    return min(1.0, trials * size * degree / SMALLEST)
+
+
+def _has_roots(equations: Equations) -> bool:
+    nodes = topological(formulas_of(equations))
+    return any(x.op == "sqrt" and x.a.op != "const" for x in nodes)
+
+
+def _scene(reference: Equations, roots: list[Expr], p: int, seed: int) -> Scene | None:
+    """The reference at a random point where its roots exist, or are drawn."""
+    for attempt in range(TRIES):
+        domain = Residues(p, seed * TRIES + attempt)
+        at = random_point(reference, domain)
+        last = attempt == TRIES - 1
+        if not last and not all_exist(roots, at, domain):
+            continue
+        used: Domain = LooseRoots(domain) if last else domain
+        try:
+            return Scene(reference, Modular(p, used, seed + attempt), at)
+        except DerivationError:
+            continue
+    return None
+
+
+PATHS = 2
+"""Primes that may fail to give a path before floats are taken."""
+
+
+def _on_path(
+    reference: Equations, other: Equations, position: Position, seed: int, points: int
+) -> Verdict | None:
+    """On paths from the exact position; None where there is none, or functions have no series."""
+    if position.exact is None:
+        return None
+    agreed = 0
+    for residues, home, firm in islice(_homes(reference, position, seed), points + PATHS):
+        try:
+            found = lifted_point(reference, residues, home, firm)
+            if found is None:
+                continue
+            scene = Scene(reference, *found)
+            if not scene.is_movable:
+                continue
+            difference = differs(scene, other)
+        except (DerivationError, ZeroDivisionError):
+            continue
+        if difference is not None:
+            return Verdict(False, "differs on an exact path", 0.0, difference)
+        agreed += 1
+        if agreed == points:
+            how = f"exactly to order {ORDER} on {points} paths from the start, modulo primes"
+            return Verdict(True, how, _chance(reference, other, ORDER) ** points)
+    return None
+
+
+def _homes(
+    reference: Equations, position: Position, seed: int
+) -> Iterator[tuple[Residues, dict[Expr, Expr], dict[Expr, int]]]:
+    """Primes, with the exact position and values of inputs and parameters."""
+    symbols = reference.symbols
+    exact = position.exact or {}
+    home = {x: exact[x.name] for x in symbols.q} | {symbols.t: ZERO}
+    roots = [x.a for x in topological([*formulas_of(reference), *home.values()])
+             if x.op == "sqrt" and not symbols_of([x])]  # fmt: skip
+    for k, p in enumerate(primes(seed, roots)):
+        residues = Residues(p, seed + k)
+        given = {x: value for group, key in ((symbols.u, "u"), (symbols.p, "p"))
+                 for x, value in zip(group, reference.defaults[key], strict=True)}  # fmt: skip
+        yield residues, home, {x: int(residues.given(value)) for x, value in given.items()}
+
+
+def _float_values(reference: Equations, position: Position) -> dict[Expr, Any]:
+    symbols = reference.symbols
+    at: dict[Expr, Any] = {x: position.at[x.name] for x in symbols.q} | {symbols.t: position.t}
+    at |= dict(zip(symbols.u, reference.defaults["u"], strict=True))
+    return at | dict(zip(symbols.p, reference.defaults["p"], strict=True))
+
+
+def _in_floats(
+    reference: Equations, other: Equations, position: Position, seed: int
+) -> Verdict | None:
+    """Where the mechanism is assembled, moving at random; at rest where that is singular."""
+    arithmetic = Floating(seed)
+    at = _float_values(reference, position)
+    scene = Scene(reference, arithmetic, at)
+    where = ""
+    if not scene.is_movable:
+        where = ", at rest"
+        scene = Scene(reference, arithmetic, at, at_rest=True)
+    if not scene.is_movable:
+        return Verdict(None, "not compared: the speeds at the start belong to no motion")
+    difference = differs(scene, other)
+    if difference is not None:
+        return Verdict(False, f"differs numerically{where}", None, difference)
+    return Verdict(True, f"numerically{where}, to {max(arithmetic.worst, 1e-16):.0e}")

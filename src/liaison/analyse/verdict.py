@@ -1,0 +1,25 @@
+"""Whether two formalisms say the same, and how that is known.
+
+Public names: Verdict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a formalism says the same as the reference, and how that is known."""
+
+    equal: bool | None  # None where it is not known
+    how: str
+    chance: float | None = None  # that equality modulo primes is an accident; None if numeric
+    difference: str = ""  # where they differ
+
+    @property
+    def is_proved(self) -> bool:
+        """Equal, and not by floats."""
+        return bool(self.equal) and self.chance is not None

@@ -1,0 +1,28 @@
+"""One mechanism in every formalism: the verb compare, for a mechanism or the path of its text.
+
+Public names: compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from liaison.analyse.compare import Comparison
+from liaison.analyse.compare import compare as compare_mechanism
+from liaison.corridor import Given, mechanism_of
+
+
+def compare(given: Given, formalisms: Iterable[str] | None = None, **options: Any) -> Comparison:
+    """Derives a mechanism in every formalism, and proves that all of them say the same.
+
+    Args:
+        given: the mechanism, the path of its text, or the text.
+        formalisms: names; all if not given.
+        **options: seed (of what is drawn), points (primes that must agree), timed (measure an
+            evaluation in machine code, too).
+
+    Returns:
+        A table that prints; `rows` are its lines, `all_proved` the answer.
+    """
+    return compare_mechanism(mechanism_of(given), formalisms, **options)
