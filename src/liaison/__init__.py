@@ -44,7 +44,7 @@ __all__ = offer(
         "mobility": "Singularities AssemblyModes Mobility",
         "analyse": "Reduction",
         "analyse.compare": "Comparison",
-        "corridor_analyse": "equilibrium linearize verify sensitivities kinematic_run "
+        "corridor_analyse": "equilibrium linearize solutions verify sensitivities kinematic_run "
         "inverse_dynamics",
         "summary": "Summary",
         "units": "Label",

@@ -19,6 +19,7 @@ from liaison.corridor_analyse import inverse_dynamics as inverse_dynamics
 from liaison.corridor_analyse import kinematic_run as kinematic_run
 from liaison.corridor_analyse import linearize as linearize
 from liaison.corridor_analyse import sensitivities as sensitivities
+from liaison.corridor_analyse import solutions as solutions
 from liaison.corridor_analyse import verify as verify
 from liaison.corridor_batch import simulate_batch as simulate_batch
 from liaison.corridor_compare import compare as compare

@@ -1,6 +1,6 @@
-"""The verbs that analyse a motion: equilibrium, linearize, verify.
+"""The verbs that analyse a motion: equilibrium, linearize, solutions, verify.
 
-Public names: equilibrium, linearize, verify.
+Public names: equilibrium, linearize, solutions, verify.
 """
 
 from __future__ import annotations
@@ -65,6 +65,22 @@ def linearize(
         given.mechanism, state, start=given.start, independent=independent or ()
     )
     printed({"name": given.mechanism.name} | linear.to_dict(), small(linear), as_json)
+
+
+def solutions(
+    file: Model,
+    values: Values = None,
+    start: Starts = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Solve the constrained system at the start in every way, and compare them."""
+    from liaison import corridor_analyse as doors
+    from liaison.cli_values import asked
+
+    given = asked(file, values, start)
+    found = doors.solutions(given.mechanism, start=given.start)
+    printed(found.to_dict(), str(found), as_json)
 
 
 def verify(

@@ -1,6 +1,7 @@
 """Analyses by one call: each reads the mechanism, assembles and compiles it, and asks `analyse`.
 
-Public names: equilibrium, linearize, verify, sensitivities, kinematic_run, inverse_dynamics.
+Public names: equilibrium, linearize, solutions, verify, sensitivities, kinematic_run,
+inverse_dynamics.
 """
 
 from __future__ import annotations
@@ -9,7 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from liaison.analyse import Efforts, Equilibrium, Linearization, Sensitivities, Verification
+from liaison.analyse import (
+    Efforts,
+    Equilibrium,
+    Linearization,
+    Sensitivities,
+    Solutions,
+    Verification,
+    compare_solutions,
+)
 from liaison.analyse import equilibrium as rest_of
 from liaison.analyse import inverse_dynamics as efforts_along
 from liaison.analyse import kinematic_run as moved_by_drives
@@ -168,3 +177,24 @@ def inverse_dynamics(
     """The efforts of drives that bring about a motion: see `analyse.inverse_dynamics`."""
     kernel, _ = ready_for(given, None, None, None)
     return efforts_along(kernel, run, drives, **options)
+
+
+def solutions(
+    given: Given,
+    state: State | None = None,
+    *,
+    start: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, float] | None = None,
+) -> Solutions:
+    """The constrained system at a state by every way of solving it, compared.
+
+    Args:
+        given: the mechanism, or the path of its text.
+        state: where it is; assembled from the start if not given.
+        start: positions and rates to assemble from, by label, instead of the mechanism's own.
+        parameters: values by name, in SI.
+        inputs: values by name instead of the defaults.
+    """
+    kernel, state = ready_for(given, state, start, parameters)
+    return compare_solutions(kernel, state, inputs=inputs)

@@ -7,6 +7,7 @@ from .linearize import Linearization, linearize
 from .reduce import Reduction, reduce
 from .sensitivities import Sensitivities, sensitivities
 from .singularities import RankAlong, RankLoss, rank_along
+from .solutions import Solutions, accelerations, compare_solutions
 from .verify import Theorem, Verification, verify
 
 __all__ = [
@@ -18,8 +19,11 @@ __all__ = [
     "RankLoss",
     "Reduction",
     "Sensitivities",
+    "Solutions",
     "Theorem",
     "Verification",
+    "accelerations",
+    "compare_solutions",
     "equilibrium",
     "first_integrals",
     "inverse_dynamics",

@@ -152,6 +152,11 @@ class Local:
         return U, s[s > RANK * s[0]], Vt, rows
 
     @property
+    def gamma(self) -> Array:
+        """What G v̇ is."""
+        return self._terms["gamma"]
+
+    @property
     def forces(self) -> Array:
         """f = τ − h."""
         return self._terms["f"]
