@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from liaison import read
-from liaison.errors import DerivationError, ModelError, NamingError
+from liaison.errors import ModelError, NamingError
 from liaison.expr import PI, cos, sin
 from liaison.mobility import engines, inverse_kinematics
 
@@ -133,5 +133,8 @@ def test_refusals():
         inverse_kinematics(robot, "hand", position=(0, 0, 0), rotation=2 * np.eye(3))
     with pytest.raises(ModelError, match="finite"):
         inverse_kinematics(robot, "hand", position=(0, math.inf, 0))
-    with pytest.raises(DerivationError, match="not computed"):
-        inverse_kinematics(robot, "hand", position=(0.3, 0.2, 0.1), at={"q1": 0.1})
+
+
+def test_with_too_much_held_nothing_is_claimed():
+    found = inverse_kinematics(arm(*PUMA), "hand", position=(0.3, 0.2, 0.1), at={"q1": 0.1})
+    assert (len(found), found.is_complete) == (0, False)

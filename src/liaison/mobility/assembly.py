@@ -11,9 +11,11 @@ Source: docs/theory/mobility.md, "All assembly modes".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, final
+
+import numpy as np
 
 from liaison.errors import DerivationError
 from liaison.expr import as_expr, evaluate
@@ -21,12 +23,16 @@ from liaison.model import Mechanism
 from liaison.numeric import State
 from liaison.tree import Tree
 
-from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
+from .clock import MEMORY_LIMIT, TIME_LIMIT, Exhausted, bounded, seconds_left
+from .engines import EngineError, NotThere
 from .finite import Infinite
 from .hinge_modes import hinge_answer
+from .legs import Leg, leg_pose, legs_of
 from .links import Links, links_of
-from .modes import Mode, closed, mode_at, sorted_modes
+from .local_modes import LocalAnswer, local_answer
+from .modes import Mode, closed, joint_coordinates, mode_at, sorted_modes
 from .planar import PlanarLinkage, planar_linkage
+from .platforms import plate_answer, some_poses
 from .systems import PolynomialSystem, Solution, solved
 
 Poses: TypeAlias = dict[int, tuple[Any, Any]]
@@ -113,21 +119,107 @@ def modes_told(
 
 def _solved(mechanism: Mechanism, links: Links, seed: int) -> AssemblyModes:
     if not links.joints:
-        return _answer(mechanism, links, [mode_at(mechanism, links, {}, _ALONE)],
-                       (True, "no loop is left to close"), "held", 1)  # fmt: skip
+        modes = [mode_at(mechanism, links, {}, _ALONE)]
+        return _answer(mechanism, links, modes, (True, "no loop is left to close"), "held", 1)
     try:
-        plane = planar_linkage(links)
-        if plane is not None:
-            return _in_the_plane(mechanism, plane, seed)
-        hinges = hinge_answer(links, seed)
-        if hinges is not None:
-            modes = [mode_at(mechanism, links, poses, known) for poses, known in hinges.found]
-            complete = hinges.is_complete, hinges.why
-            return _answer(mechanism, links, modes, complete, hinges.method, hinges.complex)
+        with bounded(ENGINES * seconds_left()):
+            found = _completely(mechanism, links, seed)
+        if found is not None:
+            return found
+        return _locally(mechanism, links, seed, UNKNOWN_KIND)
     except Infinite:
         raise _still_moving(mechanism, links) from None
-    raise DerivationError(
-        f"all assembly modes of '{mechanism.name}' are not computed: it is no planar linkage."
+    except (NotThere, EngineError, Exhausted) as error:
+        return _locally(mechanism, links, seed, f"not computed: {error.message.rstrip('.')}")
+
+
+def _completely(mechanism: Mechanism, links: Links, seed: int) -> AssemblyModes | None:
+    """By a method that knows all modes; None where none fits."""
+    plane = planar_linkage(links)
+    if plane is not None:
+        return _in_the_plane(mechanism, plane, seed)
+    hinges = hinge_answer(links, seed)
+    if hinges is not None:
+        modes = [mode_at(mechanism, links, poses, known) for poses, known in hinges.found]
+        complete = hinges.is_complete, hinges.why
+        return _answer(mechanism, links, modes, complete, hinges.method, hinges.complex)
+    platform = legs_of(links)
+    return None if platform is None else _on_legs(mechanism, links, *platform, seed)
+
+
+def _on_legs(
+    mechanism: Mechanism, links: Links, plate: int, legs: Sequence[Leg], seed: int
+) -> AssemblyModes:
+    """A plate on legs: its poses, and then those of the legs."""
+    try:
+        with bounded(ENGINES * seconds_left()):
+            answer, complete = plate_answer(legs, seed), None
+    except (NotThere, EngineError, Exhausted) as error:
+        answer = some_poses(legs, seed)
+        complete = (
+            False,
+            f"not computed: {error.message.rstrip('.')}; these were found from drawn starts",
+        )
+    modes = []
+    for pose, known in zip(answer.poses, answer.solved.real, strict=True):
+        poses: Poses = {0: (np.eye(3), np.zeros(3)), plate: pose}
+        for leg in legs:
+            if leg.link is not None:
+                poses[leg.link] = _leg(mechanism, links, leg, poses, plate)
+        modes.append(mode_at(mechanism, links, poses, known))
+    method = f"plate on {len(legs)} legs, {answer.solved.engine}"
+    count = answer.solved.multiplicity or None
+    return _answer(mechanism, links, modes, complete or closed(answer.solved), method, count)
+
+
+def _leg(mechanism: Mechanism, links: Links, leg: Leg, poses: Poses, plate: int) -> tuple[Any, Any]:
+    """The pose of a leg that turns its joints least from their starts."""
+    starts = {s.label: float(evaluate(as_expr(s.value))) for s in links.mechanism.starts}
+    choices = [leg_pose(leg, poses, plate, turned) for turned in (False, True)]
+
+    def away(pose: tuple[Any, Any]) -> float:
+        total = 0.0
+        for end in leg.ends:
+            if end.axis is not None:
+                told = joint_coordinates(links, end.joint, {**poses, leg.link or 0: pose})
+                labels = end.joint.joint.coordinates
+                total += sum(abs(x - starts.get(k, 0.0)) for k, x in zip(labels, told, strict=True))
+        return total
+
+    return min(choices, key=away)
+
+
+def _locally(mechanism: Mechanism, links: Links, seed: int, why: str) -> AssemblyModes:
+    """Positions near drawn starts, without a claim to be all."""
+    try:
+        answer = local_answer(links, seed)
+    except Exhausted as error:
+        answer = LocalAnswer((), 0, -1, 0, False)
+        why = f"{why}; {error.message.rstrip('.')}"
+    if 0 <= answer.rank < answer.unknowns and not _has_idle_motion(links):
+        raise _still_moving(mechanism, links)
+    modes = [mode_at(mechanism, links, poses, known) for poses, known in answer.found]
+    text = f"{why}; these were found from {answer.starts} starts"
+    found = _answer(mechanism, links, modes, (False, text), "Newton's steps", None)
+    if answer.is_redundant:
+        found = replace(found, notes=(*found.notes, REDUNDANT))
+    return found
+
+
+UNKNOWN_KIND = "all modes are known for planar linkages, loops of six hinges and plates on six legs"
+REDUNDANT = (
+    "more equations than unknowns: proofs are of independent ones, the others hold in floats"
+)
+
+ENGINES = 0.7
+"""Part of the time that complete methods may take, before single modes are sought."""
+
+
+def _has_idle_motion(links: Links) -> bool:
+    """A rod between two ball joints spins freely: positions are not isolated, and need not be."""
+    platform = legs_of(links)
+    return platform is not None and any(
+        leg.link is not None and all(end.axis is None for end in leg.ends) for leg in platform[1]
     )
 
 
@@ -142,13 +234,12 @@ def _in_the_plane(mechanism: Mechanism, plane: PlanarLinkage, seed: int) -> Asse
     system = PolynomialSystem(plane.count, plane.equations)
     found = solved(system, seed=seed)
     modes = [mode_at(mechanism, links, _planar_poses(plane, s.x), s) for s in found.real]
-    complete = closed(found.is_exact, found.engine)
+    complete = closed(found)
     return _answer(mechanism, links, modes, complete, f"planar, {found.engine}", found.multiplicity)
 
 
 def _planar_poses(plane: PlanarLinkage, x: tuple[float, ...]) -> Poses:
     """Poses of the links in ground's axes."""
-    import numpy as np
 
     def number(c: Any) -> float:
         return float(evaluate(as_expr(c)))

@@ -114,8 +114,8 @@ def balls(formulas: Sequence[Any]) -> list[Any]:
     return found
 
 
-def rational_of(formulas: Sequence[Any]) -> tuple[list[Fraction], bool]:
-    """Constants as rationals, and whether they are exactly these; else rounded to `ROUNDED`.
+def rational_of(formulas: Sequence[Any], digits: int = ROUNDED) -> tuple[list[Fraction], bool]:
+    """Constants as rationals, and whether they are exactly these; else rounded.
 
     Balls are rounded, and count as inexact unless they are single numbers.
     """
@@ -125,21 +125,21 @@ def rational_of(formulas: Sequence[Any]) -> tuple[list[Fraction], bool]:
     for formula in formulas:
         if isinstance(formula, arb):
             exact = exact and formula.is_exact()
-            found.append(rounded(formula))
+            found.append(rounded(formula, digits))
             continue
         try:
             found.append(Fraction(evaluate(as_expr(formula), domain=FRACTION)))
         except DerivationError:
             exact = False
-            found.append(rounded(balls([formula])[0]))
+            found.append(rounded(balls([formula])[0], digits))
     return found, exact
 
 
-def rounded(x: Any) -> Fraction:
-    """The rational of few digits next to the midpoint of a real ball."""
+def rounded(x: Any, digits: int = ROUNDED) -> Fraction:
+    """The rational of so many binary digits behind the point next to a real ball's midpoint."""
     mantissa, exponent = x.mid().man_exp()
     value = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-    return Fraction(round(value * 2**ROUNDED), 2**ROUNDED)
+    return Fraction(round(value * 2**digits), 2**digits)
 
 
 def floats_of(values: Sequence[Any]) -> list[float]:

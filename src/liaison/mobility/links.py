@@ -1,8 +1,8 @@
 """A mechanism with some coordinates held: rigid links, and the joints between them that may move.
 
-Bodies that fixed or held joints tie together are one link. Chains that close no loop hang where
-their starts put them. What is left is a graph of links in which every link is on a loop; all
-solvers of assembly modes begin from it.
+Bodies that fixed or held joints tie together are one link; joints that no loop passes are held at
+their starts. What is left is a graph of links in which every joint is on a loop; all solvers of
+assembly modes begin from it.
 
 Public names: Passive, Links, links_of.
 """
@@ -53,8 +53,7 @@ class Links:
 
     mechanism: Mechanism
     bodies: Mapping[str, tuple[int, Transform]]  # body -> link, pose in it
-    joints: tuple[Passive, ...]  # of the loops
-    hanging: tuple[Passive, ...]  # of chains that close no loop
+    joints: tuple[Passive, ...]  # that may move, each on a loop
     held: Numbers
     notes: tuple[str, ...]
 
@@ -83,14 +82,46 @@ def links_of(mechanism: Mechanism, at: Mapping[str, Any]) -> Links:
     exact = valued(mechanism, notes)
     held = _held(exact, at)
     known = [joint for joint in exact.joints if _is_known(joint, held)]
-    bodies = _rigid(exact, known, held)
+    resting = _bridges([joint for joint in exact.joints if joint not in known], known)
+    if resting:
+        names = ", ".join(joint.name for joint in resting)
+        notes.append(f"no loop passes {names}: they keep their starts")
+    known += resting
+    bodies = _rigid(exact, known, _rests(exact, resting) | held)
     joints = tuple(_passive(joint, bodies) for joint in exact.joints if joint not in known)
     _check(known, bodies)
-    inner, hanging = _pruned(joints)
-    if hanging:
-        names = ", ".join(joint.name for joint in hanging)
-        notes.append(f"no loop passes {names}: they keep their starts")
-    return Links(exact, bodies, inner, hanging, held, tuple(notes))
+    return Links(exact, bodies, joints, held, tuple(notes))
+
+
+def _bridges(free: Sequence[Joint], known: Sequence[Joint]) -> list[Joint]:
+    """Free joints that no loop passes: without them their bodies are not connected."""
+    ends = [(j.predecessor.body, j.successor.body) for j in (*free, *known)]
+    return [joint for k, joint in enumerate(free) if not _are_joined(ends, k)]
+
+
+def _are_joined(ends: Sequence[tuple[str, str]], but: int) -> bool:
+    """Whether the ends of one edge are connected by the others."""
+    start, goal = ends[but]
+    seen, waiting = {start}, [start]
+    while waiting:
+        here = waiting.pop()
+        for k, pair in enumerate(ends):
+            if k != but and here in pair:
+                far = pair[1] if pair[0] == here else pair[0]
+                if far not in seen:
+                    seen.add(far)
+                    waiting.append(far)
+    return goal in seen
+
+
+def _rests(mechanism: Mechanism, joints: Sequence[Joint]) -> Numbers:
+    """Starts of joints, or their zero positions."""
+    starts = {start.label: start.value for start in mechanism.starts}
+    found: Numbers = {}
+    for joint in joints:
+        neutral = joint.type.neutral()
+        found |= {k: starts.get(k, x) for k, x in zip(joint.coordinates, neutral, strict=True)}
+    return found
 
 
 def _held(mechanism: Mechanism, at: Mapping[str, Any]) -> Numbers:
@@ -205,19 +236,3 @@ def _check(known: Sequence[Joint], bodies: Mapping[str, tuple[int, Transform]]) 
                 hint="Hold fewer coordinates, or others.",
                 place=joint.place,
             )
-
-
-def _pruned(joints: Sequence[Passive]) -> tuple[tuple[Passive, ...], tuple[Passive, ...]]:
-    """Joints on loops, and those of chains that end in nothing."""
-    inner, hanging = list(joints), list[Passive]()
-    while True:
-        ends: dict[int, int] = {}
-        for joint in inner:
-            if joint.a != joint.b:
-                ends[joint.a] = ends.get(joint.a, 0) + 1
-                ends[joint.b] = ends.get(joint.b, 0) + 1
-        loose = [j for j in inner if j.a != j.b and any(k and ends[k] == 1 for k in (j.a, j.b))]
-        if not loose:
-            return tuple(inner), tuple(hanging)
-        hanging += loose
-        inner = [joint for joint in inner if joint not in loose]

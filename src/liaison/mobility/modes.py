@@ -1,6 +1,6 @@
 """One assembly mode: coordinates, poses and a state of the tree, with what is proved of it.
 
-Public names: Mode, mode_at, sorted_modes, closed.
+Public names: Mode, mode_at, joint_coordinates, sorted_modes, closed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from liaison.numeric import State
 from liaison.spatial import array
 from liaison.tree import span
 
-from .links import Links
-from .systems import Solution
+from .links import Links, Passive
+from .systems import Solution, Solved
 
 Floats: TypeAlias = NDArray[np.float64]
 Poses: TypeAlias = Mapping[int, tuple[Any, Any]]
@@ -58,10 +58,10 @@ def mode_at(mechanism: Mechanism, links: Links, poses: Poses, solution: Solution
     Args:
         mechanism: as its author gave it.
         links: of it.
-        poses: (R, p) of each link, in floats; those that hang follow.
+        poses: (R, p) of each link, in floats.
         solution: what is known of it.
     """
-    bodies = _bodies(links, dict(poses))
+    bodies = _bodies(links, poses)
     starts = {s.label: _float(s.value) for s in links.mechanism.starts}
     held = {label: _float(x) for label, x in links.held.items()}
     coordinates: dict[str, list[float]] = {}
@@ -77,6 +77,14 @@ def mode_at(mechanism: Mechanism, links: Links, poses: Poses, solution: Solution
     )  # fmt: skip
 
 
+def joint_coordinates(links: Links, passive: Passive, poses: Poses) -> list[float]:
+    """Coordinates of a joint between links of known poses, near its start."""
+    F = _compose(poses[passive.a], _floats(passive.F))
+    M = _compose(poses[passive.b], _floats(passive.M))
+    starts = {s.label: _float(s.value) for s in links.mechanism.starts}
+    return _coordinates(passive.joint, *_compose(_inverse(F), M), starts)
+
+
 def _by_label(links: Links, coordinates: Mapping[str, list[float]]) -> dict[str, float]:
     found: dict[str, float] = {}
     for joint in links.mechanism.joints:
@@ -84,23 +92,10 @@ def _by_label(links: Links, coordinates: Mapping[str, list[float]]) -> dict[str,
     return found
 
 
-def _bodies(links: Links, poses: dict[int, tuple[Any, Any]]) -> dict[str, tuple[Floats, Floats]]:
+def _bodies(links: Links, poses: Poses) -> dict[str, tuple[Floats, Floats]]:
     """Poses of all bodies in ground's axes."""
-    poses.setdefault(0, (np.eye(3), np.zeros(3)))
-    waiting = list(links.hanging)
-    while waiting:
-        step = next(j for j in waiting if (j.a in poses) != (j.b in poses))
-        waiting.remove(step)
-        starts = {s.label: s.value for s in links.mechanism.starts}
-        near = step.joint.type.neutral()
-        q = [starts.get(label, x) for label, x in zip(step.joint.coordinates, near, strict=True)]
-        F, M, X = (_floats(x) for x in (step.F, step.M, step.joint.type.pose(array(q))))
-        across = _compose(_compose(F, X), _inverse(M))
-        if step.a in poses:
-            poses[step.b] = _compose(poses[step.a], across)
-        else:
-            poses[step.a] = _compose(poses[step.b], _inverse(across))
-    return {body: _compose(poses[link], _floats(X)) for body, (link, X) in links.bodies.items()}
+    known = {0: (np.eye(3), np.zeros(3)), **poses}
+    return {body: _compose(known[link], _floats(X)) for body, (link, X) in links.bodies.items()}
 
 
 def _relative(joint: Joint, bodies: Mapping[str, tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
@@ -133,12 +128,15 @@ def sorted_modes(modes: Sequence[Mode]) -> tuple[Mode, ...]:
     return tuple(replace(mode, label=f"mode {k}") for k, mode in enumerate(listed, 1))
 
 
-def closed(is_exact: bool, engine: str) -> tuple[bool, str]:
+def closed(found: Solved) -> tuple[bool, str]:
     """Whether all modes are there, and why, for a system solved over the rationals."""
-    by = "" if engine == "FLINT" else f", if {engine} is right"
-    if is_exact:
+    if found.is_full:
+        return True, f"all of them, proved: {found.points} complex solutions, as many as can be"
+    by = "" if found.engine == "FLINT" else f", if {found.engine} is right"
+    if found.is_exact:
         return True, f"all of them, proved over the rationals{by}"
-    return True, f"all of them, proved for coefficients rounded to 2⁻⁹⁶{by}"
+    rounding = str(found.digits).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return True, f"all of them, proved for coefficients rounded to 2⁻{rounding}{by}"
 
 
 def _float(x: Any) -> float:

@@ -67,7 +67,7 @@ class HingeLoop:
 
 @final
 class LoopClosure(Square):
-    """J1 X1 … J6 X6 = 1 as six equations in six angles."""
+    """J1 X1 … Jn Xn = 1: six equations in six angles, or those of rotation in three."""
 
     def __init__(self, X: Sequence[Motion3]) -> None:
         self.X = X
@@ -82,7 +82,8 @@ class LoopClosure(Square):
     def values(self, x: Sequence[Any]) -> list[Any]:
         """Twice the vector of the rotation that is left, and the way that is left."""
         R, p = self._frames(x)[-1]
-        return [R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1], *p]
+        turn = [R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1]]
+        return turn if len(x) == 3 else turn + p
 
     def jacobian(self, x: Sequence[Any]) -> list[list[Any]]:
         """From the axis of each hinge."""
@@ -94,7 +95,7 @@ class LoopClosure(Square):
             d = [crossed(w, [R[0][j], R[1][j], R[2][j]]) for j in range(3)]  # columns of ∂R
             turn = [d[1][2] - d[2][1], d[2][0] - d[0][2], d[0][1] - d[1][0]]
             columns.append(turn + crossed(w, [a - b for a, b in zip(p, place, strict=True)]))
-        return [[column[i] for column in columns] for i in range(6)]
+        return [[column[i] for column in columns] for i in range(len(x))]
 
     def holds(self, box: Sequence[Any]) -> bool:
         """The rotation left is none, rather than half a turn."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from .balls import BITS, balls, floats_of, precision, rational_of
+from .balls import BITS, ROUNDED, balls, floats_of, precision, rational_of
 from .certify import Square, certified
 from .clock import go_on
 from .finite import Points, Polynomial, all_points
@@ -27,11 +27,11 @@ class PolynomialSystem(Square):
     count: int
     equations: tuple[Mapping[tuple[int, ...], Any], ...]
 
-    def rational(self) -> tuple[list[Polynomial], bool]:
+    def rational(self, digits: int = ROUNDED) -> tuple[list[Polynomial], bool]:
         """The equations over the rationals, and whether they are exactly these."""
         found, exact = [], True
         for equation in self.equations:
-            numbers, is_exact = rational_of(list(equation.values()))
+            numbers, is_exact = rational_of(list(equation.values()), digits)
             exact = exact and is_exact
             found.append({m: c for m, c in zip(equation, numbers, strict=True) if c})
         return list[Polynomial](found), exact
@@ -89,20 +89,57 @@ class Solved:
     multiplicity: int  # of all complex ones together
     engine: str
     is_exact: bool  # the coefficients are rational
+    digits: int  # to which they were rounded otherwise
+    is_full: bool = False  # as many complex ones are proved as there can be
 
 
-def solved(system: PolynomialSystem, *, seed: int = 0) -> Solved:
+def solved(
+    system: PolynomialSystem,
+    *,
+    seed: int = 0,
+    digits: int = ROUNDED,
+    near: PolynomialSystem | None = None,
+    most: int | None = None,
+) -> Solved:
     """All real solutions, each proved where it is simple.
+
+    Args:
+        system: the equations.
+        seed: of what is drawn to separate solutions.
+        digits: binary ones behind the point, of coefficients that are not rational.
+        near: what to solve over the rationals instead: the equations of rounded data.
+        most: complex solutions that there can be at most; where so many are proved, all are known.
 
     Raises:
         Infinite: there are infinitely many complex solutions.
         NotThere, Exhausted: they could not be computed.
     """
     with precision(BITS):
-        polynomials, exact = system.rational()
+        polynomials, exact = (near or system).rational(digits)
+        exact = exact and near is None
         found = all_points(polynomials, system.count, seed=seed)
-        real = _proved(system.in_balls(), found, exact)
-    return Solved(real, len(found.points), found.multiplicity, found.engine, exact)
+        in_balls = system.in_balls()
+        real = _proved(in_balls, found, exact)
+        full = most is not None and len(found.points) == most and _all_proved(in_balls, found)
+    return Solved(real, len(found.points), found.multiplicity, found.engine, exact, digits, full)
+
+
+def _all_proved(system: PolynomialSystem, found: Points) -> bool:
+    """Every point, also the complex ones, is near a solution of its own."""
+    boxes = []
+    for point in found.points:
+        go_on()
+        box = certified(system, point.x)
+        if box is None:
+            return False
+        boxes.append(box.box)
+    return all(_are_apart(a, b) for k, a in enumerate(boxes) for b in boxes[:k])
+
+
+def _are_apart(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    from flint import acb
+
+    return any(not acb(x).overlaps(acb(y)) for x, y in zip(a, b, strict=True))
 
 
 def _proved(system: PolynomialSystem, found: Points, exact: bool) -> tuple[Solution, ...]:

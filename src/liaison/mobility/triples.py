@@ -4,7 +4,7 @@ Three neighbouring hinges of either kind leave a point, or a plane, where it is.
 three must do then is three equations in three angles; over each of their solutions the special
 three have two positions, from the two ways a triangle closes. Most arms of industry are such.
 
-Public names: Triple, triple_of, triple_positions.
+Public names: Triple, TriplePositions, triple_of, triple_positions, three_that_meet.
 
 Source: PIE68 (wrists); docs/theory/mobility.md, "All assembly modes".
 """
@@ -213,8 +213,25 @@ def _special_angles(
     T = np.eye(4)
     for angle, step in zip(first, X[:3], strict=True):
         T = T @ _matrix(_about_z(angle), np.zeros(3)) @ _matrix(*step)
-    G: Floats = np.asarray(np.linalg.inv(_matrix(*X[5]) @ T), dtype=float)  # Ja X4 Jb X5 Jc
-    A, B = _matrix(*X[3]), _matrix(*X[4])
+    G: Floats = np.asarray(np.linalg.inv(_matrix(*X[5]) @ T), dtype=float)
+    return _closing(_matrix(*X[3]), _matrix(*X[4]), G, meets)
+
+
+def three_that_meet(X: Sequence[Motion3]) -> tuple[list[tuple[float, float, float]], bool] | None:
+    """Angles with which three hinges whose axes meet close a loop; None where they do not meet."""
+    before, after, last = (_floats(x) for x in X)
+    height = _meeting(before[0].T @ [0, 0, 1], -before[0].T @ before[1])
+    other = _meeting(after[0] @ [0, 0, 1], after[1])
+    if height is None or other is None or abs(height - other) > NEAR:
+        return None
+    G: Floats = np.asarray(np.linalg.inv(_matrix(*last)), dtype=float)
+    return _closing(_matrix(*before), _matrix(*after), G, True)
+
+
+def _closing(
+    A: Floats, B: Floats, G: Floats, meets: bool
+) -> tuple[list[tuple[float, float, float]], bool]:
+    """All a, b, c with R_z(a) A R_z(b) B R_z(c) = G, and whether their number is clear."""
     if meets:
         z = np.array([0.0, 0.0, 1.0])
         u, v, goal = A[:3, :3].T @ z, B[:3, :3] @ z, float(G[2, 2])
