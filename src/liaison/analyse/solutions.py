@@ -190,8 +190,8 @@ def _way(here: Local, name: str, reference: Mapping[str, Array]) -> Way:
 
 
 def _apart(a: Array, b: Array) -> float:
-    scale = np.abs(b).max(initial=0.0)
-    return float(np.abs(a - b).max(initial=0.0) / (scale or 1.0))
+    scale = np.abs(b).max(initial=0.0) + STILL
+    return float(np.abs(a - b).max(initial=0.0) / scale)
 
 
 def _missed(here: Local, a: Array) -> float:
