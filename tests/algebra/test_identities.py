@@ -136,3 +136,17 @@ def test_ulysse_and_all_identities_together_take_less_than_two_seconds():
     assert is_zero(ulysse())
     assert all(is_zero(identity.difference) for identity in IDENTITIES)
     assert time.perf_counter() - start < 2.0
+
+
+def test_pa_ulysse_as_typeset_does_not_compose():
+    """The typeset formula multiplies only r̃ R̃ by R₁, inside the parentheses: matrix + vector."""
+    one, r10 = vector("R1"), vector("r10")
+    with pytest.raises(TypeError, match="cannot add the matrix"):
+        tilde(one) @ tilde(r10) + (-tilde(r10) @ tilde(one)) @ one
+
+
+def test_what_no_rule_knows_is_left_to_the_components():
+    """R³ a − a is along R² a − R a, by Cayley and Hamilton."""
+    x = cross(R @ R @ R @ a - a, R @ R @ a - R @ a)
+    assert is_zero_by_components(x)
+    assert not is_zero(x)

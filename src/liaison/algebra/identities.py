@@ -240,7 +240,13 @@ _QUATERNIONS = (
         pure(_a) * pure(_b) - pure(_b) * pure(_a),
         2 * pure(cross(_a, _b)),
     ),
-    ("norm of a product", norm_squared(_p * _q), norm_squared(_p)),
+    ("norm of a product with a unit quaternion", norm_squared(_p * _q), norm_squared(_p)),
+    (
+        "Euler's four squares: the norm of a product",
+        (_s * _t - dot(_a, _b)) ** 2
+        + dot(_s * _b + _t * _a + cross(_a, _b), _s * _b + _t * _a + cross(_a, _b)),
+        (_s**2 + dot(_a, _a)) * (_t**2 + dot(_b, _b)),
+    ),
     ("turned vector", vector_part(_q * pure(_a) * conjugate(_q)), rotation_of(_q) @ _a),
     ("product of rotations", rotation_of(_p * _q), rotation_of(_p) @ rotation_of(_q)),
     ("a unit quaternion's matrix is orthogonal", rotation_of(_q) @ rotation_of(_q).T, IDENTITY),

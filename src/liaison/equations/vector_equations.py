@@ -28,6 +28,7 @@ from liaison.algebra import (
 )
 from liaison.algebra.names import pretty_name
 from liaison.algebra.node import Atom, topological, transpose
+from liaison.algebra.node import product as product_of
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import as_expr
 from liaison.expr.simplify_arrange import Order
@@ -177,7 +178,7 @@ class VectorEquations:
         done: dict[Formal, Formal] = {}
         for node in topological(x):
             if node.op == "cross":
-                done[node] = tilde(done[node.args[0]]) @ done[node.args[1]]
+                done[node] = _tilde(done[node.args[0]]) @ done[node.args[1]]
             elif node.op == "dot":
                 done[node] = transpose(done[node.args[0]]) @ done[node.args[1]]
             elif node.op == "symbol":
@@ -256,6 +257,15 @@ class VectorEquations:
 
 def _name(atom: Atom) -> str:
     return atom.name + "'" * atom.order
+
+
+def _tilde(x: Formal) -> Formal:
+    """The tilde of a column, with its scalars in front."""
+    if x.op != "product":
+        return tilde(x)
+    scalars = [factor for factor in x.args if factor.kind == "scalar"]
+    others = [factor for factor in x.args if factor.kind != "scalar"]
+    return product_of(*scalars, tilde(product_of(*others)))
 
 
 def _given(name: str, expandable: Sequence[str]) -> DerivationError:
