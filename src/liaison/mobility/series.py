@@ -32,6 +32,9 @@ from .screws import System
 SHORT = 16
 """Up to this order one coefficient a step is quicker than doubling."""
 
+FIRST = 12
+"""Order from which doubling begins: 12 · 2⁶ is just beyond the 721 that six hinges ask for."""
+
 
 @final
 class Germ:
@@ -83,19 +86,26 @@ class Germ:
         draw = Random(seed * 1_000_003 + self.system.n)
         return [draw.randrange(1, self.p) for _ in self.free]
 
-    def lift(self, ring: Series, t: Sequence[Any], start: Sequence[Any] = ()) -> list[Any]:
+    def lift(
+        self,
+        ring: Series,
+        t: Sequence[Any],
+        start: Sequence[Any] = (),
+        short: Sequence[Any] = (),
+    ) -> list[Any]:
         """x(s) on W whose free unknowns are the series t, which vanish at s = 0.
 
         Args:
             ring: its order is that to which f_P(x(s)) = 0.
             t: a series for each free unknown.
-            start: an x known to lower order, to begin from.
+            start: an x near it, to begin from coefficient by coefficient.
+            short: the same x to lower order, where a high order is wanted.
         """
         x = list(start) or [ring.zero] * self.system.n
         for j, value in zip(self.free, t, strict=True):
             x[j] = value
         if ring.order > SHORT and not start:
-            return self._doubled(ring, x)
+            return self._doubled(ring, x, short)
         return self._stepped(ring, x)
 
     def _stepped(self, ring: Series, x: list[Any]) -> list[Any]:
@@ -118,11 +128,14 @@ class Germ:
         for i, j in enumerate(self.columns):
             x[j] = x[j] - ring.of([steps[i, k] for k in range(width)])
 
-    def _doubled(self, ring: Series, x: list[Any]) -> list[Any]:
+    def _doubled(self, ring: Series, x: list[Any], short: Sequence[Any]) -> list[Any]:
         """Twice as many coefficients at each step; the inverse Jacobian follows as a series."""
-        known = SHORT
+        known = FIRST
         goal = {j: x[j] for j in self.free}
-        x = self._stepped(Series(self.p, known), [a.truncate(known) for a in x])
+        first = [a.truncate(known) for a in x]
+        for j in self.columns if short else ():
+            first[j] = short[j]
+        x = self._stepped(Series(self.p, known), first)
         A = self._inverse_series(x, known)
         while known < ring.order:
             go_on()

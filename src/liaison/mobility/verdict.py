@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
-from typing import final
+from typing import Any, final
 
 from .clock import Exhausted
 from .linear import rank, valuation
@@ -62,6 +62,7 @@ class _Case:
     def __init__(self, system: System, order: int, seed: int) -> None:
         self.system, self.limit, self.seed = system, order, seed
         self.germ = Germ(system)
+        self.path: list[Any] = []  # followed so far
         draw = Random(seed)
         point = [draw.randrange(system.p) for _ in range(system.n)]
         naive = system.jacobian(Field(system.p), point)
@@ -124,7 +125,8 @@ class _Case:
         """The order at which the leftover equations stop a random path; None if they do not."""
         ring = Series(self.system.p, order)
         t = [ring.of([0, v]) for v in self.germ.direction(self.seed)]
-        h = self.germ.leftover(ring, self.germ.lift(ring, t))
+        self.path = self.germ.lift(ring, t, short=self.path)
+        h = self.germ.leftover(ring, self.path)
         least = min((valuation(f, order) for f in h), default=order)
         return least if least < order else None
 
