@@ -1,6 +1,6 @@
 """What a text may ask for: numbers that can be computed with, so many bodies, so many levels.
 
-Public names: computable, deep, check_bodies, MAX_BODIES.
+Public names: computable, Computable, deep, check_bodies, MAX_BODIES.
 """
 
 from __future__ import annotations
@@ -17,17 +17,30 @@ MAX_BODIES = 20_000  # of a mechanism
 FRAMES = 5_000  # calls inside calls; a formula of 100 levels takes some 1100
 
 
+class Computable:
+    """Turns an overflow while a record is made into a refusal with its place."""
+
+    __slots__ = ("place",)
+
+    def __init__(self, place: Place | None) -> None:
+        self.place = place
+
+    def __enter__(self) -> None:
+        """Nothing to do."""
+
+    def __exit__(self, kind: type | None, error: object, trace: object) -> None:
+        if kind is not None and issubclass(kind, ArithmeticError | np.linalg.LinAlgError):
+            raise ModelError(
+                "the numbers here are too large to compute with: products must stay below 1.8e308.",
+                place=self.place,
+            ) from None
+
+
 @contextmanager
 def computable(place: Place | None) -> Iterator[None]:
-    """Turns an overflow while a record is made into a refusal with its place."""
-    try:
-        with np.errstate(over="raise", invalid="raise", divide="raise"):
-            yield
-    except (ArithmeticError, np.linalg.LinAlgError):
-        raise ModelError(
-            "the numbers here are too large to compute with: products must stay below 1.8e308.",
-            place=place,
-        ) from None
+    """Lets arithmetic of arrays raise where it overflows, and refuses that with its place."""
+    with Computable(place), np.errstate(over="raise", invalid="raise", divide="raise"):
+        yield
 
 
 @contextmanager

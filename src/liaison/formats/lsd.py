@@ -18,7 +18,7 @@ from liaison.errors import LiaisonError, Place, TextError
 from liaison.expr import collector_paused, symbol
 from liaison.model import GROUND, Body, Constraint, Gravity, Joint, Mechanism
 
-from .guard import check_bodies, computable, deep
+from .guard import Computable, check_bodies, computable, deep
 from .lsd_bodies import body_of, shapes_of
 from .lsd_expand import expanded
 from .lsd_forces import effort_of, force_of
@@ -52,12 +52,19 @@ def read_lsd(text: str, file: str = "text", *, folder: Path | None = None) -> Me
         ModelError: a description that no mechanism can have.
     """
     with collector_paused(), computable(Place(file, 1)), deep(file):
-        source, statements = parse(text, file, folder)
-        reading = _Reading(Book(source), expanded(statements, source))
-        try:
-            return reading.mechanism()
-        except Enough:
-            raise together(reading.rest.errors) from None
+        return _mechanism(text, file, folder)
+
+
+def _mechanism(text: str, file: str, folder: Path | None) -> Mechanism:
+    """The mechanism; everything else is let go before the collector looks for it."""
+    source, statements = parse(text, file, folder)
+    reading = _Reading(Book(source), expanded(statements, source))
+    try:
+        return reading.mechanism()
+    except Enough:
+        raise together(reading.rest.errors) from None
+    finally:
+        reading.let_go()
 
 
 def read_value(
@@ -131,6 +138,13 @@ class _Reading:
             )
         return self.finished([*(joint.joint for joint in joined), *self.more_joints])
 
+    def let_go(self) -> None:
+        """Cuts what refers to itself, so that nodes and names are gone at once."""
+        self.book.make_body = lambda name: None
+        self.book.given.clear()
+        self.rest.early.clear()
+        self.rest.later.clear()
+
     def tried(self, read: Any, *parts: Any, name: str | None = None) -> Any:
         """What a reading gives; None where it is refused, which is told at the end."""
         return self.rest.tried(lambda: read(*parts), name)
@@ -184,7 +198,7 @@ class _Reading:
 
     def made(self, make: Any, thing: Thing) -> Any:
         """What a statement makes."""
-        with computable(thing[2]):
+        with Computable(thing[2]):
             return make(*thing, self.book)
 
     def of_kind(self, kind: str) -> list[Thing]:
@@ -252,7 +266,7 @@ class _Reading:
         """The body of that name, once."""
         if name not in self.bodies:
             book = self.book
-            with computable(book.places[name]):
+            with Computable(book.places[name]):
                 self.bodies[name] = body_of(name, book.bodies[name], book.places[name], book)
 
     def evaluate_deep_lets(self) -> None:

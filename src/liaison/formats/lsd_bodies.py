@@ -12,7 +12,7 @@ from typing import Any
 from liaison.errors import LiaisonError, Place, TextError
 from liaison.model import Body
 from liaison.model.shapes import filled
-from liaison.spatial import Array, Inertia, array, identity, is_zero, product, vector, zeros
+from liaison.spatial import Array, Inertia, array, is_zero, product, vector
 
 from .lsd_formulas import (
     Where,
@@ -23,7 +23,7 @@ from .lsd_formulas import (
 )
 from .lsd_names import Book, Keys
 from .lsd_nodes import Node
-from .lsd_poses import as_pose, exactly, matrices_of
+from .lsd_poses import HERE, as_pose, exactly, is_upright, matrices_of, rows_of
 from .lsd_shapes import colored, is_shape
 from .lsd_values import BodyFrame, Quantity, Unfit, Vector, Word, kind_of, plain
 
@@ -44,14 +44,13 @@ def body_of(name: str, node: Node, place: Place, book: Book) -> Body:
     if solid is None:
         R, p = _iframe(name, keys, book)
         mass, inertia = _mass(name, keys, place, book), _inertia(name, keys, place, book)
-        if not np_identity(R):
+        if not is_upright(R):
             inertia = product(product(R, inertia), array(R.T))
     else:
-        R, p, mass, inertia = identity(), solid.com, solid.mass, solid.rotational
+        R, p, mass, inertia = HERE[0], solid.com, solid.mass, solid.rotational
     book.frames[f"{name}.iframe"] = BodyFrame(name, R, p)
-    rows = tuple(tuple(row) for row in inertia)
     try:
-        return Body(name, mass, tuple(p), rows, shapes, place=place)  # type: ignore[arg-type]
+        return Body(name, mass, tuple(p), rows_of(inertia), shapes, place=place)
     except LiaisonError as error:
         raise _sharper(error, keys, book) from None
 
@@ -74,11 +73,6 @@ def _filled(name: str, keys: Keys, shapes: tuple[Any, ...], book: Book) -> Inert
     return filled(shapes, _mass(name, keys, book.source.at(mass), book), None)
 
 
-def np_identity(R: Array) -> bool:
-    """Whether R is the exact identity."""
-    return all(is_zero(a - b) for a, b in zip(R.flat, identity().flat, strict=True))
-
-
 def _sharper(error: LiaisonError, keys: Keys, book: Book) -> LiaisonError:
     """The same refusal with the place of the property it speaks of."""
     for word, key in (("mass of body", "mass"), ("inertia of body", "inertia")):
@@ -98,9 +92,9 @@ def _iframe(name: str, keys: Keys, book: Book) -> tuple[Array, Array]:
     if center is not None:
         where = Where(f"{name}.center", "m")
         p = vector_of(center, book, where, f"the centre of body {name!r}")
-        return identity(), vector(p)
+        return HERE[0], vector(p)
     if iframe is None:
-        return identity(), zeros(3)
+        return HERE
     value = value_of(iframe, book, Where(f"{name}.iframe", "m"))
     try:
         return matrices_of(as_pose(value), book, iframe)

@@ -16,7 +16,7 @@ from liaison.errors import NamingError, TextError
 from liaison.spatial import Array, is_zero
 
 from .lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS, applied
-from .lsd_measured import both_shown, with_unit
+from .lsd_measured import both_shown, literal, with_unit
 from .lsd_nodes import Node, Source
 from .lsd_poses import as_pose, joined, matrices_of
 from .lsd_tokens import text_in
@@ -35,7 +35,6 @@ from .lsd_values import (
     divided,
     kind_of,
     multiplied,
-    number_of,
     plain,
     raised,
 )
@@ -127,8 +126,7 @@ def path_of(node: Node) -> str | None:
 
 
 def _number(node: Node, names: Names, where: Where) -> Value:
-    number = Quantity(number_of(node.parts[0]), PURE, bare=True)
-    return with_unit(number, node, names.source)
+    return literal(node, node, names.source)
 
 
 def _name(node: Node, names: Names, where: Where) -> Value:
@@ -182,7 +180,12 @@ def _group(node: Node, names: Names, where: Where) -> Value:
 def _vector(node: Node, names: Names, where: Where) -> Value:
     parts = [part for part in node.parts if isinstance(part, Node)]
     letters = AXES if len(parts) == 3 else tuple(str(i + 1) for i in range(len(parts)))
-    items = tuple(value_of(p, names, where.of(x)) for p, x in zip(parts, letters, strict=True))
+    items = tuple(
+        literal(p, node, names.source)
+        if p.kind == "number" and len(p.parts) == 1
+        else value_of(p, names, where.of(x))
+        for p, x in zip(parts, letters, strict=True)
+    )
     for part, item in zip(parts, items, strict=True):
         if not isinstance(item, Quantity | Vector):
             raise TextError(

@@ -39,13 +39,14 @@ from liaison.model import (
     SphericalPin,
     Universal,
 )
-from liaison.spatial import is_zero, product, rotation_onto_z
+from liaison.spatial import Array, array, is_zero, product, rotation_onto_z
 
 from .lsd_formulas import ANY, Where, path_of, scalar_of, value_of, vector_of
 from .lsd_links import motions_of, type_of_motions
 from .lsd_motions import is_motion, motion_of
 from .lsd_names import EARTH, GROUND, Book, Keys, bases, no_such
 from .lsd_nodes import Node
+from .lsd_poses import is_upright, rows_of
 from .lsd_values import BodyFrame, Quantity, Value, Word, kind_of, plain
 
 _BALL = ("attitude",)
@@ -118,13 +119,14 @@ def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
     keys = Keys(node.parts[-1], f"joint {name!r}", book.source)
     sides = [_side(side, name, book) for side in (first, second)]
     # the ground is the predecessor, whichever side it is written on
-    if sides[1].body == GROUND and not _is_successor(keys, book):
+    if sides[1][0].body == GROUND and not _is_successor(keys, book):
         sides.reverse()
     made = _Made(name, str(word), names, keys, book)
     type_, axis, labels = made.link(word) if str(word) == "link" else made.named(word)
-    sides = [_turned(side, axis, type_) for side in sides]
+    turn = None if axis == [0, 0, 1] or type(type_) not in _TURNED else _onto_z(tuple(axis))
     try:
-        joint = Joint(name, type_, sides[0], sides[1], labels, place=place)
+        F, M = (marker_of(frame, at, turn) for frame, at in sides)
+        joint = Joint(name, type_, F, M, labels, place=place)
     except LiaisonError as error:
         error.place = error.place or place
         raise
@@ -151,7 +153,7 @@ def _body_name(node: Node, book: Book) -> str:
     return GROUND if word in EARTH else word
 
 
-def _side(node: Node, joint: str, book: Book) -> Marker:
+def _side(node: Node, joint: str, book: Book) -> tuple[BodyFrame, Place]:
     body = _body_name(node, book)
     value = value_of(node, book, Where(f"{joint}.{body}", kind="body"))
     if not isinstance(value, BodyFrame):
@@ -160,24 +162,15 @@ def _side(node: Node, joint: str, book: Book) -> Marker:
             place=book.source.at(node),
             hint="Write a body, or a pose on it: [1,0,0] @ crank.",
         )
-    return marker_of(value, book.source.at(node))
+    return value, book.source.at(node)
 
 
-def marker_of(frame: BodyFrame, place: Place) -> Marker:
-    """The record of a frame on a body."""
-    rows: Any = tuple(tuple(row) for row in frame.R)
-    return Marker(frame.body, rows, tuple(frame.p), frame.name, place=place)
-
-
-def _turned(marker: Marker, axis: list[Any], type_: JointType) -> Marker:
-    """The marker with its z along the axis, for types that have one."""
-    if axis == [0, 0, 1] or type(type_) not in _TURNED:
-        return marker
-    turn = _onto_z(tuple(axis))
-    upright = marker.R == ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-    R = turn if upright else product(marker.rotation, turn)
-    rows: Any = tuple(tuple(row) for row in R)
-    return Marker(marker.body, rows, marker.p, marker.name, marker.place)
+def marker_of(frame: BodyFrame, place: Place, turn: Array | None = None) -> Marker:
+    """The record of a frame on a body, turned behind its own rotation where that is said."""
+    R = frame.R
+    if turn is not None:
+        R = turn if is_upright(R) else product(array(R), turn)
+    return Marker(frame.body, rows_of(R), tuple(frame.p), frame.name, place=place)
 
 
 @lru_cache(maxsize=1000)

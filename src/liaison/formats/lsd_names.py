@@ -15,11 +15,12 @@ from typing import Any, TypeAlias
 from liaison.errors import LiaisonError, NamingError, Place, TextError
 from liaison.expr import PI, Function, as_expr, symbol
 from liaison.model import Joint, Parameter
-from liaison.spatial import Array, identity, zeros
+from liaison.spatial import Array
 
 from .lsd_formulas import Where, component, value_of
 from .lsd_nodes import Node, Source
 from .lsd_places import PLACES, place_of
+from .lsd_poses import HERE
 from .lsd_shapes import SHAPES, moved_shape, shape_of
 from .lsd_units import known_dimension, unit_of
 from .lsd_values import BodyFrame, Quantity, Unfit, Value
@@ -66,7 +67,7 @@ class Book:
         self.outputs: set[str] = set()
         self.spoiled: set[str] = set()  # names whose definition was refused
         for name in EARTH:
-            self.frames[name] = BodyFrame(GROUND, identity(), zeros(3))
+            self.frames[name] = BodyFrame(GROUND, *HERE)
 
     # ---- declaring
 
@@ -236,7 +237,7 @@ class Book:
                 raise Spoiled(name)
             self.make_body(name)
             return self.frames[f"{name}.iframe"]
-        return BodyFrame(name, identity(), zeros(3))
+        return BodyFrame(name, *HERE)
 
     def unknown_name(self, path: str, node: Node, where: Where) -> LiaisonError:
         """The refusal of a name, with the nearest one that would do."""

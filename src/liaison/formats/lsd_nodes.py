@@ -85,13 +85,13 @@ def make(kind: str, children: list[Any]) -> Node:
     for child in children:
         if type(child) is Node and child.depth >= depth:
             depth = child.depth + 1
-    first: Any = children[0] if children else None
-    last: Any = children[-1] if children else None
-    line, column = getattr(first, "line", 1), getattr(first, "column", 1)
-    end = column + _length(first)
-    if getattr(last, "line", None) == line:
-        end = last.column + _length(last)
-    node = Node(kind, tuple(children), line, column, max(1, end - column), depth)
+    if not children:
+        return Node(kind, (), 1, 1, 1, 1)
+    first, last = children[0], children[-1]
+    line, column = first.line, first.column
+    end = last if last.line == line else first
+    length = end.column - column + (end.length if type(end) is Node else len(end))
+    node = Node(kind, tuple(children), line, column, max(1, length), depth)
     if depth > MAX_DEPTH:
         raise TooDeep(node)
     return node
@@ -100,7 +100,3 @@ def make(kind: str, children: list[Any]) -> Node:
 def path_text(label: Any) -> str:
     """The dotted name of a word, or of a path of words."""
     return ".".join(map(str, label.parts)) if isinstance(label, Node) else str(label)
-
-
-def _length(item: Any) -> int:
-    return item.length if isinstance(item, Node) else len(item or "")

@@ -1,6 +1,6 @@
 """Poses one after another, with no arithmetic where nothing moves: exact numbers stay exact.
 
-Public names: as_pose, matrices_of, joined, exactly.
+Public names: HERE, as_pose, is_upright, matrices_of, joined, exactly, rows_of.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from liaison.errors import TextError
+from liaison.model.scalars import UPRIGHT
 from liaison.spatial import Array, identity, is_zero, product, rotation_about, vector, zeros
 from liaison.spatial.arrays import plus
 
@@ -29,10 +30,17 @@ def exactly(rows: Any) -> Array:
     return np.array(rows, dtype=object)
 
 
+def rows_of(R: Array) -> Any:
+    """The rows of a matrix as the records keep them."""
+    return UPRIGHT if R is HERE[0] else tuple(map(tuple, R.tolist()))
+
+
 def joined(R: Array, p: Array, S: Array, s: Array) -> tuple[Array, Array]:
     """The pose (R, p) and behind it the pose (S, s)."""
-    upright = _is_upright(R)
-    turn = S if upright else R if _is_upright(S) else product(R, S)
+    upright = is_upright(R)
+    if upright and p is HERE[1]:
+        return S, s
+    turn = S if upright else R if is_upright(S) else product(R, S)
     if all(is_zero(x) for x in s):
         return turn, p
     step = s if upright else product(R, s)
@@ -41,10 +49,17 @@ def joined(R: Array, p: Array, S: Array, s: Array) -> tuple[Array, Array]:
     return turn, vector(plus(a, b) for a, b in zip(p, step, strict=True))
 
 
+HERE = identity(), zeros(3)
+"""The pose of a frame in itself; many frames are their bodies'."""
+for _part in HERE:
+    _part.flags.writeable = False
 _UPRIGHT = (1, 0, 0, 0, 1, 0, 0, 0, 1)
 
 
-def _is_upright(R: Array) -> bool:
+def is_upright(R: Array) -> bool:
+    """Whether a rotation is the exact identity."""
+    if R is HERE[0]:
+        return True
     entries = R.ravel().tolist()
     return all(a is b or is_zero(a - b) for a, b in zip(entries, _UPRIGHT, strict=True))
 
@@ -77,15 +92,15 @@ def _matrix(value: Vector) -> Array:
 
 def matrices_of(pose: Pose, names: Sourced, node: Node) -> tuple[Array, Array]:
     """R and p of a pose: its motions one after another, each in the frame reached so far."""
-    R, p = identity(), zeros(3)
+    R, p = HERE
     for motion in pose.motions:
         if isinstance(motion, Turn):
             axis = [plain(q.value) for q in motion.axis.items if isinstance(q, Quantity)]
-            step = rotation_about(axis, motion.angle.value), zeros(3)
+            step = rotation_about(axis, motion.angle.value), HERE[1]
         elif isinstance(motion, Turned):
-            step = motion.R, zeros(3)
+            step = motion.R, HERE[1]
         else:
-            step = identity(), vector(_lengths(motion, names, node))
+            step = HERE[0], vector(_lengths(motion, names, node))
         R, p = joined(R, p, *step)
     return R, p
 

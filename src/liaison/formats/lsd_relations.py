@@ -9,14 +9,13 @@ Public names: couple_of, contact_of, COUPLES, CONTACTS.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from liaison.errors import Place, TextError
 from liaison.expr import as_expr, symbol
 from liaison.model import Constraint, Contact, Coupling, Holonomic, Marker, Rolling
-from liaison.spatial import is_zero, product, rotation_onto_z
+from liaison.spatial import is_zero, rotation_onto_z
 
 from .lsd_forces import coordinate_of
 from .lsd_formulas import ANY, Where, in_unit, scalar_of, value_of, vector_of
@@ -86,17 +85,15 @@ class _Told:
         if not isinstance(value, BodyFrame):
             said = f"{self.kind} {self.name!r} is between frames of bodies, not {kind_of(value)}."
             raise TextError(said, place=self.book.source.at(node))
-        marker = marker_of(value, self.book.source.at(node))
+        at = self.book.source.at(node)
         axis = self.keys.get("axis")
         if axis is None or not turned:
-            return marker
+            return marker_of(value, at)
         direction = vector_of(axis, self.book, Where(self.name, ANY), self.what("axis"))
         if all(is_zero(x) for x in direction):
             said = f"{self.what('axis')} is zero; it has no direction."
             raise TextError(said, place=self.book.source.at(axis))
-        R = product(marker.rotation, rotation_onto_z(direction))
-        rows: Any = tuple(tuple(row) for row in R)
-        return replace(marker, R=rows)
+        return marker_of(value, at, rotation_onto_z(direction))
 
 
 def couple_of(name: str | None, node: Node, place: Place, book: Book) -> Constraint:

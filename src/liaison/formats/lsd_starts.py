@@ -10,7 +10,15 @@ from typing import Any
 from liaison.errors import Place, TextError
 from liaison.expr import atan2
 from liaison.model import BryantXYZ, EulerZXZ, Joint, Quaternion, Start
-from liaison.spatial import Array, array, number, quaternion_about, quaternion_product
+from liaison.spatial import (
+    Array,
+    array,
+    identity,
+    number,
+    quaternion_about,
+    quaternion_product,
+    zeros,
+)
 
 from .lsd_formulas import Where, in_unit, path_of, value_of
 from .lsd_names import Book, no_such
@@ -57,12 +65,13 @@ def _whole_joint(
     entries = None if is_rate else _of_pose(value, joint, node, book)
     if entries is not None:
         return [Start(x, y, place=place) for x, y in zip(labels, entries, strict=True)]
+    has_pose = joint.type.coordinates_of(identity(), zeros(3), joint.type.neutral()) is not None
     found = f"{len(value.items)} numbers" if isinstance(value, Vector) else kind_of(value)
     raise TextError(
         f"the start of {joint.name!r} is {found}; it takes {len(labels)} numbers: "
         f"{', '.join(labels)}.",
         place=book.source.at(node),
-        hint="" if is_rate else "Or a pose: [0, 0, 1] m ++ 30 deg || [1, 0, 0].",
+        hint="Or a pose: [0, 0, 1] m ++ 30 deg || [1, 0, 0]." if has_pose and not is_rate else "",
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from .lsd_nodes import MAX_DEPTH, Node, TooDeep, make
-from .lsd_tokens import Token, is_name
+from .lsd_tokens import Token, is_name, token
 
 _SUMS = frozenset({"PLUS", "MINUS"})
 _PRODUCTS = frozenset({"STAR", "SLASH"})
@@ -46,7 +46,8 @@ class Words:
         """The next word, which is then behind us."""
         word = self.words[self.position]
         self.position += 1
-        self.expected = set()
+        if self.expected:
+            self.expected = set()
         return word
 
     def accept(self, kind: str) -> Token | None:
@@ -77,40 +78,42 @@ class Words:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise TooDeep(make("name", [self.word]))
-        pose = self.pose()
-        if self.word.kind == "AT":
-            self.take()
-            pose = make("on_body", [pose, self.postfix()])
+        found = self.signed()
+        if self.word.kind not in _ENDS:
+            found = self.pose(found)
+            if self.word.kind == "AT":
+                self.take()
+                found = make("on_body", [found, self.postfix()])
         self.depth -= 1
-        return pose
+        return found
 
-    def pose(self) -> Node:
+    def pose(self, first: Node) -> Node:
         """Turns joined by ++."""
-        parts = [self.turn()]
+        parts = [self.turn(first)]
         while self.word.kind == "THEN":
             self.take()
-            parts.append(self.turn())
+            parts.append(self.turn(self.signed()))
         return parts[0] if len(parts) == 1 else make("sequence", parts)
 
-    def turn(self) -> Node:
+    def turn(self, first: Node) -> Node:
         """A sum, or angle || axis."""
-        first = self.sum()
+        angle = self.sum(first)
         if self.word.kind != "ABOUT":
-            return first
+            return angle
         self.take()
-        return make("rotation", [first, self.sum()])
+        return make("rotation", [angle, self.sum(self.signed())])
 
-    def sum(self) -> Node:
+    def sum(self, first: Node) -> Node:
         """Products with signs between them."""
-        parts: list[Any] = [self.product()]
+        parts: list[Any] = [self.product(first)]
         while self.word.kind in _SUMS:
             parts.append(self.take())
-            parts.append(self.product())
+            parts.append(self.product(self.signed()))
         return parts[0] if len(parts) == 1 else make("sum", parts)
 
-    def product(self) -> Node:
+    def product(self, first: Node) -> Node:
         """Signed powers with * and / between them."""
-        parts: list[Any] = [self.signed()]
+        parts: list[Any] = [first]
         while self.word.kind in _PRODUCTS:
             parts.append(self.take())
             parts.append(self.signed())
@@ -118,13 +121,25 @@ class Words:
 
     def signed(self) -> Node:
         """A power behind any number of signs."""
-        signs = []
+        if self.word.kind not in _SUMS:
+            return self.power()
+        signs = [self.take()]
         while self.word.kind in _SUMS:
             signs.append(self.take())
+        if self.word.kind == "NUMBER" and self.words[self.position + 1].kind != "CIRCUMFLEX":
+            return self.negated(signs, self.take())
         found = self.power()
         for sign in reversed(signs):
             found = make("negative" if sign == "-" else "positive", [sign, found])
         return found
+
+    def negated(self, signs: list[Token], number: Token) -> Node:
+        """A number behind its signs, as one word."""
+        if len(signs) > MAX_DEPTH:
+            raise TooDeep(make("name", [number]))
+        minus = "-" if sum(sign == "-" for sign in signs) % 2 else ""
+        word = token(f"{minus}{number}", "NUMBER", signs[0].line, signs[0].column)
+        return make("number", [word, *self.unit()])
 
     def power(self) -> Node:
         """base ^ exponent; the exponent may be a power again."""

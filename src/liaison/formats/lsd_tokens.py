@@ -19,6 +19,7 @@ STARTERS = (
     "require", "couple", "contact", "for", "mechanism", "include",
 )  # fmt: skip
 RESERVED = frozenset({*STARTERS, "body", "and", "with", "end", "on", "in", "between", "when"})
+_WORDS = {word: word.upper() for word in RESERVED}
 DIRECTIONS = ("rising", "falling", "crossing")
 ACTIONS = ("stop", "record")
 SIGNS = {
@@ -32,12 +33,13 @@ TEXT = r'"(?:[^"\\\n]|\\["\\/bfnrt]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4})*"'
 """A text in quotes, in which a backslash begins an escape, as in JSON."""
 _UNIT = r"[A-Za-zµ°]+(?:\^-?[0-9]+)?(?:[*/][A-Za-zµ°]+(?:\^-?[0-9]+)?)*(?!\w)"
 _PIECE = re.compile(
+    r"[ \t\r]*(?:"
     r"(?P<NUMBER>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?:f\b)?)"
-    r"|(?P<QUOTED>`[^`]+`)"
     r"|(?P<WORD>[^\W\d]\w*)"
     r"|(?P<SIGN>\+\+|\|\||<=|[;,=()\[\]+\-*/^.'?@])"
+    r"|`(?P<QUOTED>[^`]+)`"
     rf"|(?P<STRING>{TEXT})"
-    r"|(?P<BLANK>[ \t\r]+)"
+    r"|$)"
 )
 _UNIT_PIECE = re.compile(rf"[ \t\r]*({_UNIT})")
 _BEFORE_UNIT = frozenset({"NUMBER", "RPAR", "RSQB"})
@@ -82,27 +84,27 @@ def tokens(lines: list[str], first_line: int = 1) -> list[Token]:
 def _scan(line: str, number: int, found: list[Token]) -> None:
     """Adds the words of one line."""
     position, size = 0, len(line)
-    previous = found[-1].kind if found else ""
+    kind = found[-1].kind if found else ""
     while position < size:
-        if previous in _BEFORE_UNIT:
+        if kind in _BEFORE_UNIT:
             unit = _UNIT_PIECE.match(line, position)
             if unit is not None and unit[1] not in _NO_UNITS:
                 text = _units_of(unit[1])
                 found.append(token(text, "UNIT", number, unit.start(1) + 1))
-                previous, position = "UNIT", unit.start(1) + len(text)
+                kind, position = "UNIT", unit.start(1) + len(text)
                 continue
         piece = _PIECE.match(line, position)
-        if piece is None:
+        group = piece.lastgroup if piece is not None else "?"
+        if piece is None or group is None:
+            if piece is not None:  # the line ends in blanks
+                return
+            position += len(line[position:]) - len(line[position:].lstrip(" \t\r"))
             found.append(token(line[position], "?", number, position + 1))
-            previous, position = "?", position + 1
+            kind, position = "?", position + 1
             continue
-        kind, text = str(piece.lastgroup), piece[0]
-        if kind == "QUOTED":
-            kind, text = "NAME", text[1:-1]
-        if kind != "BLANK":
-            previous = _kind(kind, text)
-            found.append(token(text, previous, number, position + 1))
-        position = piece.end()
+        text, position = piece[group], piece.end()
+        kind = _kind(group, text)
+        found.append(token(text, kind, number, piece.start(group) + (group != "QUOTED")))
 
 
 def _units_of(text: str) -> str:
@@ -117,12 +119,12 @@ def _units_of(text: str) -> str:
     return "".join(factors[:known])
 
 
-def _kind(kind: str, text: str) -> str:
-    if kind == "SIGN":
+def _kind(group: str, text: str) -> str:
+    if group == "SIGN":
         return SIGNS[text]
-    if kind == "WORD":
-        return text.upper() if text in RESERVED else "NAME"
-    return "NAME" if kind == "QUOTED" else kind
+    if group == "WORD":
+        return _WORDS.get(text, "NAME")
+    return "NAME" if group == "QUOTED" else group
 
 
 def text_in(word: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from liaison.errors import ModelError, NamingError, Place
+from liaison.errors import LiaisonError, ModelError, NamingError, Place
 from liaison.expr import Expr, as_expr, evaluate, gradient, symbol, symbols_of, topological
 from liaison.spatial import array, inertia_violation, number
 
@@ -26,19 +26,27 @@ RELATION_TOLERANCE = 1e-9  # by which a relation without coordinates may miss ze
 
 
 def check_formulas(m: Described) -> None:
-    """Symbols in formulas are known, and stand where they may."""
+    """Symbols in formulas are known and stand where they may; numbers in them are numbers."""
     scopes = known_symbols(m)
-    for what, formulas, scope, place in _formulas(m):
-        for x in symbols_of([as_expr(f) for f in formulas if isinstance(f, Expr)]):
-            if x.name in scopes[scope]:
-                continue
-            if x.name in scopes["outputs"]:
-                raise ModelError(
-                    f"{what} depends on '{x.name}'; it may depend on {_SCOPES[scope]} only.",
-                    place=place,
-                )
-            word = "parameter" if scope == "parameters" else "symbol"
-            raise NamingError.unknown(f"{word} in {what}", x.name, scopes[scope], place=place)
+    for what, entries, scope, place in _formulas(m):
+        formulas = [x for x in entries if x.__class__ is Expr]
+        for node in topological(formulas) if formulas else ():
+            if node.op == "symbol" and node.name not in scopes[scope]:
+                raise _misplaced(node.name, what, scope, scopes, place)
+            said = _excess(node)
+            if said:
+                raise ModelError(f"in the formula of {what}, {said}.", place=place)
+
+
+def _misplaced(
+    name: str, what: str, scope: str, scopes: Mapping[str, set[str]], place: Place | None
+) -> LiaisonError:
+    """The refusal of a symbol that is not known, or not here."""
+    if name in scopes["outputs"]:
+        said = f"{what} depends on '{name}'; it may depend on {_SCOPES[scope]} only."
+        return ModelError(said, place=place)
+    word = "parameter" if scope == "parameters" else "symbol"
+    return NamingError.unknown(f"{word} in {what}", name, scopes[scope], place=place)
 
 
 _SCOPES = {
@@ -108,15 +116,6 @@ _CONSTRAINT_SCOPE: Mapping[type, str] = {
     Holonomic: "positions",
     Nonholonomic: "motion",
 }
-
-
-def check_numbers_in_formulas(m: Described) -> None:
-    """Formulas hold numbers that a computer can hold, and no part that is worth nothing."""
-    for what, formulas, _, place in _formulas(m):
-        for node in topological([f for f in formulas if isinstance(f, Expr)]):
-            said = _excess(node)
-            if said:
-                raise ModelError(f"in the formula of {what}, {said}.", place=place)
 
 
 def _excess(node: Expr) -> str:
@@ -205,6 +204,8 @@ def check_values_of_parameters(m: Described) -> None:
     values = _values(m)
     for body in m.bodies:
         entries = [body.mass, *(x for row in body.inertia for x in row)]
+        if Expr not in map(type, entries):
+            continue  # judged when it was made
         found = [_value(x, values) for x in entries]
         if None in found:
             continue
@@ -233,7 +234,6 @@ def _value(x: Any, values: Mapping[Expr, float]) -> float | None:
 
 FORMULA_CHECKS: tuple[Callable[[Described], None], ...] = (
     check_formulas,
-    check_numbers_in_formulas,
     check_nonholonomic_is_linear,
     check_relations_hold,
     check_values_of_parameters,

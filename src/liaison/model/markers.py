@@ -40,12 +40,7 @@ class Marker:
         )
         object.__setattr__(self, "R", matrix(self.R, f"the rotation {whose}", self.place))
         object.__setattr__(self, "p", triple(self.p, f"the position {whose}", self.place))
-        if self.R == UPRIGHT:
-            return
-        entries = [number(x) for row in self.R for x in row]
-        if None in entries:
-            return
-        defect = _defect(tuple(entries))
+        defect = 0.0 if self.R is UPRIGHT else _defect(self.R)
         if defect > ROTATION_TOLERANCE:
             raise ModelError(
                 f"the rotation {whose} is no rotation: RᵀR differs from 1 by {defect:.1e}, or it "
@@ -132,6 +127,7 @@ class Coordinate(Measure):
 
 
 @lru_cache(maxsize=1000)
-def _defect(entries: tuple[Any, ...]) -> float:
-    """How far nine numbers are from a rotation; many markers are turned alike."""
-    return rotation_defect(array(entries).reshape(3, 3))
+def _defect(R: Matrix) -> float:
+    """How far nine numbers are from a rotation, none where they are not all numbers."""
+    entries = [number(x) for row in R for x in row]
+    return 0.0 if None in entries else rotation_defect(array(entries).reshape(3, 3))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from liaison.errors import ModelError, Place
+from liaison.expr import Expr
 from liaison.spatial import Array, Frame, Inertia, array, inertia_violation, number
 
 from .joint_type import JointType
@@ -50,13 +51,15 @@ class Body:
             raise ModelError(f"the inertia {whose} is not symmetric.", place=place)
         object.__setattr__(self, "inertia", inertia)
         object.__setattr__(self, "shapes", tuple(self.shapes))
-        mass, entries = number(self.mass), [number(x) for row in self.inertia for x in row]
+        mass = number(self.mass)
         if mass is not None and mass < 0:
             raise ModelError(
                 f"the mass {whose} is {mass:g} kg; it must not be negative.", place=place
             )
-        if mass is not None and None not in entries:
-            check_inertia(self.name, mass, array(entries).reshape(3, 3), place)
+        if mass is not None and not _has_possible_moments(inertia):
+            entries = [number(x) for row in inertia for x in row]
+            if None not in entries:
+                check_inertia(self.name, mass, array(entries).reshape(3, 3), place)
 
     @property
     def frame(self) -> Frame:
@@ -72,6 +75,16 @@ class Body:
         """A marker on this body: its place, and its rotation unless it has the body's axes."""
         R = UPRIGHT if rotation is None else rotation
         return Marker(self.name, R, position, name, owner=self)
+
+
+def _has_possible_moments(inertia: Matrix) -> bool:
+    """Whether a tensor is surely possible: principal axes, and each moment at most the others."""
+    if any(type(x) is Expr for row in inertia for x in row):
+        return False
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = inertia
+    if xy or xz or yx or yz or zx or zy:
+        return False
+    return bool(0 <= xx <= yy + zz and 0 <= yy <= xx + zz and 0 <= zz <= xx + yy)
 
 
 def check_inertia(name: str, mass: float, inertia: Array, place: Place | None) -> None:
@@ -124,6 +137,8 @@ class Joint:
     @property
     def speeds(self) -> tuple[str, ...]:
         """Labels of the entries of v: the rate "A'" of a coordinate, or "A.wx" and the like."""
+        if self.type.has_rates:
+            return tuple([f"{label}'" for label in self.coordinates])
         rate = dict(zip(self.type.coordinate_names, self.coordinates, strict=True))
         return tuple(
             f"{rate[part]}'" if part in rate else f"{self.name}.{part}"

@@ -147,6 +147,8 @@ def triple(x: Any, what: str, place: Place | None = None) -> Triple:
 
 def matrix(x: Any, what: str, place: Place | None = None) -> Matrix:
     """Three rows of three scalars."""
+    if type(x) is tuple and x == UPRIGHT:
+        return UPRIGHT
     rows = _entries(x, what, place)
     if len(rows) != 3:
         raise ModelError(f"{what} has {len(rows)} rows; it must have three.", place=place)

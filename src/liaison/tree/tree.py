@@ -23,7 +23,7 @@ from typing import Any, TypeAlias, final
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import Expr, evaluate, symbols_of
 from liaison.model import Body, Fixed, Joint, JointType, Marker, Mechanism
-from liaison.spatial.arrays import Array, array, zeros
+from liaison.spatial.arrays import Array, array, dot, minus, plus, times, zeros
 from liaison.spatial.arrays import identity as identity_matrix
 from liaison.spatial.plucker import compose, inverse, move_inertia
 from liaison.units import Label
@@ -334,8 +334,14 @@ def body_inertia(body: Body, numbers: Any) -> Inertia:
     """m, m c and I about the origin of the body's own frame."""
     m = numbers(body.mass)
     c = array([numbers(x) for x in body.com])
-    I = array([[numbers(x) for x in row] for row in body.inertia])
-    return move_inertia(identity_matrix(), c, m, zeros(3), I)
+    moment = [times(m, x) for x in c]
+    trace = dot(c, moment)
+    I: list[list[Any]] = [[0] * 3 for _ in range(3)]
+    for i, row in enumerate(body.inertia):
+        for j in range(i + 1):
+            entry = minus(numbers(row[j]), times(c[i], moment[j]))
+            I[i][j] = I[j][i] = plus(entry, trace) if i == j else entry
+    return m, array(moment), array(I)
 
 
 def as_float(x: Any) -> Any:
@@ -343,6 +349,8 @@ def as_float(x: Any) -> Any:
 
     What differs from 0, 1 or −1 by rounding of an exact constant (cos of π/2) is taken as that.
     """
+    if x.__class__ is int and -1 <= x <= 1:
+        return x
     slack = 0.0
     if isinstance(x, Expr):
         if symbols_of([x]):
