@@ -67,6 +67,21 @@ def test_the_acceleration_is_that_with_multipliers_all_along_the_motion(name, ex
     check_along(reduction, terms(given), np.linspace(0, 0.3, 4))
 
 
+REGULAR = ["belt_drive", "bicycle", "cam", "differential", "door", "double_wishbone", "excavator",
+           "leg", "planetary_gear", "quarter_car", "rolling_ball", "saliere", "satellite", "stewart",
+           "stewart_welded", "triangle", "triangle_flat"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REGULAR)
+def test_every_other_example_starts_with_the_acceleration_that_multipliers_give(name, examples):
+    given = liaison.read(examples / f"{name}.lsd")
+    reduction = reduce(given, primes=1)
+    q, v = reduction.state.q, reduction.state.v
+    expected = of(reduction, with_multipliers(terms(given)(q, v)))
+    found = reduction.acceleration(q, reduction.start())
+    assert found == pytest.approx(expected, abs=1e-9 * (1 + np.max(np.abs(expected))))
+
+
 @pytest.mark.parametrize("name", ["antenna_mesh", "antenna_double"])
 def test_on_a_non_reduced_component_it_is_that_of_the_mechanism_made_reduced(name, examples):
     """Said outright that each side stays parallel to itself, the closures have full rank again.

@@ -177,9 +177,11 @@ def _freedom(mechanism: Mechanism, found: Mobility) -> int | None:
     if not all(isinstance(relation, counted) for relation in mechanism.constraints):
         return None
     if found.finite[0] != found.finite[1] or found.status in ("bifurcation", "undecided"):
+        low, high = found.finite
+        number = f"{low}" if low == high else f"{low} to {high}"
         raise DerivationError(
-            f"'{found.name}' has no single branch here (finite mobility {found.finite[0]} to "
-            f"{found.finite[1]}, {found.status}): its velocities have no basis.",
+            f"'{found.name}' has no single branch here (mobility {number}, {found.status}): its "
+            "velocities have no basis.",
             hint="Give another position, on the branch that is meant.",
         )
     return found.finite[0]
