@@ -11,17 +11,21 @@ from .modes import Mode
 from .psi import Parametrization
 from .redundancy import Redundancy
 from .singular import Singularities
+from .unassembled import Link, RingVerdict, ring_mobility
 
 __all__ = [
     "AssemblyModes",
+    "Link",
     "Mobility",
     "Mode",
     "Parametrization",
     "Redundancy",
+    "RingVerdict",
     "Singularities",
     "assembly_modes",
     "inverse_kinematics",
     "mobility",
     "mobility_of_systems",
+    "ring_mobility",
     "singularities",
 ]

@@ -2,11 +2,10 @@
 
     Π R_z(θ_i) T_z(d_i) T_x(a_i) R_x(α_i) = 1                              (mobility-6)
 
-Some joint values τ = tan(θ/2) are fixed at random; a standard basis of the others, in the order
-lex, is solved for its points modulo p; the ring is taken there and examined like any other. Points
-with 1 + τ² = 0, which satisfy the equations but are no rotations, do not exist modulo p = 3 mod 4;
-half turns (τ = ∞) are not seen. FLINT's plain algorithm serves rings of four; past its limits the
-answer is None, "not computed".
+Some joint values τ = tan(θ/2) are fixed at random, from many to none; a standard basis of the
+others is solved for its points modulo p; the ring is taken there and examined like any other. A
+ring of four is solved over the rationals by FLINT's plain algorithm, a larger one modulo primes by
+msolve. Past the limits, or without msolve, the answer is None, "not computed".
 
 Public names: Link, RingVerdict, ring_mobility.
 
@@ -16,7 +15,7 @@ Source: CLO15 §3.1 (elimination); docs/theory/mobility.md (mobility-6).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
 from random import Random
@@ -24,13 +23,25 @@ from typing import Any, final
 
 from liaison.expr import Expr, as_expr, constant, symbol
 
+from .balls import ball_of, precision
+from .clock import Exhausted
+from .engines import EngineError, NotThere
 from .ideal import Basis, Limits, groebner
+from .rigid import Motion3
 from .rings import primes_from
 from .screws import Factor, LoopSystem
+from .six_hinges import PRECISION, hinge_positions
+from .slices import slice_of
 from .verdict import Verdict, verdict
 
 PRIMES = 12
 """Primes tried for a rational point of one slice."""
+
+SMALL = 4
+"""Hinges up to which standard bases over the rationals are quick."""
+
+AGREEING, TRIALS = 2, 10
+"""Primes that must agree that a slice is empty, and that are tried for a point of another."""
 
 
 @final
@@ -42,6 +53,13 @@ class Link:
     cosine: Any
     sine: Any
     d: Any = 0
+
+    def behind(self, p: int) -> list[int]:
+        """The dual quaternion from this hinge to the next, modulo p."""
+        found = [1, 0, 0, 0, 0, 0, 0, 0]
+        for factor in self.factors(0):
+            found = [x % p for x in multiplied(found, [_residue(x, p) for x in factor])]
+        return found
 
     def factors(self, tau: Any) -> list[list[Any]]:
         """Dual quaternions of the hinge, the offset, the length and the twist."""
@@ -62,6 +80,9 @@ class RingVerdict:
 
     is_assembled: bool  # over the complex numbers
     verdict: Verdict | None  # at a position modulo p, where one was found
+    dimension: int | None = None  # of the set of all positions, if it can be assembled
+    how: str = "over the rationals"
+    real: int | None = None  # positions over the reals, of a rigid ring of six
 
 
 def ring_mobility(
@@ -72,11 +93,60 @@ def ring_mobility(
     Args:
         links: exact Denavit–Hartenberg data, in order around the ring.
         seed: of the values fixed and of the primes.
-        limits: of the standard bases.
+        limits: of the standard bases over the rationals, for rings of four.
 
     Returns:
         At a position of the largest component that a slice meets; None where it is not computed.
+        Bounds of `clock.bounded` hold.
     """
+    if len(links) > SMALL:
+        try:
+            found: RingVerdict | None = _by_slices(links, seed)
+        except (NotThere, EngineError, Exhausted):
+            found = None
+        is_rigid = found is None or found.dimension == 0
+        return _with_real(links, found) if len(links) == 6 and is_rigid else found
+    return _over_the_rationals(links, seed, limits)
+
+
+def _by_slices(links: Sequence[Link], seed: int) -> RingVerdict:
+    """Slices modulo primes, from many values fixed to none; the first that is not empty counts."""
+    behind = [link.behind for link in links]
+    for fixed in range(len(links) - 1, -1, -1):
+        found = [slice_of(behind, fixed, seed + 1000 * fixed + k) for k in range(AGREEING)]
+        if max(s.dimension for s in found) < 0:
+            continue
+        for k in range(AGREEING, TRIALS):
+            if any(s.points for s in found):
+                break
+            found.append(slice_of(behind, fixed, seed + 1000 * fixed + k))
+        at = next((s for s in found if s.points), None)
+        told = None if at is None else verdict(_ring(links, at.points[0], at.p))
+        return RingVerdict(True, told, fixed, f"modulo {len(found)} primes, {fixed} values fixed")
+    return RingVerdict(False, None, None, f"modulo {AGREEING} primes each")
+
+
+def _with_real(links: Sequence[Link], found: RingVerdict | None) -> RingVerdict | None:
+    """How many positions of a rigid ring of six are real, where the elimination decides it."""
+    with precision(PRECISION):
+        loop = hinge_positions([_motion(link) for link in links])
+    if loop is None or not loop.is_complete:
+        return found
+    if found is None:
+        found = RingVerdict(bool(loop.positions), None, 0, "by elimination in balls")
+    return replace(found, real=len(loop.real))
+
+
+def _motion(link: Link) -> Motion3:
+    """From one hinge to the next, in balls."""
+    c, s, a, d = (ball_of(Fraction(x)) for x in (link.cosine, link.sine, link.a, link.d))
+    zero, one = ball_of(0), ball_of(1)
+    return [[one, zero, zero], [zero, c, -s], [zero, s, c]], [a, zero, d]
+
+
+def _over_the_rationals(
+    links: Sequence[Link], seed: int, limits: Limits | None
+) -> RingVerdict | None:
     draw = Random(seed)
     for fixed in range(len(links) - 1, -1, -1):
         basis = _slice(links, [draw.randrange(2, 50) for _ in range(fixed)], limits)
@@ -87,9 +157,9 @@ def ring_mobility(
         found = _at_a_point(links, *basis, seed) if basis[0].dimension() == 0 else None
         is_empty = basis[0].dimension() < 0 or (found is None and _is_spurious(*basis, limits))
         if found is not None or is_empty is None:
-            return found
+            return None if found is None else replace(found, dimension=fixed)
         if not is_empty:
-            return RingVerdict(is_assembled=True, verdict=None)
+            return RingVerdict(is_assembled=True, verdict=None, dimension=fixed)
     return RingVerdict(is_assembled=False, verdict=None)
 
 
