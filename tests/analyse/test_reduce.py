@@ -68,8 +68,8 @@ def test_the_acceleration_is_that_with_multipliers_all_along_the_motion(name, ex
 
 
 REGULAR = ["belt_drive", "bicycle", "cam", "differential", "door", "double_wishbone", "excavator",
-           "leg", "planetary_gear", "quarter_car", "rolling_ball", "saliere", "satellite", "stewart",
-           "stewart_welded", "triangle", "triangle_flat"]  # fmt: skip
+           "leg", "planetary_gear", "quarter_car", "rolling_ball", "saliere", "satellite",
+           "stewart", "stewart_welded", "triangle", "triangle_flat"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REGULAR)
