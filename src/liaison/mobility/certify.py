@@ -3,14 +3,14 @@
 Given a square system F with Jacobian J and a point near a solution, Newton's steps improve the
 point, and the test looks for a box X around it with
 
-    K(X) = m − Y F(m) + (1 − Y J(X)) (X − m)  inside the interior of X           (mobility-7)
+    K(X) = m − Y F(m) + (1 − Y J(X)) (X − m)  inside the interior of X           (mobility-9)
 
 where Y is near the inverse of J(m). Then X holds exactly one solution, and it is simple. Real
 balls prove a real solution; complex ones a complex one.
 
 Public names: Square, Certificate, certified.
 
-Source: NEU90 §5.1 (Krawczyk's operator); docs/theory/mobility.md (mobility-7).
+Source: NEU90 §5.1 (Krawczyk's operator); docs/theory/mobility.md (mobility-9).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The loop J1 X1 J2 X2 … J6 X6 = 1 is read twice on the axis of hinge 6, from either side:
 
-    X2 J3 X3 J4 X4 J5 X5 (axis) = J2⁻¹ X1⁻¹ J1⁻¹ X6⁻¹ (axis)                  (mobility-10)
+    X2 J3 X3 J4 X4 J5 X5 (axis) = J2⁻¹ X1⁻¹ J1⁻¹ X6⁻¹ (axis)                  (mobility-12)
 
 With p a point of the axis and l its direction, the fifteen numbers 1, p, l, p·p, p·l, p × l and
 (p·p) l − 2 (p·l) p move linearly under rigid motions, so that each side is linear in the sine and

@@ -4,7 +4,7 @@ A standard basis gives the quotient ring and its dimension D, the number of poin
 multiplicity. A linear form t that separates the points has a characteristic polynomial whose
 squarefree part f has one root a point; the points are then
 
-    x_i = g_i(t) / g_1(t),  f(t) = 0                                              (mobility-8)
+    x_i = g_i(t) / g_1(t),  f(t) = 0                                              (mobility-10)
 
 with rational polynomials g from traces. Roots are isolated with proof, so that the number of real
 points is exact. FLINT's plain algorithm serves within limits, msolve beyond where it is there.

@@ -4,11 +4,11 @@ Links that hinges with parallel axes and sliders across them join stay in parall
 heading of a link is a point (c, s) of the unit circle; links that sliders join share it. Along a
 tree of the graph every link's place is a polynomial; each joint off the tree asks two equations:
 
-    r_a + R_a (F + x d) − (r_b + R_b M) = 0,   c² + s² = 1                     (mobility-9)
+    r_a + R_a (F + x d) − (r_b + R_b M) = 0,   c² + s² = 1                     (mobility-11)
 
 Public names: PlanarLinkage, planar_linkage.
 
-Source: JB94 §2.1 (natural coordinates); docs/theory/mobility.md (mobility-9).
+Source: JB94 §2.1 (natural coordinates); docs/theory/mobility.md (mobility-11).
 """
 
 from __future__ import annotations

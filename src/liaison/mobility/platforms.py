@@ -3,7 +3,7 @@
 A pose is a dual quaternion q + ε y with q·y = 0, up to a factor. Times |q|², the distance of a foot
 a and a head b is quadratic:
 
-    4 |y|² + |q|² (a² + b² − L²) + 4 (q* y)·b − 4 (y q*)·a − 2 a·(q b q*) = 0     (mobility-11)
+    4 |y|² + |q|² (a² + b² − L²) + 4 (q* y)·b − 4 (y q*)·a − 2 a·(q b q*) = 0     (mobility-13)
 
 Public names: PlateAnswer, plate_answer, some_poses.
 

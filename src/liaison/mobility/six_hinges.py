@@ -8,7 +8,7 @@ tried.
 
 Public names: HingePosition, HingeLoop, LoopClosure, hinge_positions.
 
-Source: RR93 (sixteen at most); docs/theory/mobility.md (mobility-10).
+Source: RR93 (sixteen at most); docs/theory/mobility.md (mobility-12).
 """
 
 from __future__ import annotations
