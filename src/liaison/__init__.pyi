@@ -2,6 +2,8 @@
 
 from liaison.analyse import Reduction as Reduction
 from liaison.analyse.compare import Comparison as Comparison
+from liaison.analyse.integrability import integrability as integrability
+from liaison.analyse.linear_cases import solve_linear as solve_linear
 from liaison.corridor import assembly_modes as assembly_modes
 from liaison.corridor import check as check
 from liaison.corridor import compile as compile
@@ -39,6 +41,7 @@ from liaison.equations import lagrange_reduced as lagrange_reduced
 from liaison.equations import lie_group as lie_group
 from liaison.equations import maximal as maximal
 from liaison.equations import newton_euler as newton_euler
+from liaison.equations.virtual_power import virtual_power as virtual_power
 from liaison.errors import AssemblyError as AssemblyError
 from liaison.errors import DerivationError as DerivationError
 from liaison.errors import FrameError as FrameError

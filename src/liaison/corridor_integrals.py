@@ -14,8 +14,12 @@ from types import MappingProxyType
 from liaison.analyse import FirstIntegral
 from liaison.analyse import first_integrals as integrals_of
 from liaison.equations import Equations, lagrange
+from liaison.equations.readable import order_of, squares_of
 from liaison.errors import DerivationError
 from liaison.expr import collector_paused, to_floats
+from liaison.expr.reading import to_expr
+from liaison.expr.simplify import simplified
+from liaison.expr.simplify_ring import TooLarge
 from liaison.formats.read import read
 from liaison.model import Mechanism
 from liaison.tree import Tree, span
@@ -36,7 +40,17 @@ def first_integrals(given: Mechanism | Tree | str | Path) -> tuple[FirstIntegral
     if not isinstance(mechanism, Mechanism):
         mechanism = read(mechanism)
     with collector_paused():
-        return integrals_of(lagrange(span(mechanism, exact=True)))
+        equations = lagrange(span(mechanism, exact=True))
+        return tuple(_short(x, equations) for x in integrals_of(equations))
+
+
+def _short(found: FirstIntegral, equations: Equations) -> FirstIntegral:
+    """The same with a short formula, where there is one."""
+    try:
+        reading = simplified(found.formula, order_of(equations), squares_of(equations))
+    except TooLarge:
+        return found
+    return replace(found, formula=to_expr(reading))
 
 
 def with_invariants(equations: Equations, tree: Tree) -> Equations:

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from liaison.analyse import first_integrals
+from liaison.analyse.integrability import integrability
 from liaison.corridor import derive
 from liaison.equations import lagrange
 from liaison.equations.readable import Readable, order_of, squares_of
 from liaison.equations.readable import readable as read_equations
 from liaison.expr import Expr, collector_paused, symbol
 from liaison.expr.reading import Name, Reading
+from liaison.expr.reading_text import to_unicode
 from liaison.expr.simplify import simplified
 from liaison.expr.simplify_ring import TooLarge
 from liaison.formats.read import read
@@ -44,7 +46,24 @@ def readable(
     equations = derive(mechanism, formalism, exact=True)
     found = read_equations(equations, span(mechanism, exact=True))
     kept = tuple(_integrals(mechanism)) if integrals else ()
-    return replace(found, values=tuple(_values(mechanism)), integrals=kept)
+    notes = (*found.notes, *_rows(mechanism)) if integrals else found.notes
+    return replace(found, values=tuple(_values(mechanism)), integrals=kept, notes=notes)
+
+
+def _rows(mechanism: Mechanism) -> Iterator[str]:
+    """What rows of velocities are: true ones, or positions in disguise."""
+    equations = lagrange(span(mechanism, exact=True))
+    if len(equations.closures.phi) == len(equations.closures.gamma):
+        return
+    order = order_of(equations)
+    for row in integrability(equations).rows:
+        if row.integral is not None:
+            told = to_unicode(simplified(row.integral, order))
+            yield f"{row.name} is a condition on positions in disguise: {told} = const."
+        elif row.is_integrable:
+            yield f"{row.name} is integrable (Frobenius), a condition on positions in disguise."
+        else:
+            yield f"{row.name} is not integrable (Frobenius): a true condition on velocities."
 
 
 def _integrals(mechanism: Mechanism) -> Iterator[tuple[str, Reading, str]]:

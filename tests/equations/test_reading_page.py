@@ -10,7 +10,7 @@ from liaison.cli import main
 REPOSITORY = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("page", ["reading", "first_integrals"])
+@pytest.mark.parametrize("page", ["reading", "first_integrals", "virtual_power"])
 def test_python_of_the_page_runs_from_top_to_bottom(page, monkeypatch, capsys):
     text = (REPOSITORY / "docs" / "theory" / f"{page}.md").read_text(encoding="utf-8")
     monkeypatch.chdir(REPOSITORY)

@@ -152,6 +152,10 @@ class ExactMotion:
                 break
         return LooseRoots(domain), values
 
+    def states(self) -> list[tuple[Modular, dict[Expr, Any]]]:
+        """The arithmetic and the values of t, q, v, u and p at every point."""
+        return [(field, dict(values)) for field, values in self._points]
+
     def is_zero(self, f: Expr) -> bool:
         """Whether a formula of t, q and v vanishes for all velocities the rows allow."""
         (g,) = self.told([f])

@@ -1,0 +1,88 @@
+"""Gaussian elimination with case splits: the document's matrix, and all cases of linear systems."""
+
+import numpy as np
+import pytest
+
+from liaison.analyse.linear_cases import residuals, solve_linear
+from liaison.errors import DerivationError
+from liaison.expr import Function, as_expr, substitute, symbol
+from liaison.expr.simplify import vanishes_exactly
+from liaison.mobility.rank import gauss, is_null
+
+x, y, t = symbol("x"), symbol("y"), symbol("t")
+a, b, c = symbol("a"), symbol("b"), symbol("c")
+UNKNOWNS = [symbol(f"u{k}") for k in range(3)]
+DOCUMENT = [[x, 1, 0], [0, 0, 1], [1, y, 1]]
+
+
+def conditions(case):
+    return {str(f): holds for f, holds in case.conditions}
+
+
+def test_the_documents_matrix_has_three_cases():
+    """PA, gausselim: x ≠ 0 and xy ≠ 1 as printed, xy = 1 of rank 2, x = 0 as printed."""
+    generic, special, vanishing = gauss(DOCUMENT)
+    assert [generic.rank, special.rank, vanishing.rank] == [3, 2, 3]
+    printed = [[x, 1, 0], [0, (x * y - 1) / x, 1], [0, 0, 1]]
+    assert _same(generic.matrix, printed)
+    assert _same(vanishing.matrix, [[1, y, 1], [0, 1, 0], [0, 0, 1]])
+    assert special.is_resolved
+
+
+def _same(found, printed):
+    pairs = zip(found.ravel(), np.array(printed, dtype=object).ravel(), strict=True)
+    return all(is_null(as_expr(as_expr(p) - as_expr(q))) for p, q in pairs)
+
+
+def test_entries_may_be_functions_of_time():
+    """What Maple refused: x(t) for x."""
+    f = Function("x", 1)(t)
+    cases = gauss([[f, 1, 0], [0, 0, 1], [1, y, 1]])
+    assert [case.rank for case in cases] == [3, 2, 3]
+
+
+def test_all_cases_of_the_documents_system():
+    cases = solve_linear(DOCUMENT, [a, b, c], UNKNOWNS)
+    for case in cases:
+        if case.solution is not None:
+            known = _where_it_holds(case)
+            for rest in residuals(DOCUMENT, [a, b, c], UNKNOWNS, case):
+                assert vanishes_exactly(substitute([rest], known)[0]), str(case)
+    assert any(case.rank == 2 and case.solution is None for case in cases)
+    assert any(case.rank == 2 and len(case.free) == 1 for case in cases)
+
+
+def _where_it_holds(case):
+    """Unknowns of the conditions solved for, one after another, as the elimination did."""
+    from liaison.mobility.rank import _solved
+
+    known = {}
+    for f, holds in case.conditions:
+        if not holds:
+            (g,) = substitute([f], known)
+            found = _solved(g, lambda s: not is_null(s) and s.op == "const") or _solved(
+                g, lambda s: not is_null(s)
+            )
+            known = {k: substitute([v], found)[0] for k, v in known.items()} | found
+    return known
+
+
+def test_a_regular_system_has_one_case():
+    (only,) = solve_linear([[2, 1], [1, 1]], [a, b], UNKNOWNS[:2])
+    u, v = UNKNOWNS[:2]
+    assert only.rank == 2
+    assert vanishes_exactly(only.solution[u] - (a - b))
+    assert vanishes_exactly(only.solution[v] - (2 * b - a))
+
+
+def test_one_unknown_in_three_cases():
+    cases = solve_linear([[a]], [b], UNKNOWNS[:1])
+    assert len(cases) == 3
+    assert [case.solution is None for case in cases] == [False, True, False]
+    assert cases[2].free == (UNKNOWNS[0],)
+    assert "no solution" in str(cases[1])
+
+
+def test_sizes_that_do_not_fit_are_refused():
+    with pytest.raises(DerivationError, match="does not go with"):
+        solve_linear([[1, 2]], [a, b], UNKNOWNS[:2])
