@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from liaison.mobility import Mobility, mobility_of_systems
 from mobility.antenna import patch
 from mobility.linkages import (
     CASES,
+    chained,
     formula_systems,
     line_symmetric,
     loop_systems,
@@ -30,23 +30,6 @@ LIMITS = {"four_bar": 0.05, "bennett": 0.05, "goldberg": 0.05, "hexagon": 10.0, 
 
 TOTAL = 30.0
 """For all rows of the table of known mobilities."""
-
-
-def chained(loops: int) -> dict[str, Any]:
-    """Bricard's trihedral linkages in a row, each sharing a hinge with the next, moved along."""
-    base = CASES["bricard_trihedral"]["joints"]
-    points = [[Fraction(x) for x in joint["point"]] for joint in base]
-    step = [b - a for a, b in zip(points[0], points[3], strict=True)]
-    joints: list[dict[str, Any]] = [base[0]]
-    rings, shared = [], 0
-    for k in range(loops):
-        places = [shared]
-        for joint, point in zip(base[1:], points[1:], strict=True):
-            places.append(len(joints))
-            joints.append({**joint, "point": [x + k * s for x, s in zip(point, step, strict=True)]})
-        rings.append([[place, 1] for place in places])
-        shared = places[3]
-    return {"id": f"{loops} linkages in a row", "joints": joints, "loops": rings}
 
 
 def systems() -> Iterator[tuple[str, Callable[[], Any], dict[str, Any]]]:

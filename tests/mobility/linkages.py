@@ -50,6 +50,23 @@ def loop_systems(case: dict[str, Any], seed: int = 0) -> Iterator[System]:
     return (loop_system(case, p) for p in primes_from(seed))
 
 
+def chained(loops: int) -> dict[str, Any]:
+    """Bricard's trihedral linkages in a row, each sharing a hinge with the next, moved along."""
+    base = CASES["bricard_trihedral"]["joints"]
+    points = [[Fraction(x) for x in joint["point"]] for joint in base]
+    step = [b - a for a, b in zip(points[0], points[3], strict=True)]
+    joints: list[dict[str, Any]] = [base[0]]
+    rings, shared = [], 0
+    for k in range(loops):
+        places = [shared]
+        for joint, point in zip(base[1:], points[1:], strict=True):
+            places.append(len(joints))
+            joints.append({**joint, "point": [x + k * s for x, s in zip(point, step, strict=True)]})
+        rings.append([[place, 1] for place in places])
+        shared = places[3]
+    return {"id": f"{loops} linkages in a row", "joints": joints, "loops": rings}
+
+
 # Polynomial systems: (formulas, point) ----------------------------------------------------------
 
 

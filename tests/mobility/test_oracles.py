@@ -15,6 +15,7 @@ from .antenna import patch
 from .linkages import (
     CASES,
     bars,
+    chained,
     constant_velocity_joint,
     formula_systems,
     line_symmetric,
@@ -152,6 +153,18 @@ def test_antenna_patches_keep_one_size_and_free_heights(triangles, n, rank, fini
     found = mobility_of_systems(case["id"], loop_systems(case), primes=1)
     assert (found.unknowns, found.rank, found.finite) == (n, rank, (finite, finite))
     assert (found.status, found.is_proved) == ("non-reduced", True)
+
+
+@pytest.mark.parametrize("loops", [2, 6])
+def test_linkages_in_a_row_are_proved_loop_by_loop(loops):
+    """Each shares a hinge with the next; 5 rows each, one freedom for all."""
+    found = mobility_of_systems("row", loop_systems(chained(loops)), primes=1)
+    assert (found.unknowns, found.equations) == (5 * loops + 1, 6 * loops)
+    assert (found.rank, found.finite, found.is_proved) == (5 * loops, (1, 1), True)
+    assert "ranks of the loops add up" in found.proof
+    # to a low order no loop is proved, and so is not the row
+    low = mobility_of_systems("row", loop_systems(chained(loops)), primes=1, order=40)
+    assert (low.finite, low.is_proved) == ((1, 1), False)
 
 
 def test_a_ladder_of_two_hundred_hinges_and_forty_loops_is_decided_by_its_plane():

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import factorial
 from typing import Any, Protocol, TypeAlias, final
 
@@ -179,6 +179,17 @@ class LoopSystem(System):
                 row[column] += c
         count = len(rows) if self.is_first_order else rank(rows, self.p)
         return self.n - sum(self.group_dimensions()) - count - len(self.curved or ())
+
+    def parts(self) -> list[LoopSystem]:
+        """Each loop by itself, its joints numbered anew; none where relations tie joints."""
+        if self.relations or self.curved:
+            return []
+        found = []
+        for loop in self.loops:
+            place = {column: k for k, column in enumerate(dict.fromkeys(f.column for f in loop))}
+            moved = [replace(f, column=place[f.column]) for f in loop]
+            found.append(LoopSystem(self.p, len(place), [moved]))
+        return found
 
     def group_dimensions(self) -> list[int]:
         """For each loop, the dimension of the group of motions that its joints generate."""

@@ -25,6 +25,11 @@ ORDER = 800
 
 SIDES = "at least {} by counting equations for sides that fold without turning (Krull)"
 
+ADDED = (
+    "each loop by itself is proved to move in every way that is possible to first order, and the "
+    "ranks of the loops add up: the implicit function theorem"
+)
+
 TRANSCENDENTAL = (
     "no bound can prove it: screw joints and relations of angles are power series, not polynomials"
 )
@@ -105,11 +110,21 @@ class _Case:
             proof = "at most the first-order mobility; some relations are known to first order only"
             return self.found(least, germ.dimension, "undecided", proof)
         try:
+            if self._adds_up():
+                return self.found(germ.dimension, germ.dimension, "regular", ADDED)
             stopped = self._obstruction(SCREEN)
             return self._moving() if stopped is None else self._stopped(stopped)
         except Exhausted as error:
             proof = f"{self._reason()}; given up: {error.message.rstrip('.')}"
             return self.found(self.least, germ.dimension, "undecided", proof, is_cut_short=True)
+
+    def _adds_up(self) -> bool:
+        """Each loop by itself is proved regular, and their ranks sum up to that of all."""
+        parts = self.system.parts() if isinstance(self.system, LoopSystem) else []
+        if len(parts) < 2 or sum(Germ(part).rank for part in parts) != self.germ.rank:
+            return False
+        told = (verdict(part, self.limit, self.seed) for part in parts)
+        return all(part.status == "regular" and part.is_proved for part in told)
 
     def _full_row_rank(self) -> str:
         if self.germ.rank == self.system.size:
