@@ -8,6 +8,11 @@ import pytest
 
 from liaison.expr import as_expr, cos, evaluate, jacobian, residues, sin, sqrt, symbol
 from liaison.mobility.ideal import groebner, syzygies
+from liaison.model import Composition, Revolute, Rotation, Translation
+from liaison.model.describe import body, ground, join, mechanism, parameter
+from liaison.spatial import array, compose
+from liaison.spatial import product as applied
+from liaison.tree import GROUND, Kinematics, span
 
 from .cut_tree import CutTree
 from .linkages import CASES, constant_velocity_joint
@@ -80,6 +85,88 @@ def test_printed_matrices_are_jacobians_but_for_one_sign(case, wrong):
     """44 of 45 entries are right; λ2 cos α2 of the simplest loop has the wrong sign."""
     closure, coordinates, printed = case()
     assert differences(closure, coordinates, printed) == wrong
+
+
+# The same closures from mechanisms: bodies on the ground, joints in the document's order ---------
+
+
+def placed(*joints):
+    """Body -> (R, p) in the ground's axes, as formulas of the coordinates."""
+    tree = span(mechanism(*joints), exact=True)
+    q = array([symbol(label.name) for label in tree.position_labels()])
+    kinematics = Kinematics(tree, q)
+    found = {}
+    for name, (node, (R, p)) in tree.frames.items():
+        if node != GROUND:
+            seen = kinematics.motion(GROUND, node)
+            found[name] = compose(seen.R, seen.p, R, p)
+    return found
+
+
+def chain(name, labels, *motions):
+    """A body that the ground carries by elementary motions, one coordinate each."""
+    kind = Composition(tuple(motions))
+    return join(ground, body(name, mass=1), kind, name=name, coordinates=tuple(labels))
+
+
+def at(pose, point):
+    R, p = pose
+    return p + applied(R, array(list(point)))
+
+
+def simplest_bars():
+    """Three bars that turn about z; the closure is what their way leaves open."""
+    bars = [chain(f"bar{k}", [f"alpha{k}"], Rotation("z")) for k in (1, 2, 3)]
+    poses = placed(*bars)
+    ends = [at(poses[f"bar{k}"], (symbol(f"lambda{k}"), 0, 0)) for k in (1, 2, 3)]
+    return [-(ends[0][i] + ends[1][i] + ends[2][i]) for i in (0, 1)]
+
+
+def rod_on_crank():
+    """Crank and rod one after the other, against a slider along x."""
+    l1, l2 = parameter("lambda1"), symbol("lambda2")
+    crank, rod = body("crank", mass=1), body("rod", mass=1)
+    poses = placed(
+        l1,
+        join(ground, crank, Revolute, name="alpha1"),
+        join(crank.at((l1, 0, 0)), rod, Revolute, name="alpha12"),
+        chain("slider", ["x"], Translation("x")),
+    )
+    gap = at(poses["rod"], (l2, 0, 0)) - poses["slider"][1]
+    return list(gap[:2])
+
+
+def creases():
+    """The direction of the fourth crease, by the first two folds and by the third."""
+    left = chain("left", ["alpha1", "alpha2"], Rotation((-1, 0, 0)), Rotation((0, -1, 0)))
+    right = chain("right", ["alpha3"], Rotation((0, -1, 0)))
+    poses = placed(left, right)
+    return list(poses["left"][0][:, 0] - poses["right"][0][:, 0])
+
+
+def cardan_shafts():
+    """The end of the intermediate shaft on the output's axis, and its fork square to the cross."""
+    turns = (Rotation("z"), Rotation("y"), Rotation((-1, 0, 0)))
+    shaft = chain("shaft", ["alpha1", "beta2", "gamma2"], *turns)
+    output = chain("output", ["alpha4", "z"], Rotation("z"), Translation("z"))
+    poses = placed(shaft, output)
+    gap = at(poses["shaft"], (0, 0, symbol("l"))) - poses["output"][1]
+    x, y = poses["shaft"][0][:, 0], poses["output"][0][:, 1]
+    return [*gap, x[0] * y[0] + x[1] * y[1] + x[2] * y[2]]
+
+
+@pytest.mark.parametrize(
+    ("built", "case", "wrong"),
+    [
+        (simplest_bars, simplest, [(1, 3)]),
+        (rod_on_crank, connecting_rod, []),
+        (creases, salt_cellar, []),
+        (cardan_shafts, constant_velocity, []),
+    ],
+)
+def test_mechanisms_give_the_printed_matrices_entry_by_entry(built, case, wrong):
+    _, coordinates, printed = case()
+    assert differences(built(), coordinates, printed) == wrong
 
 
 def test_the_antennas_entry_is_a_component_of_a_cross_product():
