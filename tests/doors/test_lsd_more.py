@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from liaison.corridor import simulate
+from liaison.corridor import check, simulate
 from liaison.errors import LiaisonError
 from liaison.formats import read_lsd, reading
 from liaison.model import Coupling, JointFriction
@@ -217,3 +217,12 @@ def test_a_relation_that_speaks_of_nothing_is_noted_where_it_holds():
 
 def test_a_comment_may_hold_a_quote():
     read_lsd(ARM + '(* a pipe of 5" and a ` *) name = "x" ;')
+
+
+def test_a_rotor_is_where_the_start_of_its_joint_puts_it():
+    drives = "let M = apply motor torque = 1 N*m, ratio = 50, rotor = 1 g*m^2 end on A ;"
+    state = check(read_lsd(ARM + drives + "start A = 80 deg ;")).start.state
+    assert state["A"] == pytest.approx(math.radians(80), abs=1e-15)
+    assert state["M.angle"] == pytest.approx(50 * math.radians(80), rel=1e-14)
+    back = check(read_lsd(ARM + drives + "start M.angle = 20 rev ;")).start.state
+    assert back["A"] == pytest.approx(20 * 2 * math.pi / 50, rel=1e-14)

@@ -1,7 +1,10 @@
 """The kinds of bad URDF through the command line: refused with exit status 1, never a traceback."""
 
+import time
+
 import pytest
 
+from doors.test_hostile import BOMB
 from doors.test_urdf import REFUSED, chain, robot
 from doors.test_write_cli import run
 from liaison.formats import reading
@@ -52,3 +55,38 @@ def test_a_chain_of_3000_links_is_accepted(tmp_path):
     path = tmp_path / "chain.urdf"
     path.write_text(chain(3000))
     assert len(reading(path).mechanism.bodies) == 3001
+
+
+MESH = '<visual><geometry><mesh filename="../../secret.stl"/></geometry></visual>'
+BAD = (
+    "binary", "comma_decimal", "deep", "dup_link", "empty", "inf_inertia", "loop", "missing_child",
+    "nan_mass", "neg_inertia", "neg_mass", "no_inertial_leaf", "self_parent", "text_mass",
+    "triangle", "trunc", "zero_axis", "zero_mass_leaf",
+)  # fmt: skip
+KINDS = {kind: (REFUSED[kind][0], 1) for kind in (*BAD, "xxe")} | {
+    "bomb": (BOMB, 1),
+    "traversal_mesh": (robot().replace("</link>\n<joint", f"{MESH}</link>\n<joint"), 0),
+    "ok": (robot(), 0),
+    "huge_chain": (chain(3000), 0),
+}
+
+
+def test_the_kinds_that_other_readers_were_tried_with(tmp_path, capsys):
+    """One line for each kind: its exit status, its seconds, and what is said."""
+    lines = []
+    for kind, (text, expected) in KINDS.items():
+        path = tmp_path / f"{kind}.urdf"
+        path.write_text(text)
+        begin = time.process_time()
+        status, said, refused = run(capsys, "check", path)
+        taken = time.process_time() - begin
+        told = [x for x in (refused or said).replace(f"{tmp_path}/", "").splitlines() if x]
+        note = [x.strip() for x in told if "leaves the model's folder" in x]
+        lines.append(f"{kind:17} exit {status}  {taken:4.1f} s  {(note or told)[0][:150]}")
+        assert status == expected, lines[-1]
+        assert "Traceback" not in said + refused
+        if expected:
+            assert f"{kind}.urdf, line " in refused
+    print("\n".join(lines))
+    assert len(lines) == 23
+    assert any("secret.stl" in line for line in lines)

@@ -25,6 +25,7 @@ from liaison.numeric import State
 from liaison.spatial.arrays import array
 
 from .closure import Located, Relative, closure_rows, marker_motion, relative, row_place
+from .following import followed
 from .kinematics import Kinematics
 from .refusals import imposed_twice, short, start_place, unit_along
 from .regroup import merged
@@ -199,6 +200,7 @@ class _Problem:
         """The start, and which velocities' directions are held to it: those of the firm ones."""
         q = np.zeros(self.tree.nq)
         held = np.zeros(self.tree.nv, dtype=bool)
+        given = followed(self.tree.mechanism, given, self.fixed)
         for node in self.tree.nodes:
             q[node.q] = [float(x) for x in node.joint.type.neutral()]
             names = self.q_names[node.q]
