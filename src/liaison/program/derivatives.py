@@ -59,7 +59,8 @@ def derivative_makers(
     """Name -> what makes the entry.
 
     d_inverse (x = v̇): tau_q, tau_v, tau_vdot, tau_u; d_inverse_p: tau_p;
-    d_forward: vdot_q, vdot_v, vdot_tau, vdot_u, then lam_q, … of λ; d_forward_p: vdot_p, lam_p.
+    d_forward: vdot_q, vdot_v, vdot_tau, vdot_u, then lam_q, … of λ; d_forward_p: vdot_p, lam_p;
+    d_rate: the first two of d_forward, and of λ.
     Every block is a matrix row by row, nv (nc) rows; its structural zeros: `pattern`.
 
     Args:
@@ -73,6 +74,7 @@ def derivative_makers(
         "d_inverse_p": lambda: made.inverse_columns(("p",)),
         "d_forward": lambda: made.solved_columns(("q", "v", "tau", "u")),
         "d_forward_p": lambda: made.solved_columns(("p",)),
+        "d_rate": lambda: made.solved_columns(("q", "v")),
     }
 
 

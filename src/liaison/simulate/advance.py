@@ -13,6 +13,7 @@ from liaison.program.loops import at, entry_at, i64, iptr, loop, ptr
 
 from .dense import largest
 from .events import first_signs, look_for_events
+from .implicit import implicit_error, implicit_stages
 from .layout import (
     ARRIVED,
     BAD_START,
@@ -26,9 +27,9 @@ from .layout import (
     H_NEXT,
     HAS_CLOSURE,
     HAS_PULLED,
-    INCONSISTENT,
     IS_ADAPTIVE,
     IS_FRESH,
+    IS_IMPLICIT,
     IS_IN_DOUBT,
     IS_PART,
     IS_STOPPING,
@@ -138,10 +139,14 @@ def try_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     if n[STEPS] >= n[STEPS_ALLOWED]:
         return TOO_MANY_STEPS
     choose_step(w, n)
-    status = stages(e, n[IS_FRESH], n[NS], w, n, scratch)
+    status = GOOD
+    if n[IS_IMPLICIT] > 0:
+        status = implicit_stages(e, w, n, scratch)
+    else:
+        status = stages(e, n[IS_FRESH], n[NS], w, n, scratch)
     if status != GOOD and n[IS_ADAPTIVE] == 0:
         return status
-    if status != GOOD and status != INCONSISTENT and status != NOT_FINITE:
+    if status != GOOD and status < NOT_FINITE:
         return status
     if status == GOOD:
         n[IS_FRESH] = 1
@@ -156,7 +161,9 @@ def try_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
         if is_finite == 0:
             return NOT_FINITE
     else:
-        error = error_norm(w, n) if status == GOOD and is_finite == 1 else -1.0
+        error = -1.0
+        if status == GOOD and is_finite == 1:
+            error = implicit_error(w, n) if n[IS_IMPLICIT] > 0 else error_norm(w, n)
         if not (error >= 0.0 and error <= 1.0):
             return reject(error, status, w, n)
         adapt(error, w, n)

@@ -303,6 +303,7 @@ def _add_entries(machine: Machine, plan: Plan) -> None:
     extra = [] if added is None else list(added.program.entries)
     names = ["rate", "retract"] + ["closure"] * bool(machine.arrays.n[at.HAS_CLOSURE])
     names += ["events"] * bool(plan.events and "events" not in extra)
+    names += ["d_rate"] * plan.settings.tableau.is_implicit
     machine.add(plan.kernel, *names)
     if added is not None:
         machine.add(added, *extra)

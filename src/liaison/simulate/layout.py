@@ -6,7 +6,7 @@ velocities (a tolerance, an entry, a flag) lies side by side, velocities second.
 kept between two calls (workspace of the kernel, matrices of the pivoted solver) is in `scratch`.
 
 Public names: the slots, entries, phases and status codes below; Sizes, Arrays, allocate,
-dense_size.
+dense_size, newton_size, slopes_size.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from .rungekutta import Tableau
 T, T_NEW, T_START, T_END, T_CONTROL, T_BASE = 0, 1, 2, 3, 4, 5
 STEP, H, H_NEXT, H_MAX, ERROR_BEFORE, RTOL, ATOL = 7, 8, 9, 10, 11, 12, 13
 POSITION_TOLERANCE, VELOCITY_TOLERANCE, LOST, RESIDUAL_TOLERANCE = 14, 15, 16, 17
-PERIOD, WORST, START_TOLERANCE, T_GOOD, H_PART = 18, 19, 20, 21, 22
+PERIOD, WORST, START_TOLERANCE, T_GOOD, H_PART, FILTER = 18, 19, 20, 21, 22, 23
 FLOATS = 24
 
 # named slots of n: sizes and choices
 NQ, NV, NU, NC, NPHI, NE, NS, ND, NI = 0, 1, 2, 3, 4, 5, 6, 7, 8
 REUSES_LAST, IS_ADAPTIVE, INPUTS_READ_Q, RECORDS_STEPS, SAMPLES, GRID = 9, 10, 11, 12, 13, 14
 ITERATIONS, STEPS_ALLOWED, ORDER = 15, 16, 17
+IS_IMPLICIT, SLOPES = 84, 85
 HAS_CLOSURE, HAS_CORRECT_Q, HAS_CORRECT_V, HAS_TERMS, RECORDS_END = 18, 19, 20, 21, 23
 # progress
 PHASE, IS_FRESH, WAS_REJECTED, IS_STOPPING, DETAIL, BASE_STEPS, NEXT_SAMPLE = (
@@ -60,12 +61,15 @@ O_A, O_B, O_E, O_C, O_DENSE, O_GRID, O_FORMULAS = 58, 59, 60, 61, 62, 63, 64
 O_SIGN, O_SIGN_NEW, O_BEFORE, O_AFTER, O_THETA, O_STREAK = 65, 66, 67, 68, 69, 70
 O_BEFORE_NEW, O_PROBE, O_NEXT, O_GOOD = 71, 72, 73, 74
 M_SCALE, M_INPUT, M_DIRECTION, M_STOPS, M_STREAK, M_FIRED = 75, 76, 78, 79, 80, 81
-S_DENSE = 82
+S_DENSE, O_NEWTON = 82, 83
 INTS = 88
 
 # entries of the kernel, in the table of their addresses
-ENTRIES = ("rate", "retract", "closure", "correct_q", "correct_v", "terms", "events", "inputs")
+ENTRIES = (
+    "rate", "retract", "closure", "correct_q", "correct_v", "terms", "events", "inputs", "d_rate",
+)  # fmt: skip
 E_RATE, E_RETRACT, E_CLOSURE, E_CORRECT_Q, E_CORRECT_V, E_TERMS, E_EVENTS, E_INPUTS = range(8)
+E_SLOPES = 8
 
 # phases of a step
 START, TRY, LAND, EVENTS, SAMPLING, COMMIT, ARRIVED, FINISHED = 0, 1, 2, 3, 4, 5, 6, 7
@@ -75,7 +79,7 @@ GOOD, DONE, STOPPED, CONTROL, FULL = 0, 1, 2, 3, 4
 NEEDS_CORRECT_Q, NEEDS_CORRECT_V, NEEDS_TERMS = 5, 6, 7
 NOT_FINITE, STEP_TOO_SMALL, POSITIONS_LOST, VELOCITIES_LOST = 10, 11, 12, 13
 INCONSISTENT, TOO_MANY_STEPS, CHATTER, BAD_START, BAD_START_RATE = 14, 15, 16, 17, 18
-EVENT_NOT_FINITE = 19
+EVENT_NOT_FINITE, NOT_CONVERGED = 19, 20
 
 PARTS = 4
 """Pieces of a step in which each event is looked for, so that two crossings are both seen."""
@@ -122,6 +126,7 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
         O_SIGN: s.events, O_SIGN_NEW: s.events, O_BEFORE: s.events, O_AFTER: s.events,
         O_THETA: s.events, O_STREAK: s.events, O_BEFORE_NEW: s.events, O_PROBE: s.events,
         O_NEXT: s.nq + s.nv, O_GOOD: s.nq + s.nv,
+        O_NEWTON: newton_size(stages, s.nv, s.nc) if tableau.is_implicit else 0,
     }  # fmt: skip
     maps = {
         M_SCALE: s.nv, M_INPUT: s.formulas, M_DIRECTION: s.events, M_STOPS: s.events,
@@ -138,6 +143,17 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
     row = 1 + s.nq + s.nv + s.nu
     happened = np.zeros(max(1, event_capacity * (2 + s.nq + s.nv)))
     return Arrays(w, n, np.zeros(1), np.zeros(max(1, capacity * row)), happened)
+
+
+def slopes_size(nv: int, nc: int) -> int:
+    """Doubles that the entry `d_rate` writes: v̇ and λ by q and by v."""
+    return 2 * nv * nv + 2 * nc * nv
+
+
+def newton_size(stages: int, nv: int, nc: int) -> int:
+    """Doubles that implicit stages are found in; see `implicit.py`."""
+    m = (stages - 1) * nv
+    return slopes_size(nv, nc) + m * m + 3 * m + (2 * nv + 1) + nv * nv + 2 * nv
 
 
 def dense_size(n: NDArray[np.int64]) -> int:
@@ -157,7 +173,8 @@ def _place(blocks: dict[int, int], start: int, offsets: dict[int, int]) -> int:
 def _fill_sizes(n: NDArray[np.int64], s: Sizes, tableau: Tableau) -> None:
     n[[NQ, NV, NU, NC, NPHI]] = s.nq, s.nv, s.nu, s.nc, s.nphi
     n[[NE, NI]] = s.events, s.formulas
-    n[[NS, ND, GRID, ORDER]] = tableau.stages, len(tableau.dense[0]), s.grid, tableau.order
+    n[[NS, ND, GRID, ORDER]] = tableau.stages, len(tableau.dense[0]), s.grid, tableau.error_order
+    n[[IS_IMPLICIT, SLOPES]] = tableau.is_implicit, slopes_size(s.nv, s.nc)
     n[[REUSES_LAST, IS_ADAPTIVE]] = tableau.reuses_last, tableau.is_adaptive
     n[n[M_SCALE] : n[M_SCALE] + s.nv] = -1
 
@@ -167,6 +184,7 @@ def _fill_tableau(w: Array, n: NDArray[np.int64], tableau: Tableau) -> None:
     a = np.zeros((s, s))
     for i, row in enumerate(tableau.a):
         a[i, : len(row)] = [float(x) for x in row]
+    w[FILTER] = tableau.filter
     dense = np.array([[float(x) for x in row] for row in tableau.dense])
     fill = {O_A: a, O_B: np.array(tableau.b, dtype=float), O_C: np.array(tableau.c, dtype=float)}
     fill[O_DENSE] = dense

@@ -46,6 +46,7 @@ REASONS = {
     at.BAD_START: "inconsistent start",
     at.BAD_START_RATE: "inconsistent start",
     at.EVENT_NOT_FINITE: "not finite",
+    at.NOT_CONVERGED: "not converged",
 }
 """What `SimulationError.status` says."""
 
@@ -84,6 +85,10 @@ def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
         at.INCONSISTENT: (
             f"no acceleration meets {row} after {{now}}: it misses by {size}.",
             "The closures contradict each other there; two motors may drive one freedom.",
+        ),
+        at.NOT_CONVERGED: (
+            "the stages of an implicit step are not found after {now}.",
+            f"{smaller} {look}",
         ),
         at.TOO_MANY_STEPS: (
             f"{n[at.STEPS]} steps were not enough: {{now}} is reached.", "Raise max_steps."

@@ -65,7 +65,8 @@ def plan_of(
 ) -> Plan:
     """Checks everything a run is given; refuses with the name of what is wrong."""
     program = kernel.program
-    for entry in ("rate", "retract"):
+    slopes = ("d_rate",) if settings.tableau.is_implicit else ()
+    for entry in ("rate", "retract", *slopes):
         if entry not in program.entries:
             raise NamingError.unknown("entry", entry, program.entries)
     check_state(program, state)

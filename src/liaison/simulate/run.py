@@ -76,8 +76,9 @@ def simulate(
         state: where to begin; on its closures (`assemble` makes such states).
         until: time to end at [s].
         step: fixed step [s]; without it the step follows from the tolerances.
-        method: "rk4", "tsitouras" or "dormand-prince"; by default the first with a fixed step, the
-            second without.
+        method: "rk4", "tsitouras" or "dormand-prince"; "radau" for stiff systems; "gauss4" or
+            "gauss6", with a fixed step, for long conservative runs. By default the first with a
+            fixed step, the second without.
         rtol: error allowed a step, relative to each coordinate.
         atol: the same, absolute.
         every: instants to record: a period [s], a sequence, or None for every step.
@@ -155,6 +156,7 @@ class Run:
         added = self.plan.added
         extra = [] if added is None else list(added.program.entries)
         names = ["rate", "retract"] + ["closure"] * bool(self.arrays.n[at.HAS_CLOSURE])
+        names += ["d_rate"] * self.plan.settings.tableau.is_implicit
         if self.plan.events and "events" not in extra:
             names.append("events")
         self._machine.add(self.plan.kernel, *names)

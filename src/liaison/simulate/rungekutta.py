@@ -1,4 +1,4 @@
-"""Explicit Runge–Kutta methods as data: a tableau is all that tells one from another.
+"""Runge–Kutta methods as data: a tableau is all that tells one from another.
 
 A step from (t, y) over h takes stages k_i and gives
 
@@ -6,16 +6,22 @@ A step from (t, y) over h takes stages k_i and gives
     error = h Σ_i e_i k_i,                      y(θ) = y + h Σ_i b_i(θ) k_i,  0 ≤ θ ≤ 1,
 
 with b_i(θ) = Σ_j dense_ij θ^(j+1), so that recording and event location cost no further stage.
-The step itself is a loop that reads these numbers from arrays (`steps.py`).
+The step itself is a loop that reads these numbers from arrays (`steps.py`). Of an implicit method
+the first stage is f(t, y), which none of the others needs, and the others depend on each other
+(`implicit.py`).
 
-Public names: Tableau, RK4, DORMAND_PRINCE, TSITOURAS, TABLEAUX, tableau_named.
+Public names: Tableau, RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, TABLEAUX,
+tableau_named, collocation.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction as F
 from typing import final
+
+import numpy as np
 
 from liaison.errors import NamingError
 
@@ -25,17 +31,19 @@ Row = tuple[F | float, ...]
 @final
 @dataclass(frozen=True, slots=True)
 class Tableau:
-    """Coefficients of an explicit method.
+    """Coefficients of a method.
 
     Attributes:
         name: what `method=` calls it.
-        a: rows of stage weights; row i has i entries.
+        a: rows of stage weights; row i has i entries, or as many as there are stages.
         b: weights of the step.
         e: weights of the error estimate (b minus those of the embedded method); empty: none.
         dense: polynomial coefficients of b_i(θ), one row a stage, powers θ, θ², …
         order: of the step.
         dense_order: of the interpolation.
         reuses_last: the last stage is the first of the next step (f at the new state).
+        filter: γ of the matrix 1 − h γ J that damps the error estimate of an implicit method.
+        error_at: power of h that the error estimate goes with; the order if 0.
     """
 
     name: str
@@ -46,6 +54,18 @@ class Tableau:
     order: int
     dense_order: int
     reuses_last: bool
+    filter: float = 0.0
+    error_at: int = 0
+
+    @property
+    def error_order(self) -> int:
+        """Power of h that the error estimate goes with."""
+        return self.error_at or self.order
+
+    @property
+    def is_implicit(self) -> bool:
+        """Stages depend on each other."""
+        return any(len(row) > i for i, row in enumerate(self.a))
 
     @property
     def c(self) -> Row:
@@ -188,7 +208,52 @@ TSITOURAS = Tableau(
 )  # fmt: skip
 """Tsitouras 5(4), smaller errors than Dormand–Prince at the same cost. Source: TSI11 table 1."""
 
-TABLEAUX: dict[str, Tableau] = {x.name: x for x in (RK4, DORMAND_PRINCE, TSITOURAS)}
+
+def collocation(nodes: Sequence[float]) -> tuple[tuple[Row, ...], Row, tuple[Row, ...]]:
+    """a, b and dense of the method that collocates at these nodes, after a first stage f(t, y).
+
+    b_j(θ) = ∫₀^θ ℓ_j with Lagrange's polynomials ℓ_j of the nodes; a_ij = b_j(c_i), b_j = b_j(1).
+
+    Source: HNW1 §II.7, theorem 7.7.
+    """
+    s = len(nodes)
+    powers = np.vander(np.array(nodes), s, increasing=True)
+    lagrange = np.linalg.inv(powers)  # column j: coefficients of ℓ_j
+    integral = lagrange / np.arange(1, s + 1)[:, None]
+    values = np.array([[c ** (k + 1) for k in range(s)] for c in (*nodes, 1.0)]) @ integral
+    rows = tuple((0.0, *map(float, row)) for row in values)
+    dense = ((0.0,) * s, *(tuple(map(float, integral[:, j])) for j in range(s)))
+    return ((), *rows[:-1]), rows[-1], dense
+
+
+def _radau() -> Tableau:
+    """Error: γ₀ h f(t, y) + Σ e_i z_i with z_i = h Σ a_ij k_j, damped by (1 − h γ₀ J)⁻¹."""
+    root = 6**0.5
+    a, b, dense = collocation(((4 - root) / 10, (4 + root) / 10, 1.0))
+    gamma = (6 + 81 ** (1 / 3) - 9 ** (1 / 3)) / 30
+    e = [gamma / 3 * x for x in (-13 - 7 * root, -13 + 7 * root, -1.0)]
+    weights = tuple(
+        sum(e[i] * float(a[i + 1][j]) for i in range(3)) + (gamma if j == 0 else 0.0)
+        for j in range(4)
+    )
+    return Tableau("radau", a, b, weights, dense, 5, 3, True, filter=gamma, error_at=4)
+
+
+def _gauss(name: str, nodes: Sequence[float]) -> Tableau:
+    a, b, dense = collocation(nodes)
+    return Tableau(name, a, b, (), dense, 2 * len(nodes), len(nodes), False)
+
+
+RADAU = _radau()
+"""Radau IIA of three stages: for stiff systems. Source: HW2 §IV.5 table 5.6, §IV.8 (8.20)."""
+
+GAUSS_4 = _gauss("gauss4", (0.5 - 3**0.5 / 6, 0.5 + 3**0.5 / 6))
+GAUSS_6 = _gauss("gauss6", (0.5 - 15**0.5 / 10, 0.5, 0.5 + 15**0.5 / 10))
+"""Gauss of two and three stages: symmetric, for long conservative runs. Source: HW2 §IV.5."""
+
+TABLEAUX: dict[str, Tableau] = {
+    x.name: x for x in (RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6)
+}
 
 
 def tableau_named(name: str) -> Tableau:
