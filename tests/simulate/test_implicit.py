@@ -150,7 +150,7 @@ def swing(method, steps):
 
 
 def test_gauss_keeps_the_energy_without_a_trend():
-    """Ten times as long, the error of the energy has the same range; that of Radau grows tenfold."""
+    """Ten times as long, the energy errs within the same range; with Radau it errs tenfold."""
     assert swing("gauss4", 100_000) <= 2 * swing("gauss4", 10_000)
     assert swing("radau", 100_000) >= 8 * swing("radau", 10_000)
 
