@@ -23,18 +23,18 @@ PER_SYMBOL = 4
 """A coordinate of an attitude is a quotient of degree two, counted for both its parts."""
 
 
-def degree_bound(formulas: Sequence[Expr]) -> int:
-    """A bound of the degree of numerator and denominator of any of the formulas, together.
+def degree_bound(*groups: Sequence[Expr]) -> int:
+    """A bound of the degree of the difference of any two formulas, one of each of two groups.
 
-    Square roots double it, since each is one of two.
+    Numerators and denominators count. Square roots double it, since each is one of two.
     """
     table = _Degrees()
-    order = topological(list(formulas))
+    order = topological([f for group in groups for f in group])
     for node in order:
         table.take(node)
     roots = sum(node.op == "sqrt" and node.a.op != "const" for node in order)
-    highest = max((table.total(f) for f in formulas), default=0)
-    return int(PER_SYMBOL * highest * 2 ** min(roots, 30)) or 1
+    highest = sorted(max((table.total(f) for f in group), default=0) for group in groups)
+    return int(PER_SYMBOL * sum(highest[-2:]) * 2 ** min(roots, 30)) or 1
 
 
 class _Degrees:

@@ -51,9 +51,8 @@ def prove(
     """
     plain = {name: x for name, x in others.items() if not _is_closed(reference, x)}
     found = _prove_everywhere(reference, plain, seed, points)
-    for name, equations in others.items():
-        if name not in plain:
-            found[name] = prove_closed(reference, equations, position, seed, points)
+    closed = {name: x for name, x in others.items() if name not in plain}
+    found |= prove_closed(reference, closed, position, seed, points)
     return {name: found[name] for name in others}
 
 
@@ -73,8 +72,8 @@ def _prove_everywhere(
         for name in others:
             if name not in found and residuals[name] != residuals[""]:
                 found[name] = _difference(reference, residuals[name], residuals[""])
-    bounds = {name: degree_bound(formulas_of(x)) for name, x in everyone.items()}
-    return {name: _verdict(found.get(name), bounds[""] + bounds[name], points) for name in others}
+    degree = degree_bound(*map(formulas_of, everyone.values())) if others else 1
+    return {name: _verdict(found.get(name), degree, points) for name in others}
 
 
 def _verdict(difference: str | None, degree: int, points: int) -> Verdict:

@@ -8,7 +8,7 @@ W what the others move by when the tree moves by w; multipliers do no work on it
 are (and whether closures leave them open) does not matter. Equations in maximal coordinates must
 besides allow W, and allow no more: the rank of their closures says so.
 
-Public names: Scene, differs.
+Public names: Scene, Rival.
 
 Source: docs/theory/formalisms.md (equality-2).
 """
@@ -80,39 +80,49 @@ def power(
     return total, terms
 
 
-def differs(scene: Scene, other: Equations) -> str | None:
-    """Where equations differ from those of the scene; None if they do not, at this position."""
-    if other.symbols.v == scene.equations.symbols.v:
-        found, terms = power(other, scene.arithmetic, scene.at, scene.w)
+class Rival:
+    """Equations that are compared with those of a tree, wherever a scene of the tree is.
+
+    Their formulas of the motion of bodies are derived once.
+    """
+
+    def __init__(self, reference: Equations, other: Equations) -> None:
+        self.other = other
+        self.is_along = other.symbols.v == reference.symbols.v
+        symbols = reference.symbols
+        bodies = {} if self.is_along else reference.reports.poses
+        flow = dict(zip(symbols.q, qdot(reference), strict=True))
+        turning = flow | dict(zip(symbols.v, symbols.vdot, strict=True))
+        self.names = list(bodies)
+        self.poses = [x for pose in bodies.values() for x in pose]
+        self.rates = directional(self.poses, flow)
+        self.seconds = directional(self.rates, turning)
+
+    def difference(self, scene: Scene) -> str | None:
+        """Where they differ at a scene, in words; None if they do not."""
+        if not self.is_along:
+            return _Star(scene, self).difference()
+        found, terms = power(self.other, scene.arithmetic, scene.at, scene.w)
         same = scene.arithmetic.vanish([found - scene.power], [*terms, *scene.scale])
         return None if same else "the power of a motion that the closures allow"
-    return _Star(scene, other).difference()
 
 
 class _Star:
     """Equations with free bodies at the position, and in the motion, of a scene."""
 
-    def __init__(self, scene: Scene, other: Equations) -> None:
-        self.scene, self.other = scene, other
+    def __init__(self, scene: Scene, rival: Rival) -> None:
+        self.scene, self.rival, self.other = scene, rival, rival.other
         self.numbers = scene.arithmetic.numbers
-        equations = scene.equations
-        symbols = equations.symbols
-        flow = dict(zip(symbols.q, qdot(equations), strict=True))
-        turning = flow | dict(zip(symbols.v, symbols.vdot, strict=True))
-        bodies = equations.reports.poses
-        self.names = list(bodies)
-        self.poses = [x for pose in bodies.values() for x in pose]
-        self.rates = directional(self.poses, flow)
-        self.seconds = directional(self.rates, turning)
         self.at = self._moved()
 
     def _moved(self) -> dict[Expr, Any]:
         """Values of the others' symbols: by label, or from the motion of bodies."""
         scene, symbols = self.scene, self.other.symbols
         known = {x.name: value for x, value in scene.at.items()}
-        values = self.numbers([*self.poses, *self.rates, *self.seconds], scene.at)
-        count = len(self.poses)
-        for k, body in enumerate(self.names):
+        rival = self.rival
+        values = self.numbers([*rival.poses, *rival.rates, *rival.seconds], scene.at)
+        count = len(rival.poses)
+        for k, body in enumerate(rival.names):
             parts = [values[i * count + 12 * k : i * count + 12 * k + 12] for i in range(3)]
             known |= {f"free {body}.{key}": x for key, x in _free(*parts).items()}
         every = (symbols.t, *symbols.q, *symbols.v, *symbols.vdot, *symbols.u, *symbols.p)
@@ -122,10 +132,11 @@ class _Star:
         """How the others move where the tree moves by w."""
         symbols = self.scene.equations.symbols
         at = self.scene.at | dict(zip(symbols.v, self.scene.w, strict=True))
-        values = self.numbers([*self.poses, *self.rates], at)
+        rival = self.rival
+        values = self.numbers([*rival.poses, *rival.rates], at)
         known = {x.name: value for x, value in zip(symbols.v, self.scene.w, strict=True)}
-        for k, body in enumerate(self.names):
-            pose, rate = values[12 * k : 12 * k + 12], values[len(self.poses) + 12 * k :][:12]
+        for k, body in enumerate(rival.names):
+            pose, rate = values[12 * k : 12 * k + 12], values[len(rival.poses) + 12 * k :][:12]
             twist = _twist(pose, rate)
             known |= {f"free {body}.{key}": x for key, x in zip(TWIST, twist, strict=True)}
         return [known[x.name] for x in self.other.symbols.v]

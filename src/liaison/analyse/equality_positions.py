@@ -9,7 +9,7 @@ Public names: prove_closed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -20,7 +20,7 @@ from liaison.expr.residues import Residues
 
 from .arithmetic import Floating, Modular
 from .degrees import degree_bound
-from .equality_closed import Scene, differs
+from .equality_closed import Rival, Scene
 from .lifting import ORDER, lifted_point
 from .points import random_point
 from .positions import Position
@@ -29,53 +29,101 @@ from .verdict import Verdict
 
 
 def prove_closed(
-    reference: Equations, other: Equations, position: Position | None, seed: int, points: int
-) -> Verdict:
+    reference: Equations,
+    others: Mapping[str, Equations],
+    position: Position | None,
+    seed: int,
+    points: int,
+) -> dict[str, Verdict]:
     """Compares on motions that the closures allow, in the strongest way there is."""
     if position is None and reference.closures.gamma:
-        return Verdict(None, "not compared: no position where the closures hold is known")
-    found = _anywhere(reference, other, position, seed, points)
-    if found is None and position is not None:
-        found = _on_path(reference, other, position, seed, points)
-    if found is None and position is not None:
-        found = _in_floats(reference, other, position, seed)
-    return found or Verdict(None, "not compared: no point was found where the formulas have values")
+        unknown = Verdict(None, "not compared: no position where the closures hold is known")
+        return dict.fromkeys(others, unknown)
+    scenes = _Scenes(reference, position, seed) if others else None
+    found = {}
+    for name, other in others.items():
+        rival = Rival(reference, other)
+        verdict = _anywhere(scenes, rival, points) if scenes else None
+        if verdict is None and position is not None:
+            verdict = _on_path(reference, rival, position, seed, points)
+        if verdict is None and position is not None:
+            verdict = _in_floats(reference, rival, position, seed)
+        found[name] = verdict or Verdict(None, "not compared: no point where there are values")
+    return found
 
 
-def _anywhere(
-    reference: Equations, other: Equations, position: Position | None, seed: int, points: int
-) -> Verdict | None:
+class _Scenes:
+    """The reference at random points modulo primes, each made once for all that is compared."""
+
+    def __init__(self, reference: Equations, position: Position | None, seed: int) -> None:
+        self.reference, self.seed = reference, seed
+        self.freedom = len(reference.symbols.v)
+        if position is not None:
+            at = _float_values(reference, position)
+            self.freedom = Scene(reference, Floating(seed), at).freedom
+        order = topological(formulas_of(reference))
+        self.roots = [x.a for x in order if x.op == "sqrt"]
+        self._made: dict[tuple[int, int], Scene | None] = {}
+
+    def primes(self) -> Iterator[int]:
+        """Primes modulo which the roots of constants exist."""
+        return primes(self.seed, [x for x in self.roots if not symbols_of([x])])
+
+    def at(self, p: int, trial: int) -> Scene | None:
+        """A scene where as many velocities are left as where the closures hold; None if none."""
+        if (p, trial) not in self._made:
+            self._made[p, trial] = self._drawn(p, self.seed + 101 * trial)
+        found = self._made[p, trial]
+        fits = found is not None and found.is_movable and found.freedom == self.freedom
+        return found if fits else None
+
+    def _drawn(self, p: int, seed: int) -> Scene | None:
+        """At a random point where its roots exist, or are drawn."""
+        for attempt in range(TRIES):
+            domain = Residues(p, seed * TRIES + attempt)
+            at = random_point(self.reference, domain)
+            last = attempt == TRIES - 1
+            if not last and not all_exist(self.roots, at, domain):
+                continue
+            used: Domain = LooseRoots(domain) if last else domain
+            try:
+                return Scene(self.reference, Modular(p, used, seed + attempt), at)
+            except DerivationError:
+                continue
+        return None
+
+
+def _anywhere(scenes: _Scenes, rival: Rival, points: int) -> Verdict | None:
     """At random positions; None where that decides nothing.
 
     It does where as many velocities are left there as where the closures hold: then what is the
     same at every position is the same there. A root may have the sign that its argument's angle
     would not give it; other points are then tried.
     """
-    freedom = len(reference.symbols.v)
-    if position is not None:
-        freedom = Scene(reference, Floating(seed), _float_values(reference, position)).freedom
-    roots = [x.a for x in topological(formulas_of(reference)) if x.op == "sqrt"]
-    firm = [x for x in roots if not symbols_of([x])]
-    signs = TRIES if _has_roots(other) or _has_roots(reference) else 1
-    for p in islice(primes(seed, firm), points):
+    reference = scenes.reference
+    signs = TRIES if _has_roots(rival.other) or scenes.roots else 1
+    for p in islice(scenes.primes(), points):
         difference: str | None = "no point"
         for trial in range(signs):
-            scene = _scene(reference, roots, p, seed + 101 * trial)
-            if scene is None or not scene.is_movable or scene.freedom != freedom:
+            scene = scenes.at(p, trial)
+            if scene is None:
                 return None
-            difference = differs(scene, other)
+            try:
+                difference = rival.difference(scene)
+            except DerivationError:  # a root of its own does not exist there
+                continue
             if difference is None:
                 break
         if difference is not None:
             sure = signs == 1 and not reference.closures.gamma
             return Verdict(False, "differs modulo a prime", 0.0, difference) if sure else None
     how = f"exactly, modulo {points} primes of 61 bits"
-    return Verdict(True, how, _chance(reference, other, signs) ** points)
+    return Verdict(True, how, _chance(reference, rival.other, signs) ** points)
 
 
 def _chance(reference: Equations, other: Equations, trials: int) -> float:
     """That a difference vanishes by accident: degrees, with those of v and v̇ by Cramer's rule."""
-    degree = sum(degree_bound(formulas_of(x)) for x in (reference, other))
+    degree = degree_bound(formulas_of(reference), formulas_of(other))
     size = len(reference.symbols.v) + len(reference.closures.gamma) + 1
     return min(1.0, trials * size * degree / SMALLEST)
 
@@ -85,28 +133,12 @@ def _has_roots(equations: Equations) -> bool:
     return any(x.op == "sqrt" and x.a.op != "const" for x in nodes)
 
 
-def _scene(reference: Equations, roots: list[Expr], p: int, seed: int) -> Scene | None:
-    """The reference at a random point where its roots exist, or are drawn."""
-    for attempt in range(TRIES):
-        domain = Residues(p, seed * TRIES + attempt)
-        at = random_point(reference, domain)
-        last = attempt == TRIES - 1
-        if not last and not all_exist(roots, at, domain):
-            continue
-        used: Domain = LooseRoots(domain) if last else domain
-        try:
-            return Scene(reference, Modular(p, used, seed + attempt), at)
-        except DerivationError:
-            continue
-    return None
-
-
 PATHS = 2
 """Primes that may fail to give a path before floats are taken."""
 
 
 def _on_path(
-    reference: Equations, other: Equations, position: Position, seed: int, points: int
+    reference: Equations, rival: Rival, position: Position, seed: int, points: int
 ) -> Verdict | None:
     """On paths from the exact position; None where there is none, or functions have no series."""
     if position.exact is None:
@@ -120,7 +152,7 @@ def _on_path(
             scene = Scene(reference, *found)
             if not scene.is_movable:
                 continue
-            difference = differs(scene, other)
+            difference = rival.difference(scene)
         except (DerivationError, ZeroDivisionError):
             continue
         if difference is not None:
@@ -128,7 +160,7 @@ def _on_path(
         agreed += 1
         if agreed == points:
             how = f"exactly to order {ORDER} on {points} paths from the start, modulo primes"
-            return Verdict(True, how, _chance(reference, other, ORDER) ** points)
+            return Verdict(True, how, _chance(reference, rival.other, ORDER) ** points)
     return None
 
 
@@ -155,9 +187,7 @@ def _float_values(reference: Equations, position: Position) -> dict[Expr, Any]:
     return at | dict(zip(symbols.p, reference.defaults["p"], strict=True))
 
 
-def _in_floats(
-    reference: Equations, other: Equations, position: Position, seed: int
-) -> Verdict | None:
+def _in_floats(reference: Equations, rival: Rival, position: Position, seed: int) -> Verdict | None:
     """Where the mechanism is assembled, moving at random; at rest where that is singular."""
     arithmetic = Floating(seed)
     at = _float_values(reference, position)
@@ -168,7 +198,7 @@ def _in_floats(
         scene = Scene(reference, arithmetic, at, at_rest=True)
     if not scene.is_movable:
         return Verdict(None, "not compared: the speeds at the start belong to no motion")
-    difference = differs(scene, other)
+    difference = rival.difference(scene)
     if difference is not None:
         return Verdict(False, f"differs numerically{where}", None, difference)
     return Verdict(True, f"numerically{where}, to {max(arithmetic.worst, 1e-16):.0e}")

@@ -25,13 +25,13 @@ from typing import Any, final
 from liaison.errors import DerivationError
 from liaison.expr import Expr, as_expr, directional, gradient, jacobian, symbols_of
 from liaison.spatial.arrays import Array, array, is_zero, minus, plus, product, times, zeros
-from liaison.tree import Tree, merged, regrouped
+from liaison.tree import Tree
 
 from .bodies import kinetic_energy, slopes, velocities, weight_potential
 from .completion import completed, plain_dynamics
 from .equations import Equations
 from .lagrange import structure_constants
-from .setting import Setting
+from .setting import Setting, setting_of
 from .speeds import Speeds, chosen_speeds, natural_speeds, told_in_rates
 
 
@@ -66,7 +66,7 @@ def boltzmann_hamel(tree: Tree, *, quasi_velocities: Mapping[str, Any] | None = 
         DerivationError: the quasi-velocities are too few, not linear, dependent, or not
             homogeneous.
     """
-    setting = Setting(regrouped(merged(tree)))
+    setting = setting_of(tree)
     chosen = (
         chosen_speeds(setting, quasi_velocities) if quasi_velocities else natural_speeds(setting)
     )

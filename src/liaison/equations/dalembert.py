@@ -22,12 +22,12 @@ from liaison.errors import DerivationError
 from liaison.expr import Expr, as_expr
 from liaison.spatial.arrays import Array, array, cross, dot, is_zero, plus, product, times, zeros
 from liaison.spatial.plucker import move_inertia
-from liaison.tree import GROUND, Inertia, Motion, Tree, merged, regrouped
+from liaison.tree import GROUND, Inertia, Motion, Tree
 
 from .balance import Balance, balance
 from .completion import completed, plain_dynamics
 from .equations import Equations
-from .setting import Setting
+from .setting import Setting, setting_of
 from .torsors import Torsor, body_torsor, moved_to
 
 POINTS = ("joint", "center", "ground")
@@ -50,7 +50,7 @@ def dalembert(tree: Tree, *, moment_point: str = "joint") -> Equations:
             f"no moment point is called {moment_point!r}; known are {', '.join(POINTS)}.",
             hint="For a sub-system and a point of your own, use liaison.equations.balance.",
         )
-    setting = Setting(merged(tree) if moment_point == "center" else regrouped(merged(tree)))
+    setting = setting_of(tree, regroup=moment_point != "center")
     carried = _carried(setting)
     points = [_point(setting, carried, i, moment_point) for i in range(len(carried))]
     h = _balances(setting, _needed(setting), points)

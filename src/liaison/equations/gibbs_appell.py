@@ -20,12 +20,12 @@ from typing import Any, final
 
 from liaison.expr import ZERO, Expr, as_expr, gradient, jacobian, substitute
 from liaison.spatial.arrays import Array, cross, dot, plus, product, times
-from liaison.tree import Inertia, Tree, merged
+from liaison.tree import Inertia, Tree
 
 from .bodies import BodyMotion, accelerations, slopes, velocities, weight_potential
 from .completion import completed, plain_dynamics
 from .equations import Equations
-from .setting import Setting
+from .setting import setting_of
 from .speeds import chosen_speeds, told_in_rates
 
 
@@ -56,7 +56,7 @@ def gibbs_appell(tree: Tree, *, speeds: Mapping[str, Any] | None = None) -> Equa
     Raises:
         DerivationError: the speeds are too few, not linear, or dependent.
     """
-    setting = Setting(merged(tree))
+    setting = setting_of(tree, regroup=False)
     chosen = chosen_speeds(setting, speeds)
     moving = velocities(setting.kinematics, chosen.v, chosen.twists)
     flow = chosen.flow(setting) | dict(zip(chosen.u, chosen.udot, strict=True))

@@ -35,14 +35,14 @@ from liaison.expr import (
 )
 from liaison.spatial.arrays import array, dot, is_zero, zeros
 from liaison.spatial.plucker import act_force
-from liaison.tree import GROUND, Kinematics, Tree, merged, regrouped
+from liaison.tree import GROUND, Kinematics, Tree
 
 from .articulated import solve_symmetric
 from .bodies import momenta, slopes, velocities, weight_potential
 from .completion import completed, plain_dynamics
 from .equations import Equations
 from .lagrange import commutator_terms
-from .setting import Setting
+from .setting import Setting, setting_of
 
 LIMIT = 2000
 """Operations that an explicit H may take unless told otherwise."""
@@ -79,7 +79,7 @@ def hamilton(tree: Tree, *, explicit: bool | None = None, limit: int = LIMIT) ->
         DerivationError: an explicit H is asked for where M cannot be inverted, or where it takes
             more operations than the limit.
     """
-    setting = Setting(regrouped(merged(tree)))
+    setting = setting_of(tree)
     v = list(setting.symbols.v)
     p = [symbol(f"p {x.name.removesuffix(QUOTE)}") for x in v]
     p_of_v = generalized_momenta(setting.kinematics)

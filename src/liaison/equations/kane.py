@@ -22,12 +22,12 @@ from typing import Any, TypeAlias, final
 from liaison.expr import Expr, as_expr, jacobian
 from liaison.spatial.arrays import Array, array, cross, dot, plus, product, times, zeros
 from liaison.spatial.plucker import apply_inertia
-from liaison.tree import GROUND, Inertia, Kinematics, Tree, merged, regrouped
+from liaison.tree import GROUND, Inertia, Kinematics, Tree
 
 from .bodies import BodyMotion, accelerations, velocities
 from .completion import completed, plain_dynamics
 from .equations import Entries, Equations
-from .setting import Setting
+from .setting import Setting, setting_of
 from .speeds import Speeds, chosen_speeds, told_in_rates
 
 Partials: TypeAlias = list[dict[int, Array]]
@@ -63,7 +63,7 @@ def kane(tree: Tree, *, speeds: Mapping[str, Any] | None = None) -> Equations:
     Raises:
         DerivationError: the speeds are too few, not linear, or dependent.
     """
-    setting = Setting(regrouped(merged(tree)))
+    setting = setting_of(tree)
     chosen = chosen_speeds(setting, speeds)
     moving = velocities(setting.kinematics, chosen.v, chosen.twists)
     partials = partial_velocities(moving, chosen)

@@ -21,17 +21,17 @@ import numpy as np
 from liaison.expr import ZERO, Expr, as_expr, directional, gradient, jacobian, substitute, symbol
 from liaison.model import JointType
 from liaison.spatial.arrays import array
-from liaison.tree import Tree, merged, regrouped
+from liaison.tree import Tree
 
 from .bodies import kinetic_energy, slopes, velocities, weight_potential
 from .completion import completed, plain_dynamics
 from .equations import Equations
-from .setting import Setting
+from .setting import Setting, setting_of
 
 
 def lagrange(tree: Tree) -> Equations:
     """The equations of motion by differentiating the energies."""
-    setting = Setting(regrouped(merged(tree)))
+    setting = setting_of(tree)
     symbols = setting.symbols
     T = kinetic_energy(setting.kinematics, velocities(setting.kinematics))
     momenta = gradient(T, list(symbols.v))

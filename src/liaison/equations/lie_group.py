@@ -27,11 +27,11 @@ from typing import Any, TypeAlias, final
 from liaison.expr import Expr, as_expr
 from liaison.spatial.arrays import Array, array, dot, minus, plus
 from liaison.spatial.plucker import act_motion, apply_inertia, compose, cross_motion, move_inertia
-from liaison.tree import GROUND, Inertia, Tree, added, merged, regrouped
+from liaison.tree import GROUND, Inertia, Tree, added
 
 from .completion import completed, plain_dynamics
 from .equations import Equations
-from .setting import Setting
+from .setting import Setting, setting_of
 
 Screw: TypeAlias = Array
 """(resultant, moment at the ground's origin): of a velocity (ω, v), of a wrench (f, n)."""
@@ -134,7 +134,7 @@ def lie_group(tree: Tree, *, by_pairs: bool = False) -> Equations:
     Returns:
         The equations; `native["lie_group"]` holds screws and inertia operators.
     """
-    setting = Setting(regrouped(merged(tree)))
+    setting = setting_of(tree)
     group = group_of(setting)
     needed = group.needed_by_pairs() if by_pairs else group.needed()
     h = _felt(setting, group, needed)

@@ -16,6 +16,7 @@ Differs: velocities are told in the body's axes; Φ_q is never formed.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from liaison.expr import Expr, as_expr
@@ -63,7 +64,7 @@ def at_origin(body: str) -> Marker:
 class DifferentiatedSetting(Setting):
     """A setting whose closure rows are Φ differentiated, not the closed forms."""
 
-    @property
+    @cached_property
     def rows(self) -> Any:
         """As `Setting.rows`, with G, ν and γ by differentiation."""
         kept, vanished = super().rows

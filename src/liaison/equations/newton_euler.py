@@ -6,14 +6,14 @@ Public names: newton_euler.
 from __future__ import annotations
 
 from liaison.spatial.arrays import array
-from liaison.tree import Tree, merged, regrouped
+from liaison.tree import Tree
 
 from .articulated import articulated_body
 from .completion import completed
 from .deferred import Deferred
 from .equations import Dynamics, Equations
 from .recursion import generalized, mass_matrix, mass_pattern, required_wrenches
-from .setting import Setting
+from .setting import setting_of
 
 
 def newton_euler(tree: Tree) -> Equations:
@@ -23,7 +23,7 @@ def newton_euler(tree: Tree) -> Equations:
     Differs: classical instead of spatial accelerations, so that no linear velocity appears;
         gravity enters as an upward acceleration of the ground.
     """
-    setting = Setting(regrouped(merged(tree)))
+    setting = setting_of(tree)
     kinematics, symbols = setting.kinematics, setting.symbols
     tau = setting.applied()
     bias = generalized(kinematics, required_wrenches(kinematics, None, setting.gravity))

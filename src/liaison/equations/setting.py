@@ -1,10 +1,13 @@
 """What every formalism shares: symbols named by labels, kinematics, loads, closures, reports.
 
-Public names: Setting.
+Public names: Setting, setting_of, shared_settings.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +16,17 @@ from liaison.errors import AssemblyError, DerivationError
 from liaison.expr import ZERO, Expr, as_expr, directional, symbol, vanishes
 from liaison.model import Gravity, Mechanism
 from liaison.spatial.arrays import Array, array, product, zeros
-from liaison.tree import Kinematics, Node, Row, Tree, closure_rows, row_place, with_rates
+from liaison.tree import (
+    Kinematics,
+    Node,
+    Row,
+    Tree,
+    closure_rows,
+    merged,
+    regrouped,
+    row_place,
+    with_rates,
+)
 from liaison.units import MOMENT, Label
 
 from .equations import Chart, Closures, Kinematic, Symbols
@@ -105,6 +118,10 @@ class Setting:
 
     def closures(self) -> Closures:
         """Φ, G, ν, γ as formulas."""
+        return self._closures
+
+    @cached_property
+    def _closures(self) -> Closures:
         kept, vanished = self.rows
         G = {
             (k, j): as_expr(entry)
@@ -149,6 +166,10 @@ class Setting:
 
     def kinematic(self) -> Kinematic:
         """N, charts and local coordinates."""
+        return self._kinematic
+
+    @cached_property
+    def _kinematic(self) -> Kinematic:
         N: dict[tuple[int, int], Expr] = {}
         charts, retract, rate, difference = [], [], [], []
         xi = array(list(self.symbols.xi))
@@ -170,6 +191,39 @@ class Setting:
             difference=tuple(as_expr(x) for x in difference),
             target=tuple(target),
         )
+
+
+_SHARED: ContextVar[dict[tuple[int, bool], tuple[Tree, Setting]] | None]
+_SHARED = ContextVar("settings that formalisms share", default=None)
+
+
+@contextmanager
+def shared_settings() -> Iterator[None]:
+    """Formalisms that are derived in this block share loads, closures and kinematics of a tree."""
+    token = _SHARED.set({})
+    try:
+        yield
+    finally:
+        _SHARED.reset(token)
+
+
+def setting_of(tree: Tree, *, regroup: bool = True) -> Setting:
+    """The tree without its welds, on formulas; what joints cannot feel handed to their carrier.
+
+    Args:
+        tree: of the mechanism.
+        regroup: also regroup inertia, which leaves T and M as they are, but single bodies without
+            meaning.
+    """
+    known = _SHARED.get()
+    key = (id(tree), regroup)
+    if known is not None and key in known:
+        return known[key][1]
+    plain = merged(tree)
+    found = Setting(regrouped(plain) if regroup else plain)
+    if known is not None:
+        known[key] = (tree, found)
+    return found
 
 
 def check_two_sided(mechanism: Mechanism) -> None:
