@@ -41,7 +41,7 @@ from liaison.tree import Tree, assemble, span
 Given: TypeAlias = Mechanism | str | Path
 """A mechanism, the path of the text that describes it, or the text."""
 
-Formalism: TypeAlias = Callable[[Tree], Equations]
+Formalism: TypeAlias = Callable[..., Equations]
 
 
 def with_values(mechanism: Mechanism, values: Mapping[str, Any]) -> Mechanism:
@@ -90,21 +90,27 @@ def with_starts(mechanism: Mechanism, starts: Mapping[str, float]) -> Mechanism:
 
 
 def derive(
-    given: Given, formalism: str | Formalism = newton_euler, *, exact: bool = False
+    given: Given,
+    formalism: str | Formalism = newton_euler,
+    *,
+    exact: bool = False,
+    **options: Any,
 ) -> Equations:
     """The equations of motion, in a formalism or in the one of that name.
 
     Args:
         given: the mechanism.
-        formalism: newton_euler, lagrange or maximal.
+        formalism: by name, or as a function; see `FORMALISMS`.
         exact: keep exact numbers (for reading and proofs); they are floats otherwise.
+        **options: of the formalism: speeds for kane, quasi_velocities for boltzmann_hamel,
+            moment_point for dalembert, explicit for hamilton, independent for lagrange_reduced.
     """
     if isinstance(formalism, str):
         if formalism not in FORMALISMS:
             raise NamingError.unknown("formalism", formalism, FORMALISMS)
         formalism = FORMALISMS[formalism]
     with collector_paused():
-        return formalism(span(mechanism_of(given), exact=exact))
+        return formalism(span(mechanism_of(given), exact=exact), **options)
 
 
 def reduce(

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from liaison.tree import Tree
-
 from .balance import Balance, balance
 from .boltzmann_hamel import BoltzmannHamel, boltzmann_hamel
 from .dalembert import dalembert
@@ -33,7 +31,7 @@ from .sweep_recursions import Recursion, Sweep
 from .sweeps import Sweeps, sweeps
 from .transform import Reduced, reduced, transformed
 
-FORMALISMS: Mapping[str, Callable[[Tree], Equations]] = MappingProxyType(
+FORMALISMS: Mapping[str, Callable[..., Equations]] = MappingProxyType(
     {
         "newton_euler": newton_euler,
         "dalembert": dalembert,
@@ -47,7 +45,7 @@ FORMALISMS: Mapping[str, Callable[[Tree], Equations]] = MappingProxyType(
         "maximal": maximal,
     }
 )
-"""Every formalism by name."""
+"""Every formalism by name: a function of a tree, with options of its own."""
 
 __all__ = [
     "FORMALISMS",
