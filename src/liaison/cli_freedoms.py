@@ -51,6 +51,7 @@ def reduce(
 ) -> None:
     """Print the equations of motion in independent velocities, without multipliers."""
     from liaison import corridor
+    from liaison.cli_forms import tidied
     from liaison.cli_values import asked, positions_of
     from liaison.expr import to_text
 
@@ -62,7 +63,7 @@ def reduce(
     formulas = [told.velocity[k] for k in dependent]
     formulas += [side for line in lines for side in (line.left, line.right)]
     sides = [f"{side} of {line.name}" for line in lines for side in ("inertia", "force")]
-    text = to_text(formulas, names=[*dependent.values(), *sides])
+    text = to_text(tidied(formulas), names=[*dependent.values(), *sides])
     facts: dict[str, Any] = {
         "name": mechanism.name,
         "mobility": found.size,
