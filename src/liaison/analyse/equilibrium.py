@@ -19,7 +19,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import NamingError, SimulationError
+from liaison.errors import ModelError, NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulate import Trajectory, simulate
@@ -28,6 +28,15 @@ from .linearize import Linearization, linearize
 from .local import Local, local
 
 MOST_STEPS = 200
+
+CLOSED = 1e-10
+"""Largest |Φ| after a step [m, rad]; a step that leaves more is halved."""
+
+MOST_PUSHES = 3
+"""How often it is pushed off an equilibrium that is not stable."""
+
+PUSH = 0.1
+"""How far then [rad, m]."""
 
 SERIES = ("energy", "outputs", "poses", "reactions", "lam")
 
@@ -104,11 +113,16 @@ def equilibrium(
     if kind not in ("stable", "nearest"):
         raise NamingError.unknown("kind of equilibrium", kind, ("stable", "nearest"))
     here = local(kernel, at_rest(state), inputs=inputs, parameters=parameters)
-    best, patience = np.inf, 0
+    _check_still(here)
+    best, patience, pushes = np.inf, 0, 0
     for count in range(MOST_STEPS):
         left = unbalanced(here)
         if left <= tolerance or (left <= 1e-9 and patience > 3):
-            return _found(here, left, count, inputs, parameters, independent)
+            way = downhill(here) if kind == "stable" and pushes < MOST_PUSHES else None
+            if way is None:
+                return _found(here, left, count, inputs, parameters, independent)
+            here, pushes, patience = stepped(here, way), pushes + 1, 0
+            continue
         patience = patience + 1 if left >= 0.5 * best else 0
         best = min(best, left)
         here = moved(here, kind)
@@ -138,6 +152,18 @@ def _found(
         here.kernel, here.state, here.state.t, series=SERIES, inputs=inputs, parameters=values
     )
     return Equilibrium(here.state, run, left, count, linear)
+
+
+def _check_still(here: Local) -> None:
+    """A closure that moves with time leaves nothing at rest."""
+    speed = np.abs(here.nu)
+    if speed.size and np.max(speed) > 1e-9:
+        name = here.kernel.program.labels["lam"][int(np.argmax(speed))].name
+        raise ModelError(
+            f"the closure {name!r} moves at t = {here.state.t:g} s, {np.max(speed):.3g} in its "
+            "row: nothing it drives is at rest.",
+            hint="Look at an instant where it stands still, or move it with kinematic_run.",
+        )
 
 
 def _reactions(run: Trajectory) -> dict[str, list[float | None]]:
@@ -174,8 +200,7 @@ def unbalanced(here: Local) -> float:
     Z = here.velocities.basis
     woken = Z.T @ here.stiffness @ here.positions.basis
     sizes = [float(np.max(np.abs(x), initial=0.0)) for x in (here.weights, woken)]
-    gap = float(np.max(np.abs(here.phi), initial=0.0))
-    return max(left_over(here) / max(*sizes, 1e-30), gap)
+    return max(left_over(here) / max(*sizes, 1e-30), _gap(here))
 
 
 def left_over(here: Local) -> float:
@@ -188,26 +213,46 @@ def descent(here: Local, kind: str) -> Array:
     Z = here.positions.basis
     force = here.velocities.basis.T @ here.forces
     stiffness = here.velocities.basis.T @ here.stiffness @ Z
-    if kind == "stable":
-        stiffness = _bent(stiffness, here.reduced_mass)
-    ways = np.linalg.lstsq(stiffness, force, rcond=1e-12)[0]
+    if kind == "stable" and stiffness.shape == here.reduced_mass.shape:
+        ways = _bent(stiffness, here.reduced_mass, force)
+    else:
+        ways = np.asarray(np.linalg.lstsq(stiffness, force, rcond=1e-12)[0], dtype=float)
     step = Z @ ways
     longest = float(np.max(np.abs(step), initial=0.0))
     return np.asarray(step * min(1.0, LONGEST / longest) if longest else step)
 
 
-def _bent(stiffness: Array, mass: Array) -> Array:
-    """The stiffness with its negative curvatures turned round, in the metric of the mass."""
-    if stiffness.shape != mass.shape or not mass.size:
-        return stiffness
+def _bent(stiffness: Array, mass: Array, force: Array) -> Array:
+    """Newton's step with negative curvatures turned round, in the metric of the mass."""
+    if not mass.size:
+        return np.zeros(0)
+    values, ways = curvatures(stiffness, mass)
+    pull = ways.T @ force
+    floor = max(1e-6 * np.max(np.abs(values)), 1e-9 * np.max(np.abs(pull)), 1e-300)
+    if np.all(values > floor):
+        return np.asarray(np.linalg.solve(stiffness, force), dtype=float)
+    return np.asarray(ways @ (pull / np.maximum(np.abs(values), floor)), dtype=float)
+
+
+def curvatures(stiffness: Array, mass: Array) -> tuple[Array, Array]:
+    """Eigenvalues of the symmetric part, in the metric of the mass, and their directions."""
     root = np.linalg.cholesky(mass + 1e-14 * np.trace(mass) * np.eye(len(mass)))
     half = np.linalg.solve(root, np.linalg.solve(root, (stiffness + stiffness.T) / 2).T)
     values, ways = np.linalg.eigh((half + half.T) / 2)
-    floor = 1e-6 * np.max(np.abs(values), initial=0.0)
-    if np.all(values > floor):
-        return stiffness
-    bent = ways * np.maximum(np.abs(values), floor)
-    return np.asarray(root @ bent @ ways.T @ root.T)
+    return values, np.asarray(np.linalg.solve(root.T, ways))
+
+
+def downhill(here: Local) -> Array | None:
+    """A small step off an equilibrium along its most negative curvature; None if there is none."""
+    Z = here.positions.basis
+    stiffness = here.velocities.basis.T @ here.stiffness @ Z
+    if stiffness.shape != here.reduced_mass.shape or not stiffness.size:
+        return None
+    values, ways = curvatures(stiffness, here.reduced_mass)
+    if values[0] >= -1e-9 * np.max(np.abs(values)):
+        return None
+    step = Z @ ways[:, 0]
+    return np.asarray(PUSH * step / np.max(np.abs(step)))
 
 
 def moved(here: Local, kind: str) -> Local:
@@ -226,16 +271,29 @@ def moved(here: Local, kind: str) -> Local:
 
 def stepped(here: Local, step: Array) -> Local:
     """The mechanism moved by a change of position and put back on its closures."""
-    ahead = retracted(here, step)
+    for _ in range(12):
+        ahead = closed(retracted(here, step))
+        if _gap(ahead) <= CLOSED:
+            return ahead
+        step = step / 2
+    return here
+
+
+def closed(here: Local) -> Local:
+    """Put back on its closures by Newton's method, as far as it gets."""
     for _ in range(20):
-        gap = float(np.max(np.abs(ahead.phi), initial=0.0))
+        gap = _gap(here)
         if gap <= 1e-14:
             break
-        again = retracted(ahead, ahead.back)
-        if not float(np.max(np.abs(again.phi), initial=0.0)) < gap:
+        again = retracted(here, here.back)
+        if not _gap(again) < gap:
             break
-        ahead = again
-    return ahead
+        here = again
+    return here
+
+
+def _gap(here: Local) -> float:
+    return float(np.max(np.abs(here.phi), initial=0.0))
 
 
 def retracted(here: Local, step: Array) -> Local:

@@ -46,7 +46,8 @@ class Linearization:
         everything: labels of all coordinates and velocities, in the order of `shapes`.
         mass: inertia of the independent velocities, in their order among the labels.
         steadiness: largest |v̇| there: 0 for an equilibrium or a steady motion.
-        inputs, outputs: labels of the columns of B and the rows of C.
+        inputs, outputs: labels of the columns of B and the rows of C; an output that has no
+            derivative there (a square root at zero) is left out.
     """
 
     A: Array
@@ -188,12 +189,15 @@ def linearize(
     positions = list(here.positions.chosen)
     rates = here.drift @ shapes[:nv] + shapes[nv:]
     speeds = list(here.velocities.chosen)
+    slope = np.hstack([tangent["out_q"], tangent["out_v"]])
+    smooth = np.all(np.isfinite(np.hstack([slope, tangent["out_u"]])), axis=1)
+    C = np.where(smooth[:, None], slope, 0.0) @ shapes
     everything = (*map(coordinate_label, labels["v"]), *labels["v"])
     return Linearization(
         A=np.vstack([rates[positions], vdot[speeds]]),
         B=np.vstack([np.zeros((len(positions), len(here.u))), vdot_u[speeds]]),
-        C=np.hstack([tangent["out_q"], tangent["out_v"]]) @ shapes,
-        D=tangent["out_u"],
+        C=C[smooth],
+        D=tangent["out_u"][smooth],
         labels=tuple(everything[k] for k in [*positions, *(nv + k for k in speeds)]),
         shapes=shapes,
         everything=everything,
@@ -201,7 +205,7 @@ def linearize(
         positions=len(positions),
         steadiness=float(np.max(np.abs(here.solution[0]), initial=0.0)),
         inputs=labels["u"],
-        outputs=labels["outputs"],
+        outputs=tuple(x for x, good in zip(labels["outputs"], smooth, strict=True) if good),
     )
 
 

@@ -83,6 +83,11 @@ class Local:
         """G with rows of length 1."""
         return self.G / self._svd[3][:, None]
 
+    @property
+    def nu(self) -> Array:
+        """ν of G v = ν: how fast the closures themselves move."""
+        return self._terms["nu"]
+
     @cached_property
     def scaled_nu(self) -> Array:
         """ν, by the same lengths."""

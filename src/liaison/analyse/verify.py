@@ -36,6 +36,10 @@ OVER_TIME = 1e-6
 """The same over time, beside what the quadrature misses (found by leaving out every second one)."""
 
 
+ROUNDING = 1e-6
+"""Speed [m/s] below which a mechanism is at rest: powers are told by forces at this speed."""
+
+
 @final
 @dataclass(frozen=True)
 class Theorem:
@@ -115,7 +119,7 @@ def verify(
     names = tuple(name[9:] for name in sides if name.startswith("power of "))
     power = [sides[f"power of {name}"][:, 0] for name in names]
     table = np.column_stack(power) if power else np.zeros((len(run.t), 0))
-    over = _over_time(run.t, sides, place, speed)
+    over = _over_time(run.t, sides, (place, speed), sizes)
     return Verification((*instants, *over), Series(table, "W", {"load": names}), run.t)
 
 
@@ -157,21 +161,26 @@ def _at_instants(
     own = dL - np.cross(G, dP), M - np.cross(G, R)
     rate = dL - np.cross(speed, P) - np.cross(place, dP)  # of the moment about A
     moved = rate + np.cross(speed, P)
-    turning, energies = [M, moments, L / span], [dT, power, slow]
+    still = ROUNDING * forces  # at rest only rounding is left, of forces that balance
+    turning, energies = [M, moments, L / span], [dT, power, slow, still]
     at_point = M - np.cross(place, R)
     return [
         _theorem("resultant", t, dP, R, [forces, P / span]),
         _theorem("moment about the ground's origin", t, dL, M, [L / span, moments]),
         _theorem("moment about the mass center", t, *own, turning),
         _theorem("moment about the moving point", t, moved, at_point, turning),
-        _theorem("kinetic energy", t, dT, power, [*parts, slow]),
+        _theorem("kinetic energy", t, dT, power, [*parts, slow, still]),
         _theorem("kinetic energy of the mass center", t, mean, drive, energies),
         _theorem("kinetic energy about the mass center", t, dT - mean, power - drive, energies),
     ]
 
 
-def _over_time(t: Array, sides: dict[str, Array], place: Array, speed: Array) -> list[Theorem]:
+def _over_time(
+    t: Array, sides: dict[str, Array], point: tuple[Array, Array], sizes: list[Array]
+) -> list[Theorem]:
     """Changes of momentum and energy against the integrals of what causes them."""
+    place, speed = point
+    forces, moments = (1e-3 * float(t[-1] - t[0]) * x for x in sizes)  # joints alone, for size
     keep = np.concatenate([[True], np.diff(t) > 0])
     if np.count_nonzero(keep) < 9:
         return []
@@ -181,22 +190,27 @@ def _over_time(t: Array, sides: dict[str, Array], place: Array, speed: Array) ->
     M, R = np.split(sides["outside"], 2, axis=1)
     own = L - np.cross(place, P), M - np.cross(place, R) - np.cross(speed, P)
     pairs = [
-        ("momentum over time", P, R),
-        ("moment of momentum over time", L, M),
-        ("moment of momentum about the moving point over time", *own),
-        ("kinetic energy over time", sides["kinetic"], total),
+        ("momentum over time", P, R, forces),
+        ("moment of momentum over time", L, M, moments),
+        ("moment of momentum about the moving point over time", *own, moments),
+        ("kinetic energy over time", sides["kinetic"], total, ROUNDING * sizes[0]),
     ]
-    return [_integrated(name, t[keep], value[keep], cause[keep]) for name, value, cause in pairs]
+    return [
+        _integrated(name, t[keep], value[keep], cause[keep], _size(scale))
+        for name, value, cause, scale in pairs
+    ]
 
 
-def _integrated(name: str, t: Array, value: Array, cause: Array) -> Theorem:
+def _integrated(name: str, t: Array, value: Array, cause: Array, scale: float) -> Theorem:
     from scipy.interpolate import CubicSpline
 
     whole = CubicSpline(t, cause).antiderivative()(t)
     half = CubicSpline(t[::2], cause[::2]).antiderivative()(t[::2])
-    size = max(_size(value), _size(whole))
+    size = max(_size(value), _size(whole), scale)
     missed = _size(whole[::2] - half) / size
-    return _theorem(name, t, value - value[0], whole, [value], OVER_TIME + missed)
+    return _theorem(
+        name, t, value - value[0], whole, [value, np.array([[scale]])], OVER_TIME + missed
+    )
 
 
 def _theorem(

@@ -22,11 +22,11 @@ from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 RANK_TOLERANCE = 1e-9
 """A row whose part independent of the others is below this (they have length 1) is redundant."""
 
-NOISE = 1e-13
-"""A row shorter than this part of the longest one is rounding, and asks nothing."""
+NOISE = 1e-8
+"""A row shorter than this part of the longest one asks nothing. Rows that vanish on the closures
+have the length of what q misses of them, 1e-9 between steps: made length 1 they would stop it."""
 
 TINY = 1e-300
-VANISHING = 1e-12  # a row shorter than this beside the longest is rounding, not a constraint
 
 
 @loop
