@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from liaison.algebra import Formal, to_text
+from liaison.algebra import to_text
 from liaison.cli_values import check_word
 from liaison.corridor_levels import LEVELS, vector_equations
-from liaison.equations.scalar_equations import ScalarEquations
-from liaison.equations.vector_equations import VectorEquations
-from liaison.expr import Expr
-from liaison.expr import to_text as expr_text
 from liaison.model import Mechanism
 
 FORMS = ("text", "latex")
+SIDES = ("name", "left", "right")
 
 
 def at_level(
@@ -33,22 +30,15 @@ def at_level(
     """
     check_word("--level", level, LEVELS)
     check_word("--format", form, FORMS)
-    is_scalar = level == "scalar"
-    found = vector_equations(mechanism, "vector" if is_scalar else level, **terms)
-    basis: str = terms["basis"]
-    told: VectorEquations | ScalarEquations = found.components(basis) if is_scalar else found
-    sides = [
-        {"name": line.name, "left": _said(line.left), "right": _said(line.right)}
-        for line in told.lines
-    ]
-    return {
-        "level": level,
-        "basis": basis,
-        "equations": sides,
-        "expandable": [] if is_scalar else list(found.expandable),
-        "text": told.latex if form == "latex" else told.text,
-    }
-
-
-def _said(side: Formal | Expr) -> str:
-    return expr_text(side) if isinstance(side, Expr) else to_text(side)
+    found = vector_equations(mechanism, "vector" if level == "scalar" else level, **terms)
+    facts: dict[str, Any] = {"level": level, "basis": terms["basis"]}
+    if level == "scalar":
+        scalars = found.components(terms["basis"])
+        named, rows = scalars.written()
+        facts |= {"where": dict(named), "expandable": []}
+        facts["text"] = scalars.latex if form == "latex" else scalars.text
+    else:
+        rows = [(line.name, to_text(line.left), to_text(line.right)) for line in found.lines]
+        facts["expandable"] = list(found.expandable)
+        facts["text"] = found.latex if form == "latex" else found.text
+    return facts | {"equations": [dict(zip(SIDES, row, strict=True)) for row in rows]}

@@ -24,6 +24,7 @@ from liaison.algebra import (
     vector,
 )
 from liaison.algebra.node import is_zero_leaf
+from liaison.errors import DerivationError
 
 a, b, c, d = map(vector, "abcd")
 u = vector("u", unit=True)
@@ -129,6 +130,16 @@ def test_what_is_wrong_does_not_reduce_to_zero(name):
 
 def test_there_are_twenty_wrong_ones_and_more():
     assert len(WRONG) >= 20
+
+
+def test_what_is_too_large_is_refused_and_still_decided(monkeypatch):
+    x = (A + B + tilde(a) + tilde(b) + R) ** 20
+    with pytest.raises(DerivationError, match="is too large"):
+        expanded(x)
+    assert not is_zero_by_components(x)
+    monkeypatch.setattr("liaison.algebra.reduce.LIMIT", 5)
+    with pytest.raises(DerivationError, match="not reached in 5 steps"):
+        reduced(cross(a, cross(b, cross(c, cross(d, u)))))
 
 
 def test_ulysse_and_all_identities_together_take_less_than_two_seconds():

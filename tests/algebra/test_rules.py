@@ -98,7 +98,7 @@ def test_names_of_rules_are_different_and_all_say_their_law():
 
 
 @given(expressions(with_matrices=True))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_every_application_on_the_way_of_a_random_expression_is_right(x):
     for index, (_, term, result) in enumerate(applications(x)):
         if index > 60:
@@ -107,7 +107,7 @@ def test_every_application_on_the_way_of_a_random_expression_is_right(x):
 
 
 @given(expressions(with_matrices=True))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_the_normal_form_has_the_value_of_the_expression_and_stays_as_it_is(x):
     normal = reduced(x)
     assert is_zero_by_components(x - normal)

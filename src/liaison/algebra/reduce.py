@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import final
 
+from liaison.errors import DerivationError
+
 from . import rules_quaternions, rules_space, rules_words
 from .back import to_formal
 from .flatten import flatten
@@ -21,6 +23,8 @@ from .terms import Monomial, Polynomial, added, scaled
 WORD_RULES: tuple[Rule, ...] = (*rules_words.ROWS, *rules_quaternions.ROWS)
 _OPENING: tuple[Rule, ...] = (*WORD_RULES, *rules_space.ROWS)
 _MEMORY = 1 << 14
+LIMIT = 20_000
+"""Terms looked at on the way to a normal form: some ten seconds."""
 
 
 def _applied(term: Monomial, rules: Sequence[Rule]) -> tuple[Rule, Polynomial] | None:
@@ -35,17 +39,20 @@ def _normal(polynomial: Polynomial, rules: Sequence[Rule]) -> Polynomial:
     """Rules applied until none applies."""
     result: Polynomial = {}
     waiting = dict(polynomial)
-    while waiting:
+    for _ in range(LIMIT):
+        if not waiting:
+            return {term: c for term, c in result.items() if c != 0}
         term, c = waiting.popitem()
-        if c == 0:
-            continue
-        found = _applied(term, rules)
+        found = _applied(term, rules) if c != 0 else None
         if found is None:
             result[term] = result.get(term, 0) + c
         else:
             for new, factor in found[1].items():
                 waiting[new] = waiting.get(new, 0) + c * factor
-    return {term: c for term, c in result.items() if c != 0}
+    raise DerivationError(
+        f"the normal form is not reached in {LIMIT} steps: the expression is too large.",
+        hint="is_zero_by_components(x) decides without multiplying out.",
+    )
 
 
 @lru_cache(maxsize=_MEMORY)
@@ -68,7 +75,11 @@ def expanded(x: Formal) -> Formal:
 
 
 def reduced(x: Formal) -> Formal:
-    """The normal form by all rules: what is zero by the laws of vectors and tildes becomes zero."""
+    """The normal form by all rules: what is zero by the laws of vectors and tildes becomes zero.
+
+    Raises:
+        DerivationError: multiplied out, the expression has too many terms.
+    """
     return to_formal(_normal(flatten(x), RULES), x.kind)
 
 

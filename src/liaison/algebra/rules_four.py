@@ -58,21 +58,35 @@ def _chain_places(index: int, factor: Factor) -> Iterator[tuple[Place, Ray]]:
         yield (index, cut, 1), (word[cut:], b)
 
 
+def _chains(term: Monomial) -> list[list[tuple[Place, Ray]]]:
+    """The places of each chain; of a power, as many as could be chosen differently."""
+    found: list[list[tuple[Place, Ray]]] = []
+    times: dict[Factor, int] = {}
+    for i, factor in enumerate(term):
+        if factor[0] == "dot":
+            times[factor] = times.get(factor, 0) + 1
+            if times[factor] <= 2 * (len(factor[2]) + 1):
+                found.append(list(_chain_places(i, factor)))
+    return found
+
+
 def _choices(term: Monomial) -> Iterator[tuple[list[Place], list[Ray]]]:
     """Four different rays of a term: some of its triple, and at most one of each chain."""
     triple = next((i for i, f in enumerate(term) if f[0] == "mix"), None)
     slots: list[tuple[Place, Ray]] = []
     if triple is not None:
         slots = [((triple, i), term[triple][i]) for i in (1, 2, 3)]
-    chains = [list(_chain_places(i, f)) for i, f in enumerate(term) if f[0] == "dot"]
+    chains = _chains(term)
     seen: set[tuple[object, ...]] = set()
     for k in range(min(3, len(slots)), max(-1, 3 - len(chains)), -1):
         for chosen in combinations(slots, k):
             for some in combinations(chains, 4 - k):
                 for ends in product(*some):
                     picked = (*chosen, *ends)
+                    if len({ray for _, ray in picked}) < 4:
+                        continue
                     key = tuple(sorted((term[place[0]], place[1:]) for place, _ in picked))
-                    if key not in seen and len({ray for _, ray in picked}) == 4:
+                    if key not in seen:
                         seen.add(key)
                         yield [place for place, _ in picked], [ray for _, ray in picked]
 

@@ -19,6 +19,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
+from liaison.errors import DerivationError
+
 from .node import Atom
 
 
@@ -95,8 +97,22 @@ def scaled(polynomial: Polynomial, factor: Coefficient) -> Polynomial:
     return {term: factor * c for term, c in polynomial.items()} if factor != 0 else {}
 
 
+LARGEST = 200_000
+"""Terms of a product before it is collected."""
+
+
+def check_size(p: Polynomial, q: Polynomial) -> None:
+    """Refuses a product that would have too many terms."""
+    if len(p) * len(q) > LARGEST:
+        raise DerivationError(
+            f"multiplied out, a product of {len(p)} and {len(q)} terms is too large.",
+            hint="is_zero_by_components(x) decides without multiplying out.",
+        )
+
+
 def multiplied(p: Polynomial, q: Polynomial) -> Polynomial:
     """The product, term by term."""
+    check_size(p, q)
     result: Polynomial = {}
     for left, a in p.items():
         for right, b in q.items():
@@ -107,6 +123,7 @@ def multiplied(p: Polynomial, q: Polynomial) -> Polynomial:
 
 def contracted(p: Polynomial, q: Polynomial) -> Polynomial:
     """The product over the inner index: RIGHT of each term of p joined to LEFT of each of q."""
+    check_size(p, q)
     result: Polynomial = {}
     for left, a in p.items():
         for right, b in q.items():

@@ -1,23 +1,34 @@
 """Scalar equations for reading: each side made short, as Unicode text and as LaTeX.
 
-Public names: ScalarEquations, listed, is_empty.
+A side too long to be made short is written as it is, its shared parts named w1, w2, … above all.
+
+Public names: ScalarEquations, Written, listed, is_empty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import final
+from typing import TypeAlias, final
 
-from liaison.expr import Expr, to_latex, to_text
+from liaison.expr import Expr, to_latex, to_text, topological
 from liaison.expr.reading import Reading
 from liaison.expr.reading_latex import reading_to_latex
 from liaison.expr.reading_text import to_unicode
-from liaison.expr.simplify import simplified
+from liaison.expr.simplify import Reader
 from liaison.expr.simplify_arrange import Order
 from liaison.expr.simplify_ring import TooLarge
 
 from .statement import Line
+
+LONGEST = 160
+"""Operations in a side that is made short; making it takes a fraction of a second."""
+
+TERMS = 60
+"""Terms on the way of making it short."""
+
+Written: TypeAlias = tuple[list[tuple[str, str]], list[tuple[str, str, str]]]
+"""Named parts with what they are; equations with their names, left and right."""
 
 
 @final
@@ -38,14 +49,17 @@ class ScalarEquations:
     @property
     def text(self) -> str:
         """Unicode text, each side as short as it gets."""
-        rows = [(line.name, self._text(line.left), self._text(line.right)) for line in self.lines]
-        return "\n".join([self.name, "", *listed(rows)])
+        parts, rows = self.written()
+        named = [f"{name} = {told}" for name, told in parts]
+        return "\n".join([self.name, "", *named, *([""] if named else []), *listed(rows)])
 
     @property
     def latex(self) -> str:
         """LaTeX, aligned at the signs of equality."""
-        rows = [rf"{self._latex(line.left)} &= {self._latex(line.right)}" for line in self.lines]
-        return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+        parts, rows = self._sides(reading_to_latex, _latex_rows)
+        told = [f"{name} &= {text}" for name, text in parts]
+        told += [f"{left} &= {right}" for _, left, right in rows]
+        return "\\begin{aligned}\n" + " \\\\\n".join(told) + "\n\\end{aligned}"
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex}$"
@@ -53,19 +67,50 @@ class ScalarEquations:
     def __str__(self) -> str:
         return self.text
 
+    def written(self) -> Written:
+        """Named parts of what is long, then every equation, as Unicode text."""
+        return self._sides(to_unicode, _text_rows)
+
+    def _sides(
+        self, short: Callable[[Reading], str], long: Callable[[list[Expr]], Rows]
+    ) -> Written:
+        sides = [side for line in self.lines for side in (line.left, line.right)]
+        read = {side: self._short(side) for side in dict.fromkeys(sides)}
+        rest = [side for side, reading in read.items() if reading is None]
+        named, texts = long(rest) if rest else ([], [])
+        told = {side: short(reading) for side, reading in read.items() if reading is not None}
+        told |= dict(zip(rest, texts, strict=True))
+        return named, [(line.name, told[line.left], told[line.right]) for line in self.lines]
+
     def _short(self, f: Expr) -> Reading | None:
+        if len(topological(f)) > LONGEST:
+            return None
         try:
-            return simplified(f, self.order)
+            return Reader([f], self.order, limit=TERMS).read(f)
         except TooLarge:
             return None
 
-    def _text(self, f: Expr) -> str:
-        found = self._short(f)
-        return to_text(f) if found is None else to_unicode(found)
 
-    def _latex(self, f: Expr) -> str:
-        found = self._short(f)
-        return to_latex(f) if found is None else reading_to_latex(found)
+Rows: TypeAlias = tuple[list[tuple[str, str]], list[str]]
+
+
+def _text_rows(fs: list[Expr]) -> Rows:
+    return _split(to_text(fs, names=_marks(fs)).splitlines(), len(fs), " = ")
+
+
+def _latex_rows(fs: list[Expr]) -> Rows:
+    rows = to_latex(fs, names=_marks(fs)).splitlines()[1:-1]
+    return _split([row.removesuffix(" \\\\") for row in rows], len(fs), " &= ")
+
+
+def _marks(fs: list[Expr]) -> list[str]:
+    return [f"side{k}" for k in range(len(fs))]
+
+
+def _split(rows: list[str], count: int, sign: str) -> Rows:
+    """The rows of named parts, and the formulas, which are the last ones."""
+    pairs = [row.partition(sign)[::2] for row in rows]
+    return pairs[:-count], [text for _, text in pairs[-count:]]
 
 
 def is_empty(line: Line) -> bool:
