@@ -10,7 +10,7 @@ import pytest
 
 from liaison import read
 from liaison.errors import AssemblyError, DerivationError, ModelError, NamingError
-from liaison.expr import PI
+from liaison.expr import PI, atan
 from liaison.mobility import assembly_modes, engines
 from liaison.model import Prismatic, Revolute
 from liaison.model.describe import body, gear, ground, imposed, join, mechanism, start, time
@@ -135,6 +135,42 @@ SIX = (
     [(0, 0), (F(27, 10), 0), (F(1, 10), F(-23, 10))],
     (2, F(29, 10), F(27, 10)),
 )
+
+
+def hinge(a, b, name):
+    return join(a, b, Revolute, name=name, axis=Z)
+
+
+def six_bar():
+    """Stephenson's: a four-bar, and a dyad from its coupler to the ground."""
+    a, b, c, d, e = (body(name, mass=1) for name in "abcde")
+    return mechanism(
+        hinge(ground, a, "A"), hinge(a.at((2, 0, 0)), b, "B"),
+        hinge(b.at((5, 0, 0)), c.at((4, 0, 0)), "C"), hinge(ground.at((6, 0, 0)), c, "D"),
+        hinge(b.at((3, 2, 0)), d, "E"), hinge(d.at((4, 0, 0)), e.at((3, 0, 0)), "F"),
+        hinge(ground.at((3, -4, 0)), e, "G"), name="six bar",
+    )  # fmt: skip
+
+
+def test_a_six_bar_driven_at_either_end():
+    """Four modes from the crank (two dyads), six from the dyad's end (coupler curve and circle)."""
+    assert assembly_modes(six_bar(), at={"A": 0.7}).complex == 4
+    assert assembly_modes(six_bar(), at={"G": 2}).complex == 6
+
+
+def test_two_plates_and_three_loops_have_eighteen():
+    """As many as a double butterfly linkage has."""
+    first, second, p, q, r, u, v = (body(f"b{k}", mass=1) for k in range(7))
+    linkage = mechanism(
+        hinge(ground, p, "A"), hinge(p.at((3, 0, 0)), first, "B"),
+        hinge(first.at((4, 0, 0)), q, "C"), hinge(q.at((3, 0, 0)), second, "D"),
+        hinge(first.at((2, 3, 0)), r, "E"), hinge(r.at((4, 0, 0)), second.at((3, 1, 0)), "F"),
+        hinge(second.at((1, 4, 0)), u, "G"), hinge(ground.at((7, 1, 0)), u.at((3, 0, 0)), "H"),
+        hinge(second.at((4, 4, 0)), v, "I"), hinge(ground.at((9, -1, 0)), v.at((5, 0, 0)), "J"),
+    )  # fmt: skip
+    found = assembly_modes(linkage, at={"A": 2 * atan(F(1, 5))})
+    assert (found.complex, found.is_complete) == (18, True)
+    assert all(mode.residual < 1e-12 and mode.proof for mode in found.modes)
 
 
 def test_a_slider_between_moving_links():

@@ -25,7 +25,6 @@ from liaison.tree import Tree
 
 from .clock import MEMORY_LIMIT, TIME_LIMIT, Exhausted, bounded, seconds_left
 from .engines import EngineError, NotThere
-from .finite import Infinite
 from .hinge_modes import hinge_answer
 from .legs import Leg, leg_pose, legs_of
 from .links import Links, links_of
@@ -33,6 +32,7 @@ from .local_modes import LocalAnswer, local_answer
 from .modes import Mode, closed, joint_coordinates, mode_at, sorted_modes
 from .planar import PlanarLinkage, planar_linkage
 from .platforms import plate_answer, some_poses
+from .quotient import Infinite
 from .systems import PolynomialSystem, Solution, solved
 
 Poses: TypeAlias = dict[int, tuple[Any, Any]]

@@ -3,7 +3,7 @@
 A ball is FLINT's arb (real) or acb (complex): a midpoint and a radius that holds everything the
 exact computation could give. The precision is the caller's, by `precision`.
 
-Public names: BALL, precision, ball_of, rational_of, floats_of.
+Public names: BALL, precision, ball_of, balls, rational_of, floats_of, kernel_line.
 
 Source: JOH17.
 """
@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, final
+
+import numpy as np
 
 from liaison.errors import DerivationError
 from liaison.expr import FRACTION, Expr, as_expr, evaluate
@@ -47,6 +49,13 @@ def ball_of(x: Any) -> Any:
         return arb(x)
     exact = Fraction(x)
     return arb(fmpq(exact.numerator, exact.denominator))
+
+
+def arb_of(c: Any) -> Any:
+    """A whole number or a rational of FLINT's as a ball."""
+    from flint import arb
+
+    return arb(c)
 
 
 def _power(x: Any, n: Any) -> Any:
@@ -145,3 +154,29 @@ def rounded(x: Any, digits: int = ROUNDED) -> Fraction:
 def floats_of(values: Sequence[Any]) -> list[float]:
     """Midpoints of real balls as floats."""
     return [float(x.mid()) for x in values]
+
+
+def kernel_line(rows: Sequence[Sequence[Any]]) -> list[Any] | None:
+    """A vector that spans the kernel of a square matrix of balls, one entry of it 1.
+
+    It is proved that the kernel has dimension one at most; None where that cannot be shown. If the
+    matrix is singular, the vector is in its kernel.
+    """
+    from flint import acb_mat, arb, arb_mat
+
+    kind = arb_mat if isinstance(rows[0][0], arb) else acb_mat
+    floats = np.array([[complex(v) for v in row] for row in rows])
+    scale = np.max(np.abs(floats), axis=1)
+    if not np.all(np.isfinite(floats)) or not np.all(scale):
+        return None
+    U, _, V = np.linalg.svd(floats / scale[:, None])
+    row, column = int(np.argmax(np.abs(U[:, -1]))), int(np.argmax(np.abs(V[-1])))
+    kept = [k for k in range(len(rows)) if k != row]
+    columns = [k for k in range(len(rows)) if k != column]
+    A = kind([[rows[i][j] for j in columns] for i in kept])
+    try:
+        solved = A.solve(kind([[-rows[i][column]] for i in kept]))
+    except ZeroDivisionError:
+        return None
+    found = [solved[k, 0] for k in range(len(columns))]
+    return [*found[:column], rows[0][0] * 0 + 1, *found[column:]]

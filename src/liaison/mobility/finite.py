@@ -9,37 +9,37 @@ squarefree part f has one root a point; the points are then
 with rational polynomials g from traces. Roots are isolated with proof, so that the number of real
 points is exact. FLINT's plain algorithm serves within limits, msolve beyond where it is there.
 
-Public names: Polynomial, Point, Points, Infinite, all_points.
+Public names: Point, Points, all_points.
 
-Source: ROU99 (rational univariate representation); CLO05 §2.4 (multiplication matrices).
+Source: ROU99 (rational univariate representation); CLO05 §2.4 (eigenvectors).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from itertools import product
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import lcm, prod
 from pathlib import Path
 from random import Random
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 from liaison.errors import DerivationError
 
 from . import buchberger
-from .balls import BITS, precision
+from .balls import BITS, arb_of, kernel_line, precision
 from .buchberger import Whole, reduced_basis
-from .clock import go_on
-from .engines import FLINT, EngineError
+from .clock import Exhausted, bounded, go_on
+from .engines import FLINT, MSOLVE, EngineError
+from .linear_part import Polynomial, without_linear
 from .msolve import Parametrization, parametrization
-
-Polynomial: TypeAlias = Mapping[tuple[int, ...], Fraction]
-"""Coefficients by exponents."""
+from .quotient import INFINITE, Infinite, Quotient, distinct_points, monomial_matrix, trace
 
 LIMITS = (200, 1000, 100_000)
 """Polynomials, terms and bits of coefficients within which FLINT's plain algorithm is tried."""
+
+PATIENCE = 5.0
+"""Seconds that it may take apart where msolve waits."""
 
 QUICK, LONG = 40, 300
 """Bézout's number up to which it is run here, and up to which it is run apart."""
@@ -49,10 +49,6 @@ POINTS = 24
 
 FORMS = 5
 """Linear forms tried to separate the points."""
-
-
-class Infinite(DerivationError):
-    """A variety that is not finite."""
 
 
 @final
@@ -96,21 +92,30 @@ def all_points(
         NotThere: too large for FLINT's plain algorithm, and msolve is not there.
         Exhausted: out of time or memory.
     """
-    listed = [f for f in polynomials if any(f.values())]
+    reduced = without_linear([f for f in polynomials if any(f.values())], count)
+    found = _all_points(reduced.polynomials, len(reduced.kept), seed, bits)
+    with precision(bits):
+        points = [replace(point, x=tuple(reduced.completed(point.x))) for point in found.points]
+    return replace(found, points=tuple(points))
+
+
+def _all_points(listed: Sequence[Polynomial], count: int, seed: int, bits: int) -> Points:
+    """The same for systems without linear equations."""
+    if count == 0:
+        return Points((Point((), True, 1),) if not listed else (), int(not listed), "FLINT")
+    if not listed:
+        raise Infinite(INFINITE)
     basis = _basis(listed, count)
     if basis is not None:
-        quotient = _Quotient(basis, count)
+        quotient = Quotient(basis, count)
         if quotient.size == 0:
             return Points((), 0, "FLINT")
         if quotient.size <= POINTS:
             return _by_traces(quotient, seed, bits)
     found = parametrization(listed, count)
     if found is None:
-        raise Infinite(_INFINITE)
+        raise Infinite(INFINITE)
     return _by_msolve(found, count, bits)
-
-
-_INFINITE = "the equations have infinitely many solutions."
 
 
 def _basis(polynomials: Sequence[Polynomial], count: int) -> list[Whole] | None:
@@ -133,78 +138,16 @@ def _apart(whole: list[Whole], count: int) -> list[Whole] | None:
     try:
         folder = str(Path(flint.__file__).parent.parent)
         told = json.dumps([whole, count, LIMITS])
-        answer = FLINT.run(["-I", buchberger.__file__, folder], told)
-    except EngineError:
+        with bounded(PATIENCE if MSOLVE.path() else None):
+            answer = FLINT.run(["-I", buchberger.__file__, folder], told)
+    except (EngineError, Exhausted):
+        go_on()
         return None
     found: list[Whole] | None = json.loads(answer)
     return found
 
 
-class _Quotient:
-    """The quotient ring of an ideal with finitely many points: its monomials, its products."""
-
-    def __init__(self, basis: Sequence[Whole], count: int) -> None:
-        self.count = count
-        self.basis = [self._monic(f) for f in basis]
-        self.leads = [lead for lead, _ in self.basis]
-        self.monomials = self._staircase()
-        self.place = {m: k for k, m in enumerate(self.monomials)}
-        self.size = len(self.monomials)
-        self._known: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
-
-    def _monic(self, f: Whole) -> tuple[tuple[int, ...], dict[tuple[int, ...], Any]]:
-        """The leading monomial, and what it equals in the quotient."""
-        from flint import fmpq, fmpz
-
-        terms = [(tuple(m), int(fmpz(c))) for m, c in f]
-        lead, c = terms[0]
-        return lead, {m: fmpq(-x, c) for m, x in terms[1:]}
-
-    def _staircase(self) -> list[tuple[int, ...]]:
-        """Monomials that no leading one divides."""
-        tops = []
-        for i in range(self.count):
-            pure = [m[i] for m in self.leads if sum(m) == m[i]]
-            if not pure:
-                raise Infinite(_INFINITE)
-            tops.append(min(pure))
-        below = product(*(range(top) for top in tops))
-        return [m for m in below if not any(_divides(lead, m) for lead in self.leads)]
-
-    def reduced(self, monomial: tuple[int, ...]) -> dict[tuple[int, ...], Any]:
-        """A monomial as a combination of those of the staircase."""
-        if monomial in self.place:
-            return {monomial: 1}
-        known = self._known.get(monomial)
-        if known is not None:
-            return known
-        go_on()
-        lead, tail = next((l, t) for l, t in self.basis if _divides(l, monomial))
-        rest = tuple(a - b for a, b in zip(monomial, lead, strict=True))
-        found: dict[tuple[int, ...], Any] = {}
-        for m, c in tail.items():
-            for k, d in self.reduced(tuple(a + b for a, b in zip(m, rest, strict=True))).items():
-                found[k] = found.get(k, 0) + c * d
-        self._known[monomial] = found
-        return found
-
-    def multiplication(self, i: int) -> Any:
-        """The matrix of multiplication by the unknown i."""
-        from flint import fmpq_mat
-
-        M = fmpq_mat(self.size, self.size)
-        for column, monomial in enumerate(self.monomials):
-            raised = tuple(e + (k == i) for k, e in enumerate(monomial))
-            for m, c in self.reduced(raised).items():
-                M[self.place[m], column] = c
-        return M
-
-
-def _divides(a: Sequence[int], b: Sequence[int]) -> bool:
-    return all(x <= y for x, y in zip(a, b, strict=True))
-
-
-def _by_traces(quotient: _Quotient, seed: int, bits: int) -> Points:
+def _by_traces(quotient: Quotient, seed: int, bits: int) -> Points:
     """The points from traces of products, with a linear form that separates them."""
     matrices = [quotient.multiplication(i) for i in range(quotient.count)]
     draw, best = Random(seed), None
@@ -215,45 +158,22 @@ def _by_traces(quotient: _Quotient, seed: int, bits: int) -> Points:
         f = characteristic / characteristic.gcd(characteristic.derivative())
         if best is None or f.degree() > best[1].degree():
             best = M, f, characteristic
-        if f.degree() == quotient.size or (attempt and f.degree() == _distinct(matrices, quotient)):
+        if f.degree() == quotient.size or (
+            attempt and f.degree() == distinct_points(matrices, quotient)
+        ):
             break
     else:
         raise DerivationError("no linear form tried separates the solutions.")
     return _evaluated(quotient, matrices, *best, bits)
 
 
-def _distinct(matrices: Sequence[Any], quotient: _Quotient) -> int:
-    """The number of distinct points: the rank of the form (a, b) -> trace of a b."""
-    from flint import fmpq_mat
-
-    products = [_monomial_matrix(matrices, m) for m in quotient.monomials]
-    traces = [_trace(p) for p in products]
-    hermite = fmpq_mat(quotient.size, quotient.size)
-    for i, a in enumerate(quotient.monomials):
-        for j, b in enumerate(quotient.monomials):
-            both = quotient.reduced(tuple(x + y for x, y in zip(a, b, strict=True)))
-            hermite[i, j] = sum((c * traces[quotient.place[m]] for m, c in both.items()), 0)
-    return int(hermite.rank())
-
-
-def _monomial_matrix(matrices: Sequence[Any], monomial: Sequence[int]) -> Any:
-    from flint import fmpq_mat
-
-    n = matrices[0].nrows()
-    found = fmpq_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
-    for M, e in zip(matrices, monomial, strict=True):
-        for _ in range(e):
-            found = found * M
-    return found
-
-
-def _trace(M: Any) -> Any:
-    return sum((M[i, i] for i in range(1, M.nrows())), M[0, 0])
-
-
 def _evaluated(
-    quotient: _Quotient, matrices: Sequence[Any], M: Any, f: Any, characteristic: Any, bits: int
+    quotient: Quotient, matrices: Sequence[Any], M: Any, f: Any, characteristic: Any, bits: int
 ) -> Points:
+    if f.degree() == quotient.size:
+        simple = _by_eigenvectors(quotient, M, f, bits)
+        if simple is not None:
+            return simple
     numerators = [_numerator(v, M, f) for v in [None, *matrices]]
     with precision(bits):
         found = []
@@ -264,6 +184,42 @@ def _evaluated(
         return Points(tuple(found), quotient.size, "FLINT")
 
 
+def _by_eigenvectors(quotient: Quotient, M: Any, f: Any, bits: int) -> Points | None:
+    """Simple points: each root's eigenvector of Mᵀ holds the monomials at its point."""
+    from flint import acb, arb
+
+    for factor in (1, 3, 9):
+        go_on()
+        points = []
+        with precision(factor * bits):
+            entries = [[arb(M[j, i]) for j in range(quotient.size)] for i in range(quotient.size)]
+            for root, _ in f.complex_roots():
+                x = _read_off(quotient, entries, root.real if root.imag == 0 else root)
+                if x is None or max(float(v.rad()) for v in x) > 2.0 ** (-bits // 2):
+                    break
+                points.append(_point([acb(v) for v in x], root, 1))
+            else:
+                return Points(tuple(points), quotient.size, "FLINT")
+    return None
+
+
+def _read_off(quotient: Quotient, entries: list[list[Any]], root: Any) -> list[Any] | None:
+    """The unknowns at the point of a root."""
+    size = quotient.size
+    shifted = [[entries[i][j] - (root if i == j else root * 0) for j in range(size)]
+               for i in range(size)]  # fmt: skip
+    vector = kernel_line(shifted)
+    one = quotient.place[(0,) * quotient.count]
+    if vector is None or vector[one].contains(0):
+        return None
+    found = []
+    for i in range(quotient.count):
+        parts = quotient.reduced(tuple(int(k == i) for k in range(quotient.count)))
+        total = sum((arb_of(c) * vector[quotient.place[m]] for m, c in parts.items()), root * 0)
+        found.append(total / vector[one])
+    return found
+
+
 def _numerator(v: Any, M: Any, f: Any) -> Any:
     """Σ_k trace(v t^k) · (Horner's polynomial of f of degree d − 1 − k); v = 1 where None."""
     from flint import fmpq_poly
@@ -271,10 +227,10 @@ def _numerator(v: Any, M: Any, f: Any) -> Any:
     d = f.degree()
     coefficients = [f[k] for k in range(d + 1)]
     n = M.nrows()
-    power = v if v is not None else _monomial_matrix([M], [0])
+    power = v if v is not None else monomial_matrix([M], [0])
     total = fmpq_poly([0])
     for k in range(d):
-        total += _trace(power) * fmpq_poly(coefficients[k + 1 :])
+        total += trace(power) * fmpq_poly(coefficients[k + 1 :])
         if k < d - 1 and n:
             power = power * M
     return total

@@ -28,8 +28,8 @@ from liaison.spatial import Array, array
 from .balls import BITS, floats_of, precision, rational_of
 from .certify import certified
 from .clock import go_on
-from .finite import Infinite
 from .legs import Leg
+from .quotient import Infinite
 from .systems import PolynomialSystem, Solution, Solved, solved
 from .terms import Terms, combined, plain, times, total, unknown
 

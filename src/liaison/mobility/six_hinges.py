@@ -17,9 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-import numpy as np
-
-from .balls import precision
+from .balls import kernel_line, precision
 from .certify import Certificate, Square, certified
 from .clock import go_on
 from .elimination import Elimination, elimination
@@ -161,7 +159,7 @@ def _real_if_so(root: Any, roots: Sequence[Any]) -> Any:
 
 def _recovered(found: Elimination, x3: Any) -> list[Any] | None:
     """x3, x4, x5 and the cosines and sines of θ1 and θ2; None where the kernel is not a line."""
-    kernel = _kernel(found.matrix(x3), x3)
+    kernel = kernel_line(found.matrix(x3))
     if kernel is None:
         return None
     sizes = [float(abs(v).mid()) for v in kernel]
@@ -173,28 +171,6 @@ def _recovered(found: Elimination, x3: Any) -> list[Any] | None:
     if any((1 + x * x).contains(0) for x in (x3, x4, x5)):
         return None
     return [x3, x4, x5, *found.first_two([x3, x4, x5])]
-
-
-def _kernel(M: list[list[Any]], x: Any) -> list[Any] | None:
-    """The kernel of a matrix of balls, if it is proved to have dimension one at most."""
-    from flint import acb_mat, arb, arb_mat
-
-    kind = arb_mat if isinstance(x, arb) else acb_mat
-    floats = np.array([[complex(v) for v in row] for row in M])
-    scale = np.max(np.abs(floats), axis=1)
-    if not np.all(np.isfinite(floats)) or not np.all(scale):
-        return None
-    U, _, V = np.linalg.svd(floats / scale[:, None])
-    row, column = int(np.argmax(np.abs(U[:, -1]))), int(np.argmax(np.abs(V[-1])))
-    rows = [k for k in range(12) if k != row]
-    columns = [k for k in range(12) if k != column]
-    A = kind([[M[i][j] for j in columns] for i in rows])
-    try:
-        solved = A.solve(kind([[-M[i][column]] for i in rows]))
-    except ZeroDivisionError:
-        return None
-    found = [solved[k, 0] for k in range(11)]
-    return [*found[:column], x * 0 + 1, *found[column:]]
 
 
 def _is_excluded(near: Sequence[Any]) -> bool:

@@ -16,7 +16,8 @@ from typing import Any, final
 from .balls import BITS, ROUNDED, balls, floats_of, precision, rational_of
 from .certify import Square, certified
 from .clock import go_on
-from .finite import Points, Polynomial, all_points
+from .finite import Points, all_points
+from .linear_part import Polynomial
 
 
 @final
