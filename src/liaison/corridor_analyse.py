@@ -56,8 +56,9 @@ def equilibrium(
 
 def linearize(
     given: Given,
-    state: State | None = None,
+    state: State | Trajectory | None = None,
     *,
+    at: float | None = None,
     start: Mapping[str, float] | None = None,
     parameters: Mapping[str, Any] | None = None,
     independent: Sequence[str] = (),
@@ -67,8 +68,9 @@ def linearize(
 
     Args:
         given: the mechanism, or the path of its text.
-        state: an equilibrium (`equilibrium(…).state`), a steady motion, or any state of a run; the
+        state: an equilibrium (`equilibrium(…).state`), a steady motion, any state, or a run; the
             assembled start if not given.
+        at: the instant of a run [s], its last one if not given.
         start: positions and rates to assemble from, by label, instead of the mechanism's own.
         parameters: values by name, in SI.
         independent: coordinates to tell the others by, as far as they can; those with a start in
@@ -76,9 +78,17 @@ def linearize(
         **options: inputs.
     """
     mechanism = mechanism_of(given)
+    if isinstance(state, Trajectory):
+        state = state_at(state, at)
     kernel, state = ready_for(mechanism, state, start, parameters)
     wishes = independent or [x.label for x in mechanism.starts]
     return small_motions(kernel, state, independent=wishes, **options)
+
+
+def state_at(run: Trajectory, at: float | None) -> State:
+    """The state of a run at an instant [s], or at its end."""
+    there = run.resample([run.t[-1] if at is None else at])
+    return State(there.t[0], there.q[0], there.v[0], {x: run.labels[x] for x in "qv"})
 
 
 def verify(

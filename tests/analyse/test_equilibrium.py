@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.errors import NamingError, SimulationError
+from liaison.errors import ModelError, NamingError, SimulationError
 
 HANGING = """
 gravity = [0, 0, -10] m/s^2 ;
@@ -77,3 +77,24 @@ def test_what_has_no_rest_says_so():
         liaison.equilibrium(falling)
     with pytest.raises(NamingError, match="kind of equilibrium"):
         liaison.equilibrium(HANGING, kind="best")
+
+
+def test_it_does_not_stay_where_it_would_fall(examples):
+    """Upright, and level with no stiffness at all: both are left."""
+    upright = liaison.equilibrium(examples / "reference/four_bars_A02.lsd")
+    assert upright.is_stable
+    assert np.cos(upright["A0"]) < -0.999
+    level = liaison.equilibrium(examples / "reference/pendulum_A01.lsd")
+    assert level["p.y"] == pytest.approx(-1, abs=1e-9)
+    stays = liaison.equilibrium(examples / "reference/four_bars_A02.lsd", kind="nearest")
+    assert not stays.is_stable
+
+
+def test_a_long_step_that_opens_a_loop_is_cut(examples):
+    rest = liaison.equilibrium(examples / "goldberg.lsd")
+    assert rest.residual < 1e-9
+
+
+def test_what_is_driven_is_not_at_rest(examples):
+    with pytest.raises(ModelError, match="'imposed_T' moves"):
+        liaison.equilibrium(examples / "rolling_ball.lsd")

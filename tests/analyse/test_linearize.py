@@ -127,3 +127,21 @@ def test_plain_data_is_plain(examples):
 
     found = liaison.linearize(examples / "four_bar.lsd")
     assert json.loads(json.dumps(found.to_dict()))["states"] == ["A [rad]", "A' [rad/s]"]
+
+
+def test_an_instant_of_a_run(examples):
+    path = examples / "four_bar.lsd"
+    run = liaison.simulate(path, until=0.5, every=0.001, rtol=1e-11, atol=1e-13)
+    there = liaison.linearize(path, run, at=0.2)
+    k = 200
+    state = liaison.State(run.t[k], run.q[k], run.v[k], {x: run.labels[x] for x in "qv"})
+    again = liaison.linearize(path, state).A
+    assert again == pytest.approx(there.A, rel=1e-9)
+    assert there.steadiness > 0.1
+
+
+def test_an_output_without_a_slope_is_left_out(examples):
+    """A square root at zero has none; no NaN comes out."""
+    found = liaison.linearize(examples / "gimbals.lsd")
+    assert np.all(np.isfinite(found.C))
+    assert len(found.outputs) == len(found.C)
