@@ -1,7 +1,9 @@
 """msolve and Singular: found or not, bounded, killed with all they started, read strictly."""
 
 import os
+import signal
 import stat
+import threading
 import time
 from fractions import Fraction as F
 
@@ -183,3 +185,21 @@ def test_mobility_says_so_when_its_time_is_up():
 def test_bounds_that_are_not_reached_change_nothing():
     bennett = read("examples/bennett.lsd")
     assert mobility(bennett, time_limit=60).to_dict() == mobility(bennett).to_dict()
+
+
+def test_an_interrupt_ends_the_engine_too(script, tmp_path):
+    """Ctrl-C while the engine runs: the signal comes through, and nothing is left running."""
+    file = tmp_path / "pid"
+    script(f"echo $$ > {file}\nsleep 60\n")
+
+    def interrupt():
+        while not file.exists() or not file.read_text().strip():
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    worker = threading.Thread(target=interrupt)
+    worker.start()
+    with pytest.raises(KeyboardInterrupt):
+        MSOLVE.run([], "")
+    worker.join()
+    assert not _runs(int(file.read_text()))

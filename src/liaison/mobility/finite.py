@@ -158,9 +158,9 @@ def _by_traces(quotient: Quotient, seed: int, bits: int) -> Points:
         f = characteristic / characteristic.gcd(characteristic.derivative())
         if best is None or f.degree() > best[1].degree():
             best = M, f, characteristic
-        if f.degree() == quotient.size or (
-            attempt and f.degree() == distinct_points(matrices, quotient)
-        ):
+        if f.degree() == quotient.size:
+            break
+        if attempt and f.degree() == distinct_points(matrices, quotient):
             break
     else:
         raise DerivationError("no linear form tried separates the solutions.")

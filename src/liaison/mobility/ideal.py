@@ -4,7 +4,7 @@ The engine is FLINT's plain Buchberger algorithm over the integers, which is at 
 closures of the literature (a few unknowns, degree two). It works within limits on the number and
 the size of polynomials; where they are passed the answer is None, "not computed", never a guess.
 
-Public names: Basis, groebner, divided, syzygies, Limits.
+Public names: Basis, groebner, divided, syzygies, polynomials_of, Limits.
 
 Source: CLO15 §2.3 (division), §2.7 (Buchberger), §9.3 (dimension and Hilbert function);
 CLO05 §5.2 (syzygies from a module's basis); the wish is PA's ("bases standards").
@@ -78,6 +78,13 @@ def _context(names: Sequence[str], order: str) -> Any:
 def _polynomials(formulas: Sequence[Any], unknowns: Sequence[Expr], context: Any) -> list[Any]:
     values = dict(zip(unknowns, context.gens()[-len(unknowns) :], strict=True))
     return list(evaluate([as_expr(f) for f in formulas], values, _Polynomials(context)))
+
+
+def polynomials_of(formulas: Sequence[Any], unknowns: Sequence[Expr]) -> list[Any]:
+    """Formulas as FLINT's polynomials over the rationals, order degrevlex."""
+    return _polynomials(
+        formulas, unknowns, _context([f"x{i}" for i in range(len(unknowns))], "degrevlex")
+    )
 
 
 def _whole(polynomials: Sequence[Any], context: Any) -> Any:

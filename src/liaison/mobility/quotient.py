@@ -102,6 +102,7 @@ def distinct_points(matrices: Sequence[Any], quotient: Quotient) -> int:
 
 
 def monomial_matrix(matrices: Sequence[Any], monomial: Sequence[int]) -> Any:
+    """The product of multiplication matrices, each to its power."""
     from flint import fmpq_mat
 
     n = matrices[0].nrows()
@@ -113,4 +114,5 @@ def monomial_matrix(matrices: Sequence[Any], monomial: Sequence[int]) -> Any:
 
 
 def trace(M: Any) -> Any:
+    """The sum of the diagonal."""
     return sum((M[i, i] for i in range(1, M.nrows())), M[0, 0])
