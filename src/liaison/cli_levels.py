@@ -11,6 +11,8 @@ from typing import Any
 from liaison.algebra import to_text
 from liaison.cli_values import check_word
 from liaison.corridor_levels import LEVELS, vector_equations
+from liaison.equations.scalar_equations import ScalarEquations
+from liaison.equations.vector_equations import VectorEquations
 from liaison.model import Mechanism
 
 FORMS = ("text", "latex")
@@ -30,15 +32,13 @@ def at_level(
     """
     check_word("--level", level, LEVELS)
     check_word("--format", form, FORMS)
-    found = vector_equations(mechanism, "vector" if level == "scalar" else level, **terms)
+    found: VectorEquations | ScalarEquations = vector_equations(mechanism, level, **terms)  # type: ignore[call-overload]
     facts: dict[str, Any] = {"level": level, "basis": terms["basis"]}
-    if level == "scalar":
-        scalars = found.components(terms["basis"])
-        named, rows = scalars.written()
-        facts |= {"where": dict(named), "expandable": []}
-        facts["text"] = scalars.latex if form == "latex" else scalars.text
+    facts["text"] = found.latex if form == "latex" else found.text
+    if isinstance(found, ScalarEquations):
+        named, rows = found.written()
+        facts["where"] = dict(named)
     else:
         rows = [(line.name, to_text(line.left), to_text(line.right)) for line in found.lines]
-        facts["expandable"] = list(found.expandable)
-        facts["text"] = found.latex if form == "latex" else found.text
+        facts |= {"names": found.meanings, "expandable": list(found.expandable)}
     return facts | {"equations": [dict(zip(SIDES, row, strict=True)) for row in rows]}

@@ -54,6 +54,7 @@ def test_json_names_what_can_be_expanded(said):
     facts = json.loads(said("pendulum", "--level", "vector", "--json"))
     assert facts["level"] == "vector"
     assert "gamma(G1)" in facts["expandable"]
+    assert facts["names"]["gamma(G1)"] == "acceleration of the center of mass of bar [m/s²]"
     assert facts["equations"][0]["right"] == "m₁ γ(G₁)"
 
 
@@ -81,5 +82,11 @@ def test_the_python_door_says_the_same(said, examples):
     found = liaison.vector_equations(examples / "pendulum.lsd", expand=["gamma(G1)"])
     text = said("pendulum", "--level", "vector", "--expand", "gamma(G1)")
     assert text.rstrip("\n") == found.text
-    with pytest.raises(liaison.NamingError, match="level of vectors"):
+    with pytest.raises(liaison.NamingError, match="did you mean 'scalar'"):
         liaison.vector_equations(examples / "pendulum.lsd", "scalars")
+
+
+def test_scalars_from_python(examples):
+    found = liaison.vector_equations(examples / "pendulum.lsd", "scalar")
+    assert len(found) == len(found.lines)
+    assert found.lines[-1].name == "A"

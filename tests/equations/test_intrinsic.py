@@ -256,6 +256,13 @@ def test_simplified_keeps_the_value(double_pendulum):
         assert is_zero(difference, double_pendulum.book)
 
 
+def test_every_name_has_a_meaning(found):
+    once = found.expand()
+    for level in (found, once, once.matrices(), found.expand_all()):
+        for name, told in level.meanings.items():
+            assert told != "a scalar of the description", name
+
+
 # Refusals ---------------------------------------------------------------------------------------
 
 

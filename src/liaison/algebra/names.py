@@ -41,8 +41,8 @@ def _pretty_rest(rest: str) -> str:
 
 
 def _inner(part: str) -> str:
-    """A point like G1 with its index; any other name as it is."""
-    return pretty_name(part) if re.fullmatch(r"[A-Za-z]\d+", part) else part
+    """A point like G1 with its index, a Greek letter; any other name as it is."""
+    return pretty_name(part) if re.fullmatch(r"[A-Za-z]\d+", part) or part in _GREEK else part
 
 
 def pretty_name(name: str, *, order: int = 0, tilde: bool = False) -> str:

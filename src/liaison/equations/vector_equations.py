@@ -38,6 +38,7 @@ from liaison.tree import Tree
 from .intrinsic import Intrinsic
 from .intrinsic_columns import column, column_value, rotation_name
 from .intrinsic_lines import VectorLine, body_lines, freedom_lines, joint_lines, system_lines
+from .intrinsic_words import meaning
 from .scalar_equations import ScalarEquations, is_empty, listed
 from .statement import Line
 
@@ -93,6 +94,11 @@ class VectorEquations:
     def names(self) -> tuple[str, ...]:
         """Every name in the equations, as `expand` takes it."""
         return tuple(_name(node.data) for node in self._symbols())
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What every name in the equations means."""
+        return {_name(x.data): meaning(self.book, x) for x in self._symbols()}
 
     @property
     def expandable(self) -> tuple[str, ...]:
