@@ -25,7 +25,7 @@ from .local import Local, local
 CONTRADICTION = 1e-6
 """Largest part of γ, relative to G a and to γ, that may stay unmet."""
 
-STILL = 1e-6
+STILL = 1e-3
 """Accelerations [m/s², rad/s²] that count as none beside those a mechanism has."""
 
 REPEAT = 20

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-import scipy.linalg as sla
 
 from liaison.errors import LiaisonError
 
@@ -64,6 +63,8 @@ def augmented(M: Array, G: Array, f: Array, gamma: Array) -> Solution:
 
     Invertible if and only if G has full row rank and M is positive on what G leaves free.
     """
+    import scipy.linalg as sla
+
     nv, nc = len(f), len(gamma)
     _need_independent(G, "the augmented matrix")
     K = np.block([[M, G.T], [G, np.zeros((nc, nc))]])
@@ -93,7 +94,7 @@ def null_space(M: Array, G: Array, f: Array, gamma: Array) -> Solution:
     Q, R = np.linalg.qr(G[rows].T, mode="complete")
     rank = len(rows)
     Y, Z, L = Q[:, :rank], Q[:, rank:], R[:rank].T
-    start = Y @ sla.solve_triangular(L, gamma[rows], lower=True) if rank else np.zeros(len(f))
+    start = Y @ np.linalg.solve(L, gamma[rows]) if rank else np.zeros(len(f))
     inner = Z.T @ M @ Z
     _need_inertia(inner, Z)
     a = start + Z @ np.linalg.solve(inner, Z.T @ (f - M @ start))
@@ -174,10 +175,10 @@ def proximal(M: Array, G: Array, f: Array, gamma: Array) -> Solution:
     rho = PROXIMAL / weight
     inner = M + G1.T @ G1 / rho
     _need_inertia(inner, np.eye(nv))
-    factor = sla.cho_factor(inner)
+    factor = udu(inner)
     lam, a = np.zeros(nc), np.zeros(nv)
     for _ in range(ROUNDS):
-        a = sla.cho_solve(factor, f + G1.T @ (lam + target / rho))
+        a = solve_udu(factor, f + G1.T @ (lam + target / rho))
         step = (target - G1 @ a) / rho
         lam = lam + step
         if np.abs(step).max(initial=0.0) <= 1e-14 * np.abs(lam).max(initial=1.0):
@@ -220,9 +221,13 @@ def udu(A: Array) -> tuple[Array, Array]:
 def solve_udu(factor: tuple[Array, Array], b: Array) -> Array:
     """x of U D Uᵀ x = b; b may be a matrix."""
     U, D = factor
-    y = sla.solve_triangular(U, b, unit_diagonal=True)
-    y = y / (D[:, None] if b.ndim > 1 else D)
-    return np.asarray(sla.solve_triangular(U.T, y, lower=True, unit_diagonal=True))
+    x = np.array(b, dtype=float)
+    for i in range(len(D) - 1, -1, -1):
+        x[:i] -= np.multiply.outer(U[:i, i], x[i])
+    x = x / (D[:, None] if b.ndim > 1 else D)
+    for i in range(len(D)):
+        x[i + 1 :] -= np.multiply.outer(U[i, i + 1 :], x[i])
+    return x
 
 
 def full_pivoting(G: Array) -> tuple[Array, Array]:
@@ -244,12 +249,7 @@ def full_pivoting(G: Array) -> tuple[Array, Array]:
 
 
 def _independent_rows(G: Array) -> Array:
-    if not len(G):
-        return np.zeros(0, dtype=int)
-    length = np.linalg.norm(G, axis=1, keepdims=True)
-    R, order = sla.qr((G / np.where(length > 0, length, 1.0)).T, mode="r", pivoting=True)
-    size = np.abs(np.diag(R))
-    return np.sort(order[: int((size > RANK * max(size.max(initial=0.0), 1e-300)).sum())])
+    return np.sort(full_pivoting(G)[0])
 
 
 def _need_independent(G: Array, what: str) -> None:
@@ -280,10 +280,10 @@ def _need_inertia(inner: Array, basis: Array) -> None:
 
 
 def _massless(M: Array, G: Array) -> str:
-    free = sla.null_space(np.vstack([M, G]), rcond=RANK)
-    if not free.size:
+    _, values, vectors = np.linalg.svd(np.vstack([M, G]))
+    if values[-1] > RANK * values[0]:
         return "the augmented matrix is singular to working precision."
-    return f"velocity {int(np.abs(free[:, 0]).argmax())} is free and has no inertia."
+    return f"velocity {int(np.abs(vectors[-1]).argmax())} is free and has no inertia."
 
 
 def _shortest(G: Array, push: Array) -> Array:
