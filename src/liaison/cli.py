@@ -86,7 +86,7 @@ def check(
     """Say what a mechanism is: bodies, joints, loops, coordinates, parameters."""
     from liaison import cli_text, corridor
     from liaison.cli_values import asked_of, reader_options
-    from liaison.formats.explain import explained
+    from liaison.formats.lsd_explain import explained
     from liaison.formats.read import reading
 
     found = reading(file, **reader_options(file, lenient, floating, merge_fixed))

@@ -26,11 +26,11 @@ from .lsd_formulas import Where, value_of, vector_of
 from .lsd_joints import Joined, joint_of
 from .lsd_names import EARTH, Book, no_such
 from .lsd_nodes import Node, path_text
-from .lsd_rename import renamed
 from .lsd_statements import Enough, Statements
 from .lsd_syntax import parse, parse_formula, together
 from .lsd_units import known_dimension, si_unit
 from .lsd_values import Quantity, Word, kind_of
+from .merge import renamed
 
 SETTINGS = ("name", "gravity", "note")
 DEEP = 20  # levels of a formula that is worked out early

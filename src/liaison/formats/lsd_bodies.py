@@ -21,10 +21,11 @@ from .lsd_formulas import (
     value_of,
     vector_of,
 )
-from .lsd_names import Book, Keys
+from .lsd_names import Book
 from .lsd_nodes import Node
 from .lsd_poses import HERE, as_pose, exactly, is_upright, matrices_of, rows_of
 from .lsd_shapes import colored, is_shape
+from .lsd_told import Keys
 from .lsd_values import BodyFrame, Quantity, Unfit, Vector, Word, kind_of, plain
 
 BODY_KEYS = ("mass", "density", "center", "iframe", "inertia", "color")

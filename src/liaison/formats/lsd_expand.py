@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from liaison.errors import LiaisonError, NamingError, TextError
 
 from .lsd_formulas import Where, path_of, value_of
-from .lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS
+from .lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS, WORDS
 from .lsd_names import Book, no_such
 from .lsd_nodes import Node, Source, make
 from .lsd_places import PLACES
@@ -25,7 +25,6 @@ from .lsd_shapes import SHAPES
 from .lsd_tokens import Token
 from .lsd_units import PURE, same
 from .lsd_values import Quantity
-from .lsd_words import WORDS
 
 MAX_NODES = 250_000  # of everything written out
 MAX_TURNS = 10_000  # of one repetition
@@ -91,9 +90,7 @@ class _Expansion:
         for turn in range(first, last + 1):
             self.count(statement)
             number = Node("number", (name.moved(str(turn)),), name.line, name.column, len(name), 1)
-            own = {str(name): number if turn >= 0 else Node("negative", (name.moved("-"), _absolute(
-                number, name, turn)), name.line, name.column, len(name), 2)}  # fmt: skip
-            inner = tuple(self.written(part, own) for part in block.parts)
+            inner = tuple(self.written(part, {str(name): number}) for part in block.parts)
             yield from self.flat(inner, meaning)
 
     def whole(self, node: Node, meaning: Meaning) -> int:
@@ -283,7 +280,3 @@ def _first_word(node: Any) -> Token:
         node = node.parts[0]
     word: Token = node
     return word
-
-
-def _absolute(number: Node, name: Token, turn: int) -> Node:
-    return number._replace(parts=(name.moved(str(-turn)),))

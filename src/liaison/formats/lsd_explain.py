@@ -1,10 +1,11 @@
 """What a text of LSD declares, and what was deduced from it or named by its place.
 
-Public names: assignments_of.
+Public names: explained.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from liaison.errors import Place
@@ -12,13 +13,17 @@ from liaison.expr import as_expr, topological
 from liaison.model import Body, Gravity, Joint, Mechanism
 from liaison.spatial import is_zero
 
+from .lsd_expand import expanded
 from .lsd_nodes import Node, path_text
+from .lsd_syntax import parse
 from .lsd_write_values import Writer
+from .notes import Reading
+from .read import data_of, text_of
 
 _UNSAID = {"mass": "an unknown number", "inertia": "unknown principal moments"}
 
 
-def assignments_of(mechanism: Mechanism, statements: tuple[Node, ...]) -> list[str]:
+def _assignments(mechanism: Mechanism, statements: tuple[Node, ...]) -> list[str]:
     """Declared and deduced assignments, a line each.
 
     Args:
@@ -145,3 +150,11 @@ class _Told:
 
 def _is_at(place: Place | None, node: Node) -> bool:
     return place is not None and (place.line, place.column) == (node.line, node.column)
+
+
+def explained(path: Path, found: Reading) -> list[str]:
+    """Declared and deduced assignments of a file that was read, a line each."""
+    if path.suffix.lower() != ".lsd":
+        return list(found.deduced)
+    source, statements = parse(text_of(data_of(path), path), str(path), path.parent)
+    return _assignments(found.mechanism, expanded(statements, source))

@@ -1,6 +1,6 @@
 """`apply KIND … end on …`: what acts on the mechanism, on a frame, between two, or on a coordinate.
 
-Public names: force_of, effort_of, coordinate_of, FORCE_KINDS.
+Public names: force_of, effort_of, FORCE_KINDS.
 """
 
 from __future__ import annotations
@@ -27,74 +27,46 @@ from liaison.model import (
     PointWrench,
     Potential,
     Spring,
+    Transmission,
+    drive,
 )
 from liaison.spatial import cross3, dot, is_zero, norm
 
-from .lsd_drives import GEARED, driven
-from .lsd_formulas import Where, in_unit, path_of, scalar_of, value_of, vector_of
-from .lsd_joints import Joined, marker_of
-from .lsd_names import Book, Keys, bases, no_such
+from .lsd_formulas import Where, in_unit, path_of, value_of
+from .lsd_joints import Joined
+from .lsd_names import Book, bases, no_such
 from .lsd_nodes import Node
-from .lsd_values import BodyFrame, Quantity, Vector, kind_of, plain
+from .lsd_shapes import is_shape
+from .lsd_told import Told, coordinate_of
+from .lsd_values import Quantity, Vector, kind_of, plain
+
+GEARED = ("rotor", "transverse", "mass", "seat", "axis", "viscous", "dry", "shape")
 
 
-class Applied:
+class Applied(Told):
     """One `apply` statement: its keys, what it is on, and the name it gets."""
 
     def __init__(self, name: str | None, node: Node, place: Place, book: Book) -> None:
-        self.book, self.place, self.node = book, place, node
-        self.kind = str(node.parts[1])
         self.targets = list(node.parts[3].parts) if len(node.parts) > 3 else []
-        self.name = name or self.named_by_place()
-        self.keys = Keys(node.parts[2], f"{self.kind} {self.name!r}", book.source)
+        kind = str(node.parts[1])
+        words = [_target_word(target, book) for target in self.targets]
+        wish = "_".join([kind, *(["on"] if words else []), *words])
+        super().__init__(name or book.free_name(wish), kind, node.parts[2], place, book)
         self.inputs: list[Input] = []
         self.parts: list[Any] = []  # what comes with it: a rotor, its bearing, its gear
-
-    def named_by_place(self) -> str:
-        """kind_on_what, such as spring_on_A or force_on_satellite."""
-        words = [_target_word(target, self.book) for target in self.targets]
-        name = self.book.free_name("_".join([self.kind, *(["on"] if words else []), *words]))
-        self.book.places[name] = self.place
-        return name
-
-    def scalar(self, key: str, unit: str, default: Any = None) -> Any:
-        """The number of a key; the default if it is not given, or a refusal."""
-        node = self.keys.get(key)
-        if node is None and default is not None:
-            return default
-        what = f"the {key} of {self.kind} {self.name!r}"
-        node = self.keys.need(key, self.place)
-        return scalar_of(node, self.book, Where(f"{self.name}.{key}", unit), what)
-
-    def vector(self, key: str, unit: str) -> list[Any]:
-        """The three components of a key."""
-        node = self.keys.need(key, self.place)
-        what = f"the {key} of {self.kind} {self.name!r}"
-        return vector_of(node, self.book, Where(f"{self.name}.{key}", unit), what)
 
     def input(self, name: str, unit: str) -> Any:
         """A new input, zero until someone gives it."""
         self.inputs.append(Input(name, unit, 0, place=self.place))
-        quantity = Quantity(symbol(name), None)
-        self.book.symbols[name] = quantity
-        return quantity.value
+        self.book.symbols[name] = Quantity(symbol(name), None)
+        return symbol(name)
 
     def frames(self, count: int) -> list[Marker]:
         """The frames it is on."""
         if len(self.targets) != count:
             where = "'on FRAME'" if count == 1 else "'on FRAME and FRAME'"
-            raise TextError(f"{self.kind} {self.name!r} is applied {where}.", place=self.place)
+            raise self.refused(f"{self.kind} {self.name!r} is applied {where}.")
         return [self.frame(node) for node in self.targets]
-
-    def frame(self, node: Node) -> Marker:
-        """A frame on a body."""
-        value = value_of(node, self.book, Where(f"{self.name}.on", kind="body"))
-        if not isinstance(value, BodyFrame):
-            raise TextError(
-                f"{self.kind} {self.name!r} acts on a frame of a body, not on {kind_of(value)}.",
-                place=self.book.source.at(node),
-            )
-        return marker_of(value, self.book.source.at(node))
 
     def measure(self) -> tuple[Measure, bool]:
         """What the effort works on, and whether it is an angle."""
@@ -126,24 +98,6 @@ def _target_word(node: Node, book: Book) -> str:
         return str(node.parts[0])
     known = [name for name in bases(path) if name in book.places]
     return known[-1] if known else path.partition(".")[0]
-
-
-def coordinate_of(node: Node, book: Book) -> str:
-    """The label of a coordinate; a joint of one coordinate may be named instead."""
-    path = path_of(node)
-    label = book.label(path) if path is not None else ""
-    if label:
-        return label
-    known = [name for name in book.labels if not name.endswith("'")]
-    if path in book.joints:
-        known = list(book.joints[path].coordinates)
-    if not path:
-        raise TextError(
-            "a coordinate stands here, not a formula.",
-            place=book.source.at(node),
-            hint="What holds between several coordinates is said with 'require'.",
-        )
-    raise no_such("coordinate", path, known, book.source.at(node))
 
 
 def force_of(
@@ -190,7 +144,7 @@ def _actuator(a: Applied) -> Force:
             place=a.book.source.at(wrong),
         )
     if a.keys.get("ratio") is not None:
-        return driven(a, measure)
+        return _driven(a, measure)
     geared = next((key for key in GEARED if a.keys.get(key) is not None), None)
     if geared is not None:
         said = f"{a.kind} {a.name!r} gives {geared!r}, which belongs to a transmission."
@@ -198,6 +152,52 @@ def _actuator(a: Applied) -> Force:
     if a.keys.get(word) is None:
         return Actuator(a.name, measure, a.input(a.name, unit), place=a.place)
     return Actuator(a.name, measure, a.scalar(word, unit), place=a.place)
+
+
+def _driven(a: Applied, measure: Measure) -> Force:
+    """The torque of the motor; its rotor, bearing, gear and friction are its parts."""
+    joints = [j for j in a.book.joints.values() if set(measure.labels()) & {*j.coordinates}]
+    if not isinstance(measure, Coordinate) or not joints:
+        said = f"motor {a.name!r} has a transmission; it drives the coordinate of a joint."
+        raise TextError(said, place=a.place)
+    seat, transverse, torque = a.keys.get("seat"), a.keys.get("transverse"), a.keys.get("torque")
+    made = drive(
+        a.name,
+        joints[0],
+        torque=a.input(a.name, "N*m") if torque is None else a.scalar("torque", "N*m"),
+        transmission=Transmission(
+            a.scalar("ratio", ""), _sides(a, "viscous", "N*m*s/rad"), _sides(a, "dry", "N*m")
+        ),
+        axial=a.scalar("rotor", "kg*m^2"),
+        transverse=None if transverse is None else a.scalar("transverse", "kg*m^2"),
+        mass=a.scalar("mass", "kg", default=0),
+        seat=None if seat is None else a.frame(seat),
+        axis=tuple(a.axis()),
+        shapes=_shapes(a),
+        place=a.place,
+    )
+    a.book.add_joint(made.bearing, ())
+    a.parts += [part for part in made.parts() if part is not made.torque]
+    return made.torque
+
+
+def _sides(a: Applied, key: str, unit: str) -> tuple[Any, Any]:
+    """[on the motor's side, on the joint's side]; one number is the joint's."""
+    if a.keys.get(key) is None:
+        return 0, 0
+    first, second = [0, *a.pair(key, unit, "is [motor's side, joint's side]")][-2:]
+    return first, second
+
+
+def _shapes(a: Applied) -> tuple[Any, ...]:
+    node = a.keys.get("shape")
+    if node is None:
+        return ()
+    shape = value_of(node, a.book, Where(f"{a.name}.shape"))
+    if not is_shape(shape):
+        said = f"the rotor's shape is box(…), cylinder(…) and the like, not {kind_of(shape)}."
+        raise a.refused(said, node)
+    return (shape,)
 
 
 def _friction(a: Applied) -> Force:

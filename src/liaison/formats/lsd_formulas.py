@@ -15,8 +15,7 @@ from typing import Any, Protocol, final
 from liaison.errors import NamingError, TextError
 from liaison.spatial import Array, is_zero
 
-from .lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS, applied
-from .lsd_measured import both_shown, literal, with_unit
+from .lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS, WORDS, applied, worded
 from .lsd_nodes import Node, Source
 from .lsd_poses import as_pose, joined, matrices_of
 from .lsd_tokens import text_in
@@ -32,13 +31,15 @@ from .lsd_values import (
     Vector,
     Word,
     added,
+    both_shown,
     divided,
     kind_of,
+    literal,
     multiplied,
     plain,
     raised,
+    with_unit,
 )
-from .lsd_words import WORDS, worded
 
 AXES = ("x", "y", "z")
 MAX_ENTRIES = 10_000  # of a vector of vectors

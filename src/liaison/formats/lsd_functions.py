@@ -1,18 +1,24 @@
-"""The functions a formula of LSD may call, with what they ask of dimensions.
+"""The functions a formula of LSD may call, with what they ask of dimensions, and its words.
 
-Public names: FUNCTIONS, VECTOR_FUNCTIONS, applied.
+Words make no arithmetic: `si` takes every quantity inside as its number in SI, so that any formula
+can be said without units; `unknown` and `named` give a name to what would be named by its place,
+or have none.
+
+Public names: FUNCTIONS, VECTOR_FUNCTIONS, WORDS, applied, worded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import liaison.expr as ex
+from liaison.expr import Function, as_expr
 
 from .lsd_units import PURE, Dimension, product_of, same, spelled
-from .lsd_values import Quantity, Unfit, Value, Vector, Word, added, checked, multiplied
+from .lsd_values import BodyFrame, Quantity, Unfit, Value, Vector, Word, added, checked, multiplied
 
 
 def applied(name: str, values: list[Value], named: dict[str, Value]) -> Value:
@@ -185,3 +191,55 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int, str]] = {
     "stumpff": (_stumpff, 2, "pure"),
     "arc_ratio": (ex.arc_ratio, 2, "pure"),
 }
+
+
+WORDS = ("si", "unknown", "named")
+
+
+def worded(name: str, values: list[Value], named: dict[str, Value]) -> Value:
+    """The value of one of these calls.
+
+    Raises:
+        Unfit: arguments of the wrong kind.
+    """
+    if name == "unknown":
+        return _unknown(values, named.pop("derivative", None))
+    if named:
+        raise Unfit(f"{name} takes nothing by name.")
+    return _MAKERS[name](values)
+
+
+def _si(values: list[Value]) -> Quantity:
+    if len(values) != 1 or not isinstance(values[0], Quantity):
+        raise Unfit("si takes one number.")
+    return Quantity(values[0].value, bare=True)
+
+
+def _unknown(values: list[Value], derivative: Value) -> Quantity:
+    """An unknown function by its name, or a derivative of it, of an order in each argument."""
+    name, arguments = _text(values, "unknown"), values[1:]
+    if not arguments or not all(isinstance(a, Quantity) for a in arguments):
+        raise Unfit('unknown takes a name and numbers: unknown("f", x).')
+    items = derivative.items if isinstance(derivative, Vector) else [derivative] * len(arguments)
+    orders = tuple(order_of(item) for item in items)
+    if len(orders) != len(arguments):
+        raise Unfit(f"derivative is of {len(arguments)} orders, one for each argument.")
+    formulas = (as_expr(a.value) for a in arguments)
+    return Quantity(Function(name, len(orders)).partial(orders, *formulas), None)
+
+
+def _named(values: list[Value]) -> BodyFrame:
+    """A frame on a body with a name of its own."""
+    name = _text(values, "named")
+    if len(values) != 2 or not isinstance(values[1], BodyFrame):
+        raise Unfit('named takes a name and a frame on a body: named("tip", [1,0,0] @ crank).')
+    return replace(values[1], name=name)
+
+
+def _text(values: list[Value], word: str) -> str:
+    if not values or not isinstance(values[0], Word):
+        raise Unfit(f"{word} takes a text in quotes first.")
+    return values[0].text
+
+
+_MAKERS: dict[str, Any] = {"si": _si, "named": _named}

@@ -105,12 +105,7 @@ class Grammar(Words):
 
     def names(self) -> Node:
         """(x, y, …)."""
-        self.take()
-        words = [self.need("NAME")]
-        while self.accept("COMMA"):
-            words.append(self.need("NAME"))
-        self.need("RPAR")
-        return make("coordinates", words)
+        return make("coordinates", self.listed(lambda: self.need("NAME")))
 
     # ---- what has a name
 
@@ -126,25 +121,11 @@ class Grammar(Words):
         return make("let", [let, name, thing])
 
     def _join(self) -> Node:
-        parts: list[Any] = [self.take(), self.formula()]
+        """join, couple or contact … and … with TYPE(names) key = value, … end."""
+        word = self.take()
+        parts: list[Any] = [word, self.formula()]
         self.need("AND")
         parts.append(self.formula())
-        return self.typed("join", parts)
-
-    def _couple(self) -> Node:
-        parts: list[Any] = [self.take(), self.formula()]
-        self.need("AND")
-        parts.append(self.formula())
-        return self.typed("couple", parts)
-
-    def _contact(self) -> Node:
-        parts: list[Any] = [self.take(), self.formula()]
-        self.need("AND")
-        parts.append(self.formula())
-        return self.typed("contact", parts)
-
-    def typed(self, kind: str, parts: list[Any]) -> Node:
-        """… with TYPE(names) key = value, … end."""
         self.need("WITH")
         parts.append(self.need("NAME"))
         if self.at("LPAR"):
@@ -153,7 +134,9 @@ class Grammar(Words):
             self.expected.add("LPAR")
         parts.append(self.pairs())
         self.need("END")
-        return make(kind, parts)
+        return make(str(word), parts)
+
+    _couple = _contact = _join
 
     def _apply(self) -> Node:
         parts: list[Any] = [self.take(), self.need("NAME"), self.pairs()]
@@ -255,16 +238,16 @@ class Grammar(Words):
 
     def _law(self) -> Node:
         parts: list[Any] = [self.take(), self.label()]
-        self.need("LPAR")
-        while True:
-            argument = [self.need("NAME")]
-            argument += [self.take()] if self.at("PRIME") else []
-            parts.append(make("argument", argument))
-            if not self.accept("COMMA"):
-                break
-        self.need("RPAR")
+        if not self.at("LPAR"):
+            self.need("LPAR")
+        parts += self.listed(self.law_argument)
         self.need("EQUAL")
         return make("law", [*parts, self.formula()])
+
+    def law_argument(self) -> Node:
+        """x or x'."""
+        name = self.need("NAME")
+        return make("argument", [name, self.take()] if self.at("PRIME") else [name])
 
     def setting(self) -> Node:
         """PATH = value."""
@@ -291,23 +274,13 @@ class Grammar(Words):
     def _mechanism(self) -> Node:
         parts: list[Any] = [self.take(), self.need("NAME")]
         if self.at("LPAR"):
-            parts.append(make("formals", self.formals()))
+            parts.append(make("formals", self.listed(self.formal, may_be_none=True)))
         return make("mechanism", [*parts, self.block()])
 
-    def formals(self) -> list[Node]:
-        """(a, b = default, …): names with or without a value."""
-        self.take()
-        found: list[Node] = []
-        if self.accept("RPAR"):
-            return found
-        while True:
-            name = self.need("NAME")
-            default = [self.formula()] if self.accept("EQUAL") else []
-            found.append(make("formal", [name, *default]))
-            if not self.accept("COMMA"):
-                break
-        self.need("RPAR")
-        return found
+    def formal(self) -> Node:
+        """A name with or without a value: a, b = default."""
+        name = self.need("NAME")
+        return make("formal", [name, self.formula()] if self.accept("EQUAL") else [name])
 
     def block(self) -> Node:
         """Statements up to 'end'."""

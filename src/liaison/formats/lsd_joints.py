@@ -24,7 +24,6 @@ from liaison.model import (
     Joint,
     JointType,
     LineOnPlane,
-    Marker,
     ParallelAxes,
     Perpendicular,
     Planar,
@@ -39,14 +38,13 @@ from liaison.model import (
     SphericalPin,
     Universal,
 )
-from liaison.spatial import Array, array, is_zero, product, rotation_onto_z
+from liaison.spatial import is_zero, rotation_onto_z
 
 from .lsd_formulas import ANY, Where, path_of, scalar_of, value_of, vector_of
-from .lsd_links import motions_of, type_of_motions
-from .lsd_motions import is_motion, motion_of
-from .lsd_names import EARTH, GROUND, Book, Keys, bases, no_such
+from .lsd_links import is_motion, motion_of, motions_of, type_of_motions
+from .lsd_names import EARTH, GROUND, Book, bases, no_such
 from .lsd_nodes import Node
-from .lsd_poses import is_upright, rows_of
+from .lsd_told import Keys, marker_of
 from .lsd_values import BodyFrame, Quantity, Value, Word, kind_of, plain
 
 _BALL = ("attitude",)
@@ -163,14 +161,6 @@ def _side(node: Node, joint: str, book: Book) -> tuple[BodyFrame, Place]:
             hint="Write a body, or a pose on it: [1,0,0] @ crank.",
         )
     return value, book.source.at(node)
-
-
-def marker_of(frame: BodyFrame, place: Place, turn: Array | None = None) -> Marker:
-    """The record of a frame on a body, turned behind its own rotation where that is said."""
-    R = frame.R
-    if turn is not None:
-        R = turn if is_upright(R) else product(array(R), turn)
-    return Marker(frame.body, rows_of(R), tuple(frame.p), frame.name, place=place)
 
 
 @lru_cache(maxsize=1000)

@@ -1,6 +1,9 @@
 """Elementary motions of a link: `[x,0,0]` slides, `x || [1,0,0]` turns, both with one x screw.
 
-Public names: motions_of, type_of_motions.
+Or motions said one by one, turn(axis), slide(axis), screw(axis, pitch): each `dof` so said belongs
+to the coordinate of the same rank, and the joint stays a composition.
+
+Public names: motions_of, type_of_motions, MOTIONS, is_motion, motion_of.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from liaison.model import (
 )
 from liaison.spatial import cross3, dot, is_zero, norm
 
-from .lsd_formulas import Where, value_of
+from .lsd_formulas import ANY, Where, scalar_of, value_of, vector_of
 from .lsd_names import Book
 from .lsd_nodes import Node
 from .lsd_poses import as_pose
@@ -130,3 +133,29 @@ def type_of_motions(
         if isinstance(motion, Screw):
             return Helical(motion.pitch), axis
     return Composition(tuple(motions), tuple(names)), [0, 0, 1]
+
+
+MOTIONS: dict[str, Any] = {"turn": Rotation, "slide": Translation, "screw": Screw}
+
+
+def is_motion(node: Node) -> bool:
+    """Whether a formula is one of these calls."""
+    return node.kind == "call" and str(node.parts[0]) in MOTIONS
+
+
+def motion_of(node: Node, where: Where, book: Book) -> Any:
+    """The motion of a call.
+
+    Raises:
+        TextError: an axis or a pitch is missing.
+    """
+    word, arguments = str(node.parts[0]), node.parts[1:]
+    takes = ("axis", "pitch") if word == "screw" else ("axis",)
+    if len(arguments) != len(takes):
+        said = f"{word} takes {' and '.join(takes)}."
+        raise TextError(said, place=book.source.at(node))
+    axis = vector_of(arguments[0], book, Where(where.path, ANY), f"the axis of this {word}")
+    if word != "screw":
+        return MOTIONS[word](tuple(axis))
+    pitch = scalar_of(arguments[1], book, Where(where.path, "m/rad"), "the pitch of this screw")
+    return Screw(tuple(axis), plain(pitch))

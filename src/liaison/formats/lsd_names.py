@@ -3,14 +3,14 @@
 A name is used once. What the author leaves unsaid (`?s`, a joint without name, a body's mass) is
 named by its place: `reflector.iframe.z`, `satellite_arm`, `satellite.mass`.
 
-Public names: Book, Keys, Spoiled, no_such, bases.
+Public names: Book, Spoiled, no_such, bases.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from liaison.errors import LiaisonError, NamingError, Place, TextError
 from liaison.expr import PI, Function, as_expr, symbol
@@ -315,47 +315,3 @@ def no_such(
     return NamingError(
         f"no {kind} is named {name!r}{guess}", place=place, hint=f"{word}: {names or 'none'}."
     )
-
-
-class Keys:
-    """The `key = value` pairs of one construct, each asked for by its name."""
-
-    def __init__(self, pairs: Node, owner: str, source: Source) -> None:
-        self.owner, self.source = owner, source
-        self.nodes: dict[str, list[Node]] = {}
-        self.names: dict[str, Any] = {}
-        for pair in pairs.parts:
-            token, node = pair.parts
-            self.nodes.setdefault(str(token), []).append(node)
-            self.names[str(token)] = token
-
-    def check(self, allowed: Iterable[str], *, many: Iterable[str] = ()) -> None:
-        """Refuses keys that do not belong here, and keys given twice unless they may be `many`."""
-        known = [*allowed, *many]
-        for key, token in self.names.items():
-            if key not in known:
-                near = difflib.get_close_matches(key, known, n=1)
-                guess = f"; did you mean {near[0]!r}?" if near else "."
-                raise NamingError(
-                    f"{self.owner} has no property {key!r}{guess}",
-                    place=self.source.of(token),
-                    hint=f"It takes: {', '.join(known) or 'none'}.",
-                )
-            if len(self.nodes[key]) > 1 and key not in many:
-                said = f"{self.owner} gives {key!r} twice."
-                raise NamingError(said, place=self.source.of(token))
-
-    def get(self, key: str) -> Node | None:
-        """The value of a key, if it is given."""
-        return self.nodes[key][0] if key in self.nodes else None
-
-    def need(self, key: str, place: Place) -> Node:
-        """The value of a key that must be given."""
-        node = self.get(key)
-        if node is None:
-            raise TextError(f"{self.owner} needs '{key} = …'.", place=place)
-        return node
-
-    def all(self, key: str) -> list[Node]:
-        """All values of a key that may be given several times."""
-        return self.nodes.get(key, [])

@@ -14,7 +14,7 @@ from liaison.errors import LiaisonError
 from liaison.model import Box, Cone, Cylinder, Line, Mesh, Shape, Sphere
 from liaison.spatial import Array, is_zero, norm, rotation_onto_z
 
-from .lsd_poses import exactly, joined
+from .lsd_poses import exactly, joined, rows_of
 from .lsd_units import same, spelled
 from .lsd_values import Quantity, Unfit, Value, Vector, Word, kind_of, plain
 
@@ -93,7 +93,7 @@ def _cylinder(given: dict[str, Value]) -> Cylinder:
         raise Unfit("a cylinder from a point to itself has no length.")
     middle = [plain((a + b) * Fraction(1, 2)) for a, b in zip(start, end, strict=True)]
     R = rotation_onto_z(along)
-    return Cylinder(_length(given["radius"]), norm(along), _rows(R), tuple(middle))
+    return Cylinder(_length(given["radius"]), norm(along), rows_of(R), tuple(middle))
 
 
 def _tube(given: dict[str, Value]) -> Cylinder:
@@ -143,14 +143,10 @@ SHAPES: dict[str, tuple[Callable[[dict[str, Value]], Any], tuple[str, ...]]] = {
 EXTRA = {"cylinder": ("from", "to"), "tube": ("from", "to"), "mesh": ("scale",)}
 
 
-def _rows(R: Array) -> Any:
-    return tuple(tuple(row) for row in R)
-
-
 def moved_shape(shape: Any, R: Array, p: Array) -> Shape:
     """The shape after a motion of its frame."""
     R, p = joined(R, p, exactly(shape.R), exactly(shape.p))
-    return replace(shape, R=_rows(R), p=tuple(p))  # type: ignore[no-any-return]
+    return replace(shape, R=rows_of(R), p=tuple(p))  # type: ignore[no-any-return]
 
 
 def colored(shape: Any, color: str | None) -> Shape:

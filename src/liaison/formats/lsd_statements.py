@@ -27,14 +27,14 @@ from liaison.model import (
     Unilateral,
 )
 
-from .lsd_forces import coordinate_of
 from .lsd_formulas import Where, in_unit, value_of
 from .lsd_grammar import MAX_MISTAKES
 from .lsd_names import Book, Spoiled
 from .lsd_nodes import Node, path_text
-from .lsd_relations import contact_of, couple_of
+from .lsd_relations import related
 from .lsd_starts import starts_of
 from .lsd_tokens import text_in
+from .lsd_told import coordinate_of
 from .lsd_units import Dimension, known_dimension, same, si_unit, spelled, unit_of
 from .lsd_values import Quantity, Value, kind_of
 
@@ -235,9 +235,9 @@ class Statements:
         if node.kind == "impose":
             self.constraints.append(self.imposed(name, node, place))
         elif node.kind == "couple":
-            self.constraints.append(couple_of(name, node, place, self.book))
+            self.constraints.append(related(name, node, place, self.book))
         elif node.kind == "contact":
-            self.contacts.append(contact_of(name, node, place, self.book))
+            self.contacts.append(related(name, node, place, self.book))
         else:
             self.required(name, node, place)
 

@@ -8,6 +8,7 @@ Public names: Words, Refused.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .lsd_nodes import MAX_DEPTH, Node, TooDeep, make
@@ -204,24 +205,23 @@ class Words:
 
     def vector(self) -> Node:
         """[a, b, c], with or without a unit."""
-        self.take()
-        items = [self.formula()]
-        while self.accept("COMMA"):
-            items.append(self.formula())
-        self.need("RSQB")
-        return make("vector", [*items, *self.unit()])
+        return make("vector", [*self.listed(self.formula, "RSQB"), *self.unit()])
 
     def arguments(self) -> list[Node]:
         """(a, b, key = c), with its brackets."""
+        return self.listed(self.argument, may_be_none=True)
+
+    def listed(
+        self, item: Callable[[], Any], end: str = "RPAR", *, may_be_none: bool = False
+    ) -> list[Any]:
+        """Items with commas between them, from the bracket that stands here to its end."""
         self.take()
-        found: list[Node] = []
-        if self.accept("RPAR"):
-            return found
-        while True:
-            found.append(self.argument())
-            if not self.accept("COMMA"):
-                break
-        self.need("RPAR")
+        if may_be_none and self.accept(end):
+            return []
+        found = [item()]
+        while self.accept("COMMA"):
+            found.append(item())
+        self.need(end)
         return found
 
     def argument(self) -> Node:

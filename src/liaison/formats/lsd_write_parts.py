@@ -18,7 +18,7 @@ from liaison.model.scalars import UPRIGHT
 from liaison.spatial import array, number, product, rotation_about, rotation_onto_z
 
 from .lsd_joints import ATTITUDES, JOINT_TYPES
-from .lsd_motions import MOTIONS
+from .lsd_links import MOTIONS
 from .lsd_write_values import Writer, name_of, quoted, refused
 
 _AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))

@@ -1,18 +1,21 @@
-"""Bodies that fixed joints hold together, made one.
+"""Mechanisms with their markers elsewhere: bodies held together made one, parts renamed.
 
-Public names: merged.
+Public names: merged, renamed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
 from liaison.model import Body, Fixed, Marker, Measure, Mechanism
-from liaison.model.shapes import Shape
 from liaison.spatial import WORLD, Array, Inertia, Pose, array, compose
 from liaison.spatial.plucker import inverse
+
+from .lsd_poses import rows_of
+from .lsd_shapes import moved_shape
 
 Placed = tuple[str, Array, Array]  # a body, and the pose of another on it
 
@@ -70,10 +73,10 @@ def _held(name: str, carried: dict[str, tuple[str, Array, Array, str]]) -> Place
 
 def _with(owner: Body, body: Body, R: Array, p: Array) -> Body:
     """A body that has taken up another at a pose."""
-    shapes = owner.shapes + tuple(_moved_shape(shape, R, p) for shape in body.shapes)
+    shapes = owner.shapes + tuple(moved_shape(shape, R, p) for shape in body.shapes)
     total = _inertia(owner) + _inertia(body).moved(Pose(WORLD, WORLD, R, p))
-    rows: Any = tuple(tuple(row) for row in total.rotational)
-    return replace(owner, mass=total.mass, com=tuple(total.com), inertia=rows, shapes=shapes)
+    inertia, com = rows_of(total.rotational), tuple(total.com)
+    return replace(owner, mass=total.mass, com=com, inertia=inertia, shapes=shapes)
 
 
 def _inertia(body: Body) -> Inertia:
@@ -82,26 +85,45 @@ def _inertia(body: Body) -> Inertia:
     return Inertia(WORLD, mass, array(body.com), array(body.inertia))
 
 
-def _moved_shape(shape: Any, R: Array, p: Array) -> Shape:
-    S, s = compose(R, p, array(shape.R), array(shape.p))
-    rows = tuple(tuple(row) for row in S)
-    return replace(shape, R=rows, p=tuple(s))  # type: ignore[no-any-return]
-
-
 def _moved(record: Any, held: dict[str, Placed]) -> Any:
     """A joint or a load with its markers on the bodies that are left."""
-    changed = {}
-    for key in (field.name for field in fields(record) if field.name != "place"):
-        part = getattr(record, key)
-        if isinstance(part, Marker) and part.body in held:
-            changed[key] = _on_owner(part, held)
+    return with_markers(record, lambda x: _on(x, held[x.body]) if x.body in held else x)
+
+
+def _on(marker: Marker, held: Placed) -> Marker:
+    owner, R, p = held
+    S, s = compose(R, p, marker.rotation, marker.position)
+    return replace(marker, body=owner, R=rows_of(S), p=tuple(s))
+
+
+def with_markers(record: Any, change: Callable[[Marker], Marker]) -> Any:
+    """A record with each of its markers changed, also those of what it measures."""
+    changed: dict[str, Any] = {}
+    for field in fields(record):
+        part = getattr(record, field.name) if field.init and field.name != "place" else None
+        if isinstance(part, Marker):
+            changed[field.name] = change(part)
         elif isinstance(part, Measure):
-            changed[key] = _moved(part, held)
+            changed[field.name] = with_markers(part, change)
     return replace(record, **changed) if changed else record
 
 
-def _on_owner(marker: Marker, held: dict[str, Placed]) -> Marker:
-    owner, R, p = held[marker.body]
-    S, s = compose(R, p, marker.rotation, marker.position)
-    rows: Any = tuple(tuple(row) for row in S)
-    return replace(marker, body=owner, R=rows, p=tuple(s))
+RENAMED = ("bodies", "constraints", "forces", "contacts", "events")
+
+
+def renamed(names: Mapping[str, str], mechanism: Mechanism) -> Mechanism:
+    """The mechanism with other names for some of its parts, those of `RENAMED`.
+
+    Coordinates and parameters are labels, which are unique, and go by the name they have.
+    """
+    if not names:
+        return mechanism
+    bodies = {b.name: names[b.name] for b in mechanism.bodies if b.name in names}
+
+    def moved(record: Any) -> Any:
+        named = replace(record, name=names.get(record.name, record.name))
+        return with_markers(named, lambda x: replace(x, body=bodies.get(x.body, x.body)))
+
+    parts: dict[str, Any] = {kind: tuple(map(moved, getattr(mechanism, kind))) for kind in RENAMED}
+    joints = (replace(moved(x), name=x.name) for x in mechanism.joints)
+    return replace(mechanism, joints=tuple(joints), **parts)

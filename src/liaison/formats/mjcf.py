@@ -43,7 +43,6 @@ from liaison.spatial import (
     array,
     compose,
     identity,
-    is_zero,
     quaternion_of,
     rotation_onto_z,
     zeros,
@@ -51,10 +50,12 @@ from liaison.spatial import (
 from liaison.spatial.plucker import inverse
 
 from .guard import check_bodies, computable
+from .lsd_poses import is_upright, rows_of
+from .lsd_values import plain
 from .mjcf_geoms import Geoms
 from .mjcf_values import Settings, is_true, number, settings_of
 from .notes import Reading
-from .urdf_more import Limits
+from .urdf_links import Limits
 from .urdf_xml import Element, elements_of, numbers_in
 
 JOINTS: dict[str, type[JointType]] = {
@@ -78,9 +79,9 @@ UNUSED = {
 }
 
 
-def read_mjcf(text: str | bytes, *, file: str = "text.xml", strict: bool = True) -> Mechanism:
+def read_mjcf(text: str | bytes, **options: Any) -> Mechanism:
     """The mechanism of an MJCF text; see `reading_of_mjcf`."""
-    return reading_of_mjcf(text, file=file, strict=strict).mechanism
+    return reading_of_mjcf(text, **options).mechanism
 
 
 def reading_of_mjcf(text: str | bytes, *, file: str = "text.xml", strict: bool = True) -> Reading:
@@ -237,7 +238,7 @@ class _Model:
         if not any(direction):
             said = f"the axis of joint {name!r} is zero; it has no direction."
             raise ModelError(said, place=element.place)
-        return [x.numerator if x.denominator == 1 else x for x in direction]
+        return [plain(x) for x in direction]
 
     def free_joint(
         self, name: str, element: Element, parent: str, X: tuple[Array, Array], end: str
@@ -249,7 +250,7 @@ class _Model:
         made = Joint(name, Free(), Marker("ground"), Marker(end), place=element.place)
         self.add(made)
         R, p = X
-        if _is_upright(R):
+        if is_upright(R):
             entries: list[Any] = [1, 0, 0, 0]
         else:
             entries = [float(x) for x in quaternion_of(floats(R, {}))]
@@ -359,9 +360,4 @@ class _Model:
 
 
 def _marker(body: str, R: Array, p: Array) -> Marker:
-    rows: Any = tuple(tuple(row) for row in R)
-    return Marker(body, rows, tuple(p))
-
-
-def _is_upright(R: Array) -> bool:
-    return all(is_zero(a - b) for a, b in zip(R.flat, identity().flat, strict=True))
+    return Marker(body, rows_of(R), tuple(p))

@@ -15,8 +15,9 @@ from liaison.expr import PI
 from liaison.model import Body, Box, Cylinder, Sphere
 from liaison.spatial import WORLD, Inertia, Pose, array, is_zero, product, rotation_onto_z
 
+from .lsd_poses import rows_of
 from .mjcf_values import Settings
-from .urdf_links import judged
+from .urdf_links import color_text, judged, symmetric
 from .urdf_xml import Element, number_in, numbers_in
 
 SOLID = ("sphere", "capsule", "cylinder", "ellipsoid", "box")
@@ -40,8 +41,8 @@ class Geoms:
         else:
             total = self.filled([x for x in geoms if self.is_solid(x, name)])
         shapes = tuple(s for x in geoms for s in self.shapes(x))
-        rows: Any = tuple(tuple(row) for row in _symmetric(total.rotational))
-        return Body(name, total.mass, tuple(total.com), rows, shapes, place=element.place)
+        rows, com = rows_of(symmetric(total.rotational)), tuple(total.com)
+        return Body(name, total.mass, com, rows, shapes, place=element.place)
 
     def inertial(self, element: Element, name: str) -> Inertia:
         """<inertial>: mass, centre, and moments along its axes."""
@@ -131,7 +132,7 @@ class Geoms:
         if kind not in SOLID:
             return []
         s, (R, p) = self.sizes(geom), self.placed(geom)
-        at: dict[str, Any] = {"R": tuple(map(tuple, R)), "p": tuple(p), "color": _color(geom)}
+        at: dict[str, Any] = {"R": rows_of(R), "p": tuple(p), "color": _color(geom)}
         if kind == "sphere":
             return [Sphere(s[0], **at)]
         if kind == "box":
@@ -143,13 +144,6 @@ class Geoms:
             return [body]
         ends = [array(p) + sign * s[1] * array([row[2] for row in R]) for sign in (-1, 1)]
         return [body, *(Sphere(s[0], **(at | {"p": tuple(end)})) for end in ends)]
-
-
-def _symmetric(matrix: Any) -> Any:
-    """The matrix without the rounding that tells its halves apart."""
-    for i, j in ((0, 1), (0, 2), (1, 2)):
-        matrix[j, i] = matrix[i, j]
-    return matrix
 
 
 def _sphere(s: list[Any]) -> tuple[Any, Any]:
@@ -196,7 +190,4 @@ _FORMS: dict[str, Any] = {
 
 
 def _color(geom: Element) -> str:
-    if "rgba" not in geom.attributes:
-        return ""
-    parts = numbers_in(geom, "rgba", 4, "")[:3]
-    return "#" + "".join(f"{min(255, max(0, round(255 * float(x)))):02x}" for x in parts)
+    return color_text(numbers_in(geom, "rgba", 4, "")) if "rgba" in geom.attributes else ""

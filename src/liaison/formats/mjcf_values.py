@@ -24,6 +24,7 @@ from liaison.spatial import (
     rotation_quaternion,
 )
 
+from .lsd_values import plain
 from .urdf_links import exact_angle
 from .urdf_xml import Element, number_in, numbers_in
 
@@ -57,7 +58,7 @@ class Settings:
 
     def pose(self, element: Element) -> tuple[Array, Array]:
         """(R, p) of pos and whatever says the turn."""
-        p = array([_plain(x) for x in numbers_in(element, "pos", 3, "0 0 0")])
+        p = array([plain(x) for x in numbers_in(element, "pos", 3, "0 0 0")])
         return self.turn(element), p
 
     def turn(self, element: Element) -> Array:
@@ -79,13 +80,13 @@ class Settings:
         """w x y z, made of unit length; in exact numbers where that is one of them."""
         if sum(x != 0 for x in values) == 1:
             values = [Fraction((x > 0) - (x < 0)) for x in values]
-            return array([[_plain(x) for x in row] for row in rotation_quaternion(values)])
+            return array([[plain(x) for x in row] for row in rotation_quaternion(values)])
         e = np.array([float(x) for x in values])
         return rotation_quaternion((e / np.linalg.norm(e)).tolist())
 
     def by_axis(self, values: list[Fraction]) -> Array:
         """x y z and an angle."""
-        return rotation_about([_plain(x) for x in values[:3]], self.angle(values[3]))
+        return rotation_about([plain(x) for x in values[:3]], self.angle(values[3]))
 
     def by_euler(self, values: list[Fraction]) -> Array:
         """Angles one after another; capital letters mean fixed axes."""
@@ -165,8 +166,4 @@ def is_true(element: Element, name: str, default: str = "false") -> bool:
 
 def number(element: Element, name: str, default: str) -> Any:
     """A number, whole where it is."""
-    return _plain(number_in(element, name, default))
-
-
-def _plain(x: Any) -> Any:
-    return x.numerator if isinstance(x, Fraction) and x.denominator == 1 else x
+    return plain(number_in(element, name, default))

@@ -34,10 +34,10 @@ from liaison.model import (
 from liaison.spatial import identity, is_zero, product, rotation_onto_z
 
 from .guard import check_bodies, computable
+from .lsd_poses import rows_of
 from .merge import merged
 from .notes import Reading
-from .urdf_links import body_of, colors_in, pose_in, snapped_in
-from .urdf_more import direction_of, limits_in, loop_of
+from .urdf_links import body_of, colors_in, direction_of, limits_in, loop_of, pose_in, snapped_in
 from .urdf_xml import Element, elements_of, number_in
 
 JOINT_TYPES: dict[str, type[JointType]] = {
@@ -61,18 +61,9 @@ KNOWN = {
 }
 
 
-def read_urdf(
-    text: str | bytes,
-    *,
-    file: str = "text.urdf",
-    floating: bool = False,
-    gravity: Sequence[Any] = EARTHS,
-    strict: bool = True,
-    merge_fixed: bool = False,
-) -> Mechanism:
+def read_urdf(text: str | bytes, **options: Any) -> Mechanism:
     """The mechanism of a URDF text; see `reading_of_urdf`."""
-    options: dict[str, Any] = {"floating": floating, "gravity": gravity, "strict": strict}
-    return reading_of_urdf(text, file=file, merge_fixed=merge_fixed, **options).mechanism
+    return reading_of_urdf(text, **options).mechanism
 
 
 def reading_of_urdf(
@@ -222,8 +213,8 @@ class _Robot:
             R, p = pose_in(element)
             turn = self.turn(element, kind)
         with computable(place):
-            F = Marker(self.body(ends[0]), _rows(product(R, turn)), tuple(p), place=place)
-            M = Marker(self.body(ends[1]), _rows(turn), place=place)
+            F = Marker(self.body(ends[0]), rows_of(product(R, turn)), tuple(p), place=place)
+            M = Marker(self.body(ends[1]), rows_of(turn), place=place)
             return Joint(name, JOINT_TYPES[kind](), F, M, place=place)
 
     def carry(self, parent: str, child: str, joint: str, element: Element) -> None:
@@ -369,10 +360,6 @@ def _by_name(root: Element, tag: str) -> dict[str, Element]:
             )
         found[name] = element
     return found
-
-
-def _rows(R: Any) -> Any:
-    return tuple(tuple(row) for row in R)
 
 
 def _is_massless(body: Body) -> bool:

@@ -1,25 +1,40 @@
-"""Links of a URDF file: inertia judged and, where told so, repaired; shapes with their colours.
+"""Links of a URDF file: inertia judged and, where told so, repaired; shapes; limits; loops.
 
-Public names: body_of, judged, colors_in, pose_in, exact_angle, snapped_in.
+A loop is closed by an element in the style of URDF+, which other readers pass over:
+
+    <loop name="C" type="revolute">
+      <predecessor link="coupler"><origin xyz="0.3 0 0" rpy="0 0 0"/></predecessor>
+      <successor link="rocker"><origin xyz="0.35 0 0" rpy="0 0 0"/></successor>
+      <axis xyz="0 1 0"/>
+    </loop>
+
+The type is a URDF type or a word of LSD's catalogue; both origins are in their links, and the axis
+is in the axes of both.
+
+Public names: body_of, judged, symmetric, colors_in, color_text, pose_in, exact_angle, snapped_in,
+Limits, limits_in, loop_of, direction_of.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Container
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import ModelError
+from liaison.errors import ModelError, NamingError, TextError
 from liaison.expr import PI
-from liaison.model import Body, Box, Cylinder, Mesh, Sphere
+from liaison.model import Body, Box, Cylinder, Helical, Joint, JointType, Marker, Mesh, Rod, Sphere
 from liaison.spatial import (
     Array,
     array,
     identity,
     inertia_violation,
     product,
+    rotation_onto_z,
     rotation_x,
     rotation_y,
     rotation_z,
@@ -27,6 +42,9 @@ from liaison.spatial import (
 )
 
 from .guard import computable
+from .lsd_joints import JOINT_TYPES
+from .lsd_poses import is_upright, rows_of
+from .lsd_values import plain
 from .urdf_xml import Element, number_in, numbers_in
 
 ROUNDED = 1e-3
@@ -50,7 +68,7 @@ def exact_angle(angle: Fraction) -> Any:
 def pose_in(element: Element) -> tuple[Array, Array]:
     """(R, p) of the <origin> of an element: R = R_z(yaw) R_y(pitch) R_x(roll)."""
     origin = element.one("origin")
-    p = array([_plain(x) for x in numbers_in(origin, "xyz", 3, "0 0 0")])
+    p = array([plain(x) for x in numbers_in(origin, "xyz", 3, "0 0 0")])
     roll, pitch, yaw = (exact_angle(x) for x in numbers_in(origin, "rpy", 3, "0 0 0"))
     R = identity()
     for angle, turn in ((yaw, rotation_z), (pitch, rotation_y), (roll, rotation_x)):
@@ -88,8 +106,8 @@ def body_of(link: Element, colors: dict[str, str], strict: bool, notes: list[str
     with computable(link.place):
         mass, com, inertia = _inertial(link, strict, notes)
         shapes = _shapes(link, colors, notes)
-        rows: Any = tuple(tuple(row) for row in inertia)
-        return Body(link.get("name"), mass, tuple(com), rows, shapes, place=link.place)
+        rows, center = rows_of(inertia), tuple(com)
+        return Body(link.get("name"), mass, center, rows, shapes, place=link.place)
 
 
 def _inertial(link: Element, strict: bool, notes: list[str]) -> tuple[Any, Array, Array]:
@@ -109,18 +127,15 @@ def _inertial(link: Element, strict: bool, notes: list[str]) -> tuple[Any, Array
         return mass, p, zeros(3, 3)
     xx, yy, zz = (number_in(tensor, key) for key in ("ixx", "iyy", "izz"))
     xy, xz, yz = (number_in(tensor, key, "0") for key in ("ixy", "ixz", "iyz"))
-    matrix = array([[_plain(x) for x in row] for row in ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))])
+    matrix = array([[plain(x) for x in row] for row in ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))])
     matrix = judged(matrix, mass, f"link {name!r}", tensor, strict, notes)
-    if _is_identity(R):
+    if is_upright(R):
         return mass, p, matrix
-    return mass, p, _symmetric(product(product(R, matrix), array(R.T)))
+    return mass, p, symmetric(product(product(R, matrix), array(R.T)))
 
 
-def _is_identity(R: Array) -> bool:
-    return all(type(x) is int for x in R.flat) and bool(np.all(identity() == R))
-
-
-def _symmetric(matrix: Array) -> Array:
+def symmetric(matrix: Array) -> Array:
+    """The matrix without the rounding that tells its halves apart."""
     for i, j in ((0, 1), (0, 2), (1, 2)):
         matrix[j, i] = matrix[i, j]
     return matrix
@@ -173,8 +188,7 @@ def _shape(visual: Element, colors: dict[str, str], link: Element, notes: list[s
         notes.append(f"{link} has {what}, which is not drawn (line {visual.place.line})")
         return None
     R, p = pose_in(visual)
-    rows = tuple(tuple(row) for row in R)
-    placed = {"R": rows, "p": tuple(p), "color": _color_of(visual, colors)}
+    placed = {"R": rows_of(R), "p": tuple(p), "color": _color_of(visual, colors)}
     try:
         return FORMS[form.tag](form, placed, notes)
     except ModelError as error:
@@ -218,9 +232,77 @@ def _color(material: Element) -> str:
     color = material.one("color")
     if color is None:
         return ""
-    parts = numbers_in(color, "rgba", 4, "1 1 1 1")[:3]
-    return "#" + "".join(f"{min(255, max(0, round(255 * float(x)))):02x}" for x in parts)
+    return color_text(numbers_in(color, "rgba", 4, "1 1 1 1"))
 
 
-def _plain(x: Fraction) -> Any:
-    return x.numerator if x.denominator == 1 else x
+def color_text(parts: list[Fraction]) -> str:
+    """#rrggbb of parts from 0 to 1."""
+    return "#" + "".join(f"{min(255, max(0, round(255 * float(x)))):02x}" for x in parts[:3])
+
+
+LOOP_TYPES: dict[str, type[JointType]] = {
+    word: kind for word, (kind, _) in JOINT_TYPES.items() if kind not in (Helical, Rod)
+}
+LOOP_TYPES["continuous"] = LOOP_TYPES["revolute"]
+TURNED = tuple(kind for kind, takes in JOINT_TYPES.values() if "axis" in takes)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of a joint as its file says them; None where it says nothing."""
+
+    lower: Fraction | None = None  # [rad] or [m]
+    upper: Fraction | None = None
+    effort: Fraction | None = None  # [N·m] or [N]
+    velocity: Fraction | None = None  # [rad/s] or [m/s]
+
+
+def limits_in(element: Element) -> Limits | None:
+    """The <limit> of a joint."""
+    limit = element.one("limit")
+    if limit is None:
+        return None
+    keys = ("lower", "upper", "effort", "velocity")
+    return Limits(*(number_in(limit, k) if k in limit.attributes else None for k in keys))
+
+
+def loop_of(element: Element, links: Container[str], body: Callable[[str], str]) -> Joint:
+    """The joint of a <loop>.
+
+    Args:
+        element: the loop.
+        links: names of links.
+        body: the name of a link's body.
+    """
+    name, word, place = element.get("name"), element.get("type"), element.place
+    if word not in LOOP_TYPES:
+        raise NamingError.unknown("type of loop", word, LOOP_TYPES, place=place)
+    kind = LOOP_TYPES[word]
+    turn = rotation_onto_z(direction_of(element, "0 0 1")) if kind in TURNED else identity()
+    ends = [_end(element, tag, links, body, turn) for tag in ("predecessor", "successor")]
+    return Joint(name, kind(), ends[0], ends[1], place=place)
+
+
+def _end(element: Element, tag: str, links: Any, body: Callable[[str], str], turn: Any) -> Marker:
+    end = element.one(tag)
+    if end is None:
+        raise TextError(f"{element} has no <{tag}>.", place=element.place)
+    link = end.get("link")
+    if link not in links:
+        raise NamingError.unknown("link", link, links, place=end.place)
+    R, p = pose_in(end)
+    return Marker(body(link), rows_of(product(R, turn)), tuple(p), place=end.place)
+
+
+def direction_of(element: Element, default: str) -> list[Any]:
+    """The <axis> of a joint or loop; refuses zero."""
+    axis = element.one("axis")
+    direction = numbers_in(axis, "xyz", 3, default)
+    if all(a == 0 for a in direction):
+        raise ModelError(
+            f"the axis of joint {element.get('name')!r} is zero; it has no direction.",
+            place=(axis or element).place,
+            hint='Give a vector along the axis, such as xyz="0 0 1".',
+        )
+    return [plain(x) for x in direction]

@@ -39,7 +39,7 @@ from liaison.model import (
 )
 from liaison.model.values import floats
 
-from .urdf_more import LOOP_TYPES, Limits
+from .urdf_links import LOOP_TYPES, Limits
 
 Floats = NDArray[np.float64]
 Pose = tuple[Floats, Floats]
