@@ -3,7 +3,7 @@
 For trees of many bodies: what is unrolled grows with the bodies, what is looped does not. The
 formulas are those of recursion.py and articulated.py, called once for each class of nodes.
 
-Public names: Sweeps, sweeps.
+Public names: Sweeps, sweeps, Blocks, blocks_of.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from liaison.errors import DerivationError
 from liaison.expr import Expr, symbol
 from liaison.model import Gravity
 from liaison.spatial.arrays import Array, array, zeros
-from liaison.tree import Tree, merged
+from liaison.tree import Node, Tree, merged
 
+from .sweep_blocks import STATE, BlockClass, ClosureClass, block_class, closure_classes
 from .sweep_classes import Grouping, above, constant, grouped, number, own
 from .sweep_recursions import Recursion, forward_recursion, inverse_recursion
 
@@ -65,9 +66,7 @@ def sweeps(tree: Tree, values: Mapping[str, float] | None = None) -> Sweeps:
         DerivationError: the tree has what the sweeps do not know, or a number is unknown.
     """
     check_plain(tree)
-    known = {symbol(given.name): given.value for given in tree.mechanism.parameters}
-    known |= {symbol(name): value for name, value in (values or {}).items()}
-    known = {name: value for name, value in known.items() if value is not None}
+    known = _known(tree, values)
     carried = merged(tree)
     if not carried.nodes:
         raise DerivationError(f"nothing moves in {tree.mechanism.name!r}: there is no sweep.")
@@ -88,10 +87,121 @@ def sweeps(tree: Tree, values: Mapping[str, float] | None = None) -> Sweeps:
     )
 
 
-def check_plain(tree: Tree) -> None:
+@final
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """A closed mechanism as classes of nodes and closures, with tables: see sweep_blocks.py.
+
+    Attributes:
+        name: of the mechanism.
+        nq: positions.
+        nv: velocities.
+        nodes: as in `Sweeps`.
+        constants: of all nodes.
+        blocks: what the nodes of each class compute.
+        inputs: where their symbols are found.
+        needs_lending: nodes whose own inertia is singular (thin rods).
+        closures: a row for each: class, first node, second node, start of its constants.
+        closure_constants: of all closures.
+        closing: formulas of each class of closures.
+        closure_rows: how many rows each class has.
+        closure_inputs: where their symbols are found.
+        ground: the state of the ground.
+    """
+
+    name: str
+    nq: int
+    nv: int
+    nodes: np.ndarray[Any, np.dtype[np.int64]]
+    constants: np.ndarray[Any, np.dtype[np.float64]]
+    blocks: tuple[BlockClass, ...]
+    inputs: Mapping[Expr, tuple[str, int]]
+    needs_lending: tuple[bool, ...]
+    closures: np.ndarray[Any, np.dtype[np.int64]]
+    closure_constants: np.ndarray[Any, np.dtype[np.float64]]
+    closing: tuple[tuple[Expr, ...], ...]
+    closure_rows: tuple[int, ...]
+    closure_inputs: Mapping[Expr, tuple[str, int]]
+    ground: tuple[float, ...]
+
+
+def blocks_of(tree: Tree, values: Mapping[str, float] | None = None) -> Blocks:
+    """A tree and its closures, to be run as loops over bodies and joints.
+
+    Raises:
+        DerivationError: the mechanism has what the loops do not know, or a number is unknown.
+    """
+    check_plain(tree, with_closures=True)
+    known = _known(tree, values)
+    carried = merged(tree)
+    if not carried.nodes:
+        raise DerivationError(f"nothing moves in {tree.mechanism.name!r}: there is no sweep.")
+    grouping = grouped(carried, known)
+    closed = closure_classes(carried, known)
+    gravity = _gravity(carried, known)
+    upright = [1, 0, 0, 0, 1, 0, 0, 0, 1, *[0] * 12, *(-float(x) for x in gravity)]
+    table, constants = _closure_table(carried, closed)
+    widest = max((len(c) for one in closed for c in one.constants), default=0)
+    places: dict[Expr, tuple[str, int]] = {constant(k): ("u", k) for k in range(widest)}
+    for k in range(STATE):
+        places |= {symbol(f"first {k}"): ("q", k), symbol(f"second {k}"): ("v", k)}
+    return Blocks(
+        name=tree.mechanism.name,
+        nq=tree.nq,
+        nv=tree.nv,
+        nodes=_table(carried, grouping),
+        constants=grouping.constants,
+        blocks=tuple(block_class(one) for one in grouping.classes),
+        inputs=MappingProxyType(_places(grouping, STATE)),
+        needs_lending=tuple(_is_singular(node, known) for node in carried.nodes),
+        closures=table,
+        closure_constants=constants,
+        closing=tuple(one.formulas for one in closed),
+        closure_rows=tuple(one.rows for one in closed),
+        closure_inputs=MappingProxyType(places),
+        ground=tuple(map(float, upright)),
+    )
+
+
+def _closure_table(
+    tree: Tree, closed: tuple[ClosureClass, ...]
+) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.float64]]]:
+    """A row for each closure in the tree's order, and the constants of all."""
+    rows: dict[int, tuple[int, int, int, int]] = {}
+    numbers: list[float] = []
+    for c, one in enumerate(closed):
+        for k, own_numbers in zip(one.members, one.constants, strict=True):
+            ends = tree.closures[k].predecessor[0], tree.closures[k].successor[0]
+            rows[k] = (c, *ends, len(numbers))
+            numbers += own_numbers
+    listed = np.array([rows[k] for k in sorted(rows)], dtype=np.int64).reshape(-1, 4)
+    return listed, np.array([*numbers, 0.0])
+
+
+def _is_singular(node: Node, values: Mapping[Expr, Any]) -> bool:
+    """The six by six inertia of a body has no inverse, or hardly."""
+    m, h, I = node.inertia
+    mass = float(number(m, values))
+    moment = np.array([[float(number(x, values)) for x in row] for row in I])
+    arm = np.array([float(number(x, values)) for x in h])
+    if mass <= 0.0:
+        return True
+    tensor = moment - (arm @ arm * np.eye(3) - np.outer(arm, arm)) / mass
+    spread = np.linalg.eigvalsh(tensor)
+    return bool(spread[0] <= 1e-9 * max(spread[-1], 1e-300))
+
+
+def _known(tree: Tree, values: Mapping[str, float] | None) -> dict[Expr, Any]:
+    """Parameters by their symbols."""
+    known = {symbol(given.name): given.value for given in tree.mechanism.parameters}
+    known |= {symbol(name): value for name, value in (values or {}).items()}
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def check_plain(tree: Tree, *, with_closures: bool = False) -> None:
     """Refuses what looped sweeps do not know: closures, relations, loads other than gravity."""
     mechanism = tree.mechanism
-    closed = [closure.joint.name for closure in tree.closures]
+    closed = [] if with_closures else [closure.joint.name for closure in tree.closures]
     related = [constraint.name for constraint in mechanism.constraints]
     loaded = [force.name for force in mechanism.forces if not isinstance(force, Gravity)]
     found = {"joints that close loops": closed, "relations": related, "loads": loaded}

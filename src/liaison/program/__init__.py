@@ -6,6 +6,7 @@ from .door import Bound
 from .gpu import GpuKernel, to_gpu
 from .kernel import Kernel, MachineKernel
 from .looped import Looped, looped
+from .looped_loops import LoopedLoops, looped_loops
 from .loops import Loop, at, entry_at, f64, floor, fmax, fmin, i64, iptr, kernel, loop, ptr
 from .loops_c import loops_to_c
 from .loops_compile import CompiledLoops, compile_loops
@@ -28,6 +29,7 @@ __all__ = [
     "Kernel",
     "Loop",
     "Looped",
+    "LoopedLoops",
     "MachineKernel",
     "Package",
     "Program",
@@ -45,6 +47,7 @@ __all__ = [
     "kernel",
     "loop",
     "looped",
+    "looped_loops",
     "loops_to_c",
     "lower",
     "ptr",
