@@ -123,7 +123,10 @@ def simulate(
     ] = None,
     series: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Save this too: reactions, lam or momentum."),
+        typer.Option(
+            metavar="NAME",
+            help="Save this too: reactions, lam, momentum, accelerations or motions.",
+        ),
     ] = None,
     lenient: Lenient = False,
     floating: Floating = False,
@@ -186,9 +189,10 @@ def _series(wanted: list[str] | None, labels: list[str] | None) -> tuple[str, ..
     from liaison.cli_values import check_names
     from liaison.simulate.run import DEFAULT_SERIES
 
-    more = ("reactions", "lam", "momentum")
+    more = ("reactions", "lam", "momentum", "accelerations", "motions")
     check_names("--series", "series", wanted or (), (*DEFAULT_SERIES, *more))
     begun = [label.partition(".")[0] for label in labels or ()]
+    begun += ["accelerations"] * any(label.endswith("''") for label in labels or ())
     found = (*DEFAULT_SERIES, *(wanted or ()), *(x for x in begun if x in more))
     return tuple(dict.fromkeys(found))
 

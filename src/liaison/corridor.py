@@ -241,7 +241,8 @@ def simulate(
             stop: what ends the run: names of events, formulas that change sign, {label: value}.
             series: what to evaluate; by default energy, outputs, poses and closure. Further
                 reactions (moment, force on each joint's successor, in the axes of its marker and
-                at its origin), lam (multipliers; of an imposed motion its drive) and momentum.
+                at its origin; elsewhere by `run.reaction(…)`), lam (multipliers; of an imposed
+                motion its drive), accelerations, motions (of bodies) and momentum.
             time_limit: seconds of wall clock. progress: told the fraction done.
             on_failure: "raise", or "return" what there is.
             max_step, max_steps, projection, residual: limits; see the class `Settings`.

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from liaison.cli import main
+from liaison.simulate import load
 
 
 def said(capsys, *words, status=0):
@@ -54,3 +55,12 @@ def test_verify_a_new_run_and_a_saved_one(capsys, examples, tmp_path):
     assert facts["holds"] is True
     found = said(capsys, "verify", examples / "four_bar.lsd", "--run", saved, status=1)
     assert "another mechanism" in found.err
+
+
+def test_accelerations_are_found_by_label_and_by_series(capsys, examples, tmp_path):
+    path, saved = examples / "four_bar.lsd", tmp_path / "run.nc"
+    words = ["--until", "0.1", "--series", "motions", "--out", saved]
+    said(capsys, "simulate", path, *words, "--plot", tmp_path / "x.png", "--label", "A''")
+    run = load(saved)
+    assert run["A''"].shape == run.t.shape
+    assert run.unit("motions.crank.vx'") == "m/s2"

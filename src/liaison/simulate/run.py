@@ -85,8 +85,8 @@ def simulate(
         inputs: name -> number, formula, table or controller; see `inputs.py`.
         parameters: name -> value instead of the default.
         stop: what ends the run: names of events, formulas that change sign, or {label: value}.
-        series: entries to evaluate at the recorded states; "reactions", "lam" (multipliers) and
-            "momentum" are not among the default.
+        series: entries to evaluate at the recorded states; "reactions", "lam" (multipliers),
+            "accelerations", "motions" (of bodies) and "momentum" are not among the default.
         time_limit: seconds of wall clock after which the run ends.
         progress: called with the fraction done, at most every 0.1 s.
         on_failure: "raise", or "return" the partial trajectory; Ctrl-C is such a failure.
