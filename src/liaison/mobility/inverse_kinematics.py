@@ -22,6 +22,7 @@ from liaison.tree import Tree
 
 from .assembly import AssemblyModes, modes_told
 from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
+from .rigid import rotation_of
 
 UPRIGHT = 1e-6
 """Largest departure of a given rotation from an orthogonal matrix."""
@@ -90,7 +91,7 @@ def _exact_rotation(rotation: Sequence[Sequence[Any]] | None) -> Any:
         )
     if not any(isinstance(x, float | np.floating) for row in rows for x in row):
         return tuple(tuple(row) for row in rows)
-    return _rotation(_quaternion(R))
+    return rotation_of(_quaternion(R))
 
 
 def _plain(x: Any) -> Any:
@@ -109,14 +110,3 @@ def _quaternion(R: Any) -> list[Fraction]:
     )
     x, y, z, w = np.linalg.eigh(K)[1][:, -1]
     return [Fraction(float(v)) for v in (w, x, y, z)]
-
-
-def _rotation(q: Sequence[Fraction]) -> tuple[tuple[Fraction, ...], ...]:
-    """The exact rotation of a quaternion of any length."""
-    w, x, y, z = q
-    n = w * w + x * x + y * y + z * z
-    return (
-        ((w * w + x * x - y * y - z * z) / n, 2 * (x * y - w * z) / n, 2 * (x * z + w * y) / n),
-        (2 * (x * y + w * z) / n, (w * w - x * x + y * y - z * z) / n, 2 * (y * z - w * x) / n),
-        (2 * (x * z - w * y) / n, 2 * (y * z + w * x) / n, (w * w - x * x - y * y + z * z) / n),
-    )

@@ -21,6 +21,9 @@ from liaison.tree import span
 from .links import Links, Passive
 from .systems import Solution, Solved
 
+SHOWN = 8
+"""Coordinates of a mode that are printed for people."""
+
 Floats: TypeAlias = NDArray[np.float64]
 Poses: TypeAlias = Mapping[int, tuple[Any, Any]]
 
@@ -46,7 +49,9 @@ class Mode:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        told = ", ".join(f"{name} = {x:.9g}" for name, x in self.coordinates.items())
+        listed = [f"{name} = {x:.9g}" for name, x in self.coordinates.items()]
+        more = f", and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
+        told = ", ".join(listed[:SHOWN]) + more
         proved = f"proved ({self.proof})" if self.proof else "not proved"
         double = f", {self.multiplicity}-fold" if self.multiplicity > 1 else ""
         return f"{self.label}: {told}; {proved}, gap {self.residual:.1e}{double}"

@@ -1,16 +1,18 @@
 """Rigid motions with balls for numbers, real or complex: turns, products, inverses, twists.
 
-Public names: Motion3, moved, reversed_motion, turn_z, applied, crossed, dotted.
+Public names: Motion3, in_balls, moved, reversed_motion, turn_z, applied, crossed, dotted,
+rotation_of, rational_motion.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 from liaison.spatial import Array
 
-from .balls import balls
+from .balls import balls, rounded
 
 Vector: TypeAlias = list[Any]
 Motion3: TypeAlias = tuple[list[Vector], Vector]
@@ -61,3 +63,30 @@ def turn_z(angle: Any) -> Motion3:
     c, s = angle.cos(), angle.sin()
     zero = angle * 0
     return [[c, -s, zero], [s, c, zero], [zero, zero, zero + 1]], [zero, zero, zero]
+
+
+def rotation_of(q: Sequence[Fraction]) -> tuple[tuple[Fraction, ...], ...]:
+    """The exact rotation of a rational quaternion of any length."""
+    w, x, y, z = q
+    n = w * w + x * x + y * y + z * z
+    return (
+        ((w * w + x * x - y * y - z * z) / n, 2 * (x * y - w * z) / n, 2 * (x * z + w * y) / n),
+        (2 * (x * y + w * z) / n, (w * w - x * x + y * y - z * z) / n, 2 * (y * z - w * x) / n),
+        (2 * (x * z - w * y) / n, 2 * (y * z + w * x) / n, (w * w - x * x - y * y + z * z) / n),
+    )
+
+
+def rational_motion(X: Motion3, digits: int) -> Motion3:
+    """A rigid motion of rational numbers next to one of balls; it is exactly rigid."""
+    R, p = X
+    sizes = [float(R[0][0] + R[1][1] + R[2][2]), *(float(R[k][k]) for k in range(3))]
+    first = max(range(4), key=sizes.__getitem__)
+    odd = (R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1])
+    if first == 0:
+        q = [1 + R[0][0] + R[1][1] + R[2][2], *odd]
+    else:
+        k = first - 1
+        q = [odd[k], *(R[k][j] + R[j][k] for j in range(3))]
+        q[1 + k] = 1 + 2 * R[k][k] - R[0][0] - R[1][1] - R[2][2]
+    turned = rotation_of([rounded(x, digits) for x in q])
+    return [list(row) for row in turned], [rounded(x, digits) for x in p]

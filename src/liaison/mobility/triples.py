@@ -19,7 +19,8 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from .rigid import Motion3, applied, crossed, dotted, reversed_motion
+from .balls import ROUNDED, rounded
+from .rigid import Motion3, applied, crossed, dotted, rational_motion, reversed_motion
 from .systems import PolynomialSystem, solved
 from .terms import Terms, combined, plain, raised, times, total, unknown
 
@@ -91,8 +92,15 @@ def triple_positions(X: Sequence[Motion3], triple: Triple, *, seed: int = 0) -> 
     """
     order = [(triple.first + 3 + k) % 6 for k in range(6)]  # the special three last
     read = [X[j] for j in order]
-    equations = _meeting_equations(read) if triple.meets else _parallel_equations(read)
-    found = solved(PolynomialSystem(6, tuple(equations)), seed=seed)
+    equations = _meeting_equations if triple.meets else _parallel_equations
+    asked = _asked(read, triple.meets)
+    near = [rational_motion(x, ROUNDED) for x in read[:3]]
+    told = [rounded(x, ROUNDED) for x in asked]
+    found = solved(
+        PolynomialSystem(6, tuple(equations(read, asked))),
+        near=PolynomialSystem(6, tuple(equations(near, told))),
+        seed=seed,
+    )
     numbers = [_floats(x) for x in read]
     listed, sure = [], True
     for solution in found.real:
@@ -141,12 +149,24 @@ def _circles() -> list[Terms]:
     return [total(times(x[k], x[k]), times(x[k + 1], x[k + 1]), plain(-1, 6)) for k in (0, 2, 4)]
 
 
-def _meeting_equations(X: Sequence[Motion3]) -> list[Terms]:
+def _asked(X: Sequence[Motion3], meets: bool) -> list[Any]:
+    """Numbers of what the special three leave where it is: two points, or two planes."""
+    if meets:
+        start, end = _ends(X)
+        return [*start, *_point(reversed_motion(X[5]), end)]
+    from flint import arb
+
+    back = reversed_motion(X[5])
+    sign = _sign(X[3]) * _sign(X[4])
+    n = [sign * x for x in applied(back[0], [arb(0), arb(0), arb(1)])]
+    height = X[3][1][2] + _sign(X[3]) * X[4][1][2]
+    return [*n, height - dotted(back[1], n)]
+
+
+def _meeting_equations(X: Sequence[Motion3], asked: Sequence[Any]) -> list[Terms]:
     """The point where the special axes meet stays: X1 J2 X2 J3 X3 w = J1⁻¹ X6⁻¹ w′."""
-    start, end = _ends(X)
-    there = _point(reversed_motion(X[5]), end)
-    right = _turned([plain(x, 6) for x in there], 0, -1)
-    return _circles() + _difference(_through(X, start, is_point=True), right)
+    right = _turned([plain(x, 6) for x in asked[3:]], 0, -1)
+    return _circles() + _difference(_through(X, asked[:3], is_point=True), right)
 
 
 def _ends(X: Sequence[Motion3]) -> tuple[list[Any], list[Any]]:
@@ -154,9 +174,7 @@ def _ends(X: Sequence[Motion3]) -> tuple[list[Any], list[Any]]:
     from flint import arb
 
     middle = [arb(0), arb(0), _axis_point(X[4])]  # on the middle axis, in its frame
-    start = _point(X[3], middle)
-    end = _point(reversed_motion(X[4]), middle)
-    return start, end
+    return _point(X[3], middle), _point(reversed_motion(X[4]), middle)
 
 
 def _axis_point(X: Motion3) -> Any:
@@ -170,29 +188,17 @@ def _point(X: Motion3, v: Sequence[Any]) -> list[Any]:
     return [a + b for a, b in zip(applied(X[0], v), X[1], strict=True)]
 
 
-def _parallel_equations(X: Sequence[Motion3]) -> list[Terms]:
+def _parallel_equations(X: Sequence[Motion3], asked: Sequence[Any]) -> list[Terms]:
     """The plane across the special axes stays: its normal up to sign, and its place."""
-    from flint import arb
-
-    zero = [arb(0)] * 3
-    up = [arb(0), arb(0), arb(1)]
-    back = reversed_motion(X[5])
-    n, o = applied(back[0], up), back[1]
-    sign = _sign(X[3]) * _sign(X[4])
-    height = X[3][1][2] + _sign(X[3]) * X[4][1][2]
-    first = crossed(
-        n, [arb(1), arb(0), arb(0)] if abs(float(n[0])) < 0.7 else [arb(0), arb(1), arb(0)]
-    )
-    second = crossed(n, first)
-    left = _through(X, up, is_point=False)
-    place = _through(X, zero, is_point=True)
+    n, height = asked[:3], asked[3]
+    first = crossed(n, [1, 0, 0] if abs(float(n[0])) < 0.7 else [0, 1, 0])
+    left = _through(X, [0, 0, 1], is_point=False)
+    place = _through(X, [0, 0, 0], is_point=True)
     found = []
-    for e in (first, second):
-        across = _turned([plain(x, 6) for x in e], 0, -1)
-        found.append(_dot(left, across))
-    normal = _turned([plain(sign * x, 6) for x in n], 0, -1)
-    found.append(total(_dot(place, normal), plain(height - sign * dotted(o, n), 6)))
-    return _circles() + found
+    for e in (first, crossed(n, first)):
+        found.append(_dot(left, _turned([plain(x, 6) for x in e], 0, -1)))
+    normal = _turned([plain(x, 6) for x in n], 0, -1)
+    return [*_circles(), *found, total(_dot(place, normal), plain(height, 6))]
 
 
 def _sign(X: Motion3) -> int:
