@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from matplotlib.mathtext import MathTextParser
 
 from liaison.algebra import (
     IDENTITIES,
@@ -19,6 +20,7 @@ from liaison.algebra import (
     simplified,
     steps,
     tilde,
+    to_latex,
     to_text,
     ulysse,
     vector,
@@ -75,6 +77,12 @@ def test_there_are_forty_identities_and_more():
 def test_an_identity_is_zero_by_rules_and_by_components(identity):
     assert is_zero_by_components(identity.difference)
     assert is_zero(identity.difference)
+
+
+@pytest.mark.parametrize("identity", IDENTITIES, ids=lambda identity: identity.name)
+def test_an_identity_is_typeset(identity):
+    for side in (identity.left, identity.right):
+        MathTextParser("path").parse(f"${to_latex(side)}$")
 
 
 SIDED = [identity for identity in IDENTITIES if not is_zero_leaf(identity.right)]

@@ -72,7 +72,7 @@ _LATEX = _Style(
     lambda base, n: f"{{{base}}}^{{{n}}}",
     r"{{{}}}^{{\mathsf{{T}}}}",
     r"\widetilde{{{}}}",
-    {"mixed": r"\left[{}\right]", "identity": r"\mathbf{1}", "one": "1",
+    {"mixed": r"\left[{}\right]", "identity": r"\mathbf{{1}}", "one": "1",
      "trace": r"\operatorname{{tr}}\left({}\right)", "determinant": r"\det\left({}\right)",
      "axial": r"\operatorname{{axial}}\left({}\right)", "conjugate": r"\overline{{{}}}",
      "pure": r"\left({}\right)"},
