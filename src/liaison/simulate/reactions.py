@@ -104,54 +104,64 @@ def _pivoted(plan: Plan, rows: Array) -> tuple[Array, Array]:
     return found, miss
 
 
-def reactions(plan: Plan, rows: Array) -> Series:
-    """The wrench in every joint; a mask over what is not determined."""
+def reactions(plan: Plan, rows: Array) -> dict[str, Series]:
+    """The wrench in every joint, a mask over what is not determined, and the self-stress there.
+
+    The series `self_stress` is Σ d dᵀ over the wrenches d that may be added to a joint's at will
+    while nothing else changes, none larger than 1: in other axes T it is T (Σ d dᵀ) Tᵀ.
+    """
     loose = redundancy(plan, rows)
     x = accelerations(plan, rows, loose)
     values = map_entry(plan.kernel, "reactions", rows, plan.parameters, x)
     joints = tuple(name for name, _ in plan.program.entry("reactions").layout)
-    shape = (len(rows), len(joints), 6)
-    mask = _undetermined(plan, rows, loose)
-    return Series(
-        values.reshape(shape),
-        UNITS,
-        {"joint": joints, "component": COMPONENTS},
-        None if mask is None else mask.reshape(shape),
-    )
+    shape, axes = (len(rows), len(joints), 6), {"joint": joints, "component": COMPONENTS}
+    stress = _self_stress(plan, rows, loose)
+    if stress is None:
+        return {"reactions": Series(values.reshape(shape), UNITS, axes)}
+    mask = np.any(np.abs(stress) > CHANGE, axis=1).reshape(shape)
+    wrenches = stress.reshape(len(rows), -1, len(joints), 6)
+    gram = np.einsum("nkji,nkjl->njil", wrenches, wrenches)
+    return {
+        "reactions": Series(values.reshape(shape), UNITS, axes, mask),
+        "self_stress": Series(gram, "", {**axes, "against": COMPONENTS}),
+    }
 
 
-def multipliers(plan: Plan, rows: Array) -> Series:
+def multipliers(plan: Plan, rows: Array) -> dict[str, Series]:
     """λ, row by row: what each closure puts on the mechanism; of an imposed motion, its drive."""
     loose, labels = redundancy(plan, rows), plan.program.labels.get("lam", ())
     lam = accelerations(plan, rows, loose)[:, plan.size("nv") :]
     units, names = tuple(x.unit for x in labels), tuple(x.name for x in labels)
     mask = np.any(_changes(loose.directions), axis=2) if loose.directions.shape[2] else None
-    return Series(lam, units, {"row": names}, mask)
+    return {"lam": Series(lam, units, {"row": names}, mask)}
 
 
-def joint_accelerations(plan: Plan, rows: Array) -> Series:
+def joint_accelerations(plan: Plan, rows: Array) -> dict[str, Series]:
     """v̇ by label: the rate of every velocity."""
     vdot = accelerations(plan, rows, redundancy(plan, rows))[:, : plan.size("nv")]
     labels = plan.program.labels["v"]
     units, names = tuple(f"{x.unit}2" for x in labels), tuple(f"{x.name}'" for x in labels)
-    return Series(vdot, units, {"acceleration": names})
+    return {"accelerations": Series(vdot, units, {"acceleration": names})}
 
 
-def motions(plan: Plan, rows: Array) -> Series:
+def motions(plan: Plan, rows: Array) -> dict[str, Series]:
     """ω, v, ω̇, v̇ of every body's frame, in the ground's axes."""
     x = accelerations(plan, rows, redundancy(plan, rows))
     values = map_entry(plan.kernel, "motions", rows, plan.parameters, x)
     bodies = tuple(name for name, _ in plan.program.entry("motions").layout)
-    shape = (len(rows), len(bodies), 12)
-    return Series(values.reshape(shape), MOTION_UNITS, {"body": bodies, "motion": MOTIONS})
+    table, axes = values.reshape(len(rows), len(bodies), 12), {"body": bodies, "motion": MOTIONS}
+    return {"motions": Series(table, MOTION_UNITS, axes)}
 
 
-def _undetermined(plan: Plan, rows: Array, loose: Redundancy) -> NDArray[np.bool_] | None:
-    """Where the reactions change with a multiplier that moves nothing; None: nowhere."""
+def _self_stress(plan: Plan, rows: Array, loose: Redundancy) -> Array | None:
+    """What each multiplier that moves nothing puts into the joints, largest entry 1; or None.
+
+    Shape (instants, multipliers, 6 joints).
+    """
     nc, count = plan.size("nc"), loose.directions.shape[2]
     if not (count or loose.vanished) or "self_stress" not in plan.program.entries:
         return None
-    found = np.zeros((len(rows), plan.kernel.out_size("self_stress")), dtype=bool)
+    found = []
     for k in range(count + loose.vanished):
         x = np.zeros((len(rows), nc + loose.vanished))
         if k < count:
@@ -159,8 +169,9 @@ def _undetermined(plan: Plan, rows: Array, loose: Redundancy) -> NDArray[np.bool
         else:
             x[:, nc + k - count] = 1.0
         change = map_entry(plan.kernel, "self_stress", rows, plan.parameters, x)
-        found |= _changes(change[:, :, None])[:, :, 0]
-    return found
+        most = np.max(np.abs(change), axis=1, keepdims=True, initial=0.0)
+        found.append(change / np.where(most > 0, most, 1.0))
+    return np.stack(found, axis=1)
 
 
 def _changes(change: Array) -> NDArray[np.bool_]:

@@ -131,7 +131,7 @@ def series_of(plan: Plan, rows: Array, names: Sequence[str]) -> dict[str, Series
     found: dict[str, Series] = {}
     for name in wanted:
         if name in FORWARD:
-            found[name] = FORWARD[name](plan, rows)
+            found |= FORWARD[name](plan, rows)
         elif name == "closure":
             found |= residuals_of(plan, map_entry(kernel, name, rows, p))
         else:

@@ -40,7 +40,7 @@ INTERRUPTED = "interrupted"  # Ctrl-C
 TIME_LIMIT = "time limit"  # the wall clock ran out
 FAILED = "failed"  # it could not go on
 
-POSES = ("poses.", "markers.")  # columns shown only where they are asked for
+POSES = ("poses.", "markers.", "self_stress.")  # columns shown only where they are asked for
 
 
 @final

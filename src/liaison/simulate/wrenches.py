@@ -17,8 +17,8 @@ from .series import Array, Series
 Point: TypeAlias = str | Sequence[float] | tuple[str, Sequence[float]]
 """A body's origin by its name, a place in the ground [m], or a place on a body."""
 
-MIXED = 1e-9
-"""A direction cosine or an arm [m] below this mixes no undetermined component into another."""
+LOOSE = 1e-6
+"""A component that self-stress changes by more than this is not determined."""
 
 
 def reaction(
@@ -31,7 +31,7 @@ def reaction(
 ) -> Series:
     """Moment and force of a joint over time; `undetermined` marks the least-norm rest.
 
-    A component in other axes or at another point is marked where one that it is made of is.
+    A component is marked where self-stress, a wrench that may be added at will, has a part in it.
 
     Args:
         series: of a run: reactions, markers, and poses where a body is named.
@@ -56,8 +56,9 @@ def reaction(
     values = sign * np.einsum("nij,nj->ni", change, told.values[:, k])
     mask = None
     if told.undetermined is not None:
-        mixes = np.abs(change) > MIXED
-        mask = np.any(mixes & told.undetermined[:, k][:, None, :], axis=2)
+        stress = _series(series, "self_stress").values[:, k]
+        square = np.einsum("nij,njl,nil->ni", change, stress, change)
+        mask = square > LOOSE**2
     return Series(values, told.unit, {"component": told.axes["component"]}, mask)
 
 
