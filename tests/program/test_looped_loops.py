@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from liaison.equations import newton_euler
+from liaison.equations import blocks_of, newton_euler
 from liaison.errors import DerivationError, ProgramError
 from liaison.program import looped_loops, lower, to_llvm
 from liaison.program.block_order import ordered
@@ -30,7 +30,9 @@ def both(tree, q, v, tau):
     M, G = terms["M"].reshape(nv, nv), terms["G"].reshape(-1, nv)
     K = np.block([[M, G.T], [G, np.zeros((len(G), len(G)))]])
     right = np.concatenate([terms["f"] + tau, terms["gamma"]])
-    return looped_loops(tree).forward(q, v, tau)[0], np.linalg.lstsq(K, right, rcond=1e-12)[0][:nv]
+    return looped_loops(blocks_of(tree)).forward(q, v, tau)[0], np.linalg.lstsq(
+        K, right, rcond=1e-12
+    )[0][:nv]
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -65,7 +67,7 @@ def test_multipliers_hold_the_closures():
     """Without gravity and at rest nothing is to be held; a force on a joint is."""
     tree = span(n_four_bar(2))
     state = assemble(tree, A0=-0.4)
-    made = looped_loops(tree)
+    made = looped_loops(blocks_of(tree))
     _, lam = made.forward(state.q, 0 * state.v)
     assert lam.shape == (10,)
     assert np.abs(lam).max() > 1.0  # weights rest on the joints that are cut
@@ -75,7 +77,7 @@ def test_fill_does_not_grow_with_the_loops():
     """Least degree eliminates a chain of loops from its ends: no block meets more than a few."""
     degrees = []
     for n in (10, 200):
-        pivots = looped_loops(span(n_four_bar(n)))._order.pivots
+        pivots = looped_loops(blocks_of(span(n_four_bar(n))))._order.pivots
         degrees.append(int((pivots[:, 2] - pivots[:, 1]).max()))
     assert degrees[0] == degrees[1] <= 4
 
@@ -93,7 +95,7 @@ def test_ten_thousand_bodies():
     for n in (1000, 5000):
         tree = span(n_four_bar(n))
         signs = np.array([-1.0 if x.name[0] == "A" else 1.0 for x in tree.position_labels()])
-        found.append(looped_loops(tree).forward(0.3 * signs, signs)[0][0])
+        found.append(looped_loops(blocks_of(tree)).forward(0.3 * signs, signs)[0][0])
     assert found[0] == pytest.approx(found[1], rel=1e-4)
 
 
@@ -101,11 +103,11 @@ def test_what_it_does_not_know_is_refused(examples):
     from liaison.formats import read
 
     with pytest.raises(DerivationError, match=r"loads|relations"):
-        looped_loops(span(read(examples / "stewart.lsd")))
+        blocks_of(span(read(examples / "stewart.lsd")))
 
 
 def test_wrong_arguments_are_refused():
-    made = looped_loops(span(n_four_bar(1)))
+    made = looped_loops(blocks_of(span(n_four_bar(1))))
     with pytest.raises(ProgramError, match="takes 3 numbers in 'q'"):
         made.forward(np.zeros(2), np.zeros(3))
     with pytest.raises(ProgramError, match="not finite"):

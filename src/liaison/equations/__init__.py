@@ -28,7 +28,7 @@ from .maximal import maximal
 from .newton_euler import newton_euler
 from .statement import Line, statement
 from .sweep_recursions import Recursion, Sweep
-from .sweeps import Sweeps, sweeps
+from .sweeps import Blocks, Sweeps, blocks_of, sweeps
 from .transform import Reduced, reduced, transformed
 
 FORMALISMS: Mapping[str, Callable[..., Equations]] = MappingProxyType(
@@ -50,6 +50,7 @@ FORMALISMS: Mapping[str, Callable[..., Equations]] = MappingProxyType(
 __all__ = [
     "FORMALISMS",
     "Balance",
+    "Blocks",
     "BoltzmannHamel",
     "Chart",
     "Closures",
@@ -71,6 +72,7 @@ __all__ = [
     "Sweeps",
     "Symbols",
     "balance",
+    "blocks_of",
     "boltzmann_hamel",
     "dalembert",
     "gibbs_appell",

@@ -5,7 +5,7 @@ Public names: over_closures, put_rows, put_bodies, lend, push, take_residual, fo
 
 from __future__ import annotations
 
-from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
+from .loops import at, entry_at, f64, i64, iptr, loop, ptr
 
 ROW = 6  # columns of the table of rows: unknown, body, slot, offset, stride, turned
 LENT = 6  # columns of the table of lenders: node, parent, slot, offset, rows, weights

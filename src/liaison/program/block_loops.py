@@ -12,7 +12,7 @@ Source: docs/theory/closures.md, the proximal view of (solve-1).
 
 from __future__ import annotations
 
-from liaison.program.loops import at, i64, iptr, loop, ptr
+from .loops import at, i64, iptr, loop, ptr
 
 EPSILON = 1e-8
 """ρ relative to its row: half of the digits, since bodies and rows are eliminated in turn, and a

@@ -10,7 +10,6 @@ Public names: looped_loops, LoopedLoops.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import final
 
@@ -18,9 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from liaison.equations.sweep_blocks import FOUND, STATE
-from liaison.equations.sweeps import Blocks, blocks_of
+from liaison.equations.sweeps import Blocks
 from liaison.errors import ProgramError
-from liaison.tree import Tree
 
 from . import block_assembly as assembly
 from .block_loops import eliminate, solve_blocks
@@ -36,17 +34,9 @@ REFINEMENTS = 3
 """Each gives back what ρ took away, to about the eighth digit of what is left."""
 
 
-def looped_loops(tree: Tree, values: Mapping[str, float] | None = None) -> LoopedLoops:
-    """Forward dynamics of a tree and its closures, as loops.
-
-    Args:
-        tree: with joints that move along axes of their markers, and no loads but gravity.
-        values: of parameters, where they differ from the description's.
-
-    Raises:
-        DerivationError: the mechanism has what these loops do not know.
-    """
-    return LoopedLoops(blocks_of(tree, values))
+def looped_loops(made: Blocks) -> LoopedLoops:
+    """Forward dynamics of a tree and its closures, as loops: `looped_loops(blocks_of(tree))`."""
+    return LoopedLoops(made)
 
 
 @final
