@@ -1,35 +1,16 @@
 """`apply KIND … end on …`: what acts on the mechanism, on a frame, between two, or on a coordinate.
 
-Public names: force_of, effort_of, FORCE_KINDS.
+Public names: force_of, effort_of, FORCE_KINDS, LOADS.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
+import liaison.model as model
 from liaison.errors import Place, TextError
 from liaison.expr import symbol
-from liaison.model import (
-    Actuator,
-    Angle,
-    Coordinate,
-    Damper,
-    Dissipation,
-    Distance,
-    Force,
-    Gravity,
-    Input,
-    JointFriction,
-    Law,
-    Marker,
-    Measure,
-    PointWrench,
-    Potential,
-    Spring,
-    Transmission,
-    drive,
-)
 from liaison.spatial import cross3, dot, is_zero, norm
 
 from .lsd_formulas import Where, in_unit, path_of, value_of
@@ -52,42 +33,39 @@ class Applied(Told):
         words = [_target_word(target, book) for target in self.targets]
         wish = "_".join([kind, *(["on"] if words else []), *words])
         super().__init__(name or book.free_name(wish), kind, node.parts[2], place, book)
-        self.inputs: list[Input] = []
+        self.inputs: list[model.Input] = []
         self.parts: list[Any] = []  # what comes with it: a rotor, its bearing, its gear
 
     def input(self, name: str, unit: str) -> Any:
         """A new input, zero until someone gives it."""
-        self.inputs.append(Input(name, unit, 0, place=self.place))
+        self.inputs.append(model.Input(name, unit, 0, place=self.place))
         self.book.symbols[name] = Quantity(symbol(name), None)
         return symbol(name)
 
-    def frames(self, count: int) -> list[Marker]:
+    def frames(self, count: int) -> list[model.Marker]:
         """The frames it is on."""
         if len(self.targets) != count:
             where = "'on FRAME'" if count == 1 else "'on FRAME and FRAME'"
             raise self.refused(f"{self.kind} {self.name!r} is applied {where}.")
         return [self.frame(node) for node in self.targets]
 
-    def measure(self) -> tuple[Measure, bool]:
+    def measure(self) -> tuple[model.Measure, bool]:
         """What the effort works on, and whether it is an angle."""
         if len(self.targets) == 2:
             a, b = self.frames(2)
-            return Distance(a, b), False
+            return model.Distance(a, b), False
         if len(self.targets) != 1:
-            raise TextError(
-                f"{self.kind} {self.name!r} does not say what it is on.",
-                place=self.place,
-                hint="Write 'on A' for a joint A, or 'on FRAME and FRAME'.",
-            )
+            said = f"{self.kind} {self.name!r} does not say what it is on."
+            raise self.refused(said, hint="Write 'on A' for a joint A, or 'on FRAME and FRAME'.")
         (target,) = self.targets
         if target.kind == "call" and str(target.parts[0]) in ("distance", "angle"):
             word = str(target.parts[0])
             if len(target.parts) != 3:
-                raise TextError(f"{word} is between two frames.", place=self.book.source.at(target))
+                raise self.refused(f"{word} is between two frames.", target)
             a, b = (self.frame(part) for part in target.parts[1:])
-            return (Angle(a, b), True) if word == "angle" else (Distance(a, b), False)
+            return (model.Angle(a, b), True) if word == "angle" else (model.Distance(a, b), False)
         label = coordinate_of(target, self.book)
-        return Coordinate(label), self.book.symbols[label].dimension == (0, 0, 0, 1)
+        return model.Coordinate(label), self.book.symbols[label].dimension == (0, 0, 0, 1)
 
 
 def _target_word(node: Node, book: Book) -> str:
@@ -102,7 +80,7 @@ def _target_word(node: Node, book: Book) -> str:
 
 def force_of(
     name: str | None, node: Node, place: Place, book: Book
-) -> tuple[Force, list[Input], list[Any]]:
+) -> tuple[model.Force, list[model.Input], list[Any]]:
     """The force of an `apply` statement, inputs for what it leaves open, and parts of it."""
     kind = node.parts[1]
     if str(kind) not in FORCE_KINDS:
@@ -114,58 +92,93 @@ def force_of(
     return make(applied), applied.inputs, applied.parts
 
 
-def _stiffness_unit(is_angle: bool) -> str:
-    return "N*m/rad" if is_angle else "N/m"
+class Load(NamedTuple):
+    """A kind of load that is made of scalars: its record, and what stands for its fields."""
+
+    record: type
+    on: str  # the field of what it works on; "" where it works on the whole mechanism
+    entries: tuple[tuple[str, str, str, str], ...]  # key, field, unit at an angle and at a length
+    optional: tuple[str, ...] = ()  # keys that may be left out
 
 
-def _spring(a: Applied) -> Force:
-    measure, is_angle = a.measure()
-    stiffness = a.scalar("stiffness", _stiffness_unit(is_angle))
-    rest = a.scalar("rest", "rad" if is_angle else "m", default=0)
-    return Spring(a.name, measure, stiffness, rest, place=a.place)
+_DAMPING = ("coefficient", "coefficient", "N*m*s/rad", "N*s/m")
+_EFFORT = ("value", "effort", "N*m", "N")
+LOADS: dict[str, Load] = {
+    "spring": Load(
+        model.Spring,
+        "measure",
+        (("stiffness", "stiffness", "N*m/rad", "N/m"), ("rest", "rest", "rad", "m")),
+        ("rest",),
+    ),
+    "damper": Load(
+        model.Damper, "measure", (("coefficient", "coefficient", "N*m*s/rad", "N*s/m"),)
+    ),
+    "friction": Load(
+        model.JointFriction,
+        "coordinate",
+        (
+            ("viscous", "viscous", "N*m*s/rad", "N*s/m"),
+            ("dry", "dry", "N*m", "N"),
+            ("smoothing", "smoothing", "rad/s", "m/s"),
+        ),
+        ("viscous", "dry", "smoothing"),
+    ),
+    "effort": Load(model.Law, "measure", (_EFFORT,)),
+    "potential": Load(model.Potential, "", (("value", "formula", "J", "J"),)),
+    "dissipation": Load(model.Dissipation, "", (("value", "formula", "W", "W"),)),
+}
+"""Read here, and written by lsd_write_acts."""
 
 
-def _damper(a: Applied) -> Force:
-    measure, is_angle = a.measure()
-    unit = "N*m*s/rad" if is_angle else "N*s/m"
-    return Damper(a.name, measure, a.scalar("coefficient", unit), place=a.place)
+def _load(a: Applied) -> model.Force:
+    """A load of the table."""
+    row, given, is_angle = LOADS[a.kind], {}, False
+    if row.on:
+        measure, is_angle = a.measure()
+        if row.on == "coordinate" and not isinstance(measure, model.Coordinate):
+            raise a.refused(f"{a.kind} {a.name!r} acts on a coordinate.")
+        given[row.on] = measure if row.on == "measure" else measure.labels()[0]
+    for key, field, at_angle, at_length in row.entries:
+        if key not in row.optional or a.keys.get(key) is not None:
+            given[field] = a.scalar(key, at_angle if is_angle else at_length)
+    made: model.Force = row.record(a.name, **given, place=a.place)
+    return made
 
 
-def _actuator(a: Applied) -> Force:
+def _actuator(a: Applied) -> model.Force:
     """A motor or jack; without an effort it has an input of its own name."""
     measure, is_angle = a.measure()
     word, unit = ("torque", "N*m") if is_angle else ("force", "N")
     other = "force" if is_angle else "torque"
     wrong = a.keys.get(other)
     if wrong is not None:
-        raise TextError(
-            f"{a.kind} {a.name!r} has a {other}, but what it works on is "
-            f"{'an angle' if is_angle else 'a length'}; give its {word}.",
-            place=a.book.source.at(wrong),
-        )
+        on = "an angle" if is_angle else "a length"
+        said = f"{a.kind} {a.name!r} has a {other}, but what it works on is {on}; give its {word}."
+        raise a.refused(said, wrong)
     if a.keys.get("ratio") is not None:
         return _driven(a, measure)
     geared = next((key for key in GEARED if a.keys.get(key) is not None), None)
     if geared is not None:
         said = f"{a.kind} {a.name!r} gives {geared!r}, which belongs to a transmission."
-        raise TextError(said, place=a.place, hint="Give its 'ratio' too.")
+        raise a.refused(said, hint="Give its 'ratio' too.")
     if a.keys.get(word) is None:
-        return Actuator(a.name, measure, a.input(a.name, unit), place=a.place)
-    return Actuator(a.name, measure, a.scalar(word, unit), place=a.place)
+        return model.Actuator(a.name, measure, a.input(a.name, unit), place=a.place)
+    return model.Actuator(a.name, measure, a.scalar(word, unit), place=a.place)
 
 
-def _driven(a: Applied, measure: Measure) -> Force:
+def _driven(a: Applied, measure: model.Measure) -> model.Force:
     """The torque of the motor; its rotor, bearing, gear and friction are its parts."""
     joints = [j for j in a.book.joints.values() if set(measure.labels()) & {*j.coordinates}]
-    if not isinstance(measure, Coordinate) or not joints:
-        said = f"motor {a.name!r} has a transmission; it drives the coordinate of a joint."
-        raise TextError(said, place=a.place)
+    if not isinstance(measure, model.Coordinate) or not joints:
+        raise a.refused(
+            f"motor {a.name!r} has a transmission; it drives the coordinate of a joint."
+        )
     seat, transverse, torque = a.keys.get("seat"), a.keys.get("transverse"), a.keys.get("torque")
-    made = drive(
+    made = model.drive(
         a.name,
         joints[0],
         torque=a.input(a.name, "N*m") if torque is None else a.scalar("torque", "N*m"),
-        transmission=Transmission(
+        transmission=model.Transmission(
             a.scalar("ratio", ""), _sides(a, "viscous", "N*m*s/rad"), _sides(a, "dry", "N*m")
         ),
         axial=a.scalar("rotor", "kg*m^2"),
@@ -200,19 +213,7 @@ def _shapes(a: Applied) -> tuple[Any, ...]:
     return (shape,)
 
 
-def _friction(a: Applied) -> Force:
-    measure, is_angle = a.measure()
-    if not isinstance(measure, Coordinate):
-        raise TextError(f"friction {a.name!r} acts on a coordinate.", place=a.place)
-    viscous = a.scalar("viscous", "N*m*s/rad" if is_angle else "N*s/m", default=0)
-    dry = a.scalar("dry", "N*m" if is_angle else "N", default=0)
-    given = {"viscous": viscous, "dry": dry}
-    if a.keys.get("smoothing") is not None:
-        given["smoothing"] = a.scalar("smoothing", "rad/s" if is_angle else "m/s")
-    return JointFriction(a.name, measure.label, **given, place=a.place)
-
-
-def _wrench(a: Applied) -> Force:
+def _wrench(a: Applied) -> model.Force:
     """A force, a torque or both at a frame, in the axes of a body; unknown ones are inputs."""
     (marker,) = a.frames(1)
     axes_node = a.keys.get("body")
@@ -227,48 +228,30 @@ def _wrench(a: Applied) -> Force:
     for key, unit in (("force", "N"), ("torque", "N*m")):
         if a.kind == "wrench" and a.keys.get(key) is not None:
             parts[key] = a.vector(key, unit)
-    return PointWrench(
+    return model.PointWrench(
         a.name, marker, tuple(parts["force"]), tuple(parts["torque"]), axes, place=a.place
     )
 
 
-def _law(a: Applied) -> Force:
-    measure, is_angle = a.measure()
-    return Law(a.name, measure, a.scalar("value", "N*m" if is_angle else "N"), place=a.place)
+def _gravity(a: Applied) -> model.Force:
+    return model.Gravity(tuple(a.vector("value", "m/s^2")), a.name, place=a.place)
 
 
-def _gravity(a: Applied) -> Force:
-    return Gravity(tuple(a.vector("value", "m/s^2")), a.name, place=a.place)
-
-
-def _potential(a: Applied) -> Force:
-    return Potential(a.name, a.scalar("value", "J"), place=a.place)
-
-
-def _dissipation(a: Applied) -> Force:
-    return Dissipation(a.name, a.scalar("value", "W"), place=a.place)
-
-
-FORCE_KINDS: dict[str, tuple[Callable[[Applied], Force], tuple[str, ...]]] = {
+FORCE_KINDS: dict[str, tuple[Callable[[Applied], model.Force], tuple[str, ...]]] = {
     "force": (_wrench, ("value", "body")),
     "torque": (_wrench, ("value", "body")),
     "wrench": (_wrench, ("force", "torque", "body")),
-    "spring": (_spring, ("stiffness", "rest")),
-    "damper": (_damper, ("coefficient",)),
     "motor": (_actuator, ("torque", "force", "ratio", *GEARED)),
     "actuator": (_actuator, ("torque", "force")),
-    "friction": (_friction, ("viscous", "dry", "smoothing")),
-    "effort": (_law, ("value",)),
     "gravity": (_gravity, ("value",)),
-    "potential": (_potential, ("value",)),
-    "dissipation": (_dissipation, ("value",)),
+    **{word: (_load, tuple(entry[0] for entry in row.entries)) for word, row in LOADS.items()},
 }
 
 
 # ---- the effort written inside a joint: torque = [τ, 0, 0]
 
 
-def effort_of(joined: Joined, book: Book) -> Law | None:
+def effort_of(joined: Joined, book: Book) -> model.Law | None:
     """The law of a joint's own `torque = …` or `force = …`; None if it has none.
 
     The vector is in the axes of the joint's frames, and acts on the successor along the axis of
@@ -289,8 +272,8 @@ def effort_of(joined: Joined, book: Book) -> Law | None:
         where = Where(f"{joint.name}.{key}", unit, local=joined.local)
         what = f"the {key} of joint {joint.name!r}"
         effort = _along(node, where, what, joined.axis, book)
-        measure = Coordinate(joint.coordinates[0])
-        return Law(f"{joint.name}.{key}", measure, effort, place=place)
+        measure = model.Coordinate(joint.coordinates[0])
+        return model.Law(f"{joint.name}.{key}", measure, effort, place=place)
     return None
 
 

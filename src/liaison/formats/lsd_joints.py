@@ -11,33 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, final
 
+import liaison.model as model
 from liaison.errors import LiaisonError, Place, TextError
 from liaison.expr import symbol
-from liaison.model import (
-    Attitude,
-    BryantXYZ,
-    Cylindrical,
-    EulerZXZ,
-    Fixed,
-    Free,
-    Helical,
-    Joint,
-    JointType,
-    LineOnPlane,
-    ParallelAxes,
-    Perpendicular,
-    Planar,
-    PointOnLine,
-    PointOnPlane,
-    Prismatic,
-    Quaternion,
-    Revolute,
-    Rod,
-    RotationMatrix,
-    Spherical,
-    SphericalPin,
-    Universal,
-)
 from liaison.spatial import is_zero, rotation_onto_z
 
 from .lsd_formulas import ANY, Where, path_of, scalar_of, value_of, vector_of
@@ -51,23 +27,23 @@ _BALL = ("attitude",)
 _AXIS = ("axis",)
 
 # word -> type and the properties it takes
-JOINT_TYPES: dict[str, tuple[type[JointType], tuple[str, ...]]] = {
-    "fixed": (Fixed, ()),
-    "revolute": (Revolute, _AXIS),
-    "prismatic": (Prismatic, _AXIS),
-    "helical": (Helical, ("axis", "pitch")),
-    "cylindrical": (Cylindrical, _AXIS),
-    "universal": (Universal, ()),
-    "spherical_pin": (SphericalPin, ()),
-    "spherical": (Spherical, _BALL),
-    "planar": (Planar, _AXIS),
-    "point_on_line": (PointOnLine, ("axis", "attitude")),
-    "line_on_plane": (LineOnPlane, ()),
-    "point_on_plane": (PointOnPlane, ("axis", "attitude")),
-    "perpendicular": (Perpendicular, ()),
-    "parallel_axes": (ParallelAxes, _AXIS),
-    "rod": (Rod, ("length", "attitude")),
-    "free": (Free, _BALL),
+JOINT_TYPES: dict[str, tuple[type[model.JointType], tuple[str, ...]]] = {
+    "fixed": (model.Fixed, ()),
+    "revolute": (model.Revolute, _AXIS),
+    "prismatic": (model.Prismatic, _AXIS),
+    "helical": (model.Helical, ("axis", "pitch")),
+    "cylindrical": (model.Cylindrical, _AXIS),
+    "universal": (model.Universal, ()),
+    "spherical_pin": (model.SphericalPin, ()),
+    "spherical": (model.Spherical, _BALL),
+    "planar": (model.Planar, _AXIS),
+    "point_on_line": (model.PointOnLine, ("axis", "attitude")),
+    "line_on_plane": (model.LineOnPlane, ()),
+    "point_on_plane": (model.PointOnPlane, ("axis", "attitude")),
+    "perpendicular": (model.Perpendicular, ()),
+    "parallel_axes": (model.ParallelAxes, _AXIS),
+    "rod": (model.Rod, ("length", "attitude")),
+    "free": (model.Free, _BALL),
 }
 SYNONYMS = {
     "rigid": "fixed", "weld": "fixed", "encastrement": "fixed",
@@ -81,11 +57,11 @@ SYNONYMS = {
     "lineaire_rectiligne": "line_on_plane", "ponctuelle": "point_on_plane",
     "libre": "free",
 }  # fmt: skip
-ATTITUDES: dict[str, Callable[[], Attitude]] = {
-    "quaternion": Quaternion,
-    "euler": EulerZXZ,
-    "bryant": BryantXYZ,
-    "matrix": RotationMatrix,
+ATTITUDES: dict[str, Callable[[], model.Attitude]] = {
+    "quaternion": model.Quaternion,
+    "euler": model.EulerZXZ,
+    "bryant": model.BryantXYZ,
+    "matrix": model.RotationMatrix,
 }
 EFFORTS = ("torque", "force")
 EVERY = (*EFFORTS, "successor", "labels")
@@ -96,7 +72,7 @@ EVERY = (*EFFORTS, "successor", "labels")
 class Joined:
     """A joint as read, with what is needed to read its effort once all coordinates are known."""
 
-    joint: Joint
+    joint: model.Joint
     keys: Keys
     axis: list[Any]
     local: Mapping[str, Value]
@@ -124,7 +100,7 @@ def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
     turn = None if axis == [0, 0, 1] or type(type_) not in _TURNED else _onto_z(tuple(axis))
     try:
         F, M = (marker_of(frame, at, turn) for frame, at in sides)
-        joint = Joint(name, type_, F, M, labels, place=place)
+        joint = model.Joint(name, type_, F, M, labels, place=place)
     except LiaisonError as error:
         error.place = error.place or place
         raise
@@ -199,7 +175,7 @@ class _Made:
             self.local[part] = Quantity(symbol(label), None)
             self.local[f"{part}'"] = Quantity(symbol(f"{label}'"), None)
 
-    def named(self, word: Any) -> tuple[JointType, list[Any], tuple[str, ...]]:
+    def named(self, word: Any) -> tuple[model.JointType, list[Any], tuple[str, ...]]:
         """A type by its word in the catalogue."""
         book = self.book
         place = book.source.place(word.line, word.column, len(word))
@@ -274,7 +250,7 @@ class _Made:
             )
         return ATTITUDES[word]()
 
-    def link(self, word: Any) -> tuple[JointType, list[Any], tuple[str, ...]]:
+    def link(self, word: Any) -> tuple[model.JointType, list[Any], tuple[str, ...]]:
         """link(x, y, …) with dof, dof1, dof2 …: elementary motions one after another."""
         place = self.book.source.place(word.line, word.column, len(word))
         if not self.names:

@@ -11,21 +11,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import liaison.model as model
 from liaison.errors import LiaisonError, NamingError, Place, TextError
 from liaison.expr import as_expr, symbol, symbols_of
-from liaison.model import (
-    Constraint,
-    Event,
-    Holonomic,
-    Input,
-    Nonholonomic,
-    OneSided,
-    Output,
-    Parameter,
-    PrescribedMotion,
-    Start,
-    Unilateral,
-)
 
 from .lsd_formulas import Where, in_unit, value_of
 from .lsd_grammar import MAX_MISTAKES
@@ -51,12 +39,12 @@ class Statements:
 
     def __init__(self, book: Book) -> None:
         self.book = book
-        self.inputs: list[Input] = []
-        self.starts: list[Start] = []
-        self.events: list[Event] = []
-        self.outputs: list[Output] = []
-        self.constraints: list[Constraint] = []
-        self.contacts: list[OneSided] = []
+        self.inputs: list[model.Input] = []
+        self.starts: list[model.Start] = []
+        self.events: list[model.Event] = []
+        self.outputs: list[model.Output] = []
+        self.constraints: list[model.Constraint] = []
+        self.contacts: list[model.OneSided] = []
         self.early: list[Callable[[], Any]] = []
         self.later: list[Callable[[], Any]] = []
         self.given_places: dict[str, Place] = {}
@@ -118,7 +106,7 @@ class Statements:
             lambda: self.book.add_parameter(self.parameter(statement, name, "", place))
         )
 
-    def parameter(self, statement: Node, name: str, unit: str, place: Place) -> Parameter:
+    def parameter(self, statement: Node, name: str, unit: str, place: Place) -> model.Parameter:
         """The record: value, unit and bounds; all constants."""
         parts = {part.kind: part for part in statement.parts[2:]}
         said, bounds = parts.pop("unit", None), parts.pop("bounds", None)
@@ -136,7 +124,7 @@ class Statements:
         unit = unit or next((si_unit(q.dimension) for q in quantities if q and not q.bare), "")
         self.check_units(quantities, unit, what, place)
         scaled = [q and (q.value * factor if q.bare else q.value) for q in quantities]
-        return Parameter(name, scaled[0], unit, scaled[1], scaled[2], place=place)
+        return model.Parameter(name, scaled[0], unit, scaled[1], scaled[2], place=place)
 
     def said_unit(self, node: Node) -> tuple[Any, Dimension | None, str]:
         """Factor and dimension of `in UNIT`; one in quotes is SI and kept as it is written."""
@@ -176,7 +164,7 @@ class Statements:
         """A quantity given at run time; zero unless the text says otherwise."""
         record = self.parameter(statement, name, "", place)
         default = 0 if record.value is None else record.value
-        self.inputs.append(Input(name, record.unit, default, place=place))
+        self.inputs.append(model.Input(name, record.unit, default, place=place))
         self.book.symbols[name] = Quantity(symbol(name), known_dimension(record.unit))
 
     # ---- laws, outputs, events, starts
@@ -192,22 +180,22 @@ class Statements:
         self.book.outputs.add(name)
         self.later.append(lambda: self.outputs.append(self.output(statement, name, place)))
 
-    def output(self, statement: Node, name: str, place: Place) -> Output:
+    def output(self, statement: Node, name: str, place: Place) -> model.Output:
         """A formula to be recorded, in SI or in the unit behind 'in'."""
         found = self.book.values.get(name) or self.book.value_of_let(name)
         value = self.scalar(found, statement.parts[2], f"output {name!r}")
         if len(statement.parts) < 4:
-            return Output(name, value.value, si_unit(value.dimension), place=place)
+            return model.Output(name, value.value, si_unit(value.dimension), place=place)
         token = statement.parts[3].parts[0]
         factor, dimension, word = self.said_unit(statement.parts[3])
         if value.bare:  # a number alone is in that unit already
-            return Output(name, value.value, word or str(token), place=place)
+            return model.Output(name, value.value, word or str(token), place=place)
         if not same(value.dimension, dimension):
             raise TextError(
                 f"output {name!r} is {spelled(value.dimension)}, not {spelled(dimension)}.",
                 place=self.word_place(token),
             )
-        return Output(name, as_expr(value.value) / factor, word or str(token), place=place)
+        return model.Output(name, as_expr(value.value) / factor, word or str(token), place=place)
 
     def _event(self, statement: Node, place: Place) -> None:
         name = self.book.declare(str(statement.parts[1]), place)
@@ -217,7 +205,7 @@ class Statements:
 
         def read() -> None:
             formula = self.quantity(statement.parts[2], name, f"event {name!r}").value
-            self.events.append(Event(name, formula, direction, action, place=place))
+            self.events.append(model.Event(name, formula, direction, action, place=place))
 
         self.later.append(read)
 
@@ -256,15 +244,15 @@ class Statements:
             )
         formula = as_expr(a.value) - as_expr(b.value)
         if node.kind == "limit":
-            self.contacts.append(Unilateral(name, formula, place=place))
+            self.contacts.append(model.Unilateral(name, formula, place=place))
             return
         speeds = {x for joint in self.book.joints.values() for x in joint.speeds}
         speeds |= {x for x in self.book.labels if x.endswith("'")}
         has_rates = any(x.name in speeds or x.name.endswith("'") for x in symbols_of([formula]))
-        record = Nonholonomic if has_rates else Holonomic
+        record = model.Nonholonomic if has_rates else model.Holonomic
         self.constraints.append(record(name, formula, place=place))
 
-    def imposed(self, name: str | None, node: Node, place: Place) -> PrescribedMotion:
+    def imposed(self, name: str | None, node: Node, place: Place) -> model.PrescribedMotion:
         """A coordinate that follows a law of time."""
         label = coordinate_of(node.parts[1], self.book)
         name = name or self.book.free_name(f"imposed_{label}")
@@ -278,7 +266,7 @@ class Statements:
             Where(name, unit),
             what,
         )
-        return PrescribedMotion(name, label, law.value, place=place)
+        return model.PrescribedMotion(name, label, law.value, place=place)
 
     def quantity(self, node: Node, path: str, what: str) -> Quantity:
         """The scalar of a formula."""

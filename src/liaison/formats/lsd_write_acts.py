@@ -8,35 +8,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import liaison.model as model
 from liaison.errors import LiaisonError
 from liaison.expr import Expr
-from liaison.model import (
-    Actuator,
-    Angle,
-    Contact,
-    Coordinate,
-    Coupling,
-    Damper,
-    Dissipation,
-    Distance,
-    Event,
-    Gravity,
-    Holonomic,
-    Input,
-    JointFriction,
-    Law,
-    Nonholonomic,
-    Output,
-    Parameter,
-    PointWrench,
-    Potential,
-    PrescribedMotion,
-    Rolling,
-    Spring,
-    Start,
-    Unilateral,
-)
 
+from .lsd_forces import LOADS
 from .lsd_statements import DIRECTIONS
 from .lsd_units import si_unit, unit_of
 from .lsd_write_parts import Parts
@@ -56,47 +32,43 @@ class Acts:
 
     def force(self, force: Any, handle: str) -> str:
         """let NAME = apply KIND … end on … ;"""
+        if type(force) not in _FORCES:
+            raise refused(f"the load {force.name!r} ({type(force).__name__})")
         kind, pairs, target = _FORCES[type(force)](self, force)
         listed = f" {', '.join(pairs)}" if pairs else ""
         return f"let {name_of(handle)} = apply {kind}{listed} end{target and f' on {target}'} ;"
 
     def measure(self, measure: Any) -> tuple[str, bool]:
         """What an effort works on, and whether it is an angle."""
-        if isinstance(measure, Coordinate):
-            return label_of(measure.label), self.units[measure.label] == "rad"
+        label = measure if isinstance(measure, str) else "".join(measure.labels())
+        if label:
+            return label_of(label), self.units[label] == "rad"
         a, b = self.parts.frame(measure.a), self.parts.frame(measure.b)
-        if isinstance(measure, Distance):
+        if isinstance(measure, model.Distance):
             return f"{a} and {b}", False
-        if isinstance(measure, Angle):
+        if isinstance(measure, model.Angle):
             return f"angle({a}, {b})", True
         raise refused(f"the measure {type(measure).__name__}")
 
-    def spring(self, x: Spring) -> Any:
-        """stiffness, rest."""
-        on, is_angle = self.measure(x.measure)
-        stiffness = self.writer.scalar(x.stiffness, "N*m/rad" if is_angle else "N/m")
-        rest = self.writer.scalar(x.rest, "rad" if is_angle else "m")
-        return "spring", [f"stiffness = {stiffness}", f"rest = {rest}"], on
+    def load(self, x: Any) -> Any:
+        """A load of the table in lsd_forces."""
+        word, row = _LOADS[type(x)]
+        on, is_angle = "", False
+        if row.on:
+            on, is_angle = self.measure(getattr(x, row.on))
+        pairs = [
+            f"{key} = {self.writer.scalar(getattr(x, field), at_angle if is_angle else at_length)}"
+            for key, field, at_angle, at_length in row.entries
+        ]
+        return word, pairs, on
 
-    def damper(self, x: Damper) -> Any:
-        """coefficient."""
-        on, is_angle = self.measure(x.measure)
-        unit = "N*m*s/rad" if is_angle else "N*s/m"
-        return "damper", [f"coefficient = {self.writer.scalar(x.coefficient, unit)}"], on
-
-    def actuator(self, x: Actuator) -> Any:
+    def actuator(self, x: model.Actuator) -> Any:
         """torque or force."""
         on, is_angle = self.measure(x.measure)
         word, unit = ("torque", "N*m") if is_angle else ("force", "N")
         return "motor", [f"{word} = {self.writer.scalar(x.effort, unit)}"], on
 
-    def law(self, x: Law) -> Any:
-        """An effort by any formula."""
-        on, is_angle = self.measure(x.measure)
-        effort = self.writer.scalar(x.effort, "N*m" if is_angle else "N")
-        return "effort", [f"value = {effort}"], on
-
-    def wrench(self, x: PointWrench) -> Any:
+    def wrench(self, x: model.PointWrench) -> Any:
         """force, torque, and in whose axes."""
         force, moment = self.writer.vector(x.force, "N"), self.writer.vector(x.moment, "N*m")
         pairs = [f"force = {force}", f"torque = {moment}"]
@@ -104,23 +76,7 @@ class Acts:
             pairs.append(f"body = {self.parts.frame(x.axes)}")
         return "wrench", pairs, self.parts.frame(x.marker)
 
-    def friction(self, x: JointFriction) -> Any:
-        """viscous, dry, smoothing."""
-        is_angle = self.units[x.coordinate] == "rad"
-        units = ("N*m*s/rad", "N*m", "rad/s") if is_angle else ("N*s/m", "N", "m/s")
-        keys = ("viscous", "dry", "smoothing")
-        pairs = [f"{k} = {self.writer.scalar(getattr(x, k), u)}" for k, u in zip(keys, units)]
-        return "friction", pairs, label_of(x.coordinate)
-
-    def potential(self, x: Potential) -> Any:
-        """An energy."""
-        return "potential", [f"value = {self.writer.scalar(x.formula, 'J')}"], ""
-
-    def dissipation(self, x: Dissipation) -> Any:
-        """Rayleigh's function."""
-        return "dissipation", [f"value = {self.writer.scalar(x.formula, 'W')}"], ""
-
-    def gravity(self, x: Gravity) -> Any:
+    def gravity(self, x: model.Gravity) -> Any:
         """Gravity that is not the first of the loads."""
         return "gravity", [f"value = {self.writer.vector(x.vector, 'm/s^2')}"], ""
 
@@ -132,32 +88,32 @@ class Acts:
             raise refused(f"the relation {x.name!r} ({type(x).__name__})")
         return f"let {name_of(handle)} = {_RELATIONS[type(x)](self, x)} ;"
 
-    def imposed(self, x: PrescribedMotion) -> str:
+    def imposed(self, x: model.PrescribedMotion) -> str:
         """A law of time."""
         law = self.writer.scalar(x.law, self.units[x.coordinate])
         return f"impose {label_of(x.coordinate)} = {law}"
 
-    def required(self, x: Holonomic | Nonholonomic) -> str:
+    def required(self, x: model.Holonomic | model.Nonholonomic) -> str:
         """A formula that stays zero."""
         return f"require {self.writer.formula(x.formula)} = 0"
 
-    def limited(self, x: Unilateral) -> str:
+    def limited(self, x: model.Unilateral) -> str:
         """A formula that never becomes positive."""
         return f"require {self.writer.formula(x.formula)} <= 0"
 
-    def coupled(self, x: Coupling) -> str:
+    def coupled(self, x: model.Coupling) -> str:
         """Two coordinates in proportion."""
         pair = f"{label_of(x.other)} and {label_of(x.coordinate)}"
         ratio, offset = self.writer.formula(x.ratio), self.writer.formula(x.offset)
         return f"couple {pair} with proportion ratio = {ratio}, offset = {offset} end"
 
-    def rolling(self, x: Rolling) -> str:
+    def rolling(self, x: model.Rolling) -> str:
         """A wheel or a ball on a plane."""
         sides = f"{self.parts.frame(x.wheel)} and {self.parts.frame(x.plane)}"
         radius = self.writer.scalar(x.radius, "m")
         return f"couple {sides} with rolling_{x.kind} radius = {radius} end"
 
-    def contact(self, x: Contact) -> str:
+    def contact(self, x: model.Contact) -> str:
         """A point, a ball or a disc above a plane."""
         sides = f"{self.parts.frame(x.first)} and {self.parts.frame(x.second)}"
         pairs = [f"{k} = {self.writer.scalar(getattr(x, k))}" for k in ("friction", "restitution")]
@@ -167,12 +123,12 @@ class Acts:
 
     # ---- what is given
 
-    def parameter(self, x: Parameter) -> str:
+    def parameter(self, x: model.Parameter) -> str:
         """parameter NAME = value in UNIT between low and high ;"""
         value = "" if x.value is None else f" = {self.writer.formula(x.value)}"
         return f"parameter {name_of(x.name)}{value}{unit_text(x.unit)}{self.bounds(x)} ;"
 
-    def bounds(self, x: Parameter) -> str:
+    def bounds(self, x: model.Parameter) -> str:
         """between low and high."""
         if x.low is None and x.high is None:
             return ""
@@ -181,21 +137,21 @@ class Acts:
             return f" {word} {self.writer.formula(end)}"
         return f" between {self.writer.formula(x.low)} and {self.writer.formula(x.high)}"
 
-    def input(self, x: Input) -> str:
+    def input(self, x: model.Input) -> str:
         """input NAME = default in UNIT ;"""
         return f"input {name_of(x.name)} = {self.writer.formula(x.default)}{unit_text(x.unit)} ;"
 
-    def start(self, x: Start) -> str:
+    def start(self, x: model.Start) -> str:
         """start LABEL = value ;"""
         unit = self.units[x.label]
         return f"start {label_of(x.label)} = {self.writer.scalar(x.value, unit)} ;"
 
-    def event(self, x: Event, handle: str) -> str:
+    def event(self, x: model.Event, handle: str) -> str:
         """event NAME when formula rising stop ;"""
         word, formula = _DIRECTION_WORDS[x.direction], self.writer.formula(x.formula)
         return f"event {name_of(handle)} when {formula} {word} {x.action} ;"
 
-    def output(self, x: Output) -> str:
+    def output(self, x: model.Output) -> str:
         """output NAME = formula in UNIT ;"""
         unit = f" in {quoted(x.unit)}" if x.unit else ""
         if x.unit and _is_unit(x.unit):
@@ -226,22 +182,18 @@ def _is_unit(unit: str) -> bool:
 
 
 _FORCES: dict[type, Any] = {
-    Spring: Acts.spring,
-    Damper: Acts.damper,
-    Actuator: Acts.actuator,
-    Law: Acts.law,
-    PointWrench: Acts.wrench,
-    JointFriction: Acts.friction,
-    Potential: Acts.potential,
-    Dissipation: Acts.dissipation,
-    Gravity: Acts.gravity,
+    model.Actuator: Acts.actuator,
+    model.PointWrench: Acts.wrench,
+    model.Gravity: Acts.gravity,
+    **{row.record: Acts.load for row in LOADS.values()},
 }
+_LOADS = {row.record: (word, row) for word, row in LOADS.items()}
 _RELATIONS: dict[type, Any] = {
-    PrescribedMotion: Acts.imposed,
-    Holonomic: Acts.required,
-    Nonholonomic: Acts.required,
-    Coupling: Acts.coupled,
-    Rolling: Acts.rolling,
-    Unilateral: Acts.limited,
-    Contact: Acts.contact,
+    model.PrescribedMotion: Acts.imposed,
+    model.Holonomic: Acts.required,
+    model.Nonholonomic: Acts.required,
+    model.Coupling: Acts.coupled,
+    model.Rolling: Acts.rolling,
+    model.Unilateral: Acts.limited,
+    model.Contact: Acts.contact,
 }

@@ -13,30 +13,9 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
+import liaison.model as model
 from liaison.errors import ModelError, NamingError, Place, TextError
 from liaison.expr import collector_paused, symbol
-from liaison.model import (
-    Body,
-    Constraint,
-    Coordinate,
-    Coupling,
-    Fixed,
-    Force,
-    Free,
-    Gravity,
-    Holonomic,
-    Joint,
-    JointFriction,
-    JointType,
-    Marker,
-    Mechanism,
-    PrescribedMotion,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Spring,
-    Start,
-)
 from liaison.model.values import floats
 from liaison.spatial import (
     Array,
@@ -58,11 +37,11 @@ from .notes import Reading
 from .urdf_links import Limits
 from .urdf_xml import Element, elements_of, numbers_in
 
-JOINTS: dict[str, type[JointType]] = {
-    "hinge": Revolute,
-    "slide": Prismatic,
-    "ball": Spherical,
-    "free": Free,
+JOINTS: dict[str, type[model.JointType]] = {
+    "hinge": model.Revolute,
+    "slide": model.Prismatic,
+    "ball": model.Spherical,
+    "free": model.Free,
 }
 MAKING = ("include", "frame", "replicate", "composite", "flexcomp", "attach")
 USED = {
@@ -79,7 +58,7 @@ UNUSED = {
 }
 
 
-def read_mjcf(text: str | bytes, **options: Any) -> Mechanism:
+def read_mjcf(text: str | bytes, **options: Any) -> model.Mechanism:
     """The mechanism of an MJCF text; see `reading_of_mjcf`."""
     return reading_of_mjcf(text, **options).mechanism
 
@@ -114,10 +93,10 @@ class _Model:
         self.notes: list[str] = []
         self.settings: Settings = settings_of(root)
         self.geoms = Geoms(self.settings, strict, self.notes)
-        self.bodies: dict[str, Body] = {}
-        self.joints: dict[str, Joint] = {}
-        self.forces: list[Force] = []
-        self.starts: list[Start] = []
+        self.bodies: dict[str, model.Body] = {}
+        self.joints: dict[str, model.Joint] = {}
+        self.forces: list[model.Force] = []
+        self.starts: list[model.Start] = []
         self.limits: dict[str, Limits] = {}
         self.home: dict[str, tuple[Array, Array]] = {"ground": (identity(), zeros(3))}
 
@@ -128,12 +107,12 @@ class _Model:
             self.children(world, "ground", "main")
         ties, loops = self.equalities()
         name = self.root.attributes.get("model", "")
-        mechanism = Mechanism(
+        mechanism = model.Mechanism(
             name=name or PurePath(self.root.place.file).stem,
             bodies=tuple(self.bodies.values()),
             joints=(*self.joints.values(), *loops),
             constraints=tuple(ties),
-            forces=(Gravity(self.gravity()), *self.forces),
+            forces=(model.Gravity(self.gravity()), *self.forces),
             starts=tuple(self.starts),
             place=self.root.place,
         )
@@ -199,17 +178,25 @@ class _Model:
         return name, default
 
     def carry(
-        self, body: Body, parent: str, X: tuple[Array, Array], said: list[Element], at: Element
+        self,
+        body: model.Body,
+        parent: str,
+        X: tuple[Array, Array],
+        said: list[Element],
+        at: Element,
     ) -> None:
         """The joints of a body; between two of them moves a body without mass."""
         if not said:
-            self.add(Joint(self.free(f"{body.name} fixed"), Fixed(), _marker(parent, *X),
-                           Marker(body.name), place=at.place))  # fmt: skip
+            name, ends = (
+                self.free(f"{body.name} fixed"),
+                (_marker(parent, *X), model.Marker(body.name)),
+            )
+            self.add(model.Joint(name, model.Fixed(), *ends, place=at.place))
         for k, element in enumerate(said):
             is_last = k == len(said) - 1
             end = body.name if is_last else f"{body.name} after {k + 1}"
             if not is_last:
-                self.bodies[end] = Body(end, place=element.place)
+                self.bodies[end] = model.Body(end, place=element.place)
             name = element.attributes.get("name") or self.free(f"{body.name} joint {k + 1}")
             self.joint(name, element, parent, X, end)
             parent, X = end, (identity(), zeros(3))
@@ -227,7 +214,7 @@ class _Model:
         p = array(numbers_in(element, "pos", 3, "0 0 0"))
         turn = identity() if kind == "ball" else rotation_onto_z(self.axis(name, element))
         F = compose(*X, turn, p)
-        made = Joint(name, JOINTS[kind](), _marker(parent, *F), _marker(end, turn, p),
+        made = model.Joint(name, JOINTS[kind](), _marker(parent, *F), _marker(end, turn, p),
                      place=element.place)  # fmt: skip
         self.add(made)
         if kind != "ball":
@@ -247,7 +234,9 @@ class _Model:
         if parent != "ground":
             said = f"joint {name!r} is free, but its body is inside another."
             raise ModelError(said, place=element.place)
-        made = Joint(name, Free(), Marker("ground"), Marker(end), place=element.place)
+        made = model.Joint(
+            name, model.Free(), model.Marker("ground"), model.Marker(end), place=element.place
+        )
         self.add(made)
         R, p = X
         if is_upright(R):
@@ -255,26 +244,28 @@ class _Model:
         else:
             entries = [float(x) for x in quaternion_of(floats(R, {}))]
         values = [*p, *entries]
-        self.starts += [Start(x, y) for x, y in zip(made.coordinates, values, strict=True)]
+        self.starts += [model.Start(x, y) for x, y in zip(made.coordinates, values, strict=True)]
 
-    def properties(self, joint: Joint, element: Element, kind: str) -> None:
+    def properties(self, joint: model.Joint, element: Element, kind: str) -> None:
         """Spring, friction and limits of a hinge or a slide."""
         viscous, dry = number(element, "damping", "0"), number(element, "frictionloss", "0")
         if viscous or dry:
             name = f"friction of {joint.name}"
-            self.forces.append(JointFriction(name, joint.name, viscous, dry, place=element.place))
+            self.forces.append(
+                model.JointFriction(name, joint.name, viscous, dry, place=element.place)
+            )
         turned = self.settings.angle if kind == "hinge" else (lambda x: x)
         stiffness = number(element, "stiffness", "0")
         if stiffness:
             rest = turned(numbers_in(element, "springref", 1, "0")[0])
-            along = Coordinate(joint.coordinates[0])
+            along = model.Coordinate(joint.coordinates[0])
             name = f"spring of {joint.name}"
-            self.forces.append(Spring(name, along, stiffness, rest, place=element.place))
+            self.forces.append(model.Spring(name, along, stiffness, rest, place=element.place))
         if "range" in element.attributes and element.attributes.get("limited") != "false":
             lower, upper = (turned(x) for x in numbers_in(element, "range", 2, ""))
             self.limits[joint.name] = Limits(lower, upper)
 
-    def add(self, joint: Joint) -> None:
+    def add(self, joint: model.Joint) -> None:
         if joint.name in self.joints:
             raise NamingError.double("joints", joint.name, place=joint.place)
         self.joints[joint.name] = joint
@@ -287,10 +278,10 @@ class _Model:
 
     # ---- equalities
 
-    def equalities(self) -> tuple[list[Constraint], list[Joint]]:
+    def equalities(self) -> tuple[list[model.Constraint], list[model.Joint]]:
         """Relations of coordinates, and joints that close loops."""
-        ties: list[Constraint] = []
-        loops: list[Joint] = []
+        ties: list[model.Constraint] = []
+        loops: list[model.Joint] = []
         for element in (x for group in self.root.all("equality") for x in group.children):
             if element.tag not in USED["equality"]:
                 continue
@@ -303,7 +294,7 @@ class _Model:
                 loops.append(self.loop(filled, len(loops)))
         return ties, loops
 
-    def loop(self, element: Element, count: int) -> Joint:
+    def loop(self, element: Element, count: int) -> model.Joint:
         """connect: a ball at a point of the first body; weld: as they are described, or relpose."""
         if "site1" in element.attributes:
             raise TextError(f"{element} is between sites; name bodies.", place=element.place)
@@ -315,14 +306,14 @@ class _Model:
             p = array(numbers_in(element, "anchor", 3, ""))
             q = compose(*between, identity(), p)[1]
             ends = _marker(first, identity(), p), _marker(second, identity(), q)
-            return Joint(name, Spherical(), *ends, place=element.place)
+            return model.Joint(name, model.Spherical(), *ends, place=element.place)
         pose = numbers_in(element, "relpose", 7, "0 1 0 0 0 0 0")
         if any(pose[3:]):  # of the second body, told in the first
             X = self.settings.by_quaternion(pose[3:]), array(pose[:3])
-            ends = _marker(first, *X), Marker(second)
+            ends = _marker(first, *X), model.Marker(second)
         else:
-            ends = Marker(first), _marker(second, *between)
-        return Joint(name, Fixed(), *ends, place=element.place)
+            ends = model.Marker(first), _marker(second, *between)
+        return model.Joint(name, model.Fixed(), *ends, place=element.place)
 
     def named(self, element: Element, key: str) -> str:
         name = element.get(key)
@@ -332,22 +323,22 @@ class _Model:
             raise NamingError.unknown("body", name, self.bodies, place=element.place)
         return name
 
-    def tie(self, element: Element, count: int) -> Constraint:
+    def tie(self, element: Element, count: int) -> model.Constraint:
         """joint1 as a polynomial of joint2."""
         first = self.coordinate(element, "joint1")
         name = element.attributes.get("name") or f"joint equality {count + 1}"
         words = element.attributes.get("polycoef", "0 1 0 0 0").split()
         c = numbers_in(element, "polycoef", len(words), "0 1 0 0 0")
         if "joint2" not in element.attributes:
-            return PrescribedMotion(name, first, c[0], place=element.place)
+            return model.PrescribedMotion(name, first, c[0], place=element.place)
         second = self.coordinate(element, "joint2")
         if not any(c[2:]) and len(c) > 1 and c[1]:
-            return Coupling(name, first, c[1], second, c[0], place=element.place)
+            return model.Coupling(name, first, c[1], second, c[0], place=element.place)
         x = symbol(second)
         total: Any = 0
         for coefficient in reversed(c):
             total = total * x + coefficient
-        return Holonomic(name, symbol(first) - total, place=element.place)
+        return model.Holonomic(name, symbol(first) - total, place=element.place)
 
     def coordinate(self, element: Element, key: str) -> str:
         name = element.get(key)
@@ -359,5 +350,5 @@ class _Model:
         return self.joints[name].coordinates[0]
 
 
-def _marker(body: str, R: Array, p: Array) -> Marker:
-    return Marker(body, rows_of(R), tuple(p))
+def _marker(body: str, R: Array, p: Array) -> model.Marker:
+    return model.Marker(body, rows_of(R), tuple(p))

@@ -14,23 +14,9 @@ from fractions import Fraction
 from pathlib import PurePath
 from typing import Any
 
+import liaison.model as model
 from liaison.errors import ModelError, NamingError, Place, TextError
 from liaison.expr import collector_paused
-from liaison.model import (
-    Body,
-    Coupling,
-    Fixed,
-    Free,
-    Gravity,
-    Joint,
-    JointFriction,
-    JointType,
-    Marker,
-    Mechanism,
-    Planar,
-    Prismatic,
-    Revolute,
-)
 from liaison.spatial import identity, is_zero, product, rotation_onto_z
 
 from .guard import check_bodies, computable
@@ -40,13 +26,13 @@ from .notes import Reading
 from .urdf_links import body_of, colors_in, direction_of, limits_in, loop_of, pose_in, snapped_in
 from .urdf_xml import Element, elements_of, number_in
 
-JOINT_TYPES: dict[str, type[JointType]] = {
-    "fixed": Fixed,
-    "revolute": Revolute,
-    "continuous": Revolute,
-    "prismatic": Prismatic,
-    "floating": Free,
-    "planar": Planar,
+JOINT_TYPES: dict[str, type[model.JointType]] = {
+    "fixed": model.Fixed,
+    "revolute": model.Revolute,
+    "continuous": model.Revolute,
+    "prismatic": model.Prismatic,
+    "floating": model.Free,
+    "planar": model.Planar,
 }
 EARTHS = (0, 0, Fraction(-981, 100))
 KNOWN = {
@@ -61,7 +47,7 @@ KNOWN = {
 }
 
 
-def read_urdf(text: str | bytes, **options: Any) -> Mechanism:
+def read_urdf(text: str | bytes, **options: Any) -> model.Mechanism:
     """The mechanism of a URDF text; see `reading_of_urdf`."""
     return reading_of_urdf(text, **options).mechanism
 
@@ -132,17 +118,17 @@ class _Robot:
         base = self.base()
         self.check_tree(base)
         self.check_moving(bodies, joints)
-        kind: JointType = Free() if self.floating else Fixed()
+        kind: model.JointType = model.Free() if self.floating else model.Fixed()
         place = self.links[base].place
-        foot = Marker(self.body(base))
-        root = Joint(self.free_name("root"), kind, Marker("ground"), foot, place=place)
+        foot = model.Marker(self.body(base))
+        root = model.Joint(self.free_name("root"), kind, model.Marker("ground"), foot, place=place)
         loops = [loop_of(x, self.links, self.body) for x in self.root.all("loop")]
-        mechanism = Mechanism(
+        mechanism = model.Mechanism(
             name=robot or PurePath(self.root.place.file).stem,
             bodies=tuple(bodies),
             joints=(root, *joints, *loops),
             constraints=tuple(self.couplings(joints)),
-            forces=(Gravity(gravity), *self.frictions(joints)),
+            forces=(model.Gravity(gravity), *self.frictions(joints)),
             place=self.root.place,
         )
         if self.merged:
@@ -194,7 +180,7 @@ class _Robot:
                     front.append(child)
         self.notes += [f"{key} is not used ({n} times)" for key, n in sorted(counts.items())]
 
-    def joint(self, element: Element) -> Joint:
+    def joint(self, element: Element) -> model.Joint:
         """One joint, its markers turned so that z is its axis."""
         name, kind = element.get("name"), element.get("type")
         if kind not in JOINT_TYPES:
@@ -213,9 +199,9 @@ class _Robot:
             R, p = pose_in(element)
             turn = self.turn(element, kind)
         with computable(place):
-            F = Marker(self.body(ends[0]), rows_of(product(R, turn)), tuple(p), place=place)
-            M = Marker(self.body(ends[1]), rows_of(turn), place=place)
-            return Joint(name, JOINT_TYPES[kind](), F, M, place=place)
+            F = model.Marker(self.body(ends[0]), rows_of(product(R, turn)), tuple(p), place=place)
+            M = model.Marker(self.body(ends[1]), rows_of(turn), place=place)
+            return model.Joint(name, JOINT_TYPES[kind](), F, M, place=place)
 
     def carry(self, parent: str, child: str, joint: str, element: Element) -> None:
         """Notes who carries whom; a link is carried once, and never by itself."""
@@ -273,7 +259,7 @@ class _Robot:
                 place=self.links[lost[0]].place,
             )
 
-    def check_moving(self, bodies: list[Body], joints: list[Joint]) -> None:
+    def check_moving(self, bodies: list[model.Body], joints: list[model.Joint]) -> None:
         """What moves has inertia somewhere beyond its joint; otherwise M is singular."""
         heavy = {body.name for body in bodies if not _is_massless(body)}
         carrier = {joint.successor.body: joint for joint in joints}
@@ -295,7 +281,7 @@ class _Robot:
                     )
                 self.notes.append(f"{said} (line {joint.place.line if joint.place else '?'})")
 
-    def couplings(self, joints: list[Joint]) -> list[Coupling]:
+    def couplings(self, joints: list[model.Joint]) -> list[model.Coupling]:
         """<mimic>: coordinate = multiplier · other + offset."""
         known = {joint.name: joint for joint in joints}
         found = []
@@ -306,11 +292,11 @@ class _Robot:
             other, place = mimic.get("joint"), mimic.place
             ratio, offset = number_in(mimic, "multiplier", "1"), number_in(mimic, "offset", "0")
             found.append(
-                Coupling(f"{name} mimics {other}", name, ratio, other, offset, place=place)
+                model.Coupling(f"{name} mimics {other}", name, ratio, other, offset, place=place)
             )
         return found
 
-    def can_mimic(self, joint: Joint, mimic: Element, known: dict[str, Joint]) -> bool:
+    def can_mimic(self, joint: model.Joint, mimic: Element, known: dict[str, model.Joint]) -> bool:
         """Whether a joint moves with another; a fixed joint that mimics is only noted."""
         other = mimic.get("joint")
         if joint.type.nq == 0:
@@ -332,7 +318,7 @@ class _Robot:
                 )
         return True
 
-    def frictions(self, joints: list[Joint]) -> list[JointFriction]:
+    def frictions(self, joints: list[model.Joint]) -> list[model.JointFriction]:
         """<dynamics damping friction>, where it is not zero."""
         found = []
         for joint in joints:
@@ -343,7 +329,7 @@ class _Robot:
             dry = number_in(dynamics, "friction", "0")
             if viscous or dry:
                 name, place = f"friction of {joint.name}", dynamics.place
-                found.append(JointFriction(name, joint.name, viscous, dry, place=place))
+                found.append(model.JointFriction(name, joint.name, viscous, dry, place=place))
         return found
 
 
@@ -362,5 +348,5 @@ def _by_name(root: Element, tag: str) -> dict[str, Element]:
     return found
 
 
-def _is_massless(body: Body) -> bool:
+def _is_massless(body: model.Body) -> bool:
     return is_zero(body.mass) and all(is_zero(x) for row in body.inertia for x in row)

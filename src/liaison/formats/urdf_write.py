@@ -16,27 +16,9 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 from numpy.typing import NDArray
 
+import liaison.model as model
 from liaison.errors import TextError
 from liaison.expr import collector_paused
-from liaison.model import (
-    Body,
-    Box,
-    Coupling,
-    Cylinder,
-    Fixed,
-    Free,
-    Gravity,
-    Joint,
-    JointFriction,
-    Marker,
-    Mechanism,
-    Mesh,
-    Planar,
-    Prismatic,
-    Quaternion,
-    Revolute,
-    Sphere,
-)
 from liaison.model.values import floats
 
 from .urdf_links import LOOP_TYPES, Limits
@@ -44,18 +26,18 @@ from .urdf_links import LOOP_TYPES, Limits
 Floats = NDArray[np.float64]
 Pose = tuple[Floats, Floats]
 WORDS: dict[type, str] = {
-    Fixed: "fixed",
-    Revolute: "continuous",
-    Prismatic: "prismatic",
-    Free: "floating",
-    Planar: "planar",
+    model.Fixed: "fixed",
+    model.Revolute: "continuous",
+    model.Prismatic: "prismatic",
+    model.Free: "floating",
+    model.Planar: "planar",
 }
 UNBOUNDED = Limits(None, None, None, None)
 WORLD = "world"
 
 
 def write_urdf(
-    mechanism: Mechanism,
+    mechanism: model.Mechanism,
     *,
     limits: Mapping[str, Limits] | None = None,
     notes: list[str] | None = None,
@@ -85,19 +67,23 @@ def write_urdf(
 class _Robot:
     """The tree of a mechanism, walked from the ground; each joint in the way it is met."""
 
-    def __init__(self, mechanism: Mechanism, limits: Mapping[str, Limits]) -> None:
+    def __init__(self, mechanism: model.Mechanism, limits: Mapping[str, Limits]) -> None:
         self.mechanism, self.limits = mechanism, limits
         self.notes: list[str] = []
         self.values = {
             p.name: float(floats(p.value, {})) for p in mechanism.parameters if p.value is not None
         }
         self.frames: dict[str, Pose] = {"ground": (np.eye(3), np.zeros(3))}  # of links, on bodies
-        self.tree: list[tuple[Joint, bool]] = []
-        self.loops: list[Joint] = []
+        self.tree: list[tuple[model.Joint, bool]] = []
+        self.loops: list[model.Joint] = []
         self.walk()
         self.root = self.root_link()
-        self.mimics = {c.coordinate: c for c in mechanism.constraints if isinstance(c, Coupling)}
-        self.frictions = {f.coordinate: f for f in mechanism.forces if isinstance(f, JointFriction)}
+        self.mimics = {
+            c.coordinate: c for c in mechanism.constraints if isinstance(c, model.Coupling)
+        }
+        self.frictions = {
+            f.coordinate: f for f in mechanism.forces if isinstance(f, model.JointFriction)
+        }
         self.note_rest()
 
     def walk(self) -> None:
@@ -117,17 +103,17 @@ class _Robot:
             self.frames[far.body] = self.link_frame(joint, far)
         self.loops = waiting
 
-    def link_frame(self, joint: Joint, marker: Marker) -> Pose:
+    def link_frame(self, joint: model.Joint, marker: model.Marker) -> Pose:
         """Where the link's frame is on its body: at the marker, turned only where it must be."""
         R, p = self.pose(marker)
-        if isinstance(joint.type, Revolute | Prismatic):
+        if isinstance(joint.type, model.Revolute | model.Prismatic):
             return np.eye(3), p
-        return (np.eye(3), np.zeros(3)) if isinstance(joint.type, Fixed) else (R, p)
+        return (np.eye(3), np.zeros(3)) if isinstance(joint.type, model.Fixed) else (R, p)
 
     def root_link(self) -> str:
         """The link that stands for the ground: one welded to it as it is, or a link 'world'."""
         at_ground = [joint for joint, _ in self.tree if "ground" in _ends(joint)]
-        is_welded = len(at_ground) == 1 and isinstance(at_ground[0].type, Fixed)
+        is_welded = len(at_ground) == 1 and isinstance(at_ground[0].type, model.Fixed)
         if is_welded and not any("ground" in _ends(joint) for joint in self.loops):
             joint, is_reversed = self.tree[0]
             if _is_null(self.joint_origin(joint, is_reversed)):
@@ -139,13 +125,13 @@ class _Robot:
         """Names what is not written."""
         mechanism = self.mechanism
         for force in mechanism.forces:
-            if isinstance(force, Gravity):
+            if isinstance(force, model.Gravity):
                 self.notes.append(f"gravity {[float(x) for x in self.numbers(force.vector)]}")
-            elif not isinstance(force, JointFriction):
+            elif not isinstance(force, model.JointFriction):
                 self.notes.append(f"the {type(force).__name__.lower()} {force.name!r}")
         relations: tuple[Any, ...] = (*mechanism.constraints, *mechanism.contacts)
         for relation in relations:
-            if not isinstance(relation, Coupling):
+            if not isinstance(relation, model.Coupling):
                 self.notes.append(f"the {type(relation).__name__.lower()} {relation.name!r}")
         for kind in ("inputs", "starts", "events", "outputs"):
             count = len(getattr(mechanism, kind))
@@ -167,7 +153,7 @@ class _Robot:
         S, s = self.frames[body]
         return S.T @ R, S.T @ (p - s)
 
-    def joint_origin(self, joint: Joint, is_reversed: bool) -> Pose:
+    def joint_origin(self, joint: model.Joint, is_reversed: bool) -> Pose:
         """The pose of the child's link on the parent's where the joint is at zero."""
         near, far = joint.predecessor, joint.successor
         if is_reversed:
@@ -198,7 +184,7 @@ class _Robot:
             name += "_"
         return name
 
-    def body(self, body: Body) -> list[str]:
+    def body(self, body: model.Body) -> list[str]:
         """<link> with its inertia and its shapes."""
         R, p = self.on_link(body.name, np.eye(3), self.numbers(body.com))
         I = R @ self.numbers(body.inertia) @ R.T
@@ -234,19 +220,19 @@ class _Robot:
 
     def form(self, shape: Any) -> str:
         """The geometry of a shape; "" for those that URDF has not."""
-        if isinstance(shape, Box):
+        if isinstance(shape, model.Box):
             return f'<box size="{_texts(self.numbers((shape.x, shape.y, shape.z)))}"/>'
-        if isinstance(shape, Cylinder):
+        if isinstance(shape, model.Cylinder):
             radius, length = (_text(float(self.numbers(x))) for x in (shape.radius, shape.length))
             return f'<cylinder radius="{radius}" length="{length}"/>'
-        if isinstance(shape, Sphere):
+        if isinstance(shape, model.Sphere):
             return f'<sphere radius="{_text(float(self.numbers(shape.radius)))}"/>'
-        if isinstance(shape, Mesh):
+        if isinstance(shape, model.Mesh):
             scale = _texts(self.numbers(shape.scale))
             return f'<mesh filename={quoteattr(shape.file)} scale="{scale}"/>'
         return ""
 
-    def joint(self, joint: Joint, is_reversed: bool) -> list[str]:
+    def joint(self, joint: model.Joint, is_reversed: bool) -> list[str]:
         """<joint> of the tree."""
         word = self.word(joint, is_reversed)
         near, far = _ends(joint)[::-1] if is_reversed else _ends(joint)
@@ -262,11 +248,11 @@ class _Robot:
         lines += [f"  {line}" for line in self.properties(joint, word)]
         return [*lines, "</joint>"]
 
-    def word(self, joint: Joint, is_reversed: bool) -> str:
+    def word(self, joint: model.Joint, is_reversed: bool) -> str:
         """The URDF type of a joint."""
         kind: Any = joint.type
         word = WORDS.get(type(kind), "")
-        is_odd = isinstance(kind, Free) and not isinstance(kind.attitude, Quaternion)
+        is_odd = isinstance(kind, model.Free) and not isinstance(kind.attitude, model.Quaternion)
         if not word or is_odd or (is_reversed and word in ("floating", "planar")):
             raise TextError(
                 f"joint {joint.name!r} ({kind.name}) cannot be written as URDF.",
@@ -276,13 +262,13 @@ class _Robot:
         is_bounded = limits.lower is not None and limits.upper is not None
         return "revolute" if word == "continuous" and is_bounded else word
 
-    def axis(self, joint: Joint, is_reversed: bool) -> Floats:
+    def axis(self, joint: model.Joint, is_reversed: bool) -> Floats:
         """The direction of a joint's axis in its child's frame."""
         far = joint.predecessor if is_reversed else joint.successor
         R, _ = self.on_link(far.body, *self.pose(far))
         return -R[:, 2] if is_reversed else R[:, 2]
 
-    def properties(self, joint: Joint, word: str) -> list[str]:
+    def properties(self, joint: model.Joint, word: str) -> list[str]:
         """Limits, friction and mimicking."""
         lines = []
         limits = self.limits.get(joint.name)
@@ -300,13 +286,13 @@ class _Robot:
                 lines.append(self.mimic(self.mimics[label]))
         return lines
 
-    def mimic(self, x: Coupling) -> str:
+    def mimic(self, x: model.Coupling) -> str:
         """<mimic> of a coupling."""
         (other,) = (j.name for j in self.mechanism.joints if x.other in j.coordinates)
         ratio, offset = (_text(float(self.numbers(y))) for y in (x.ratio, x.offset))
         return f'<mimic joint={quoteattr(other)} multiplier="{ratio}" offset="{offset}"/>'
 
-    def loop(self, joint: Joint) -> list[str]:
+    def loop(self, joint: model.Joint) -> list[str]:
         """<loop> of a joint that closes one; its frames have z along the axis."""
         words = {kind: word for word, kind in LOOP_TYPES.items() if word != "continuous"}
         if type(joint.type) not in words:
@@ -322,7 +308,7 @@ class _Robot:
         return [*lines, '  <axis xyz="0 0 1"/>', "</loop>"]
 
 
-def _ends(joint: Joint) -> tuple[str, str]:
+def _ends(joint: model.Joint) -> tuple[str, str]:
     return joint.predecessor.body, joint.successor.body
 
 
