@@ -142,12 +142,14 @@ def small(found: Linearization) -> str:
     lines = [f"states: {', '.join(str(x) for x in found.labels)}"]
     if found.steadiness > 1e-9:
         lines.append(f"about a motion that is not steady: |v'| up to {found.steadiness:.3g}")
+    rounding = 1e-13 * max(1.0, float(abs(found.eigenvalues).max(initial=0.0)))
     for k, s in enumerate(found.eigenvalues):
+        real, imaginary = (x if abs(x) > rounding else 0.0 for x in (s.real, s.imag))
         size = modes[: len(names) // 2, k]
         largest = max(float(size.max(initial=0.0)), 1e-30)
         most = [names[j] for j in (-size).argsort()[:3] if size[j] > 0.01 * largest]
         lines.append(
-            f"  {s.real:+.9g} {s.imag:+.9g}i 1/s   {found.frequencies[k]:.6g} Hz   "
+            f"  {real:+.9g} {imaginary:+.9g}i 1/s   {found.frequencies[k]:.6g} Hz   "
             f"damping {found.damping[k]:+.4f}   {', '.join(most)}"
         )
     lines.append("stable" if found.is_stable else "not stable")
