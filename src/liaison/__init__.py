@@ -27,7 +27,7 @@ __all__ = offer(
         # derive, compile, simulate, show
         "tree": "Tree span assemble",
         "equations": "Equations FORMALISMS newton_euler dalembert balance lagrange "
-        "lagrange_reduced hamilton kane boltzmann_hamel gibbs_appell lie_group maximal",
+        "lagrange_reduced hamilton kane boltzmann_hamel gibbs_appell lie_group maximal stabilized",
         "program": "Program Kernel to_numpy to_llvm to_c to_ptx to_gpu to_jax DeviceArray",
         "program.lower": "lower",
         "numeric": "State",

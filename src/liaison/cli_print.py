@@ -61,7 +61,7 @@ def format_(
 def build(
     file: Model,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write; made if missing.")],
-    target: Annotated[str, typer.Option(help="c: header, source, object file. ptx: for GPUs.")] = "c",
+    target: Annotated[str, typer.Option(help="c: header, source, object; ptx: for GPUs.")] = "c",
     entry: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="forward, d_forward, …; all but derivatives if none."),

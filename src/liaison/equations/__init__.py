@@ -26,6 +26,7 @@ from .lagrange_reduced import lagrange_reduced
 from .lie_group import LieGroup, lie_group
 from .maximal import maximal
 from .newton_euler import newton_euler
+from .stabilized import stabilized
 from .statement import Line, statement
 from .sweep_recursions import Recursion, Sweep
 from .sweeps import Blocks, Sweeps, blocks_of, sweeps
@@ -84,6 +85,7 @@ __all__ = [
     "maximal",
     "newton_euler",
     "reduced",
+    "stabilized",
     "statement",
     "sweeps",
     "transformed",
