@@ -29,6 +29,10 @@ def test_python_of_the_page_on_analyses_runs(desk):
     exec("\n".join(blocks("theory/analysis.md", "python")), {})
 
 
+def test_python_of_the_page_on_reference_problems_runs(desk):
+    exec("\n".join(blocks("reference_problems.md", "python")), {})
+
+
 @pytest.mark.parametrize("page", CASES)
 def test_python_of_a_case_runs_and_draws_its_figure(page, desk):
     exec("\n".join(blocks(f"cases/{page}.md", "python")), {})
