@@ -92,7 +92,7 @@ def _value(text: str, file: str, units: Mapping[str, str]) -> tuple[Any, str]:
     }
     value = value_of(node, book, Where(file))
     if not isinstance(value, Quantity):
-        raise TextError(f"a value is a number, not {kind_of(value)}.", place=source.at(node))
+        raise source.refused(f"a value is a number, not {kind_of(value)}.", node)
     return value.value, "" if value.bare else si_unit(value.dimension)
 
 
@@ -255,7 +255,7 @@ class _Reading:
         """The text of a setting."""
         value = value_of(node, self.book, Where(name))
         if not isinstance(value, Word):
-            raise TextError(f"{name!r} is a text in quotes.", place=self.book.source.at(node))
+            raise self.book.source.refused(f"{name!r} is a text in quotes.", node)
         return value.text
 
     def gravity(self, node: Node, place: Place) -> None:

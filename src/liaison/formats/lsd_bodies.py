@@ -86,9 +86,8 @@ def _sharper(error: LiaisonError, keys: Keys, book: Book) -> LiaisonError:
 def _iframe(name: str, keys: Keys, book: Book) -> tuple[Array, Array]:
     center, iframe = keys.get("center"), keys.get("iframe")
     if center is not None and iframe is not None:
-        raise TextError(
-            f"body {name!r} says its centre twice: 'iframe' and 'center'.",
-            place=book.source.at(center),
+        raise book.source.refused(
+            f"body {name!r} says its centre twice: 'iframe' and 'center'.", center
         )
     if center is not None:
         where = Where(f"{name}.center", "m")
@@ -100,7 +99,7 @@ def _iframe(name: str, keys: Keys, book: Book) -> tuple[Array, Array]:
     try:
         return matrices_of(as_pose(value), book, iframe)
     except Unfit as error:
-        raise TextError(str(error), place=book.source.at(iframe)) from None
+        raise book.source.refused(str(error), iframe) from None
 
 
 def _mass(name: str, keys: Keys, place: Place, book: Book) -> Any:
@@ -129,9 +128,9 @@ def _inertia(name: str, keys: Keys, place: Place, book: Book) -> Array:
         entries = [plain(in_unit(q, node, book, where, what).value) for q in value.items]
         return _matrix([*entries, 0, 0, 0][:6])
     found = f"{len(value.items)} numbers" if isinstance(value, Vector) else kind_of(value)
-    raise TextError(
+    raise book.source.refused(
         f"{what} is {found}.",
-        place=book.source.at(node),
+        node,
         hint="Give [Ixx, Iyy, Izz], [Ixx, Iyy, Izz, Ixy, Ixz, Iyz], or a matrix [[…],[…],[…]].",
     )
 
@@ -151,13 +150,13 @@ def _alike(a: Any, b: Any) -> bool:
 def _full(value: Vector, node: Node, book: Book, where: Where, what: str) -> Array:
     rows = [row.items for row in value.items if isinstance(row, Vector)]
     if len(rows) != 3 or any(len(row) != 3 for row in rows):
-        raise TextError(f"{what} is a matrix of 3 rows of 3.", place=book.source.at(node))
+        raise book.source.refused(f"{what} is a matrix of 3 rows of 3.", node)
     entries = [[plain(in_unit(q, node, book, where, what).value) for q in row] for row in rows]
     for i, j in ((0, 1), (0, 2), (1, 2)):
         if not _alike(entries[i][j], entries[j][i]):
-            raise TextError(
+            raise book.source.refused(
                 f"{what} is not symmetric: entries {i + 1},{j + 1} and {j + 1},{i + 1} differ.",
-                place=book.source.at(node),
+                node,
             )
     return exactly(entries)
 
@@ -168,9 +167,7 @@ def _shapes(name: str, keys: Keys, book: Book) -> tuple[Any, ...]:
     if color is not None:
         word = value_of(color, book, Where(name))
         if not isinstance(word, Word):
-            raise TextError(
-                f"a colour is a text in quotes, not {kind_of(word)}.", place=book.source.at(color)
-            )
+            raise book.source.refused(f"a colour is a text in quotes, not {kind_of(word)}.", color)
         paint = word.text
     return shapes_of(name, [*keys.all("shape"), *book.shapes.get(name, ())], paint, book)
 
@@ -181,9 +178,9 @@ def shapes_of(name: str, nodes: list[Node], paint: str | None, book: Book) -> tu
     for node in nodes:
         shape = value_of(node, book, replace(Where(f"{name}.shape"), kind="body"))
         if not is_shape(shape):
-            raise TextError(
+            raise book.source.refused(
                 f"a shape is box(…), cylinder(…), sphere(…) and the like, not {kind_of(shape)}.",
-                place=book.source.at(node),
+                node,
             )
         shapes.append(colored(shape, paint))
     return tuple(shapes)

@@ -99,9 +99,7 @@ class _Expansion:
         number = value.value if isinstance(value, Quantity) else None
         pure = isinstance(value, Quantity) and (value.bare or same(value.dimension, PURE))
         if not pure or not isinstance(number, Fraction) or number.denominator != 1:
-            raise TextError(
-                "a repetition goes from one whole number to another.", place=self.source.at(node)
-            )
+            raise self.source.refused("a repetition goes from one whole number to another.", node)
         return number.numerator
 
     def labelled(self, statement: Node) -> Node:
@@ -114,9 +112,7 @@ class _Expansion:
         label = statement.parts[place]
         text = path_of(label)
         if text is None:
-            raise TextError(
-                "the index of a name is a whole number, not negative.", place=self.source.at(label)
-            )
+            raise self.source.refused("the index of a name is a whole number, not negative.", label)
         word: Any = _first_word(label).moved(text)
         if statement.kind in ("parameter", "law", "setting") and "." in text:
             word = _path(label, text)
@@ -136,7 +132,7 @@ class _Expansion:
                 continue
             if level >= MAX_LEVELS:
                 said = f"mechanism {str(template.parts[1])!r} contains itself, or too many others."
-                raise TextError(said, place=self.source.at(statement))
+                raise self.source.refused(said, statement)
             found += self.made(self.instance(template, statement), level + 1)
         return found
 
@@ -185,7 +181,7 @@ class _Expansion:
         for key in names:
             if key not in given:
                 said = f"{what} needs a value for {key!r}."
-                raise TextError(said, place=self.source.at(call), hint=f"Write {key} = ….")
+                raise self.source.refused(said, call, hint=f"Write {key} = ….")
         return given
 
     # ---- names
@@ -219,7 +215,7 @@ class _Expansion:
     def too_many(self, node: Node) -> TextError:
         """More terms than everything written out may have."""
         said = f"repetitions and instances make more than {MAX_NODES} terms."
-        return TextError(said, place=self.source.at(node))
+        return self.source.refused(said, node)
 
     def indexed(self, node: Node, meaning: Meaning) -> Node:
         """A name with an index; what is computed, such as b[i-1], as one number."""

@@ -110,9 +110,7 @@ LOADS: dict[str, Load] = {
         (("stiffness", "stiffness", "N*m/rad", "N/m"), ("rest", "rest", "rad", "m")),
         ("rest",),
     ),
-    "damper": Load(
-        model.Damper, "measure", (("coefficient", "coefficient", "N*m*s/rad", "N*s/m"),)
-    ),
+    "damper": Load(model.Damper, "measure", (_DAMPING,)),
     "friction": Load(
         model.JointFriction,
         "coordinate",
@@ -282,12 +280,12 @@ def _along(node: Node, where: Where, what: str, axis: list[Any], book: Book) -> 
     if not isinstance(value, Vector):
         return in_unit(value, node, book, where, what).value
     if len(value.items) != 3:
-        raise TextError(f"{what} has three components.", place=book.source.at(node))
+        raise book.source.refused(f"{what} has three components.", node)
     parts = [plain(in_unit(item, node, book, where, what).value) for item in value.items]
     if not all(is_zero(x) for x in cross3(parts, axis)):
-        raise TextError(
+        raise book.source.refused(
             f"{what} has components across its axis; they do no work.",
-            place=book.source.at(node),
+            node,
             hint=f"Write [{', '.join('0' if is_zero(a) else '…' for a in axis)}].",
         )
     return dot(parts, axis) / norm(axis)

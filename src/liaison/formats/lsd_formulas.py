@@ -102,7 +102,7 @@ def value_of(node: Node, names: Names, where: Where) -> Value:
             return Quantity(value.value, PURE, bare=True)
         return value
     except Unfit as error:
-        raise TextError(str(error), place=names.source.at(node)) from None
+        raise names.source.refused(str(error), node) from None
 
 
 def path_of(node: Node) -> str | None:
@@ -189,12 +189,10 @@ def _vector(node: Node, names: Names, where: Where) -> Value:
     )
     for part, item in zip(parts, items, strict=True):
         if not isinstance(item, Quantity | Vector):
-            raise TextError(
-                f"a vector holds numbers, not {kind_of(item)}.", place=names.source.at(part)
-            )
+            raise names.source.refused(f"a vector holds numbers, not {kind_of(item)}.", part)
     if entries(Vector(items)) > MAX_ENTRIES:
         said = f"this vector has more than {MAX_ENTRIES} entries, all told."
-        raise TextError(said, place=names.source.at(node))
+        raise names.source.refused(said, node)
     return with_unit(Vector(items), node, names.source)
 
 
@@ -287,9 +285,8 @@ def _on_body(node: Node, names: Names, where: Where) -> Value:
     if isinstance(carrier, BodyFrame):
         return BodyFrame(carrier.body, *joined(carrier.R, carrier.p, R, p))
     if isinstance(carrier, Quantity | Vector | Turn | Pose | Word):
-        raise TextError(
-            f"behind '@' stands a body, a frame or a shape, not {kind_of(carrier)}.",
-            place=names.source.at(base),
+        raise names.source.refused(
+            f"behind '@' stands a body, a frame or a shape, not {kind_of(carrier)}.", base
         )
     return names.placed(carrier, R, p)
 
@@ -310,12 +307,12 @@ def in_unit(value: Value, node: Node, names: Names, where: Where, what: str) -> 
     """The value, if it is a number of the dimension of `where.unit`."""
     if not isinstance(value, Quantity):
         said = f"{what} must be a number, not {kind_of(value)}."
-        raise TextError(said, place=names.source.at(node))
+        raise names.source.refused(said, node)
     dimension = None if where.unit == ANY else unit_of(where.unit)[1]
     if not value.bare and not same(value.dimension, dimension):
-        raise TextError(
+        raise names.source.refused(
             f"{what} must be {spelled(dimension)}, not {spelled(value.dimension)}.",
-            place=names.source.at(node),
+            node,
             hint=f"Write a number alone for SI, or with a unit such as '{where.unit}'."
             if where.unit
             else "",
@@ -330,7 +327,7 @@ def vector_of(node: Node, names: Names, where: Where, what: str) -> list[Any]:
         return [0, 0, 0]
     if not isinstance(value, Vector) or len(value.items) != 3:
         found = f"{len(value.items)}" if isinstance(value, Vector) else kind_of(value)
-        raise TextError(f"{what} has three components, not {found}.", place=names.source.at(node))
+        raise names.source.refused(f"{what} has three components, not {found}.", node)
     return [plain(in_unit(q, node, names, where, what).value) for q in value.items]
 
 

@@ -14,14 +14,14 @@ from typing import Any, final
 import liaison.model as model
 from liaison.errors import LiaisonError, Place, TextError
 from liaison.expr import symbol
-from liaison.spatial import is_zero, rotation_onto_z
+from liaison.spatial import rotation_onto_z
 
-from .lsd_formulas import ANY, Where, path_of, scalar_of, value_of, vector_of
+from .lsd_formulas import Where, path_of, value_of
 from .lsd_links import is_motion, motion_of, motions_of, type_of_motions
 from .lsd_names import EARTH, GROUND, Book, bases, no_such
 from .lsd_nodes import Node
-from .lsd_told import Keys, marker_of
-from .lsd_values import BodyFrame, Quantity, Value, Word, kind_of, plain
+from .lsd_told import Keys, Told, marker_of
+from .lsd_values import BodyFrame, Quantity, Value, Word, kind_of
 
 _BALL = ("attitude",)
 _AXIS = ("axis",)
@@ -81,7 +81,7 @@ class Joined:
 
 def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
     """The joint of a `join … end`; without a name it is named after its two bodies."""
-    first, second, word = node.parts[1], node.parts[2], node.parts[3]
+    first, second = node.parts[1:3]
     if name is None:
         pair = [_body_name(first, book), _body_name(second, book)]
         if pair[1] == GROUND:
@@ -90,13 +90,12 @@ def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
         book.places[name] = place
     coordinates = [part for part in node.parts if isinstance(part, Node)][2:-1]
     names = tuple(str(token) for part in coordinates for token in part.parts)
-    keys = Keys(node.parts[-1], f"joint {name!r}", book.source)
+    made = _Made(name, node, names, book)
     sides = [_side(side, name, book) for side in (first, second)]
     # the ground is the predecessor, whichever side it is written on
-    if sides[1][0].body == GROUND and not _is_successor(keys, book):
+    if sides[1][0].body == GROUND and not _is_successor(made.keys, book):
         sides.reverse()
-    made = _Made(name, str(word), names, keys, book)
-    type_, axis, labels = made.link(word) if str(word) == "link" else made.named(word)
+    type_, axis, labels = made.link() if made.word == "link" else made.named()
     turn = None if axis == [0, 0, 1] or type(type_) not in _TURNED else _onto_z(tuple(axis))
     try:
         F, M = (marker_of(frame, at, turn) for frame, at in sides)
@@ -105,7 +104,7 @@ def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
         error.place = error.place or place
         raise
     book.add_joint(joint, names)
-    return Joined(joint, keys, axis, made.local, node)
+    return Joined(joint, made.keys, axis, made.local, node)
 
 
 def _is_successor(keys: Keys, book: Book) -> bool:
@@ -131,9 +130,9 @@ def _side(node: Node, joint: str, book: Book) -> tuple[BodyFrame, Place]:
     body = _body_name(node, book)
     value = value_of(node, book, Where(f"{joint}.{body}", kind="body"))
     if not isinstance(value, BodyFrame):
-        raise TextError(
+        raise book.source.refused(
             f"a joint connects frames on bodies, not {kind_of(value)}.",
-            place=book.source.at(node),
+            node,
             hint="Write a body, or a pose on it: [1,0,0] @ crank.",
         )
     return value, book.source.at(node)
@@ -147,13 +146,13 @@ def _onto_z(axis: tuple[Any, ...]) -> Any:
 _TURNED = tuple(cls for cls, takes in JOINT_TYPES.values() if "axis" in takes)
 
 
-class _Made:
+class _Made(Told):
     """Makes the type of a joint and the labels of its coordinates."""
 
-    def __init__(
-        self, name: str, word: str, names: tuple[str, ...], keys: Keys, book: Book
-    ) -> None:
-        self.name, self.word, self.names, self.keys, self.book = name, word, names, keys, book
+    def __init__(self, name: str, node: Node, names: tuple[str, ...], book: Book) -> None:
+        word = node.parts[3]
+        super().__init__(name, "joint", node.parts[-1], book.source.of(word), book)
+        self.word, self.names = str(word), names
         self.local: dict[str, Value] = {}
 
     def labels(self, count: int) -> tuple[str, ...]:
@@ -175,50 +174,28 @@ class _Made:
             self.local[part] = Quantity(symbol(label), None)
             self.local[f"{part}'"] = Quantity(symbol(f"{label}'"), None)
 
-    def named(self, word: Any) -> tuple[model.JointType, list[Any], tuple[str, ...]]:
+    def named(self) -> tuple[model.JointType, list[Any], tuple[str, ...]]:
         """A type by its word in the catalogue."""
-        book = self.book
-        place = book.source.place(word.line, word.column, len(word))
         known = SYNONYMS.get(self.word, self.word)
         if known not in JOINT_TYPES:
-            known_words = [*JOINT_TYPES, *SYNONYMS, "link"]
-            raise no_such(
-                "joint type", self.word, known_words, place, listed=[*JOINT_TYPES, "link"]
-            )
+            words, listed = [*JOINT_TYPES, *SYNONYMS, "link"], [*JOINT_TYPES, "link"]
+            raise no_such("joint type", self.word, words, self.place, listed=listed)
         cls, takes = JOINT_TYPES[known]
         self.keys.check((*takes, *EVERY))
-        type_ = cls(**self.properties(takes, place))
+        type_ = cls(**self.properties(takes))
         if self.names and len(self.names) != type_.nq:
-            raise TextError(
-                f"a {known} joint has {type_.nq} coordinates, not {len(self.names)}.", place=place
-            )
+            said = f"a {known} joint has {type_.nq} coordinates, not {len(self.names)}."
+            raise self.refused(said)
         self.remember(self.names or type_.coordinate_names)
         return type_, self.axis(), self.labels(type_.nq)
 
-    def axis(self) -> list[Any]:
-        """The axis in the axes of both frames; z if it is not said."""
-        node = self.keys.get("axis")
-        if node is None:
-            return [0, 0, 1]
-        what = f"the axis of joint {self.name!r}"
-        axis = vector_of(node, self.book, Where(f"{self.name}.axis", ANY), what)
-        if all(is_zero(a) for a in axis):
-            raise TextError(
-                f"{what} is zero; it has no direction.",
-                place=self.book.source.at(node),
-                hint="Give a vector along the axis, such as [0,0,1].",
-            )
-        return axis
-
-    def properties(self, takes: tuple[str, ...], place: Place) -> dict[str, Any]:
+    def properties(self, takes: tuple[str, ...]) -> dict[str, Any]:
         """Pitch, length and attitude, for the types that take them."""
         given: dict[str, Any] = {}
         if "pitch" in takes:
-            given["pitch"] = self.pitch(self.keys.need("pitch", place))
+            given["pitch"] = self.pitch(self.keys.need("pitch", self.place))
         if "length" in takes:
-            node = self.keys.need("length", place)
-            where, what = Where(f"{self.name}.length", "m"), f"the length of joint {self.name!r}"
-            given["length"] = plain(scalar_of(node, self.book, where, what))
+            given["length"] = self.scalar("length", "m")
         attitude = self.keys.get("attitude")
         if attitude is not None:
             given["attitude"] = self.attitude(attitude)
@@ -226,17 +203,12 @@ class _Made:
 
     def pitch(self, node: Node) -> Any:
         """Advance by angle [m/rad]; a bare length is refused, because it may mean a turn."""
-        what = f"the pitch of joint {self.name!r}"
         value = value_of(node, self.book, Where(f"{self.name}.pitch", "m/rad"))
         known = value.dimension if isinstance(value, Quantity) else None
         if known is not None and not value.bare and known != (1, 0, 0, -1):
-            raise TextError(
-                f"{what} is a length by an angle.",
-                place=self.book.source.at(node),
-                hint="Write for example 5 mm/rev, or 0.8 mm/rad.",
-            )
-        where = Where(f"{self.name}.pitch", "m/rad")
-        return plain(scalar_of(node, self.book, where, what))
+            hint = "Write for example 5 mm/rev, or 0.8 mm/rad."
+            raise self.refused(f"{self.what('pitch')} is a length by an angle.", node, hint)
+        return self.scalar("pitch", "m/rad")
 
     def attitude(self, node: Node) -> Any:
         """How a ball or free joint counts its turn."""
@@ -250,11 +222,10 @@ class _Made:
             )
         return ATTITUDES[word]()
 
-    def link(self, word: Any) -> tuple[model.JointType, list[Any], tuple[str, ...]]:
+    def link(self) -> tuple[model.JointType, list[Any], tuple[str, ...]]:
         """link(x, y, …) with dof, dof1, dof2 …: elementary motions one after another."""
-        place = self.book.source.place(word.line, word.column, len(word))
         if not self.names:
-            raise TextError("a link names its coordinates: link(x, y).", place=place)
+            raise self.refused("a link names its coordinates: link(x, y).")
         self.remember(self.names)
         dofs = [key for key in self.keys.nodes if key.startswith("dof")]
         self.keys.check((*sorted(dofs, key=_order), *EVERY) if dofs else ("dof", *EVERY))
@@ -271,7 +242,7 @@ class _Made:
             for part, motion in found:
                 motions.append(motion)
                 names.append(part)
-        _check_each_once(self.names, names, place)
+        _check_each_once(self.names, names, self.place)
         is_said = any(is_motion(self.keys.nodes[key][0]) for key in dofs)
         type_, axis = type_of_motions(motions, names, as_said=is_said)
         self.names = tuple(names)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from liaison.errors import TextError
 from liaison.expr import ONE, ZERO, Expr, as_expr, gradient, substitute, symbols_of
 from liaison.model import (
     Composition,
@@ -48,9 +47,9 @@ def motions_of(
                 pieces += _slides(motion, coordinates)
         return _screws(pieces)
     except Unfit as error:
-        raise TextError(
+        raise book.source.refused(
             str(error),
-            place=book.source.at(node),
+            node,
             hint="A dof is [x,0,0] or x || [1,0,0]; what does not move belongs in the frames.",
         ) from None
 
@@ -153,7 +152,7 @@ def motion_of(node: Node, where: Where, book: Book) -> Any:
     takes = ("axis", "pitch") if word == "screw" else ("axis",)
     if len(arguments) != len(takes):
         said = f"{word} takes {' and '.join(takes)}."
-        raise TextError(said, place=book.source.at(node))
+        raise book.source.refused(said, node)
     axis = vector_of(arguments[0], book, Where(where.path, ANY), f"the axis of this {word}")
     if word != "screw":
         return MOTIONS[word](tuple(axis))

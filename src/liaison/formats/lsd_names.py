@@ -146,14 +146,13 @@ class Book:
         self.used.add(name)
         names = ["".join(map(str, part.parts)) for part in node.parts[2:-1]]
         if len(names) != len(arguments):
-            raise TextError(
-                f"the law {name!r} has {len(arguments)} arguments, not {len(names)}.",
-                place=self.source.at(node),
+            raise self.source.refused(
+                f"the law {name!r} has {len(arguments)} arguments, not {len(names)}.", node
             )
         where = Where(name, local=dict(zip(names, arguments, strict=True)))
         value = value_of(node.parts[-1], self, where)
         if not isinstance(value, Quantity):
-            raise TextError("a law gives a number.", place=self.source.at(node.parts[-1]))
+            raise self.source.refused("a law gives a number.", node.parts[-1])
         return value
 
     def shape(self, name: str, values: list[Value], named: dict[str, Value], node: Node) -> Value:

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import Any, NamedTuple, final
 
-from liaison.errors import Place
+from liaison.errors import Place, TextError
 
 MAX_DEPTH = 100
 MAX_SHOWN = 160
@@ -43,6 +43,10 @@ class Source:
     def at(self, node: Node) -> Place:
         """The place where a node begins."""
         return self.place(node.line, node.column, node.length)
+
+    def refused(self, said: str, node: Node, hint: str = "") -> TextError:
+        """A refusal of a node."""
+        return TextError(said, place=self.at(node), hint=hint)
 
     def of(self, word: Any) -> Place:
         """The place of a word."""

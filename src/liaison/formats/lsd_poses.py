@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from liaison.errors import TextError
 from liaison.model.scalars import UPRIGHT
 from liaison.spatial import Array, identity, is_zero, product, rotation_about, vector, zeros
 from liaison.spatial.arrays import plus
@@ -109,8 +108,7 @@ def _lengths(motion: Vector, names: Sourced, node: Node) -> list[Any]:
     for item in motion.items:
         if not isinstance(item, Quantity) or not (item.bare or same(item.dimension, (1, 0, 0, 0))):
             found = spelled(item.dimension) if isinstance(item, Quantity) else kind_of(item)
-            raise TextError(
-                f"a translation is made of lengths (m), not of {found}.",
-                place=names.source.at(node),
+            raise names.source.refused(
+                f"a translation is made of lengths (m), not of {found}.", node
             )
     return [plain(item.value) for item in motion.items if isinstance(item, Quantity)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from liaison.errors import Place, TextError
+from liaison.errors import Place
 from liaison.expr import atan2
 from liaison.model import BryantXYZ, EulerZXZ, Joint, Quaternion, Start
 from liaison.spatial import (
@@ -67,10 +67,10 @@ def _whole_joint(
         return [Start(x, y, place=place) for x, y in zip(labels, entries, strict=True)]
     has_pose = joint.type.coordinates_of(identity(), zeros(3), joint.type.neutral()) is not None
     found = f"{len(value.items)} numbers" if isinstance(value, Vector) else kind_of(value)
-    raise TextError(
+    raise book.source.refused(
         f"the start of {joint.name!r} is {found}; it takes {len(labels)} numbers: "
         f"{', '.join(labels)}.",
-        place=book.source.at(node),
+        node,
         hint="Or a pose: [0, 0, 1] m ++ 30 deg || [1, 0, 0]." if has_pose and not is_rate else "",
     )
 
@@ -89,7 +89,7 @@ def _of_pose(value: Value, joint: Joint, node: Node, book: Book) -> list[Any] | 
     if any(gap is not None and abs(gap) > POSE_TOLERANCE for gap in gaps):
         leaves = ", ".join(joint.coordinates)
         said = f"joint {joint.name!r} does not let its frames be so; it leaves {leaves}."
-        raise TextError(said, place=book.source.at(node))
+        raise book.source.refused(said, node)
     attitude = getattr(joint.type, "attitude", None)
     turns = [motion for motion in pose.motions if isinstance(motion, Turn)]
     if isinstance(attitude, Quaternion) and not any(isinstance(x, Turned) for x in pose.motions):

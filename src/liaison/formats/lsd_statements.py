@@ -137,9 +137,9 @@ class Statements:
         """A number that depends on nothing."""
         value = self.quantity(node, name, what)
         if symbols_of([as_expr(value.value)]):
-            raise TextError(
+            raise self.book.source.refused(
                 f"the value of {what} depends on other quantities.",
-                place=self.book.source.at(node),
+                node,
                 hint="A parameter is a number; write 'let NAME = …' for what follows from others.",
             )
         return value
@@ -238,9 +238,8 @@ class Statements:
         a, b = self.quantity(left, name, what), self.quantity(right, name, what)
         if not (a.bare or b.bare or same(a.dimension, b.dimension)):
             verb = "equates" if node.kind == "require" else "compares"
-            raise TextError(
-                f"{what} {verb} {spelled(a.dimension)} with {spelled(b.dimension)}.",
-                place=self.book.source.at(left),
+            raise self.book.source.refused(
+                f"{what} {verb} {spelled(a.dimension)} with {spelled(b.dimension)}.", left
             )
         formula = as_expr(a.value) - as_expr(b.value)
         if node.kind == "limit":
@@ -276,6 +275,4 @@ class Statements:
         """The value of a formula, which must be a scalar."""
         if isinstance(value, Quantity):
             return value
-        raise TextError(
-            f"{what} is a number, not {kind_of(value)}.", place=self.book.source.at(node)
-        )
+        raise self.book.source.refused(f"{what} is a number, not {kind_of(value)}.", node)

@@ -189,9 +189,9 @@ _STRAY = {
 
 def _in_words(error: Refused | TooDeep, source: Source) -> LiaisonError:
     if isinstance(error, TooDeep):
-        return TextError(
+        return source.refused(
             f"this formula is nested more than {MAX_DEPTH} deep.",
-            place=source.at(error.node),
+            error.node,
             hint="Give its parts names with 'let'.",
         )
     word, expected = error.token, error.expected

@@ -142,9 +142,9 @@ def coordinate_of(node: Node, book: Book) -> str:
     if path in book.joints:
         known = list(book.joints[path].coordinates)
     if not path:
-        raise TextError(
+        raise book.source.refused(
             "a coordinate stands here, not a formula.",
-            place=book.source.at(node),
+            node,
             hint="What holds between several coordinates is said with 'require'.",
         )
     raise no_such("coordinate", path, known, book.source.at(node))

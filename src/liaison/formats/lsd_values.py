@@ -270,4 +270,4 @@ def both_shown(said: str, a: Node, first: Value, b: Node, source: Source) -> Tex
         hint = f"The first term, in column {place.column}, is {what}."
     else:
         hint = f"The first term, in line {place.line}, is {what}:{place.excerpt()}"
-    return TextError(said, place=source.at(b), hint=hint)
+    return source.refused(said, b, hint=hint)
