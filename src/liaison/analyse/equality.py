@@ -50,9 +50,10 @@ def prove(
         points: primes that must agree.
     """
     plain = {name: x for name, x in others.items() if not _is_closed(reference, x)}
-    found = _prove_everywhere(reference, plain, seed, points)
+    degree = degree_bound(*map(formulas_of, (reference, *others.values())))
+    found = _prove_everywhere(reference, plain, seed, points, degree)
     closed = {name: x for name, x in others.items() if name not in plain}
-    found |= prove_closed(reference, closed, position, seed, points)
+    found |= prove_closed(reference, closed, position, seed, points, degree)
     return {name: found[name] for name in others}
 
 
@@ -63,7 +64,7 @@ def _is_closed(reference: Equations, other: Equations) -> bool:
 
 
 def _prove_everywhere(
-    reference: Equations, others: Mapping[str, Equations], seed: int, points: int
+    reference: Equations, others: Mapping[str, Equations], seed: int, points: int, degree: int
 ) -> dict[str, Verdict]:
     """By (equality-1)."""
     everyone = {"": reference, **others}
@@ -72,7 +73,6 @@ def _prove_everywhere(
         for name in others:
             if name not in found and residuals[name] != residuals[""]:
                 found[name] = _difference(reference, residuals[name], residuals[""])
-    degree = degree_bound(*map(formulas_of, everyone.values())) if others else 1
     return {name: _verdict(found.get(name), degree, points) for name in others}
 
 

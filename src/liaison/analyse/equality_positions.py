@@ -19,7 +19,6 @@ from liaison.expr import ZERO, Domain, Expr, symbols_of, topological
 from liaison.expr.residues import Residues
 
 from .arithmetic import Floating, Modular
-from .degrees import degree_bound
 from .equality_closed import Rival, Scene
 from .lifting import ORDER, lifted_point
 from .points import random_point
@@ -34,18 +33,25 @@ def prove_closed(
     position: Position | None,
     seed: int,
     points: int,
+    degree: int,
 ) -> dict[str, Verdict]:
-    """Compares on motions that the closures allow, in the strongest way there is."""
+    """Compares on motions that the closures allow, in the strongest way there is.
+
+    `degree` bounds that of every formula; with those of v and v̇, by Cramer's rule, it bounds the
+    chance that a difference vanishes by accident.
+    """
     if position is None and reference.closures.gamma:
         unknown = Verdict(None, "not compared: no position where the closures hold is known")
         return dict.fromkeys(others, unknown)
+    size = len(reference.symbols.v) + len(reference.closures.gamma) + 1
+    chance = min(1.0, size * degree / SMALLEST)
     scenes = _Scenes(reference, position, seed) if others else None
     found = {}
     for name, other in others.items():
         rival = Rival(reference, other)
-        verdict = _anywhere(scenes, rival, points) if scenes else None
+        verdict = _anywhere(scenes, rival, points, chance) if scenes else None
         if verdict is None and position is not None:
-            verdict = _on_path(reference, rival, position, seed, points)
+            verdict = _on_path(reference, rival, position, seed, points, chance)
         if verdict is None and position is not None:
             verdict = _in_floats(reference, rival, position, seed)
         found[name] = verdict or Verdict(None, "not compared: no point where there are values")
@@ -93,7 +99,11 @@ class _Scenes:
         return None
 
 
-def _anywhere(scenes: _Scenes, rival: Rival, points: int) -> Verdict | None:
+SIGNS = 8
+"""Points tried for one prime until roots have the signs that fit."""
+
+
+def _anywhere(scenes: _Scenes, rival: Rival, points: int, chance: float) -> Verdict | None:
     """At random positions; None where that decides nothing.
 
     It does where as many velocities are left there as where the closures hold: then what is the
@@ -101,7 +111,7 @@ def _anywhere(scenes: _Scenes, rival: Rival, points: int) -> Verdict | None:
     would not give it; other points are then tried.
     """
     reference = scenes.reference
-    signs = TRIES if _has_roots(rival.other) or scenes.roots else 1
+    signs = SIGNS if scenes.roots or _has_roots(rival.other) else 1
     for p in islice(scenes.primes(), points):
         difference: str | None = "no point"
         for trial in range(signs):
@@ -118,14 +128,7 @@ def _anywhere(scenes: _Scenes, rival: Rival, points: int) -> Verdict | None:
             sure = signs == 1 and not reference.closures.gamma
             return Verdict(False, "differs modulo a prime", 0.0, difference) if sure else None
     how = f"exactly, modulo {points} primes of 61 bits"
-    return Verdict(True, how, _chance(reference, rival.other, signs) ** points)
-
-
-def _chance(reference: Equations, other: Equations, trials: int) -> float:
-    """That a difference vanishes by accident: degrees, with those of v and v̇ by Cramer's rule."""
-    degree = degree_bound(formulas_of(reference), formulas_of(other))
-    size = len(reference.symbols.v) + len(reference.closures.gamma) + 1
-    return min(1.0, trials * size * degree / SMALLEST)
+    return Verdict(True, how, min(1.0, signs * chance) ** points)
 
 
 def _has_roots(equations: Equations) -> bool:
@@ -138,7 +141,12 @@ PATHS = 2
 
 
 def _on_path(
-    reference: Equations, rival: Rival, position: Position, seed: int, points: int
+    reference: Equations,
+    rival: Rival,
+    position: Position,
+    seed: int,
+    points: int,
+    chance: float,
 ) -> Verdict | None:
     """On paths from the exact position; None where there is none, or functions have no series."""
     if position.exact is None:
@@ -160,7 +168,7 @@ def _on_path(
         agreed += 1
         if agreed == points:
             how = f"exactly to order {ORDER} on {points} paths from the start, modulo primes"
-            return Verdict(True, how, _chance(reference, rival.other, ORDER) ** points)
+            return Verdict(True, how, min(1.0, ORDER * chance) ** points)
     return None
 
 

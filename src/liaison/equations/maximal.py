@@ -19,10 +19,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from liaison.expr import Expr, as_expr
+from liaison.expr import Expr, as_expr, jacobian, substitute, time_derivative
 from liaison.model import Attitude, Free, Joint, Marker, Mechanism, Quaternion
 from liaison.spatial.arrays import Array, array, cross, product, times
-from liaison.tree import Tree, as_float, relation_row, span
+from liaison.tree import Row, Tree, as_float, span
+from liaison.units import Label
 
 from .completion import completed, plain_dynamics
 from .equations import Equations
@@ -68,13 +69,24 @@ class DifferentiatedSetting(Setting):
     def rows(self) -> Any:
         """As `Setting.rows`, with G, ν and γ by differentiation."""
         kept, vanished = super().rows
-        return [(label, self._differentiated(row)) for label, row in kept], vanished
+        return self._differentiated(kept), vanished
 
-    def _differentiated(self, row: Any) -> Any:
-        speeds = row.value is None
-        formula = as_expr(row.rate if speeds else row.value)
-        again = relation_row(formula, self.q, self.v, self.qdot, of_speeds=speeds)
-        return replace(again, pushes=row.pushes, defines=row.defines)
+    def _differentiated(self, kept: list[tuple[Label, Row]]) -> list[tuple[Label, Row]]:
+        """Φ̇ = G v − ν and Φ̈ of all rows together: what they share is differentiated once."""
+        flow = dict(zip(self.q, self.qdot, strict=True))
+        values = [as_expr(0 if row.value is None else row.value) for _, row in kept]
+        rates = time_derivative(values, flow)
+        for k, (_, row) in enumerate(kept):
+            rates[k] = as_expr(row.rate) if row.value is None else rates[k]
+        G: list[dict[int, Any]] = [{} for _ in kept]
+        for (k, j), entry in jacobian(rates, list(self.v), by_rows=False).items():
+            G[k][j] = entry
+        still = substitute(rates, {x: as_expr(0) for x in self.v})
+        seconds = time_derivative(rates, flow)
+        return [
+            (label, replace(row, G=G[k], rate=rates[k], nu=-still[k], gamma=-seconds[k]))
+            for k, (label, row) in enumerate(kept)
+        ]
 
 
 def _bodies(setting: Setting) -> tuple[dict[tuple[int, int], Expr], list[Expr]]:

@@ -36,13 +36,15 @@ from .loads import Load, loads
 class Setting:
     """A tree on formulas: its symbols, its kinematics, and what follows from them alone."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, alike: Setting | None = None) -> None:
         self.tree = tree
+        self.alike = alike  # of a tree that moves alike: its loads and closures are taken
         self.mechanism: Mechanism = tree.mechanism
         check_two_sided(self.mechanism)
         self.symbols = self._symbols()
         self.q, self.v = array(list(self.symbols.q)), array(list(self.symbols.v))
-        self.kinematics = Kinematics(tree, self.q, self.v)
+        moving = None if alike is None else alike.kinematics
+        self.kinematics: Kinematics = Kinematics(tree, self.q, self.v, alike=moving)
 
     def _symbols(self) -> Symbols:
         speeds = self.tree.velocity_labels()
@@ -93,6 +95,8 @@ class Setting:
     @cached_property
     def loads(self) -> list[Load]:
         """Every load but gravity."""
+        if self.alike is not None:
+            return self.alike.loads
         return loads(self.kinematics, self.mechanism.forces, self)
 
     def applied(self) -> list[Expr]:
@@ -106,6 +110,8 @@ class Setting:
     @cached_property
     def rows(self) -> tuple[list[tuple[Label, Row]], list[tuple[Label, Row]]]:
         """Rows that constrain, holonomic first, and those that vanish."""
+        if self.alike is not None:
+            return self.alike.rows
         kept, vanished = [], []
         for label, row in closure_rows(self.kinematics, self.qdot):
             if not all(map(vanishes, row.G.values())):
@@ -122,6 +128,8 @@ class Setting:
 
     @cached_property
     def _closures(self) -> Closures:
+        if self.alike is not None:
+            return self.alike.closures()
         kept, vanished = self.rows
         G = {
             (k, j): as_expr(entry)
@@ -170,6 +178,8 @@ class Setting:
 
     @cached_property
     def _kinematic(self) -> Kinematic:
+        if self.alike is not None:
+            return self.alike.kinematic()
         N: dict[tuple[int, int], Expr] = {}
         charts, retract, rate, difference = [], [], [], []
         xi = array(list(self.symbols.xi))
@@ -219,8 +229,11 @@ def setting_of(tree: Tree, *, regroup: bool = True) -> Setting:
     key = (id(tree), regroup)
     if known is not None and key in known:
         return known[key][1]
-    plain = merged(tree)
-    found = Setting(regrouped(plain) if regroup else plain)
+    if regroup:
+        plain = setting_of(tree, regroup=False)
+        found = Setting(regrouped(plain.tree), plain)
+    else:
+        found = Setting(merged(tree))
     if known is not None:
         known[key] = (tree, found)
     return found

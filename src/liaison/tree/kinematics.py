@@ -44,14 +44,19 @@ class Kinematics:
         q: positions, shape (nq,): symbols, in which Ṡ v is found by differentiating; numbers only
             where poses and Jacobians are all that is asked for.
         v: velocities, shape (nv,), symbols; None where only positions are wanted.
+
+    What is computed is shared with `alike`, of a tree that differs in its inertias only, at the
+    same (q, v).
     """
 
-    def __init__(self, tree: Tree, q: Array, v: Array | None = None) -> None:
+    def __init__(
+        self, tree: Tree, q: Array, v: Array | None = None, alike: Kinematics | None = None
+    ) -> None:
         self.tree = tree
         self.q = q
         self.v = zeros(tree.nv) if v is None else v
-        self._local: dict[int, tuple[Transform, Array, Array]] = {}
-        self._motion: dict[tuple[int, int], Motion] = {}
+        self._local: dict[int, tuple[Transform, Array, Array]] = alike._local if alike else {}
+        self._motion: dict[tuple[int, int], Motion] = alike._motion if alike else {}
 
     def pose(self, i: int) -> Transform:
         """X_PN: node i's frame in its parent's."""
