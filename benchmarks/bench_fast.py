@@ -35,10 +35,10 @@ from peers_exudyn import exudyn_second
 from peers_native import Absent, CasadiCode, Pinocchio
 from peers_stewart import mujoco_stewart, pinocchio_stewart
 
-from liaison.equations.sweeps import sweeps
+from liaison.equations import blocks_of, sweeps
 from liaison.formats import read, read_urdf
 from liaison.model import Gravity, Parameter
-from liaison.program import Kernel, looped
+from liaison.program import Kernel, looped, looped_loops
 from liaison.simulate import simulate
 from liaison.tree import as_float, assemble, span
 
@@ -308,6 +308,8 @@ def long_chain() -> Rows:
     _, longer, first = chain_seconds(10_000)
     print(f"chain of 10000: to first result {first:.1f} s, forward {longer * 1e3:.2f} ms")
     print(f"ten times the bodies cost {longer / ours:.1f} times")
+    for n in (200, 1000, 5000):
+        print("four-bars {}: ready after {:.1f} s, forward {:.2f} ms".format(n, *loop_seconds(n)))
     row = Row(ours, theirs, "MuJoCo, called from Python", compile=begun)
     return {"chain1000.fd.mujoco": row}
 
@@ -322,6 +324,17 @@ def chain_seconds(n: int):
     calls = 20_000 // n
     spent = peers.median(lambda: [made.forward(q, zero, zero) for _ in range(calls)], calls)
     return made, spent, begun
+
+
+def loop_seconds(n: int) -> tuple[float, float]:
+    """A chain of loops by looped blocks: seconds to the first result, milliseconds of a call."""
+    begin = peers.cpu()
+    tree = span(n_four_bar(n))
+    made = looped_loops(blocks_of(tree))
+    signs = np.array([-1.0 if x.name[0] == "A" else 1.0 for x in tree.position_labels()])
+    made.forward(TURNED * signs, signs)
+    begun = peers.cpu() - begin
+    return begun, 1e3 * peers.median(lambda: made.forward(TURNED * signs, signs), 1, 5)
 
 
 def symbolic() -> Rows:

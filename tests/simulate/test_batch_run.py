@@ -47,6 +47,16 @@ def test_each_run_is_what_it_would_be_alone(pendulum, options):
         same(simulate(kernel, starts[k], 3.0, every=runs.t, **options), runs, k)
 
 
+@pytest.mark.parametrize("method", ["radau", "gauss4"])
+def test_implicit_methods(method):
+    mechanism = four_bar()
+    angles, options = np.array([-0.2, 0.1, 0.3]), {"method": method, "step": 0.01}
+    runs = liaison.simulate_batch(mechanism, start={"A0": angles}, until=0.2, every=0.1, **options)
+    kernel = liaison.compile(mechanism)
+    start = liaison.assemble(liaison.span(mechanism), A0=0.1)
+    same(simulate(kernel, start, 0.2, every=runs.t, **options), runs, 1)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5, 40])
 def test_threads_change_nothing(pendulum, threads):
     kernel, starts = pendulum

@@ -31,10 +31,10 @@ from .batch_plan import Starts, instants_of, starts_of
 from .batch_result import Ends, Runs, runs_of
 from .inputs import inputs_of
 from .machine import Machine
-from .outcome import Outcome, outcome_of
+from .outcome import outcome_of
 from .plan import Plan, arrays_of, plan_of
 from .projection import Projection
-from .run import NEEDS
+from .run import NEEDS, add_entries
 from .settings import Settings
 from .trajectory import INTERRUPTED, TIME_LIMIT
 
@@ -233,7 +233,7 @@ class _Worker:
             a, w=a.w.copy(), n=a.n.copy(), records=np.zeros(1), happened=a.happened.copy()
         )
         self._machine = Machine(own)
-        _add_entries(self._machine, batch.plan)
+        add_entries(self._machine, batch.plan)
         self._task = np.zeros(each.TASK, dtype=np.int64)
         self._task[each.FLOATS_OF_RUN], self._task[each.INTS_OF_RUN] = a.w.size, a.n.size
         self._task[each.NUMBER_OF_P] = batch.starts.p.shape[1]
@@ -298,17 +298,6 @@ class _Worker:
         self._ended(i, at.GOOD, ended)
 
 
-def _add_entries(machine: Machine, plan: Plan) -> None:
-    added = plan.added
-    extra = [] if added is None else list(added.program.entries)
-    names = ["rate", "retract"] + ["closure"] * bool(machine.arrays.n[at.HAS_CLOSURE])
-    names += ["events"] * bool(plan.events and "events" not in extra)
-    names += ["d_rate"] * plan.settings.tableau.is_implicit
-    machine.add(plan.kernel, *names)
-    if added is not None:
-        machine.add(added, *extra)
-
-
 def _shares(count: int, threads: int) -> list[tuple[int, int]]:
     """Ranges of runs, several for each thread, so that none waits long for the last."""
     size = max(1, min(256, count // (8 * threads)))
@@ -316,8 +305,6 @@ def _shares(count: int, threads: int) -> list[tuple[int, int]]:
 
 
 def _cores() -> int:
-    known = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(1)
-    return len(known) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-__all__ = ["Outcome", "Runs", "simulate_batch"]
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

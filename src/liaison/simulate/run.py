@@ -25,7 +25,7 @@ from .checkpoint import Kept, from_bytes, to_bytes
 from .layout import Arrays
 from .machine import Machine
 from .outcome import Outcome, gap, outcome_of
-from .plan import arrays_of, plan_of
+from .plan import Plan, arrays_of, plan_of
 from .projection import Projection
 from .report import trajectory_of
 from .settings import Settings
@@ -112,6 +112,18 @@ def simulate(
     )
 
 
+def add_entries(machine: Machine, plan: Plan) -> None:
+    """Gives a machine what every run of a plan calls."""
+    added = plan.added
+    extra = [] if added is None else list(added.program.entries)
+    names = ["rate", "retract"] + ["closure"] * bool(machine.arrays.n[at.HAS_CLOSURE])
+    names += ["d_rate"] * plan.settings.tableau.is_implicit
+    names += ["events"] * bool(plan.events and "events" not in extra)
+    machine.add(plan.kernel, *names)
+    if added is not None:
+        machine.add(added, *extra)
+
+
 @final
 class Run:
     """A run under way: `go` advances it, `checkpoint` keeps it, `trajectory` shows it.
@@ -144,24 +156,13 @@ class Run:
             stop=stop,
         )  # fmt: skip
         self._machine = Machine(arrays_of(self.plan), is_compiled=is_compiled)
-        self._add_entries()
+        add_entries(self._machine, self.plan)
         self._rows: dict[int, Array] = {}
         self._happened: dict[int, Array] = {}
         self._calls = [0] * len(self.plan.inputs.controllers)
         self._tries = 16
         self.status = at.GOOD
         self._control()
-
-    def _add_entries(self) -> None:
-        added = self.plan.added
-        extra = [] if added is None else list(added.program.entries)
-        names = ["rate", "retract"] + ["closure"] * bool(self.arrays.n[at.HAS_CLOSURE])
-        names += ["d_rate"] * self.plan.settings.tableau.is_implicit
-        if self.plan.events and "events" not in extra:
-            names.append("events")
-        self._machine.add(self.plan.kernel, *names)
-        if added is not None:
-            self._machine.add(added, *extra)
 
     # going on
 
