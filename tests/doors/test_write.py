@@ -16,6 +16,7 @@ from liaison.formats.lsd_write import write_lsd
 from liaison.model import (
     Body,
     Contact,
+    Force,
     Free,
     Joint,
     Marker,
@@ -214,6 +215,17 @@ def test_what_could_not_be_written_is_no_mechanism(what):
     make, words = NEVER[what]
     with pytest.raises(LiaisonError, match=re.escape(words)):
         make()
+
+
+class Wind(Force):
+    """A load of nobody's table."""
+
+    name, place = "wind", None
+
+
+def test_a_load_of_a_class_of_ones_own_is_refused_in_words():
+    with pytest.raises(TextError, match=r"the load 'wind' \(Wind\) cannot be written as LSD"):
+        write_lsd(one_body(forces=(Wind(),)))
 
 
 def test_what_is_beyond_the_limits_of_reading_is_not_written():
