@@ -92,8 +92,43 @@ def test_a_puma_in_the_middle_of_its_space_has_eight():
     assert (len(found), found.complex) == (8, 8)
 
 
+STANFORD = ([0, 0, 0, 0, 0, 0], [-90, 90, 0, -90, 90, 0], [F(2, 5), F(3, 20), 0, 0, 0, F(1, 4)])
+GANTRY = ([0, F(1, 10), 0, 0, 0, 0], [90, 80, 90, -90, 90, 0], [F(1, 5), 0, 0, F(2, 5), 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("table", "sliders", "complex_ones"),
+    [(STANFORD, (2,), 8), (GANTRY, (0, 1), 4), (GANTRY, (1, 2), 4)],
+)
+def test_arms_with_sliders_and_a_wrist(table, sliders, complex_ones):
+    """Stanford's arm has four ways to put the wrist's centre, two of them with the slider out."""
+    q = [0.4, 0.3, 0.5, 0.7, 0.9, -0.4]
+    R, p = hand_pose(*table, q, sliders)
+    found = inverse_kinematics(arm(*table, sliders), "hand", position=p, rotation=R)
+    assert "six joints, three axes that meet" in found.method
+    assert (found.is_complete, found.complex) == (True, complex_ones)
+    for mode in found.modes:
+        values = [mode.coordinates[f"q{k}"] for k in range(1, 7)]
+        again, place = hand_pose(*table, values, sliders)
+        assert np.max(np.abs(again - R)) < 1e-12
+        assert np.max(np.abs(place - p)) < 1e-12
+        assert mode.proof == "Krawczyk"
+    ways = [max(abs(math.remainder(m.coordinates[f"q{k + 1}"] - q[k], 2 * math.pi))
+                for k in range(6)) for m in found.modes]  # fmt: skip
+    assert min(ways) < 1e-10
+
+
+def test_where_rounding_makes_a_difference_nothing_is_claimed():
+    """Three slides along one plane: infinitely many ways, and after rounding none."""
+    q = [0.4, 0.3, 0.5, 0.7, 0.9, -0.4]
+    R, p = hand_pose(*GANTRY, q, (0, 1, 2))
+    found = inverse_kinematics(arm(*GANTRY, (0, 1, 2)), "hand", position=p, rotation=R)
+    assert not found.is_complete
+    assert "singular" in found.why
+
+
 def test_out_of_reach_there_is_none():
-    found = inverse_kinematics(arm(*PUMA), "hand", position=(5, 0, 0))
+    found = inverse_kinematics(arm(*PUMA), "hand", position=(5, 0.3, 0.2))
     assert (len(found), found.is_complete) == (0, True)
 
 

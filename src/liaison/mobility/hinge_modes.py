@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.model import Revolute
+from liaison.model import Prismatic, Revolute
 from liaison.spatial import compose, inverse
 
 from .balls import precision
@@ -22,7 +22,7 @@ from .motions import Transform
 from .rigid import Motion3, in_balls, moved, turn_z
 from .six_hinges import PRECISION, LoopClosure, hinge_positions
 from .systems import Solution
-from .triples import three_that_meet, triple_of, triple_positions
+from .triples import Triple, three_that_meet, triple_of, triple_positions
 
 Floats: TypeAlias = NDArray[np.float64]
 Step: TypeAlias = tuple[Passive, Transform, Transform, int]
@@ -53,11 +53,12 @@ def hinge_answer(links: Links, seed: int = 0) -> HingeAnswer | None:
         return None
     with precision(PRECISION):
         X = [in_balls(x) for x in _between(steps)]
+    sliders = [k for k, step in enumerate(steps) if isinstance(step[0].joint.type, Prismatic)]
     if len(steps) == 3:
-        return _about_a_point(X, steps)
-    if (triple := triple_of(X)) is not None:
-        return _with_a_wrist(X, triple, steps, seed)
-    found = hinge_positions(X)
+        return None if sliders else _about_a_point(X, steps)
+    if (triple := triple_of(X, sliders)) is not None:
+        return _with_a_wrist(X, triple, sliders, steps, seed)
+    found = None if sliders else hinge_positions(X)
     if found is None:
         return None
     real = [(_poses(steps, [x.real for x in at.angles]), Solution((), "Krawczyk", at.box.radius, 1))
@@ -101,9 +102,11 @@ def _left_over(X: Sequence[Motion3], angles: Sequence[float]) -> list[Any]:
     return here[1]
 
 
-def _certified(X: Sequence[Motion3], near: Sequence[float]) -> tuple[Sequence[float], Solution]:
-    """Angles of a position and what is proved of it."""
-    closure = LoopClosure(X)
+def _certified(
+    X: Sequence[Motion3], near: Sequence[float], sliders: Sequence[int] = ()
+) -> tuple[Sequence[float], Solution]:
+    """Joint values of a position and what is proved of it."""
+    closure = LoopClosure(X, sliders)
     with precision(PRECISION):
         box = certified(closure, near)
     if box is None or not closure.holds(box.box):
@@ -112,15 +115,16 @@ def _certified(X: Sequence[Motion3], near: Sequence[float]) -> tuple[Sequence[fl
 
 
 def _with_a_wrist(
-    X: Sequence[Motion3], triple: Any, steps: Sequence[Step], seed: int
+    X: Sequence[Motion3], triple: Triple, sliders: Sequence[int], steps: Sequence[Step], seed: int
 ) -> HingeAnswer:
     """A loop of which three axes meet, or are parallel."""
-    near = triple_positions(X, triple, seed=seed)
-    proved = [_certified(X, angles) for angles in near.angles]
+    near = triple_positions(X, triple, sliders=sliders, seed=seed)
+    proved = [_certified(X, values, sliders) for values in near.angles]
     found = [(_poses(steps, exact), known) for exact, known in proved]
     sure = near.is_sure and all(known.proof for _, known in found)
     kind = "three axes that meet" if triple.meets else "three parallel axes"
-    method = f"six hinges, {kind}, {near.engine}"
+    joints = "six joints" if sliders else "six hinges"
+    method = f"{joints}, {kind}, {near.engine}"
     why = "all of them, proved for coefficients rounded to 2⁻⁹⁶" if sure else SINGULAR
     count = near.complex if triple.meets else None
     return HingeAnswer(tuple(found), sure, why, method, count)
@@ -129,7 +133,7 @@ def _with_a_wrist(
 def _loop(links: Links) -> list[Step] | None:
     """The one loop through the ground, hinge after hinge; None where it is not one."""
     waiting = list(links.joints)
-    if not all(isinstance(j.joint.type, Revolute) for j in waiting):
+    if not all(isinstance(j.joint.type, Revolute | Prismatic) for j in waiting):
         return None
     found: list[Step] = []
     here = 0
@@ -152,14 +156,15 @@ def _between(steps: Sequence[Step]) -> list[Transform]:
     return [compose(*inverse(*step[2]), *then[1]) for step, then in zip(steps, after, strict=True)]
 
 
-def _poses(steps: Sequence[Step], angles: Sequence[float]) -> dict[int, tuple[Floats, Floats]]:
+def _poses(steps: Sequence[Step], values: Sequence[float]) -> dict[int, tuple[Floats, Floats]]:
     """Poses of the links in ground's axes."""
     R, p = np.eye(3), np.zeros(3)
     found = {}
-    for (_, F, M, far), angle in zip(steps, angles, strict=True):
+    for (j, F, M, far), value in zip(steps, values, strict=True):
+        angle, way = (0.0, value) if isinstance(j.joint.type, Prismatic) else (value, 0.0)
         c, s = np.cos(angle), np.sin(angle)
         turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        for turned, place in (_floats(F), (turn, np.zeros(3)), _floats(inverse(*M))):
+        for turned, place in (_floats(F), (turn, np.array([0, 0, way])), _floats(inverse(*M))):
             R, p = R @ turned, R @ place + p
         found[far] = R, p
     return found

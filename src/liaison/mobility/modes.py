@@ -137,6 +137,8 @@ def closed(found: Solved) -> tuple[bool, str]:
     """Whether all modes are there, and why, for a system solved over the rationals."""
     if found.is_full:
         return True, f"all of them, proved: {found.points} complex solutions, as many as can be"
+    if not found.is_stable:
+        return False, "not proved to be all: near a singular position rounding makes a difference"
     by = "" if found.engine == "FLINT" else f", if {found.engine} is right"
     if found.is_exact:
         return True, f"all of them, proved over the rationals{by}"

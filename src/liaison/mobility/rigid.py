@@ -1,6 +1,6 @@
 """Rigid motions with balls for numbers, real or complex: turns, products, inverses, twists.
 
-Public names: Motion3, in_balls, moved, reversed_motion, turn_z, applied, crossed, dotted,
+Public names: Motion3, in_balls, moved, reversed_motion, turn_z, slide_z, applied, crossed, dotted,
 rotation_of, rational_motion.
 """
 
@@ -63,6 +63,13 @@ def turn_z(angle: Any) -> Motion3:
     c, s = angle.cos(), angle.sin()
     zero = angle * 0
     return [[c, -s, zero], [s, c, zero], [zero, zero, zero + 1]], [zero, zero, zero]
+
+
+def slide_z(way: Any) -> Motion3:
+    """A slide along z [m]."""
+    zero = way * 0
+    one = zero + 1
+    return [[one, zero, zero], [zero, one, zero], [zero, zero, one]], [zero, zero, way]
 
 
 def rotation_of(q: Sequence[Fraction]) -> tuple[tuple[Fraction, ...], ...]:

@@ -21,7 +21,7 @@ from .balls import kernel_line, precision
 from .certify import Certificate, Square, certified
 from .clock import go_on
 from .elimination import Elimination, elimination
-from .rigid import Motion3, applied, crossed, moved, turn_z
+from .rigid import Motion3, applied, crossed, moved, slide_z, turn_z
 
 PRECISION = 640
 """Bits of the elimination; about a third of them are lost on the way."""
@@ -65,16 +65,20 @@ class HingeLoop:
 
 @final
 class LoopClosure(Square):
-    """J1 X1 … Jn Xn = 1: six equations in six angles, or those of rotation in three."""
+    """J1 X1 … Jn Xn = 1: six equations in six joint values, or those of rotation in three.
 
-    def __init__(self, X: Sequence[Motion3]) -> None:
-        self.X = X
+    Joints turn about z, sliders among them slide along it.
+    """
+
+    def __init__(self, X: Sequence[Motion3], sliders: Sequence[int] = ()) -> None:
+        self.X, self.sliders = X, frozenset(sliders)
 
     def _frames(self, x: Sequence[Any]) -> list[Motion3]:
         """Each hinge's frame before it turns, and at last the whole way round."""
         found: list[Motion3] = [turn_z(x[0] * 0)]
-        for angle, step in zip(x, self.X, strict=True):
-            found.append(moved(moved(found[-1], turn_z(angle)), step))
+        for k, (value, step) in enumerate(zip(x, self.X, strict=True)):
+            joint = slide_z(value) if k in self.sliders else turn_z(value)
+            found.append(moved(moved(found[-1], joint), step))
         return found
 
     def values(self, x: Sequence[Any]) -> list[Any]:
@@ -88,8 +92,11 @@ class LoopClosure(Square):
         *frames, (R, p) = self._frames(x)
         zero = x[0] * 0
         columns = []
-        for turned, place in frames:
+        for k, (turned, place) in enumerate(frames):
             w = applied(turned, [zero, zero, zero + 1])
+            if k in self.sliders:
+                columns.append([zero, zero, zero, *w])
+                continue
             d = [crossed(w, [R[0][j], R[1][j], R[2][j]]) for j in range(3)]  # columns of ∂R
             turn = [d[1][2] - d[2][1], d[2][0] - d[0][2], d[0][1] - d[1][0]]
             columns.append(turn + crossed(w, [a - b for a, b in zip(p, place, strict=True)]))

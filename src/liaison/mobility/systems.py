@@ -92,6 +92,7 @@ class Solved:
     is_exact: bool  # the coefficients are rational
     digits: int  # to which they were rounded otherwise
     is_full: bool = False  # as many complex ones are proved as there can be
+    is_stable: bool = True  # no complex one was lost or made by rounding, as far as can be seen
 
 
 def solved(
@@ -121,12 +122,19 @@ def solved(
         found = all_points(polynomials, system.count, seed=seed)
         in_balls = system.in_balls()
         real = _proved(in_balls, found, exact)
-        full = most is not None and len(found.points) == most and _all_proved(in_balls, found)
-    return Solved(real, len(found.points), found.multiplicity, found.engine, exact, digits, full)
+        asked = not exact or most == len(found.points)
+        proved = asked and _all_proved(in_balls, found)
+    count = len(found.points)
+    return Solved(
+        real, count, found.multiplicity, found.engine, exact, digits,
+        is_full=proved and count == most, is_stable=exact or (proved and count > 0),
+    )  # fmt: skip
 
 
 def _all_proved(system: PolynomialSystem, found: Points) -> bool:
     """Every point, also the complex ones, is near a solution of its own."""
+    if len(system.equations) != system.count:
+        return False
     boxes = []
     for point in found.points:
         go_on()

@@ -1,8 +1,9 @@
-"""Loops of six hinges with a wrist: three axes through one point, or three parallel ones.
+"""Loops of six joints with a wrist: three hinges through one point, or three parallel ones.
 
 Three neighbouring hinges of either kind leave a point, or a plane, where it is. What the other
-three must do then is three equations in three angles; over each of their solutions the special
-three have two positions, from the two ways a triangle closes. Most arms of industry are such.
+three, hinges or sliders, must do then is three equations in three unknowns; over each of their
+solutions the special three have two positions, from the two ways a triangle closes. Most arms of
+industry are such.
 
 Public names: Triple, TriplePositions, triple_of, triple_positions, three_that_meet.
 
@@ -14,15 +15,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .balls import ROUNDED, rounded
-from .rigid import Motion3, applied, crossed, dotted, rational_motion, reversed_motion
+from .other_three import OtherThree, left_in_place
+from .rigid import Motion3, rational_motion
 from .systems import PolynomialSystem, solved
-from .terms import Terms, combined, plain, raised, times, total, unknown
 
 NEAR = 1e-12
 """Gap below which axes count as meeting, and sine below which they count as parallel."""
@@ -47,14 +48,15 @@ class TriplePositions:
     angles: tuple[tuple[float, ...], ...]
     complex: int
     is_sure: bool  # every triangle is clearly open or clearly impossible
-    is_exact: bool
     engine: str
 
 
-def triple_of(X: Sequence[Motion3]) -> Triple | None:
-    """The special three of a loop of six hinges; None where there are none."""
+def triple_of(X: Sequence[Motion3], sliders: Sequence[int] = ()) -> Triple | None:
+    """The special three hinges of a loop of six joints; None where there are none."""
     numbers = [_floats(x) for x in X]
     for first in range(6):
+        if any((first + k) % 6 in sliders for k in range(3)):
+            continue
         before, after = numbers[first], numbers[(first + 1) % 6]
         height = _meeting(before[0].T @ [0, 0, 1], -before[0].T @ before[1])
         other = _meeting(after[0] @ [0, 0, 1], after[1])
@@ -83,8 +85,16 @@ def _floats(X: Motion3) -> tuple[Floats, Floats]:
     return np.array([[float(x) for x in row] for row in X[0]]), np.array([float(x) for x in X[1]])
 
 
-def triple_positions(X: Sequence[Motion3], triple: Triple, *, seed: int = 0) -> TriplePositions:
+def triple_positions(
+    X: Sequence[Motion3], triple: Triple, *, sliders: Sequence[int] = (), seed: int = 0
+) -> TriplePositions:
     """All positions of a loop with a wrist, near enough for Newton's steps.
+
+    Args:
+        X: from behind each joint to the next, z its axis.
+        triple: the special three.
+        sliders: joints that slide along z instead of turning about it.
+        seed: of everything drawn.
 
     Raises:
         Infinite: it moves.
@@ -92,133 +102,41 @@ def triple_positions(X: Sequence[Motion3], triple: Triple, *, seed: int = 0) -> 
     """
     order = [(triple.first + 3 + k) % 6 for k in range(6)]  # the special three last
     read = [X[j] for j in order]
-    equations = _meeting_equations if triple.meets else _parallel_equations
-    asked = _asked(read, triple.meets)
+    others = OtherThree([order[k] in sliders for k in range(3)])
+    equations = others.meeting if triple.meets else others.parallel
+    asked = left_in_place(read, triple.meets)
     near = [rational_motion(x, ROUNDED) for x in read[:3]]
     told = [rounded(x, ROUNDED) for x in asked]
     found = solved(
-        PolynomialSystem(6, tuple(equations(read, asked))),
-        near=PolynomialSystem(6, tuple(equations(near, told))),
+        PolynomialSystem(others.count, tuple(equations(read, asked))),
+        near=PolynomialSystem(others.count, tuple(equations(near, told))),
         seed=seed,
     )
     numbers = [_floats(x) for x in read]
-    listed, sure = [], True
+    listed, sure = [], found.is_stable
     for solution in found.real:
-        first = [math.atan2(solution.x[2 * k + 1], solution.x[2 * k]) for k in range(3)]
-        ends, clear = _special_angles(numbers, first, triple.meets)
+        first = others.values(solution.x)
+        ends, clear = _special_angles(numbers, others, first, triple.meets)
         sure = sure and clear
         for end in ends:
             angles = [0.0] * 6
             for j, angle in zip(order, [*first, *end], strict=True):
                 angles[j] = angle
             listed.append(tuple(angles))
-    return TriplePositions(
-        tuple(listed), 2 * found.multiplicity, sure, found.is_exact, found.engine
-    )
-
-
-# Equations of the other three --------------------------------------------------------------------
-
-
-def _turned(v: Sequence[Terms], hinge: int, sign: int) -> list[Terms]:
-    """A vector of polynomials turned about z by an angle whose cosine and sine are unknowns."""
-    c, s = 2 * hinge, 2 * hinge + 1
-    x = total(raised(v[0], c), raised(v[1], s, -sign))
-    return [x, total(raised(v[0], s, sign), raised(v[1], c)), v[2]]
-
-
-def _through(X: Sequence[Motion3], v: Sequence[Any], *, is_point: bool) -> list[Terms]:
-    """X1 J2 X2 J3 X3 of a point, or of a direction."""
-    steps = [plain(x, 6) for x in v]
-    for hinge, step in ((None, X[2]), (2, X[1]), (1, X[0])):
-        if hinge is not None:
-            steps = _turned(steps, hinge, 1)
-        place = step[1] if is_point else [0, 0, 0]
-        steps = [
-            total(combined(row, steps), plain(p, 6)) for row, p in zip(step[0], place, strict=True)
-        ]
-    return steps
-
-
-def _difference(a: Sequence[Terms], b: Sequence[Terms]) -> list[Terms]:
-    return [combined((1, -1), pair) for pair in zip(a, b, strict=True)]
-
-
-def _circles() -> list[Terms]:
-    x = [unknown(k, 6) for k in range(6)]
-    return [total(times(x[k], x[k]), times(x[k + 1], x[k + 1]), plain(-1, 6)) for k in (0, 2, 4)]
-
-
-def _asked(X: Sequence[Motion3], meets: bool) -> list[Any]:
-    """Numbers of what the special three leave where it is: two points, or two planes."""
-    if meets:
-        start, end = _ends(X)
-        return [*start, *_point(reversed_motion(X[5]), end)]
-    from flint import arb
-
-    back = reversed_motion(X[5])
-    sign = _sign(X[3]) * _sign(X[4])
-    n = [sign * x for x in applied(back[0], [arb(0), arb(0), arb(1)])]
-    height = X[3][1][2] + _sign(X[3]) * X[4][1][2]
-    return [*n, height - dotted(back[1], n)]
-
-
-def _meeting_equations(X: Sequence[Motion3], asked: Sequence[Any]) -> list[Terms]:
-    """The point where the special axes meet stays: X1 J2 X2 J3 X3 w = J1⁻¹ X6⁻¹ w′."""
-    right = _turned([plain(x, 6) for x in asked[3:]], 0, -1)
-    return _circles() + _difference(_through(X, asked[:3], is_point=True), right)
-
-
-def _ends(X: Sequence[Motion3]) -> tuple[list[Any], list[Any]]:
-    """Where the special axes meet: before the first of them turns, and behind the last."""
-    from flint import arb
-
-    middle = [arb(0), arb(0), _axis_point(X[4])]  # on the middle axis, in its frame
-    return _point(X[3], middle), _point(reversed_motion(X[4]), middle)
-
-
-def _axis_point(X: Motion3) -> Any:
-    """The height at which the next axis, z behind X, meets this one."""
-    d, p = [row[2] for row in X[0]], X[1]
-    k = 0 if abs(float(d[0])) > abs(float(d[1])) else 1
-    return p[2] - p[k] * d[2] / d[k]
-
-
-def _point(X: Motion3, v: Sequence[Any]) -> list[Any]:
-    return [a + b for a, b in zip(applied(X[0], v), X[1], strict=True)]
-
-
-def _parallel_equations(X: Sequence[Motion3], asked: Sequence[Any]) -> list[Terms]:
-    """The plane across the special axes stays: its normal up to sign, and its place."""
-    n, height = asked[:3], asked[3]
-    first = crossed(n, [1, 0, 0] if abs(float(n[0])) < 0.7 else [0, 1, 0])
-    left = _through(X, [0, 0, 1], is_point=False)
-    place = _through(X, [0, 0, 0], is_point=True)
-    found = []
-    for e in (first, crossed(n, first)):
-        found.append(_dot(left, _turned([plain(x, 6) for x in e], 0, -1)))
-    normal = _turned([plain(x, 6) for x in n], 0, -1)
-    return [*_circles(), *found, total(_dot(place, normal), plain(height, 6))]
-
-
-def _sign(X: Motion3) -> int:
-    return 1 if float(X[0][2][2]) > 0 else -1
-
-
-def _dot(a: Sequence[Terms], b: Sequence[Terms]) -> Terms:
-    return total(*(times(f, g) for f, g in zip(a, b, strict=True)))
+    return TriplePositions(tuple(listed), 2 * found.multiplicity, sure, found.engine)
 
 
 # The special three ------------------------------------------------------------------------------
 
 
 def _special_angles(
-    X: Sequence[tuple[Floats, Floats]], first: Sequence[float], meets: bool
+    X: Sequence[tuple[Floats, Floats]], others: OtherThree, first: Sequence[float], meets: bool
 ) -> tuple[list[tuple[float, float, float]], bool]:
     """Angles of the special three behind three known ones, and whether their number is clear."""
     T = np.eye(4)
-    for angle, step in zip(first, X[:3], strict=True):
-        T = T @ _matrix(_about_z(angle), np.zeros(3)) @ _matrix(*step)
+    for value, slide, step in zip(first, others.slides, X[:3], strict=True):
+        turn, way = (0.0, value) if slide else (value, 0.0)
+        T = T @ _matrix(_about_z(turn), np.array([0.0, 0.0, way])) @ _matrix(*step)
     G: Floats = np.asarray(np.linalg.inv(_matrix(*X[5]) @ T), dtype=float)
     return _closing(_matrix(*X[3]), _matrix(*X[4]), G, meets)
 
