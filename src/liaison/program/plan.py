@@ -66,13 +66,17 @@ def plan(program: Program, entry: str, *, lanes: int = 1, size: int = PIECE) -> 
         lanes: how many angles may be turned into sines and cosines at once.
         size: operations in a piece, about.
     """
-    program.schedule(entry)
-    return plan_of(program.entry(entry).outputs, lanes=lanes, size=size)
+    outputs, order = tuple(program.entry(entry).outputs), program.schedule(entry)
+    return _arranged(outputs, order, lanes, size)
 
 
 def plan_of(formulas: Sequence[Expr], *, lanes: int = 1, size: int = PIECE) -> Plan:
     """How to compute formulas, whatever they belong to."""
-    outputs, order = tuple(formulas), topological(formulas)
+    return _arranged(tuple(formulas), topological(formulas), lanes, size)
+
+
+def _arranged(outputs: tuple[Expr, ...], order: list[Expr], lanes: int, size: int) -> Plan:
+    """Plain rows, numbers, order and cuts."""
     if any(_plain(node) is not None for node in order):
         outputs = tuple(rewritten(outputs, _plain))
         order = topological(outputs)

@@ -12,6 +12,8 @@ from __future__ import annotations
 from functools import cache as memo
 from typing import Any
 
+from liaison.expr import collector_paused
+
 from .batch import BatchCode
 from .batch_ir import Variant, batch_ir
 from .columns_ir import ColumnsPlan, columns_plan, module_of
@@ -58,8 +60,9 @@ def to_llvm(
 
     def compiler(entries: tuple[str, ...]) -> tuple[dict[str, int], Any]:
         names = {entry: f"liaison_{k}" for k, entry in enumerate(entries)}
-        plans = {names[entry]: arranged(entry) for entry in entries}
-        text = module_of(program, plans)
+        with collector_paused():  # many small objects, no cycles
+            plans = {names[entry]: arranged(entry) for entry in entries}
+            text = module_of(program, plans)
         code = load(text, names.values(), optimize=level(*plans.values()), keep=cache)
         return {entry: code[name] for entry, name in names.items()}, code
 
