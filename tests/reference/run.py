@@ -79,7 +79,7 @@ def simulated(problem: dict[str, Any]) -> tuple[Any, dict[str, float]]:
     begun = time.process_time()
     kernel, state = special.ready(problem["model"])
     instants = sorted({0.0, *(float(t) for check in problem["checks"] for t in check["rows"])})
-    options = {"series": problem["series"], "every": instants, **special.settings(problem)}
+    options = {"series": problem["series"], "every": instants, **problem["settings"]}
     special.simulate(kernel, state, until=min(1e-6, problem["until"]), **options | {"every": None})
     ready = time.process_time()
     run = special.simulate(kernel, state, until=problem["until"], **options)

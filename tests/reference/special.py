@@ -27,14 +27,6 @@ def ready(model: str) -> tuple[Any, Any]:
     return liaison.to_llvm(liaison.lower(liaison.newton_euler(tree))), liaison.assemble(tree)
 
 
-def settings(problem: dict[str, Any]) -> dict[str, Any]:
-    """Options of a run; how far to project as the object it is."""
-    found = dict(problem["settings"])
-    if "projection" in found:
-        found["projection"] = liaison.Projection(**found["projection"])
-    return found
-
-
 def index_of(run: Any, instant: float) -> int:
     k = int(np.argmin(np.abs(run.t - instant)))
     assert abs(run.t[k] - instant) <= 1e-9 * max(1, abs(instant)), f"no record at {instant} s"

@@ -83,3 +83,13 @@ def test_a_fixed_step_from_the_flat_position_is_divided(linkage, crank, side, ra
         assert run["A0"][-1] == pytest.approx(crank(angle, down), abs=1e-6)
         assert len(run.t) == 1001  # parts are not recorded
         assert run.t == pytest.approx(np.arange(1001) * 1e-3, abs=1e-12)
+
+
+@pytest.mark.parametrize("rtol", [1e-8, 1e-9, 1e-10])
+def test_a_tighter_tolerance_is_nearer_to_the_exact_motion(linkage, crank, rtol):
+    """Closures off by 4e-14 would part the rods near the flat position, and lead it astray."""
+    kernel, _ = linkage
+    for angle in (0.3, 0.7, -1.2):
+        start = parallel(kernel, angle, 4.0)
+        run = simulate(kernel, start, 1.0, series=(), rtol=rtol, atol=rtol / 10)
+        assert run["A0"][-1] == pytest.approx(crank(angle, 4.0), abs=100 * rtol)

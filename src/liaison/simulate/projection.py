@@ -60,7 +60,7 @@ from .layout import (
 STALL = 0.5
 """A correction that leaves more than this part of the residual does not converge."""
 
-SLACK = 1000.0
+SLACK = 1e5
 """A correction that stalls within this factor of its tolerance has met rounding, not rank loss;
 it is not made, so that a projected state stays as it is."""
 
@@ -70,10 +70,10 @@ it is not made, so that a projected state stays as it is."""
 class Projection:
     """When and how far a state is brought back to its closures.
 
-    The tolerances are close to rounding on purpose. What is left of G v = ν stays as it is between
-    projections, and near a singular position, where a singular value σ of G goes to zero, it
-    is a velocity of its size over σ: with 1e-11 an adaptive method creeps through the flat position
-    of a four-bar, with 1e-14 it steps over it.
+    The tolerances ask for rounding, on purpose. What is left of Φ = 0 and G v = ν stays as it is
+    between projections, and near a singular position, where a singular value σ of G goes to zero,
+    it is a position or velocity of its size over σ. Rods of a four-bar that are off by 4e-14 part
+    near its flat position, and a tight tolerance follows them to another branch.
 
     Attributes:
         position: largest |Φ| that is left alone, times 1 + max |q|.
@@ -83,8 +83,8 @@ class Projection:
         start: largest residual, with the same factors, that a start may have.
     """
 
-    position: float = 1e-14
-    velocity: float = 1e-14
+    position: float = 1e-16
+    velocity: float = 1e-16
     lost: float = 1e-8
     iterations: int = 12
     start: float = 1e-6
