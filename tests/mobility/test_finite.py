@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from liaison.expr import sqrt
 from liaison.mobility import finite
 from liaison.mobility.finite import all_points
 from liaison.mobility.linear_part import without_linear
@@ -98,14 +99,21 @@ def test_the_process_apart_gives_the_same(monkeypatch):
 
 
 def test_coefficients_that_are_not_rational_are_rounded_and_solutions_proved_for_themselves():
-    from liaison.expr import sqrt
-
     system = PolynomialSystem(1, ({(2,): 1, (0,): -sqrt(2)},))
     found = solved(system)
     assert not found.is_exact
     assert [s.proof for s in found.real] == ["Krawczyk", "Krawczyk"]
     assert sorted(s.x[0] for s in found.real) == pytest.approx([-(2**0.25), 2**0.25], abs=1e-15)
     assert all(s.radius < 1e-50 for s in found.real)
+
+
+def test_where_rounding_makes_a_difference_nothing_is_claimed():
+    """√3 times the first line is the second: infinitely many solutions, after rounding one."""
+    first = {(1, 0): 1, (0, 1): sqrt(2), (0, 0): -1}
+    second = {(1, 0): sqrt(3), (0, 1): sqrt(6), (0, 0): -sqrt(3)}
+    found = solved(PolynomialSystem(2, (first, second)))
+    assert not found.is_exact
+    assert not found.is_stable
 
 
 def test_points_modulo_a_prime():

@@ -118,14 +118,19 @@ def _with_a_wrist(
     X: Sequence[Motion3], triple: Triple, sliders: Sequence[int], steps: Sequence[Step], seed: int
 ) -> HingeAnswer:
     """A loop of which three axes meet, or are parallel."""
-    near = triple_positions(X, triple, sliders=sliders, seed=seed)
+    with precision(PRECISION):
+        near = triple_positions(X, triple, sliders=sliders, seed=seed)
     proved = [_certified(X, values, sliders) for values in near.angles]
     found = [(_poses(steps, exact), known) for exact, known in proved]
     sure = near.is_sure and all(known.proof for _, known in found)
     kind = "three axes that meet" if triple.meets else "three parallel axes"
     joints = "six joints" if sliders else "six hinges"
     method = f"{joints}, {kind}, {near.engine}"
-    why = "all of them, proved for coefficients rounded to 2⁻⁹⁶" if sure else SINGULAR
+    why = (
+        "all of them for data rounded to 2⁻⁹⁶, each proved for the data themselves"
+        if sure
+        else SINGULAR
+    )
     count = near.complex if triple.meets else None
     return HingeAnswer(tuple(found), sure, why, method, count)
 

@@ -143,7 +143,10 @@ def closed(found: Solved) -> tuple[bool, str]:
     if found.is_exact:
         return True, f"all of them, proved over the rationals{by}"
     rounding = str(found.digits).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return True, f"all of them, proved for coefficients rounded to 2⁻{rounding}{by}"
+    return (
+        True,
+        f"all of them for data rounded to 2⁻{rounding}, each proved for the data themselves{by}",
+    )
 
 
 def _float(x: Any) -> float:

@@ -122,27 +122,33 @@ def solved(
         found = all_points(polynomials, system.count, seed=seed)
         in_balls = system.in_balls()
         real = _proved(in_balls, found, exact)
-        asked = not exact or most == len(found.points)
-        proved = asked and _all_proved(in_balls, found)
-    count = len(found.points)
+        if exact and most != len(found.points):
+            return Solved(real, len(found.points), found.multiplicity, found.engine, True, digits)
+        count = _proved_count(in_balls, found, 2.0 ** (digits // 2))
+    whole = found.multiplicity if exact else count or 0
     return Solved(
-        real, count, found.multiplicity, found.engine, exact, digits,
-        is_full=proved and count == most, is_stable=exact or (proved and count > 0),
+        real, len(found.points) if exact else whole, whole, found.engine, exact, digits,
+        is_full=count == most, is_stable=exact or bool(count),
     )  # fmt: skip
 
 
-def _all_proved(system: PolynomialSystem, found: Points) -> bool:
-    """Every point, also the complex ones, is near a solution of its own."""
+def _proved_count(system: PolynomialSystem, found: Points, far: float) -> int | None:
+    """Points, also complex ones, that are near a solution of their own; None if some are not.
+
+    Points farther than `far` are left out: rounding brought them back from infinity.
+    """
     if len(system.equations) != system.count:
-        return False
+        return None
     boxes = []
     for point in found.points:
         go_on()
         box = certified(system, point.x)
-        if box is None:
-            return False
-        boxes.append(box.box)
-    return all(_are_apart(a, b) for k, a in enumerate(boxes) for b in boxes[:k])
+        if box is not None:
+            boxes.append(box.box)
+        elif max(float(abs(x).mid()) for x in point.x) < far:
+            return None
+    apart = all(_are_apart(a, b) for k, a in enumerate(boxes) for b in boxes[:k])
+    return len(boxes) if apart else None
 
 
 def _are_apart(a: Sequence[Any], b: Sequence[Any]) -> bool:
