@@ -184,6 +184,22 @@ def test_gamma_is_the_documents_formula():
         assert (gamma.get((i, j, k), 0) - wanted) % p == 0
 
 
+def test_the_first_index_of_beta_is_the_coordinates():
+    """δ_i = Σ β_ji ∂T/∂q_j with q̇_j = Σ β_ji u_i; with q̇_i = Σ β_ji u_j, as printed, it is not."""
+    theta = symbol("theta'")
+    speeds = {"u": symbol("y'") + symbol("a") * cos(symbol("theta")) * theta, "w": theta}
+    made = boltzmann_hamel(tree_of("elliptic_pendulum.lsd"), quasi_velocities=speeds)
+    own = made.native["boltzmann_hamel"]
+    q, beta = made.symbols.q, jacobian(list(own.qdot), list(own.u))
+    slopes = gradient(own.T, list(q))
+    right, printed = [ZERO] * len(q), [ZERO] * len(q)
+    for (i, j), entry in beta.items():  # q̇_i = Σ entry u_j
+        right[j] = right[j] + entry * slopes[i]
+        printed[i] = printed[i] + entry * slopes[j]
+    assert is_zero(*(a - b for a, b in zip(own.delta, right, strict=True)))
+    assert not is_zero(*(a - b for a, b in zip(own.delta, printed, strict=True)))
+
+
 def test_quasi_velocities_that_are_not_homogeneous_are_refused_and_others_named():
     speeds = {"u": symbol("y'") + 1, "w": symbol("theta'")}
     with pytest.raises(DerivationError, match="is no rate") as refused:

@@ -23,13 +23,17 @@ PER_SYMBOL = 4
 """A coordinate of an attitude is a quotient of degree two, counted for both its parts."""
 
 
-def degree_bound(*groups: Sequence[Expr]) -> int:
+def degree_bound(*groups: Sequence[Expr], order: Sequence[Expr] | None = None) -> int:
     """A bound of the degree of the difference of any two formulas, one of each of two groups.
 
     Numerators and denominators count. Square roots double it, since each is one of two.
+
+    Args:
+        groups: of formulas.
+        order: their nodes, arguments first, where that is known.
     """
     table = _Degrees()
-    order = topological([f for group in groups for f in group])
+    order = order or topological([f for group in groups for f in group])
     for node in order:
         table.take(node)
     roots = sum(node.op == "sqrt" and node.a.op != "const" for node in order)

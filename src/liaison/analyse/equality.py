@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from liaison.equations import Equations, Reduced
-from liaison.expr import Expr
+from liaison.expr import Expr, topological
 
 from .degrees import degree_bound
 from .equality_positions import prove_closed
@@ -50,7 +50,9 @@ def prove(
         points: primes that must agree.
     """
     plain = {name: x for name, x in others.items() if not _is_closed(reference, x)}
-    degree = degree_bound(*map(formulas_of, (reference, *others.values())))
+    formulas = {name: formulas_of(x) for name, x in {"": reference, **plain, **others}.items()}
+    order = topological([f for group in formulas.values() for f in group])
+    degree = degree_bound(*formulas.values(), order=order)
     found = _prove_everywhere(reference, plain, seed, points, degree)
     closed = {name: x for name, x in others.items() if name not in plain}
     found |= prove_closed(reference, closed, position, seed, points, degree)

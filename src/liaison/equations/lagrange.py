@@ -26,11 +26,15 @@ from liaison.tree import Tree
 from .bodies import kinetic_energy, slopes, velocities, weight_potential
 from .completion import completed, plain_dynamics
 from .equations import Equations
-from .setting import Setting, setting_of
+from .setting import Setting, setting_of, shared
 
 
 def lagrange(tree: Tree) -> Equations:
     """The equations of motion by differentiating the energies."""
+    return shared(tree, "lagrange", lambda: _derived(tree))
+
+
+def _derived(tree: Tree) -> Equations:
     setting = setting_of(tree)
     symbols = setting.symbols
     T = kinetic_energy(setting.kinematics, velocities(setting.kinematics))

@@ -1,16 +1,16 @@
 """What every formalism shares: symbols named by labels, kinematics, loads, closures, reports.
 
-Public names: Setting, setting_of, shared_settings.
+Public names: Setting, setting_of, shared, shared_settings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from liaison.errors import AssemblyError, DerivationError
 from liaison.expr import ZERO, Expr, as_expr, directional, symbol, vanishes
@@ -203,8 +203,9 @@ class Setting:
         )
 
 
-_SHARED: ContextVar[dict[tuple[int, bool], tuple[Tree, Setting]] | None]
-_SHARED = ContextVar("settings that formalisms share", default=None)
+_SHARED: ContextVar[dict[tuple[int, str], tuple[Tree, Any]] | None]
+_SHARED = ContextVar("what formalisms share", default=None)
+Made = TypeVar("Made")
 
 
 @contextmanager
@@ -217,6 +218,18 @@ def shared_settings() -> Iterator[None]:
         _SHARED.reset(token)
 
 
+def shared(tree: Tree, what: str, make: Callable[[], Made]) -> Made:
+    """What is made of a tree, made once within `shared_settings`."""
+    known = _SHARED.get()
+    if known is None:
+        return make()
+    key = (id(tree), what)
+    if key not in known:
+        known[key] = (tree, make())  # the tree is kept, so that its id stays its own
+    found: Made = known[key][1]
+    return found
+
+
 def setting_of(tree: Tree, *, regroup: bool = True) -> Setting:
     """The tree without its welds, on formulas; what joints cannot feel handed to their carrier.
 
@@ -225,18 +238,10 @@ def setting_of(tree: Tree, *, regroup: bool = True) -> Setting:
         regroup: also regroup inertia, which leaves T and M as they are, but single bodies without
             meaning.
     """
-    known = _SHARED.get()
-    key = (id(tree), regroup)
-    if known is not None and key in known:
-        return known[key][1]
-    if regroup:
-        plain = setting_of(tree, regroup=False)
-        found = Setting(regrouped(plain.tree), plain)
-    else:
-        found = Setting(merged(tree))
-    if known is not None:
-        known[key] = (tree, found)
-    return found
+    plain = shared(tree, "setting", lambda: Setting(merged(tree)))
+    if not regroup:
+        return plain
+    return shared(tree, "regrouped", lambda: Setting(regrouped(plain.tree), plain))
 
 
 def check_two_sided(mechanism: Mechanism) -> None:

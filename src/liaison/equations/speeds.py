@@ -103,7 +103,10 @@ def _check_names(setting: Setting, formulas: Mapping[str, Any]) -> None:
             )
 
 
-def _speeds(setting: Setting, names: tuple[str, ...], formulas: list[Expr]) -> Speeds:
+def _speeds(
+    setting: Setting, names: tuple[str, ...], formulas: list[Expr], W: Array | None = None
+) -> Speeds:
+    """Y from the formulas; W = Y⁻¹, where it is not known."""
     v, n = setting.symbols.v, setting.tree.nv
     Y = zeros(n, n)
     for (i, j), entry in jacobian(formulas, list(v)).items():
@@ -111,7 +114,7 @@ def _speeds(setting: Setting, names: tuple[str, ...], formulas: list[Expr]) -> S
     _check_linear(setting, names, Y)
     y = [_plain(x) for x in substitute(formulas, dict.fromkeys(v, ZERO))]
     try:
-        W = inverted(array(Y))
+        W = inverted(array(Y)) if W is None else W
     except Dependence as error:
         raise DerivationError(
             f"the speed {names[error.row]!r} is a combination of the others: they do not "
@@ -147,13 +150,14 @@ def natural_speeds(setting: Setting) -> Speeds:
     """
     formulas, names = list(setting.symbols.v), [x.name for x in setting.symbols.v]
     twists: dict[int, Array] = {}
+    W = identity(setting.tree.nv)
     for i, node in enumerate(setting.tree.nodes):
         S = setting.kinematics.subspace(i)
         moving = [r for r in range(6) if any(not is_zero(x) for x in S[r])]
         if node.joint.type.nv < 3 or len(moving) != node.joint.type.nv or not _turns(S):
             continue
         try:
-            inverted(S[moving])
+            W[node.v, node.v] = inverted(S[moving])
         except Dependence:
             continue
         twists[i] = zeros(6)
@@ -163,7 +167,7 @@ def natural_speeds(setting: Setting) -> Speeds:
             twists[i][r] = symbol(names[k])
     if not twists:
         return plain_speeds(setting)
-    return replace(_speeds(setting, tuple(names), formulas), twists=twists)
+    return replace(_speeds(setting, tuple(names), formulas, W), twists=twists)
 
 
 COMPONENTS = ("wx", "wy", "wz", "vx", "vy", "vz")
