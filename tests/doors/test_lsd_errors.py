@@ -2,7 +2,7 @@
 
 import pytest
 
-from liaison.errors import LiaisonError, NamingError, TextError
+from liaison.errors import LiaisonError, ModelError, NamingError, TextError
 from liaison.formats import read, read_lsd
 
 # text -> the refusal, line by line
@@ -100,7 +100,7 @@ MEANING = {
     'let a = body mass = "heavy" end ;': (TextError, "must be a number, not a text"),
     "let a = body center = [1,0,0], iframe = 0 end ;": (TextError, "says its centre twice"),
     "let a = body inertia = [1,2] end ;": (TextError, "is 2 numbers"),
-    "let a = body inertia = [[1,2,0],[0,1,0],[0,0,1]] end ;": (TextError, "not symmetric"),
+    "let a = body inertia = [[1,2,0],[0,1,0],[0,0,1]] end ;": (ModelError, "symmetry fails"),
     "let a = body shape = 3 end ;": (TextError, "a shape is box(…)"),
     "let a = body shape = box(3, 4) end ;": (TextError, "too many"),
     "let a = body shape = sphere(-1) end ;": (TextError, "must be positive"),

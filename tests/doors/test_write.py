@@ -103,9 +103,19 @@ def test_a_body_may_share_the_name_of_a_joint():
 
 
 def test_an_inertia_that_rounding_left_unsymmetric_comes_back():
-    rows = ((1.0, 0.1, 0), (0.1 + 1e-17 * 2, 1, 0.3), (0, 0.3 + 5.6e-17, 1))
+    for gap in (5.6e-17, 1e-9, 1e-6):
+        rows = ((1.0, 0.1, 0), (0.1 + gap, 1, 0.3), (0, 0.3 + gap, 1))
+        body = replace(one_body().bodies[1], inertia=rows)
+        comes_back(replace(one_body(), bodies=(body,)))
+
+
+def test_an_inertia_whose_halves_are_written_differently_comes_back():
+    p, q = Parameter("p", 0.1), Parameter("q", 0.2)
+    rows = ((1, (p + q) ** 2, 0), (p * p + 2 * p * q + q * q, 1, 0), (0, 0, 1))
     body = replace(one_body().bodies[1], inertia=rows)
-    comes_back(replace(one_body(), bodies=(body,)))
+    comes_back(replace(one_body(), bodies=(body,), parameters=(p, q)))
+    with pytest.raises(LiaisonError, match="the inertia of body 'bar' is not symmetric"):
+        replace(body, inertia=((1, p * q, 0), (p, 1, 0), (0, 0, 1)))
 
 
 def test_a_deep_formula_is_written_in_parts():

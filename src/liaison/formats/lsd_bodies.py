@@ -5,11 +5,10 @@ Public names: body_of, shapes_of, BODY_KEYS.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
-from liaison.errors import LiaisonError, Place, TextError
+from liaison.errors import LiaisonError, Place
 from liaison.model import Body
 from liaison.model.shapes import filled
 from liaison.spatial import Array, Inertia, array, is_zero, product, vector
@@ -17,7 +16,6 @@ from liaison.spatial import Array, Inertia, array, is_zero, product, vector
 from .lsd_formulas import (
     Where,
     in_unit,
-    scalar_of,
     value_of,
     vector_of,
 )
@@ -25,7 +23,7 @@ from .lsd_names import Book
 from .lsd_nodes import Node
 from .lsd_poses import HERE, as_pose, exactly, is_upright, matrices_of, rows_of
 from .lsd_shapes import colored, is_shape
-from .lsd_told import Keys
+from .lsd_told import Told
 from .lsd_values import BodyFrame, Quantity, Unfit, Vector, Word, kind_of, plain
 
 BODY_KEYS = ("mass", "density", "center", "iframe", "inertia", "color")
@@ -38,13 +36,13 @@ def body_of(name: str, node: Node, place: Place, book: Book) -> Body:
     or the density. What is still not said is an unknown parameter: `NAME.mass`, and the moments
     `NAME.inertia.x` … about the axes of its iframe; an unsaid centre is the origin of its frame.
     """
-    keys = Keys(node.parts[1], f"body {name!r}", book.source)
-    keys.check(BODY_KEYS, many=("shape",))
-    shapes = _shapes(name, keys, book)
-    solid = _filled(name, keys, shapes, book)
+    told = _Told(name, "body", node.parts[1], place, book)
+    told.keys.check(BODY_KEYS, many=("shape",))
+    shapes = told.shapes()
+    solid = told.filled(shapes)
     if solid is None:
-        R, p = _iframe(name, keys, book)
-        mass, inertia = _mass(name, keys, place, book), _inertia(name, keys, place, book)
+        R, p = told.iframe()
+        mass, inertia = told.mass(), told.inertia()
         if not is_upright(R):
             inertia = product(product(R, inertia), array(R.T))
     else:
@@ -53,123 +51,99 @@ def body_of(name: str, node: Node, place: Place, book: Book) -> Body:
     try:
         return Body(name, mass, tuple(p), rows_of(inertia), shapes, place=place)
     except LiaisonError as error:
-        raise _sharper(error, keys, book) from None
+        raise told.sharper(error) from None
 
 
-def _filled(name: str, keys: Keys, shapes: tuple[Any, ...], book: Book) -> Inertia | None:
-    """Mass geometry of the shapes, if the body says what fills them and nothing else."""
-    mass, density = keys.get("mass"), keys.get("density")
-    others = [key for key in ("mass", "center", "iframe", "inertia") if keys.get(key) is not None]
-    is_solid = any(not is_zero(shape.volume()) for shape in shapes)
-    if density is not None:
-        at = book.source.at(density)
-        if others:
-            raise TextError(f"body {name!r} gives 'density' and '{others[0]}'.", place=at)
-        if not is_solid:
-            raise TextError(f"body {name!r} has a density, but no shape to fill.", place=at)
-        where, what = Where(f"{name}.density", "kg/m^3"), f"the density of body {name!r}"
-        return filled(shapes, None, scalar_of(density, book, where, what))
-    if mass is None or others != ["mass"] or not is_solid:
-        return None
-    return filled(shapes, _mass(name, keys, book.source.at(mass), book), None)
+class _Told(Told):
+    """What a body says of itself."""
 
+    def filled(self, shapes: tuple[Any, ...]) -> Inertia | None:
+        """Mass geometry of the shapes, if the body says what fills them and nothing else."""
+        density = self.keys.get("density")
+        others = [key for key in ("mass", "center", "iframe", "inertia") if self.keys.get(key)]
+        is_solid = any(not is_zero(shape.volume()) for shape in shapes)
+        if density is not None:
+            if others:
+                raise self.refused(f"{self.keys.owner} gives 'density' and '{others[0]}'.", density)
+            if not is_solid:
+                said = f"{self.keys.owner} has a density, but no shape to fill."
+                raise self.refused(said, density)
+            return filled(shapes, None, self.scalar("density", "kg/m^3"))
+        return filled(shapes, self.mass(), None) if others == ["mass"] and is_solid else None
 
-def _sharper(error: LiaisonError, keys: Keys, book: Book) -> LiaisonError:
-    """The same refusal with the place of the property it speaks of."""
-    for word, key in (("mass of body", "mass"), ("inertia of body", "inertia")):
-        node = keys.get(key)
-        if word in error.message and node is not None:
-            error.place = book.source.at(node)
-    return error
+    def sharper(self, error: LiaisonError) -> LiaisonError:
+        """The same refusal with the place of the property it speaks of."""
+        for key in ("mass", "inertia"):
+            node = self.keys.get(key)
+            if f"{key} of body" in error.message and node is not None:
+                error.place = self.book.source.at(node)
+        return error
 
+    def iframe(self) -> tuple[Array, Array]:
+        """The pose of the central frame on the body."""
+        center, iframe = self.keys.get("center"), self.keys.get("iframe")
+        if center is not None and iframe is not None:
+            said = f"{self.keys.owner} says its centre twice: 'iframe' and 'center'."
+            raise self.refused(said, center)
+        if center is not None:
+            where, what = Where(f"{self.name}.center", "m"), f"the centre of {self.keys.owner}"
+            return HERE[0], vector(vector_of(center, self.book, where, what))
+        if iframe is None:
+            return HERE
+        value = value_of(iframe, self.book, Where(f"{self.name}.iframe", "m"))
+        try:
+            return matrices_of(as_pose(value), self.book, iframe)
+        except Unfit as error:
+            raise self.refused(str(error), iframe) from None
 
-def _iframe(name: str, keys: Keys, book: Book) -> tuple[Array, Array]:
-    center, iframe = keys.get("center"), keys.get("iframe")
-    if center is not None and iframe is not None:
-        raise book.source.refused(
-            f"body {name!r} says its centre twice: 'iframe' and 'center'.", center
-        )
-    if center is not None:
-        where = Where(f"{name}.center", "m")
-        p = vector_of(center, book, where, f"the centre of body {name!r}")
-        return HERE[0], vector(p)
-    if iframe is None:
-        return HERE
-    value = value_of(iframe, book, Where(f"{name}.iframe", "m"))
-    try:
-        return matrices_of(as_pose(value), book, iframe)
-    except Unfit as error:
-        raise book.source.refused(str(error), iframe) from None
+    def mass(self) -> Any:
+        """As said, or a new unknown."""
+        if self.keys.get("mass") is None:
+            return self.book.unknown_parameter(f"{self.name}.mass", "kg", self.place).value
+        return self.scalar("mass", "kg")
 
+    def inertia(self) -> Array:
+        """3×3 about the centre, along the axes of the iframe."""
+        node, where = self.keys.get("inertia"), Where(f"{self.name}.inertia", "kg*m^2")
+        if node is None:
+            moments = (
+                self.book.unknown_parameter(f"{where.path}.{x}", where.unit, self.place)
+                for x in "xyz"
+            )
+            return _matrix([*(moment.value for moment in moments), 0, 0, 0])
 
-def _mass(name: str, keys: Keys, place: Place, book: Book) -> Any:
-    node = keys.get("mass")
-    if node is None:
-        return book.unknown_parameter(f"{name}.mass", "kg", place).value
-    return scalar_of(node, book, Where(f"{name}.mass", "kg"), f"the mass of body {name!r}")
+        def number(q: Any) -> Any:
+            return plain(in_unit(q, node, self.book, where, self.what("inertia")).value)
 
+        value = value_of(node, self.book, where)
+        items: Any = value.items if isinstance(value, Vector) else ()
+        if isinstance(value, Quantity):
+            return _matrix([*[number(value)] * 3, 0, 0, 0])
+        if [len(row.items) for row in items if isinstance(row, Vector)] == [3, 3, 3]:
+            return exactly([[number(q) for q in row.items] for row in items])
+        if len(items) in (3, 6) and not any(isinstance(q, Vector) for q in items):
+            return _matrix([*map(number, items), 0, 0, 0][:6])
+        kind = "rows" if items and isinstance(items[0], Vector) else "numbers"
+        found = f"{len(items)} {kind}" if items else kind_of(value)
+        hint = "Give [Ixx, Iyy, Izz], [Ixx, Iyy, Izz, Ixy, Ixz, Iyz], or a matrix [[…],[…],[…]]."
+        raise self.refused(f"{self.what('inertia')} is {found}.", node, hint)
 
-def _inertia(name: str, keys: Keys, place: Place, book: Book) -> Array:
-    """3×3 about the centre, along the axes of the iframe."""
-    node = keys.get("inertia")
-    if node is None:
-        diagonal = [
-            book.unknown_parameter(f"{name}.inertia.{x}", "kg*m^2", place).value for x in "xyz"
-        ]
-        return _matrix([*diagonal, 0, 0, 0])
-    what, where = f"the inertia of body {name!r}", Where(f"{name}.inertia", "kg*m^2")
-    value = value_of(node, book, where)
-    if isinstance(value, Quantity):
-        moment = plain(in_unit(value, node, book, where, what).value)
-        return _matrix([moment, moment, moment, 0, 0, 0])
-    if isinstance(value, Vector) and all(isinstance(row, Vector) for row in value.items):
-        return _full(value, node, book, where, what)
-    if isinstance(value, Vector) and len(value.items) in (3, 6):
-        entries = [plain(in_unit(q, node, book, where, what).value) for q in value.items]
-        return _matrix([*entries, 0, 0, 0][:6])
-    found = f"{len(value.items)} numbers" if isinstance(value, Vector) else kind_of(value)
-    raise book.source.refused(
-        f"{what} is {found}.",
-        node,
-        hint="Give [Ixx, Iyy, Izz], [Ixx, Iyy, Izz, Ixy, Ixz, Iyz], or a matrix [[…],[…],[…]].",
-    )
+    def shapes(self) -> tuple[Any, ...]:
+        """Its shapes, also those that are given elsewhere, in its colour."""
+        color, paint = self.keys.get("color"), None
+        if color is not None:
+            word = value_of(color, self.book, Where(self.name))
+            if not isinstance(word, Word):
+                said = f"a colour is a text in quotes, not {kind_of(word)}."
+                raise self.refused(said, color)
+            paint = word.text
+        nodes = [*self.keys.all("shape"), *self.book.shapes.get(self.name, ())]
+        return shapes_of(self.name, nodes, paint, self.book)
 
 
 def _matrix(six: list[Any]) -> Array:
     xx, yy, zz, xy, xz, yz = six
     return exactly([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-def _alike(a: Any, b: Any) -> bool:
-    """Whether two entries are the same, floats up to their rounding."""
-    if isinstance(a, float) and isinstance(b, float):
-        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-15)
-    return a is b or bool(a == b)
-
-
-def _full(value: Vector, node: Node, book: Book, where: Where, what: str) -> Array:
-    rows = [row.items for row in value.items if isinstance(row, Vector)]
-    if len(rows) != 3 or any(len(row) != 3 for row in rows):
-        raise book.source.refused(f"{what} is a matrix of 3 rows of 3.", node)
-    entries = [[plain(in_unit(q, node, book, where, what).value) for q in row] for row in rows]
-    for i, j in ((0, 1), (0, 2), (1, 2)):
-        if not _alike(entries[i][j], entries[j][i]):
-            raise book.source.refused(
-                f"{what} is not symmetric: entries {i + 1},{j + 1} and {j + 1},{i + 1} differ.",
-                node,
-            )
-    return exactly(entries)
-
-
-def _shapes(name: str, keys: Keys, book: Book) -> tuple[Any, ...]:
-    color = keys.get("color")
-    paint = None
-    if color is not None:
-        word = value_of(color, book, Where(name))
-        if not isinstance(word, Word):
-            raise book.source.refused(f"a colour is a text in quotes, not {kind_of(word)}.", color)
-        paint = word.text
-    return shapes_of(name, [*keys.all("shape"), *book.shapes.get(name, ())], paint, book)
 
 
 def shapes_of(name: str, nodes: list[Node], paint: str | None, book: Book) -> tuple[Any, ...]:

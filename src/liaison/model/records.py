@@ -56,10 +56,10 @@ class Body:
             raise ModelError(
                 f"the mass {whose} is {mass:g} kg; it must not be negative.", place=place
             )
-        if mass is not None and not _has_possible_moments(inertia):
+        if not _has_possible_moments(inertia):
             entries = [number(x) for row in inertia for x in row]
             if None not in entries:
-                check_inertia(self.name, mass, array(entries).reshape(3, 3), place)
+                check_inertia(self.name, mass or 0.0, array(entries).reshape(3, 3), place)
 
     @property
     def frame(self) -> Frame:
