@@ -392,7 +392,7 @@ def main() -> None:
         begin = time.time()
         found |= GROUPS[name]()
         print(f"({name}: {time.time() - begin:.0f} s; load {os.getloadavg()[0]:.1f})", flush=True)
-    show(found)
+    show(found, is_whole=len(sys.argv) == 1)
 
 
 if __name__ == "__main__":

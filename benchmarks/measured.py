@@ -128,8 +128,8 @@ def agree(ours: object, theirs: object, within: float, what: str) -> None:
     print(f"{what}: both sides agree to {off:.0e}")
 
 
-def show(found: Rows) -> None:
-    """Prints the table and writes it, and ratios.json."""
+def show(found: Rows, *, is_whole: bool) -> None:
+    """Prints the table and writes it, and ratios.json, where groups not run keep their ratios."""
     lines = [
         "| key | liaison | peer | floor | measured | | operations | compile | the peer is |",
         "|---|---|---|---|---|---|---|---|---|",
@@ -147,7 +147,8 @@ def show(found: Rows) -> None:
         )
     OUT.mkdir(exist_ok=True)
     kept = OUT / "ratios.json"
-    ratios = {key: row.ratio for key, row in found.items() if isinstance(row, Row)}
+    ratios = {} if is_whole or not kept.exists() else json.loads(kept.read_text())
+    ratios |= {key: row.ratio for key, row in found.items() if isinstance(row, Row)}
     (OUT / "table.md").write_text("\n".join(lines) + "\n")
     kept.write_text(json.dumps(ratios, indent=2))
     print("\n" + "\n".join(lines))

@@ -90,14 +90,7 @@ def meta_of(plan: Plan) -> dict[str, Any]:
     """Method, tolerances, parameters and charts as plain data."""
     settings = plan.settings
     names = [label.name for label in plan.program.labels.get("p", ())]
-    charts = [
-        {
-            "kind": chart.kind,
-            "q": (chart.q.start, chart.q.stop),
-            "v": (chart.v.start, chart.v.stop),
-        }
-        for chart in plan.program.facts.get("charts", ())
-    ]
+    charts = _charts(plan)
     return {
         "mechanism": plan.program.name,
         "method": settings.tableau.name,
@@ -108,6 +101,21 @@ def meta_of(plan: Plan) -> dict[str, Any]:
         "parameters": dict(zip(names, plan.parameters.tolist(), strict=False)),
         **({"charts": charts} if charts else {}),
     }
+
+
+def _charts(plan: Plan) -> list[dict[str, Any]]:
+    """Kinds of coordinates as plain data; plain ones that follow each other are one."""
+    found: list[dict[str, Any]] = []
+    for chart in plan.program.facts.get("charts", ()):
+        one = {"kind": chart.kind, "q": (chart.q.start, chart.q.stop)}
+        one["v"] = (chart.v.start, chart.v.stop)
+        last = found[-1] if found else {"kind": "", "q": (0, 0), "v": (0, 0)}
+        follows = last["q"][1] == one["q"][0] and last["v"][1] == one["v"][0]
+        if follows and chart.kind == last["kind"] == "plain":
+            last["q"], last["v"] = (last["q"][0], one["q"][1]), (last["v"][0], one["v"][1])
+        else:
+            found.append(one)
+    return found
 
 
 def _inputs(plan: Plan, u: Array) -> dict[str, Series]:
