@@ -25,6 +25,7 @@ from liaison.errors import DerivationError, NamingError
 from liaison.expr import (
     ZERO,
     cos,
+    count_operations,
     directional,
     evaluate,
     gradient,
@@ -420,3 +421,17 @@ def test_formalisms_keep_parameters_as_symbols():
     for equations in made:
         put = substitute(list(equations.dynamics.h), {symbol("m2"): ZERO})
         assert is_zero(*put)
+
+
+@pytest.mark.parametrize(
+    "formalism",
+    [dalembert, lagrange, lambda tree: hamilton(tree, explicit=False), kane, boltzmann_hamel,
+     gibbs_appell, lie_group],
+)  # fmt: skip
+def test_no_formalism_takes_three_times_the_operations_of_the_best_on_an_arm(formalism):
+    def operations(made):
+        M = made.dynamics.M
+        return sum(count_operations([*(M[key] for key in M), *made.dynamics.f]).values())
+
+    tree = tree_of("arm7.urdf")
+    assert operations(formalism(tree)) <= 3 * operations(newton_euler(tree))

@@ -44,13 +44,14 @@ class Scene:
         v = [0] * self.width if at_rest else v
         self.is_movable = v is not None
         self.at = dict(at) | dict(zip(symbols.v, v or [0] * self.width, strict=True))
-        gamma = arithmetic.numbers(closures.gamma, self.at)
+        told = arithmetic.numbers([*closures.gamma, *inertial(equations)], self.at)
+        gamma, rest = told[: len(closures.gamma)], told[len(closures.gamma) :]
         vdot = arithmetic.solved(self.rows, gamma, self.width)
         self.is_movable = self.is_movable and vdot is not None
         self.at |= dict(zip(symbols.vdot, vdot or [0] * self.width, strict=True))
         self.w = arithmetic.element(self.rows, self.width)
         self.freedom = self.width - arithmetic.rank(self.rows)
-        self.power, self.scale = power(equations, arithmetic, self.at, self.w)
+        self.power, self.scale = power(equations, rest, self.at, self.w)
 
 
 def matrix(entries: Mapping[tuple[int, int], Any], numbers: Sequence[Any], rows: int,
@@ -62,22 +63,24 @@ def matrix(entries: Mapping[tuple[int, int], Any], numbers: Sequence[Any], rows:
     return found
 
 
+def inertial(equations: Equations) -> list[Expr]:
+    """M by its lower triangle, then τ − h."""
+    M = equations.dynamics.M
+    return [*(M[key] for key in M), *equations.dynamics.f]
+
+
 def power(
-    equations: Equations, arithmetic: Arithmetic, at: Mapping[Expr, Any], w: Sequence[Any]
+    equations: Equations, numbers: Sequence[Any], at: Mapping[Expr, Any], w: Sequence[Any]
 ) -> tuple[Any, list[Any]]:
-    """w · (M v̇ + h − τ), and its terms."""
-    M, f = equations.dynamics.M, equations.dynamics.f
-    numbers = arithmetic.numbers([*(M[key] for key in M), *f], at)
+    """w · (M v̇ + h − τ), and its terms, from the numbers of `inertial`."""
+    M = equations.dynamics.M
     vdot = [at[x] for x in equations.symbols.vdot]
     terms = [-(a * b) for a, b in zip(w, numbers[len(M) :], strict=True)]
     for (i, j), m in zip(M, numbers, strict=False):
         terms.append(w[i] * m * vdot[j])
         if i != j:
             terms.append(w[j] * m * vdot[i])
-    total: Any = 0
-    for term in terms:
-        total = total + term
-    return total, terms
+    return (sum_of(terms) if terms else 0), terms
 
 
 class Rival:
@@ -102,7 +105,8 @@ class Rival:
         """Where they differ at a scene, in words; None if they do not."""
         if not self.is_along:
             return _Star(scene, self).difference()
-        found, terms = power(self.other, scene.arithmetic, scene.at, scene.w)
+        numbers = scene.arithmetic.numbers(inertial(self.other), scene.at)
+        found, terms = power(self.other, numbers, scene.at, scene.w)
         same = scene.arithmetic.vanish([found - scene.power], [*terms, *scene.scale])
         return None if same else "the power of a motion that the closures allow"
 
@@ -146,7 +150,9 @@ class _Star:
         scene, other, closures = self.scene, self.other, self.other.closures
         vanish = scene.arithmetic.vanish
         W, n = self._virtual(), len(other.symbols.v)
-        numbers = self.numbers([*closures.G.values(), *closures.nu, *closures.gamma], self.at)
+        formulas = [*closures.G.values(), *closures.nu, *closures.gamma]
+        numbers = self.numbers([*formulas, *inertial(other)], self.at)
+        numbers, rest = numbers[: len(formulas)], numbers[len(formulas) :]
         rows = matrix(closures.G, numbers, len(closures.gamma), n)
         right = numbers[len(closures.G) :]
         nu, gamma = right[: len(rows)], right[len(rows) :]
@@ -157,7 +163,7 @@ class _Star:
             return "accelerations that the closures allow"
         if n - scene.arithmetic.rank(rows) != scene.freedom:
             return "the number of freedoms"
-        found, terms = power(other, scene.arithmetic, self.at, W)
+        found, terms = power(other, rest, self.at, W)
         if not vanish([found - scene.power], [*terms, *scene.scale]):
             return "the power of a motion that the closures allow"
         return None

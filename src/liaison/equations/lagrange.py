@@ -14,6 +14,7 @@ Source: KL85 §4 for T; Hamel's form of Lagrange's equations: docs/theory/formal
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,7 @@ def commutator_terms(
     return terms
 
 
+@lru_cache(maxsize=64)
 def structure_constants(kind: JointType) -> dict[tuple[int, int, int], int]:
     """c^s_jk of a joint whose velocities are no rates, (s, j, k) -> c, zeros left out.
 
