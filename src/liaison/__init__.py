@@ -35,7 +35,7 @@ __all__ = offer(
         "view": "plot save_plot page show",
         # all of it at once
         "corridor": "simulate stepper check derive reduce compile mobility with_values with_starts "
-        "assembly_modes inverse_kinematics singularities",
+        "assembly_modes inverse_kinematics singularities parametrizations",
         "corridor_batch": "simulate_batch",
         "corridor_compare": "compare",
         "corridor_levels": "vector_equations",

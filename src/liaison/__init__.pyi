@@ -10,6 +10,7 @@ from liaison.corridor import compile as compile
 from liaison.corridor import derive as derive
 from liaison.corridor import inverse_kinematics as inverse_kinematics
 from liaison.corridor import mobility as mobility
+from liaison.corridor import parametrizations as parametrizations
 from liaison.corridor import reduce as reduce
 from liaison.corridor import simulate as simulate
 from liaison.corridor import singularities as singularities

@@ -42,6 +42,7 @@ from liaison.cli_options import (
     printed,
     written,
 )
+from liaison.cli_parametrizations import parametrizations
 from liaison.cli_print import build, format_
 from liaison.errors import LiaisonError, ModelError, NamingError, SimulationError
 
@@ -287,6 +288,7 @@ def mobility(
 app.command()(assemble)
 app.command()(reduce)
 app.command()(singular)
+app.command()(parametrizations)
 app.command()(equilibrium)
 app.command()(linearize)
 app.command()(solutions)

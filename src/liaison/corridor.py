@@ -3,8 +3,8 @@
 A mechanism may be given as such or as the path of its text. Deriving makes many small objects that
 form no cycles, so these verbs run with the garbage collector paused.
 
-Public names: with_values, with_starts, check, derive, reduce, compile, mobility, assembly_modes,
-inverse_kinematics, singularities, simulate, stepper.
+Public names: with_values, with_starts, check, derive, parametrizations, reduce, compile, mobility,
+assembly_modes, inverse_kinematics, singularities, simulate, stepper.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from liaison.analyse.parametrizations import Parametrizations
+from liaison.analyse.parametrizations import parametrizations as measured
 from liaison.analyse.reduce import Reduction
 from liaison.analyse.reduce import reduce as reduced
 from liaison.analyse.singularities import RankAlong, rank_along
 from liaison.corridor_integrals import with_invariants
 from liaison.equations import FORMALISMS, Equations, newton_euler
+from liaison.equations.parametrization import derived_in
 from liaison.errors import ModelError, NamingError
 from liaison.expr import collector_paused
 from liaison.formats.read import read
@@ -94,6 +97,8 @@ def derive(
     formalism: str | Formalism = newton_euler,
     *,
     exact: bool = False,
+    parametrization: str = "joint",
+    treatment: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Equations:
     """The equations of motion, in a formalism or in the one of that name.
@@ -102,6 +107,10 @@ def derive(
         given: the mechanism.
         formalism: by name, or as a function; see `FORMALISMS`.
         exact: keep exact numbers (for reading and proofs); they are floats otherwise.
+        parametrization: coordinates: "joint" of a spanning tree, "full_joint" of every joint,
+            "cartesian" of every body; "minimal" ("strict") solves the closures for the others.
+        treatment: what becomes of constraints, by name: "eliminate", "multiplier" or "reaction";
+            see `equations.treatment`.
         **options: of the formalism: speeds for kane, quasi_velocities for boltzmann_hamel,
             moment_point for dalembert, explicit for hamilton, independent for lagrange_reduced.
     """
@@ -110,7 +119,11 @@ def derive(
             raise NamingError.unknown("formalism", formalism, FORMALISMS)
         formalism = FORMALISMS[formalism]
     with collector_paused():
-        return formalism(span(mechanism_of(given), exact=exact), **options)
+        _, made = derived_in(
+            mechanism_of(given), formalism, parametrization, exact=exact, treatment=treatment,
+            **options,
+        )  # fmt: skip
+    return made
 
 
 def reduce(
@@ -131,6 +144,19 @@ def reduce(
     mechanism = given.mechanism if isinstance(given, Tree) else mechanism_of(given)
     with collector_paused():
         return reduced(mechanism, independent, at=at, **options)
+
+
+def parametrizations(given: Given, **options: Any) -> Parametrizations:
+    """A mechanism in minimal, joint, full joint and Cartesian coordinates, compared by measuring.
+
+    Args:
+        given: the mechanism, the path of its text, or the text.
+        **options: names (of parametrizations), formalism; until and step, for the drift [s].
+
+    Returns:
+        A table that prints; `table["cartesian"].constraints` and the like are its entries.
+    """
+    return measured(mechanism_of(given), **options)
 
 
 def compile(given: Given, formalism: str | Formalism = newton_euler) -> Kernel:

@@ -24,7 +24,8 @@ OPEN_TO_ALL = {"errors", "units"}
 DOORS = {
     "__init__", "__main__", "cli", "cli_analyse", "cli_assemble", "cli_compare", "cli_derive",
     "cli_forms",
-    "cli_freedoms", "cli_levels", "cli_options", "cli_print", "cli_text", "cli_values", "corridor",
+    "cli_freedoms", "cli_levels", "cli_options", "cli_parametrizations", "cli_print", "cli_text",
+    "cli_values", "corridor",
     "corridor_analyse", "corridor_batch", "corridor_compare", "corridor_integrals",
     "corridor_levels", "corridor_reading", "lazy", "summary",
 }  # fmt: skip
@@ -45,7 +46,7 @@ WALLS = {
     "jinja2": "view",
     "rich": "cli_text",
     "typer": "cli cli_analyse cli_assemble cli_derive cli_freedoms "
-    "cli_options cli_print cli_values",
+    "cli_options cli_parametrizations cli_print cli_values",
     "hypothesis": "",
     "pytest": "",
 }

@@ -123,21 +123,28 @@ class Tree:
         return tuple(label for node in self.nodes for label in velocity_labels(node.joint))
 
 
-def span(mechanism: Mechanism, *, cuts: Iterable[str] = (), exact: bool = False) -> Tree:
+def span(
+    mechanism: Mechanism,
+    *,
+    cuts: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    exact: bool = False,
+) -> Tree:
     """The spanning tree of a mechanism and the closures that its other joints become.
 
     Args:
         mechanism: any connected graph of bodies and joints.
         cuts: joints to be cut by name; the others are chosen.
+        keep: joints that keep their coordinates where they are cut, though nobody uses them.
         exact: keep exact numbers as they are (for proofs); otherwise they become floats here.
 
     Raises:
-        NamingError: a cut that no joint is named.
+        NamingError: a name in `cuts` or `keep` that no joint has.
         DerivationError: the cuts take a body off the ground.
     """
     numbers = (lambda x: x) if exact else as_float
     chosen = _parent_joints(mechanism, frozenset(cuts))
-    builder = _Builder(mechanism, numbers)
+    builder = _Builder(mechanism, numbers, frozenset(keep))
     builder.hang(chosen)
     in_tree = {joint.name for joint in chosen.values()}
     cut = [joint for joint in mechanism.joints if joint.name not in in_tree]
@@ -149,11 +156,13 @@ def span(mechanism: Mechanism, *, cuts: Iterable[str] = (), exact: bool = False)
 class _Builder:
     """Nodes and closures while they are being numbered, depth first."""
 
-    def __init__(self, mechanism: Mechanism, numbers: Any) -> None:
+    def __init__(self, mechanism: Mechanism, numbers: Any, keep: frozenset[str]) -> None:
         self.mechanism = mechanism
         self.numbers = numbers
         self.bodies = {body.name: body for body in mechanism.bodies}
-        self.in_use = coordinates_in_use(mechanism)
+        for name in sorted(keep):
+            mechanism.joint(name)
+        self.in_use = coordinates_in_use(mechanism) | keep
         self.nodes: list[Node] = []
         self.closures: list[Closure] = []
         self.frames: dict[str, tuple[int, Transform]] = {"ground": (GROUND, identity())}
