@@ -18,12 +18,10 @@ from liaison.equations import Equations
 from liaison.equations.readable import Readable
 from liaison.equations.readable_forms import as_latex, as_sympy, as_unicode
 from liaison.equations.readable_pages import as_html, as_notebook
-from liaison.errors import DerivationError
 from liaison.expr import ONE, Expr, as_expr, constant, to_text, topological
 from liaison.expr.graph import rewritten
 from liaison.expr.ops import apply
 from liaison.expr.reading_text import to_unicode
-from liaison.expr.simplify_ring import TooLarge
 from liaison.model import Mechanism
 from liaison.program import Program, to_c
 from liaison.program.lower import lower
@@ -204,17 +202,8 @@ READINGS: Mapping[str, Callable[[Readable, int], str]] = {
 
 
 def reading(mechanism: Mechanism, formalism: str, form: str, digits: int) -> dict[str, Any]:
-    """The facts of one of READINGS; a system too large for text is listed entry by entry."""
-    try:
-        found = readable(mechanism, formalism)
-    except TooLarge as error:
-        if form != "text":
-            raise DerivationError(
-                f"the equations of {mechanism.name!r} by {formalism} are too large to be made "
-                f"short: {error}.",
-                hint="Use --format entries, or a formalism in the coordinates of the joints.",
-            ) from None
-        return listed(mechanism, formalism, "entries")
+    """The facts of one of READINGS."""
+    found = readable(mechanism, formalism)
     labels = {name: list(part) for name, part in found.labels.items()}
     lines = [
         {"name": x.name, "left": to_unicode(x.left, digits), "right": to_unicode(x.right, digits)}

@@ -38,9 +38,6 @@ def readable(
         given: the mechanism, the path of its text, or the text.
         formalism: by name.
         integrals: find what stays constant, too.
-
-    Raises:
-        TooLarge: the formalism has coordinates of its own and rows too long to be read.
     """
     mechanism = with_named_gravity(given if isinstance(given, Mechanism) else read(given))
     equations = derive(mechanism, formalism, exact=True)

@@ -11,17 +11,21 @@ from xml.etree import ElementTree
 import pytest
 
 import liaison
+from liaison.analyse.points import random_point
+from liaison.analyse.residue_points import LooseRoots
 from liaison.corridor_reading import readable, with_named_gravity
 from liaison.equations import statement
 from liaison.equations.christoffel import christoffel, power_identity, product_identity
 from liaison.equations.named import named_recursion
 from liaison.equations.readable import order_of
+from liaison.equations.readable import readable as read_equations
 from liaison.equations.readable_forms import as_latex, as_sympy, as_unicode
 from liaison.equations.readable_pages import as_html, as_notebook
 from liaison.errors import DerivationError
 from liaison.expr import DEFAULT_PRIME, as_expr, evaluate, residues, substitute, symbol
 from liaison.expr.reading import Product, Sum, leaves, to_expr
 from liaison.expr.reading_text import to_unicode
+from liaison.expr.residues import Residues
 from liaison.expr.simplify import Reader, proved_equal
 from liaison.expr.simplify_arrange import Order, product_of, sum_of
 
@@ -304,6 +308,30 @@ def test_named_quantities_are_the_equations(examples, name):
     tau = [as_expr(x) for x in equations.dynamics.tau]
     wanted = [as_expr(a + b) for a, b in zip(equations.dynamics.inverse, tau, strict=True)]
     assert rows == evaluate(wanted, {}, residues())
+
+
+@pytest.mark.parametrize("formalism", ["lagrange", "maximal"])
+@pytest.mark.parametrize("name", ["four_bar", "rolling_disc", "spinning_top", "triangle"])
+def test_rows_by_names_are_the_rows(examples, name, formalism):
+    mechanism = liaison.read(examples / f"{name}.lsd")
+    equations = liaison.derive(mechanism, formalism, exact=True)
+    found = read_equations(equations, liaison.span(mechanism, exact=True), longest=3)
+    assert found.quantities
+    domain = LooseRoots(Residues(DEFAULT_PRIME, 5))
+    values = random_point(equations, domain.inner)
+    drawn = {x: domain.inner.drawn("lam", x.name) for x in equations.symbols.lam}
+    values |= drawn | {symbol(f"lambda{k + 1}"): x for k, x in enumerate(drawn.values())}
+    for quantity, reading in found.quantities:
+        values[symbol(quantity)] = evaluate(to_expr(reading), values, domain)
+    for line, wanted in zip(found.lines, statement(equations), strict=True):
+        difference = to_expr(line.left) - to_expr(line.right)
+        whole = as_expr(difference * to_expr(line.divisor) - (wanted.left - wanted.right))
+        assert evaluate(whole, values, domain) == 0, line.name
+
+
+def test_every_line_of_a_platform_is_short(examples):
+    found = readable(examples / "stewart.lsd", integrals=False)
+    assert max(leaves(x) for _, x in found.quantities) < 80
 
 
 # Documents --------------------------------------------------------------------------------------

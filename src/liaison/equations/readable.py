@@ -6,13 +6,14 @@ Public names: ReadLine, Readable, readable.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import gcd, lcm
 from typing import final
 
-from liaison.expr import Expr, as_expr, substitute, symbol
+from liaison.expr import Expr, as_expr, substitute, symbol, topological
 from liaison.expr.reading import Name, Number, Reading, leaves, to_expr
+from liaison.expr.reading_plain import plain
 from liaison.expr.simplify import Reader
 from liaison.expr.simplify_arrange import (
     NICE,
@@ -26,6 +27,7 @@ from liaison.expr.simplify_arrange import (
     scaled,
     sum_of,
 )
+from liaison.expr.simplify_named import Parts
 from liaison.expr.simplify_ring import TooLarge
 from liaison.tree import Tree
 
@@ -36,6 +38,9 @@ from .statement import statement
 
 LONGEST = 400
 """Names and numbers in one row; a system with a longer row is read by named quantities."""
+
+NODES = 2000
+"""Operations of all rows, shared ones once, beyond which no row is developed for trial."""
 
 
 @final
@@ -107,18 +112,15 @@ def readable(equations: Equations, tree: Tree | None = None, longest: int = LONG
     Args:
         equations: derived with exact numbers (`derive(…, exact=True)`), or decimals come as the
             binary fractions they are.
-        tree: what they were derived of; needed to name quantities.
+        tree: what they were derived of; where it is given and has the same velocities, quantities
+            are named by what bodies do and bear.
         longest: names and numbers in a row.
-
-    Raises:
-        TooLarge: too long, and no tree with these velocities was given.
     """
     try:
         return _developed(equations, longest)
     except TooLarge:
-        if tree is None or _names(equations) != [x.name for x in tree.velocity_labels()]:
-            raise
-        return _by_names(equations, tree)
+        is_of_tree = tree and _names(equations) == [x.name for x in tree.velocity_labels()]
+        return _by_names(equations, tree if is_of_tree else None)
 
 
 def _names(equations: Equations) -> list[str]:
@@ -140,20 +142,22 @@ def _developed(equations: Equations, longest: int) -> Readable:
     lines, numbered = statement(equations), _numbered(equations)
     left = [as_expr(line.left) for line in lines]
     right = numbered([as_expr(line.right) for line in lines])
+    if len(topological([*left, *right])) > NODES:
+        raise TooLarge(f"the equations have more than {NODES} operations")
     blocks = _blocks(equations)
     order, squares = order_of(equations), squares_of(equations)
     everything = [*left, *right, *(f for part in blocks.values() for _, f in part)]
     reader = Reader([*everything, *squares.values()], order, squares)
-    rows = tuple(
-        read_line(reader, equations, line.name, a, b)
-        for line, a, b in zip(lines, left, right, strict=True)
-    )
-    if max((leaves(row.left) + leaves(row.right) for row in rows), default=0) > longest:
-        raise TooLarge(f"a row has more than {longest} names and numbers")
+    rows = []
+    for line, a, b in zip(lines, left, right, strict=True):
+        row = read_line(reader, equations, line.name, a, b)
+        if leaves(row.left) + leaves(row.right) > longest:
+            raise TooLarge(f"a row has more than {longest} names and numbers")
+        rows.append(row)
     read = {key: [(n, reader.read(f)) for n, f in part] for key, part in blocks.items()}
     kept = {key: tuple((n, x) for n, x in part if leaves(x) > 1 or not _is_zero(x))
             for key, part in read.items()}  # fmt: skip
-    return Readable(equations.name, equations.formalism, _labels(equations), rows, kept)
+    return Readable(equations.name, equations.formalism, _labels(equations), tuple(rows), kept)
 
 
 def _is_zero(reading: Reading) -> bool:
@@ -184,6 +188,8 @@ def read_line(reader: Reader, equations: Equations, name: str, left: Expr, right
     lam = [symbol(f"lambda{k + 1}") for k in range(len(symbols.lam))]
     sides = [reader.collected(left, by), reader.collected(right, [*by, *lam, *symbols.u])]
     forms = [form for side in sides for form in side.values() if form]
+    if sum(map(len, forms)) > LONGEST:
+        raise TooLarge(f"a row has more than {LONGEST} terms")
     divisor = _divisor(forms, reader.order)
     order = reader.order
     a, b = (
@@ -229,35 +235,59 @@ def _parameters_only(form: Form, order: Order) -> Form:
 # Large systems ----------------------------------------------------------------------------------
 
 
-def _by_names(equations: Equations, tree: Tree) -> Readable:
-    """The recursion line by line; closures and applied forces behind it."""
-    found, numbered = named_recursion(tree), _numbered(equations)
-    right = numbered([as_expr(line.right) for line in statement(equations)])
-    order = order_of(equations)
+def _by_names(equations: Equations, tree: Tree | None) -> Readable:
+    """Rows by named quantities: the recursion from body to body, or plain parts of formulas."""
+    lines, numbered = statement(equations), _numbered(equations)
+    left = [as_expr(line.left) for line in lines]
+    right = numbered([as_expr(line.right) for line in lines])
+    parts = Parts()
+    notes = ["The rows are too long to be developed; they are given by named quantities."]
+    if tree is not None:
+        found = named_recursion(tree)
+        for name, f in found.quantities:
+            parts.named(name, f)
+        left[: len(found.rows)] = found.rows
+        numbers = ", ".join(f"{k + 1} {body}" for k, body in enumerate(found.bodies))
+        notes += [RECURSION, f"Bodies by number: {numbers}."]
+    rows = [parts.cut(f) for f in (*left, *right)]
+    return _read_by_names(equations, [x.name for x in lines], parts.names, rows, notes)
 
+
+MANY = 250
+"""Named quantities beyond which formulas are given as they were built."""
+
+RECURSION = (
+    "ω, α and a are those of each body in its own axes, gravity taken off a; n and f are the "
+    "moment and the force that its joint hands to it."
+)
+
+
+def _read_by_names(
+    equations: Equations,
+    titles: Sequence[str],
+    names: Sequence[tuple[str, Expr]],
+    rows: Sequence[Expr],
+    notes: Sequence[str],
+) -> Readable:
+    """Everything read line by line; what is a number or a name gets no line."""
+    order, squares = order_of(equations), squares_of(equations)
     short: dict[Expr, Expr] = {}
 
     def read(f: Expr) -> Reading:
         (g,) = substitute([f], short)
-        return Reader([g], order, squares_of(equations)).read(g)
+        return plain(g) if len(names) > MANY else Reader([g], order, squares).read(g)
 
     quantities = []
-    for name, f in found.quantities:
+    for name, f in names:
         reading = read(f)
         if isinstance(reading, Number | Name):
             short[symbol(name)] = to_expr(reading)
         else:
             quantities.append((name, reading))
-    names = _names(equations)
-    lines = tuple(ReadLine(name, read(a), read(b)) for name, a, b in zip(names, found.rows, right))
-    numbers = ", ".join(f"{k + 1} {body}" for k, body in enumerate(found.bodies))
-    notes = (
-        "The rows are too long to be developed; they are given by the recursion from body to "
-        "body: ω, α and a of each body in its own axes, gravity taken off a, then the moment n "
-        "and the force f that its joint hands to it.",
-        f"Bodies by number: {numbers}.",
+    n = len(titles)
+    lines = tuple(
+        ReadLine(name, read(a), read(b))
+        for name, a, b in zip(titles, rows[:n], rows[n:], strict=True)
     )
-    labels = _labels(equations)
-    return Readable(
-        equations.name, equations.formalism, labels, lines, {}, tuple(quantities), notes=notes
-    )
+    found = Readable(equations.name, equations.formalism, _labels(equations), lines)
+    return replace(found, quantities=tuple(quantities), notes=tuple(notes))

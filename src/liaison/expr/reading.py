@@ -9,7 +9,7 @@ Public names: Reading, Number, Name, Call, Power, Product, Sum, leaves, to_expr,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, final
 
@@ -42,6 +42,22 @@ class Call:
     function: str
     arguments: tuple[Reading, ...]
     whole: Expr | None = None
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self,
+            "_hash",
+            hash(
+                (
+                    self.function,
+                    self.arguments,
+                )
+            ),
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @final
@@ -51,6 +67,22 @@ class Power:
 
     base: Reading
     exponent: int
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self,
+            "_hash",
+            hash(
+                (
+                    self.base,
+                    self.exponent,
+                )
+            ),
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @final
@@ -59,6 +91,13 @@ class Product:
     """Factors in order; a number comes first."""
 
     factors: tuple[Reading, ...]
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.factors,)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @final
@@ -67,6 +106,13 @@ class Sum:
     """Terms in order."""
 
     terms: tuple[Reading, ...]
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.terms,)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 Reading: TypeAlias = Number | Name | Call | Power | Product | Sum

@@ -38,9 +38,23 @@ class Order:
             for kind, listed in (names or {}).items()
             for k, name in enumerate(listed)
         }
+        self._kinds: dict[Reading, int] = {}
+        self._keys: dict[Reading, tuple[Any, ...]] = {}
+        self.arranged: dict[frozenset[tuple[Monomial, Fraction]], Reading] = {}
 
     def kind(self, atom: Reading) -> int:
         """Place in KINDS."""
+        if atom not in self._kinds:
+            self._kinds[atom] = self._kind(atom)
+        return self._kinds[atom]
+
+    def key(self, atom: Reading) -> tuple[Any, ...]:
+        """By kind, place in its list, text."""
+        if atom not in self._keys:
+            self._keys[atom] = self._key(atom)
+        return self._keys[atom]
+
+    def _kind(self, atom: Reading) -> int:
         if isinstance(atom, Name):
             return self._places.get(atom.text, (0, 0))[0]
         if isinstance(atom, Power):
@@ -54,8 +68,7 @@ class Order:
             return inner if inner == 0 else max(2, inner)
         return 0
 
-    def key(self, atom: Reading) -> tuple[Any, ...]:
-        """By kind, place in its list, text."""
+    def _key(self, atom: Reading) -> tuple[Any, ...]:
         if isinstance(atom, Name):
             kind, place = self._places.get(atom.text, (0, 10_000))
             return kind, place, 0, atom.text
@@ -160,6 +173,13 @@ def _power(atom: Reading, e: int) -> Reading:
 
 def arranged(form: Form, order: Order) -> Reading:
     """The form factored where that is shorter, its terms grouped and in order."""
+    key = frozenset(form.items())
+    if key not in order.arranged:
+        order.arranged[key] = _arranged(form, order)
+    return order.arranged[key]
+
+
+def _arranged(form: Form, order: Order) -> Reading:
     if not form:
         return ZERO
     if len(form) == 1:

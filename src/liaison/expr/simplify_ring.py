@@ -23,8 +23,11 @@ from .residues import angles_of
 
 Exponents: TypeAlias = tuple[int, ...]
 Polynomial: TypeAlias = dict[Exponents, Fraction]
-LIMIT = 4000
+LIMIT = 1500
 """Most terms that a polynomial may have on the way."""
+
+WORK = 1_000_000
+"""Most products of terms that are formed on the way."""
 
 
 class TooLarge(Exception):
@@ -77,7 +80,7 @@ class Ring:
     ) -> None:
         from flint import fmpq_mpoly_ctx
 
-        self.limit = limit
+        self.limit, self._work = limit, 0
         squares = squares or {}
         order = topological([*fs, *squares.values()])
         self._angles, self._parts = _base_angles(order)
@@ -179,8 +182,9 @@ class Ring:
         return p
 
     def _times(self, a: Any, b: Any) -> Any:
-        if len(a) * len(b) > 40 * self.limit:
-            raise TooLarge(f"more than {self.limit} terms")
+        self._work += len(a) * len(b)
+        if len(a) * len(b) > 20 * self.limit or self._work > WORK:
+            raise TooLarge(f"more than {self.limit} terms, or too many products")
         return self._checked(self._reduced(a * b))
 
     def _reduced(self, p: Any) -> Any:
