@@ -39,7 +39,7 @@ def trees(a, c):
     }  # fmt: skip
 
 
-EXPLICIT = [tableau for tableau in TABLEAUX.values() if not tableau.is_implicit]
+EXPLICIT = [x for x in TABLEAUX.values() if x.scheme == "stages" and not x.is_implicit]
 
 
 def _product(factors):

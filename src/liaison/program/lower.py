@@ -21,6 +21,7 @@ from liaison.expr import ZERO, Expr, absolute, as_expr, count_operations, maximu
 from .columns import Columns
 from .curvature import curvature_makers, curvature_places
 from .derivatives import Derivatives, dense, derivative_makers
+from .discrete import discrete_makers
 from .program import Entry, Program
 from .solve import Factor, Saddle, factor
 from .tangent import tangent_makers
@@ -49,7 +50,8 @@ def lower(equations: Equations) -> Program:
         for by name, d_inverse, d_inverse_p, d_forward, d_forward_p (see derivatives.py) and
         h_inverse (see curvature.py), self_stress (what multipliers alone cause in joints), motions
         (of bodies, x = v̇), markers (poses of joints), balance (the general theorems), invariants
-        (first integrals), d_residual and tangent (see tangent.py).
+        (first integrals), d_residual and tangent (see tangent.py), kick, leap, d_leap and reach
+        (see discrete.py).
     """
     made = _Lowering(equations)
     symbols = equations.symbols
@@ -193,7 +195,8 @@ class _Lowering:
             "invariants": lambda: [(name, [f]) for name, f in self.equations.invariants.items()],
         }
         tangent = tangent_makers(self.equations, made)
-        return {**first, **curvature_makers(self.equations), **tangent, **stress}
+        discrete = discrete_makers(self.equations)
+        return {**first, **curvature_makers(self.equations), **tangent, **discrete, **stress}
 
     @cached_property
     def factored(self) -> Factor:

@@ -33,6 +33,7 @@ from .layout import (
     IS_IN_DOUBT,
     IS_PART,
     IS_STOPPING,
+    IS_VARIATIONAL,
     LAND,
     NC,
     NE,
@@ -71,6 +72,7 @@ from .projection import note_worst, project, residuals
 from .recording import arrive, sample
 from .steps import error_norm, new_state, refresh, stages
 from .stepsize import adapt, choose_step, divide, first_step, reject
+from .variational import variational_step
 
 
 @loop
@@ -139,6 +141,9 @@ def try_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     if n[STEPS] >= n[STEPS_ALLOWED]:
         return TOO_MANY_STEPS
     choose_step(w, n)
+    if n[IS_VARIATIONAL] > 0:
+        n[PHASE] = LAND
+        return variational_step(e, w, n, scratch)
     status = GOOD
     if n[IS_IMPLICIT] > 0:
         status = implicit_stages(e, w, n, scratch)
@@ -182,7 +187,8 @@ def land(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     for i in range(n[NV]):
         v[i] = y[n[NV] + i]
     n[HAS_PULLED] = 0
-    if n[HAS_CLOSURE] > 0:
+    # a variational step ends on its closures
+    if n[HAS_CLOSURE] > 0 and (n[IS_VARIATIONAL] == 0 or n[IS_STOPPING] > 0):
         before = n[PROJECTIONS]
         refresh(e, w[T_NEW], q, v, w, n, scratch)
         status = project(e, w[T_NEW], q, v, w, n, scratch)

@@ -60,7 +60,7 @@ ROUNDING = 3e-15
 
 @loop
 def factorize(m: i64, a: ptr, order: ptr) -> i64:
-    """P A = L U in place, the largest pivot of each column first; 1 if one is zero or not finite."""
+    """P A = L U in place, the largest pivot of each column first; 1 if one is 0 or not finite."""
     for k in range(m):
         best = k
         size = abs(a[k * m + k])

@@ -6,7 +6,7 @@ velocities (a tolerance, an entry, a flag) lies side by side, velocities second.
 kept between two calls (workspace of the kernel, matrices of the pivoted solver) is in `scratch`.
 
 Public names: the slots, entries, phases and status codes below; Sizes, Arrays, allocate,
-dense_size, newton_size, slopes_size.
+dense_size, newton_size, slopes_size, leap_size.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FLOATS = 24
 NQ, NV, NU, NC, NPHI, NE, NS, ND, NI = 0, 1, 2, 3, 4, 5, 6, 7, 8
 REUSES_LAST, IS_ADAPTIVE, INPUTS_READ_Q, RECORDS_STEPS, SAMPLES, GRID = 9, 10, 11, 12, 13, 14
 ITERATIONS, STEPS_ALLOWED, ORDER = 15, 16, 17
-IS_IMPLICIT, SLOPES = 84, 85
+IS_IMPLICIT, SLOPES, IS_VARIATIONAL = 84, 85, 86
 HAS_CLOSURE, HAS_CORRECT_Q, HAS_CORRECT_V, HAS_TERMS, RECORDS_END = 18, 19, 20, 21, 23
 # progress
 PHASE, IS_FRESH, WAS_REJECTED, IS_STOPPING, DETAIL, BASE_STEPS, NEXT_SAMPLE = (
@@ -67,9 +67,10 @@ INTS = 88
 # entries of the kernel, in the table of their addresses
 ENTRIES = (
     "rate", "retract", "closure", "correct_q", "correct_v", "terms", "events", "inputs", "d_rate",
+    "kick", "leap", "d_leap", "reach",
 )  # fmt: skip
 E_RATE, E_RETRACT, E_CLOSURE, E_CORRECT_Q, E_CORRECT_V, E_TERMS, E_EVENTS, E_INPUTS = range(8)
-E_SLOPES = 8
+E_SLOPES, E_KICK, E_LEAP, E_LEAP_SLOPES, E_REACH = 8, 9, 10, 11, 12
 
 # phases of a step
 START, TRY, LAND, EVENTS, SAMPLING, COMMIT, ARRIVED, FINISHED = 0, 1, 2, 3, 4, 5, 6, 7
@@ -126,7 +127,7 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
         O_SIGN: s.events, O_SIGN_NEW: s.events, O_BEFORE: s.events, O_AFTER: s.events,
         O_THETA: s.events, O_STREAK: s.events, O_BEFORE_NEW: s.events, O_PROBE: s.events,
         O_NEXT: s.nq + s.nv, O_GOOD: s.nq + s.nv,
-        O_NEWTON: newton_size(stages, s.nv, s.nc) if tableau.is_implicit else 0,
+        O_NEWTON: _newton_size(s, tableau),
     }  # fmt: skip
     maps = {
         M_SCALE: s.nv, M_INPUT: s.formulas, M_DIRECTION: s.events, M_STOPS: s.events,
@@ -156,6 +157,20 @@ def newton_size(stages: int, nv: int, nc: int) -> int:
     return slopes_size(nv, nc) + m * m + 3 * m + (2 * nv + 1) + nv * nv + 2 * nv
 
 
+def leap_size(nv: int, nc: int, nphi: int) -> int:
+    """Doubles that a variational step is found in; see `variational.py`."""
+    m = nv + nphi
+    terms = nv * nv + nc * nv + nv + nc + nphi + nc
+    area = 6 * nv + terms + nc + saddle_area(nv, nc)
+    return m * m + 5 * m + nc * nv + nv + max(area, 3 * nv * nv, 4 * nv + nphi * (1 + nv))
+
+
+def _newton_size(s: Sizes, tableau: Tableau) -> int:
+    if tableau.scheme == "variational":
+        return leap_size(s.nv, s.nc, s.nphi)
+    return newton_size(tableau.stages, s.nv, s.nc) if tableau.is_implicit else 0
+
+
 def dense_size(n: NDArray[np.int64]) -> int:
     """Doubles that the pivoted solver and the terms need in scratch; see `dense.saddle`."""
     nv, nc = int(n[NV]), int(n[NC])
@@ -175,6 +190,7 @@ def _fill_sizes(n: NDArray[np.int64], s: Sizes, tableau: Tableau) -> None:
     n[[NE, NI]] = s.events, s.formulas
     n[[NS, ND, GRID, ORDER]] = tableau.stages, len(tableau.dense[0]), s.grid, tableau.error_order
     n[[IS_IMPLICIT, SLOPES]] = tableau.is_implicit, slopes_size(s.nv, s.nc)
+    n[IS_VARIATIONAL] = tableau.scheme == "variational"
     n[[REUSES_LAST, IS_ADAPTIVE]] = tableau.reuses_last, tableau.is_adaptive
     n[n[M_SCALE] : n[M_SCALE] + s.nv] = -1
 

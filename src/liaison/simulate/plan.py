@@ -1,6 +1,6 @@
 """Plan: all that is decided before a run begins, checked; and the arrays that follow from it.
 
-Public names: Plan, plan_of, arrays_of, kernel_like, check_state, parameters_of.
+Public names: Plan, plan_of, arrays_of, entries_of, kernel_like, check_state, parameters_of.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from . import layout as at
 from .happenings import Watched, extra_program, watched
 from .inputs import Inputs, inputs_of
 from .layout import Arrays, Sizes, allocate
+from .rungekutta import Tableau
 from .settings import Settings
 
 FIRST_CAPACITY, EVENTS_KEPT = 256, 64
@@ -65,10 +66,10 @@ def plan_of(
 ) -> Plan:
     """Checks everything a run is given; refuses with the name of what is wrong."""
     program = kernel.program
-    slopes = ("d_rate",) if settings.tableau.is_implicit else ()
-    for entry in ("rate", "retract", *slopes):
+    for entry in entries_of(settings.tableau, program):
         if entry not in program.entries:
             raise NamingError.unknown("entry", entry, program.entries)
+    _check_scheme(settings, program)
     check_state(program, state)
     end = float(until)
     if not math.isfinite(end) or end < state.t:
@@ -79,6 +80,28 @@ def plan_of(
     added = None if extras is None else kernel_like(kernel, extras)
     values = parameters_of(program, parameters)
     return Plan(kernel, state, end, settings, found, values, events, added)
+
+
+def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
+    """Entries that every step calls."""
+    closures = ("closure",) if program.sizes.get("nc", 0) else ()
+    if tableau.scheme == "variational":
+        reach = ("reach",) if closures else ()
+        return ("retract", "terms", "kick", "leap", "d_leap", *reach, *closures)
+    return ("rate", "retract", *closures, *(("d_rate",) if tableau.is_implicit else ()))
+
+
+def _check_scheme(settings: Settings, program: Program) -> None:
+    """Refuses closures of velocities where a method steps on positions."""
+    nc, name = program.sizes.get("nc", 0), settings.tableau.name
+    if settings.tableau.scheme != "variational" or nc == program.sizes.get("nphi", nc):
+        return
+    rows = [label.name for label in program.labels.get("lam", ())]
+    first = rows[program.sizes["nphi"]] if len(rows) == nc else "one of them"
+    raise SimulationError(
+        f"method {name!r} steps on closures of positions; {first} is one of velocities.",
+        hint="Take 'gauss4' or 'gauss6' with a fixed step for long runs of rolling bodies.",
+    )
 
 
 def kernel_like(kernel: Kernel, program: Program) -> Kernel:

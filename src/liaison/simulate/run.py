@@ -25,7 +25,7 @@ from .checkpoint import Kept, from_bytes, to_bytes
 from .layout import Arrays
 from .machine import Machine
 from .outcome import Outcome, gap, outcome_of
-from .plan import Plan, arrays_of, plan_of
+from .plan import Plan, arrays_of, entries_of, plan_of
 from .projection import Projection
 from .report import trajectory_of
 from .settings import Settings
@@ -76,9 +76,9 @@ def simulate(
         state: where to begin; on its closures (`assemble` makes such states).
         until: time to end at [s].
         step: fixed step [s]; without it the step follows from the tolerances.
-        method: "rk4", "tsitouras" or "dormand-prince"; "radau" for stiff systems; "gauss4" or
-            "gauss6", with a fixed step, for long conservative runs. By default the first with a
-            fixed step, the second without.
+        method: "rk4", "tsitouras" or "dormand-prince"; "radau" for stiff systems; "gauss4",
+            "gauss6" or "rattle", with a fixed step, for long conservative runs. By default the
+            first with a fixed step, the second without.
         rtol: error allowed a step, relative to each coordinate.
         atol: the same, absolute.
         every: instants to record: a period [s], a sequence, or None for every step.
@@ -116,8 +116,7 @@ def add_entries(machine: Machine, plan: Plan) -> None:
     """Gives a machine what every run of a plan calls."""
     added = plan.added
     extra = [] if added is None else list(added.program.entries)
-    names = ["rate", "retract"] + ["closure"] * bool(machine.arrays.n[at.HAS_CLOSURE])
-    names += ["d_rate"] * plan.settings.tableau.is_implicit
+    names = list(entries_of(plan.settings.tableau, plan.program))
     names += ["events"] * bool(plan.events and "events" not in extra)
     machine.add(plan.kernel, *names)
     if added is not None:

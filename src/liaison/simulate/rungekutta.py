@@ -10,8 +10,8 @@ The step itself is a loop that reads these numbers from arrays (`steps.py`). Of 
 the first stage is f(t, y), which none of the others needs, and the others depend on each other
 (`implicit.py`).
 
-Public names: Tableau, RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, TABLEAUX,
-tableau_named, collocation.
+Public names: Tableau, RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE,
+TABLEAUX, tableau_named, collocation.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ class Tableau:
         reuses_last: the last stage is the first of the next step (f at the new state).
         filter: γ of the matrix 1 − h γ J that damps the error estimate of an implicit method.
         error_at: power of h that the error estimate goes with; the order if 0.
+        scheme: what takes the step: "stages", or "variational" (`variational.py`), which leaves
+            slopes of the interpolation in the place of stages.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Tableau:
     reuses_last: bool
     filter: float = 0.0
     error_at: int = 0
+    scheme: str = "stages"
 
     @property
     def error_order(self) -> int:
@@ -251,8 +254,21 @@ GAUSS_4 = _gauss("gauss4", (0.5 - 3**0.5 / 6, 0.5 + 3**0.5 / 6))
 GAUSS_6 = _gauss("gauss6", (0.5 - 15**0.5 / 10, 0.5, 0.5 + 15**0.5 / 10))
 """Gauss of two and three stages: symmetric, for long conservative runs. Source: HW2 §IV.5."""
 
+RATTLE = Tableau(
+    name="rattle",
+    a=((), (0,), (0, 0)),
+    b=(0, 1, 0),
+    e=(),
+    dense=((1, -2, 1), (0, 3, -2), (0, -1, 1)),
+    order=2,
+    dense_order=2,
+    reuses_last=False,
+    scheme="variational",
+)
+"""Symmetric and symplectic on closures too. Source: HLW §VII.1.4; interpolation of Hermite."""
+
 TABLEAUX: dict[str, Tableau] = {
-    x.name: x for x in (RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6)
+    x.name: x for x in (RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE)
 }
 
 

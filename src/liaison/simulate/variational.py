@@ -1,0 +1,267 @@
+"""RATTLE: steps of a discrete Lagrangian, symmetric and symplectic, for long conservative runs.
+
+A step over h finds ξ with q₁ = q ⊞ ξ, and two impulses of the closures, from
+
+    p₀ + h/2 F(q, ξ/h) + G(q)ᵀ a = back(q, ξ),           Φ(q₁, t₁) = 0           (variational-1)
+    M(q₁) v₁ = ahead(q, ξ) + h/2 F(q₁, v) + G(q₁)ᵀ b,    G(q₁) v₁ = ν(q₁, t₁)    (variational-2)
+
+with p₀ = M v and the terms of (discrete-2), (discrete-3). The first pair by Newton's method with
+exact slopes taken once a step, until rounding alone is left; the second is linear. So positions and
+velocities are on their closures at every step, and nothing is projected.
+
+Public names: variational_step.
+
+Source: HLW §VII.1.4 (RATTLE), §VI.6.2; MW01 part 3 (forces and constraints).
+Differs: on the group of each joint, and for mass matrices that depend on positions.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from liaison.program.loops import at, entry_at, i64, iptr, loop, ptr
+
+from .dense import largest, saddle
+from .layout import (
+    DETAIL,
+    E_KICK,
+    E_LEAP,
+    E_LEAP_SLOPES,
+    E_REACH,
+    E_RETRACT,
+    E_TERMS,
+    EVALUATIONS,
+    GOOD,
+    NC,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    NPHI,
+    NQ,
+    NV,
+    O_K,
+    O_NEWTON,
+    O_P,
+    O_Q,
+    O_TQ,
+    O_U,
+    O_V,
+    O_Y,
+    T_NEW,
+    H,
+    T,
+)
+from .pivoting import factorize_completely, solve_completely
+from .steps import refresh
+
+ROUNDS = 40
+"""Corrections at most: they shrink by a hundred and more each where a step is short enough."""
+
+NOTHING = 1e-18
+"""Part of ξ that a further correction may be for the step to count as found."""
+
+NOISE = 1e-10
+"""The same beside 1 + |q|, where corrections no longer shrink: rounding of Φ where q is large."""
+
+
+@loop
+def variational_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+    """The state at the end of the step of size w[H] into the block Y; GOOD, or why not.
+
+    The block NEWTON holds K and its scales, unknowns and right-hand side, G and p at the
+    beginning, and what entries give.
+    """
+    nv = n[NV]
+    m = nv + n[NPHI]
+    K = at(w, n[O_NEWTON])
+    scale = at(K, m * m + 2 * m)
+    z = at(scale, m)
+    G = at(z, 2 * m)
+    p0 = at(G, n[NC] * nv)
+    area = at(p0, nv)
+    begin_step(e, w, n, scratch, z, G, p0, area)
+    matrix(e, w, n, scratch, K, scale, z, G, area)
+    rank = factorize_completely(m, K, at(K, m * m))
+    status = find(e, w, n, scratch, rank, K, scale, z, G, p0, area)
+    if status == GOOD:
+        status = arrive_with(e, w, n, scratch, z, area)
+    if status == GOOD:
+        note_stages(w, n)
+    return status
+
+
+@loop
+def begin_step(e: iptr, w: ptr, n: iptr, scratch: ptr, z: ptr, G: ptr, p0: ptr, area: ptr) -> None:
+    """G and p at the beginning, and a first guess: ξ = h v, no impulse."""
+    terms = entry_at(e, E_TERMS)
+    kick = entry_at(e, E_KICK)
+    nv = n[NV]
+    q = at(w, n[O_Q])
+    v = at(w, n[O_V])
+    u = at(w, n[O_U])
+    refresh(e, w[T], q, v, w, n, scratch)
+    if n[NC] > 0:
+        terms(w[T], q, v, u, at(w, n[O_P]), q, area, scratch)
+        for i in range(n[NC] * nv):
+            G[i] = area[nv * nv + i]
+    kick(w[T], q, v, u, at(w, n[O_P]), q, area, scratch)
+    for i in range(nv):
+        p0[i] = area[nv + i]
+        z[i] = w[H] * v[i]
+    for k in range(n[NPHI]):
+        z[nv + k] = 0.0
+
+
+@loop
+def matrix(
+    e: iptr, w: ptr, n: iptr, scratch: ptr, K: ptr, scale: ptr, z: ptr, G: ptr, area: ptr
+) -> None:
+    """The slopes of (variational-1) at the guess, rows and columns scaled to about 1."""
+    slopes = entry_at(e, E_LEAP_SLOPES)
+    nv = n[NV]
+    nphi = n[NPHI]
+    m = nv + nphi
+    h = w[H]
+    q = at(w, n[O_Q])
+    slopes(w[T], q, at(w, n[O_V]), at(w, n[O_U]), at(w, n[O_P]), z, area, scratch)
+    for i in range(nv):
+        for j in range(nv):
+            k = i * nv + j
+            by_v = area[nv * nv + k] / h - 0.5 * area[2 * nv * nv + k]
+            K[i * m + j] = area[k] + by_v
+        own = K[i * m + i]
+        scale[i] = 1.0 / sqrt(own) if own > 1e-300 else 1.0
+    if nphi > 0:
+        reach = entry_at(e, E_REACH)
+        reach(w[T_NEW], q, q, at(w, n[O_U]), at(w, n[O_P]), z, area, scratch)
+    for k in range(nphi):
+        length = 0.0
+        for j in range(nv):
+            K[(nv + k) * m + j] = area[nphi + k * nv + j]
+            K[j * m + nv + k] = -G[k * nv + j]
+            size = G[k * nv + j] * scale[j]
+            length += size * size
+        scale[nv + k] = 1.0 / sqrt(length) if length > 1e-300 else 1.0
+        for j in range(nphi):
+            K[(nv + k) * m + nv + j] = 0.0
+    for i in range(m):
+        for j in range(m):
+            K[i * m + j] = K[i * m + j] * scale[i] * scale[j]
+
+
+@loop
+def find(
+    e: iptr, w: ptr, n: iptr, scratch: ptr, rank: i64, K: ptr, scale: ptr, z: ptr, G: ptr, p0: ptr,
+    area: ptr,
+) -> i64:  # fmt: skip
+    """Corrections of ξ and the impulses until rounding alone is left."""
+    nv = n[NV]
+    m = nv + n[NPHI]
+    right = at(z, m)
+    before = 0.0
+    for turn in range(ROUNDS):
+        missed(e, w, n, scratch, z, right, G, p0, area)
+        for i in range(m):
+            right[i] = right[i] * scale[i]
+        solve_completely(m, rank, K, at(K, m * m), right)
+        whole = 0.0
+        for i in range(m):
+            right[i] = right[i] * scale[i]
+            z[i] += right[i]
+        for i in range(nv):
+            whole = max(whole, abs(z[i]))
+        size = largest(nv, right)
+        if not (size >= 0.0 and size < 1e300):
+            return NOT_CONVERGED
+        rate = size / before if turn > 0 and before > 0.0 else 1.0
+        if size * min(rate, 1.0) <= NOTHING * whole:
+            return GOOD
+        if turn > 1 and rate > 0.3 and size <= NOISE * (1.0 + largest(n[NQ], at(w, n[O_Q]))):
+            return GOOD
+        if turn > 3 and rate > 2.0:
+            return NOT_CONVERGED
+        before = size
+    return NOT_CONVERGED
+
+
+@loop
+def missed(
+    e: iptr, w: ptr, n: iptr, scratch: ptr, z: ptr, right: ptr, G: ptr, p0: ptr, area: ptr
+) -> None:
+    """What (variational-1) misses at the unknowns z = (ξ, a), with its sign turned."""
+    leap = entry_at(e, E_LEAP)
+    kick = entry_at(e, E_KICK)
+    nv = n[NV]
+    nphi = n[NPHI]
+    q = at(w, n[O_Q])
+    u = at(w, n[O_U])
+    p = at(w, n[O_P])
+    v = at(area, 3 * nv)
+    for i in range(nv):
+        v[i] = z[i] / w[H]
+    leap(w[T], q, v, u, p, z, area, scratch)
+    for i in range(nv):
+        right[i] = p0[i] - area[i]
+        for k in range(nphi):
+            right[i] += G[k * nv + i] * z[nv + k]
+    refresh(e, w[T], q, v, w, n, scratch)
+    kick(w[T], q, v, u, p, q, area, scratch)
+    n[EVALUATIONS] += 1
+    for i in range(nv):
+        right[i] += 0.5 * w[H] * area[i]
+    if nphi > 0:
+        reach = entry_at(e, E_REACH)
+        reach(w[T_NEW], q, v, u, p, z, area, scratch)
+        for k in range(nphi):
+            right[nv + k] = -area[k]
+
+
+@loop
+def arrive_with(e: iptr, w: ptr, n: iptr, scratch: ptr, z: ptr, area: ptr) -> i64:
+    """ξ and v₁ of (variational-2) into the block Y."""
+    leap = entry_at(e, E_LEAP)
+    kick = entry_at(e, E_KICK)
+    retract = entry_at(e, E_RETRACT)
+    terms = entry_at(e, E_TERMS)
+    nv = n[NV]
+    nc = n[NC]
+    u = at(w, n[O_U])
+    p = at(w, n[O_P])
+    y = at(w, n[O_Y])
+    q = at(w, n[O_TQ])
+    f = at(area, 3 * nv)
+    v = at(f, 2 * nv)
+    for i in range(nv):
+        y[i] = z[i]
+        v[i] = z[i] / w[H]
+    retract(w[T_NEW], at(w, n[O_Q]), v, u, p, z, q, scratch)
+    leap(w[T], at(w, n[O_Q]), v, u, p, z, area, scratch)
+    for i in range(nv):
+        v[i] = area[2 * nv + i]
+    refresh(e, w[T_NEW], q, v, w, n, scratch)
+    kick(w[T_NEW], q, v, u, p, q, f, scratch)
+    for i in range(nv):
+        f[i] = area[nv + i] + 0.5 * w[H] * f[i]
+    M = at(v, nv)
+    terms(w[T_NEW], q, v, u, p, q, M, scratch)
+    G = at(M, nv * nv)
+    nu = at(G, nc * nv + nv + nc + n[NPHI])
+    lam = at(nu, nc)
+    bad = saddle(nv, nc, M, G, f, nu, at(y, nv), lam, at(n, DETAIL), at(lam, nc))
+    for i in range(2 * nv):
+        bad += y[i] - y[i]
+    return GOOD if bad >= 0.0 else NOT_FINITE
+
+
+@loop
+def note_stages(w: ptr, n: iptr) -> None:
+    """Slopes at the beginning, over the whole and at the end of the step, for interpolation."""
+    nv = n[NV]
+    v = at(w, n[O_V])
+    y = at(w, n[O_Y])
+    for i in range(nv):
+        change = (y[nv + i] - v[i]) / w[H]
+        for s in range(3):
+            w[n[O_K] + s * (2 * nv + 1) + nv + i] = change
+        w[n[O_K] + i] = v[i]
+        w[n[O_K] + 2 * nv + 1 + i] = y[i] / w[H]
+        w[n[O_K] + 2 * (2 * nv + 1) + i] = y[nv + i]
