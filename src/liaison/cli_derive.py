@@ -37,6 +37,13 @@ def derive(
         list[str] | None, typer.Option("--body", help="Of a sub-system, for --level.")
     ] = None,
     point: Annotated[str | None, typer.Option(help="Of its moments: O0, O1, G1, …")] = None,
+    parametrization: Annotated[
+        str, typer.Option(help="Coordinates: minimal, joint, full_joint or cartesian.")
+    ] = "joint",
+    treat: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=HOW", help="A constraint: eliminate, multiplier or reaction."),
+    ] = None,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
@@ -62,6 +69,12 @@ def derive(
 
         terms = {"expand": expand or (), "bodies": bodies or (), "basis": basis, "point": point}
         found = at_level(mechanism, level, form, terms)
+    elif treat or parametrization != "joint":
+        from liaison.cli_parametrizations import told_in, treatment_of
+
+        ways = treatment_of(mechanism, treat) if treat else None
+        chosen = {"parametrization": parametrization, "treatment": ways}
+        found = told_in(mechanism, formalism, form, digits, chosen)
     elif form in cli_forms.READINGS:
         found = cli_forms.reading(mechanism, formalism, form, digits)
     else:

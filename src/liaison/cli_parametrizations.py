@@ -1,15 +1,18 @@
-"""The verb parametrizations: one mechanism in minimal, joint, full joint, Cartesian coordinates.
+"""The verb parametrizations, and what derive prints in other coordinates than those of a tree.
 
-Public names: parametrizations.
+Public names: parametrizations, treatment_of, told_in.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Any
 
 import typer
 
 from liaison.cli_options import Debug, Json, Model, Values, printed
+from liaison.model import Mechanism
+from liaison.tree import as_float
 
 
 def parametrizations(
@@ -35,3 +38,59 @@ def parametrizations(
         mechanism, formalism=formalism, until=times["until"], step=times["step"]
     )
     printed(found.facts(), str(found), as_json)
+
+
+def treatment_of(mechanism: Mechanism, told: list[str] | None) -> dict[str, str]:
+    """NAME=HOW of the command line, checked: eliminate, multiplier, reaction or "reaction NAME"."""
+    from liaison.cli_values import check_names, check_word
+    from liaison.equations.treatment import TREATMENTS
+
+    known = [joint.name for joint in mechanism.joints]
+    known += [constraint.name for constraint in mechanism.constraints]
+    found = {}
+    for text in told or ():
+        name, equals, way = text.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{text!r} is not NAME=HOW.", param_hint="--treat")
+        owner = name.rpartition(": ")[0] or name
+        check_names("--treat", "joint or relation", (owner,), known)
+        check_word("--treat", way.partition(" ")[0], TREATMENTS)
+        found[name] = way
+    return found
+
+
+def told_in(
+    mechanism: Mechanism, formalism: str, form: str, digits: int, options: dict[str, Any]
+) -> dict[str, Any]:
+    """The facts of `derive` in a parametrization, with constraints treated as asked.
+
+    Args:
+        mechanism: of the file.
+        formalism: by name.
+        form: how it is written: one of READINGS or FORMS.
+        digits: of decimals.
+        options: parametrization and treatment.
+    """
+    from liaison.cli_forms import FORMS, READINGS
+    from liaison.corridor import derive
+    from liaison.corridor_reading import with_named_gravity
+    from liaison.equations.readable import readable
+    from liaison.equations.readable_treated import readable_treated
+    from liaison.expr.reading_text import to_unicode
+
+    if form in FORMS:
+        equations = derive(mechanism, formalism, exact=form != "c", **options)
+        sizes = {name: len(labels) for name, labels in equations.labels.items()}
+        return {"sizes": sizes, "text": FORMS[form](equations)}
+    equations = derive(with_named_gravity(mechanism), formalism, exact=True, **options)
+    is_treated = "treatment" in equations.native
+    found = readable_treated(equations) if is_treated else readable(equations)
+    values = [(x.name, f"{float(as_float(x.value)):.10g} {x.unit}".rstrip())
+              for x in mechanism.parameters if x.value is not None]  # fmt: skip
+    found = replace(found, values=tuple(values))
+    lines = [
+        {"name": x.name, "left": to_unicode(x.left, digits), "right": to_unicode(x.right, digits)}
+        for x in found.lines
+    ]
+    labels = {name: list(part) for name, part in found.labels.items()}
+    return {"labels": labels, "equations": lines, "text": READINGS[form](found, digits)}

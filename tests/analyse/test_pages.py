@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-PAGES = ["formalisms", "mobility"]
+PAGES = ["formalisms", "mobility", "parametrizations"]
 
 
 @pytest.mark.parametrize("page", PAGES)

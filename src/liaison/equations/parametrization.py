@@ -25,7 +25,7 @@ from liaison.tree.cartesian import known_parametrization, parametrized
 
 from .completion import plain_dynamics
 from .equations import Equations
-from .treatment import treated
+from .treatment import names_carriers, treated
 
 
 def derived_in(
@@ -45,12 +45,18 @@ def derived_in(
         formalism: a function of a tree.
         parametrization: "minimal" or "strict", "joint", "full_joint", "cartesian".
         exact: keep exact numbers.
-        treatment: what becomes of constraints, by name; see `treated`.
+        treatment: what becomes of constraints, by name; see `treated`. Where it keeps a joint that
+            carries a body, bodies are told by themselves and all other joints eliminated.
         independent: coordinates to keep where closures are eliminated.
         **options: of the formalism.
     """
     kind = known_parametrization(parametrization)
     tree = parametrized(mechanism, kind, exact=exact)
+    others = "eliminate" if kind == "minimal" else "multiplier"
+    if kind == "joint" and names_carriers(tree, treatment or {}):
+        # a joint with rows carries nothing: its body is told by itself, other joints carry again
+        kind, others = "cartesian", "eliminate"
+        tree = parametrized(mechanism, kind, exact=exact)
     if independent and kind != "minimal" and not treatment:
         options["independent"] = independent
     made = formalism(tree, **options)
@@ -59,8 +65,7 @@ def derived_in(
     is_solved = "lagrange_reduced" in made.native or not made.closures.gamma
     if treatment is None and (kind != "minimal" or is_solved):
         return tree, made
-    rest = "eliminate" if kind == "minimal" else "multiplier"
-    return tree, treated(made, tree, treatment or {}, others=rest, independent=independent)
+    return tree, treated(made, tree, treatment or {}, others=others, independent=independent)
 
 
 def _folded(made: Equations, *, exact: bool) -> Equations:

@@ -63,6 +63,8 @@ class Treated:
         GPsi: G Ψ of the kept rows, (row, velocity) -> formula.
         gamma: γ − G β of the kept rows.
         reactions: names of the efforts that are reactions, with their units and their rows.
+        whole: the equations before.
+        gone: places of the eliminated rows in them.
     """
 
     reduced: Reduced
@@ -71,6 +73,8 @@ class Treated:
     GPsi: Entries
     gamma: tuple[Expr, ...]
     reactions: Mapping[str, Label]
+    whole: Equations
+    gone: tuple[int, ...]
 
     @property
     def unknowns(self) -> int:
@@ -116,7 +120,7 @@ def treated(
         equations: of the tree, in any formalism.
         tree: of the mechanism.
         treatment: "eliminate", "multiplier" or "reaction" by the name of a joint, of a relation, or
-            of one row of it ("C: force along x of ground").
+            of one row of it ("C: force along x of ground"); "reaction T" calls the force T.
         others: for rows that are not named.
         independent: coordinates to keep where that is possible.
 
@@ -128,26 +132,36 @@ def treated(
         DerivationError: a parameter has no value, so that no pivot can be chosen.
     """
     names = [label.name for label in equations.labels["lam"]]
-    ways = _ways(names, treatment, others)
+    ways = _ways(tree, names, treatment, others)
     gone = [k for k, way in enumerate(ways) if way == "eliminate"]
     kept = [k for k, way in enumerate(ways) if way != "eliminate"]
     found = _reduced(equations, tree, gone, independent)
     efforts, reactions = _efforts(equations.labels["lam"], ways, kept)
     GPsi, gamma = _kept_rows(equations.closures, kept, found, equations.labels["v"])
-    own = Treated(found, tuple(names[k] for k in kept), efforts, GPsi, gamma, reactions)
+    own = Treated(
+        found,
+        tuple(names[k] for k in kept),
+        efforts,
+        GPsi,
+        gamma,
+        reactions,
+        equations,
+        tuple(gone),
+    )
     native = {**equations.native, "treatment": own}
     if not gone:
         return replace(equations, native=native)
     return replace(_in_contract(equations, found), native=native)
 
 
-def _ways(names: Sequence[str], treatment: Mapping[str, str], others: str) -> list[str]:
+def _ways(tree: Tree, names: Sequence[str], treatment: Mapping[str, str], others: str) -> list[str]:
     """The treatment of each row."""
     owners = [name.rpartition(": ")[0] or name for name in names]
+    gone = {joint.name for joint in tree.mechanism.joints} - {*owners}
     for name, way in treatment.items():
-        if way not in TREATMENTS:
+        if way.partition(" ")[0] not in TREATMENTS:
             raise NamingError.unknown("treatment", way, TREATMENTS)
-        if name not in names and name not in owners:
+        if name not in names and name not in owners and not (name in gone and way == "eliminate"):
             raise NamingError.unknown("joint or relation that is kept as a row", name, owners)
     return [
         treatment.get(name, treatment.get(owner, others))
@@ -196,8 +210,9 @@ def _efforts(
     reactions: dict[str, Label] = {}
     count = 0
     for k in kept:
-        if ways[k] == "reaction":
-            name = _unique(reaction_name(labels[k].name), reactions)
+        way, _, wanted = ways[k].partition(" ")
+        if way == "reaction":
+            name = _unique(wanted or reaction_name(labels[k].name), reactions)
             reactions[name] = labels[k]
         else:
             count += 1
@@ -211,6 +226,12 @@ def reaction_name(row: str) -> str:
     owner, _, what = row.rpartition(": ")
     letter = next((x for words, x in COMPONENTS.items() if what.startswith(words)), "R")
     return f"{letter}_{owner or what}".replace(" ", "_")
+
+
+def names_carriers(tree: Tree, treatment: Mapping[str, str]) -> bool:
+    """Whether a joint of the tree is to be kept: it has no rows while it carries its body."""
+    carriers = {node.joint.name for node in tree.nodes} - {x.joint.name for x in tree.closures}
+    return any(name in carriers and way != "eliminate" for name, way in treatment.items())
 
 
 def _unique(name: str, taken: Mapping[str, Any]) -> str:
