@@ -185,8 +185,8 @@ def arrays_of(plan: Plan) -> Arrays:
     _put(arrays, at.O_GRID, grid)
     for k, event in enumerate(plan.events):
         n[n[at.M_DIRECTION] + k], n[n[at.M_STOPS] + k] = event.direction, event.stops
-    for k, slot in scales(plan).items():
-        n[n[at.M_SCALE] + k] = slot
+    measured = scales(plan)
+    n[n[at.M_SCALE] + np.array([*measured], dtype=np.int64)] = [*measured.values()]
     return arrays
 
 
@@ -237,7 +237,6 @@ def scales(plan: Plan) -> dict[int, int]:
     found: dict[int, int] = {}
     for chart in charts:
         if chart.kind == "plain":
-            found |= dict(
-                zip(range(*chart.v.indices(nv)), range(*chart.q.indices(nq)), strict=True)
-            )
+            v, q = chart.v, chart.q
+            found.update(zip(range(v.start, v.stop), range(q.start, q.stop), strict=True))
     return found
