@@ -2,7 +2,6 @@
 
 import math
 from fractions import Fraction as F
-from itertools import pairwise
 from random import Random
 
 import numpy as np
@@ -89,20 +88,17 @@ def test_states_are_those_of_the_tree():
 
 def _scan(feet, heads, lengths, steps=20001):
     """Real positions of a 3-RPR, another way: for each heading, circles less circles are lines."""
-
-    def rest(phi):
-        R = np.array([[math.cos(phi), -math.sin(phi)], [math.sin(phi), math.cos(phi)]])
-        centers = np.array(feet, float) - np.array(heads, float) @ R.T
-        A = 2 * (centers[1:] - centers[0])
-        square = np.sum(centers**2, axis=1) - np.array(lengths, float) ** 2
-        det = A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
-        b = square[1:] - square[0]
-        x = np.array([b[0] * A[1, 1] - b[1] * A[0, 1], A[0, 0] * b[1] - A[1, 0] * b[0]])
-        gap = x - det * centers[0]
-        return gap @ gap - (det * lengths[0]) ** 2  # times det²: no division
-
-    values = [rest(2 * math.pi * k / (steps - 1)) for k in range(steps)]
-    return sum(1 for a, b in pairwise(values) if a * b < 0)
+    phi = np.linspace(0, 2 * math.pi, steps)
+    c, s = np.cos(phi), np.sin(phi)
+    x, y = (np.array([float(p[i]) for p in heads]) for i in range(2))
+    X = np.array([float(p[0]) for p in feet])[:, None] - np.outer(x, c) + np.outer(y, s)
+    Y = np.array([float(p[1]) for p in feet])[:, None] - np.outer(x, s) - np.outer(y, c)
+    square = X**2 + Y**2 - np.array(lengths, float)[:, None] ** 2
+    (a, b), (d, e) = ((2 * (X[k] - X[0]), 2 * (Y[k] - Y[0])) for k in (1, 2))
+    det, f, g = a * e - b * d, square[1] - square[0], square[2] - square[0]
+    across, along = f * e - g * b - det * X[0], a * g - d * f - det * Y[0]
+    rest = across**2 + along**2 - (det * float(lengths[0])) ** 2  # times det²: no division
+    return int(np.sum(rest[1:] * rest[:-1] < 0))
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -71,8 +71,9 @@ UR5 = ([0, F(-425, 1000), F(-39225, 100000), 0, 0, 0], [90, 0, 0, 90, -90, 0],
        [F(892, 10000), 0, 0, F(109, 1000), F(947, 10000), F(823, 10000)])  # fmt: skip
 
 
-@pytest.mark.parametrize(("table", "kind"), [(PUMA, "meet"), (UR5, "parallel")])
-@pytest.mark.parametrize("seed", [1, 5])
+@pytest.mark.parametrize(
+    ("table", "kind", "seed"), [(PUMA, "meet", 1), (PUMA, "meet", 5), (UR5, "parallel", 1)]
+)
 def test_arms_with_a_wrist_or_three_parallel_axes(table, kind, seed):
     draw = Random(seed)
     q = [draw.uniform(-2.5, 2.5) for _ in range(6)]
