@@ -40,6 +40,11 @@ SHORT = [
     (a / (2 * b) + a / (2 * b), "a/b"),
     (sin(x) * a / 3 + sin(x) * a / 6, "½ a sin(x)"),
     (tan(x) - tan(x), "0"),
+    ((a + b) / (a + b), "1"),
+    (a - b / (1 + c / b), "(a (b + c) − b²)/(b + c)"),
+    ((a * a - b * b) / (a + b), "a − b"),
+    (x / (a + b) + y / (a + b), "(x + y)/(a + b)"),
+    (1 / (1 - sin(x) ** 2), "1/cos²(x)"),
 ]
 
 

@@ -33,8 +33,8 @@ from liaison.expr import (
 )
 from liaison.expr.residues import Residues
 
-from .arithmetic import Modular
 from .points import random_point
+from .residue_field import ResidueField
 from .residue_points import TRIES, LooseRoots, all_exist, formulas_of, primes
 
 POINTS = 3
@@ -127,10 +127,10 @@ class ExactMotion:
             right.append(value)
         return self.told([as_expr(x) for x in (*rows, *right)])
 
-    def _point(self, seed: int, roots: list[Expr]) -> tuple[Modular, dict[Expr, Any]]:
+    def _point(self, seed: int, roots: list[Expr]) -> tuple[ResidueField, dict[Expr, Any]]:
         """Values of t, q, u, p and of velocities that satisfy the rows."""
         domain, values = self._position(seed, self.told(roots))
-        field = Modular(self.prime, domain, seed)
+        field = ResidueField(self.prime, domain, seed)
         if self.rows:
             n = len(self.free)
             numbers = field.numbers(self._row_formulas, values)
@@ -152,7 +152,7 @@ class ExactMotion:
                 break
         return LooseRoots(domain), values
 
-    def states(self) -> list[tuple[Modular, dict[Expr, Any]]]:
+    def states(self) -> list[tuple[ResidueField, dict[Expr, Any]]]:
         """The arithmetic and the values of t, q, v, u and p at every point."""
         return [(field, dict(values)) for field, values in self._points]
 
@@ -222,7 +222,9 @@ class ExactMotion:
             gamma.append(total)
         return self.told([as_expr(x) for x in (*square, *force, *G, *gamma)])
 
-    def _accelerations(self, field: Modular, values: dict[Expr, Any]) -> dict[Expr, int] | None:
+    def _accelerations(
+        self, field: ResidueField, values: dict[Expr, Any]
+    ) -> dict[Expr, int] | None:
         """v̇ from M v̇ − Gᵀ λ = τ − h, G v̇ = γ."""
         n, m = len(self.free), len(self.rows)
         numbers = field.numbers(self._saddle, values)

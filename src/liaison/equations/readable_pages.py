@@ -34,7 +34,7 @@ h2 {{ font-size: 1.1rem; margin: 2rem 0 .5rem; }}
 table {{ border-collapse: collapse; }}
 td {{ padding: .3rem .6rem .3rem 0; vertical-align: baseline; white-space: nowrap; }}
 td.name, td.note, p.note {{ color: GrayText; font-size: .9rem; }}
-math {{ font-size: 1.15rem; }}
+math {{ font-size: 1.3rem; }}
 </style>
 </head>
 <body>
@@ -89,7 +89,9 @@ def _table(head: str, rows: Iterable[tuple[str, str, str]]) -> str:
 
 def _facts(found: Readable) -> str:
     rows = [("coordinates", found.labels.get("q", ())), ("inputs", found.labels.get("u", ()))]
-    rows.append(("multipliers", found.labels.get("lam", ())))
+    multipliers = found.labels.get("lam", ())
+    told_of = tuple(f"{unicode_name(f'lambda{k + 1}')} {x}" for k, x in enumerate(multipliers))
+    rows.append(("multipliers", told_of))
     told = [f"<p>{head}: {escape(', '.join(labels))}</p>" for head, labels in rows if labels]
     if found.values:
         values = ", ".join(f"{unicode_name(n)} = {x}" for n, x in found.values)

@@ -156,8 +156,7 @@ class _Writer:
         text = " ".join(factors)
         if below:
             divisor = " ".join(self.factor(x) for x in below)
-            is_single = len(below) == 1 and isinstance(below[0], Name | Call | Power)
-            text += f"/{divisor if is_single else f'({divisor})'}"
+            text += f"/{divisor if len(below) == 1 else f'({divisor})'}"
         return (-1 if number < 0 else 1), text
 
     def factor(self, reading: Reading) -> str:

@@ -23,7 +23,7 @@ from .evaluate import evaluate
 from .node import Expr, Pi, as_expr
 from .reading import Call, Name, Number, Power, Reading, to_expr
 from .residues import DEFAULT_PRIME, residues
-from .simplify_arrange import Form, Monomial, Order, arranged, product_of, sum_of
+from .simplify_arrange import Form, Monomial, Order, arranged, factored, product_of, sum_of
 from .simplify_ring import LIMIT, Generator, Polynomial, Ring
 from .simplify_trig import Angle, TrigPolynomial, shortest
 
@@ -60,21 +60,42 @@ class Reader:
 
     def form(self, f: Expr) -> Form:
         """The formula as a short sum of products, not arranged yet."""
-        return self._shortened(self.ring.polynomial(f))
+        above, below = self._fraction(f)
+        return self._over(self._shortened(above), below)
+
+    def _fraction(self, f: Expr) -> tuple[Polynomial, Polynomial]:
+        """Numerator and denominator; the second is 1 where only single things divide."""
+        if self.ring.has_sums_below:
+            return self.ring.fraction(f)
+        return self.ring.polynomial(f), {}
+
+    def _over(self, form: Form, below: Polynomial) -> Form:
+        """A form divided by a polynomial, whose factors become atoms."""
+        if not form or not any(any(m) for m in below):
+            return form
+        number, factors = factored(self._shortened(below), self.order)
+        atoms: dict[Reading, int] = {}
+        for factor, e in factors:
+            atom = Power(arranged(factor, self.order), -1)
+            atoms[atom] = atoms.get(atom, 0) + e
+        return {self.order.sorted(dict(m) | atoms): c / number for m, c in form.items()}
 
     def collected(self, f: Expr, by: Iterable[Expr]) -> dict[Monomial, Form]:
         """Coefficients of the products of some symbols, each short; the rest is under ()."""
         places = [self.ring.index.get(Generator("symbol", x)) for x in by]
         kept = [k for k in places if k is not None]
         groups: dict[tuple[int, ...], Polynomial] = {}
-        for m, c in self.ring.polynomial(f).items():
+        above, below = self._fraction(f)
+        if any(m[k] for m in below for k in kept):
+            above, below = self.ring.polynomial(f), {}
+        for m, c in above.items():
             key = tuple(m[k] for k in kept)
             rest = tuple(0 if k in kept else e for k, e in enumerate(m))
             groups.setdefault(key, {})[rest] = c
         found = {}
         for key, p in groups.items():
             powers = {self._atom(self.ring.generators[k]): e for k, e in zip(kept, key)}
-            found[self.order.sorted(powers)] = self._shortened(p)
+            found[self.order.sorted(powers)] = self._over(self._shortened(p), below)
         return {m: found[m] for m in sorted(found, key=self.order.monomial_key)}
 
     def _shortened(self, p: Polynomial) -> Form:

@@ -1,7 +1,7 @@
 """Sums of products arranged for reading: common factors outside, terms together, in a fixed order.
 
 Public names: Form, Monomial, Order, arranged, common_factor, quotient, product_of, scaled,
-sum_of.
+sum_of, factored.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def _arranged(form: Form, order: Order) -> Reading:
         ((m, c),) = form.items()
         return product_of(c, _powers(m))
     plain = _sum(form, order)
-    number, factors = _factored(form, order)
+    number, factors = factored(form, order)
     if len(factors) == 1 and factors[0][1] == 1 and number in (1, -1):
         return plain if max(form.values()) > 0 else negated(plain)
     parts = [(f, e, _leading(f, order)) for f, e in factors]
@@ -228,12 +228,20 @@ def _product(number: Fraction, factors: Sequence[tuple[Form, int]], order: Order
         form, _ = sums[open_]
         sums[open_] = ({m: c * number for m, c in form.items()}, 1)
         number = Fraction(1)
+    is_alone = len(sums) == 1 and sums[0][1] == 1 and _divides_only(atoms)
+    if number == -1 and is_alone and min(sums[0][0].values()) < 0:
+        sums[0] = _positive(sums[0][0], -1), 1
+        number = Fraction(1)
     sums.sort(key=lambda pair: min(map(order.monomial_key, pair[0])))
     monomial = order.sorted(atoms)
     kept = [(order.kind(a), _power(a, e)) for a, e in monomial]
     written = [(_form_kind(f, order), _power(_sum(f, order), e)) for f, e in sums]
     merged = sorted([*kept, *written], key=lambda pair: pair[0])
     return product_of(number, [reading for _, reading in merged])
+
+
+def _divides_only(atoms: Mapping[Reading, int]) -> bool:
+    return all(isinstance(atom, Power) and atom.exponent < 0 for atom in atoms)
 
 
 def _has_numbers(form: Form) -> bool:
@@ -284,7 +292,7 @@ def _by_parameter(form: Form, order: Order) -> Reading:
 def _split(form: Form, atom: Reading, order: Order) -> Reading:
     with_it = {m: c for m, c in form.items() if atom in dict(m)}
     rest = {m: c for m, c in form.items() if m not in with_it}
-    return sum_of([arranged(with_it, order), arranged(rest, order)])
+    return sum_of(_positive_first([arranged(with_it, order), arranged(rest, order)]))
 
 
 # With FLINT -------------------------------------------------------------------------------------
@@ -318,7 +326,8 @@ def _form(p: Any, atoms: Sequence[Reading], order: Order) -> Form:
     }
 
 
-def _factored(form: Form, order: Order) -> tuple[Fraction, list[tuple[Form, int]]]:
+def factored(form: Form, order: Order) -> tuple[Fraction, list[tuple[Form, int]]]:
+    """A number and irreducible factors with their powers."""
     atoms, _, made = _context([form])
     number, factors = made(form).factor()
     value = Fraction(int(number.p), int(number.q)) if hasattr(number, "p") else Fraction(number)

@@ -112,17 +112,67 @@ class Ring:
             found += [(k, place)] if place is not None else []
         return found
 
+    @property
+    def has_sums_below(self) -> bool:
+        """Whether something is divided by a sum."""
+        inverses = [g.node for g in self.generators if g.kind == "inverse"]
+        return any(_of_node(node) not in self.index for node in inverses)
+
+    def fraction(self, f: Expr) -> tuple[Polynomial, Polynomial]:
+        """Numerator and denominator without common factors.
+
+        Raises:
+            TooLarge: on the way a polynomial had too many terms.
+        """
+        known: dict[Expr, tuple[Any, Any]] = {}
+        for node in topological([f]):
+            known[node] = self._as_fraction(node, known)
+        above, below = known[f]
+        return self._plain(above), self._plain(below)
+
+    def _as_fraction(self, node: Expr, known: Mapping[Expr, tuple[Any, Any]]) -> tuple[Any, Any]:
+        n = _whole_power(node)
+        if node.op not in ("add", "sub", "neg", "mul", "div") and n is None:
+            return self._made(node), self._one
+        (a, b), *rest = [known[x] for x in node.args]
+        if n is not None:
+            a, b = (a, b) if n > 0 else (b, a)
+            return reduce(self._times, [a] * abs(n)), reduce(self._times, [b] * abs(n))
+        if node.op == "neg":
+            return -a, b
+        c, d = rest[0]
+        if node.op in ("mul", "div"):
+            c, d = (c, d) if node.op == "mul" else (d, c)
+            return self._cancelled_fraction(self._times(a, c), self._times(b, d))
+        c = c if node.op == "add" else -c
+        if b == d:
+            return self._cancelled_fraction(a + c, b)
+        return self._cancelled_fraction(
+            self._checked(self._times(a, d) + self._times(c, b)), self._times(b, d)
+        )
+
+    def _cancelled_fraction(self, above: Any, below: Any) -> tuple[Any, Any]:
+        """Without what both share; a denominator that is a number is 1."""
+        if below.is_zero():
+            raise TooLarge("a division by zero")
+        if not below.is_constant():
+            shared = above.gcd(below)
+            above, below = divmod(above, shared)[0], divmod(below, shared)[0]
+        lead = below.coeffs()[0]
+        return above / lead, below / lead
+
+    def _plain(self, p: Any) -> Polynomial:
+        return {
+            tuple(int(e) for e in m): Fraction(int(c.p), int(c.q)) for m, c in p.to_dict().items()
+        }
+
     def polynomial(self, f: Expr) -> Polynomial:
         """The normal form of a formula.
 
         Raises:
             TooLarge: on the way a polynomial had too many terms.
         """
-        found = self._poly(f)
-        return {
-            tuple(int(e) for e in m): Fraction(int(c.p), int(c.q))
-            for m, c in found.to_dict().items()
-        }
+        return self._plain(self._poly(f))
 
     def _poly(self, f: Expr) -> Any:
         known = self._nodes
