@@ -15,8 +15,10 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from liaison.expr import FLOAT, Domain, Expr, evaluate
+from liaison.expr import FLOAT, Domain, Expr
 from liaison.mobility.linear import kernel, rank
+
+from .ordered import Ordered, ordered
 
 Rows: TypeAlias = list[list[Any]]
 """A matrix, row by row."""
@@ -26,7 +28,7 @@ class Arithmetic(ABC):
     """A field, or nearly one."""
 
     @abstractmethod
-    def numbers(self, formulas: Sequence[Expr], at: Mapping[Expr, Any]) -> list[Any]:
+    def numbers(self, formulas: Ordered | Sequence[Expr], at: Mapping[Expr, Any]) -> list[Any]:
         """The formulas at a point."""
 
     @abstractmethod
@@ -54,10 +56,10 @@ class Modular(Arithmetic):
     def __init__(self, p: int, domain: Domain, seed: int = 0) -> None:
         self.p, self.domain, self._draw = p, domain, Random(seed)
 
-    def numbers(self, formulas: Sequence[Expr], at: Mapping[Expr, Any]) -> list[Any]:
+    def numbers(self, formulas: Ordered | Sequence[Expr], at: Mapping[Expr, Any]) -> list[Any]:
         """Exact."""
         given = {x: value % self.p for x, value in at.items()}
-        return [int(x) for x in evaluate(list(formulas), given, self.domain)]
+        return [int(x) for x in ordered(formulas).numbers(given, self.domain)]
 
     def rank(self, rows: Rows) -> int:
         """By elimination."""
@@ -99,9 +101,9 @@ class Floating(Arithmetic):
         self._draw = np.random.default_rng(seed)
         self.worst = 0.0
 
-    def numbers(self, formulas: Sequence[Expr], at: Mapping[Expr, Any]) -> list[Any]:
+    def numbers(self, formulas: Ordered | Sequence[Expr], at: Mapping[Expr, Any]) -> list[Any]:
         """Rounded."""
-        return [float(x) for x in evaluate(list(formulas), at, FLOAT)]
+        return [float(x) for x in ordered(formulas).numbers(at, FLOAT)]
 
     def rank(self, rows: Rows) -> int:
         """By singular values."""

@@ -8,7 +8,7 @@ W what the others move by when the tree moves by w; multipliers do no work on it
 are (and whether closures leave them open) does not matter. Equations in maximal coordinates must
 besides allow W, and allow no more: the rank of their closures says so.
 
-Public names: Scene, Rival.
+Public names: Told, Scene, Rival.
 
 Source: docs/theory/formalisms.md (equality-2).
 """
@@ -22,6 +22,17 @@ from liaison.equations import Equations
 from liaison.expr import Expr, as_expr, directional
 
 from .arithmetic import Arithmetic, Rows
+from .ordered import Ordered
+
+
+class Told:
+    """Formulas of a tree's equations that scenes of it evaluate."""
+
+    def __init__(self, equations: Equations) -> None:
+        closures = equations.closures
+        self.equations = equations
+        self.rows = Ordered([*closures.G.values(), *closures.nu])
+        self.rest = Ordered([*closures.gamma, *inertial(equations)])
 
 
 class Scene:
@@ -29,29 +40,29 @@ class Scene:
 
     def __init__(
         self,
-        equations: Equations,
+        told: Told,
         arithmetic: Arithmetic,
         at: Mapping[Expr, Any],
         *,
         at_rest: bool = False,
     ) -> None:
-        self.equations, self.arithmetic = equations, arithmetic
-        symbols, closures = equations.symbols, equations.closures
+        self.equations, self.arithmetic = told.equations, arithmetic
+        symbols, closures = self.equations.symbols, self.equations.closures
         self.width = len(symbols.v)
-        G = arithmetic.numbers([*closures.G.values(), *closures.nu], at)
+        G = arithmetic.numbers(told.rows, at)
         self.rows = matrix(closures.G, G, len(closures.gamma), self.width)
         v = arithmetic.solved(self.rows, G[len(closures.G) :], self.width)
         v = [0] * self.width if at_rest else v
         self.is_movable = v is not None
         self.at = dict(at) | dict(zip(symbols.v, v or [0] * self.width, strict=True))
-        told = arithmetic.numbers([*closures.gamma, *inertial(equations)], self.at)
-        gamma, rest = told[: len(closures.gamma)], told[len(closures.gamma) :]
+        found = arithmetic.numbers(told.rest, self.at)
+        gamma, rest = found[: len(closures.gamma)], found[len(closures.gamma) :]
         vdot = arithmetic.solved(self.rows, gamma, self.width)
         self.is_movable = self.is_movable and vdot is not None
         self.at |= dict(zip(symbols.vdot, vdot or [0] * self.width, strict=True))
         self.w = arithmetic.element(self.rows, self.width)
         self.freedom = self.width - arithmetic.rank(self.rows)
-        self.power, self.scale = power(equations, rest, self.at, self.w)
+        self.power, self.scale = power(self.equations, rest, self.at, self.w)
 
 
 def matrix(entries: Mapping[tuple[int, int], Any], numbers: Sequence[Any], rows: int,
@@ -97,15 +108,20 @@ class Rival:
         flow = dict(zip(symbols.q, qdot(reference), strict=True))
         turning = flow | dict(zip(symbols.v, symbols.vdot, strict=True))
         self.names = list(bodies)
-        self.poses = [x for pose in bodies.values() for x in pose]
-        self.rates = directional(self.poses, flow)
-        self.seconds = directional(self.rates, turning)
+        poses = [x for pose in bodies.values() for x in pose]
+        rates = directional(poses, flow)
+        self.count = len(poses)
+        self.moving = Ordered([*poses, *rates, *directional(rates, turning)])
+        self.turning = Ordered([*poses, *rates])
+        closures = other.closures
+        formulas = [] if self.is_along else [*closures.G.values(), *closures.nu, *closures.gamma]
+        self.formulas = Ordered([*formulas, *inertial(other)])
 
     def difference(self, scene: Scene) -> str | None:
         """Where they differ at a scene, in words; None if they do not."""
         if not self.is_along:
             return _Star(scene, self).difference()
-        numbers = scene.arithmetic.numbers(inertial(self.other), scene.at)
+        numbers = scene.arithmetic.numbers(self.formulas, scene.at)
         found, terms = power(self.other, numbers, scene.at, scene.w)
         same = scene.arithmetic.vanish([found - scene.power], [*terms, *scene.scale])
         return None if same else "the power of a motion that the closures allow"
@@ -124,8 +140,8 @@ class _Star:
         scene, symbols = self.scene, self.other.symbols
         known = {x.name: value for x, value in scene.at.items()}
         rival = self.rival
-        values = self.numbers([*rival.poses, *rival.rates, *rival.seconds], scene.at)
-        count = len(rival.poses)
+        values = self.numbers(rival.moving, scene.at)
+        count = rival.count
         for k, body in enumerate(rival.names):
             parts = [values[i * count + 12 * k : i * count + 12 * k + 12] for i in range(3)]
             known |= {f"free {body}.{key}": x for key, x in _free(*parts).items()}
@@ -137,10 +153,10 @@ class _Star:
         symbols = self.scene.equations.symbols
         at = self.scene.at | dict(zip(symbols.v, self.scene.w, strict=True))
         rival = self.rival
-        values = self.numbers([*rival.poses, *rival.rates], at)
+        values = self.numbers(rival.turning, at)
         known = {x.name: value for x, value in zip(symbols.v, self.scene.w, strict=True)}
         for k, body in enumerate(rival.names):
-            pose, rate = values[12 * k : 12 * k + 12], values[len(rival.poses) + 12 * k :][:12]
+            pose, rate = values[12 * k : 12 * k + 12], values[rival.count + 12 * k :][:12]
             twist = _twist(pose, rate)
             known |= {f"free {body}.{key}": x for key, x in zip(TWIST, twist, strict=True)}
         return [known[x.name] for x in self.other.symbols.v]
@@ -150,9 +166,9 @@ class _Star:
         scene, other, closures = self.scene, self.other, self.other.closures
         vanish = scene.arithmetic.vanish
         W, n = self._virtual(), len(other.symbols.v)
-        formulas = [*closures.G.values(), *closures.nu, *closures.gamma]
-        numbers = self.numbers([*formulas, *inertial(other)], self.at)
-        numbers, rest = numbers[: len(formulas)], numbers[len(formulas) :]
+        numbers = self.numbers(self.rival.formulas, self.at)
+        first = len(closures.G) + 2 * len(closures.gamma)
+        numbers, rest = numbers[:first], numbers[first:]
         rows = matrix(closures.G, numbers, len(closures.gamma), n)
         right = numbers[len(closures.G) :]
         nu, gamma = right[: len(rows)], right[len(rows) :]

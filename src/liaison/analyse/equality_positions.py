@@ -19,7 +19,7 @@ from liaison.expr import ZERO, Domain, Expr, symbols_of, topological
 from liaison.expr.residues import Residues
 
 from .arithmetic import Floating, Modular
-from .equality_closed import Rival, Scene
+from .equality_closed import Rival, Scene, Told
 from .lifting import ORDER, lifted_point
 from .points import random_point
 from .positions import Position
@@ -63,10 +63,11 @@ class _Scenes:
 
     def __init__(self, reference: Equations, position: Position | None, seed: int) -> None:
         self.reference, self.seed = reference, seed
+        self.told = Told(reference)
         self.freedom = len(reference.symbols.v)
         if position is not None:
             at = _float_values(reference, position)
-            self.freedom = Scene(reference, Floating(seed), at).freedom
+            self.freedom = Scene(self.told, Floating(seed), at).freedom
         order = topological(formulas_of(reference))
         self.roots = [x.a for x in order if x.op == "sqrt"]
         self._made: dict[tuple[int, int], Scene | None] = {}
@@ -93,7 +94,7 @@ class _Scenes:
                 continue
             used: Domain = LooseRoots(domain) if last else domain
             try:
-                return Scene(self.reference, Modular(p, used, seed + attempt), at)
+                return Scene(self.told, Modular(p, used, seed + attempt), at)
             except DerivationError:
                 continue
         return None
@@ -157,7 +158,7 @@ def _on_path(
             found = lifted_point(reference, residues, home, firm)
             if found is None:
                 continue
-            scene = Scene(reference, *found)
+            scene = Scene(Told(reference), *found)
             if not scene.is_movable:
                 continue
             difference = rival.difference(scene)
@@ -199,11 +200,12 @@ def _in_floats(reference: Equations, rival: Rival, position: Position, seed: int
     """Where the mechanism is assembled, moving at random; at rest where that is singular."""
     arithmetic = Floating(seed)
     at = _float_values(reference, position)
-    scene = Scene(reference, arithmetic, at)
+    told = Told(reference)
+    scene = Scene(told, arithmetic, at)
     where = ""
     if not scene.is_movable:
         where = ", at rest"
-        scene = Scene(reference, arithmetic, at, at_rest=True)
+        scene = Scene(told, arithmetic, at, at_rest=True)
     if not scene.is_movable:
         return Verdict(None, "not compared: the speeds at the start belong to no motion")
     difference = rival.difference(scene)

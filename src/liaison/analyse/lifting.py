@@ -24,6 +24,7 @@ from liaison.mobility.linear import inverse, pivots, rank
 from liaison.mobility.rings import Series
 
 from .arithmetic import Arithmetic, Rows
+from .ordered import Ordered, ordered
 
 ORDER = 8
 """Terms of the series that must agree."""
@@ -203,9 +204,9 @@ class Lifted(Arithmetic):
     def __init__(self, domain: PathDomain, seed: int = 0) -> None:
         self.domain, self.ring, self._draw = domain, domain.ring, Random(seed)
 
-    def numbers(self, formulas: Sequence[Expr], at: Mapping[Expr, Any]) -> list[Any]:
+    def numbers(self, formulas: Ordered | Sequence[Expr], at: Mapping[Expr, Any]) -> list[Any]:
         """Exact to the order."""
-        return list(evaluate(list(formulas), at, self.domain))
+        return ordered(formulas).numbers(at, self.domain)
 
     def rank(self, rows: Rows) -> int:
         """Where the path begins."""
@@ -290,19 +291,21 @@ def lifted_point(
     base |= {x: arithmetic.domain.given(value) for x, value in firm.items()}
     base[symbols.t] = base[symbols.t] + arithmetic.drawn(1)
     rows = [[0] * len(symbols.v) for _ in closures.phi]
-    numbers = arithmetic.numbers(list(closures.G.values()), base)
+    numbers = arithmetic.numbers(Ordered(list(closures.G.values())), base)
     for (k, j), x in zip(closures.G, numbers, strict=True):
         if k < len(rows):
             rows[k][j] = x.first
 
+    retract, phi = Ordered(equations.kinematics.retract), Ordered(closures.phi)
+
     def moved(xi: list[Any]) -> dict[Expr, Any]:
         at = base | dict(zip(symbols.xi, xi, strict=True))
-        q = arithmetic.numbers(list(equations.kinematics.retract), at)
+        q = arithmetic.numbers(retract, at)
         return base | dict(zip(symbols.q, q, strict=True))
 
     xi = arithmetic.corrected(
         [arithmetic.drawn(1) for _ in symbols.v],
         rows,
-        lambda xi: arithmetic.numbers(list(closures.phi), moved(xi)),
+        lambda xi: arithmetic.numbers(phi, moved(xi)),
     )
     return None if xi is None else (arithmetic, moved(xi))

@@ -13,10 +13,11 @@ from typing import Any, final
 
 from liaison.equations import Equations
 from liaison.errors import DerivationError
-from liaison.expr import Domain, Expr, evaluate, symbols_of, topological
+from liaison.expr import Domain, Expr, evaluate, symbols_of
 from liaison.expr.residues import Residues
 from liaison.mobility.rings import primes_from
 
+from .ordered import Ordered
 from .points import random_point
 
 TRIES = 24
@@ -87,8 +88,8 @@ def evaluated_somewhere(
 
     Where no such point is found soon, roots that do not exist are drawn.
     """
-    order = topological(formulas)
-    roots = [node.a for node in order if node.op == "sqrt"]
+    told = Ordered(formulas)
+    roots = [node.a for node in told.order if node.op == "sqrt"]
     firm = [x for x in roots if not symbols_of([x])]
     for p in primes(seed, firm):
         for attempt in range(TRIES):
@@ -98,31 +99,10 @@ def evaluated_somewhere(
             try:
                 if last or all_exist(roots, at, domain):
                     used = LooseRoots(domain) if last else domain
-                    numbers = _numbers(order, at, used)
-                    yield [int(numbers[f]) for f in formulas], at, p
+                    yield [int(x) for x in told.numbers(at, used)], at, p
                     break
             except DerivationError:
                 continue
-
-
-def _numbers(order: list[Expr], at: Mapping[Expr, int], domain: Domain) -> dict[Expr, Any]:
-    """Every node of an order that is known; `evaluate` finds the order anew each time."""
-    number: dict[Expr, Any] = {x: domain.given(value) for x, value in at.items()}
-    domain = domain.start(order, number)
-    operations: dict[str, Callable[..., Any]] = {}
-    for node in order:
-        if node in number:
-            continue
-        if node.op == "const":
-            number[node] = domain.constant(node.a)
-        elif node.op == "symbol":
-            number[node] = domain.missing(node, [])
-        else:
-            operation = operations.get(node.op)
-            if operation is None or type(node.b) is tuple or node.op in domain.individual:
-                operation = operations[node.op] = domain.operation(node)
-            number[node] = operation(*[number[arg] for arg in node.args])
-    return number
 
 
 def all_exist(roots: Sequence[Expr], at: Mapping[Expr, int], domain: Residues) -> bool:
