@@ -183,6 +183,19 @@ def test_a_slider_between_moving_links():
     assert slides == pytest.approx([-math.sqrt(10), math.sqrt(10)], abs=1e-12)
 
 
+def test_a_trammel_has_no_hinge_at_the_ground():
+    """A bar of 5 between two slides at right angles: at x = 3 its other end is at y = ±4."""
+    along, across, bar = (body(name, mass=1) for name in ("along", "across", "bar"))
+    linkage = mechanism(
+        join(ground, along, Prismatic, name="x", axis=X),
+        join(ground, across, Prismatic, name="y", axis=(0, 1, 0)),
+        hinge(along, bar, "A"), hinge(across, bar.at((5, 0, 0)), "B"),
+    )  # fmt: skip
+    found = assembly_modes(linkage, at={"x": 3})
+    assert sorted(mode.coordinates["y"] for mode in found.modes) == pytest.approx([-4, 4])
+    assert (found.is_complete, found.complex) == (True, 2)
+
+
 def test_a_loop_that_is_open_across_the_plane_has_no_mode():
     crank, rod = body("crank", mass=1), body("rod", mass=1)
     linkage = mechanism(

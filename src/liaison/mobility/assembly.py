@@ -139,7 +139,7 @@ def _completely(mechanism: Mechanism, links: Links, seed: int) -> AssemblyModes 
     if plane is not None:
         return _in_the_plane(mechanism, plane, seed)
     hinges = hinge_answer(links, seed)
-    if hinges is not None:
+    if hinges is not None and (hinges.is_complete or hinges.found):
         modes = [mode_at(mechanism, links, poses, known) for poses, known in hinges.found]
         complete = hinges.is_complete, hinges.why
         return _answer(mechanism, links, modes, complete, hinges.method, hinges.complex)

@@ -52,34 +52,29 @@ class _Builder:
 
     def hang(self) -> bool:
         """Spans the links from the ground; False where they are not planar."""
-        if not all(isinstance(j.joint.type, Revolute | Prismatic) for j in self.links.joints):
+        joints = self.links.joints
+        hinge = next((j for j in joints if isinstance(j.joint.type, Revolute)), None)
+        if hinge is None or not all(isinstance(j.joint.type, Revolute | Prismatic) for j in joints):
             return False
-        frame = self._ground_frame()
-        if frame is None:
-            return False
-        self.frames = {0: frame}
-        waiting = list(self.links.joints)
-        while True:
-            step = next((j for j in waiting if (j.a in self.frames) != (j.b in self.frames)), None)
-            if step is None:
-                break
-            waiting.remove(step)
-            forward = step.a in self.frames
-            turned = product(step.M[0], step.F[0].T)  # a's axes seen in b, the joint at zero
+        self.frames = {hinge.a: hinge.F[0]}
+        for j, forward in self._spanned(hinge.a)[0]:
+            turned = product(j.M[0], j.F[0].T)  # a's axes seen in b, the joint at zero
             if forward:
-                self.frames[step.b] = product(turned, self.frames[step.a])
+                self.frames[j.b] = product(turned, self.frames[j.a])
             else:
-                self.frames[step.a] = product(turned.T, self.frames[step.b])
-            self.tree.append((step, forward))
-        self.chords = waiting
-        return all(self._is_planar(j) for j in self.links.joints)
+                self.frames[j.a] = product(turned.T, self.frames[j.b])
+        self.tree, self.chords = self._spanned(0)
+        return all(self._is_planar(j) for j in joints)
 
-    def _ground_frame(self) -> Array | None:
-        """Axes of the plane, from the first hinge at the ground or else between two sliders."""
-        for j in self.links.joints:
-            if isinstance(j.joint.type, Revolute) and 0 in (j.a, j.b):
-                return (j.F if j.a == 0 else j.M)[0]
-        return None
+    def _spanned(self, root: int) -> tuple[list[tuple[Passive, bool]], list[Passive]]:
+        """Joints of a tree from a link on, each with whether it is passed from a to b; the rest."""
+        reached, waiting = {root}, list(self.links.joints)
+        found: list[tuple[Passive, bool]] = []
+        while step := next((j for j in waiting if (j.a in reached) != (j.b in reached)), None):
+            waiting.remove(step)
+            found.append((step, step.a in reached))
+            reached |= {step.a, step.b}
+        return found, waiting
 
     def _is_planar(self, j: Passive) -> bool:
         """Its axis is along the normal on both links (hinge) or across it (slider)."""
@@ -155,6 +150,8 @@ class _Equations:
             gap = _pair(_pair(places[j.a], self._step(j, headings), 1), places[j.b], -1)
             equations += [row for row in gap if row]
             self._fits(j, heights)
+        for j in self.links.joints:
+            self._stands(j)
         return PlanarLinkage(self.links, self.count, tuple(equations), headings, places, heights,
                              self.frames, self.unclosed)  # fmt: skip
 
@@ -163,13 +160,16 @@ class _Equations:
         gap = _float(heights[j.a] + self._rise(j) - heights[j.b])
         if abs(gap) > PARALLEL:
             self.unclosed = f"joint '{j.name}' stays open by {abs(gap):.6g} m across the plane"
-        if isinstance(j.joint.type, Revolute):
-            ends = [
-                _float(product(self.frames[k].T, X[0][:, 2])[2])
-                for k, X in ((j.a, j.F), (j.b, j.M))
-            ]
-            if ends[0] * ends[1] < 0:
-                self.unclosed = f"hinge '{j.name}' would have to be put in the wrong way round"
+
+    def _stands(self, j: Passive) -> None:
+        """Notes a hinge whose axis points one way on one link and the other way on the other."""
+        if not isinstance(j.joint.type, Revolute):
+            return
+        up, down = (
+            _float(product(self.frames[k].T, X[0][:, 2])[2]) for k, X in ((j.a, j.F), (j.b, j.M))
+        )
+        if up * down < 0:
+            self.unclosed = f"hinge '{j.name}' would have to be put in the wrong way round"
 
     def _rise(self, j: Passive) -> Any:
         """From a's origin to b's along the normal."""
