@@ -195,6 +195,18 @@ def test_a_page_is_written(run, four_bar, tmp_path):
     assert "<html" in page.read_text(encoding="utf-8").lower()
 
 
+def test_a_run_tells_how_well_it_kept_what_is_constant(run, examples):
+    words = ("simulate", examples / "elliptic_pendulum.lsd", "--until", 1)
+    status, out, _ = run(*words)
+    assert status == 0
+    assert "constant     momentum of y" in out
+    _, out, _ = run(*words, "--json")
+    found = json.loads(out)["invariants"]
+    assert list(found) == ["energy", "momentum of y"]
+    assert found["energy"]["drift"] < 1e-6
+    assert found["energy"]["unit"] == "J"
+
+
 @pytest.mark.parametrize("formalism", ["newton_euler", "lagrange", "maximal"])
 def test_equations_are_printed(run, formalism, examples):
     status, out, _ = run("derive", examples / "pendulum.lsd", "--formalism", formalism)
