@@ -44,6 +44,7 @@ __all__ = offer(
         "analyse.integrability": "integrability",
         "analyse.linear_cases": "solve_linear",
         "equations.virtual_power": "virtual_power",
+        "equations.generation": "generation",
         "mobility": "Singularities AssemblyModes Mobility",
         "analyse": "Reduction",
         "analyse.compare": "Comparison",

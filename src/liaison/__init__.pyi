@@ -43,6 +43,7 @@ from liaison.equations import lie_group as lie_group
 from liaison.equations import maximal as maximal
 from liaison.equations import newton_euler as newton_euler
 from liaison.equations import stabilized as stabilized
+from liaison.equations.generation import generation as generation
 from liaison.equations.virtual_power import virtual_power as virtual_power
 from liaison.errors import AssemblyError as AssemblyError
 from liaison.errors import DerivationError as DerivationError

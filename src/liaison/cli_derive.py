@@ -44,6 +44,9 @@ def derive(
         list[str] | None,
         typer.Option(metavar="NAME=HOW", help="A constraint: eliminate, multiplier or reaction."),
     ] = None,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="The generation from bodies to loops, step by step.")
+    ] = False,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
@@ -69,6 +72,10 @@ def derive(
 
         terms = {"expand": expand or (), "bodies": bodies or (), "basis": basis, "point": point}
         found = at_level(mechanism, level, form, terms)
+    elif steps:
+        from liaison.cli_parametrizations import generated
+
+        found = generated(mechanism, form)
     elif treat or parametrization != "joint":
         from liaison.cli_parametrizations import told_in, treatment_of
 

@@ -1,6 +1,6 @@
 """The verb parametrizations, and what derive prints in other coordinates than those of a tree.
 
-Public names: parametrizations, treatment_of, told_in.
+Public names: parametrizations, treatment_of, told_in, generated.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import typer
 
 from liaison.cli_options import Debug, Json, Model, Values, printed
 from liaison.model import Mechanism
-from liaison.tree import as_float
+from liaison.tree import as_float, span
 
 
 def parametrizations(
@@ -94,3 +94,22 @@ def told_in(
     ]
     labels = {name: list(part) for name, part in found.labels.items()}
     return {"labels": labels, "equations": lines, "text": READINGS[form](found, digits)}
+
+
+def generated(mechanism: Mechanism, form: str) -> dict[str, Any]:
+    """The facts of `derive --steps`: from bodies by themselves to loops."""
+    from liaison.cli_values import check_word
+    from liaison.equations.generation import generation
+
+    check_word("--format", form, ("text", "latex"))
+    found = generation(span(mechanism, exact=True))
+    steps = [
+        {"number": x.number, "title": x.title, "laws": list(x.laws), "text": x.to_text()}
+        for x in found.steps
+    ]
+    return {
+        "formalism": "generation",
+        "order": list(found.order),
+        "steps": steps,
+        "text": found.to_latex() if form == "latex" else str(found),
+    }

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-PAGES = ["formalisms", "mobility", "parametrizations"]
+PAGES = ["formalisms", "generation", "mobility", "parametrizations"]
 
 
 @pytest.mark.parametrize("page", PAGES)
