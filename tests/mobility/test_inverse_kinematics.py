@@ -11,8 +11,14 @@ from liaison import read
 from liaison.errors import DerivationError, ModelError, NamingError
 from liaison.expr import PI, cos, sin
 from liaison.mobility import engines, inverse_kinematics
+from liaison.mobility.balls import precision
+from liaison.mobility.six_hinges import PRECISION, hinge_positions
+from liaison.mobility.six_joints import joint_positions
 
 from .arms import arm, hand_pose
+from .test_six_hinges import drawn_loop
+
+needs_msolve = pytest.mark.skipif(engines.MSOLVE.path() is None, reason="msolve: make algebra")
 
 
 def drawn(seed):
@@ -117,6 +123,49 @@ def test_arms_with_sliders_and_a_wrist(table, sliders, complex_ones):
     ways = [max(abs(math.remainder(m.coordinates[f"q{k + 1}"] - q[k], 2 * math.pi))
                 for k in range(6)) for m in found.modes]  # fmt: skip
     assert min(ways) < 1e-10
+
+
+@needs_msolve
+@pytest.mark.parametrize("seed", [0, 1])
+def test_msolve_finds_the_same_sixteen(seed):
+    """Two ways that share nothing but the closure: elimination in balls, and standard bases."""
+    with precision(PRECISION):
+        X, _ = drawn_loop(seed)
+        first, second = hinge_positions(X), joint_positions(X, ())
+    assert second.is_complete
+    seen = [{tuple(round(math.cos(x.real) * math.cosh(x.imag), 9) for x in at.angles)
+             for at in found.positions} for found in (first, second)]  # fmt: skip
+    assert len(seen[0]) >= 8
+    assert seen[0] == seen[1]
+    assert len(first.positions) == len(second.positions) == 16
+
+
+BENT = ([F(1, 2), F(1, 3), F(2, 5), F(1, 4), F(1, 5), 0], [90, 80, -70, 60, 90, 0],
+        [0, F(1, 10), F(1, 5), 0, F(1, 7), 0])  # fmt: skip
+
+
+@needs_msolve
+@pytest.mark.parametrize("sliders", [(2,), (1, 4)])
+def test_arms_with_sliders_and_no_wrist(sliders):
+    q = [0.4, 0.3, 0.5, 0.7, 0.9, -0.4]
+    R, p = hand_pose(*BENT, q, sliders)
+    found = inverse_kinematics(arm(*BENT, sliders), "hand", position=p, rotation=R)
+    assert found.is_complete
+    assert "msolve" in found.method
+    for mode in found.modes:
+        values = [mode.coordinates[f"q{k}"] for k in range(1, 7)]
+        again, place = hand_pose(*BENT, values, sliders)
+        assert max(np.max(np.abs(again - R)), np.max(np.abs(place - p))) < 1e-12
+    assert any(abs(m.coordinates["q3"] - 0.5) < 1e-9 for m in found.modes)
+
+
+def test_without_msolve_such_arms_are_not_computed(monkeypatch):
+    monkeypatch.setattr(engines.Engine, "path", lambda self: None)
+    q = [0.4, 0.3, 0.5, 0.7, 0.9, -0.4]
+    R, p = hand_pose(*BENT, q, (2,))
+    found = inverse_kinematics(arm(*BENT, (2,)), "hand", position=p, rotation=R)
+    assert not found.is_complete
+    assert "not computed: msolve is not installed" in found.why
 
 
 def test_three_slides_along_one_plane_move():

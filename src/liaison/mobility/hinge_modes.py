@@ -17,10 +17,13 @@ from liaison.spatial import compose, inverse
 
 from .balls import precision
 from .certify import certified
+from .clock import Exhausted
+from .engines import EngineError, NotThere
 from .links import Links, Passive
 from .motions import Transform
 from .rigid import Motion3, in_balls, moved, turn_z
-from .six_hinges import PRECISION, LoopClosure, hinge_positions
+from .six_hinges import PRECISION, HingeLoop, LoopClosure, hinge_positions
+from .six_joints import joint_positions
 from .systems import Solution
 from .triples import Triple, three_that_meet, triple_of, triple_positions
 
@@ -59,15 +62,38 @@ def hinge_answer(links: Links, seed: int = 0) -> HingeAnswer | None:
     if (triple := triple_of(X, sliders)) is not None:
         return _with_a_wrist(X, triple, sliders, steps, seed)
     found = None if sliders else hinge_positions(X)
-    if found is None:
+    if found is not None and found.is_complete:
+        why = "all of them, proved by elimination in balls: each root has at most one position"
+        return _loop_answer(found, steps, why, "six hinges")
+    return _in_general(X, sliders, steps, seed, found)
+
+
+def _in_general(
+    X: Sequence[Motion3], sliders: Sequence[int], steps: Sequence[Step], seed: int,
+    part: HingeLoop | None,
+) -> HingeAnswer | None:  # fmt: skip
+    """A loop that no other method serves, through msolve; without it what is known so far."""
+    if len(sliders) == 6:
         return None
+    try:
+        with precision(PRECISION):
+            found = joint_positions(X, sliders, seed)
+    except (NotThere, EngineError, Exhausted):
+        if part is None:
+            raise
+        return _loop_answer(part, steps, UNDECIDED.format(part.open_roots), "six hinges")
+    why = "all of them for data rounded to 2⁻⁴⁰, each proved for the data, if msolve is right"
+    why = why if found.is_complete else UNDECIDED.format(found.open_roots)
+    return _loop_answer(found, steps, why, "six joints, msolve")
+
+
+UNDECIDED = "not proved to be all: {} complex solutions are undecided"
+
+
+def _loop_answer(found: HingeLoop, steps: Sequence[Step], why: str, method: str) -> HingeAnswer:
     real = [(_poses(steps, [x.real for x in at.angles]), Solution((), "Krawczyk", at.box.radius, 1))
             for at in found.real]  # fmt: skip
-    if found.is_complete:
-        why = "all of them, proved by elimination in balls: each root has at most one position"
-    else:
-        why = f"not proved to be all: {found.open_roots} of {found.roots} roots are undecided"
-    return HingeAnswer(tuple(real), found.is_complete, why, "six hinges", len(found.positions))
+    return HingeAnswer(tuple(real), found.is_complete, why, method, len(found.positions))
 
 
 def _about_a_point(X: Sequence[Motion3], steps: Sequence[Step]) -> HingeAnswer | None:

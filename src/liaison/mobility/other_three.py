@@ -5,69 +5,34 @@ Public names: OtherThree, left_in_place.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, final
 
+from .joint_unknowns import JointUnknowns
 from .rigid import Motion3, applied, crossed, dotted, reversed_motion
-from .terms import Terms, combined, plain, raised, times, total, unknown
+from .terms import Terms, combined, plain, raised, times, total
 
 
 @final
-class OtherThree:
+class OtherThree(JointUnknowns):
     """Equations of the three joints that are not special, in their cosines, sines and slides."""
-
-    def __init__(self, slides: Sequence[bool]) -> None:
-        self.slides = list(slides)
-        widths = [1 if slide else 2 for slide in slides]
-        self.place = [sum(widths[:k]) for k in range(3)]
-        self.count = sum(widths)
-
-    def values(self, x: Sequence[float]) -> list[float]:
-        """Angles and slides of the three joints."""
-        return [
-            x[k] if slide else math.atan2(x[k + 1], x[k])
-            for k, slide in zip(self.place, self.slides, strict=True)
-        ]
-
-    def _plain(self, v: Sequence[Any]) -> list[Terms]:
-        return [plain(x, self.count) for x in v]
-
-    def _moved(
-        self, v: Sequence[Terms], joint: int, sign: int = 1, *, is_point: bool
-    ) -> list[Terms]:
-        """A vector of polynomials moved by a joint, or back."""
-        k = self.place[joint]
-        if self.slides[joint]:
-            way = raised(plain(sign, self.count), k) if is_point else {}
-            return [v[0], v[1], total(v[2], way)]
-        x = total(raised(v[0], k), raised(v[1], k + 1, -sign))
-        return [x, total(raised(v[0], k + 1, sign), raised(v[1], k)), v[2]]
 
     def _through(self, X: Sequence[Motion3], v: Sequence[Any], *, is_point: bool) -> list[Terms]:
         """X1 J2 X2 J3 X3 of a point, or of a direction."""
-        steps = self._plain(v)
+        steps = self.plain(v)
         for joint, (R, p) in ((None, X[2]), (2, X[1]), (1, X[0])):
             if joint is not None:
-                steps = self._moved(steps, joint, is_point=is_point)
-            place = self._plain(p if is_point else [0, 0, 0])
+                steps = self.moved(steps, joint, is_point=is_point)
+            place = self.plain(p if is_point else [0, 0, 0])
             steps = [total(combined(row, steps), x) for row, x in zip(R, place, strict=True)]
         return steps
 
-    def _circles(self) -> list[Terms]:
-        found = []
-        for k, slide in zip(self.place, self.slides, strict=True):
-            if not slide:
-                c, s = unknown(k, self.count), unknown(k + 1, self.count)
-                found.append(total(times(c, c), times(s, s), plain(-1, self.count)))
-        return found
-
     def meeting(self, X: Sequence[Motion3], asked: Sequence[Any]) -> list[Terms]:
         """The point where the special axes meet stays: X1 J2 X2 J3 X3 w = J1⁻¹ X6⁻¹ w′."""
-        right = self._moved(self._plain(asked[3:]), 0, -1, is_point=True)
+        right = self.moved(self.plain(asked[3:]), 0, -1, is_point=True)
         left = self._through(X, asked[:3], is_point=True)
         gaps = [combined((1, -1), pair) for pair in zip(left, right, strict=True)]
-        return self._circles() + gaps
+        return self.circles() + gaps
 
     def parallel(self, X: Sequence[Motion3], asked: Sequence[Any]) -> list[Terms]:
         """The plane across the special axes stays: its normal up to sign, and its place."""
@@ -75,14 +40,14 @@ class OtherThree:
         first = crossed(n, [1, 0, 0] if abs(float(n[0])) < 0.7 else [0, 1, 0])
         left = self._through(X, [0, 0, 1], is_point=False)
         found = [
-            _dot(left, self._moved(self._plain(e), 0, -1, is_point=False))
+            _dot(left, self.moved(self.plain(e), 0, -1, is_point=False))
             for e in (first, crossed(n, first))
         ]
         place = self._through(X, [0, 0, 0], is_point=True)
         along = raised(plain(n[2], self.count), self.place[0]) if self.slides[0] else {}
-        normal = self._moved(self._plain(n), 0, -1, is_point=False)
+        normal = self.moved(self.plain(n), 0, -1, is_point=False)
         last = total(_dot(place, normal), along, plain(height, self.count))
-        return [*self._circles(), *found, last]
+        return [*self.circles(), *found, last]
 
 
 def left_in_place(X: Sequence[Motion3], meets: bool) -> list[Any]:

@@ -6,7 +6,7 @@ proved on the closure itself by Krawczyk's test. Where that succeeds for every r
 are known. The loop may be read from any of its hinges; where one reading degenerates others are
 tried.
 
-Public names: HingePosition, HingeLoop, LoopClosure, hinge_positions.
+Public names: HingePosition, HingeLoop, LoopClosure, hinge_positions, last_angle, angle_of.
 
 Source: RR93 (sixteen at most); docs/theory/mobility.md (mobility-12).
 """
@@ -77,9 +77,12 @@ class LoopClosure(Square):
         """Each hinge's frame before it turns, and at last the whole way round."""
         found: list[Motion3] = [turn_z(x[0] * 0)]
         for k, (value, step) in enumerate(zip(x, self.X, strict=True)):
-            joint = slide_z(value) if k in self.sliders else turn_z(value)
-            found.append(moved(moved(found[-1], joint), step))
+            found.append(moved(moved(found[-1], self.joint(k, value)), step))
         return found
+
+    def joint(self, k: int, value: Any) -> Motion3:
+        """The motion of a joint."""
+        return slide_z(value) if k in self.sliders else turn_z(value)
 
     def values(self, x: Sequence[Any]) -> list[Any]:
         """Twice the vector of the rotation that is left, and the way that is left."""
@@ -193,21 +196,22 @@ def _proved(
     x3, x4, x5, c1, s1, c2, s2 = near
     is_real = isinstance(x3, type(offset[0]))
     read = [
-        _angle(c1, s1, is_real),
-        _angle(c2, s2, is_real),
+        angle_of(c1, s1, is_real),
+        angle_of(c2, s2, is_real),
         *(2 * x.atan() for x in (x3, x4, x5)),
     ]
     angles: list[Any] = [None] * 6
     for k, angle in enumerate(read):
         angles[order[k]] = angle + offset[k]
-    angles[order[5]] = _last(closure, angles, order[5], is_real)
+    angles[order[5]] = last_angle(closure, angles, order[5], is_real)
     box = certified(closure, angles)
     if box is None or not closure.holds(box.box):
         return None
     return HingePosition(tuple(complex(x) for x in box.box), box)
 
 
-def _angle(c: Any, s: Any, is_real: bool) -> Any:
+def angle_of(c: Any, s: Any, is_real: bool) -> Any:
+    """The angle of a cosine and a sine, which may be complex."""
     from flint import acb, arb
 
     if is_real:
@@ -215,17 +219,16 @@ def _angle(c: Any, s: Any, is_real: bool) -> Any:
     return (acb(c) + acb(0, 1) * s).log() * acb(0, -1)
 
 
-def _last(closure: LoopClosure, angles: list[Any], place: int, is_real: bool) -> Any:
-    """The angle of the last hinge, from the way round that the others leave."""
-    from flint import arb
+def last_angle(closure: LoopClosure, values: Sequence[Any], place: int, is_real: bool) -> Any:
+    """The angle of one hinge, from the way round that the others leave; its own is not read."""
+    from flint import acb, arb
 
-    zero = arb(0) if is_real else angles[(place + 1) % 6] * 0
-    trial = [zero if angle is None else angle for angle in angles]
+    zero = arb(0) if is_real else acb(0)
     before = turn_z(zero)
-    for angle, step in zip(trial[:place], closure.X[:place], strict=True):
-        before = moved(moved(before, turn_z(angle)), step)
+    for k in range(place):
+        before = moved(moved(before, closure.joint(k, values[k])), closure.X[k])
     after = closure.X[place]
-    for angle, step in zip(trial[place + 1 :], closure.X[place + 1 :], strict=True):
-        after = moved(moved(after, turn_z(angle)), step)
+    for k in range(place + 1, len(closure.X)):
+        after = moved(moved(after, closure.joint(k, values[k])), closure.X[k])
     R, _ = moved(after, before)  # its inverse is the turn that closes the loop
-    return _angle(R[0][0], -R[1][0], is_real)
+    return angle_of(R[0][0], -R[1][0], is_real)
