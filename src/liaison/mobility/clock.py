@@ -32,6 +32,7 @@ class Exhausted(LiaisonError):
 
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
 _BYTES: ContextVar[float] = ContextVar("bytes", default=math.inf)
+_ASKED = [-math.inf]  # when the system was last asked for the memory in use
 
 
 @contextmanager
@@ -47,6 +48,7 @@ def bounded(time_limit: float | None = None, memory_limit: float | None = None) 
             raise ModelError(f"{name} is {value}; a bound is a positive number.")
     deadline = math.inf if time_limit is None else time.monotonic() + time_limit
     memory = math.inf if memory_limit is None else memory_limit
+    _ASKED[0] = -math.inf
     tokens = _DEADLINE.set(min(deadline, _DEADLINE.get())), _BYTES.set(min(memory, _BYTES.get()))
     try:
         yield
@@ -75,9 +77,6 @@ def go_on() -> None:
         raise Exhausted("the time limit was reached.", hint="Give more: time_limit=…")
     if _BYTES.get() < math.inf and _much(_BYTES.get()):
         raise Exhausted("the memory limit was reached.", hint="Give more: memory_limit=…")
-
-
-_ASKED = [-math.inf]
 
 
 def _much(allowed: float) -> bool:
