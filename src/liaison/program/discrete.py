@@ -37,10 +37,16 @@ def discrete_makers(equations: Equations) -> dict[str, Callable[[], Blocks]]:
 
     kick: F and p at (t, q, v); leap (x = ξ, v = ξ/h): back, ahead, and v₁;
     d_leap: ∂back/∂ξ, ∂back/∂v, ∂F/∂v at the beginning; reach (x = ξ): Φ(q ⊞ ξ) and its derivative
-    by ξ. Every matrix row by row.
+    by ξ; turn (x = ξ): B(ξ). Every matrix row by row.
     """
     made = _Discrete(equations)
-    return {"kick": made.kick, "leap": made.leap, "d_leap": made.slopes, "reach": made.reach}
+    return {
+        "kick": made.kick,
+        "leap": made.leap,
+        "d_leap": made.slopes,
+        "reach": made.reach,
+        "turn": lambda: [("B", dense(made.turn(), made.nv, made.nv))],
+    }
 
 
 class _Discrete:

@@ -50,8 +50,8 @@ def lower(equations: Equations) -> Program:
         for by name, d_inverse, d_inverse_p, d_forward, d_forward_p (see derivatives.py) and
         h_inverse (see curvature.py), self_stress (what multipliers alone cause in joints), motions
         (of bodies, x = v̇), markers (poses of joints), balance (the general theorems), invariants
-        (first integrals), d_residual and tangent (see tangent.py), kick, leap, d_leap and reach
-        (see discrete.py).
+        (first integrals), d_residual, d_motion and tangent (see tangent.py), kick, leap, d_leap,
+        reach and turn (see discrete.py).
     """
     made = _Lowering(equations)
     symbols = equations.symbols

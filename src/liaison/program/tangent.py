@@ -27,12 +27,13 @@ Blocks: TypeAlias = list[tuple[str, Sequence[Expr]]]
 def tangent_makers(equations: Equations, made: Derivatives) -> Mapping[str, Callable[[], Blocks]]:
     """Name -> what makes the entry.
 
-    d_residual (x = v̇, λ): r_q, r_v, r_u, r_p, nv + nc rows each;
+    d_residual (x = v̇, λ): r_q, r_v, r_u, r_p, nv + nc rows each; d_motion: r_q, r_v, nv rows;
     tangent: N and its change by (tangent-1), nq rows; rate_q, rate_p of G v − ν; phi_p of Φ;
     out_q, out_v, out_u, out_p of the outputs. Every block is a matrix row by row.
     """
     return {
         "d_residual": lambda: _slopes(made, "r", made.residual, ("q", "v", "u", "p")),
+        "d_motion": lambda: _slopes(made, "r", made.residual[: made.nv], ("q", "v")),
         "tangent": lambda: _tangent(equations, made),
     }
 

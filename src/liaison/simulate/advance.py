@@ -13,6 +13,7 @@ from liaison.program.loops import at, entry_at, i64, iptr, loop, ptr
 
 from .dense import largest
 from .events import first_signs, look_for_events
+from .generalized_alpha import alpha_step, keep_accelerations
 from .implicit import implicit_error, implicit_stages
 from .layout import (
     ARRIVED,
@@ -28,6 +29,7 @@ from .layout import (
     HAS_CLOSURE,
     HAS_PULLED,
     IS_ADAPTIVE,
+    IS_ALPHA,
     IS_FRESH,
     IS_IMPLICIT,
     IS_IN_DOUBT,
@@ -141,10 +143,14 @@ def try_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     if n[STEPS] >= n[STEPS_ALLOWED]:
         return TOO_MANY_STEPS
     choose_step(w, n)
-    if n[IS_VARIATIONAL] > 0:
-        n[PHASE] = LAND
-        return variational_step(e, w, n, scratch)
     status = GOOD
+    if n[IS_VARIATIONAL] + n[IS_ALPHA] > 0:
+        if n[IS_VARIATIONAL] > 0:
+            status = variational_step(e, w, n, scratch)
+        else:
+            status = alpha_step(e, w, n, scratch)
+        n[PHASE] = LAND if status == GOOD else TRY
+        return status
     if n[IS_IMPLICIT] > 0:
         status = implicit_stages(e, w, n, scratch)
     else:
@@ -223,6 +229,8 @@ def commit(w: ptr, n: iptr) -> None:
         k[nv + i] = last[nv + i]
     # a state that was pulled needs its rate anew
     n[IS_FRESH] = n[REUSES_LAST] if n[HAS_PULLED] == 0 else 0
+    if n[IS_ALPHA] > 0:
+        keep_accelerations(w, n)
     w[T] = w[T_NEW]
     n[BASE_STEPS] += 1 - n[IS_PART]
     if w[T] == w[T_END] or w[T] == w[T_CONTROL] or n[IS_STOPPING] > 0:

@@ -6,7 +6,8 @@ velocities (a tolerance, an entry, a flag) lies side by side, velocities second.
 kept between two calls (workspace of the kernel, matrices of the pivoted solver) is in `scratch`.
 
 Public names: the slots, entries, phases and status codes below; Sizes, Arrays, allocate,
-dense_size, newton_size, slopes_size, leap_size.
+dense_size, newton_size, slopes_size, leap_size,
+alpha_size.
 """
 
 from __future__ import annotations
@@ -27,13 +28,14 @@ T, T_NEW, T_START, T_END, T_CONTROL, T_BASE = 0, 1, 2, 3, 4, 5
 STEP, H, H_NEXT, H_MAX, ERROR_BEFORE, RTOL, ATOL = 7, 8, 9, 10, 11, 12, 13
 POSITION_TOLERANCE, VELOCITY_TOLERANCE, LOST, RESIDUAL_TOLERANCE = 14, 15, 16, 17
 PERIOD, WORST, START_TOLERANCE, T_GOOD, H_PART, FILTER = 18, 19, 20, 21, 22, 23
-FLOATS = 24
+RADIUS = 24
+FLOATS = 25
 
 # named slots of n: sizes and choices
 NQ, NV, NU, NC, NPHI, NE, NS, ND, NI = 0, 1, 2, 3, 4, 5, 6, 7, 8
 REUSES_LAST, IS_ADAPTIVE, INPUTS_READ_Q, RECORDS_STEPS, SAMPLES, GRID = 9, 10, 11, 12, 13, 14
 ITERATIONS, STEPS_ALLOWED, ORDER = 15, 16, 17
-IS_IMPLICIT, SLOPES, IS_VARIATIONAL = 84, 85, 86
+IS_IMPLICIT, SLOPES, IS_VARIATIONAL, IS_ALPHA = 84, 85, 86, 87
 HAS_CLOSURE, HAS_CORRECT_Q, HAS_CORRECT_V, HAS_TERMS, RECORDS_END = 18, 19, 20, 21, 23
 # progress
 PHASE, IS_FRESH, WAS_REJECTED, IS_STOPPING, DETAIL, BASE_STEPS, NEXT_SAMPLE = (
@@ -61,16 +63,17 @@ O_A, O_B, O_E, O_C, O_DENSE, O_GRID, O_FORMULAS = 58, 59, 60, 61, 62, 63, 64
 O_SIGN, O_SIGN_NEW, O_BEFORE, O_AFTER, O_THETA, O_STREAK = 65, 66, 67, 68, 69, 70
 O_BEFORE_NEW, O_PROBE, O_NEXT, O_GOOD = 71, 72, 73, 74
 M_SCALE, M_INPUT, M_DIRECTION, M_STOPS, M_STREAK, M_FIRED = 75, 76, 78, 79, 80, 81
-S_DENSE, O_NEWTON = 82, 83
+M_TURN = 47
+S_DENSE, O_NEWTON, O_ALPHA = 82, 83, 77
 INTS = 88
 
 # entries of the kernel, in the table of their addresses
 ENTRIES = (
     "rate", "retract", "closure", "correct_q", "correct_v", "terms", "events", "inputs", "d_rate",
-    "kick", "leap", "d_leap", "reach",
+    "kick", "leap", "d_leap", "reach", "turn", "d_motion",
 )  # fmt: skip
 E_RATE, E_RETRACT, E_CLOSURE, E_CORRECT_Q, E_CORRECT_V, E_TERMS, E_EVENTS, E_INPUTS = range(8)
-E_SLOPES, E_KICK, E_LEAP, E_LEAP_SLOPES, E_REACH = 8, 9, 10, 11, 12
+E_SLOPES, E_KICK, E_LEAP, E_LEAP_SLOPES, E_REACH, E_TURN, E_MOTION = 8, 9, 10, 11, 12, 13, 14
 
 # phases of a step
 START, TRY, LAND, EVENTS, SAMPLING, COMMIT, ARRIVED, FINISHED = 0, 1, 2, 3, 4, 5, 6, 7
@@ -128,10 +131,11 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
         O_THETA: s.events, O_STREAK: s.events, O_BEFORE_NEW: s.events, O_PROBE: s.events,
         O_NEXT: s.nq + s.nv, O_GOOD: s.nq + s.nv,
         O_NEWTON: _newton_size(s, tableau),
+        O_ALPHA: 2 * (2 * s.nv + s.nc) if tableau.scheme == "alpha" else 0,
     }  # fmt: skip
     maps = {
         M_SCALE: s.nv, M_INPUT: s.formulas, M_DIRECTION: s.events, M_STOPS: s.events,
-        M_STREAK: s.events, M_FIRED: s.events,
+        M_STREAK: s.events, M_FIRED: s.events, M_TURN: s.nv,
     }  # fmt: skip
     offsets: dict[int, int] = {}
     floats, ints = _place(blocks, FLOATS, offsets), _place(maps, INTS, offsets)
@@ -165,9 +169,18 @@ def leap_size(nv: int, nc: int, nphi: int) -> int:
     return m * m + 5 * m + nc * nv + nv + max(area, 3 * nv * nv, 4 * nv + nphi * (1 + nv))
 
 
+def alpha_size(nv: int, nc: int, nphi: int) -> int:
+    """Doubles that a step of generalized α is found in; see `generalized_alpha.py`."""
+    m = nv + nc
+    terms = nv * nv + nc * nv + nv + nc + nphi + nc
+    return m * m + 5 * m + 3 * nv * nv + nv + terms
+
+
 def _newton_size(s: Sizes, tableau: Tableau) -> int:
     if tableau.scheme == "variational":
         return leap_size(s.nv, s.nc, s.nphi)
+    if tableau.scheme == "alpha":
+        return alpha_size(s.nv, s.nc, s.nphi)
     return newton_size(tableau.stages, s.nv, s.nc) if tableau.is_implicit else 0
 
 
@@ -190,9 +203,10 @@ def _fill_sizes(n: NDArray[np.int64], s: Sizes, tableau: Tableau) -> None:
     n[[NE, NI]] = s.events, s.formulas
     n[[NS, ND, GRID, ORDER]] = tableau.stages, len(tableau.dense[0]), s.grid, tableau.error_order
     n[[IS_IMPLICIT, SLOPES]] = tableau.is_implicit, slopes_size(s.nv, s.nc)
-    n[IS_VARIATIONAL] = tableau.scheme == "variational"
+    n[[IS_VARIATIONAL, IS_ALPHA]] = tableau.scheme == "variational", tableau.scheme == "alpha"
     n[[REUSES_LAST, IS_ADAPTIVE]] = tableau.reuses_last, tableau.is_adaptive
     n[n[M_SCALE] : n[M_SCALE] + s.nv] = -1
+    n[n[M_TURN] : n[M_TURN] + s.nv] = -1
 
 
 def _fill_tableau(w: Array, n: NDArray[np.int64], tableau: Tableau) -> None:

@@ -1,16 +1,29 @@
 """Elimination with complete pivoting, as loops: for matrices of steps whose closures may repeat.
 
-Public names: RANK, factorize_completely, solve_completely.
+With it what Newton's method needs besides: matrices scaled evenly, and when a step is found.
+
+Public names: RANK, ROUNDS, factorize_completely, solve_completely, scale_evenly, is_found.
 
 Source: GVL13 §3.4.8 (complete pivoting).
 """
 
 from __future__ import annotations
 
-from liaison.program.loops import i64, loop, ptr
+from math import sqrt
+
+from liaison.program.loops import f64, i64, loop, ptr
 
 RANK = 1e-10
 """Pivots below this part of the first belong to rows that depend on others: their unknown is 0."""
+
+ROUNDS = 40
+"""Corrections at most: they shrink by a hundred and more each where a step is short enough."""
+
+NOTHING = 1e-18
+"""Part of ξ that a further correction may be for the step to count as found."""
+
+NOISE = 1e-10
+"""The same beside 1 + |q|, where corrections no longer shrink: rounding of Φ where q is large."""
 
 
 @loop
@@ -74,3 +87,41 @@ def solve_completely(m: i64, rank: i64, a: ptr, order: ptr, x: ptr) -> None:
         kept = x[k]
         x[k] = x[column]
         x[column] = kept
+
+
+@loop
+def scale_evenly(nv: i64, m: i64, K: ptr, scale: ptr) -> None:
+    """K := S K S with numbers of about 1: like masses, then columns of closures in that metric."""
+    for i in range(nv):
+        own = K[i * m + i]
+        scale[i] = 1.0 / sqrt(own) if own > 1e-300 else 1.0
+    for k in range(nv, m):
+        length = 0.0
+        for j in range(nv):
+            size = K[j * m + k] * scale[j]
+            length += size * size
+        scale[k] = 1.0 / sqrt(length) if length > 1e-300 else 1.0
+    for i in range(m):
+        for j in range(m):
+            K[i * m + j] = K[i * m + j] * scale[i] * scale[j]
+
+
+@loop
+def is_found(turn: i64, size: f64, before: f64, whole: f64, extent: f64) -> i64:
+    """1 if nothing but rounding is left to correct, -1 if it diverges, else 0.
+
+    Args:
+        turn: number of the correction, from 0.
+        size: of this correction.
+        before: of the one before.
+        whole: size of what is corrected.
+        extent: 1 + |q|.
+    """
+    if not (size >= 0.0 and size < 1e300):
+        return -1
+    rate = size / before if turn > 0 and before > 0.0 else 1.0
+    if size * min(rate, 1.0) <= NOTHING * whole:
+        return 1
+    if turn > 1 and rate > 0.3 and size <= NOISE * extent:
+        return 1
+    return -1 if turn > 3 and rate > 2.0 else 0

@@ -88,6 +88,8 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
     if tableau.scheme == "variational":
         reach = ("reach",) if closures else ()
         return ("retract", "terms", "kick", "leap", "d_leap", *reach, *closures)
+    if tableau.scheme == "alpha":
+        return ("rate", "retract", "terms", "turn", "d_motion", *closures)
     return ("rate", "retract", *closures, *(("d_rate",) if tableau.is_implicit else ()))
 
 
@@ -187,6 +189,8 @@ def arrays_of(plan: Plan) -> Arrays:
         n[n[at.M_DIRECTION] + k], n[n[at.M_STOPS] + k] = event.direction, event.stops
     measured = scales(plan)
     n[n[at.M_SCALE] + np.array([*measured], dtype=np.int64)] = [*measured.values()]
+    for k, omega in turning(plan).items() if n[at.IS_ALPHA] else ():
+        n[n[at.M_TURN] + k] = omega
     return arrays
 
 
@@ -208,6 +212,7 @@ def _fill_settings(arrays: Arrays, settings: Settings) -> None:
     w[at.POSITION_TOLERANCE], w[at.VELOCITY_TOLERANCE] = projection.position, projection.velocity
     w[at.LOST], w[at.START_TOLERANCE] = projection.lost, projection.start
     w[at.RESIDUAL_TOLERANCE], w[at.ERROR_BEFORE] = settings.residual, 1e-4
+    w[at.RADIUS] = settings.spectral_radius
     n[at.ITERATIONS], n[at.STEPS_ALLOWED] = projection.iterations, settings.max_steps
     n[at.IS_ADAPTIVE] = settings.is_adaptive
     work = max(1, int(n[at.NV]) + int(n[at.NC])) ** 3  # nothing moves: as little as one
@@ -239,4 +244,14 @@ def scales(plan: Plan) -> dict[int, int]:
         if chart.kind == "plain":
             v, q = chart.v, chart.q
             found.update(zip(range(v.start, v.stop), range(q.start, q.stop), strict=True))
+    return found
+
+
+def turning(plan: Plan) -> dict[int, int]:
+    """Velocity of a translation told in turning axes -> the first of the ω they turn with."""
+    found: dict[int, int] = {}
+    for chart in plan.program.facts.get("charts", ()):
+        if chart.kind in ("free", "free matrix"):
+            places = range(*chart.v.indices(plan.size("nv")))
+            found |= dict.fromkeys(places[3:], places[0])
     return found

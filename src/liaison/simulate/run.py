@@ -68,6 +68,7 @@ def simulate(
     max_step: float = math.inf,
     max_steps: int = 10_000_000,
     residual: float = 1e-8,
+    spectral_radius: float = 0.8,
 ) -> Trajectory:
     """Integrates from a state until a time, and records what happened.
 
@@ -76,7 +77,8 @@ def simulate(
         state: where to begin; on its closures (`assemble` makes such states).
         until: time to end at [s].
         step: fixed step [s]; without it the step follows from the tolerances.
-        method: "rk4", "tsitouras" or "dormand-prince"; "radau" for stiff systems; "gauss4",
+        method: "rk4", "tsitouras" or "dormand-prince"; "radau" or
+            "generalized-alpha" (with a fixed step) for stiff systems; "gauss4",
             "gauss6" or "rattle", with a fixed step, for long conservative runs. By default the
             first with a fixed step, the second without.
         rtol: error allowed a step, relative to each coordinate.
@@ -95,6 +97,8 @@ def simulate(
         max_steps: steps after which the run is refused.
         residual: when the generated solution of the constrained system is taken over by the
             pivoted one.
+        spectral_radius: of "generalized-alpha", 0 to 1: part of a vibration too fast for the step
+            that is left after one step.
 
     Raises:
         SimulationError: the run could not go on; carries status, time and partial trajectory.
@@ -103,6 +107,7 @@ def simulate(
     settings = Settings(
         step=step, method=method, rtol=rtol, atol=atol, every=every, max_step=max_step,
         max_steps=max_steps, projection=projection or Projection(), residual=residual,
+        spectral_radius=spectral_radius,
     )  # fmt: skip
     if on_failure not in ("raise", "return"):
         raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")

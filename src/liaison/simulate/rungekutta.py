@@ -11,13 +11,13 @@ the first stage is f(t, y), which none of the others needs, and the others depen
 (`implicit.py`).
 
 Public names: Tableau, RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE,
-TABLEAUX, tableau_named, collocation.
+GENERALIZED_ALPHA, TABLEAUX, tableau_named, collocation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction as F
 from typing import final
 
@@ -44,8 +44,8 @@ class Tableau:
         reuses_last: the last stage is the first of the next step (f at the new state).
         filter: γ of the matrix 1 − h γ J that damps the error estimate of an implicit method.
         error_at: power of h that the error estimate goes with; the order if 0.
-        scheme: what takes the step: "stages", or "variational" (`variational.py`), which leaves
-            slopes of the interpolation in the place of stages.
+        scheme: what takes the step: "stages", or "variational" (`variational.py`) or "alpha"
+            (`generalized_alpha.py`), which leave slopes of the interpolation in their place.
     """
 
     name: str
@@ -267,9 +267,15 @@ RATTLE = Tableau(
 )
 """Symmetric and symplectic on closures too. Source: HLW §VII.1.4; interpolation of Hermite."""
 
+GENERALIZED_ALPHA = replace(RATTLE, name="generalized-alpha", scheme="alpha")
+"""With damping of what is too fast for the step. Source: ARN; the same interpolation."""
+
 TABLEAUX: dict[str, Tableau] = {
-    x.name: x for x in (RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE)
-}
+    x.name: x
+    for x in (
+        RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE, GENERALIZED_ALPHA,
+    )
+}  # fmt: skip
 
 
 def tableau_named(name: str) -> Tableau:

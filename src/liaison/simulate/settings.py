@@ -36,6 +36,8 @@ class Settings:
         max_step: longest step of an adaptive method [s].
         max_steps: steps after which the run is refused.
         projection: when and how the state is brought back to its closures.
+        spectral_radius: ρ∞ of "generalized-alpha", 0 to 1: part of a vibration too fast for the
+            step that is left after one step.
         residual: largest |γ − G v̇| of the generated solution, relative to 1 + max |v̇|.
     """
 
@@ -48,6 +50,7 @@ class Settings:
     max_steps: int = 10_000_000
     projection: Projection = field(default_factory=Projection)
     residual: float = 1e-8
+    spectral_radius: float = 0.8
 
     def __post_init__(self) -> None:
         positive = {"step": self.step, "max_step": self.max_step, "residual": self.residual}
@@ -61,6 +64,11 @@ class Settings:
         if not (self.rtol >= 0 and self.atol > 0 and math.isfinite(self.rtol + self.atol)):
             raise SimulationError(
                 f"rtol is {self.rtol} and atol {self.atol}; rtol is not negative, atol positive."
+            )
+        if not 0 <= self.spectral_radius <= 1:
+            raise SimulationError(
+                f"spectral_radius is {self.spectral_radius}; it lies between 0 and 1.",
+                hint="0 removes fast vibrations at once, 1 keeps them.",
             )
         if not (self.tableau.is_adaptive or self.step is not None):
             raise SimulationError(

@@ -9,15 +9,13 @@ with p₀ = M v and the terms of (discrete-2), (discrete-3). The first pair by N
 exact slopes taken once a step, until rounding alone is left; the second is linear. So positions and
 velocities are on their closures at every step, and nothing is projected.
 
-Public names: variational_step.
+Public names: variational_step, note_stages.
 
 Source: HLW §VII.1.4 (RATTLE), §VI.6.2; MW01 part 3 (forces and constraints).
 Differs: on the group of each joint, and for mass matrices that depend on positions.
 """
 
 from __future__ import annotations
-
-from math import sqrt
 
 from liaison.program.loops import at, entry_at, i64, iptr, loop, ptr
 
@@ -50,17 +48,8 @@ from .layout import (
     H,
     T,
 )
-from .pivoting import factorize_completely, solve_completely
+from .pivoting import ROUNDS, factorize_completely, is_found, scale_evenly, solve_completely
 from .steps import refresh
-
-ROUNDS = 40
-"""Corrections at most: they shrink by a hundred and more each where a step is short enough."""
-
-NOTHING = 1e-18
-"""Part of ξ that a further correction may be for the step to count as found."""
-
-NOISE = 1e-10
-"""The same beside 1 + |q|, where corrections no longer shrink: rounding of Φ where q is large."""
 
 
 @loop
@@ -128,24 +117,16 @@ def matrix(
             k = i * nv + j
             by_v = area[nv * nv + k] / h - 0.5 * area[2 * nv * nv + k]
             K[i * m + j] = area[k] + by_v
-        own = K[i * m + i]
-        scale[i] = 1.0 / sqrt(own) if own > 1e-300 else 1.0
     if nphi > 0:
         reach = entry_at(e, E_REACH)
         reach(w[T_NEW], q, q, at(w, n[O_U]), at(w, n[O_P]), z, area, scratch)
     for k in range(nphi):
-        length = 0.0
         for j in range(nv):
             K[(nv + k) * m + j] = area[nphi + k * nv + j]
             K[j * m + nv + k] = -G[k * nv + j]
-            size = G[k * nv + j] * scale[j]
-            length += size * size
-        scale[nv + k] = 1.0 / sqrt(length) if length > 1e-300 else 1.0
         for j in range(nphi):
             K[(nv + k) * m + nv + j] = 0.0
-    for i in range(m):
-        for j in range(m):
-            K[i * m + j] = K[i * m + j] * scale[i] * scale[j]
+    scale_evenly(nv, m, K, scale)
 
 
 @loop
@@ -170,15 +151,9 @@ def find(
         for i in range(nv):
             whole = max(whole, abs(z[i]))
         size = largest(nv, right)
-        if not (size >= 0.0 and size < 1e300):
-            return NOT_CONVERGED
-        rate = size / before if turn > 0 and before > 0.0 else 1.0
-        if size * min(rate, 1.0) <= NOTHING * whole:
-            return GOOD
-        if turn > 1 and rate > 0.3 and size <= NOISE * (1.0 + largest(n[NQ], at(w, n[O_Q]))):
-            return GOOD
-        if turn > 3 and rate > 2.0:
-            return NOT_CONVERGED
+        verdict = is_found(turn, size, before, whole, 1.0 + largest(n[NQ], at(w, n[O_Q])))
+        if verdict != 0:
+            return GOOD if verdict > 0 else NOT_CONVERGED
         before = size
     return NOT_CONVERGED
 
