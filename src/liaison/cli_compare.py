@@ -11,7 +11,7 @@ from liaison.corridor_compare import compare
 from liaison.model import Mechanism
 
 
-def compared(mechanism: Mechanism) -> tuple[dict[str, Any], str]:
+def compared(mechanism: Mechanism) -> dict[str, Any]:
     """The facts as JSON has them, and the table for people."""
     found = compare(mechanism)
     end = "All that apply are proved equal."
@@ -19,4 +19,4 @@ def compared(mechanism: Mechanism) -> tuple[dict[str, Any], str]:
         end = "They are NOT all known to be equal: see the last column."
     elif not found.all_proved:
         end = "All that apply are equal; some of it is numerical: see the last column."
-    return found.facts(), f"{mechanism.name}\n\n{found}\n\n{end}"
+    return found.facts() | {"text": f"{mechanism.name}\n\n{found}\n\n{end}"}

@@ -47,6 +47,9 @@ def derive(
     steps: Annotated[
         bool, typer.Option("--steps", help="The generation from bodies to loops, step by step.")
     ] = False,
+    is_own: Annotated[
+        bool, typer.Option("--own", help="In the formalism's own words: H, S, γ, screws, …")
+    ] = False,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
@@ -60,14 +63,16 @@ def derive(
     check_word("--format", form, (*cli_forms.READINGS, *cli_forms.FORMS))
     check_folders(out)
     mechanism = asked(file, values).mechanism
+    facts: dict[str, Any] = {"formalism": formalism, "format": form}
     if is_compared:
         from liaison.cli_compare import compared
 
-        facts: dict[str, Any]
-        facts, table = compared(mechanism)
-        return printed(facts, table, as_json)
-    facts = {"formalism": formalism, "format": form}
-    if level is not None:
+        found = compared(mechanism)
+    elif is_own:
+        from liaison.cli_own import own_words
+
+        found = own_words(mechanism, formalism, digits)
+    elif level is not None:
         from liaison.cli_levels import at_level
 
         terms = {"expand": expand or (), "bodies": bodies or (), "basis": basis, "point": point}
@@ -86,8 +91,12 @@ def derive(
         found = cli_forms.reading(mechanism, formalism, form, digits)
     else:
         found = cli_forms.listed(mechanism, formalism, form)
-    facts |= found
+    _answer(facts | found, out, as_json)
+
+
+def _answer(facts: dict[str, Any], out: Path | None, as_json: bool) -> None:
+    """Prints the text, or writes it where that is asked for."""
     if out:
-        out.write_text(found["text"], encoding="utf-8")
+        out.write_text(facts["text"], encoding="utf-8")
         facts |= written(out=out)
-    printed(facts, f"{out}: written" if out else found["text"].rstrip("\n"), as_json)
+    printed(facts, f"{out}: written" if out else facts["text"].rstrip("\n"), as_json)

@@ -48,3 +48,25 @@ def test_a_formalism_of_another_name_lists_those_there_are(run):
     done = run("pendulum.lsd", "--formalism", "kain")
     assert done.exit_code == 2
     assert "kane" in done.output
+
+
+@pytest.mark.parametrize(
+    ("formalism", "words"),
+    [
+        ("hamilton", "H is explicit"),
+        ("kane", "Partial velocities of thread"),
+        ("boltzmann_hamel", "Hamel's coefficients"),
+        ("gibbs_appell", "S = ½ ((m₁ + m₂) ÿ² − 2 m₂ a sin(θ) θ̇² ÿ + m₂ a² θ̈²"),
+        ("lie_group", "Screws of the joint of cart"),
+        ("lagrange", "It has none besides the equations of motion"),
+    ],
+)
+def test_a_formalism_speaks_in_its_own_words(run, formalism, words):
+    done = run("elliptic_pendulum.lsd", "--formalism", formalism, "--own")
+    assert done.exit_code == 0, done.output
+    assert words in done.output
+
+
+def test_own_words_of_reduced_equations_name_what_depends(run):
+    done = run("four_bar.lsd", "--formalism", "lagrange_reduced", "--own", "--json")
+    assert "Dependent velocities" in json.loads(done.output)["own"]

@@ -251,7 +251,7 @@ def test_the_pendulum_has_the_hamiltonian_of_the_books():
     own = hamilton(tree).native["hamilton"]
     assert own.is_explicit
     m1, m2, a, theta = (symbol(x) for x in ("m1", "m2", "a", "theta"))
-    p, r = symbol("p y"), symbol("p theta")
+    p, r = symbol("p_y"), symbol("p_theta")
     c, s, g = cos(theta), sin(theta), Fraction(981, 100)
     top = a * a * p * p * m2 - 2 * m2 * a * c * p * r + (m1 + m2) * r * r
     H = top / (2 * m2 * a * a * (m1 + m2 * s * s)) - m2 * g * a * c

@@ -23,7 +23,7 @@ MAY_IMPORT = {
 OPEN_TO_ALL = {"errors", "units"}
 DOORS = {
     "__init__", "__main__", "cli", "cli_analyse", "cli_assemble", "cli_compare", "cli_derive",
-    "cli_forms",
+    "cli_forms", "cli_own",
     "cli_freedoms", "cli_levels", "cli_options", "cli_parametrizations", "cli_print", "cli_text",
     "cli_values", "corridor",
     "corridor_analyse", "corridor_batch", "corridor_compare", "corridor_integrals",

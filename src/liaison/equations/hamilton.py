@@ -81,7 +81,7 @@ def hamilton(tree: Tree, *, explicit: bool | None = None, limit: int = LIMIT) ->
     """
     setting = setting_of(tree)
     v = list(setting.symbols.v)
-    p = [symbol(f"p {x.name.removesuffix(QUOTE)}") for x in v]
+    p = _momentum_symbols(setting)
     p_of_v = generalized_momenta(setting.kinematics)
     M = jacobian(p_of_v, v)
     U, Q = _potential(setting)
@@ -110,7 +110,17 @@ def hamilton(tree: Tree, *, explicit: bool | None = None, limit: int = LIMIT) ->
     return replace(made, native={"hamilton": native})
 
 
-QUOTE = "'"
+def _momentum_symbols(setting: Setting) -> list[Expr]:
+    """p_theta beside theta, with a further p where that name is taken."""
+    symbols = setting.symbols
+    taken = {x.name for x in (*symbols.q, *symbols.v, *symbols.u, *symbols.p)}
+    found = []
+    for x in symbols.v:
+        name = f"p_{x.name.removesuffix(chr(39))}"
+        while name in taken:
+            name = f"p{name}"
+        found.append(symbol(name))
+    return found
 
 
 def generalized_momenta(kinematics: Kinematics) -> list[Expr]:

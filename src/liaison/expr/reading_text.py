@@ -176,8 +176,9 @@ class _Writer:
         raised = str(reading.exponent).translate(_RAISED)
         if isinstance(reading.base, Call) and reading.exponent > 0:
             return self.call(reading.base, raised)
-        base = self.factor(reading.base)
-        return (base if isinstance(reading.base, Name) else f"({base.strip('()')})") + raised
+        if isinstance(reading.base, Name):
+            return unicode_name(reading.base.text) + raised
+        return f"({self.sum(reading.base)}){raised}"
 
     def call(self, reading: Call, raised: str) -> str:
         """A function of its arguments."""
