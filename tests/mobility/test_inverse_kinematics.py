@@ -56,7 +56,7 @@ def test_a_general_arm_has_sixteen_complex_solutions(seed):
 
 
 def test_an_arm_with_sixteen_real_solutions():
-    """The table and, to its six digits, the pose of MC94's example with sixteen real solutions."""
+    """That there are sixteen is not quoted from anywhere: it is what is proved here."""
     table = ([F(3, 10), 1, 0, F(3, 2), 0, 0], [90, 1, 90, 1, 90, 1], [0, 0, F(1, 5), 0, 0, 0])
     R = [
         [-0.760117, -0.641689, 0.102262],
