@@ -43,6 +43,7 @@ __all__ = offer(
         "corridor_integrals": "first_integrals",
         "analyse.integrability": "integrability",
         "analyse.linear_cases": "solve_linear",
+        "analyse.massless": "massless_motions",
         "equations.virtual_power": "virtual_power",
         "equations.generation": "generation",
         "mobility": "Singularities AssemblyModes Mobility",

@@ -4,6 +4,7 @@ from liaison.analyse import Reduction as Reduction
 from liaison.analyse.compare import Comparison as Comparison
 from liaison.analyse.integrability import integrability as integrability
 from liaison.analyse.linear_cases import solve_linear as solve_linear
+from liaison.analyse.massless import massless_motions as massless_motions
 from liaison.corridor import assembly_modes as assembly_modes
 from liaison.corridor import check as check
 from liaison.corridor import compile as compile

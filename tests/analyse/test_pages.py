@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-PAGES = ["formalisms", "generation", "mobility", "parametrizations"]
+PAGES = ["formalisms", "generation", "mobility", "parametrizations", "satellite"]
 
 
 @pytest.mark.parametrize("page", PAGES)
