@@ -192,3 +192,16 @@ def test_the_bound_of_degrees_is_one():
     ]:
         assert degree_bound([formula]) >= degree
     assert degree_bound([x * y + z]) < 100
+
+
+def test_where_residues_do_not_decide_floats_are_asked_and_named(monkeypatch):
+    """No point modulo a prime: nothing is called proved."""
+    import liaison.analyse.equality as proof
+
+    monkeypatch.setattr(proof, "evaluated_somewhere", lambda *given: iter(()))
+    tree, made = derived("elliptic_pendulum.lsd")
+    found = prove(made["newton_euler"], {"kane": made["kane"]}, position=assembled_position(tree))
+    assert found["kane"].equal
+    assert not found["kane"].is_proved
+    unknown = prove(made["newton_euler"], {"kane": made["kane"]})
+    assert unknown["kane"].equal is None

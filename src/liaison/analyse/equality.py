@@ -22,7 +22,7 @@ from liaison.equations import Equations, Reduced
 from liaison.expr import Expr, topological
 
 from .degrees import degree_bound
-from .equality_positions import prove_closed
+from .equality_positions import compared_in_floats, prove_closed
 from .positions import Position
 from .residue_points import SMALLEST, evaluated_somewhere, formulas_of
 from .verdict import Verdict
@@ -56,6 +56,8 @@ def prove(
     found = _prove_everywhere(reference, plain, seed, points, degree)
     closed = {name: x for name, x in others.items() if name not in plain}
     found |= prove_closed(reference, closed, position, seed, points, degree)
+    for name in others.keys() - found.keys():  # residues do not decide
+        found[name] = compared_in_floats(reference, others[name], position, seed)
     return {name: found[name] for name in others}
 
 
@@ -68,14 +70,22 @@ def _is_closed(reference: Equations, other: Equations) -> bool:
 def _prove_everywhere(
     reference: Equations, others: Mapping[str, Equations], seed: int, points: int, degree: int
 ) -> dict[str, Verdict]:
-    """By (equality-1)."""
+    """By (equality-1); those are left out that residues do not decide."""
     everyone = {"": reference, **others}
     found: dict[str, str] = {}
-    for residuals in islice(_points(everyone, seed), points if others else 0):
+    doubtful: set[str] = set()
+    seen = 0
+    for residuals, is_strict in islice(_points(everyone, seed), points if others else 0):
+        seen += 1
         for name in others:
             if name not in found and residuals[name] != residuals[""]:
                 found[name] = _difference(reference, residuals[name], residuals[""])
-    return {name: _verdict(found.get(name), degree, points) for name in others}
+                doubtful |= set() if is_strict else {name}
+    if seen < points:
+        doubtful = set(others)
+    return {
+        name: _verdict(found.get(name), degree, points) for name in others if name not in doubtful
+    }
 
 
 def _verdict(difference: str | None, degree: int, points: int) -> Verdict:
@@ -96,17 +106,19 @@ def _difference(equations: Equations, found: Sequence[int], wanted: Sequence[int
     return ", ".join(dict.fromkeys(listed)) + (", …" if len(places) > 3 else "")
 
 
-def _points(everyone: Mapping[str, Equations], seed: int) -> Iterator[dict[str, list[int]]]:
-    """What each asks of v̇, and its closures, at one point modulo each prime."""
+def _points(
+    everyone: Mapping[str, Equations], seed: int
+) -> Iterator[tuple[dict[str, list[int]], bool]]:
+    """What each asks of v̇, and its closures, at one point modulo each prime; no root drawn?"""
     formulas = {name: formulas_of(equations) for name, equations in everyone.items()}
     listed = [f for group in formulas.values() for f in group]
-    for values, at, p in evaluated_somewhere(everyone[""], listed, seed):
+    for values, at, p, is_strict in evaluated_somewhere(everyone[""], listed, seed):
         start, found = 0, {}
         for name, group in formulas.items():
             numbers = values[start : start + len(group)]
             start += len(group)
             found[name] = _residual(everyone[name], numbers, at, p)
-        yield found
+        yield found, is_strict
 
 
 def _residual(

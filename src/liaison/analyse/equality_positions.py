@@ -4,7 +4,7 @@ Anywhere modulo primes, if the closures need not hold there: trees, and independ
 Otherwise on a path lifted from an exact position, to an order that is told; where there is none,
 in floats, and that is told too.
 
-Public names: prove_closed.
+Public names: prove_closed, compared_in_floats.
 """
 
 from __future__ import annotations
@@ -187,6 +187,16 @@ def _homes(
         given = {x: value for group, key in ((symbols.u, "u"), (symbols.p, "p"))
                  for x, value in zip(group, reference.defaults[key], strict=True)}  # fmt: skip
         yield residues, home, {x: int(residues.given(value)) for x, value in given.items()}
+
+
+def compared_in_floats(
+    reference: Equations, other: Equations, position: Position | None, seed: int
+) -> Verdict:
+    """The weakest way: where the mechanism is assembled, if it is."""
+    found = None
+    if position is not None:
+        found = _in_floats(reference, Rival(reference, other), position, seed)
+    return found or Verdict(None, "not compared: residues do not decide, no position is known")
 
 
 def _float_values(reference: Equations, position: Position) -> dict[Expr, Any]:

@@ -83,10 +83,11 @@ def formulas_of(equations: Equations) -> list[Expr]:
 
 def evaluated_somewhere(
     equations: Equations, formulas: list[Expr], seed: int
-) -> Iterator[tuple[list[int], dict[Expr, int], int]]:
+) -> Iterator[tuple[list[int], dict[Expr, int], int, bool]]:
     """The formulas at a random point for each of many primes, where all their roots exist.
 
-    Where no such point is found soon, roots that do not exist are drawn.
+    Where no such point is found soon, roots that do not exist are drawn; the last of what is
+    yielded says whether none was: a difference that is found with drawn roots may not be one.
     """
     told = Ordered(formulas)
     roots = [node.a for node in told.order if node.op == "sqrt"]
@@ -99,7 +100,7 @@ def evaluated_somewhere(
             try:
                 if last or all_exist(roots, at, domain):
                     used = LooseRoots(domain) if last else domain
-                    yield [int(x) for x in told.numbers(at, used)], at, p
+                    yield [int(x) for x in told.numbers(at, used)], at, p, not last
                     break
             except DerivationError:
                 continue
