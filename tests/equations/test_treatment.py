@@ -118,5 +118,5 @@ def test_wrong_words_are_told():
 
 def test_long_equations_are_told_by_psi():
     _, found = lines("examples/slider_crank.lsd", None, parametrization="minimal")
-    assert [name for name, _ in found.quantities] == ["Psi_B", "Psi_x"]
+    assert [name for name, _ in found.quantities] == ["Psi.B", "Psi.x"]
     assert "drive" in to_unicode(found.lines[0].right)

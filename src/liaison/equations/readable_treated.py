@@ -99,7 +99,7 @@ def _maggi(own: Treated) -> _Page:
         names[j, k] = entry
         if entry.op != "const":
             numbered = f"_{k + 1}" if told.mobility > 1 else ""
-            name = f"Psi_{whole.labels['v'][j].name.rstrip(chr(39))}{numbered}"
+            name = f"Psi.{whole.labels['v'][j].name.rstrip(chr(39))}{numbered}"
             names[j, k] = symbol(name)
             quantities.append((name, entry))
     a, b = [ZERO] * told.mobility, [ZERO] * told.mobility

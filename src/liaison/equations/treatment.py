@@ -231,7 +231,8 @@ def reaction_name(row: str) -> str:
 def names_carriers(tree: Tree, treatment: Mapping[str, str]) -> bool:
     """Whether a joint of the tree is to be kept: it has no rows while it carries its body."""
     carriers = {node.joint.name for node in tree.nodes} - {x.joint.name for x in tree.closures}
-    return any(name in carriers and way != "eliminate" for name, way in treatment.items())
+    kept = [name for name, way in treatment.items() if way != "eliminate"]
+    return any((name.rpartition(": ")[0] or name) in carriers for name in kept)
 
 
 def _unique(name: str, taken: Mapping[str, Any]) -> str:

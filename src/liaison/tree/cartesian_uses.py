@@ -32,6 +32,7 @@ from liaison.model import (
     Law,
     Marker,
     Mechanism,
+    Planar,
     PointWrench,
     Potential,
     PrescribedMotion,
@@ -45,8 +46,8 @@ from liaison.spatial.plucker import compose, inverse
 from .plane_of_motion import Floats, Standing
 from .tree import Transform
 
-EXPLICIT = (Revolute, Prismatic)
-"""Joints whose coordinate is a formula of x, y, θ of its bodies."""
+EXPLICIT = (Revolute, Prismatic, Planar)
+"""Joints whose coordinates are formulas of x, y, θ of its bodies."""
 
 
 def rewritten(
@@ -91,21 +92,25 @@ class _Told:
         self.planes, self.stands, self.starts, self.n = planes, stands, starts, n
         state = stands.state
         self.angles = {x.name: q for x, q in zip(state.labels["q"], state.q, strict=True)}
-        self.joints = {x.coordinates[0]: x for x in mechanism.joints if self._is_explicit(x)}
+        explicit = [joint for joint in mechanism.joints if self._is_explicit(joint)]
+        self.pairs = {x.coordinates[0]: x for x in explicit if not isinstance(x.type, Planar)}
         flow = {
             symbol(q): symbol(v)
             for plane in planes.values()
             for q, v in zip(plane.coordinates, plane.speeds, strict=True)
         }
         self.put: dict[Expr, Expr] = {}
-        for label, joint in self.joints.items():
-            value = self._value(joint)
-            self.put[symbol(label)] = value
-            self.put[symbol(f"{label}'")] = as_expr(directional([value], flow)[0])
+        for joint in explicit:
+            for label, value in zip(joint.coordinates, self._values(joint), strict=True):
+                self.put[symbol(label)] = value
+                self.put[symbol(f"{label}'")] = as_expr(directional([value], flow)[0])
+        self.known = {x.name for x in self.put}
 
     def _is_explicit(self, joint: Joint) -> bool:
-        known = not isinstance(joint.type, Revolute) or joint.coordinates[0] in self.angles
-        return isinstance(joint.type, EXPLICIT) and known
+        turns = [
+            x for x, unit in zip(joint.coordinates, joint.type.coordinate_units) if unit == "rad"
+        ]
+        return isinstance(joint.type, EXPLICIT) and all(label in self.angles for label in turns)
 
     def formula(self, formula: Any) -> Any:
         """The formula in the new coordinates."""
@@ -113,15 +118,22 @@ class _Told:
             return formula
         return substitute([formula], self.put)[0]
 
-    def _value(self, joint: Joint) -> Expr:
-        """The coordinate of a joint, by (cartesian-1)."""
-        if isinstance(joint.type, Prismatic):
-            _, p = compose(*inverse(*self._pose(joint.predecessor)), *self._pose(joint.successor))
-            return as_expr(p[2])
+    def _values(self, joint: Joint) -> list[Expr]:
+        """The coordinates of a joint, by (cartesian-1)."""
+        _, p = compose(*inverse(*self._pose(joint.predecessor)), *self._pose(joint.successor))
+        match joint.type:
+            case Prismatic():
+                return [as_expr(p[2])]
+            case Planar():
+                return [as_expr(p[0]), as_expr(p[1]), self._angle(joint, joint.coordinates[2])]
+        return [self._angle(joint, joint.coordinates[0])]
+
+    def _angle(self, joint: Joint, label: str) -> Expr:
+        """How far the successor is turned, turns counted."""
         sense = 1 if self.stands.axes(joint)[:, 2] @ self.n > 0 else -1
-        ends = [self._turn(marker.body) for marker in (joint.predecessor, joint.successor)]
-        (first, a), (second, b) = ends
-        offset = self.angles[joint.coordinates[0]] - sense * (b - a)
+        first, a = self._turn(joint.predecessor.body)
+        second, b = self._turn(joint.successor.body)
+        offset = self.angles[label] - sense * (b - a)
         return as_expr(sense * (second - first) + _turns(offset))
 
     def _turn(self, body: str) -> tuple[Any, float]:
@@ -145,9 +157,9 @@ class _Told:
     def constraint(self, given: Constraint) -> Constraint:
         """A relation between the new coordinates."""
         match given:
-            case PrescribedMotion(coordinate=label) if label in self.joints:
+            case PrescribedMotion(coordinate=label) if label in self.known:
                 return Holonomic(given.name, self.formula(symbol(label) - given.law), given.place)
-            case Coupling(coordinate=label, other=other) if {label, other} <= {*self.joints}:
+            case Coupling(coordinate=label, other=other) if {label, other} <= self.known:
                 tied = symbol(label) - (given.ratio * symbol(other) + given.offset)
                 return Holonomic(given.name, self.formula(tied), given.place)
         found: Constraint = self._substituted(given)
@@ -169,7 +181,8 @@ class _Told:
         measure = getattr(force, "measure", None)
         if isinstance(measure, Coordinate):
             label = measure.label
-        if label not in self.joints:
+        is_effort = isinstance(force, Actuator | Law | JointFriction)
+        if label not in (self.pairs if is_effort else self.known):
             yield self._substituted(force)
             return
         q, rate = self.put[symbol(label)], self.put[symbol(f"{label}'")]
@@ -179,10 +192,10 @@ class _Told:
             case Damper(coefficient=c):
                 yield Dissipation(force.name, c * rate * rate / 2, force.place)
             case Actuator(effort=effort) | Law(effort=effort):
-                yield from self._pair(force, self.joints[label], self.formula(effort))
+                yield from self._pair(force, self.pairs[label], self.formula(effort))
             case JointFriction(viscous=c, dry=dry, smoothing=slow):
                 drag = -(c * rate + dry * rate / sqrt(rate * rate + slow * slow))
-                yield from self._pair(force, self.joints[label], drag)
+                yield from self._pair(force, self.pairs[label], drag)
 
     def _pair(self, force: Force, joint: Joint, effort: Any) -> Iterator[Force]:
         """The effort on the successor, and its opposite on the predecessor."""

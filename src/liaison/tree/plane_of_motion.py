@@ -79,7 +79,8 @@ def standing(tree: Tree) -> Standing:
 def _given(tree: Tree) -> dict[Expr, float]:
     """Values of parameters and inputs; of one that has none, any: it places no body."""
     mechanism = tree.mechanism
-    found = {symbol(x.name): float(as_float(x.value or 0)) for x in mechanism.parameters}
+    values = {x.name: 0 if x.value is None else x.value for x in mechanism.parameters}
+    found = {symbol(name): float(as_float(x)) for name, x in values.items()}
     return found | {symbol(x.name): float(as_float(x.default)) for x in mechanism.inputs}
 
 
