@@ -90,7 +90,7 @@ BLOCK = 10
 
 
 def compare_all(x: Solved) -> float:
-    """The worst difference of the nine roads from the oracle."""
+    """The worst difference of all roads from the oracle."""
     expected = oracle(x)
     found = [0.0]
     for formalism in FORMALISMS:
@@ -103,7 +103,7 @@ def compare_all(x: Solved) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(20))
-def test_nine_roads_on_ten_random_mechanisms(block, worst, c_compiler):
+def test_all_roads_on_ten_random_mechanisms(block, worst, c_compiler):
     redrawn, found = 0, []
     for seed in range(BLOCK * block, BLOCK * (block + 1)):
         s = draw(1000 + seed, bodies=(2, 5), loops=(0, 2))
@@ -115,5 +115,5 @@ def test_nine_roads_on_ten_random_mechanisms(block, worst, c_compiler):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", shelf(), ids=lambda path: path.stem)
-def test_nine_roads_on_every_example(path, worst, c_compiler):
+def test_all_roads_on_every_example(path, worst, c_compiler):
     worst(compare_all(Solved(example(path))))

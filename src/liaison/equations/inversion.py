@@ -1,4 +1,4 @@
-"""Matrices of formulas inverted by elimination, with what vanishes told modulo a prime.
+"""Matrices of formulas inverted block by block, with what vanishes told modulo a prime.
 
 Public names: inverted, is_null, Dependence.
 """
@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from liaison.errors import DerivationError
 from liaison.expr import Expr, as_expr, evaluate, residues
-from liaison.spatial.arrays import Array, array, is_zero, minus, times, zeros
+from liaison.spatial.arrays import Array, array, is_zero, minus, plus, times, zeros
 
 
 class Dependence(DerivationError):
@@ -46,11 +48,76 @@ TRIES = 40
 
 
 def inverted(A: Array) -> Array:
-    """A⁻¹ by Gauss and Jordan; pivots are constants where there are any, and few entries fill.
+    """A⁻¹, block by block of what its zeros leave apart.
+
+    Blocks of up to three rows by Cramer's rule, whose only divisor is the determinant; larger ones
+    by elimination, whose pivots may vanish where the determinant does not.
 
     Raises:
         Dependence: the rows are not independent.
     """
+    n = len(A)
+    found = zeros(n, n)
+    for rows, columns in _blocks(A):
+        if len(rows) != len(columns):
+            raise Dependence(max(rows))
+        block = A[np.ix_(rows, columns)]
+        try:
+            inverse = _by_cofactors(block) if len(rows) <= 3 else _eliminated(block)
+        except Dependence as error:
+            raise Dependence(rows[error.row]) from error
+        for i, column in enumerate(columns):
+            for j, row in enumerate(rows):
+                found[column, row] = inverse[i, j]
+    return array(found)
+
+
+def _blocks(A: Array) -> list[tuple[list[int], list[int]]]:
+    """Rows and columns that hang together by entries other than zero."""
+    n = len(A)
+    left = set(range(n))
+    found = []
+    while left:
+        rows, columns, fresh = set(), set(), {min(left)}
+        while fresh:
+            rows |= fresh
+            columns = {j for i in rows for j in range(n) if not is_zero(A[i, j])}
+            fresh = {i for i in range(n) for j in columns if not is_zero(A[i, j])} - rows
+        left -= rows
+        found.append((sorted(rows), sorted(columns)))
+    return found
+
+
+def _by_cofactors(A: Array) -> Array:
+    """Cramer's rule for one, two or three rows."""
+    n = len(A)
+    cofactors = zeros(n, n)
+    for i in range(n):
+        for j in range(n):
+            minor = np.delete(np.delete(A, i, 0), j, 1)
+            cofactors[i, j] = times((-1) ** (i + j), _determinant(minor))
+    det: Any = 0
+    for j in range(n):
+        det = plus(det, times(A[0, j], cofactors[0, j]))
+    if is_null(det):
+        raise Dependence(n - 1)
+    if not isinstance(det, Expr) and det in (1, -1):
+        return array([[times(det, cofactors[j, i]) for j in range(n)] for i in range(n)])
+    rate = 1 / as_expr(det)
+    return array([[times(cofactors[j, i], rate) for j in range(n)] for i in range(n)])
+
+
+def _determinant(A: Array) -> Any:
+    """Of none, one or two rows."""
+    if len(A) == 0:
+        return 1
+    if len(A) == 1:
+        return A[0, 0]
+    return minus(times(A[0, 0], A[1, 1]), times(A[0, 1], A[1, 0]))
+
+
+def _eliminated(A: Array) -> Array:
+    """By Gauss and Jordan; pivots are constants where there are any, and few entries fill."""
     n = len(A)
     rows = [dict(_entries(A[i], 0)) | {n + i: 1} for i in range(n)]
     left, at = set(range(n)), {}
