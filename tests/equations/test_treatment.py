@@ -7,7 +7,8 @@ import liaison
 from liaison.corridor_reading import with_named_gravity
 from liaison.equations.readable_treated import readable_treated
 from liaison.errors import NamingError
-from liaison.expr import evaluate
+from liaison.expr import evaluate, symbol
+from liaison.expr.reading import to_expr
 from liaison.expr.reading_text import to_unicode
 from liaison.tree import assemble, span
 
@@ -120,3 +121,22 @@ def test_long_equations_are_told_by_psi():
     _, found = lines("examples/slider_crank.lsd", None, parametrization="minimal")
     assert [name for name, _ in found.quantities] == ["Psi.B", "Psi.x"]
     assert "drive" in to_unicode(found.lines[0].right)
+
+
+@pytest.mark.parametrize("name", ["slider_crank", "four_bar"])
+def test_what_is_read_by_psi_holds_for_the_motion(name):
+    _, found = lines(f"examples/{name}.lsd", None, parametrization="minimal")
+    assert found.quantities
+    whole = liaison.derive(with_named_gravity(liaison.read(f"examples/{name}.lsd")), "lagrange")
+    state = assemble(span(liaison.read(f"examples/{name}.lsd")))
+    kernel = liaison.to_llvm(liaison.lower(whole))
+    vdot = kernel.call("forward", state.t, q=state.q, v=state.v)["vdot"]
+    symbols = whole.symbols
+    values = dict(zip((*symbols.q, *symbols.v), (*state.q, *state.v), strict=True))
+    values |= dict(zip((*symbols.vdot, *symbols.u), (*vdot, *whole.defaults["u"]), strict=True))
+    values |= dict(zip(symbols.p, whole.defaults["p"], strict=True))
+    for word, reading in found.quantities:
+        values[symbol(word)] = float(evaluate([to_expr(reading)], values)[0])
+    for line in found.lines:
+        left, right = evaluate([to_expr(line.left), to_expr(line.right)], values)
+        assert float(left) == pytest.approx(float(right), rel=1e-9, abs=1e-9), line.name

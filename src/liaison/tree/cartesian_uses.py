@@ -177,7 +177,7 @@ class _Told:
 
     def force(self, force: Force) -> Iterator[Force]:
         """A load in the new coordinates: an effort along a joint acts on its two bodies."""
-        label = getattr(force, "coordinate", None)
+        label: str = getattr(force, "coordinate", "")
         measure = getattr(force, "measure", None)
         if isinstance(measure, Coordinate):
             label = measure.label
