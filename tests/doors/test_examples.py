@@ -51,6 +51,7 @@ COUNTS = {
     "differential": (5, 5, 0, 5),
     "planetary_gear": (5, 5, 0, 5),
     "belt_drive": (3, 3, 0, 3),
+    "geared_arm": (6, 6, 0, 6),
     "cam": (2, 2, 0, 2),
     "rolling_ball": (2, 2, 0, 7),
     "rolling_disc": (1, 1, 0, 6),
