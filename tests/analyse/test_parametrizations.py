@@ -1,12 +1,17 @@
 """Four parametrizations of one mechanism: counts, and the same accelerations and motion."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import liaison
+from liaison.analyse.parametrizations import parametrizations
 from liaison.errors import NamingError
+from liaison.model import Start
 from liaison.tree import assemble
 from liaison.tree.cartesian import PARAMETRIZATIONS, parametrized
+from samples import draw
 
 EQUAL = 1e-11
 """Relative difference of accelerations: rounding times the condition number, below 1e4."""
@@ -62,3 +67,16 @@ def test_loops_in_space():
     assert counts[:3] == [(2, 0), (8, 6), (14, 12)]
     assert counts[3][0] == 6 * 4
     assert all(x.difference < EQUAL for x in table.columns)
+
+
+@pytest.mark.parametrize("seed", [3, 8, 10])
+def test_rare_joints_relations_and_loads(seed):
+    # ball with a pin, rods, screws, lines on planes, … with springs, motors and relations on them
+    drawn = draw(seed, bodies=(2, 3))
+    starts = tuple(Start(label, x) for label, x in {**drawn.q, **drawn.v}.items())
+    mechanism = replace(drawn.mechanism, starts=starts)
+    table = parametrizations(
+        mechanism, ["joint", "cartesian"], formalism="newton_euler", until=0.001
+    )
+    assert table["cartesian"].parameters == 6 * (len(mechanism.bodies) - 1)
+    assert table["cartesian"].difference < EQUAL

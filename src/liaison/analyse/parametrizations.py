@@ -204,7 +204,9 @@ def counts(tree: Tree, made: Equations, name: str = "joint") -> tuple[int, int, 
     own = made.native.get("treatment")
     if isinstance(own, Treated):
         return own.reduced.mobility, len(own.names), 0
-    kept = len(made.closures.defines) if name == "cartesian" else 0
+    bodies = {body.name for body in tree.mechanism.bodies}
+    ghosts = [node.joint.type.nv for node in tree.nodes if node.body not in bodies]
+    kept = sum(ghosts) if name == "cartesian" else 0
     return tree.nv - kept, len(made.closures.gamma) - kept, kept
 
 
