@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import liaison
+from liaison.analyse.equality import prove
+from liaison.analyse.exact import exact_mechanism
 from liaison.analyse.parametrizations import parametrizations
+from liaison.analyse.positions import assembled_position
 from liaison.errors import NamingError
 from liaison.model import Start
-from liaison.tree import assemble
+from liaison.tree import assemble, span
 from liaison.tree.cartesian import PARAMETRIZATIONS, parametrized
 from samples import draw
 
@@ -80,3 +83,15 @@ def test_rare_joints_relations_and_loads(seed):
     )
     assert table["cartesian"].parameters == 6 * (len(mechanism.bodies) - 1)
     assert table["cartesian"].difference < EQUAL
+
+
+@pytest.mark.parametrize("formalism", ["lagrange", "kane", "boltzmann_hamel"])
+@pytest.mark.parametrize("name", ["four_bar", "rolling_disc"])
+def test_minimal_equations_are_proved_equal_to_those_with_multipliers(name, formalism):
+    mechanism = exact_mechanism(liaison.read(f"examples/{name}.lsd"))
+    tree = span(mechanism, exact=True)
+    made = liaison.derive(mechanism, formalism, exact=True, parametrization="minimal")
+    position = assembled_position(tree)
+    verdict = prove(liaison.newton_euler(tree), {"minimal": made}, position=position)["minimal"]
+    assert verdict.equal
+    assert verdict.is_proved

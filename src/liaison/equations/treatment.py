@@ -125,7 +125,8 @@ def treated(
         independent: coordinates to keep where that is possible.
 
     Returns:
-        Equations; `native["treatment"]` is a `Treated`.
+        Equations; `native["treatment"]` is a `Treated`, and `native["reduced"]` a `Reduced` where no
+        row is kept.
 
     Raises:
         NamingError: no row, joint or relation with closures has that name; no such treatment.
@@ -148,7 +149,9 @@ def treated(
         equations,
         tuple(gone),
     )
-    native = {**equations.native, "treatment": own}
+    native: dict[str, Any] = {**equations.native, "treatment": own}
+    if not kept:
+        native["reduced"] = found
     if not gone:
         return replace(equations, native=native)
     return replace(_in_contract(equations, found), native=native)
