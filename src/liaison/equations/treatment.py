@@ -125,8 +125,8 @@ def treated(
         independent: coordinates to keep where that is possible.
 
     Returns:
-        Equations; `native["treatment"]` is a `Treated`, and `native["reduced"]` a `Reduced` where no
-        row is kept.
+        Equations; `native["treatment"]` is a `Treated`, and `native["reduced"]` a `Reduced` where
+        no row is kept.
 
     Raises:
         NamingError: no row, joint or relation with closures has that name; no such treatment.
