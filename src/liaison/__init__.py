@@ -35,9 +35,9 @@ __all__ = offer(
         "view": "plot save_plot page show",
         # all of it at once
         "corridor": "simulate stepper check derive reduce compile mobility with_values with_starts "
-        "assembly_modes inverse_kinematics singularities parametrizations",
+        "assembly_modes inverse_kinematics singularities",
         "corridor_batch": "simulate_batch",
-        "corridor_compare": "compare",
+        "corridor_compare": "compare parametrizations",
         "corridor_levels": "vector_equations",
         "corridor_reading": "readable",
         "corridor_integrals": "first_integrals",
@@ -46,6 +46,8 @@ __all__ = offer(
         "analyse.massless": "massless_motions",
         "equations.virtual_power": "virtual_power",
         "equations.generation": "generation",
+        "equations.motorized": "motorized",
+        "equations.motor_coordinates": "motor_form",
         "mobility": "Singularities AssemblyModes Mobility",
         "analyse": "Reduction",
         "analyse.compare": "Comparison",

@@ -11,7 +11,6 @@ from liaison.corridor import compile as compile
 from liaison.corridor import derive as derive
 from liaison.corridor import inverse_kinematics as inverse_kinematics
 from liaison.corridor import mobility as mobility
-from liaison.corridor import parametrizations as parametrizations
 from liaison.corridor import reduce as reduce
 from liaison.corridor import simulate as simulate
 from liaison.corridor import singularities as singularities
@@ -27,6 +26,7 @@ from liaison.corridor_analyse import solutions as solutions
 from liaison.corridor_analyse import verify as verify
 from liaison.corridor_batch import simulate_batch as simulate_batch
 from liaison.corridor_compare import compare as compare
+from liaison.corridor_compare import parametrizations as parametrizations
 from liaison.corridor_integrals import first_integrals as first_integrals
 from liaison.corridor_levels import vector_equations as vector_equations
 from liaison.corridor_reading import readable as readable
@@ -45,6 +45,8 @@ from liaison.equations import maximal as maximal
 from liaison.equations import newton_euler as newton_euler
 from liaison.equations import stabilized as stabilized
 from liaison.equations.generation import generation as generation
+from liaison.equations.motor_coordinates import motor_form as motor_form
+from liaison.equations.motorized import motorized as motorized
 from liaison.equations.virtual_power import virtual_power as virtual_power
 from liaison.errors import AssemblyError as AssemblyError
 from liaison.errors import DerivationError as DerivationError

@@ -27,14 +27,14 @@ def parametrizations(
     debug: Debug = False,
 ) -> None:
     """Compare coordinates for a mechanism: unknowns, constraints, operations, time, drift."""
-    from liaison import corridor
+    from liaison import corridor_compare
     from liaison.cli_values import asked, check_word, run_options
     from liaison.equations import FORMALISMS
 
     check_word("--formalism", formalism, FORMALISMS)
     mechanism = asked(file, values).mechanism
     times = run_options(until, step=step)
-    found = corridor.parametrizations(
+    found = corridor_compare.parametrizations(
         mechanism, formalism=formalism, until=times["until"], step=times["step"]
     )
     printed(found.facts(), str(found), as_json)

@@ -3,8 +3,8 @@
 A mechanism may be given as such or as the path of its text. Deriving makes many small objects that
 form no cycles, so these verbs run with the garbage collector paused.
 
-Public names: with_values, with_starts, check, derive, parametrizations, reduce, compile, mobility,
-assembly_modes, inverse_kinematics, singularities, simulate, stepper.
+Public names: with_values, with_starts, check, derive, reduce, compile, mobility, assembly_modes,
+inverse_kinematics, singularities, simulate, stepper.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from liaison.analyse.parametrizations import Parametrizations
-from liaison.analyse.parametrizations import parametrizations as measured
 from liaison.analyse.reduce import Reduction
 from liaison.analyse.reduce import reduce as reduced
 from liaison.analyse.singularities import RankAlong, rank_along
@@ -146,19 +144,6 @@ def reduce(
         return reduced(mechanism, independent, at=at, **options)
 
 
-def parametrizations(given: Given, **options: Any) -> Parametrizations:
-    """A mechanism in minimal, joint, full joint and Cartesian coordinates, compared by measuring.
-
-    Args:
-        given: the mechanism, the path of its text, or the text.
-        **options: names (of parametrizations), formalism; until and step, for the drift [s].
-
-    Returns:
-        A table that prints; `table["cartesian"].constraints` and the like are its entries.
-    """
-    return measured(mechanism_of(given), **options)
-
-
 def compile(given: Given, formalism: str | Formalism = newton_euler) -> Kernel:
     """The equations of motion as machine code."""
     with collector_paused():
@@ -260,7 +245,8 @@ def simulate(
         **options: how to run, all of them optional:
             step: fixed step of RK4 [s]; without it the step follows from rtol (1e-8) and atol
                 (1e-10), the error allowed a step.
-            method: "rk4", "tsitouras" or "dormand-prince".
+            method: "rk4", "tsitouras" or "dormand-prince"; "radau" or "generalized-alpha" for stiff
+                systems; "gauss4", "rattle" and others for long runs (docs/theory/integrators.md).
             every: what to record: a period [s], instants, or None for every step.
             inputs: input -> number, formula of `time` and coordinates, table (times, values), or
                 controller (period, function of t and State).

@@ -1,6 +1,6 @@
-"""One mechanism in every formalism: the verb compare, for a mechanism or the path of its text.
+"""One mechanism in every formalism, or in several parametrizations: the verbs that compare.
 
-Public names: compare.
+Public names: compare, parametrizations.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from typing import Any
 
 from liaison.analyse.compare import Comparison
 from liaison.analyse.compare import compare as compare_mechanism
+from liaison.analyse.parametrizations import Parametrizations
+from liaison.analyse.parametrizations import parametrizations as measured
 from liaison.corridor import Given, mechanism_of
 
 
@@ -26,3 +28,16 @@ def compare(given: Given, formalisms: Iterable[str] | None = None, **options: An
         A table that prints; `rows` are its lines, `all_proved` the answer.
     """
     return compare_mechanism(mechanism_of(given), formalisms, **options)
+
+
+def parametrizations(given: Given, **options: Any) -> Parametrizations:
+    """A mechanism in minimal, joint, full joint and Cartesian coordinates, compared by measuring.
+
+    Args:
+        given: the mechanism, the path of its text, or the text.
+        **options: names (of parametrizations), formalism; until and step, for the drift [s].
+
+    Returns:
+        A table that prints; `table["cartesian"].constraints` and the like are its entries.
+    """
+    return measured(mechanism_of(given), **options)
