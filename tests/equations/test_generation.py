@@ -10,6 +10,7 @@ from liaison.analyse.positions import assembled_position
 from liaison.equations.generation import _Made, generation
 from liaison.equations.setting import setting_of
 from liaison.expr import as_expr, evaluate
+from liaison.expr.simplify import vanishes_exactly
 from liaison.spatial.arrays import dot
 from liaison.tree import assemble, span
 
@@ -40,6 +41,20 @@ def test_bodies_of_the_satellite_have_the_document_s_matrices():
     assert {name.partition("[")[0] for name in entries} == {"𝓜_satellite", "𝓜_reflecteur"}
     assert not any(name.startswith("𝓜_satellite[1,4") for name in entries)
     assert str(entries["𝓜_satellite[1,1]"]) == "satellite.mass"
+
+
+def test_blocks_of_bodies_are_symmetric_with_their_own_mass():
+    # PA types the second row of a block with a mass of no body, and J outside of it
+    entries = generation(exact_tree("satellite.lsd")).steps[1].entries
+    body = "𝓜_reflecteur"
+    for i in range(3):
+        for j in range(3, 6):
+            upper, lower = (
+                entries.get(f"{body}[{k}]") for k in (f"{i + 1},{j + 1}", f"{j + 1},{i + 1}")
+            )
+            assert (upper is None) == (lower is None)
+            assert upper is None or vanishes_exactly(as_expr(upper - lower))
+    assert any(name.startswith(f"{body}[5,") for name in entries)
 
 
 def test_the_search_is_breadth_first():
