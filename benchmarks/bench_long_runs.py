@@ -28,7 +28,7 @@ RUNS = {
     "rolling_disc": 0.002,
     "bicycle": 0.002,
 }
-LONG_METHODS = ("rattle", "gauss4", "rk4")
+LONG_METHODS = ("rattle", "rattle4", "gauss4", "rk4")
 ORDERS = {
     "double_pendulum": (0.2, (20, 40, 80)),
     "spinning_top": (0.2, (100, 200, 400)),
@@ -37,7 +37,7 @@ ORDERS = {
 }
 METHODS = (
     "rk4", "tsitouras", "dormand-prince", "radau", "gauss4", "gauss6", "generalized-alpha",
-    "rattle",
+    "rattle", "rattle4", "rattle6",
 )  # fmt: skip
 DRIFTING = 60.0
 NONE = Projection(position=1e6, velocity=1e6, lost=1e9)

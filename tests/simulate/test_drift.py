@@ -1,4 +1,4 @@
-"""Drift off closures: without a remedy, with Baumgarte's terms, projected when asked, and always."""
+"""Drift off closures: without a remedy, with Baumgarte's terms, projected when asked or always."""
 
 from __future__ import annotations
 

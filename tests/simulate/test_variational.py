@@ -60,6 +60,53 @@ def test_error_falls_with_order_two(name):
     assert -np.polyfit(np.log(counts), np.log(errors), 1)[0] == pytest.approx(2, abs=0.1)
 
 
+HIGHER = {"double_pendulum": (10, 20, 40), "spinning_top": (25, 50, 100), "four_bar": (25, 50, 100)}
+
+
+@pytest.mark.parametrize("name", HIGHER)
+@pytest.mark.parametrize(("method", "order"), [("rattle4", 4), ("rattle6", 6)])
+def test_composed_steps_have_their_order(name, method, order):
+    kernel, state = ready(name)
+    exact = liaison.simulate(kernel, state, until=0.2, rtol=1e-13, atol=1e-14)
+    errors = []
+    for steps in HIGHER[name]:
+        run = liaison.simulate(kernel, state, until=0.2, step=0.2 / steps, method=method)
+        errors.append(np.max(np.abs(run.v[-1] - exact.v[-1])))
+    slope = -np.polyfit(np.log(HIGHER[name]), np.log(errors), 1)[0]
+    assert slope == pytest.approx(order, abs=0.25)
+
+
+@pytest.mark.parametrize("method", ["rattle4", "rattle6"])
+def test_composed_steps_keep_energy_and_come_home(method):
+    kernel, state = ready("slider_crank")
+    h, steps = 0.004, 20_000
+    energies = {}
+    for name in ("rattle", method):
+        run = liaison.simulate(kernel, state, until=steps * h, step=h, method=name, every=50 * h)
+        energies[name] = run.series["energy"].values.sum(axis=1)
+        assert np.max(run.series["position_residual"].values) < 1e-12
+    assert np.ptp(energies[method]) < 0.01 * np.ptp(energies["rattle"])
+    first, last = np.split(energies[method][:400], 2)
+    assert abs(last.mean() - first.mean()) <= 0.2 * np.ptp(first)
+    there = liaison.simulate(kernel, state, until=1.0, step=h, method=method)
+    turned = liaison.State(0.0, there.q[-1], -there.v[-1], state.labels)
+    back = liaison.simulate(kernel, turned, until=1.0, step=h, method=method)
+    np.testing.assert_allclose(back.q[-1], state.q, atol=1e-11)
+
+
+def test_composed_steps_are_interpolated_with_accelerations():
+    kernel, state = ready("spinning_top")
+    every = np.linspace(0, 0.08, 38)
+    exact = liaison.simulate(kernel, state, until=0.08, rtol=1e-12, atol=1e-13, every=every)
+    errors = []
+    for steps in (40, 80, 160):
+        run = liaison.simulate(
+            kernel, state, until=0.08, step=0.08 / steps, method="rattle4", every=every
+        )
+        errors.append(np.max(np.abs(run.v - exact.v)))
+    assert errors[0] / errors[2] > 150
+
+
 def a_free_body():
     """Off its center of mass, pulled by a spring: momenta of turning and moving are coupled."""
     base, box = (

@@ -52,6 +52,7 @@ from .layout import (
     O_U,
     O_V,
     O_Y,
+    PARTS_OF_STEP,
     PHASE,
     POSITIONS_LOST,
     PROJECTIONS,
@@ -74,7 +75,7 @@ from .projection import note_worst, project, residuals
 from .recording import arrive, sample
 from .steps import error_norm, new_state, refresh, stages
 from .stepsize import adapt, choose_step, divide, first_step, reject
-from .variational import variational_step
+from .variational import composed_step, variational_step
 
 
 @loop
@@ -145,12 +146,7 @@ def try_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     choose_step(w, n)
     status = GOOD
     if n[IS_VARIATIONAL] + n[IS_ALPHA] > 0:
-        if n[IS_VARIATIONAL] > 0:
-            status = variational_step(e, w, n, scratch)
-        else:
-            status = alpha_step(e, w, n, scratch)
-        n[PHASE] = LAND if status == GOOD else TRY
-        return status
+        return step_without_stages(e, w, n, scratch)
     if n[IS_IMPLICIT] > 0:
         status = implicit_stages(e, w, n, scratch)
     else:
@@ -180,6 +176,20 @@ def try_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
         adapt(error, w, n)
     n[PHASE] = LAND
     return GOOD
+
+
+@loop
+def step_without_stages(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+    """A step that is found as a whole: variational, or of generalized α."""
+    status = GOOD
+    if n[IS_ALPHA] > 0:
+        status = alpha_step(e, w, n, scratch)
+    elif n[PARTS_OF_STEP] > 1:
+        status = composed_step(e, w, n, scratch)
+    else:
+        status = variational_step(e, w, n, scratch)
+    n[PHASE] = LAND if status == GOOD else TRY
+    return status
 
 
 @loop

@@ -65,15 +65,17 @@ O_BEFORE_NEW, O_PROBE, O_NEXT, O_GOOD = 71, 72, 73, 74
 M_SCALE, M_INPUT, M_DIRECTION, M_STOPS, M_STREAK, M_FIRED = 75, 76, 78, 79, 80, 81
 M_TURN = 47
 S_DENSE, O_NEWTON, O_ALPHA = 82, 83, 77
-INTS = 88
+PARTS_OF_STEP, O_PARTS, O_KEPT = 88, 89, 90
+INTS = 92
 
 # entries of the kernel, in the table of their addresses
 ENTRIES = (
     "rate", "retract", "closure", "correct_q", "correct_v", "terms", "events", "inputs", "d_rate",
-    "kick", "leap", "d_leap", "reach", "turn", "d_motion",
+    "kick", "leap", "d_leap", "reach", "turn", "d_motion", "difference",
 )  # fmt: skip
 E_RATE, E_RETRACT, E_CLOSURE, E_CORRECT_Q, E_CORRECT_V, E_TERMS, E_EVENTS, E_INPUTS = range(8)
 E_SLOPES, E_KICK, E_LEAP, E_LEAP_SLOPES, E_REACH, E_TURN, E_MOTION = 8, 9, 10, 11, 12, 13, 14
+E_DIFFERENCE = 15
 
 # phases of a step
 START, TRY, LAND, EVENTS, SAMPLING, COMMIT, ARRIVED, FINISHED = 0, 1, 2, 3, 4, 5, 6, 7
@@ -132,6 +134,7 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
         O_NEXT: s.nq + s.nv, O_GOOD: s.nq + s.nv,
         O_NEWTON: _newton_size(s, tableau),
         O_ALPHA: 2 * (2 * s.nv + s.nc) if tableau.scheme == "alpha" else 0,
+        O_PARTS: len(tableau.parts), O_KEPT: s.nq + s.nv if len(tableau.parts) > 1 else 0,
     }  # fmt: skip
     maps = {
         M_SCALE: s.nv, M_INPUT: s.formulas, M_DIRECTION: s.events, M_STOPS: s.events,
@@ -203,6 +206,7 @@ def _fill_sizes(n: NDArray[np.int64], s: Sizes, tableau: Tableau) -> None:
     n[[NE, NI]] = s.events, s.formulas
     n[[NS, ND, GRID, ORDER]] = tableau.stages, len(tableau.dense[0]), s.grid, tableau.error_order
     n[[IS_IMPLICIT, SLOPES]] = tableau.is_implicit, slopes_size(s.nv, s.nc)
+    n[PARTS_OF_STEP] = len(tableau.parts)
     n[[IS_VARIATIONAL, IS_ALPHA]] = tableau.scheme == "variational", tableau.scheme == "alpha"
     n[[REUSES_LAST, IS_ADAPTIVE]] = tableau.reuses_last, tableau.is_adaptive
     n[n[M_SCALE] : n[M_SCALE] + s.nv] = -1
@@ -218,6 +222,7 @@ def _fill_tableau(w: Array, n: NDArray[np.int64], tableau: Tableau) -> None:
     dense = np.array([[float(x) for x in row] for row in tableau.dense])
     fill = {O_A: a, O_B: np.array(tableau.b, dtype=float), O_C: np.array(tableau.c, dtype=float)}
     fill[O_DENSE] = dense
+    fill[O_PARTS] = np.array(tableau.parts, dtype=float)
     if tableau.is_adaptive:
         fill[O_E] = np.array(tableau.e, dtype=float)
     for slot, values in fill.items():

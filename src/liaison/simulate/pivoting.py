@@ -93,7 +93,7 @@ def solve_completely(m: i64, rank: i64, a: ptr, order: ptr, x: ptr) -> None:
 def scale_evenly(nv: i64, m: i64, K: ptr, scale: ptr) -> None:
     """K := S K S with numbers of about 1: like masses, then columns of closures in that metric."""
     for i in range(nv):
-        own = K[i * m + i]
+        own = abs(K[i * m + i])
         scale[i] = 1.0 / sqrt(own) if own > 1e-300 else 1.0
     for k in range(nv, m):
         length = 0.0

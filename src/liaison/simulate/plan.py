@@ -87,7 +87,8 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
     closures = ("closure",) if program.sizes.get("nc", 0) else ()
     if tableau.scheme == "variational":
         reach = ("reach",) if closures else ()
-        return ("retract", "terms", "kick", "leap", "d_leap", *reach, *closures)
+        more = ("rate", "difference") if len(tableau.parts) > 1 else ()
+        return ("retract", "terms", "kick", "leap", "d_leap", *reach, *closures, *more)
     if tableau.scheme == "alpha":
         return ("rate", "retract", "terms", "turn", "d_motion", *closures)
     return ("rate", "retract", *closures, *(("d_rate",) if tableau.is_implicit else ()))

@@ -79,8 +79,8 @@ def simulate(
         step: fixed step [s]; without it the step follows from the tolerances.
         method: "rk4", "tsitouras" or "dormand-prince"; "radau" or
             "generalized-alpha" (with a fixed step) for stiff systems; "gauss4",
-            "gauss6" or "rattle", with a fixed step, for long conservative runs. By default the
-            first with a fixed step, the second without.
+            "gauss6", "rattle", "rattle4" or "rattle6", with a fixed step, for long conservative
+            runs. By default the first with a fixed step, the second without.
         rtol: error allowed a step, relative to each coordinate.
         atol: the same, absolute.
         every: instants to record: a period [s], a sequence, or None for every step.

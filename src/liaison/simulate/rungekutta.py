@@ -11,7 +11,7 @@ the first stage is f(t, y), which none of the others needs, and the others depen
 (`implicit.py`).
 
 Public names: Tableau, RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE,
-GENERALIZED_ALPHA, TABLEAUX, tableau_named, collocation.
+RATTLE_4, RATTLE_6, GENERALIZED_ALPHA, TABLEAUX, tableau_named, collocation.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ class Tableau:
         error_at: power of h that the error estimate goes with; the order if 0.
         scheme: what takes the step: "stages", or "variational" (`variational.py`) or "alpha"
             (`generalized_alpha.py`), which leave slopes of the interpolation in their place.
+        parts: what a step is composed of, as parts of it; some go back in time.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Tableau:
     filter: float = 0.0
     error_at: int = 0
     scheme: str = "stages"
+    parts: Row = (1,)
 
     @property
     def error_order(self) -> int:
@@ -267,13 +269,31 @@ RATTLE = Tableau(
 )
 """Symmetric and symplectic on closures too. Source: HLW §VII.1.4; interpolation of Hermite."""
 
+_OUTER = 1 / (4 - 4 ** (1 / 3))
+RATTLE_4 = replace(
+    RATTLE,
+    name="rattle4",
+    order=4,
+    dense_order=3,
+    parts=(_OUTER, _OUTER, 1 - 4 * _OUTER, _OUTER, _OUTER),
+)
+"""Five steps of RATTLE, the middle one back in time. Source: HLW §II.4 (4.5), Suzuki's."""
+
+_KAHAN_LI = (
+    0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981,
+    0.08221359629355080023, 0.79854399093482996340,
+)  # fmt: skip
+RATTLE_6 = replace(RATTLE_4, name="rattle6", order=6, parts=(*_KAHAN_LI, *reversed(_KAHAN_LI[:-1])))
+"""Nine steps of RATTLE. Source: HLW §V.3.2, Kahan and Li's composition of order 6."""
+
 GENERALIZED_ALPHA = replace(RATTLE, name="generalized-alpha", scheme="alpha")
 """With damping of what is too fast for the step. Source: ARN; the same interpolation."""
 
 TABLEAUX: dict[str, Tableau] = {
     x.name: x
     for x in (
-        RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE, GENERALIZED_ALPHA,
+        RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE, RATTLE_4, RATTLE_6,
+        GENERALIZED_ALPHA,
     )
 }  # fmt: skip
 

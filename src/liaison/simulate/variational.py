@@ -7,11 +7,12 @@ A step over h finds ξ with q₁ = q ⊞ ξ, and two impulses of the closures, f
 
 with p₀ = M v and the terms of (discrete-2), (discrete-3). The first pair by Newton's method with
 exact slopes taken once a step, until rounding alone is left; the second is linear. So positions and
-velocities are on their closures at every step, and nothing is projected.
+velocities are on their closures at every step, and nothing is projected. Several steps, some of
+them back in time, compose one of higher order that keeps what each of them keeps.
 
-Public names: variational_step, note_stages.
+Public names: variational_step, composed_step, note_stages.
 
-Source: HLW §VII.1.4 (RATTLE), §VI.6.2; MW01 part 3 (forces and constraints).
+Source: HLW §VII.1.4 (RATTLE), §VI.6.2, §II.4 (composition); MW01 part 3 (forces and constraints).
 Differs: on the group of each joint, and for mass matrices that depend on positions.
 """
 
@@ -22,6 +23,7 @@ from liaison.program.loops import at, entry_at, i64, iptr, loop, ptr
 from .dense import largest, saddle
 from .layout import (
     DETAIL,
+    E_DIFFERENCE,
     E_KICK,
     E_LEAP,
     E_LEAP_SLOPES,
@@ -37,19 +39,23 @@ from .layout import (
     NQ,
     NV,
     O_K,
+    O_KEPT,
     O_NEWTON,
     O_P,
+    O_PARTS,
     O_Q,
+    O_STAGE,
     O_TQ,
     O_U,
     O_V,
     O_Y,
+    PARTS_OF_STEP,
     T_NEW,
     H,
     T,
 )
 from .pivoting import ROUNDS, factorize_completely, is_found, scale_evenly, solve_completely
-from .steps import refresh
+from .steps import derivative, refresh
 
 
 @loop
@@ -240,3 +246,82 @@ def note_stages(w: ptr, n: iptr) -> None:
         w[n[O_K] + i] = v[i]
         w[n[O_K] + 2 * nv + 1 + i] = y[i] / w[H]
         w[n[O_K] + 2 * (2 * nv + 1) + i] = y[nv + i]
+
+
+@loop
+def composed_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+    """A step in parts, from the state on; what they did together goes into the block Y."""
+    nv = n[NV]
+    q = at(w, n[O_Q])
+    v = at(w, n[O_V])
+    start = at(w, n[O_KEPT])
+    exchange_state(w, n, 0)
+    t = w[T]
+    end = w[T_NEW]
+    h = w[H]
+    status = GOOD
+    for part in range(n[PARTS_OF_STEP]):
+        if status == GOOD:
+            w[H] = h * w[n[O_PARTS] + part]
+            w[T_NEW] = w[T] + w[H]
+            status = variational_step(e, w, n, scratch)
+            take_part(e, w, n, scratch)
+    difference = entry_at(e, E_DIFFERENCE)
+    y = at(w, n[O_Y])
+    difference(end, start, v, at(w, n[O_U]), at(w, n[O_P]), q, y, scratch)
+    for i in range(nv):
+        y[nv + i] = v[i]
+    exchange_state(w, n, 1)
+    w[T] = t
+    w[T_NEW] = end
+    w[H] = h
+    if status == GOOD:
+        status = note_ends(e, w, n, scratch)
+    return status
+
+
+@loop
+def exchange_state(w: ptr, n: iptr, back: i64) -> None:
+    """The state into the block KEPT, or out of it."""
+    kept = at(w, n[O_KEPT])
+    for i in range(n[NQ]):
+        if back == 0:
+            kept[i] = w[n[O_Q] + i]
+        else:
+            w[n[O_Q] + i] = kept[i]
+    for i in range(n[NV]):
+        if back == 0:
+            kept[n[NQ] + i] = w[n[O_V] + i]
+        else:
+            w[n[O_V] + i] = kept[n[NQ] + i]
+
+
+@loop
+def take_part(e: iptr, w: ptr, n: iptr, scratch: ptr) -> None:
+    """The end of a part becomes the state."""
+    retract = entry_at(e, E_RETRACT)
+    y = at(w, n[O_Y])
+    q = at(w, n[O_Q])
+    moved = at(w, n[O_TQ])
+    retract(w[T_NEW], q, at(y, n[NV]), at(w, n[O_U]), at(w, n[O_P]), y, moved, scratch)
+    for i in range(n[NQ]):
+        q[i] = moved[i]
+    for i in range(n[NV]):
+        w[n[O_V] + i] = y[n[NV] + i]
+    w[T] = w[T_NEW]
+
+
+@loop
+def note_ends(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+    """Slopes for interpolation, with the accelerations at both ends."""
+    nv = n[NV]
+    note_stages(w, n)
+    y = at(w, n[O_STAGE])
+    for i in range(nv):
+        y[i] = 0.0
+        y[nv + i] = w[n[O_V] + i]
+    status = derivative(e, w[T], y, at(w, n[O_K]), w, n, scratch)
+    if status != GOOD:
+        return status
+    last = at(w, n[O_K] + 2 * (2 * nv + 1))
+    return derivative(e, w[T_NEW], at(w, n[O_Y]), last, w, n, scratch)
