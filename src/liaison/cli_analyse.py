@@ -5,6 +5,7 @@ Public names: equilibrium, linearize, solutions, verify.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -130,7 +131,7 @@ def at_rest(found: Equilibrium) -> str:
         for label, value in zip(found.state.labels["q"], found.state.q, strict=True)
     ]
     kind = "stable" if found.is_stable else "not stable"
-    waves = sorted({round(float(x), 9) for x in found.linear.frequencies if x > 0})
+    waves = sorted({round(float(x), 9) for x in found.linear.frequencies} - {0.0})
     tones = ", ".join(f"{x:.6g} Hz" for x in waves) or "none"
     head = f"{kind}; {found.residual:.1e} of the forces is not balanced"
     return "\n".join([head, *places, f"  frequencies          {tones}"])
@@ -149,10 +150,13 @@ def small(found: Linearization) -> str:
         largest = max(float(size.max(initial=0.0)), 1e-30)
         most = [names[j] for j in (-size).argsort()[:3] if size[j] > 0.01 * largest]
         lines.append(
-            f"  {real:+.9g} {imaginary:+.9g}i 1/s   {found.frequencies[k]:.6g} Hz   "
-            f"damping {found.damping[k]:+.4f}   {', '.join(most)}"
+            f"  {real:+.9g} {imaginary:+.9g}i 1/s   {abs(imaginary) / (2 * math.pi):.6g} Hz   "
+            f"damping {round(found.damping[k], 4) + 0.0:+.4f}   {', '.join(most)}"
         )
-    lines.append("stable" if found.is_stable else "not stable")
+    if found.steadiness > 1e-9:
+        lines.append("whether the motion is stable these do not say: they change along it")
+    else:
+        lines.append("stable" if found.is_stable else "not stable")
     return "\n".join(lines)
 
 

@@ -24,7 +24,9 @@ app = typer.Typer(
 
 Model = Annotated[
     Path,
-    typer.Argument(exists=True, dir_okay=False, readable=True, help="A mechanism: .lsd or .urdf."),
+    typer.Argument(
+        exists=True, dir_okay=False, readable=True, help="A mechanism: .lsd, .urdf or .xml (MJCF)."
+    ),
 ]
 Values = Annotated[
     list[str] | None,
@@ -47,14 +49,18 @@ Merged = Annotated[
 ]
 Until = Annotated[str, typer.Option(metavar="TIME", help='How long, as 10 or "500 ms".')]
 Step = Annotated[
-    str | None, typer.Option(metavar="TIME", help="Fixed step (RK4); adaptive if not given.")
+    str | None, typer.Option(metavar="TIME", help="Fixed step; adaptive if not given.")
 ]
 Every = Annotated[str | None, typer.Option(metavar="TIME", help="Record at this interval.")]
 Rtol = Annotated[float | None, typer.Option(help="Relative tolerance of the adaptive method.")]
 Atol = Annotated[float | None, typer.Option(help="Absolute tolerance of the adaptive method.")]
 Method = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="tsitouras, dormand-prince; rk4 with --step."),
+    typer.Option(
+        metavar="NAME",
+        help="tsitouras, dormand-prince, radau (stiff); with --step also rk4, gauss4, gauss6, "
+        "rattle, generalized-alpha. By default tsitouras, with --step rk4.",
+    ),
 ]
 TimeLimit = Annotated[
     str | None, typer.Option(metavar="TIME", help="Give up after so much time on the clock.")

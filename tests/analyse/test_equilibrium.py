@@ -25,6 +25,20 @@ def test_a_hanging_weight_stretches_its_spring():
     assert liaison.equilibrium(HANGING, inputs={"pull": 20.0})["x"] == pytest.approx(0.1)
 
 
+def test_entries_of_rounding_do_not_keep_eigenvalues_from_converging():
+    crane = """
+gravity = [0, 0, -9.81] m/s^2 ;
+let trolley = body mass = 20 kg, inertia = 1 kg*m^2 end ;
+let load = body mass = 50 kg, center = [0, 0, -3] m, inertia = [2, 2, 1] kg*m^2 end ;
+let X = join earth and trolley with prismatic axis = [1, 0, 0] end ;
+let U = join trolley and load with universal end ;
+apply damper coefficient = 3 N*s/m end on X ;
+start U = [10 deg, 5 deg] ;
+"""
+    rest = liaison.equilibrium(crane, kind="nearest")
+    assert rest.linear.frequencies.max() == pytest.approx(0.534116, abs=1e-6)
+
+
 def test_a_pendulum_hangs_from_any_start_and_nearest_may_stand(examples):
     for angle in (0.1, 1.5, 3.0, -3.1):
         rest = liaison.equilibrium(examples / "pendulum.lsd", start={"A": angle})

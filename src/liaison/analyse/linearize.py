@@ -32,6 +32,8 @@ Complex = NDArray[np.complex128]
 
 COUPLED = 1e-9
 """States left out of a part must enter it less than this, relative to the largest entry of A."""
+ROUNDING = 1e-32
+"""Entries of A below this, relative to the largest, are zeros: they keep LAPACK from converging."""
 
 
 @final
@@ -65,7 +67,9 @@ class Linearization:
 
     @cached_property
     def _eig(self) -> tuple[Complex, Complex]:
-        values, vectors = np.linalg.eig(self.A.astype(complex))
+        size = np.max(np.abs(self.A), initial=0.0)
+        A = np.where(np.abs(self.A) > ROUNDING * size, self.A, 0.0)
+        values, vectors = np.linalg.eig(A.astype(complex))
         order = np.lexsort((values.imag, np.abs(values.imag), values.real))[::-1]
         return values[order], vectors[:, order]
 
