@@ -36,6 +36,7 @@ class Measured:
         why_not: why it does not apply; empty if it does.
         parameters: coordinates whose accelerations are unknowns.
         constraints: rows between them, those left out that no motion can violate.
+        independent: rows that do not follow from others, where the mechanism starts.
         kept: further coordinates, of joints that loads or outputs name, each tied by a row.
         degree: of the equations as rational functions of velocities, lengths, sines and cosines.
         coupled: coordinates in one equation at most, and coordinates.
@@ -52,6 +53,7 @@ class Measured:
     why_not: str = ""
     parameters: int = 0
     constraints: int = 0
+    independent: int = 0
     kept: int = 0
     degree: int = 0
     coupled: tuple[int, int] = (0, 0)
@@ -73,17 +75,18 @@ CRITERIA: Sequence[tuple[str, Callable[[Measured], str]]] = (
     ("parameters", lambda x: str(x.parameters) + (f" + {x.kept}" if x.kept else "")),
     ("differential equations", lambda x: str(x.parameters + x.kept)),
     ("algebraic constraints", lambda x: str(x.constraints) + (f" + {x.kept}" if x.kept else "")),
+    ("of them independent", lambda x: str(x.independent)),
     ("degree of the equations", lambda x: str(x.degree)),
     ("deriving: operations", lambda x: str(x.operations)),
     ("deriving: time", lambda x: f"{x.derivation * 1e3:.1f} ms"),
     ("one evaluation", lambda x: f"{x.evaluation * 1e6:.2f} µs"),
     ("coordinates in one equation", lambda x: "{} of {}".format(*x.coupled)),
     ("condition number", lambda x: f"{x.condition:.2g}"),
-    ("drift of closures in 1 s", lambda x: f"{x.drift:.1e}"),
+    ("drift of closures", lambda x: f"{x.drift:.1e}"),
     ("joints with reactions at once", lambda x: "{} of {}".format(*x.reactions)),
     ("bodies' accelerations differ by", lambda x: f"{x.difference:.1e}"),
 )
-"""Lines of the table: the seven criteria of the document, then four that users ask for."""
+"""Lines of the table: the seven criteria of the document, then what users ask next."""
 
 
 @final
@@ -183,6 +186,7 @@ def _measured(
         name=name,
         parameters=parameters,
         constraints=constraints,
+        independent=found.rank - kept,
         kept=kept,
         degree=degree_bound(terms) // 4,
         coupled=_coupled(made, rows),

@@ -45,6 +45,7 @@ class Moved:
     evaluation: float  # [s]
     condition: float
     drift: float
+    rank: int = 0  # of the rows of closures, where the mechanism starts
 
     def difference(self, other: Moved) -> float:
         """Largest difference of bodies' accelerations, relative to the largest."""
@@ -67,8 +68,10 @@ def moved(tree: Tree, made: Equations, until: float, step: float) -> Moved:
         return Moved(bodies, _seconds(code, "motion", state), condition, drift)
     terms = kernel.call("terms", state.t, q=state.q, v=state.v)
     drift = _drift(kernel, state, until, step)
-    matrix = _saddle(terms, len(made.symbols.v))
-    return Moved(bodies, _seconds(kernel, "forward", state), _condition(matrix), drift)
+    nv = len(made.symbols.v)
+    G, seconds = terms["G"].reshape(-1, nv), _seconds(kernel, "forward", state)
+    rank = int(np.linalg.matrix_rank(G, rtol=RANK)) if G.size else 0
+    return Moved(bodies, seconds, _condition(_saddle(terms, nv)), drift, rank)
 
 
 def _saddle(terms: Mapping[str, Floats], nv: int) -> Floats:
