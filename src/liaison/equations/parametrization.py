@@ -19,7 +19,7 @@ from liaison.expr.graph import rewritten
 from liaison.expr.reading import to_expr
 from liaison.expr.simplify import simplified
 from liaison.expr.simplify_ring import TooLarge
-from liaison.model import Mechanism
+from liaison.model import Mechanism, Planar
 from liaison.tree import Tree
 from liaison.tree.cartesian import known_parametrization, parametrized
 
@@ -60,7 +60,7 @@ def derived_in(
     if independent and kind != "minimal" and not treatment:
         options["independent"] = independent
     made = formalism(tree, **options)
-    if kind == "cartesian":
+    if kind == "cartesian" and any(isinstance(node.joint.type, Planar) for node in tree.nodes):
         made = _folded(made, exact=exact)
     is_solved = "lagrange_reduced" in made.native or not made.closures.gamma
     if treatment is None and (kind != "minimal" or is_solved):
