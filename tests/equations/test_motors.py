@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
+from liaison import simulate
 from liaison.equations import FORMALISMS, newton_euler
 from liaison.equations.mampey import mampey
 from liaison.equations.motorized import motorized
@@ -14,8 +17,9 @@ from liaison.equations.recursion import mass_matrix
 from liaison.equations.setting import Setting
 from liaison.equations.transform import transformed
 from liaison.errors import DerivationError
-from liaison.expr import as_expr, count_operations, evaluate, residues, substitute
+from liaison.expr import as_expr, count_operations, evaluate, residues, substitute, symbol
 from liaison.formats import read
+from liaison.model import Marker, PointWrench
 from liaison.spatial.plucker import act_force
 from liaison.tree import merged, span
 from samples import Solved, chain, relative_difference, sample
@@ -213,7 +217,59 @@ def test_motor_torques_make_the_motion_that_asks_for_them():
     assert np.max(np.abs(left)) < ROUNDING * np.max(np.abs(numbers(made.required, values)))
 
 
+def test_the_simulation_model_moves_as_the_simulation_of_rotors_as_bodies():
+    """q̈ = A⁻¹ (Q_A − S_A) of LL 3.2.3 by Runge and Kutta, without the steep dry friction."""
+    text = ARM.read_text().replace(", dry = [0.002, 0.5] N*m", "")
+    mechanism = read(text)
+    made = motorized(span(mechanism))
+    names = [x.name for x in (*made.q, *made.v)]
+    run = simulate(mechanism, until=0.5, rtol=1e-10, atol=1e-12)
+    x, h = np.array([run[name][0] for name in names]), 0.5 / 100
+
+    def slope(x):
+        values = dict(zip((*made.q, *made.v), x.tolist(), strict=True))
+        values |= {symbol(name): 0.0 for name in ("turn", "lift", "bend")}
+        force = numbers(made.applied, values) - numbers(made.bias, values)
+        return np.concatenate([x[3:], np.linalg.solve(lower(made.M, 3, values), force)])
+
+    for _ in range(100):
+        a = slope(x)
+        b = slope(x + h / 2 * a)
+        c = slope(x + h / 2 * b)
+        x = x + h / 6 * (a + 2 * b + 2 * c + slope(x + h * c))
+    moved = np.array([run[name][-1] - run[name][0] for name in names])
+    assert np.max(np.abs(moved)) > 0.1
+    assert np.max(np.abs(x - [run[name][-1] for name in names])) < 1e-7  # h⁴ of unit rates is 6e-10
+
+
+PARAMETRIC = """
+parameter n = 50 ;
+parameter j = 1/1000 ;
+let link = body mass = 2, inertia = [2, 2, 3] end ;
+let A = join earth and link with revolute end ;
+apply motor torque = 0, ratio = n, rotor = j end on A ;
+"""
+
+
+def test_ratios_and_inertias_may_be_parameters():
+    made = motorized(span(read(PARAMETRIC), exact=True))
+    n, j = symbol("n"), symbol("j")
+    assert not evaluate(made.M[0, 0] - (3 + n * n * j), domain=residues(seed=1))
+
+
+def test_the_page_on_motors_runs(monkeypatch):
+    monkeypatch.chdir(EXAMPLES.parent)
+    page = (EXAMPLES.parent / "docs" / "theory" / "motors.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 5
+    exec("\n".join(blocks), {})
+
+
 # Mampey's recursion
+
+
+def cost(M):
+    return sum(count_operations(list(M.values())).values())
 
 
 def composite_and_mampey(mechanism):
@@ -230,6 +286,7 @@ def test_mampeys_matrix_is_that_of_composite_inertias(seed):
     assert set(found) == set(composite)
     n = len(equations.symbols.v)
     assert relative_difference(lower(found, n, values), lower(composite, n, values)) < ROUNDING
+    print(f"sample {seed}: composite inertias {cost(composite)}, Mampey {cost(found)} operations")
 
 
 def test_mampeys_matrix_of_the_seven_axes_arm_and_what_it_costs():
@@ -239,7 +296,7 @@ def test_mampeys_matrix_of_the_seven_axes_arm_and_what_it_costs():
     rng = np.random.default_rng(5)
     values = {q: float(rng.uniform(-2, 2)) for q in equations.symbols.q}
     assert relative_difference(lower(found, 7, values), lower(composite, 7, values)) < ROUNDING
-    costs = [sum(count_operations(list(M.values())).values()) for M in (composite, found)]
+    costs = [cost(M) for M in (composite, found)]
     assert abs(costs[1] - costs[0]) < 0.1 * costs[0]  # the same moments, otherwise arranged
     print(f"arm7: composite inertias {costs[0]}, Mampey {costs[1]} operations")
 
@@ -255,6 +312,15 @@ def test_mampeys_matrix_of_chains_and_trees(joints):
 
 
 # Refusals
+
+
+def test_a_load_on_a_rotor_leaves_reactions_open():
+    mechanism = read(PARAMETRIC)
+    rotor = next(body.name for body in mechanism.bodies if body.name.endswith(".rotor"))
+    push = PointWrench("push", Marker(rotor), force=(1, 0, 0))
+    made = motorized(span(replace(mechanism, forces=(*mechanism.forces, push))))
+    with pytest.raises(DerivationError, match="acts on the rotor"):
+        assert made.reactions
 
 
 @pytest.mark.parametrize(

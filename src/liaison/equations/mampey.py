@@ -25,7 +25,18 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from liaison.expr import Expr, as_expr
-from liaison.spatial.arrays import Array, array, cross, dot, minus, plus, product, times, zeros
+from liaison.spatial.arrays import (
+    Array,
+    array,
+    cross,
+    dot,
+    identity,
+    minus,
+    plus,
+    product,
+    times,
+    zeros,
+)
 from liaison.tree import GROUND, Inertia, Kinematics
 
 from .transmissions import Rotor
@@ -44,7 +55,7 @@ def mampey(kinematics: Kinematics, rotors: Sequence[Rotor] = ()) -> dict[tuple[i
     carried = [_about_origin(i, node.inertia, rotors) for i, node in enumerate(nodes)]
     a: Entries = {}
     for k in range(len(nodes) - 1, -1, -1):
-        R, offset = kinematics.pose(k)
+        R, offset = _axes(kinematics, k)
         m, p, J = carried[k]
         p, J = product(R, p), _turned(R, J)
         _columns(kinematics, a, k, (m, p, J), rotors)
@@ -55,6 +66,13 @@ def mampey(kinematics: Kinematics, rotors: Sequence[Rotor] = ()) -> dict[tuple[i
         if rotor.carrier != _before(kinematics, rotor):
             _elsewhere(kinematics, a, rotor)
     return {key: as_expr(entry) for key, entry in a.items()}
+
+
+def _axes(kinematics: Kinematics, k: int) -> tuple[Array, Array]:
+    """The pose of a node in its carrier; of one on the ground in itself, for T does not know it."""
+    if kinematics.tree.nodes[k].parent == GROUND:
+        return identity(), zeros(3)
+    return kinematics.pose(k)
 
 
 def _about_origin(i: int, inertia: Inertia, rotors: Sequence[Rotor]) -> Inertia:
@@ -71,7 +89,7 @@ def _columns(
 ) -> None:
     """a_kk, and a_ki of all joints i that carry k; `told` is M, p, J in its carrier's axes."""
     m, p, J = told
-    R, offset = kinematics.pose(k)
+    R, offset = _axes(kinematics, k)
     S, node = kinematics.subspace(k), kinematics.tree.nodes[k]
     columns = [(product(R, S[:3, n]), product(R, S[3:, n])) for n in range(S.shape[1])]
     for n, (w, s) in enumerate(columns):
