@@ -2,7 +2,6 @@
 
 from liaison.analyse import Reduction as Reduction
 from liaison.analyse.compare import Comparison as Comparison
-from liaison.analyse.integrability import integrability as integrability
 from liaison.analyse.linear_cases import solve_linear as solve_linear
 from liaison.analyse.massless import massless_motions as massless_motions
 from liaison.corridor import assembly_modes as assembly_modes
@@ -28,6 +27,7 @@ from liaison.corridor_batch import simulate_batch as simulate_batch
 from liaison.corridor_compare import compare as compare
 from liaison.corridor_compare import parametrizations as parametrizations
 from liaison.corridor_integrals import first_integrals as first_integrals
+from liaison.corridor_integrals import integrability as integrability
 from liaison.corridor_levels import vector_equations as vector_equations
 from liaison.corridor_reading import readable as readable
 from liaison.equations import FORMALISMS as FORMALISMS

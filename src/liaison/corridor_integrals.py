@@ -1,6 +1,6 @@
 """First integrals of a mechanism, and equations that carry them into a run.
 
-Public names: first_integrals, with_invariants.
+Public names: first_integrals, integrability, with_invariants.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from types import MappingProxyType
 
 from liaison.analyse import FirstIntegral
 from liaison.analyse import first_integrals as integrals_of
+from liaison.analyse.integrability import Integrability
+from liaison.analyse.integrability import integrability as integrability_of
 from liaison.equations import Equations, lagrange
 from liaison.equations.readable import order_of, squares_of
 from liaison.errors import DerivationError
@@ -25,7 +27,6 @@ from liaison.model import Mechanism
 from liaison.tree import Tree, span
 from liaison.units import Label
 
-
 LARGEST = 40
 """Velocities of a mechanism whose first integrals are looked for before a run."""
 
@@ -36,12 +37,30 @@ def first_integrals(given: Mechanism | Tree | str | Path) -> tuple[FirstIntegral
     Args:
         given: a mechanism, the path of its text, the text, or a tree.
     """
+    with collector_paused():
+        equations = _exactly(given)
+        return tuple(_short(x, equations) for x in integrals_of(equations))
+
+
+def integrability(given: Equations | Mechanism | Tree | str | Path) -> Integrability:
+    """Which rows of velocities are true ones, and which are positions in disguise.
+
+    Args:
+        given: a mechanism, the path of its text, the text, a tree, or equations with exact
+            numbers: `derive(…, exact=True)`.
+    """
+    if isinstance(given, Equations):
+        return integrability_of(given)
+    with collector_paused():
+        return integrability_of(_exactly(given))
+
+
+def _exactly(given: Mechanism | Tree | str | Path) -> Equations:
+    """Lagrange's equations with exact numbers."""
     mechanism = given.mechanism if isinstance(given, Tree) else given
     if not isinstance(mechanism, Mechanism):
         mechanism = read(mechanism)
-    with collector_paused():
-        equations = lagrange(span(mechanism, exact=True))
-        return tuple(_short(x, equations) for x in integrals_of(equations))
+    return lagrange(span(mechanism, exact=True))
 
 
 def _short(found: FirstIntegral, equations: Equations) -> FirstIntegral:

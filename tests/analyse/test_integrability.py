@@ -81,3 +81,8 @@ def test_a_free_body_held_in_height_by_its_velocity():
     assert found.is_holonomic
     spin = body + "let F = join earth and b with free end ; require F.wz = 0 rad/s ;"
     assert not of(spin).is_holonomic
+
+
+def test_a_path_will_do_as_well_as_equations(examples):
+    equations = liaison.derive(examples / "chaplygin.lsd", "lagrange", exact=True)
+    assert liaison.integrability(examples / "chaplygin.lsd") == liaison.integrability(equations)
