@@ -209,6 +209,7 @@ def animate(
     every: Every = None,
     rtol: Rtol = None,
     atol: Atol = None,
+    method: Method = None,
     values: Values = None,
     start: Starts = None,
     trace: Annotated[
@@ -225,13 +226,21 @@ def animate(
 ) -> None:
     """Write a 3D page of the motion that opens from a file, or show it live."""
     from liaison import view
-    from liaison.cli_values import asked, check_folders, check_names, check_suffix, run_options
+    from liaison.cli_values import (
+        asked,
+        check_folders,
+        check_names,
+        check_suffix,
+        method_option,
+        run_options,
+    )
 
     if (out is None) == (not live):
         raise typer.BadParameter("give either --out FILE.html or --live.")
     check_folders(out)
     check_suffix("--out", out, (".html", ".htm"))
     options = run_options(until, step=step, every=every or "(1/60) s", rtol=rtol, atol=atol)
+    options |= method_option(method, step)
     robot = (lenient, floating, merge_fixed)
     given = asked(file, values, start, robot)
     mechanism = given.mechanism
@@ -266,7 +275,7 @@ def mobility(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help='A position instead of its start, as "A=90 deg".'),
     ] = None,
-    order: Annotated[int, typer.Option(help="Highest order of series for a proof.")] = 800,
+    order: Annotated[int, typer.Option(min=1, help="Highest order of series for a proof.")] = 800,
     primes: Annotated[int, typer.Option(min=1, help="How many primes must agree.")] = 3,
     seed: Annotated[int, typer.Option(help="Of primes, directions and slices.")] = 0,
     time_limit: TimeLimit = None,

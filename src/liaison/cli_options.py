@@ -58,8 +58,8 @@ Method = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="tsitouras, dormand-prince, radau (stiff); with --step also rk4, gauss4, gauss6, "
-        "rattle, generalized-alpha. By default tsitouras, with --step rk4.",
+        help="tsitouras, dormand-prince, radau (stiff); with --step also rk4 (the default then), "
+        "gauss4, rattle, generalized-alpha, …: a wrong name lists them all.",
     ),
 ]
 TimeLimit = Annotated[
