@@ -177,3 +177,16 @@ def test_matrices_that_will_not_do_are_refused(N, names, words):
 def test_joints_follow_from_their_motors_exactly():
     form = motor_form(arm())
     assert form.q[1] is as_expr(form.m[1] * Fraction(-1, 80))
+
+
+def test_the_offset_of_a_gear_is_that_of_the_motors_coordinate():
+    text = """
+    let a = body mass = 1, center = [1, 0, 0], inertia = [1, 1, 1] end ;
+    let r = body mass = 1, inertia = [1, 1, 1] end ;
+    let A = join earth and a with revolute axis = [0, 1, 0] end ;
+    let R = join earth and r with revolute end ;
+    couple A and R with proportion ratio = 4, offset = 1/3 end ;
+    """
+    form = motor_form(motorized(span(read(text), exact=True)))
+    assert form.m == (symbol("R"),)
+    assert form.q[0] is as_expr((form.m[0] - Fraction(1, 3)) / 4)

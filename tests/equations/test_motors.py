@@ -47,9 +47,9 @@ let far = apply motor torque = x, ratio = -7, rotor = 1/9,
   seat = earth, axis = [0, 3/5, 4/5] end on C ;
 let beyond = apply motor torque = x, ratio = 5, rotor = 1/8, mass = 1,
   seat = [0, 0, 1/5] @ c, axis = [4/5, 0, 3/5], viscous = [1/10, 1/5] end on A ;
-let rack = body mass = 0, inertia = [1/50, 1/50, 1/30] end ;
-let spin = join rack and [1/10, 0, 0] @ b with revolute axis = [0, 0, 1] end ;
-couple B and spin with proportion ratio = 20 end ;
+let rack = body mass = 1/2, center = [0, 0, 1/7], inertia = [1/50, 1/50, 1/30] end ;
+let spin = join rack and [1/10, 0, 0] @ c with revolute axis = [0, 0, 1] end ;
+couple B and spin with proportion ratio = 20, offset = 1/3 end ;
 apply spring stiffness = 50, rest = 1/10 end on [0, 0, 1] @ earth and [0, 1/3, 0] @ c ;
 apply force value = [1, 2, 3], body = c end on [1/2, 0, 0] @ c ;
 """
@@ -328,7 +328,7 @@ def test_a_load_on_a_rotor_leaves_reactions_open():
     [
         ((EXAMPLES / "four_bar.lsd").read_text(), "closes a loop"),
         (SCATTERED + "require A = B * 1 rad/m ;", "is no gear"),
-        (SCATTERED.replace("mass = 0,", "mass = 1, center = [1/10, 0, 0],"), "not balanced"),
+        (SCATTERED.replace("[0, 0, 1/7]", "[1/10, 0, 1/7]"), "not balanced"),
         (
             SCATTERED + "let d = body mass = 1 kg end ; "
             "let D = join [1, 0, 0] @ rack and d with prismatic end ;",
