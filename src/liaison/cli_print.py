@@ -80,6 +80,8 @@ def build(
     from liaison.program.to_ptx import ptx_package
 
     check_word("--target", target, ("c", "ptx"))
+    if shared and target != "c":
+        raise typer.BadParameter("a library is linked with --target c only.", param_hint="--shared")
     program = corridor.compile(asked(file, values).mechanism).program
     for name in entry or ():
         if name not in program.entries and (target, name) != ("ptx", "march"):

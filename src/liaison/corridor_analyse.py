@@ -26,10 +26,11 @@ from liaison.analyse import linearize as small_motions
 from liaison.analyse import sensitivities as sensitivities_of
 from liaison.analyse import verify as verified
 from liaison.corridor import Given, mechanism_of, ready_for, simulate
-from liaison.errors import ModelError
+from liaison.errors import ModelError, NamingError
 from liaison.expr import Table, symbol
 from liaison.model import Mechanism, PrescribedMotion
 from liaison.numeric import State
+from liaison.program import Kernel
 from liaison.simulate import Trajectory
 
 
@@ -76,13 +77,25 @@ def linearize(
         independent: coordinates to tell the others by, as far as they can; those with a start in
             the description, if not given.
         **options: inputs.
+
+    Raises:
+        NamingError: the tree has no such coordinate.
     """
     mechanism = mechanism_of(given)
     if isinstance(state, Trajectory):
         state = state_at(state, at)
     kernel, state = ready_for(mechanism, state, start, parameters)
+    _check_told(kernel, independent)
     wishes = independent or [x.label for x in mechanism.starts]
     return small_motions(kernel, state, independent=wishes, **options)
+
+
+def _check_told(kernel: Kernel, independent: Sequence[str]) -> None:
+    """Refuses coordinates to tell the others by that the tree does not have."""
+    known = [label.name.removesuffix("'") for label in kernel.program.labels["v"]]
+    for name in independent:
+        if name.removesuffix("'") not in known:
+            raise NamingError.unknown("coordinate of the tree", name, known)
 
 
 def state_at(run: Trajectory, at: float | None) -> State:

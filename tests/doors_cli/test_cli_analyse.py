@@ -26,6 +26,25 @@ def test_equilibrium(capsys, examples):
     assert up.startswith("not stable")
 
 
+def test_what_would_be_ignored_is_refused(capsys, examples, tmp_path):
+    four_bar = examples / "four_bar.lsd"
+    found = said(capsys, "linearize", four_bar, "--independent", "Q", status=1)
+    assert "Declared: A, B, D" in found.err
+    found = said(capsys, "reduce", four_bar, "--independent", "Q", status=1)
+    assert "Declared: A, B, D" in found.err
+    words = ("--out", tmp_path / "x", "--target", "ptx", "--shared")
+    assert "--target c only" in said(capsys, "build", four_bar, *words, status=2).err
+    assert "greater" in said(capsys, "mobility", four_bar, "--order", "-3", status=2).err
+    words = ("--until", "1", "--out", tmp_path / "x.html", "--method", "rattle")
+    assert "fixed --step" in said(capsys, "animate", four_bar, *words, status=2).err
+
+
+def test_stability_is_not_told_of_a_motion_that_changes(capsys, examples):
+    text = said(capsys, "linearize", examples / "four_bar.lsd").out
+    assert text.rstrip().endswith("they change along it")
+    assert said(capsys, "linearize", examples / "four_bar.lsd", "--rest").out.endswith("stable\n")
+
+
 def test_an_input_must_stand_still(capsys, examples):
     found = said(
         capsys,

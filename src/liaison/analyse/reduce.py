@@ -192,7 +192,8 @@ def _wanted(equations: Equations, found: Mobility, independent: Sequence[str]) -
     names = {label.name for label in equations.labels["v"]}
     for name in independent:
         if name not in names and f"{name}'" not in names:
-            raise NamingError.unknown("coordinate of the tree", name, names)
+            known = [x.removesuffix("'") for x in names]
+            raise NamingError.unknown("coordinate of the tree", name, known)
     if independent or found.psi is None:
         return independent
     return [name for name in found.psi.independent if f"{name}'" in names or name in names]
