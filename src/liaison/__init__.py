@@ -13,7 +13,7 @@ __all__ = offer(
         "model": "Mechanism Body Marker Joint JointType Fixed Revolute Prismatic Helical "
         "Cylindrical Universal SphericalPin Spherical Planar PointOnLine LineOnPlane PointOnPlane "
         "Perpendicular ParallelAxes Rod Free Composition Translation Rotation Screw EulerZXZ "
-        "BryantXYZ Quaternion Box Cone Cylinder Line Mesh Sphere",
+        "BryantXYZ Quaternion RotationMatrix Box Cone Cylinder Line Mesh Sphere",
         "model.describe": "ground body join mechanism parameter signal coordinate rate time turned "
         "gravity spring damper motor law wrench potential dissipation friction imposed gear "
         "holonomic nonholonomic rolling output event start",
@@ -41,8 +41,11 @@ __all__ = offer(
         "corridor_levels": "vector_equations",
         "corridor_reading": "readable",
         "corridor_integrals": "first_integrals integrability",
+        "analyse.attitude_along": "AttitudeAlong attitude_along",
+        "analyse.joint_motion": "joint_motion",
         "analyse.linear_cases": "solve_linear",
         "analyse.massless": "massless_motions",
+        "analyse.maximal_run": "maximal_run",
         "equations.virtual_power": "virtual_power",
         "equations.generation": "generation",
         "equations.motorized": "motorized",

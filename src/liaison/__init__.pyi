@@ -1,9 +1,13 @@
 """The public names, for type checkers and editors; `__init__.py` loads them lazily."""
 
 from liaison.analyse import Reduction as Reduction
+from liaison.analyse.attitude_along import AttitudeAlong as AttitudeAlong
+from liaison.analyse.attitude_along import attitude_along as attitude_along
 from liaison.analyse.compare import Comparison as Comparison
+from liaison.analyse.joint_motion import joint_motion as joint_motion
 from liaison.analyse.linear_cases import solve_linear as solve_linear
 from liaison.analyse.massless import massless_motions as massless_motions
+from liaison.analyse.maximal_run import maximal_run as maximal_run
 from liaison.corridor import assembly_modes as assembly_modes
 from liaison.corridor import check as check
 from liaison.corridor import compile as compile
@@ -118,6 +122,7 @@ from liaison.model import Quaternion as Quaternion
 from liaison.model import Revolute as Revolute
 from liaison.model import Rod as Rod
 from liaison.model import Rotation as Rotation
+from liaison.model import RotationMatrix as RotationMatrix
 from liaison.model import Screw as Screw
 from liaison.model import Sphere as Sphere
 from liaison.model import Spherical as Spherical

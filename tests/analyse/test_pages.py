@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-PAGES = ["formalisms", "generation", "mobility", "parametrizations", "satellite"]
+PAGES = ["formalisms", "generation", "maximal", "mobility", "parametrizations", "satellite"]
 
 
 @pytest.mark.parametrize("page", PAGES)
