@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import liaison
+from liaison.equations import maximal
+from liaison.equations.maximal import star
 from liaison.errors import SimulationError
+from liaison.program import lower, to_llvm
 from liaison.simulate import Run, Settings
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -50,6 +53,21 @@ def test_error_falls_with_order_two(name, radius):
             if series in run.series:
                 assert np.max(np.abs(run.series[series].values)) < limit
     assert -np.polyfit(np.log(counts), np.log(errors), 1)[0] == pytest.approx(2, abs=0.15)
+
+
+def test_maximal_coordinates_with_rows_that_repeat_keep_the_order():
+    """A four-bar in space has 23 rows for 20 constraints."""
+    attitude = liaison.Quaternion()
+    tree = liaison.span(liaison.read(EXAMPLES / "four_bar.lsd"))
+    kernel = to_llvm(lower(maximal(tree, attitude=attitude)))
+    state = liaison.assemble(star(tree, attitude))
+    exact = liaison.simulate(kernel, state, until=0.1, rtol=1e-11, atol=1e-12)
+    for method in (METHOD, "rattle"):
+        errors = []
+        for steps in (50, 100, 200):
+            run = liaison.simulate(kernel, state, until=0.1, step=0.1 / steps, method=method)
+            errors.append(np.max(np.abs(run.q[-1] - exact.q[-1])))
+        assert np.log2(errors[0] / errors[2]) / 2 == pytest.approx(2, abs=0.1)
 
 
 def oscillator(k):

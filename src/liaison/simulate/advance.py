@@ -211,7 +211,8 @@ def land(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
         is_lost = 1 if status >= POSITIONS_LOST else 0
         if status != GOOD and is_lost == 0:
             return status
-        if n[IS_ADAPTIVE] == 0 and n[IS_STOPPING] == 0 and divide(status, v, w, n) == 1:
+        may_divide = 1 - max(n[IS_ADAPTIVE], max(n[IS_STOPPING], n[IS_ALPHA]))
+        if may_divide == 1 and divide(status, v, w, n) == 1:
             n[PHASE] = TRY
             return GOOD
         if is_lost == 1:

@@ -6,10 +6,10 @@ With β, γ, α_m, α_f from the spectral radius ρ, the unknowns a₁ and λ of
     (1 − α_m) a₁ + α_m a = (1 − α_f) v̇₁ + α_f v̇                                           (alpha-2)
     M v̇₁ + h = τ + Gᵀ λ,   Φ = 0,   G v = ν for closures of velocities,   at q₁, v₁        (alpha-3)
 
-by Newton's method, its slopes taken once a step. They are exact but for closures of velocities,
-where what G changes with q is left out. Velocities are projected afterwards, as those of every
-method. a is an acceleration about h (α_m − α_f) later than v̇: it is carried from step to step, and
-begins with v̇ where a run does.
+by Newton's method, its slopes taken once a step. They are exact but for closures: Gᵀ is that of the
+beginning, and what G changes with q is left out of G v. Velocities are projected afterwards, as
+those of every method. a is an acceleration about h (α_m − α_f) later than v̇: it is carried from
+step to step, and begins with v̇ where a run does.
 
 Of a free body the translation is told in axes that turn. In (alpha-1) and (alpha-2) its velocity
 and accelerations are those in the axes at the beginning, where B turns what is told at the end; the
@@ -66,7 +66,7 @@ def alpha_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     """The state at the end of the step of size w[H] into the block Y; GOOD, or why not.
 
     The block ALPHA holds a, v̇, λ of the beginning, then those of the end. The block NEWTON holds
-    K, scales, right-hand side, B, slopes and terms.
+    K, scales, right-hand side, B, slopes, v̇ and terms of the end, G of the beginning.
     """
     nv = n[NV]
     nc = n[NC]
@@ -83,6 +83,7 @@ def alpha_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     scale = at(K, m * m + 2 * m)
     right = at(scale, m)
     B = at(right, 2 * m)
+    rows_at_beginning(e, w, n, scratch, B)
     terms_at_end(e, w, n, scratch, B)
     matrix(e, w, n, scratch, K, B)
     scale_evenly(nv, m, K, scale)
@@ -239,6 +240,26 @@ def matrix(e: iptr, w: ptr, n: iptr, scratch: ptr, K: ptr, B: ptr) -> None:
 
 
 @loop
+def rows_at_beginning(e: iptr, w: ptr, n: iptr, scratch: ptr, B: ptr) -> None:
+    """G at the beginning, behind the terms of the end.
+
+    Impulses act along it in the slopes: on the closures, rows that depend on others do so to
+    rounding, and get none. Where the step is only guessed to end they hardly do.
+    """
+    terms = entry_at(e, E_TERMS)
+    nv = n[NV]
+    nc = n[NC]
+    found = at(B, 3 * nv * nv + nv)
+    if nc > 0:
+        q = at(w, n[O_Q])
+        refresh(e, w[T], q, at(w, n[O_V]), w, n, scratch)
+        terms(w[T], q, at(w, n[O_V]), at(w, n[O_U]), at(w, n[O_P]), q, found, scratch)
+        begun = at(found, nv * nv + nc * nv + nv + 2 * nc + n[NPHI])
+        for i in range(nc * nv):
+            begun[i] = found[nv * nv + i]
+
+
+@loop
 def fill(w: ptr, n: iptr, K: ptr, B: ptr, M: ptr) -> None:
     """K from the slopes that follow B, and from M and G."""
     nv = n[NV]
@@ -250,6 +271,7 @@ def fill(w: ptr, n: iptr, K: ptr, B: ptr, M: ptr) -> None:
     Jq = at(B, nv * nv)
     Jv = at(Jq, nv * nv)
     G = at(M, nv * nv)
+    begun = at(G, n[NC] * nv + nv + 2 * n[NC] + n[NPHI])
     for i in range(m * m):
         K[i] = 0.0
     for i in range(nv):
@@ -261,7 +283,7 @@ def fill(w: ptr, n: iptr, K: ptr, B: ptr, M: ptr) -> None:
             K[i * m + j] = total
     for k in range(n[NC]):
         for j in range(nv):
-            K[j * m + nv + k] = -G[k * nv + j]
+            K[j * m + nv + k] = -begun[k * nv + j]
             row = G[k * nv + j]
             if k >= n[NPHI]:
                 row = 0.0

@@ -176,7 +176,7 @@ def alpha_size(nv: int, nc: int, nphi: int) -> int:
     """Doubles that a step of generalized α is found in; see `generalized_alpha.py`."""
     m = nv + nc
     terms = nv * nv + nc * nv + nv + nc + nphi + nc
-    return m * m + 5 * m + 3 * nv * nv + nv + terms
+    return m * m + 5 * m + 3 * nv * nv + nv + terms + nc * nv
 
 
 def _newton_size(s: Sizes, tableau: Tableau) -> int:

@@ -19,6 +19,9 @@ RANK = 1e-10
 ROUNDS = 40
 """Corrections at most: they shrink by a hundred and more each where a step is short enough."""
 
+LIGHT = 1e-10
+"""Part of the largest inertia, of any unit, below which one is scaled as none."""
+
 NOTHING = 1e-18
 """Part of ξ that a further correction may be for the step to count as found."""
 
@@ -92,9 +95,12 @@ def solve_completely(m: i64, rank: i64, a: ptr, order: ptr, x: ptr) -> None:
 @loop
 def scale_evenly(nv: i64, m: i64, K: ptr, scale: ptr) -> None:
     """K := S K S with numbers of about 1: like masses, then columns of closures in that metric."""
+    most = 1e-300
     for i in range(nv):
-        own = abs(K[i * m + i])
-        scale[i] = 1.0 / sqrt(own) if own > 1e-300 else 1.0
+        most = max(most, abs(K[i * m + i]))
+    for i in range(nv):
+        # what has no inertia is not blown up
+        scale[i] = 1.0 / sqrt(max(abs(K[i * m + i]), LIGHT * most))
     for k in range(nv, m):
         length = 0.0
         for j in range(nv):
