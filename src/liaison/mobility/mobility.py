@@ -241,7 +241,8 @@ def _in_floats(mechanism: Mechanism, at: Mapping[str, Any], why: DerivationError
     q, poses = _assembled(begun, at)
     home = numeric_home(begun, q, poses)
     seen = float_verdict(home)
-    note = f"not exact, computed in floats: {why.message.rstrip('.')}"
+    note = f"not exact, computed in floats: {why.message.rstrip('.')}; another position may be, at"
+    note += " simple angles and lengths such as 0 or 90 deg"
     rows = 6 * len(home.loops) + len(home.relations.rows)
     n = len(home.columns)
     return Mobility(
