@@ -38,6 +38,7 @@ from liaison.simulate import stepper as stepper_of
 from liaison.simulate.run import DEFAULT_SERIES
 from liaison.summary import Summary
 from liaison.tree import Tree, assemble, span
+from liaison.tree.singular_attitudes import check_attitudes
 
 Given: TypeAlias = Mechanism | str | Path
 """A mechanism, the path of the text that describes it, or the text."""
@@ -311,6 +312,7 @@ def ready_for(
     with collector_paused():
         tree = span(mechanism)
         state = state or assemble(tree, None, **(start or {}))
+        check_attitudes(tree, state)
         equations = newton_euler(tree)
         if invariants:
             equations = with_invariants(equations, tree)

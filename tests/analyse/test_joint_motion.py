@@ -8,7 +8,7 @@ import liaison
 from liaison.analyse.attitude_along import attitude_along
 from liaison.analyse.joint_motion import joint_motion
 from liaison.analyse.maximal_run import maximal_run
-from liaison.errors import ModelError, NamingError, SimulationError
+from liaison.errors import AssemblyError, ModelError, NamingError, SimulationError
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12, "every": 0.02}
 
@@ -177,3 +177,18 @@ def test_names_that_are_not_there(gyroscope, both):
         joint_motion(both[0], both[1], "Z")
     with pytest.raises(SimulationError, match="motions"):
         joint_motion(both[0], liaison.simulate(both[0], until=0.01), "A")
+
+
+@pytest.mark.parametrize(
+    ("attitude", "start", "middle"),
+    [("euler", "", "A.nutation"), ("bryant", "start A.angle_y = 90 deg ;", "A.angle_y")],
+)
+def test_a_start_at_which_angles_have_no_rates_is_refused(attitude, start, middle):
+    text = f"""
+let a = body mass = 1 kg, inertia = [0.1, 0.2, 0.3] kg*m^2 end ;
+let A = join earth and a with spherical attitude = {attitude} end ; {start}
+"""
+    with pytest.raises(AssemblyError, match=f"singular where it starts: at {middle} = "):
+        liaison.simulate(text, until=0.1)
+    turned = text + f"start {middle} = 0.5 rad ;" if not start else text.replace("90", "60")
+    assert liaison.simulate(turned, until=0.1).success

@@ -1,0 +1,43 @@
+"""Starts at which the angles of a joint are singular: told before anything divides by zero.
+
+Public names: check_attitudes.
+
+Source: LL 4.2.2.
+"""
+
+from __future__ import annotations
+
+import math
+
+from liaison.errors import AssemblyError
+from liaison.model import Attitude, BryantXYZ, EulerZXZ, Joint
+from liaison.numeric import State
+from liaison.spatial.rotations import SINGULAR
+
+from .tree import Tree
+
+
+def check_attitudes(tree: Tree, state: State) -> None:
+    """Refuses a state in which Euler's or Bryant's angles of a joint have no rates.
+
+    Raises:
+        AssemblyError: the outer two axes of such a joint are one.
+    """
+    for node in tree.nodes:
+        attitude = getattr(node.joint.type, "attitude", None)
+        if not isinstance(attitude, EulerZXZ | BryantXYZ):
+            continue
+        middle = float(state.q[node.q][-2])
+        part = math.sin(middle) if isinstance(attitude, EulerZXZ) else math.cos(middle)
+        if abs(part) < SINGULAR:
+            raise _singular(node.joint, attitude, middle)
+
+
+def _singular(joint: Joint, attitude: Attitude, middle: float) -> AssemblyError:
+    first, second, third = joint.coordinates[-3:]
+    return AssemblyError(
+        f"the angles of joint {joint.name!r} are singular where it starts: at {second} = "
+        f"{middle:g} rad, {first} and {third} turn about one axis, and their rates have no values.",
+        place=joint.place,
+        hint=f"Start at another {second}, or take its attitude as a quaternion or a matrix.",
+    )
