@@ -6,13 +6,14 @@ Public names: parametrizations, treatment_of, told_in, generated.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from liaison.cli_options import Debug, Json, Model, Values, printed
-from liaison.model import Mechanism
-from liaison.tree import as_float, span
+
+if TYPE_CHECKING:
+    from liaison.model import Mechanism
 
 
 def parametrizations(
@@ -77,6 +78,7 @@ def told_in(
     from liaison.equations.readable import readable
     from liaison.equations.readable_treated import readable_treated
     from liaison.expr.reading_text import to_unicode
+    from liaison.tree import as_float
 
     if form in FORMS:
         equations = derive(mechanism, formalism, exact=form != "c", **options)
@@ -100,6 +102,7 @@ def generated(mechanism: Mechanism, form: str) -> dict[str, Any]:
     """The facts of `derive --steps`: from bodies by themselves to loops."""
     from liaison.cli_values import check_word
     from liaison.equations.generation import generation
+    from liaison.tree import span
 
     check_word("--format", form, ("text", "latex"))
     found = generation(span(mechanism, exact=True))
