@@ -8,6 +8,8 @@ import liaison
 from liaison.analyse.attitude_along import attitude_along
 from liaison.analyse.joint_motion import joint_motion
 from liaison.analyse.maximal_run import maximal_run
+from liaison.equations.basic_constraints import Side
+from liaison.equations.basic_joints import basic_rows, wrench_of
 from liaison.errors import AssemblyError, ModelError, NamingError, SimulationError
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12, "every": 0.02}
@@ -192,3 +194,44 @@ let A = join earth and a with spherical attitude = {attitude} end ; {start}
         liaison.simulate(text, until=0.1)
     turned = text + f"start {middle} = 0.5 rad ;" if not start else text.replace("90", "60")
     assert liaison.simulate(turned, until=0.1).success
+
+
+def test_multipliers_of_the_basic_constraints_are_the_reactions(both):
+    """Newton and Euler of each body by itself with J and Γ of LL 4.5, against run.reaction."""
+    mechanism, _, own = both
+    n, sides, K, right = 20, {}, np.zeros((12, 12)), np.zeros(12)
+    for k, body in enumerate(mechanism.bodies[1:]):
+        pose, motion = own.series["poses"].values[n, k], own.series["motions"].values[n, k]
+        R, w, arm = pose[:, :3], motion[:3], pose[:, :3] @ np.array(body.com, dtype=float)
+        I = R @ np.array(body.inertia, dtype=float) @ R.T
+        sides[body.name] = (pose[:, 3] + arm, motion[3:6] + np.cross(w, arm), w, R, arm)
+        v, turn = slice(3 * k, 3 * k + 3), slice(6 + 3 * k, 9 + 3 * k)
+        K[v, v], K[turn, turn] = float(body.mass) * np.eye(3), I
+        right[v], right[turn] = [0, 0, -9.81 * float(body.mass)], -np.cross(w, I @ w)
+    sides["ground"] = (np.zeros(3), np.zeros(3), np.zeros(3), np.eye(3), np.zeros(3))
+    J, gamma, found = [], [], []
+    for joint in mechanism.joints:
+        i, j = (side_of(sides[x.body], x) for x in (joint.predecessor, joint.successor))
+        found.append((joint.name, basic_rows(joint.type, i, j)))
+        for row in found[-1][1]:
+            line = np.zeros(12)
+            for end, body in enumerate((joint.predecessor.body, joint.successor.body)):
+                if body != "ground":
+                    k = [x.name for x in mechanism.bodies[1:]].index(body)
+                    line[3 * k : 3 * k + 3] += np.array(row.J[end], dtype=float)
+                    line[6 + 3 * k : 9 + 3 * k] += np.array(row.J[2 + end], dtype=float)
+            J.append(line)
+            gamma.append(float(row.gamma))
+    saddle = np.block([[K, -np.array(J).T], [np.array(J), np.zeros((len(J), len(J)))]])
+    lam = np.linalg.solve(saddle, [*right, *gamma])[12:]
+    for name, rows in found:
+        moment, force = wrench_of(rows, lam[: len(rows)])
+        lam = lam[len(rows) :]
+        expected = own.reaction(name, frame="ground").values[n]
+        assert_allclose([*moment, *force], expected, rtol=1e-6, atol=1e-6, err_msg=name)
+
+
+def side_of(moving, marker):
+    place, velocity, omega, R, center = moving
+    p, axes = np.array(marker.p, dtype=float), np.array(marker.R, dtype=float)
+    return Side(place, velocity, omega, R @ p - center, R @ axes)
