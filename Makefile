@@ -17,7 +17,7 @@ FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do 
 
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: reference help demo test test-all setup setup-all lint tree gallery bench fuzz algebra clean
+.PHONY: reference help demo test test-all setup setup-all lint tree gallery bench fuzz algebra clean docs
 
 help:
 	@echo "make demo      simulate the four-bar: 3D page, plot and results under out/"
@@ -25,6 +25,7 @@ help:
 	@echo "make test-all  the same, with the slow tests and the comparisons with other systems"
 	@echo "make reference all reference problems against published numbers; out/reference.json"
 	@echo "make bench     the benchmarks"
+	@echo "make docs      the documentation as HTML, under out/docs"
 	@echo "make fuzz      random texts for the readers of LSD, URDF and MJCF; SECONDS=600 each"
 	@echo "make algebra   msolve and Singular for global questions about mobility (130 MB, optional)"
 	@echo "make clean     remove everything that was made"
@@ -73,6 +74,11 @@ reference: $(READY)
 
 bench: setup-all
 	@for f in benchmarks/bench_*.py; do echo "$$f"; $(BIN)/python $$f || exit 1; done
+
+# every page of the documentation as HTML under out/docs
+docs: $(READY)
+	@$(PIP) markdown
+	@$(BIN)/python docs/render.py
 
 # only LiaisonErrors may come out of a reader, each text within a second; findings in out/fuzz
 SECONDS ?= 600
