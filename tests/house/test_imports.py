@@ -14,7 +14,7 @@ MAY_IMPORT = {
     "tree": "numeric expr spatial model",
     "mobility": "numeric expr spatial model tree",
     "equations": "expr algebra spatial model tree",
-    "program": "expr algebra equations",
+    "program": "expr equations",
     "simulate": "numeric program",
     "analyse": "numeric expr spatial model tree mobility equations program simulate",
     "view": "model simulate",
