@@ -5,9 +5,10 @@ python docs/cases/make_figures.py
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -20,8 +21,9 @@ def main() -> None:
         blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
         with tempfile.TemporaryDirectory() as desk:
             shutil.copytree(HERE.parents[1] / "examples", Path(desk) / "examples")
-            os.chdir(desk)
-            exec("\n".join(blocks), {})
+            script = Path(desk) / "page.py"
+            script.write_text("\n".join(blocks), encoding="utf-8")
+            subprocess.run([sys.executable, str(script)], cwd=desk, check=True)
             for picture in Path(desk).glob("*.png"):
                 shutil.copy(picture, HERE / picture.name)
         print(page.name)

@@ -16,7 +16,7 @@ import liaison
 from liaison.errors import ProgramError
 from liaison.expr import acos, asin, atan, atan2, cos, exp, log, sin, symbol, tan
 from liaison.program import Entry, Program, cuda, lower, ptx_ir, to_llvm, to_numpy
-from liaison.program.compact import compact, most_alive
+from liaison.program.compact import compact
 from liaison.program.entry_ir import Form
 from liaison.program.plan import plan
 from liaison.program.ptx_ir import evaluate_ir, march_ir
@@ -241,6 +241,19 @@ def test_no_driver_is_told(monkeypatch):
     with pytest.raises(ProgramError, match="no NVIDIA driver"):
         liaison.to_gpu(formula(X))
     cuda.driver.cache_clear()
+
+
+def most_alive(needs, order):
+    """The largest number of items whose values wait at one time; `needs` in the given order."""
+    last = {k: place for place, ks in enumerate(needs) for k in ks}
+    ends = {}
+    for place in last.values():
+        ends[place] = ends.get(place, 0) + 1
+    alive = worst = 0
+    for place, k in enumerate(order):
+        alive += (k in last) - ends.get(place, 0)
+        worst = max(worst, alive)
+    return worst
 
 
 def test_a_compact_order_computes_arguments_first_and_keeps_fewer_values():

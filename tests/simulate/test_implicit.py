@@ -11,7 +11,7 @@ import scipy.linalg as sla
 import liaison
 from liaison.errors import SimulationError
 from liaison.simulate import Run, Settings
-from liaison.simulate.implicit import factorize, solve_factorized
+from liaison.simulate.pivoting import factorize, solve_factorized
 from liaison.simulate.rungekutta import GAUSS_4, GAUSS_6, RADAU, TABLEAUX
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -24,7 +24,7 @@ from typing import Any, final
 from liaison.equations import Equations
 from liaison.equations.christoffel import has_rates
 from liaison.equations.reports import TreeReports
-from liaison.equations.setting import Setting
+from liaison.equations.theorems import whole_mass
 from liaison.expr import (
     ONE,
     ZERO,
@@ -42,8 +42,7 @@ from liaison.expr.simplify import Reader
 from liaison.expr.simplify_arrange import arranged
 from liaison.expr.simplify_ring import TooLarge
 from liaison.mobility.linear import kernel, rank
-from liaison.spatial.arrays import Array, array, cross, minus, plus, product, times, zeros
-from liaison.tree import GROUND
+from liaison.spatial.arrays import Array, array, cross, minus
 
 from .exact_motion import ExactMotion
 
@@ -250,7 +249,7 @@ def _momenta(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
     if not isinstance(equations.reports, TreeReports):
         return found
     setting = equations.reports.setting
-    mass, center = _mass(setting)
+    mass, center = whole_mass(setting)
     for k, g in enumerate(setting.gravity):
         if not vanishes(as_expr(g)):
             falling = as_expr(six[3 + k] - mass * g * equations.symbols.t)
@@ -326,18 +325,6 @@ def _told_central(weights: Sequence[Fraction]) -> tuple[str, str]:
 
 def _told_falling(k: int) -> Callable[[Sequence[Fraction]], tuple[str, str]]:
     return lambda weights: (f"momentum along {'xyz'[k]} with the impulse of weight", "kg m/s")
-
-
-def _mass(setting: Setting) -> tuple[Any, Array]:
-    """The whole mass, and mass times the place of its center."""
-    mass: Any = 0
-    center = zeros(3)
-    for i, node in enumerate(setting.tree.nodes):
-        frame = setting.kinematics.motion(GROUND, i)
-        m, h, _ = node.inertia
-        mass, own = plus(mass, m), array([times(m, x) for x in frame.p])
-        center = center + own + product(frame.R, h)
-    return mass, center
 
 
 def _about_center(mass: Any, center: Array, six: Sequence[Expr]) -> list[Expr]:

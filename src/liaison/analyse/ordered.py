@@ -5,12 +5,13 @@ Public names: Ordered, ordered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
 
 from liaison.expr import Domain, Expr, topological
+from liaison.expr.evaluate import numbers_of
 
 
 @final
@@ -23,22 +24,8 @@ class Ordered:
 
     def numbers(self, at: Mapping[Expr, Any], domain: Domain) -> list[Any]:
         """The formulas at a point, as `evaluate` has them."""
-        number: dict[Expr, Any] = {x: domain.given(value) for x, value in at.items()}
-        domain = domain.start(self.order, number)
-        operations: dict[str, Callable[..., Any]] = {}
         with np.errstate(all="ignore"):
-            for node in self.order:
-                if node in number:
-                    continue
-                if node.op == "const":
-                    number[node] = domain.constant(node.a)
-                elif node.op == "symbol":
-                    number[node] = domain.missing(node, [str(x.a) for x in at])
-                else:
-                    operation = operations.get(node.op)
-                    if operation is None or type(node.b) is tuple or node.op in domain.individual:
-                        operation = operations[node.op] = domain.operation(node)
-                    number[node] = operation(*[number[arg] for arg in node.args])
+            number = numbers_of(self.order, at, domain)
         return [number[f] for f in self.formulas]
 
 

@@ -6,7 +6,7 @@
 What is called force acts on the mechanism. Every symbol is named by the label of the quantity
 it stands for: the coordinate `A`, its rate `A'`, its second rate `A''`.
 
-Public names: Equations, Symbols, Kinematic, Dynamics, Closures, Inequalities, EventFormula, Chart,
+Public names: Equations, Symbols, Kinematic, Dynamics, Closures, EventFormula, Chart,
 Reports.
 """
 
@@ -95,15 +95,6 @@ class Closures:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Inequalities:
-    """W v + w ≤ 0 and gaps; empty until unilateral constraints are derived."""
-
-    W: Entries = field(default_factory=lambda: MappingProxyType({}))
-    w: tuple[Expr, ...] = ()
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class EventFormula:
     """Something that happens when a formula changes sign."""
 
@@ -164,7 +155,6 @@ class Equations:
     outputs: Mapping[str, Expr]
     labels: Mapping[str, tuple[Label, ...]]
     defaults: Mapping[str, tuple[float, ...]]
-    inequalities: Inequalities = Inequalities()
     switches: tuple[Expr, ...] = ()
     events: tuple[EventFormula, ...] = ()
     invariants: Mapping[str, Expr] = field(default_factory=lambda: MappingProxyType({}))

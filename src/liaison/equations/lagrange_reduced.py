@@ -7,7 +7,7 @@ reactions do no work on Ψ and drop out. For holonomic closures these are Lagran
 independent coordinates, for others Maggi's. In the contract the equations fill the rows of u alone;
 the closures give the other accelerations, and their multipliers vanish.
 
-Public names: lagrange_reduced.
+Public names: lagrange_reduced, position_values.
 
 Source: JB94 §5.3; docs/theory/formalisms.md (lagrange-2).
 """
@@ -58,7 +58,7 @@ def lagrange_reduced(
     full = lagrange(tree)
     if not full.closures.gamma:
         return replace(full, formalism="lagrange_reduced")
-    found = reduced(full, _values(tree, full, at), independent)
+    found = reduced(full, position_values(tree, full, at), independent)
     count = sum(count_operations([*found.M.values(), *found.force]).values())
     if count > limit:
         raise DerivationError(
@@ -68,7 +68,9 @@ def lagrange_reduced(
     return _in_contract(full, found)
 
 
-def _values(tree: Tree, equations: Equations, at: Mapping[str, float] | None) -> dict[Expr, float]:
+def position_values(
+    tree: Tree, equations: Equations, at: Mapping[str, float] | None = None
+) -> dict[Expr, float]:
     """t, q, inputs and parameters at the position given, or where the mechanism starts."""
     symbols, values = equations.symbols, {equations.symbols.t: 0.0}
     if at is None:
@@ -86,7 +88,7 @@ def _values(tree: Tree, equations: Equations, at: Mapping[str, float] | None) ->
         raise DerivationError(
             f"the parameter {missing[0]!r} has no value: which velocities are independent depends "
             "on it.",
-            hint="Give it one, or keep the multipliers: lagrange.",
+            hint="Give it one, or keep the multipliers.",
         )
     return values
 

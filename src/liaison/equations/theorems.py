@@ -6,7 +6,7 @@ The left sides are time derivatives of momentum and kinetic energy on the graph;
 are what joints report, loads, gravity. Neither uses the other, so that their agreement says
 something.
 
-Public names: balance.
+Public names: balance, whole_mass.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def balance(
         mass, center (of mass, times mass), momentum, momentum_rate, outside, kinetic, kinetic_rate,
         and "power of NAME" for every load, gravity and moving closures.
     """
-    mass, center = _mass(setting)
+    mass, center = whole_mass(setting)
     rates = along_the_motion(setting, [*momentum, energy])
     outside = _gravity(setting, mass, center) + _joints(setting, *joints)
     outside = outside + _pushes(setting, lam, {*joints[0]})
@@ -62,7 +62,7 @@ def along_the_motion(setting: Setting, formulas: list[Expr]) -> list[Expr]:
     return directional(formulas, ways | {symbols.t: ONE})
 
 
-def _mass(setting: Setting) -> tuple[Any, Array]:
+def whole_mass(setting: Setting) -> tuple[Any, Array]:
     """The whole mass, and mass times the place of its center."""
     mass: Any = 0
     center = zeros(3)

@@ -20,18 +20,18 @@ Differs: what is kept is called « non-holonôme » there, whether it can be int
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
-from liaison.errors import DerivationError, NamingError
+from liaison.errors import NamingError
 from liaison.expr import ZERO, Expr, as_expr, substitute, symbol
-from liaison.tree import Tree, assemble
+from liaison.tree import Tree
 from liaison.units import Label
 
 from .completion import plain_dynamics
 from .equations import Closures, Entries, Equations
+from .lagrange_reduced import position_values
 from .statement import Line
 from .transform import Reduced, reduced
 
@@ -183,26 +183,10 @@ def _reduced(
         nu=tuple(closures.nu[k] for k in gone),
         gamma=tuple(closures.gamma[k] for k in gone),
     )
-    values = _values(tree, equations) if gone else {}
+    values = position_values(tree, equations) if gone else {}
     speeds = {label.name for label in equations.labels["v"]}
     wanted = independent or [x.label for x in tree.mechanism.starts if x.label in speeds]
     return reduced(replace(equations, closures=part), values, wanted)
-
-
-def _values(tree: Tree, equations: Equations) -> dict[Expr, float]:
-    """t, q, inputs and parameters where the mechanism is assembled: pivots are chosen there."""
-    symbols, state = equations.symbols, assemble(tree)
-    values = {symbols.t: state.t} | dict(zip(symbols.q, state.q.tolist(), strict=True))
-    values |= dict(zip(symbols.u, equations.defaults["u"], strict=True))
-    values |= dict(zip(symbols.p, equations.defaults["p"], strict=True))
-    missing = [x.name for x, value in values.items() if math.isnan(value)]
-    if missing:
-        raise DerivationError(
-            f"the parameter {missing[0]!r} has no value: which velocities are independent depends "
-            "on it.",
-            hint="Give it one, or keep the rows with multipliers.",
-        )
-    return values
 
 
 def _efforts(

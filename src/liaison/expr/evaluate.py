@@ -2,7 +2,7 @@
 
 A domain says what a constant, a symbol and each operation is worth; one loop runs over the graph.
 
-Public names: Domain, evaluate, FLOAT, ARRAY, FRACTION.
+Public names: Domain, evaluate, numbers_of, FLOAT, ARRAY, FRACTION.
 """
 
 from __future__ import annotations
@@ -174,15 +174,15 @@ def evaluate(
         domain = ARRAY if any(isinstance(v, np.ndarray) for v in values.values()) else FLOAT
     roots = listed(fs)
     with np.errstate(all="ignore"):
-        number = _numbers(roots, values, domain)
+        number = numbers_of(topological(roots), values, domain)
     if type(fs) is Expr or isinstance(fs, int | float):
         return domain.result(number[roots[0]])
     results = [domain.result(number[root]) for root in roots]
     return _shaped(results, fs, domain) if isinstance(fs, np.ndarray) else results
 
 
-def _numbers(roots: list[Expr], values: Mapping[Expr, Any], domain: Domain) -> dict[Expr, Any]:
-    order = topological(roots)
+def numbers_of(order: list[Expr], values: Mapping[Expr, Any], domain: Domain) -> dict[Expr, Any]:
+    """The number of every node of an order that has arguments first, before `domain.result`."""
     number: dict[Expr, Any] = {node: domain.given(value) for node, value in values.items()}
     domain = domain.start(order, number)
     operations: dict[str, Callable[..., Any]] = {}

@@ -9,6 +9,8 @@ Public names: Reading, Number, Name, Call, Power, Product, Sum, leaves, to_expr,
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, final
@@ -16,6 +18,23 @@ from typing import TypeAlias, final
 from .node import PI, Expr, as_expr, constant, symbol
 from .ops import OPS, apply
 from .rules import ROWS  # noqa: F401  (the rules must be there before a formula is built)
+
+
+@dataclass(frozen=True, slots=True)
+class _Deep:
+    """A tree whose hash is taken once, when it is made: trees are keys of many tables."""
+
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash(self._parts()))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @abstractmethod
+    def _parts(self) -> Hashable:
+        """What tells it from another."""
 
 
 @final
@@ -36,83 +55,49 @@ class Name:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(_Deep):
     """A function by its name in the table of operations; `whole` is the formula if it has data."""
 
     function: str
     arguments: tuple[Reading, ...]
     whole: Expr | None = None
-    _hash: int = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(
-            self,
-            "_hash",
-            hash(
-                (
-                    self.function,
-                    self.arguments,
-                )
-            ),
-        )
-
-    def __hash__(self) -> int:
-        return self._hash
+    def _parts(self) -> Hashable:
+        return (self.function, self.arguments)
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Power:
+class Power(_Deep):
     """A base to a whole power other than 0 and 1."""
 
     base: Reading
     exponent: int
-    _hash: int = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(
-            self,
-            "_hash",
-            hash(
-                (
-                    self.base,
-                    self.exponent,
-                )
-            ),
-        )
-
-    def __hash__(self) -> int:
-        return self._hash
+    def _parts(self) -> Hashable:
+        return (self.base, self.exponent)
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Product:
+class Product(_Deep):
     """Factors in order; a number comes first."""
 
     factors: tuple[Reading, ...]
-    _hash: int = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.factors,)))
-
-    def __hash__(self) -> int:
-        return self._hash
+    def _parts(self) -> Hashable:
+        return self.factors
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(_Deep):
     """Terms in order."""
 
     terms: tuple[Reading, ...]
-    _hash: int = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.terms,)))
-
-    def __hash__(self) -> int:
-        return self._hash
+    def _parts(self) -> Hashable:
+        return self.terms
 
 
 Reading: TypeAlias = Number | Name | Call | Power | Product | Sum

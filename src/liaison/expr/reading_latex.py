@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import final
 
 from .ops import OPS
-from .reading import Call, Name, Number, Power, Reading, Sum
-from .reading_text import DIGITS, fraction_of, shown
+from .reading import Call, Name, Power, Reading
+from .reading_text import DIGITS, Printer, fraction_of, shown
 from .text import latex_name
 
 
@@ -31,19 +31,20 @@ def _number(text: str) -> str:
 
 
 @final
-class _Writer:
-    def __init__(self, digits: int) -> None:
-        self.digits = digits
+class _Writer(Printer):
+    def joined(self, terms: list[tuple[int, str]]) -> str:
+        """- and + with spaces, the first sign without."""
+        (sign, found), *rest = terms
+        found = ("-" if sign < 0 else "") + found
+        return found + "".join(f" {'-' if sign < 0 else '+'} {text}" for sign, text in rest)
 
-    def sum(self, reading: Reading) -> str:
-        """Terms with their signs."""
-        terms = reading.terms if isinstance(reading, Sum) else (reading,)
-        found = ""
-        for k, term in enumerate(terms):
-            sign, text = self.term(term)
-            lead = "-" if sign < 0 else ""
-            found += (lead + text) if k == 0 else f" {lead or '+'} {text}"
-        return found
+    def name(self, text: str) -> str:
+        """With Greek letters, indices and dots."""
+        return r"\pi" if text == "π" else latex_name(text)
+
+    def fenced(self, text: str) -> str:
+        """In parentheses that grow."""
+        return rf"\left({text}\right)"
 
     def term(self, reading: Reading) -> tuple[int, str]:
         """Sign and text of a product; what divides stands below the line."""
@@ -58,18 +59,6 @@ class _Writer:
         if head.denominator:
             lead = rf"\tfrac{{{head.text}}}{{{head.denominator}}}"
         return (-1 if number < 0 else 1), r"\,".join(x for x in (lead, text) if x)
-
-    def factor(self, reading: Reading) -> str:
-        """A factor; sums in parentheses."""
-        if isinstance(reading, Name):
-            return r"\pi" if reading.text == "π" else latex_name(reading.text)
-        if isinstance(reading, Power):
-            return self.power(reading)
-        if isinstance(reading, Call):
-            return self.call(reading, "")
-        if isinstance(reading, Number) and reading.value >= 0:
-            return self.sum(reading)
-        return rf"\left({self.sum(reading)}\right)"
 
     def power(self, reading: Power) -> str:
         """x^{2}, \\sin^{2}\\theta."""

@@ -1,11 +1,12 @@
 """Readings as Unicode text: (m₁ + m₂) ÿ + m₂ a cos(θ) θ̈ − m₂ a sin(θ) θ̇².
 
-Public names: to_unicode, unicode_name, Shown, shown, is_rounded, fraction_of, DIGITS.
+Public names: Printer, to_unicode, unicode_name, Shown, shown, is_rounded, fraction_of, DIGITS.
 """
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -126,22 +127,69 @@ _VULGAR = {
 }  # fmt: skip
 
 
-@final
-class _Writer:
+class Printer(ABC):
+    """What all ways of writing share: a sum is terms with their signs, a factor is of some kind."""
+
     def __init__(self, digits: int) -> None:
         self.digits = digits
 
     def sum(self, reading: Reading) -> str:
         """Terms with their signs."""
         terms = reading.terms if isinstance(reading, Sum) else (reading,)
-        found = ""
-        for k, term in enumerate(terms):
-            sign, text = self.term(term)
-            if k == 0:
-                found = ("−" if sign < 0 else "") + text
-            else:
-                found += (" − " if sign < 0 else " + ") + text
-        return found
+        return self.joined([self.term(term) for term in terms])
+
+    def factor(self, reading: Reading) -> str:
+        """A factor; sums and negative numbers in parentheses."""
+        if isinstance(reading, Name):
+            return self.name(reading.text)
+        if isinstance(reading, Power):
+            return self.power(reading)
+        if isinstance(reading, Call):
+            return self.call(reading, "")
+        if isinstance(reading, Number) and reading.value >= 0:
+            return self.sum(reading)
+        return self.fenced(self.sum(reading))
+
+    @abstractmethod
+    def joined(self, terms: list[tuple[int, str]]) -> str:
+        """Signs and terms in a row."""
+
+    @abstractmethod
+    def term(self, reading: Reading) -> tuple[int, str]:
+        """Sign and text of a product."""
+
+    @abstractmethod
+    def name(self, text: str) -> str:
+        """A symbol."""
+
+    @abstractmethod
+    def power(self, reading: Power) -> str:
+        """A base with its exponent."""
+
+    @abstractmethod
+    def call(self, reading: Call, raised: str) -> str:
+        """A function of its arguments; `raised` is the exponent behind its name."""
+
+    @abstractmethod
+    def fenced(self, text: str) -> str:
+        """In parentheses."""
+
+
+@final
+class _Writer(Printer):
+    def joined(self, terms: list[tuple[int, str]]) -> str:
+        """− and + with spaces, the first sign without."""
+        (sign, found), *rest = terms
+        found = ("−" if sign < 0 else "") + found
+        return found + "".join((" − " if sign < 0 else " + ") + text for sign, text in rest)
+
+    def name(self, text: str) -> str:
+        """With Greek letters, indices and dots."""
+        return unicode_name(text)
+
+    def fenced(self, text: str) -> str:
+        """In parentheses."""
+        return f"({text})"
 
     def term(self, reading: Reading) -> tuple[int, str]:
         """Sign and text of a product."""
@@ -158,18 +206,6 @@ class _Writer:
             divisor = " ".join(self.factor(x) for x in below)
             text += f"/{divisor if len(below) == 1 else f'({divisor})'}"
         return (-1 if number < 0 else 1), text
-
-    def factor(self, reading: Reading) -> str:
-        """A factor; sums and negative numbers in parentheses."""
-        if isinstance(reading, Name):
-            return unicode_name(reading.text)
-        if isinstance(reading, Power):
-            return self.power(reading)
-        if isinstance(reading, Call):
-            return self.call(reading, "")
-        if isinstance(reading, Number) and reading.value >= 0:
-            return self.sum(reading)
-        return f"({self.sum(reading)})"
 
     def power(self, reading: Power) -> str:
         """x², sin²(θ), (a + b)²."""

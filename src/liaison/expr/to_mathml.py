@@ -10,8 +10,8 @@ from html import escape
 from typing import final
 
 from .ops import OPS
-from .reading import Call, Name, Number, Power, Reading, Sum
-from .reading_text import DIGITS, GREEK, fraction_of, shown
+from .reading import Call, Name, Power, Reading
+from .reading_text import DIGITS, GREEK, Printer, fraction_of, shown
 
 _SPACE = '<mspace width="0.17em"/>'
 _DOTS = {1: "˙", 2: "¨", 3: "⃛"}
@@ -51,22 +51,18 @@ def _number(text: str) -> str:
 
 
 @final
-class _Writer:
-    def __init__(self, digits: int) -> None:
-        self.digits = digits
-
-    def sum(self, reading: Reading) -> str:
-        """Terms with their signs, in a row."""
-        terms = reading.terms if isinstance(reading, Sum) else (reading,)
+class _Writer(Printer):
+    def joined(self, terms: list[tuple[int, str]]) -> str:
+        """In a row, the first sign only where it is negative."""
         found = ""
-        for k, term in enumerate(terms):
-            sign, text = self.term(term)
-            if sign < 0:
-                found += "<mo>−</mo>"
-            elif k:
-                found += "<mo>+</mo>"
+        for sign, text in terms:
+            found += "<mo>−</mo>" if sign < 0 else "<mo>+</mo>" if found else ""
             found += text
         return f"<mrow>{found}</mrow>"
+
+    def name(self, text: str) -> str:
+        """With Greek letters, indices and dots."""
+        return mathml_name(text)
 
     def term(self, reading: Reading) -> tuple[int, str]:
         """Sign and text of a product; what divides stands below the line."""
@@ -89,18 +85,6 @@ class _Writer:
         """Factors with a thin space between them."""
         return f"<mrow>{_SPACE.join(parts)}</mrow>"
 
-    def factor(self, reading: Reading) -> str:
-        """A factor; sums in parentheses."""
-        if isinstance(reading, Name):
-            return mathml_name(reading.text)
-        if isinstance(reading, Power):
-            return self.power(reading)
-        if isinstance(reading, Call):
-            return self.call(reading, 0)
-        if isinstance(reading, Number) and reading.value >= 0:
-            return self.sum(reading)
-        return self.fenced(self.sum(reading))
-
     def fenced(self, text: str) -> str:
         """In parentheses."""
         return f"<mrow><mo>(</mo>{text}<mo>)</mo></mrow>"
@@ -108,11 +92,11 @@ class _Writer:
     def power(self, reading: Power) -> str:
         """A base with its exponent; sin²θ has it behind the name."""
         if isinstance(reading.base, Call) and reading.base.function != "sqrt":
-            return self.call(reading.base, reading.exponent)
+            return self.call(reading.base, str(reading.exponent))
         base = self.factor(reading.base)
         return f"<msup>{base}<mn>{reading.exponent}</mn></msup>"
 
-    def call(self, reading: Call, exponent: int) -> str:
+    def call(self, reading: Call, raised: str) -> str:
         """A function of its arguments."""
         arguments = "<mo>,</mo>".join(map(self.sum, reading.arguments))
         if reading.function == "sqrt":
@@ -121,8 +105,8 @@ class _Writer:
         if reading.whole is not None:
             name = OPS[name].token(reading.whole.data).partition("#")[0]
         head = f"<mi>{escape(name)}</mi>"
-        if exponent:
-            head = f"<msup>{head}<mn>{exponent}</mn></msup>"
+        if raised:
+            head = f"<msup>{head}<mn>{raised}</mn></msup>"
         is_plain = len(reading.arguments) == 1 and isinstance(reading.arguments[0], Name)
         inner = f"{_SPACE}{arguments}" if is_plain else self.fenced(arguments)
         return f"<mrow>{head}<mo>⁡</mo>{inner}</mrow>"

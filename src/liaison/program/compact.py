@@ -6,7 +6,7 @@ is alive keep fewer values by count, and were no faster on a GPU.
 Source: SU70.
 Differs: formulas are shared, so that the order is not optimal.
 
-Public names: compact, most_alive.
+Public names: compact.
 """
 
 from __future__ import annotations
@@ -23,19 +23,6 @@ MANY = 1 << 60  # paths through a graph may be more than anyone can count
 def compact(piece: Piece) -> tuple[Item, ...]:
     """The items of a piece, each after what it needs, with few values alive at any time."""
     return tuple(piece.items[k] for k in _depth_first(_needs(piece.items)))
-
-
-def most_alive(needs: Sequence[Sequence[int]], order: Sequence[int]) -> int:
-    """The largest number of items whose values wait at one time; `needs` in the given order."""
-    last = {k: place for place, ks in enumerate(needs) for k in ks}
-    ends: dict[int, int] = {}
-    for place in last.values():
-        ends[place] = ends.get(place, 0) + 1
-    alive = worst = 0
-    for place, k in enumerate(order):
-        alive += (k in last) - ends.get(place, 0)
-        worst = max(worst, alive)
-    return worst
 
 
 def _needs(items: Sequence[Item]) -> list[list[int]]:

@@ -9,7 +9,7 @@ correction of all stages solves
 where r = F − k is what the stages miss: half the unknowns, once factorised a step. What follows
 (interpolation, projection, events, recording) is that of explicit steps.
 
-Public names: implicit_stages, implicit_error, factorize, solve_factorized.
+Public names: implicit_stages, implicit_error.
 
 Source: HW2 §IV.8 (simplified Newton iterations, error estimate).
 Differs: velocities are eliminated, real arithmetic throughout.
@@ -45,6 +45,7 @@ from .layout import (
     H,
     T,
 )
+from .pivoting import factorize, solve_factorized
 from .steps import combine, derivative, refresh, size_of, stages
 
 ROUNDS, FIXED_ROUNDS = 12, 40
@@ -56,51 +57,6 @@ CLOSE = 1e-3
 
 ROUNDING = 3e-15
 """The same for fixed steps, relative to the sizes of coordinates and velocities."""
-
-
-@loop
-def factorize(m: i64, a: ptr, order: ptr) -> i64:
-    """P A = L U in place, the largest pivot of each column first; 1 if one is 0 or not finite."""
-    for k in range(m):
-        best = k
-        size = abs(a[k * m + k])
-        for i in range(k + 1, m):
-            if abs(a[i * m + k]) > size:
-                size = abs(a[i * m + k])
-                best = i
-        order[k] = float(best)
-        if not (size > 1e-300 and size < 1e300):
-            return 1
-        if best != k:
-            for j in range(m):
-                kept = a[k * m + j]
-                a[k * m + j] = a[best * m + j]
-                a[best * m + j] = kept
-        for i in range(k + 1, m):
-            c = a[i * m + k] / a[k * m + k]
-            a[i * m + k] = c
-            if c != 0.0:
-                for j in range(k + 1, m):
-                    a[i * m + j] -= c * a[k * m + j]
-    return 0
-
-
-@loop
-def solve_factorized(m: i64, a: ptr, order: ptr, x: ptr) -> None:
-    """x := A⁻¹ x."""
-    for k in range(m):
-        best = int(order[k])
-        kept = x[k]
-        x[k] = x[best]
-        x[best] = kept
-    for i in range(m):
-        for j in range(i):
-            x[i] -= a[i * m + j] * x[j]
-    for back in range(m):
-        i = m - 1 - back
-        for j in range(i + 1, m):
-            x[i] -= a[i * m + j] * x[j]
-        x[i] = x[i] / a[i * m + i]
 
 
 @loop

@@ -1,8 +1,9 @@
-"""Elimination with complete pivoting, as loops: for matrices of steps whose closures may repeat.
+"""Elimination with pivoting, as loops: by columns, or complete where closures may repeat.
 
 With it what Newton's method needs besides: matrices scaled evenly, and when a step is found.
 
-Public names: RANK, ROUNDS, factorize_completely, solve_completely, scale_evenly, is_found.
+Public names: RANK, ROUNDS, factorize, solve_factorized, factorize_completely, solve_completely,
+scale_evenly, is_found.
 
 Source: GVL13 §3.4.8 (complete pivoting).
 """
@@ -30,6 +31,62 @@ NOISE = 1e-10
 
 
 @loop
+def exchange_rows(m: i64, a: ptr, i: i64, k: i64) -> None:
+    """Rows i and k change places."""
+    for j in range(m):
+        kept = a[i * m + j]
+        a[i * m + j] = a[k * m + j]
+        a[k * m + j] = kept
+
+
+@loop
+def eliminate(m: i64, a: ptr, k: i64) -> None:
+    """The rows below k without column k; what they were multiplied by stays there."""
+    for i in range(k + 1, m):
+        c = a[i * m + k] / a[k * m + k]
+        a[i * m + k] = c
+        if c != 0.0:
+            for j in range(k + 1, m):
+                a[i * m + j] -= c * a[k * m + j]
+
+
+@loop
+def factorize(m: i64, a: ptr, order: ptr) -> i64:
+    """P A = L U in place, the largest pivot of each column first; 1 if one is 0 or not finite."""
+    for k in range(m):
+        best = k
+        size = abs(a[k * m + k])
+        for i in range(k + 1, m):
+            if abs(a[i * m + k]) > size:
+                size = abs(a[i * m + k])
+                best = i
+        order[k] = float(best)
+        if not (size > 1e-300 and size < 1e300):
+            return 1
+        exchange_rows(m, a, k, best)
+        eliminate(m, a, k)
+    return 0
+
+
+@loop
+def solve_factorized(m: i64, a: ptr, order: ptr, x: ptr) -> None:
+    """x := A⁻¹ x."""
+    for k in range(m):
+        best = int(order[k])
+        kept = x[k]
+        x[k] = x[best]
+        x[best] = kept
+    for i in range(m):
+        for j in range(i):
+            x[i] -= a[i * m + j] * x[j]
+    for back in range(m):
+        i = m - 1 - back
+        for j in range(i + 1, m):
+            x[i] -= a[i * m + j] * x[j]
+        x[i] = x[i] / a[i * m + i]
+
+
+@loop
 def factorize_completely(m: i64, a: ptr, order: ptr) -> i64:
     """P A Q = L U in place, the largest pivot of all first; its rank. `order` holds 2 m doubles."""
     first = 0.0
@@ -49,20 +106,12 @@ def factorize_completely(m: i64, a: ptr, order: ptr) -> i64:
             return k
         order[k] = float(row)
         order[m + k] = float(column)
-        for j in range(m):
-            kept = a[k * m + j]
-            a[k * m + j] = a[row * m + j]
-            a[row * m + j] = kept
+        exchange_rows(m, a, k, row)
         for i in range(m):
             kept = a[i * m + k]
             a[i * m + k] = a[i * m + column]
             a[i * m + column] = kept
-        for i in range(k + 1, m):
-            c = a[i * m + k] / a[k * m + k]
-            a[i * m + k] = c
-            if c != 0.0:
-                for j in range(k + 1, m):
-                    a[i * m + j] -= c * a[k * m + j]
+        eliminate(m, a, k)
     return m
 
 
