@@ -51,6 +51,7 @@ __all__ = offer(
         "equations.motorized": "motorized",
         "equations.motor_coordinates": "motor_form",
         "mobility": "Singularities AssemblyModes Mobility",
+        "analyse.syzygies": "PolynomialPsi polynomial_psi",
         "analyse": "Reduction",
         "analyse.compare": "Comparison",
         "corridor_analyse": "equilibrium linearize solutions verify sensitivities kinematic_run "

@@ -8,6 +8,8 @@ from liaison.analyse.joint_motion import joint_motion as joint_motion
 from liaison.analyse.linear_cases import solve_linear as solve_linear
 from liaison.analyse.massless import massless_motions as massless_motions
 from liaison.analyse.maximal_run import maximal_run as maximal_run
+from liaison.analyse.syzygies import PolynomialPsi as PolynomialPsi
+from liaison.analyse.syzygies import polynomial_psi as polynomial_psi
 from liaison.corridor import assembly_modes as assembly_modes
 from liaison.corridor import check as check
 from liaison.corridor import compile as compile
