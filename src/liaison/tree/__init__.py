@@ -17,6 +17,7 @@ from .closure import (
 from .demand import turning_joint
 from .kinematics import Kinematics, Motion
 from .regroup import added, merged, regrouped
+from .sides import SideBlock, side_blocks
 from .templates import template
 from .tree import GROUND, Closure, Inertia, Node, Tree, as_float, span
 
@@ -30,6 +31,7 @@ __all__ = [
     "Node",
     "Push",
     "Row",
+    "SideBlock",
     "Tree",
     "added",
     "as_float",
@@ -45,6 +47,7 @@ __all__ = [
     "relation_row",
     "relative_rows",
     "row_place",
+    "side_blocks",
     "span",
     "template",
     "turning_joint",

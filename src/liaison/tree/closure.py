@@ -261,7 +261,7 @@ def relative_rows(
     """Rows of formulas of the relative pose, by (closure-1)."""
     if not formulas:
         return []
-    return _template_rows(kinematics, first, second, [(f, *derived(f)) for f in formulas])
+    return template_rows(kinematics, first, second, [(f, *derived(f)) for f in formulas])
 
 
 def rolling_rows(kinematics: Kinematics, rolling: Rolling) -> list[tuple[str, Row]]:
@@ -272,11 +272,11 @@ def rolling_rows(kinematics: Kinematics, rolling: Rolling) -> list[tuple[str, Ro
     above = as_expr(height(kind, radius, R, P))
     templates: list[Any] = [(above, *derived(above))]
     templates += [(None, n, g, second_order(n, g)) for n, g in slips(kind, radius, R)]
-    rows = _template_rows(kinematics, first, second, templates)
+    rows = template_rows(kinematics, first, second, templates)
     return list(zip(("contact", "slip along x", "slip along y"), rows, strict=True))
 
 
-def _template_rows(
+def template_rows(
     kinematics: Kinematics, first: Located, second: Located, templates: Sequence[Any]
 ) -> list[Row]:
     """Rows of (Φ or None, n, g, Q) over the symbols of a relative motion."""
