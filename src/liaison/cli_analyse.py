@@ -70,6 +70,10 @@ def linearize(
 
 def solutions(
     file: Model,
+    maximal: Annotated[
+        bool,
+        typer.Option("--maximal", help="Every body by itself, with all rows of every joint."),
+    ] = False,
     values: Values = None,
     start: Starts = None,
     as_json: Json = False,
@@ -80,7 +84,8 @@ def solutions(
     from liaison.cli_values import asked
 
     given = asked(file, values, start)
-    found = doors.solutions(given.mechanism, start=given.start)
+    check_still(given.inputs)
+    found = doors.solutions(given.mechanism, start=given.start, maximal=maximal)
     printed(found.to_dict(), str(found), as_json)
 
 

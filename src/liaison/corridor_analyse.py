@@ -25,7 +25,8 @@ from liaison.analyse import kinematic_run as moved_by_drives
 from liaison.analyse import linearize as small_motions
 from liaison.analyse import sensitivities as sensitivities_of
 from liaison.analyse import verify as verified
-from liaison.corridor import Given, mechanism_of, ready_for, simulate
+from liaison.analyse.maximal_run import maximal_ready
+from liaison.corridor import Given, mechanism_of, ready_for, simulate, with_starts, with_values
 from liaison.errors import ModelError, NamingError
 from liaison.expr import Table, symbol
 from liaison.model import Mechanism, PrescribedMotion
@@ -209,6 +210,7 @@ def solutions(
     start: Mapping[str, float] | None = None,
     parameters: Mapping[str, Any] | None = None,
     inputs: Mapping[str, float] | None = None,
+    maximal: bool = False,
 ) -> Solutions:
     """The constrained system at a state by every way of solving it, compared.
 
@@ -218,6 +220,12 @@ def solutions(
         start: positions and rates to assemble from, by label, instead of the mechanism's own.
         parameters: values by name, in SI.
         inputs: values by name instead of the defaults.
+        maximal: six velocities for every body and all rows of every joint, instead of the
+            coordinates of a tree; the state is in these all the same.
     """
-    kernel, state = ready_for(given, state, start, parameters)
+    if maximal:
+        mechanism = with_starts(with_values(mechanism_of(given), parameters or {}), start or {})
+        kernel, state = maximal_ready(mechanism, state)
+    else:
+        kernel, state = ready_for(given, state, start, parameters)
     return compare_solutions(kernel, state, inputs=inputs)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liaison
+from liaison.analyse.maximal_run import maximal_ready
 from liaison.analyse.solutions import accelerations, compare_solutions
 from liaison.errors import ModelError, NamingError
 from liaison.numeric.constrained import METHODS, Partition, Unsolvable, solve_udu, udu
@@ -71,7 +72,7 @@ def test_velocities_without_inertia_need_ways_that_do_not_invert_it():
     for name in ("augmented", "null_space", "partition", "proximal"):
         np.testing.assert_allclose(METHODS[name](M, G, f, gamma).a, expected, rtol=1e-7, atol=1e-8)
     for name in ("schur", "pseudo_inverse", "projector"):
-        with pytest.raises(Unsolvable, match="no inertia of its own"):
+        with pytest.raises(Unsolvable, match="without inertia of their own are velocity 0"):
             METHODS[name](M, G, f, gamma)
 
 
@@ -127,6 +128,43 @@ def test_ways_that_need_independent_rows_refuse_the_others():
     assert report.rank == 2  # three angles of the tree, one freedom
     assert report.rows > report.rank
     assert {way.method for way in report.ways if way.why_not} == set(NEEDS_ROWS)
+
+
+def test_every_body_by_itself_the_four_bar_is_redundant_and_says_what_refuses():
+    """Three bodies, four hinges of five rows, three angles read by starts: 21, 23 and 20."""
+    report = liaison.solutions(EXAMPLES / "four_bar.lsd", maximal=True)
+    assert (report.velocities, report.rows, report.rank) == (21, 23, 20)
+    why = {way.method: way.why_not for way in report.ways if way.why_not}
+    assert {*why} == {"augmented", "schur", "pseudo_inverse", "projector"}
+    assert "3 of 23 rows depend" in why["augmented"]
+    assert "free crank.wx" in why["projector"]  # rods are thin: no inertia about their own axes
+    for way in report.ways:
+        assert way.agreement <= 1e-9, way
+        assert way.why_not or way.missed <= 1e-12, way
+
+
+def test_rows_that_hold_whatever_moves_are_told():
+    report = liaison.solutions(EXAMPLES / "four_bar.lsd")
+    assert (report.rows, report.rank, len(report.vanished)) == (2, 2, 3)
+    assert "C: moment about x" in str(report)
+    assert report.to_dict()["vanished"] == [*report.vanished]
+
+
+@pytest.mark.parametrize("path", ["four_bar", "stewart", "reference/andrews"])
+def test_all_seven_ways_solve_the_shown_mechanisms(path):
+    report = liaison.solutions(EXAMPLES / f"{path}.lsd")
+    assert len(report.ways) == 8
+    for way in report.ways:
+        assert not way.why_not, way
+        assert max(way.agreement, way.multipliers, way.missed) <= 1e-10, way
+        assert way.seconds > 0, way
+
+
+def test_a_refusal_names_velocities_as_the_mechanism_does():
+    mechanism = liaison.read(EXAMPLES / "four_bar.lsd")
+    kernel, state = maximal_ready(mechanism)
+    with pytest.raises(Unsolvable, match="crank.wx"):
+        accelerations(kernel, state, method="projector")
 
 
 def test_a_way_by_name():

@@ -3,7 +3,7 @@
 Six velocities a body and a multiplier a row of every joint: the series "lam" has each as the force
 or moment that it is, `run.reaction(…)` the wrenches, `joint_motion(…)` what the joints do.
 
-Public names: maximal_run, maximal_state.
+Public names: maximal_run, maximal_ready, maximal_state.
 
 Source: LL 4.4, 4.5.
 """
@@ -19,7 +19,7 @@ from liaison.equations.maximal import star
 from liaison.errors import AssemblyError
 from liaison.model import Attitude, Free, Mechanism, Quaternion, RotationMatrix
 from liaison.numeric import Array, State
-from liaison.program import to_llvm, to_numpy
+from liaison.program import Kernel, to_llvm, to_numpy
 from liaison.program.lower import lower
 from liaison.simulate import Trajectory
 from liaison.simulate import simulate as run
@@ -46,10 +46,17 @@ def maximal_run(
         attitude: of the bodies: `Quaternion()` if not given, or `RotationMatrix()`.
         **options: as `liaison.simulate` has them; by default all series that joints need.
     """
+    kernel, begin = maximal_ready(mechanism, state, attitude)
+    return run(kernel, begin, until=until, **{"series": SERIES, **options})
+
+
+def maximal_ready(
+    mechanism: Mechanism, state: State | None = None, attitude: Attitude | None = None
+) -> tuple[Kernel, State]:
+    """The machine code of a mechanism in maximal coordinates, and where it starts."""
     tree, attitude = span(mechanism), attitude or Quaternion()
     begin = maximal_state(tree, state or assemble(tree), attitude)
-    kernel = to_llvm(lower(maximal(tree, attitude=attitude)))
-    return run(kernel, begin, until=until, **{"series": SERIES, **options})
+    return to_llvm(lower(maximal(tree, attitude=attitude))), begin
 
 
 def maximal_state(tree: Tree, state: State, attitude: Attitude | None = None) -> State:

@@ -18,6 +18,7 @@ from liaison.errors import ModelError, NamingError
 from liaison.numeric import Array, State
 from liaison.numeric.constrained import METHODS, Solution, Unsolvable, full_pivoting
 from liaison.program import Kernel
+from liaison.simulate.machine import map_entry
 from liaison.simulate.plan import parameters_of
 
 from .local import Local, local
@@ -28,7 +29,8 @@ CONTRADICTION = 1e-6
 STILL = 1e-3
 """Accelerations [m/s², rad/s²] that count as none beside those a mechanism has."""
 
-REPEAT = 20
+REPEAT, CALLS = 20, 1000
+"""How often a way is timed, and the generated code, which takes about as long as its call."""
 
 
 @final
@@ -42,8 +44,8 @@ class Way:
         agreement: largest difference of a from the generated kernel's, relative to the largest.
         multipliers: the same for the forces Gᵀ λ.
         missed: largest |G a − γ|, relative to the largest of both sides.
-        condition: of the worst matrix it inverted.
-        seconds: CPU time of a solution.
+        condition: of the worst matrix it inverted; 0 for generated code, which has no matrix.
+        seconds: CPU time of a solution; of generated code with the evaluation of its terms.
         choice: names of the velocities it tells the others by, where it has such.
     """
 
@@ -60,34 +62,46 @@ class Way:
 @final
 @dataclass(frozen=True, slots=True)
 class Solutions:
-    """All ways at one state of a mechanism."""
+    """All ways at one state of a mechanism.
+
+    Attributes:
+        name: of the mechanism.
+        velocities: how many there are.
+        rows: of the closures that are solved for.
+        rank: how many of them are independent here.
+        ways: each beside the generated code, which comes first.
+        vanished: rows that hold whatever moves, by name: none of the ways has to meet them.
+    """
 
     name: str
     velocities: int
     rows: int
     rank: int
     ways: tuple[Way, ...]
+    vanished: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         ways = [{key: getattr(way, key) for key in Way.__dataclass_fields__} for way in self.ways]
         counts = {"velocities": self.velocities, "rows": self.rows, "rank": self.rank}
-        return {"name": self.name, **counts, "ways": ways}
+        return {"name": self.name, **counts, "vanished": [*self.vanished], "ways": ways}
 
     def __str__(self) -> str:
         """A table."""
         head = f"{self.velocities} velocities, {self.rows} closure rows of rank {self.rank}"
-        lines = [
-            f"{self.name}: {head}",
-            f"{'way':15}{'a':>9}{'Gᵀλ':>9}{'missed':>9}{'condition':>11}{'µs':>8}",
-        ]
+        lines = [f"{self.name}: {head}"]
+        if self.vanished:
+            many = f"{len(self.vanished)} more rows hold whatever moves"
+            lines.append(f"{many}: {', '.join(self.vanished)}")
+        lines.append(f"{'way':15}{'a':>9}{'Gᵀλ':>9}{'missed':>9}{'condition':>11}{'µs':>8}")
         for way in self.ways:
             if way.why_not:
                 lines.append(f"{way.method:15} does not apply: {way.why_not}")
                 continue
+            condition = f"{way.condition:11.1e}" if way.condition else f"{'–':>11}"
             lines.append(
                 f"{way.method:15}{way.agreement:9.1e}{way.multipliers:9.1e}{way.missed:9.1e}"
-                f"{way.condition:11.1e}{1e6 * way.seconds:8.1f}"
+                f"{condition}{1e6 * way.seconds:8.1f}"
                 + (f"  by {', '.join(way.choice)}" if way.choice else "")
             )
         return "\n".join(lines)
@@ -120,7 +134,11 @@ def accelerations(
         raise NamingError.unknown("way to solve", method, METHODS)
     values = parameters_of(kernel.program, parameters)
     here = local(kernel, state, inputs=inputs, parameters=values)
-    found = METHODS[method](here.M, here.G, here.forces, here.gamma)
+    try:
+        found = METHODS[method](here.M, here.G, here.forces, here.gamma)
+    except Unsolvable as error:
+        error.message = error.named([x.name for x in kernel.program.labels["v"]])
+        raise
     missed = _missed(here, found.a)
     if not missed <= CONTRADICTION:
         raise ModelError(
@@ -150,34 +168,36 @@ def compare_solutions(
     here = local(kernel, state, inputs=inputs, parameters=values)
     given = {"q": state.q, "v": state.v, "u": here.u, "p": here.p}
     reference = kernel.call("forward", state.t, **given)
-    ways = [_generated(kernel, here, reference, given)]
+    ways = [_generated(kernel, here, reference)]
     ways += [_way(here, name, reference) for name in METHODS]
     rank = len(full_pivoting(here.G)[0])
-    return Solutions(kernel.program.name, here.nv, here.nc, rank, tuple(ways))
+    vanished = tuple(kernel.program.facts.get("vanished", ()))
+    return Solutions(kernel.program.name, here.nv, here.nc, rank, tuple(ways), vanished)
 
 
-def _generated(
-    kernel: Kernel, here: Local, reference: Mapping[str, Array], given: Mapping[str, Array]
-) -> Way:
+def _generated(kernel: Kernel, here: Local, reference: Mapping[str, Array]) -> Way:
+    state = here.state
+    row = np.concatenate([[state.t], state.q, state.v, here.u])
+    rows = np.tile(row, (CALLS, 1))
+    map_entry(kernel, "forward", rows[:1], here.p)
     begin = time.thread_time()
-    for _ in range(REPEAT):
-        kernel("forward", here.state.t, **given)
-    seconds = (time.thread_time() - begin) / REPEAT
+    map_entry(kernel, "forward", rows, here.p)
+    seconds = (time.thread_time() - begin) / CALLS
     return Way("generated code", missed=_missed(here, reference["vdot"]), seconds=seconds)
 
 
 def _way(here: Local, name: str, reference: Mapping[str, Array]) -> Way:
     """One way beside the generated code."""
     given = (here.M, here.G, here.forces, here.gamma)
+    labels = here.kernel.program.labels["v"]
     try:
         found = METHODS[name](*given)
     except Unsolvable as error:
-        return Way(name, why_not=str(error).splitlines()[0])
+        return Way(name, why_not=error.named([x.name for x in labels]))
     begin = time.thread_time()
     for _ in range(REPEAT):
         METHODS[name](*given)
     seconds = (time.thread_time() - begin) / REPEAT
-    labels = here.kernel.program.labels["v"]
     return Way(
         name,
         agreement=_apart(found.a, reference["vdot"]),

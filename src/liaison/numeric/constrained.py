@@ -13,7 +13,7 @@ Source: docs/theory/solutions.md; GVL13 §5.5 (rank), §4.2 (factorisations).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -34,8 +34,29 @@ PROXIMAL, ROUNDS = 1e-4, 100
 """ρ of the proximal rows, relative to G M⁻¹ Gᵀ, and how often its error is taken off at most."""
 
 
+LISTED = 4
+"""So many velocities are named where several are at fault; the others are counted."""
+
+
 class Unsolvable(LiaisonError):
-    """A way of solving that does not apply here, with what would."""
+    """A way of solving that does not apply here, with what would.
+
+    Attributes:
+        velocities: indices of those at fault, most of it first; the message has {} for them.
+    """
+
+    def __init__(self, pattern: str, *, hint: str = "", velocities: Sequence[int] = ()) -> None:
+        self.pattern, self.velocities = pattern, tuple(velocities)
+        super().__init__(
+            self.named([f"velocity {k}" for k in range(max(velocities, default=0) + 1)])
+        )
+        self.hint = hint
+
+    def named(self, names: Sequence[str]) -> str:
+        """The message with velocities called by these names."""
+        told = [names[k] for k in self.velocities[:LISTED]]
+        rest = len(self.velocities) - len(told)
+        return self.pattern.format(", ".join(told) + (f" and {rest} more" if rest else ""))
 
 
 @final
@@ -72,7 +93,7 @@ def augmented(M: Array, G: Array, f: Array, gamma: Array) -> Solution:
     K = K * np.outer(scale, scale)
     condition = float(np.linalg.cond(K))
     if not condition * np.finfo(float).eps < 1:
-        raise Unsolvable(_massless(M, G))
+        raise _massless(M, G)
     found = scale * sla.solve(K, scale * np.concatenate([f, gamma]), assume_a="sym")
     return Solution(found[:nv], -found[nv:], nc, condition)
 
@@ -266,24 +287,36 @@ def _inertia(M: Array) -> tuple[Array, Array]:
         return udu(M)
     except Unsolvable:
         raise Unsolvable(
-            "M has no inverse: some velocity has no inertia of its own.",
+            "M has no inverse: without inertia of their own are {}.",
             hint="Take 'augmented', 'null_space' or 'partition', which need none.",
+            velocities=_at_fault(M),
         ) from None
+
+
+def _at_fault(M: Array) -> tuple[int, ...]:
+    """Velocities that take part in motions without inertia, those that are most of one first."""
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(M), np.finfo(float).tiny))
+    scale[np.diag(M) <= RANK * np.diag(M).max(initial=0.0)] = 1.0
+    values, vectors = np.linalg.eigh(M * np.outer(scale, scale))
+    still = vectors[:, values <= max(SQUARED * abs(values[-1]), values[0])]
+    part = np.sum(still**2, axis=1)
+    return tuple(int(k) for k in np.argsort(-part, kind="stable") if part[k] > 0.25)
 
 
 def _need_inertia(inner: Array, basis: Array) -> None:
     if inner.size and not np.linalg.cond(inner) * np.finfo(float).eps < 0.01:
         worst = int(np.abs(basis @ np.linalg.eigh(inner)[1][:, 0]).argmax())
         raise Unsolvable(
-            f"a motion that the closures allow has no inertia, most of it velocity {worst}."
+            "a motion that the closures allow has no inertia, most of it {}.", velocities=[worst]
         )
 
 
-def _massless(M: Array, G: Array) -> str:
+def _massless(M: Array, G: Array) -> Unsolvable:
     _, values, vectors = np.linalg.svd(np.vstack([M, G]))
     if values[-1] > RANK * values[0]:
-        return "the augmented matrix is singular to working precision."
-    return f"velocity {int(np.abs(vectors[-1]).argmax())} is free and has no inertia."
+        return Unsolvable("the augmented matrix is singular to working precision.")
+    worst = int(np.abs(vectors[-1]).argmax())
+    return Unsolvable("{} is free and has no inertia.", velocities=[worst])
 
 
 def _shortest(G: Array, push: Array) -> Array:
