@@ -15,6 +15,8 @@ from .equations import (
     EventFormula,
     Kinematic,
     Reports,
+    Side,
+    Sides,
     Symbols,
 )
 from .gibbs_appell import GibbsAppell, gibbs_appell
@@ -67,6 +69,8 @@ __all__ = [
     "Recursion",
     "Reduced",
     "Reports",
+    "Side",
+    "Sides",
     "Sweep",
     "Sweeps",
     "Symbols",

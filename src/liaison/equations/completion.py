@@ -19,6 +19,7 @@ from liaison.units import Label
 from .equations import Dynamics, Equations, EventFormula
 from .reports import TreeReports
 from .setting import Setting
+from .sides import sides_of
 
 
 def completed(
@@ -41,17 +42,20 @@ def completed(
     mechanism, closures = setting.mechanism, setting.closures()
     lam = tuple(symbol(f"lambda {label.name}") for label, _ in kept)
     stress = tuple(symbol(f"'stress {label.name}") for label, _ in (*kept, *vanished))
+    sides = sides_of(setting.side_blocks)
+    force = tuple(symbol(f"force {label.name}") for label in sides.labels)
     return Equations(
         name=mechanism.name,
         formalism=formalism,
-        symbols=replace(setting.symbols, lam=lam, stress=stress),
+        symbols=replace(setting.symbols, lam=lam, stress=stress, force=force),
         kinematics=setting.kinematic(),
         dynamics=dynamics,
         closures=closures,
-        reports=TreeReports(setting if tree is setting.tree else Setting(tree), lam, stress),
+        reports=TreeReports(setting if tree is setting.tree else Setting(tree), lam, stress, force),
         outputs=MappingProxyType({x.name: setting.told(x.formula) for x in mechanism.outputs}),
-        labels=labels_of(setting),
+        labels=MappingProxyType({**labels_of(setting), "force": sides.labels}),
         defaults=defaults_of(mechanism),
+        sides=sides,
         switches=tuple(switches([*dynamics.f, *closures.gamma])),
         events=tuple(
             EventFormula(x.name, setting.told(x.formula), x.direction, x.action)

@@ -6,7 +6,7 @@
 What is called force acts on the mechanism. Every symbol is named by the label of the quantity
 it stands for: the coordinate `A`, its rate `A'`, its second rate `A''`.
 
-Public names: Equations, Symbols, Kinematic, Dynamics, Closures, EventFormula, Chart,
+Public names: Equations, Symbols, Kinematic, Dynamics, Closures, Side, Sides, EventFormula, Chart,
 Reports.
 """
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias, final
 
-from liaison.expr import Expr
+from liaison.expr import ZERO, Expr
 from liaison.units import Label
 
 Entries: TypeAlias = Mapping[tuple[int, int], Expr]
@@ -38,6 +38,7 @@ class Symbols:
     p: tuple[Expr, ...]
     xi: tuple[Expr, ...]  # local coordinates of the charts, q = q₀ ⊞ ξ
     stress: tuple[Expr, ...] = ()  # multipliers of every row by itself, vanished ones last
+    force: tuple[Expr, ...] = ()  # f of every one-sided row
 
 
 @final
@@ -91,6 +92,38 @@ class Closures:
     defines: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     # row -> the velocity without inertia that it ties to the others
     reach: tuple[float, ...] = ()  # how large a row's entries can be by rad/s [m, 1]; 0: not known
+
+
+COEFFICIENTS = ("restitution", "friction", "static", "across", "viscous", "speed")
+"""What is told of every one-sided block, in this order; what does not apply is 0."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Rows that are active together: a gap, a rate that has one sign, or a slip with friction."""
+
+    name: str
+    owner: str  # the contact, relation or friction it belongs to
+    kind: str  # "gap", "rate" or "friction"
+    first: int  # its first row
+    rows: int
+    load: int = -1  # of friction: the block whose force bounds it; −1: the bound is its own
+    law: str = "coulomb"
+    gap: Expr = ZERO
+    coefficients: tuple[Expr, ...] = (ZERO,) * len(COEFFICIENTS)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What holds on one side only, and friction: u = D v + d, u̇ = D v̇ + bias, effort Dᵀ f."""
+
+    blocks: tuple[Side, ...] = ()
+    D: Entries = field(default_factory=lambda: MappingProxyType({}))
+    rate: tuple[Expr, ...] = ()  # u
+    bias: tuple[Expr, ...] = ()
+    labels: tuple[Label, ...] = ()  # of f, row by row
 
 
 @final
@@ -155,6 +188,7 @@ class Equations:
     outputs: Mapping[str, Expr]
     labels: Mapping[str, tuple[Label, ...]]
     defaults: Mapping[str, tuple[float, ...]]
+    sides: Sides = field(default_factory=Sides)
     switches: tuple[Expr, ...] = ()
     events: tuple[EventFormula, ...] = ()
     invariants: Mapping[str, Expr] = field(default_factory=lambda: MappingProxyType({}))

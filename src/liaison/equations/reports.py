@@ -26,11 +26,16 @@ class TreeReports:
     """What the sweeps over a tree, with every weld in it, tell besides the equations."""
 
     def __init__(
-        self, setting: Setting, lam: tuple[Expr, ...], stress: tuple[Expr, ...] = ()
+        self,
+        setting: Setting,
+        lam: tuple[Expr, ...],
+        stress: tuple[Expr, ...] = (),
+        force: tuple[Expr, ...] = (),
     ) -> None:
         self.setting = setting
         self.lam = lam
         self.stress = stress
+        self.force = force
 
     @property
     def kinematics(self) -> Kinematics:
@@ -99,7 +104,7 @@ class TreeReports:
 
     @cached_property
     def reactions(self) -> Mapping[str, tuple[Expr, ...]]:
-        """Joint -> wrench on its successor (moment, force), in M's axes at M, of v̇ and λ.
+        """Joint -> wrench on its successor (moment, force), in M's axes at M, of v̇, λ and f.
 
         It is all that passes through the joint, the effort of a motor in it included.
         """
@@ -107,7 +112,13 @@ class TreeReports:
         vdot = array(list(setting.symbols.vdot))
         own = required_wrenches(self.kinematics, vdot, setting.gravity)
         loads = [pair for load in setting.loads for pair in load.pushes]
+        loads += self._contacts()
         return self._passed(own, loads, list(zip(self.lam, setting.rows[0], strict=True)))
+
+    def _contacts(self) -> list[tuple[Any, Push]]:
+        """What the force of every one-sided row does on bodies."""
+        rows = [row for block in self.setting.side_blocks for row in block.rows]
+        return [(f, push) for f, row in zip(self.force, rows, strict=True) for push in row.pushes]
 
     @cached_property
     def self_stress(self) -> Mapping[str, tuple[Expr, ...]]:

@@ -12,7 +12,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from liaison.errors import AssemblyError, DerivationError
+from liaison.errors import AssemblyError
 from liaison.expr import ZERO, Expr, as_expr, directional, symbol, vanishes
 from liaison.model import Gravity, Mechanism
 from liaison.spatial.arrays import Array, array, product, zeros
@@ -20,11 +20,13 @@ from liaison.tree import (
     Kinematics,
     Node,
     Row,
+    SideBlock,
     Tree,
     closure_rows,
     merged,
     regrouped,
     row_place,
+    side_blocks,
     with_rates,
 )
 from liaison.units import MOMENT, Label
@@ -40,7 +42,6 @@ class Setting:
         self.tree = tree
         self.alike = alike  # of a tree that moves alike: its loads and closures are taken
         self.mechanism: Mechanism = tree.mechanism
-        check_two_sided(self.mechanism)
         self.symbols = self._symbols()
         self.q, self.v = array(list(self.symbols.q)), array(list(self.symbols.v))
         moving = None if alike is None else alike.kinematics
@@ -172,6 +173,13 @@ class Setting:
             found[closure.joint.name] = max(known, default=0.0)
         return found
 
+    @cached_property
+    def side_blocks(self) -> list[SideBlock]:
+        """What holds on one side only, and friction."""
+        if self.alike is not None:
+            return self.alike.side_blocks
+        return side_blocks(self.kinematics, self.qdot)
+
     def kinematic(self) -> Kinematic:
         """N, charts and local coordinates."""
         return self._kinematic
@@ -242,18 +250,6 @@ def setting_of(tree: Tree, *, regroup: bool = True) -> Setting:
     if not regroup:
         return plain
     return shared(tree, "regrouped", lambda: Setting(regrouped(plain.tree), plain))
-
-
-def check_two_sided(mechanism: Mechanism) -> None:
-    """Relations of one side need a method that finds when they hold; there is none here."""
-    for contact in mechanism.contacts:
-        word = type(contact).__name__.lower()
-        raise DerivationError(
-            f"the {word} {contact.name!r} holds on one side only; no equations are derived for "
-            "such relations yet.",
-            place=contact.place,
-            hint="Leave it out, or require its limit with '=' while it is active.",
-        )
 
 
 def charts_of(node: Node) -> list[Chart]:

@@ -68,7 +68,7 @@ def lower(equations: Equations) -> Program:
                 "nphi": len(equations.closures.phi),
                 "nu": len(symbols.u),
                 "np": len(symbols.p),
-                "nx": max(nq, nv + nc),
+                "nx": max(nq, nv + nc + len(symbols.force)),
             }
         ),
         labels=equations.labels,
@@ -80,7 +80,7 @@ def lower(equations: Equations) -> Program:
 
 
 def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
-    """Where each symbol is found; v̇ then λ, ξ, and a target position each begin x.
+    """Where each symbol is found; v̇ then λ then f, ξ, and a target position each begin x.
 
     Raises:
         NamingError: two quantities share a name.
@@ -96,7 +96,8 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
             if x in places:
                 raise NamingError.double("quantities", x.name)
             places[x] = (array, i)
-    return places
+    after = len(symbols.vdot) + len(symbols.lam)
+    return places | {x: ("x", after + i) for i, x in enumerate(symbols.force)}
 
 
 def _facts(equations: Equations) -> dict[str, object]:
@@ -105,6 +106,10 @@ def _facts(equations: Equations) -> dict[str, object]:
         "charts": equations.kinematics.charts,
         "events": tuple((e.name, e.direction, e.action) for e in equations.events),
         "vanished": equations.closures.vanished,
+        "sides": tuple(
+            (x.name, x.owner, x.kind, x.first, x.rows, x.load, x.law)
+            for x in equations.sides.blocks
+        ),
         **equations.facts,
     }
 
@@ -193,6 +198,8 @@ class _Lowering:
             "markers": lambda: list(reports.markers.items()),
             "balance": lambda: list(reports.balance.items()),
             "invariants": lambda: [(name, [f]) for name, f in self.equations.invariants.items()],
+            "local_rate": lambda: [("xidot", self.equations.kinematics.local_rate)],
+            "one_sided": self.one_sided,
         }
         tangent = tangent_makers(self.equations, made)
         discrete = discrete_makers(self.equations)
@@ -274,6 +281,17 @@ class _Lowering:
             ("gamma", closures.gamma),
             ("phi", closures.phi),
             ("nu", closures.nu),
+        ]
+
+    def one_sided(self) -> Blocks:
+        """The numbers of what holds on one side only, for the march that finds when it does."""
+        sides = self.equations.sides
+        return [
+            ("gap", [block.gap for block in sides.blocks]),
+            ("rate", sides.rate),
+            ("bias", sides.bias),
+            ("D", dense(sides.D, len(sides.rate), self.nv)),
+            ("coefficients", [x for b in sides.blocks for x in (*b.coefficients, ZERO, ZERO)]),
         ]
 
     def correct_q(self) -> Blocks:

@@ -1,0 +1,74 @@
+"""One-sided rows of a mechanism as formulas: gaps, rates, slips, and what bounds their forces.
+
+Public names: sides_of.
+
+Source: docs/theory/one_sided.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Any
+
+from liaison.expr import ZERO, Expr, as_expr, vanishes
+from liaison.tree import SideBlock
+from liaison.units import FORCE, MOMENT, Label
+
+from .equations import COEFFICIENTS, Side, Sides
+
+DIRECTIONS = ("x", "y")
+
+
+def sides_of(blocks: Sequence[SideBlock]) -> Sides:
+    """The blocks of a mechanism as one contract: every row by its number."""
+    rows = [row for block in blocks for row in block.rows]
+    D = {
+        (k, j): as_expr(entry)
+        for k, row in enumerate(rows)
+        for j, entry in sorted(row.G.items())
+        if not vanishes(entry)
+    }
+    return Sides(
+        blocks=_numbered(blocks),
+        D=MappingProxyType(D),
+        rate=tuple(as_expr(row.rate) for row in rows),
+        bias=tuple(-as_expr(row.gamma) for row in rows),
+        labels=tuple(label for block in blocks for label in _labels(block)),
+    )
+
+
+def _numbered(blocks: Sequence[SideBlock]) -> tuple[Side, ...]:
+    found: list[Side] = []
+    first = 0
+    for block in blocks:
+        side = Side(
+            name=block.name,
+            owner=block.owner,
+            kind=block.kind,
+            first=first,
+            rows=len(block.rows),
+            load=-1 if block.load is None else block.load,
+            law=block.law,
+            gap=ZERO if block.kind != "gap" else as_expr(block.rows[0].value),
+            coefficients=_coefficients(block),
+        )
+        found.append(side)
+        first += len(block.rows)
+    return tuple(found)
+
+
+def _coefficients(block: SideBlock) -> tuple[Expr, ...]:
+    """In the order of COEFFICIENTS; what is not said is as the dynamic coefficient."""
+    told: dict[str, Any] = {name: getattr(block, name) for name in COEFFICIENTS}
+    for name in ("static", "across"):
+        told[name] = block.friction if told[name] is None else told[name]
+    return tuple(as_expr(told[name]) for name in COEFFICIENTS)
+
+
+def _labels(block: SideBlock) -> list[Label]:
+    """A name and a unit for the force of every row."""
+    unit = MOMENT if block.name.endswith((": rolling", ": pivoting")) else FORCE
+    if len(block.rows) == 1:
+        return [Label(block.name, unit)]
+    return [Label(f"{block.name} {x}", unit) for x in DIRECTIONS[: len(block.rows)]]
