@@ -7,7 +7,7 @@ kept between two calls (workspace of the kernel, matrices of the pivoted solver)
 
 Public names: the slots, entries, phases and status codes below; Sizes, Arrays, allocate,
 dense_size, newton_size, slopes_size, leap_size,
-alpha_size.
+alpha_size, sides_size.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from liaison.numeric import Array
 
 from .dense import saddle_area
+from .moreau_cones import cone_area
 from .rungekutta import Tableau
 
 # named slots of w
@@ -29,7 +30,9 @@ STEP, H, H_NEXT, H_MAX, ERROR_BEFORE, RTOL, ATOL = 7, 8, 9, 10, 11, 12, 13
 POSITION_TOLERANCE, VELOCITY_TOLERANCE, LOST, RESIDUAL_TOLERANCE = 14, 15, 16, 17
 PERIOD, WORST, START_TOLERANCE, T_GOOD, H_PART, FILTER = 18, 19, 20, 21, 22, 23
 RADIUS = 24
-FLOATS = 25
+# of time stepping with contacts
+PENETRATION, COMPLEMENTARITY, THETA, GAP_TOLERANCE = 40, 41, 42, 43
+FLOATS = 48
 
 # named slots of n: sizes and choices
 NQ, NV, NU, NC, NPHI, NE, NS, ND, NI = 0, 1, 2, 3, 4, 5, 6, 7, 8
@@ -66,16 +69,20 @@ M_SCALE, M_INPUT, M_DIRECTION, M_STOPS, M_STREAK, M_FIRED = 75, 76, 78, 79, 80, 
 M_TURN = 47
 S_DENSE, O_NEWTON, O_ALPHA = 82, 83, 77
 PARTS_OF_STEP, O_PARTS, O_KEPT = 88, 89, 90
-INTS = 92
+# time stepping with contacts: blocks and rows, table, modes, what is active; rows at the start,
+# terms, rows midway and at the end, the metric, rows in it, the complementarity problem, velocities
+IS_MOREAU, NB, NR, M_SIDES, M_MODE, M_ACTIVE, O_SIDES, O_TERMS, O_MID, O_END = range(100, 110)
+O_METRIC, O_ROWS, O_CONES, O_FREE, O_IMPULSE, CONTACTS = range(110, 116)
+INTS = 128
 
 # entries of the kernel, in the table of their addresses
 ENTRIES = (
     "rate", "retract", "closure", "correct_q", "correct_v", "terms", "events", "inputs", "d_rate",
-    "kick", "leap", "d_leap", "reach", "turn", "d_motion", "difference",
+    "kick", "leap", "d_leap", "reach", "turn", "d_motion", "difference", "one_sided",
 )  # fmt: skip
 E_RATE, E_RETRACT, E_CLOSURE, E_CORRECT_Q, E_CORRECT_V, E_TERMS, E_EVENTS, E_INPUTS = range(8)
 E_SLOPES, E_KICK, E_LEAP, E_LEAP_SLOPES, E_REACH, E_TURN, E_MOTION = 8, 9, 10, 11, 12, 13, 14
-E_DIFFERENCE = 15
+E_DIFFERENCE, E_ONE_SIDED = 15, 16
 
 # phases of a step
 START, TRY, LAND, EVENTS, SAMPLING, COMMIT, ARRIVED, FINISHED = 0, 1, 2, 3, 4, 5, 6, 7
@@ -105,6 +112,8 @@ class Sizes:
     events: int = 0
     formulas: int = 0
     grid: int = 0
+    blocks: int = 0
+    rows: int = 0
 
 
 @final
@@ -135,10 +144,12 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
         O_NEWTON: _newton_size(s, tableau),
         O_ALPHA: 2 * (2 * s.nv + s.nc) if tableau.scheme == "alpha" else 0,
         O_PARTS: len(tableau.parts), O_KEPT: s.nq + s.nv if len(tableau.parts) > 1 else 0,
+        **(moreau_blocks(s) if tableau.scheme == "moreau" else {}),
     }  # fmt: skip
     maps = {
         M_SCALE: s.nv, M_INPUT: s.formulas, M_DIRECTION: s.events, M_STOPS: s.events,
         M_STREAK: s.events, M_FIRED: s.events, M_TURN: s.nv,
+        M_SIDES: 5 * s.blocks, M_MODE: 2 * s.blocks, M_ACTIVE: 7 * s.blocks + 2 * s.rows + 1,
     }  # fmt: skip
     offsets: dict[int, int] = {}
     floats, ints = _place(blocks, FLOATS, offsets), _place(maps, INTS, offsets)
@@ -179,6 +190,25 @@ def alpha_size(nv: int, nc: int, nphi: int) -> int:
     return m * m + 5 * m + 3 * nv * nv + nv + terms + nc * nv
 
 
+def sides_size(nb: int, nr: int, nv: int) -> int:
+    """Doubles that the entry `one_sided` writes: gaps, rates, biases, D, eight numbers a block."""
+    return nb + 2 * nr + nr * nv + 8 * nb
+
+
+def moreau_blocks(s: Sizes) -> dict[int, int]:
+    """Sizes of the blocks that a step of Moreau and Jean is found in; see `moreau.py`."""
+    nv, nc, nb, nr = s.nv, s.nc, s.blocks, s.rows
+    sides = sides_size(nb, nr, nv)
+    return {
+        O_SIDES: sides, O_MID: sides, O_END: sides,
+        O_TERMS: nv * nv + nc * nv + nv + nc + s.nphi + nc,
+        O_METRIC: nv * nv + (nc + nr) * nv + (nc + nr) ** 2 + 5 * (nc + nr) + 1,
+        O_ROWS: nr * nv + (s.nphi + nb) * (nv + 1),
+        O_CONES: nr * nr + 4 * nr + 3 * nb + cone_area(nr, nb),
+        O_FREE: 4 * nv + 2 * s.nq, O_IMPULSE: nr,
+    }  # fmt: skip
+
+
 def _newton_size(s: Sizes, tableau: Tableau) -> int:
     if tableau.scheme == "variational":
         return leap_size(s.nv, s.nc, s.nphi)
@@ -203,7 +233,8 @@ def _place(blocks: dict[int, int], start: int, offsets: dict[int, int]) -> int:
 
 def _fill_sizes(n: NDArray[np.int64], s: Sizes, tableau: Tableau) -> None:
     n[[NQ, NV, NU, NC, NPHI]] = s.nq, s.nv, s.nu, s.nc, s.nphi
-    n[[NE, NI]] = s.events, s.formulas
+    n[[NE, NI, NB, NR]] = s.events, s.formulas, s.blocks, s.rows
+    n[IS_MOREAU] = tableau.scheme == "moreau"
     n[[NS, ND, GRID, ORDER]] = tableau.stages, len(tableau.dense[0]), s.grid, tableau.error_order
     n[[IS_IMPLICIT, SLOPES]] = tableau.is_implicit, slopes_size(s.nv, s.nc)
     n[PARTS_OF_STEP] = len(tableau.parts)

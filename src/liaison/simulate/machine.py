@@ -20,7 +20,8 @@ from liaison.program.to_numpy import NumpyKernel
 
 from .advance import advance
 from .dense import saddle
-from .layout import CAPACITY, ENTRIES, NC, S_DENSE, Arrays, dense_size
+from .layout import CAPACITY, ENTRIES, IS_MOREAU, NC, S_DENSE, Arrays, dense_size
+from .moreau_march import march
 
 
 @loop
@@ -57,6 +58,19 @@ def compiled_loops() -> CompiledLoops:
     return compile_loops([advance, over_states, over_saddles])
 
 
+@cache
+def compiled_march() -> CompiledLoops:
+    """The loop of Moreau's steps as machine code, once a process."""
+    return compile_loops([march])
+
+
+def _loop_of(arrays: Arrays, is_compiled: bool) -> Callable[..., int]:
+    """What goes on with a run: `march` with Moreau's steps, `advance` with all others."""
+    if arrays.n[IS_MOREAU]:
+        return compiled_march().function(march) if is_compiled else march
+    return compiled_loops().function(advance) if is_compiled else advance
+
+
 @final
 class Machine:
     """Calls `advance` on arrays, with the entries of a kernel; entries may be added later.
@@ -74,9 +88,7 @@ class Machine:
         self.addresses = np.zeros(len(ENTRIES), dtype=np.int64)
         self._kept: list[Kernel] = []
         self._work = 0
-        self._call: Callable[..., int] = (
-            compiled_loops().function(advance) if is_compiled else advance
-        )
+        self._call = _loop_of(arrays, is_compiled)
         self._bound = self._with(arrays)
 
     @property

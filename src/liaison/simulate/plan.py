@@ -21,6 +21,7 @@ from . import layout as at
 from .happenings import Watched, extra_program, watched
 from .inputs import Inputs, inputs_of
 from .layout import Arrays, Sizes, allocate
+from .moreau_plan import fill_moreau, sides_in
 from .rungekutta import Tableau
 from .settings import Settings
 
@@ -91,6 +92,8 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
         return ("retract", "terms", "kick", "leap", "d_leap", *reach, *closures, *more)
     if tableau.scheme == "alpha":
         return ("rate", "retract", "terms", "turn", "d_motion", *closures)
+    if tableau.scheme == "moreau":
+        return ("retract", "terms", "one_sided", *closures)
     return ("rate", "retract", *closures, *(("d_rate",) if tableau.is_implicit else ()))
 
 
@@ -170,17 +173,22 @@ def arrays_of(plan: Plan) -> Arrays:
     """Arrays with everything in place for the first step."""
     settings, inputs = plan.settings, plan.inputs
     grid, period, samples = settings.instants(plan.state.t, plan.until)
+    sides = sides_in(plan.program) if settings.tableau.scheme == "moreau" else ()
     sizes = Sizes(
         nq=plan.size("nq"), nv=plan.size("nv"), nu=inputs.held.size, np=plan.parameters.size,
         nc=plan.size("nc"), nphi=plan.program.sizes.get("nphi", plan.size("nc")),
         events=len(plan.events), formulas=len(inputs.formulas), grid=grid.size,
+        blocks=len(sides), rows=sum(block[4] for block in sides),
     )  # fmt: skip
     capacity = min(samples + 2, 65536) if samples else FIRST_CAPACITY
     kept = max(EVENTS_KEPT, at.PARTS * len(plan.events)) if plan.events else 0
+    kept += EVENTS_KEPT + 4 * len(sides) if sides else 0
     arrays = allocate(sizes, settings.tableau, capacity=capacity, event_capacity=kept)
     _fill_start(arrays, plan)
     _fill_settings(arrays, settings)
     _fill_inputs(arrays, plan)
+    if settings.tableau.scheme == "moreau":
+        fill_moreau(arrays, plan.program)
     w, n = arrays.w, arrays.n
     w[at.PERIOD] = period
     n[at.SAMPLES] = samples

@@ -17,6 +17,8 @@ from liaison.program import Kernel
 from . import layout as at
 from .layout import Arrays
 from .machine import map_entry
+from .moreau_modes import EACH, MODE_EVENTS
+from .moreau_plan import sides_in
 from .outcome import Outcome, gap
 from .plan import Plan
 from .reactions import joint_accelerations, motions, multipliers, reactions
@@ -61,10 +63,19 @@ def trajectory_of(
 def event_records(plan: Plan, happened: Array) -> tuple[EventRecord, ...]:
     """Rows of events (number, t, q, v) by their names."""
     nq = plan.size("nq")
-    return tuple(
-        EventRecord(plan.events[int(row[0])].name, float(row[1]), row[2 : 2 + nq], row[2 + nq :])
-        for row in happened
-    )
+    found = []
+    for row in happened[np.argsort(happened[:, 1], kind="stable")]:
+        name, what = named_event(plan, int(row[0]))
+        found.append(EventRecord(name, float(row[1]), row[2 : 2 + nq], row[2 + nq :], what))
+    return tuple(found)
+
+
+def named_event(plan: Plan, number: int) -> tuple[str, str]:
+    """Whose event it is, and what happened; events of formulas say no more than their name."""
+    if number < len(plan.events):
+        return plan.events[number].name, ""
+    block, what = divmod(number - len(plan.events), EACH)
+    return sides_in(plan.program)[block][0], MODE_EVENTS[what]
 
 
 def message_of(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:

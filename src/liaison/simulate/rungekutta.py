@@ -11,7 +11,7 @@ the first stage is f(t, y), which none of the others needs, and the others depen
 (`implicit.py`).
 
 Public names: Tableau, RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE,
-RATTLE_4, RATTLE_6, GENERALIZED_ALPHA, TABLEAUX, tableau_named, collocation.
+RATTLE_4, RATTLE_6, GENERALIZED_ALPHA, MOREAU, TABLEAUX, tableau_named, collocation.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ class Tableau:
         reuses_last: the last stage is the first of the next step (f at the new state).
         filter: γ of the matrix 1 − h γ J that damps the error estimate of an implicit method.
         error_at: power of h that the error estimate goes with; the order if 0.
-        scheme: what takes the step: "stages", or "variational" (`variational.py`) or "alpha"
-            (`generalized_alpha.py`), which leave slopes of the interpolation in their place.
+        scheme: what takes the step: "stages", or "variational" (`variational.py`), "alpha"
+            (`generalized_alpha.py`) or "moreau" (`moreau.py`), which leave slopes of the
+            interpolation in their place.
         parts: what a step is composed of, as parts of it; some go back in time.
     """
 
@@ -289,11 +290,16 @@ RATTLE_6 = replace(RATTLE_4, name="rattle6", order=6, parts=(*_KAHAN_LI, *revers
 GENERALIZED_ALPHA = replace(RATTLE, name="generalized-alpha", scheme="alpha")
 """With damping of what is too fast for the step. Source: ARN; the same interpolation."""
 
+MOREAU = replace(
+    RATTLE, name="moreau", order=1, dense_order=1, dense=((0,), (1,), (0,)), scheme="moreau"
+)
+"""Impulses of contacts on the level of velocities. Source: `moreau.py`; linear in between."""
+
 TABLEAUX: dict[str, Tableau] = {
     x.name: x
     for x in (
         RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE, RATTLE_4, RATTLE_6,
-        GENERALIZED_ALPHA,
+        GENERALIZED_ALPHA, MOREAU,
     )
 }  # fmt: skip
 

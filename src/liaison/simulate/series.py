@@ -115,12 +115,17 @@ class Series:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class EventRecord:
-    """An event that occurred: its name, the instant [s], and the state there."""
+    """An event that occurred: its name, the instant [s], the state there, and what happened.
+
+    `what` is "impact", "closes", "opens", "sticks", "slips", … of what holds on one side only;
+    empty for an event of a formula.
+    """
 
     name: str
     t: float
     q: Array
     v: Array
+    what: str = ""
 
 
 def as_series(name: str, x: Any) -> Series:

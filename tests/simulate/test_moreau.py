@@ -1,0 +1,69 @@
+"""Moreau and Jean's steps by laws of mechanics: impacts, rest on inclines, energy, order."""
+
+import math
+
+import numpy as np
+import pytest
+
+import liaison
+from liaison.formats import read_lsd
+
+BALL = """
+gravity = [0, 0, -9.81] m/s^2 ;
+let ball = body mass = 1 kg, inertia = 0.004 kg*m^2 end ;
+let F = join earth and ball with free end ;
+let floor = contact ball and earth with ball
+  radius = 10 cm, friction = {friction}, restitution = {e} end ;
+"""
+
+
+def fallen(h, *, e=0.5, until=1.0, height=1.0, friction=0, **start):
+    """A ball falls from a height above the ground."""
+    mechanism = read_lsd(BALL.format(e=e, friction=friction))
+    begin = {"F.z": 0.1 + height, **start}
+    return liaison.simulate(mechanism, until=until, step=h, method="moreau", start=begin)
+
+
+def times(run, what="impact"):
+    return np.array([event.t for event in run.events if event.what == what])
+
+
+def exact_times(count, e, height=1.0, g=9.81):
+    """t₁ = √(2 z/g), then 2 t₁ e, 2 t₁ e², … later."""
+    first = math.sqrt(2 * height / g)
+    return first + np.cumsum([0.0, *(2 * first * e**k for k in range(1, count))])
+
+
+def test_impacts_converge_at_first_order():
+    missed = []
+    for h in (4e-3, 1e-3, 2.5e-4):
+        found = times(fallen(h))[:2]
+        missed.append(np.max(np.abs(found - exact_times(2, 0.5))))
+    assert missed[2] < 3 * 2.5e-4
+    rate = math.log(missed[0] / missed[2]) / math.log(16)
+    assert rate == pytest.approx(1, abs=0.5)
+
+
+def test_it_passes_the_zeno_point_to_rest():
+    run = fallen(1e-3, until=2.0)
+    (rest,) = times(run, "rests")
+    # all impacts are over at t₁ (1 + e)/(1 − e)
+    assert rest == pytest.approx(exact_times(1, 0.5)[0] * 3, abs=2e-2)
+    after = run.t > rest
+    assert np.max(np.abs(run["F.z"][after] - 0.1)) < 1e-12
+    assert np.max(np.abs(run.v[after])) < 1e-12
+
+
+def test_nothing_penetrates():
+    run = fallen(1e-2, until=2.0)
+    assert np.min(run["F.z"]) > 0.1 - 1e-10
+
+
+@pytest.mark.parametrize("e", [0, 0.3, 0.9, 1])
+def test_energy_never_grows_without_friction(e):
+    run = fallen(7e-3, e=e, until=3.0)
+    total = run["energy"].sum(axis=1)
+    assert np.max(np.diff(total)) < 1e-13 * total[0]
+    if e == 1:
+        # θ = ½ keeps it in flight, and so does an elastic impact
+        assert total[-1] == pytest.approx(total[0], rel=1e-12)
