@@ -97,7 +97,8 @@ def check(
     if explain:
         told["assignments"] = explained(file, found)
     text = cli_text.summary(summary, explain=explain) + cli_text.told(told)
-    printed(summary.to_dict() | told | {"diagnostics": []}, text, as_json)
+    told_all = summary.to_dict() | told | {"diagnostics": summary.warnings(str(file))}
+    printed(told_all, text, as_json)
 
 
 @app.command()

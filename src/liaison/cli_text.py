@@ -41,6 +41,7 @@ def summary(found: Summary, *, explain: bool = False) -> str:
     }
     lines = [f"{found.mechanism.name}: {rows.pop('')}"]
     lines += [f"  {name:<12} {text}" for name, text in rows.items() if text]
+    lines += _entries(found)
     return "\n".join(lines + (_explained(found) if explain else []))
 
 
@@ -91,6 +92,14 @@ def _mobility(found: Summary) -> str:
     if found.freedoms is None:
         return counted
     return f"{_count(found.freedoms, 'free velocitie')} at the start; {counted}"
+
+
+def _entries(found: Summary) -> list[str]:
+    """How one-sided relations of rates are entered; what is not proved stands as a warning."""
+    if found.entry is None:
+        return []
+    mark = {"proved": "entry  ", "fails": "warning", "not proved": "warning"}
+    return [f"  {mark[x.verdict]:<12} {x.text}" for x in found.entry.entries]
 
 
 def _start(found: Summary) -> str:

@@ -69,18 +69,24 @@ class LiaisonError(Exception):
 
     def diagnostics(self, file: str = "") -> list[dict[str, Any]]:
         """All refusals as an editor takes them, one each; `file` where a place is not known."""
-        return [_diagnostic(error, error.place or Place(file, 1)) for error in (self, *self.also)]
+        return [
+            diagnostic(error.message, error.place or Place(file, 1), hint=error.hint)
+            for error in (self, *self.also)
+        ]
 
 
-def _diagnostic(error: LiaisonError, place: Place) -> dict[str, Any]:
+def diagnostic(
+    message: str, place: Place, *, severity: str = "error", hint: str = ""
+) -> dict[str, Any]:
+    """What an editor shows at a place in a text."""
     return {
         "file": place.file,
         "line": place.line,
         "column": place.column,
         "length": max(1, place.length),
-        "severity": "error",
-        "message": error.message,
-        "hint": error.hint,
+        "severity": severity,
+        "message": message,
+        "hint": hint,
     }
 
 

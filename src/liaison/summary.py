@@ -11,10 +11,11 @@ from typing import Any, final
 
 import numpy as np
 
+from liaison.analyse.no_impact import NoImpact, no_impact
 from liaison.equations import Equations, newton_euler
-from liaison.errors import AssemblyError
+from liaison.errors import AssemblyError, Place, diagnostic
 from liaison.expr import as_expr, evaluate, symbol, symbols_of
-from liaison.model import Coupling, Gravity, Holonomic, Mechanism, Potential, Spring
+from liaison.model import Coupling, Gravity, Holonomic, Mechanism, Potential, Spring, Unilateral
 from liaison.numeric import State
 from liaison.program import to_numpy
 from liaison.program.lower import lower
@@ -38,6 +39,7 @@ class Summary:
         derived: the equations where relations hold; None where they were not needed.
         start: its assembled start; None where a parameter has no value.
         rank: of G there; None without a start.
+        entry: whether one-sided relations of rates are entered without impact; None without any.
     """
 
     mechanism: Mechanism
@@ -45,6 +47,7 @@ class Summary:
     derived: Equations | None
     start: Assembly | None
     rank: int | None
+    entry: NoImpact | None = None
 
     @classmethod
     def of(cls, mechanism: Mechanism, start: Mapping[str, float] | None = None) -> Summary:
@@ -57,7 +60,9 @@ class Summary:
         derived = newton_euler(tree) if tree.closures or mechanism.constraints else None
         found = _start(tree, start or {})
         rank = None if found is None else 0 if derived is None else _rank(derived, found)
-        return cls(mechanism, tree, derived, found, rank)
+        limits = [x for x in mechanism.contacts if isinstance(x, Unilateral)]
+        entry = no_impact(mechanism) if limits else None
+        return cls(mechanism, tree, derived, found, rank, entry)
 
     @property
     def equations(self) -> Equations:
@@ -125,6 +130,16 @@ class Summary:
             for node in nodes
         ]
 
+    def warnings(self, file: str = "") -> list[dict[str, Any]]:
+        """What is no mistake but should be known before a run, as an editor takes it."""
+        places = {x.name: x.place or Place(file, 1) for x in self.mechanism.contacts}
+        entries = self.entry.entries if self.entry else ()
+        return [
+            diagnostic(x.text, places[x.relations[-1]], severity="warning")
+            for x in entries
+            if x.verdict != "proved"
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data; ground is not counted among the bodies."""
         mechanism, start = self.mechanism, self.start
@@ -142,6 +157,7 @@ class Summary:
             "cut": [closure.joint.name for closure in self.tree.closures],
             "constraints": [constraint.name for constraint in mechanism.constraints],
             "one_sided": [contact.name for contact in mechanism.contacts],
+            "no_impact": None if self.entry is None else self.entry.to_dict(),
             "forces": [force.name for force in mechanism.forces],
             "gravity": self.gravity,
             "mass": self.mass,

@@ -1,0 +1,178 @@
+"""Theorem 1 before a run: proved, refuted by a position, or neither; held against brute force."""
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import liaison
+from liaison.analyse.no_impact import no_impact, reduced
+from liaison.analyse.rank_loss import losses
+from liaison.analyse.rank_proof import by_boxes, by_gram_determinant
+from liaison.analyse.rate_rows import rate_rows
+from liaison.cli import main
+from liaison.model import Unilateral
+
+PLATE = """
+let b = body mass = 1 kg, inertia = 1 kg*m^2 end ;
+let S = join earth and b with planar(x, y, angle) end ;
+"""
+BLADE = "let blade = require sin(S.angle)*S.x' - cos(S.angle)*S.y' <= 0 ;"
+
+
+def answer(*relations):
+    return no_impact(liaison.read(PLATE + " ".join(relations)))
+
+
+def test_the_blade_of_the_sleigh_is_proved(examples):
+    found = no_impact(liaison.read(examples / "chaplygin_unilateral.lsd"))
+    assert found.verdict == "proved"
+    assert found.is_proved
+    assert not found.is_impact_possible
+    assert not found.warnings
+    assert found.text == (
+        "blade: entry is free of impact, proved: the Gram determinant of the rows is 1 everywhere."
+    )
+
+
+def test_the_counterexample_of_the_document_fails_where_it_says(examples):
+    found = no_impact(liaison.read(examples / "degenerate_unilateral.lsd"))
+    assert found.verdict == "fails"
+    ((loss,),) = [entry.losses for entry in found.entries]
+    assert (loss.rows, loss.is_exact, loss.effect) == (("inwards",), True, "jump")
+    assert float(loss.position["X"]) == 0
+    assert_allclose(loss.form, [[1.0]])
+    assert "at X = 0 the row inwards vanishes: an impact is possible" in found.text
+    assert "not of the form Wᵀμ" in found.text
+    assert found.text.endswith("(d/dt (½ X²) ≤ 0): X' = 0.")
+    assert found.to_dict()["entries"][0]["losses"][0]["held"] == [[1.0]]
+
+
+def test_in_the_plane_of_the_document_y_keeps_its_velocity():
+    found = answer("require S.x*S.x' <= 0 ;")
+    (loss,) = found.entries[0].losses
+    assert_allclose(np.abs(loss.held), [[1.0, 0.0, 0.0]])
+    assert found.text.endswith("S.x' = 0.")
+
+
+@pytest.mark.parametrize(
+    ("relation", "effect"),
+    [
+        ("-S.x*S.x' <= 0", "free"),  # pushed away from the middle: nothing stops it there
+        ("S.x*S.y' <= 0", "undecided"),  # x' y' ≤ 0 leaves two quadrants
+        ("sin(S.angle)*S.angle' <= 0", "jump"),
+        ("S.x^2*S.x' <= 0", "free"),  # x² x' ≤ 0: its rate vanishes at x = 0 for every velocity
+    ],
+)
+def test_what_becomes_of_velocities_where_a_row_vanishes(relation, effect):
+    found = answer(f"require {relation} ;")
+    assert found.verdict == "fails"
+    assert [loss.effect for entry in found.entries for loss in entry.losses] == [effect]
+    assert found.is_impact_possible == (effect != "free")
+
+
+def test_sets_of_relations_are_looked_at_as_far_as_needed():
+    found = answer(BLADE, "let back = require S.x' <= 0 ;")
+    told = {entry.relations: entry.verdict for entry in found.entries}
+    assert told == {("blade",): "proved", ("back",): "proved", ("blade", "back"): "fails"}
+    angle = float(liaison.to_sympy(found.entries[-1].losses[0].position["S.angle"]))
+    assert abs(np.cos(angle)) < 1e-15
+    both = answer(BLADE, "let turn = require S.angle' <= 0 ;")
+    assert [entry.relations for entry in both.entries] == [("blade", "turn")]
+    assert both.is_proved
+
+
+def test_rows_that_are_never_active_together_do_not_count():
+    found = answer("require S.x' <= 1 m/s ;", "require -S.x' <= 1 m/s ;")
+    assert found.is_proved  # dependent, but x' = 1 and x' = −1 exclude each other
+    lock = answer("require S.x' <= 0 ;", "require -S.x' <= 0 ;")
+    assert lock.verdict == "fails"
+    assert not lock.is_impact_possible
+    # a row that vanishes where w < 0 is not active there
+    assert answer("require S.x*S.x' <= 1 m^2/s ;").is_proved
+
+
+def test_bilateral_rows_count():
+    circle = "let circle = require S.x^2 + S.y^2 = 1 m^2 ;"
+    found = answer(circle, "let side = require S.x*S.x' + 2*S.y*S.y' <= 0 ;")
+    (loss,) = found.entries[0].losses
+    assert loss.rows == ("circle", "side")
+    assert loss.effect == "jump"
+    x, y = (float(loss.position[f"S.{name}"]) for name in "xy")
+    assert abs(x * x + y * y - 1) < 1e-9
+    assert abs(x * y) < 1e-9  # on the circle the relation is d/dt (sin² θ)/2 ≤ 0
+    same = answer(circle, "let side = require S.x*S.x' + S.y*S.y' <= 0 ;")
+    assert same.entries[0].losses[0].position == {}  # dependent everywhere
+    assert "everywhere" in same.text
+
+
+def test_the_proof_by_boxes_agrees_with_the_determinant(examples):
+    rows = rate_rows(liaison.read(examples / "chaplygin_unilateral.lsd"))
+    assert by_gram_determinant(rows)
+    assert by_boxes(rows)
+    assert not losses(rows)
+
+
+def test_boxes_prove_nothing_that_random_positions_refute():
+    draw = np.random.default_rng(3)
+    for shift in (0.2, 0.9, 1.1, 3.0):  # (a + cos φ) vanishes somewhere where a ≤ 1
+        found = answer(f"require ({shift} + cos(S.angle))*S.x' <= 0 ;")
+        rows = rate_rows(liaison.read(PLATE + f"require ({shift} + cos(S.angle))*S.x' <= 0 ;"))
+        (angle,) = rows.domain
+        least = np.min(np.abs(rows.at({angle: draw.uniform(-np.pi, np.pi, 4000)})[:, 0, 0]))
+        assert found.is_proved == (shift > 1)
+        assert (least > 0.05) == (shift > 1)
+
+
+def test_what_is_neither_proved_nor_refuted_is_told_so():
+    found = answer("require exp(-S.x/(1 m))*S.x' <= 0 ;")
+    assert found.verdict == "not proved"
+    assert 0 < found.entries[0].least < 1e-3
+    assert "is not proved; the least singular value" in found.text
+
+
+def test_positions_that_only_hold_on_one_side_are_left_out():
+    found = no_impact(liaison.read(PLATE + "let wall = require S.x <= 1 m ;" + BLADE))
+    assert found.left_out == ("wall",)
+    assert found.is_proved
+    assert no_impact(liaison.read(PLATE)).verdict == "nothing to prove"
+
+
+def test_parameters_without_value_are_proved_for_all_values():
+    b = liaison.body("b", mass=1, inertia=(1, 1, 1))
+    S = liaison.join(liaison.ground, b, liaison.Planar, name="S")
+    k = liaison.parameter("k")
+    formula = liaison.rate("S.x") + k * liaison.coordinate("S.x") * liaison.rate("S.y")
+    limit = Unilateral("limit", formula)
+    assert no_impact(liaison.mechanism(b, S, k, limit)).is_proved
+
+
+def test_rows_reduced_span_the_same():
+    rows = np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 1.0]])
+    assert_allclose(reduced(rows), [[1.0, 2.0, 0.0], [0.0, 0.0, 1.0]])
+
+
+def checked(capsys, path):
+    with pytest.raises(SystemExit):
+        main(["check", str(path), "--json"])
+    facts = json.loads(capsys.readouterr().out)
+    with pytest.raises(SystemExit):
+        main(["check", str(path)])
+    return facts, capsys.readouterr().out
+
+
+def test_check_warns_before_the_run(capsys, examples):
+    facts, text = checked(capsys, examples / "degenerate_unilateral.lsd")
+    assert facts["no_impact"]["is_impact_possible"] is True
+    (warning,) = facts["diagnostics"]
+    assert warning["severity"] == "warning"
+    assert warning["line"] > 1
+    assert "impact is possible" in warning["message"]
+    assert "warning      inwards: at X = 0" in text
+    facts, text = checked(capsys, examples / "chaplygin_unilateral.lsd")
+    assert facts["no_impact"]["verdict"] == "proved"
+    assert facts["diagnostics"] == []
+    assert "entry        blade: entry is free of impact, proved" in text
+    facts, _ = checked(capsys, examples / "pendulum.lsd")
+    assert facts["no_impact"] is None
