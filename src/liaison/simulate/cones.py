@@ -1,0 +1,124 @@
+"""Contact forces with Coulomb's friction: all closed contacts at once, to rounding.
+
+    u = A f + b,   0 ≤ f_n ⟂ u_n ≥ 0,   ‖f_t‖ ≤ c f_n + k,   f_t against u_t        (cones-0)
+
+A is the mobility D M⁻¹Dᵀ of the rows, symmetric and at least semidefinite; rows may repeat. Sweeps
+over contacts find the modes, Newton's method the forces; both again, longer, until all is met.
+
+Public names: ONE_WAY, DISC, HELD, GIVEN, solve_cones, cone_area.
+
+Source: ACA ch. 13; docs/theory/contact_solvers.md.
+"""
+
+from __future__ import annotations
+
+from liaison.program.loops import at, f64, i64, iptr, loop, ptr
+
+from .cones_newton import ENOUGH, newton
+from .cones_sweep import sweep
+from .cones_table import (
+    BEST,
+    DISC,
+    FORCE,
+    GIVEN,
+    HELD,
+    ONE_WAY,
+    SCALE,
+    cone_area,
+    natural_residual,
+    prepare,
+    project,
+    refresh,
+)
+from .dense import largest
+
+__all__ = ["DISC", "GIVEN", "HELD", "ONE_WAY", "cone_area", "solve_cones"]
+
+LONGEST = 1024
+"""Sweeps before the last try of Newton's method; each has twice the sweeps of the one before."""
+
+
+@loop
+def keep_best(m: i64, area: ptr, residual: f64, best: f64) -> f64:
+    """Remembers y if its residual is the least so far; returns that."""
+    if residual < best:
+        for i in range(m):
+            area[BEST * m + i] = area[FORCE * m + i]
+        return residual
+    return best
+
+
+@loop
+def search(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
+    """Sweeps and Newton's method in turns, from y of the area to the best found; its residual."""
+    project(m, nb, blocks, area)
+    refresh(m, area)
+    residual = natural_residual(m, nb, blocks, area)
+    best = keep_best(m, area, residual, 1e300)
+    sweeps = 1
+    while best > ENOUGH * max(1.0, largest(m, at(area, BEST * m))) and sweeps <= LONGEST:
+        for _ in range(sweeps):
+            sweep(m, nb, blocks, area)
+        refresh(m, area)
+        residual = natural_residual(m, nb, blocks, area)
+        residual = newton(m, nb, blocks, area, residual)
+        best = keep_best(m, area, residual, best)
+        sweeps = 2 * sweeps
+    for i in range(m):
+        area[FORCE * m + i] = area[BEST * m + i]
+    refresh(m, area)
+    return best
+
+
+@loop
+def depends_on_load(nb: i64, blocks: iptr, limits: ptr) -> i64:
+    """1 if the shape of an ellipse changes with its load: by a constant part beside it."""
+    for k in range(nb):
+        is_loaded = blocks[4 * k] == DISC and blocks[4 * k + 2] == 2 and blocks[4 * k + 3] >= 0
+        if is_loaded and limits[3 * k + 2] > 0.0 and limits[3 * k] != limits[3 * k + 1]:
+            return 1
+    return 0
+
+
+@loop
+def solve_cones(
+    m: i64, nb: i64, A: ptr, b: ptr, blocks: iptr, limits: ptr, f: ptr, area: ptr
+) -> f64:
+    """Forces f of (cones-0), from the f given on.
+
+    Args:
+        m: rows.
+        nb: blocks; their rows cover 0 … m − 1 once.
+        A: mobility, m × m, row-major; kept. Need not be symmetric for the method to be tried.
+        b: rates without forces; kept.
+        blocks: 4 numbers a block: kind, first row, rows (1; a DISC 1 or 2), load block or −1.
+        limits: 3 numbers a block. DISC: coefficients along its rows and a constant part,
+            semi-axes = coefficient × max(f_load, 0) + constant.
+            ONE_WAY: the third is the least force, 0 for a contact.
+        f: begins the search (0 will do); result, inside its bounds. Of GIVEN blocks it is kept.
+        area: `cone_area(m, nb)` doubles.
+
+    Returns:
+        The largest entry of the natural map f − P(f − u) in scaled rows, beside the largest b:
+        below 1e-12 where solved, far above where there is no solution. Infinity where A, b or f are
+        not finite; then f = 0.
+    """
+    residual = 0.0
+    # an ellipse whose shape depends on its load is scaled again with the load found
+    for turn in range(30):
+        beta = prepare(m, nb, A, b, blocks, limits, f, area)
+        if not (beta < 1e300):
+            for i in range(m):
+                f[i] = 0.0
+            return 1e300 * 1e300
+        if turn > 0:
+            refresh(m, area)
+            residual = natural_residual(m, nb, blocks, area)
+            if residual <= 1e-13:
+                return residual
+        residual = search(m, nb, blocks, area)
+        for i in range(m):
+            f[i] = beta * area[SCALE * m + i] * area[FORCE * m + i]
+        if depends_on_load(nb, blocks, limits) == 0:
+            return residual
+    return residual

@@ -1,0 +1,292 @@
+"""Impacts: the jump of velocities at all closed and closing contacts at once, under four laws.
+
+    u⁺ = A f + u⁻,    T⁺ − T⁻ = ½ fᵀ(u⁺ + u⁻)                                    (impact-1)
+
+Every law begins with a compression, the inelastic problem of `solve_cones` with impulses f_c and
+rates u_c. It never adds energy: f_cᵀu_c ≤ 0, since loads have f u = 0 and discs f u ≤ 0, so that
+
+    ½ f_cᵀ(u_c + u⁻) = f_cᵀu_c − ½ f_cᵀA f_c ≤ 0                                 (impact-2)
+
+- ENERGETIC: expansion with loads f_e ≥ s e f_c ⟂ u⁺ ≥ 0 and friction of its own, s ≤ 1 the largest
+  for which loads give back no more than Σ e² of the work they took in compression (Stronge's
+  hypothesis, over all contacts) and T does not grow. s = 0 does both, by (impact-2).
+- NEWTON: u_n⁺ ≥ −e u_n⁻ where u_n⁻ < 0. With friction T may grow: Kane's case.
+- POISSON: the expansion with s = 1. With friction T may grow.
+- MOREAU: f = (1 + e) f_c with one e, the mean weighted by f_c. T never grows for e ≤ 1.
+
+Contacts that still approach take part in another impact; the last of many is inelastic.
+
+Public names: ENERGETIC, NEWTON, POISSON, MOREAU, impact, impact_area.
+
+Source: STR90 (energetic restitution), GP95 (Poisson's law with friction), MOR88 (one e);
+docs/theory/contact_solvers.md.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from liaison.program.loops import at, f64, i64, iptr, loop, ptr
+
+from .cones import ONE_WAY, cone_area, solve_cones
+
+ENERGETIC, NEWTON, POISSON, MOREAU = 0, 1, 2, 3
+"""Laws of impact."""
+
+ROUNDS = 50
+"""Impacts in a row at one instant, of which the last is inelastic."""
+
+HEADER, VECTORS = 2, 5
+"""Results at the beginning of the area, and vectors of m doubles after them."""
+
+BEFORE, COMPRESSED, COMPRESSION, EXPANSION, AFTER = 0, 1, 2, 3, 4
+"""These vectors: u before this impact, u_c, f_c, f_e, u after (also the b of a problem)."""
+
+NEGLIGIBLE = 1e-12
+"""Part of the largest rate below which a contact does not approach, and of a work, of rounding."""
+
+
+def impact_area(m: int, nb: int) -> int:
+    """Doubles that `impact` works in."""
+    return HEADER + VECTORS * m + 3 * nb + cone_area(m, nb)
+
+
+@loop
+def response(m: i64, A: ptr, f: ptr, u: ptr, out: ptr) -> None:
+    """out = A f + u."""
+    for i in range(m):
+        total = u[i]
+        for j in range(m):
+            total += A[i * m + j] * f[j]
+        out[i] = total
+
+
+@loop
+def half_work(m: i64, f: ptr, u: ptr, w: ptr) -> f64:
+    """½ fᵀ(u + w)."""
+    total = 0.0
+    for i in range(m):
+        total += 0.5 * f[i] * (u[i] + w[i])
+    return total
+
+
+@loop
+def is_approaching(m: i64, nb: i64, A: ptr, blocks: iptr, u: ptr, start: ptr) -> i64:
+    """1 if a one-way row still approaches, by more than a part of the largest rate at the start."""
+    size = 0.0
+    for i in range(m):
+        if A[i * m + i] > 0.0:
+            size = max(size, max(abs(start[i]), abs(u[i])) / sqrt(A[i * m + i]))
+    for k in range(nb):
+        i = blocks[4 * k + 1]
+        if blocks[4 * k] == ONE_WAY and u[i] < -NEGLIGIBLE * size * sqrt(max(A[i * m + i], 0.0)):
+            return 1 if A[i * m + i] > 0.0 else 0
+    return 0
+
+
+@loop
+def compress(
+    m: i64, nb: i64, A: ptr, u: ptr, blocks: iptr, limits: ptr, fc: ptr, uc: ptr, area: ptr
+) -> f64:
+    """f_c and u_c of the inelastic impact; the residual of its problem."""
+    for i in range(m):
+        fc[i] = 0.0
+    residual = solve_cones(m, nb, A, u, blocks, limits, fc, area)
+    response(m, A, fc, u, uc)
+    return residual
+
+
+@loop
+def expand(
+    s: f64, m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ptr
+) -> f64:
+    """f_e and u⁺ of an expansion with loads of at least s e f_c; the residual of its problem."""
+    fc = at(area, HEADER + COMPRESSION * m)
+    fe = at(area, HEADER + EXPANSION * m)
+    uc = at(area, HEADER + COMPRESSED * m)
+    least = at(area, HEADER + VECTORS * m)
+    for k in range(nb):
+        for i in range(3):
+            least[3 * k + i] = limits[3 * k + i]
+        i = blocks[4 * k + 1]
+        for j in range(i, i + blocks[4 * k + 2]):
+            fe[j] = 0.0
+        if blocks[4 * k] == ONE_WAY:
+            fe[i] = s * restitution[k] * fc[i]
+            least[3 * k + 2] = fe[i]
+    residual = solve_cones(m, nb, A, uc, blocks, least, fe, at(least, 3 * nb))
+    response(m, A, fe, uc, at(area, HEADER + AFTER * m))
+    return residual
+
+
+@loop
+def excess(m: i64, nb: i64, blocks: iptr, restitution: ptr, area: ptr) -> f64:
+    """How much too energetic the last expansion was: 0 or less is allowed; a part of what was lost.
+
+    The larger of what loads give back beyond Σ e² of what they took, and the change of T.
+    """
+    before = at(area, HEADER + BEFORE * m)
+    uc = at(area, HEADER + COMPRESSED * m)
+    fc = at(area, HEADER + COMPRESSION * m)
+    fe = at(area, HEADER + EXPANSION * m)
+    after = at(area, HEADER + AFTER * m)
+    taken = 0.0
+    allowed = 0.0
+    returned = 0.0
+    for k in range(nb):
+        i = blocks[4 * k + 1]
+        if blocks[4 * k] == ONE_WAY:
+            work = max(0.0, -0.5 * fc[i] * (before[i] + uc[i]))
+            taken += work
+            allowed += restitution[k] * restitution[k] * work
+            returned += 0.5 * fe[i] * (uc[i] + after[i])
+    change = half_work(m, fc, before, uc) + half_work(m, fe, uc, after)
+    return max(returned - allowed, change) / max(taken + abs(returned), 1e-280) - 1e-14
+
+
+@loop
+def expand_as_allowed(
+    m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ptr
+) -> f64:
+    """The expansion with the largest s ≤ 1 that `excess` allows: its root, by regula falsi."""
+    residual = expand(1.0, m, nb, A, blocks, limits, restitution, area)
+    over = excess(m, nb, blocks, restitution, area)
+    if over <= 0.0:
+        return residual
+    expand(0.0, m, nb, A, blocks, limits, restitution, area)
+    under = excess(m, nb, blocks, restitution, area)
+    low = 0.0
+    high = 1.0
+    side = 0
+    for turn in range(60):
+        s = low - under * (high - low) / (over - under)
+        if turn % 5 == 4 or not (s > low and s < high):
+            s = 0.5 * (low + high)
+        expand(s, m, nb, A, blocks, limits, restitution, area)
+        value = excess(m, nb, blocks, restitution, area)
+        if value <= 0.0:
+            low = s
+            under = value
+            over = 0.5 * over if side == 1 else over
+            side = 1
+        else:
+            high = s
+            over = value
+            under = 0.5 * under if side == 2 else under
+            side = 2
+        if (value <= 0.0 and value > -NEGLIGIBLE) or high - low <= 1e-14:
+            break
+    return expand(low, m, nb, A, blocks, limits, restitution, area)
+
+
+@loop
+def shifted(m: i64, nb: i64, u: ptr, blocks: iptr, restitution: ptr, out: ptr) -> None:
+    """u with e u_n added where a one-way row approaches: Newton's law keeps it from below 0."""
+    for i in range(m):
+        out[i] = u[i]
+    for k in range(nb):
+        i = blocks[4 * k + 1]
+        if blocks[4 * k] == ONE_WAY:
+            out[i] += restitution[k] * min(u[i], 0.0)
+
+
+@loop
+def mean_restitution(nb: i64, blocks: iptr, restitution: ptr, f: ptr) -> f64:
+    """The mean of e, weighted by impulses; 0 if there are none."""
+    weight = 0.0
+    total = 0.0
+    for k in range(nb):
+        if blocks[4 * k] == ONE_WAY:
+            weight += f[blocks[4 * k + 1]]
+            total += restitution[k] * f[blocks[4 * k + 1]]
+    return total / weight if weight > 0.0 else 0.0
+
+
+@loop
+def one_impact(
+    law: i64, m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ptr
+) -> f64:
+    """f_c, f_e and u after one impact from the rates before it; the worst residual.
+
+    Any law but the four is an inelastic impact.
+    """
+    before = at(area, HEADER + BEFORE * m)
+    uc = at(area, HEADER + COMPRESSED * m)
+    fc = at(area, HEADER + COMPRESSION * m)
+    fe = at(area, HEADER + EXPANSION * m)
+    after = at(area, HEADER + AFTER * m)
+    cones = at(area, HEADER + VECTORS * m + 3 * nb)
+    for i in range(m):
+        fe[i] = 0.0
+    if law == NEWTON:
+        shifted(m, nb, before, blocks, restitution, after)
+        residual = compress(m, nb, A, after, blocks, limits, fc, uc, cones)
+        response(m, A, fc, before, after)
+        return residual
+    residual = compress(m, nb, A, before, blocks, limits, fc, uc, cones)
+    if law == ENERGETIC:
+        return max(residual, expand_as_allowed(m, nb, A, blocks, limits, restitution, area))
+    if law == POISSON:
+        return max(residual, expand(1.0, m, nb, A, blocks, limits, restitution, area))
+    if law == MOREAU:
+        e = mean_restitution(nb, blocks, restitution, fc)
+        for i in range(m):
+            fe[i] = e * fc[i]
+    response(m, A, fe, uc, after)
+    return residual
+
+
+@loop
+def impact(
+    law: i64,
+    m: i64,
+    nb: i64,
+    A: ptr,
+    u: ptr,
+    blocks: iptr,
+    limits: ptr,
+    restitution: ptr,
+    f: ptr,
+    area: ptr,
+) -> f64:
+    """Impulses and rates after an impact of all contacts given.
+
+    Args:
+        law: ENERGETIC, NEWTON, POISSON or MOREAU; any other number is an inelastic impact.
+        m: rows.
+        nb: blocks.
+        A: mobility, as for `solve_cones`; kept.
+        u: rates u⁻ on entry, u⁺ on return.
+        blocks: as for `solve_cones`.
+        limits: as for `solve_cones`; constant parts are impulses here, usually 0.
+        restitution: e of every block, 0 to 1; that of a ONE_WAY block counts.
+        f: result: impulses.
+        area: `impact_area(m, nb)` doubles; the first two become the worst residual of the problems
+            solved, and how many impacts followed each other.
+
+    Returns:
+        The change of kinetic energy (impact-1); positive only under NEWTON and POISSON.
+    """
+    before = at(area, HEADER + BEFORE * m)
+    after = at(area, HEADER + AFTER * m)
+    worst = 0.0
+    change = 0.0
+    rounds = 0
+    for i in range(m):
+        f[i] = 0.0
+    for turn in range(ROUNDS):
+        for i in range(m):
+            before[i] = u[i]
+        now = law if turn + 1 < ROUNDS else -1
+        worst = max(worst, one_impact(now, m, nb, A, blocks, limits, restitution, area))
+        rounds = turn + 1
+        for i in range(m):
+            step = area[HEADER + COMPRESSION * m + i] + area[HEADER + EXPANSION * m + i]
+            f[i] += step
+            u[i] = after[i]
+            change += 0.5 * step * (before[i] + after[i])
+        if is_approaching(m, nb, A, blocks, u, before) == 0:
+            break
+    area[0] = worst
+    area[1] = float(rounds)
+    return change

@@ -1,0 +1,195 @@
+"""Contact forces against Coulomb's law, closed forms and units, as plain Python and compiled."""
+
+import numpy as np
+import pytest
+from contact_scenes import UP, Builder, box, box_on_floor, contact_rows, random_scene, solved
+from numpy.testing import assert_allclose
+
+from liaison.program.loops_compile import compile_loops
+from liaison.simulate.cones import DISC, GIVEN, HELD, ONE_WAY, cone_area, solve_cones
+
+FOUND = 1e-12
+"""Residual of a problem that is solved."""
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    return compile_loops([solve_cones])[solve_cones]
+
+
+@pytest.fixture(scope="module", params=["plain", "compiled"])
+def run(request):
+    if request.param == "plain":
+        return solve_cones
+    return compile_loops([solve_cones])[solve_cones]
+
+
+def ball(v, mu=0.5, **groups):
+    """A ball of mass 1, radius 1 and inertia 2/5 on the floor."""
+    build = Builder()
+    build.contact(contact_rows(1, 0, -UP, UP), mu=mu, **groups)
+    return build.scene([1, 1, 1, 2.5, 2.5, 2.5], v)
+
+
+def misses_of_coulomb(scene, f, u):
+    """What f and u miss of Coulomb's law, told anew: signs, bounds, complementarity, direction."""
+    sizes = np.sqrt(np.maximum(np.diag(scene.A), 1e-30))
+    f, u = f * sizes, u / sizes
+    worst = 0.0
+    for k, (kind, first, rows, load) in enumerate(scene.blocks):
+        block = slice(first, first + rows)
+        if kind == HELD:
+            worst = max(worst, np.abs(u[block]).max())
+        elif kind == ONE_WAY:
+            worst = max(worst, -f[first], -u[first], min(f[first], u[first]))
+        elif kind == DISC:
+            pressed = max(f[scene.blocks[load][1]] / sizes[scene.blocks[load][1]], 0)
+            a = (scene.limits[k, :rows] * pressed + scene.limits[k, 2]) * sizes[block]
+            # over the ellipse, f·u is least at −Σ (a u)²/‖a u‖
+            worst = max(worst, f[block] @ u[block] + np.linalg.norm(a * u[block]))
+            inside = np.linalg.norm(f[block][a > 0] / a[a > 0]) - 1
+            worst = max(worst, inside * a.max(), np.abs(f[block][a == 0]).max(initial=0))
+    return worst
+
+
+def test_a_ball_sticks_slips_and_leaves_as_closed_forms_say(run):
+    # mobility of the point along the floor: 1 + r²/J = 3.5
+    residual, f, u = solved(run, ball([0, 0, -1, 0, 0, 0]))
+    assert residual <= FOUND
+    assert_allclose(f, [1, 0, 0], atol=1e-14)
+    along = contact_rows(1, 0, -UP, UP)[1, :3]
+    residual, f, u = solved(run, ball([*(along - UP), 0, 0, 0]))
+    assert_allclose(f, [1, -2 / 7, 0], atol=1e-13)
+    assert_allclose(u, 0, atol=1e-13)
+    residual, f, u = solved(run, ball([*(10 * along - UP), 0, 0, 0]))
+    assert_allclose(f, [1, -0.5, 0], atol=1e-13)
+    assert_allclose(u, [0, 10 - 0.5 * 3.5, 0], atol=1e-12)
+    residual, f, u = solved(run, ball([*along, 0, 0, 0]), b=[0.1, 1, 0])
+    assert_allclose(f, 0, atol=1e-14)
+
+
+def test_rolling_and_pivoting_are_bounded_by_the_same_load(run):
+    scene = ball([0, 0, -1, 3, 4, -5], mu=1e-9, rolling=0.01, pivoting=0.02)
+    residual, f, u = solved(run, scene)
+    assert residual <= FOUND
+    assert f[0] == pytest.approx(1)
+    assert np.linalg.norm(f[3:5]) == pytest.approx(0.01)
+    assert f[5] == pytest.approx(0.02 * np.sign(5))
+    assert misses_of_coulomb(scene, f, u) < 1e-13
+
+
+def test_an_ellipse_of_friction_dissipates_most(run):
+    scene = ball([2, 3, -1, 0, 0, 0])
+    scene.limits[1] = [0.5, 0.2, 0]
+    residual, f, u = solved(run, scene)
+    assert residual <= FOUND
+    t = np.linspace(0, 2 * np.pi, 100_001)
+    powers = 0.5 * np.cos(t) * u[1] + 0.2 * np.sin(t) * u[2]
+    assert f[1:] @ u[1:] == pytest.approx(powers.min(), abs=1e-9)
+    assert (f[1] / 0.5) ** 2 + (f[2] / 0.2) ** 2 == pytest.approx(1)
+
+
+def test_an_ellipse_whose_shape_depends_on_the_load(run):
+    scene = ball([20, 30, -1, 0, 0, 0])
+    scene.limits[1] = [0.5, 0.2, 0.3]
+    residual, f, u = solved(run, scene)
+    assert residual <= FOUND
+    assert (f[1] / 0.8) ** 2 + (f[2] / 0.5) ** 2 == pytest.approx(1)
+    assert misses_of_coulomb(scene, f, u) < 1e-12
+
+
+def test_a_box_on_four_corners(run):
+    # the load is shared, its sum is known; friction sums to what stops or μ times the load
+    weight = box(2.0, (0.5, 0.4, 0.3))[0]
+    for speed, expected in ((0.2, 0.2), (3.0, 0.5)):
+        residual, f, _u = solved(run, box_on_floor([speed, 0, -1, 0, 0, 0]))
+        assert residual <= FOUND
+        assert f[0::3].sum() == pytest.approx(1 / weight)
+        assert np.linalg.norm([f[1::3].sum(), f[2::3].sum()]) == pytest.approx(expected / weight)
+        assert f[0::3].min() >= 0
+
+
+def test_discs_with_bounds_of_their_own_and_rows_that_hold(run):
+    build = Builder()
+    build.add(DISC, [[1.0, 0]], (0, 0, 0.3))
+    build.add(HELD, [[1.0, 1.0]])
+    scene = build.scene([1, 1], [1, 0])
+    residual, f, u = solved(run, scene)
+    # the held sum of velocities leaves half the speed to the friction
+    assert residual <= FOUND
+    assert_allclose(f, [-0.3, -0.35], atol=1e-14)
+    assert_allclose(u, [0.35, 0], atol=1e-14)
+
+
+def test_a_given_load_is_kept_and_bounds(run):
+    scene = ball([1, 0, 0, 0, 0, 0])
+    scene.blocks[0, 0] = GIVEN
+    residual, f, _u = solved(run, scene, start=np.array([0.2, 0, 0]))
+    assert residual <= FOUND
+    assert f[0] == 0.2
+    assert np.linalg.norm(f[1:]) == pytest.approx(0.1)
+
+
+def test_a_least_force_is_borne_though_the_contact_opens(run):
+    scene = ball([0, 0, -1, 0, 0, 0])
+    scene.limits[0, 2] = 3.0
+    residual, f, u = solved(run, scene)
+    assert residual <= FOUND
+    assert f[0] == pytest.approx(3)
+    assert u[0] == pytest.approx(2)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_what_is_not_finite_is_told(run):
+    scene = ball([0, 0, -1, 0, 0, 0])
+    residual, f, _ = solved(run, scene, b=[np.nan, 0, 0])
+    assert residual == np.inf
+    assert_allclose(f, 0)
+    assert run(0, 0, *np.zeros((2, 1)), np.zeros(1, np.int64), *np.zeros((3, 1))) == 0
+
+
+def test_no_solution_is_told(run):
+    # a row that nothing moves, and approaches
+    build = Builder()
+    build.add(ONE_WAY, [[0.0]])
+    scene = build.scene([1], [0])
+    residual, _, _ = solved(run, scene, b=[-1])
+    assert residual > 0.1
+
+
+def test_other_units_change_nothing(compiled):
+    rng = np.random.default_rng(3)
+    scene = random_scene(rng, 6)
+    _, f, _ = solved(compiled, scene)
+    scale = 10.0 ** rng.integers(-6, 6)
+    scene.weight = scene.weight * scale
+    _, g, _ = solved(compiled, scene)
+    assert_allclose(scene.D.T @ g * scale, scene.D.T @ f, atol=1e-9 * np.abs(scene.D.T @ f).max())
+
+
+def test_the_answer_begins_the_next_search(compiled):
+    scene = box_on_floor([3, 1, -1, 0.1, 0, 0.2])
+    _, f, _ = solved(compiled, scene)
+    residual, g, _ = solved(compiled, scene, start=f)
+    assert residual <= FOUND
+    assert_allclose(g, f, atol=1e-12)
+
+
+@pytest.mark.parametrize("held", [0.0, 0.1])
+def test_random_bodies_in_few_contacts(compiled, held):
+    rng = np.random.default_rng(8)
+    for _ in range(1000):
+        scene = random_scene(rng, 5, held)
+        residual, f, u = solved(compiled, scene)
+        assert residual <= FOUND
+        size = np.abs(scene.b / np.sqrt(np.maximum(np.diag(scene.A), 1e-30))).max()
+        assert misses_of_coulomb(scene, f, u) <= 1e-9 * max(size, 1) ** 2
+
+
+def test_the_area_is_as_large_as_said(run):
+    scene = box_on_floor([1, 0, -1, 0, 0, 0])
+    area = np.zeros(cone_area(12, 8) + 1)
+    area[-1] = 7.25
+    A, b, f = scene.A.ravel(), scene.b, np.zeros(12)
+    run(12, 8, A, b, scene.blocks.ravel(), scene.limits.ravel(), f, area)
+    assert area[-1] == 7.25
