@@ -159,6 +159,15 @@ def section(name: str, found: liaison.Mobility) -> str:
     )  # fmt: skip
 
 
+def moved(mechanism: liaison.Mechanism, moment: float) -> liaison.Trajectory:
+    """What it does in a moment; what cannot move, where it stands."""
+    try:
+        return liaison.simulate(mechanism, until=moment, on_failure="return")
+    except liaison.DerivationError:
+        state = liaison.assemble(liaison.span(mechanism))
+        return liaison.simulate(liaison.compile(mechanism), state, until=1e-9)
+
+
 def main() -> None:
     """Makes all pictures and the page."""
     mpl.use("Agg")
@@ -169,7 +178,7 @@ def main() -> None:
     for name in closed():
         mechanism = liaison.read(EXAMPLES / f"{name}.lsd")
         found = liaison.mobility(mechanism)
-        run = liaison.simulate(mechanism, until=MOMENT.get(name, 0.3), on_failure="return")
+        run = moved(mechanism, MOMENT.get(name, 0.3))
         (PICTURES / f"{name}.png").write_bytes(picture(run, mechanism))
         table.append(row(name, found))
         sections.append(section(name, found))

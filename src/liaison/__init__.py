@@ -54,8 +54,11 @@ __all__ = offer(
         "analyse.syzygies": "PolynomialPsi polynomial_psi",
         "analyse": "Reduction",
         "analyse.compare": "Comparison",
+        "analyse.deflate": "deflate",
         "corridor_analyse": "equilibrium linearize solutions verify sensitivities kinematic_run "
-        "inverse_dynamics",
+        "inverse_dynamics no_impact viscous convergence",
+        "analyse.no_impact": "NoImpact",
+        "analyse.viscous": "Convergence",
         "summary": "Summary",
         "units": "Label",
         "errors": "LiaisonError TextError NamingError ModelError FrameError AssemblyError "

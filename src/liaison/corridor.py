@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from liaison.analyse.deflate import held, is_obstructed
 from liaison.analyse.reduce import Reduction
 from liaison.analyse.reduce import reduce as reduced
 from liaison.analyse.singularities import RankAlong, rank_along
@@ -313,10 +314,16 @@ def ready_for(
         tree = span(mechanism)
         state = state or assemble(tree, None, **(start or {}))
         check_attitudes(tree, state)
-        equations = newton_euler(tree)
-        if invariants:
-            equations = with_invariants(equations, tree)
-        return to_llvm(lower(equations)), state
+        kernel = _machine_code(tree, invariants)
+        if is_obstructed(kernel, state):
+            whole = held(mechanism)
+            kernel = kernel if whole is mechanism else _machine_code(span(whole), invariants)
+        return kernel, state
+
+
+def _machine_code(tree: Tree, invariants: bool) -> Kernel:
+    equations = newton_euler(tree)
+    return to_llvm(lower(with_invariants(equations, tree) if invariants else equations))
 
 
 def mechanism_of(given: Given) -> Mechanism:

@@ -191,11 +191,11 @@ def test_coordinates_that_cannot_be_independent_are_refused(examples):
         reduce(given, ["X"], primes=1)
 
 
-@pytest.mark.parametrize(("name", "apart"), [("four_bar", 1e-6), ("antenna_mesh", 1e-5)])
+@pytest.mark.parametrize(("name", "apart"), [("four_bar", 1e-6), ("antenna_mesh", 1e-6)])
 def test_a_reduced_run_keeps_energy_and_closures_and_is_near_that_with_multipliers(
     name, apart, examples
 ):
-    """The mesh less so: with multipliers rounding alone holds it on its variety."""
+    """The mesh too: what its closures leave unsaid is added to the rows that have multipliers."""
     given = liaison.read(examples / f"{name}.lsd")
     run = reduce(given, primes=1).simulate(0.5, every=0.1)
     total = run["energy"].sum(axis=1)

@@ -6,7 +6,7 @@ u are the velocities of the independent coordinates. Where the closures are non-
 derivatives leave too many velocities; what is left of G after elimination then vanishes on the
 whole variety, and its own gradient gives the rows that are missing.
 
-Public names: Elimination, eliminated.
+Public names: Elimination, eliminated, missing.
 
 Source: JB94 §5.3 (coordinate partitioning, the matrix R); docs/theory/mobility.md (mobility-7).
 """
@@ -140,6 +140,30 @@ def eliminated(
         rows.eliminate(independent, rank)
     _check(rows, rank, freedom)
     return _solved(rows, n, deflated)
+
+
+def missing(equations: Equations, values: Mapping[Expr, float], freedom: int) -> tuple[Expr, ...]:
+    """Formulas of q that vanish wherever the closures hold, and whose gradients G lacks.
+
+    Args:
+        equations: with their closures.
+        values: of t, q and parameters, at a position that satisfies the closures.
+        freedom: the finite mobility.
+
+    Raises:
+        DerivationError: the closures and these gradients leave another number of velocities.
+    """
+    n, closures = len(equations.symbols.v), equations.closures
+    rows = _Rows(n, values)
+    rows.add(_augmented(closures.G, closures.nu, closures.gamma, n))
+    rows.eliminate((), n - freedom)
+    if len(rows.used) == n - freedom:
+        return ()
+    zeros, first = rows.remainder(), len(rows.formulas)
+    rows.add(_gradient_rows(equations, zeros))
+    rows.eliminate((), n - freedom)
+    _check(rows, n - freedom, freedom)
+    return tuple(zeros[i - first] for i, _ in rows.used if i >= first)
 
 
 def _check(rows: _Rows, rank: int, freedom: int | None) -> None:
