@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from liaison.cli_analyse import equilibrium, linearize, solutions, verify
+from liaison.cli_analyse import convergence, equilibrium, linearize, solutions, verify
 from liaison.cli_assemble import assemble
 from liaison.cli_derive import derive
 from liaison.cli_freedoms import reduce, singular
@@ -303,6 +303,7 @@ app.command()(equilibrium)
 app.command()(linearize)
 app.command()(solutions)
 app.command()(verify)
+app.command()(convergence)
 app.command(name="format")(format_)
 app.command()(derive)
 app.command()(build)

@@ -1,6 +1,6 @@
-"""The verbs that analyse a motion: equilibrium, linearize, solutions, verify.
+"""The verbs that analyse a motion: equilibrium, linearize, solutions, verify, convergence.
 
-Public names: equilibrium, linearize, solutions, verify.
+Public names: equilibrium, linearize, solutions, verify, convergence.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from liaison.cli_options import Debug, Json, Model, Starts, Values, printed
+from liaison.cli_options import Debug, Json, Model, Starts, Until, Values, printed
 
 if TYPE_CHECKING:
     from liaison.analyse import Equilibrium, Linearization, Verification
@@ -121,6 +121,43 @@ def verify(
     printed({"name": given.mechanism.name} | found.to_dict(), theorems(found), as_json)
     if not found.holds:
         raise typer.Exit(1)
+
+
+def convergence(
+    file: Model,
+    until: Until,
+    alphas: Annotated[
+        str, typer.Option(metavar="A,B,…", help="Coefficients of the friction, in SI.")
+    ] = "10,100,1000,1e4,1e5,1e6",
+    values: Values = None,
+    start: Starts = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Realize one-sided relations by viscous friction, and tell how near that comes as it grows."""
+    from liaison import corridor_analyse as doors
+    from liaison.cli_values import asked, run_options
+
+    given = asked(file, values, start)
+    check_still(given.inputs)
+    found = doors.convergence(
+        given.mechanism, listed(alphas), run_options(until)["until"], start=given.start
+    )
+    printed(found.to_dict(), found.text, as_json)
+
+
+def listed(alphas: str) -> list[float]:
+    """Positive numbers between commas."""
+    try:
+        found = [float(x) for x in alphas.split(",")]
+    except ValueError:
+        found = []
+    if not found or not all(0 < x < math.inf for x in found):
+        raise typer.BadParameter(
+            f"{alphas!r} is no list of positive numbers, such as 10,100,1000.",
+            param_hint="--alphas",
+        )
+    return found
 
 
 def check_still(inputs: dict[str, Any]) -> None:

@@ -1,12 +1,12 @@
 """Analyses by one call: each reads the mechanism, assembles and compiles it, and asks `analyse`.
 
 Public names: equilibrium, linearize, solutions, verify, sensitivities, kinematic_run,
-inverse_dynamics.
+inverse_dynamics, no_impact, viscous, convergence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,11 +26,16 @@ from liaison.analyse import linearize as small_motions
 from liaison.analyse import sensitivities as sensitivities_of
 from liaison.analyse import verify as verified
 from liaison.analyse.maximal_run import maximal_ready
+from liaison.analyse.no_impact import NoImpact
+from liaison.analyse.no_impact import no_impact as entered_without
+from liaison.analyse.viscous import ALPHA, Convergence, with_alpha
+from liaison.analyse.viscous import convergence as distances
+from liaison.analyse.viscous import viscous as with_friction
 from liaison.corridor import Given, mechanism_of, ready_for, simulate, with_starts, with_values
 from liaison.errors import ModelError, NamingError
 from liaison.expr import Table, symbol
 from liaison.model import Mechanism, PrescribedMotion
-from liaison.numeric import State
+from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulate import Trajectory
 
@@ -229,3 +234,66 @@ def solutions(
     else:
         kernel, state = ready_for(given, state, start, parameters)
     return compare_solutions(kernel, state, inputs=inputs)
+
+
+def no_impact(given: Given, *, parameters: Mapping[str, Any] | None = None) -> NoImpact:
+    """Whether one-sided relations of rates are entered without impact: see `analyse.no_impact`.
+
+    Args:
+        given: the mechanism, or the path of its text.
+        parameters: values by name, in SI.
+    """
+    return entered_without(with_values(mechanism_of(given), parameters or {}))
+
+
+def viscous(given: Given, alpha: Any, only: Iterable[str] | None = None) -> Mechanism:
+    """The mechanism with one-sided friction for its one-sided relations: see `analyse.viscous`.
+
+    Args:
+        given: the mechanism, or the path of its text.
+        alpha: the coefficient, in N·s/m where a relation is of a speed in m/s.
+        only: names of the relations to replace; all of rates if not given.
+    """
+    return with_friction(mechanism_of(given), alpha, only)
+
+
+def convergence(
+    given: Given,
+    alphas: Sequence[float],
+    until: float,
+    *,
+    every: float | Sequence[float] | None = None,
+    only: Iterable[str] | None = None,
+    constrained: Trajectory | None = None,
+    start: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Convergence:
+    """How one-sided friction approaches the relations it stands for, as α grows.
+
+    Args:
+        given: the mechanism, or the path of its text.
+        alphas: coefficients of the friction, such as (10, 100, 1000).
+        until: the last instant [s].
+        every: a period [s] or instants at which motions are compared; 400 if not given.
+        only: names of the relations that become friction; all of rates if not given.
+        constrained: the motion that keeps the relations, at these instants; run if not given.
+        start: positions and rates to assemble from, by label.
+        parameters: values by name, in SI.
+        **options: of the runs; by default Radau with rtol 1e-10 and atol 1e-12.
+    """
+    mechanism = with_starts(with_values(mechanism_of(given), parameters or {}), start or {})
+    kernel, state = ready_for(with_alpha(mechanism, only), None, None, None)
+    times = instants(state.t, until, (until - state.t) / 400 if every is None else every)
+    fine: dict[str, Any] = {"rtol": 1e-10, "atol": 1e-12, "every": times, "series": ()} | options
+    if constrained is None:
+        constrained = simulate(mechanism, until=until, **fine)
+    stiff: dict[str, Any] = {"method": "radau"} | fine
+
+    def run(alpha: float) -> Trajectory:
+        return simulate(kernel, state, until=until, parameters={ALPHA: alpha}, **stiff)
+
+    def apart(q: Array, other: Array) -> Array:
+        return kernel("difference", state.t, q=q, v=state.v, x=other)
+
+    return distances(mechanism.name, alphas, run, constrained, apart)

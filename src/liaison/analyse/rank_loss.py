@@ -163,10 +163,10 @@ def _searched(found: RateRows, begin: Mapping[Expr, float]) -> dict[Expr, float]
     def misses(z: Floats) -> Floats:
         values = {x: np.array(value) for x, value in zip(names, z[:n], strict=True)}
         left, c = found.at(values), z[n:]
-        parts = [c @ left, [c @ c - 1]]
+        parts = [c @ left, np.array([c @ c - 1])]
         if found.conditions:
             parts.append(_closed(found, names, z[:n]))
-        return np.nan_to_num(np.concatenate(parts), nan=1e6, posinf=1e6, neginf=-1e6)
+        return np.asarray(np.nan_to_num(np.concatenate(parts), nan=1e6, posinf=1e6, neginf=-1e6))
 
     start = found.at({x: np.array(value) for x, value in begin.items()})
     c = np.linalg.svd(np.nan_to_num(start))[0][:, -1] if m else np.zeros(0)
