@@ -218,7 +218,7 @@ def land(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
         if is_lost == 1:
             return status
         n[HAS_PULLED] = n[PROJECTIONS] - before
-    n[STEPS] += 1 - n[IS_STOPPING]
+    n[STEPS] += 1 - min(n[IS_STOPPING], 1)
     n[PHASE] = EVENTS if n[NE] > 0 and n[IS_STOPPING] == 0 else SAMPLING
     return GOOD
 

@@ -48,6 +48,8 @@ from .layout import (
     O_V,
     O_Y,
     PARTS,
+    STOPPING,
+    SWITCHING,
     T_END,
     T_NEW,
     T_START,
@@ -300,7 +302,10 @@ def settle(stop: f64, count: i64, w: ptr, n: iptr) -> i64:
     if stop < NONE:
         interpolate(stop, at(w, n[O_Y]), w, n)
         w[T_NEW] = w[T] + stop * w[H]
-        n[IS_STOPPING] = 1
+        n[IS_STOPPING] = SWITCHING
+        for i in range(n[NE]):
+            if n[n[M_FIRED] + i] > 0 and n[n[M_STOPS] + i] == STOPPING:
+                n[IS_STOPPING] = STOPPING
     status = GOOD
     for i in range(n[NE]):
         w[n[O_SIGN] + i] = w[n[O_SIGN_NEW] + i]

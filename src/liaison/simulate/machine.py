@@ -81,14 +81,25 @@ class Machine:
     Args:
         arrays: where the run lives.
         is_compiled: False runs the loops as plain Python, for tests.
+        call: another loop, compiled, that goes on with a run.
+        beside: arrays that it takes before all others.
     """
 
-    def __init__(self, arrays: Arrays, *, is_compiled: bool = True) -> None:
+    def __init__(
+        self,
+        arrays: Arrays,
+        *,
+        is_compiled: bool = True,
+        call: Callable[..., int] | None = None,
+        beside: tuple[Any, ...] = (),
+    ) -> None:
         self._is_compiled = is_compiled
+        self._beside = beside
         self.addresses = np.zeros(len(ENTRIES), dtype=np.int64)
         self._kept: list[Kernel] = []
         self._work = 0
-        self._call = _loop_of(arrays, is_compiled)
+        self._is_dense = False  # a kernel of many bodies has no terms for the pivoted solver
+        self._call = call or _loop_of(arrays, is_compiled)
         self._bound = self._with(arrays)
 
     @property
@@ -98,7 +109,7 @@ class Machine:
 
     def _with(self, arrays: Arrays) -> tuple[Arrays, tuple[Any, ...]]:
         a = arrays
-        listed = (self.addresses, a.w, a.n, a.scratch, a.records, a.happened)
+        listed = (*self._beside, self.addresses, a.w, a.n, a.scratch, a.records, a.happened)
         return arrays, tuple(x.ctypes.data for x in listed) if self._is_compiled else listed
 
     def add(self, kernel: Kernel, *entries: str) -> None:
@@ -110,7 +121,8 @@ class Machine:
         self._kept.append(kernel)
         self._work = max([self._work, *map(kernel.work_size, entries)])
         n = self.arrays.n
-        size = self._work + (dense_size(n) if int(n[NC]) else 0)
+        self._is_dense = self._is_dense or "terms" in kernel.program.entries
+        size = self._work + (dense_size(n) if int(n[NC]) and self._is_dense else 0)
         scratch = self.arrays.scratch if self.arrays.scratch.size >= size else np.zeros(size)
         n[S_DENSE] = self._work
         self._bound = self._with(replace(self.arrays, scratch=scratch))

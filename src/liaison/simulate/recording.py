@@ -34,6 +34,7 @@ from .layout import (
     RECORDS_END,
     RECORDS_STEPS,
     SAMPLES,
+    STOPPING,
     T_CONTROL,
     T_END,
     T_GOOD,
@@ -102,7 +103,8 @@ def arrive(e: iptr, w: ptr, n: iptr, scratch: ptr, records: ptr) -> i64:
     """Records the state if it is asked for; says when the end or a control instant is reached."""
     t = w[T]
     ends = 1 if t >= w[T_END] or n[IS_STOPPING] > 0 else 0
-    asked = n[RECORDS_STEPS] * (1 - n[IS_PART]) + ends * n[RECORDS_END]
+    is_last = 1 if t >= w[T_END] or n[IS_STOPPING] == STOPPING else 0
+    asked = n[RECORDS_STEPS] * (1 - n[IS_PART]) + is_last * n[RECORDS_END]
     if n[NEXT_SAMPLE] < n[SAMPLES]:
         wanted = sample_time(n[NEXT_SAMPLE], w, n)
         if wanted <= t + ROUNDING * max(abs(t), w[H]):

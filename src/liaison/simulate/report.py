@@ -17,12 +17,13 @@ from liaison.program import Kernel
 from . import layout as at
 from .layout import Arrays
 from .machine import map_entry
-from .moreau_modes import EACH, MODE_EVENTS
 from .moreau_plan import sides_in
+from .one_sided import Marching
 from .outcome import Outcome, gap
 from .plan import Plan
 from .reactions import joint_accelerations, motions, multipliers, reactions
 from .series import POSE_AXES, POSE_UNITS
+from .sides_layout import CODES, WHATS
 from .trajectory import (
     STOPPED,
     EventRecord,
@@ -37,12 +38,19 @@ COUNTS = {
 
 
 def trajectory_of(
-    plan: Plan, arrays: Arrays, rows: Array, happened: Array, series: Sequence[str], end: Outcome
+    plan: Plan,
+    arrays: Arrays,
+    rows: Array,
+    happened: Array,
+    series: Sequence[str],
+    end: Outcome,
+    modes: Marching | None = None,
 ) -> Trajectory:
-    """The record of a run so far."""
+    """The record of a run so far; `modes` where it went from event to event of contacts."""
     nq, nv = plan.size("nq"), plan.size("nv")
     rows = _with_last_good(plan, arrays, rows, end)
-    events = event_records(plan, happened)
+    watched = len(plan.events) if modes is None else len(modes.plan.events)
+    events = event_records(plan, happened, watched)
     found = _inputs(plan, rows[:, 1 + nq + nv :]) | series_of(plan, rows, series)
     end = end if end.is_failure else gap(rows[:, 0], found) or end
     return Trajectory(
@@ -60,22 +68,30 @@ def trajectory_of(
     )
 
 
-def event_records(plan: Plan, happened: Array) -> tuple[EventRecord, ...]:
-    """Rows of events (number, t, q, v) by their names."""
-    nq = plan.size("nq")
-    found = []
+def event_records(plan: Plan, happened: Array, watched: int = 0) -> tuple[EventRecord, ...]:
+    """Rows of events (number, t, q, v) by their names.
+
+    Args:
+        plan: with the events of the mechanism and of the caller.
+        happened: the rows.
+        watched: how many sign changes the time loop looked for; those that are no event of the plan
+            are the state before something happened to a contact. 0: those of the plan.
+    """
+    watched = watched or len(plan.events)
+    nq, nv = plan.size("nq"), plan.size("nv")
+    found: list[EventRecord] = []
+    before: tuple[float, Array] = (np.nan, np.empty(0))
     for row in happened[np.argsort(happened[:, 1], kind="stable")]:
-        name, what = named_event(plan, int(row[0]))
-        found.append(EventRecord(name, float(row[1]), row[2 : 2 + nq], row[2 + nq :], what))
+        number, t, q, v = int(row[0]), float(row[1]), row[2 : 2 + nq], row[2 + nq : 2 + nq + nv]
+        if len(plan.events) <= number < watched:
+            before = (t, v)
+        elif number < watched:
+            found.append(EventRecord(plan.events[number].name, t, q, v))
+        else:
+            block, what = divmod(number - watched, CODES)
+            name, was = sides_in(plan.program)[block][0], before[1] if before[0] == t else None
+            found.append(EventRecord(name, t, q, v, WHATS[what], was))
     return tuple(found)
-
-
-def named_event(plan: Plan, number: int) -> tuple[str, str]:
-    """Whose event it is, and what happened; events of formulas say no more than their name."""
-    if number < len(plan.events):
-        return plan.events[number].name, ""
-    block, what = divmod(number - len(plan.events), EACH)
-    return sides_in(plan.program)[block][0], MODE_EVENTS[what]
 
 
 def message_of(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:

@@ -24,6 +24,7 @@ from . import layout as at
 from .checkpoint import Kept, from_bytes, to_bytes
 from .layout import Arrays
 from .machine import Machine
+from .one_sided import Marching, ModalKernel, marching
 from .outcome import Outcome, gap, outcome_of
 from .plan import Plan, arrays_of, entries_of, plan_of
 from .projection import Projection
@@ -69,6 +70,7 @@ def simulate(
     max_steps: int = 10_000_000,
     residual: float = 1e-8,
     spectral_radius: float = 0.8,
+    impacts: str = "energetic",
 ) -> Trajectory:
     """Integrates from a state until a time, and records what happened.
 
@@ -99,6 +101,7 @@ def simulate(
             pivoted one.
         spectral_radius: of "generalized-alpha", 0 to 1: part of a vibration too fast for the step
             that is left after one step.
+        impacts: law of impacts: "energetic", "newton", "poisson" or "moreau".
 
     Raises:
         SimulationError: the run could not go on; carries status, time and partial trajectory.
@@ -107,7 +110,7 @@ def simulate(
     settings = Settings(
         step=step, method=method, rtol=rtol, atol=atol, every=every, max_step=max_step,
         max_steps=max_steps, projection=projection or Projection(), residual=residual,
-        spectral_radius=spectral_radius,
+        spectral_radius=spectral_radius, impacts=impacts,
     )  # fmt: skip
     if on_failure not in ("raise", "return"):
         raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")
@@ -115,6 +118,15 @@ def simulate(
     return run.finish(
         series=series, time_limit=time_limit, progress=progress, on_failure=on_failure
     )
+
+
+def machine_of(plan: Plan, contacts: Marching | None, is_compiled: bool) -> Machine:
+    """What goes on with a run of a plan, through all modes where there are contacts."""
+    if contacts is None:
+        return Machine(arrays_of(plan), is_compiled=is_compiled)
+    arrays = arrays_of(plan)
+    contacts.mark(arrays.n)
+    return Machine(arrays, call=contacts.loop, beside=(contacts.c, contacts.s))
 
 
 def add_entries(machine: Machine, plan: Plan) -> None:
@@ -126,6 +138,8 @@ def add_entries(machine: Machine, plan: Plan) -> None:
     machine.add(plan.kernel, *names)
     if added is not None:
         machine.add(added, *extra)
+    if isinstance(plan.kernel, ModalKernel):
+        machine.add(plan.kernel, "events", "terms")  # which call the events that were added
 
 
 @final
@@ -159,7 +173,13 @@ class Run:
             kernel, state, until, settings or Settings(), inputs=inputs, parameters=parameters,
             stop=stop,
         )  # fmt: skip
-        self._machine = Machine(arrays_of(self.plan), is_compiled=is_compiled)
+        self.told = self.plan
+        self.marching = marching(self.plan, self.plan.settings.impacts)
+        if self.marching is not None:
+            self.plan = self.marching.plan
+        self._machine = machine_of(self.plan, self.marching, is_compiled)
+        if "terms" not in kernel.program.entries:
+            self.arrays.n[at.PIVOTS_LEFT] = 0
         add_entries(self._machine, self.plan)
         self._rows: dict[int, Array] = {}
         self._happened: dict[int, Array] = {}
@@ -210,6 +230,15 @@ class Run:
             self._machine.enlarge()
         elif status in NEEDS:
             entry, flag = NEEDS[status]
+            if entry not in self.plan.program.entries:
+                raise SimulationError(
+                    f"the closures of {self.plan.program.name!r} are not met after t = {self.t:g} "
+                    "s, and its kernel has no pivoted solver.",
+                    status="inconsistent closures",
+                    t=self.t,
+                    hint="Take a smaller step; or written-out equations (sparse=False), which "
+                    "solve again with pivoting.",
+                )
             self._machine.add(self.plan.kernel, entry)
             self.arrays.n[flag] = 1
         elif status == at.CONTROL:
@@ -266,7 +295,9 @@ class Run:
         """What was recorded so far, with series evaluated there."""
         self._drain()
         end = outcome or outcome_of(self.plan, self.arrays, self.status)
-        return trajectory_of(self.plan, self.arrays, self.rows, self.happened, series, end)
+        return trajectory_of(
+            self.told, self.arrays, self.rows, self.happened, series, end, self.marching
+        )
 
     # what Python does between slices
 

@@ -118,7 +118,7 @@ class EventRecord:
     """An event that occurred: its name, the instant [s], the state there, and what happened.
 
     `what` is "impact", "closes", "opens", "sticks", "slips", … of what holds on one side only;
-    empty for an event of a formula.
+    empty for an event of a formula. `before` are the velocities before an impact.
     """
 
     name: str
@@ -126,6 +126,7 @@ class EventRecord:
     q: Array
     v: Array
     what: str = ""
+    before: Array | None = None
 
 
 def as_series(name: str, x: Any) -> Series:

@@ -38,6 +38,7 @@ class Settings:
         projection: when and how the state is brought back to its closures.
         spectral_radius: ρ∞ of "generalized-alpha", 0 to 1: part of a vibration too fast for the
             step that is left after one step.
+        impacts: law of impacts of contacts, see `impacts.py`.
         residual: largest |γ − G v̇| of the generated solution, relative to 1 + max |v̇|.
     """
 
@@ -51,6 +52,7 @@ class Settings:
     projection: Projection = field(default_factory=Projection)
     residual: float = 1e-8
     spectral_radius: float = 0.8
+    impacts: str = "energetic"
 
     def __post_init__(self) -> None:
         positive = {"step": self.step, "max_step": self.max_step, "residual": self.residual}

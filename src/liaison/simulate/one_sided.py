@@ -1,0 +1,189 @@
+"""A mechanism with contacts as the time loop sees it: a kernel in its present mode, and its plan.
+
+Public names: IMPACT_LAWS, Marching, marching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from types import MappingProxyType
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.errors import NamingError, SimulationError
+from liaison.numeric import Array
+from liaison.program import Kernel, Program
+from liaison.program.kernel import Function
+from liaison.program.loops_compile import CompiledLoops, compile_loops
+from liaison.program.machine import load
+
+from . import layout as at
+from . import sides_layout as side
+from .happenings import Watched
+from .impacts import ENERGETIC, MOREAU, NEWTON, POISSON
+from .modal_entries import modal_closure, modal_events, modal_rate, modal_terms
+from .plan import Plan
+from .switching import march
+
+IMPACT_LAWS = {"energetic": ENERGETIC, "newton": NEWTON, "poisson": POISSON, "moreau": MOREAU}
+"""How bodies part after an impact; see `impacts.py`."""
+
+MODAL = {
+    "rate": modal_rate, "closure": modal_closure, "terms": modal_terms, "events": modal_events,
+}  # fmt: skip
+"""Entries that depend on the mode."""
+
+BASE = {
+    "terms": side.F_TERMS, "one_sided": side.F_SIDES, "local_rate": side.F_LOCAL,
+    "retract": side.F_RETRACT, "closure": side.F_CLOSURE,
+}  # fmt: skip
+"""Entries of the free mechanism that they call."""
+
+
+@cache
+def compiled_march() -> CompiledLoops:
+    """The loops of modes as machine code, once a process."""
+    return compile_loops([march, *MODAL.values()])
+
+
+@final
+class ModalKernel(Kernel):
+    """Entries of a mechanism in its present mode, which lies in the arrays c and s.
+
+    Args:
+        base: kernel of the mechanism, free of all that holds on one side only.
+        c: tables.
+        s: numbers.
+    """
+
+    def __init__(self, base: Kernel, c: NDArray[np.int64], s: Array) -> None:
+        super().__init__(_modal_program(base.program, c))
+        self.base = base
+        self._arrays = (c, s)
+        self._code: Any = None
+
+    def address(self, entry: str) -> int:
+        """Of machine code that knows where the mode lies; of the free mechanism's otherwise."""
+        if entry not in MODAL:
+            return self.base.address(entry)
+        if self._code is None:
+            self._code = load(_trampolines(*self._arrays), MODAL, keep=False)
+        return int(self._code[entry])
+
+    def compile(self, *entries: str) -> None:
+        """Compile what these entries call."""
+        own = {x for x in entries if x not in MODAL} | set(self._called())
+        getattr(self.base, "compile", lambda *_: None)(*sorted(own))
+
+    def _called(self) -> list[str]:
+        return [x for x in BASE if x != "closure" or self.base.program.sizes["nc"]]
+
+    def work_size(self, entry: str) -> int:
+        """Of the entry, or of all that it calls."""
+        if entry not in MODAL:
+            return self.base.work_size(entry)
+        return max(map(self.base.work_size, self._called()))
+
+    def function(self, entry: str) -> Function:
+        """Of the free mechanism."""
+        return self.base.function(entry)
+
+    def _evaluate(self, entry: str, t: Array, arrays: Any) -> Array:
+        return self.base._evaluate(entry, t, arrays)
+
+
+def _modal_program(program: Program, c: NDArray[np.int64]) -> Program:
+    """The same program with one-sided rows beside its closures."""
+    rows, gaps = int(c[side.ROWS]), int(c[side.GAPS])
+    sizes = {**program.sizes, "nc": rows, "nphi": program.sizes["nphi"] + gaps}
+    known = [*program.labels.get("lam", ()), *program.labels.get("force", ())]
+    order = c[c[side.M_ROWS] : c[side.M_ROWS] + rows]
+    lam = tuple(known[k] if k < len(known) else known[-1] for k in order)
+    labels = {**program.labels, "lam": lam}
+    return replace(program, sizes=MappingProxyType(sizes), labels=MappingProxyType(labels))
+
+
+def _trampolines(c: NDArray[np.int64], s: Array) -> str:
+    """Functions with the signature of entries, which hand on where c and s lie."""
+    arguments = "double %t, ptr %q, ptr %v, ptr %u, ptr %p, ptr %x, ptr %out, ptr %work"
+    places = ", ".join(f"ptr inttoptr (i64 {x.ctypes.data} to ptr)" for x in (c, s))
+    return "\n".join(
+        f"define void @{name}({arguments}) {{\n"
+        f"  call void inttoptr (i64 {compiled_march().address(loop)} to ptr)"
+        f"({places}, {arguments})\n  ret void\n}}"
+        for name, loop in MODAL.items()
+    )
+
+
+@final
+class Marching:
+    """All that a run with contacts has besides: its tables, its kernel, its plan.
+
+    Attributes:
+        plan: as the time loop sees it: more closures, more events.
+        c: tables.
+        s: numbers.
+    """
+
+    def __init__(self, plan: Plan, law: str) -> None:
+        sides = plan.program.facts["sides"]
+        made = side.layout_of(sides, plan.program.sizes, _law(law))
+        self.c, self.s = made.c, made.s
+        self.kernel = ModalKernel(plan.kernel, self.c, self.s)
+        ends = tuple(Watched(block[0], -1, stops=True) for block in sides)
+        self.own = len(plan.events)
+        self.plan = replace(plan, kernel=self.kernel, events=(*plan.events, *ends))
+        self.c[side.OWN] = self.own
+        self._find(plan)
+
+    def _find(self, plan: Plan) -> None:
+        """Addresses of what the modes call."""
+        self.kernel.compile()
+        self.work = self.kernel.work_size("rate")
+        for entry in self.kernel._called():
+            self.c[BASE[entry]] = plan.kernel.address(entry)
+        if self.own:
+            has_stops = plan.added is not None and "events" in plan.added.program.entries
+            source = plan.added if has_stops and plan.added is not None else plan.kernel
+            self.c[side.F_EVENTS] = source.address("events")
+            self.work = max(self.kernel.work_size("rate"), source.work_size("events"))
+
+    @property
+    def loop(self) -> Any:
+        """The compiled loop that goes on with the run."""
+        return compiled_march().function(march)
+
+    def mark(self, n: NDArray[np.int64]) -> None:
+        """Ends of modes switch; they do not stop the run."""
+        first = n[at.M_STOPS] + self.own
+        n[first : first + int(self.c[side.NB])] = at.SWITCHING
+        n[at.HAS_TERMS], n[at.PIVOTS_LEFT] = 1, np.iinfo(np.int64).max // 2
+
+
+def _law(name: str) -> int:
+    if name not in IMPACT_LAWS:
+        raise NamingError.unknown("law of impact", name, IMPACT_LAWS)
+    return IMPACT_LAWS[name]
+
+
+def marching(plan: Plan, law: str = "energetic") -> Marching | None:
+    """What a run with contacts has besides; None where nothing is one-sided.
+
+    Raises:
+        SimulationError: a method that cannot take contacts.
+    """
+    sides: Sequence[Any] = plan.program.facts.get("sides", ())
+    tableau = plan.settings.tableau
+    if not sides or tableau.scheme == "moreau":
+        return None
+    if tableau.is_implicit or tableau.scheme != "stages":
+        raise SimulationError(
+            f"method {tableau.name!r} does not find where contacts close and open.",
+            hint="Take 'tsitouras', 'dormand-prince' or 'rk4', which go from event to event, or "
+            "'moreau' with a fixed step.",
+        )
+    return Marching(plan, law)

@@ -1,0 +1,314 @@
+"""Switching: where a mode ends, what the next one is, and the impact between them.
+
+`march` lets the time loop run; where it stops because a mode ends, contacts that close bring an
+impact, the forces and accelerations of all that touches tell the next mode, and the time loop goes
+on. All that happens is noted: a row with the velocities before, one for each thing that happened.
+
+Public names: march, switch.
+
+Source: docs/theory/one_sided.md (mode-1).
+"""
+
+from __future__ import annotations
+
+from liaison.program.loops import at, f64, i64, iptr, loop, ptr
+
+from .advance import advance
+from .dense import largest
+from .events import note, sign_of
+from .layout import (
+    BAD_GAP,
+    BAD_SIDE,
+    CAPACITY,
+    DEGENERATE,
+    DETAIL,
+    EVENT_CAPACITY,
+    FINISHED,
+    FULL,
+    GOOD,
+    HAPPENED,
+    IS_FRESH,
+    IS_STOPPING,
+    M_STREAK,
+    NE,
+    NO_MODE,
+    O_BEFORE,
+    O_P,
+    O_PROBE,
+    O_Q,
+    O_SIGN,
+    O_U,
+    O_V,
+    PHASE,
+    RECORDED,
+    RECORDS_STEPS,
+    SINGULAR_MASS,
+    STANDSTILL,
+    START_TOLERANCE,
+    STOPPED,
+    SWITCHING,
+    T_END,
+    TRY,
+    WORST,
+    T,
+)
+from .modal import measure
+from .modal_entries import modal_events
+from .projection import project
+from .recording import keep, record
+from .sides_layout import (
+    ACTIVE,
+    B_FIRST,
+    B_KIND,
+    BAD,
+    CLOSED,
+    CLOSES,
+    CODES,
+    EACH,
+    ENERGY,
+    ENTERS,
+    FIELDS,
+    FRICTION,
+    GAINS,
+    GAP,
+    IMPACTS,
+    IS_BEGUN,
+    LEAVES,
+    M_BEFORE,
+    M_BLOCKS,
+    M_CONE,
+    M_MODES,
+    M_NUMBER,
+    M_START,
+    NB,
+    NV,
+    O_COEFFICIENTS,
+    O_D,
+    O_GAP,
+    O_RATE,
+    O_TOUCHING,
+    O_TV,
+    OPEN,
+    OPENS,
+    OWN,
+    RATE,
+    RESTITUTION,
+    RESTS,
+    SLIPS,
+    STICK,
+    STICKS,
+    SWITCHES,
+    T_SWITCH,
+)
+from .touching import find_mode, find_touching, still, strike
+
+SAME_INSTANT, PATIENCE = 1e-13, 1000
+"""Switches closer than this part of the time (or of 1 s) stand still; so many may."""
+
+VANISHED = 1e-6
+"""A row of a rate that is shorter than this says nothing of velocities any more."""
+
+TINY = 1e-300
+
+
+@loop
+def march(
+    c: iptr, s: ptr, e: iptr, w: ptr, n: iptr, scratch: ptr, records: ptr, happened: ptr, tries: i64
+) -> i64:
+    """As `advance`, through all modes."""
+    if c[IS_BEGUN] == 0:
+        status = begin_sides(c, s, e, w, n, scratch, happened)
+        if status != GOOD:
+            return status
+        c[IS_BEGUN] = 1
+    if c[IS_BEGUN] == 1:
+        status = advance(e, w, n, scratch, records, happened, 0)
+        if status != GOOD or n[PHASE] != TRY:
+            return status
+        new_signs(c, s, w, n, scratch)
+        c[IS_BEGUN] = 2
+    status = advance(e, w, n, scratch, records, happened, tries)
+    while status == STOPPED and n[IS_STOPPING] == SWITCHING:
+        if n[RECORDED] >= n[CAPACITY] or n[EVENT_CAPACITY] - n[HAPPENED] < 3 * c[NB] + 2:
+            return FULL
+        status = switch(c, s, e, w, n, scratch, records, happened)
+        if status == GOOD:
+            status = advance(e, w, n, scratch, records, happened, tries)
+    return status
+
+
+@loop
+def begin_sides(c: iptr, s: ptr, e: iptr, w: ptr, n: iptr, scratch: ptr, happened: ptr) -> i64:
+    """Refuses a start on the forbidden side; impact and modes of what touches there."""
+    v = at(w, n[O_V])
+    look(c, s, w, n, scratch)
+    limit = w[START_TOLERANCE] * (1.0 + largest(c[NV], v))
+    for b in range(c[NB]):
+        kind = c[c[M_BLOCKS] + FIELDS * b + B_KIND]
+        u = s[c[O_RATE] + c[c[M_BLOCKS] + FIELDS * b + B_FIRST]]
+        n[DETAIL] = b
+        if kind == GAP and s[c[O_GAP] + b] < -w[START_TOLERANCE]:
+            w[WORST] = -s[c[O_GAP] + b]
+            return BAD_GAP
+        if kind == RATE and u < -limit:
+            w[WORST] = -u
+            return BAD_SIDE
+    status = change_mode(c, s, e, w, n, scratch, happened)
+    n[HAPPENED] = 0
+    for b in range(c[NB]):
+        c[c[M_START] + b] = c[c[M_MODES] + b]
+    return status
+
+
+@loop
+def look(c: iptr, s: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
+    """All numbers at the present state."""
+    measure(c, s, w[T], at(w, n[O_Q]), at(w, n[O_V]), at(w, n[O_U]), at(w, n[O_P]), scratch)
+
+
+@loop
+def switch(
+    c: iptr, s: ptr, e: iptr, w: ptr, n: iptr, scratch: ptr, records: ptr, happened: ptr
+) -> i64:
+    """The next mode, at an instant where one ended; GOOD, or why there is none."""
+    if w[T] - s[T_SWITCH] > SAME_INSTANT * (1.0 + abs(w[T])):
+        c[SWITCHES] = 0
+    s[T_SWITCH] = w[T]
+    c[SWITCHES] += 1
+    if c[SWITCHES] > PATIENCE:
+        return STANDSTILL
+    look(c, s, w, n, scratch)
+    if vanishing(c, s, at(w, n[O_V]), n) == 1:
+        return DEGENERATE
+    before = n[HAPPENED]
+    status = change_mode(c, s, e, w, n, scratch, happened)
+    if status != GOOD:
+        return status
+    if n[RECORDS_STEPS] > 0 and n[HAPPENED] > before:
+        record(e, w[T], at(w, n[O_Q]), at(w, n[O_V]), w, n, scratch, records)
+    keep(w, n)
+    go_on(c, s, w, n, scratch)
+    return GOOD
+
+
+@loop
+def go_on(c: iptr, s: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
+    """The time loop takes its next step from here, in the new mode."""
+    n[IS_STOPPING] = 0
+    n[IS_FRESH] = 0
+    n[PHASE] = TRY if w[T] < w[T_END] else FINISHED
+    new_signs(c, s, w, n, scratch)
+
+
+@loop
+def vanishing(c: iptr, s: ptr, v: ptr, n: iptr) -> i64:
+    """1 if a rate is on its boundary where its row vanishes; which one into DETAIL and BAD."""
+    nv = c[NV]
+    for b in range(c[NB]):
+        block = at(c, c[M_BLOCKS] + FIELDS * b)
+        if block[B_KIND] == RATE and c[c[M_MODES] + b] == OPEN:
+            D = at(s, c[O_D] + block[B_FIRST] * nv)
+            if s[c[O_RATE] + block[B_FIRST]] <= still(c, v) and largest(nv, D) <= VANISHED:
+                c[BAD] = b
+                n[DETAIL] = b
+                return 1
+    return 0
+
+
+@loop
+def change_mode(c: iptr, s: ptr, e: iptr, w: ptr, n: iptr, scratch: ptr, happened: ptr) -> i64:
+    """Impact and next mode at the present state, measured already; both noted."""
+    v = at(w, n[O_V])
+    for b in range(c[NB]):
+        c[c[M_BEFORE] + b] = c[c[M_MODES] + b]
+    limit = still(c, v)
+    find_touching(c, s, limit)
+    if approaches(c, s, limit) == 1:
+        before = at(s, c[O_TV])
+        for i in range(c[NV]):
+            before[i] = v[i]
+        s[ENERGY] = strike(c, s, v)
+        look(c, s, w, n, scratch)
+        note_impacts(c, s, limit, w, n, happened)
+    found = find_mode(c, s, still(c, v))
+    if found != 0:
+        return NO_MODE if found == 1 else SINGULAR_MASS
+    note_changes(c, w, n, happened)
+    return project(e, w[T], at(w, n[O_Q]), v, w, n, scratch)
+
+
+@loop
+def approaches(c: iptr, s: ptr, limit: f64) -> i64:
+    """1 if something that touches goes on closing."""
+    for b in range(c[NB]):
+        block = at(c, c[M_BLOCKS] + FIELDS * b)
+        is_closing = 1 if s[c[O_RATE] + block[B_FIRST]] < -limit else 0
+        if block[B_KIND] != FRICTION and c[c[M_MODES] + b] == CLOSED and is_closing == 1:
+            return 1
+    return 0
+
+
+@loop
+def was_hit(c: iptr, s: ptr, b: i64) -> i64:
+    """1 if a block had an impulse in the impact just solved."""
+    k = c[c[M_NUMBER] + b]
+    if k < 0:
+        return 0
+    return 1 if s[c[O_TOUCHING] + c[ACTIVE] + c[c[M_CONE] + 4 * k + 1]] > 0.0 else 0
+
+
+@loop
+def note_what(b: i64, what: i64, w: ptr, n: iptr, happened: ptr) -> None:
+    """One more row: what happened to a block, with the state as it is now."""
+    number = n[NE] + CODES * b + what
+    note(number, w[T], at(w, n[O_Q]), at(w, n[O_V]), n[HAPPENED], n, happened)
+    n[HAPPENED] += 1
+
+
+@loop
+def note_impacts(c: iptr, s: ptr, limit: f64, w: ptr, n: iptr, happened: ptr) -> None:
+    """An impact on every contact that took part, rest where what is left of it is nothing."""
+    for b in range(c[NB]):
+        block = at(c, c[M_BLOCKS] + FIELDS * b)
+        if block[B_KIND] != FRICTION and was_hit(c, s, b) == 1:
+            note_what(b, IMPACTS, w, n, happened)
+            e = s[c[O_COEFFICIENTS] + EACH * b + RESTITUTION]
+            if e > 0.0 and s[c[O_RATE] + block[B_FIRST]] <= limit:
+                note_what(b, RESTS, w, n, happened)
+    if s[ENERGY] > 0.0:
+        note_what(0, GAINS, w, n, happened)
+
+
+@loop
+def note_changes(c: iptr, w: ptr, n: iptr, happened: ptr) -> None:
+    """Every block whose mode is another one now."""
+    for b in range(c[NB]):
+        kind = c[c[M_BLOCKS] + FIELDS * b + B_KIND]
+        mode = c[c[M_MODES] + b]
+        if mode != c[c[M_BEFORE] + b]:
+            what = OPENS
+            if kind == FRICTION:
+                what = STICKS if mode == STICK else SLIPS
+                if mode == OPEN:
+                    what = OPENS
+            elif kind == RATE:
+                what = ENTERS if mode == CLOSED else LEAVES
+            elif mode == CLOSED:
+                what = CLOSES
+            note_what(b, what, w, n, happened)
+
+
+@loop
+def new_signs(c: iptr, s: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
+    """What ends of modes are seen from: open sides are positive, also where they just opened."""
+    probe = at(w, n[O_PROBE])
+    q = at(w, n[O_Q])
+    modal_events(c, s, w[T], q, at(w, n[O_V]), at(w, n[O_U]), at(w, n[O_P]), q, probe, scratch)
+    for b in range(c[NB]):
+        i = c[OWN] + b
+        value = probe[i]
+        if c[c[M_BLOCKS] + FIELDS * b + B_KIND] != FRICTION and c[c[M_MODES] + b] == OPEN:
+            value = max(value, TINY)
+        w[n[O_SIGN] + i] = sign_of(value)
+        w[n[O_BEFORE] + i] = value
+        n[n[M_STREAK] + i] = 0

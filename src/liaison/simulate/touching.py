@@ -1,0 +1,306 @@
+"""What touches, as a problem of cones: impulses of an impact, or forces of the motion after it.
+
+Touching are gaps that are closed and do not open, rates on their boundary, and the friction under
+them. Of velocities the problem is that of an impact; of accelerations its solution tells the
+mode: what stays closed, what sticks, what slips and which way.
+
+Public names: STILL, TOUCH, still, find_touching, strike, find_mode.
+
+Source: docs/theory/one_sided.md (mode-1).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from liaison.program.loops import at, f64, i64, iptr, loop, ptr
+
+from .cones import DISC, ONE_WAY, solve_cones
+from .dense import backward_solve, dot, largest
+from .impacts import impact
+from .modal import SLOW, add_slips, compliant, is_pressed, loosened, prepare
+from .sides_layout import (
+    ACROSS,
+    ACTIVE,
+    B_FIRST,
+    B_KIND,
+    B_LAW,
+    B_LOAD,
+    B_ROWS,
+    CLOSED,
+    CONES,
+    DYNAMIC,
+    EACH,
+    FIELDS,
+    FRICTION,
+    GAP,
+    LAW,
+    LOCKED,
+    M_BLOCKS,
+    M_CONE,
+    M_LIST,
+    M_MODES,
+    M_NUMBER,
+    NB,
+    NV,
+    O_AREA,
+    O_BIAS,
+    O_COEFFICIENTS,
+    O_COLUMNS,
+    O_E,
+    O_GAP,
+    O_L,
+    O_LIMITS,
+    O_MATRIX,
+    O_RATE,
+    O_ROWS,
+    O_SLIP,
+    O_TOUCHING,
+    O_VDOT,
+    OPEN,
+    REGULARIZED,
+    RESIDUAL,
+    RESTITUTION,
+    SLIP,
+    STATIC,
+    STICK,
+)
+
+TOUCH = 1e-9
+"""A gap up to this [m] is closed."""
+
+STILL = 1e-10
+"""Part of the largest velocity, or of 1, below which a rate is none."""
+
+NO_MOTION = 1e-9
+"""Part of the largest acceleration, or of 1, below which one is none."""
+
+UNSOLVED = 1e-7
+"""A residual of forces above this is no solution."""
+
+
+@loop
+def still(c: iptr, v: ptr) -> f64:
+    """Rates below this are none."""
+    return STILL * (1.0 + largest(c[NV], v))
+
+
+@loop
+def slip_size(c: iptr, s: ptr, b: i64) -> f64:
+    """|u| of a friction block."""
+    first = c[c[M_BLOCKS] + FIELDS * b + B_FIRST]
+    rows = c[c[M_BLOCKS] + FIELDS * b + B_ROWS]
+    u = at(s, c[O_RATE] + first)
+    return sqrt(dot(rows, u, u))
+
+
+@loop
+def find_touching(c: iptr, s: ptr, limit: f64) -> None:
+    """Provisional modes: all that touches is closed; friction under it slips, or sticks if slow."""
+    for b in range(c[NB]):
+        block = at(c, c[M_BLOCKS] + FIELDS * b)
+        first = block[B_FIRST]
+        mode = OPEN
+        if block[B_KIND] == FRICTION:
+            if is_pressed(c, b) == 1:
+                size = slip_size(c, s, b)
+                slow = max(limit, 2.0 * SLOW) if block[B_ROWS] > 1 else limit
+                mode = SLIP if size > slow or block[B_LAW] == REGULARIZED else STICK
+                for k in range(block[B_ROWS]):
+                    if size > slow:
+                        s[c[O_SLIP] + first + k] = s[c[O_RATE] + first + k] / size
+        elif c[c[M_MODES] + b] == LOCKED:
+            mode = LOCKED
+        elif s[c[O_RATE] + first] <= limit and (block[B_KIND] != GAP or s[c[O_GAP] + b] <= TOUCH):
+            mode = CLOSED
+        c[c[M_MODES] + b] = mode
+
+
+@loop
+def list_cones(c: iptr, s: ptr, level: i64) -> None:
+    """Cones of what touches: of an impact (level 0), or of accelerations (level 1)."""
+    c[CONES] = 0
+    c[ACTIVE] = 0
+    for b in range(c[NB]):
+        block = at(c, c[M_BLOCKS] + FIELDS * b)
+        mode = c[c[M_MODES] + b]
+        takes = 1 if mode == CLOSED else 0
+        if block[B_KIND] == FRICTION and level == 0:
+            # what is bounded by itself gives no impulse
+            takes = 1 if mode != OPEN and block[B_LOAD] >= 0 else 0
+        c[c[M_NUMBER] + b] = -1
+        if takes == 1:
+            c[c[M_NUMBER] + b] = c[CONES]
+            add_cone(c, s, b, level)
+
+
+@loop
+def add_cone(c: iptr, s: ptr, b: i64, level: i64) -> None:
+    """The cone of one block, its rows listed."""
+    block = at(c, c[M_BLOCKS] + FIELDS * b)
+    cone = at(c, c[M_CONE] + 4 * c[CONES])
+    limits = at(s, c[O_LIMITS] + 3 * c[CONES])
+    told = at(s, c[O_COEFFICIENTS] + EACH * b)
+    cone[0] = ONE_WAY if block[B_KIND] != FRICTION else DISC
+    cone[1] = c[ACTIVE]
+    cone[2] = block[B_ROWS]
+    cone[3] = -1
+    limits[0] = 0.0
+    limits[1] = 0.0
+    limits[2] = 0.0
+    s[c[O_E] + c[CONES]] = told[RESTITUTION]
+    if block[B_KIND] == FRICTION:
+        along = told[DYNAMIC] if level == 0 else told[STATIC]
+        ratio = told[ACROSS] / told[DYNAMIC] if told[DYNAMIC] > 0.0 else 1.0
+        if block[B_LOAD] >= 0:
+            cone[3] = c[c[M_NUMBER] + block[B_LOAD]]
+            limits[0] = along
+            limits[1] = along * ratio
+        else:
+            limits[2] = along
+    for k in range(block[B_ROWS]):
+        c[c[M_LIST] + c[ACTIVE] + k] = block[B_FIRST] + k
+    c[ACTIVE] += block[B_ROWS]
+    c[CONES] += 1
+
+
+@loop
+def mobility_matrix(c: iptr, s: ptr, level: i64) -> None:
+    """A of the listed rows, and u: rates (level 0), or accelerations without their forces."""
+    nv = c[NV]
+    m = c[ACTIVE]
+    rows = at(s, c[O_ROWS])
+    columns = at(s, c[O_COLUMNS])
+    u = at(s, c[O_TOUCHING])
+    for a in range(m):
+        row = c[c[M_LIST] + a]
+        rate = compliant(c, s, row, at(rows, a * nv))
+        u[a] = rate + s[c[O_BIAS] + row] if level == 1 else s[c[O_RATE] + row]
+        for i in range(nv):
+            columns[a * nv + i] = rows[a * nv + i]
+    if level == 1:
+        for b in range(c[NB]):
+            k = c[c[M_NUMBER] + b]
+            if k >= 0 and c[c[M_BLOCKS] + FIELDS * b + B_KIND] != FRICTION:
+                place = c[c[M_CONE] + 4 * k + 1]
+                add_slips(c, s, b, at(columns, place * nv), at(s, c[O_VDOT]))
+    for a in range(m):
+        for d in range(m):
+            s[c[O_MATRIX] + a * m + d] = dot(nv, at(rows, a * nv), at(columns, d * nv))
+
+
+@loop
+def strike(c: iptr, s: ptr, v: ptr) -> f64:
+    """Velocities after the impact of all that touches; returns the change of kinetic energy.
+
+    Afterwards the block U holds the impulses, row by row as listed.
+    """
+    nv = c[NV]
+    list_cones(c, s, 0)
+    m = c[ACTIVE]
+    loosened(c, s)
+    prepare(c, s)
+    mobility_matrix(c, s, 0)
+    u = at(s, c[O_TOUCHING])
+    impulse = at(u, m)
+    limits = at(s, c[O_LIMITS])
+    restitution = at(s, c[O_E])
+    cones = at(c, c[M_CONE])
+    A = at(s, c[O_MATRIX])
+    area = at(s, c[O_AREA])
+    change = impact(c[LAW], m, c[CONES], A, u, cones, limits, restitution, impulse, area)
+    s[RESIDUAL] = area[0]
+    jump = at(s, c[O_VDOT])
+    for i in range(nv):
+        jump[i] = 0.0
+        for a in range(m):
+            jump[i] += impulse[a] * s[c[O_ROWS] + a * nv + i]
+    backward_solve(nv, at(s, c[O_L]), jump)
+    for i in range(nv):
+        v[i] += jump[i]
+    return change
+
+
+@loop
+def accelerate(c: iptr, s: ptr) -> f64:
+    """Forces of what touches into the second part of U, accelerations into the first; residual."""
+    m = c[ACTIVE]
+    u = at(s, c[O_TOUCHING])
+    force = at(u, m)
+    A = at(s, c[O_MATRIX])
+    for a in range(m):
+        force[a] = 0.0
+    limits = at(s, c[O_LIMITS])
+    residual = solve_cones(m, c[CONES], A, u, at(c, c[M_CONE]), limits, force, at(s, c[O_AREA]))
+    for a in range(m):
+        for d in range(m):
+            u[a] += A[a * m + d] * force[d]
+    return residual
+
+
+@loop
+def soften(c: iptr, s: ptr, least: f64) -> i64:
+    """Dynamic bounds for sticking friction that slips at its static one; how many there are."""
+    found = 0
+    for b in range(c[NB]):
+        k = c[c[M_NUMBER] + b]
+        if k >= 0 and c[c[M_BLOCKS] + FIELDS * b + B_KIND] == FRICTION:
+            told = at(s, c[O_COEFFICIENTS] + EACH * b)
+            u = at(s, c[O_TOUCHING] + c[c[M_CONE] + 4 * k + 1])
+            rows = c[c[M_CONE] + 4 * k + 2]
+            limits = at(s, c[O_LIMITS] + 3 * k)
+            if sqrt(dot(rows, u, u)) > least and told[STATIC] > told[DYNAMIC]:
+                share = told[DYNAMIC] / told[STATIC]
+                for i in range(3):
+                    limits[i] = limits[i] * share
+                found += 1
+    return found
+
+
+@loop
+def find_mode(c: iptr, s: ptr, limit: f64) -> i64:
+    """Modes after this instant, from all that touches; 0, 1 if there are none, 2 if M is singular.
+
+    Args:
+        c: tables.
+        s: numbers, measured at the state.
+        limit: rates below it are none.
+    """
+    find_touching(c, s, limit)
+    list_cones(c, s, 1)
+    loosened(c, s)
+    if prepare(c, s) < 0.0:
+        return 2
+    mobility_matrix(c, s, 1)
+    m = c[ACTIVE]
+    least = NO_MOTION * (1.0 + largest(m, at(s, c[O_TOUCHING])))
+    s[RESIDUAL] = accelerate(c, s)
+    if soften(c, s, least) > 0:
+        mobility_matrix(c, s, 1)
+        s[RESIDUAL] = accelerate(c, s)
+    if not (s[RESIDUAL] <= UNSOLVED):
+        return 1
+    take_modes(c, s, least)
+    return 0
+
+
+@loop
+def take_modes(c: iptr, s: ptr, least: f64) -> None:
+    """Modes from the accelerations of what touches: loads first, so that friction sees them."""
+    for b in range(c[NB]):
+        block = at(c, c[M_BLOCKS] + FIELDS * b)
+        k = c[c[M_NUMBER] + b]
+        if k >= 0:
+            u = at(s, c[O_TOUCHING] + c[c[M_CONE] + 4 * k + 1])
+            size = sqrt(dot(block[B_ROWS], u, u))
+            if block[B_KIND] != FRICTION:
+                c[c[M_MODES] + b] = OPEN if u[0] > least else CLOSED
+            elif size > least:
+                c[c[M_MODES] + b] = SLIP
+                for i in range(block[B_ROWS]):
+                    s[c[O_SLIP] + block[B_FIRST] + i] = u[i] / size
+            else:
+                c[c[M_MODES] + b] = STICK
+    for b in range(c[NB]):
+        if c[c[M_BLOCKS] + FIELDS * b + B_KIND] == FRICTION and is_pressed(c, b) == 0:
+            c[c[M_MODES] + b] = OPEN
