@@ -6,9 +6,11 @@ Public names: body_motions, node_accelerations, joint_markers.
 from __future__ import annotations
 
 from liaison.expr import Expr, as_expr
+from liaison.model import Marker, Rolling
 from liaison.spatial.arrays import Array, array, cross, product, times
 from liaison.spatial.plucker import compose
 from liaison.tree import GROUND, Motion
+from liaison.tree.rolling import arm
 
 from .setting import Setting
 
@@ -46,12 +48,28 @@ def node_accelerations(setting: Setting, node: int, frame: Motion) -> tuple[Arra
 
 
 def joint_markers(setting: Setting, joints: tuple[str, ...]) -> dict[str, tuple[Expr, ...]]:
-    """Joint -> pose of its successor's marker M in the ground: R row by row (9), p (3)."""
+    """Joint -> pose of its successor's marker M in the ground: R row by row (9), p (3).
+
+    Of what rolls, the axes of the plane, at the point that touches.
+    """
     places = {joint.name: joint.successor for joint in setting.mechanism.joints}
+    rolls = {x.name: x for x in setting.mechanism.constraints if isinstance(x, Rolling)}
     found = {}
     for name in joints:
-        node, X_NM = setting.tree.located(places[name])
-        frame = setting.kinematics.motion(GROUND, node)
-        R, p = compose(frame.R, frame.p, *X_NM)
+        R, p = _pose(setting, places[name]) if name in places else _touching(setting, rolls[name])
         found[name] = tuple(as_expr(x) for x in [*R.flat, *p])
     return found
+
+
+def _pose(setting: Setting, marker: Marker) -> tuple[Array, Array]:
+    node, X_NM = setting.tree.located(marker)
+    frame = setting.kinematics.motion(GROUND, node)
+    return compose(frame.R, frame.p, *X_NM)
+
+
+def _touching(setting: Setting, rolling: Rolling) -> tuple[Array, Array]:
+    """The plane's axes at the lowest point of the wheel, by (rolling-1)."""
+    axes, _ = _pose(setting, rolling.plane)
+    turned, center = _pose(setting, rolling.wheel)
+    radius = setting.tree.numbers(rolling.radius)
+    return axes, center + product(axes, arm(rolling.kind, radius, product(axes.T, turned)))

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from liaison.expr import Expr, as_expr
+from liaison.model import Rolling
 from liaison.spatial.arrays import Array, array, cross, dot, minus, plus, product, times, zeros
 from liaison.spatial.plucker import act_force, act_force_inverse, apply_inertia
 from liaison.tree import GROUND, Kinematics, Push, Row, marker_motion
@@ -20,6 +21,9 @@ from .motions import body_motions, joint_markers
 from .recursion import carried_wrenches, required_wrenches
 from .setting import Setting
 from .theorems import balance
+
+ROLLING_ROWS = ("slip along x", "slip along y", "contact")
+"""Rows of a rolling contact whose multipliers are its force along x, y and z of the plane."""
 
 
 class TreeReports:
@@ -106,7 +110,8 @@ class TreeReports:
     def reactions(self) -> Mapping[str, tuple[Expr, ...]]:
         """Joint -> wrench on its successor (moment, force), in M's axes at M, of v̇, λ and f.
 
-        It is all that passes through the joint, the effort of a motor in it included.
+        It is all that passes through the joint, the effort of a motor in it included. Of what
+        rolls, the force on the wheel in the plane's axes, where they touch.
         """
         setting = self.setting
         vdot = array(list(setting.symbols.vdot))
@@ -143,7 +148,7 @@ class TreeReports:
                 moment, force = self._in_node(effort, push)
                 own[push.node] = (own[push.node][0] - moment, own[push.node][1] - force)
         found = self._tree_wrenches(own)
-        for name, wrench in self._closure_wrenches(rows):
+        for name, wrench in [*self._closure_wrenches(rows), *self._rolling_forces(rows)]:
             found.setdefault(name, wrench)
         return MappingProxyType({k: tuple(as_expr(x) for x in w) for k, w in found.items()})
 
@@ -191,3 +196,15 @@ class TreeReports:
         for name in places:
             total.setdefault(name, zeros(6))
         return list(total.items())
+
+    def _rolling_forces(
+        self, rows: list[tuple[Expr, tuple[Label, Row]]]
+    ) -> list[tuple[str, Array]]:
+        """The force on each wheel or ball that rolls, in the plane's axes where it touches."""
+        efforts = {label.name: lam for lam, (label, _) in rows}
+        found = []
+        for rolling in self.setting.mechanism.constraints:
+            if isinstance(rolling, Rolling):
+                parts = [efforts.get(f"{rolling.name}: {word}", 0) for word in ROLLING_ROWS]
+                found.append((rolling.name, array([0, 0, 0, *parts])))
+        return found

@@ -45,7 +45,7 @@ def balance(
     mass, center = whole_mass(setting)
     rates = along_the_motion(setting, [*momentum, energy])
     outside = _gravity(setting, mass, center) + _joints(setting, *joints)
-    outside = outside + _pushes(setting, lam, {*joints[0]})
+    outside = outside + _pushes(setting, lam, {joint.name for joint in setting.mechanism.joints})
     formulas = {
         "mass": [mass], "center": [*center], "momentum": momentum, "momentum_rate": rates[:6],
         "outside": [*outside], "kinetic": [energy], "kinetic_rate": rates[6:],

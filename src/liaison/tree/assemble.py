@@ -227,6 +227,7 @@ class _Problem:
     ) -> tuple[Floats, int]:
         """q with Φ = 0, near the start; tries other starts for what is not firm."""
         guess, held = self.guess(given, firm)
+        self._check_defined(guess)
         nearest = None
         for attempt in range(STARTS if self._phi else 1):
             begin = guess if attempt == 0 else self._shaken(guess, held, attempt)
@@ -239,6 +240,20 @@ class _Problem:
         assert nearest is not None
         raise self._refusal(nearest[1], firm)
 
+    def _check_defined(self, q: Floats) -> None:
+        """Refuses a start at which a row of the closures has no value."""
+        undefined = ~np.all(np.isfinite(self.jacobian(q, self._all_rows)), axis=1)
+        if not np.any(undefined):
+            return
+        name = self.rate_names[int(np.argmax(undefined))]
+        raise AssemblyError(
+            f"the relation {name!r} has no value at the start: a formula of it divides by zero "
+            "there, or has no derivative.",
+            hint="Give another start. A disc that lies flat on its plane has no lowest point; two "
+            "points that coincide have no direction from one to the other.",
+            place=row_place(self.tree.mechanism, name),
+        )
+
     def _newton(self, q: Floats, free: NDArray[np.bool_]) -> Floats:
         """Gauss–Newton with the least step, shortened until |Φ| falls."""
         residual = self.phi(q)
@@ -247,6 +262,8 @@ class _Problem:
             if size == 0.0 or not free.any():
                 break
             G = self.jacobian(q, self._rows)[:, free]
+            if not np.all(np.isfinite(G)):
+                break
             step = np.zeros(self.tree.nv)
             step[free] = -least_norm(G, residual)
             q_new, residual_new, scale = self._shortened(q, step, size)
