@@ -256,12 +256,13 @@ let touch = contact c and earth with ball radius = 2 cm, friction = 0.3, restitu
 """
 
 
-def test_relations_of_one_side_are_read_checked_and_not_derived():
+def test_relations_of_one_side_are_read_checked_and_derived():
     m = read_lsd(SHAFTS + ONE_SIDED)
     assert [type(x) for x in m.contacts] == [Unilateral, Unilateral, Contact]
     assert check(m).to_dict()["one_sided"] == ["stop", "relation", "touch"]
-    with pytest.raises(DerivationError, match="unilateral 'stop' holds on one side only"):
-        derive(m)
+    blocks = [(x.name, x.kind) for x in derive(m).sides.blocks]
+    assert blocks[:3] == [("stop", "gap"), ("relation", "rate"), ("touch", "gap")]
+    assert blocks[3:] == [("touch: sliding", "friction")]
 
 
 def test_a_relation_of_one_side_is_linear_in_the_rates():

@@ -45,7 +45,38 @@ def at_random(q, v, seed=3):
     return values | {x: values[x] / length for x in parts}
 
 
-@pytest.mark.parametrize("text", [BALL, DISC, POINT, PUCK], ids=["ball", "disc", "point", "puck"])
+GROUPS = ("friction = 0.3, restitution = 0.5",
+          "friction = 0.3, rolling = 1 mm, pivoting = 2 mm")  # fmt: skip
+ALL = {
+    "ball": BALL.replace(*GROUPS),
+    "disc": DISC.replace(*GROUPS),
+    "point": POINT,
+    "puck": PUCK,
+    "cylinder": DISC.replace("with disc", "with cylinder length = 5 cm,").replace(*GROUPS),
+    "box": POINT.replace("with point", "with box size = [1, 2, 3] cm,"),
+    "ball on a ball": BALL.replace("10 cm,", "10 cm, outside = 30 cm,").replace(*GROUPS),
+    "ball in a ball": BALL.replace("10 cm,", "10 cm, inside = 3 m,").replace(*GROUPS),
+    "corners in a ball": POINT.replace("point", "box size = [1, 0, 3] cm, inside = 2 m,"),
+    "point on a surface": POINT.replace(
+        "with point", "with point surface = 20 cm * sin(x/(50 cm)) * cos(y/(1 m)),"
+    ).replace(*GROUPS),
+    "joints": """
+    let a = body mass = 1 kg, inertia = 1 g*m^2 end ;
+    let b = body mass = 1 kg, inertia = 1 g*m^2 end ;
+    let c = body mass = 1 kg, inertia = 1 g*m^2 end ;
+    let A = join earth and a with revolute axis = [1, 2, 3] end ;
+    let B = join [1, 0, 0] m @ a and b with spherical end ;
+    let C = join [1, 2, 0] m @ b and c with prismatic axis = [0, 1, 2] end ;
+    apply friction coefficient = 0.3, radius = 2 cm end on A ;
+    apply friction coefficient = 0.3, radius = 2 cm end on B ;
+    apply friction coefficient = 0.3 end on C ;
+    apply friction dry = if(t, 2 N, 3 N), static = 5 N end on C ;
+    contact gap = C + A*(1 m), slip = [A'*(1 m), C' - 2 m/s], friction = 0.3 end ;
+    """,
+}
+
+
+@pytest.mark.parametrize("text", ALL.values(), ids=[*ALL])
 def test_rows_are_what_differentiation_gives(text):
     q, v, qdot, blocks = sides_of(text)
     at = at_random(q, v)
@@ -55,7 +86,7 @@ def test_rows_are_what_differentiation_gives(text):
         pairs = [(row.rate, again.rate), (row.gamma, again.gamma), (row.nu, again.nu)]
         pairs += [(row.G.get(j, 0), again.G.get(j, 0)) for j in range(len(v))]
         for a, b in pairs:
-            a, b = evaluate([as_expr(a), as_expr(b)], at)
+            a, b = evaluate([as_expr(a), as_expr(b)], at | {symbol("t"): 0.3})
             assert a == pytest.approx(b, abs=1e-12)
 
 
@@ -95,3 +126,106 @@ def test_a_ball_on_the_ground_has_a_gap_and_a_slip():
 def test_without_friction_nothing_slips():
     _, _, _, blocks = sides_of(POINT.replace("friction = 0.3, ", ""))
     assert [x.name for x in blocks] == ["floor"]
+
+
+def values(blocks, at):
+    """Gaps of all blocks."""
+    return [evaluate([as_expr(x.rows[0].value)], at)[0] for x in blocks if x.kind == "gap"]
+
+
+FREE = """
+let one = body mass = 1 kg, inertia = 0.004 kg*m^2 end ;
+let F = join earth and one with free end ;
+contact one and earth with {} end ;
+"""
+
+
+def still(q, v, **given):
+    """All at zero but what is given, upright; labels with _ for the dot."""
+    named = {x.name: x for x in (*q, *v)}
+    at = dict.fromkeys((*q, *v), 0.0) | {named["F.qw"]: 1.0}
+    return at | {named[label.replace("_", ".")]: x for label, x in given.items()}
+
+
+@pytest.mark.parametrize(
+    ("what", "place", "gaps"),
+    [
+        ("box size = [2, 4, 6] m", (0, 0, 5), [2.0, 8.0] * 4),
+        ("box size = [2, 0, 6] m", (0, 0, 5), [2.0, 8.0] * 2),  # flat
+        ("ball radius = 1 m, outside = 2 m", (3, 0, 4), [2.0]),
+        ("ball radius = 1 m, inside = 7 m", (3, 0, 4), [1.0]),
+        ("point surface = 3/4*x + 1 m", (4, 7, 9), [4.0]),  # 5 m above a slope 3 : 4
+        ("cylinder radius = 2 m, length = 6 m, axis = [0, 1, 0]", (1, 2, 3), [1.0, 1.0]),
+    ],
+)
+def test_gaps_by_hand(what, place, gaps):
+    q, v, _, blocks = sides_of(FREE.format(what))
+    at = still(q, v, F_x=place[0], F_y=place[1], F_z=place[2])
+    assert values(blocks, at) == pytest.approx(gaps)
+    assert len({x.name for x in blocks}) == len(gaps)
+
+
+@pytest.mark.parametrize("where", ["outside = 2 m", "inside = 9 m"])
+@pytest.mark.parametrize("place", [(0, 0, 4), (0, 0, -4), (3, 0, 0), (-1, 2, 2)])
+def test_tangents_of_a_ball_are_across_its_normal(where, place):
+    q, v, _, blocks = sides_of(FREE.format(f"ball radius = 1 m, {where}, friction = 1"))
+    at = still(q, v, F_x=place[0], F_y=place[1], F_z=place[2])
+    rows = [row for block in blocks for row in block.rows]
+    j = [x.name for x in v].index("F.vx")
+    D = np.array([[evaluate([as_expr(row.G.get(j + k, 0))], at)[0] for k in range(3)]
+                  for row in rows])  # fmt: skip
+    # directions of the force on the ball, row by row: unit vectors across each other
+    assert np.allclose(D @ D.T, np.eye(3), atol=1e-14)
+    out = 1 if "outside" in where else -1
+    assert D[0] == pytest.approx(out * np.array(place) / np.linalg.norm(place))
+
+
+def test_a_ball_in_a_bowl_slips_where_it_touches():
+    q, v, _, blocks = sides_of(FREE.format("ball radius = 1 m, inside = 9 m, friction = 1"))
+    at = still(q, v, F_z=-8, F_vx=2, F_wy=3)
+    gap, slip = blocks
+    assert evaluate([as_expr(gap.rows[0].rate)], at) == [0.0]
+    u = [evaluate([as_expr(row.rate)], at)[0] for row in slip.rows]
+    # at the bottom v − r ω along x: 2 − 3
+    assert np.linalg.norm(u) == pytest.approx(1.0)
+
+
+def test_groups_of_friction_carry_their_coefficients():
+    _, _, _, blocks = sides_of(FREE.format(
+        "ball radius = 1 m, friction = 0.3, static = 0.4, across = 0.2, rolling = 1 mm, "
+        "static_rolling = 2 mm, pivoting = 3 mm, static_pivoting = 4 mm, viscous = 5 N*s/m, "
+        "viscous_rolling = 6 N*m*s/rad, viscous_pivoting = 7 N*m*s/rad, stribeck = 8 m/s, "
+        "turning_speed = 9 rad/s"))  # fmt: skip
+    told = [(x.name.rpartition(" ")[2], x.load, len(x.rows), x.friction, x.static, x.across,
+             x.viscous, x.law, x.speed) for x in blocks[1:]]  # fmt: skip
+    assert told == [
+        ("sliding", 0, 2, 0.3, 0.4, 0.2, 5, "stribeck", 8),
+        ("rolling", 0, 2, 0.001, 0.002, None, 6, "stribeck", 9),
+        ("pivoting", 0, 1, 0.003, 0.004, None, 7, "stribeck", 9),
+    ]
+
+
+def test_every_corner_bounds_its_own_friction():
+    _, _, _, blocks = sides_of(FREE.format("box size = [1, 1, 1] m, friction = 0.3"))
+    assert [x.name for x in blocks[:4]] == [
+        "box[1]", "box[1]: sliding", "box[2]", "box[2]: sliding"]  # fmt: skip
+    assert all(
+        blocks[x.load].name == x.name.partition(":")[0] for x in blocks if x.load is not None
+    )
+
+
+def test_friction_of_joints_has_its_rate_and_its_bound():
+    q, v, _, blocks = sides_of(ALL["joints"])
+    at = at_random(q, v) | {symbol("t"): 1.0}
+    told = {x.name: x for x in blocks}
+    pivot, ball, slider = (told[f"friction_on_{x}"] for x in "ABC")
+    assert [(x.joint, x.arm, len(x.rows)) for x in (pivot, ball, slider)] == [
+        ("A", 0.02, 1), ("B", 0.02, 3), ("C", 1, 1)]  # fmt: skip
+    named = {x.name: x for x in v}
+    assert pivot.rows[0].rate == named["A'"]
+    assert evaluate([as_expr(slider.rows[0].rate)], at) == pytest.approx([at[named["C'"]]])
+    turning = np.linalg.norm([evaluate([as_expr(x.rate)], at)[0] for x in ball.rows])
+    assert turning == pytest.approx(np.linalg.norm([at[named[f"B.w{x}"]] for x in "xyz"]))
+    brake = told["friction_on_C_2"]
+    assert (brake.load, brake.joint, brake.static) == (None, "", 5)
+    assert evaluate([as_expr(brake.friction)], at) == [2.0]

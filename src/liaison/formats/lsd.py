@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from liaison.errors import LiaisonError, Place, TextError
 from liaison.expr import collector_paused, symbol
-from liaison.model import GROUND, Body, Constraint, Gravity, Joint, Mechanism
+from liaison.model import GROUND, Body, Constraint, Gravity, Joint, Mechanism, OneSided
 
 from .guard import Computable, check_bodies, computable, deep
 from .lsd_bodies import body_of, shapes_of
@@ -34,7 +34,7 @@ from .merge import renamed
 
 SETTINGS = ("name", "gravity", "note")
 DEEP = 20  # levels of a formula that is worked out early
-RELATIONS = ("impose", "require", "limit", "couple", "contact")
+RELATIONS = ("impose", "require", "limit", "least", "couple", "contact", "touch")
 Thing: TypeAlias = tuple[str | None, Node, Place]  # its name if it has one, what it is, where
 
 
@@ -108,6 +108,7 @@ class _Reading:
         self.forces: list[Any] = []
         self.more_joints: list[Joint] = []  # of rotors
         self.rest = Statements(book)
+        self.order: list[int] = []  # of contacts: which of the things each comes from
         self.renamed: dict[str, str] = {}
         book.make_body = self.make_body
 
@@ -123,8 +124,10 @@ class _Reading:
         self.rest.some_are_missing |= bool(self.rest.errors)
         for thing in self.of_kind("apply"):
             self.tried(self.read_force, thing)
+            self.note_order(thing)
         for thing in (x for x in self.things if x[1].kind in RELATIONS):
             self.tried(self.rest.relation, *thing, name=thing[0])
+            self.note_order(thing)
         self.rest.read_late()
         self.evaluate_lets()
         if not self.rest.errors:
@@ -137,6 +140,17 @@ class _Reading:
                 hint="Begin with 'let NAME = body mass = 1 kg, inertia = 0 end ;'.",
             )
         return self.finished([*(joint.joint for joint in joined), *self.more_joints])
+
+    def note_order(self, thing: Thing) -> None:
+        """Where in the text the contacts come from that were read last."""
+        new = len(self.rest.contacts) - len(self.order)
+        if new:
+            self.order += [next(k for k, x in enumerate(self.things) if x is thing)] * new
+
+    def contacts(self) -> tuple[OneSided, ...]:
+        """In the order of the text."""
+        pairs = sorted(zip(self.order, self.rest.contacts, strict=True), key=lambda pair: pair[0])
+        return tuple(contact for _, contact in pairs)
 
     def let_go(self) -> None:
         """Cuts what refers to itself, so that nodes and names are gone at once."""
@@ -180,9 +194,8 @@ class _Reading:
     def read_force(self, thing: Thing) -> None:
         """A force, and the inputs that stand for what it leaves open."""
         force, inputs, parts = self.made(force_of, thing)
-        self.forces.append(force)
         self.rest.inputs += inputs
-        for part in parts:
+        for part in (force, *parts):
             self.add(part)
 
     def add(self, part: Any) -> None:
@@ -193,6 +206,8 @@ class _Reading:
             self.more_joints.append(part)
         elif isinstance(part, Constraint):
             self.rest.constraints.append(part)
+        elif isinstance(part, OneSided):
+            self.rest.contacts.append(part)
         else:
             self.forces.append(part)
 
@@ -304,7 +319,7 @@ class _Reading:
                 joints=tuple(joints),
                 constraints=tuple(rest.constraints),
                 forces=tuple(self.forces),
-                contacts=tuple(rest.contacts),
+                contacts=self.contacts(),
                 parameters=tuple(self.book.parameters.values()),
                 inputs=tuple(rest.inputs),
                 starts=tuple(rest.starts),

@@ -10,77 +10,23 @@ from typing import Any, NamedTuple
 
 import liaison.model as model
 from liaison.errors import Place, TextError
-from liaison.expr import symbol
 from liaison.spatial import cross3, dot, is_zero, norm
 
-from .lsd_formulas import Where, in_unit, path_of, value_of
+from .lsd_applied import Applied
+from .lsd_formulas import Where, in_unit, value_of
+from .lsd_friction import FRICTION_KEYS, held_friction, holds
 from .lsd_joints import Joined
-from .lsd_names import Book, bases, no_such
+from .lsd_names import Book, no_such
 from .lsd_nodes import Node
 from .lsd_shapes import is_shape
-from .lsd_told import Told, coordinate_of
-from .lsd_values import Quantity, Vector, kind_of, plain
+from .lsd_values import Vector, kind_of, plain
 
-GEARED = ("rotor", "transverse", "mass", "seat", "axis", "viscous", "dry", "shape")
-
-
-class Applied(Told):
-    """One `apply` statement: its keys, what it is on, and the name it gets."""
-
-    def __init__(self, name: str | None, node: Node, place: Place, book: Book) -> None:
-        self.targets = list(node.parts[3].parts) if len(node.parts) > 3 else []
-        kind = str(node.parts[1])
-        words = [_target_word(target, book) for target in self.targets]
-        wish = "_".join([kind, *(["on"] if words else []), *words])
-        super().__init__(name or book.free_name(wish), kind, node.parts[2], place, book)
-        self.inputs: list[model.Input] = []
-        self.parts: list[Any] = []  # what comes with it: a rotor, its bearing, its gear
-
-    def input(self, name: str, unit: str) -> Any:
-        """A new input, zero until someone gives it."""
-        self.inputs.append(model.Input(name, unit, 0, place=self.place))
-        self.book.symbols[name] = Quantity(symbol(name), None)
-        return symbol(name)
-
-    def frames(self, count: int) -> list[model.Marker]:
-        """The frames it is on."""
-        if len(self.targets) != count:
-            where = "'on FRAME'" if count == 1 else "'on FRAME and FRAME'"
-            raise self.refused(f"{self.kind} {self.name!r} is applied {where}.")
-        return [self.frame(node) for node in self.targets]
-
-    def measure(self) -> tuple[model.Measure, bool]:
-        """What the effort works on, and whether it is an angle."""
-        if len(self.targets) == 2:
-            a, b = self.frames(2)
-            return model.Distance(a, b), False
-        if len(self.targets) != 1:
-            said = f"{self.kind} {self.name!r} does not say what it is on."
-            raise self.refused(said, hint="Write 'on A' for a joint A, or 'on FRAME and FRAME'.")
-        (target,) = self.targets
-        if target.kind == "call" and str(target.parts[0]) in ("distance", "angle"):
-            word = str(target.parts[0])
-            if len(target.parts) != 3:
-                raise self.refused(f"{word} is between two frames.", target)
-            a, b = (self.frame(part) for part in target.parts[1:])
-            return (model.Angle(a, b), True) if word == "angle" else (model.Distance(a, b), False)
-        label = coordinate_of(target, self.book)
-        return model.Coordinate(label), self.book.symbols[label].dimension == (0, 0, 0, 1)
-
-
-def _target_word(node: Node, book: Book) -> str:
-    while node.kind == "on_body":
-        node = node.parts[1]
-    path = path_of(node)
-    if path is None:
-        return str(node.parts[0])
-    known = [name for name in bases(path) if name in book.places]
-    return known[-1] if known else path.partition(".")[0]
+GEARED = ("rotor", "transverse", "mass", "seat", "axis", "viscous", "dry", "static", "shape")
 
 
 def force_of(
     name: str | None, node: Node, place: Place, book: Book
-) -> tuple[model.Force, list[model.Input], list[Any]]:
+) -> tuple[model.Force | model.OneSided, list[model.Input], list[Any]]:
     """The force of an `apply` statement, inputs for what it leaves open, and parts of it."""
     kind = node.parts[1]
     if str(kind) not in FORCE_KINDS:
@@ -143,6 +89,11 @@ def _load(a: Applied) -> model.Force:
     return made
 
 
+def _friction(a: Applied) -> model.Force | model.OneSided:
+    """Friction in a joint: smooth, or such that holds."""
+    return held_friction(a) if holds(a) else _load(a)
+
+
 def _actuator(a: Applied) -> model.Force:
     """A motor or jack; without an effort it has an input of its own name."""
     measure, is_angle = a.measure()
@@ -177,7 +128,10 @@ def _driven(a: Applied, measure: model.Measure) -> model.Force:
         joints[0],
         torque=a.input(a.name, "N*m") if torque is None else a.scalar("torque", "N*m"),
         transmission=model.Transmission(
-            a.scalar("ratio", ""), _sides(a, "viscous", "N*m*s/rad"), _sides(a, "dry", "N*m")
+            a.scalar("ratio", ""),
+            _sides(a, "viscous", "N*m*s/rad"),
+            _sides(a, "dry", "N*m"),
+            _sides(a, "static", "N*m") if a.keys.get("static") is not None else None,
         ),
         axial=a.scalar("rotor", "kg*m^2"),
         transverse=None if transverse is None else a.scalar("transverse", "kg*m^2"),
@@ -235,7 +189,7 @@ def _gravity(a: Applied) -> model.Force:
     return model.Gravity(tuple(a.vector("value", "m/s^2")), a.name, place=a.place)
 
 
-FORCE_KINDS: dict[str, tuple[Callable[[Applied], model.Force], tuple[str, ...]]] = {
+FORCE_KINDS: dict[str, tuple[Callable[[Applied], Any], tuple[str, ...]]] = {
     "force": (_wrench, ("value", "body")),
     "torque": (_wrench, ("value", "body")),
     "wrench": (_wrench, ("force", "torque", "body")),
@@ -243,6 +197,7 @@ FORCE_KINDS: dict[str, tuple[Callable[[Applied], model.Force], tuple[str, ...]]]
     "actuator": (_actuator, ("torque", "force")),
     "gravity": (_gravity, ("value",)),
     **{word: (_load, tuple(entry[0] for entry in row.entries)) for word, row in LOADS.items()},
+    "friction": (_friction, (*FRICTION_KEYS,)),
 }
 
 

@@ -136,7 +136,24 @@ class Grammar(Words):
         self.need("END")
         return make(str(word), parts)
 
-    _couple = _contact = _join
+    _couple = _join
+
+    def _contact(self) -> Node:
+        """contact … and … with …, or contact key = value, … end."""
+        behind = self.words[self.position + 2 : self.position + 3]
+        if not (behind and behind[0].kind == "EQUAL"):
+            return self._join()
+        parts = [self.take(), self.pairs()]
+        self.need("END")
+        return make("touch", parts)
+
+    def properties(self) -> list[Node]:
+        """With key = value, … end; or nothing."""
+        if not self.accept("WITH"):
+            return []
+        pairs = self.pairs()
+        self.need("END")
+        return [pairs]
 
     def _apply(self) -> Node:
         parts: list[Any] = [self.take(), self.need("NAME"), self.pairs()]
@@ -167,8 +184,9 @@ class Grammar(Words):
 
     def _require(self) -> Node:
         parts: list[Any] = [self.take(), self.formula()]
-        if self.accept("ATMOST"):
-            return make("limit", [*parts, self.formula()])
+        for sign, kind in (("ATMOST", "limit"), ("ATLEAST", "least")):
+            if self.accept(sign):
+                return make(kind, [*parts, self.formula(), *self.properties()])
         self.need("EQUAL")
         return make("require", [*parts, self.formula()])
 

@@ -15,6 +15,7 @@ import liaison.model as model
 from liaison.errors import LiaisonError, NamingError, Place, TextError
 from liaison.expr import as_expr, symbol, symbols_of
 
+from .lsd_contacts import gap_contact
 from .lsd_formulas import Where, in_unit, value_of
 from .lsd_grammar import MAX_MISTAKES
 from .lsd_names import Book, Spoiled
@@ -22,7 +23,7 @@ from .lsd_nodes import Node, path_text
 from .lsd_relations import related
 from .lsd_starts import starts_of
 from .lsd_tokens import text_in
-from .lsd_told import coordinate_of
+from .lsd_told import Told, coordinate_of
 from .lsd_units import Dimension, known_dimension, same, si_unit, spelled, unit_of
 from .lsd_values import Quantity, Value, kind_of
 
@@ -226,12 +227,14 @@ class Statements:
             self.constraints.append(related(name, node, place, self.book))
         elif node.kind == "contact":
             self.contacts.append(related(name, node, place, self.book))
+        elif node.kind == "touch":
+            self.contacts.append(gap_contact(name, node, place, self.book))
         else:
             self.required(name, node, place)
 
     def required(self, name: str | None, node: Node, place: Place) -> None:
-        """require formula = formula, or formula <= formula."""
-        left, right = node.parts[1:]
+        """require formula = formula, or formula <= formula, or formula >= formula."""
+        left, right = node.parts[1:3]
         name = name or self.book.free_name("relation")
         self.book.places.setdefault(name, place)
         what = f"relation {name!r}"
@@ -242,14 +245,24 @@ class Statements:
                 f"{what} {verb} {spelled(a.dimension)} with {spelled(b.dimension)}.", left
             )
         formula = as_expr(a.value) - as_expr(b.value)
-        if node.kind == "limit":
-            self.contacts.append(model.Unilateral(name, formula, place=place))
+        if node.kind != "require":
+            allowed = formula if node.kind == "limit" else -formula
+            restitution = self.restitution(name, node, place)
+            self.contacts.append(model.Unilateral(name, allowed, restitution, place=place))
             return
         speeds = {x for joint in self.book.joints.values() for x in joint.speeds}
         speeds |= {x for x in self.book.labels if x.endswith("'")}
         has_rates = any(x.name in speeds or x.name.endswith("'") for x in symbols_of([formula]))
         record = model.Nonholonomic if has_rates else model.Holonomic
         self.constraints.append(record(name, formula, place=place))
+
+    def restitution(self, name: str, node: Node, place: Place) -> Any:
+        """Of a limit, behind its 'with'."""
+        if len(node.parts) < 4:
+            return 0
+        told = Told(name, "relation", node.parts[3], place, self.book)
+        told.keys.check(("restitution",))
+        return told.scalar("restitution", "")
 
     def imposed(self, name: str | None, node: Node, place: Place) -> model.PrescribedMotion:
         """A coordinate that follows a law of time."""

@@ -34,6 +34,7 @@ _WORDS = {"NAME": "a name", "NUMBER": "a number", "UNIT": "a unit", "SEMICOLON":
           "COMMA": "','", "EQUAL": "'='", "RPAR": "')'", "RSQB": "']'", "LPAR": "'('",
           "LSQB": "'['", "DIRECTION": "'rising', 'falling' or 'crossing'",
           "ACTION": "'stop' or 'record'", "$END": "the end of the text", "ATMOST": "'<='",
+          "ATLEAST": "'>='",
           "STRING": "a text in quotes"}  # fmt: skip
 
 
@@ -175,7 +176,7 @@ def _place(text: str, position: int, source: Source, first: int, length: int = 1
 # ---- refusals of the parser, in words
 
 
-_ONE_SIDED = "Write 'a <= b' for a relation of one side, the smaller side first."
+_ONE_SIDED = "Write 'a <= b' or 'a >= b' for a relation of one side."
 _STRAY = {
     "<": ("the character '<' is not part of the language.", _ONE_SIDED),
     ">": ("the character '>' is not part of the language.", _ONE_SIDED),

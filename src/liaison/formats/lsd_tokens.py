@@ -26,7 +26,7 @@ SIGNS = {
     ";": "SEMICOLON", ",": "COMMA", "=": "EQUAL", "(": "LPAR", ")": "RPAR", "[": "LSQB",
     "]": "RSQB", "+": "PLUS", "-": "MINUS", "*": "STAR", "/": "SLASH", "^": "CIRCUMFLEX",
     ".": "DOT", "'": "PRIME", "?": "QUESTION", "@": "AT", "++": "THEN", "||": "ABOUT",
-    "<=": "ATMOST",
+    "<=": "ATMOST", ">=": "ATLEAST",
 }  # fmt: skip
 
 TEXT = r'"(?:[^"\\\n]|\\["\\/bfnrt]|\\u(?![dD][89a-fA-F])[0-9a-fA-F]{4})*"'
@@ -36,7 +36,7 @@ _PIECE = re.compile(
     r"[ \t\r]*(?:"
     r"(?P<NUMBER>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?:f\b)?)"
     r"|(?P<WORD>[^\W\d]\w*)"
-    r"|(?P<SIGN>\+\+|\|\||<=|[;,=()\[\]+\-*/^.'?@])"
+    r"|(?P<SIGN>\+\+|\|\||<=|>=|[;,=()\[\]+\-*/^.'?@])"
     r"|`(?P<QUOTED>[^`]+)`"
     rf"|(?P<STRING>{TEXT})"
     r"|$)"

@@ -10,13 +10,15 @@ from typing import Any
 
 import liaison.model as model
 from liaison.errors import LiaisonError
-from liaison.expr import Expr
+from liaison.expr import Expr, as_expr, substitute, symbol, symbols_of
+from liaison.model.contacts import SIZES
 
+from .lsd_contacts import FRICTION
 from .lsd_forces import LOADS
 from .lsd_statements import DIRECTIONS
 from .lsd_units import si_unit, unit_of
 from .lsd_write_parts import Parts
-from .lsd_write_values import label_of, name_of, quoted, refused
+from .lsd_write_values import Writer, label_of, name_of, quoted, refused
 
 _DIRECTION_WORDS = {sign: word for word, sign in DIRECTIONS.items()}
 
@@ -99,7 +101,8 @@ class Acts:
 
     def limited(self, x: model.Unilateral) -> str:
         """A formula that never becomes positive."""
-        return f"require {self.writer.formula(x.formula)} <= 0"
+        e = "" if is_none(x.restitution) else f" with {self.pair('restitution', x.restitution)} end"
+        return f"require {self.writer.formula(x.formula)} <= 0{e}"
 
     def coupled(self, x: model.Coupling) -> str:
         """Two coordinates in proportion."""
@@ -116,10 +119,73 @@ class Acts:
     def contact(self, x: model.Contact) -> str:
         """A point, a ball or a disc above a plane."""
         sides = f"{self.parts.frame(x.first)} and {self.parts.frame(x.second)}"
-        pairs = [f"{k} = {self.writer.scalar(getattr(x, k))}" for k in ("friction", "restitution")]
-        if x.kind != "point":
-            pairs.insert(0, f"radius = {self.writer.scalar(x.radius, 'm')}")
-        return f"contact {sides} with {x.kind} {', '.join(pairs)} end"
+        pairs = [self.pair(k, getattr(x, k), "m") for k in SIZES[x.kind] if k != "size"]
+        if x.kind == "box":
+            pairs.append(f"size = {self.writer.vector(x.size, 'm')}")
+        balls = {k: getattr(x, k) for k in ("outside", "inside")}
+        pairs += [self.pair(k, r, "m") for k, r in balls.items() if r is not None]
+        if x.surface is not None:
+            pairs.append(f"surface = {self.surface(x)}")
+        listed = ", ".join([*pairs, *self.friction(x.friction), *self.restitution(x)])
+        return f"contact {sides} with {x.kind} {listed} end"
+
+    def surface(self, x: model.Contact) -> str:
+        """h(x, y), by names of its own."""
+        taken = {s.name for s in symbols_of([as_expr(x.surface)])} & {"x", "y"}
+        if taken:
+            raise refused(
+                f"the surface of contact {x.name!r}, which has a parameter {min(taken)!r},"
+            )
+        named = dict(zip(model.SURFACE, map(symbol, "xy"), strict=True))
+        writer = Writer(self.writer.units)
+        text = writer.scalar(substitute([as_expr(x.surface)], named)[0], "m")
+        if writer.lets:
+            raise refused(f"the long surface of contact {x.name!r}")
+        return text
+
+    def touch(self, x: model.GapContact) -> str:
+        """A contact told by formulas."""
+        slips = [self.writer.formula(slip) for slip in x.slips]
+        slip = [f"slip = {slips[0] if len(slips) == 1 else _listed(slips)}"] if slips else []
+        pairs = [f"gap = {self.writer.formula(x.gap)}", *slip, *self.friction(x.friction)]
+        return f"contact {', '.join([*pairs, *self.restitution(x)])} end"
+
+    def pair(self, key: str, value: Any, unit: str = "") -> str:
+        """key = value."""
+        return f"{key} = {self.writer.scalar(value, unit)}"
+
+    def restitution(self, x: Any) -> list[str]:
+        """The restitution, where there is one."""
+        return [] if is_none(x.restitution) else [self.pair("restitution", x.restitution)]
+
+    def friction(self, x: model.Friction) -> list[str]:
+        """What differs from no friction."""
+        given = {key: (getattr(x, field), unit) for key, (field, unit) in FRICTION.items()}
+        pairs = [self.pair(key, *said) for key, said in given.items() if not is_none(said[0])]
+        return pairs + self.law(x, "m/s")
+
+    def law(self, x: Any, unit: str) -> list[str]:
+        """A law other than Coulomb's, with its speed."""
+        return [] if x.law == "coulomb" else [self.pair(x.law, x.speed, unit)]
+
+    def dry(self, x: model.DryFriction) -> str:
+        """Friction that holds a coordinate at rest."""
+        on, is_angle = self.measure(x.coordinate)
+        effort, rate = ("N*m", "rad/s") if is_angle else ("N", "m/s")
+        units = {"dry": effort, "static": effort, "viscous": f"{effort}*s/{rate[:-2]}"}
+        given = {key: (getattr(x, key), unit) for key, unit in units.items()}
+        pairs = [self.pair(key, *said) for key, said in given.items() if not is_none(said[0])]
+        exact = ["smoothing = 0"] if x.static is None and x.law == "coulomb" else []
+        listed = ", ".join([*pairs, *self.law(x, rate), *exact])
+        return f"apply friction {listed} end on {on}"
+
+    def bearing(self, x: model.BearingFriction) -> str:
+        """Friction that grows with the load of a joint."""
+        given = {"static": (x.static, ""), "radius": (x.radius, "m")}
+        pairs = [self.pair(key, *said) for key, said in given.items() if said[0] is not None]
+        law = self.law(x, "m/s" if x.radius is None else "rad/s")
+        listed = ", ".join([self.pair("coefficient", x.coefficient), *pairs, *law])
+        return f"apply friction {listed} end on {label_of(x.joint)}"
 
     # ---- what is given
 
@@ -162,6 +228,15 @@ class Acts:
         return f"output {name_of(x.name)} = {text}{unit} ;"
 
 
+def is_none(x: Any) -> bool:
+    """Whether a coefficient is not there: None, or an exact 0."""
+    return x is None or (isinstance(x, int) and x == 0)
+
+
+def _listed(texts: list[str]) -> str:
+    return f"[{', '.join(texts)}]"
+
+
 def unit_text(unit: str) -> str:
     """in UNIT; in quotes where the word is not the SI unit as the house writes it."""
     if not unit:
@@ -196,4 +271,7 @@ _RELATIONS: dict[type, Any] = {
     model.Rolling: Acts.rolling,
     model.Unilateral: Acts.limited,
     model.Contact: Acts.contact,
+    model.GapContact: Acts.touch,
+    model.DryFriction: Acts.dry,
+    model.BearingFriction: Acts.bearing,
 }

@@ -11,7 +11,7 @@ from .constraints import (
     PrescribedMotion,
     Rolling,
 )
-from .contacts import Contact, OneSided, Unilateral
+from .contacts import CONTACT_KINDS, SURFACE, Contact, GapContact, OneSided, Unilateral
 from .describe import (
     body,
     coordinate,
@@ -53,6 +53,8 @@ from .forces import (
     Potential,
     Spring,
 )
+from .friction import Friction
+from .joint_friction import BearingFriction, DryFriction
 from .joints import (
     JOINT_TYPES,
     Attitude,
@@ -97,11 +99,14 @@ from .mechanism import (
 from .shapes import Box, Cone, Cylinder, Line, Mesh, Shape, Sphere
 
 __all__ = [
+    "CONTACT_KINDS",
     "GROUND",
     "JOINT_TYPES",
+    "SURFACE",
     "Actuator",
     "Angle",
     "Attitude",
+    "BearingFriction",
     "Body",
     "Box",
     "BryantXYZ",
@@ -117,11 +122,14 @@ __all__ = [
     "Dissipation",
     "Distance",
     "Drive",
+    "DryFriction",
     "EulerZXZ",
     "Event",
     "Fixed",
     "Force",
     "Free",
+    "Friction",
+    "GapContact",
     "Gravity",
     "Helical",
     "Holonomic",

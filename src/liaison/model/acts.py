@@ -22,6 +22,7 @@ class Act(ABC):
 
     WORD: ClassVar[str] = ""  # for it in messages; the name of its class if empty
     SCALARS: ClassVar[tuple[str, ...]] = ()  # fields that hold formulas
+    OPTIONAL: ClassVar[tuple[str, ...]] = ()  # those that may be None
     NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ()  # those that must not be negative
 
     name: str
@@ -31,6 +32,8 @@ class Act(ABC):
         word = self.WORD or type(self).__name__.lower()
         check_name(word, self.name, self.place)
         for part in self.SCALARS:
+            if part in self.OPTIONAL and getattr(self, part) is None:
+                continue
             what = f"the {part} of {word} '{self.name}'"
             kept = scalar(getattr(self, part), what, self.place)
             object.__setattr__(self, part, kept)
@@ -48,4 +51,5 @@ class Act(ABC):
 
     def formulas(self) -> tuple[Any, ...]:
         """Its scalars, in which symbols may occur."""
-        return tuple(getattr(self, part) for part in self.SCALARS)
+        given = (getattr(self, part) for part in self.SCALARS)
+        return tuple(x for x in given if x is not None)

@@ -14,6 +14,8 @@ from liaison.spatial import is_zero
 from .constraints import Constraint
 from .contacts import OneSided
 from .forces import Force, Gravity
+from .joint_friction import BearingFriction
+from .joints import Prismatic, Revolute, Spherical
 from .markers import Marker
 from .records import Body, Event, Input, Joint, Output, Parameter, Start
 
@@ -157,7 +159,7 @@ def check_coordinates_exist(m: Described) -> None:
     """Forces and constraints name coordinates of joints, and such as have a rate of their own."""
     known = {label for joint in m.joints for label in joint.coordinates}
     rated = {label[:-1] for joint in m.joints for label in joint.speeds if label.endswith("'")}
-    records: tuple[Force | Constraint, ...] = (*m.forces, *m.constraints)
+    records: tuple[Force | Constraint | OneSided, ...] = (*m.forces, *m.constraints, *m.contacts)
     for record in records:
         for label in record.labels():
             if label not in known:
@@ -177,6 +179,28 @@ def check_starts(m: Described) -> None:
         if start.label not in known:
             raise NamingError.unknown("coordinate or speed", start.label, known, place=start.place)
     _check_once("starts", ((start.label, start.place) for start in m.starts))
+
+
+def check_bearings(m: Described) -> None:
+    """Friction that grows with the load is of a pivot or a ball with a radius, or of a slider."""
+    joints = {joint.name: joint for joint in m.joints}
+    for one in m.contacts:
+        if not isinstance(one, BearingFriction):
+            continue
+        if one.joint not in joints:
+            raise NamingError.unknown("joint", one.joint, joints, place=one.place)
+        kind = joints[one.joint].type
+        if not isinstance(kind, Revolute | Spherical | Prismatic):
+            raise ModelError(
+                f"friction '{one.name}' grows with the load of joint '{one.joint}', which is "
+                f"{kind.name}; it must be revolute, spherical or prismatic.",
+                place=one.place,
+            )
+        slides = isinstance(kind, Prismatic)
+        if slides != (one.radius is None):
+            said = "slides; it has no radius" if slides else "turns; give the radius of its bearing"
+            said = f"friction '{one.name}' is in joint '{one.joint}', which {said}."
+            raise ModelError(said, place=one.place)
 
 
 def check_ground_is_bare(m: Described) -> None:
@@ -204,6 +228,7 @@ CHECKS: tuple[Callable[[Described], None], ...] = (
     check_markers_are_on_known_bodies,
     check_connected_to_ground,
     check_coordinates_exist,
+    check_bearings,
     check_starts,
     check_ground_is_bare,
     check_gravity_is_one,

@@ -12,11 +12,11 @@ from typing import Any
 
 from liaison.errors import LiaisonError, ModelError, NamingError, Place
 from liaison.expr import Expr, as_expr, evaluate, gradient, symbol, symbols_of, topological
-from liaison.spatial import array, inertia_violation, number
+from liaison.spatial import array, inertia_violation, is_zero, number
 
 from .checks import Described
 from .constraints import Constraint, Holonomic, Nonholonomic, PrescribedMotion
-from .contacts import OneSided, Unilateral
+from .contacts import SURFACE, GapContact, OneSided, Unilateral
 from .forces import Gravity
 from .records import Event, Output
 from .scalars import excess
@@ -51,6 +51,7 @@ def _misplaced(
 
 _SCOPES = {
     "parameters": "parameters",
+    "surface": "x, y and parameters",
     "time": "time and parameters",
     "positions": "time, parameters and coordinates",
     "motion": "time, parameters, coordinates and speeds",
@@ -68,6 +69,7 @@ def known_symbols(m: Described) -> dict[str, set[str]]:
     anything = time | positions | speeds | {i.name for i in m.inputs}
     return {
         "parameters": parameters,
+        "surface": parameters | {x.name for x in SURFACE},
         "time": time,
         "positions": time | positions,
         "motion": time | positions | speeds,
@@ -99,10 +101,11 @@ def _formulas(m: Described) -> Iterable[tuple[str, tuple[Any, ...], str, Place |
         for marker in constraint.markers():
             yield what, marker.scalars(), "parameters", constraint.place
     for contact in m.contacts:
-        scope = "motion" if isinstance(contact, Unilateral) else "parameters"
-        what = f"{type(contact).__name__.lower()} '{contact.name}'"
+        what = f"{contact.WORD or type(contact).__name__.lower()} '{contact.name}'"
         poses = tuple(x for marker in contact.markers() for x in marker.scalars())
-        yield what, contact.formulas() + poses, scope, contact.place
+        yield what, poses, "parameters", contact.place
+        for scope, entries in contact.scoped():
+            yield what, entries, scope, contact.place
     for start in m.starts:
         yield f"the start of '{start.label}'", (start.value,), "parameters", start.place
     seen: tuple[Event | Output, ...] = (*m.events, *m.outputs)
@@ -139,23 +142,43 @@ def check_nonholonomic_is_linear(m: Described) -> None:
     """Nonholonomic formulas are linear in the rates, with at least one rate in them."""
     speeds = {x for joint in m.joints for x in joint.speeds}
     speeds |= {f"{x}'" for joint in m.joints for x in joint.coordinates}
-    relations: tuple[Constraint | OneSided, ...] = (*m.constraints, *m.contacts)
-    for constraint in relations:
-        if not isinstance(constraint, Nonholonomic | Unilateral):
-            continue
-        formula = as_expr(constraint.formula)
-        rates = [symbol(x.name) for x in symbols_of([formula]) if x.name in speeds]
-        left = {x.name for x in symbols_of(gradient(formula, rates))} & speeds if rates else {""}
-        if isinstance(constraint, Unilateral) and not rates:
+    told: list[tuple[Constraint | OneSided, Any]] = [
+        (x, x.formula) for x in m.constraints if isinstance(x, Nonholonomic)
+    ]
+    told += [(x, formula) for x in m.contacts for formula in x.rates()]
+    for relation, formula in told:
+        rates = [symbol(x.name) for x in symbols_of([as_expr(formula)]) if x.name in speeds]
+        left = gradient(as_expr(formula), rates) if rates else []
+        if isinstance(relation, Unilateral):
+            _check_restitution_is_of_positions(relation, rates)
+        if not rates and isinstance(relation, Unilateral):
             continue  # of positions
-        if left:
-            what = f"it is not linear in {', '.join(sorted(left))}" if rates else "no rate is in it"
-            form = "A q̇ + b = 0" if isinstance(constraint, Nonholonomic) else "W q̇ + h ≤ 0"
-            raise ModelError(
-                f"constraint '{constraint.name}' is no relation {form}: {what}; "
-                f"{'write it linear in the rates' if rates else 'make it a Holonomic one'}.",
-                place=constraint.place,
-            )
+        curved = sorted({x.name for x in symbols_of(left)} & speeds)
+        if curved or not rates:
+            raise _not_linear(relation, curved)
+
+
+def _not_linear(relation: Constraint | OneSided, curved: list[str]) -> ModelError:
+    """The refusal of a relation of rates that is not linear in them."""
+    what = f"it is not linear in {', '.join(curved)}" if curved else "no rate is in it"
+    if not isinstance(relation, Nonholonomic | Unilateral):
+        said = f"a slip of contact '{relation.name}' is no rate A q̇ + b: {what}."
+        return ModelError(said, place=relation.place)
+    form = "A q̇ + b = 0" if isinstance(relation, Nonholonomic) else "W q̇ + h ≤ 0"
+    return ModelError(
+        f"constraint '{relation.name}' is no relation {form}: {what}; "
+        f"{'write it linear in the rates' if curved else 'make it a Holonomic one'}.",
+        place=relation.place,
+    )
+
+
+def _check_restitution_is_of_positions(relation: Unilateral, rates: list[Expr]) -> None:
+    if rates and not is_zero(relation.restitution):
+        raise ModelError(
+            f"unilateral '{relation.name}' is one of rates, which is entered without an impact; "
+            "it has no restitution.",
+            place=relation.place,
+        )
 
 
 def check_relations_hold(m: Described) -> None:
@@ -164,13 +187,13 @@ def check_relations_hold(m: Described) -> None:
     for relation, formula in _without_coordinates(m):
         at = [values | {symbol("t"): t} for t in (0.0, 1.25)]
         found = [value for x in at if (value := _value(formula, x)) is not None]
-        is_broken = max if isinstance(relation, Unilateral) else _largest
+        is_broken = max if isinstance(relation, OneSided) else _largest
         if found and is_broken(found) > RELATION_TOLERANCE:
             told = f"is {found[0]:g} and" if found[0] == found[-1] else "changes with time and"
             raise ModelError(
                 f"relation '{relation.name}' speaks of no coordinate, so that nothing can make it "
                 f"hold: its left side less its right side {told} must "
-                f"{'not be positive' if isinstance(relation, Unilateral) else 'be zero'}.",
+                f"{'not be positive' if isinstance(relation, OneSided) else 'be zero'}.",
                 place=relation.place,
             )
 
@@ -191,11 +214,13 @@ def _without_coordinates(m: Described) -> list[tuple[Any, Any]]:
     """Relations given by a formula in which nothing moves, with that formula."""
     still = known_symbols(m)["time"]
     relations: tuple[Any, ...] = (*m.constraints, *m.contacts)
-    given = [x for x in relations if isinstance(x, Holonomic | Unilateral)]
+    told: list[tuple[Any, Any]]
+    told = [(x, x.formula) for x in relations if isinstance(x, Holonomic | Unilateral)]
+    told += [(x, -as_expr(x.gap)) for x in relations if isinstance(x, GapContact)]
     return [
-        (x, x.formula)
-        for x in given
-        if all(s.name in still for s in symbols_of([as_expr(x.formula)]))
+        (x, formula)
+        for x, formula in told
+        if all(s.name in still for s in symbols_of([as_expr(formula)]))
     ]
 
 

@@ -1,30 +1,58 @@
 """What holds on one side only: unilateral relations, and contacts of bodies.
 
-They are part of the description; deriving refuses them until a method for them is there.
-
-Public names: OneSided, Unilateral, Contact.
+Public names: OneSided, Unilateral, Contact, GapContact, SURFACE, CONTACT_KINDS.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, TypeAlias, final
 
 from liaison.errors import ModelError, Place
+from liaison.expr import symbol
+from liaison.spatial import is_zero, number
 
 from .acts import Act
+from .friction import Friction
 from .markers import Marker
+from .scalars import Triple, scalar, triple
 
-CONTACT_KINDS = ("point", "ball", "disc")
+SURFACE = (symbol("'x"), symbol("'y"))
+"""x and y of the second frame, in the formula of a surface z = h(x, y)."""
+SIZES: dict[str, tuple[str, ...]] = {
+    "point": (),
+    "ball": ("radius",),
+    "disc": ("radius",),
+    "cylinder": ("radius", "length"),
+    "box": ("size",),
+}
+CONTACT_KINDS = tuple(SIZES)
+"""What may touch, and the sizes that each has."""
+TOUCHED: dict[str, tuple[str, ...]] = {
+    "outside": ("point", "ball", "box"),
+    "inside": ("point", "ball", "box"),
+    "surface": ("point", "box"),
+}
+"""What is touched other than a plane, and by which kinds it may be."""
+Scoped: TypeAlias = tuple[str, tuple[Any, ...]]
+"""Where formulas may look (a scope of the checks), and formulas."""
 
 
 class OneSided(Act):
-    """A relation that may be left on one side (liaison unilatérale)."""
+    """A relation that may be left on one side (liaison unilatérale), or friction that may hold."""
 
     __slots__ = ()
+
+    def scoped(self) -> Iterator[Scoped]:
+        """Its formulas by what they may depend on."""
+        yield "time", self.formulas()
+
+    def rates(self) -> tuple[Any, ...]:
+        """Formulas of rates, which must be linear in them."""
+        return ()
 
 
 @final
@@ -34,52 +62,206 @@ class Unilateral(OneSided):
 
     name: str
     formula: Any
+    restitution: Any = 0  # of positions: the part of the speed of approach that is given back
     place: Place | None = field(default=None, compare=False, repr=False)
 
-    SCALARS: ClassVar[tuple[str, ...]] = ("formula",)
+    SCALARS: ClassVar[tuple[str, ...]] = ("formula", "restitution")
+    NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("restitution",)
+
+    def __post_init__(self) -> None:
+        OneSided.__post_init__(self)
+        _check_restitution(self.restitution, f"unilateral '{self.name}'", self.place)
+
+    def scoped(self) -> Iterator[Scoped]:
+        yield "motion", (self.formula,)
+        yield "time", (self.restitution,)
+
+    def rates(self) -> tuple[Any, ...]:
+        return (self.formula,)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Contact(OneSided):
-    """A point, a ball or a disc that stays above a plane, with friction and restitution.
+    """A body that stays above a plane, out of or in a ball, or above a surface, with friction.
 
-    The origin of `first` is the point or the center, its z the axis of a disc; z of `second` is
-    the normal of the plane.
+    The origin of `first` is the point or the center, its z the axis of a disc or cylinder, its axes
+    those of a box. z of `second` is the normal of the plane, its origin the center of a ball. A
+    cylinder touches with its two rims, a box with its corners.
     """
 
     name: str
     first: Marker
     second: Marker
-    kind: str = "point"
+    kind: str = "point"  # of CONTACT_KINDS
     radius: Any = 0  # [m]
-    friction: Any = 0  # Coulomb's coefficient
-    restitution: Any = 0  # Newton's coefficient
+    friction: Any = 0  # a Friction, or Coulomb's coefficient alone
+    restitution: Any = 0  # the part of the speed of approach that is given back
+    length: Any = 0  # of a cylinder [m]
+    size: Triple = (0, 0, 0)  # of a box, along its axes [m]
+    outside: Any = None  # radius of the ball that is touched from outside [m]
+    inside: Any = None  # radius of the hollow ball that is touched from inside [m]
+    surface: Any = None  # h of the surface z = h(x, y), a formula of SURFACE [m]
     place: Place | None = field(default=None, compare=False, repr=False)
 
-    SCALARS: ClassVar[tuple[str, ...]] = ("radius", "friction", "restitution")
-    NOT_NEGATIVE: ClassVar[tuple[str, ...]] = SCALARS
+    SCALARS: ClassVar[tuple[str, ...]] = (
+        "radius", "restitution", "length", "outside", "inside", "surface"
+    )  # fmt: skip
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("outside", "inside", "surface")
+    NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("radius", "restitution", "length")
 
     def __post_init__(self) -> None:
         OneSided.__post_init__(self)
+        self._check_kind()
+        if self.first.body == self.second.body:
+            said = f"contact '{self.name}' is of body '{self.first.body}' with itself."
+            raise ModelError(said, place=self.place)
+        self._check_sizes()
+        self._check_touched()
+        owner = f"contact '{self.name}'"
+        object.__setattr__(self, "friction", _friction(self.friction, owner, self.place))
+        _check_restitution(self.restitution, owner, self.place)
+
+    def _check_kind(self) -> None:
         if self.kind not in CONTACT_KINDS:
             raise ModelError(
                 f"contact '{self.name}' is of a {self.kind!r}; it must be of a "
                 f"{', '.join(CONTACT_KINDS[:-1])} or {CONTACT_KINDS[-1]}.",
                 place=self.place,
             )
-        if self.first.body == self.second.body:
-            said = f"contact '{self.name}' is of body '{self.first.body}' with itself."
+
+    def _check_sizes(self) -> None:
+        """Each kind has its own sizes, all positive; of a box one or two may be 0."""
+        what = f"the size of contact '{self.name}'"
+        object.__setattr__(self, "size", triple(self.size, what, self.place))
+        for part in ("radius", "length", "size"):
+            value = getattr(self, part)
+            entries = value if part == "size" else (value,)
+            is_zeros = all(map(is_zero, entries))
+            if part not in SIZES[self.kind] and not is_zeros:
+                better = "; make it a ball" if (self.kind, part) == ("point", "radius") else ""
+                said = f"contact '{self.name}' is of a {self.kind}, which has no {part}{better}."
+                raise ModelError(said, place=self.place)
+            if part in SIZES[self.kind] and (is_zeros or any(map(_is_negative, entries))):
+                told = [f"{number(x):g}" for x in entries]
+                shown = f"[{', '.join(told)}]" if part == "size" else told[0]
+                wanted = "no side may be negative, nor all be 0" if part == "size" else ""
+                said = f"the {part} of contact '{self.name}' is {shown} m; "
+                said += f"{wanted or 'it must be positive'}."
+                raise ModelError(said, place=self.place)
+
+    def _check_touched(self) -> None:
+        """One thing is touched, of a kind that this one can touch, large enough."""
+        given = [part for part in TOUCHED if getattr(self, part) is not None]
+        if len(given) > 1:
+            said = f"contact '{self.name}' gives {given[0]!r} and {given[1]!r}; it touches one."
             raise ModelError(said, place=self.place)
-        if self.kind == "point" and self.radius != 0:
-            said = f"contact '{self.name}' is of a point, which has no radius; make it a ball."
-            raise ModelError(said, place=self.place)
-        if isinstance(self.restitution, int | float | Fraction) and self.restitution > 1:
+        for part in given:
+            if self.kind not in TOUCHED[part]:
+                raise ModelError(
+                    f"contact '{self.name}' is of a {self.kind} with {_THING[part]}, which is not "
+                    f"known; {_THING[part]} is touched by a {' or a '.join(TOUCHED[part])}.",
+                    place=self.place,
+                )
+            self._check_room(part)
+
+    def _check_room(self, part: str) -> None:
+        known, own = number(getattr(self, part)), number(self.radius) or 0
+        least = own if part == "inside" else 0
+        if part != "surface" and known is not None and not known > least:
+            why = f"larger than {own:g} m, the radius inside" if least else "positive"
             raise ModelError(
-                f"the restitution of contact '{self.name}' is {float(self.restitution):g}; above 1 "
-                "an impact would give energy.",
+                f"the {part} of contact '{self.name}' is {known:g} m; it must be {why}.",
                 place=self.place,
             )
 
     def markers(self) -> tuple[Marker, ...]:
         return (self.first, self.second)
+
+    def formulas(self) -> tuple[Any, ...]:
+        return tuple(x for _, entries in self.scoped() for x in entries)
+
+    def scoped(self) -> Iterator[Scoped]:
+        balls = (x for x in (self.outside, self.inside) if x is not None)
+        yield "parameters", (self.radius, self.length, *self.size, *balls)
+        yield "time", (self.restitution, *self.friction.formulas())
+        yield "surface", () if self.surface is None else (self.surface,)
+
+
+_THING = {"outside": "a ball", "inside": "a hollow ball", "surface": "a surface"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GapContact(OneSided):
+    """A contact told by formulas: a gap that stays ≥ 0, and the slip where it touches, as rates.
+
+    The force along the gap is that of the unit of work: f · d(gap); friction works likewise on the
+    slips, of which there are one or two.
+    """
+
+    name: str
+    gap: Any  # [m]
+    slips: tuple[Any, ...] = ()  # linear in the rates [m/s]
+    friction: Any = 0  # a Friction of sliding, or Coulomb's coefficient alone
+    restitution: Any = 0
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    WORD: ClassVar[str] = "contact"
+    SCALARS: ClassVar[tuple[str, ...]] = ("gap", "restitution")
+    NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("restitution",)
+
+    def __post_init__(self) -> None:
+        OneSided.__post_init__(self)
+        owner = f"contact '{self.name}'"
+        kept = tuple(scalar(x, f"a slip of {owner}", self.place) for x in self.slips)
+        object.__setattr__(self, "slips", kept)
+        object.__setattr__(self, "friction", _friction(self.friction, owner, self.place))
+        _check_restitution(self.restitution, owner, self.place)
+        self._check_slips(owner)
+
+    def _check_slips(self, owner: str) -> None:
+        if len(self.slips) > 2:
+            said = f"{owner} has {len(self.slips)} slips; a surface has two directions at most."
+            raise ModelError(said, place=self.place)
+        slides = self.friction.resists("sliding", "viscous")
+        if slides and not self.slips:
+            said = f"{owner} has friction but no slip; give the rate at which it slips."
+            raise ModelError(said, place=self.place)
+        if any(self.friction.resists(x, f"viscous_{x}") for x in ("rolling", "pivoting")):
+            raise ModelError(
+                f"{owner} is told by formulas, which say nothing of rolling and pivoting; "
+                "tell it by frames.",
+                place=self.place,
+            )
+
+    def formulas(self) -> tuple[Any, ...]:
+        return (self.gap, *self.slips, self.restitution, *self.friction.formulas())
+
+    def scoped(self) -> Iterator[Scoped]:
+        yield "positions", (self.gap,)
+        yield "motion", self.slips
+        yield "time", (self.restitution, *self.friction.formulas())
+
+    def rates(self) -> tuple[Any, ...]:
+        return self.slips
+
+
+def _is_negative(x: Any) -> bool:
+    value = number(x)
+    return value is not None and value < 0
+
+
+def _friction(given: Any, owner: str, place: Place | None) -> Friction:
+    """What the author gave: all coefficients, or that of sliding alone."""
+    found = given if isinstance(given, Friction) else Friction(given)
+    return found.checked(owner, place)
+
+
+def _check_restitution(e: Any, owner: str, place: Place | None) -> None:
+    value = number(e)
+    if value is not None and value > 1:
+        raise ModelError(
+            f"the restitution of {owner} is {value:g}; above 1 an impact would give energy.",
+            place=place,
+        )

@@ -23,6 +23,7 @@ from liaison.spatial import is_zero, number, product, rotation_onto_z
 
 from .constraints import Coupling
 from .forces import Actuator, JointFriction
+from .joint_friction import DryFriction
 from .joints import Revolute
 from .markers import Coordinate, Marker
 from .records import Body, Joint
@@ -38,7 +39,7 @@ class Drive:
     bearing: Joint
     gear: Coupling
     torque: Actuator
-    friction: JointFriction | None
+    friction: JointFriction | DryFriction | None
 
     def parts(self) -> tuple[Any, ...]:
         """All of it, as parts of a mechanism."""
@@ -54,7 +55,8 @@ class Transmission:
     ratio: Any = 1  # turns of the rotor by turn of the joint
     viscous: tuple[Any, Any] = (0, 0)  # [N·m·s/rad]
     dry: tuple[Any, Any] = (0, 0)  # [N·m]
-    smoothing: Any = Fraction(1, 1000)  # [rad/s]
+    static: tuple[Any, Any] | None = None  # dry friction at rest, which then holds exactly [N·m]
+    smoothing: Any = Fraction(1, 1000)  # [rad/s]; 0: dry friction holds exactly
 
 
 def drive(
@@ -126,11 +128,15 @@ def _turned(seat: Marker, axis: Any) -> Marker:
 
 def _friction(
     name: str, label: str, given: Transmission, place: Place | None
-) -> JointFriction | None:
+) -> JointFriction | DryFriction | None:
     """Both sides' friction on the joint, by (drives-1)."""
     ratio = given.ratio
     viscous = ratio * ratio * given.viscous[0] + given.viscous[1]
     dry = absolute(ratio) * given.dry[0] + given.dry[1]
     if is_zero(viscous) and is_zero(dry):
         return None
-    return JointFriction(f"{name}.friction", label, viscous, dry, given.smoothing, place=place)
+    called = f"{name}.friction"
+    if given.static is not None or is_zero(given.smoothing):
+        rest = None if given.static is None else absolute(ratio) * given.static[0] + given.static[1]
+        return DryFriction(called, label, dry, rest, viscous, place=place)
+    return JointFriction(called, label, viscous, dry, given.smoothing, place=place)

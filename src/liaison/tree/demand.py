@@ -49,6 +49,7 @@ def _names(mechanism: Mechanism) -> Iterator[str]:
         yield from constraint.labels()
         formulas += constraint.formulas()
     for contact in mechanism.contacts:
+        yield from contact.labels()
         formulas += contact.formulas()
     for start in mechanism.starts:
         yield start.label

@@ -1,0 +1,113 @@
+"""`contact … and … with KIND … end`, and `contact gap = …, slip = … end`: what touches.
+
+Public names: CONTACTS, FRICTION, friction_told, gap_contact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from liaison.errors import Place
+from liaison.model import SURFACE, Contact, Friction, GapContact
+
+from .lsd_formulas import ANY, Where, in_unit, scalar_of, value_of
+from .lsd_names import Book
+from .lsd_nodes import Node
+from .lsd_related import Related
+from .lsd_told import Told
+from .lsd_units import unit_of
+from .lsd_values import Quantity, Vector, plain
+
+FRICTION: dict[str, tuple[str, str]] = {
+    "friction": ("sliding", ""),
+    "static": ("static", ""),
+    "across": ("across", ""),
+    "rolling": ("rolling", "m"),
+    "static_rolling": ("static_rolling", "m"),
+    "pivoting": ("pivoting", "m"),
+    "static_pivoting": ("static_pivoting", "m"),
+    "viscous": ("viscous", "N*s/m"),
+    "viscous_rolling": ("viscous_rolling", "N*m*s/rad"),
+    "viscous_pivoting": ("viscous_pivoting", "N*m*s/rad"),
+    "turning_speed": ("turning_speed", "rad/s"),
+}
+"""Properties of friction: the field of the record, and the unit."""
+SMOOTHING = ("stribeck", "regularized")
+"""Laws of friction other than Coulomb's; the property's value is their speed."""
+_OF_FORMULAS = ("friction", "static", "across", "viscous", *SMOOTHING, "restitution")
+_COMMON = (*FRICTION, *SMOOTHING, "restitution")
+_TOUCHED = ("outside", "inside")
+
+
+def friction_told(x: Told) -> Friction:
+    """The friction of a statement."""
+    given = {
+        field: x.scalar(key, unit) for key, (field, unit) in FRICTION.items() if x.keys.get(key)
+    }
+    return Friction(**given, **law_told(x, "m/s"))
+
+
+def law_told(x: Told, unit: str) -> dict[str, Any]:
+    """The law and its speed, of a statement that says so."""
+    laws = [word for word in SMOOTHING if x.keys.get(word) is not None]
+    if len(laws) > 1:
+        said = f"{x.kind} {x.name!r} has one law of friction, {laws[0]!r} or {laws[1]!r}."
+        raise x.refused(said, x.keys.get(laws[1]))
+    return {"law": laws[0], "speed": x.scalar(laws[0], unit)} if laws else {}
+
+
+def _contact(kind: str, sizes: tuple[str, ...]) -> Callable[[Related], Contact]:
+    def made(x: Related) -> Contact:
+        given: dict[str, Any] = {key: x.scalar(key, "m") for key in sizes if key != "size"}
+        if "size" in sizes:
+            given["size"] = tuple(x.vector("size", "m"))
+        given |= {key: x.scalar(key, "m") for key in _TOUCHED if x.keys.get(key) is not None}
+        if x.keys.get("surface") is not None:
+            given["surface"] = _surface(x)
+        first, second = x.frames(turned=kind in ("disc", "cylinder"))
+        given["restitution"] = x.scalar("restitution", "", 0)
+        given["friction"] = friction_told(x)
+        return Contact(x.name, first, second, kind, place=x.place, **given)
+
+    return made
+
+
+def _surface(x: Related) -> Any:
+    """h of z = h(x, y), in which x and y are those of the second frame."""
+    length = unit_of("m")[1]
+    local = {word: Quantity(s, length) for word, s in zip("xy", SURFACE, strict=True)}
+    where = Where(f"{x.name}.surface", "m", local=local)
+    node = x.keys.need("surface", x.place)
+    return plain(scalar_of(node, x.book, where, x.what("surface")))
+
+
+def gap_contact(name: str | None, node: Node, place: Place, book: Book) -> GapContact:
+    """A contact told by formulas: its gap, and one slip or a vector of two."""
+    x = Told(name or book.free_name("touch"), "contact", node.parts[-1], place, book)
+    x.keys.check(("gap", "slip", *_OF_FORMULAS))
+    gap, restitution = x.scalar("gap", ANY), x.scalar("restitution", "", 0)
+    slips = tuple(_slips(x)) if x.keys.get("slip") is not None else ()
+    return GapContact(x.name, gap, slips, friction_told(x), restitution, place=place)
+
+
+def _slips(x: Told) -> list[Any]:
+    node, where = x.keys.need("slip", x.place), Where(f"{x.name}.slip", ANY)
+    value = value_of(node, x.book, where)
+    items = value.items if isinstance(value, Vector) else (value,)
+    return [plain(in_unit(item, node, x.book, where, x.what("slip")).value) for item in items]
+
+
+def _row(
+    kind: str, *sizes: str, more: tuple[str, ...] = ()
+) -> tuple[Callable[[Related], Contact], tuple[str, ...]]:
+    return _contact(kind, sizes), (*sizes, *more, *_COMMON)
+
+
+CONTACTS: dict[str, tuple[Callable[[Related], Contact], tuple[str, ...]]] = {
+    "point": _row("point", more=(*_TOUCHED, "surface")),
+    "ball": _row("ball", "radius", more=_TOUCHED),
+    "disc": _row("disc", "radius", more=("axis",)),
+    "cylinder": _row("cylinder", "radius", "length", more=("axis",)),
+    "box": _row("box", "size", more=(*_TOUCHED, "surface")),
+}

@@ -1,0 +1,122 @@
+"""Coefficients of friction of a contact: sliding, rolling, pivoting; moving and at rest; laws.
+
+Each group has its norm: ‖R_t‖ ≤ f |R_n| against the sliding V_t, ‖M_t‖ ≤ r |R_n| against the
+rolling Ω_t, |m_n| ≤ p |R_n| against the pivoting ω_n, with f₀, r₀, p₀ while the group is at rest.
+
+Public names: Friction, LAWS, GROUPS, check_speed, not_less_at_rest.
+
+Source: LL 1.5.1 (laws of Coulomb and Morin).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, final
+
+from liaison.errors import ModelError, Place
+from liaison.spatial import is_zero, number
+
+from .scalars import scalar
+
+LAWS = ("coulomb", "stribeck", "regularized")
+"""Sticking and sliding exactly; f + (f₀ − f) exp(−(u/speed)²); smooth through u = 0."""
+GROUPS = (
+    ("sliding", "static", "viscous", "speed"),
+    ("rolling", "static_rolling", "viscous_rolling", "turning_speed"),
+    ("pivoting", "static_pivoting", "viscous_pivoting", "turning_speed"),
+)
+"""The three groups: fields of the coefficient moving, at rest, viscous, and of the law's speed."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Friction:
+    """How a contact resists sliding, rolling and pivoting, while it is closed."""
+
+    sliding: Any = 0  # f [-]
+    static: Any = None  # f₀; None: as f
+    across: Any = None  # f along y of the plane, where it differs from that along x
+    rolling: Any = 0  # r [m]
+    static_rolling: Any = None  # r₀
+    pivoting: Any = 0  # p [m]
+    static_pivoting: Any = None  # p₀
+    viscous: Any = 0  # R_t = −viscous V_t, besides [N·s/m]
+    viscous_rolling: Any = 0  # [N·m·s/rad]
+    viscous_pivoting: Any = 0  # [N·m·s/rad]
+    law: str = "coulomb"  # of LAWS
+    speed: Any = 0  # of the law, of sliding [m/s]
+    turning_speed: Any = 0  # of the law, of rolling and pivoting [rad/s]
+
+    WORDS: ClassVar[dict[str, str]] = {"sliding": "friction"}  # for fields of another word
+
+    def checked(self, owner: str, place: Place | None) -> Friction:
+        """Itself, its entries as scalars, all possible; refused in the owner's name."""
+        kept: dict[str, Any] = {"law": self.law}
+        for part in self.parts():
+            value = getattr(self, part)
+            what = f"the {self.WORDS.get(part, part)} of {owner}"
+            kept[part] = None if value is None else _not_negative(value, what, place)
+        found = Friction(**kept)
+        for moving, rest, *_ in GROUPS:
+            told = getattr(found, moving), getattr(found, rest)
+            not_less_at_rest(*told, self.WORDS.get(moving, moving), owner, place)
+        found.check_law(owner, place)
+        return found
+
+    def check_law(self, owner: str, place: Place | None) -> None:
+        """A law that smooths has a speed for each group it smooths."""
+        if self.law not in LAWS:
+            raise ModelError(
+                f"the law of {owner} is {self.law!r}; it must be one of {', '.join(LAWS)}.",
+                place=place,
+            )
+        for moving, *_, speed in GROUPS:
+            part = (getattr(self, moving), getattr(self, speed))
+            check_speed(self.law, *part, speed.replace("_", " "), owner, place)
+
+    @classmethod
+    def parts(cls) -> tuple[str, ...]:
+        """The fields that hold numbers or formulas."""
+        return tuple(x.name for x in fields(cls) if x.name != "law")
+
+    def formulas(self) -> tuple[Any, ...]:
+        """Its entries, in which symbols may occur."""
+        given = (getattr(self, part) for part in self.parts())
+        return tuple(x for x in given if x is not None)
+
+    def resists(self, moving: str, viscous: str) -> bool:
+        """Whether a group has any friction."""
+        across = self.across if moving == "sliding" else None
+        entries = (getattr(self, moving), getattr(self, viscous), across)
+        return any(x is not None and not is_zero(x) for x in entries)
+
+
+def check_speed(
+    law: str, friction: Any, speed: Any, word: str, owner: str, place: Place | None
+) -> None:
+    """Laws that smooth have a speed below which they do, and Coulomb's has none."""
+    if law == "coulomb" and not is_zero(speed):
+        said = f"{owner} has a {word} but the law 'coulomb', which has none; name the law."
+        raise ModelError(said, place=place)
+    if law != "coulomb" and not is_zero(friction) and is_zero(speed):
+        said = f"{owner} has the law {law!r} but no {word}; give the speed below which it acts."
+        raise ModelError(said, place=place)
+
+
+def _not_negative(value: Any, what: str, place: Place | None) -> Any:
+    kept = scalar(value, what, place)
+    known = number(kept)
+    if known is not None and known < 0:
+        raise ModelError(f"{what} is {known:g}; it must not be negative.", place=place)
+    return kept
+
+
+def not_less_at_rest(moving: Any, rest: Any, word: str, owner: str, place: Place | None) -> None:
+    """What holds at rest is not less than what brakes in motion: it would let go and hold again."""
+    known = (None, None) if rest is None else (number(moving), number(rest))
+    if known[0] is not None and known[1] is not None and known[1] < known[0]:
+        raise ModelError(
+            f"the {word} of {owner} is {known[0]:g} in motion and {known[1]:g} at rest, where it "
+            "must not be less.",
+            place=place,
+        )
