@@ -8,8 +8,8 @@ slip, in proportion to what presses:
 
 with w = −μ² u/|μ u| on the ellipse of the coefficients μ (isotropic: −μ u/|u|). In the metric of M
 the rows G are made orthonormal once; what is left of the rows D gives a small system for their
-forces. It need not be symmetric, and where contacts repeat each other it has many solutions: the one
-nearest zero is taken, by steps of a proximal method.
+forces. It need not be symmetric, and where contacts repeat each other it has many solutions: the
+one nearest zero is taken, by steps of a proximal method.
 
 Public names: SLOW, measure, slip_weights, is_pressed, loosened, prepare, compliant, add_slips,
 solve_mode.

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array
+from liaison.numeric.degenerate import degenerate_rule, quadratic_form
 from liaison.program import Kernel, Program
 from liaison.program.kernel import Function
 from liaison.program.loops_compile import CompiledLoops, compile_loops
@@ -25,6 +26,7 @@ from . import layout as at
 from . import sides_layout as side
 from .happenings import Watched
 from .impacts import ENERGETIC, MOREAU, NEWTON, POISSON
+from .layout import Arrays
 from .modal_entries import modal_closure, modal_events, modal_rate, modal_terms
 from .plan import Plan
 from .switching import march
@@ -42,6 +44,8 @@ BASE = {
     "retract": side.F_RETRACT, "closure": side.F_CLOSURE,
 }  # fmt: skip
 """Entries of the free mechanism that they call."""
+
+ADDRESSES = [*BASE.values(), side.F_EVENTS]
 
 
 @cache
@@ -162,6 +166,69 @@ class Marching:
         first = n[at.M_STOPS] + self.own
         n[first : first + int(self.c[side.NB])] = at.SWITCHING
         n[at.HAS_TERMS], n[at.PIVOTS_LEFT] = 1, np.iinfo(np.int64).max // 2
+
+    def kept(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        return {"c": self.c, "s": self.s}
+
+    def restore(self, arrays: dict[str, Any]) -> None:
+        """Takes up where `kept` left off; addresses stay those of this process."""
+        had = self.c[ADDRESSES].copy()
+        self.c[:], self.s[:] = arrays["c"], arrays["s"]
+        self.c[ADDRESSES] = had
+
+    def hold(self, arrays: Arrays) -> None:
+        """The velocity after a relation of rates lost its row, by the relation itself.
+
+        Raises:
+            SimulationError: the relation does not tell.
+        """
+        w, n, c = arrays.w, arrays.n, self.c
+        b, nv = int(c[side.BAD]), int(c[side.NV])
+        t, v = float(w[at.T]), w[n[at.O_V] : n[at.O_V] + nv]
+        rule = degenerate_rule(*self._numbers(arrays, b))
+        if rule.kind == "undecided":
+            name = self.plan.program.facts["sides"][b][0]
+            raise SimulationError(
+                f"the row of {name!r} vanishes at t = {t:.9g} s, and the relation allows "
+                "velocities of several kinds there.",
+                status="degenerate",
+                t=t,
+            )
+        c[c[side.M_MODES] + b] = side.LOCKED
+        first = int(c[side.O_HELD] + c[side.HELDS] * nv)
+        self.s[first : first + rule.held.size] = rule.held.ravel()
+        c[side.HELDS] += len(rule.held)
+        v[:] = rule.after
+        for what in ([side.IMPACTS] if rule.kind == "jump" else []) + [side.HOLDS]:
+            self._note(arrays, int(n[at.NE]) + side.CODES * b + what)
+
+    def _numbers(self, arrays: Arrays, b: int) -> tuple[Array, Array, Array, Array]:
+        """M, the quadratic form of a rate's block, v, and rows that hold now."""
+        w, n, nv = arrays.w, arrays.n, int(self.c[side.NV])
+        base, first = self.kernel.base, int(self.c[self.c[side.M_BLOCKS] + side.FIELDS * b + 1])
+        given = {
+            "q": w[n[at.O_Q] : n[at.O_Q] + n[at.NQ]],
+            "u": w[n[at.O_U] : n[at.O_U] + n[at.NU]],
+            "p": self.plan.parameters,
+        }
+        v = w[n[at.O_V] : n[at.O_V] + nv].copy()
+        t = float(w[at.T])
+        terms = base.call("terms", t, v=v, **given)
+
+        def bias(x: Array) -> float:
+            return -float(base.call("one_sided", t, v=x, **given)["bias"][first])
+
+        return terms["M"].reshape(nv, nv), quadratic_form(bias, nv), v, terms["G"].reshape(-1, nv)
+
+    def _note(self, arrays: Arrays, number: int) -> None:
+        """One row of what happened."""
+        w, n = arrays.w, arrays.n
+        q, v = n[at.O_Q], n[at.O_V]
+        row = [number, w[at.T], *w[q : q + n[at.NQ]], *w[v : v + n[at.NV]]]
+        start = int(n[at.HAPPENED]) * len(row)
+        arrays.happened[start : start + len(row)] = row
+        n[at.HAPPENED] += 1
 
 
 def _law(name: str) -> int:

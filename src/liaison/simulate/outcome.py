@@ -47,6 +47,11 @@ REASONS = {
     at.BAD_START_RATE: "inconsistent start",
     at.EVENT_NOT_FINITE: "not finite",
     at.NOT_CONVERGED: "not converged",
+    at.NO_MODE: "no mode",
+    at.BAD_GAP: "inconsistent start",
+    at.BAD_SIDE: "inconsistent start",
+    at.SINGULAR_MASS: "singular mass matrix",
+    at.STANDSTILL: "standstill",
 }
 """What `SimulationError.status` says."""
 
@@ -94,7 +99,37 @@ def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
             f"{n[at.STEPS]} steps were not enough: {{now}} is reached.", "Raise max_steps."
         ),
     }  # fmt: skip
-    return (texts | _events_failed(plan, n) | _start_failed(row, size))[code]
+    sides = _sides_failed(plan, n, size)
+    return (texts | _events_failed(plan, n) | _start_failed(row, size) | sides)[code]
+
+
+def _sides_failed(plan: Plan, n: Any, size: str) -> dict[int, tuple[str, str]]:
+    """What can go wrong with contacts and relations of one side."""
+    sides, k = plan.program.facts.get("sides", ()), int(n[at.DETAIL])
+    name = sides[k][0] if 0 <= k < len(sides) else ""
+    return {
+        at.BAD_GAP: (
+            f"the start does not hold: {name!r} is violated by {size} m.",
+            "Start where nothing penetrates.",
+        ),
+        at.BAD_SIDE: (
+            f"the start does not hold: the rate of {name!r} is on the forbidden side by {size}.",
+            "Start with velocities that it allows.",
+        ),
+        at.NO_MODE: (
+            "no forces of the contacts fit the motion at {now}: none that are closed, stick or "
+            "slip under Coulomb's law (Painlevé).",
+            "Smaller friction, or contacts that give way, have a solution there.",
+        ),
+        at.SINGULAR_MASS: (
+            "the mass matrix is singular at {now}: contacts cannot tell its accelerations.",
+            "Give mass or inertia to what moves by itself.",
+        ),
+        at.STANDSTILL: (
+            "contacts open and close without end at {now}: time does not advance.",
+            "Method 'moreau' with a fixed step passes such instants.",
+        ),
+    }
 
 
 def _events_failed(plan: Plan, n: Any) -> dict[int, tuple[str, str]]:

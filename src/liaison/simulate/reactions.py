@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from liaison.numeric import Array
 
+from .contact_series import Contacts
 from .dense import NOISE, saddle_area
 from .machine import compiled_loops, map_entry, over_saddles
 from .plan import Plan
@@ -59,10 +60,10 @@ class Redundancy:
 
 
 def redundancy(plan: Plan, rows: Array) -> Redundancy:
-    """Null space of Gᵀ at every recorded row (t, q, v, u)."""
+    """Null space of Gᵀ at every recorded row (t, q, v, u); not looked for where G is sparse."""
     nv, nc = plan.size("nv"), plan.size("nc")
     vanished = len(plan.program.facts.get("vanished", ()))
-    if not (nc and nv):
+    if not (nc and nv) or "terms" not in plan.program.entries:
         return Redundancy(np.zeros((len(rows), nc, 0)), vanished)
     terms = map_entry(plan.kernel, "terms", rows, plan.parameters)
     G = terms[:, nv * nv : nv * nv + nc * nv].reshape(-1, nc, nv)
@@ -76,12 +77,20 @@ def redundancy(plan: Plan, rows: Array) -> Redundancy:
     return Redundancy(U[:, :, nc - most :] / scale * loose[:, None, :], vanished)
 
 
-def accelerations(plan: Plan, rows: Array, loose: Redundancy) -> Array:
-    """v̇ and λ at every row: generated, and pivoted where that misses or λ has a choice."""
+def accelerations(
+    plan: Plan, rows: Array, loose: Redundancy, contacts: Contacts | None = None
+) -> Array:
+    """v̇ and λ at every row: generated, and pivoted where that misses or λ has a choice.
+
+    With contacts v̇ is theirs, λ follows from their effort, and their forces stand behind both.
+    """
     nv, nc = plan.size("nv"), plan.size("nc")
+    if contacts is not None:
+        lam = _pivoted(plan, rows, contacts.effort)[0][:, nv:] if nc else np.zeros((len(rows), 0))
+        return np.hstack([contacts.vdot, lam, contacts.force])
     out = map_entry(plan.kernel, "forward", rows, plan.parameters)
     found, size = out[:, : nv + nc].copy(), 1 + np.max(np.abs(out[:, :nv]), axis=1, initial=0.0)
-    if not (nc and nv):
+    if not (nc and nv) or "terms" not in plan.program.entries:
         return found
     before = out[:, nv + nc] / size
     chosen = ~(before <= plan.settings.residual) | loose.instants
@@ -93,10 +102,12 @@ def accelerations(plan: Plan, rows: Array, loose: Redundancy) -> Array:
     return found
 
 
-def _pivoted(plan: Plan, rows: Array) -> tuple[Array, Array]:
+def _pivoted(plan: Plan, rows: Array, effort: Array | None = None) -> tuple[Array, Array]:
     """v̇ and λ by the solver the time loop falls back on, and what the rows miss."""
     nv, nc = plan.size("nv"), plan.size("nc")
     terms = map_entry(plan.kernel, "terms", rows, plan.parameters)
+    if effort is not None:
+        terms[:, nv * nv + nc * nv : nv * nv + nc * nv + nv] += effort
     found, miss = np.zeros((len(rows), nv + nc)), np.zeros(len(rows))
     sizes = np.array([len(rows), nv, nc, terms.shape[1]], dtype=np.int64)
     row, area = np.zeros(1, dtype=np.int64), np.zeros(saddle_area(nv, nc))
@@ -104,14 +115,14 @@ def _pivoted(plan: Plan, rows: Array) -> tuple[Array, Array]:
     return found, miss
 
 
-def reactions(plan: Plan, rows: Array) -> dict[str, Series]:
+def reactions(plan: Plan, rows: Array, contacts: Contacts | None = None) -> dict[str, Series]:
     """The wrench in every joint, a mask over what is not determined, and the self-stress there.
 
     The series `self_stress` is Σ d dᵀ over the wrenches d that may be added to a joint's at will
     while nothing else changes, none larger than 1: in other axes T it is T (Σ d dᵀ) Tᵀ.
     """
     loose = redundancy(plan, rows)
-    x = accelerations(plan, rows, loose)
+    x = accelerations(plan, rows, loose, contacts)
     values = map_entry(plan.kernel, "reactions", rows, plan.parameters, x)
     joints = tuple(name for name, _ in plan.program.entry("reactions").layout)
     shape, axes = (len(rows), len(joints), 6), {"joint": joints, "component": COMPONENTS}
@@ -127,26 +138,29 @@ def reactions(plan: Plan, rows: Array) -> dict[str, Series]:
     }
 
 
-def multipliers(plan: Plan, rows: Array) -> dict[str, Series]:
+def multipliers(plan: Plan, rows: Array, contacts: Contacts | None = None) -> dict[str, Series]:
     """λ, row by row: what each closure puts on the mechanism; of an imposed motion, its drive."""
     loose, labels = redundancy(plan, rows), plan.program.labels.get("lam", ())
-    lam = accelerations(plan, rows, loose)[:, plan.size("nv") :]
+    nv, nc = plan.size("nv"), plan.size("nc")
+    lam = accelerations(plan, rows, loose, contacts)[:, nv : nv + nc]
     units, names = tuple(x.unit for x in labels), tuple(x.name for x in labels)
     mask = np.any(_changes(loose.directions), axis=2) if loose.directions.shape[2] else None
     return {"lam": Series(lam, units, {"row": names}, mask)}
 
 
-def joint_accelerations(plan: Plan, rows: Array) -> dict[str, Series]:
+def joint_accelerations(
+    plan: Plan, rows: Array, contacts: Contacts | None = None
+) -> dict[str, Series]:
     """v̇ by label: the rate of every velocity."""
-    vdot = accelerations(plan, rows, redundancy(plan, rows))[:, : plan.size("nv")]
+    vdot = accelerations(plan, rows, redundancy(plan, rows), contacts)[:, : plan.size("nv")]
     labels = plan.program.labels["v"]
     units, names = tuple(f"{x.unit}2" for x in labels), tuple(f"{x.name}'" for x in labels)
     return {"accelerations": Series(vdot, units, {"acceleration": names})}
 
 
-def motions(plan: Plan, rows: Array) -> dict[str, Series]:
+def motions(plan: Plan, rows: Array, contacts: Contacts | None = None) -> dict[str, Series]:
     """ω, v, ω̇, v̇ of every body's frame, in the ground's axes."""
-    x = accelerations(plan, rows, redundancy(plan, rows))
+    x = accelerations(plan, rows, redundancy(plan, rows), contacts)
     values = map_entry(plan.kernel, "motions", rows, plan.parameters, x)
     bodies = tuple(name for name, _ in plan.program.entry("motions").layout)
     table, axes = values.reshape(len(rows), len(bodies), 12), {"body": bodies, "motion": MOTIONS}

@@ -15,6 +15,7 @@ from liaison.numeric import Array
 from liaison.program import Kernel
 
 from . import layout as at
+from .contact_series import Contacts, contact_series, contacts_along
 from .layout import Arrays
 from .machine import map_entry
 from .moreau_plan import sides_in
@@ -51,7 +52,8 @@ def trajectory_of(
     rows = _with_last_good(plan, arrays, rows, end)
     watched = len(plan.events) if modes is None else len(modes.plan.events)
     events = event_records(plan, happened, watched)
-    found = _inputs(plan, rows[:, 1 + nq + nv :]) | series_of(plan, rows, series)
+    contacts = None if modes is None else contacts_along(modes, plan, rows, happened)
+    found = _inputs(plan, rows[:, 1 + nq + nv :]) | series_of(plan, rows, series, contacts)
     end = end if end.is_failure else gap(rows[:, 0], found) or end
     return Trajectory(
         name=plan.program.name,
@@ -154,19 +156,23 @@ def _inputs(plan: Plan, u: Array) -> dict[str, Series]:
     return {"inputs": Series(u.copy(), units, {"input": names})}
 
 
-def series_of(plan: Plan, rows: Array, names: Sequence[str]) -> dict[str, Series]:
+def series_of(
+    plan: Plan, rows: Array, names: Sequence[str], contacts: Contacts | None = None
+) -> dict[str, Series]:
     """Series at the recorded states; a name that the program lacks is left out unless unknown."""
     kernel, p = plan.kernel, plan.parameters
     wanted = [name for name in names if _is_there(plan, name)]
     if "reactions" in wanted and "markers" not in wanted:
         wanted.append("markers")
     if hasattr(kernel, "compile") and wanted:
-        own = {*wanted} - {"lam", "accelerations"}
+        own = {*wanted} - {"lam", "accelerations", "contacts"}
         kernel.compile(*own, *(["forward"] if {*wanted} & FORWARD.keys() else []))
     found: dict[str, Series] = {}
     for name in wanted:
         if name in FORWARD:
-            found |= FORWARD[name](plan, rows)
+            found |= FORWARD[name](plan, rows, contacts)
+        elif name == "contacts":
+            found |= {} if contacts is None else contact_series(plan, contacts)
         elif name == "closure":
             found |= residuals_of(plan, map_entry(kernel, name, rows, p))
         else:
@@ -175,11 +181,13 @@ def series_of(plan: Plan, rows: Array, names: Sequence[str]) -> dict[str, Series
 
 
 def _is_there(plan: Plan, name: str) -> bool:
-    known = (*SHAPES, "closure", *sorted(FORWARD))
+    known = (*SHAPES, "closure", "contacts", *sorted(FORWARD))
     if name not in known:
         raise NamingError.unknown("series", name, known)
     if name in ("closure", "lam"):
         return plan.size("nc") > 0
+    if name == "contacts":
+        return bool(plan.program.facts.get("sides"))
     if name == "accelerations":
         return "forward" in plan.program.entries
     return name in plan.program.entries and plan.kernel.out_size(name) > 0

@@ -32,7 +32,7 @@ from .report import trajectory_of
 from .settings import Settings
 from .trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
 
-DEFAULT_SERIES = ("energy", "outputs", "poses", "closure")
+DEFAULT_SERIES = ("energy", "outputs", "poses", "closure", "contacts")
 """Entries evaluated at the recorded states, where the program has them."""
 
 SLICE = 0.02
@@ -243,6 +243,8 @@ class Run:
             self.arrays.n[flag] = 1
         elif status == at.CONTROL:
             self._control()
+        elif status == at.DEGENERATE and self.marching is not None:
+            self.marching.hold(self.arrays)
         self.status = status
         return status
 
@@ -357,6 +359,7 @@ class Run:
         self._drain()
         a = self.arrays
         tables = {"w": a.w, "n": a.n, "rows": self.rows, "happened": self.happened}
+        tables |= {} if self.marching is None else self.marching.kept()
         return to_bytes(self.plan, Kept(tables, self._calls, self.status))
 
     def restore(self, kept: bytes) -> None:
@@ -369,5 +372,7 @@ class Run:
         had = self.arrays.n[OWN]
         self.arrays.w[:], self.arrays.n[:] = found.arrays["w"], found.arrays["n"]
         self.arrays.n[OWN] = had
+        if self.marching is not None:
+            self.marching.restore(found.arrays)
         self._rows, self._happened = {0: found.arrays["rows"]}, {0: found.arrays["happened"]}
         self._calls, self.status = found.calls, found.status
