@@ -33,7 +33,7 @@ O_R, O_ORDER, O_ROWS, O_COLUMNS, O_MATRIX, O_RIGHT, O_PIVOTS = 45, 46, 47, 48, 4
 O_HELD, O_TOUCHING, O_LIMITS, O_AREA, O_X, O_TV, O_E = 52, 53, 54, 55, 56, 57, 58
 # offsets of tables in c
 M_BLOCKS, M_MODES, M_OWNER, M_ROWS, M_LIST, M_CONE, M_NUMBER, M_BEFORE = range(60, 68)
-M_START = 68
+M_START, M_ENDED = 68, 69
 INTS = 70
 
 # slots of s
@@ -100,6 +100,7 @@ def layout_of(sides: Sequence[tuple[Any, ...]], sizes: Mapping[str, int], law: i
     tables = {
         M_BLOCKS: FIELDS * nb, M_MODES: nb, M_OWNER: nr, M_ROWS: nc + nr + held, M_LIST: 2 * nr,
         M_CONE: 4 * nb, M_NUMBER: nb, M_BEFORE: nb, M_START: nb,
+        M_ENDED: nb,
     }  # fmt: skip
     offsets: dict[int, int] = {}
     floats, ints = FLOATS, INTS

@@ -29,6 +29,7 @@ from .layout import (
     HAPPENED,
     IS_FRESH,
     IS_STOPPING,
+    M_FIRED,
     M_STREAK,
     NE,
     NO_MODE,
@@ -77,6 +78,7 @@ from .sides_layout import (
     M_BEFORE,
     M_BLOCKS,
     M_CONE,
+    M_ENDED,
     M_MODES,
     M_NUMBER,
     M_START,
@@ -181,6 +183,8 @@ def switch(
     if vanishing(c, s, at(w, n[O_V]), n) == 1:
         return DEGENERATE
     before = n[HAPPENED]
+    for b in range(c[NB]):
+        c[c[M_ENDED] + b] = n[n[M_FIRED] + c[OWN] + b]
     status = change_mode(c, s, e, w, n, scratch, happened)
     if status != GOOD:
         return status
@@ -272,8 +276,10 @@ def note_impacts(c: iptr, s: ptr, limit: f64, w: ptr, n: iptr, happened: ptr) ->
         block = at(c, c[M_BLOCKS] + FIELDS * b)
         if block[B_KIND] != FRICTION and was_hit(c, s, b) == 1:
             note_what(b, IMPACTS, w, n, happened)
-            e = s[c[O_COEFFICIENTS] + EACH * b + RESTITUTION]
-            if e > 0.0 and s[c[O_RATE] + block[B_FIRST]] <= limit:
+            bounces = 1 if s[c[O_COEFFICIENTS] + EACH * b + RESTITUTION] > 0.0 else 0
+            if c[c[M_BEFORE] + b] == CLOSED:
+                bounces = 0
+            if bounces == 1 and s[c[O_RATE] + block[B_FIRST]] <= limit:
                 note_what(b, RESTS, w, n, happened)
     if s[ENERGY] > 0.0:
         note_what(0, GAINS, w, n, happened)

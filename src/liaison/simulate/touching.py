@@ -36,8 +36,10 @@ from .sides_layout import (
     GAP,
     LAW,
     LOCKED,
+    M_BEFORE,
     M_BLOCKS,
     M_CONE,
+    M_ENDED,
     M_LIST,
     M_MODES,
     M_NUMBER,
@@ -301,6 +303,61 @@ def take_modes(c: iptr, s: ptr, least: f64) -> None:
                     s[c[O_SLIP] + block[B_FIRST] + i] = u[i] / size
             else:
                 c[c[M_MODES] + b] = STICK
+    end_ended(c, s, least)
     for b in range(c[NB]):
         if c[c[M_BLOCKS] + FIELDS * b + B_KIND] == FRICTION and is_pressed(c, b) == 0:
             c[c[M_MODES] + b] = OPEN
+
+
+@loop
+def end_ended(c: iptr, s: ptr, least: f64) -> None:
+    """Ends modes whose end was found though no acceleration tells it yet."""
+    m = c[ACTIVE]
+    for b in range(c[NB]):
+        k = c[c[M_NUMBER] + b]
+        mode = c[c[M_MODES] + b]
+        # CLOSED and STICK are one number
+        has_ended = 1 if c[c[M_ENDED] + b] == 1 and c[c[M_BEFORE] + b] == STICK else 0
+        if k >= 0 and mode == STICK and has_ended == 1:
+            row = c[c[M_CONE] + 4 * k + 1]
+            force = at(s, c[O_TOUCHING] + m + row)
+            yields = s[c[O_MATRIX] + row * m + row]
+            if c[c[M_BLOCKS] + FIELDS * b + B_KIND] != FRICTION:
+                if force[0] * yields <= least:
+                    c[c[M_MODES] + b] = OPEN
+            elif margin(c, s, k) * yields <= least:
+                slip_away(c, s, b, k)
+
+
+@loop
+def margin(c: iptr, s: ptr, k: i64) -> f64:
+    """How much larger the force of a cone of friction may become."""
+    cone = at(c, c[M_CONE] + 4 * k)
+    limits = at(s, c[O_LIMITS] + 3 * k)
+    force = at(s, c[O_TOUCHING] + c[ACTIVE])
+    load = force[c[c[M_CONE] + 4 * cone[3] + 1]] if cone[3] >= 0 else 0.0
+    size = 0.0
+    along = 0.0
+    along += limits[0] * load + limits[2]
+    for i in range(cone[2]):
+        bound = max(limits[min(i, 1)] * load + limits[2], 1e-300)
+        size += (force[cone[1] + i] / bound) * (force[cone[1] + i] / bound)
+    return along * (1.0 - sqrt(size))
+
+
+@loop
+def slip_away(c: iptr, s: ptr, b: i64, k: i64) -> None:
+    """Slip that begins, the way that a force at its bound opposes."""
+    first = c[c[M_BLOCKS] + FIELDS * b + B_FIRST]
+    cone = at(c, c[M_CONE] + 4 * k)
+    limits = at(s, c[O_LIMITS] + 3 * k)
+    force = at(s, c[O_TOUCHING] + c[ACTIVE] + cone[1])
+    way = at(s, c[O_SLIP] + first)
+    for i in range(cone[2]):
+        bound = limits[min(i, 1)] if cone[3] >= 0 else limits[2]
+        way[i] = -force[i] / max(bound * bound, 1e-300)
+    size = sqrt(dot(cone[2], way, way))
+    if size > 0.0:
+        c[c[M_MODES] + b] = SLIP
+        for i in range(cone[2]):
+            way[i] = way[i] / size
