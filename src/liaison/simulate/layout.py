@@ -182,10 +182,10 @@ def newton_size(stages: int, nv: int, nc: int) -> int:
 
 def leap_size(nv: int, nc: int, nphi: int) -> int:
     """Doubles that a variational step is found in; see `variational.py`."""
-    m = nv + nphi
+    m = nv + nc
     terms = nv * nv + nc * nv + nv + nc + nphi + nc
     area = 6 * nv + terms + nc + saddle_area(nv, nc)
-    return m * m + 5 * m + nc * nv + nv + max(area, 3 * nv * nv, 4 * nv + nphi * (1 + nv))
+    return m * m + 5 * m + nc * nv + nv + nc + max(area, 3 * nv * nv, 4 * nv + nphi * (1 + nv))
 
 
 def alpha_size(nv: int, nc: int, nphi: int) -> int:

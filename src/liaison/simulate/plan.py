@@ -70,7 +70,6 @@ def plan_of(
     for entry in entries_of(settings.tableau, program):
         if entry not in program.entries:
             raise NamingError.unknown("entry", entry, program.entries)
-    _check_scheme(settings, program)
     check_state(program, state)
     end = float(until)
     if not math.isfinite(end) or end < state.t:
@@ -95,19 +94,6 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
     if tableau.scheme == "moreau":
         return ("retract", "terms", "one_sided", *closures)
     return ("rate", "retract", *closures, *(("d_rate",) if tableau.is_implicit else ()))
-
-
-def _check_scheme(settings: Settings, program: Program) -> None:
-    """Refuses closures of velocities where a method steps on positions."""
-    nc, name = program.sizes.get("nc", 0), settings.tableau.name
-    if settings.tableau.scheme != "variational" or nc == program.sizes.get("nphi", nc):
-        return
-    rows = [label.name for label in program.labels.get("lam", ())]
-    first = rows[program.sizes["nphi"]] if len(rows) == nc else "one of them"
-    raise SimulationError(
-        f"method {name!r} steps on closures of positions; {first} is one of velocities.",
-        hint="Take 'gauss4' or 'gauss6' with a fixed step for long runs of rolling bodies.",
-    )
 
 
 def kernel_like(kernel: Kernel, program: Program) -> Kernel:

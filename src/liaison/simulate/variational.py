@@ -5,14 +5,21 @@ A step over h finds ξ with q₁ = q ⊞ ξ, and two impulses of the closures, f
     p₀ + h/2 F(q, ξ/h) + G(q)ᵀ a = back(q, ξ),           Φ(q₁, t₁) = 0           (variational-1)
     M(q₁) v₁ = ahead(q, ξ) + h/2 F(q₁, v) + G(q₁)ᵀ b,    G(q₁) v₁ = ν(q₁, t₁)    (variational-2)
 
-with p₀ = M v and the terms of (discrete-2), (discrete-3). The first pair by Newton's method with
-exact slopes taken once a step, until rounding alone is left; the second is linear. So positions and
-velocities are on their closures at every step, and nothing is projected. Several steps, some of
+with p₀ = M v and the terms of (discrete-2), (discrete-3). A closure of velocities, which has no Φ,
+is met on the mean of both ends of the step,
+
+    (G(q) ξ/h − ν)/2 + (G(q₁) v_ξ − ν₁)/2 = 0,                                    (variational-3)
+
+v_ξ being the velocity ξ/h told at q₁: the discrete principle of Lagrange and d'Alembert, symmetric
+though no longer symplectic, as the motion itself is not. The first equations by Newton's method,
+with slopes taken once a step, until rounding alone is left; the second pair is linear. So positions
+and velocities are on their closures at every step, and nothing is projected. Several steps, some of
 them back in time, compose one of higher order that keeps what each of them keeps.
 
 Public names: variational_step, composed_step, note_stages.
 
-Source: HLW §VII.1.4 (RATTLE), §VI.6.2, §II.4 (composition); MW01 part 3 (forces and constraints).
+Source: HLW §VII.1.4 (RATTLE), §VI.6.2, §II.4 (composition); MW01 part 3 (forces and constraints);
+CM01 (closures of velocities).
 Differs: on the group of each joint, and for mass matrices that depend on positions.
 """
 
@@ -62,17 +69,17 @@ from .steps import derivative, refresh
 def variational_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     """The state at the end of the step of size w[H] into the block Y; GOOD, or why not.
 
-    The block NEWTON holds K and its scales, unknowns and right-hand side, G and p at the
+    The block NEWTON holds K and its scales, unknowns and right-hand side, G, p and ν at the
     beginning, and what entries give.
     """
     nv = n[NV]
-    m = nv + n[NPHI]
+    m = nv + n[NC]
     K = at(w, n[O_NEWTON])
     scale = at(K, m * m + 2 * m)
     z = at(scale, m)
     G = at(z, 2 * m)
     p0 = at(G, n[NC] * nv)
-    area = at(p0, nv)
+    area = at(p0, nv + n[NC])
     begin_step(e, w, n, scratch, z, G, p0, area)
     matrix(e, w, n, scratch, K, scale, z, G, area)
     rank = factorize_completely(m, K, at(K, m * m))
@@ -86,7 +93,7 @@ def variational_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
 
 @loop
 def begin_step(e: iptr, w: ptr, n: iptr, scratch: ptr, z: ptr, G: ptr, p0: ptr, area: ptr) -> None:
-    """G and p at the beginning, and a first guess: ξ = h v, no impulse."""
+    """G, p and ν at the beginning, and a first guess: ξ = h v, no impulse."""
     terms = entry_at(e, E_TERMS)
     kick = entry_at(e, E_KICK)
     nv = n[NV]
@@ -98,11 +105,13 @@ def begin_step(e: iptr, w: ptr, n: iptr, scratch: ptr, z: ptr, G: ptr, p0: ptr, 
         terms(w[T], q, v, u, at(w, n[O_P]), q, area, scratch)
         for i in range(n[NC] * nv):
             G[i] = area[nv * nv + i]
+        for k in range(n[NC]):
+            p0[nv + k] = area[nv * nv + n[NC] * nv + nv + n[NC] + n[NPHI] + k]
     kick(w[T], q, v, u, at(w, n[O_P]), q, area, scratch)
     for i in range(nv):
         p0[i] = area[nv + i]
         z[i] = w[H] * v[i]
-    for k in range(n[NPHI]):
+    for k in range(n[NC]):
         z[nv + k] = 0.0
 
 
@@ -114,7 +123,7 @@ def matrix(
     slopes = entry_at(e, E_LEAP_SLOPES)
     nv = n[NV]
     nphi = n[NPHI]
-    m = nv + nphi
+    m = nv + n[NC]
     h = w[H]
     q = at(w, n[O_Q])
     slopes(w[T], q, at(w, n[O_V]), at(w, n[O_U]), at(w, n[O_P]), z, area, scratch)
@@ -126,11 +135,11 @@ def matrix(
     if nphi > 0:
         reach = entry_at(e, E_REACH)
         reach(w[T_NEW], q, q, at(w, n[O_U]), at(w, n[O_P]), z, area, scratch)
-    for k in range(nphi):
+    for k in range(n[NC]):
         for j in range(nv):
-            K[(nv + k) * m + j] = area[nphi + k * nv + j]
+            K[(nv + k) * m + j] = area[nphi + k * nv + j] if k < nphi else G[k * nv + j]
             K[j * m + nv + k] = -G[k * nv + j]
-        for j in range(nphi):
+        for j in range(n[NC]):
             K[(nv + k) * m + nv + j] = 0.0
     scale_evenly(nv, m, K, scale)
 
@@ -142,7 +151,7 @@ def find(
 ) -> i64:  # fmt: skip
     """Corrections of ξ and the impulses until rounding alone is left."""
     nv = n[NV]
-    m = nv + n[NPHI]
+    m = nv + n[NC]
     right = at(z, m)
     before = 0.0
     for turn in range(ROUNDS):
@@ -168,7 +177,7 @@ def find(
 def missed(
     e: iptr, w: ptr, n: iptr, scratch: ptr, z: ptr, right: ptr, G: ptr, p0: ptr, area: ptr
 ) -> None:
-    """What (variational-1) misses at the unknowns z = (ξ, a), with its sign turned."""
+    """What (variational-1) and (variational-3) miss at z = (ξ, a), with their sign turned."""
     leap = entry_at(e, E_LEAP)
     kick = entry_at(e, E_KICK)
     nv = n[NV]
@@ -182,8 +191,10 @@ def missed(
     leap(w[T], q, v, u, p, z, area, scratch)
     for i in range(nv):
         right[i] = p0[i] - area[i]
-        for k in range(nphi):
+        for k in range(n[NC]):
             right[i] += G[k * nv + i] * z[nv + k]
+    if n[NC] > nphi:
+        slipped(e, w, n, scratch, z, right, G, at(p0, nv), area)
     refresh(e, w[T], q, v, w, n, scratch)
     kick(w[T], q, v, u, p, q, area, scratch)
     n[EVALUATIONS] += 1
@@ -194,6 +205,31 @@ def missed(
         reach(w[T_NEW], q, v, u, p, z, area, scratch)
         for k in range(nphi):
             right[nv + k] = -area[k]
+
+
+@loop
+def slipped(
+    e: iptr, w: ptr, n: iptr, scratch: ptr, z: ptr, right: ptr, G: ptr, nu: ptr, area: ptr
+) -> None:
+    """What (variational-3) misses, times h, with its sign turned; v_ξ is what `leap` gave."""
+    retract = entry_at(e, E_RETRACT)
+    terms = entry_at(e, E_TERMS)
+    nv = n[NV]
+    nc = n[NC]
+    u = at(w, n[O_U])
+    p = at(w, n[O_P])
+    q = at(w, n[O_TQ])
+    last = at(area, 2 * nv)
+    there = at(area, 4 * nv)
+    retract(w[T_NEW], at(w, n[O_Q]), last, u, p, z, q, scratch)
+    terms(w[T_NEW], q, last, u, p, q, there, scratch)
+    G_new = at(there, nv * nv)
+    nu_new = at(G_new, nc * nv + nv + nc + n[NPHI])
+    for k in range(n[NPHI], nc):
+        mean = -0.5 * w[H] * (nu[k] + nu_new[k])
+        for j in range(nv):
+            mean += 0.5 * (G[k * nv + j] * z[j] + w[H] * G_new[k * nv + j] * last[j])
+        right[nv + k] = -mean
 
 
 @loop
