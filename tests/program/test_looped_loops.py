@@ -77,7 +77,7 @@ def test_fill_does_not_grow_with_the_loops():
     """Least degree eliminates a chain of loops from its ends: no block meets more than a few."""
     degrees = []
     for n in (10, 200):
-        pivots = looped_loops(blocks_of(span(n_four_bar(n))))._order.pivots
+        pivots = looped_loops(blocks_of(span(n_four_bar(n)))).arrays.tables.order.pivots
         degrees.append(int((pivots[:, 2] - pivots[:, 1]).max()))
     assert degrees[0] == degrees[1] <= 4
 

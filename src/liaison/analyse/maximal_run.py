@@ -3,29 +3,40 @@
 Six velocities a body and a multiplier a row of every joint: the series "lam" has each as the force
 or moment that it is, `run.reaction(…)` the wrenches, `joint_motion(…)` what the joints do.
 
-Public names: maximal_run, maximal_ready, maximal_state.
+Public names: maximal_run, maximal_ready, sparse_ready, maximal_state, MANY.
 
 Source: LL 4.4, 4.5.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from liaison.equations import maximal, newton_euler
+from liaison.equations import blocks_of, maximal
 from liaison.equations.maximal import star
-from liaison.errors import AssemblyError
+from liaison.equations.sweep_classes import number
+from liaison.equations.sweep_rest import rest_of
+from liaison.equations.sweeps import known_values
+from liaison.errors import AssemblyError, SimulationError
 from liaison.model import Attitude, Free, Mechanism, Quaternion, RotationMatrix
-from liaison.numeric import Array, State
-from liaison.program import Kernel, to_llvm, to_numpy
+from liaison.numeric import State
+from liaison.program import Kernel, to_llvm
 from liaison.program.lower import lower
+from liaison.program.sparse_kernel import sparse_kernel
 from liaison.simulate import Trajectory
 from liaison.simulate import simulate as run
 from liaison.spatial import quaternion_of
 from liaison.tree import Tree, assemble, span
 
+from .moving_bodies import moving_bodies
+
+MANY = 20
+"""Bodies from which on loops over tables are taken of themselves."""
+
+EXPLICIT = ("rk4", "tsitouras", "dormand-prince")
 SERIES = ("energy", "outputs", "poses", "closure", "motions", "reactions", "lam")
 
 
@@ -35,6 +46,8 @@ def maximal_run(
     *,
     until: float,
     attitude: Attitude | None = None,
+    sparse: bool | None = None,
+    parameters: Mapping[str, float] | None = None,
     **options: Any,
 ) -> Trajectory:
     """Lets a mechanism move in maximal coordinates.
@@ -44,51 +57,113 @@ def maximal_run(
         state: where it starts, in its own coordinates; assembled if not given.
         until: the last instant [s].
         attitude: of the bodies: `Quaternion()` if not given, or `RotationMatrix()`.
+        sparse: bodies and joints as loops over tables, ready in seconds however many there are;
+            if not given, from 20 bodies on. Below that written-out code is faster.
+        parameters: name -> value instead of the description's.
         **options: as `liaison.simulate` has them; by default all series that joints need.
+
+    Raises:
+        DerivationError: sparse, and the mechanism has what the loops do not know.
+        SimulationError: the method needs derivatives, which the loops do not give.
     """
-    kernel, begin = maximal_ready(mechanism, state, attitude)
+    is_sparse = len(mechanism.bodies) - 1 >= MANY if sparse is None else sparse
+    if not is_sparse:
+        kernel, begin = maximal_ready(mechanism, state, attitude, parameters)
+        return run(
+            kernel, begin, until=until, parameters=parameters, **{"series": SERIES, **options}
+        )
+    kernel, begin = sparse_ready(mechanism, state, attitude, parameters)
+    _check_explicit(options)
     return run(kernel, begin, until=until, **{"series": SERIES, **options})
 
 
+def _check_explicit(options: Mapping[str, Any]) -> None:
+    """Refuses methods that need derivatives of the dynamics, or its terms."""
+    method = options.get("method")
+    if method is not None and method not in EXPLICIT:
+        raise SimulationError(
+            f"method {method!r} needs entries that sparse maximal coordinates do not have.",
+            hint=f"Take one of {', '.join(EXPLICIT)}; or sparse=False for up to some hundred "
+            "bodies.",
+        )
+
+
 def maximal_ready(
-    mechanism: Mechanism, state: State | None = None, attitude: Attitude | None = None
+    mechanism: Mechanism,
+    state: State | None = None,
+    attitude: Attitude | None = None,
+    parameters: Mapping[str, float] | None = None,
 ) -> tuple[Kernel, State]:
     """The machine code of a mechanism in maximal coordinates, and where it starts."""
     tree, attitude = span(mechanism), attitude or Quaternion()
-    begin = maximal_state(tree, state or assemble(tree), attitude)
+    begin = maximal_state(tree, state or assemble(tree, parameters), attitude, parameters)
     return to_llvm(lower(maximal(tree, attitude=attitude))), begin
 
 
-def maximal_state(tree: Tree, state: State, attitude: Attitude | None = None) -> State:
-    """The same instant with every body free: places, attitudes and twists in the bodies' axes."""
-    attitude = attitude or Quaternion()
+def sparse_ready(
+    mechanism: Mechanism,
+    state: State | None = None,
+    attitude: Attitude | None = None,
+    parameters: Mapping[str, float] | None = None,
+) -> tuple[Kernel, State]:
+    """The same with bodies and joints as loops; parameters are numbers in it.
+
+    Raises:
+        DerivationError: the mechanism has what the loops do not know.
+    """
+    tree, attitude = span(mechanism), attitude or Quaternion()
     loosened = star(tree, attitude)
-    bodies = to_numpy(lower(newton_euler(tree)))
-    poses = bodies.call("poses", state.t, q=state.q)
-    still = np.zeros(tree.nv)
-    motions = bodies.call("motions", state.t, q=state.q, v=state.v, x=still)
+    blocks = blocks_of(loosened, parameters, with_rest=True)
+    known = known_values(loosened, parameters)
+
+    def told(pose: tuple[Any, Any]) -> list[float]:
+        return [float(number(x, known)) for part in pose for x in part.flat]
+
+    frames = {
+        body.name: (loosened.frames[body.name][0], told(loosened.frames[body.name][1]))
+        for body in mechanism.bodies[1:]
+    }
+    marks = {x.joint.name: told(x.successor[1]) for x in loosened.closures}
+    kernel = sparse_kernel(blocks, rest_of(loosened, parameters), bodies=frames, joints=marks)
+    begin = state or assemble(tree, parameters)
+    return kernel, maximal_state(tree, begin, attitude, parameters, loosened)
+
+
+def maximal_state(
+    tree: Tree,
+    state: State,
+    attitude: Attitude | None = None,
+    parameters: Mapping[str, float] | None = None,
+    loosened: Tree | None = None,
+) -> State:
+    """The same instant with every body free: places, attitudes and twists in the bodies' axes.
+
+    Args:
+        tree: of the mechanism.
+        state: of the tree.
+        attitude: of the bodies.
+        parameters: name -> value instead of the description's.
+        loosened: the mechanism with every joint cut, if it is known already.
+    """
+    attitude = attitude or Quaternion()
+    loosened = loosened or star(tree, attitude)
+    moving = moving_bodies(tree, state, parameters)
+    known = {x.name for group in state.labels.values() for x in group}
     q, v = np.zeros(loosened.nq), np.zeros(loosened.nv)
     for node in loosened.nodes:
         if isinstance(node.joint.type, Free) and node.joint.name == f"free {node.body}":
-            pose, motion = poses[node.body], motions[node.body]
-            q[node.q], v[node.v] = _free(pose, motion, attitude)
+            R, place, v[node.v] = moving[node.body]
+            turned = R.ravel() if isinstance(attitude, RotationMatrix) else quaternion_of(R)
+            q[node.q] = [*place, *turned]
         else:
-            q[node.q] = [_own(state, label) for label in node.joint.coordinates]
-            v[node.v] = [_own(state, label) for label in node.joint.speeds]
+            q[node.q] = [_own(state, label, known) for label in node.joint.coordinates]
+            v[node.v] = [_own(state, label, known) for label in node.joint.speeds]
     labels = {"q": loosened.position_labels(), "v": loosened.velocity_labels()}
     return State(state.t, q, v, labels)
 
 
-def _free(pose: Array, motion: Array, attitude: Attitude) -> tuple[list[float], list[float]]:
-    """Place and attitude of a body, and its twist in its own axes."""
-    R, place = pose[:9].reshape(3, 3), pose[9:12]
-    turned = R.ravel() if isinstance(attitude, RotationMatrix) else quaternion_of(R)
-    return [*place, *turned], [*(R.T @ motion[:3]), *(R.T @ motion[3:6])]
-
-
-def _own(state: State, label: str) -> float:
+def _own(state: State, label: str, known: set[str]) -> float:
     """A coordinate that a force or an output speaks of, as the mechanism's own state has it."""
-    known = {x.name for group in state.labels.values() for x in group}
     if label not in known:
         raise AssemblyError(
             f"the start has no {label!r}, which the maximal coordinates keep.",

@@ -7,7 +7,7 @@ Each body keeps its six accelerations, each joint its rows: what is unknown is h
 
 in the ground's axes at the origin of each node. Rows of the joints of the tree have γ = 0.
 
-Public names: BlockClass, ClosureClass, block_class, closure_classes, STATE, FOUND.
+Public names: BlockClass, ClosureClass, block_class, keeping_class, closure_classes, STATE, FOUND.
 
 Source: docs/theory/closures.md (closure-1), for the rows of a cut joint; RBDA §5.3 for f.
 """
@@ -25,6 +25,7 @@ from liaison.spatial.arrays import Array, array, cross, dot, minus, product, til
 from liaison.spatial.arrays import number as number_of
 from liaison.spatial.plucker import compose
 from liaison.tree import Tree
+from liaison.tree.closure import pinned
 from liaison.tree.templates import P, R, residual_template
 
 from .sweep_classes import NodeClass, above, number
@@ -43,21 +44,40 @@ class BlockClass:
 
     Pairs tell of a direction on the node and on its parent: rows that the joint holds, then those
     that take v̇ out of accelerations, along which τ pushes.
+
+    Attributes:
+        formulas: of all that.
+        rows: that the joint holds.
+        retract: q ⊞ ξ, on the symbols `q 0`, …, `xi 0`, ….
+        rate: ξ̇ of q, ξ and `v 0`, ….
     """
 
     formulas: tuple[Expr, ...]
     rows: int
+    retract: tuple[Expr, ...]
+    rate: tuple[Expr, ...]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class ClosureClass:
-    """What closures of a class compute of their two nodes: J on each, γ; and their constants."""
+    """What closures of a class compute of their two nodes.
+
+    J on each of them, then what is left over of the rows at three levels: Φ̈ at Ā, Φ and Φ̇.
+
+    Attributes:
+        formulas: rows, then ties, at each level.
+        rows: that hold the two markers.
+        ties: that tell the coordinates of a joint that keeps them, as (closure-2) has them.
+        members: closures of the class.
+        constants: of each member.
+    """
 
     formulas: tuple[Expr, ...]
     rows: int
+    ties: int
     members: tuple[int, ...]
-    constants: tuple[tuple[float, ...], ...]  # of each member
+    constants: tuple[tuple[float, ...], ...]
 
 
 def block_class(one: NodeClass) -> BlockClass:
@@ -73,7 +93,20 @@ def block_class(one: NodeClass) -> BlockClass:
     pulled = [[row[axes.index(k)] if k in axes else 0 for k in range(6)] for row in pulls]
     for direction in (*held, *pulled):
         found += _pair(state[0], arm, array(list(direction)))
-    return BlockClass(tuple(map(as_expr, found)), len(held))
+    return BlockClass(tuple(map(as_expr, found)), len(held), *_local(one.joint))
+
+
+def keeping_class(one: NodeClass) -> BlockClass:
+    """The class of nodes that keep coordinates of joints that are cut: nothing else is asked."""
+    return BlockClass((), 0, *_local(one.joint))
+
+
+def _local(kind: JointType) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+    """q ⊞ ξ and ξ̇ of a joint."""
+    q = array([symbol(f"q {k}") for k in range(kind.nq)])
+    v, xi = (array([symbol(f"{name} {k}") for k in range(kind.nv)]) for name in ("v", "xi"))
+    moved, rate = kind.retract(q, xi), kind.local_rate(q, xi, v)
+    return tuple(map(as_expr, moved)), tuple(map(as_expr, rate))
 
 
 def _axes(one: NodeClass) -> list[int]:
@@ -154,21 +187,23 @@ def _flat(parts: Sequence[Array]) -> list[Any]:
 
 
 def closure_classes(tree: Tree, values: Mapping[Expr, Any]) -> tuple[ClosureClass, ...]:
-    """The closures of a tree by the types of their joints."""
-    kinds: dict[JointType, list[int]] = {}
+    """The closures of a tree by the types of their joints, and whether these keep coordinates."""
+    kinds: dict[tuple[JointType, bool], list[int]] = {}
     for k, closure in enumerate(tree.closures):
-        if closure.ghost is not None:
+        kind = closure.joint.type.mapped(lambda x: number(x, values))
+        is_kept = closure.ghost is not None
+        if is_kept and not set(kind.speed_names) <= set(kind.coordinate_names):
             raise DerivationError(
-                f"{closure.joint.name!r} closes a loop and keeps its coordinates, which looped "
-                "loops do not know.",
+                f"{closure.joint.name!r} closes a loop and keeps its attitude, which looped loops "
+                "do not know.",
                 hint="Take its coordinates out of forces and outputs, or derive by newton_euler.",
             )
-        kinds.setdefault(closure.joint.type.mapped(lambda x: number(x, values)), []).append(k)
+        kinds.setdefault((kind, is_kept), []).append(k)
     return tuple(_closure_class(tree, kind, listed, values) for kind, listed in kinds.items())
 
 
 def _closure_class(
-    tree: Tree, kind: JointType, listed: list[int], values: Mapping[Expr, Any]
+    tree: Tree, kind: tuple[JointType, bool], listed: list[int], values: Mapping[Expr, Any]
 ) -> ClosureClass:
     told = []
     for k in listed:
@@ -181,37 +216,67 @@ def _closure_class(
     for place, c in enumerate(varying):
         entries[c] = symbol(f"constant {place}")
     constants = tuple(tuple(row[c] for c in varying) for row in told)
-    formulas = _closure(kind, entries)
-    return ClosureClass(formulas, len(residual_template(kind)), tuple(listed), constants)
+    both = _Ends(entries)
+    rows = _held(kind[0], both)
+    kept, speeds = _kept(kind[0], both) if kind[1] else ([], [])
+    formulas = _closure(both, [*rows, *kept], speeds)
+    return ClosureClass(formulas, len(rows), len(kept), tuple(listed), constants)
 
 
-def _closure(kind: JointType, entries: Sequence[Any]) -> tuple[Expr, ...]:
-    """J on both nodes and γ = −Φ̈ at Ā, from the states of the nodes."""
-    ends = []
-    flow: dict[Expr, Expr] = {}
-    second: dict[Expr, Expr] = {}
-    accelerations: list[Expr] = []
-    for name, start in (("first", 0), ("second", 12)):
-        x = array([symbol(f"{name} {k}") for k in range(STATE)])
-        state = [x[:9].reshape(3, 3), x[9:12], x[12:15], x[15:18], x[18:21], x[21:24]]
-        marker = (
-            array(entries[start : start + 9]).reshape(3, 3),
-            array(entries[start + 9 : start + 12]),
-        )
-        ends.append(compose(state[0], state[1], *marker))
-        spin = [cross(state[2], state[0][:, j]) for j in range(3)]
-        flow |= {state[0][i, j]: as_expr(spin[j][i]) for i in range(3) for j in range(3)}
-        flow |= dict(zip(state[1], map(as_expr, state[3]), strict=True))
-        second |= dict(zip([*state[2], *state[3]], [*state[4], *state[5]], strict=True))
-        accelerations += [*state[4], *state[5]]
-    (R_F, p_F), (R_M, p_M) = ends
-    seen = [*product(R_F.T, R_M).flat, *product(R_F.T, p_M - p_F)]
-    symbols = dict(zip([*R.flat, *P], map(as_expr, seen), strict=True))
-    phi = substitute(list(residual_template(kind)), symbols)
-    rate = directional(directional(phi, flow), {**flow, **second})
-    J = jacobian(rate, accelerations)
+class _Ends:
+    """The two markers of a closure, on the symbols of the states of their nodes."""
+
+    def __init__(self, entries: Sequence[Any]) -> None:
+        self.frames: list[tuple[Array, Array]] = []
+        self.flow: dict[Expr, Expr] = {}
+        self.second: dict[Expr, Expr] = {}
+        self.accelerations: list[Expr] = []
+        for name, start in (("first", 0), ("second", 12)):
+            x = array([symbol(f"{name} {k}") for k in range(STATE)])
+            R_, p_ = x[:9].reshape(3, 3), x[9:12]
+            marker = array(entries[start : start + 9]).reshape(3, 3)
+            self.frames.append(compose(R_, p_, marker, array(entries[start + 9 : start + 12])))
+            spin = [cross(x[12:15], R_[:, j]) for j in range(3)]
+            self.flow |= {R_[i, j]: as_expr(spin[j][i]) for i in range(3) for j in range(3)}
+            self.flow |= dict(zip(p_, map(as_expr, x[15:18]), strict=True))
+            self.second |= dict(zip(x[12:18], x[18:24], strict=True))
+            self.accelerations += list(x[18:24])
+
+    def seen(self, formulas: Sequence[Expr]) -> list[Expr]:
+        """Formulas of a relative pose at that of the second marker in the first."""
+        (R_F, p_F), (R_M, p_M) = self.frames
+        pose = [*product(R_F.T, R_M).flat, *product(R_F.T, p_M - p_F)]
+        symbols = dict(zip([*R.flat, *P], map(as_expr, pose), strict=True))
+        return substitute(list(formulas), symbols)
+
+
+def _held(kind: JointType, ends: _Ends) -> list[Expr]:
+    """Φ of a cut joint: rows that pin its origin in the ground's axes, the others in F's."""
+    pins = pinned(kind)
+    apart = [as_expr(x) for x in ends.frames[1][1] - ends.frames[0][1]] if pins else []
+    return apart + ends.seen(residual_template(kind)[pins:])
+
+
+def _kept(kind: JointType, ends: _Ends) -> tuple[list[Expr], list[Expr]]:
+    """c(R, p) − q of each velocity that a joint keeps, and that velocity."""
+    q = [symbol(f"kept q {k}") for k in range(kind.nq)]
+    told = kind.coordinates_of(R, P, q)
+    assert told is not None, f"a {kind.name} joint with closed form tells its coordinates"
+    places = [kind.coordinate_names.index(name) for name in kind.speed_names]
+    seen = ends.seen([as_expr(told[i]) for i in places])
+    values = [x - q[i] for x, i in zip(seen, places, strict=True)]
+    return values, [symbol(f"kept v {k}") for k in range(kind.nv)]
+
+
+def _closure(ends: _Ends, phi: list[Expr], speeds: list[Expr]) -> tuple[Expr, ...]:
+    """J on both nodes, then Φ̈ at Ā, Φ and Φ̇; of the last rows, speeds are to be taken off."""
+    first = directional(phi, ends.flow)
+    second = directional(first, {**ends.flow, **ends.second})
+    J = jacobian(second, ends.accelerations)
     rows = range(len(phi))
     found = [
         J.get((i, c), as_expr(0)) for half in (0, 6) for i in rows for c in range(half, half + 6)
     ]
-    return (*found, *(-x for x in rate))
+    held = len(phi) - len(speeds)
+    rate = [*first[:held], *(x - v for x, v in zip(first[held:], speeds, strict=True))]
+    return (*found, *second, *phi, *rate)

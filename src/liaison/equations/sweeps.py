@@ -3,7 +3,7 @@
 For trees of many bodies: what is unrolled grows with the bodies, what is looped does not. The
 formulas are those of recursion.py and articulated.py, called once for each class of nodes.
 
-Public names: Sweeps, sweeps, Blocks, blocks_of.
+Public names: Sweeps, sweeps, Blocks, blocks_of, known_values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,14 @@ from liaison.model import Gravity
 from liaison.spatial.arrays import Array, array, zeros
 from liaison.tree import Node, Tree, merged
 
-from .sweep_blocks import STATE, BlockClass, ClosureClass, block_class, closure_classes
+from .sweep_blocks import (
+    STATE,
+    BlockClass,
+    ClosureClass,
+    block_class,
+    closure_classes,
+    keeping_class,
+)
 from .sweep_classes import Grouping, above, constant, grouped, number, own
 from .sweep_recursions import Recursion, forward_recursion, inverse_recursion
 
@@ -66,7 +73,7 @@ def sweeps(tree: Tree, values: Mapping[str, float] | None = None) -> Sweeps:
         DerivationError: the tree has what the sweeps do not know, or a number is unknown.
     """
     check_plain(tree)
-    known = _known(tree, values)
+    known = known_values(tree, values)
     carried = merged(tree)
     if not carried.nodes:
         raise DerivationError(f"nothing moves in {tree.mechanism.name!r}: there is no sweep.")
@@ -100,11 +107,13 @@ class Blocks:
         constants: of all nodes.
         blocks: what the nodes of each class compute.
         inputs: where their symbols are found.
+        local_inputs: the same of q ⊞ ξ and ξ̇.
         needs_lending: nodes whose own inertia is singular (thin rods).
-        closures: a row for each: class, first node, second node, start of its constants.
+        kept: nodes at the end of `nodes` that only keep coordinates of joints that are cut.
+        closures: a row for each: class, first node, second node, starts of its constants and of
+            the q and v it keeps.
         closure_constants: of all closures.
-        closing: formulas of each class of closures.
-        closure_rows: how many rows each class has.
+        closing: what the closures of each class compute.
         closure_inputs: where their symbols are found.
         ground: the state of the ground.
     """
@@ -116,65 +125,122 @@ class Blocks:
     constants: np.ndarray[Any, np.dtype[np.float64]]
     blocks: tuple[BlockClass, ...]
     inputs: Mapping[Expr, tuple[str, int]]
+    local_inputs: Mapping[Expr, tuple[str, int]]
     needs_lending: tuple[bool, ...]
+    kept: int
     closures: np.ndarray[Any, np.dtype[np.int64]]
     closure_constants: np.ndarray[Any, np.dtype[np.float64]]
-    closing: tuple[tuple[Expr, ...], ...]
-    closure_rows: tuple[int, ...]
+    closing: tuple[ClosureClass, ...]
     closure_inputs: Mapping[Expr, tuple[str, int]]
     ground: tuple[float, ...]
 
 
-def blocks_of(tree: Tree, values: Mapping[str, float] | None = None) -> Blocks:
+def blocks_of(
+    tree: Tree, values: Mapping[str, float] | None = None, *, with_rest: bool = False
+) -> Blocks:
     """A tree and its closures, to be run as loops over bodies and joints.
+
+    Args:
+        tree: of the mechanism.
+        values: of parameters, where they differ from the description's.
+        with_rest: loads and relations are left to who asks (`rest_of`), not refused.
 
     Raises:
         DerivationError: the mechanism has what the loops do not know, or a number is unknown.
     """
-    check_plain(tree, with_closures=True)
-    known = _known(tree, values)
+    if not with_rest:
+        check_plain(tree, with_closures=True)
+    known = known_values(tree, values)
     carried = merged(tree)
     if not carried.nodes:
         raise DerivationError(f"nothing moves in {tree.mechanism.name!r}: there is no sweep.")
+    kept = _kept(carried, known)
     grouping = grouped(carried, known)
     closed = closure_classes(carried, known)
     gravity = _gravity(carried, known)
     upright = [1, 0, 0, 0, 1, 0, 0, 0, 1, *[0] * 12, *(-float(x) for x in gravity)]
     table, constants = _closure_table(carried, closed)
-    widest = max((len(c) for one in closed for c in one.constants), default=0)
-    places: dict[Expr, tuple[str, int]] = {constant(k): ("u", k) for k in range(widest)}
-    for k in range(STATE):
-        places |= {symbol(f"first {k}"): ("q", k), symbol(f"second {k}"): ("v", k)}
     return Blocks(
         name=tree.mechanism.name,
         nq=tree.nq,
         nv=tree.nv,
         nodes=_table(carried, grouping),
         constants=grouping.constants,
-        blocks=tuple(block_class(one) for one in grouping.classes),
+        blocks=_block_classes(grouping, len(carried.nodes) - kept),
         inputs=MappingProxyType(_places(grouping, STATE)),
+        local_inputs=MappingProxyType(_local_places(grouping)),
         needs_lending=tuple(_is_singular(node, known) for node in carried.nodes),
+        kept=kept,
         closures=table,
         closure_constants=constants,
-        closing=tuple(one.formulas for one in closed),
-        closure_rows=tuple(one.rows for one in closed),
-        closure_inputs=MappingProxyType(places),
+        closing=closed,
+        closure_inputs=MappingProxyType(_closure_places(closed)),
         ground=tuple(map(float, upright)),
     )
+
+
+def _block_classes(grouping: Grouping, bodies: int) -> tuple[BlockClass, ...]:
+    """Formulas of all classes; of one that only keeps coordinates, how these move."""
+    moving = {*grouping.members[:bodies]}
+    return tuple(
+        block_class(one) if c in moving else keeping_class(one)
+        for c, one in enumerate(grouping.classes)
+    )
+
+
+def _local_places(grouping: Grouping) -> dict[Expr, tuple[str, int]]:
+    """Where q, ξ and v of one joint are found."""
+    most = max(max(one.joint.nq, one.joint.nv) for one in grouping.classes)
+    names = {"q": "q", "v": "v", "xi": "x"}
+    return {symbol(f"{name} {k}"): (array, k) for name, array in names.items() for k in range(most)}
+
+
+def _kept(tree: Tree, values: Mapping[Expr, Any]) -> int:
+    """How many nodes, the last ones, keep coordinates; every other one must have a mass."""
+    ghosts = {closure.ghost for closure in tree.closures} - {None}
+    bodies = len(tree.nodes) - len(ghosts)
+    assert ghosts == set(range(bodies, len(tree.nodes))), "ghosts come last"
+    for node in tree.nodes[:bodies]:
+        if "'" in node.body:
+            raise DerivationError(
+                f"the joint {node.joint.name!r} ({node.joint.type.name}) has no closed form to "
+                "be cut by, which looped loops need.",
+                hint="Derive the equations by newton_euler.",
+            )
+        if not float(number(node.inertia[0], values)) > 0.0:
+            raise DerivationError(
+                f"the body {node.body!r} has no mass, which looped loops do not know.",
+                hint="Give it a small mass, or derive the equations by newton_euler.",
+            )
+    return len(ghosts)
+
+
+def _closure_places(closed: tuple[ClosureClass, ...]) -> dict[Expr, tuple[str, int]]:
+    """Where the symbols of closures are found: states, constants, what a joint keeps."""
+    widest = max((len(c) for one in closed for c in one.constants), default=0)
+    places: dict[Expr, tuple[str, int]] = {constant(k): ("u", k) for k in range(widest)}
+    for k in range(STATE):
+        places |= {symbol(f"first {k}"): ("q", k), symbol(f"second {k}"): ("v", k)}
+    for k in range(max((one.ties for one in closed), default=0)):
+        places |= {symbol(f"kept q {k}"): ("p", k), symbol(f"kept v {k}"): ("x", k)}
+    return places
 
 
 def _closure_table(
     tree: Tree, closed: tuple[ClosureClass, ...]
 ) -> tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.float64]]]:
     """A row for each closure in the tree's order, and the constants of all."""
-    rows: dict[int, tuple[int, int, int, int]] = {}
+    rows: dict[int, tuple[int, ...]] = {}
     numbers: list[float] = []
     for c, one in enumerate(closed):
         for k, own_numbers in zip(one.members, one.constants, strict=True):
-            ends = tree.closures[k].predecessor[0], tree.closures[k].successor[0]
-            rows[k] = (c, *ends, len(numbers))
+            closure = tree.closures[k]
+            ends = closure.predecessor[0], closure.successor[0]
+            ghost = None if closure.ghost is None else tree.nodes[closure.ghost]
+            starts = (0, 0) if ghost is None else (ghost.q.start, ghost.v.start)
+            rows[k] = (c, *ends, len(numbers), *starts)
             numbers += own_numbers
-    listed = np.array([rows[k] for k in sorted(rows)], dtype=np.int64).reshape(-1, 4)
+    listed = np.array([rows[k] for k in sorted(rows)], dtype=np.int64).reshape(-1, 6)
     return listed, np.array([*numbers, 0.0])
 
 
@@ -191,7 +257,7 @@ def _is_singular(node: Node, values: Mapping[Expr, Any]) -> bool:
     return bool(spread[0] <= 1e-9 * max(spread[-1], 1e-300))
 
 
-def _known(tree: Tree, values: Mapping[str, float] | None) -> dict[Expr, Any]:
+def known_values(tree: Tree, values: Mapping[str, float] | None) -> dict[Expr, Any]:
     """Parameters by their symbols."""
     known = {symbol(given.name): given.value for given in tree.mechanism.parameters}
     known |= {symbol(name): value for name, value in (values or {}).items()}

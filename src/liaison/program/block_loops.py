@@ -5,18 +5,98 @@ rows get ρ = ε s, s being how far the row moves its bodies under a unit force:
 determine already asks nothing, and makes its bodies 1/ε stiffer than they are, no more. What ρ
 takes away is given back by refinement.
 
-Public names: eliminate, solve_blocks, EPSILON.
+Public names: solved, eliminate, solve_blocks, EPSILON, ROUNDING.
 
 Source: docs/theory/closures.md, the proximal view of (solve-1).
 """
 
 from __future__ import annotations
 
-from .loops import at, i64, iptr, loop, ptr
+from .block_assembly import lend_right, take_residual
+from .block_layout import (
+    BODIES,
+    O_EDGES,
+    O_PIVOTS,
+    O_SIZES,
+    O_TARGETS,
+    PIVOTS,
+    UNKNOWNS,
+    W_BLOCKS,
+    W_DIAGONAL,
+    W_GIVEN,
+    W_LEFT,
+    W_SCALE,
+    W_SPACE,
+    W_X,
+)
+from .loops import at, f64, i64, iptr, loop, ptr
 
 EPSILON = 1e-8
 """ρ relative to its row: half of the digits, since bodies and rows are eliminated in turn, and a
 stiffened body is next to the others."""
+
+REFINEMENTS = 12
+"""At most; each gives back what ρ took away, of short loops to about the eighth digit of what is
+left, of chains of thousands of bodies to the first. It ends where corrections no longer halve."""
+
+ROUNDING = 1e-15
+"""A correction below this part of what is found changes nothing."""
+
+
+@loop
+def solved(n: iptr, seen: i64, enough: f64, work: ptr) -> f64:
+    """x of the right-hand sides; returns what the rows last missed, before the last correction.
+
+    Refinement ends where a correction of the first `seen` numbers is no larger than `enough` times
+    what is found, or where it does not halve.
+    """
+    pivots = at(n, n[O_PIVOTS])
+    edges = at(n, n[O_EDGES])
+    sizes = at(n, n[O_SIZES])
+    diagonal = at(work, n[W_DIAGONAL])
+    blocks = at(work, n[W_BLOCKS])
+    space = at(work, n[W_SPACE])
+    eliminate(
+        n[PIVOTS], pivots, edges, at(n, n[O_TARGETS]), sizes, diagonal, blocks,
+        at(work, n[W_SCALE]), space,
+    )  # fmt: skip
+    count = 6 * n[UNKNOWNS]
+    given = at(work, n[W_GIVEN])
+    x = at(work, n[W_X])
+    left = at(work, n[W_LEFT])
+    for k in range(count):
+        x[k] = 0.0
+        left[k] = given[k]
+    last = 0.0
+    missed = 0.0
+    for turn in range(1 + REFINEMENTS):
+        if turn > 0:
+            for k in range(count):
+                left[k] = given[k]
+            take_residual(n, work, x, left)
+            missed = largest_of(6 * n[BODIES], count, left)
+        lend_right(n, work, left)
+        solve_blocks(n[PIVOTS], pivots, edges, diagonal, blocks, space, left)
+        for k in range(count):
+            x[k] += left[k]
+        size = largest_of(0, seen, left)
+        if turn > 0 and not (size < last / 2.0):
+            break
+        if turn > 0 and size <= enough * largest_of(0, seen, x):
+            break
+        last = size
+    return missed
+
+
+@loop
+def largest_of(start: i64, end: i64, x: ptr) -> f64:
+    """The largest |x|; NaN where one is."""
+    found = 0.0
+    for k in range(start, end):
+        size = abs(x[k])
+        if not (size <= found):
+            found = size
+    return found
 
 
 @loop
@@ -89,39 +169,39 @@ def eliminate(
 
 @loop
 def solve_blocks(
-    count: i64, pivots: iptr, edges: iptr, sizes: iptr, diagonal: ptr, blocks: ptr, space: ptr,
-    x: ptr,
-) -> None:  # fmt: skip
-    """x of a right-hand side, in its place."""
+    count: i64, pivots: iptr, edges: iptr, diagonal: ptr, blocks: ptr, space: ptr, x: ptr
+) -> None:
+    """x of a right-hand side, in its place; all six of each block, those not used being zero."""
     for s in range(count):
         k = pivots[4 * s]
         for e in range(pivots[4 * s + 1], pivots[4 * s + 2]):
             later = edges[2 * e]
             L = at(blocks, 36 * edges[2 * e + 1])
-            for i in range(sizes[later]):
-                for j in range(sizes[k]):
-                    x[6 * later + i] -= L[6 * i + j] * x[6 * k + j]
+            for i in range(6):
+                total = 0.0
+                for j in range(6):
+                    total += L[6 * i + j] * x[6 * k + j]
+                x[6 * later + i] -= total
     for r in range(count):
         s = count - 1 - r
         k = pivots[4 * s]
-        n = sizes[k]
         own = at(x, 6 * k)
-        multiply(n, at(diagonal, 36 * k), own, space)
+        multiply(at(diagonal, 36 * k), own, space)
         for e in range(pivots[4 * s + 1], pivots[4 * s + 2]):
             later = edges[2 * e]
             L = at(blocks, 36 * edges[2 * e + 1])
-            for i in range(sizes[later]):
-                for j in range(n):
+            for i in range(6):
+                for j in range(6):
                     own[j] -= L[6 * i + j] * x[6 * later + i]
 
 
 @loop
-def multiply(n: i64, D: ptr, x: ptr, space: ptr) -> None:
+def multiply(D: ptr, x: ptr, space: ptr) -> None:
     """x = D x."""
-    for i in range(n):
+    for i in range(6):
         total = 0.0
-        for j in range(n):
+        for j in range(6):
             total += D[6 * i + j] * x[j]
         space[i] = total
-    for i in range(n):
+    for i in range(6):
         x[i] = space[i]

@@ -42,9 +42,9 @@ Function: TypeAlias = Callable[[float, Array, Array, Array, Array, Array, Array,
 class Kernel(ABC):
     """Named entries that take numbers and give numbers; labels and sizes are in `program`."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, reads: Mapping[str, dict[str, int]] | None = None) -> None:
         self.program = program
-        self._reads: dict[str, dict[str, int]] = {}
+        self._reads: dict[str, dict[str, int]] = dict(reads or {})
 
     @abstractmethod
     def address(self, entry: str) -> int:
@@ -176,6 +176,8 @@ class MachineKernel(Kernel):
         work_size: entry name -> its workspace, known before compiling.
         batch_compiler: entry name and how its arrays lie -> code over many states; None where
             states are computed one after the other.
+        reads: entry name -> how many leading elements of each array it looks at; as its formulas
+            tell, where not given.
     """
 
     def __init__(
@@ -184,8 +186,9 @@ class MachineKernel(Kernel):
         compiler: Callable[[tuple[str, ...]], tuple[Mapping[str, int], Any]],
         work_size: Callable[[str], int],
         batch_compiler: Callable[[str, Variant], BatchCode] | None = None,
+        reads: Mapping[str, dict[str, int]] | None = None,
     ) -> None:
-        super().__init__(program)
+        super().__init__(program, reads)
         self._compiler = compiler
         self._batch_compiler = batch_compiler
         self._batches: dict[tuple[str, Variant], BatchCode] = {}

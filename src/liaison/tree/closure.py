@@ -12,8 +12,8 @@ its coordinates q has, besides, a row that *ties* each of its velocities to what
 
     Φ = c(R, p) − q,      Φ̇ = n · ω + g · ṗ − v.                                (closure-2)
 
-Public names: Row, Push, closure_rows, joint_rows, tie_rows, relative_rows, distance_row,
-relation_row, with_rates, power_row, marker_motion, template.
+Public names: Row, Push, closure_rows, relation_rows, joint_rows, tie_rows, relative_rows,
+distance_row, relation_row, with_rates, power_row, marker_motion, template.
 
 Source: RBDA §8.2, §8.7; docs/theory/closures.md (closure-1).
 Differs: RBDA writes K for G and k for γ.
@@ -118,6 +118,13 @@ def closure_rows(kinematics: Kinematics, qdot: Sequence[Any]) -> list[tuple[Labe
         if closure.ghost is not None:
             ties = tie_rows(kinematics, closure, closure.ghost)
             found += zip(tie_labels(closure.joint), ties, strict=True)
+    return found + relation_rows(kinematics, qdot)
+
+
+def relation_rows(kinematics: Kinematics, qdot: Sequence[Any]) -> list[tuple[Label, Row]]:
+    """The rows of relations, of motions imposed and of wheels that roll, in the author's order."""
+    tree = kinematics.tree
+    found: list[tuple[Label, Row]] = []
     for constraint in tree.mechanism.constraints:
         if isinstance(constraint, Rolling):
             rolls = rolling_rows(kinematics, constraint)
