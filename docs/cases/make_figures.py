@@ -1,6 +1,6 @@
 """Runs the Python of the pages beside this file, and keeps the figures they draw.
 
-python docs/cases/make_figures.py
+python docs/cases/make_figures.py [PAGE …]
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ HERE = Path(__file__).parent
 
 
 def main() -> None:
-    """Every page in an empty folder that holds the examples; its pictures come back here."""
+    """Each page in an empty folder that holds the examples; its pictures come back here."""
+    wanted = sys.argv[1:]
     for page in sorted(HERE.glob("*.md")):
+        if wanted and page.stem not in wanted:
+            continue
         blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
         with tempfile.TemporaryDirectory() as desk:
             shutil.copytree(HERE.parents[1] / "examples", Path(desk) / "examples")

@@ -15,6 +15,7 @@ import numpy as np
 
 from liaison.model import Mechanism
 from liaison.simulate import Trajectory
+from liaison.simulate.series import EventRecord
 from liaison.summary import Summary, is_conservative
 
 
@@ -32,7 +33,7 @@ def summary(found: Summary, *, explain: bool = False) -> str:
         "gravity": " ".join("?" if x is None else f"{x:g}" for x in found.gravity) + " m/s²",
         "forces": _listed(facts["forces"]),
         "constraints": _listed(facts["constraints"]),
-        "one-sided": _listed([f"{x} (not solved yet)" for x in facts["one_sided"]]),
+        "one-sided": _listed(facts["one_sided"]),
         "parameters": _values(facts["parameters"], known),
         "inputs": _values(dict.fromkeys(facts["inputs"]), known, unknown=""),
         "outputs": _values(dict.fromkeys(facts["outputs"]), known, unknown=""),
@@ -150,10 +151,22 @@ def facts(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
         "v": _named(run, "v"),
         "outputs": {name: float(x[-1]) for name, (_, x) in _outputs(run).items()},
         "invariants": _drifts(run),
-        "events": [{"name": event.name, "t": event.t} for event in run.events],
+        "events": [_event(run, event) for event in run.events],
         "units": {x.name: x.unit for part in ("q", "v") for x in run.labels[part]}
         | {name: label.unit for name, (label, _) in _outputs(run).items()},
     }
+
+
+def _event(run: Trajectory, event: EventRecord) -> dict[str, Any]:
+    """What happened and when; of an impact the velocities before and after."""
+    found = {"name": event.name, "t": event.t}
+    if event.what:
+        found["what"] = event.what
+    if event.what == "impact" and event.before is not None:
+        names = [label.name for label in run.labels["v"]]
+        found["before"] = dict(zip(names, event.before.tolist(), strict=True))
+        found["after"] = dict(zip(names, event.v.tolist(), strict=True))
+    return found
 
 
 def _drifts(run: Trajectory) -> dict[str, dict[str, Any]]:
@@ -212,7 +225,7 @@ def _occurrences(events: Sequence[Mapping[str, Any]]) -> list[str]:
     """How often each event occurred, and when first."""
     times: dict[str, list[float]] = {}
     for event in events:
-        times.setdefault(event["name"], []).append(event["t"])
+        times.setdefault(f"{event['name']} {event.get('what', '')}".rstrip(), []).append(event["t"])
     return [
         f"{name} at {', '.join(f'{t:.6g}' for t in ts[:6])}"
         + (f", … s ({len(ts)} times)" if len(ts) > 6 else " s")

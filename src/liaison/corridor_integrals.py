@@ -36,9 +36,20 @@ def first_integrals(given: Mechanism | Tree | str | Path) -> tuple[FirstIntegral
 
     Args:
         given: a mechanism, the path of its text, the text, or a tree.
+
+    Raises:
+        DerivationError: something holds on one side only, and pushes now and then.
     """
     with collector_paused():
-        equations = _exactly(given)
+        mechanism = _mechanism(given)
+        if mechanism.contacts:
+            raise DerivationError(
+                f"{mechanism.contacts[0].name!r} holds on one side only: what stays constant "
+                "between two events need not do so through them.",
+                hint="Leave it out, or require its limit with '=', to ask about one mode.",
+                place=mechanism.contacts[0].place,
+            )
+        equations = _exactly(mechanism)
         return tuple(_short(x, equations) for x in integrals_of(equations))
 
 
@@ -55,12 +66,14 @@ def integrability(given: Equations | Mechanism | Tree | str | Path) -> Integrabi
         return integrability_of(_exactly(given))
 
 
+def _mechanism(given: Mechanism | Tree | str | Path) -> Mechanism:
+    found = given.mechanism if isinstance(given, Tree) else given
+    return found if isinstance(found, Mechanism) else read(found)
+
+
 def _exactly(given: Mechanism | Tree | str | Path) -> Equations:
     """Lagrange's equations with exact numbers."""
-    mechanism = given.mechanism if isinstance(given, Tree) else given
-    if not isinstance(mechanism, Mechanism):
-        mechanism = read(mechanism)
-    return lagrange(span(mechanism, exact=True))
+    return lagrange(span(_mechanism(given), exact=True))
 
 
 def _short(found: FirstIntegral, equations: Equations) -> FirstIntegral:

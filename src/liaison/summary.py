@@ -199,7 +199,7 @@ def is_conservative(mechanism: Mechanism) -> bool:
     formulas += [as_expr(x) for constraint in mechanism.constraints for x in constraint.formulas()]
     varying = {"t", *mechanism.speeds, *(x.name for x in mechanism.inputs)}
     used = {x.name for x in symbols_of(formulas)}
-    return keeping and holding and not used & varying
+    return keeping and holding and not mechanism.contacts and not used & varying
 
 
 def _start(tree: Tree, start: Mapping[str, float]) -> Assembly | None:
