@@ -96,6 +96,7 @@ from .sides_layout import (
     RATE,
     RESTITUTION,
     RESTS,
+    SLIP,
     SLIPS,
     STICK,
     STICKS,
@@ -287,11 +288,12 @@ def note_impacts(c: iptr, s: ptr, limit: f64, w: ptr, n: iptr, happened: ptr) ->
 
 @loop
 def note_changes(c: iptr, w: ptr, n: iptr, happened: ptr) -> None:
-    """Every block whose mode is another one now."""
+    """Every block whose mode is another one now, or that slips another way."""
     for b in range(c[NB]):
         kind = c[c[M_BLOCKS] + FIELDS * b + B_KIND]
         mode = c[c[M_MODES] + b]
-        if mode != c[c[M_BEFORE] + b]:
+        turns = 1 if kind == FRICTION and mode == SLIP and c[c[M_ENDED] + b] == 1 else 0
+        if mode != c[c[M_BEFORE] + b] or turns == 1:
             what = OPENS
             if kind == FRICTION:
                 what = STICKS if mode == STICK else SLIPS
