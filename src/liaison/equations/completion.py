@@ -42,7 +42,7 @@ def completed(
     mechanism, closures = setting.mechanism, setting.closures()
     lam = tuple(symbol(f"lambda {label.name}") for label, _ in kept)
     stress = tuple(symbol(f"'stress {label.name}") for label, _ in (*kept, *vanished))
-    sides = sides_of(setting.side_blocks)
+    sides = sides_of(setting.side_blocks, setting.tree.velocity_labels())
     force = tuple(symbol(f"force {label.name}") for label in sides.labels)
     return Equations(
         name=mechanism.name,

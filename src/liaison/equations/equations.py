@@ -109,6 +109,7 @@ class Side:
     first: int  # its first row
     rows: int
     load: int = -1  # of friction: the block whose force bounds it; −1: the bound is its own
+    joint: str = ""  # of friction in a bearing: the joint whose force bounds it
     law: str = "coulomb"
     gap: Expr = ZERO
     coefficients: tuple[Expr, ...] = (ZERO,) * len(COEFFICIENTS)

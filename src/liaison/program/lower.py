@@ -16,7 +16,17 @@ import numpy as np
 
 from liaison.equations import Equations
 from liaison.errors import NamingError
-from liaison.expr import ZERO, Expr, absolute, as_expr, count_operations, maximum, substitute
+from liaison.expr import (
+    ZERO,
+    Expr,
+    absolute,
+    as_expr,
+    count_operations,
+    maximum,
+    sqrt,
+    substitute,
+)
+from liaison.units import FORCE
 
 from .columns import Columns
 from .curvature import curvature_makers, curvature_places
@@ -110,6 +120,7 @@ def _facts(equations: Equations) -> dict[str, object]:
             (x.name, x.owner, x.kind, x.first, x.rows, x.load, x.law)
             for x in equations.sides.blocks
         ),
+        "bearings": tuple(k for k, x in enumerate(equations.sides.blocks) if x.joint),
         **equations.facts,
     }
 
@@ -200,6 +211,7 @@ class _Lowering:
             "invariants": lambda: [(name, [f]) for name, f in self.equations.invariants.items()],
             "local_rate": lambda: [("xidot", self.equations.kinematics.local_rate)],
             "one_sided": self.one_sided,
+            "bearings": self.bearings,
         }
         tangent = tangent_makers(self.equations, made)
         discrete = discrete_makers(self.equations)
@@ -293,6 +305,18 @@ class _Lowering:
             ("D", dense(sides.D, len(sides.rate), self.nv)),
             ("coefficients", [x for b in sides.blocks for x in (*b.coefficients, ZERO, ZERO)]),
         ]
+
+    def bearings(self) -> Blocks:
+        """What every bearing with friction transmits, across its axis if it slides; of v̇, λ, f."""
+        reactions = self.equations.reports.reactions
+        found: Blocks = []
+        for block in self.equations.sides.blocks:
+            if block.joint:
+                force = reactions[block.joint][3:]
+                slides = self.equations.sides.labels[block.first].unit == FORCE
+                parts = force[:2] if slides and block.rows == 1 else force
+                found.append((block.name, [sqrt(sum((x * x for x in parts), ZERO))]))
+        return found
 
     def correct_q(self) -> Blocks:
         """δ of least kinetic energy with G δ = −Φ, and the largest |Φ|."""

@@ -20,7 +20,8 @@ from liaison.program.loops import at, i64, iptr, loop, ptr
 from liaison.program.loops_compile import CompiledLoops, compile_loops
 
 from . import sides_layout as side
-from .modal import measure, solve_mode
+from .bearings import solve_motion
+from .modal import measure
 from .one_sided import Marching
 from .plan import Plan
 from .series import Series
@@ -89,7 +90,7 @@ def over_modes(
         v = at(q, sizes[0])
         measure(c, s, row[0], q, v, at(v, nv), p, work)
         direct(c, s, at(modes, i * c[NB]), v)
-        solve_mode(c, s)
+        solve_motion(c, s, row[0], q, v, at(v, nv), p, work)
         found = at(out, i * size)
         for b in range(c[NB]):
             found[b] = s[c[O_GAP] + b]

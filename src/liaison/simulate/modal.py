@@ -11,8 +11,8 @@ the rows G are made orthonormal once; what is left of the rows D gives a small s
 forces. It need not be symmetric, and where contacts repeat each other it has many solutions: the
 one nearest zero is taken, by steps of a proximal method.
 
-Public names: SLOW, measure, slip_weights, is_pressed, loosened, prepare, compliant, add_slips,
-solve_mode.
+Public names: SLOW, measure, slip_weights, is_pressed, resists, loosened, prepare, compliant,
+add_slips, solve_mode.
 
 Source: docs/theory/one_sided.md (modal-1).
 """
@@ -68,6 +68,7 @@ from .sides_layout import (
     O_GAP,
     O_HELD,
     O_L,
+    O_LOAD,
     O_MATRIX,
     O_ORDER,
     O_PIVOTS,
@@ -153,6 +154,12 @@ def is_pressed(c: iptr, b: i64) -> i64:
 
 
 @loop
+def resists(c: iptr, s: ptr, b: i64) -> i64:
+    """1 if the dry part of a friction block is there now; its coefficient may be 0 for a while."""
+    return 1 if s[c[O_COEFFICIENTS] + EACH * b + STATIC] > 0.0 else 0
+
+
+@loop
 def loosened(c: iptr, s: ptr) -> None:
     """Applied forces with viscous friction, and with dry friction whose bound is its own."""
     nv = c[NV]
@@ -171,7 +178,7 @@ def loosened(c: iptr, s: ptr) -> None:
                 row = block[B_FIRST] + k
                 force = -viscous * s[c[O_RATE] + row]
                 if block[B_LOAD] < 0 and c[c[M_MODES] + b] == SLIP:
-                    force += s[c[O_WEIGHT] + row]
+                    force += s[c[O_WEIGHT] + row] * s[c[O_LOAD] + b]
                 if force != 0.0:
                     for i in range(nv):
                         f[i] += force * s[c[O_D] + row * nv + i]
@@ -350,7 +357,7 @@ def tell_forces(c: iptr, s: ptr, found: ptr) -> None:
     for b in range(c[NB]):
         block = at(c, c[M_BLOCKS] + FIELDS * b)
         if block[B_KIND] == FRICTION and is_pressed(c, b) == 1:
-            load = 1.0
+            load = s[c[O_LOAD] + b]
             if block[B_LOAD] >= 0:
                 load = force[c[c[M_BLOCKS] + FIELDS * block[B_LOAD] + B_FIRST]]
             for k in range(block[B_ROWS]):

@@ -15,7 +15,8 @@ from math import sqrt
 
 from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
 
-from .modal import SLOW, is_pressed, measure, solve_mode
+from .bearings import solve_motion
+from .modal import SLOW, is_pressed, measure, resists
 from .sides_layout import (
     ACROSS,
     B_FIRST,
@@ -50,6 +51,7 @@ from .sides_layout import (
     O_FORCE,
     O_GAP,
     O_HELD,
+    O_LOAD,
     O_RATE,
     O_SLIP,
     O_TERMS,
@@ -78,7 +80,7 @@ def modal_rate(
     local(t, q, v, u, p, x, out, work)
     retract(t, q, v, u, p, x, there, work)
     measure(c, s, t, there, v, u, p, work)
-    failed = solve_mode(c, s)
+    failed = solve_motion(c, s, t, there, v, u, p, work)
     for i in range(nv):
         out[nv + i] = s[c[O_VDOT] + i] if failed == 0 else NOT_A_NUMBER
     out[2 * nv] = 0.0
@@ -184,7 +186,7 @@ def inside(c: iptr, s: ptr, b: i64) -> f64:
     """How far the force of a sticking block is inside its bound, in units of its load."""
     block = at(c, c[M_BLOCKS] + FIELDS * b)
     told = at(s, c[O_COEFFICIENTS] + EACH * b)
-    load = 1.0
+    load = s[c[O_LOAD] + b]
     if block[B_LOAD] >= 0:
         load = s[c[O_FORCE] + c[c[M_BLOCKS] + FIELDS * block[B_LOAD] + B_FIRST]]
     size = 0.0
@@ -225,7 +227,7 @@ def tell_ends(c: iptr, s: ptr, out: ptr) -> None:
                 out[b] = s[c[O_GAP] + b]
             else:
                 out[b] = s[c[O_RATE] + block[B_FIRST]]
-        elif block[B_LAW] != REGULARIZED and is_pressed(c, b) == 1:
+        elif block[B_LAW] != REGULARIZED and is_pressed(c, b) == 1 and resists(c, s, b) == 1:
             out[b] = inside(c, s, b) if mode == STICK else slip_left(c, s, b)
 
 
@@ -238,7 +240,7 @@ def modal_events(
         events = entry_at(c, F_EVENTS)
         events(t, q, v, u, p, x, out, work)
     measure(c, s, t, q, v, u, p, work)
-    failed = solve_mode(c, s)
+    failed = solve_motion(c, s, t, q, v, u, p, work)
     tell_ends(c, s, at(out, c[OWN]))
     if failed != 0:
         for b in range(c[NB]):

@@ -41,7 +41,7 @@ MODAL = {
 
 BASE = {
     "terms": side.F_TERMS, "one_sided": side.F_SIDES, "local_rate": side.F_LOCAL,
-    "retract": side.F_RETRACT, "closure": side.F_CLOSURE,
+    "retract": side.F_RETRACT, "closure": side.F_CLOSURE, "bearings": side.F_BEARINGS,
 }  # fmt: skip
 """Entries of the free mechanism that they call."""
 
@@ -84,7 +84,10 @@ class ModalKernel(Kernel):
         getattr(self.base, "compile", lambda *_: None)(*sorted(own))
 
     def _called(self) -> list[str]:
-        return [x for x in BASE if x != "closure" or self.base.program.sizes["nc"]]
+        program = self.base.program
+        idle = [] if program.sizes["nc"] else ["closure"]
+        idle += [] if program.facts.get("bearings") else ["bearings"]
+        return [x for x in BASE if x not in idle]
 
     def work_size(self, entry: str) -> int:
         """Of the entry, or of all that it calls."""
@@ -135,7 +138,8 @@ class Marching:
 
     def __init__(self, plan: Plan, law: str) -> None:
         sides = plan.program.facts["sides"]
-        made = side.layout_of(sides, plan.program.sizes, _law(law))
+        bearings = plan.program.facts.get("bearings", ())
+        made = side.layout_of(sides, plan.program.sizes, _law(law), bearings)
         self.c, self.s = made.c, made.s
         self.kernel = ModalKernel(plan.kernel, self.c, self.s)
         ends = tuple(Watched(block[0], -1, stops=True) for block in sides)

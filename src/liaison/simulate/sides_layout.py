@@ -24,8 +24,10 @@ from .impacts import impact_area
 # sizes, choices, progress
 NQ, NV, NC, NPHI, NB, NR, OWN, LAW, ROWS, GAPS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 IS_BEGUN, SWITCHES, RANK, HELDS, ACTIVE, CONES, MOST, BAD = 10, 11, 12, 13, 14, 15, 16, 17
+BEARINGS, SPARE = 18, 19
 # addresses of entries
 F_TERMS, F_SIDES, F_LOCAL, F_RETRACT, F_CLOSURE, F_EVENTS = 20, 21, 22, 23, 24, 25
+F_BEARINGS = 26
 # offsets of blocks in s
 O_TERMS, O_GAP, O_RATE, O_BIAS, O_D, O_COEFFICIENTS = 30, 31, 32, 33, 34, 35
 O_FORCE, O_SLIP, O_WEIGHT, O_VDOT, O_F, O_Z, O_L, O_Q, O_G = 36, 37, 38, 39, 40, 41, 42, 43, 44
@@ -34,7 +36,8 @@ O_HELD, O_TOUCHING, O_LIMITS, O_AREA, O_X, O_TV, O_E = 52, 53, 54, 55, 56, 57, 5
 # offsets of tables in c
 M_BLOCKS, M_MODES, M_OWNER, M_ROWS, M_LIST, M_CONE, M_NUMBER, M_BEFORE = range(60, 68)
 M_START, M_ENDED = 68, 69
-INTS = 70
+O_LOAD, O_LAM, O_FULL, O_BORNE, M_BEARINGS = 70, 71, 72, 73, 74
+INTS = 80
 
 # slots of s
 T_SWITCH, ENERGY, RESIDUAL = 0, 1, 2
@@ -75,13 +78,19 @@ class Layout:
     s: Array
 
 
-def layout_of(sides: Sequence[tuple[Any, ...]], sizes: Mapping[str, int], law: int) -> Layout:
+def layout_of(
+    sides: Sequence[tuple[Any, ...]],
+    sizes: Mapping[str, int],
+    law: int,
+    bearings: Sequence[int] = (),
+) -> Layout:
     """Arrays for a mechanism with these one-sided blocks.
 
     Args:
         sides: name, owner, kind, first row, rows, load and law of every block.
         sizes: nq, nv, nc, nphi.
         law: of impacts.
+        bearings: blocks of friction that the force in a joint bounds.
     """
     nq, nv, nc, nphi = (int(sizes[x]) for x in ("nq", "nv", "nc", "nphi"))
     nb, nr = len(sides), sum(block[4] for block in sides)
@@ -96,11 +105,12 @@ def layout_of(sides: Sequence[tuple[Any, ...]], sizes: Mapping[str, int], law: i
         O_PIVOTS: nr, O_HELD: held * nv, O_TOUCHING: 4 * nr + 4, O_LIMITS: 3 * nb, O_E: nb,
         O_AREA: max(cone_area(nr, nb), impact_area(nr, nb), saddle_area(nv, known)),
         O_X: nq + nphi + nc, O_TV: 2 * nv,
+        O_LOAD: nb, O_LAM: nc, O_FULL: 2 * nv + nc + nr, O_BORNE: len(bearings),
     }  # fmt: skip
     tables = {
         M_BLOCKS: FIELDS * nb, M_MODES: nb, M_OWNER: nr, M_ROWS: nc + nr + held, M_LIST: 2 * nr,
         M_CONE: 4 * nb, M_NUMBER: nb, M_BEFORE: nb, M_START: nb,
-        M_ENDED: nb,
+        M_ENDED: nb, M_BEARINGS: len(bearings),
     }  # fmt: skip
     offsets: dict[int, int] = {}
     floats, ints = FLOATS, INTS
@@ -114,6 +124,9 @@ def layout_of(sides: Sequence[tuple[Any, ...]], sizes: Mapping[str, int], law: i
     c[[NQ, NV, NC, NPHI, NB, NR, LAW]] = nq, nv, nc, nphi, nb, nr, law
     c[[ROWS, GAPS, MOST]] = nc + nr + held, gaps, held
     s[T_SWITCH] = -np.inf
+    s[c[O_LOAD] : c[O_LOAD] + nb] = 1.0
+    c[BEARINGS] = len(bearings)
+    c[c[M_BEARINGS] : c[M_BEARINGS] + len(bearings)] = bearings
     _fill_tables(c, sides)
     return Layout(c, s)
 

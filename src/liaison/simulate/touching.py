@@ -15,10 +15,10 @@ from math import sqrt
 
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
-from .cones import DISC, ONE_WAY, solve_cones
+from .cones import DISC, HELD, ONE_WAY, solve_cones
 from .dense import backward_solve, dot, largest
 from .impacts import impact
-from .modal import SLOW, add_slips, compliant, is_pressed, loosened, prepare
+from .modal import SLOW, add_slips, compliant, is_pressed, loosened, prepare, resists
 from .sides_layout import (
     ACROSS,
     ACTIVE,
@@ -53,6 +53,7 @@ from .sides_layout import (
     O_GAP,
     O_L,
     O_LIMITS,
+    O_LOAD,
     O_MATRIX,
     O_RATE,
     O_ROWS,
@@ -107,7 +108,8 @@ def find_touching(c: iptr, s: ptr, limit: f64) -> None:
             if is_pressed(c, b) == 1:
                 size = slip_size(c, s, b)
                 slow = max(limit, 2.0 * SLOW) if block[B_ROWS] > 1 else limit
-                mode = SLIP if size > slow or block[B_LAW] == REGULARIZED else STICK
+                never = 1 if block[B_LAW] == REGULARIZED or resists(c, s, b) == 0 else 0
+                mode = SLIP if size > slow or never == 1 else STICK
                 for k in range(block[B_ROWS]):
                     if size > slow:
                         s[c[O_SLIP] + first + k] = s[c[O_RATE] + first + k] / size
@@ -144,6 +146,8 @@ def add_cone(c: iptr, s: ptr, b: i64, level: i64) -> None:
     limits = at(s, c[O_LIMITS] + 3 * c[CONES])
     told = at(s, c[O_COEFFICIENTS] + EACH * b)
     cone[0] = ONE_WAY if block[B_KIND] != FRICTION else DISC
+    if block[B_ROWS] > 2:
+        cone[0] = HELD  # its bound is looked at afterwards
     cone[1] = c[ACTIVE]
     cone[2] = block[B_ROWS]
     cone[3] = -1
@@ -159,7 +163,7 @@ def add_cone(c: iptr, s: ptr, b: i64, level: i64) -> None:
             limits[0] = along
             limits[1] = along * ratio
         else:
-            limits[2] = along
+            limits[2] = along * s[c[O_LOAD] + b]
     for k in range(block[B_ROWS]):
         c[c[M_LIST] + c[ACTIVE] + k] = block[B_FIRST] + k
     c[ACTIVE] += block[B_ROWS]
@@ -297,6 +301,8 @@ def take_modes(c: iptr, s: ptr, least: f64) -> None:
             size = sqrt(dot(block[B_ROWS], u, u))
             if block[B_KIND] != FRICTION:
                 c[c[M_MODES] + b] = OPEN if u[0] > least else CLOSED
+            elif block[B_ROWS] > 2:
+                hold_ball(c, s, b, k)
             elif size > least:
                 c[c[M_MODES] + b] = SLIP
                 for i in range(block[B_ROWS]):
@@ -307,6 +313,20 @@ def take_modes(c: iptr, s: ptr, least: f64) -> None:
     for b in range(c[NB]):
         if c[c[M_BLOCKS] + FIELDS * b + B_KIND] == FRICTION and is_pressed(c, b) == 0:
             c[c[M_MODES] + b] = OPEN
+
+
+@loop
+def hold_ball(c: iptr, s: ptr, b: i64, k: i64) -> None:
+    """Sticks, if the moment that holds a ball is inside its bound; else slips against it."""
+    first = c[c[M_BLOCKS] + FIELDS * b + B_FIRST]
+    cone = at(c, c[M_CONE] + 4 * k)
+    moment = at(s, c[O_TOUCHING] + c[ACTIVE] + cone[1])
+    size = sqrt(dot(cone[2], moment, moment))
+    c[c[M_MODES] + b] = STICK
+    if size > s[c[O_LIMITS] + 3 * k + 2]:
+        c[c[M_MODES] + b] = SLIP
+        for i in range(cone[2]):
+            s[c[O_SLIP] + first + i] = -moment[i] / size
 
 
 @loop
@@ -337,12 +357,11 @@ def margin(c: iptr, s: ptr, k: i64) -> f64:
     force = at(s, c[O_TOUCHING] + c[ACTIVE])
     load = force[c[c[M_CONE] + 4 * cone[3] + 1]] if cone[3] >= 0 else 0.0
     size = 0.0
-    along = 0.0
-    along += limits[0] * load + limits[2]
+    along = limits[0] * load + limits[2]
     for i in range(cone[2]):
         bound = max(limits[min(i, 1)] * load + limits[2], 1e-300)
         size += (force[cone[1] + i] / bound) * (force[cone[1] + i] / bound)
-    return along * (1.0 - sqrt(size))
+    return float(along * (1.0 - sqrt(size)))
 
 
 @loop
