@@ -1,9 +1,11 @@
-"""A chain of many bodies in sparse maximal coordinates: one evaluation, and one step of RK4.
+"""Many bodies in sparse maximal coordinates: one evaluation, and one step of the time loop.
 
     python benchmarks/bench_maximal.py [bodies …]
 
-Every joint is a closure of five rows: 1000 bodies are 6000 accelerations and 5000 multipliers.
-Accelerations are compared with those of the articulated bodies in joint coordinates.
+Every joint is a closure of five rows: 1000 bodies are 6000 accelerations and 5000 multipliers. A
+step is one of `simulate` with rk4, four evaluations and the projection of positions and velocities
+in it. Accelerations of chains are compared with those of the articulated bodies in joint
+coordinates.
 """
 
 from __future__ import annotations
@@ -11,49 +13,94 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from liaison.equations import blocks_of, sweeps
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+from n_four_bar import n_four_bar
+
+from liaison.analyse.maximal_run import sparse_ready
+from liaison.equations import sweeps
 from liaison.equations.maximal import star
-from liaison.model import Quaternion
-from liaison.program import looped, looped_loops
+from liaison.model import Coordinate, Damper, Mechanism, Quaternion, Spring
+from liaison.numeric import State
+from liaison.program import looped
+from liaison.simulate import simulate
 from liaison.spatial import quaternion_of, rotation_x, rotation_z
-from liaison.tree import span
+from liaison.tree import assemble, span
 from samples import chain
 
-SKEW, CALLS = 1.0, 10
+SKEW, CALLS, STEPS = 1.0, 10, 10
 
 
 def main(sizes: list[int]) -> None:
     """Prints a line for each size."""
-    print(
-        f"{'bodies':>7} {'rows':>7} {'ready':>9} {'evaluation':>11} {'RK4 step':>10} {'error':>9}"
-    )
+    print("| | velocities | multipliers | ready | evaluation | step | energy | Φ | error of v̇ |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for n in sizes:
-        print(line(n))
+        tree = span(chain(n, skew=SKEW))
+        labels = {"q": tree.position_labels(), "v": tree.velocity_labels()}
+        angles, rates = np.linspace(-0.5, 0.5, n), np.linspace(1, -1, n) / n
+        begin = State(0.0, angles, rates, labels)
+        own = np.asarray(looped(sweeps(tree)).forward(angles, rates, np.zeros(n)))
+        loosened = star(tree, Quaternion())
+
+        def error(vdot: np.ndarray, tree=loosened, angles=angles, own=own) -> float:
+            return np.max(np.abs(hinge_rates(tree, vdot, angles) - own)) / np.max(np.abs(own))
+
+        print(line(f"chain of {n}", tree.mechanism, begin, error), flush=True)
+    for n in (s // 2 for s in sizes):
+        made = n_four_bar(n)
+        begin = assemble(span(made), A0=-0.4) if n < 100 else None
+        print(line(f"{n} four-bars", made, begin), flush=True)
+    for n in (s for s in sizes if s <= 1000):
+        print(line(f"chain of {n}, springs and dampers", sprung(n)), flush=True)
 
 
-def line(n: int) -> str:
-    """Seconds to the first answer, milliseconds of an evaluation and of a step, and the error."""
-    begin = time.process_time()
-    tree = span(chain(n, skew=SKEW))
-    loosened = star(tree, Quaternion())
-    made = looped_loops(blocks_of(loosened))
-    angles, rates = np.linspace(-0.5, 0.5, n), np.linspace(1, -1, n) / n
-    q, v = placed(loosened, angles, rates)
-    vdot, multipliers = made.forward(q, v)
-    ready = time.process_time() - begin
-    evaluation = median(lambda: made.forward(q, v))
-    step = median(lambda: stepped(made, q, v, 1e-4))
-    own = np.asarray(looped(sweeps(tree)).forward(angles, rates, np.zeros(n)))
-    error = np.max(np.abs(hinge_rates(loosened, vdot, angles) - own)) / np.max(np.abs(own))
-    return (
-        f"{n:7d} {len(multipliers):7d} {ready:7.2f} s {1e3 * evaluation:8.2f} ms "
-        f"{1e3 * step:7.2f} ms {error:9.1e}"
-    )
+def sprung(n: int) -> Mechanism:
+    """A chain with a spring and a damper in every hinge, whose angles are kept as coordinates."""
+    made = chain(n, skew=SKEW)
+    hinges = [Coordinate(f"q{i}") for i in range(1, n + 1)]
+    springs = tuple(Spring(f"s {x.label}", x, 50.0) for x in hinges)
+    dampers = tuple(Damper(f"d {x.label}", x, 0.5) for x in hinges)
+    return replace(made, forces=made.forces + springs + dampers)
+
+
+def line(
+    name: str,
+    mechanism: Mechanism,
+    begin: State | None = None,
+    error: Callable[[np.ndarray], float] | None = None,
+) -> str:
+    """Seconds to the first answer, milliseconds of an evaluation and of a step, what is kept."""
+    clock = time.process_time()
+    kernel, state = sparse_ready(mechanism, begin)
+    sizes = kernel.program.sizes
+    call = kernel.bind("forward", state.q, state.v, np.zeros(0), np.zeros(0), np.zeros(sizes["nx"]))
+    vdot = np.array(call())[: sizes["nv"]]
+    ready = time.process_time() - clock
+    run, spent = stepped(kernel, state, 1e-3)
+    energy = run.series["energy"].values
+    kept = np.ptp(energy.sum(axis=1)) / max(1.0, np.abs(energy).max())
+    is_lost = any(isinstance(force, Damper) for force in mechanism.forces)
+    off = run.series["position_residual"].values.max()
+    cells = [name, sizes["nv"], sizes["nc"], f"{ready:.2f} s", f"{1e3 * median(call):.2f} ms"]
+    cells += [f"{1e3 * spent:.1f} ms", "–" if is_lost else f"{kept:.0e}", f"{off:.0e}"]
+    cells += [f"{error(vdot):.0e}" if error else "–"]
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def stepped(kernel: object, state: State, h: float) -> tuple[object, float]:
+    """A run of some steps, and processor seconds of one of them, what is compiled left aside."""
+    simulate(kernel, state, h, step=h, series=())
+    clock = time.process_time()
+    simulate(kernel, state, STEPS * h, step=h, every=STEPS * h, series=())
+    spent = (time.process_time() - clock) / STEPS
+    run = simulate(kernel, state, STEPS * h, step=h, series=("energy", "closure"))
+    return run, spent
 
 
 def median(call: Callable[[], object]) -> float:
@@ -90,30 +137,6 @@ def hinge_rates(tree: object, vdot: np.ndarray, angles: np.ndarray) -> np.ndarra
         turn = rotation_x(SKEW) @ rotation_z(float(angles[k]))
         found[k] -= np.array(turn, dtype=float)[:, 2] @ alpha[k - 1]
     return found
-
-
-def stepped(made: object, q: np.ndarray, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
-    """One step of RK4, with four evaluations; quaternions are made unit again."""
-    slopes = [(flow(q, v), made.forward(q, v)[0])]
-    for part in (h / 2, h / 2, h):
-        at, moving = q + part * slopes[-1][0], v + part * slopes[-1][1]
-        slopes.append((flow(at, moving), made.forward(at, moving)[0]))
-    weights = np.array([1, 2, 2, 1]) * h / 6
-    q = q + sum(w * x for w, (x, _) in zip(weights, slopes, strict=True))
-    v = v + sum(w * x for w, (_, x) in zip(weights, slopes, strict=True))
-    rows = q.reshape(-1, 7)
-    rows[:, 3:] /= np.linalg.norm(rows[:, 3:], axis=1, keepdims=True)
-    return q, v
-
-
-def flow(q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """q̇: places move by R v, quaternions (w, x) by ½ (−x · ω, w ω + x × ω)."""
-    rows, (omega, speed) = q.reshape(-1, 7), np.split(v.reshape(-1, 6), 2, axis=1)
-    w, x = rows[:, 3:4], rows[:, 4:]
-    once = 2 * np.cross(x, speed)
-    place = speed + w * once + np.cross(x, once)
-    turned = [-np.sum(x * omega, axis=1, keepdims=True), w * omega + np.cross(x, omega)]
-    return np.hstack([place, 0.5 * turned[0], 0.5 * turned[1]]).ravel()
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from liaison.tree import span
 from samples import chain
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-from bench_maximal import SKEW, hinge_rates, placed, stepped
+from bench_maximal import SKEW, hinge_rates, placed
 
 
 @pytest.fixture(scope="module")
@@ -54,21 +54,3 @@ def test_scipy_solves_the_same_sparse_system():
     vdot, multipliers = looped_loops(blocks_of(loosened)).forward(q, v)
     assert_allclose(vdot, found[: 6 * n], atol=1e-9 * np.max(np.abs(vdot)))
     assert len(multipliers) == len(found) - 6 * n
-
-
-def test_a_step_is_of_the_fourth_order():
-    """Halving the step of a chain of four divides the error by about 2⁵ in one step."""
-    tree = span(chain(4, skew=SKEW))
-    loosened = star(tree, Quaternion())
-    made = looped_loops(blocks_of(loosened))
-    start = placed(loosened, np.linspace(-0.5, 0.5, 4), np.ones(4))
-
-    def after(parts, h=0.02):
-        state = start
-        for _ in range(parts):
-            state = stepped(made, *state, h / parts)
-        return np.concatenate(state)
-
-    fine = after(16)
-    coarse, half = (np.max(np.abs(after(parts) - fine)) for parts in (1, 2))
-    assert 10 < coarse / half < 26  # 2⁴ = 16 over a fixed time

@@ -204,14 +204,12 @@ def angle_row(kinematics: Kinematics, angle: Angle) -> Row:
 
 def coordinate_row(kinematics: Kinematics, label: str) -> Row:
     """A joint coordinate as a measure."""
-    tree = kinematics.tree
-    speeds = [speed.name for speed in tree.velocity_labels()]
-    if f"{label}'" not in speeds:
+    if f"{label}'" not in kinematics.places:
         raise DerivationError(
             f"{label!r} has no rate of its own, so nothing can act along it.",
             hint="Act along a coordinate whose velocity is its rate, or apply a wrench.",
         )
-    j = speeds.index(f"{label}'")
+    j = kinematics.places[f"{label}'"]
     return Row(symbol(label), {j: 1}, kinematics.v[j], 0, 0)
 
 

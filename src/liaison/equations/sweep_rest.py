@@ -82,9 +82,8 @@ def rest_of(tree: Tree, values: Mapping[str, float] | None = None) -> Rest:
     setting = Setting(tree)
     told = _Numbers(known_values(tree, values))
     tau = {j: x for j, x in enumerate(told(setting.applied())) if not vanishes(x)}
-    rows = [
-        _row(told, label, row) for label, row in relation_rows(setting.kinematics, setting.qdot)
-    ]
+    related = relation_rows(setting.kinematics, setting.qdot) if mechanism.constraints else []
+    rows = [_row(told, label, row) for label, row in related]
     rows.sort(key=lambda row: row.phi is None)
     stored = sum((load.potential for load in setting.loads), as_expr(0))
     return Rest(

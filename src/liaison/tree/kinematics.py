@@ -11,6 +11,7 @@ Source: JB94 §3.5 (recursive velocities and accelerations); RBDA §3.4–3.5 fo
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 from liaison.expr import directional, symbols_of
@@ -57,6 +58,11 @@ class Kinematics:
         self.v = zeros(tree.nv) if v is None else v
         self._local: dict[int, tuple[Transform, Array, Array]] = alike._local if alike else {}
         self._motion: dict[tuple[int, int], Motion] = alike._motion if alike else {}
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The index of each velocity by its name, where velocities are symbols."""
+        return {speed.name: j for j, speed in enumerate(self.v)}
 
     def pose(self, i: int) -> Transform:
         """X_PN: node i's frame in its parent's."""
