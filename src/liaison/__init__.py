@@ -15,8 +15,10 @@ __all__ = offer(
         "Perpendicular ParallelAxes Rod Free Composition Translation Rotation Screw EulerZXZ "
         "BryantXYZ Quaternion RotationMatrix Box Cone Cylinder Line Mesh Sphere",
         "model.describe": "ground body join mechanism parameter signal coordinate rate time turned "
-        "gravity spring damper motor law wrench potential dissipation friction imposed gear "
-        "holonomic nonholonomic rolling output event start",
+        "gravity spring damper motor law wrench potential dissipation friction bearing imposed "
+        "gear holonomic nonholonomic rolling at_most contact touch output event start",
+        "model.friction": "Friction",
+        "model.contacts": "SURFACE",
         "formats.read": "read reading",
         "formats.lsd_write": "write_lsd",
         "formats.urdf_write": "write_urdf",
@@ -32,7 +34,8 @@ __all__ = offer(
         "program.lower": "lower",
         "numeric": "State",
         "simulate": "Trajectory Run Runs Settings Projection Stepper load",
-        "view": "plot save_plot page show",
+        "view": "plot save_plot",
+        "corridor_view": "page show",
         # all of it at once
         "corridor": "simulate stepper check derive reduce compile mobility with_values with_starts "
         "assembly_modes inverse_kinematics singularities",

@@ -42,6 +42,8 @@ from liaison.corridor_integrals import first_integrals as first_integrals
 from liaison.corridor_integrals import integrability as integrability
 from liaison.corridor_levels import vector_equations as vector_equations
 from liaison.corridor_reading import readable as readable
+from liaison.corridor_view import page as page
+from liaison.corridor_view import show as show
 from liaison.equations import FORMALISMS as FORMALISMS
 from liaison.equations import Equations as Equations
 from liaison.equations import balance as balance
@@ -137,7 +139,11 @@ from liaison.model import Spherical as Spherical
 from liaison.model import SphericalPin as SphericalPin
 from liaison.model import Translation as Translation
 from liaison.model import Universal as Universal
+from liaison.model.contacts import SURFACE as SURFACE
+from liaison.model.describe import at_most as at_most
+from liaison.model.describe import bearing as bearing
 from liaison.model.describe import body as body
+from liaison.model.describe import contact as contact
 from liaison.model.describe import coordinate as coordinate
 from liaison.model.describe import damper as damper
 from liaison.model.describe import dissipation as dissipation
@@ -162,8 +168,10 @@ from liaison.model.describe import signal as signal
 from liaison.model.describe import spring as spring
 from liaison.model.describe import start as start
 from liaison.model.describe import time as time
+from liaison.model.describe import touch as touch
 from liaison.model.describe import turned as turned
 from liaison.model.describe import wrench as wrench
+from liaison.model.friction import Friction as Friction
 from liaison.numeric import State as State
 from liaison.program import DeviceArray as DeviceArray
 from liaison.program import Kernel as Kernel
@@ -187,7 +195,5 @@ from liaison.tree import Tree as Tree
 from liaison.tree import assemble as assemble
 from liaison.tree import span as span
 from liaison.units import Label as Label
-from liaison.view import page as page
 from liaison.view import plot as plot
 from liaison.view import save_plot as save_plot
-from liaison.view import show as show

@@ -18,6 +18,7 @@ from liaison import expr
 from liaison.expr import Function, symbol
 from liaison.model import (
     GROUND,
+    SURFACE,
     Actuator,
     Angle,
     Body,
@@ -30,7 +31,10 @@ from liaison.model import (
     Damper,
     Dissipation,
     Distance,
+    DryFriction,
     Event,
+    Friction,
+    GapContact,
     Gravity,
     Holonomic,
     Input,
@@ -243,7 +247,39 @@ class Drawing(random.Random):
             lambda: Rolling(self.name(names), a, self.positive(), b, kind),
             lambda: Unilateral(self.name(names), -expr.absolute(self.formula(symbols))),
             lambda: Contact(self.name(names), a, b, kind, self.positive(), self.positive(), 0.3),
-            lambda: Contact(self.name(names), b, a, "point", 0, self.positive()),
+            lambda: Contact(self.name(names), b, a, "point", 0, self.rough()),
+            lambda: Contact(self.name(names), a, b, "box", friction=self.rough(),
+                            size=(self.positive(), 0, self.positive())),
+            lambda: Contact(self.name(names), a, b, "cylinder", self.positive(),
+                            length=self.positive(), restitution=Fraction(1, 3)),
+            lambda: Contact(self.name(names), a, b, outside=self.positive()),
+            lambda: Contact(self.name(names), a, b, surface=self.formula(list(SURFACE))),
+        ]  # fmt: skip
+        return [make() for make in self.sample(made, 2)]
+
+    def rough(self) -> Friction:
+        """Friction of some of the groups, at rest larger than in motion."""
+        f, r, p = self.positive(), self.positive(), self.positive()
+        smooth = {"law": self.choice(["stribeck", "regularized"]), "speed": 0.25,
+                  "turning_speed": self.positive()}  # fmt: skip
+        given = {"static": 2 * f, "rolling": r, "static_rolling": 3 * r, "pivoting": p,
+                 "viscous": self.positive(), "viscous_pivoting": p}  # fmt: skip
+        kept = {key: x for key, x in given.items() if self.yes()}
+        if "rolling" not in kept:
+            kept.pop("static_rolling", None)
+        return Friction(f, **kept, **(smooth if self.yes() else {}))
+
+    def sticking(self, names: set[str], rated: list[str], anything: list[Any]) -> list[Any]:
+        """A contact told by formulas, and friction that holds a joint."""
+        x, rate = symbol(rated[0]), symbol(f"{rated[0]}'")
+        gap = expr.as_expr(self.formula([x])) ** 2 + 1
+        slips = (2 * rate, rate - self.number())[: self.randint(1, 2)]
+        bound = expr.absolute(self.formula(anything))
+        made = [
+            lambda: GapContact(self.name(names), gap, slips, self.positive(), 0.25),
+            lambda: DryFriction(self.name(names), rated[-1], bound),
+            lambda: DryFriction(self.name(names), rated[-1], 1, 2, self.positive()),
+            lambda: DryFriction(self.name(names), rated[0], 1, law="stribeck", speed=0.5),
         ]
         return [make() for make in self.sample(made, 2)]
 
@@ -274,6 +310,7 @@ class Drawing(random.Random):
         held = [self.relation(self.name(named[2]), rated, time, anywhere)] if rated else []
         touching = self.touching(named[2], on, anywhere)
         held += [x for x in touching if isinstance(x, Rolling)]
+        touching += self.sticking(named[2], rated, anything) if rated and self.yes() else []
         unit = self.choice(["", "mm", "deg", "N*m", "apples", 'a "unit"'])
         return Mechanism(
             self.choice(TEXTS),

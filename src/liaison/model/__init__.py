@@ -13,7 +13,10 @@ from .constraints import (
 )
 from .contacts import CONTACT_KINDS, SURFACE, Contact, GapContact, OneSided, Unilateral
 from .describe import (
+    at_most,
+    bearing,
     body,
+    contact,
     coordinate,
     damper,
     dissipation,
@@ -37,6 +40,7 @@ from .describe import (
     spring,
     start,
     time,
+    touch,
     turned,
     wrench,
 )
@@ -174,7 +178,10 @@ __all__ = [
     "Transmission",
     "Unilateral",
     "Universal",
+    "at_most",
+    "bearing",
     "body",
+    "contact",
     "coordinate",
     "damper",
     "dissipation",
@@ -199,6 +206,7 @@ __all__ = [
     "spring",
     "start",
     "time",
+    "touch",
     "turned",
     "wrench",
 ]

@@ -1,13 +1,13 @@
 """What holds on one side only: unilateral relations, and contacts of bodies.
 
-Public names: OneSided, Unilateral, Contact, GapContact, SURFACE, CONTACT_KINDS.
+Public names: OneSided, Unilateral, Contact, GapContact, SURFACE, CONTACT_KINDS, left_out.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias, final
 
@@ -245,6 +245,15 @@ class GapContact(OneSided):
 
     def rates(self) -> tuple[Any, ...]:
         return self.slips
+
+
+def left_out(contacts: Sequence[OneSided]) -> str:
+    """A sentence that says what an answer about the free mechanism leaves out; "" if nothing."""
+    if not contacts:
+        return ""
+    names = [repr(one.name) for one in contacts]
+    listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    return f"Without {listed}, which {'holds' if len(names) == 1 else 'hold'} on one side only."
 
 
 def _is_negative(x: Any) -> bool:

@@ -8,8 +8,8 @@ Parts are given in any order and nesting; bodies come along with their joints. P
 inputs stand for their symbols in formulas.
 
 Public names: ground, body, join, mechanism, parameter, signal, time, coordinate, rate, gravity,
-spring, damper, motor, law, wrench, potential, dissipation, friction, imposed, gear, holonomic,
-nonholonomic, rolling, output, event, start, turned.
+spring, damper, motor, law, wrench, potential, dissipation, friction, bearing, imposed, gear,
+holonomic, nonholonomic, rolling, at_most, contact, touch, output, event, start, turned.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from liaison.spatial import product, rotation_about, rotation_onto_z
 
 from .composition import axis_vector
 from .constraints import Coupling, Holonomic, Nonholonomic, PrescribedMotion, Rolling
+from .contacts import Contact, GapContact, Unilateral
 from .forces import (
     Actuator,
     Damper,
@@ -38,6 +39,7 @@ from .forces import (
     Spring,
 )
 from .gather import mechanism as mechanism
+from .joint_friction import BearingFriction, DryFriction
 from .joint_type import JointType
 from .markers import Coordinate, Distance, Marker, Measure
 from .records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
@@ -259,13 +261,34 @@ def dissipation(name: str, formula: Any) -> Dissipation:
 
 
 def friction(
-    on: str | Joint, *, viscous: Any = 0, dry: Any = 0, smoothing: Any = None, name: str = ""
-) -> JointFriction:
-    """Friction in a joint."""
-    options = {} if smoothing is None else {"smoothing": smoothing}
+    on: str | Joint,
+    *,
+    viscous: Any = 0,
+    dry: Any = 0,
+    static: Any = None,
+    smoothing: Any = None,
+    name: str = "",
+) -> JointFriction | DryFriction:
+    """Friction in a joint: smoothed, or held at rest where `static` is given or `smoothing` is 0.
+
+    Dry and static friction in N or N·m, the latter at rest; smoothing is the speed below which dry
+    friction creeps.
+    """
     label = _label(on)
-    word = name or f"friction {label}"
-    return JointFriction(word, label, viscous, dry, place=_here(), **options)
+    word, here = name or f"friction {label}", _here()
+    if static is not None or smoothing == 0:
+        return DryFriction(word, label, dry, static, viscous, place=here)
+    options = {} if smoothing is None else {"smoothing": smoothing}
+    return JointFriction(word, label, viscous, dry, place=here, **options)
+
+
+def bearing(
+    of: str | Joint, coefficient: Any, *, radius: Any = None, static: Any = None, name: str = ""
+) -> BearingFriction:
+    """Friction of a pivot or a ball (with its radius) or of a slider that grows with its load."""
+    joint = of if isinstance(of, str) else of.name
+    word = name or f"bearing {joint}"
+    return BearingFriction(word, joint, coefficient, static, radius, place=_here())
 
 
 # Constraints, wishes and the whole --------------------------------------------------------------
@@ -301,6 +324,44 @@ def rolling(
     """A disc (about z of its marker) or a ball that rolls on the plane z = 0 of a marker."""
     a, b = _marker(wheel), _marker(plane)
     return Rolling(name or f"rolling {a.body}-{b.body}", a, radius, b, kind, _here())
+
+
+def at_most(name: str, formula: Any, *, restitution: Any = 0) -> Unilateral:
+    """A formula that never becomes positive: of positions, or linear in the rates."""
+    return Unilateral(name, formula, restitution, _here())
+
+
+def contact(
+    a: Body | Marker,
+    b: Body | Marker,
+    kind: str = "point",
+    *,
+    friction: Any = 0,
+    restitution: Any = 0,
+    name: str = "",
+    **geometry: Any,
+) -> Contact:
+    """A point, ball, disc, cylinder or box at a that stays above the plane z = 0 of b.
+
+    Args:
+        a: what touches: its origin, and z as the axis of a disc or cylinder.
+        b: what is touched.
+        kind: a word above.
+        friction: the coefficient of sliding, or a `Friction` with all of them.
+        restitution: the part of the speed of approach that is given back.
+        name: by default "contact" and the bodies.
+        **geometry: `radius`, `length`, `size` of what touches; `outside`, `inside` (radius of a
+            ball about b) or `surface` (a formula of `SURFACE`) instead of the plane.
+    """
+    first, second = _marker(a), _marker(b)
+    word = name or f"contact {first.body}-{second.body}"
+    told: dict[str, Any] = {"friction": friction, "restitution": restitution, **geometry}
+    return Contact(word, first, second, kind, place=_here(), **told)
+
+
+def touch(name: str, gap: Any, *slips: Any, friction: Any = 0, restitution: Any = 0) -> GapContact:
+    """A contact told by formulas: a gap that stays ≥ 0, and the rates at which it slips."""
+    return GapContact(name, gap, slips, friction, restitution, _here())
 
 
 def output(name: str, formula: Any, unit: str = "") -> Output:
