@@ -82,8 +82,8 @@ class Builder:
         self.restitution.append(e)
         return len(self.blocks) - 1
 
-    def contact(self, D, mu=0.0, across=None, rolling=None, pivoting=None, e=0.0, kind=ONE_WAY):
-        load = self.add(kind, D[0], e=e)
+    def contact(self, D, mu=0.0, across=None, rolling=None, pivoting=None, e=0.0):
+        load = self.add(ONE_WAY, D[0], e=e)
         if mu > 0:
             self.add(DISC, D[1:3], (mu, mu if across is None else across, 0), load)
         if rolling is not None:
@@ -145,6 +145,9 @@ def random_scene(rng, most=20, held=0.0):
     for _ in range(rng.integers(1, most + 1)):
         D = random_contact(rng, halves, earlier)
         earlier.append(D)
+        if rng.random() < held:
+            build.add(HELD, D[0])
+            continue
         mu = rng.choice([0, 0.1, 0.3, 0.5, 0.8, 1.2])
         build.contact(
             D,
@@ -153,7 +156,6 @@ def random_scene(rng, most=20, held=0.0):
             rolling=10 ** rng.uniform(-3, -1) if rng.random() < 0.3 else None,
             pivoting=10 ** rng.uniform(-3, -1) if rng.random() < 0.3 else None,
             e=rng.choice([0, 0.3, 0.5, 0.9, 1.0]),
-            kind=HELD if rng.random() < held else ONE_WAY,
         )
     falls = np.tile([0.5 * rng.normal(), 0, -1, 0, 0, 0], bodies)
     v = falls if rng.random() < 0.3 else rng.normal(size=6 * bodies)

@@ -3,7 +3,7 @@
     u = A f + b,   0 ≤ f_n ⟂ u_n ≥ 0,   ‖f_t‖ ≤ c f_n + k,   f_t against u_t        (cones-0)
 
 A is the mobility D M⁻¹Dᵀ of the rows, symmetric and at least semidefinite; rows may repeat. Sweeps
-over contacts find the modes, Newton's method the forces; both again, longer, until all is met.
+over contacts find the modes, Newton's method the forces; hard problems go by way of softer ones.
 
 Public names: ONE_WAY, DISC, HELD, GIVEN, solve_cones, cone_area.
 
@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
-from .cones_newton import ENOUGH, newton
+from .cones_newton import newton, rounding
+from .cones_proximal import approach, copy
 from .cones_sweep import sweep
 from .cones_table import (
     BEST,
@@ -24,48 +25,60 @@ from .cones_table import (
     HELD,
     ONE_WAY,
     SCALE,
+    SWEPT,
     cone_area,
     natural_residual,
     prepare,
     project,
     refresh,
 )
-from .dense import largest
 
 __all__ = ["DISC", "GIVEN", "HELD", "ONE_WAY", "cone_area", "solve_cones"]
 
-LONGEST = 1024
-"""Sweeps before the last try of Newton's method; each has twice the sweeps of the one before."""
+FEW, FIRST, LAST = 4, 4, 64
+"""Sweeps of the first try (one where blocks are fewer than FEW) and of the last."""
 
 
 @loop
 def keep_best(m: i64, area: ptr, residual: f64, best: f64) -> f64:
     """Remembers y if its residual is the least so far; returns that."""
     if residual < best:
-        for i in range(m):
-            area[BEST * m + i] = area[FORCE * m + i]
+        copy(m, at(area, FORCE * m), at(area, BEST * m))
         return residual
     return best
 
 
 @loop
+def is_found(m: i64, area: ptr, best: f64) -> i64:
+    """1 if nothing but rounding is left."""
+    return 1 if best <= rounding(m, at(area, BEST * m)) else 0
+
+
+@loop
 def search(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
-    """Sweeps and Newton's method in turns, from y of the area to the best found; its residual."""
+    """From y of the area to the best found; its residual.
+
+    Sweeps, then Newton's method from where they led; the next time four times as many sweeps go on
+    from where the last ended. What is hard for both is approached by way of softer problems.
+    """
     project(m, nb, blocks, area)
     refresh(m, area)
-    residual = natural_residual(m, nb, blocks, area)
-    best = keep_best(m, area, residual, 1e300)
-    sweeps = 1
-    while best > ENOUGH * max(1.0, largest(m, at(area, BEST * m))) and sweeps <= LONGEST:
+    best = keep_best(m, area, natural_residual(m, nb, blocks, area), 1e300)
+    sweeps = 1 if nb < FEW else FIRST
+    while is_found(m, area, best) == 0 and sweeps <= LAST:
         for _ in range(sweeps):
             sweep(m, nb, blocks, area)
         refresh(m, area)
-        residual = natural_residual(m, nb, blocks, area)
-        residual = newton(m, nb, blocks, area, residual)
+        copy(m, at(area, FORCE * m), at(area, SWEPT * m))
+        residual = newton(m, nb, blocks, area, natural_residual(m, nb, blocks, area))
         best = keep_best(m, area, residual, best)
-        sweeps = 2 * sweeps
-    for i in range(m):
-        area[FORCE * m + i] = area[BEST * m + i]
+        copy(m, at(area, SWEPT * m), at(area, FORCE * m))
+        if sweeps >= FIRST and is_found(m, area, best) == 0:
+            best = keep_best(m, area, approach(m, nb, blocks, area), best)
+            copy(m, at(area, SWEPT * m), at(area, FORCE * m))
+        refresh(m, area)
+        sweeps = 4 * sweeps
+    copy(m, at(area, BEST * m), at(area, FORCE * m))
     refresh(m, area)
     return best
 

@@ -7,7 +7,7 @@ Every block is taken as it looks now: open, closed, stuck, slipping. The equatio
 are linearized and solved together. Rows that depend on others get a proximal mobility, which costs
 accuracy of a step and none of the result. Steps that lead away are not kept.
 
-Public names: ENOUGH, newton.
+Public names: newton, rounding.
 
 Source: AC91; ACA ch. 13.
 Differs: ρ = 1, after scaling; discs of any kind bounded by one load.
@@ -38,19 +38,18 @@ from .cones_table import (
     radius,
     refresh,
 )
-from .dense import largest
 from .pivoting import factorize, solve_factorized
 
-SOFT = 1e-9
-"""Proximal mobility in the linearized equations, beside 1."""
+SOFT, SOFTEST = 1e-8, 1e-2
+"""Least and largest proximal mobility of linearized equations; between them, the residual."""
 
-TURNS = 12
+TURNS = 20
 """Newton steps at most from one beginning."""
 
-ENOUGH = 1e-14
-"""Residual at which nothing but rounding is left, beside the larger of 1 and |y|."""
+ENOUGH = 4e-15
+"""Residual at which nothing but rounding is left, beside 1 + Σ |y|."""
 
-PATIENCE = 4
+PATIENCE = 8
 """Steps without a better residual after which the mode must be wrong."""
 
 
@@ -98,13 +97,13 @@ def choose_discs(m: i64, nb: i64, blocks: iptr, area: ptr, table: ptr, count: i6
 
 
 @loop
-def stuck_row(m: i64, n: i64, i: i64, area: ptr, row: ptr) -> f64:
+def stuck_row(m: i64, n: i64, i: i64, soft: f64, area: ptr, row: ptr) -> f64:
     """z_i = 0, linearized: coefficients of the unknowns in `row`, right-hand side returned."""
     rows = at(area, ROWS * m)
     columns = at(area, VECTORS * m)
     for c in range(n):
         j = int(rows[c])
-        row[c] = columns[j * m + i] + (SOFT if i == j else 0.0)
+        row[c] = columns[j * m + i] + (soft if i == j else 0.0)
     return -area[RATE * m + i]
 
 
@@ -136,7 +135,9 @@ def slipping_row(
 
 
 @loop
-def disc_rows(m: i64, n: i64, k: i64, at_row: i64, blocks: iptr, area: ptr, table: ptr) -> None:
+def disc_rows(
+    m: i64, n: i64, k: i64, at_row: i64, soft: f64, blocks: iptr, area: ptr, table: ptr
+) -> None:
     """The equations of one disc, from row `at_row` of the linear system on."""
     y = at(area, FORCE * m)
     z = at(area, RATE * m)
@@ -153,7 +154,7 @@ def disc_rows(m: i64, n: i64, k: i64, at_row: i64, blocks: iptr, area: ptr, tabl
     for i in range(first, last + 1):
         row = at(J, (at_row + i - first) * n)
         if sqrt(size) <= r:
-            area[STEP * m + at_row + i - first] = stuck_row(m, n, i, area, row)
+            area[STEP * m + at_row + i - first] = stuck_row(m, n, i, soft, area, row)
         else:
             area[STEP * m + at_row + i - first] = slipping_row(
                 m, n, i, first + last - i, load_row, steep, r, area, row
@@ -161,7 +162,7 @@ def disc_rows(m: i64, n: i64, k: i64, at_row: i64, blocks: iptr, area: ptr, tabl
 
 
 @loop
-def linearize(m: i64, nb: i64, blocks: iptr, area: ptr) -> i64:
+def linearize(m: i64, nb: i64, soft: f64, blocks: iptr, area: ptr) -> i64:
     """The linear system of one Newton step, in the area; returns how many unknowns it has."""
     table = at(area, VECTORS * m + 2 * m * m)
     closed = choose_closed(m, nb, blocks, area, table)
@@ -170,19 +171,19 @@ def linearize(m: i64, nb: i64, blocks: iptr, area: ptr) -> i64:
     for c in range(closed):
         i = int(area[ROWS * m + c])
         row = at(area, VECTORS * m + m * m + c * n)
-        area[STEP * m + c] = stuck_row(m, n, i, area, row)
+        area[STEP * m + c] = stuck_row(m, n, i, soft, area, row)
     c = closed
     for k in range(nb):
         if blocks[4 * k] == DISC and radius(blocks, table, at(area, FORCE * m), k) > 0.0:
-            disc_rows(m, n, k, c, blocks, area, table)
+            disc_rows(m, n, k, c, soft, blocks, area, table)
             c += blocks[4 * k + 2]
     return n
 
 
 @loop
-def newton_step(m: i64, nb: i64, blocks: iptr, area: ptr) -> i64:
+def newton_step(m: i64, nb: i64, soft: f64, blocks: iptr, area: ptr) -> i64:
     """One step of Newton's method, then back inside the bounds; 1 if it has no solution."""
-    n = linearize(m, nb, blocks, area)
+    n = linearize(m, nb, soft, blocks, area)
     step = at(area, STEP * m)
     J = at(area, VECTORS * m + m * m)
     if factorize(n, J, at(area, ORDER * m)) != 0:
@@ -199,6 +200,15 @@ def newton_step(m: i64, nb: i64, blocks: iptr, area: ptr) -> i64:
 
 
 @loop
+def rounding(m: i64, y: ptr) -> f64:
+    """Residual at which nothing but rounding is left."""
+    total = 1.0
+    for i in range(m):
+        total += abs(y[i])
+    return ENOUGH * total
+
+
+@loop
 def newton(m: i64, nb: i64, blocks: iptr, area: ptr, residual: f64) -> f64:
     """Steps while they help; y and z of the best of them, whose residual is returned."""
     kept = at(area, KEPT * m)
@@ -207,7 +217,8 @@ def newton(m: i64, nb: i64, blocks: iptr, area: ptr, residual: f64) -> f64:
         kept[i] = y[i]
     waited = 0
     for _ in range(TURNS):
-        if newton_step(m, nb, blocks, area) != 0:
+        soft = max(SOFT, min(SOFTEST, residual))
+        if newton_step(m, nb, soft, blocks, area) != 0:
             break
         now = natural_residual(m, nb, blocks, area)
         waited += 1
@@ -216,7 +227,7 @@ def newton(m: i64, nb: i64, blocks: iptr, area: ptr, residual: f64) -> f64:
             waited = 0
             for i in range(m):
                 kept[i] = y[i]
-        if residual <= ENOUGH * max(1.0, largest(m, y)) or waited > PATIENCE:
+        if residual <= rounding(m, y) or waited > PATIENCE:
             break
     for i in range(m):
         y[i] = kept[i]

@@ -33,8 +33,8 @@ from .cones_table import (
 SOFT = 1e-9
 """Proximal mobility, beside 1: rows that depend on others move only as far as they must."""
 
-TURNS = 12
-"""Secants at most for one contact."""
+FEW, ALONE, AMONG = 4, 12, 3
+"""Secants at most for a contact: alone with its few blocks, or among others."""
 
 ENOUGH = 1e-14
 
@@ -129,7 +129,7 @@ def settle_discs(m: i64, blocks: iptr, area: ptr, table: ptr, load: i64) -> None
 
 
 @loop
-def settle_contact(m: i64, blocks: iptr, area: ptr, table: ptr, k: i64) -> None:
+def settle_contact(m: i64, blocks: iptr, area: ptr, table: ptr, k: i64, turns: i64) -> None:
     """One contact: its load by secants in a bracket, its discs with every trial."""
     row = blocks[4 * k + 1]
     least = table[FIELDS * k + CONSTANT]
@@ -138,7 +138,7 @@ def settle_contact(m: i64, blocks: iptr, area: ptr, table: ptr, k: i64) -> None:
     low = least
     high = 1e300
     is_bracketed = 0
-    for _ in range(TURNS):
+    for _ in range(turns):
         load = area[FORCE * m + row]
         rate = area[RATE * m + row]
         if rate < 0.0:
@@ -164,11 +164,12 @@ def settle_contact(m: i64, blocks: iptr, area: ptr, table: ptr, k: i64) -> None:
 def sweep(m: i64, nb: i64, blocks: iptr, area: ptr) -> None:
     """Every contact, every disc with a bound of its own, every held row, once; z goes along."""
     table = at(area, VECTORS * m + 2 * m * m)
+    turns = ALONE if nb < FEW else AMONG
     for k in range(nb):
         first = blocks[4 * k + 1]
         kind = blocks[4 * k]
         if kind == ONE_WAY:
-            settle_contact(m, blocks, area, table, k)
+            settle_contact(m, blocks, area, table, k, turns)
         elif kind == HELD:
             for i in range(first, first + blocks[4 * k + 2]):
                 mobility = max(area[VECTORS * m + i * m + i], 0.0) + SOFT

@@ -19,10 +19,11 @@ from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 ONE_WAY, DISC, HELD, GIVEN = 0, 1, 2, 3
 """Kinds of blocks: f ≥ least ⟂ u ≥ 0; ‖f‖ ≤ bound, f against u; u = 0; f known."""
 
-SCALE, FREE, FORCE, RATE, BEST, STEP, ROWS, ORDER, KEPT = 0, 1, 2, 3, 4, 5, 6, 7, 8
-"""Vectors of the area: σ, b̃, y, z, the best y so far, a Newton step, its rows, pivots, a copy."""
+SCALE, FREE, FORCE, RATE, BEST, STEP, ROWS, ORDER, KEPT, SWEPT, CENTER, DIAGONAL, WHOLE = range(13)
+"""Vectors of the area: σ, b̃, y, z, the best y so far, a Newton step, its rows, pivots, the best y
+of Newton's method, y after sweeps, the center of softer problems, diagonal of Ã and b̃ meanwhile."""
 
-VECTORS = 9
+VECTORS = 13
 
 COEFFICIENT, CONSTANT, HEAD, NEXT, FIELDS = 0, 1, 2, 3, 4
 """Fields of a block: c and k of the radius (or the least y), first disc it loads, next of it."""
