@@ -22,6 +22,7 @@ from liaison.program.loops_compile import CompiledLoops, compile_loops
 from . import sides_layout as side
 from .bearings import solve_motion
 from .modal import measure
+from .next_mode import find_mode
 from .one_sided import Marching
 from .plan import Plan
 from .series import Series
@@ -45,7 +46,7 @@ from .sides_layout import (
     O_VDOT,
     SLIP,
 )
-from .touching import find_mode, slip_size, still
+from .touching import slip_size, still
 
 AFTER = {
     side.CLOSES: side.CLOSED, side.OPENS: side.OPEN, side.STICKS: side.STICK,

@@ -93,7 +93,7 @@ from .sides_layout import (
     VISCOUS,
 )
 
-SLOW = 1e-7
+SLOW = 1e-6
 """Slip of two components below this [m/s, rad/s] has the direction it had when it began."""
 
 PROXIMAL, ROUNDS = 1e-9, 4

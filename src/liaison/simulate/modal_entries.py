@@ -40,6 +40,7 @@ from .sides_layout import (
     M_MODES,
     M_OWNER,
     M_ROWS,
+    M_WATCHED,
     NB,
     NC,
     NPHI,
@@ -63,7 +64,9 @@ from .sides_layout import (
     ROWS,
     STATIC,
     STICK,
+    WATCHED,
 )
+from .touching import can_stay
 
 NOT_A_NUMBER = float("nan")
 
@@ -242,6 +245,11 @@ def modal_events(
     measure(c, s, t, q, v, u, p, work)
     failed = solve_motion(c, s, t, q, v, u, p, work)
     tell_ends(c, s, at(out, c[OWN]))
+    if c[WATCHED] > 0 and failed == 0:
+        stays = can_stay(c, s)
+        for b in range(c[NB]):
+            if c[c[M_WATCHED] + b] == 1:
+                out[c[OWN] + b] = stays
     if failed != 0:
         for b in range(c[NB]):
             out[c[OWN] + b] = NOT_A_NUMBER

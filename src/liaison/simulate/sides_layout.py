@@ -25,6 +25,7 @@ from .impacts import impact_area
 NQ, NV, NC, NPHI, NB, NR, OWN, LAW, ROWS, GAPS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 IS_BEGUN, SWITCHES, RANK, HELDS, ACTIVE, CONES, MOST, BAD = 10, 11, 12, 13, 14, 15, 16, 17
 BEARINGS, SPARE = 18, 19
+WATCHED = 27
 # addresses of entries
 F_TERMS, F_SIDES, F_LOCAL, F_RETRACT, F_CLOSURE, F_EVENTS = 20, 21, 22, 23, 24, 25
 F_BEARINGS = 26
@@ -37,6 +38,7 @@ O_HELD, O_TOUCHING, O_LIMITS, O_AREA, O_X, O_TV, O_E = 52, 53, 54, 55, 56, 57, 5
 M_BLOCKS, M_MODES, M_OWNER, M_ROWS, M_LIST, M_CONE, M_NUMBER, M_BEFORE = range(60, 68)
 M_START, M_ENDED = 68, 69
 O_LOAD, O_LAM, O_FULL, O_BORNE, M_BEARINGS = 70, 71, 72, 73, 74
+M_WATCHED = 75
 INTS = 80
 
 # slots of s
@@ -110,7 +112,7 @@ def layout_of(
     tables = {
         M_BLOCKS: FIELDS * nb, M_MODES: nb, M_OWNER: nr, M_ROWS: nc + nr + held, M_LIST: 2 * nr,
         M_CONE: 4 * nb, M_NUMBER: nb, M_BEFORE: nb, M_START: nb,
-        M_ENDED: nb, M_BEARINGS: len(bearings),
+        M_ENDED: nb, M_BEARINGS: len(bearings), M_WATCHED: nb,
     }  # fmt: skip
     offsets: dict[int, int] = {}
     floats, ints = FLOATS, INTS

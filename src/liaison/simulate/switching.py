@@ -55,6 +55,7 @@ from .layout import (
 )
 from .modal import measure
 from .modal_entries import modal_events
+from .next_mode import find_mode
 from .projection import project
 from .recording import keep, record
 from .sides_layout import (
@@ -82,6 +83,7 @@ from .sides_layout import (
     M_MODES,
     M_NUMBER,
     M_START,
+    M_WATCHED,
     NB,
     NV,
     O_COEFFICIENTS,
@@ -102,8 +104,9 @@ from .sides_layout import (
     STICKS,
     SWITCHES,
     T_SWITCH,
+    WATCHED,
 )
-from .touching import find_mode, find_touching, still, strike
+from .touching import find_touching, still, strike
 
 SAME_INSTANT, PATIENCE = 1e-13, 1000
 """Switches closer than this part of the time (or of 1 s) stand still; so many may."""
@@ -311,12 +314,18 @@ def new_signs(c: iptr, s: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
     """What ends of modes are seen from: open sides are positive, also where they just opened."""
     probe = at(w, n[O_PROBE])
     q = at(w, n[O_Q])
+    c[WATCHED] = 0
     modal_events(c, s, w[T], q, at(w, n[O_V]), at(w, n[O_U]), at(w, n[O_P]), q, probe, scratch)
     for b in range(c[NB]):
         i = c[OWN] + b
         value = probe[i]
         if c[c[M_BLOCKS] + FIELDS * b + B_KIND] != FRICTION and c[c[M_MODES] + b] == OPEN:
             value = max(value, TINY)
+        # CLOSED and STICK are one number; they hold, though not by the forces nearest zero
+        c[c[M_WATCHED] + b] = 1 if c[c[M_MODES] + b] == STICK and value <= 0.0 else 0
+        if c[c[M_WATCHED] + b] == 1:
+            c[WATCHED] += 1
+            value = TINY
         w[n[O_SIGN] + i] = sign_of(value)
         w[n[O_BEFORE] + i] = value
         n[n[M_STREAK] + i] = 0
