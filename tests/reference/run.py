@@ -4,7 +4,7 @@
 
 A problem is a file in `problems/` (data with its source) and a model in `examples/reference/`;
 what a run of the model cannot say by itself (matrices, inverse dynamics, integrals) is a function
-of `special.py`.
+of `special.py`, with contacts and friction of `one_sided.py` and `friction.py`.
 """
 
 from __future__ import annotations
@@ -22,20 +22,23 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import adams  # noqa: E402
+import friction  # noqa: E402
+import one_sided  # noqa: E402
 import special  # noqa: E402
 
 PROBLEMS = HERE / "problems"
 TABLE = re.compile(r"<!-- table -->.*?<!-- end -->", re.S)
-FUNCTIONS = {"adams_joints": adams.adams_joints} | {
-    name: getattr(special, name)
-    for name in (
-        "andrews_quick",
-        "kuka_inverse",
-        "whipple_linear",
-        "hoop_stability",
-        "sundials_integral",
-    )
-}
+ROOMS = {
+    adams: ("adams_joints",),
+    special: (
+        "andrews_quick", "kuka_inverse", "whipple_linear", "hoop_stability", "sundials_integral",
+    ),
+    one_sided: ("bouncing_ball", "brake", "woodpecker", "slider_crank_clearance"),
+    friction: (
+        "cylinder_on_incline", "block_on_incline", "ball_on_table", "freewheel", "ratchet",
+    ),
+}  # fmt: skip
+FUNCTIONS = {name: getattr(room, name) for room, names in ROOMS.items() for name in names}
 
 
 @dataclass(frozen=True)

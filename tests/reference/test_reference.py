@@ -35,7 +35,8 @@ def test_a_reference_problem_is_met(name):
 def test_every_model_has_a_problem(examples):
     import json
 
-    used = {json.loads(p.read_text()).get("model") for p in RUN.PROBLEMS.glob("*.json")}
+    told = [json.loads(p.read_text()) for p in RUN.PROBLEMS.glob("*.json")]
+    used = {x.get(key) for x in told for key in ("model", "point")}
     models = {p.name for p in (examples / "reference").glob("*.lsd") if "adams_" not in p.name}
     assert models <= used
 

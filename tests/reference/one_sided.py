@@ -1,0 +1,157 @@
+"""Reference problems with contacts and friction: events and states against published numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.optimize import fsolve
+from special import MODELS, Found, compared
+
+import liaison
+from liaison.analyse import linearize
+
+EXACT = {"rtol": 1e-12, "atol": 1e-13}
+G = 9.81
+
+
+def moved(problem: dict[str, Any], until: float, **options: Any) -> Any:
+    """A run of the problem's model, tight unless said otherwise."""
+    return liaison.simulate(MODELS / problem["model"], until=until, **(EXACT | options))
+
+
+def times(run: Any, what: str, name: str = "") -> Any:
+    """Instants at which something happened, to a contact if it is named."""
+    return np.array([x.t for x in run.events if x.what == what and name in ("", x.name)])
+
+
+def first(run: Any, what: str, name: str) -> Any:
+    return next(x for x in run.events if (x.what, x.name) == (what, name))
+
+
+def bouncing_ball(problem: dict[str, Any]) -> Found:
+    """t₁ = √(2h/g), then 2 t₁ eᵏ more each time; all over at t₁ (1 + e)/(1 − e)."""
+    fall, e, tol = math.sqrt(2 / G), 0.9, problem["tol"]
+    run = moved(problem, 10, series=("energy",))
+    found = times(run, "impact", "floor")
+    want = fall + np.cumsum([0, *(2 * fall * e**k for k in range(1, 40))])
+    zeno = float(problem["zeno_time"])
+    rest = times(run, "rests", "floor")
+    after = run.t > zeno + tol
+    told = [float(x) for x in problem["impact_times_1_10"]]
+    return [
+        compared("impact times 1 to 10", found[:10], told, "impact ", tol),
+        compared("40 impacts, closed form", found[:40], want, "impact ", tol),
+        compared("rest at the Zeno time", rest, [zeno], "rest ", tol),
+        compared("at rest after it", np.c_[run.q, run.v][after], 0, "entry ", 1e-12),
+        ("gain of energy", largest_gain(run), "J", 1e-12),
+    ]
+
+
+def largest_gain(run: Any) -> float:
+    """The largest growth of the energy between two records."""
+    total = run["energy"].sum(axis=1)
+    return float(max(np.max(np.diff(total)), 0) / np.max(np.abs(total)))
+
+
+def brake(problem: dict[str, Any]) -> Found:
+    """Values on the way, the instant of rest, and rest after it."""
+    run = moved(problem, 2, every=[0, 0.5, 1, 2])
+    want = problem["values_at"]
+    s, v = run.q[:, 0], run.v[:, 0]
+    stop = times(run, "sticks")
+    tol = problem["tol"]
+    return [
+        compared("s, v at 0.5 s", [s[1], v[1]], want["0.5"], "entry ", tol),
+        compared("s, v at 1 s", [s[2], v[2]], want["1"], "entry ", tol),
+        compared("stop time", stop, [want["stop"]], "stop ", tol),
+        compared("s, v at the end", [s[3], v[3]], want["final"], "entry ", tol),
+    ]
+
+
+def woodpecker(problem: dict[str, Any]) -> Found:
+    """Angles of contact, equilibrium, least friction that jams, free vibration, limit cycle."""
+    tol, want = problem["tol"], problem["reference"]
+    run = moved(problem, 6, rtol=1e-10, atol=1e-12, series=("energy",))
+    names = [x.name for x in run.labels["q"]]
+    sleeve, bird = (names.index(x) for x in "MS")
+    low, high, beak = (first(run, "impact", x).q for x in ("low", "high", "beak"))
+    angles = [-low[sleeve], high[sleeve]]
+    hang = jammed(problem["model"])
+    pairs = [
+        ("sleeve contact angles", angles, [want["sleeve_contact_angle"]] * 2),
+        ("beak contact angle", [beak[bird]], [want["beak_contact_angle"]]),
+        ("equilibrium", hang[:2], want["equilibrium"]),
+        ("least friction that jams", hang[2:], [want["min_mu2_for_jamming"]]),
+        (
+            "free eigenfrequency",
+            [free_frequency(problem["model"])],
+            [want["free_eigenfrequency_Hz"]],
+        ),
+    ]
+    rows = [compared(name, np.divide(x, y), 1, "entry ", tol) for name, x, y in pairs]
+    return [*rows, *limit_cycle(problem, run)]
+
+
+def standing(model: str, **start: float) -> tuple[Any, Any]:
+    """Machine code of a model, and a state."""
+    tree = liaison.span(liaison.read(MODELS / model))
+    state = liaison.assemble(tree, None, **start)
+    return liaison.to_llvm(liaison.lower(liaison.newton_euler(tree))), state
+
+
+def jammed(model: str) -> list[float]:
+    """φ_M and φ_S of the bird at rest on a jammed sleeve, and the friction that this takes."""
+    kernel, state = standing(model)
+    low = [name for name, *_ in kernel.program.facts["sides"]].index("low")
+
+    def rest(x: Any) -> Any:
+        """Forces, and the gap; labels G, M, S, Y; then λ and the two forces of the contact."""
+        q = np.array([0.01 * x[0] + 0.015 * x[1], *x[:2], 0.0])
+        terms = kernel.call("terms", q=q, v=0 * state.v)
+        sides = kernel.call("one_sided", q=q, v=0 * state.v)
+        D = np.reshape(sides["D"], (-1, 4))[low : low + 2]
+        balance = terms["f"] + x[2] * terms["G"] + x[3:] @ D
+        return [*balance, sides["gap"][low]]
+
+    assert [x.name for x in kernel.program.labels["q"]] == ["G", "M", "S", "Y"]
+    found = fsolve(rest, np.zeros(5), xtol=1e-13)
+    return [*found[:2], found[4] / found[3]]
+
+
+def free_frequency(model: str) -> float:
+    """Of the bird against the sleeve, nothing touching [Hz]."""
+    free = {"M": 0.0, "S": 0.0, "Y'": 0.0, "S'": 0.0}
+    linear = linearize(*standing(model, **free), independent=("M", "S", "Y"))
+    return float(np.max(linear.eigenvalues.imag)) / (2 * math.pi)
+
+
+def limit_cycle(problem: dict[str, Any], run: Any) -> Found:
+    """The last cycles repeat: their period, their phases, and no gain of energy on the way."""
+    pecks = times(run, "impact", "beak")
+    cycles = [
+        [f"{x.name} {x.what}" for x in run.events if a <= x.t < b]
+        for a, b in zip(pecks[-4:-1], pecks[-3:], strict=True)
+    ]
+    other = sum(cycle != problem["phases"] for cycle in cycles)
+    period = np.diff(pecks)[-3:]
+    return [
+        compared("period of the limit cycle", period, problem["period"], "cycle ", 1e-6),
+        ("phases of the limit cycle", float(other), "cycles that differ", 0.0),
+        ("gain of energy", largest_gain(run), "J", 1e-9),
+    ]
+
+
+def slider_crank_clearance(problem: dict[str, Any]) -> Found:
+    """The first impact: which corner, when, and where; angles told from the ground."""
+    run = moved(problem, 0.003)
+    hit = next(x for x in run.events if x.what == "impact")
+    q, v = np.cumsum(hit.q), np.cumsum(hit.before)
+    want = problem["reference"]
+    rows = [
+        compared("first impact", [hit.t], [want["t"]], "s ", problem["tol_t"]),
+        compared("angles there", q / want["q"], 1, "angle ", problem["tol"]),
+        compared("rates before it", v / want["qd"], 1, "rate ", problem["tol"]),
+    ]
+    return [*rows, ("other corner", float(hit.name != want["corner"]), hit.name, 0.0)]
