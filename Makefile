@@ -17,7 +17,7 @@ FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do 
 
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: reference help demo test test-all setup setup-all lint tree gallery bench fuzz algebra clean docs
+.PHONY: reference orders invariants help demo test test-all setup setup-all lint tree gallery bench fuzz algebra clean docs
 
 help:
 	@echo "make demo      simulate the four-bar: 3D page, plot and results under out/"
@@ -25,6 +25,8 @@ help:
 	@echo "make test-all  the same, with the slow tests and the comparisons with other systems"
 	@echo "make reference all reference problems against published numbers; out/reference.json"
 	@echo "make bench     the benchmarks"
+	@echo "make orders    orders of convergence of every method; out/orders.json"
+	@echo "make invariants closures and energy in a million steps of five mechanisms; out/invariants.json"
 	@echo "make docs      the documentation as HTML, under out/docs"
 	@echo "make fuzz      random texts for the readers of LSD, URDF and MJCF; SECONDS=600 each"
 	@echo "make algebra   msolve and Singular for global questions about mobility (130 MB, optional)"
@@ -71,6 +73,10 @@ gallery: $(READY)
 # every reference problem: error, tolerance, CPU; fails when one does
 reference: $(READY)
 	@$(BIN)/python tests/reference/run.py --out out/reference.json
+
+# orders of convergence; what stays constant in a million steps of five mechanisms
+orders invariants: $(READY)
+	@$(BIN)/python benchmarks/bench_long_runs.py $@
 
 bench: setup-all
 	@for f in benchmarks/bench_*.py; do echo "$$f"; $(BIN)/python $$f || exit 1; done
