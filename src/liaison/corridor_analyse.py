@@ -236,14 +236,17 @@ def solutions(
     return compare_solutions(kernel, state, inputs=inputs)
 
 
-def no_impact(given: Given, *, parameters: Mapping[str, Any] | None = None) -> NoImpact:
+def no_impact(
+    given: Given, *, parameters: Mapping[str, Any] | None = None, **options: Any
+) -> NoImpact:
     """Whether one-sided relations of rates are entered without impact: see `analyse.no_impact`.
 
     Args:
         given: the mechanism, or the path of its text.
         parameters: values by name, in SI.
+        **options: boxes, of positions that a proof may look at.
     """
-    return entered_without(with_values(mechanism_of(given), parameters or {}))
+    return entered_without(with_values(mechanism_of(given), parameters or {}), **options)
 
 
 def viscous(given: Given, alpha: Any, only: Iterable[str] | None = None) -> Mechanism:

@@ -24,6 +24,9 @@ from liaison.tree import GROUND, Assembly, Tree, as_float, assembly, span
 RANK = 1e-9
 """Rows and singular values of G under this share of the largest count as zero."""
 
+FEW = 500
+"""Boxes of positions in which freedom from impact may be proved: about a second."""
+
 TINY = 1e-300
 """Keeps a division by the length of a vanishing row defined."""
 
@@ -61,7 +64,7 @@ class Summary:
         found = _start(tree, start or {})
         rank = None if found is None else 0 if derived is None else _rank(derived, found)
         limits = [x for x in mechanism.contacts if isinstance(x, Unilateral)]
-        entry = no_impact(mechanism) if limits else None
+        entry = no_impact(mechanism, boxes=FEW) if limits else None
         return cls(mechanism, tree, derived, found, rank, entry)
 
     @property

@@ -7,11 +7,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 import liaison
-from liaison.analyse.no_impact import no_impact, reduced
-from liaison.analyse.rank_loss import losses
+from liaison.analyse.no_impact import no_impact
+from liaison.analyse.rank_loss import losses, reduced
 from liaison.analyse.rank_proof import by_boxes, by_gram_determinant
 from liaison.analyse.rate_rows import rate_rows
 from liaison.cli import main
+from liaison.errors import DerivationError
 from liaison.model import Unilateral
 
 PLATE = """
@@ -176,3 +177,52 @@ def test_check_warns_before_the_run(capsys, examples):
     assert "entry        blade: entry is free of impact, proved" in text
     facts, _ = checked(capsys, examples / "pendulum.lsd")
     assert facts["no_impact"] is None
+
+
+PUSHED = """
+let blade = require sin(S.angle)*S.x' - cos(S.angle)*S.y' <= 0 ;
+let spin = require S.angle' <= 1.5 rad/s ;
+apply force value = [cos(2 rad/s*t), 2*sin(3 rad/s*t), 0] N end on b ;
+apply torque value = [0, 0, sin(1 rad/s*t)] N*m end on b ;
+"""
+
+
+def test_where_it_is_proved_a_run_shows_no_jump():
+    """Between recorded instants velocities change by what bounded forces bring about."""
+    text = PLATE + PUSHED
+    assert no_impact(liaison.read(text)).is_proved
+    run = liaison.simulate(text, until=20, every=0.001, rtol=1e-9, atol=1e-11)
+    happened = {(x.name, x.what) for x in run.events}
+    assert {("blade", "enters"), ("blade", "leaves")} <= happened
+    assert {("spin", "enters"), ("spin", "leaves")} <= happened
+    assert np.max(np.abs(np.diff(run.v, axis=0))) < 0.001 * 20  # |v'| stays below 20 m/s²
+    across = np.sin(run["S.angle"]) * run["S.x'"] - np.cos(run["S.angle"]) * run["S.y'"]
+    assert np.max(across) < 1e-8
+    assert np.max(run["S.angle'"]) < 1.5 + 1e-8
+
+
+def test_first_integrals_do_not_ignore_what_pushes_now_and_then(examples):
+    with pytest.raises(DerivationError, match="'blade' holds on one side only"):
+        liaison.first_integrals(examples / "chaplygin_unilateral.lsd")
+
+
+def test_the_proof_may_be_given_more_boxes(examples):
+    crank = (examples / "slider_crank.lsd").read_text(encoding="utf-8")
+    text = crank + "let fast = require A' <= 200 rad/s ;"
+    assert "More boxes than 10 may prove it" in liaison.no_impact(text, boxes=10).text
+    assert liaison.no_impact(text).is_proved
+
+
+def test_a_dead_point_is_found(examples):
+    """Where crank and coupler are in line the rocker stands still whatever the crank does."""
+    four_bar = (examples / "four_bar.lsd").read_text(encoding="utf-8")
+    moving = liaison.no_impact(four_bar + "let limit = require D' <= 2 rad/s ;")
+    assert moving.is_proved  # D' = 2 is out of reach at the dead points: not active there
+    still = liaison.no_impact(four_bar + "let limit = require D' <= 0 rad/s ;")
+    (loss,) = still.entries[0].losses
+    assert "limit" in loss.rows
+    assert not loss.is_exact
+    assert abs(np.sin(loss.position["B"])) < 1e-7  # B turns the coupler on the crank
+    assert loss.effect in ("jump", "free")  # the rocker turns back there, or may not
+    if loss.effect == "jump":
+        assert still.text.endswith("A' = 0, B' = 0, D' = 0.")

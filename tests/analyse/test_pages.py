@@ -4,7 +4,15 @@ import re
 
 import pytest
 
-PAGES = ["formalisms", "generation", "maximal", "mobility", "parametrizations", "satellite"]
+PAGES = [
+    "formalisms",
+    "generation",
+    "maximal",
+    "mobility",
+    "parametrizations",
+    "satellite",
+    "unilateral",
+]
 
 
 @pytest.mark.parametrize("page", PAGES)

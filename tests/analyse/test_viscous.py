@@ -1,5 +1,6 @@
 """Theorem 2: one-sided friction approaches the relation it stands for, like 1/α."""
 
+import json
 import math
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.testing import assert_allclose
 
 import liaison
 from liaison.analyse.viscous import rate
+from liaison.cli import main
 from liaison.errors import ModelError, NamingError
 from liaison.model import Dissipation
 
@@ -128,3 +130,60 @@ def test_the_rate_is_the_slope():
     assert rate(alphas, [3 / a**2 for a in alphas]) == pytest.approx(2)
     assert rate(alphas, [3 / (a + 5) for a in alphas]) == pytest.approx(1, abs=0.03)
     assert math.isnan(rate([1.0], [1.0]))
+
+
+def test_it_is_held_against_the_run_of_the_relation_itself(examples):
+    """The offset sleigh flies, catches at π/2 s and is held; friction follows it through that."""
+    alphas = [100.0, 1e3, 1e4, 1e5]
+    found = liaison.convergence(examples / "chaplygin_unilateral.lsd", alphas, 10)
+    assert found.velocity_rate == pytest.approx(1, abs=0.01)
+    assert found.position_rate == pytest.approx(1, abs=0.01)
+    assert found.distances[-1].position < 1e-4
+
+
+def test_with_friction_on_the_free_side_it_approaches_both():
+    """SK 4.3 with k ≠ 0: the relation, and −k u besides."""
+    weak = (
+        "apply dissipation value = 0.05 N*s/m * min(0 m/s, " + ACROSS + ")^2 end ;"
+        "start S.y' = -0.5 m/s ;"
+    )
+    found = liaison.convergence(ONE + weak, [1e3, 1e4, 1e5], 10)
+    assert found.velocity_rate == pytest.approx(1, abs=0.02)
+    alone = liaison.simulate(ONE, until=10, every=0.025, start={"S.y'": -0.5}, series=(), **FINE)
+    other = liaison.convergence(ONE + weak, [1e5], 10, every=0.025, constrained=alone)
+    assert other.distances[0].position > 50 * found.distances[-1].position  # not to it alone
+
+
+def test_a_speed_that_must_not_be_exceeded_and_a_body_that_turns():
+    push = "apply force value = [4, 0, 0] N end on b ;"
+    found = liaison.convergence(slider("X' - 0.25 m/s", push), [1e2, 1e3, 1e4], 2)
+    assert found.velocity_rate == pytest.approx(1, abs=0.01)
+    assert_allclose([x.velocity * x.alpha for x in found.distances], 4, rtol=1e-3)
+    tumbling = """
+    let b = body mass = 1 kg, inertia = [1, 2, 3] kg*m^2 end ;
+    let S = join earth and b with free end ;
+    let slow = require S.wx - 0.5 rad/s <= 0 ;
+    start S.wx = 0.2 rad/s ; start S.wy = 1 rad/s ; start S.wz = -1 rad/s ;
+    """
+    found = liaison.convergence(tumbling, [1e2, 1e3, 1e4], 3)
+    assert found.position_rate == pytest.approx(1, abs=0.02)
+
+
+def said(capsys, *words, status=0):
+    with pytest.raises(SystemExit) as left:
+        main([str(x) for x in words])
+    assert (left.value.code or 0) == status
+    return capsys.readouterr()
+
+
+def test_the_command_line_prints_the_table(capsys, examples):
+    path = examples / "chaplygin_unilateral.lsd"
+    words = ("convergence", path, "--until", "3", "--alphas", "100,1e3")
+    assert "the distance falls like alpha^-0.99" in said(capsys, *words).out
+    facts = json.loads(said(capsys, *words, "--json").out)
+    assert [x["alpha"] for x in facts["distances"]] == [100, 1000]
+    assert facts["velocity_rate"] == pytest.approx(1, abs=0.02)
+    words = ("convergence", path, "--until", "3", "--alphas", "100,-1")
+    assert "no list of positive numbers" in said(capsys, *words, status=2).err
+    found = said(capsys, "convergence", examples / "pendulum.lsd", "--until", "1", status=1)
+    assert "no one-sided relation of rates" in found.err

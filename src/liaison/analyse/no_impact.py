@@ -7,7 +7,8 @@ done and the nearest seen is told.
 
 Public names: NoImpact, Entry, no_impact.
 
-Source: SK 2.2 (theorem 1), with the rank of A and the *active* rows of W.
+Source: SK 2.2 (theorem 1), with the rank of A and the *active* rows of W;
+docs/theory/unilateral.md.
 """
 
 from __future__ import annotations
@@ -16,8 +17,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, final
 
-import numpy as np
-
 from liaison.expr import Expr, as_expr, evaluate, symbol
 from liaison.expr.integrate import potential
 from liaison.expr.reading_text import to_unicode
@@ -25,7 +24,7 @@ from liaison.expr.simplify import simplified
 from liaison.model import Mechanism
 
 from .rank_loss import Loss, least_size, losses
-from .rank_proof import independent_everywhere
+from .rank_proof import MOST_BOXES, independent_everywhere
 from .rate_rows import RateRows, rate_rows
 
 MOST_SETS = 31
@@ -115,20 +114,21 @@ class NoImpact:
         }
 
 
-def no_impact(mechanism: Mechanism) -> NoImpact:
+def no_impact(mechanism: Mechanism, *, boxes: int = MOST_BOXES) -> NoImpact:
     """Whether theorem 1 holds for the one-sided relations of rates of a mechanism.
 
     Args:
         mechanism: with relations `W v + w <= 0`; others on one side are named and left out.
+        boxes: of positions that a proof may look at, for each set of relations.
     """
     found = rate_rows(mechanism)
     speeds = tuple(x.name for x in found.v)
     if not found.one_sided:
         return NoImpact((), found.left_out, speeds)
-    together = _entry(found)
+    together = _entry(found, boxes)
     if together.verdict == "proved" or len(found.one_sided) == 1:
         return NoImpact((together,), found.left_out, speeds)
-    entries = [_entry(found.with_active(names)) for names in _sets(found.one_sided)]
+    entries = [_entry(found.with_active(names), boxes) for names in _sets(found.one_sided)]
     return NoImpact((*_least(entries), *_rest(together, entries)), found.left_out, speeds)
 
 
@@ -156,11 +156,11 @@ def _rest(together: Entry, entries: list[Entry]) -> list[Entry]:
     return [together] if all(entry.verdict == "proved" for entry in entries) else []
 
 
-def _entry(found: RateRows) -> Entry:
+def _entry(found: RateRows, boxes: int) -> Entry:
     """Proved, refuted, or neither."""
     names = found.one_sided
     told = ", ".join(names)
-    reason = independent_everywhere(found)
+    reason = independent_everywhere(found, boxes)
     if reason is not None:
         return Entry(names, "proved", f"{told}: entry is free of impact, proved: {reason}.")
     lost = losses(found)
@@ -169,7 +169,8 @@ def _entry(found: RateRows) -> Entry:
     least = least_size(found)
     said = (
         f"{told}: whether entry is free of impact is not proved; the least singular value of the "
-        f"rows at sampled positions is {least:.3g}."
+        f"rows at sampled positions is {least:.3g}. More boxes than {boxes} may prove it "
+        "(no_impact(…, boxes=…))."
     )
     return Entry(names, "not proved", said, least=least)
 
@@ -200,7 +201,7 @@ def _effect(found: RateRows, loss: Loss) -> str:
     possible = "an impact is possible there, and its reaction is not of the form Wᵀμ; "
     if loss.effect == "undecided":
         return possible + "the relation leaves several velocities after it and decides none."
-    after = ", ".join(_held(found, row) for row in reduced(loss.held))
+    after = ", ".join(_held(found, row) for row in loss.after)
     said = "the velocity after it follows from the relation itself"
     return f"{possible}{said}{_own(found, loss)}: {after}."
 
@@ -215,25 +216,6 @@ def _own(found: RateRows, loss: Loss) -> str:
         return ""
     F = potential(slopes)
     return "" if F is None else f" (d/dt ({to_unicode(simplified(as_expr(F)))}) ≤ 0)"
-
-
-def reduced(rows: Any) -> Any:
-    """Rows of the same span with a 1 and zeros above and below it, as far as they go."""
-    rows = np.array(rows, dtype=float)
-    done = 0
-    for j in range(rows.shape[1]):
-        if done == len(rows):
-            break
-        k = done + int(np.argmax(np.abs(rows[done:, j])))
-        if abs(rows[k, j]) < 1e-9:
-            continue
-        rows[[done, k]] = rows[[k, done]]
-        rows[done] /= rows[done, j]
-        for i in range(len(rows)):
-            if i != done:
-                rows[i] -= rows[i, j] * rows[done]
-        done += 1
-    return np.where(np.abs(rows) > 1e-12, rows, 0.0)
 
 
 def _held(found: RateRows, row: Any) -> str:
@@ -253,5 +235,6 @@ def _plain(loss: Loss) -> dict[str, Any]:
         "singular_value": loss.size,
         "effect": loss.effect,
         "form": loss.form.tolist(),
-        "held": reduced(loss.held).tolist(),
+        "held": loss.held.tolist(),
+        "after": loss.after.tolist(),
     }

@@ -36,6 +36,9 @@ SAMPLES, BEGINNINGS = 256, 12
 ASIDE = 0.1
 """How far from such a position rows are looked at again [m, rad]."""
 
+FINEST = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15}
+"""Least squares goes on until rounding stops it."""
+
 FOUND = 1e-9
 """Least singular value at which rows count as dependent."""
 
@@ -53,6 +56,7 @@ class Loss:
         effect: "jump", "free" or "undecided", as `numeric.degenerate_rule` says.
         form: Q of the rate of the combination, over the velocities.
         held: rows over the velocities that are zero from there on.
+        after: the same with the rows that were active, each for one velocity as far as they go.
     """
 
     rows: tuple[str, ...]
@@ -62,6 +66,7 @@ class Loss:
     effect: str
     form: Floats
     held: Floats
+    after: Floats
 
 
 def sampled(found: RateRows, seed: int = 0) -> dict[Expr, Floats]:
@@ -107,7 +112,7 @@ def _solved(misses: Callable[[Floats], Floats], begin: Floats) -> Floats:
     """Least squares; its library is slow to load."""
     from scipy.optimize import least_squares
 
-    return np.asarray(least_squares(misses, begin, xtol=1e-15, ftol=1e-15).x)
+    return np.asarray(least_squares(misses, begin, **FINEST).x)
 
 
 def _closed(found: RateRows, names: Sequence[Expr], z: Floats) -> Floats:
@@ -238,7 +243,34 @@ def _loss(
     names = (*found.bilateral, *found.one_sided)
     part = tuple(name for name, x in zip(names, c, strict=True) if x)
     effect, form, held = _effect(found, matrix, values, c)
-    return Loss(part, told, is_exact, float(np.linalg.norm(c @ matrix)), effect, form, held)
+    active = _active(found, c)
+    kept = active if len(held) and np.max(np.abs(matrix[active, -1])) <= FOUND else []
+    after = reduced(np.vstack([matrix[kept, :-1], held]))
+    return Loss(part, told, is_exact, float(np.linalg.norm(c @ matrix)), effect, form, held, after)
+
+
+def _active(found: RateRows, c: Floats) -> list[int]:
+    """Bilateral rows, and those that a combination takes part of."""
+    return [k for k in range(len(c)) if k < len(found.bilateral) or c[k]]
+
+
+def reduced(rows: Floats) -> Floats:
+    """Rows of the same span with a 1 and zeros above and below it, as far as they go."""
+    rows = np.array(rows, dtype=float)
+    done = 0
+    for j in range(rows.shape[1]):
+        if done == len(rows):
+            break
+        k = done + int(np.argmax(np.abs(rows[done:, j])))
+        if abs(rows[k, j]) < 1e-9:
+            continue
+        rows[[done, k]] = rows[[k, done]]
+        rows[done] /= rows[done, j]
+        for i in range(len(rows)):
+            if i != done:
+                rows[i] -= rows[i, j] * rows[done]
+        done += 1
+    return np.where(np.abs(rows[:done]) > 1e-9, rows[:done], 0.0)
 
 
 def _effect(
@@ -259,8 +291,8 @@ def _effect(
     form = np.where(np.abs(form) > 1e-12, form, 0.0)
     probe = np.arange(1.0, nv + 1)
     is_form = abs(rate(probe) - probe @ form @ probe) <= 1e-9 * (1 + abs(rate(probe)))
-    active = [k for k in range(len(c)) if k < first or c[k]]
-    rule = degenerate_rule(np.eye(nv), form, np.ones(nv), matrix[active, :-1])
+    active = matrix[_active(found, c), :-1]
+    rule = degenerate_rule(np.eye(nv), form, np.ones(nv), active)
     if not is_form:
         return "undecided", form, rule.held[:0]
     return ("jump" if rule.kind == "rest" else rule.kind), form, rule.held

@@ -40,9 +40,9 @@ SINGULAR = 1e-7
 """Rows whose least singular value in the middle of a box is below this are not inverted there."""
 
 
-def independent_everywhere(found: RateRows) -> str | None:
+def independent_everywhere(found: RateRows, boxes: int = MOST_BOXES) -> str | None:
     """How it is proved that the rows are independent at every position; None where it is not."""
-    return by_gram_determinant(found) or by_boxes(found)
+    return by_gram_determinant(found) or by_boxes(found, boxes)
 
 
 def by_gram_determinant(found: RateRows) -> str | None:
@@ -83,10 +83,10 @@ def _determinant(matrix: list[list[Any]]) -> Any:
     return total
 
 
-def by_boxes(found: RateRows) -> str | None:
+def by_boxes(found: RateRows, most: int = MOST_BOXES) -> str | None:
     """Boxes of positions in each of which the rows are independent, or a closure cannot hold."""
     boxes: list[Box] = [dict(found.domain)]
-    for count in range(1, MOST_BOXES + 1):
+    for count in range(1, most + 2):
         if not boxes:
             number = "one interval" if count == 2 else f"{count - 1} boxes"
             return f"interval arithmetic on {number} of positions"
