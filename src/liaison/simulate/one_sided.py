@@ -20,10 +20,10 @@ from liaison.numeric.degenerate import degenerate_rule, quadratic_form
 from liaison.program import Kernel, Program
 from liaison.program.kernel import Function
 from liaison.program.loops_compile import CompiledLoops, compile_loops
-from liaison.program.machine import load
 
 from . import layout as at
 from . import sides_layout as side
+from .doorways import Doorway, doorway
 from .happenings import Watched
 from .impacts import ENERGETIC, MOREAU, NEWTON, POISSON
 from .layout import Arrays
@@ -68,15 +68,16 @@ class ModalKernel(Kernel):
         super().__init__(_modal_program(base.program, c))
         self.base = base
         self._arrays = (c, s)
-        self._code: Any = None
+        self._code: Doorway | None = None
 
     def address(self, entry: str) -> int:
         """Of machine code that knows where the mode lies; of the free mechanism's otherwise."""
         if entry not in MODAL:
             return self.base.address(entry)
         if self._code is None:
-            self._code = load(_trampolines(*self._arrays), MODAL, keep=False)
-        return int(self._code[entry])
+            loops = {name: compiled_march().address(x) for name, x in MODAL.items()}
+            self._code = doorway(loops, self, *self._arrays)
+        return self._code[entry]
 
     def compile(self, *entries: str) -> None:
         """Compile what these entries call."""
@@ -112,18 +113,6 @@ def _modal_program(program: Program, c: NDArray[np.int64]) -> Program:
     lam = tuple(known[k] if k < len(known) else known[-1] for k in order)
     labels = {**program.labels, "lam": lam}
     return replace(program, sizes=MappingProxyType(sizes), labels=MappingProxyType(labels))
-
-
-def _trampolines(c: NDArray[np.int64], s: Array) -> str:
-    """Functions with the signature of entries, which hand on where c and s lie."""
-    arguments = "double %t, ptr %q, ptr %v, ptr %u, ptr %p, ptr %x, ptr %out, ptr %work"
-    places = ", ".join(f"ptr inttoptr (i64 {x.ctypes.data} to ptr)" for x in (c, s))
-    return "\n".join(
-        f"define void @{name}({arguments}) {{\n"
-        f"  call void inttoptr (i64 {compiled_march().address(loop)} to ptr)"
-        f"({places}, {arguments})\n  ret void\n}}"
-        for name, loop in MODAL.items()
-    )
 
 
 @final
