@@ -8,9 +8,10 @@ Public names: Contacts, contacts_along, contact_series, over_modes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,7 +175,7 @@ def modes_along(run: Marching, t: Array, happened: Array) -> NDArray[np.int64]:
 
 
 def contact_series(plan: Plan, contacts: Contacts) -> dict[str, Series]:
-    """Forces and rates by row, gaps and modes by block.
+    """Forces and rates by row, gaps and modes by block, power lost by group of friction.
 
     Relations of rates are told as their author wrote them: W v + w ≤ 0, with μ ≤ 0.
     """
@@ -183,9 +184,19 @@ def contact_series(plan: Plan, contacts: Contacts) -> dict[str, Series]:
     sign = np.array([-1 if x[2] == "rate" else 1 for x in sides for _ in range(x[4])])
     rates = tuple("rad/s" if unit != "N" else "m/s" for unit in units)
     gaps = [b for b, block in enumerate(sides) if block[2] == "gap"]
+    rubs = tuple(block[0] for block in sides if block[2] == "friction")
     return {
         "contacts": Series(contacts.force * sign, units, {"contact": rows}),
         "slips": Series(contacts.rate * sign, rates, {"contact": rows}),
         "gaps": Series(contacts.gap[:, gaps], "m", {"gap": tuple(sides[b][0] for b in gaps)}),
+        "dissipated": Series(_dissipated(sides, contacts), "W", {"group": rubs}),
         "modes": Series(contacts.modes.astype(float), "", {"block": tuple(x[0] for x in sides)}),
     }
+
+
+def _dissipated(sides: Sequence[tuple[Any, ...]], contacts: Contacts) -> Array:
+    """−f · u of every block of friction [W]."""
+    power = -contacts.force * contacts.rate
+    rubs = [(block[3], block[4]) for block in sides if block[2] == "friction"]
+    found = [power[:, first : first + rows].sum(axis=1) for first, rows in rubs]
+    return np.stack(found, axis=1) if found else np.zeros((len(power), 0))

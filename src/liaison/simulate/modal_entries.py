@@ -199,7 +199,7 @@ def inside(c: iptr, s: ptr, b: i64) -> f64:
             limit = limit * told[ACROSS] / told[DYNAMIC]
         part = s[c[O_FORCE] + block[B_FIRST] + k] / max(limit, 1e-300)
         size += part * part
-    return load - sqrt(size)
+    return float(load - sqrt(size))
 
 
 @loop
