@@ -1,0 +1,176 @@
+"""Lemke's method on known problems, and friction by it against the solver of cones."""
+
+import numpy as np
+import pytest
+from contact_scenes import Builder, box_on_floor, random_scene, solved
+from numpy.testing import assert_allclose
+
+from liaison.program.loops_compile import compile_loops
+from liaison.simulate.cones import DISC, HELD, ONE_WAY, solve_cones
+from liaison.simulate.lemke import (
+    RAY,
+    REFUSED,
+    SOLVED,
+    lemke,
+    lemke_area,
+    polyhedral_area,
+    polyhedral_size,
+    solve_polyhedral,
+)
+
+LOOPS = [lemke, polyhedral_size, solve_polyhedral, solve_cones]
+
+
+@pytest.fixture(scope="module", params=["plain", "compiled"])
+def run(request):
+    if request.param == "plain":
+        return lambda loop: loop
+    made = compile_loops(LOOPS)
+    return lambda loop: made[loop]
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    made = compile_loops(LOOPS)
+    return lambda loop: made[loop]
+
+
+def pivoted(run, M, q):
+    M, q = np.asarray(M, float), np.asarray(q, float)
+    z = np.full(len(q), np.nan)
+    return run(lemke)(len(q), M.ravel(), q, z, np.full(lemke_area(len(q)), np.nan)), z
+
+
+def on_polygons(run, scene, sides=4):
+    """Status, f and u of a scene on polygons."""
+    m, nb, blocks = len(scene.D), len(scene.blocks), scene.blocks.ravel()
+    n = run(polyhedral_size)(nb, blocks, sides)
+    f = np.full(m, np.nan)
+    area = np.full(polyhedral_area(m, n) + 1, np.nan)
+    area[-1] = 7.25
+    status = run(solve_polyhedral)(
+        m, nb, scene.A.ravel(), scene.b, blocks, scene.limits.ravel(), sides, f, area
+    )
+    assert area[-1] == 7.25
+    return status, f, scene.A @ f + scene.b
+
+
+def planar_scene(rng, most=6, friction=(0.1, 0.3, 0.5)):
+    """Rods in a plane that touch at points: normals and tangents of one row each."""
+    bodies = int(rng.integers(1, 4))
+    lengths = 10 ** rng.uniform(-1, 0.3, bodies)
+    masses = 10 ** rng.uniform(-1, 1, bodies)
+    build = Builder()
+    for _ in range(rng.integers(1, most + 1)):
+        i = int(rng.integers(bodies))
+        p = lengths[i] * np.array([np.cos(a := rng.uniform(0, 2 * np.pi)), np.sin(a)])
+        angle = np.pi / 2 if rng.random() < 0.6 else rng.uniform(0, 2 * np.pi)
+        n = np.array([np.cos(angle), np.sin(angle)])
+        D = np.zeros((2, 3 * bodies))
+        for row, d in enumerate((n, np.array([-n[1], n[0]]))):
+            D[row, 3 * i : 3 * i + 3] = [*d, p[0] * d[1] - p[1] * d[0]]
+        load = build.add(ONE_WAY, D[0])
+        build.add(DISC, D[1], (rng.choice(friction), 0, 0), load)
+    weight = np.concatenate([[1 / w, 1 / w, 3 / (w * l * l)] for w, l in zip(masses, lengths)])
+    return build.scene(weight, rng.normal(size=3 * bodies))
+
+
+def test_known_problems(run):
+    assert_allclose(pivoted(run, np.eye(2), [1, 2])[1], 0)
+    assert_allclose(pivoted(run, [[2, 1], [1, 2]], [-5, -6])[1], [4 / 3, 7 / 3], atol=1e-13)
+    assert_allclose(pivoted(run, [[2, 1], [1, 2]], [-5e9, -6e9])[1], [4e9 / 3, 7e9 / 3], rtol=1e-13)
+
+
+def test_a_ray_says_that_there_is_no_solution(run):
+    status, z = pivoted(run, [[0.0, 1.0], [-1.0, 0.0]], [-1.0, -1.0])
+    assert status == RAY
+    assert_allclose(z, 0)
+    assert pivoted(run, [[-1.0]], [-1.0])[0] == RAY
+
+
+def test_degenerate_problems_end(run):
+    # all right-hand sides equal, and rows that repeat
+    M = np.ones((6, 6)) + np.eye(6)
+    assert_allclose(pivoted(run, M, -np.ones(6))[1], 1 / 7, atol=1e-13)
+    status, z = pivoted(run, np.ones((6, 6)), -np.ones(6))
+    assert status == SOLVED
+    assert z.sum() == pytest.approx(1)
+
+
+def test_random_positive_problems(run):
+    rng = np.random.default_rng(0)
+    for n in (1, 3, 8):
+        x = rng.normal(size=(n, n))
+        M, q = x @ x.T + 0.1 * np.eye(n), rng.normal(size=n)
+        status, z = pivoted(run, M, q)
+        w = M @ z + q
+        assert status == SOLVED
+        assert min(z.min(), w.min()) > -1e-11
+        assert abs(z @ w) < 1e-10
+
+
+def test_friction_in_a_plane_is_solved_as_by_cones(compiled):
+    """What Lemke's method finds solve_cones leaves as it is; little friction has one answer."""
+    rng = np.random.default_rng(1)
+    for friction in ((0.1, 0.3, 0.5, 1.0), (0.05,)):
+        for _ in range(300):
+            scene = planar_scene(rng, friction=friction)
+            status, f, u = on_polygons(compiled, scene)
+            assert status == SOLVED
+            size = np.abs(scene.b).max()
+            residual, _, v = solved(compiled(solve_cones), scene, start=f)
+            assert residual < 1e-12
+            assert_allclose(v, u, atol=1e-10 * size)
+            if friction == (0.05,):
+                _, _, v = solved(compiled(solve_cones), scene)
+                assert_allclose(v, u, atol=1e-10 * size)
+
+
+def test_plain_and_compiled_agree(run):
+    scene = planar_scene(np.random.default_rng(5), 3)
+    status, f, _ = on_polygons(run, scene)
+    assert status == SOLVED
+    assert solved(run(solve_cones), scene, start=f)[0] < 1e-12
+
+
+def test_polygons_come_near_the_cone_as_sides_grow(compiled):
+    scene = box_on_floor([3, 1, -1, 0.1, 0, 0.3])
+    _, _, exact = solved(compiled(solve_cones), scene)
+    errors = {}
+    for sides in (4, 16, 64, 128):
+        status, _, u = on_polygons(compiled, scene, sides)
+        assert status == SOLVED
+        errors[sides] = np.abs(u - exact).max()
+    # the direction of slip is right to half an angle between corners, π/sides
+    assert all(error < np.pi / sides for sides, error in errors.items())
+
+
+def test_a_four_sided_polygon_is_a_square_inside_the_disc(run):
+    # slip along a corner meets the whole bound, slip between two corners one of them
+    for direction, bound in (([5, 0], 0.5), ([5, 3], 0.5)):
+        build = Builder()
+        load = build.add(ONE_WAY, [0.0, 0.0, 1.0])
+        build.add(DISC, np.eye(3)[:2], (0.5, 0.5, 0), load)
+        scene = build.scene(np.ones(3), [*direction, -1])
+        status, f, _ = on_polygons(run, scene)
+        assert status == SOLVED
+        assert_allclose(f, [1, -bound, 0], atol=1e-12)
+
+
+def test_held_rows_and_bounds_of_their_own(run):
+    build = Builder()
+    build.add(DISC, [[1.0, 0]], (0, 0, 0.3))
+    build.add(HELD, [[1.0, 1.0]])
+    scene = build.scene([1, 1], [1, 0])
+    status, f, _ = on_polygons(run, scene)
+    assert status == SOLVED
+    assert_allclose(f, [-0.3, -0.35], atol=1e-13)
+
+
+def test_what_polygons_cannot_tell_is_refused(run):
+    scene = random_scene(np.random.default_rng(0), 1)
+    scene.limits[0, 2] = 1.0
+    assert on_polygons(run, scene)[0] == REFUSED
+    scene.limits[0, 2] = 0.0
+    scene.blocks[0, 0] = 3
+    assert on_polygons(run, scene)[0] == REFUSED
