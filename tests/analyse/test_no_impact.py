@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 
 import liaison
 from liaison.analyse.no_impact import no_impact
-from liaison.analyse.rank_loss import losses, reduced
+from liaison.analyse.rank_effect import reduced
+from liaison.analyse.rank_loss import losses
 from liaison.analyse.rank_proof import by_boxes, by_gram_determinant
 from liaison.analyse.rate_rows import rate_rows
 from liaison.cli import main
@@ -63,7 +64,9 @@ def test_in_the_plane_of_the_document_y_keeps_its_velocity():
         ("-S.x*S.x' <= 0", "free"),  # pushed away from the middle: nothing stops it there
         ("S.x*S.y' <= 0", "undecided"),  # x' y' ≤ 0 leaves two quadrants
         ("sin(S.angle)*S.angle' <= 0", "jump"),
-        ("S.x^2*S.x' <= 0", "free"),  # x² x' ≤ 0: its rate vanishes at x = 0 for every velocity
+        ("S.x^2*S.x' <= 0", "free"),  # x² x' ≤ 0 is x' ≤ 0 but at x = 0
+        ("S.x^3*S.x' <= 0", "jump"),  # as x x' ≤ 0
+        ("S.x^3*S.y' <= 0", "undecided"),
     ],
 )
 def test_what_becomes_of_velocities_where_a_row_vanishes(relation, effect):
@@ -147,6 +150,18 @@ def test_parameters_without_value_are_proved_for_all_values():
     formula = liaison.rate("S.x") + k * liaison.coordinate("S.x") * liaison.rate("S.y")
     limit = Unilateral("limit", formula)
     assert no_impact(liaison.mechanism(b, S, k, limit)).is_proved
+
+
+@pytest.mark.parametrize("attitude", ["quaternion", "matrix", "euler"])
+def test_attitudes_of_every_kind_are_taken(attitude):
+    text = f"""
+    let b = body mass = 1 kg, inertia = 1 kg*m^2 end ;
+    let S = join earth and b with free attitude = "{attitude}" end ;
+    let limit = require S.x*S.{"x'" if attitude == "euler" else "vx"} <= 0 ;
+    """
+    found = liaison.no_impact(text)
+    assert found.verdict == "fails"
+    assert found.is_impact_possible
 
 
 def test_rows_reduced_span_the_same():

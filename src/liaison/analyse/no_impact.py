@@ -23,7 +23,8 @@ from liaison.expr.reading_text import to_unicode
 from liaison.expr.simplify import simplified
 from liaison.model import Mechanism
 
-from .rank_loss import Loss, least_size, losses
+from .rank_effect import Loss
+from .rank_loss import least_size, losses
 from .rank_proof import MOST_BOXES, independent_everywhere
 from .rate_rows import RateRows, rate_rows
 

@@ -1,30 +1,27 @@
-"""Positions at which rows of rates become dependent while they are active, and what follows there.
+"""Search for positions at which rows of rates become dependent while they are active.
 
 Such a position is looked for from many sides by least squares on c · B(q) = 0, |c| = 1, and given
-exactly where its coordinates are simple numbers that solve it exactly. No acceleration changes
-Σ c_k d/dt(row k) = v · Q v there. If c pushes all one-sided rows to one side, the form must not be
-positive, and the relation itself says what the velocity is (see `numeric.degenerate`).
+exactly where its coordinates are simple numbers that solve it exactly.
 
-Public names: Loss, losses, least_size.
+Public names: losses, least_size.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
-from liaison.expr import ARRAY, PI, ZERO, Expr, as_expr, evaluate, substitute
+from liaison.expr import ARRAY, PI, Expr, as_expr, evaluate, substitute
 from liaison.expr.intervals import Interval
 from liaison.expr.simplify import vanishes_exactly
-from liaison.numeric.degenerate import degenerate_rule, quadratic_form
 
+from .rank_effect import FOUND, Loss, losses_at
 from .rank_proof import MOST_ROWS, gram_determinant
 from .rate_rows import RateRows
 
@@ -38,35 +35,6 @@ ASIDE = 0.1
 
 FINEST = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15}
 """Least squares goes on until rounding stops it."""
-
-FOUND = 1e-9
-"""Least singular value at which rows count as dependent."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """A position where rows that can be active depend on each other.
-
-    Attributes:
-        rows: names of the rows whose combination vanishes.
-        position: coordinates (and time) by label.
-        is_exact: whether they depend there exactly, by proof; otherwise up to rounding.
-        size: least singular value of the rows there.
-        effect: "jump", "free" or "undecided", as `numeric.degenerate_rule` says.
-        form: Q of the rate of the combination, over the velocities.
-        held: rows over the velocities that are zero from there on.
-        after: the same with the rows that were active, each for one velocity as far as they go.
-    """
-
-    rows: tuple[str, ...]
-    position: Mapping[str, Any]
-    is_exact: bool
-    size: float
-    effect: str
-    form: Floats
-    held: Floats
-    after: Floats
 
 
 def sampled(found: RateRows, seed: int = 0) -> dict[Expr, Floats]:
@@ -123,7 +91,8 @@ def _closed(found: RateRows, names: Sequence[Expr], z: Floats) -> Floats:
 def losses(found: RateRows) -> list[Loss]:
     """A position where the rows are dependent, told for each combination; none if none is found."""
     if len(found.rows) <= MOST_ROWS and _vanish_together(found.rows):
-        return _told(found, _on_closures(found, sampled(found), 2), is_exact=True, everywhere=True)
+        place = _on_closures(found, sampled(found), 2)
+        return losses_at(found, place, is_exact=True, everywhere=True)
     points = sampled(found)
     order = np.argsort(sizes_at(found, points))[:BEGINNINGS]
     tried: list[tuple[float, dict[Expr, float]]] = []
@@ -131,11 +100,11 @@ def losses(found: RateRows) -> list[Loss]:
         place = _searched(found, {x: float(values[k]) for x, values in points.items()})
         exact = _made_exact(found, place)
         if exact is not None:
-            return _told(found, exact, is_exact=True)
+            return losses_at(found, exact, is_exact=True)
         tried.append((_size(found, place), place))
     size, place = min(tried, key=lambda pair: pair[0])
     is_loss = size <= FOUND and _is_isolated(found, place, size)
-    return _told(found, place, is_exact=False) if is_loss else []
+    return losses_at(found, place, is_exact=False) if is_loss else []
 
 
 def _vanish_together(rows: Sequence[Sequence[Expr]], more: Sequence[Expr] = ()) -> bool:
@@ -212,87 +181,3 @@ def _simple(value: float, part: Interval) -> Expr:
     if math.isfinite(part.high):
         return as_expr(Fraction(round(12 * value / math.pi), 12) * PI)
     return as_expr(Fraction(value).limit_denominator(12))
-
-
-def _told(
-    found: RateRows, place: Mapping[Expr, Any], *, is_exact: bool, everywhere: bool = False
-) -> list[Loss]:
-    """What is lost at a place: rows that vanish one by one, or else their combination."""
-    values = {x: float(evaluate(as_expr(value), {})) for x, value in place.items()}
-    matrix = found.at({x: np.array(value) for x, value in values.items()})
-    names = (*found.bilateral, *found.one_sided)
-    gone = [k for k in range(len(names)) if np.max(np.abs(matrix[k])) <= FOUND]
-    ways = [np.eye(len(names))[k] for k in gone]
-    if not ways:
-        ways = [np.linalg.svd(matrix)[0][:, -1]]
-    told = {} if everywhere else {x.name: value for x, value in place.items()}
-    return [_loss(found, matrix, values, told, c, is_exact=is_exact) for c in ways]
-
-
-def _loss(
-    found: RateRows,
-    matrix: Floats,
-    values: Mapping[Expr, float],
-    told: Mapping[str, Any],
-    way: Floats,
-    *,
-    is_exact: bool,
-) -> Loss:
-    """The loss of one combination of rows."""
-    c = np.where(np.abs(way) > 1e-6, way, 0.0)
-    names = (*found.bilateral, *found.one_sided)
-    part = tuple(name for name, x in zip(names, c, strict=True) if x)
-    effect, form, held = _effect(found, matrix, values, c)
-    active = _active(found, c)
-    kept = active if len(held) and np.max(np.abs(matrix[active, -1])) <= FOUND else []
-    after = reduced(np.vstack([matrix[kept, :-1], held]))
-    return Loss(part, told, is_exact, float(np.linalg.norm(c @ matrix)), effect, form, held, after)
-
-
-def _active(found: RateRows, c: Floats) -> list[int]:
-    """Bilateral rows, and those that a combination takes part of."""
-    return [k for k in range(len(c)) if k < len(found.bilateral) or c[k]]
-
-
-def reduced(rows: Floats) -> Floats:
-    """Rows of the same span with a 1 and zeros above and below it, as far as they go."""
-    rows = np.array(rows, dtype=float)
-    done = 0
-    for j in range(rows.shape[1]):
-        if done == len(rows):
-            break
-        k = done + int(np.argmax(np.abs(rows[done:, j])))
-        if abs(rows[k, j]) < 1e-9:
-            continue
-        rows[[done, k]] = rows[[k, done]]
-        rows[done] /= rows[done, j]
-        for i in range(len(rows)):
-            if i != done:
-                rows[i] -= rows[i, j] * rows[done]
-        done += 1
-    return np.where(np.abs(rows[:done]) > 1e-9, rows[:done], 0.0)
-
-
-def _effect(
-    found: RateRows, matrix: Floats, values: Mapping[Expr, float], c: Floats
-) -> tuple[str, Floats, Floats]:
-    """Whether velocities must jump there, Q, and what is held afterwards."""
-    first, nv = len(found.bilateral), len(found.v)
-    pushed = c[first:]
-    if np.any(pushed > 0) and np.any(pushed < 0):
-        return "free", np.zeros((nv, nv)), np.zeros((0, nv))
-    c = c if np.sum(pushed) >= 0 else -c
-    total = as_expr(sum((as_expr(float(x)) * b for x, b in zip(c, found.biases)), ZERO))
-
-    def rate(v: Floats) -> float:
-        return float(evaluate(total, {**values, **dict(zip(found.v, v.tolist()))}))
-
-    form = quadratic_form(rate, nv)
-    form = np.where(np.abs(form) > 1e-12, form, 0.0)
-    probe = np.arange(1.0, nv + 1)
-    is_form = abs(rate(probe) - probe @ form @ probe) <= 1e-9 * (1 + abs(rate(probe)))
-    active = matrix[_active(found, c), :-1]
-    rule = degenerate_rule(np.eye(nv), form, np.ones(nv), active)
-    if not is_form:
-        return "undecided", form, rule.held[:0]
-    return ("jump" if rule.kind == "rest" else rule.kind), form, rule.held

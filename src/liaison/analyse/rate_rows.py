@@ -52,7 +52,7 @@ class RateRows:
         conditions: what vanishes at every position: closures, norms of quaternions.
         v: velocities.
         domain: of each symbol of the rows, one period where it only turns something.
-        start: of each symbol, as the author gave it.
+        start: of each symbol of rows and biases, as the author gave it, or neutral.
         left_out: other one-sided relations and contacts, whose rows are not here.
     """
 
@@ -101,30 +101,32 @@ def rate_rows(mechanism: Mechanism) -> RateRows:
     conditions = [as_expr(row.value) for _, row in held if row.value is not None] + _norms(tree)
     given = {symbol(p.name): as_expr(p.value) for p in mechanism.parameters if p.value is not None}
     rows = [substitute(row, given) for row in rows]
-    conditions = substitute(conditions, given)
+    conditions, biases = substitute(conditions, given), substitute(biases, given)
     formulas = [*(x for row in rows for x in row), *conditions]
     names = tuple(block.name for block in sides)
     return RateRows(
         bilateral=tuple(name for name, _ in held),
         one_sided=names,
         rows=tuple(tuple(row) for row in rows),
-        biases=tuple(substitute(biases, given)),
+        biases=tuple(biases),
         conditions=tuple(conditions),
         v=tuple(kinematics.v),
         domain=_domain(formulas),
-        start=_starts(mechanism, given, formulas),
+        start=_starts(tree, given, [*formulas, *biases]),
         left_out=tuple(one.name for one in mechanism.contacts if one.name not in names),
     )
 
 
-def _starts(
-    mechanism: Mechanism, given: Mapping[Expr, Expr], fs: Sequence[Expr]
-) -> dict[Expr, float]:
-    """Where the author starts each symbol; 0 where it is not said."""
-    values = substitute([as_expr(x.value) for x in mechanism.starts], given)
-    known = {symbol(x.label): f for x, f in zip(mechanism.starts, values, strict=True)}
-    known = {x: f for x, f in known.items() if not symbols_of([f])}
-    return {x: float(evaluate(known[x], {})) if x in known else 0.0 for x in symbols_of(fs)}
+def _starts(tree: Tree, given: Mapping[Expr, Expr], fs: Sequence[Expr]) -> dict[Expr, float]:
+    """Where the author starts each symbol; in the neutral position where it is not said."""
+    starts = tree.mechanism.starts
+    neutral = [float(x) for node in tree.nodes for x in node.joint.type.neutral()]
+    found = {symbol(x.name): y for x, y in zip(tree.position_labels(), neutral, strict=True)}
+    values = substitute([as_expr(x.value) for x in starts], given)
+    for start, value in zip(starts, values, strict=True):
+        if not symbols_of([value]):
+            found[symbol(start.label)] = float(evaluate(value, {}))
+    return {x: found.get(x, 0.0) for x in symbols_of(fs)}
 
 
 def _kinematics(tree: Tree) -> tuple[Kinematics, list[Expr]]:
