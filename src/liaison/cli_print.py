@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,6 +23,9 @@ from liaison.cli_options import (
     written,
 )
 from liaison.errors import NamingError
+
+if TYPE_CHECKING:
+    from liaison.program import Program
 
 
 def format_(
@@ -76,23 +79,38 @@ def build(
     """Write the equations of motion as a C package without dependencies, or as text for GPUs."""
     from liaison import corridor
     from liaison.cli_values import asked, check_word
+    from liaison.model.contacts import left_out
     from liaison.program import c_package
     from liaison.program.to_ptx import ptx_package
 
     check_word("--target", target, ("c", "ptx"))
     if shared and target != "c":
         raise typer.BadParameter("a library is linked with --target c only.", param_hint="--shared")
-    program = corridor.compile(asked(file, values).mechanism).program
+    mechanism = asked(file, values).mechanism
+    program = corridor.compile(mechanism).program
     for name in entry or ():
         if name not in program.entries and (target, name) != ("ptx", "march"):
             unknown = NamingError.unknown("entry", name, program.entries)
             raise typer.BadParameter(str(unknown), param_hint="--entry")
+    free = left_out(mechanism.contacts)
     if target == "ptx":
-        files = written(**ptx_package(program, out, entry or ("forward", "inverse", "march")))
+        whole = ("forward", "inverse", "one_sided" if free else "march")
+        files = written(**ptx_package(program, out, entry or whole))
     else:
-        made = c_package(program, out, entry or (), shared=shared)
+        made = c_package(program, out, entry or _listed(program), shared=shared)
         files = written(
             header=made.header, source=made.source, object=made.object, library=made.library
         )
     text = "\n".join(f"  {kind:8} {path}" for kind, path in files.items())
-    printed({"sizes": dict(program.sizes)} | files, f"{program.name}:\n{text}", as_json)
+    text = f"{program.name}:\n{text}" + (f"\n{free} {TELLS}" if free else "")
+    facts: dict[str, Any] = {"sizes": dict(program.sizes), "note": f"{free} {TELLS}".strip()}
+    printed((facts if free else {"sizes": facts["sizes"]}) | files, text, as_json)
+
+
+TELLS = "The entry one_sided tells its gap, rates and rows."
+
+
+def _listed(program: Program) -> list[str]:
+    """Every entry that gives something, and what is one-sided, which solves nothing by itself."""
+    known = [*program.entries, *(["one_sided"] if program.facts.get("sides") else [])]
+    return [name for name in known if program.entry(name).outputs]

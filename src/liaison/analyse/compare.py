@@ -18,6 +18,7 @@ from liaison.equations import FORMALISMS, Equations, Hamilton, Reduced, maximal
 from liaison.errors import LiaisonError, NamingError
 from liaison.expr import Expr, collector_paused, count_operations
 from liaison.model import Mechanism, RotationMatrix
+from liaison.model.contacts import left_out
 from liaison.program import compile_loops, i64, kernel, loop, ptr, to_llvm
 from liaison.program.lower import lower
 from liaison.tree import Tree, span
@@ -68,6 +69,7 @@ class Comparison:
 
     name: str
     rows: tuple[Derived, ...]
+    note: str = ""  # what is not compared
 
     @property
     def all_equal(self) -> bool:
@@ -84,18 +86,19 @@ class Comparison:
         """As JSON takes it."""
         rows = [row.facts() for row in self.rows]
         return {"name": self.name, "all_equal": self.all_equal, "all_proved": self.all_proved,
-                "rows": rows}  # fmt: skip
+                "note": self.note, "rows": rows}  # fmt: skip
 
     def __str__(self) -> str:
         head = ("formalism", "unknowns", "equations", "operations", "derived", "evaluated", "equal")
         lines = [head, *(_told(row) for row in self.rows)]
         widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
-        return "\n".join(
+        table = [
             "  ".join([line[0].ljust(widths[0]),
                        *(x.rjust(w) for x, w in zip(line[1:-1], widths[1:-1], strict=True)),
                        line[-1]]).rstrip()
             for line in lines
-        )  # fmt: skip
+        ]  # fmt: skip
+        return "\n".join([*table, *([self.note] if self.note else [])])
 
 
 def _told(row: Derived) -> tuple[str, ...]:
@@ -154,7 +157,7 @@ def compare(
         verdicts = proofs(tree, reference, good, seed=seed, points=points)
         times = _evaluations(span(mechanism), list(good)) if timed else {}
     rows = [_row(name, *made[name], verdicts.get(name), times.get(name)) for name in names]
-    return Comparison(mechanism.name, tuple(rows))
+    return Comparison(mechanism.name, tuple(rows), left_out(mechanism.contacts))
 
 
 def proofs(

@@ -26,6 +26,7 @@ from liaison.simulate import Trajectory, simulate
 
 from .linearize import Linearization, linearize
 from .local import Local, local
+from .open_sides import refuse_blocks, refuse_here
 
 MOST_STEPS = 200
 
@@ -120,12 +121,14 @@ def equilibrium(
         if left <= tolerance or (left <= 1e-9 and patience > 3):
             way = downhill(here) if kind == "stable" and pushes < MOST_PUSHES else None
             if way is None:
+                refuse_here(here, "equilibrium")
                 return _found(here, left, count, inputs, parameters, independent)
             here, pushes, patience = stepped(here, way), pushes + 1, 0
             continue
         patience = patience + 1 if left >= 0.5 * best else 0
         best = min(best, left)
         here = moved(here, kind)
+    refuse_blocks(kernel.program, "equilibrium")
     raise SimulationError(
         f"no equilibrium is found after {MOST_STEPS} steps; {best:.1e} of the largest force is not "
         "balanced.",

@@ -27,6 +27,7 @@ from liaison.simulate.report import series_of
 from .along import plan_along
 from .equilibrium import retracted
 from .local import RANK, Local, local
+from .open_sides import refuse_active, refuse_along
 
 CLOSED = 1e-12
 """Φ to be reached by Newton's method [m, rad]."""
@@ -70,6 +71,7 @@ def kinematic_run(
         here = _moving(here)
         rows.append(np.concatenate([[t], here.state.q, here.state.v, here.u]))
     table = np.array(rows)
+    refuse_active(kernel, table, values, "kinematic_run")
     plan = plan_of(kernel, state, state.t, Settings(), parameters=parameters)
     nq, nv = plan.size("nq"), plan.size("nv")
     return Trajectory(
@@ -177,6 +179,7 @@ def inverse_dynamics(
             spline through the velocities.
     """
     plan, rows = plan_along(kernel, run)
+    refuse_along(plan, run, rows, "inverse_dynamics")
     nv, nc, n = plan.size("nv"), plan.size("nc"), len(rows)
     vdot = _accelerations(run) if accelerations is None else accelerations
     ways = [_way(kernel, name) for name in drives]

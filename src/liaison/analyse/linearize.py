@@ -27,6 +27,7 @@ from liaison.program import Kernel
 from liaison.units import Label
 
 from .local import Local, local
+from .open_sides import refuse_here
 
 Complex = NDArray[np.complex128]
 
@@ -182,8 +183,12 @@ def linearize(
         inputs: values by name instead of the defaults.
         parameters: values in order instead of the defaults.
         independent: coordinates to tell the others by, as far as they can.
+
+    Raises:
+        SimulationError: something that holds on one side only is closed there.
     """
     here = local(kernel, state, inputs=inputs, parameters=parameters, wishes=independent)
+    refuse_here(here, "linearize")
     shapes = shapes_of(here)
     nv, labels = here.nv, kernel.program.labels
     slopes, tangent = here.residual_slopes, here.tangent

@@ -23,6 +23,7 @@ from liaison.tree import Tree
 from liaison.tree.cartesian import PARAMETRIZATIONS, known_parametrization
 
 from .degrees import degree_bound
+from .open_sides import refuse_sides
 from .parametrizations_run import Moved, moved
 
 
@@ -141,7 +142,9 @@ def parametrizations(
 
     Raises:
         NamingError: no such parametrization or formalism.
+        DerivationError: something holds on one side only.
     """
+    refuse_sides(mechanism, "parametrizations")
     if formalism not in FORMALISMS:
         raise NamingError.unknown("formalism", formalism, FORMALISMS)
     asked = list(dict.fromkeys(known_parametrization(name) for name in names))

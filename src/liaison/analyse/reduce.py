@@ -31,6 +31,8 @@ from liaison.simulate.plan import plan_of
 from liaison.simulate.report import meta_of, series_of
 from liaison.tree import Tree, as_float, assemble, span
 
+from .open_sides import refuse_sides
+
 Floats = NDArray[np.float64]
 
 SERIES = ("energy", "outputs", "poses", "closure")
@@ -159,6 +161,7 @@ def reduce(
             or the coordinates asked for are not independent.
     """
     mechanism = given.mechanism if isinstance(given, Tree) else given
+    refuse_sides(mechanism, "reduce")
     tree = span(mechanism)
     start = {name: float(as_float(x)) for name, x in (at or {}).items()}
     state = assemble(tree, None, **start)

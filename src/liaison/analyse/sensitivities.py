@@ -31,6 +31,7 @@ from liaison.units import Label
 from .along import plan_along
 from .linearize import coordinate_label
 from .local import Local, local
+from .open_sides import refuse_along
 from .table import Table, table_along
 
 
@@ -93,6 +94,7 @@ def sensitivities(kernel: Kernel, run: Trajectory, parameters: Sequence[str] = (
     chosen = [names.index(name) for name in parameters or names]
     _check_even(run)
     plan, rows = plan_along(kernel, run)
+    refuse_along(plan, run, rows, "sensitivities")
     table = table_along(plan, rows, chosen)
     state = plan.state
     first = start_change(local(kernel, state, parameters=plan.parameters), chosen)

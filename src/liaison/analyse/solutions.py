@@ -22,6 +22,7 @@ from liaison.simulate.machine import map_entry
 from liaison.simulate.plan import parameters_of
 
 from .local import Local, local
+from .open_sides import refuse_here
 
 CONTRADICTION = 1e-6
 """Largest part of γ, relative to G a and to γ, that may stay unmet."""
@@ -134,6 +135,7 @@ def accelerations(
         raise NamingError.unknown("way to solve", method, METHODS)
     values = parameters_of(kernel.program, parameters)
     here = local(kernel, state, inputs=inputs, parameters=values)
+    refuse_here(here, "accelerations")
     try:
         found = METHODS[method](here.M, here.G, here.forces, here.gamma)
     except Unsolvable as error:
@@ -166,6 +168,7 @@ def compare_solutions(
     """
     values = parameters_of(kernel.program, parameters)
     here = local(kernel, state, inputs=inputs, parameters=values)
+    refuse_here(here, "solutions")
     given = {"q": state.q, "v": state.v, "u": here.u, "p": here.p}
     reference = kernel.call("forward", state.t, **given)
     ways = [_generated(kernel, here, reference)]

@@ -28,6 +28,7 @@ from liaison.simulate.machine import map_entry
 from liaison.simulate.reactions import accelerations, redundancy
 
 from .along import plan_along
+from .open_sides import refuse_along
 
 INSTANT = 1e-8
 """Largest relative difference of the two sides at an instant: what λ is worth near rank loss."""
@@ -109,6 +110,7 @@ def verify(
     if len(run.t) < 1:
         raise SimulationError("a run without instants cannot be verified.", status="inconsistent")
     plan, rows = plan_along(kernel, run)
+    refuse_along(plan, run, rows, "verify")
     x = accelerations(plan, rows, redundancy(plan, rows))
     sides = _blocks(kernel, "balance", map_entry(kernel, "balance", rows, plan.parameters, x))
     place, speed = _point(kernel, rows, plan.parameters, x, about)

@@ -108,8 +108,10 @@ def reduced(
             closures' first derivatives leave.
 
     Raises:
-        DerivationError: an unknown label, or the closures leave another number of velocities.
+        DerivationError: an unknown label, or the closures leave another number of velocities, or
+            something holds on one side only.
     """
+    _refuse_sides(equations)
     names = [label.name for label in equations.labels["v"]]
     places = [_place(name, names) for name in independent]
     found = eliminated(equations, values, places, freedom)
@@ -132,6 +134,7 @@ def transformed(
         independent: a name and a unit for each of u.
         offset: ψ as formulas of q and t; zero if not given.
     """
+    _refuse_sides(equations)
     u = tuple(symbol(label.name) for label in independent)
     psi_0 = tuple(offset) if offset is not None else (ZERO,) * len(equations.symbols.v)
     flow: dict[Expr, Any] = {equations.symbols.t: as_expr(1)}
@@ -139,6 +142,15 @@ def transformed(
     bias = directional(list(_combined(psi, u, psi_0)), flow)
     found = Elimination((), psi, psi_0, tuple(as_expr(x) for x in bias), (), False)
     return _projected(equations, tuple(independent), u, found)
+
+
+def _refuse_sides(equations: Equations) -> None:
+    for side in equations.sides.blocks:
+        raise DerivationError(
+            f"{side.owner!r} holds on one side only; equations in fewer velocities do not carry "
+            "what it does.",
+            hint="Keep the multipliers, or require its limit with '=' to tell one mode.",
+        )
 
 
 def _place(name: str, names: Sequence[str]) -> int:

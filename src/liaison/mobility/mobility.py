@@ -19,6 +19,7 @@ from typing import Any, final
 from liaison.errors import DerivationError
 from liaison.expr import FRACTION, evaluate, topological
 from liaison.model import Mechanism, Start
+from liaison.model.contacts import left_out
 from liaison.spatial import compose
 from liaison.tree import GROUND, Tree, as_float, assemble, span
 from liaison.tree.kinematics import Kinematics
@@ -135,7 +136,9 @@ def mobility(
     """
     mechanism = given.mechanism if isinstance(given, Tree) else given
     with bounded(time_limit, memory_limit):
-        return _examined(mechanism, at, order, primes, seed)
+        found = _examined(mechanism, at, order, primes, seed)
+    told = left_out(mechanism.contacts)  # a sentence, and here a note
+    return replace(found, notes=(*found.notes, f"w{told[1:-1]}")) if told else found
 
 
 def _examined(

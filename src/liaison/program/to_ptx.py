@@ -58,6 +58,12 @@ def to_ptx(
             hint="Take precision='double'.",
         )
     if entry == "march":
+        for block in program.facts.get("sides", ()):
+            raise ProgramError(
+                f"{block[1]!r} holds on one side only; a march on a GPU does not find where such "
+                "relations close and open.",
+                hint="Evaluate 'forward', of the free mechanism, and 'one_sided'; or simulate.",
+            )
         return ptx(march_ir(program, form, shared, BLOCK), processor)
     return ptx(evaluate_ir(_chosen(program, entry, rows), entry, form, shared, BLOCK), processor)
 

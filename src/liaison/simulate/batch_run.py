@@ -105,6 +105,7 @@ def simulate_batch(
         max_steps=max_steps, projection=projection or Projection(), residual=residual,
     )  # fmt: skip
     _check(kernel, on_failure, threads)
+    _check_sides(kernel)
     plan, starts = _planned(kernel, states, until, settings, parameters, inputs, stop)
     batch = _Batch(plan, starts, threads or _cores())
     batch.finish(time_limit)
@@ -124,6 +125,16 @@ def _check(kernel: Kernel, on_failure: str, threads: int | None) -> None:
         )
     if threads is not None and threads < 1:
         raise SimulationError(f"threads is {threads}; it must be positive.")
+
+
+def _check_sides(kernel: Kernel) -> None:
+    for block in kernel.program.facts.get("sides", ()):
+        raise SimulationError(
+            f"{block[1]!r} holds on one side only; a batch of runs does not find where such "
+            "relations close and open.",
+            status="one-sided",
+            hint="Call simulate for each run.",
+        )
 
 
 def _planned(

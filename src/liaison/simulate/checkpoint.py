@@ -68,11 +68,12 @@ def marks(plan: Plan) -> dict[str, Any]:
         "end": plan.until,
         "method": settings.tableau.name,
         "step": settings.step,
-        "spectral radius": settings.spectral_radius,
+        "spectral radius": settings.radius,
         "tolerances": [settings.rtol, settings.atol, settings.max_step, settings.residual],
         "projection": plain(settings.projection),
         "recorded instants": plain(settings.every),
         "steps allowed": settings.max_steps,
+        "law of impacts": settings.impacts,
     }
 
 

@@ -155,6 +155,9 @@ def map_entry(kernel: Kernel, entry: str, table: Array, p: Array, x: Array | Non
     sizes = kernel.program.sizes
     nq, nv, nu = sizes["nq"], sizes["nv"], sizes.get("nu", 0)
     more = np.zeros((len(table), 1)) if x is None else np.ascontiguousarray(x)
+    lacks = sizes.get("nx", 0) - more.shape[1]  # forces of contacts, where nobody tells them
+    if x is not None and lacks > 0:
+        more = np.hstack([more, np.zeros((len(table), lacks))])
     if isinstance(kernel, NumpyKernel):
         q, v, u = np.split(table[:, 1:], [nq, nq + nv], axis=1)
         return kernel(entry, table[:, 0], q=q, v=v, u=u, p=p, x=more)

@@ -1,12 +1,12 @@
 """Series and events: the labelled parts a Trajectory is made of.
 
-Public names: Series, EventRecord, as_series, frozen.
+Public names: Series, EventRecord, event_variables, events_in, as_series, frozen.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, final
 
@@ -127,6 +127,34 @@ class EventRecord:
     v: Array
     what: str = ""
     before: Array | None = None
+
+
+def event_variables(events: Sequence[EventRecord]) -> dict[str, Variable]:
+    """Events as arrays with named dimensions; NaN where no velocity before is known."""
+    if not events:
+        return {}
+    dims = {"t": ("event",), "q": ("event", "coordinate"), "v": ("event", "rate")}
+    made = {"event": Variable(("event",), np.array([e.name for e in events], dtype=object))}
+    for x, sides in dims.items():
+        made[f"event_{x}"] = Variable(sides, np.array([getattr(e, x) for e in events]))
+    made["event_what"] = Variable(("event",), np.array([e.what for e in events], dtype=object))
+    before = [np.full_like(e.v, np.nan) if e.before is None else e.before for e in events]
+    made["event_before"] = Variable(("event", "rate"), np.array(before))
+    return made
+
+
+def events_in(variables: Mapping[str, Variable]) -> tuple[EventRecord, ...]:
+    """The events that `event_variables` put there, if any; older files tell less of them."""
+    if "event" not in variables:
+        return ()
+    names = ("event", "event_t", "event_q", "event_v", "event_what", "event_before")
+    columns = [variables[x].values for x in names if x in variables]
+    found = []
+    for name, t, q, v, *more in zip(*columns, strict=True):
+        what, was = more or ("", np.full_like(v, np.nan))
+        before = None if np.isnan(was).any() else was
+        found.append(EventRecord(str(name), float(t), q, v, str(what), before))
+    return tuple(found)
 
 
 def as_series(name: str, x: Any) -> Series:

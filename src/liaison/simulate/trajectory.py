@@ -26,7 +26,7 @@ from . import resampling
 from .files import Variable, plain, read_netcdf, whole_file, write_netcdf
 from .invariants import Invariant, invariants_of
 from .notebook import html_table
-from .series import Array, EventRecord, Series, as_series, frozen
+from .series import Array, EventRecord, Series, as_series, event_variables, events_in, frozen
 from .wrenches import Point, reaction
 
 __all__ = [
@@ -294,20 +294,12 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
         v=variables["v"].values,
         labels={x: tuple(Label(*y) for y in found) for x, found in header["labels"].items()},
         series=series,
-        events=_events(variables),
+        events=events_in(variables),
         status=header["status"],
         message=header["message"],
         counts=header["counts"],
         meta=header["meta"],
     )
-
-
-def _events(variables: Mapping[str, Variable]) -> tuple[EventRecord, ...]:
-    if "event" not in variables:
-        return ()
-    columns = [variables[x].values for x in ("event", "event_t", "event_q", "event_v")]
-    rows = zip(*columns, strict=True)
-    return tuple(EventRecord(str(name), float(t), q, v) for name, t, q, v in rows)
 
 
 def _header(run: Trajectory) -> dict[str, Any]:
@@ -337,11 +329,7 @@ def _variables(run: Trajectory) -> dict[str, Variable]:
     taken: dict[str, tuple[str, ...]] = {}
     for name, series in run.series.items():
         made |= series.variables(name, taken)
-    if run.events:
-        dims = {"t": ("event",), "q": ("event", "coordinate"), "v": ("event", "rate")}
-        made["event"] = Variable(("event",), np.array([e.name for e in run.events], dtype=object))
-        for x, sides in dims.items():
-            made[f"event_{x}"] = Variable(sides, np.array([getattr(e, x) for e in run.events]))
+    made |= event_variables(run.events)
     return made
 
 

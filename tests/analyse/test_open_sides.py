@@ -1,0 +1,136 @@
+"""Verbs that look at one smooth motion never pretend about what holds on one side only."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import liaison
+from liaison import corridor_analyse as doors
+from liaison.errors import DerivationError, LiaisonError, SimulationError
+from liaison.program import lower
+from liaison.program.to_ptx import to_ptx
+
+BLOCK = """
+name = "block" ;
+gravity = [0, 0, -9.81] m/s^2 ;
+parameter stiff = {stiff} ;
+let block = body mass = 2 kg, inertia = 0.01 kg*m^2 end ;
+let X = join earth and block with link(x, z) dof1 = [x, 0, 0], dof2 = [0, 0, z] end ;
+apply motor force = -stiff*X.z end on X.z ;
+apply motor force = -1 N/m*X.x end on X.x ;
+let floor = contact [0, 0, -10] cm @ block and earth with point friction = 0.3 end ;
+start X.z = {z} m ;
+"""
+
+
+def block(z: float = 1.0, stiff: str = "0 N/m"):
+    return liaison.read(BLOCK.format(z=z, stiff=stiff))
+
+
+def test_an_open_contact_is_no_matter():
+    raised = block(stiff="5 N/m")
+    free = replace(raised, contacts=())
+    np.testing.assert_allclose(doors.linearize(raised).A, doors.linearize(free).A, atol=1e-15)
+    assert doors.solutions(raised).ways[0].missed < 1e-12
+    assert doors.verify(raised, until=0.2).holds
+    run = liaison.simulate(raised, until=0.2, every=0.01)
+    assert doors.sensitivities(raised, run, ["stiff"])["X.z", "stiff"][-1] != 0
+    assert np.abs(doors.inverse_dynamics(raised, run, ["X.z"])["X.z"]).max() < 1e-4
+
+
+@pytest.mark.parametrize("verb", [doors.linearize, doors.solutions])
+def test_a_closed_one_is_refused_by_name(verb):
+    with pytest.raises(
+        SimulationError, match=rf"'floor' .* is closed at t = 0 s; {verb.__name__} does not look"
+    ):
+        verb(block(z=0.1))
+
+
+def test_rest_on_the_floor_is_none_of_the_free_mechanism():
+    with pytest.raises(SimulationError, match=r"'floor' .*; equilibrium does not look"):
+        doors.equilibrium(block())
+
+
+def test_rest_below_the_floor_is_refused_and_above_it_found():
+    below = block(stiff="10 N/m")  # rest at z = −1.962 m, under the floor
+    with pytest.raises(SimulationError, match=r"'floor' .* is closed .*; equilibrium does not"):
+        doors.equilibrium(below, kind="nearest")
+    above = liaison.read(BLOCK.format(z=1, stiff="10 N/m").replace("-10] cm", "3] m"))
+    assert doors.equilibrium(above)["X.z"] == pytest.approx(-1.962)
+
+
+def test_friction_of_its_own_rubs_always():
+    rubbing = liaison.read("""
+        let slide = body mass = 1 kg, inertia = 1 g*m^2 end ;
+        let S = join earth and slide with prismatic(s) axis = [1, 0, 0] end ;
+        let pad = apply friction dry = 1 N, smoothing = 0 m/s end on S.s ;
+    """)
+    with pytest.raises(SimulationError, match=r"'pad' .* rubs at t = 0 s; linearize"):
+        doors.linearize(rubbing)
+
+
+@pytest.mark.parametrize("verb", ["verify", "sensitivities", "inverse_dynamics"])
+def test_a_run_that_met_the_floor_is_refused(verb):
+    falling = block()
+    run = liaison.simulate(falling, until=0.6, every=0.01)
+    assert [event.what for event in run.events][:1] == ["impact"]
+    more = {"inverse_dynamics": (["X.z"],)}.get(verb, ())
+    with pytest.raises(SimulationError, match=rf"'floor' .*\(impact at .*; {verb} does not look"):
+        getattr(doors, verb)(falling, run, *more)
+
+
+def test_a_saved_run_is_refused_as_well(tmp_path):
+    falling = block()
+    run = liaison.simulate(falling, until=0.6, every=0.01)
+    run.save(tmp_path / "run.nc")
+    again = liaison.load(tmp_path / "run.nc")
+    assert [(x.name, x.t, x.what) for x in again.events] == [
+        (x.name, x.t, x.what) for x in run.events
+    ]
+    np.testing.assert_array_equal(again.events[0].before, run.events[0].before)
+    with pytest.raises(SimulationError, match="impact"):
+        doors.verify(falling, again)
+
+
+def test_drives_do_not_lead_through_the_floor():
+    laws = {"X.z": 1 - liaison.time, "X.x": 0}
+    assert doors.kinematic_run(block(), laws, until=0.8).success
+    with pytest.raises(SimulationError, match=r"is closed at t = 0\.9 s; kinematic_run"):
+        doors.kinematic_run(block(), laws, until=1.0)
+
+
+@pytest.mark.parametrize("verb", [liaison.reduce, liaison.parametrizations])
+def test_other_velocities_are_refused_where_the_author_said_it(verb):
+    with pytest.raises(DerivationError, match=rf"'floor' .*; {verb.__name__} does not") as refused:
+        verb(block())
+    assert refused.value.place.line == 9
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"parametrization": "cartesian", "treatment": {"X": "eliminate"}},
+        {"parametrization": "full_joint", "treatment": {}},
+    ],
+)
+def test_treated_equations_do_not_drop_it(options):
+    with pytest.raises(DerivationError, match=r"'floor' .* in fewer velocities do not carry"):
+        liaison.derive(block(), **options)
+
+
+def test_many_runs_and_marches_on_a_gpu_are_refused():
+    with pytest.raises(SimulationError, match=r"'floor' .*; a batch of runs"):
+        liaison.simulate_batch(block(), until=1.0)
+    program = lower(liaison.derive(block()))
+    with pytest.raises(LiaisonError, match=r"'floor' .*; a march on a GPU"):
+        to_ptx(program, "march")
+
+
+def test_answers_about_the_free_mechanism_say_so():
+    found = liaison.mobility(block())
+    assert found.finite == (2, 2)
+    assert "without 'floor', which holds on one side only." in str(found)
+    compared = liaison.compare(block(), ["lagrange", "kane"], timed=False)
+    assert compared.all_equal
+    assert str(compared).endswith("Without 'floor', which holds on one side only.")
