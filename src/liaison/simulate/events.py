@@ -18,6 +18,7 @@ from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
 from .layout import (
     CHATTER,
     DETAIL,
+    DIPS,
     E_EVENTS,
     EVENT_CAPACITY,
     EVENT_NOT_FINITE,
@@ -48,6 +49,7 @@ from .layout import (
     O_V,
     O_Y,
     PARTS,
+    SLOPE,
     STOPPING,
     SWITCHING,
     T_END,
@@ -192,6 +194,22 @@ def guess(a: f64, b: f64, c: f64, fa: f64, fb: f64, fc: f64) -> f64:
 
 
 @loop
+def dip(e: iptr, event: i64, left: f64, right: f64, w: ptr, n: iptr, scratch: ptr) -> f64:
+    """θ where a value that is positive at both ends falls below zero between them; NONE if not."""
+    slope = event + n[DIPS]
+    before = at(w, n[O_BEFORE_NEW])
+    after = at(w, n[O_AFTER])
+    if n[DIPS] == 0 or before[slope] >= 0.0 or after[slope] <= 0.0:
+        return NONE
+    lowest = locate(e, slope, left, right, before[slope], after[slope], w, n, scratch)
+    probe = at(w, n[O_PROBE])
+    values(e, lowest, probe, w, n, scratch)
+    if not (probe[event] < 0.0):
+        return NONE
+    return float(locate(e, event, left, lowest, before[event], probe[event], w, n, scratch))
+
+
+@loop
 def crossings(e: iptr, part: i64, w: ptr, n: iptr, scratch: ptr) -> i64:
     """θ of every event that fires in one part of the step, NONE elsewhere; GOOD, or why not."""
     left = float(part) / float(PARTS)
@@ -205,7 +223,11 @@ def crossings(e: iptr, part: i64, w: ptr, n: iptr, scratch: ptr) -> i64:
     for i in range(n[NE]):
         theta[i] = NONE
         direction = float(n[n[M_DIRECTION] + i])
-        if sign[i] * after[i] <= 0.0 and sign[i] != 0.0 and direction * sign[i] <= 0.0:
+        if n[n[M_STOPS] + i] == SWITCHING and before[i] > 0.0 and after[i] > 0.0:
+            theta[i] = dip(e, i, left, right, w, n, scratch)
+        elif n[n[M_STOPS] + i] == SLOPE:
+            theta[i] = NONE
+        elif sign[i] * after[i] <= 0.0 and sign[i] != 0.0 and direction * sign[i] <= 0.0:
             theta[i] = locate(e, i, left, right, before[i], after[i], w, n, scratch)
             if w[T] == w[T_START] and theta[i] < STILL_THE_START:
                 theta[i] = NONE

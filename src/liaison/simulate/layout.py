@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from liaison.numeric import Array
 
 from .dense import saddle_area
-from .moreau_cones import cone_area
+from .cones import cone_area
 from .rungekutta import Tableau
 
 # named slots of w
@@ -73,6 +73,7 @@ PARTS_OF_STEP, O_PARTS, O_KEPT = 88, 89, 90
 # terms, rows midway and at the end, the metric, rows in it, the complementarity problem, velocities
 IS_MOREAU, NB, NR, M_SIDES, M_MODE, M_ACTIVE, O_SIDES, O_TERMS, O_MID, O_END = range(100, 110)
 O_METRIC, O_ROWS, O_CONES, O_FREE, O_IMPULSE, CONTACTS = range(110, 116)
+DIPS = 116  # from an event that switches to its slope, in the list of events
 INTS = 128
 
 # entries of the kernel, in the table of their addresses
@@ -87,8 +88,8 @@ E_DIFFERENCE, E_ONE_SIDED = 15, 16
 # phases of a step
 START, TRY, LAND, EVENTS, SAMPLING, COMMIT, ARRIVED, FINISHED = 0, 1, 2, 3, 4, 5, 6, 7
 
-# why a step ends early
-STOPPING, SWITCHING = 1, 2
+# why a step ends early; a slope is no event, it tells where another one has its least value
+STOPPING, SWITCHING, SLOPE = 1, 2, 3
 
 # what `advance` returns
 GOOD, DONE, STOPPED, CONTROL, FULL = 0, 1, 2, 3, 4

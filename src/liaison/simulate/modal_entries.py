@@ -238,13 +238,17 @@ def tell_ends(c: iptr, s: ptr, out: ptr) -> None:
 def modal_events(
     c: iptr, s: ptr, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr, work: ptr
 ) -> None:
-    """Events of the mechanism and of the caller, then the ends of modes."""
+    """Events of the mechanism and of the caller, ends of modes, and rates of open gaps."""
     if c[OWN] > 0:
         events = entry_at(c, F_EVENTS)
         events(t, q, v, u, p, x, out, work)
     measure(c, s, t, q, v, u, p, work)
     failed = solve_motion(c, s, t, q, v, u, p, work)
     tell_ends(c, s, at(out, c[OWN]))
+    for b in range(c[NB]):
+        block = at(c, c[M_BLOCKS] + FIELDS * b)
+        is_open = 1 if block[B_KIND] == GAP and c[c[M_MODES] + b] == OPEN else 0
+        out[c[OWN] + c[NB] + b] = s[c[O_RATE] + block[B_FIRST]] if is_open == 1 else 1.0
     if c[WATCHED] > 0 and failed == 0:
         stays = can_stay(c, s)
         for b in range(c[NB]):

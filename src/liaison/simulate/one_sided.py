@@ -132,8 +132,9 @@ class Marching:
         self.c, self.s = made.c, made.s
         self.kernel = ModalKernel(plan.kernel, self.c, self.s)
         ends = tuple(Watched(block[0], -1, stops=True) for block in sides)
+        slopes = tuple(Watched(block[0], 1, stops=False) for block in sides)
         self.own = len(plan.events)
-        self.plan = replace(plan, kernel=self.kernel, events=(*plan.events, *ends))
+        self.plan = replace(plan, kernel=self.kernel, events=(*plan.events, *ends, *slopes))
         self.c[side.OWN] = self.own
         self._find(plan)
 
@@ -157,7 +158,9 @@ class Marching:
     def mark(self, n: NDArray[np.int64]) -> None:
         """Ends of modes switch; they do not stop the run."""
         first = n[at.M_STOPS] + self.own
-        n[first : first + int(self.c[side.NB])] = at.SWITCHING
+        nb = int(self.c[side.NB])
+        n[first : first + nb], n[first + nb : first + 2 * nb] = at.SWITCHING, at.SLOPE
+        n[at.DIPS] = nb
         n[at.HAS_TERMS], n[at.PIVOTS_LEFT] = 1, np.iinfo(np.int64).max // 2
 
     def kept(self) -> dict[str, Any]:

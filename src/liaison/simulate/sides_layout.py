@@ -42,7 +42,7 @@ M_WATCHED = 75
 INTS = 80
 
 # slots of s
-T_SWITCH, ENERGY, RESIDUAL = 0, 1, 2
+T_SWITCH, ENERGY, RESIDUAL, UNSEEN = 0, 1, 2, 3
 FLOATS = 4
 
 # a block: kind, first row, rows, load, law

@@ -11,6 +11,8 @@ Source: docs/theory/one_sided.md (mode-1).
 
 from __future__ import annotations
 
+from math import sqrt
+
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
 from .advance import advance
@@ -33,6 +35,7 @@ from .layout import (
     M_STREAK,
     NE,
     NO_MODE,
+    NQ,
     O_BEFORE,
     O_P,
     O_PROBE,
@@ -104,12 +107,16 @@ from .sides_layout import (
     STICKS,
     SWITCHES,
     T_SWITCH,
+    UNSEEN,
     WATCHED,
 )
 from .touching import find_touching, still, strike
 
 SAME_INSTANT, PATIENCE = 1e-13, 1000
 """Switches closer than this part of the time (or of 1 s) stand still; so many may."""
+
+RESOLVED = 1.5e-7
+"""Speed [m/s], at positions of 1 m, of a jump whose height is rounding: u²/2g ≈ 1e-15 m."""
 
 VANISHED = 1e-6
 """A row of a rate that is shorter than this says nothing of velocities any more."""
@@ -168,7 +175,8 @@ def begin_sides(c: iptr, s: ptr, e: iptr, w: ptr, n: iptr, scratch: ptr, happene
 
 @loop
 def look(c: iptr, s: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
-    """All numbers at the present state."""
+    """All numbers at the present state, and the speed below which a gap opens unseen."""
+    s[UNSEEN] = RESOLVED * sqrt(largest(n[NQ], at(w, n[O_Q])))
     measure(c, s, w[T], at(w, n[O_Q]), at(w, n[O_V]), at(w, n[O_U]), at(w, n[O_P]), scratch)
 
 
@@ -283,7 +291,7 @@ def note_impacts(c: iptr, s: ptr, limit: f64, w: ptr, n: iptr, happened: ptr) ->
             bounces = 1 if s[c[O_COEFFICIENTS] + EACH * b + RESTITUTION] > 0.0 else 0
             if c[c[M_BEFORE] + b] == CLOSED:
                 bounces = 0
-            if bounces == 1 and s[c[O_RATE] + block[B_FIRST]] <= limit:
+            if bounces == 1 and s[c[O_RATE] + block[B_FIRST]] <= max(limit, s[UNSEEN]):
                 note_what(b, RESTS, w, n, happened)
     if s[ENERGY] > 0.0:
         note_what(0, GAINS, w, n, happened)
@@ -328,4 +336,6 @@ def new_signs(c: iptr, s: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
             value = TINY
         w[n[O_SIGN] + i] = sign_of(value)
         w[n[O_BEFORE] + i] = value
+        w[n[O_SIGN] + i + c[NB]] = sign_of(probe[i + c[NB]])
+        w[n[O_BEFORE] + i + c[NB]] = probe[i + c[NB]]
         n[n[M_STREAK] + i] = 0

@@ -66,6 +66,7 @@ from .sides_layout import (
     SLIP,
     STATIC,
     STICK,
+    UNSEEN,
 )
 
 TOUCH = 1e-9
@@ -111,7 +112,10 @@ def find_touching(c: iptr, s: ptr, limit: f64) -> None:
                         s[c[O_SLIP] + first + k] = s[c[O_RATE] + first + k] / size
         elif c[c[M_MODES] + b] == LOCKED:
             mode = LOCKED
-        elif s[c[O_RATE] + first] <= limit and (block[B_KIND] != GAP or s[c[O_GAP] + b] <= TOUCH):
+        elif block[B_KIND] == GAP:
+            is_slow = 1 if s[c[O_RATE] + first] <= max(limit, s[UNSEEN]) else 0
+            mode = CLOSED if is_slow == 1 and s[c[O_GAP] + b] <= TOUCH else OPEN
+        elif s[c[O_RATE] + first] <= limit:
             mode = CLOSED
         c[c[M_MODES] + b] = mode
 
