@@ -129,7 +129,44 @@ def test_the_rate_is_the_slope():
     alphas = [1.0, 10.0, 100.0, 1e3, 1e4]
     assert rate(alphas, [3 / a**2 for a in alphas]) == pytest.approx(2)
     assert rate(alphas, [3 / (a + 5) for a in alphas]) == pytest.approx(1, abs=0.03)
-    assert math.isnan(rate([1.0], [1.0]))
+    assert rate([1.0], [1.0]) is None
+    assert rate([1.0, 10.0, 100.0], [6e-11, 5e-11, 6e-11]) is None
+
+
+def test_a_relation_that_does_not_act_has_no_rate():
+    found = liaison.convergence(slider("X' - 5 m/s"), [10, 100], 1)
+    assert found.velocity_rate is None
+    assert "do not act" in found.text
+    assert json.loads(json.dumps(found.to_dict()))["velocity_rate"] is None
+
+
+RANDOM = """
+let b = body mass = 1.3 kg, center = [0.2, 0.1, 0] m, inertia = 0.7 kg*m^2 end ;
+let S = join earth and b with planar(x, y, angle) end ;
+let r1 = require {} - {} m/s <= 0 ; let r2 = require {} - {} m/s <= 0 ;
+apply force value = [{}*cos({} rad/s*t), {}*sin({} rad/s*t), 0] N end on b ;
+apply torque value = [0, 0, {}*sin({} rad/s*t)] N*m end on b ;
+"""
+
+
+def row(a):
+    turn = f"{a[3]} m*(1 + 0.3*sin(2*S.angle))*S.angle'"
+    return f"({a[0]}*cos(S.angle) + {a[1]})*S.x' + {a[2]}*S.y' + {turn}"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_ways_to_the_same_motion(seed):
+    """Active sets by events, and friction that knows of none, agree on random relations."""
+    draw = np.random.default_rng(seed)
+    a, w = draw.normal(size=(2, 4)).round(3), draw.uniform(0.1, 0.6, 2).round(3)
+    force, pace = 2 * draw.normal(size=3).round(3), draw.uniform(0.5, 2, 3).round(3)
+    loads = [x for pair in zip(force, pace, strict=True) for x in pair]
+    text = RANDOM.format(row(a[0]), w[0], row(a[1]), w[1], *loads)
+    run = liaison.simulate(text, until=6, every=6)
+    found = liaison.convergence(text, [1e4, 1e5, 1e6], 6)
+    assert {x.what for x in run.events} <= {"enters", "leaves"}
+    assert found.distances[-1].velocity < 1e-4
+    assert not run.events or found.velocity_rate == pytest.approx(1, abs=0.05)
 
 
 def test_it_is_held_against_the_run_of_the_relation_itself(examples):

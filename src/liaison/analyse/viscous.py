@@ -30,7 +30,7 @@ from liaison.numeric import Array
 from liaison.simulate import Trajectory
 
 FINEST = 1e-9
-"""Distances below this share of the largest are rounding of the runs, and tell no rate."""
+"""Distances below this, or this share of the largest value, are the error of the runs."""
 
 
 def viscous(mechanism: Mechanism, alpha: Any, only: Iterable[str] | None = None) -> Mechanism:
@@ -106,14 +106,24 @@ class Convergence:
     distances: tuple[Distance, ...]
 
     @property
-    def position_rate(self) -> float:
-        """p in distance ≈ c α⁻ᵖ, of positions."""
+    def position_rate(self) -> float | None:
+        """p in distance ≈ c α⁻ᵖ, of positions; None where the relations do not act."""
         return rate([x.alpha for x in self.distances], [x.position for x in self.distances])
 
     @property
-    def velocity_rate(self) -> float:
+    def velocity_rate(self) -> float | None:
         """p of velocities."""
         return rate([x.alpha for x in self.distances], [x.velocity for x in self.distances])
+
+    @property
+    def conclusion(self) -> str:
+        """The rates in words."""
+        if self.position_rate is None or self.velocity_rate is None:
+            return "no distance to tell a rate by: the relations do not act, or one α is given"
+        return (
+            f"the distance falls like alpha^-{self.position_rate:.3f} in position and "
+            f"alpha^-{self.velocity_rate:.3f} in velocity"
+        )
 
     @property
     def text(self) -> str:
@@ -124,11 +134,7 @@ class Convergence:
             f"{x.alpha:10.4g}  {x.position:12.5e}  {x.velocity:12.5e}  {x.steps:7d}  {x.cpu:8.3f}"
             for x in self.distances
         ]
-        lines.append(
-            f"the distance falls like alpha^-{self.position_rate:.3f} in position and "
-            f"alpha^-{self.velocity_rate:.3f} in velocity"
-        )
-        return "\n".join(lines)
+        return "\n".join([*lines, self.conclusion])
 
     def __str__(self) -> str:
         return self.text
@@ -153,13 +159,13 @@ class Convergence:
         }
 
 
-def rate(alphas: Sequence[float], distances: Sequence[float]) -> float:
+def rate(alphas: Sequence[float], distances: Sequence[float]) -> float | None:
     """The slope of log distance over log 1/α, by least squares over the larger half of the α."""
-    largest = max(distances, default=0.0)
-    pairs = [(a, d) for a, d in sorted(zip(alphas, distances)) if d > FINEST * largest]
+    least = FINEST * max(1.0, *distances)
+    pairs = [(a, d) for a, d in sorted(zip(alphas, distances)) if d > least]
     used = np.log(pairs[len(pairs) // 2 :] if len(pairs) > 3 else pairs)
     if len(used) < 2:
-        return math.nan
+        return None
     return float(-np.polyfit(used[:, 0], used[:, 1], 1)[0])
 
 
