@@ -206,7 +206,7 @@ def test_where_it_is_proved_a_run_shows_no_jump():
     """Between recorded instants velocities change by what bounded forces bring about."""
     text = PLATE + PUSHED
     assert no_impact(liaison.read(text)).is_proved
-    run = liaison.simulate(text, until=20, every=0.001, rtol=1e-9, atol=1e-11)
+    run = liaison.simulate(text, until=20, every=0.001, rtol=1e-9, atol=1e-11, series=("contacts",))
     happened = {(x.name, x.what) for x in run.events}
     assert {("blade", "enters"), ("blade", "leaves")} <= happened
     assert {("spin", "enters"), ("spin", "leaves")} <= happened
@@ -214,6 +214,11 @@ def test_where_it_is_proved_a_run_shows_no_jump():
     across = np.sin(run["S.angle"]) * run["S.x'"] - np.cos(run["S.angle"]) * run["S.y'"]
     assert np.max(across) < 1e-8
     assert np.max(run["S.angle'"]) < 1.5 + 1e-8
+    mu = run["contacts"]
+    assert np.max(mu) < 1e-8  # reactions oppose the forbidden side
+    assert np.min(mu) < -1
+    excess = np.column_stack([across, run["S.angle'"] - 1.5])
+    assert np.max(np.abs(mu * excess)) < 1e-6  # and act on the boundary only
 
 
 def test_first_integrals_do_not_ignore_what_pushes_now_and_then(examples):
