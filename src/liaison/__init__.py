@@ -57,6 +57,7 @@ __all__ = offer(
         "analyse.syzygies": "PolynomialPsi polynomial_psi",
         "analyse": "Reduction",
         "analyse.compare": "Comparison",
+        "analyse.contact_points": "ContactAlong contact_points",
         "analyse.deflate": "deflate",
         "corridor_analyse": "equilibrium linearize solutions verify sensitivities kinematic_run "
         "inverse_dynamics no_impact viscous convergence",

@@ -4,6 +4,8 @@ from liaison.analyse import Reduction as Reduction
 from liaison.analyse.attitude_along import AttitudeAlong as AttitudeAlong
 from liaison.analyse.attitude_along import attitude_along as attitude_along
 from liaison.analyse.compare import Comparison as Comparison
+from liaison.analyse.contact_points import ContactAlong as ContactAlong
+from liaison.analyse.contact_points import contact_points as contact_points
 from liaison.analyse.deflate import deflate as deflate
 from liaison.analyse.joint_motion import joint_motion as joint_motion
 from liaison.analyse.linear_cases import solve_linear as solve_linear

@@ -5,6 +5,7 @@ import re
 import pytest
 
 PAGES = [
+    "contacts",
     "formalisms",
     "generation",
     "maximal",

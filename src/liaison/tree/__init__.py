@@ -14,6 +14,7 @@ from .closure import (
     row_place,
     with_rates,
 )
+from .contact_places import ContactPlace, contact_places
 from .demand import turning_joint
 from .kinematics import Kinematics, Motion
 from .regroup import added, merged, regrouped
@@ -25,6 +26,7 @@ __all__ = [
     "GROUND",
     "Assembly",
     "Closure",
+    "ContactPlace",
     "Inertia",
     "Kinematics",
     "Motion",
@@ -38,6 +40,7 @@ __all__ = [
     "assemble",
     "assembly",
     "closure_rows",
+    "contact_places",
     "distance_row",
     "joint_rows",
     "marker_motion",
