@@ -22,6 +22,7 @@ from liaison.cli_analyse import convergence, equilibrium, linearize, solutions, 
 from liaison.cli_assemble import assemble
 from liaison.cli_derive import derive
 from liaison.cli_freedoms import reduce, singular
+from liaison.cli_motion import motion, motors
 from liaison.cli_options import (
     Atol,
     Debug,
@@ -29,9 +30,11 @@ from liaison.cli_options import (
     Floating,
     Json,
     Lenient,
+    MaxSteps,
     Merged,
     Method,
     Model,
+    Radius,
     Rtol,
     Starts,
     Step,
@@ -110,6 +113,8 @@ def simulate(
     rtol: Rtol = None,
     atol: Atol = None,
     method: Method = None,
+    spectral_radius: Radius = None,
+    max_steps: MaxSteps = None,
     time_limit: TimeLimit = None,
     values: Values = None,
     start: Starts = None,
@@ -138,14 +143,15 @@ def simulate(
 ) -> None:
     """Let a mechanism move, and say how well its energy and its closures were kept."""
     from liaison import cli_text
-    from liaison.cli_values import asked, method_option, run_options
+    from liaison.cli_values import asked, check_files, method_option, run_options
     from liaison.view import save_plot
 
-    _check_files(out, csv, plot, label)
+    check_files(out, csv, plot, label)
     options = run_options(
-        until, step=step, every=every, rtol=rtol, atol=atol, time_limit=time_limit
-    )
-    options |= method_option(method, step)
+        until, step=step, every=every, rtol=rtol, atol=atol, time_limit=time_limit,
+        max_steps=max_steps,
+    )  # fmt: skip
+    options |= method_option(method, step, spectral_radius)
     options["series"] = _series(series, label)
     robot = (lenient, floating, merge_fixed)
     given = asked(file, values, start, robot)
@@ -166,24 +172,6 @@ def simulate(
     facts = cli_text.facts(trajectory, given.mechanism)
     facts |= written(results=out, csv=csv, plot=plot)
     printed(facts, cli_text.outcome(facts), as_json)
-
-
-PLOTS = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".eps")
-
-
-def _check_files(
-    out: Path | None, csv: Path | None, plot: Path | None, label: list[str] | None
-) -> None:
-    """Refuses, before a run, files that could not be written after it."""
-    from liaison.cli_values import check_folders, check_suffix
-
-    check_folders(out, csv, plot)
-    check_suffix("--out", out, (".nc",))
-    check_suffix("--plot", plot, PLOTS)
-    if label and not plot:
-        raise typer.BadParameter(
-            "it says what to plot; give --plot FILE too.", param_hint="--label"
-        )
 
 
 def _series(wanted: list[str] | None, labels: list[str] | None) -> tuple[str, ...]:
@@ -303,6 +291,8 @@ app.command()(equilibrium)
 app.command()(linearize)
 app.command()(solutions)
 app.command()(verify)
+app.command()(motion)
+app.command()(motors)
 app.command()(convergence)
 app.command(name="format")(format_)
 app.command()(derive)

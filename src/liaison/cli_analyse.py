@@ -57,14 +57,15 @@ def linearize(
 ) -> None:
     """Tell small motions about the start or an equilibrium: eigenvalues, frequencies, modes."""
     from liaison import corridor_analyse as doors
-    from liaison.cli_values import asked
+    from liaison.cli_values import asked, named_by
 
     given = asked(file, values, start)
     check_still(given.inputs)
     state = doors.equilibrium(given.mechanism, start=given.start).state if rest else None
-    linear = doors.linearize(
-        given.mechanism, state, start=given.start, independent=independent or ()
-    )
+    with named_by("--independent"):
+        linear = doors.linearize(
+            given.mechanism, state, start=given.start, independent=independent or ()
+        )
     printed({"name": given.mechanism.name} | linear.to_dict(), small(linear), as_json)
 
 
@@ -108,10 +109,11 @@ def verify(
 ) -> None:
     """Hold a run against the general theorems: momentum, moments, energies, power."""
     from liaison import corridor_analyse as doors
-    from liaison.cli_values import asked, run_options
+    from liaison.cli_values import asked, check_names, run_options
     from liaison.simulate import load
 
     given = asked(file, values, start)
+    check_names("--about", "body", (about,), [x.name for x in given.mechanism.bodies])
     options: dict[str, Any] = {}
     if run is None:
         options = {"until": run_options(until)["until"], "inputs": given.inputs}

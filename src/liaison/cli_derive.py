@@ -56,11 +56,14 @@ def derive(
 ) -> None:
     """Print the equations of motion: short for reading, as a document, or as C99."""
     from liaison import cli_forms
-    from liaison.cli_values import asked, check_folders, check_word
-    from liaison.equations import FORMALISMS
+    from liaison.cli_values import asked, check_folders
 
-    check_word("--formalism", formalism, FORMALISMS)
-    check_word("--format", form, (*cli_forms.READINGS, *cli_forms.FORMS))
+    _check_together(
+        {"--compare": is_compared, "--own": is_own, "--level": level, "--steps": steps,
+         "--treat": treat, "--parametrization": parametrization != "joint"},
+        {"--expand": expand, "--body": bodies, "--point": point, "--basis": basis != "ground"},
+    )  # fmt: skip
+    _check_words(formalism, form, parametrization)
     check_folders(out)
     mechanism = asked(file, values).mechanism
     facts: dict[str, Any] = {"formalism": formalism, "format": form}
@@ -84,7 +87,7 @@ def derive(
     elif treat or parametrization != "joint":
         from liaison.cli_parametrizations import told_in, treatment_of
 
-        ways = treatment_of(mechanism, treat) if treat else None
+        ways = treatment_of(mechanism, treat, parametrization)
         chosen = {"parametrization": parametrization, "treatment": ways}
         found = told_in(mechanism, formalism, form, digits, chosen)
     elif form in cli_forms.READINGS:
@@ -92,6 +95,31 @@ def derive(
     else:
         found = cli_forms.listed(mechanism, formalism, form)
     _answer(facts | found, out, as_json)
+
+
+def _check_words(formalism: str, form: str, parametrization: str) -> None:
+    """Refuses words that none of the options knows."""
+    from liaison import cli_forms
+    from liaison.cli_values import check_word, named_by
+    from liaison.equations import FORMALISMS
+    from liaison.tree.cartesian import known_parametrization
+
+    check_word("--formalism", formalism, FORMALISMS)
+    check_word("--format", form, (*cli_forms.READINGS, *cli_forms.FORMS))
+    with named_by("--parametrization"):
+        known_parametrization(parametrization)
+
+
+def _check_together(answers: dict[str, Any], of_levels: dict[str, Any]) -> None:
+    """Refuses options that ask for two answers at once, or that another option must go with."""
+    given = [name for name, is_given in answers.items() if is_given]
+    if len(given) > 1 and {*given} != {"--treat", "--parametrization"}:
+        message = f"{' and '.join(given)} ask for different answers; give one of them."
+        raise typer.BadParameter(message, param_hint=given[1])
+    for name, is_given in of_levels.items():
+        if is_given and not answers["--level"]:
+            message = "it is for the levels; give --level vector, matrix or scalar too."
+            raise typer.BadParameter(message, param_hint=name)
 
 
 def _answer(facts: dict[str, Any], out: Path | None, as_json: bool) -> None:

@@ -52,11 +52,13 @@ def reduce(
     """Print the equations of motion in independent velocities, without multipliers."""
     from liaison import corridor
     from liaison.cli_forms import tidied
-    from liaison.cli_values import asked, positions_of
+    from liaison.cli_values import asked, named_by, positions_of
     from liaison.expr import to_text
 
     mechanism = asked(file, values).mechanism
-    found = corridor.reduce(mechanism, independent or (), at=positions_of(mechanism, at))
+    where = positions_of(mechanism, at)
+    with named_by("--independent"):
+        found = corridor.reduce(mechanism, independent or (), at=where)
     told, names = found.equations, [label.name for label in found.state.labels["v"]]
     dependent = {k: name for k, name in enumerate(names) if name not in found.independent}
     lines = told.statement()

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from liaison.algebra import to_text
-from liaison.cli_values import check_word
+from liaison.cli_values import check_word, named_by
 from liaison.corridor_levels import LEVELS, vector_equations
 from liaison.equations.scalar_equations import ScalarEquations
 from liaison.equations.vector_equations import VectorEquations
@@ -32,7 +32,9 @@ def at_level(
     """
     check_word("--level", level, LEVELS)
     check_word("--format", form, FORMS)
-    found: VectorEquations | ScalarEquations = vector_equations(mechanism, level, **terms)  # type: ignore[call-overload]
+    found: VectorEquations | ScalarEquations
+    with named_by("--level"):
+        found = vector_equations(mechanism, level, **terms)  # type: ignore[call-overload]
     facts: dict[str, Any] = {"level": level, "basis": terms["basis"]}
     facts["text"] = found.latex if form == "latex" else found.text
     if isinstance(found, ScalarEquations):

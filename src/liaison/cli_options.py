@@ -1,7 +1,7 @@
 """The command line's application, the options its verbs share, and how they answer.
 
 Public names: app, Model, Values, Starts, Lenient, Floating, Merged, Until, Step, Every, Rtol, Atol,
-Method, TimeLimit, Json, Debug, printed, written.
+Method, MaxSteps, Radius, TimeLimit, Json, Debug, printed, written.
 """
 
 from __future__ import annotations
@@ -60,6 +60,15 @@ Method = Annotated[
         metavar="NAME",
         help="tsitouras, dormand-prince, radau (stiff); with --step also rk4 (the default then), "
         "gauss4, rattle, generalized-alpha, …: a wrong name lists them all.",
+    ),
+]
+MaxSteps = Annotated[
+    int | None, typer.Option(min=1, help="Give up after so many steps; 10 million if not given.")
+]
+Radius = Annotated[
+    float | None,
+    typer.Option(
+        "--spectral-radius", help="Of generalized-alpha: what is left of fast vibrations."
     ),
 ]
 TimeLimit = Annotated[

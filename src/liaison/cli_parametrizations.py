@@ -41,10 +41,15 @@ def parametrizations(
     printed(found.facts(), str(found), as_json)
 
 
-def treatment_of(mechanism: Mechanism, told: list[str] | None) -> dict[str, str]:
+def treatment_of(
+    mechanism: Mechanism, told: list[str] | None, parametrization: str = "joint"
+) -> dict[str, str] | None:
     """NAME=HOW of the command line, checked: eliminate, multiplier, reaction or "reaction NAME"."""
     from liaison.cli_values import check_names, check_word
     from liaison.equations.treatment import TREATMENTS
+
+    if not told:
+        return None
 
     known = [joint.name for joint in mechanism.joints]
     known += [constraint.name for constraint in mechanism.constraints]
@@ -57,7 +62,27 @@ def treatment_of(mechanism: Mechanism, told: list[str] | None) -> dict[str, str]
         check_names("--treat", "joint or relation", (owner,), known)
         check_word("--treat", way.partition(" ")[0], TREATMENTS)
         found[name] = way
+    if parametrization == "joint":
+        _check_rows(mechanism, found)
     return found
+
+
+def _check_rows(mechanism: Mechanism, told: dict[str, str]) -> None:
+    """Refuses to eliminate what the coordinates of the tree have eliminated already."""
+    from liaison.equations.treatment import names_carriers
+    from liaison.tree import span
+
+    tree = span(mechanism)
+    if names_carriers(tree, told):
+        return
+    carriers = {node.joint.name: node.body for node in tree.nodes}
+    for name, way in told.items():
+        if way == "eliminate" and name in carriers:
+            message = (
+                f"joint {name!r} carries {carriers[name]!r} in the tree: its coordinates meet it "
+                "already, and no row is left to eliminate. Joints that close loops have rows."
+            )
+            raise typer.BadParameter(message, param_hint="--treat")
 
 
 def told_in(

@@ -3,12 +3,13 @@
 Every refusal here is of the command line, not of the model.
 
 Public names: Asked, asked, asked_of, reader_options, positions_of, run_options, method_option,
-limit_option, check_folders, check_suffix, check_names, check_word.
+limit_option, check_folders, check_files, check_suffix, check_names, check_word, named_by.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -21,10 +22,16 @@ from liaison.expr import Expr, symbols_of
 from liaison.formats import read_value
 from liaison.formats.read import read
 from liaison.model import Mechanism
+from liaison.simulate import Settings
 from liaison.simulate.rungekutta import TABLEAUX
+from liaison.simulate.settings import INSTANTS
 from liaison.summary import units
 from liaison.tree import as_float
 from liaison.units import same, unit_of
+
+MOST_STEPS = Settings().max_steps
+
+PLOTS = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".eps")
 
 
 @final
@@ -97,7 +104,34 @@ def run_options(until: str, **others: str | float | None) -> dict[str, Any]:
     if "step" in options and not options.keys().isdisjoint(("rtol", "atol")):
         message = "a fixed step has no tolerance; give --step, or --rtol and --atol."
         raise typer.BadParameter(message, param_hint="--step")
+    _check_count(
+        "step",
+        options,
+        options.get("max_steps", MOST_STEPS),
+        "take longer steps, or give --max-steps",
+    )
+    _check_count("every", options, INSTANTS, "record less often")
     return options
+
+
+def _check_count(name: str, options: Mapping[str, Any], most: int, advice: str) -> None:
+    """Refuses at once what a run would refuse after a long time."""
+    count = options["until"] / options.get(name, float("inf"))
+    if count > most * (1 + 1e-9):
+        message = (
+            f"every {options[name]:g} s makes {count:.3g} until {options['until']:g} s, and a run "
+            f"has {most:,} at most: {advice}."
+        )
+        raise typer.BadParameter(message, param_hint=f"--{name}")
+
+
+@contextmanager
+def named_by(option: str) -> Iterator[None]:
+    """What is named by an option and does not exist is a mistake of the command line."""
+    try:
+        yield
+    except NamingError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
 
 
 def limit_option(text: str | None) -> dict[str, float]:
@@ -105,14 +139,19 @@ def limit_option(text: str | None) -> dict[str, float]:
     return {} if text is None else {"time_limit": _seconds("--time-limit", text)}
 
 
-def method_option(method: str | None, step: str | None) -> dict[str, str]:
+def method_option(
+    method: str | None, step: str | None, radius: float | None = None
+) -> dict[str, Any]:
     """The integration method, checked; nothing where none is named."""
+    if radius is not None and (method != "generalized-alpha" or not 0 <= radius <= 1):
+        message = f"{radius:g}: it is a number from 0 to 1, and for --method generalized-alpha."
+        raise typer.BadParameter(message, param_hint="--spectral-radius")
     if method is None:
         return {}
     check_word("--method", method, TABLEAUX)
     if step is None and not TABLEAUX[method].is_adaptive:
         raise typer.BadParameter(f"{method} needs a fixed --step.", param_hint="--method")
-    return {"method": method}
+    return {"method": method} | ({} if radius is None else {"spectral_radius": radius})
 
 
 def check_folders(*paths: Path | None) -> None:
@@ -122,6 +161,19 @@ def check_folders(*paths: Path | None) -> None:
             raise typer.BadParameter(f"there is no folder {str(path.parent)!r} to write into.")
         if path and path.is_dir():
             raise typer.BadParameter(f"{str(path)!r} is a folder; a file is to be written.")
+
+
+def check_files(
+    out: Path | None, csv: Path | None, plot: Path | None, label: list[str] | None
+) -> None:
+    """Refuses, before a run, files that could not be written after it."""
+    check_folders(out, csv, plot)
+    check_suffix("--out", out, (".nc",))
+    check_suffix("--plot", plot, PLOTS)
+    if label and not plot:
+        raise typer.BadParameter(
+            "it says what to plot; give --plot FILE too.", param_hint="--label"
+        )
 
 
 def check_word(option: str, word: str, known: Collection[str]) -> None:

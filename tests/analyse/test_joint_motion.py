@@ -172,7 +172,7 @@ def test_singular_positions_are_told(gyroscope):
 
 def test_names_that_are_not_there(gyroscope, both):
     with pytest.raises(NamingError, match="euler"):
-        attitude_along(gyroscope, "a", "euler")
+        attitude_along(gyroscope, "a", "eulerian")
     with pytest.raises(NamingError, match="'bb'"):
         attitude_along(gyroscope, "bb")
     with pytest.raises(NamingError, match="'Z'"):

@@ -28,9 +28,9 @@ def test_equilibrium(capsys, examples):
 
 def test_what_would_be_ignored_is_refused(capsys, examples, tmp_path):
     four_bar = examples / "four_bar.lsd"
-    found = said(capsys, "linearize", four_bar, "--independent", "Q", status=1)
+    found = said(capsys, "linearize", four_bar, "--independent", "Q", status=2)
     assert "Declared: A, B, D" in found.err
-    found = said(capsys, "reduce", four_bar, "--independent", "Q", status=1)
+    found = said(capsys, "reduce", four_bar, "--independent", "Q", status=2)
     assert "Declared: A, B, D" in found.err
     words = ("--out", tmp_path / "x", "--target", "ptx", "--shared")
     assert "--target c only" in said(capsys, "build", four_bar, *words, status=2).err

@@ -68,10 +68,10 @@ def test_scalars_as_json_are_whole_formulas(said):
     [
         (("--level", "vecto"), 2, "'vecto' is none of vector, matrix, scalar"),
         (("--level", "vector", "--format", "c"), 2, "'c' is none of text, latex"),
-        (("--level", "vector", "--expand", "gama(G1)"), 1, "did you mean 'gamma(G1)'?"),
+        (("--level", "vector", "--expand", "gama(G1)"), 2, "did you mean 'gamma(G1)'?"),
         (("--level", "vector", "--expand", "g"), 1, "is given and made of no other vectors"),
-        (("--level", "matrix", "--basis", "bar2"), 1, "no body is named 'bar2'"),
-        (("--level", "vector", "--body", "bar", "--point", "P1"), 1, "no point is named 'P1'"),
+        (("--level", "matrix", "--basis", "bar2"), 2, "no body is named 'bar2'"),
+        (("--level", "vector", "--body", "bar", "--point", "P1"), 2, "no point is named 'P1'"),
     ],
 )
 def test_what_is_not_there_is_refused(said, words, code, says):

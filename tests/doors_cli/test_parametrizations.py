@@ -56,7 +56,7 @@ def test_the_steps_of_the_generation(called):
 
 
 def test_wrong_words_are_refused(called):
-    text = called("derive", "four_bar", "--parametrization", "polar", status=1)
+    text = called("derive", "four_bar", "--parametrization", "polar", status=2)
     assert "no parametrization is named 'polar'" in text
     assert "NAME=HOW" in called("derive", "four_bar", "--treat", "C", status=2)
     assert "'Z'" in called("derive", "four_bar", "--treat", "Z=reaction", status=2)

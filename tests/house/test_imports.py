@@ -24,10 +24,11 @@ OPEN_TO_ALL = {"errors", "units"}
 DOORS = {
     "__init__", "__main__", "cli", "cli_analyse", "cli_assemble", "cli_compare", "cli_derive",
     "cli_forms", "cli_own",
-    "cli_freedoms", "cli_levels", "cli_options", "cli_parametrizations", "cli_print", "cli_text",
+    "cli_freedoms", "cli_levels", "cli_motion", "cli_motors", "cli_options",
+    "cli_parametrizations", "cli_print", "cli_text",
     "cli_values", "corridor",
     "corridor_analyse", "corridor_batch", "corridor_compare", "corridor_integrals",
-    "corridor_levels", "corridor_reading", "lazy", "summary",
+    "corridor_levels", "corridor_reading", "corridor_view", "lazy", "summary",
 }  # fmt: skip
 
 # a third party -> the rooms or doors that may import it; numpy is open to all rooms
@@ -45,7 +46,7 @@ WALLS = {
     "viser": "view",
     "jinja2": "view",
     "rich": "cli_text",
-    "typer": "cli cli_analyse cli_assemble cli_derive cli_freedoms "
+    "typer": "cli cli_analyse cli_assemble cli_derive cli_freedoms cli_motion "
     "cli_options cli_parametrizations cli_print cli_values",
     "hypothesis": "",
     "pytest": "",

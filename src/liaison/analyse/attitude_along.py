@@ -29,9 +29,11 @@ TURN = 2 * np.pi
 
 ATTITUDES: dict[str, Attitude] = {
     "quaternion": Quaternion(),
+    "euler": EulerZXZ(),
+    "bryant": BryantXYZ(),
+    "matrix": RotationMatrix(),
     "euler_zxz": EulerZXZ(),
     "bryant_xyz": BryantXYZ(),
-    "matrix": RotationMatrix(),
 }
 
 
@@ -59,7 +61,7 @@ def attitude_along(
     Args:
         run: with the series "poses".
         body: its name.
-        attitude: "quaternion", "euler_zxz", "bryant_xyz", "matrix", or such an object.
+        attitude: "quaternion", "euler" (z-x-z), "bryant" (x-y-z), "matrix", or such an object.
     """
     if isinstance(attitude, str):
         if attitude not in ATTITUDES:

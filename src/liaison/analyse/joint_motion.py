@@ -8,7 +8,7 @@ seen from F, a coordinate c(R, p) of a joint has
 n and g its gradient; for a hinge c̈ = u_i · (Ω̇_j − Ω̇_i) + (Ω_i × u_i) · Ω_j. Of the whole turns
 that may be added between two instants, those nearest to the mean of the two rates are taken.
 
-Public names: joint_motion.
+Public names: joint_motion, tells.
 
 Source: LL 4.5.2; docs/theory/closures.md (closure-1).
 """
@@ -69,12 +69,20 @@ def joint_motion(
     return Series(np.stack(columns, axis=1), tuple(each), {"motion": tuple(names)})
 
 
+def tells(joint: Joint) -> bool:
+    """True if the joint has an angle or a slide to tell."""
+    kind = joint.type
+    attitude = getattr(kind, "attitude", None)
+    count = kind.nq - (len(attitude.NAMES) if isinstance(attitude, Attitude) else 0)
+    return count > 0 and kind.coordinates_of(R, P, [0] * kind.nq) is not None
+
+
 def _told(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Coordinates that are angles or slides, and their units."""
     kind = joint.type
     attitude = getattr(kind, "attitude", None)
     count = kind.nq - (len(attitude.NAMES) if isinstance(attitude, Attitude) else 0)
-    if not count or kind.coordinates_of(R, P, [0] * kind.nq) is None:
+    if not tells(joint):
         raise ModelError(
             f"the {kind.name} joint {joint.name!r} has no angle and no slide to tell.",
             hint="Ask for the attitude of its bodies: attitude_along(run, body).",

@@ -207,7 +207,7 @@ def _fill_settings(arrays: Arrays, settings: Settings) -> None:
     w[at.POSITION_TOLERANCE], w[at.VELOCITY_TOLERANCE] = projection.position, projection.velocity
     w[at.LOST], w[at.START_TOLERANCE] = projection.lost, projection.start
     w[at.RESIDUAL_TOLERANCE], w[at.ERROR_BEFORE] = settings.residual, 1e-4
-    w[at.RADIUS] = settings.spectral_radius
+    w[at.RADIUS] = settings.radius
     n[at.ITERATIONS], n[at.STEPS_ALLOWED] = projection.iterations, settings.max_steps
     n[at.IS_ADAPTIVE] = settings.is_adaptive
     work = max(1, int(n[at.NV]) + int(n[at.NC])) ** 3  # nothing moves: as little as one

@@ -69,7 +69,7 @@ def simulate(
     max_step: float = math.inf,
     max_steps: int = 10_000_000,
     residual: float = 1e-8,
-    spectral_radius: float = 0.8,
+    spectral_radius: float | None = None,
     impacts: str = "energetic",
 ) -> Trajectory:
     """Integrates from a state until a time, and records what happened.

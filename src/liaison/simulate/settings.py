@@ -37,7 +37,7 @@ class Settings:
         max_steps: steps after which the run is refused.
         projection: when and how the state is brought back to its closures.
         spectral_radius: ρ∞ of "generalized-alpha", 0 to 1: part of a vibration too fast for the
-            step that is left after one step.
+            step that is left after one step; 0.8 if not given.
         impacts: law of impacts of contacts, see `impacts.py`.
         residual: largest |γ − G v̇| of the generated solution, relative to 1 + max |v̇|.
     """
@@ -51,7 +51,7 @@ class Settings:
     max_steps: int = 10_000_000
     projection: Projection = field(default_factory=Projection)
     residual: float = 1e-8
-    spectral_radius: float = 0.8
+    spectral_radius: float | None = None
     impacts: str = "energetic"
 
     def __post_init__(self) -> None:
@@ -67,7 +67,12 @@ class Settings:
             raise SimulationError(
                 f"rtol is {self.rtol} and atol {self.atol}; rtol is not negative, atol positive."
             )
-        if not 0 <= self.spectral_radius <= 1:
+        if self.spectral_radius is not None and self.tableau.scheme != "alpha":
+            raise SimulationError(
+                f"spectral_radius is of 'generalized-alpha'; {self.tableau.name!r} has none.",
+                hint="Leave it out, or take method='generalized-alpha' with a fixed step.",
+            )
+        if not 0 <= self.radius <= 1:
             raise SimulationError(
                 f"spectral_radius is {self.spectral_radius}; it lies between 0 and 1.",
                 hint="0 removes fast vibrations at once, 1 keeps them.",
@@ -84,6 +89,11 @@ class Settings:
         if self.method is not None:
             return tableau_named(self.method)
         return RK4 if self.step is not None else TSITOURAS
+
+    @property
+    def radius(self) -> float:
+        """ρ∞ of generalized α."""
+        return 0.8 if self.spectral_radius is None else self.spectral_radius
 
     @property
     def is_adaptive(self) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import AssemblyError, NamingError
-from liaison.expr import ZERO, Expr, as_expr, evaluate, symbol, symbols_of
+from liaison.expr import Expr, as_expr, evaluate, symbol
 from liaison.model import Fixed
 from liaison.numeric import State
 from liaison.spatial.arrays import array
@@ -27,7 +27,7 @@ from liaison.spatial.arrays import array
 from .closure import Located, Relative, closure_rows, marker_motion, relative, row_place
 from .following import followed
 from .kinematics import Kinematics
-from .refusals import imposed_twice, short, start_place, unit_along
+from .refusals import check_defined, check_known, imposed_twice, short, start_place, unit_along
 from .regroup import merged
 from .tree import Tree, as_float, identity
 
@@ -115,7 +115,7 @@ class _Problem:
         self._all_rows = [row.G for _, row in rows]
         self._rate = [as_expr(row.rate) for _, row in rows]
         self._positive = self._orientation()
-        _check_known([*self._phi, *self._rate], {*self.q, *self.v, *self.fixed})
+        check_known([*self._phi, *self._rate], {*self.q, *self.v, *self.fixed})
 
     def _orientation(self) -> list[Expr]:
         """What must be positive so that no joint is put together the wrong way round."""
@@ -227,7 +227,7 @@ class _Problem:
     ) -> tuple[Floats, int]:
         """q with Φ = 0, near the start; tries other starts for what is not firm."""
         guess, held = self.guess(given, firm)
-        self._check_defined(guess)
+        check_defined(self.jacobian(guess, self._all_rows), self.rate_names, self.tree.mechanism)
         nearest = None
         for attempt in range(STARTS if self._phi else 1):
             begin = guess if attempt == 0 else self._shaken(guess, held, attempt)
@@ -239,20 +239,6 @@ class _Problem:
                 nearest = (residual, q)
         assert nearest is not None
         raise self._refusal(nearest[1], firm)
-
-    def _check_defined(self, q: Floats) -> None:
-        """Refuses a start at which a row of the closures has no value."""
-        undefined = ~np.all(np.isfinite(self.jacobian(q, self._all_rows)), axis=1)
-        if not np.any(undefined):
-            return
-        name = self.rate_names[int(np.argmax(undefined))]
-        raise AssemblyError(
-            f"the relation {name!r} has no value at the start: a formula of it divides by zero "
-            "there, or has no derivative.",
-            hint="Give another start. A disc that lies flat on its plane has no lowest point; two "
-            "points that coincide have no direction from one to the other.",
-            place=row_place(self.tree.mechanism, name),
-        )
 
     def _newton(self, q: Floats, free: NDArray[np.bool_]) -> Floats:
         """Gauss–Newton with the least step, shortened until |Φ| falls."""
@@ -401,15 +387,6 @@ def _rates(tree: Tree, q: Any, v: Any) -> list[Any]:
     for node in tree.nodes:
         rates += list(node.joint.type.kinematic_map(q[node.q]) @ v[node.v])
     return rates
-
-
-def _check_known(formulas: list[Expr], known: set[Expr]) -> None:
-    unknown = [x.name for x in symbols_of([f for f in formulas if f is not ZERO]) if x not in known]
-    if unknown:
-        raise AssemblyError(
-            f"the loops depend on {', '.join(unknown)}, which have no value.",
-            hint="Give each a value (--set name=value) before assembling.",
-        )
 
 
 def _on_group(kind: Any, q: Floats) -> Floats:

@@ -1,18 +1,55 @@
 """What a refusal to assemble says: gaps with units, short numbers, laws that contradict each other.
 
-Public names: imposed_twice, unit_along, short, start_place.
+Public names: check_defined, check_known, imposed_twice, unit_along, short, start_place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
 
 from liaison.errors import AssemblyError, Place
+from liaison.expr import ZERO, Expr, symbols_of
 from liaison.model import Mechanism, PrescribedMotion
 from liaison.units import FORCE, MOMENT, Label
 
+from .closure import row_place
+
 ROUNDING = 1e-12
 """A position below this is told as 0 [m, rad]."""
+
+
+def check_defined(G: Any, names: Sequence[str], mechanism: Mechanism) -> None:
+    """Refuses a start at which a row of the closures has no value.
+
+    Args:
+        G: rows of the closures at the start.
+        names: of the rows.
+        mechanism: that is assembled.
+    """
+    undefined = ~np.all(np.isfinite(G), axis=1)
+    if not np.any(undefined):
+        return
+    name = names[int(np.argmax(undefined))]
+    raise AssemblyError(
+        f"the relation {name!r} has no value at the start: a formula of it divides by zero there, "
+        "or has no derivative.",
+        hint="Give another start. A disc that lies flat on its plane has no lowest point; two "
+        "points that coincide have no direction from one to the other.",
+        place=row_place(mechanism, name),
+    )
+
+
+def check_known(formulas: list[Expr], known: set[Expr]) -> None:
+    """Refuses formulas of the closures whose symbols have no value."""
+    unknown = [x.name for x in symbols_of([f for f in formulas if f is not ZERO]) if x not in known]
+    if unknown:
+        raise AssemblyError(
+            f"the loops depend on {', '.join(unknown)}, which have no value.",
+            hint="Give each a value (--set name=value) before assembling.",
+        )
 
 
 def imposed_twice(mechanism: Mechanism, row: str) -> AssemblyError | None:
