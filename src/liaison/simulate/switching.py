@@ -110,7 +110,7 @@ from .sides_layout import (
     UNSEEN,
     WATCHED,
 )
-from .touching import find_touching, still, strike
+from .touching import TOUCH, find_touching, still, strike
 
 SAME_INSTANT, PATIENCE = 1e-13, 1000
 """Switches closer than this part of the time (or of 1 s) stand still; so many may."""
@@ -336,6 +336,10 @@ def new_signs(c: iptr, s: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
             value = TINY
         w[n[O_SIGN] + i] = sign_of(value)
         w[n[O_BEFORE] + i] = value
-        w[n[O_SIGN] + i + c[NB]] = sign_of(probe[i + c[NB]])
-        w[n[O_BEFORE] + i + c[NB]] = probe[i + c[NB]]
+        slope = probe[i + c[NB]]
+        if value <= TOUCH:
+            # it just opened: what it falls is rounding
+            slope = max(slope, 0.0)
+        w[n[O_SIGN] + i + c[NB]] = sign_of(slope)
+        w[n[O_BEFORE] + i + c[NB]] = slope
         n[n[M_STREAK] + i] = 0
