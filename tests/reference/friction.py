@@ -99,6 +99,27 @@ def spinning(problem: dict[str, Any]) -> Found:
     return [compared("spinning: time to rest", [end], [rate / slowing], "s ", problem["tol"])]
 
 
+def driven_brake(problem: dict[str, Any]) -> Found:
+    """Every instant at which it lets go and holds, over 100 periods, from the law of each slide."""
+    F, R, w = 2.0, 1.4, 2 * math.pi
+    begin = math.asin(R / F) / w
+
+    def speed(t: float) -> float:
+        return F / w * (math.cos(w * begin) - math.cos(w * t)) - R * (t - begin)
+
+    end = brentq(speed, 0.5 - begin, begin + 0.5, xtol=1e-15)
+    way = F / w * (math.cos(w * begin) * (end - begin))
+    way -= F / w**2 * (math.sin(w * end) - math.sin(w * begin)) + R * (end - begin) ** 2 / 2
+    run = moved(problem, 100.1, rtol=1e-11, every=[0, 100])
+    halves = np.arange(200) / 2
+    tol = problem["tol"]
+    return [
+        compared("lets go", times(run, "slips"), begin + halves, "slide ", tol),
+        compared("holds", times(run, "sticks"), end + halves, "slide ", tol),
+        compared("first slide", [first(run, "sticks", "pad").q[0]], [way], "m ", tol),
+    ]
+
+
 def freewheel(problem: dict[str, Any]) -> Found:
     """Left where the driver would pull, entered again where both are equally fast, no jump."""
     torque, drag, J1, J2, w = 2.0, 0.3, 0.5, 1.5, 3.0

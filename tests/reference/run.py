@@ -35,7 +35,8 @@ ROOMS = {
     ),
     one_sided: ("bouncing_ball", "brake", "woodpecker", "slider_crank_clearance"),
     friction: (
-        "cylinder_on_incline", "block_on_incline", "ball_on_table", "freewheel", "ratchet",
+        "cylinder_on_incline", "block_on_incline", "ball_on_table", "driven_brake", "freewheel",
+        "ratchet",
     ),
 }  # fmt: skip
 FUNCTIONS = {name: getattr(room, name) for room, names in ROOMS.items() for name in names}
