@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import liaison
+from liaison.analyse.linear_steps import follow_linear, linear_steps
 from liaison.errors import NamingError, SimulationError
 
 LOOP = """
@@ -82,3 +83,40 @@ def test_refusals():
         liaison.sensitivities(LOOP, uneven)
     with pytest.raises(NamingError, match="'Z'"):
         _ = liaison.sensitivities(LOOP, run)["Z", "m"]
+
+
+def a_linear_system(n):
+    """ẏ = A(t) y + b(t) with y = (sin t², t cos t²…): coefficients at n even instants."""
+    t = np.linspace(0, 1.5, n)
+    turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    A = 2 * t[:, None, None] * turn
+    b = np.ones((n, 2, 3)) * np.array([1.0, 0.0, -2.0])
+    return t, A, np.ascontiguousarray(b * t[:, None, None])
+
+
+def test_compiled_steps_are_those_of_runge_and_kutta_of_order_four():
+    """y = R(t²) y₀ + ∫: with b = t c the particular solution is ½ (R − 1) turn⁻¹ c."""
+    turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    first, errors = np.arange(6.0).reshape(2, 3), []
+    for n in (21, 41, 81):
+        t, A, b = a_linear_system(n)
+        found = follow_linear(A, b, first, t)
+        angle = t[-1] ** 2
+        R = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+        constant = np.ones((2, 3)) * np.array([1.0, 0.0, -2.0])
+        exact = R @ first + 0.5 * (R - np.eye(2)) @ np.linalg.inv(turn) @ constant
+        errors.append(np.max(np.abs(found[-1] - exact)))
+    slope = np.polyfit(np.log([10, 20, 40]), np.log(errors), 1)[0]
+    assert slope == pytest.approx(-4, abs=0.2)
+
+
+def test_compiled_steps_are_the_plain_ones():
+    t, A, b = a_linear_system(9)
+    first = np.arange(6.0).reshape(2, 3)
+    for stride in (1, 2):
+        found = follow_linear(A, b, first, t, stride)
+        plain = np.zeros(found.size)
+        plain[:6] = first.ravel()
+        sizes = np.array([9, stride, 2, 3])
+        linear_steps(sizes, t, A.ravel(), b.ravel(), plain, np.zeros(18))
+        np.testing.assert_allclose(found.ravel(), plain, atol=1e-14)

@@ -6,8 +6,8 @@ Along a motion ξ of q ⊞ ξ and δv obey
 
 with r and C of `program/tangent.py`. At the start positions and velocities change no more than the
 closures, which may depend on the parameters themselves, ask for. The derivatives are evaluated at
-all instants at once; the linear system is then followed by a Runge–Kutta method of order 4, whose
-error is told by doing it again with steps twice as long.
+all instants at once; the linear system is then followed by a Runge–Kutta method of order 4, in
+compiled steps (`linear_steps.py`); its error is told by doing it again with steps twice as long.
 
 Public names: Sensitivities, sensitivities.
 
@@ -29,10 +29,11 @@ from liaison.simulate import Trajectory
 from liaison.units import Label
 
 from .along import plan_along
+from .linear_steps import follow_linear
 from .linearize import coordinate_label
 from .local import Local, local
 from .open_sides import refuse_along
-from .table import Table, table_along
+from .table import table_along
 
 
 @final
@@ -98,8 +99,9 @@ def sensitivities(kernel: Kernel, run: Trajectory, parameters: Sequence[str] = (
     table = table_along(plan, rows, chosen)
     state = plan.state
     first = start_change(local(kernel, state, parameters=plan.parameters), chosen)
-    found = followed(table, first, run.t, 1)
-    coarse = followed(table, first, run.t, 2) if len(run.t) % 4 == 1 else found[::2]
+    found = follow_linear(table.A, table.b, first, run.t)
+    even = len(run.t) % 4 == 1
+    coarse = follow_linear(table.A, table.b, first, run.t, 2) if even else found[::2]
     size = np.max(np.abs(found), initial=1e-30)
     outputs = table.out_x[::2] @ found + table.out_p[::2]
     speeds = kernel.program.labels["v"]
@@ -138,19 +140,3 @@ def start_change(here: Local, chosen: Sequence[int]) -> Array:
         pull = -tangent["rate_p"][:, chosen] - tangent["rate_q"] @ found[:nv]
         found[nv:] = np.linalg.lstsq(here.G, pull, rcond=1e-9)[0]
     return found
-
-
-def followed(table: Table, first: Array, t: Array, stride: int) -> Array:
-    """The linear system from its start, by Runge–Kutta steps over 2·stride intervals."""
-    y, found = first, [first]
-    for k in range(0, len(t) - 2 * stride, 2 * stride):
-        h = t[k + 2 * stride] - t[k]
-        at = (k, k + stride, k + stride, k + 2 * stride)
-        slope = table.rate(at[0], y)
-        total = slope
-        for index, part, weight in zip(at[1:], (0.5, 0.5, 1.0), (2, 2, 1), strict=True):
-            slope = table.rate(index, y + part * h * slope)
-            total = total + weight * slope
-        y = y + h / 6 * total
-        found.append(y)
-    return np.array(found)

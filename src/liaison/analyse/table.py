@@ -27,10 +27,6 @@ class Table:
     out_x: Array  # (instants, outputs, 2 nv)
     out_p: Array  # (instants, outputs, parameters)
 
-    def rate(self, k: int, y: Array) -> Array:
-        """ẏ at instant k."""
-        return np.asarray(self.A[k] @ y + self.b[k])
-
 
 def table_along(plan: Plan, rows: Array, chosen: Sequence[int]) -> Table:
     """The system (analysis-6) at every row (t, q, v, u) of a run."""
