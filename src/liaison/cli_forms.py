@@ -15,9 +15,11 @@ from typing import Any
 from liaison.corridor import derive
 from liaison.corridor_reading import readable
 from liaison.equations import Equations
+from liaison.equations.equations import COEFFICIENTS
 from liaison.equations.readable import Readable
 from liaison.equations.readable_forms import as_latex, as_sympy, as_unicode
 from liaison.equations.readable_pages import as_html, as_notebook
+from liaison.equations.readable_sides import side_text
 from liaison.expr import ONE, Expr, as_expr, constant, to_text, topological
 from liaison.expr.graph import rewritten
 from liaison.expr.ops import apply
@@ -92,16 +94,34 @@ def _formulas(equations: Equations) -> dict[str, Expr]:
         found |= {f"{name}[{k + 1}]": x for k, x in enumerate(entries)}
     found |= {f"G[{i + 1},{j + 1}]": x for (i, j), x in sorted(closures.G.items())}
     found |= {f"gamma[{k + 1}]": x for k, x in enumerate(closures.gamma)}
+    sides = equations.sides
+    found |= {f"gap[{x.first + 1}]": x.gap for x in sides.blocks if x.kind == "gap"}
+    for name, entries in (("slip", sides.rate), ("bias", sides.bias)):
+        found |= {f"{name}[{k + 1}]": x for k, x in enumerate(entries)}
+    found |= {f"D[{i + 1},{j + 1}]": x for (i, j), x in sorted(sides.D.items())}
+    found |= {f"{word}[{x.first + 1}]": y for x in sides.blocks
+              for word, y in zip(COEFFICIENTS, x.coefficients, strict=True)}  # fmt: skip
     kept = {name: as_expr(x) for name, x in found.items()}
     kept = {name: x for name, x in kept.items() if not (_is_number(x) and x.a == 0)}
     return dict(zip(kept, tidied(list(kept.values())), strict=True))
 
 
+SIDED = (
+    "slip = D v + …, slip' = D v' + bias; gap >= 0, slip of a relation of rates >= 0, each with a "
+    "force f >= 0; friction and restitution bound and reverse, by the first row of their block."
+)
+"""What the entries of one-sided rows are."""
+
+
 def _as_entries(equations: Equations) -> str:
     """The equations as text: what they are, the coordinates, shared quantities, entries."""
     closed = ", G v' = gamma" if equations.closures.gamma else ""
-    lines = [f"{equations.name} by {equations.formalism}: M v' + h = tau + G^T lambda{closed}"]
-    for part in ("q", "v", "lam"):
+    pushed = " + D^T f" if equations.sides.blocks else ""
+    lines = [
+        f"{equations.name} by {equations.formalism}: M v' + h = tau + G^T lambda{pushed}{closed}"
+    ]
+    lines += [SIDED] if pushed else []
+    for part in ("q", "v", "lam", "force"):
         named = ", ".join(str(label) for label in equations.labels.get(part, ()))
         lines += [f"{part}: {named}"] if named else []
     formulas = _formulas(equations)
@@ -117,6 +137,8 @@ INTRODUCTION = """\
  * tau, h, f and delta are in the order of v, with phi, nu, rate and gamma in that of lam.
  *
 """
+
+FREE = " without what holds on one side only (one_sided)"
 
 BLOCKS = {
     "energy": " [J]",
@@ -137,7 +159,8 @@ def arrays(equations: Equations) -> dict[str, list[dict[str, str]]]:
 def entries(program: Program) -> dict[str, dict[str, Any]]:
     """For every function, what x holds and where each block of out begins and how long it is."""
     found: dict[str, dict[str, Any]] = {}
-    for name in program.entries:
+    sided = ["one_sided"] if program.facts.get("sides") else []
+    for name in [*program.entries, *sided]:
         out, place = [], 0
         for label, size in program.entry(name).layout:
             out.append({"name": label, "from": place, "size": size})
@@ -155,12 +178,14 @@ def _as_c(equations: Equations) -> str:
         for k, label in enumerate(program.labels.get(array, ()))
     ]
     for name, held in entries(program).items():
-        lines += [" *", f" * {name}:"]
+        free = FREE if name in ("forward", "rate") and equations.sides.blocks else ""
+        lines += [" *", f" * {name}:{free}"]
         lines += [f" *   x: {held['x']}"] if held["x"] else []
         units = {label.name: label.unit for label in program.labels.get(name, ())}
         lines += [_range(name, block, units) for block in held["out"] if block["size"]]
     comment = "\n".join(line.replace("*/", "* /") for line in lines)
-    return INTRODUCTION.format(name=program.name) + comment + "\n */\n" + to_c(program)
+    wanted = [*program.entries, *(["one_sided"] if equations.sides.blocks else [])]
+    return INTRODUCTION.format(name=program.name) + comment + "\n */\n" + to_c(program, wanted)
 
 
 def _range(entry: str, block: Mapping[str, Any], units: Mapping[str, str]) -> str:
@@ -184,6 +209,14 @@ def listed(mechanism: Mechanism, formalism: str, form: str) -> dict[str, Any]:
     return facts
 
 
+def _sides(found: Readable, digits: int) -> list[dict[str, Any]]:
+    """Blocks that hold on one side only: name, kind, and what is said of each."""
+    return [
+        {"name": x.name, "kind": x.kind, "relations": [side_text(y, digits) for y in x.relations]}
+        for x in found.sides
+    ]
+
+
 def _sizes(equations: Equations) -> dict[str, Any]:
     sizes = {name: len(labels) for name, labels in equations.labels.items()}
     return {"sizes": sizes, "arrays": arrays(equations)}
@@ -201,9 +234,15 @@ READINGS: Mapping[str, Callable[[Readable, int], str]] = {
 """How equations made short are written, by the word for it."""
 
 
-def reading(mechanism: Mechanism, formalism: str, form: str, digits: int) -> dict[str, Any]:
-    """The facts of one of READINGS."""
-    found = readable(mechanism, formalism)
+def reading(
+    mechanism: Mechanism,
+    formalism: str,
+    form: str,
+    digits: int,
+    modes: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The facts of one of READINGS; of one mode of what holds on one side only, where asked for."""
+    found = readable(mechanism, formalism, modes=modes)
     labels = {name: list(part) for name, part in found.labels.items()}
     lines = [
         {"name": x.name, "left": to_unicode(x.left, digits), "right": to_unicode(x.right, digits)}
@@ -214,4 +253,6 @@ def reading(mechanism: Mechanism, formalism: str, form: str, digits: int) -> dic
         for name, x, why in found.integrals
     ]
     facts = {"labels": labels, "equations": lines, "integrals": integrals}
+    if found.sides:
+        facts |= {"one_sided": _sides(found, digits), "mode": found.mode}
     return facts | {"text": READINGS[form](found, digits)}

@@ -5,7 +5,7 @@ Public names: readable, with_named_gravity.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,11 @@ from liaison.tree import as_float, span
 
 
 def readable(
-    given: Mechanism | str | Path, formalism: str = "lagrange", *, integrals: bool = True
+    given: Mechanism | str | Path,
+    formalism: str = "lagrange",
+    *,
+    integrals: bool = True,
+    modes: Mapping[str, str] | None = None,
 ) -> Readable:
     """The equations of motion of a mechanism, short, for reading.
 
@@ -37,12 +41,16 @@ def readable(
     Args:
         given: the mechanism, the path of its text, or the text.
         formalism: by name.
-        integrals: find what stays constant, too.
+        integrals: find what stays constant, too; not where something holds on one side only, which
+            pushes now and then.
+        modes: of what holds on one side only: "open" or "closed" by the name of a contact or a
+            relation, "sticks" or "slips" by that of its friction, as {"floor": "closed", "floor:
+            sliding": "slips"}; what is not named is open, or sticks. All modes if not given.
     """
     mechanism = with_named_gravity(given if isinstance(given, Mechanism) else read(given))
     equations = derive(mechanism, formalism, exact=True)
-    found = read_equations(equations, span(mechanism, exact=True))
-    kept = tuple(_integrals(mechanism)) if integrals else ()
+    found = read_equations(equations, span(mechanism, exact=True), modes=modes)
+    kept = tuple(_integrals(mechanism)) if integrals and not mechanism.contacts else ()
     notes = (*found.notes, *_rows(mechanism)) if integrals else found.notes
     return replace(found, values=tuple(_values(mechanism)), integrals=kept, notes=notes)
 

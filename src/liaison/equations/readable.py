@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import final
 
-from liaison.expr import Expr, as_expr, substitute, symbol, topological
+from liaison.expr import Expr, as_expr, substitute, symbol, topological, vanishes
 from liaison.expr.reading import Name, Number, Reading, leaves, to_expr
 from liaison.expr.reading_plain import plain
 from liaison.expr.simplify import Reader
@@ -33,8 +33,10 @@ from liaison.tree import Tree
 
 from .christoffel import christoffel, has_rates, structure
 from .equations import Equations
+from .modes import Named, chosen_modes, efforts_in, held_rows, named_rows
 from .named import named_recursion
-from .statement import statement
+from .readable_sides import ReadSide, read_sides
+from .statement import Line, statement
 
 LONGEST = 400
 """Names and numbers in one row; a system with a longer row is read by named quantities."""
@@ -61,13 +63,15 @@ class Readable:
 
     Attributes:
         name, formalism: of the mechanism; how it was derived.
-        labels: of q, v and λ, with units.
+        labels: of q, v and λ, with units; of forces on one side only, each behind its name.
         lines: M v̇ + h = τ + Gᵀ λ, velocity by velocity, then G v̇ = γ.
         blocks: entries that are not zero of "M", "C" (Christoffel) or "B", and "g".
         quantities: names used in the lines, where these would be too long.
         integrals: what stays constant: name, formula, and why.
         values: numbers that the names stand for.
         notes: what a reader should know.
+        sides: what holds on one side only, block by block.
+        mode: which of its modes the lines are of; "" for all at once.
     """
 
     name: str
@@ -79,6 +83,8 @@ class Readable:
     integrals: tuple[tuple[str, Reading, str], ...] = ()
     values: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    sides: tuple[ReadSide, ...] = ()
+    mode: str = ""
 
 
 def order_of(equations: Equations) -> Order:
@@ -91,9 +97,18 @@ def order_of(equations: Equations) -> Order:
             "velocity": [str(x.a) for x in symbols.v],
             "acceleration": [str(x.a) for x in symbols.vdot],
             "multiplier": [*(f"lambda{k + 1}" for k in range(len(symbols.lam))),
+                           *(str(x.a) for x in _forces(equations)),
                            *(str(x.a) for x in symbols.u)],
         }
     )  # fmt: skip
+
+
+def _forces(equations: Equations) -> tuple[Expr, ...]:
+    """Names of the forces and slips of one-sided rows."""
+    if not equations.sides.blocks:
+        return ()
+    named = named_rows(equations)
+    return (*named.told, *named.slip)
 
 
 def squares_of(equations: Equations) -> dict[Expr, Expr]:
@@ -106,7 +121,12 @@ def squares_of(equations: Equations) -> dict[Expr, Expr]:
     return found
 
 
-def readable(equations: Equations, tree: Tree | None = None, longest: int = LONGEST) -> Readable:
+def readable(
+    equations: Equations,
+    tree: Tree | None = None,
+    longest: int = LONGEST,
+    modes: Mapping[str, str] | None = None,
+) -> Readable:
     """The equations, short; by named quantities where a row would be too long.
 
     Args:
@@ -115,12 +135,48 @@ def readable(equations: Equations, tree: Tree | None = None, longest: int = LONG
         tree: what they were derived of; where it is given and has the same velocities, quantities
             are named by what bodies do and bear.
         longest: names and numbers in a row.
+        modes: one mode of what holds on one side only: "open", "closed", "sticks" or "slips" by
+            the name of a contact, a relation or a friction (`chosen_modes`); all if not given.
     """
+    case = _Case.of(equations, modes)
     try:
-        return _developed(equations, longest)
+        found = _developed(equations, case, longest)
     except TooLarge:
         is_of_tree = tree and _names(equations) == [x.name for x in tree.velocity_labels()]
-        return _by_names(equations, tree if is_of_tree else None)
+        found = _by_names(equations, case, tree if is_of_tree else None)
+    return replace(found, sides=case.sides(equations), mode=case.told(equations))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What the lines say of one-sided rows: their forces, and which of them are held."""
+
+    named: Named
+    words: list[str] | None
+    efforts: list[Expr]
+    held: list[int]
+
+    @classmethod
+    def of(cls, equations: Equations, modes: Mapping[str, str] | None) -> _Case:
+        words = None if modes is None else chosen_modes(equations, modes)
+        named = named_rows(equations)
+        held = [] if words is None else held_rows(equations, words)
+        return cls(named, words, efforts_in(equations, named, words), held)
+
+    def statement(self, equations: Equations) -> tuple[Line, ...]:
+        return statement(equations, self.efforts, self.held)
+
+    def sides(self, equations: Equations) -> tuple[ReadSide, ...]:
+        if not equations.sides.blocks:
+            return ()
+        order, squares = order_of(equations), squares_of(equations)
+        return read_sides(equations, self.named, self.words, order, squares)
+
+    def told(self, equations: Equations) -> str:
+        """The mode in words: "floor closed, floor: sliding slips"."""
+        pairs = zip(equations.sides.blocks, self.words or (), strict=False)
+        return ", ".join(f"{side.name} {word}" for side, word in pairs)
 
 
 def _names(equations: Equations) -> list[str]:
@@ -129,7 +185,12 @@ def _names(equations: Equations) -> list[str]:
 
 def _labels(equations: Equations) -> dict[str, tuple[str, ...]]:
     kept = ("q", "v", "lam", "u", "p")
-    return {part: tuple(map(str, equations.labels.get(part, ()))) for part in kept}
+    found = {part: tuple(map(str, equations.labels.get(part, ()))) for part in kept}
+    if equations.sides.blocks:
+        named = named_rows(equations)
+        rows = zip(named.told, named.force, equations.sides.labels, strict=True)
+        found["force"] = tuple(f"{x.name} {label}" for x, f, label in rows if not vanishes(f))
+    return found
 
 
 def _numbered(equations: Equations) -> Callable[[Sequence[Expr]], list[Expr]]:
@@ -138,8 +199,8 @@ def _numbered(equations: Equations) -> Callable[[Sequence[Expr]], list[Expr]]:
     return lambda fs: substitute(list(fs), names) if names else list(fs)
 
 
-def _developed(equations: Equations, longest: int) -> Readable:
-    lines, numbered = statement(equations), _numbered(equations)
+def _developed(equations: Equations, case: _Case, longest: int) -> Readable:
+    lines, numbered = case.statement(equations), _numbered(equations)
     left = [as_expr(line.left) for line in lines]
     right = numbered([as_expr(line.right) for line in lines])
     if len(topological([*left, *right])) > NODES:
@@ -186,7 +247,8 @@ def read_line(reader: Reader, equations: Equations, name: str, left: Expr, right
     symbols = equations.symbols
     by = [*symbols.v, *symbols.vdot]
     lam = [symbol(f"lambda{k + 1}") for k in range(len(symbols.lam))]
-    sides = [reader.collected(left, by), reader.collected(right, [*by, *lam, *symbols.u])]
+    others = [*lam, *_forces(equations), *symbols.u]
+    sides = [reader.collected(left, by), reader.collected(right, [*by, *others])]
     forms = [form for side in sides for form in side.values() if form]
     if sum(map(len, forms)) > LONGEST:
         raise TooLarge(f"a row has more than {LONGEST} terms")
@@ -235,9 +297,9 @@ def _parameters_only(form: Form, order: Order) -> Form:
 # Large systems ----------------------------------------------------------------------------------
 
 
-def _by_names(equations: Equations, tree: Tree | None) -> Readable:
+def _by_names(equations: Equations, case: _Case, tree: Tree | None) -> Readable:
     """Rows by named quantities: the recursion from body to body, or plain parts of formulas."""
-    lines, numbered = statement(equations), _numbered(equations)
+    lines, numbered = case.statement(equations), _numbered(equations)
     left = [as_expr(line.left) for line in lines]
     right = numbered([as_expr(line.right) for line in lines])
     parts = Parts()

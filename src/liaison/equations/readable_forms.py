@@ -15,6 +15,7 @@ from liaison.expr.reading_text import DIGITS, is_rounded, to_unicode, unicode_na
 from liaison.expr.text import latex_name
 
 from .readable import Readable, ReadLine
+from .readable_sides import ReadSide, side_latex, side_text
 
 TITLES = {
     "M": "Mass matrix M",
@@ -50,6 +51,8 @@ def readings_of(found: Readable) -> Iterator[Reading]:
     yield from (x for part in found.blocks.values() for _, x in part)
     yield from (x for _, x in found.quantities)
     yield from (x for _, x, _ in found.integrals)
+    for side in found.sides:
+        yield from (x for line in side.relations for x in line.items if not isinstance(x, str))
 
 
 def rounded_note(found: Readable, digits: int) -> str:
@@ -68,7 +71,9 @@ def as_unicode(found: Readable, digits: int = DIGITS) -> str:
     if found.quantities:
         lines = [f"  {unicode_name(n)} = {to_unicode(x, digits)}" for n, x in found.quantities]
         parts += ["", "Quantities, each from those before it", *lines]
-    parts += ["", "Equations of motion", *_equations(found.lines, digits)]
+    parts += ["", motion_title(found), *_equations(found.lines, digits)]
+    if found.sides:
+        parts += ["", sides_title(found), *_sides(found.sides, digits)]
     for key, entries in found.blocks.items():
         if entries:
             lines = [f"  {entry_name(n)} = {to_unicode(x, digits)}" for n, x in entries]
@@ -78,6 +83,27 @@ def as_unicode(found: Readable, digits: int = DIGITS) -> str:
         parts += ["", "First integrals", *lines]
     notes = [*found.notes, rounded_note(found, digits)]
     return "\n".join([*parts, *([""] if any(notes) else []), *(x for x in notes if x)])
+
+
+def motion_title(found: Readable) -> str:
+    """Of the equations of motion, with the mode they are of."""
+    return f"Equations of motion: {found.mode}" if found.mode else "Equations of motion"
+
+
+def sides_title(found: Readable) -> str:
+    """Of what holds on one side only."""
+    return "What tells that the mode lasts" if found.mode else "What holds on one side only"
+
+
+def _sides(sides: Iterable[ReadSide], digits: int) -> list[str]:
+    """Every block, its name before its first relation."""
+    titles = [unicode_name(side.name) for side in sides]
+    width = max(map(len, titles), default=0)
+    return [
+        f"  {(name + ':' if k == 0 else ''):<{width + 1}} {side_text(line, digits)}"
+        for name, side in zip(titles, sides)
+        for k, line in enumerate(side.relations)
+    ]
 
 
 def _told(found: Readable) -> list[str]:
@@ -98,6 +124,8 @@ def _told(found: Readable) -> list[str]:
     if multipliers:
         told = "; ".join(f"{unicode_name(f'lambda{k + 1}')} {x}" for k, x in enumerate(multipliers))
         lines.append(f"  {'multipliers':<12} {told}")
+    if forces := found.labels.get("force", ()):
+        lines.append(f"  {'forces':<12} {'; '.join(map(_label, forces))}")
     return lines
 
 
@@ -122,14 +150,17 @@ def _equations(lines: Iterable[ReadLine], digits: int) -> list[str]:
 
 def as_latex(found: Readable, digits: int = DIGITS) -> str:
     """Displayed formulas with their titles as comments; each block is one `aligned`."""
-    blocks = []
+    blocks: list[tuple[str, Iterable[tuple[str, ...]]]] = []
     if found.quantities:
         rows = [(latex_name(n), reading_to_latex(x, digits)) for n, x in found.quantities]
         blocks.append(("quantities, each from those before it", rows))
     equations = [
         (reading_to_latex(x.left, digits), reading_to_latex(x.right, digits)) for x in found.lines
     ]
-    blocks.append(("equations of motion", equations))
+    blocks.append((motion_title(found).lower(), equations))
+    for side in found.sides:
+        signed = [side_latex(line, digits) for line in side.relations]
+        blocks += [(f"{sides_title(found).lower()}: {side.name}", signed)] if signed else []
     for key, entries in found.blocks.items():
         if entries:
             named = [(latex_name(n), reading_to_latex(x, digits)) for n, x in entries]
@@ -140,10 +171,14 @@ def as_latex(found: Readable, digits: int = DIGITS) -> str:
     return "\n\n".join(f"% {title(found)}: {head}\n{aligned(rows)}" for head, rows in blocks)
 
 
-def aligned(rows: list[tuple[str, str]]) -> str:
-    """Rows of an `aligned` environment, equal signs below each other."""
-    inside = " \\\\\n".join(f"{left} &= {right}" for left, right in rows)
+def aligned(rows: Iterable[tuple[str, ...]]) -> str:
+    """Rows of an `aligned` environment: left and right sides, or left, sign and right."""
+    inside = " \\\\\n".join(f"{left} &{sign} {right}" for left, sign, right in map(_signed, rows))
     return f"\\begin{{aligned}}\n{inside}\n\\end{{aligned}}"
+
+
+def _signed(row: tuple[str, ...]) -> tuple[str, ...]:
+    return row if len(row) == 3 else (row[0], "=", row[1])
 
 
 # SymPy ------------------------------------------------------------------------------------------
@@ -163,10 +198,22 @@ def as_sympy(found: Readable) -> str:
         lines.append(f"    Eq({left}, {right}, evaluate=False),  # {line_title(line)}")
     lines.append("]")
     lines += [x for key, part in found.blocks.items() for x in _matrix(key, part, names, found)]
+    if found.sides:
+        lines += ["", "one_sided = {", *_sympy_sides(found.sides, names), "}"]
     if found.integrals:
         lines += ["", "first_integrals = {"]
         lines += [f"    {n!r}: {to_python(x, names)}," for n, x, _ in found.integrals] + ["}"]
     return "\n".join(lines) + "\n"
+
+
+def _sympy_sides(sides: Iterable[ReadSide], names: dict[str, str]) -> Iterator[str]:
+    """Block -> its relations, each a tuple of what it is and a list of formulas and signs."""
+    for side in sides:
+        yield f"    {side.name!r}: ["
+        for line in side.relations:
+            items = (repr(x) if isinstance(x, str) else to_python(x, names) for x in line.items)
+            yield f"        ({line.when!r}, [{', '.join(items)}]),"
+        yield "    ],"
 
 
 def _matrix(

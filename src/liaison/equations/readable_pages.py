@@ -6,7 +6,7 @@ Public names: as_html, as_notebook.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from html import escape
 
 from liaison.expr.reading import Reading
@@ -16,7 +16,18 @@ from liaison.expr.text import latex_name
 from liaison.expr.to_mathml import mathml_name, to_mathml
 
 from .readable import Readable
-from .readable_forms import ONE, TITLES, aligned, as_sympy, line_title, rounded_note, title
+from .readable_forms import (
+    ONE,
+    TITLES,
+    aligned,
+    as_sympy,
+    line_title,
+    motion_title,
+    rounded_note,
+    sides_title,
+    title,
+)
+from .readable_sides import side_latex, side_mathml
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -56,7 +67,9 @@ def as_html(found: Readable, digits: int = DIGITS) -> str:
         math = _equal(to_mathml(line.left, digits), to_mathml(line.right, digits))
         divided = f"divided by {_math(to_mathml(line.divisor))}" if line.divisor != ONE else ""
         lines.append((escape(unicode_name(line_title(line))), math, divided))
-    parts.append(_table("Equations of motion", lines))
+    parts.append(_table(motion_title(found), lines))
+    if found.sides:
+        parts.append(_table(sides_title(found), _side_rows(found, digits)))
     for key, entries in found.blocks.items():
         if entries:
             named = [("", _equal(mathml_name(n), to_mathml(x, digits)), "") for n, x in entries]
@@ -69,6 +82,13 @@ def as_html(found: Readable, digits: int = DIGITS) -> str:
     notes = [*found.notes, rounded_note(found, digits)]
     parts += [f'<p class="note">{escape(x)}</p>' for x in notes if x]
     return _PAGE.format(title=escape(title(found)), body="\n".join(parts))
+
+
+def _side_rows(found: Readable, digits: int) -> Iterator[tuple[str, str, str]]:
+    for side in found.sides:
+        for k, line in enumerate(side.relations):
+            math = f'<math displaystyle="true">{side_mathml(line, digits)}</math>'
+            yield escape(unicode_name(side.name)) if k == 0 else "", math, escape(line.when)
 
 
 def _math(inside: str) -> str:
@@ -92,11 +112,17 @@ def _facts(found: Readable) -> str:
     multipliers = found.labels.get("lam", ())
     told_of = tuple(f"{unicode_name(f'lambda{k + 1}')} {x}" for k, x in enumerate(multipliers))
     rows.append(("multipliers", told_of))
+    rows.append(("forces", tuple(map(_numbered, found.labels.get("force", ())))))
     told = [f"<p>{head}: {escape(', '.join(labels))}</p>" for head, labels in rows if labels]
     if found.values:
         values = ", ".join(f"{unicode_name(n)} = {x}" for n, x in found.values)
         told.append(f"<p>with {escape(values)}</p>")
     return "\n".join(told)
+
+
+def _numbered(label: str) -> str:
+    name, _, rest = label.partition(" ")
+    return f"{unicode_name(name)} {rest}"
 
 
 # Notebook ---------------------------------------------------------------------------------------
@@ -110,7 +136,8 @@ def as_notebook(found: Readable, digits: int = DIGITS) -> str:
     rows = [
         (reading_to_latex(x.left, digits), reading_to_latex(x.right, digits)) for x in found.lines
     ]
-    cells.append(_markdown(f"## Equations of motion\n\n$$\n{aligned(rows)}\n$$"))
+    cells.append(_markdown(f"## {motion_title(found)}\n\n$$\n{aligned(rows)}\n$$"))
+    cells += [_side_cell(found, digits)] if found.sides else []
     for key, entries in found.blocks.items():
         if entries:
             cells.append(_section(TITLES[key], entries, digits))
@@ -138,12 +165,21 @@ def _notebook_facts(found: Readable) -> str:
     if found.values:
         lines.append(f"- with {', '.join(f'{n} = {x}' for n, x in found.values)}")
     lines += [f"- $\\lambda_{{{k + 1}}}$: {x}" for k, x in enumerate(found.labels.get("lam", ()))]
+    lines += [f"- {_numbered(x)}" for x in found.labels.get("force", ())]
     return "\n".join(lines)
 
 
 def _section(head: str, entries: Iterable[tuple[str, Reading]], digits: int) -> dict[str, object]:
     rows = [(latex_name(n), reading_to_latex(x, digits)) for n, x in entries]
     return _markdown(f"## {head}\n\n$$\n{aligned(rows)}\n$$")
+
+
+def _side_cell(found: Readable, digits: int) -> dict[str, object]:
+    parts = [f"## {sides_title(found)}"]
+    for side in found.sides:
+        rows = [side_latex(line, digits) for line in side.relations]
+        parts += [f"- {side.name}\n\n$$\n{aligned(rows)}\n$$"] if rows else []
+    return _markdown("\n\n".join(parts))
 
 
 def _markdown(text: str) -> dict[str, object]:
