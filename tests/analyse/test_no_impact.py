@@ -13,7 +13,7 @@ from liaison.analyse.rank_loss import losses
 from liaison.analyse.rank_proof import by_boxes, by_gram_determinant
 from liaison.analyse.rate_rows import rate_rows
 from liaison.cli import main
-from liaison.errors import DerivationError
+from liaison.errors import DerivationError, SimulationError
 from liaison.model import Unilateral
 
 PLATE = """
@@ -246,3 +246,31 @@ def test_a_dead_point_is_found(examples):
     assert loss.effect in ("jump", "free")  # the rocker turns back there, or may not
     if loss.effect == "jump":
         assert still.text.endswith("A' = 0, B' = 0, D' = 0.")
+
+
+def test_a_row_that_is_lost_to_a_closure_stops_the_mechanism(examples):
+    """The rule of the relation itself, of the combination of rows that vanishes."""
+    circle = "let circle = require S.x^2 + S.y^2 = 1 m^2 ;"
+    side = "let side = require S.x*S.x' + 2*S.y*S.y' <= 0 ;"
+    start = {"S.x": 0.6, "S.y": 0.8, "S.x'": 0.8, "S.y'": -0.6, "S.angle'": 1.0}
+    run = liaison.simulate(PLATE + circle + side, until=3, every=0.1, start=start)
+    assert [x.what for x in run.events] == ["impact", "held"]
+    assert run.events[0].t == pytest.approx(np.arccos(0.6), abs=1e-7)
+    assert run.q[-1] == pytest.approx([1, 0, 3], abs=1e-7)  # the plate turns on
+    four_bar = (examples / "four_bar.lsd").read_text(encoding="utf-8")
+    stuck = liaison.simulate(four_bar + "let limit = require -D' <= 0 rad/s ;", until=1, every=0.1)
+    assert [x.what for x in stuck.events] == ["impact", "held"]
+    assert abs(np.sin(stuck["B"][-1])) < 1e-6  # crank and coupler in line
+    assert np.max(np.abs(stuck.v[-1])) < 1e-9
+
+
+def test_relations_that_decide_nothing_end_a_run_with_the_reason():
+    start = {"S.angle'": 1.0, "S.y'": 1.0, "S.x'": -0.5}
+    with pytest.raises(SimulationError, match="rows depend on each other") as refusal:
+        liaison.simulate(
+            PLATE + BLADE + "let back = require S.x' <= 0 ;", until=10, every=0.1, start=start
+        )
+    assert refusal.value.t == pytest.approx(1.5 * np.pi, abs=1e-6)
+    start = {"S.x": 1.0, "S.x'": -1.0, "S.y'": -0.5}
+    with pytest.raises(SimulationError, match="velocities of several kinds"):
+        liaison.simulate(PLATE + "require S.x*S.y' <= 0 ;", until=3, every=0.1, start=start)

@@ -47,6 +47,9 @@ BASE = {
 
 ADDRESSES = [*BASE.values(), side.F_EVENTS]
 
+LOST = 1e-6
+"""What is less of a row than this share is none of it."""
+
 
 @cache
 def compiled_march() -> CompiledLoops:
@@ -199,23 +202,52 @@ class Marching:
         for what in ([side.IMPACTS] if rule.kind == "jump" else []) + [side.HOLDS]:
             self._note(arrays, int(n[at.NE]) + side.CODES * b + what)
 
-    def _numbers(self, arrays: Arrays, b: int) -> tuple[Array, Array, Array, Array]:
-        """M, the quadratic form of a rate's block, v, and rows that hold now."""
+    def is_lost(self, arrays: Arrays) -> bool:
+        """Whether an active relation of rates depends on rows that hold, so that none fits."""
+        c, nv = self.c, int(self.c[side.NV])
+        _, given = self._given(arrays)
+        G = self.kernel.base.call("terms", **given)["G"].reshape(-1, nv)
+        seen = self.kernel.base.call("one_sided", **given)
+        for b, block in enumerate(self.plan.program.facts["sides"]):
+            D, rate = seen["D"][block[3] * nv : (block[3] + 1) * nv], seen["rate"][block[3]]
+            is_open = block[2] == "rate" and c[c[side.M_MODES] + b] != side.LOCKED
+            if is_open and abs(rate) <= LOST * (1 + np.max(np.abs(given["v"]), initial=0.0)):
+                left = D - along(G, D) @ G
+                if np.max(np.abs(left)) <= LOST * np.max(np.abs(D)):
+                    c[side.BAD] = b
+                    return True
+        return False
+
+    def _given(self, arrays: Arrays) -> tuple[Array, dict[str, Any]]:
+        """v, and what entries are asked with at the present state."""
         w, n, nv = arrays.w, arrays.n, int(self.c[side.NV])
-        base, first = self.kernel.base, int(self.c[self.c[side.M_BLOCKS] + side.FIELDS * b + 1])
-        given = {
+        v = w[n[at.O_V] : n[at.O_V] + nv].copy()
+        return v, {
+            "t": float(w[at.T]),
             "q": w[n[at.O_Q] : n[at.O_Q] + n[at.NQ]],
+            "v": v,
             "u": w[n[at.O_U] : n[at.O_U] + n[at.NU]],
             "p": self.plan.parameters,
         }
-        v = w[n[at.O_V] : n[at.O_V] + nv].copy()
-        t = float(w[at.T])
-        terms = base.call("terms", t, v=v, **given)
+
+    def _numbers(self, arrays: Arrays, b: int) -> tuple[Array, Array, Array, Array]:
+        """M, the quadratic form of a rate's block, v, and rows that hold now.
+
+        What of its row is along rows that hold has the rate that they have.
+        """
+        nv, base = int(self.c[side.NV]), self.kernel.base
+        first = int(self.c[self.c[side.M_BLOCKS] + side.FIELDS * b + 1])
+        v, given = self._given(arrays)
+        terms = base.call("terms", **given)
+        G = terms["G"].reshape(-1, nv)
+        part = along(G, base.call("one_sided", **given)["D"][first * nv : (first + 1) * nv])
 
         def bias(x: Array) -> float:
-            return -float(base.call("one_sided", t, v=x, **given)["bias"][first])
+            here = given | {"v": x}
+            own = float(base.call("one_sided", **here)["bias"][first])
+            return -(own + float(part @ base.call("terms", **here)["gamma"]))
 
-        return terms["M"].reshape(nv, nv), quadratic_form(bias, nv), v, terms["G"].reshape(-1, nv)
+        return terms["M"].reshape(nv, nv), quadratic_form(bias, nv), v, G
 
     def _note(self, arrays: Arrays, number: int) -> None:
         """One row of what happened."""
@@ -225,6 +257,13 @@ class Marching:
         start = int(n[at.HAPPENED]) * len(row)
         arrays.happened[start : start + len(row)] = row
         n[at.HAPPENED] += 1
+
+
+def along(G: Array, row: Array) -> Array:
+    """c with c G as near to a row as can be."""
+    if not len(G):
+        return np.zeros(0)
+    return np.asarray(np.linalg.lstsq(G.T, row, rcond=1e-9)[0])
 
 
 def _law(name: str) -> int:

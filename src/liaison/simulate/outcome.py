@@ -5,7 +5,7 @@ Public names: Outcome, outcome_of, gap, REASONS.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -116,11 +116,7 @@ def _sides_failed(plan: Plan, n: Any, size: str) -> dict[int, tuple[str, str]]:
             f"the start does not hold: the rate of {name!r} is on the forbidden side by {size}.",
             "Start with velocities that it allows.",
         ),
-        at.NO_MODE: (
-            "no forces of the contacts fit the motion at {now}: none that are closed, stick or "
-            "slip under Coulomb's law (Painlevé).",
-            "Smaller friction, or contacts that give way, have a solution there.",
-        ),
+        at.NO_MODE: _no_mode([block[2] for block in sides]),
         at.SINGULAR_MASS: (
             "the mass matrix is singular at {now}: contacts cannot tell its accelerations.",
             "Give mass or inertia to what moves by itself.",
@@ -130,6 +126,21 @@ def _sides_failed(plan: Plan, n: Any, size: str) -> dict[int, tuple[str, str]]:
             "Method 'moreau' with a fixed step passes such instants.",
         ),
     }
+
+
+def _no_mode(kinds: Sequence[str]) -> tuple[str, str]:
+    """No reactions on one side fit: by friction, or because relations of rates are dependent."""
+    if all(kind == "rate" for kind in kinds):
+        return (
+            "no reactions of the relations of rates fit the motion at {now}: their rows depend on "
+            "each other there, and no acceleration keeps them all.",
+            "`liaison check` names such positions before a run.",
+        )
+    return (
+        "no forces of the contacts fit the motion at {now}: none that are closed, stick or slip "
+        "under Coulomb's law (Painlevé).",
+        "Smaller friction, or contacts that give way, have a solution there.",
+    )
 
 
 def _events_failed(plan: Plan, n: Any) -> dict[int, tuple[str, str]]:

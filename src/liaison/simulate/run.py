@@ -243,7 +243,9 @@ class Run:
             self.arrays.n[flag] = 1
         elif status == at.CONTROL:
             self._control()
-        elif status == at.DEGENERATE and self.marching is not None:
+        elif status == at.NO_MODE and self.marching and self.marching.is_lost(self.arrays):
+            status = at.DEGENERATE
+        if status == at.DEGENERATE and self.marching is not None:
             self.marching.hold(self.arrays)
         self.status = status
         return status
