@@ -118,6 +118,10 @@ def test_the_proof_by_boxes_agrees_with_the_determinant(examples):
     assert not losses(rows)
 
 
+def test_the_determinant_may_be_a_fraction():
+    assert answer("require 0.5*S.x' <= 0 ;").text.endswith("of the rows is ¼ everywhere.")
+
+
 def test_boxes_prove_nothing_that_random_positions_refute():
     draw = np.random.default_rng(3)
     for shift in (0.2, 0.9, 1.1, 3.0):  # (a + cos φ) vanishes somewhere where a ≤ 1

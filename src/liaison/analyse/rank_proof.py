@@ -20,6 +20,7 @@ import numpy as np
 
 from liaison.expr import Expr, as_expr, evaluate
 from liaison.expr.intervals import INTERVAL, Interval
+from liaison.expr.reading import Number
 from liaison.expr.reading_text import to_unicode
 from liaison.expr.simplify import simplified
 from liaison.expr.simplify_ring import TooLarge
@@ -52,19 +53,12 @@ def by_gram_determinant(found: RateRows) -> str | None:
     for width in (-1, None):
         rows = [row[:width] for row in found.rows]
         try:
-            value = to_unicode(simplified(gram_determinant(rows)))
+            value = simplified(gram_determinant(rows))
         except TooLarge:
             return None
-        if _is_positive(value):
-            return f"the Gram determinant of the rows is {value} everywhere"
+        if isinstance(value, Number) and value.value > 0:
+            return f"the Gram determinant of the rows is {to_unicode(value)} everywhere"
     return None
-
-
-def _is_positive(text: str) -> bool:
-    try:
-        return float(text) > 0
-    except ValueError:
-        return False
 
 
 def gram_determinant(rows: Sequence[Sequence[Expr]]) -> Expr:
