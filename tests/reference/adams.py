@@ -10,11 +10,18 @@ the data file.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import ellipj, ellipk
-from special import Found, index_of, ready, simulate
+from special import MODELS, Found, index_of, ready, simulate
+
+import liaison
+from liaison.equations import maximal
+from liaison.program import to_numpy
+from liaison.program.lower import lower
+
+Table: TypeAlias = dict[tuple[str, float], list[float]]
 
 GRAVITY = np.array([0, 0, -9.80665])
 ARM = 2.0
@@ -36,7 +43,7 @@ def adams_joints(problem: dict[str, Any]) -> Found:
     """Positions, velocities, accelerations, attitudes and reactions of every joint model."""
     table = adams_table()
     found: Found = []
-    for case, (good, poor) in problem["cases"].items():
+    for case, (good, poor, *own) in problem["cases"].items():
         run = adams_run(case, sorted({t for _, t in table[case]}))
         parts = (("", good, (*QUANTITIES[:2], "Quat", "Avel")), (" accelerations", poor, SLOW))
         for word, allowed, quantities in parts:
@@ -47,12 +54,41 @@ def adams_joints(problem: dict[str, Any]) -> Found:
             ]
             found.append((f"{case}{word}", *max(errors), allowed))
         found.append((f"{case} exact", *exact_error(case, run), problem["exact"]))
+        if own:
+            there, forces = at_its_own_states(case, table[case])
+            found.append((f"{case} at its states", *there, own[0]))
+            found.append((f"{case} own forces", *forces, problem["forces"]))
     return found
 
 
-def adams_table() -> dict[str, dict[tuple[str, float], list[float]]]:
+def at_its_own_states(case: str, table: Table) -> tuple[tuple[float, str], tuple[float, str]]:
+    """The worst of accelerations at ADAMS's positions and velocities, and of forces at all three.
+
+    Every body by itself: what it prints is the state, and how it got there does not matter. With
+    its own accelerations, too, inverse dynamics gives the force that it must have found.
+    """
+    tree = liaison.span(liaison.read(MODELS / f"adams_{case.lower().replace('_case', '_')}.lsd"))
+    kernel = to_numpy(lower(maximal(tree)))
+    there, forces = [], []
+    for t in sorted({t for quantity, t in table if quantity == "Aacc"}):
+        told = {name: np.array(table[name, t]) for name in QUANTITIES if (name, t) in table}
+        R = rotation(told["Quat"])
+        q = np.concatenate([told["Pos"], told["Quat"] / np.linalg.norm(told["Quat"])])
+        w, v = R.T @ told["Avel"], R.T @ told["Vel"]
+        state = {"q": q, "v": np.concatenate([w, v])}
+        rate = kernel.call("forward", **state)["vdot"]
+        seen = {"Aacc": R @ rate[:3], "Acc": R @ (rate[3:] + np.cross(w, v))}
+        there += [(error(name, x, told[name]), f"{name} at {t:g} s") for name, x in seen.items()]
+        rate = np.concatenate([R.T @ told["Aacc"], R.T @ told["Acc"] - np.cross(w, v)])
+        lam = np.zeros(len(kernel.program.labels["lam"]))
+        push = kernel.call("inverse", **state, x=np.concatenate([rate, lam]))["tau"]
+        forces.append((error("Rforce", -R @ push[3:], told["Rforce"]), f"Rforce at {t:g} s"))
+    return max(there), max(forces)
+
+
+def adams_table() -> dict[str, Table]:
     """Case -> (quantity, instant) -> components."""
-    table: dict[str, dict[tuple[str, float], list[float]]] = {}
+    table: dict[str, Table] = {}
     path = Path(__file__).parent / "problems" / "adams_joints.csv"
     for line in path.read_text(encoding="utf-8").splitlines()[1:]:
         case, t, quantity, *values = line.split(",")
