@@ -186,6 +186,22 @@ def test_random_bodies_in_few_contacts(compiled, held):
         assert misses_of_coulomb(scene, f, u) <= 1e-9 * max(size, 1) ** 2
 
 
+def unsolved(compiled, count, seed):
+    """How many problems of up to 20 contacts, with repeated and held rows, are not solved."""
+    rng = np.random.default_rng(seed)
+    return sum(not solved(compiled, random_scene(rng, 20, 0.05))[0] <= FOUND for _ in range(count))
+
+
+def test_random_bodies_in_many_contacts(compiled):
+    assert unsolved(compiled, 300, 9) == 0
+
+
+@pytest.mark.slow
+def test_ten_thousand_problems_of_many_contacts(compiled):
+    # random normals wedge bodies among each other; the few that are not found are told
+    assert unsolved(compiled, 10_000, 10) <= 20
+
+
 def test_the_area_is_as_large_as_said(run):
     scene = box_on_floor([1, 0, -1, 0, 0, 0])
     area = np.zeros(cone_area(12, 8) + 1)

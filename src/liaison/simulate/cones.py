@@ -35,8 +35,14 @@ from .cones_table import (
 
 __all__ = ["DISC", "GIVEN", "HELD", "ONE_WAY", "cone_area", "solve_cones"]
 
-FEW, FIRST, LAST = 4, 4, 64
+FEW, FIRST, LAST = 4, 8, 128
 """Sweeps of the first try (one where blocks are fewer than FEW) and of the last."""
+
+NEAR = 1e-2
+"""Residual at which the sweeps of the first try end."""
+
+BOLD = 0.01
+"""Proximal mobility inside Newton's method, beside its residual, while nothing shows it is hard."""
 
 
 @loop
@@ -68,12 +74,16 @@ def search(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
     while is_found(m, area, best) == 0 and sweeps <= LAST:
         for _ in range(sweeps):
             sweep(m, nb, blocks, area)
+            if sweeps <= FIRST and natural_residual(m, nb, blocks, area) < NEAR:
+                break
         refresh(m, area)
         copy(m, at(area, FORCE * m), at(area, SWEPT * m))
-        residual = newton(m, nb, blocks, area, natural_residual(m, nb, blocks, area))
+        residual = newton(m, nb, blocks, area, natural_residual(m, nb, blocks, area), BOLD)
         best = keep_best(m, area, residual, best)
         copy(m, at(area, SWEPT * m), at(area, FORCE * m))
         if sweeps >= FIRST and is_found(m, area, best) == 0:
+            if sweeps > FIRST:
+                copy(m, at(area, BEST * m), at(area, FORCE * m))
             best = keep_best(m, area, approach(m, nb, blocks, area), best)
             copy(m, at(area, SWEPT * m), at(area, FORCE * m))
         refresh(m, area)

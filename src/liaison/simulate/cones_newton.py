@@ -41,7 +41,7 @@ from .cones_table import (
 from .pivoting import factorize, solve_factorized
 
 SOFT, SOFTEST = 1e-8, 1e-2
-"""Least and largest proximal mobility of linearized equations; between them, the residual."""
+"""Least and largest proximal mobility of linearized equations; between, caution × residual."""
 
 TURNS = 20
 """Newton steps at most from one beginning."""
@@ -209,7 +209,7 @@ def rounding(m: i64, y: ptr) -> f64:
 
 
 @loop
-def newton(m: i64, nb: i64, blocks: iptr, area: ptr, residual: f64) -> f64:
+def newton(m: i64, nb: i64, blocks: iptr, area: ptr, residual: f64, caution: f64) -> f64:
     """Steps while they help; y and z of the best of them, whose residual is returned."""
     kept = at(area, KEPT * m)
     y = at(area, FORCE * m)
@@ -217,7 +217,7 @@ def newton(m: i64, nb: i64, blocks: iptr, area: ptr, residual: f64) -> f64:
         kept[i] = y[i]
     waited = 0
     for _ in range(TURNS):
-        soft = max(SOFT, min(SOFTEST, residual))
+        soft = max(SOFT, min(SOFTEST, caution * residual))
         if newton_step(m, nb, soft, blocks, area) != 0:
             break
         now = natural_residual(m, nb, blocks, area)

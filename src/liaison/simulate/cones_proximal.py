@@ -23,6 +23,9 @@ SOFTEST, HARDEST, FIRST = 1.0, 1e-9, 0.01
 HARDER, SOFTER = 0.5, 3.0
 """What ρ is multiplied by where Newton's method found the forces, and where it did not."""
 
+CAUTIOUS = 1.0
+"""Proximal mobility inside Newton's method, beside its residual."""
+
 TRIES = 200
 """Soft problems at most."""
 
@@ -51,7 +54,7 @@ def soft_step(m: i64, nb: i64, blocks: iptr, area: ptr, rho: f64) -> f64:
     """Solves (cones-3) and moves c there if it can; the next ρ. The area is left with ρ = 0."""
     soften(m, area, rho)
     before = natural_residual(m, nb, blocks, area)
-    after = newton(m, nb, blocks, area, before)
+    after = newton(m, nb, blocks, area, before, CAUTIOUS)
     if after <= max(1e-3 * before, 1e-13):
         copy(m, at(area, FORCE * m), at(area, CENTER * m))
         rho = max(HARDEST, HARDER * rho)
@@ -71,14 +74,13 @@ def approach(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
     for i in range(m):
         area[DIAGONAL * m + i] = area[VECTORS * m + i * m + i]
     rho = FIRST
-    residual = 1e300
     for _ in range(TRIES):
         rho = soft_step(m, nb, blocks, area, rho)
         residual = natural_residual(m, nb, blocks, area)
         if residual < NEAR:
-            residual = newton(m, nb, blocks, area, residual)
+            residual = newton(m, nb, blocks, area, residual, CAUTIOUS)
         if residual <= rounding(m, y):
-            break
+            return residual
         copy(m, at(area, CENTER * m), y)
     refresh(m, area)
-    return residual
+    return natural_residual(m, nb, blocks, area)

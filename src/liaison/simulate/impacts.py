@@ -33,17 +33,17 @@ from .cones import ONE_WAY, cone_area, solve_cones
 ENERGETIC, NEWTON, POISSON, MOREAU = 0, 1, 2, 3
 """Laws of impact."""
 
-ROUNDS = 50
+ROUNDS = 20
 """Impacts in a row at one instant, of which the last is inelastic."""
 
-HEADER, VECTORS = 2, 5
-"""Results at the beginning of the area, and vectors of m doubles after them."""
+HEADER, VECTORS = 3, 5
+"""Numbers at the beginning of the area, two results and a size, and vectors of m doubles after."""
 
 BEFORE, COMPRESSED, COMPRESSION, EXPANSION, AFTER = 0, 1, 2, 3, 4
 """These vectors: u before this impact, u_c, f_c, f_e, u after (also the b of a problem)."""
 
-NEGLIGIBLE = 1e-12
-"""Part of the largest rate below which a contact does not approach, and of a work, of rounding."""
+NEGLIGIBLE, ROUNDING = 1e-12, 1e-14
+"""Parts of the largest rate below which a contact does not approach, and a rate is 0."""
 
 
 def impact_area(m: int, nb: int) -> int:
@@ -71,12 +71,26 @@ def half_work(m: i64, f: ptr, u: ptr, w: ptr) -> f64:
 
 
 @loop
-def is_approaching(m: i64, nb: i64, A: ptr, blocks: iptr, u: ptr, start: ptr) -> i64:
-    """1 if a one-way row still approaches, by more than a part of the largest rate at the start."""
+def largest_rate(m: i64, A: ptr, u: ptr) -> f64:
+    """The largest rate, each beside the root of its mobility."""
     size = 0.0
     for i in range(m):
         if A[i * m + i] > 0.0:
-            size = max(size, max(abs(start[i]), abs(u[i])) / sqrt(A[i * m + i]))
+            size = max(size, abs(u[i]) / sqrt(A[i * m + i]))
+    return size
+
+
+@loop
+def clean(m: i64, A: ptr, u: ptr, size: f64) -> None:
+    """Rates that are rounding beside a size become 0: rows that repeat would else contradict."""
+    for i in range(m):
+        if abs(u[i]) <= ROUNDING * size * sqrt(max(A[i * m + i], 0.0)):
+            u[i] = 0.0
+
+
+@loop
+def is_approaching(m: i64, nb: i64, A: ptr, blocks: iptr, u: ptr, size: f64) -> i64:
+    """1 if a one-way row still approaches, by more than a part of the size of rates."""
     for k in range(nb):
         i = blocks[4 * k + 1]
         if blocks[4 * k] == ONE_WAY and u[i] < -NEGLIGIBLE * size * sqrt(max(A[i * m + i], 0.0)):
@@ -88,7 +102,7 @@ def is_approaching(m: i64, nb: i64, A: ptr, blocks: iptr, u: ptr, start: ptr) ->
 def compress(
     m: i64, nb: i64, A: ptr, u: ptr, blocks: iptr, limits: ptr, fc: ptr, uc: ptr, area: ptr
 ) -> f64:
-    """f_c and u_c of the inelastic impact; the residual of its problem."""
+    """f_c and u_c of the inelastic impact; the residual of its problem, beside u."""
     for i in range(m):
         fc[i] = 0.0
     residual = solve_cones(m, nb, A, u, blocks, limits, fc, area)
@@ -100,11 +114,12 @@ def compress(
 def expand(
     s: f64, m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ptr
 ) -> f64:
-    """f_e and u⁺ of an expansion with loads of at least s e f_c; the residual of its problem."""
+    """f_e and u⁺ of an expansion with loads of at least s e f_c; its residual, beside area[2]."""
     fc = at(area, HEADER + COMPRESSION * m)
     fe = at(area, HEADER + EXPANSION * m)
     uc = at(area, HEADER + COMPRESSED * m)
     least = at(area, HEADER + VECTORS * m)
+    size = largest_rate(m, A, uc)
     for k in range(nb):
         for i in range(3):
             least[3 * k + i] = limits[3 * k + i]
@@ -114,9 +129,10 @@ def expand(
         if blocks[4 * k] == ONE_WAY:
             fe[i] = s * restitution[k] * fc[i]
             least[3 * k + 2] = fe[i]
+            size = max(size, fe[i] * sqrt(max(A[i * m + i], 0.0)))
     residual = solve_cones(m, nb, A, uc, blocks, least, fe, at(least, 3 * nb))
     response(m, A, fe, uc, at(area, HEADER + AFTER * m))
-    return residual
+    return float(residual * size / max(area[2], 1e-300))
 
 
 @loop
@@ -206,7 +222,7 @@ def mean_restitution(nb: i64, blocks: iptr, restitution: ptr, f: ptr) -> f64:
 def one_impact(
     law: i64, m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ptr
 ) -> f64:
-    """f_c, f_e and u after one impact from the rates before it; the worst residual.
+    """f_c, f_e and u after one impact from the rates before it; the worst residual, beside area[2].
 
     Any law but the four is an inelastic impact.
     """
@@ -216,14 +232,16 @@ def one_impact(
     fe = at(area, HEADER + EXPANSION * m)
     after = at(area, HEADER + AFTER * m)
     cones = at(area, HEADER + VECTORS * m + 3 * nb)
+    share = float(largest_rate(m, A, before) / max(area[2], 1e-300))
     for i in range(m):
         fe[i] = 0.0
     if law == NEWTON:
         shifted(m, nb, before, blocks, restitution, after)
-        residual = compress(m, nb, A, after, blocks, limits, fc, uc, cones)
+        residual = share * compress(m, nb, A, after, blocks, limits, fc, uc, cones)
         response(m, A, fc, before, after)
         return residual
-    residual = compress(m, nb, A, before, blocks, limits, fc, uc, cones)
+    residual = share * compress(m, nb, A, before, blocks, limits, fc, uc, cones)
+    clean(m, A, uc, area[2])
     if law == ENERGETIC:
         return max(residual, expand_as_allowed(m, nb, A, blocks, limits, restitution, area))
     if law == POISSON:
@@ -262,7 +280,7 @@ def impact(
         restitution: e of every block, 0 to 1; that of a ONE_WAY block counts.
         f: result: impulses.
         area: `impact_area(m, nb)` doubles; the first two become the worst residual of the problems
-            solved, and how many impacts followed each other.
+            solved, beside the largest of u⁻, and how many impacts followed each other.
 
     Returns:
         The change of kinetic energy (impact-1); positive only under NEWTON and POISSON.
@@ -272,11 +290,13 @@ def impact(
     worst = 0.0
     change = 0.0
     rounds = 0
+    area[2] = largest_rate(m, A, u)
     for i in range(m):
         f[i] = 0.0
     for turn in range(ROUNDS):
         for i in range(m):
             before[i] = u[i]
+        clean(m, A, before, area[2])
         now = law if turn + 1 < ROUNDS else -1
         worst = max(worst, one_impact(now, m, nb, A, blocks, limits, restitution, area))
         rounds = turn + 1
@@ -285,7 +305,7 @@ def impact(
             f[i] += step
             u[i] = after[i]
             change += 0.5 * step * (before[i] + after[i])
-        if is_approaching(m, nb, A, blocks, u, before) == 0:
+        if is_approaching(m, nb, A, blocks, u, area[2]) == 0:
             break
     area[0] = worst
     area[1] = float(rounds)
