@@ -40,6 +40,7 @@ __all__ = offer(
         "corridor": "simulate stepper check derive reduce compile mobility with_values with_starts "
         "assembly_modes inverse_kinematics singularities",
         "corridor_batch": "simulate_batch",
+        "corridor_collide": "collide",
         "corridor_compare": "compare parametrizations",
         "corridor_levels": "vector_equations",
         "corridor_reading": "readable",
@@ -52,6 +53,7 @@ __all__ = offer(
         "equations.virtual_power": "virtual_power",
         "equations.generation": "generation",
         "equations.motorized": "motorized",
+        "program.ggl": "ggl",
         "equations.motor_coordinates": "motor_form",
         "mobility": "Singularities AssemblyModes Mobility",
         "analyse.syzygies": "PolynomialPsi polynomial_psi",

@@ -38,6 +38,7 @@ from liaison.corridor_analyse import solutions as solutions
 from liaison.corridor_analyse import verify as verify
 from liaison.corridor_analyse import viscous as viscous
 from liaison.corridor_batch import simulate_batch as simulate_batch
+from liaison.corridor_collide import collide as collide
 from liaison.corridor_compare import compare as compare
 from liaison.corridor_compare import parametrizations as parametrizations
 from liaison.corridor_integrals import first_integrals as first_integrals
@@ -184,6 +185,7 @@ from liaison.program import to_jax as to_jax
 from liaison.program import to_llvm as to_llvm
 from liaison.program import to_numpy as to_numpy
 from liaison.program import to_ptx as to_ptx
+from liaison.program.ggl import ggl as ggl
 from liaison.program.lower import lower as lower
 from liaison.simulate import Projection as Projection
 from liaison.simulate import Run as Run
