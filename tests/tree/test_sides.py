@@ -229,3 +229,32 @@ def test_friction_of_joints_has_its_rate_and_its_bound():
     brake = told["friction_on_C_2"]
     assert (brake.load, brake.joint, brake.static) == (None, "", 5)
     assert evaluate([as_expr(brake.friction)], at) == [2.0]
+
+
+@pytest.mark.parametrize(
+    ("what", "push"),
+    [
+        ("disc radius = 1 m, friction = 0.3, rolling = 1 mm", [0, 0, 0, 0, 0, 1]),  # on its center
+        ("ball radius = 1 m, inside = 9 m, friction = 0.3", [0] * 6),  # nothing is near
+    ],
+)
+def test_where_there_is_no_lowest_point_and_no_normal_rows_have_values(what, push):
+    q, v, _, blocks = sides_of(FREE.format(what))
+    at = still(q, v, F_wx=1, F_wy=2, F_vx=3)
+    rows = [row for block in blocks for row in block.rows]
+    told = [x for row in rows for x in (row.rate, row.gamma, *row.G.values())]
+    assert np.isfinite(evaluate([as_expr(x) for x in told], at)).all()
+    D = [evaluate([as_expr(rows[0].G.get(j, 0))], at)[0] for j in range(6)]
+    assert D == push
+
+
+def test_a_disc_that_is_nearly_flat_touches_with_its_rim():
+    q, v, _, blocks = sides_of(FREE.format("disc radius = 1 m"))
+    named = {x.name: x for x in q}
+    tilt = 1e-6
+    at = still(q, v, F_z=1, F_wx=1)
+    at |= {named["F.qw"]: np.cos(tilt / 2), named["F.qx"]: np.sin(tilt / 2)}
+    gap, rate = evaluate([as_expr(blocks[0].rows[0].value), as_expr(blocks[0].rows[0].rate)], at)
+    # the rim is lower by sin of the slope, and sinks with it
+    assert gap == pytest.approx(1 - 1e-6, abs=1e-12)
+    assert rate == pytest.approx(-1, abs=1e-9)

@@ -7,8 +7,9 @@ point that touches is at p + ρ; with c = p + R s the center of a ball (or a poi
     ball:     gap = ±(|c| − r₂) − r,         n = ±c/|c|   (− inside);               (contact-1)
     surface:  gap = (c_z − h)/√(1 + h_x² + h_y²),   n = (−h_x, −h_y, 1)/√(…);
 
-ρ = R s − r n. The rim of a disc touches a plane by (rolling-1); where the disc lies flat on the
-plane its lowest point is none and the formula has no derivative.
+ρ = R s − r n. The rim of a disc touches a plane by (rolling-1). A disc that lies flat on its plane
+has no lowest point: its center is taken, which is in the middle of all of them. In the middle of a
+ball there is no normal, and nothing near that could touch.
 
 Public names: Touch, touches, gap_template, slip_templates, turn_templates,
 rate_template.
@@ -23,14 +24,15 @@ from fractions import Fraction
 from itertools import product as combined
 from typing import Any, NamedTuple
 
-from liaison.expr import Expr, as_expr, gradient, sqrt, substitute
+from liaison.expr import Expr, as_expr, gradient, select, sqrt, substitute
 from liaison.model import SURFACE, Contact
-from liaison.spatial.arrays import Array, array, cross, dot, identity, norm, product, zeros
+from liaison.spatial.arrays import Array, array, cross, dot, identity, product, zeros
 
-from .rolling import arm
 from .templates import P, R, derived, second_order
 
 Numbers = Callable[[Any], Any]
+NONE = Fraction(1, 10**12)
+"""A slope [rad] below which a disc is flat, a distance [m] below which a point is in the middle."""
 POLE = array([Fraction(9, 25), Fraction(12, 25), Fraction(4, 5)])
 ACROSS = (
     array([Fraction(4, 5), Fraction(-3, 5), Fraction(0)]),
@@ -71,7 +73,10 @@ def _places(contact: Contact, numbers: Numbers) -> list[Array]:
 def _rim(radius: Any, s: Array) -> Touch:
     """The lowest point of the rim of a disc above a plane."""
     x, y, z = identity()
-    point = product(R, s) + arm("disc", radius, R)
+    ax, ay, az = R[:, 2]
+    level, toward = _length([ax, ay])
+    down = array([radius * az * toward[0], radius * az * toward[1], -(radius * level)])
+    point = product(R, s) + down
     return Touch(as_expr(P[2] + point[2]), point, z, (x, y))
 
 
@@ -99,12 +104,20 @@ def _surface(h: Expr, c: Array) -> tuple[Any, Array, tuple[Array, Array]]:
 
 
 def _sphere(contact: Contact, numbers: Numbers, c: Array) -> tuple[Any, Array, Any]:
-    far, is_inside = norm(c), contact.inside is not None
-    if is_inside:
-        gap, normal = numbers(contact.inside) - far, array([-x / far for x in c])
+    far, outwards = _length(c)
+    if contact.inside is not None:
+        gap, normal = numbers(contact.inside) - far, array([-x for x in outwards])
     else:
-        gap, normal = far - numbers(contact.outside), array([x / far for x in c])
+        gap, normal = far - numbers(contact.outside), array(outwards)
     return gap, normal, tuple(_turned(v, normal) for v in ACROSS)
+
+
+def _length(v: Any) -> tuple[Expr, list[Expr]]:
+    """|v| and v/|v|; 0 and zeros, without derivative, where |v| is below NONE."""
+    squared = as_expr(dot(list(v), list(v)))
+    beyond = squared - NONE * NONE
+    length = sqrt(select(beyond, squared, 1))
+    return as_expr(select(beyond, length, 0)), [as_expr(select(beyond, x / length, 0)) for x in v]
 
 
 def _turned(v: Array, n: Array) -> Array:
