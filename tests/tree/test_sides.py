@@ -245,7 +245,7 @@ def test_where_there_is_no_lowest_point_and_no_normal_rows_have_values(what, pus
     told = [x for row in rows for x in (row.rate, row.gamma, *row.G.values())]
     assert np.isfinite(evaluate([as_expr(x) for x in told], at)).all()
     D = [evaluate([as_expr(rows[0].G.get(j, 0))], at)[0] for j in range(6)]
-    assert D == push
+    assert push == D
 
 
 def test_a_disc_that_is_nearly_flat_touches_with_its_rim():
