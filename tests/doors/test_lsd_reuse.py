@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from liaison.corridor import check, derive
-from liaison.errors import DerivationError, LiaisonError
+from liaison.errors import LiaisonError
 from liaison.expr import to_text
 from liaison.formats import read, read_lsd
 from liaison.model import Contact, Coupling, Holonomic, Unilateral
@@ -309,3 +309,25 @@ def test_what_would_never_end_is_refused_soon(name):
         read_lsd(HOSTILE[name])
     # a quarter of a million terms at some microseconds each
     assert time.process_time() - begin < 4.0
+
+
+def test_contacts_and_friction_of_sub_mechanisms_and_repetitions_keep_their_own_names():
+    m = read_lsd("""
+    mechanism leg(hip, mu = 0.3)
+      let thigh = body mass = 2 kg, inertia = 20 g*m^2 end ;
+      let H = join hip and thigh with revolute axis = [0, 1, 0] end ;
+      let foot = contact thigh and earth with point friction = mu, surface = x*0.1 end ;
+      let knock = contact gap = H + 3 rad, slip = H', friction = mu end ;
+      let held = apply friction coefficient = mu, radius = 1 cm end on H ;
+      let stop = require H <= 2 rad with restitution = mu end ;
+    end ;
+    for i = 1 to 2
+      let left[i] = leg(hip = [i*20 cm, 0, 0] @ earth, mu = i/10) ;
+      contact left[i].thigh and earth with box size = [i, 1, 1] cm end ;
+    end ;
+    """)
+    assert names(m.contacts) == [
+        "left1.foot", "left1.knock", "left1.held", "left1.stop", "box",
+        "left2.foot", "left2.knock", "left2.held", "left2.stop", "box_2"]  # fmt: skip
+    assert [x.friction.sliding for x in m.contacts if hasattr(x, "friction")][:2] == [Fraction(1, 10)] * 2
+    assert [x.joint for x in m.contacts if hasattr(x, "joint")] == ["left1.H", "left2.H"]
