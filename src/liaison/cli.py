@@ -28,6 +28,7 @@ from liaison.cli_options import (
     Debug,
     Every,
     Floating,
+    Impacts,
     Json,
     Lenient,
     MaxSteps,
@@ -88,7 +89,7 @@ def check(
     debug: Debug = False,
 ) -> None:
     """Say what a mechanism is: bodies, joints, loops, coordinates, parameters."""
-    from liaison import cli_text, corridor
+    from liaison import cli_sides, cli_text, corridor
     from liaison.cli_values import asked_of, reader_options
     from liaison.formats.lsd_explain import explained
     from liaison.formats.read import reading
@@ -101,6 +102,7 @@ def check(
         told["assignments"] = explained(file, found)
     text = cli_text.summary(summary, explain=explain) + cli_text.told(told)
     told_all = summary.to_dict() | told | {"diagnostics": summary.warnings(str(file))}
+    told_all["contacts"] = cli_sides.sides(summary)
     printed(told_all, text, as_json)
 
 
@@ -115,6 +117,7 @@ def simulate(
     method: Method = None,
     spectral_radius: Radius = None,
     max_steps: MaxSteps = None,
+    impacts: Impacts = None,
     time_limit: TimeLimit = None,
     values: Values = None,
     start: Starts = None,
@@ -143,7 +146,7 @@ def simulate(
 ) -> None:
     """Let a mechanism move, and say how well its energy and its closures were kept."""
     from liaison import cli_text
-    from liaison.cli_values import asked, check_files, method_option, run_options
+    from liaison.cli_values import asked, check_files, impacts_option, method_option, run_options
     from liaison.view import save_plot
 
     check_files(out, csv, plot, label)
@@ -151,7 +154,7 @@ def simulate(
         until, step=step, every=every, rtol=rtol, atol=atol, time_limit=time_limit,
         max_steps=max_steps,
     )  # fmt: skip
-    options |= method_option(method, step, spectral_radius)
+    options |= method_option(method, step, spectral_radius) | impacts_option(impacts, method)
     options["series"] = _series(series, label)
     robot = (lenient, floating, merge_fixed)
     given = asked(file, values, start, robot)

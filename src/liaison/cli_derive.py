@@ -6,11 +6,14 @@ Public names: derive.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from liaison.cli_options import Debug, Json, Model, Values, printed, written
+
+if TYPE_CHECKING:
+    from liaison.model import Mechanism
 
 FORMATS = "text, latex, sympy, html, notebook; entries (every formula with shared parts), c."
 
@@ -47,6 +50,14 @@ def derive(
     steps: Annotated[
         bool, typer.Option("--steps", help="The generation from bodies to loops, step by step.")
     ] = False,
+    mode: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=MODE",
+            help='One mode of contacts: "floor=closed" (or open), "floor: sliding=slips" (or '
+            "sticks); repeat it, or put commas.",
+        ),
+    ] = None,
     is_own: Annotated[
         bool, typer.Option("--own", help="In the formalism's own words: H, S, γ, screws, …")
     ] = False,
@@ -55,12 +66,11 @@ def derive(
     debug: Debug = False,
 ) -> None:
     """Print the equations of motion: short for reading, as a document, or as C99."""
-    from liaison import cli_forms
     from liaison.cli_values import asked, check_folders
 
     _check_together(
         {"--compare": is_compared, "--own": is_own, "--level": level, "--steps": steps,
-         "--treat": treat, "--parametrization": parametrization != "joint"},
+         "--treat": treat, "--parametrization": parametrization != "joint", "--mode": mode},
         {"--expand": expand, "--body": bodies, "--point": point, "--basis": basis != "ground"},
     )  # fmt: skip
     _check_words(formalism, form, parametrization)
@@ -90,11 +100,49 @@ def derive(
         ways = treatment_of(mechanism, treat, parametrization)
         chosen = {"parametrization": parametrization, "treatment": ways}
         found = told_in(mechanism, formalism, form, digits, chosen)
-    elif form in cli_forms.READINGS:
-        found = cli_forms.reading(mechanism, formalism, form, digits)
     else:
-        found = cli_forms.listed(mechanism, formalism, form)
+        found = _formulas(mechanism, formalism, form, digits, mode)
+    if is_own or level or steps:
+        found |= _left_out(found["text"], mechanism, form)
     _answer(facts | found, out, as_json)
+
+
+def _formulas(
+    mechanism: Mechanism, formalism: str, form: str, digits: int, mode: list[str] | None
+) -> dict[str, Any]:
+    """The equations made short, of one mode where asked for, or all of them as they are."""
+    from liaison import cli_forms
+    from liaison.cli_values import named_by
+
+    if form in cli_forms.READINGS:
+        with named_by("--mode"):
+            return cli_forms.reading(mechanism, formalism, form, digits, modes_of(mode))
+    if mode:
+        message = f"a mode is for reading; take {', '.join(cli_forms.READINGS)}."
+        raise typer.BadParameter(message, param_hint="--format")
+    return cli_forms.listed(mechanism, formalism, form)
+
+
+def _left_out(text: str, mechanism: Mechanism, form: str) -> dict[str, Any]:
+    """Says so below an answer that does not show what holds on one side only."""
+    from liaison.model.contacts import left_out
+
+    told = left_out(mechanism.contacts)
+    if not told:
+        return {}
+    mark = "% " if form == "latex" else ""
+    return {"text": f"{text.rstrip()}\n\n{mark}{told}\n", "left_out": told}
+
+
+def modes_of(texts: list[str] | None) -> dict[str, str] | None:
+    """ "floor=closed, floor: sliding=slips" as names and modes; None where none is asked for."""
+    found: dict[str, str] = {}
+    for text in ",".join(texts or ()).split(",") if texts else ():
+        name, equal, word = (part.strip() for part in text.rpartition("="))
+        if not equal or not name:
+            raise typer.BadParameter(f"{text!r} is not NAME=MODE.", param_hint="--mode")
+        found[name] = word
+    return found if texts else None
 
 
 def _check_words(formalism: str, form: str, parametrization: str) -> None:

@@ -1,7 +1,7 @@
 """The command line's application, the options its verbs share, and how they answer.
 
 Public names: app, Model, Values, Starts, Lenient, Floating, Merged, Until, Step, Every, Rtol, Atol,
-Method, MaxSteps, Radius, TimeLimit, Json, Debug, printed, written.
+Method, MaxSteps, Radius, Impacts, TimeLimit, Json, Debug, printed, written.
 """
 
 from __future__ import annotations
@@ -69,6 +69,12 @@ Radius = Annotated[
     float | None,
     typer.Option(
         "--spectral-radius", help="Of generalized-alpha: what is left of fast vibrations."
+    ),
+]
+Impacts = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LAW", help="Of impacts: energetic (the default), newton, poisson, moreau."
     ),
 ]
 TimeLimit = Annotated[

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+from liaison.cli_sides import event, event_lines, side_lines, sides
 from liaison.model import Mechanism
 from liaison.simulate import Trajectory
-from liaison.simulate.series import EventRecord
 from liaison.summary import Summary, is_conservative
 
 
@@ -33,7 +33,6 @@ def summary(found: Summary, *, explain: bool = False) -> str:
         "gravity": " ".join("?" if x is None else f"{x:g}" for x in found.gravity) + " m/s²",
         "forces": _listed(facts["forces"]),
         "constraints": _listed(facts["constraints"]),
-        "one-sided": _listed(facts["one_sided"]),
         "parameters": _values(facts["parameters"], known),
         "inputs": _values(dict.fromkeys(facts["inputs"]), known, unknown=""),
         "outputs": _values(dict.fromkeys(facts["outputs"]), known, unknown=""),
@@ -42,6 +41,7 @@ def summary(found: Summary, *, explain: bool = False) -> str:
     }
     lines = [f"{found.mechanism.name}: {rows.pop('')}"]
     lines += [f"  {name:<12} {text}" for name, text in rows.items() if text]
+    lines += [f"  {'one-sided':<12} {line}" for line in side_lines(sides(found))]
     lines += _entries(found)
     return "\n".join(lines + (_explained(found) if explain else []))
 
@@ -151,22 +151,10 @@ def facts(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
         "v": _named(run, "v"),
         "outputs": {name: float(x[-1]) for name, (_, x) in _outputs(run).items()},
         "invariants": _drifts(run),
-        "events": [_event(run, event) for event in run.events],
+        "events": [event(run, x) for x in run.events],
         "units": {x.name: x.unit for part in ("q", "v") for x in run.labels[part]}
         | {name: label.unit for name, (label, _) in _outputs(run).items()},
     }
-
-
-def _event(run: Trajectory, event: EventRecord) -> dict[str, Any]:
-    """What happened and when; of an impact the velocities before and after."""
-    found = {"name": event.name, "t": event.t}
-    if event.what:
-        found["what"] = event.what
-    if event.what == "impact" and event.before is not None:
-        names = [label.name for label in run.labels["v"]]
-        found["before"] = dict(zip(names, event.before.tolist(), strict=True))
-        found["after"] = dict(zip(names, event.v.tolist(), strict=True))
-    return found
 
 
 def _drifts(run: Trajectory) -> dict[str, dict[str, Any]]:
@@ -216,21 +204,9 @@ def outcome(found: Mapping[str, Any]) -> str:
         f"  constant     {name}: {x['value']:.6g} {x['unit']}, drift {x['drift']:.3g}"
         for name, x in found.get("invariants", {}).items()
     ]
-    lines += [f"  event        {text}" for text in _occurrences(found["events"])]
+    lines += event_lines(found["events"])
     files = [x for x in ("results", "csv", "plot") if x in found]
     return "\n".join(lines + [f"  {kind:<12} {found[kind]}" for kind in files])
-
-
-def _occurrences(events: Sequence[Mapping[str, Any]]) -> list[str]:
-    """How often each event occurred, and when first."""
-    times: dict[str, list[float]] = {}
-    for event in events:
-        times.setdefault(f"{event['name']} {event.get('what', '')}".rstrip(), []).append(event["t"])
-    return [
-        f"{name} at {', '.join(f'{t:.6g}' for t in ts[:6])}"
-        + (f", … s ({len(ts)} times)" if len(ts) > 6 else " s")
-        for name, ts in times.items()
-    ]
 
 
 class Bar:

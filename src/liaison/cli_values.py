@@ -23,6 +23,7 @@ from liaison.formats import read_value
 from liaison.formats.read import read
 from liaison.model import Mechanism
 from liaison.simulate import Settings
+from liaison.simulate.one_sided import IMPACT_LAWS
 from liaison.simulate.rungekutta import TABLEAUX
 from liaison.simulate.settings import INSTANTS
 from liaison.summary import units
@@ -152,6 +153,17 @@ def method_option(
     if step is None and not TABLEAUX[method].is_adaptive:
         raise typer.BadParameter(f"{method} needs a fixed --step.", param_hint="--method")
     return {"method": method} | ({} if radius is None else {"spectral_radius": radius})
+
+
+def impacts_option(law: str | None, method: str | None) -> dict[str, str]:
+    """The law of impacts, checked; nothing where none is named."""
+    if law is None:
+        return {}
+    check_word("--impacts", law, IMPACT_LAWS)
+    if method == "moreau":
+        message = "--method moreau has its own law of impacts; leave out one of them."
+        raise typer.BadParameter(message, param_hint="--impacts")
+    return {"impacts": law}
 
 
 def check_folders(*paths: Path | None) -> None:

@@ -24,10 +24,11 @@ OPEN_TO_ALL = {"errors", "units"}
 DOORS = {
     "__init__", "__main__", "cli", "cli_analyse", "cli_assemble", "cli_compare", "cli_derive",
     "cli_forms", "cli_own",
-    "cli_freedoms", "cli_levels", "cli_motion", "cli_motors", "cli_options",
+    "cli_freedoms", "cli_levels", "cli_motion", "cli_motors", "cli_options", "cli_sides",
     "cli_parametrizations", "cli_print", "cli_text",
     "cli_values", "corridor",
-    "corridor_analyse", "corridor_batch", "corridor_compare", "corridor_integrals",
+    "corridor_analyse", "corridor_batch", "corridor_collide", "corridor_compare",
+    "corridor_integrals",
     "corridor_levels", "corridor_reading", "corridor_view", "lazy", "summary",
 }  # fmt: skip
 

@@ -1,0 +1,136 @@
+"""What the command line says of contacts and one-sided relations: of a mechanism, and of a run.
+
+Public names: sides, side_lines, event, event_lines.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from liaison.model import BearingFriction, Contact, DryFriction, GapContact, Unilateral
+from liaison.model.friction import GROUPS, Friction
+from liaison.simulate import Trajectory
+from liaison.simulate.series import EventRecord
+from liaison.summary import Summary
+
+MOST = 12
+"""Events of contacts that are listed one by one."""
+
+
+def sides(found: Summary) -> list[dict[str, Any]]:
+    """Contacts, relations and friction that sticks: name, kind, law and coefficients.
+
+    A coefficient that depends on time or on an unknown is None.
+    """
+    return [_side(found, one) for one in found.mechanism.contacts]
+
+
+def _side(found: Summary, one: Any) -> dict[str, Any]:
+    match one:
+        case Contact():
+            told = {"kind": "contact", "of": one.kind, "with": _touched(one)}
+            return {"name": one.name, **told, **_restitution(found, one), **_rubs(found, one)}
+        case GapContact():
+            told = {"kind": "contact", "of": "formula", "with": ""}
+            return {"name": one.name, **told, **_restitution(found, one), **_rubs(found, one)}
+        case Unilateral():
+            return {"name": one.name, "kind": "relation", **_restitution(found, one)}
+        case DryFriction():
+            bounds = {"sliding": _value(found, one.dry), "static": _value(found, one.static)}
+            told = {"kind": "friction", "of": one.coordinate, "law": one.law}
+            return {"name": one.name, **told, "friction": bounds}
+        case BearingFriction():
+            bounds = {
+                "sliding": _value(found, one.coefficient),
+                "static": _value(found, one.static),
+            }
+            told = {"kind": "friction by load", "of": one.joint, "law": one.law}
+            return {"name": one.name, **told, "friction": bounds}
+    return {"name": one.name, "kind": type(one).__name__}
+
+
+def _touched(one: Contact) -> str:
+    others = {"outside": one.outside, "inside": one.inside, "surface": one.surface}
+    words = {"outside": "ball", "inside": "hollow ball", "surface": "surface"}
+    return next((words[k] for k, x in others.items() if x is not None), "plane")
+
+
+def _value(found: Summary, x: Any) -> float | None:
+    return None if x is None else found.value(x)
+
+
+def _restitution(found: Summary, one: Any) -> dict[str, float | None]:
+    return {"restitution": found.value(one.restitution)}
+
+
+def _rubs(found: Summary, one: Contact | GapContact) -> dict[str, Any]:
+    """Law and coefficients of the groups that resist."""
+    friction: Friction = one.friction
+    told: dict[str, float | None] = {}
+    for moving, rest, viscous, _ in GROUPS:
+        if friction.resists(moving, viscous):
+            parts = {moving: getattr(friction, moving), rest: getattr(friction, rest)}
+            parts |= {viscous: getattr(friction, viscous) or None}
+            told |= {k: found.value(x) for k, x in parts.items() if x is not None}
+    return {"law": friction.law, "friction": told} if told else {}
+
+
+def side_lines(listed: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each: "floor: contact of a point with a plane, sliding 0.3, restitution 0.5"."""
+    return [f"{x['name']}: {', '.join(_words(x))}" for x in listed]
+
+
+def _words(x: Mapping[str, Any]) -> list[str]:
+    of = f" of a {x['of']} with a {x['with']}" if x.get("with") else ""
+    of = of or (f" of {x['of']}" if x.get("of") else "")
+    words = [f"{x['kind']}{of}"]
+    words += [
+        f"{name.replace('_', ' ')} {'by a formula' if c is None else f'{c:g}'}"
+        for name, c in x.get("friction", {}).items()
+        if not (name == "static" and c is None)
+    ]
+    words += [x["law"]] if x.get("law", "coulomb") != "coulomb" else []
+    words += [f"restitution {x['restitution']:g}"] if x.get("restitution") else []
+    return words
+
+
+def event(run: Trajectory, found: EventRecord) -> dict[str, Any]:
+    """What happened and when; where velocities jumped, those before and after."""
+    told: dict[str, Any] = {"name": found.name, "t": found.t}
+    if found.what:
+        told["what"] = found.what
+    if found.what and found.before is not None:
+        names = [label.name for label in run.labels["v"]]
+        told["before"] = dict(zip(names, found.before.tolist(), strict=True))
+        told["after"] = dict(zip(names, found.v.tolist(), strict=True))
+    return told
+
+
+def event_lines(events: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What a run met: events of contacts as a table, others by name with their times."""
+    lines = [f"  event        {text}" for text in _occurrences(events)]
+    listed = [x for x in events if "what" in x]
+    if not listed:
+        return lines
+    counts = Counter(x["what"] for x in listed)
+    told = ", ".join(f"{many} × {what}" for what, many in counts.items())
+    lines.append(f"  contacts     {told}")
+    width = max(len(x["name"]) for x in listed)
+    lines += [f"    {x['t']:12.9g} s  {x['name']:<{width}}  {x['what']}" for x in listed[:MOST]]
+    more = len(listed) - MOST
+    return lines + ([f"    … {more} more: --json lists all"] if more > 0 else [])
+
+
+def _occurrences(events: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How often each event of a formula occurred, and when first."""
+    times: dict[str, list[float]] = {}
+    for x in events:
+        if "what" not in x:
+            times.setdefault(x["name"], []).append(x["t"])
+    return [
+        f"{name} at {', '.join(f'{t:.6g}' for t in ts[:6])}"
+        + (f", … s ({len(ts)} times)" if len(ts) > 6 else " s")
+        for name, ts in times.items()
+    ]

@@ -1,0 +1,151 @@
+"""Contacts on the command line: blocks of a mechanism, events of a run, equations of a mode."""
+
+import json
+
+import pytest
+
+from liaison.cli import main
+
+BLOCK = """
+name = "block" ;
+gravity = [0, 0, -9.81] m/s^2 ;
+parameter mu = 0.3 ;
+let block = body mass = 2 kg, inertia = 0.01 kg*m^2 end ;
+let X = join earth and block with link(x, z) dof1 = [x, 0, 0], dof2 = [0, 0, z] end ;
+let floor = contact block and earth with point
+  friction = mu, static = 0.4, rolling = 1 mm, restitution = 0.5 end ;
+let wall = require X.x <= 2 m ;
+let brake = apply friction dry = 1 N, smoothing = 0 m/s end on X.x ;
+start X.z = 20 cm ;
+start X.x' = 1 m/s ;
+"""
+
+
+@pytest.fixture
+def run(capsys):
+    """Runs the command line here: (exit status, stdout, stderr)."""
+
+    def call(*words):
+        with pytest.raises(SystemExit) as left:
+            main([str(word) for word in words])
+        captured = capsys.readouterr()
+        return left.value.code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def block(tmp_path):
+    (tmp_path / "block.lsd").write_text(BLOCK)
+    return tmp_path / "block.lsd"
+
+
+def test_check_lists_what_holds_on_one_side(run, block):
+    status, out, err = run("check", block)
+    assert status == 0, err
+    assert "floor: contact of a point with a plane, sliding 0.3, static 0.4, rolling 0.001, " in out
+    assert "restitution 0.5" in out
+    assert "wall: relation" in out
+    assert "brake: friction of X.x, sliding 1" in out
+    facts = json.loads(run("check", block, "--json")[1])["contacts"]
+    assert [(x["name"], x["kind"]) for x in facts] == [
+        ("floor", "contact"), ("wall", "relation"), ("brake", "friction")
+    ]  # fmt: skip
+    assert facts[0]["friction"] == {"sliding": 0.3, "static": 0.4, "rolling": 0.001}
+    assert facts[0]["law"] == "coulomb"
+
+
+def test_check_warns_of_a_row_that_degenerates(run, examples):
+    out = run("check", examples / "degenerate_unilateral.lsd")[1]
+    assert "warning" in out
+    assert "an impact is possible there" in out
+
+
+def test_a_run_lists_its_events(run, block):
+    status, out, err = run("simulate", block, "--until", 1.5)
+    assert status == 0, err
+    assert "× impact" in out
+    assert f"{(0.4 / 9.81) ** 0.5:.9g} s  floor" in out  # √(2 h/g)
+    facts = json.loads(run("simulate", block, "--until", 1.5, "--json")[1])
+    first = next(x for x in facts["events"] if x["what"] == "impact")
+    assert first["t"] == pytest.approx((0.4 / 9.81) ** 0.5, abs=1e-9)
+    assert first["before"]["X.z'"] == pytest.approx(-((2 * 9.81 * 0.2) ** 0.5))
+    assert first["after"]["X.z'"] == pytest.approx(0.5 * (2 * 9.81 * 0.2) ** 0.5)
+    assert {x["what"] for x in facts["events"]} >= {"impact", "rests", "sticks"}
+
+
+def test_many_events_are_cut_short_for_people_only(run, examples):
+    ball = examples / "reference" / "bouncing_ball.lsd"
+    out = run("simulate", ball, "--until", 8.5)[1]
+    assert "more: --json lists all" in out
+    assert len(json.loads(run("simulate", ball, "--until", 8.5, "--json")[1])["events"]) > 12
+
+
+def test_laws_of_impacts_and_the_stepping_method(run, examples):
+    ball = examples / "reference" / "bouncing_ball.lsd"
+    for words in (["--impacts", "newton"], ["--method", "moreau", "--step", "0.001"]):
+        facts = json.loads(run("simulate", ball, "--until", 1, "--json", *words)[1])
+        assert [x["what"] for x in facts["events"]] == ["impact"]
+        assert facts["events"][0]["t"] == pytest.approx(0.4515236, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--impacts", "stronge"], "none of energetic, newton, poisson, moreau"),
+        (["--method", "moreau"], "moreau needs a fixed --step"),
+        (["--method", "moreau", "--step", "0.001", "--impacts", "newton"], "has its own law"),
+    ],
+)
+def test_wrong_options_are_mistakes_of_the_command_line(run, block, words, said):
+    status, _, err = run("simulate", block, "--until", 1, *words)
+    assert status == 2
+    assert said in err
+
+
+def test_one_mode_is_printed(run, block):
+    words = ["--mode", "floor=closed, floor: sliding=slips", "--mode", "wall=open"]
+    status, out, err = run("derive", block, *words)
+    assert status == 0, err
+    assert "X.x'' = −μ sign(u₂) f₁ + f₇" in out
+    facts = json.loads(run("derive", block, "--json")[1])
+    assert [x["name"] for x in facts["one_sided"]][:2] == ["floor", "floor: sliding"]
+    assert facts["one_sided"][0]["relations"][0] == "d₁ = X.z ≥ 0 ⟂ f₁ ≥ 0"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--mode", "roof=closed"], "named 'roof'"),
+        (["--mode", "floor=shut"], "'shut'"),
+        (["--mode", "floor"], "NAME=MODE"),
+        (["--mode", "floor=closed", "--own"], "ask for different answers"),
+        (["--mode", "floor=closed", "--format", "c"], "a mode is for reading"),
+    ],
+)
+def test_wrong_modes_are_mistakes_of_the_command_line(run, block, words, said):
+    status, _, err = run("derive", block, *words)
+    assert status == 2, err
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    "words", [["--own", "--formalism", "hamilton"], ["--level", "vector"], ["--steps"]]
+)
+def test_pages_that_do_not_show_it_say_so(run, block, words):
+    status, out, err = run("derive", block, *words)
+    assert status == 0, err
+    assert "Without 'floor', 'wall', 'brake', which hold on one side only." in out
+
+
+def test_entries_and_c_carry_the_rows(run, block, tmp_path):
+    out = run("derive", block, "--format", "entries")[1]
+    assert "M v' + h = tau + G^T lambda + D^T f" in out
+    assert "gap[1] = X.z" in out
+    assert (
+        "forward: without what holds on one side only" in run("derive", block, "--format", "c")[1]
+    )
+    status, out, err = run("build", block, "--out", tmp_path / "c")
+    assert status == 0, err
+    assert "Without 'floor', 'wall', 'brake', which hold on one side only." in out
+    assert "block_one_sided(" in (tmp_path / "c" / "block.h").read_text()
