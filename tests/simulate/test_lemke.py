@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from contact_scenes import Builder, box_on_floor, random_scene, solved
+from contact_scenes import Builder, box_on_floor, planar_scene, random_scene, solved
 from numpy.testing import assert_allclose
 
 from liaison.program.loops_compile import compile_loops
@@ -53,26 +53,6 @@ def on_polygons(run, scene, sides=4):
     )
     assert area[-1] == 7.25
     return status, f, scene.A @ f + scene.b
-
-
-def planar_scene(rng, most=6, friction=(0.1, 0.3, 0.5), spread=np.pi):
-    """Rods in a plane that touch at points: normals and tangents of one row each."""
-    bodies = int(rng.integers(1, 4))
-    lengths = 10 ** rng.uniform(-1, 0.3, bodies)
-    masses = 10 ** rng.uniform(-1, 1, bodies)
-    build = Builder()
-    for _ in range(rng.integers(1, most + 1)):
-        i = int(rng.integers(bodies))
-        p = lengths[i] * np.array([np.cos(a := rng.uniform(0, 2 * np.pi)), np.sin(a)])
-        angle = np.pi / 2 if rng.random() < 0.6 else np.pi / 2 + spread * rng.uniform(-1, 1)
-        n = np.array([np.cos(angle), np.sin(angle)])
-        D = np.zeros((2, 3 * bodies))
-        for row, d in enumerate((n, np.array([-n[1], n[0]]))):
-            D[row, 3 * i : 3 * i + 3] = [*d, p[0] * d[1] - p[1] * d[0]]
-        load = build.add(ONE_WAY, D[0])
-        build.add(DISC, D[1], (rng.choice(friction), 0, 0), load)
-    weight = np.concatenate([[1 / w, 1 / w, 3 / (w * l * l)] for w, l in zip(masses, lengths)])
-    return build.scene(weight, rng.normal(size=3 * bodies))
 
 
 def test_known_problems(run):

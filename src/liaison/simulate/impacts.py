@@ -11,7 +11,7 @@ rates u_c. It never adds energy: f_cᵀu_c ≤ 0, since loads have f u = 0 and d
   for which loads give back no more than Σ e² of the work they took in compression (Stronge's
   hypothesis, over all contacts) and T does not grow. s = 0 does both, by (impact-2).
 - NEWTON: u_n⁺ ≥ −e u_n⁻ where u_n⁻ < 0. With friction T may grow: Kane's case.
-- POISSON: the expansion with s = 1. With friction T may grow.
+- POISSON: the expansion with s = 1. Where e differ between contacts T may grow.
 - MOREAU: f = (1 + e) f_c with one e, the mean weighted by f_c. T never grows for e ≤ 1.
 
 Contacts that still approach take part in another impact; the last of many is inelastic.
@@ -42,7 +42,7 @@ HEADER, VECTORS = 3, 5
 BEFORE, COMPRESSED, COMPRESSION, EXPANSION, AFTER = 0, 1, 2, 3, 4
 """These vectors: u before this impact, u_c, f_c, f_e, u after (also the b of a problem)."""
 
-NEGLIGIBLE, ROUNDING = 1e-12, 1e-14
+NEGLIGIBLE, ROUNDING = 1e-11, 1e-14
 """Parts of the largest rate below which a contact does not approach, and a rate is 0."""
 
 
@@ -190,7 +190,7 @@ def expand_as_allowed(
             over = value
             under = 0.5 * under if side == 2 else under
             side = 2
-        if (value <= 0.0 and value > -NEGLIGIBLE) or high - low <= 1e-14:
+        if (value <= 0.0 and value > -1e-12) or high - low <= 1e-14:
             break
     return expand(low, m, nb, A, blocks, limits, restitution, area)
 
