@@ -5,6 +5,7 @@ import re
 import pytest
 
 PAGES = [
+    "contact_solvers",
     "contacts",
     "formalisms",
     "generation",
