@@ -20,7 +20,7 @@ from liaison.model import Mechanism
 from liaison.numeric import Array
 from liaison.simulate import Trajectory
 from liaison.spatial.arrays import array, product
-from liaison.tree import ContactMotion, Kinematics, contact_motions, span
+from liaison.tree import ContactPlace, Kinematics, contact_places, span
 
 
 @final
@@ -79,7 +79,7 @@ def contact_points(mechanism: Mechanism, run: Trajectory) -> tuple[ContactAlong,
         for x in product(node.joint.type.kinematic_map(q[node.q]), v[node.v])
     ]
     values = _values(mechanism, run) | dict(zip([*q, *v], [*run.q.T, *run.v.T], strict=True))
-    found = contact_motions(Kinematics(tree, q, v), qdot)
+    found = contact_places(Kinematics(tree, q, v), qdot)
     return tuple(_along(place, values, run) for place in found)
 
 
@@ -90,7 +90,7 @@ def _values(mechanism: Mechanism, run: Trajectory) -> dict[Expr, Any]:
     return {symbol(x): value for x, value in given.items()} | {symbol("t"): run.t}
 
 
-def _along(place: ContactMotion, values: Mapping[Expr, Any], run: Trajectory) -> ContactAlong:
+def _along(place: ContactPlace, values: Mapping[Expr, Any], run: Trajectory) -> ContactAlong:
     """A place of contact with numbers in it."""
 
     def told(v: Any) -> Array:

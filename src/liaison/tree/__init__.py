@@ -14,8 +14,7 @@ from .closure import (
     row_place,
     with_rates,
 )
-from .contact_motions import ContactMotion, contact_motions
-from .contact_places import contact_places
+from .contact_places import ContactPlace, contact_places
 from .demand import turning_joint
 from .kinematics import Kinematics, Motion
 from .regroup import added, merged, regrouped
@@ -27,7 +26,7 @@ __all__ = [
     "GROUND",
     "Assembly",
     "Closure",
-    "ContactMotion",
+    "ContactPlace",
     "Inertia",
     "Kinematics",
     "Motion",
@@ -41,7 +40,6 @@ __all__ = [
     "assemble",
     "assembly",
     "closure_rows",
-    "contact_motions",
     "contact_places",
     "distance_row",
     "joint_rows",
