@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from liaison.analyse.moving_bodies import moving_bodies
 from liaison.equations.basic_constraints import Side
 from liaison.equations.basic_joints import basic_rows
 from liaison.errors import DerivationError, SimulationError
+from liaison.expr import sin, symbol
 from liaison.numeric import State
 from liaison.simulate import Settings
 from liaison.simulate.run import Run
@@ -59,10 +61,11 @@ def two_kernels(mechanism, state):
 def test_entries_are_those_of_written_out_equations(seed):
     """Loads, relations, imposed motions, kept coordinates; closures left by 1e-3 on purpose."""
     drawn = sample(seed, loops=(0, 1), bodies=(2, 2), kinds=KINDS, closing=KINDS)
-    tree = span(drawn.mechanism)
+    mechanism = replace(drawn.mechanism, starts=())
+    tree = span(mechanism)
     at = drawn.at(tree)
     labels = {"q": tree.position_labels(), "v": tree.velocity_labels()}
-    loops, written, here = two_kernels(drawn.mechanism, State(0.0, at["q"], at["v"], labels))
+    loops, written, here = two_kernels(mechanism, State(0.0, at["q"], at["v"], labels))
     nv, rng = len(here["v"]), np.random.default_rng(2)
     assert loops.program.labels["lam"] == written.program.labels["lam"]
     xi = 1e-2 * rng.normal(size=nv)
@@ -86,9 +89,12 @@ def test_a_run_is_that_of_written_out_equations():
     """A spring, a damper, an imposed slide; the drive of the slide and the wrenches agree."""
     mechanism = liaison.read(ARM)
     one, other = (maximal_run(mechanism, until=0.6, every=0.1, sparse=x, **TIGHT) for x in (1, 0))
-    assert_allclose(one.q, other.q, atol=1e-7)
-    assert_allclose(one.v, other.v, atol=1e-6)
-    for name in ("energy", "lam", "poses", "motions"):
+    for label in (*one.labels["q"], *one.labels["v"]):  # the other keeps what its start names
+        assert_allclose(one[label.name], other[label.name], atol=1e-6, err_msg=label.name)
+    rows = [other.series["lam"].axes["row"].index(x) for x in one.series["lam"].axes["row"]]
+    drives = other.series["lam"].values[:, rows]
+    assert_allclose(one.series["lam"].values, drives, atol=1e-6 * np.abs(drives).max())
+    for name in ("energy", "poses", "motions"):
         ours, theirs = one.series[name].values, other.series[name].values
         assert_allclose(ours, theirs, atol=1e-6 * (1 + np.abs(theirs).max()), err_msg=name)
     for joint in "ABC":
@@ -120,7 +126,7 @@ def test_redundant_loops_of_thin_rods_run_by_loops():
     start = assemble(span(mechanism), A0=-0.4)
     own = liaison.simulate(mechanism, state=start, until=0.2, every=0.1, **TIGHT)
     run = maximal_run(mechanism, start, until=0.2, every=0.1, **TIGHT)  # more than 20 bodies
-    assert run.v.shape[1] == 6 * 61 + 1  # the start tells an angle, which is kept
+    assert run.v.shape[1] == 6 * 61
     assert_allclose(run.series["poses"].values, own.series["poses"].values, atol=1e-7)
     energy = run.series["energy"].values.sum(axis=1)
     assert np.ptp(energy) < 1e-6 * np.abs(run.series["energy"].values).max()
@@ -213,10 +219,31 @@ def test_what_loops_do_not_know_is_refused(examples):
     mechanism = liaison.read(ARM)
     with pytest.raises(SimulationError, match="'radau' needs entries"):
         maximal_run(mechanism, until=1, sparse=True, method="radau")
-    ball = """
-    let a = body mass = 1 kg, inertia = [0.1, 0.2, 0.3] kg*m^2 end ;
-    let A = join earth and a with spherical end ;
-    output spin = A.wx ;
-    """
-    with pytest.raises(DerivationError, match="'A' closes a loop and keeps its attitude"):
-        maximal_run(liaison.read(ball), until=1, sparse=True)
+    massless = ARM.replace(
+        "mass = 1 kg, center = [0.2, 0, 0] m, inertia = [0.01, 0.1, 0.1]",
+        "mass = 0 kg, inertia = [0, 0, 0]",
+    )
+    with pytest.raises(DerivationError, match="'c' has no mass"):
+        maximal_run(liaison.read(massless), until=1, sparse=True)
+
+
+def test_inputs_outputs_and_stops():
+    text = ARM + "input effort in N*m ; apply motor torque = effort end on A ; output twice = 2*A ;"
+    mechanism = liaison.read(text)
+    given = {"inputs": {"effort": 3 * sin(5 * symbol("t"))}, "stop": {"A": 0.8}, **TIGHT}
+    one, other = (maximal_run(mechanism, until=2, sparse=x, **given) for x in (True, False))
+    assert one.status == other.status == "stopped"
+    assert one.t[-1] == pytest.approx(other.t[-1], abs=1e-9)
+    assert one.series["outputs"].values[-1, 0] == pytest.approx(1.6, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["rolling_disc", "bicycle"])
+def test_what_rolls_and_keeps_its_attitude(name, examples):
+    """Rows of velocities, outputs that speak of a free body's place: as in its own coordinates."""
+    mechanism = liaison.read(examples / f"{name}.lsd")
+    run = maximal_run(mechanism, until=0.3, every=0.1, sparse=True, **TIGHT)
+    own = liaison.simulate(mechanism, until=0.3, every=0.1, **TIGHT)
+    assert_allclose(run.series["poses"].values, own.series["poses"].values, atol=1e-7)
+    ours, theirs = run.series["outputs"].values, own.series["outputs"].values
+    assert_allclose(ours, theirs, atol=1e-7 * (1 + np.abs(theirs).max()))
+    assert run.series["position_residual"].values.max() < 1e-13

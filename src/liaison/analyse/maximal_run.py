@@ -11,6 +11,7 @@ Source: LL 4.4, 4.5.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ from .moving_bodies import moving_bodies
 
 MANY = 20
 """Bodies from which on loops over tables are taken of themselves."""
+
+CONSISTENCY = 1e-6
+"""Largest relative miss of a row that is still a solution: there is no second solver to ask."""
 
 EXPLICIT = ("rk4", "tsitouras", "dormand-prince")
 SERIES = ("energy", "outputs", "poses", "closure", "motions", "reactions", "lam")
@@ -74,7 +78,7 @@ def maximal_run(
         )
     kernel, begin = sparse_ready(mechanism, state, attitude, parameters)
     _check_explicit(options)
-    return run(kernel, begin, until=until, **{"series": SERIES, **options})
+    return run(kernel, begin, until=until, **{"series": SERIES, "residual": CONSISTENCY, **options})
 
 
 def _check_explicit(options: Mapping[str, Any]) -> None:
@@ -112,7 +116,8 @@ def sparse_ready(
         DerivationError: the mechanism has what the loops do not know.
     """
     tree, attitude = span(mechanism), attitude or Quaternion()
-    loosened = star(tree, attitude)
+    begun = replace(mechanism, starts=())  # an angle is not kept because the start names it
+    loosened = star(replace(tree, mechanism=begun), attitude)
     blocks = blocks_of(loosened, parameters, with_rest=True)
     known = known_values(loosened, parameters)
 

@@ -26,7 +26,7 @@ from liaison.spatial.arrays import number as number_of
 from liaison.spatial.plucker import compose
 from liaison.tree import Tree
 from liaison.tree.closure import pinned
-from liaison.tree.templates import P, R, residual_template
+from liaison.tree.templates import WELDED, P, R, residual_template
 
 from .sweep_classes import NodeClass, above, number
 
@@ -191,14 +191,7 @@ def closure_classes(tree: Tree, values: Mapping[Expr, Any]) -> tuple[ClosureClas
     kinds: dict[tuple[JointType, bool], list[int]] = {}
     for k, closure in enumerate(tree.closures):
         kind = closure.joint.type.mapped(lambda x: number(x, values))
-        is_kept = closure.ghost is not None
-        if is_kept and not set(kind.speed_names) <= set(kind.coordinate_names):
-            raise DerivationError(
-                f"{closure.joint.name!r} closes a loop and keeps its attitude, which looped loops "
-                "do not know.",
-                hint="Take its coordinates out of forces and outputs, or derive by newton_euler.",
-            )
-        kinds.setdefault((kind, is_kept), []).append(k)
+        kinds.setdefault((kind, closure.ghost is not None), []).append(k)
     return tuple(_closure_class(tree, kind, listed, values) for kind, listed in kinds.items())
 
 
@@ -218,9 +211,8 @@ def _closure_class(
     constants = tuple(tuple(row[c] for c in varying) for row in told)
     both = _Ends(entries)
     rows = _held(kind[0], both)
-    kept, speeds = _kept(kind[0], both) if kind[1] else ([], [])
-    formulas = _closure(both, [*rows, *kept], speeds)
-    return ClosureClass(formulas, len(rows), len(kept), tuple(listed), constants)
+    kept = _kept(kind[0], both) if kind[1] else []
+    return ClosureClass(_closure(both, rows, kept), len(rows), len(kept), tuple(listed), constants)
 
 
 class _Ends:
@@ -228,6 +220,7 @@ class _Ends:
 
     def __init__(self, entries: Sequence[Any]) -> None:
         self.frames: list[tuple[Array, Array]] = []
+        self.twists: list[tuple[Array, Array]] = []
         self.flow: dict[Expr, Expr] = {}
         self.second: dict[Expr, Expr] = {}
         self.accelerations: list[Expr] = []
@@ -236,47 +229,71 @@ class _Ends:
             R_, p_ = x[:9].reshape(3, 3), x[9:12]
             marker = array(entries[start : start + 9]).reshape(3, 3)
             self.frames.append(compose(R_, p_, marker, array(entries[start + 9 : start + 12])))
+            omega, arm = x[12:15], self.frames[-1][1] - p_
+            self.twists.append((omega, x[15:18] + cross(omega, arm)))
             spin = [cross(x[12:15], R_[:, j]) for j in range(3)]
             self.flow |= {R_[i, j]: as_expr(spin[j][i]) for i in range(3) for j in range(3)}
             self.flow |= dict(zip(p_, map(as_expr, x[15:18]), strict=True))
             self.second |= dict(zip(x[12:18], x[18:24], strict=True))
             self.accelerations += list(x[18:24])
 
-    def seen(self, formulas: Sequence[Expr]) -> list[Expr]:
-        """Formulas of a relative pose at that of the second marker in the first."""
+    def pose(self) -> tuple[Array, Array]:
+        """The second marker seen from the first."""
         (R_F, p_F), (R_M, p_M) = self.frames
-        pose = [*product(R_F.T, R_M).flat, *product(R_F.T, p_M - p_F)]
-        symbols = dict(zip([*R.flat, *P], map(as_expr, pose), strict=True))
-        return substitute(list(formulas), symbols)
+        return product(R_F.T, R_M), product(R_F.T, p_M - p_F)
+
+    def twist(self) -> list[Expr]:
+        """How the second marker moves as seen from the first, in its own axes."""
+        (_, p_F), (R_M, p_M) = self.frames
+        (omega_F, v_F), (omega_M, v_M) = self.twists
+        slip = v_M - v_F - cross(omega_F, p_M - p_F)
+        return [as_expr(x) for x in (*product(R_M.T, omega_M - omega_F), *product(R_M.T, slip))]
+
+
+def _seen(pose: tuple[Array, Array], formulas: Sequence[Expr]) -> list[Expr]:
+    """Formulas of a relative pose at this one."""
+    entries = map(as_expr, [*pose[0].flat, *pose[1]])
+    return substitute(list(formulas), dict(zip([*R.flat, *P], entries, strict=True)))
 
 
 def _held(kind: JointType, ends: _Ends) -> list[Expr]:
     """Φ of a cut joint: rows that pin its origin in the ground's axes, the others in F's."""
     pins = pinned(kind)
     apart = [as_expr(x) for x in ends.frames[1][1] - ends.frames[0][1]] if pins else []
-    return apart + ends.seen(residual_template(kind)[pins:])
+    return apart + _seen(ends.pose(), residual_template(kind)[pins:])
 
 
-def _kept(kind: JointType, ends: _Ends) -> tuple[list[Expr], list[Expr]]:
-    """c(R, p) − q of each velocity that a joint keeps, and that velocity."""
-    q = [symbol(f"kept q {k}") for k in range(kind.nq)]
+def _kept(kind: JointType, ends: _Ends) -> list[tuple[Expr, Expr]]:
+    """For each velocity that a joint keeps what is left over of its position, and of its rate.
+
+    A coordinate q is tied by c(R, p) − q; an attitude by the pose of the second marker in the one
+    that is kept, its rate by the twist of the marker less the velocity kept.
+    """
+    q = array([symbol(f"kept q {k}") for k in range(kind.nq)])
     told = kind.coordinates_of(R, P, q)
-    assert told is not None, f"a {kind.name} joint with closed form tells its coordinates"
-    places = [kind.coordinate_names.index(name) for name in kind.speed_names]
-    seen = ends.seen([as_expr(told[i]) for i in places])
-    values = [x - q[i] for x, i in zip(seen, places, strict=True)]
-    return values, [symbol(f"kept v {k}") for k in range(kind.nv)]
+    R_G, p_G = kind.pose(q)
+    R_M, p_M = ends.pose()
+    apart = (product(R_G.T, R_M), product(R_G.T, p_M - p_G))
+    twist, found = ends.twist(), []
+    for k, name in enumerate(kind.speed_names):
+        if name in kind.coordinate_names and told is not None:
+            i = kind.coordinate_names.index(name)
+            value = _seen(ends.pose(), [as_expr(told[i])])[0]
+            left, rate = value - q[i], directional([value], ends.flow)[0]
+        else:
+            left = _seen(apart, [WELDED[name]])[0]
+            rate = twist[list(WELDED).index(name)]
+        found.append((as_expr(left), as_expr(rate - symbol(f"kept v {k}"))))
+    return found
 
 
-def _closure(ends: _Ends, phi: list[Expr], speeds: list[Expr]) -> tuple[Expr, ...]:
-    """J on both nodes, then Φ̈ at Ā, Φ and Φ̇; of the last rows, speeds are to be taken off."""
-    first = directional(phi, ends.flow)
+def _closure(ends: _Ends, held: list[Expr], kept: list[tuple[Expr, Expr]]) -> tuple[Expr, ...]:
+    """J on both nodes, then Φ̈ at Ā, Φ and Φ̇, of rows that hold and of those that tie."""
+    first = [*directional(held, ends.flow), *(rate for _, rate in kept)]
     second = directional(first, {**ends.flow, **ends.second})
     J = jacobian(second, ends.accelerations)
-    rows = range(len(phi))
+    rows = range(len(first))
     found = [
         J.get((i, c), as_expr(0)) for half in (0, 6) for i in rows for c in range(half, half + 6)
     ]
-    held = len(phi) - len(speeds)
-    rate = [*first[:held], *(x - v for x, v in zip(first[held:], speeds, strict=True))]
-    return (*found, *second, *phi, *rate)
+    return (*found, *second, *held, *(left for left, _ in kept), *first)

@@ -221,7 +221,7 @@ def _closure_places(closed: tuple[ClosureClass, ...]) -> dict[Expr, tuple[str, i
     places: dict[Expr, tuple[str, int]] = {constant(k): ("u", k) for k in range(widest)}
     for k in range(STATE):
         places |= {symbol(f"first {k}"): ("q", k), symbol(f"second {k}"): ("v", k)}
-    for k in range(max((one.ties for one in closed), default=0)):
+    for k in range(7 * any(one.ties for one in closed) + 6):  # a free body by its matrix: 12
         places |= {symbol(f"kept q {k}"): ("p", k), symbol(f"kept v {k}"): ("x", k)}
     return places
 

@@ -68,11 +68,13 @@ def measure(n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, work: ptr) -> None:
           scratch)  # fmt: skip
     for k in range(n[CLOSED_TABLE]):
         row = at(n, n[O_CLOSED] + CLOSED * k)
-        f = entry_at(at(n, n[E_ENDS]), row[0])
-        first = at(records, (row[1] + 1) * size)
-        second = at(records, (row[2] + 1) * size)
-        f(0.0, first, second, at(c, n[C_ENDS] + row[3]), at(q, row[5]), at(v, row[6]),
-          at(records, row[4]), scratch)  # fmt: skip
+        if row[7] + row[8] > 0:  # a joint that holds nothing computes nothing
+            g = entry_at(at(n, n[E_ENDS]), row[0])
+            first = at(records, (row[1] + 1) * size)
+            second = at(records, (row[2] + 1) * size)
+            given = at(c, n[C_ENDS] + row[3])
+            result = at(records, row[4])
+            g(0.0, first, second, given, at(q, row[5]), at(v, row[6]), result, scratch)
     if n[RELATIONS] > 0:
         f = entry_at(at(n, n[E_REST]), REST_ROWS)
         f(t, q, v, u, u, u, at(work, n[W_RELATIONS]), scratch)

@@ -38,7 +38,9 @@ class BlockTables:
         self.bodies = len(made.nodes) - made.kept
         self._place_closures()
         self._number_unknowns()
-        self.order: Ordered = ordered(self._touched, [bool(x) for x in self._is_row])
+        self.order: Ordered = ordered(
+            self._touched, [bool(x) for x in self._is_row], self.sizes.tolist()
+        )
         self._rows: list[tuple[int, ...]] = []
         self._lent: list[tuple[int, ...]] = []
         self._joint_tables()
