@@ -145,6 +145,8 @@ def test_what_is_not_finite_is_told(run):
     residual, f, _ = solved(run, scene, b=[np.nan, 0, 0])
     assert residual == np.inf
     assert_allclose(f, 0)
+    scene.limits[1, 0] = np.nan
+    assert solved(run, scene)[0] == np.inf
     assert run(0, 0, *np.zeros((2, 1)), np.zeros(1, np.int64), *np.zeros((3, 1))) == 0
 
 

@@ -35,8 +35,12 @@ from .cones_table import (
 
 __all__ = ["DISC", "GIVEN", "HELD", "ONE_WAY", "cone_area", "solve_cones"]
 
-FEW, FIRST, LAST = 4, 8, 128
-"""Sweeps of the first try (one where blocks are fewer than FEW) and of the last."""
+TRIES = 3
+"""How often sweeps and Newton's method are tried; each time with four times as many sweeps."""
+
+FEW, FIRST, ROWS_A_SWEEP = 4, 8, 8
+"""Sweeps of the first try: one where blocks are fewer than FEW, else FIRST or more where a Newton
+step costs more than sweeps: one for every so many rows."""
 
 NEAR = 1e-2
 """Residual at which the sweeps of the first try end."""
@@ -70,19 +74,21 @@ def search(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
     project(m, nb, blocks, area)
     refresh(m, area)
     best = keep_best(m, area, natural_residual(m, nb, blocks, area), 1e300)
-    sweeps = 1 if nb < FEW else FIRST
-    while is_found(m, area, best) == 0 and sweeps <= LAST:
+    sweeps = 1 if nb < FEW else max(FIRST, m // ROWS_A_SWEEP)
+    for turn in range(TRIES):
+        if is_found(m, area, best) == 1:
+            break
         for _ in range(sweeps):
             sweep(m, nb, blocks, area)
-            if sweeps <= FIRST and natural_residual(m, nb, blocks, area) < NEAR:
+            if turn == 0 and natural_residual(m, nb, blocks, area) < NEAR:
                 break
         refresh(m, area)
         copy(m, at(area, FORCE * m), at(area, SWEPT * m))
         residual = newton(m, nb, blocks, area, natural_residual(m, nb, blocks, area), BOLD)
         best = keep_best(m, area, residual, best)
         copy(m, at(area, SWEPT * m), at(area, FORCE * m))
-        if sweeps >= FIRST and is_found(m, area, best) == 0:
-            if sweeps > FIRST:
+        if (turn > 0 or nb >= FEW) and is_found(m, area, best) == 0:
+            if turn > 0:
                 copy(m, at(area, BEST * m), at(area, FORCE * m))
             best = keep_best(m, area, approach(m, nb, blocks, area), best)
             copy(m, at(area, SWEPT * m), at(area, FORCE * m))

@@ -26,8 +26,8 @@ HARDER, SOFTER = 0.5, 3.0
 CAUTIOUS = 1.0
 """Proximal mobility inside Newton's method, beside its residual."""
 
-TRIES = 200
-"""Soft problems at most."""
+MOST, LEAST, WORK = 200, 3, 1e8
+"""Soft problems at most: WORK/m³ within these bounds, so that large problems end as well."""
 
 NEAR = 1e-3
 """Residual of the hard problem from which Newton's method is tried on it."""
@@ -74,7 +74,8 @@ def approach(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
     for i in range(m):
         area[DIAGONAL * m + i] = area[VECTORS * m + i * m + i]
     rho = FIRST
-    for _ in range(TRIES):
+    tries = int(max(float(LEAST), min(float(MOST), WORK / float(m * m * m))))
+    for _ in range(tries):
         rho = soft_step(m, nb, blocks, area, rho)
         residual = natural_residual(m, nb, blocks, area)
         if residual < NEAR:

@@ -111,6 +111,7 @@ def common_size(m: i64, nb: i64, b: ptr, blocks: iptr, limits: ptr, f: ptr, sigm
         bad += b[i] - b[i]
     for k in range(nb):
         first = blocks[4 * k + 1]
+        bad += (limits[3 * k] - limits[3 * k]) + (limits[3 * k + 2] - limits[3 * k + 2])
         if blocks[4 * k] == GIVEN:
             for i in range(first, first + blocks[4 * k + 2]):
                 size = max(size, abs(f[i]) / sigma[i])
