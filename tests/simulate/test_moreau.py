@@ -67,3 +67,61 @@ def test_energy_never_grows_without_friction(e):
     if e == 1:
         # θ = ½ keeps it in flight, and so does an elastic impact
         assert total[-1] == pytest.approx(total[0], rel=1e-12)
+
+
+BLOCK = """
+gravity = [{gx!r}, 0, {gz!r}] m/s^2 ;
+let block = body mass = 2 kg, inertia = [0.01, 0.02, 0.03] kg*m^2 end ;
+let F = join earth and block with free end ;
+let a = contact [10, 5, -2] cm @ block and earth with point friction = 0.5 end ;
+let b = contact [10, -5, -2] cm @ block and earth with point friction = 0.5 end ;
+let c = contact [-10, 5, -2] cm @ block and earth with point friction = 0.5 end ;
+let d = contact [-10, -5, -2] cm @ block and earth with point friction = 0.5 end ;
+"""
+SLOPE = math.radians(10)
+
+
+def on_a_slope():
+    """A block on four corners, on a plane that is inclined by 10°, downhill being x."""
+    return read_lsd(BLOCK.format(gx=9.81 * math.sin(SLOPE), gz=-9.81 * math.cos(SLOPE)))
+
+
+def test_a_block_on_an_incline_stays():
+    run = liaison.simulate(
+        on_a_slope(), until=100, step=1e-3, method="moreau", start={"F.z": 0.02}, every=10
+    )
+    assert run.counts["steps"] == 100_000
+    assert np.max(np.abs(run.q[:, :3] - run.q[0, :3])) < 1e-12
+    assert run.meta["penetration"] < 1e-12
+    # its four corners carry its weight, and friction holds it
+    normal, along = run["contacts"][-1].reshape(4, 3)[:, :2].sum(axis=0)
+    assert normal == pytest.approx(2 * 9.81 * math.cos(SLOPE), rel=1e-9)
+    assert along == pytest.approx(-2 * 9.81 * math.sin(SLOPE), rel=1e-9)
+
+
+def test_a_block_sliding_uphill_stops_and_sticks():
+    run = liaison.simulate(
+        on_a_slope(), until=0.5, step=1e-3, method="moreau", start={"F.z": 0.02, "F.vx": -1}
+    )
+    slowing = 9.81 * (0.5 * math.cos(SLOPE) + math.sin(SLOPE))
+    assert run["F.x"][-1] == pytest.approx(-1 / (2 * slowing), abs=1e-6)
+    stops = {event.t for event in run.events if event.what == "sticks"}
+    assert [*stops] == [pytest.approx(1 / slowing, abs=1e-3)]
+    by_events = liaison.simulate(
+        on_a_slope(), until=0.5, start={"F.z": 0.02, "F.vx": -1}, every=0.05
+    )
+    far = run.resample(by_events.t)["F.x"] - by_events["F.x"]
+    assert np.max(np.abs(far)) < 1e-5
+
+
+def test_a_ball_struck_without_spin_ends_rolling_at_five_sevenths():
+    mechanism = read_lsd(BALL.format(e=0, friction=0.2))
+    run = liaison.simulate(
+        mechanism, until=2, step=1e-3, method="moreau", start={"F.z": 0.1, "F.vx": 3}
+    )
+    # 2/5 m r² is what the ball has; it rolls from v₀ (1 − 5/7)/(μ g) on
+    rolls = 3 * (2 / 7) / (0.2 * 9.81)
+    (change,) = [event.t for event in run.events if event.what == "sticks"]
+    assert change == pytest.approx(rolls, abs=2e-3)
+    rolling = np.hypot(*np.gradient(run.q[:, :2], run.t, axis=0).T)[-10]
+    assert rolling == pytest.approx(3 * 5 / 7, rel=1e-3)

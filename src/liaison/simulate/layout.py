@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from liaison.numeric import Array
 
-from .dense import saddle_area
 from .cones import cone_area
+from .dense import saddle_area
 from .rungekutta import Tableau
 
 # named slots of w
@@ -155,7 +155,7 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
     maps = {
         M_SCALE: s.nv, M_INPUT: s.formulas, M_DIRECTION: s.events, M_STOPS: s.events,
         M_STREAK: s.events, M_FIRED: s.events, M_TURN: s.nv,
-        M_SIDES: 5 * s.blocks, M_MODE: 2 * s.blocks, M_ACTIVE: 7 * s.blocks + 2 * s.rows + 1,
+        M_SIDES: 5 * s.blocks, M_MODE: 2 * s.blocks, M_ACTIVE: 7 * s.blocks + 2 * s.rows + 2,
     }  # fmt: skip
     offsets: dict[int, int] = {}
     floats, ints = _place(blocks, FLOATS, offsets), _place(maps, INTS, offsets)

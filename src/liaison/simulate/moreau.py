@@ -12,7 +12,7 @@ middle is added once more, so that bodies roll on curved surfaces without loss. 
 step could make it is at rest: e = 0 there. With this, θ = ½ and no friction the work of P is
 Σ P (1 − e) min(u, 0)/2 ≤ 0.
 
-Public names: moreau_step, CODES.
+Public names: moreau_step.
 
 Source: MOR88 §10 (midpoint scheme), JEAN99 §5 (θ-scheme); docs/theory/time_stepping.md.
 """
@@ -23,6 +23,8 @@ from math import exp
 
 from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
 
+from .cones import DISC, ONE_WAY, solve_cones
+from .dense import largest
 from .layout import (
     COMPLEMENTARITY,
     CONTACTS,
@@ -58,7 +60,6 @@ from .layout import (
     H,
     T,
 )
-from .moreau_cones import DISC, ONE_WAY, solve_cones
 from .moreau_rows import (
     delassus,
     free_motion,
@@ -67,18 +68,15 @@ from .moreau_rows import (
     pushed,
     rows_in_metric,
 )
+from .sides_layout import CLOSED, FIELDS, FRICTION, GAP, SLIP, STRIBECK
 from .steps import refresh
 from .variational import note_stages
 
-GAP, RATE, FRICTION = 0, 1, 2  # kinds of blocks
-FIELDS = 5  # columns of the table of blocks: kind, first row, rows, load, law
-OPEN, CLOSED, STICK, SLIP = 0, 1, 1, 2
-STRIBECK = 1
-
-CODES = {"gap": GAP, "rate": RATE, "friction": FRICTION}
-
 UNSOLVED = 1e-5
 """A complementarity problem whose residual stays above this is not solved."""
+
+TOUCH = 1e-9
+"""A gap of this width, beside 1 + |q|, touches already: bodies that fall together stay together."""
 
 AGAIN = 5
 """Times that gaps found to close under the impulses of others join the problem."""
@@ -89,17 +87,19 @@ def moreau_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     """The state at the end of the step of size w[H] into the block Y; GOOD, or why not."""
     nv = n[NV]
     y = at(w, n[O_Y])
-    status = free_step(e, w, n, scratch)
-    if status != GOOD:
-        return status
+    free = at(w, n[O_FREE])
+    if midway(e, w, n, scratch) != GOOD:
+        return NOT_FINITE
+    free_velocities(e, at(w, n[O_V]), w, n, scratch)
+    free_velocities(e, free, w, n, scratch)
     predict(e, w, n, scratch)
-    for _ in range(AGAIN):
-        residual = impulses(w, n)
-        if not (residual <= UNSOLVED):
+    for turn in range(2):
+        if turn > 0:
+            # forces that depend on velocities, with those that impulses led to
+            free_velocities(e, at(y, nv), w, n, scratch)
+        if find_impulses(e, w, n, scratch) != GOOD:
             return NOT_CONVERGED
-        w[COMPLEMENTARITY] = max(w[COMPLEMENTARITY], residual)
-        finish_step(w, n)
-        if closing(e, w, n, scratch) == 0:
+        if n[n[M_ACTIVE] + 7 * n[NB] + n[NR]] == 0:
             break
     bad = 0.0
     for i in range(2 * nv):
@@ -111,9 +111,48 @@ def moreau_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
 
 
 @loop
-def free_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
-    """v_f, with forces at the midpoint of position and velocity; X of all rows, midway."""
+def find_impulses(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+    """Impulses of all that is active, and of what becomes so under them; GOOD, or why not."""
+    for _ in range(AGAIN):
+        residual = impulses(w, n)
+        if not (residual <= UNSOLVED):
+            return NOT_CONVERGED
+        finish_step(w, n)
+        if closing(e, w, n, scratch) == 0:
+            w[COMPLEMENTARITY] = max(w[COMPLEMENTARITY], residual)
+            break
+    return GOOD
+
+
+@loop
+def midway(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+    """Terms, one-sided rows and the metric at q_θ; X of all rows."""
     retract = entry_at(e, E_RETRACT)
+    terms = entry_at(e, E_TERMS)
+    nv = n[NV]
+    v = at(w, n[O_V])
+    moved = at(w, n[O_FREE] + nv)
+    q = at(moved, 3 * nv)
+    t = w[T] + w[THETA] * w[H]
+    M = at(w, n[O_TERMS])
+    for i in range(nv):
+        moved[i] = w[THETA] * w[H] * v[i]
+    retract(t, at(w, n[O_Q]), v, at(w, n[O_U]), at(w, n[O_P]), moved, q, scratch)
+    refresh(e, t, q, v, w, n, scratch)
+    terms(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, M, scratch)
+    one_sided(e, t, q, v, at(w, n[O_MID]), w, n, scratch)
+    dampen(w, n)
+    rank = metric_of(n[NC], M, at(M, nv * nv), w, n)
+    if rank < 0:
+        return NOT_FINITE
+    n[n[M_ACTIVE] + 7 * n[NB] + 2 * n[NR] + 1] = rank
+    rows_in_metric(rank, at(w, n[O_MID] + n[NB] + 2 * n[NR]), w, n)
+    return GOOD
+
+
+@loop
+def free_velocities(e: iptr, after: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
+    """v_f, with forces at q_θ and the mean of the velocities before and `after`."""
     terms = entry_at(e, E_TERMS)
     nv = n[NV]
     nc = n[NC]
@@ -129,35 +168,22 @@ def free_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     f = at(G, nc * nv)
     nu = at(f, nv + nc + n[NPHI])
     for i in range(nv):
-        mean[i] = theta * w[H] * v[i]
-    retract(t, at(w, n[O_Q]), v, at(w, n[O_U]), at(w, n[O_P]), mean, q, scratch)
-    rank = 0
-    for turn in range(2):
+        mean[i] = (1.0 - theta) * v[i] + theta * after[i]
+    refresh(e, t, q, mean, w, n, scratch)
+    terms(t, q, mean, at(w, n[O_U]), at(w, n[O_P]), q, M, scratch)
+    n[EVALUATIONS] += 1
+    dampen(w, n)
+    for i in range(nv):
+        force[i] = w[H] * f[i]
+    # what closures still ask of the change of v
+    for k in range(nc):
+        nu[k] = nu[k] / theta
         for i in range(nv):
-            mean[i] = v[i] if turn == 0 else (1.0 - theta) * v[i] + theta * free[i]
-        refresh(e, t, q, mean, w, n, scratch)
-        terms(t, q, mean, at(w, n[O_U]), at(w, n[O_P]), q, M, scratch)
-        n[EVALUATIONS] += 1
-        if turn == 0:
-            one_sided(e, t, q, v, at(w, n[O_MID]), w, n, scratch)
-            dampen(w, n)
-            rank = metric_of(nc, M, G, w, n)
-            if rank < 0:
-                return NOT_FINITE
-        else:
-            dampen(w, n)
-        for i in range(nv):
-            force[i] = w[H] * f[i]
-        # what closures still ask of the change of v
-        for k in range(nc):
-            nu[k] = nu[k] / theta
-            for i in range(nv):
-                nu[k] -= G[k * nv + i] * v[i] / theta
-        free_motion(nc, rank, G, force, nu, free, w, n)
-        for i in range(nv):
-            free[i] += v[i]
-    rows_in_metric(rank, at(w, n[O_MID] + n[NB] + 2 * n[NR]), w, n)
-    return GOOD
+            nu[k] -= G[k * nv + i] * v[i] / theta
+    rank = n[n[M_ACTIVE] + 7 * n[NB] + 2 * n[NR] + 1]
+    free_motion(nc, rank, G, force, nu, free, w, n)
+    for i in range(nv):
+        free[i] += v[i]
 
 
 @loop
@@ -190,16 +216,17 @@ def is_loaded(k: i64, n: iptr) -> i64:
 
 @loop
 def predict(e: iptr, w: ptr, n: iptr, scratch: ptr) -> None:
-    """Which blocks are active: gaps that the free motion closes, rates, friction of both."""
+    """Which blocks are active: gaps that touch or that the free motion closes, rates, friction."""
     free = at(w, n[O_FREE])
     end = at(w, n[O_END])
     state_after(e, free, end, w, n, scratch)
     active = at(n, n[M_ACTIVE])
+    near = TOUCH * (1.0 + largest(n[NQ], at(w, n[O_Q])))
     for k in range(n[NB]):
         block = at(n, n[M_SIDES] + FIELDS * k)
         active[k] = 1
         if block[0] == GAP:
-            active[k] = 1 if end[k] <= 0.0 else 0
+            active[k] = 1 if end[k] <= 0.0 or w[n[O_SIDES] + k] <= near else 0
         elif block[0] == FRICTION and block[3] >= 0:
             active[k] = active[block[3]]
 

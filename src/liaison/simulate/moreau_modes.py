@@ -1,6 +1,6 @@
 """What a step did to each block: impacts, gaps that close or open, friction that sticks or slips.
 
-Public names: has_room, note_modes, MODE_EVENTS.
+Public names: has_room, note_modes.
 """
 
 from __future__ import annotations
@@ -30,20 +30,27 @@ from .layout import (
     O_SIDES,
     O_V,
     O_Y,
-    T_NEW,
     H,
     T,
 )
-from .moreau import CLOSED, FIELDS, GAP, OPEN, RATE, SLIP, STICK
-
-IMPACT, CLOSES, OPENS, STICKS, SLIPS, RESTS, GAIN, ENTERS, LEAVES = range(9)
-MODE_EVENTS = (
-    "impact", "closes", "opens", "sticks", "slips", "rests", "energy gain", "enters", "leaves",
-)  # fmt: skip
-"""What events of blocks are called."""
-
-EACH = 16
-"""Numbers of events for each block."""
+from .sides_layout import (
+    CLOSED,
+    CLOSES,
+    CODES,
+    ENTERS,
+    FIELDS,
+    GAP,
+    IMPACTS,
+    LEAVES,
+    OPEN,
+    OPENS,
+    RATE,
+    RESTS,
+    SLIP,
+    SLIPS,
+    STICK,
+    STICKS,
+)
 
 STILL = 1e-10
 """A slip slower than this, beside 1 + |v|, is none."""
@@ -52,7 +59,7 @@ STILL = 1e-10
 @loop
 def has_room(n: iptr) -> i64:
     """GOOD, or FULL where the events of one more step may not fit."""
-    return GOOD if n[HAPPENED] + 2 * n[NB] + 1 <= n[EVENT_CAPACITY] else FULL
+    return GOOD if n[HAPPENED] + 4 * n[NB] <= n[EVENT_CAPACITY] else FULL
 
 
 @loop
@@ -68,11 +75,11 @@ def note_modes(w: ptr, n: iptr, happened: ptr) -> None:
         elif block[0] == RATE:
             modes[k] = CLOSED if w[n[O_IMPULSE] + block[1]] > 0.0 else OPEN
             if modes[k] != was:
-                note(ENTERS if modes[k] == CLOSED else LEAVES, k, w[T_NEW], w, n, happened)
+                note(ENTERS if modes[k] == CLOSED else LEAVES, k, w[T], w, n, happened)
         else:
             modes[k] = friction_mode(k, w, n)
             if modes[k] != was and modes[k] != OPEN:
-                note(STICKS if modes[k] == STICK else SLIPS, k, w[T_NEW], w, n, happened)
+                note(STICKS if modes[k] == STICK else SLIPS, k, w[T], w, n, happened)
 
 
 @loop
@@ -84,14 +91,16 @@ def gap_mode(k: i64, was: i64, w: ptr, n: iptr, happened: ptr) -> i64:
     u = w[n[O_SIDES] + nb + block[1]]
     e = w[n[O_MID] + nb + 2 * n[NR] + n[NR] * n[NV] + 8 * k]
     hits = n[n[M_MODE] + nb + k] if impulse > 0.0 and n[n[M_ACTIVE] + k] == 1 else 0
+    wait = min(max(w[n[O_SIDES] + k], 0.0) / -u, w[H]) if u < 0.0 else 0.0
     if hits == 1:
-        wait = max(w[n[O_SIDES] + k], 0.0) / -u
-        note(IMPACT, k, w[T] + min(wait, w[H]), w, n, happened)
+        note(IMPACTS, k, w[T] + wait, w, n, happened)
     now = OPEN
     if n[n[M_ACTIVE] + k] == 1 and (hits == 0 or e <= 0.0):
         now = CLOSED if was == CLOSED or impulse > 0.0 else OPEN
     if now == CLOSED and was == OPEN:
-        note(RESTS if hits == 0 and e > 0.0 and u < 0.0 else CLOSES, k, w[T_NEW], w, n, happened)
+        if hits == 0 and e > 0.0 and u < 0.0:
+            note(RESTS, k, w[T] + wait, w, n, happened)
+        note(CLOSES, k, w[T] + wait, w, n, happened)
     if now == OPEN and was == CLOSED:
         note(OPENS, k, w[T], w, n, happened)
     return now
@@ -124,7 +133,7 @@ def note(what: i64, k: i64, t: f64, w: ptr, n: iptr, happened: ptr) -> None:
     nq = n[NQ]
     nv = n[NV]
     row = at(happened, n[HAPPENED] * (2 + nq + nv))
-    row[0] = float(n[NE] + EACH * k + what)
+    row[0] = float(n[NE] + CODES * k + what)
     row[1] = t
     for i in range(nq):
         row[2 + i] = w[n[O_Q] + i]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
 
+from .cones import ONE_WAY, solve_cones
 from .dense import dot
 from .layout import (
     E_RETRACT,
@@ -40,9 +41,8 @@ from .layout import (
     O_U,
     PENETRATION,
 )
-from .moreau import CLOSED, FIELDS, GAP
-from .moreau_cones import ONE_WAY, solve_cones
 from .moreau_rows import delassus, free_motion, metric_of, one_sided, pushed, rows_in_metric
+from .sides_layout import CLOSED, FIELDS, GAP
 
 ROUNDS = 12
 """Corrections at most: they are Newton's, and two or three are enough as a rule."""
@@ -139,7 +139,7 @@ def held_rows(holds: i64, held: ptr, w: ptr, n: iptr) -> i64:
         held[i] = G[i]
     for k in range(nphi):
         right[k] = -phi[k]
-    rows = nphi
+    rows = int(nphi)
     for k in range(n[NB]):
         block = at(n, n[M_SIDES] + FIELDS * k)
         if holds == 1 and is_held(k, w, n) == 1:

@@ -12,9 +12,8 @@ from liaison.program import Program
 
 from . import layout as at
 from .layout import Arrays
+from .sides_layout import FIELDS, KINDS, LAWS
 
-KINDS = {"gap": 0, "rate": 1, "friction": 2}
-LAWS = {"coulomb": 0, "stribeck": 1}
 GAP = 1e-13
 """Penetration that is left alone [m]."""
 
@@ -33,10 +32,12 @@ def fill_moreau(arrays: Arrays, program: Program) -> None:
     w, n = arrays.w, arrays.n
     w[at.THETA], w[at.GAP_TOLERANCE] = 0.5, GAP
     for k, (name, _, kind, first, rows, load, law) in enumerate(sides_in(program)):
-        if law not in LAWS:
+        if law == "regularized" or k in program.facts.get("bearings", ()):
+            why = "is regularized" if law == "regularized" else "depends on what a joint transmits"
             raise SimulationError(
-                f"method 'moreau' does not take the {law} friction of {name!r}.",
-                hint="It takes Coulomb's and Stribeck's; the default method takes all.",
+                f"method 'moreau' does not take {name!r}: its friction {why}.",
+                hint="It takes Coulomb's and Stribeck's, bounded by a contact or by a formula; "
+                "the default method takes all.",
             )
-        start = n[at.M_SIDES] + 5 * k
-        n[start : start + 5] = KINDS[kind], first, rows, load, LAWS[law]
+        start = n[at.M_SIDES] + FIELDS * k
+        n[start : start + FIELDS] = KINDS[kind], first, rows, load, LAWS[law]

@@ -19,6 +19,7 @@ from .contact_series import Contacts, contact_series, contacts_along
 from .layout import Arrays
 from .machine import map_entry
 from .moreau_plan import sides_in
+from .moreau_report import stepped_contacts, stepped_meta
 from .one_sided import Marching
 from .outcome import Outcome, gap
 from .plan import Plan
@@ -52,7 +53,10 @@ def trajectory_of(
     rows = _with_last_good(plan, arrays, rows, end)
     watched = len(plan.events) if modes is None else len(modes.plan.events)
     events = event_records(plan, happened, watched)
-    contacts = None if modes is None else contacts_along(modes, plan, rows, happened)
+    if modes is None:
+        contacts = stepped_contacts(plan, rows, happened) if "contacts" in series else None
+    else:
+        contacts = contacts_along(modes, plan, rows, happened)
     found = _inputs(plan, rows[:, 1 + nq + nv :]) | series_of(plan, rows, series, contacts)
     end = end if end.is_failure else gap(rows[:, 0], found) or end
     return Trajectory(
@@ -66,7 +70,7 @@ def trajectory_of(
         status=end.status,
         message=message_of(plan, events, end),
         counts={name: int(arrays.n[slot]) for name, slot in COUNTS.items()},
-        meta=meta_of(plan),
+        meta=meta_of(plan) | stepped_meta(plan, arrays),
     )
 
 

@@ -1,0 +1,46 @@
+"""What a run of Moreau's steps tells besides its states: contacts along it, and what it missed.
+
+Public names: stepped_contacts, stepped_meta.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from liaison.numeric import Array
+
+from . import layout as at
+from .contact_series import Contacts, contacts_along
+from .layout import Arrays
+from .moreau_plan import sides_in
+from .one_sided import Marching
+from .plan import Plan
+
+
+def stepped_contacts(plan: Plan, rows: Array, happened: Array) -> Contacts | None:
+    """Contacts at every recorded state, their forces being those of its mode without impacts.
+
+    None where the run took other steps, or nothing is one-sided.
+    """
+    if plan.settings.tableau.scheme != "moreau" or not sides_in(plan.program):
+        return None
+    modes = Marching(plan, "moreau")
+    events = happened[np.argsort(happened[:, 1], kind="stable")].copy()
+    own = len(plan.events)
+    events[events[:, 0] >= own, 0] += len(modes.plan.events) - own
+    return contacts_along(modes, plan, rows, events)
+
+
+def stepped_meta(plan: Plan, arrays: Arrays) -> dict[str, Any]:
+    """The deepest penetration left [m] and the worst residual of complementarity, of all steps."""
+    if plan.settings.tableau.scheme != "moreau":
+        return {}
+    w, n = arrays.w, arrays.n
+    return {
+        "theta": float(w[at.THETA]),
+        "penetration": float(w[at.PENETRATION]),
+        "complementarity": float(w[at.COMPLEMENTARITY]),
+        "contacts": int(n[at.CONTACTS]),
+    }

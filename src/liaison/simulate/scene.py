@@ -1,0 +1,230 @@
+"""Scene: many free bodies that touch each other and planes, stepped after Moreau and Jean.
+
+Where contacts are too many to be written as formulas each, they are found in the loop: pairs by a
+broad phase, gaps and rows by one kernel for each class of pair, impulses by sweeps over contacts.
+
+Public names: Scene, Bodies.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, final
+
+import numpy as np
+
+from liaison.errors import SimulationError
+from liaison.numeric import Array
+from liaison.program import Kernel, to_llvm
+from liaison.program.loops_compile import CompiledLoops, compile_loops
+from liaison.program.pairs import pair_program
+
+from . import scene_layout as at
+from .scene_dense import FEW, dense_size
+from .scene_layout import PAIR_ENTRIES, SceneSizes, scene_arrays
+from .scene_march import scene_march
+from .scene_parts import Bodies
+from .scene_result import scene_trajectory
+from .trajectory import Trajectory
+
+RECORDS = 256
+SLICE = 0.05
+"""Seconds of work between two looks at the clock."""
+
+
+@cache
+def compiled_scene() -> CompiledLoops:
+    """The loop of scenes as machine code, once a process."""
+    return compile_loops([scene_march])
+
+
+@cache
+def pair_kernel() -> Kernel:
+    """The kernels of pairs as machine code, once a process."""
+    made = to_llvm(pair_program())
+    made.compile(*PAIR_ENTRIES)
+    return made
+
+
+@final
+class Scene:
+    """Free bodies, planes, and what holds where they touch.
+
+    Args:
+        bodies: what moves.
+        planes: (n, d) of each, with n·x ≥ d allowed, shape (p, 4).
+        friction: Coulomb's coefficient.
+        restitution: e of impacts, 0 to 1.
+        gravity: [m/s²].
+    """
+
+    def __init__(
+        self,
+        bodies: Bodies,
+        planes: Array,
+        *,
+        friction: float = 0.0,
+        restitution: float = 0.0,
+        gravity: Sequence[float] | Array = (0.0, 0.0, -9.81),
+    ) -> None:
+        if not (friction >= 0 and math.isfinite(friction)):
+            raise SimulationError(f"the friction of a scene is {friction}; it is not negative.")
+        if not 0 <= restitution <= 1:
+            raise SimulationError(
+                f"the restitution of a scene is {restitution}; it lies between 0 and 1."
+            )
+        self.bodies, self.planes = bodies, _unit_planes(planes)
+        self.friction, self.restitution = float(friction), float(restitution)
+        self.gravity = np.array(gravity, dtype=float)
+
+    def simulate(
+        self,
+        until: float,
+        *,
+        step: float,
+        every: int = 1,
+        tolerance: float = 1e-6,
+        depth: float = 1e-9,
+        sweeps: int = 1000,
+        time_limit: float | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Trajectory:
+        """Lets the scene move.
+
+        Args:
+            until: the last instant [s].
+            step: fixed step [s].
+            every: record every so many steps.
+            tolerance: change of the last sweep beside the strongest impulse.
+            depth: penetration that is left alone, beside the smallest radius; a hundred times
+                that where more than twenty contacts are solved together.
+            sweeps: over all contacts, at most, in one problem.
+            time_limit: seconds of wall clock after which the run is refused.
+            progress: told the fraction done.
+
+        Raises:
+            SimulationError: bodies begin inside each other, or the state is no longer finite.
+        """
+        if not (step > 0 and math.isfinite(step) and until >= 0 and math.isfinite(until)):
+            raise SimulationError(f"a scene needs a positive step and end, not {step} and {until}.")
+        return _Run(self, until, step, every, tolerance, depth, sweeps).finish(time_limit, progress)
+
+
+def _unit_planes(planes: Array) -> Array:
+    table = np.array(planes, dtype=float).reshape(-1, 4)
+    length = np.linalg.norm(table[:, :3], axis=1)
+    if not (np.all(np.isfinite(table)) and np.all(length > 0)):
+        raise SimulationError("a plane of a scene has no normal; give (n, d) with n·x ≥ d.")
+    unit: Array = table / length[:, None]
+    return unit
+
+
+class _Run:
+    """A scene under way."""
+
+    def __init__(
+        self, scene: Scene, until: float, step: float, every: int, tolerance: float, depth: float,
+        sweeps: int,
+    ) -> None:  # fmt: skip
+        self.scene, self.until = scene, until
+        count = len(scene.bodies.owner)
+        capacity = 64 + 8 * count + count * len(scene.planes) // 2
+        radii = scene.bodies.ball[:, 3]
+        size = float(np.min(radii[radii > 0], initial=math.inf))
+        self.size = size if math.isfinite(size) else 1.0
+        self.settings = (step, every, tolerance, depth * self.size, sweeps)
+        self._build(capacity)
+        self.rows: list[Array] = []
+        self.width = 1 + 13 * len(scene.bodies.names) + 3 + 3 * len(scene.planes)
+        self.records = np.zeros(RECORDS * self.width)
+
+    def _build(self, capacity: int) -> None:
+        b, scene = self.scene.bodies, self.scene
+        order = np.argsort(b.ball[:, 3] <= 0, kind="stable")  # balls before points
+        balls = int(np.sum(b.ball[:, 3] > 0))
+        sizes = SceneSizes(
+            len(b.names), balls, len(b.owner), len(scene.planes), capacity, dense_size(), 8 * FEW
+        )
+        z, k = scene_arrays(sizes)
+        put = {
+            at.Z_POSE: b.pose, at.Z_SPEED: b.speed, at.Z_MASS: b.mass, at.Z_BALL: b.ball[order],
+            at.Z_INERTIA: np.stack([b.inertia, np.linalg.inv(b.inertia)], axis=1),
+            at.Z_PLANE: scene.planes,
+        }  # fmt: skip
+        for slot, values in put.items():
+            z[k[slot] : k[slot] + values.size] = values.ravel()
+        k[k[at.K_OWNER] : k[at.K_OWNER] + len(order)] = b.owner[order]
+        k[k[at.K_ORDER] : k[at.K_ORDER] + balls] = np.arange(balls)
+        step, every, tolerance, depth, sweeps = self.settings
+        z[[at.STEP, at.T_END, at.TOLERANCE, at.DEPTH]] = step, self.until, tolerance, depth
+        z[[at.FRICTION, at.RESTITUTION]] = scene.friction, scene.restitution
+        z[at.GX : at.GX + 3] = scene.gravity
+        z[at.MARGIN], z[at.TOUCH] = 0.01 * self.size, 1e-4 * self.size
+        k[[at.EVERY, at.SWEEPS_ALLOWED, at.RECORDS]] = every, sweeps, RECORDS
+        self.z, self.k = z, k
+
+    def _enlarge(self) -> None:
+        """Twice the room for contacts; the state goes on."""
+        z, k = self.z, self.k
+        n, capacity = int(k[at.BODIES]), int(k[at.CAPACITY])
+        self._build(2 * capacity)
+        self.z[: at.FLOATS] = z[: at.FLOATS]
+        for slot in (at.STEPS, at.RECORDED, at.SWEEPS, at.MOST, at.IS_BEGUN):
+            self.k[slot] = k[slot]
+        for slot, size in ((at.Z_POSE, 7 * n), (at.Z_SPEED, 6 * n)):
+            self.z[self.k[slot] : self.k[slot] + size] = z[k[slot] : k[slot] + size]
+
+    def finish(
+        self, time_limit: float | None, progress: Callable[[float], None] | None
+    ) -> Trajectory:
+        """Goes on to the end."""
+        entries = np.array([pair_kernel().address(x) for x in PAIR_ENTRIES], dtype=np.int64)
+        go = compiled_scene()[scene_march]
+        began, tries, status = time.perf_counter(), 1, at.GOOD
+        while status != at.DONE:
+            start = time.perf_counter()
+            status = int(go(entries, self.z, self.k, self.records, tries))
+            spent = max(time.perf_counter() - start, 1e-9)
+            if status == at.GOOD:
+                tries = max(1, min(4 * tries, int(tries * SLICE / spent)))
+            self._answer(status)
+            if progress is not None:
+                progress(min(1.0, float(self.z[at.T]) / max(self.until, 1e-300)))
+            if time_limit is not None and time.perf_counter() - began > time_limit:
+                raise SimulationError(
+                    f"the scene was out of time at t = {self.z[at.T]:.9g} s.", status="time limit"
+                )
+        self._drain()
+        return scene_trajectory(
+            self.scene.bodies, self.scene.planes, self.scene.gravity, np.concatenate(self.rows),
+            self._told(),
+        )  # fmt: skip
+
+    def _answer(self, status: int) -> None:
+        if status == at.FULL:
+            self._drain()
+        elif status == at.CROWDED:
+            self._enlarge()
+        elif status == at.NOT_FINITE:
+            raise SimulationError(
+                f"the scene is no longer finite after t = {self.z[at.T]:.9g} s.",
+                status="not finite", t=float(self.z[at.T]),
+                hint="Take a smaller step, and look whether bodies begin inside each other.",
+            )  # fmt: skip
+
+    def _drain(self) -> None:
+        count = int(self.k[at.RECORDED])
+        self.rows.append(self.records[: count * self.width].reshape(count, self.width).copy())
+        self.k[at.RECORDED] = 0
+
+    def _told(self) -> dict[str, Any]:
+        """What a run says of itself: counts, and the worst of what it missed."""
+        z, k = self.z, self.k
+        return {
+            "steps": int(k[at.STEPS]), "sweeps": int(k[at.SWEEPS]), "contacts": int(k[at.MOST]),
+            "penetration": float(z[at.WORST_DEPTH]), "residual": float(z[at.WORST_RESIDUAL]),
+            "step": float(z[at.STEP]), "until": self.until,
+        }  # fmt: skip

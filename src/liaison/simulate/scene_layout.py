@@ -1,0 +1,83 @@
+"""Where everything lies in the two arrays of a scene: `z` (float64) and `k` (int64).
+
+Public names: the slots, blocks and status codes below; SceneSizes, scene_arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.numeric import Array
+
+# named slots of z
+T, STEP, T_START, T_END, H, FRICTION, RESTITUTION, GX, GY, GZ, RESIDUAL = range(11)
+TOLERANCE, DEPTH, MARGIN, WORST_RESIDUAL, WORST_DEPTH, STRONGEST, SIZE, TOUCH = range(11, 19)
+FLOATS = 24
+
+# named slots of k: sizes, choices, progress
+BODIES, BALLS, COLLIDERS, PLANES, CAPACITY, COUNT, CANDIDATES, TABLE = range(8)
+STEPS, RECORDED, RECORDS, EVERY, SWEEPS_ALLOWED, SWEEPS, MOST, IS_BEGUN = range(8, 16)
+TOUCHING = 16
+# offsets of blocks: in k, then in z
+K_OWNER, K_ORDER, K_PAIRS, K_CONTACT, K_ACTIVE, K_TABLE, K_NEXT = range(20, 27)
+Z_POSE, Z_SPEED, Z_MASS, Z_INERTIA, Z_BALL, Z_PLANE, Z_MID, Z_END = range(30, 38)
+Z_FREE, Z_NEW, Z_INVERSE, Z_BOX, Z_ROWS, Z_PUSH, Z_FORCE, Z_RIGHT = range(38, 46)
+Z_SCALE, Z_KEPT, Z_SUM, Z_OUT, Z_LAST, Z_DENSE, K_BLOCKS = range(46, 53)
+INTS = 54
+
+# entries of the kernel of pairs
+PAIR_ENTRIES = ("ball_ball", "ball_plane", "ball_ball_gap", "ball_plane_gap")
+E_BALLS, E_PLANE, E_BALLS_GAP, E_PLANE_GAP = range(4)
+
+# what `scene_march` returns
+GOOD, DONE, FULL, CROWDED, NOT_FINITE, UNSOLVED = range(6)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SceneSizes:
+    """What the arrays of a scene are sized by."""
+
+    bodies: int
+    balls: int
+    colliders: int
+    planes: int
+    capacity: int
+    dense: int
+    blocks: int
+
+
+def scene_arrays(s: SceneSizes) -> tuple[Array, NDArray[np.int64]]:
+    """Arrays of these sizes, offsets filled in, all else zero."""
+    n, c = s.bodies, s.capacity
+    table = 1 << (4 * c - 1).bit_length()
+    ints = {
+        K_OWNER: s.colliders, K_ORDER: s.balls, K_PAIRS: 2 * c, K_CONTACT: 2 * c, K_ACTIVE: c,
+        K_TABLE: 2 * table, K_NEXT: c, K_BLOCKS: s.blocks,
+    }  # fmt: skip
+    floats = {
+        Z_POSE: 7 * n, Z_SPEED: 6 * n, Z_MASS: n, Z_INERTIA: 18 * n, Z_BALL: 4 * s.colliders,
+        Z_PLANE: 4 * s.planes, Z_MID: 7 * n, Z_END: 7 * n, Z_FREE: 6 * n, Z_NEW: 6 * n,
+        Z_INVERSE: 9 * n, Z_BOX: 6 * s.balls, Z_ROWS: 37 * c, Z_PUSH: 36 * c, Z_FORCE: 3 * c,
+        Z_RIGHT: 3 * c, Z_SCALE: 2 * c, Z_KEPT: 3 * c, Z_SUM: 3 * s.planes, Z_OUT: 64,
+        Z_LAST: 6 * c + 12 * n, Z_DENSE: s.dense,
+    }  # fmt: skip
+    offsets: dict[int, int] = {}
+    k = np.zeros(_place(ints, INTS, offsets), dtype=np.int64)
+    z = np.zeros(_place(floats, FLOATS, offsets))
+    for slot, offset in offsets.items():
+        k[slot] = offset
+    k[[BODIES, BALLS, COLLIDERS, PLANES]] = s.bodies, s.balls, s.colliders, s.planes
+    k[[CAPACITY, TABLE]] = c, table
+    return z, k
+
+
+def _place(blocks: dict[int, int], start: int, offsets: dict[int, int]) -> int:
+    for slot, size in blocks.items():
+        offsets[slot] = start
+        start += size
+    return start

@@ -1,0 +1,273 @@
+"""The time loop of a scene: candidates, contacts, impulses, places, warm start, recording.
+
+Public names: scene_march.
+
+Source: docs/theory/time_stepping.md.
+"""
+
+from __future__ import annotations
+
+from liaison.program.loops import at, i64, iptr, loop, ptr
+
+from .scene_bodies import free_bodies, move, moved_pose
+from .scene_contacts import ROWS, activate, candidates, contacts_at
+from .scene_dense import FEW
+from .scene_layout import (
+    BODIES,
+    COUNT,
+    DEPTH,
+    DONE,
+    EVERY,
+    FRICTION,
+    FULL,
+    GOOD,
+    IS_BEGUN,
+    K_NEXT,
+    K_PAIRS,
+    K_TABLE,
+    MOST,
+    NOT_FINITE,
+    PLANES,
+    RECORDED,
+    RECORDS,
+    RESIDUAL,
+    RESTITUTION,
+    SIZE,
+    STEP,
+    STEPS,
+    SWEEPS_ALLOWED,
+    T_END,
+    T_START,
+    TABLE,
+    TOLERANCE,
+    TOUCH,
+    TOUCHING,
+    WORST_DEPTH,
+    WORST_RESIDUAL,
+    Z_END,
+    Z_FORCE,
+    Z_FREE,
+    Z_KEPT,
+    Z_MID,
+    Z_NEW,
+    Z_POSE,
+    Z_RIGHT,
+    Z_ROWS,
+    Z_SPEED,
+    Z_SUM,
+    H,
+    T,
+)
+from .scene_solve import rate, residual_of, solve_scene
+
+AGAIN = 3
+"""Times that gaps found to close under the impulses of others join the problem."""
+
+MANY = 100.0
+"""Times the penetration that is left alone where contacts are many."""
+
+PLACED = 8
+"""Corrections of places at most."""
+
+MIXED = 2654435761  # multiplier that spreads keys over the table
+
+
+@loop
+def scene_march(e: iptr, z: ptr, k: iptr, records: ptr, tries: i64) -> i64:
+    """Goes on for at most `tries` steps; GOOD if they are used up, otherwise why it returned."""
+    if k[IS_BEGUN] == 0:
+        k[IS_BEGUN] = 1
+        record(z, k, records)
+    for _ in range(tries):
+        if z[T] >= z[T_END]:
+            return DONE
+        if k[RECORDED] >= k[RECORDS]:
+            return FULL
+        status = scene_step(e, z, k)
+        if status != GOOD:
+            return status
+        if k[STEPS] % k[EVERY] == 0 or z[T] >= z[T_END]:
+            record(z, k, records)
+    return DONE if z[T] >= z[T_END] else GOOD
+
+
+@loop
+def scene_step(e: iptr, z: ptr, k: iptr) -> i64:
+    """One step; GOOD, or why not, the state being as before."""
+    new = z[T_START] + float(k[STEPS] + 1) * z[STEP]
+    if new + 1e-6 * z[STEP] >= z[T_END]:
+        new = z[T_END]
+    z[H] = new - z[T]
+    free_bodies(z, k)
+    status = candidates(e, z, k)
+    if status != GOOD:
+        return status
+    activate(e, z[TOUCH], 0, at(z, k[Z_POSE]), z, k)
+    activate(e, 0.0, 1, at(z, k[Z_END]), z, k)
+    for _ in range(AGAIN):
+        contacts_at(e, at(z, k[Z_MID]), z, k)
+        guess(z, k)
+        impulses(z, k)
+        move(at(z, k[Z_NEW]), at(z, k[Z_END]), z, k)
+        if activate(e, -z[DEPTH], 1, at(z, k[Z_END]), z, k) == 0:
+            break
+    z[RESIDUAL] = residual_of(z[FRICTION], z, k)
+    keep(z, k)
+    status = take(z, k)
+    if status == GOOD:
+        place(e, z, k)
+        take_places(z, k)
+        z[T] = new
+        k[STEPS] += 1
+    return status
+
+
+@loop
+def impulses(z: ptr, k: iptr) -> None:
+    """Impulses of all contacts and the velocities with them."""
+    for i in range(6 * k[BODIES]):
+        z[k[Z_NEW] + i] = z[k[Z_SPEED] + i]
+    before = at(z, k[Z_RIGHT])
+    for c in range(k[COUNT]):
+        for r in range(3):
+            before[3 * c + r] = 0.0
+        before[3 * c] = rate(c, 0, z, k)
+    for i in range(6 * k[BODIES]):
+        z[k[Z_NEW] + i] = z[k[Z_FREE] + i]
+    for c in range(k[COUNT]):
+        u = before[3 * c]
+        before[3 * c] = 0.0
+        free = rate(c, 0, z, k)
+        # as in moreau.py: at rest where forces of one step could make it so; what is at rest a
+        # little apart may come nearer
+        apart = max(z[k[Z_ROWS] + ROWS * c], 0.0) / z[H]
+        if u >= 0.0:
+            before[3 * c] = max(u, apart)
+        elif free >= 2.0 * u:
+            before[3 * c] = z[RESTITUTION] * u
+        else:
+            before[3 * c] = apart
+    solve_scene(z[FRICTION], z[TOLERANCE], k[SWEEPS_ALLOWED], z, k)
+    k[TOUCHING] = k[COUNT]
+    k[MOST] = max(k[MOST], k[COUNT])
+
+
+@loop
+def place(e: iptr, z: ptr, k: iptr) -> None:
+    """Bodies at the end of the step out of each other, by the shortest way."""
+    worst = 0.0
+    allowed = z[DEPTH] if k[TOUCHING] <= FEW else MANY * z[DEPTH]
+    for _ in range(PLACED):
+        count = activate(e, z[DEPTH], 0, at(z, k[Z_END]), z, k)
+        contacts_at(e, at(z, k[Z_END]), z, k)
+        worst = 0.0
+        for c in range(count):
+            gap = z[k[Z_ROWS] + ROWS * c]
+            worst = max(worst, -gap)
+            z[k[Z_RIGHT] + 3 * c] = gap
+            z[k[Z_RIGHT] + 3 * c + 1] = 0.0
+            z[k[Z_RIGHT] + 3 * c + 2] = 0.0
+            for r in range(3):
+                z[k[Z_FORCE] + 3 * c + r] = 0.0
+        if worst <= allowed:
+            break
+        for i in range(6 * k[BODIES]):
+            z[k[Z_NEW] + i] = 0.0
+        solve_scene(0.0, 1e-3, k[SWEEPS_ALLOWED], z, k)
+        for i in range(k[BODIES]):
+            pose = at(z, k[Z_END] + 7 * i)
+            moved_pose(1.0, pose, at(z, k[Z_NEW] + 6 * i), pose)
+    z[SIZE] = worst
+    z[WORST_DEPTH] = max(z[WORST_DEPTH], worst)
+
+
+@loop
+def take(z: ptr, k: iptr) -> i64:
+    """Velocities and forces of planes; NOT_FINITE where a velocity is not."""
+    bad = 0.0
+    for i in range(6 * k[BODIES]):
+        bad += z[k[Z_NEW] + i] - z[k[Z_NEW] + i]
+    if bad != 0.0:
+        return NOT_FINITE
+    for i in range(6 * k[BODIES]):
+        z[k[Z_SPEED] + i] = z[k[Z_NEW] + i]
+    for j in range(3 * k[PLANES]):
+        z[k[Z_SUM] + j] = 0.0
+    for c in range(k[COUNT]):
+        first = k[k[K_PAIRS] + 2 * k[k[K_NEXT] + c]]
+        if first < 0:
+            for r in range(3):
+                row = at(z, k[Z_ROWS] + ROWS * c + 1 + 18 + 6 * r + 3)
+                for j in range(3):
+                    part = row[j] * z[k[Z_FORCE] + 3 * c + r] / z[H]
+                    z[k[Z_SUM] + 3 * (-1 - first) + j] += part
+    z[WORST_RESIDUAL] = max(z[WORST_RESIDUAL], z[RESIDUAL])
+    return GOOD
+
+
+@loop
+def take_places(z: ptr, k: iptr) -> None:
+    """The places at the end of the step become those of the bodies."""
+    for i in range(7 * k[BODIES]):
+        z[k[Z_POSE] + i] = z[k[Z_END] + i]
+
+
+@loop
+def slot_of(key: i64, k: iptr) -> i64:
+    """Where a key is in the table of the step before, or would be."""
+    size = k[TABLE]
+    place = int((key * MIXED) % size)
+    while k[k[K_TABLE] + 2 * place] != 0 and k[k[K_TABLE] + 2 * place] != key:
+        place = (place + 1) % size
+    return place
+
+
+@loop
+def key_of(c: i64, k: iptr) -> i64:
+    """A number of the pair of a contact, positive."""
+    pair = at(k, k[K_PAIRS] + 2 * k[k[K_NEXT] + c])
+    return int(1 + (pair[0] + k[PLANES]) * 1048576 + pair[1])
+
+
+@loop
+def guess(z: ptr, k: iptr) -> None:
+    """The impulses of the step before, of pairs that touched then."""
+    for c in range(k[COUNT]):
+        key = key_of(c, k)
+        found = slot_of(key, k)
+        kept = k[k[K_TABLE] + 2 * found + 1] if k[k[K_TABLE] + 2 * found] == key else -1
+        for r in range(3):
+            z[k[Z_FORCE] + 3 * c + r] = z[k[Z_KEPT] + 3 * kept + r] if kept >= 0 else 0.0
+
+
+@loop
+def keep(z: ptr, k: iptr) -> None:
+    """Keeps the impulses for the guess of the next step."""
+    for i in range(2 * k[TABLE]):
+        k[k[K_TABLE] + i] = 0
+    for c in range(k[COUNT]):
+        key = key_of(c, k)
+        found = slot_of(key, k)
+        k[k[K_TABLE] + 2 * found] = key
+        k[k[K_TABLE] + 2 * found + 1] = c
+        for r in range(3):
+            z[k[Z_KEPT] + 3 * c + r] = z[k[Z_FORCE] + 3 * c + r]
+
+
+@loop
+def record(z: ptr, k: iptr, records: ptr) -> None:
+    """One row: t, poses, velocities, contacts, residual, penetration, forces of planes."""
+    n = k[BODIES]
+    size = 1 + 13 * n + 3 + 3 * k[PLANES]
+    row = at(records, k[RECORDED] * size)
+    row[0] = z[T]
+    for i in range(7 * n):
+        row[1 + i] = z[k[Z_POSE] + i]
+    for i in range(6 * n):
+        row[1 + 7 * n + i] = z[k[Z_SPEED] + i]
+    row[1 + 13 * n] = float(k[TOUCHING])
+    row[2 + 13 * n] = z[RESIDUAL]
+    row[3 + 13 * n] = z[SIZE]
+    for i in range(3 * k[PLANES]):
+        row[4 + 13 * n + i] = z[k[Z_SUM] + i]
+    k[RECORDED] += 1

@@ -1,0 +1,94 @@
+"""What happened in a scene, as a Trajectory: places and rates of bodies, energy, forces of planes.
+
+Public names: scene_trajectory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from liaison.numeric import Array
+from liaison.units import Label
+
+from .scene_parts import Bodies
+from .trajectory import Series, Trajectory
+
+PLACE = (("x", "m"), ("y", "m"), ("z", "m"), ("qw", ""), ("qx", ""), ("qy", ""), ("qz", ""))
+RATE = (
+    ("wx", "rad/s"), ("wy", "rad/s"), ("wz", "rad/s"), ("vx", "m/s"), ("vy", "m/s"), ("vz", "m/s"),
+)  # fmt: skip
+
+
+def scene_trajectory(
+    bodies: Bodies, planes: Array, gravity: Array, rows: Array, told: dict[str, Any]
+) -> Trajectory:
+    """The record of a scene: q and v by body, as `body.x`, in the axes of the ground.
+
+    Series: energy, contacts (how many), residual, penetration, and planes: the force of each on
+    the bodies, by component [N].
+    """
+    names = bodies.names
+    n = len(names)
+    q, v = rows[:, 1 : 1 + 7 * n], rows[:, 1 + 7 * n : 1 + 13 * n]
+    rest = rows[:, 1 + 13 * n :]
+    series = {
+        "energy": Series(_energy(bodies, gravity, q, v), "J", {"part": ("T", "U")}),
+        "poses": Series.of_poses(_framed(bodies, _poses(q, n)), names),
+        "contacts": Series(rest[:, 0]),
+        "residual": Series(rest[:, 1]),
+        "penetration": Series(rest[:, 2], "m"),
+    }
+    if len(planes):
+        numbers = tuple(str(j + 1) for j in range(len(planes)))
+        forces = rest[:, 3:].reshape(len(rows), -1, 3)
+        series["planes"] = Series(forces, "N", {"plane": numbers, "component": ("x", "y", "z")})
+    return Trajectory(
+        name="scene",
+        t=rows[:, 0].copy(),
+        q=q.copy(),
+        v=v.copy(),
+        labels={
+            "q": tuple(Label(f"{x}.{y}", unit) for x in names for y, unit in PLACE),
+            "v": tuple(Label(f"{x}.{y}", unit) for x in names for y, unit in RATE),
+        },
+        series=series,
+        message=f"reached t = {rows[-1, 0]:.9g} s.",
+        counts={x: told[x] for x in ("steps", "sweeps", "contacts")},
+        meta={"method": "moreau", **told},
+    )
+
+
+def _energy(b: Bodies, gravity: Array, q: Array, v: Array) -> Array:
+    """Kinetic and potential energy at every instant."""
+    n = len(b.names)
+    speed, poses = v.reshape(len(v), n, 6), _poses(q, n)
+    local = np.einsum("tnji,tnj->tni", poses[..., :3], speed[..., :3])
+    turning = np.einsum("tni,nij,tnj->t", local, b.inertia, local)
+    moving = np.einsum("n,tni,tni->t", b.mass, speed[..., 3:], speed[..., 3:])
+    height = np.einsum("n,tni,i->t", b.mass, poses[..., 3], gravity)
+    return np.stack([0.5 * (turning + moving), -height], axis=1)
+
+
+def _framed(b: Bodies, poses: Array) -> Array:
+    """Poses of the frames of bodies, from those of their centers of mass."""
+    if b.frame is None:
+        return poses
+    R = np.einsum("tnij,njk->tnik", poses[..., :3], b.frame[..., :3])
+    p = poses[..., 3] + np.einsum("tnij,nj->tni", poses[..., :3], b.frame[..., 3])
+    return np.concatenate([R, p[..., None]], axis=3)
+
+
+def _poses(q: Array, n: int) -> Array:
+    """[R | p] of the centers of mass, shape (instants, n, 3, 4)."""
+    table = q.reshape(len(q), n, 7)
+    w, x, y, z = np.moveaxis(table[..., 3:], -1, 0)
+    R = np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+    return np.concatenate([np.moveaxis(R, (0, 1), (2, 3)), table[..., :3, None]], axis=3)
