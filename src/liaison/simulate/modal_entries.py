@@ -29,6 +29,7 @@ from .sides_layout import (
     F_CLOSURE,
     F_EVENTS,
     F_LOCAL,
+    F_RATE,
     F_RETRACT,
     F_SIDES,
     FIELDS,
@@ -72,10 +73,25 @@ NOT_A_NUMBER = float("nan")
 
 
 @loop
+def is_free(c: iptr) -> i64:
+    """1 if all is open and nothing rubs: the mechanism moves as if it were alone."""
+    if c[HELDS] > 0:
+        return 0
+    for b in range(c[NB]):
+        if c[c[M_MODES] + b] != OPEN:
+            return 0
+    return 1
+
+
+@loop
 def modal_rate(
     c: iptr, s: ptr, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr, work: ptr
 ) -> None:
-    """ξ̇, v̇ and 0 at q ⊞ ξ; not a number where there is no motion in this mode."""
+    """ξ̇, v̇ and what they miss at q ⊞ ξ; not a number where there is no motion in this mode."""
+    if is_free(c) == 1:
+        rate = entry_at(c, F_RATE)
+        rate(t, q, v, u, p, x, out, work)
+        return
     retract = entry_at(c, F_RETRACT)
     local = entry_at(c, F_LOCAL)
     nv = c[NV]
@@ -242,8 +258,13 @@ def modal_events(
     if c[OWN] > 0:
         events = entry_at(c, F_EVENTS)
         events(t, q, v, u, p, x, out, work)
-    measure(c, s, t, q, v, u, p, work)
-    failed = solve_motion(c, s, t, q, v, u, p, work)
+    failed = 0
+    if is_free(c) == 1:
+        sides = entry_at(c, F_SIDES)
+        sides(t, q, v, u, p, q, at(s, c[O_GAP]), work)
+    else:
+        measure(c, s, t, q, v, u, p, work)
+        failed = solve_motion(c, s, t, q, v, u, p, work)
     tell_ends(c, s, at(out, c[OWN]))
     for b in range(c[NB]):
         block = at(c, c[M_BLOCKS] + FIELDS * b)

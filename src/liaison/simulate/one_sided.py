@@ -42,6 +42,7 @@ MODAL = {
 BASE = {
     "terms": side.F_TERMS, "one_sided": side.F_SIDES, "local_rate": side.F_LOCAL,
     "retract": side.F_RETRACT, "closure": side.F_CLOSURE, "bearings": side.F_BEARINGS,
+    "rate": side.F_RATE,
 }  # fmt: skip
 """Entries of the free mechanism that they call."""
 
