@@ -134,3 +134,12 @@ def test_methods_that_cannot_find_contacts_are_refused_by_name():
     floor = "let floor = contact b and earth with point restitution = 0.5 end ;"
     with pytest.raises(SimulationError, match="'radau' does not find where contacts close"):
         liaison.simulate(BOX + floor + "start J.z = 1 m ;", until=1, method="radau")
+
+
+def test_a_box_tumbles_over_hills_until_three_corners_carry_it():
+    run = liaison.simulate("examples/contact/box_on_hills.lsd", until=1, series=("contacts",))
+    assert np.max(np.abs(run.v[-1])) < 1e-12
+    pressed = run.series["contacts"].values[-1]
+    names = run.series["contacts"].axes["contact"]
+    loads = [f for name, f in zip(names, pressed, strict=True) if "sliding" not in name]
+    assert np.count_nonzero(loads) == 3

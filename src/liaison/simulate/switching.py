@@ -118,6 +118,9 @@ SAME_INSTANT, PATIENCE = 1e-13, 1000
 RESOLVED = 1.5e-7
 """Speed [m/s], at positions of 1 m, of a jump whose height is rounding: u²/2g ≈ 1e-15 m."""
 
+AGAIN, MOST_UNSEEN = 3, 1e-4
+"""Switches at one instant after which speeds of jumps count as rounding, up to this one [m/s]."""
+
 VANISHED = 1e-6
 """A row of a rate that is shorter than this says nothing of velocities any more."""
 
@@ -177,6 +180,9 @@ def begin_sides(c: iptr, s: ptr, e: iptr, w: ptr, n: iptr, scratch: ptr, happene
 def look(c: iptr, s: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
     """All numbers at the present state, and the speed below which a gap opens unseen."""
     s[UNSEEN] = RESOLVED * sqrt(largest(n[NQ], at(w, n[O_Q])))
+    # where time stands still, ever more of a jump is rounding
+    for _ in range(AGAIN, c[SWITCHES]):
+        s[UNSEEN] = min(2.0 * s[UNSEEN], MOST_UNSEEN)
     measure(c, s, w[T], at(w, n[O_Q]), at(w, n[O_V]), at(w, n[O_U]), at(w, n[O_P]), scratch)
 
 

@@ -75,6 +75,9 @@ TOUCH = 1e-9
 STILL = 1e-10
 """Part of the largest velocity, or of 1, below which a rate is none."""
 
+NOISE = 1e-12
+"""Part of the work of all impulses that a change of energy is known to."""
+
 NO_MOTION = 1e-9
 """Part of the largest acceleration, or of 1, below which one is none."""
 
@@ -216,6 +219,11 @@ def strike(c: iptr, s: ptr, v: ptr) -> f64:
     area = at(s, c[O_AREA])
     change = impact(c[LAW], m, c[CONES], A, u, cones, limits, restitution, impulse, area)
     s[RESIDUAL] = area[0]
+    whole = 0.0
+    for a in range(m):
+        whole += abs(impulse[a] * s[c[O_RATE] + c[c[M_LIST] + a]])
+    if abs(change) <= NOISE * whole:
+        change = 0.0
     jump = at(s, c[O_VDOT])
     for i in range(nv):
         jump[i] = 0.0
