@@ -25,7 +25,7 @@ from .moreau_plan import fill_moreau, sides_in
 from .rungekutta import Tableau
 from .settings import Settings
 
-FIRST_CAPACITY, EVENTS_KEPT = 256, 64
+FIRST_CAPACITY, EVENTS_KEPT = 256, 128
 
 PIVOTING = 4e6
 """Work of the pivoted solver, in (nv + nc)³, done before two entries are compiled: about 2 ms."""
@@ -167,7 +167,7 @@ def arrays_of(plan: Plan) -> Arrays:
         blocks=len(sides), rows=sum(block[4] for block in sides),
     )  # fmt: skip
     capacity = min(samples + 2, 65536) if samples else FIRST_CAPACITY
-    kept = max(EVENTS_KEPT, at.PARTS * len(plan.events)) if plan.events else 0
+    kept = EVENTS_KEPT + at.PARTS * len(plan.events) if plan.events else 0
     kept += EVENTS_KEPT + 4 * len(sides) if sides else 0
     arrays = allocate(sizes, settings.tableau, capacity=capacity, event_capacity=kept)
     _fill_start(arrays, plan)

@@ -53,9 +53,10 @@ def trajectory_of(
     rows = _with_last_good(plan, arrays, rows, end)
     watched = len(plan.events) if modes is None else len(modes.plan.events)
     events = event_records(plan, happened, watched)
-    if modes is None:
-        contacts = stepped_contacts(plan, rows, happened) if "contacts" in series else None
-    else:
+    contacts = None
+    if modes is None and "contacts" in series:
+        contacts = stepped_contacts(plan, rows, happened)
+    elif modes is not None and {"contacts", *FORWARD} & {*series}:
         contacts = contacts_along(modes, plan, rows, happened)
     found = _inputs(plan, rows[:, 1 + nq + nv :]) | series_of(plan, rows, series, contacts)
     end = end if end.is_failure else gap(rows[:, 0], found) or end

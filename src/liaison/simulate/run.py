@@ -226,8 +226,11 @@ class Run:
             spent = max(time.perf_counter() - began, 1e-9)
             self._tries = max(1, min(4 * self._tries, int(self._tries * SLICE / spent)))
         if status == at.FULL:
+            n = self.arrays.n
+            is_crowded = 2 * n[at.RECORDED] > n[at.CAPACITY]
             self._drain()
-            self._machine.enlarge()
+            if is_crowded:
+                self._machine.enlarge()
         elif status in NEEDS:
             entry, flag = NEEDS[status]
             if entry not in self.plan.program.entries:
