@@ -28,7 +28,9 @@ class Scene:
 
     @property
     def b(self):
-        return self.D @ self.v
+        """D v, 0 where only rounding is left of it: repeated rows shall not contradict."""
+        b = self.D @ self.v
+        return np.where(np.abs(b) > 1e-14 * np.abs(self.D) @ np.abs(self.v), b, 0.0)
 
     def energy_change(self, f):
         """T⁺ − T⁻ from velocities alone, and T⁻."""
