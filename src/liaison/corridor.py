@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from liaison.analyse.deflate import held, is_obstructed
+from liaison.analyse.massless import check_inertia
 from liaison.analyse.reduce import Reduction
 from liaison.analyse.reduce import reduce as reduced
 from liaison.analyse.singularities import RankAlong, rank_along
@@ -314,15 +315,16 @@ def ready_for(
         tree = span(mechanism)
         state = state or assemble(tree, None, **(start or {}))
         check_attitudes(tree, state)
-        kernel = _machine_code(tree, invariants)
+        kernel = _machine_code(tree, invariants, state)
         if is_obstructed(kernel, state):
             whole = held(mechanism)
-            kernel = kernel if whole is mechanism else _machine_code(span(whole), invariants)
+            kernel = kernel if whole is mechanism else _machine_code(span(whole), invariants, state)
         return kernel, state
 
 
-def _machine_code(tree: Tree, invariants: bool) -> Kernel:
+def _machine_code(tree: Tree, invariants: bool, state: State) -> Kernel:
     equations = newton_euler(tree)
+    check_inertia(tree, equations, state)
     return to_llvm(lower(with_invariants(equations, tree) if invariants else equations))
 
 

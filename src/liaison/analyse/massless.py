@@ -5,7 +5,7 @@
 Bodies without mass, or point masses that stay where they are while others turn about them, leave
 such motions; forces along them would accelerate without bound.
 
-Public names: MasslessMotion, massless_motions.
+Public names: MasslessMotion, massless_motions, check_inertia.
 
 Source: docs/theory/satellite.md (massless-1).
 """
@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.equations import Equations, newton_euler
-from liaison.expr import Expr, as_expr, evaluate
-from liaison.model import Mechanism
+from liaison.errors import DerivationError
+from liaison.expr import Expr, as_expr, evaluate, symbols_of
+from liaison.model import Composition, Mechanism
 from liaison.numeric import State
 from liaison.tree import Tree, as_float, assemble, span
 from liaison.units import Label
@@ -30,6 +31,9 @@ Floats = NDArray[np.float64]
 
 RANK = 1e-9
 """Singular values below this part of the largest are zero."""
+
+MANY = 64
+"""Velocities up to which a start is examined before a run."""
 
 SMALL = 1e-7
 """Components of a motion below this part of the largest are none."""
@@ -70,7 +74,49 @@ def massless_motions(
     """
     tree = span(mechanism)
     state = assemble(tree, None, **{name: float(as_float(x)) for name, x in (at or {}).items()})
-    made = newton_euler(tree)
+    return _motions(tree, newton_euler(tree), state)
+
+
+def check_inertia(tree: Tree, made: Equations, state: State) -> None:
+    """Refuses a start at which some motion has no inertia, and says which bodies it moves.
+
+    Args:
+        tree: of a mechanism of no more than MANY velocities; larger ones are not examined.
+        made: its equations.
+        state: where it starts.
+
+    Raises:
+        DerivationError: the mass matrix is singular on what the closures leave free.
+    """
+    if tree.nv > MANY or not _may_be_singular(tree):
+        return
+    for lost in _motions(tree, made, state):
+        most = max(lost.velocities, key=lambda name: abs(lost.velocities[name]))
+        raise DerivationError(
+            f"nothing gives {most!r} inertia where '{tree.mechanism.name}' starts, so its "
+            f"acceleration is not determined. {lost}",
+            hint="Give a body that this motion moves, or one it carries, a mass or an inertia about"
+            " it, or impose the motion; `liaison.massless_motions` tells all such motions.",
+        )
+
+
+def _may_be_singular(tree: Tree) -> bool:
+    """False if every body resists every motion, and no joint turns twice about one axis."""
+    mechanism = tree.mechanism
+    if any(isinstance(joint.type, Composition) for joint in mechanism.joints):
+        return True
+    for body in mechanism.bodies[1:]:
+        told = [as_expr(x) for x in (body.mass, *(x for row in body.inertia for x in row))]
+        if symbols_of(told):
+            return True
+        mass, *inertia = (float(x) for x in evaluate(told, {}))
+        sizes = np.linalg.eigvalsh(np.array(inertia).reshape(3, 3))
+        if not (mass > 0 and sizes[0] > RANK * sizes[-1]):
+            return True
+    return False
+
+
+def _motions(tree: Tree, made: Equations, state: State) -> tuple[MasslessMotion, ...]:
     values = _values(made, state)
     null = _null_space(_matrix(made, values))
     return tuple(_told(tree, made, values, w) for w in null)

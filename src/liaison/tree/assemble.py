@@ -24,10 +24,19 @@ from liaison.model import Fixed
 from liaison.numeric import State
 from liaison.spatial.arrays import array
 
-from .closure import Located, Relative, closure_rows, marker_motion, relative, row_place
+from .closure import Located, Relative, closure_rows, marker_motion, relative
 from .following import followed
 from .kinematics import Kinematics
-from .refusals import check_defined, check_known, imposed_twice, short, start_place, unit_along
+from .refusals import (
+    against,
+    check_defined,
+    check_known,
+    imposed_twice,
+    not_closed,
+    short,
+    start_place,
+    unit_along,
+)
 from .regroup import merged
 from .tree import Tree, as_float, identity
 
@@ -291,15 +300,15 @@ class _Problem:
 
     def _refusal(self, q: Floats, given: Mapping[str, float]) -> AssemblyError:
         """Why the loops do not close, as the author would say it."""
-        free = np.ones(self.tree.nv, dtype=bool)
-        loose = self._newton(q, free)
+        loose = self._newton(q, np.ones(self.tree.nv, dtype=bool))
         residual = self.phi(q)
         k = int(np.argmax(np.abs(residual)))
         if twice := imposed_twice(self.tree.mechanism, self.names[k]):
             return twice
         joint = self.names[k].rpartition(": ")[0] or self.names[k]
         gap = f"{abs(residual[k]):.6g} {self.units[k]}".rstrip()
-        off = f"the nearest configuration found leaves {gap} at {joint!r}"
+        near = f"the nearest configuration found leaves {gap} at {joint!r}"
+        off = near + against(residual, self.names)
         if self.worst(self.phi(loose)) <= CLOSED * self._size(q) and self._upright(loose):
             told = ", ".join(f"{name} = {short(x)}" for name, x in sorted(given.items()))
             near = ", ".join(
@@ -312,11 +321,7 @@ class _Problem:
                 hint=f"A configuration near it is {near}; give that, or leave some of them out.",
                 place=start_place(self.tree.mechanism, given),
             )
-        return AssemblyError(
-            f"the loop through {joint!r} cannot be assembled: {off} (row {self.names[k]!r}).",
-            hint="Check the lengths and the markers of that joint, or give a better start.",
-            place=row_place(self.tree.mechanism, self.names[k]),
-        )
+        return not_closed(self.tree.mechanism, self.names[k], off)
 
     def velocities(self, q: Floats, given: Mapping[str, float]) -> Floats:
         """v with G v = ν: the given speeds held, the others least."""
@@ -336,7 +341,8 @@ class _Problem:
             told = ", ".join(f"{n} = {given[n]:.6g}" for n in self.v_names if n in given)
             raise AssemblyError(
                 f"the speeds {told or 'at rest'} are inconsistent: they leave "
-                f"{abs(residual[k]):.6g} {self.rate_units[k]} in the row {self.rate_names[k]!r}.",
+                f"{abs(residual[k]):.6g} {self.rate_units[k]} in the row {self.rate_names[k]!r}"
+                f"{against(residual, self.rate_names)}.",
                 hint="Give the speeds of independent coordinates only; the others follow.",
                 place=start_place(self.tree.mechanism, {n for n in self.v_names if n in given}),
             )

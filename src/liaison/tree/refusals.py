@@ -1,6 +1,7 @@
 """What a refusal to assemble says: gaps with units, short numbers, laws that contradict each other.
 
-Public names: check_defined, check_known, imposed_twice, unit_along, short, start_place.
+Public names: against, not_closed, check_defined, check_known, imposed_twice, unit_along, short,
+start_place.
 """
 
 from __future__ import annotations
@@ -17,8 +18,44 @@ from liaison.units import FORCE, MOMENT, Label
 
 from .closure import row_place
 
+PART, LISTED = 1e-3, 4
+"""Rows with this part of the worst residual share in it; so many are named."""
+
 ROUNDING = 1e-12
 """A position below this is told as 0 [m, rad]."""
+
+
+def against(residual: Any, names: Sequence[str]) -> str:
+    """The other joints and relations that share in what cannot be met, ", against 'A', 'B'".
+
+    Where the sum of squares is least, Gᵀ r = 0: rows with a part in r contradict each other.
+    """
+    size = np.abs(residual)
+    owners = [name.rpartition(": ")[0] or name for name in names]
+    worst = owners[int(np.argmax(size))]
+    shared = [x for x, s in zip(owners, size, strict=True) if s > PART * np.max(size)]
+    others = [repr(x) for x in dict.fromkeys(shared) if x != worst]
+    more = f" and {len(others) - LISTED} more" if len(others) > LISTED else ""
+    return f", against {', '.join(others[:LISTED])}{more}" if others else ""
+
+
+def not_closed(mechanism: Mechanism, row: str, off: str) -> AssemblyError:
+    """The refusal of a loop or a relation that no configuration satisfies.
+
+    Args:
+        mechanism: that is assembled.
+        row: the worst of its rows.
+        off: what it is left with, in words.
+    """
+    owner = row.rpartition(": ")[0] or row
+    is_relation = any(x.name == owner for x in mechanism.constraints)
+    what = "relation" if is_relation else "loop through"
+    part = "formula of that relation" if is_relation else "lengths and the markers of that joint"
+    return AssemblyError(
+        f"the {what} {owner!r} cannot be assembled: {off} (row {row!r}).",
+        hint=f"Check the {part}, or give a better start.",
+        place=row_place(mechanism, row),
+    )
 
 
 def check_defined(G: Any, names: Sequence[str], mechanism: Mechanism) -> None:
