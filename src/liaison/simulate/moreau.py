@@ -19,15 +19,11 @@ Source: MOR88 §10 (midpoint scheme), JEAN99 §5 (θ-scheme); docs/theory/time_s
 
 from __future__ import annotations
 
-from math import exp
+from liaison.program.loops import at, entry_at, i64, iptr, loop, ptr
 
-from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
-
-from .cones import DISC, ONE_WAY, solve_cones
 from .dense import largest
 from .layout import (
     COMPLEMENTARITY,
-    CONTACTS,
     E_RETRACT,
     E_TERMS,
     EVALUATIONS,
@@ -37,16 +33,14 @@ from .layout import (
     M_SIDES,
     NB,
     NC,
-    NOT_CONVERGED,
+    NO_MODE,
     NOT_FINITE,
     NPHI,
     NQ,
     NR,
     NV,
-    O_CONES,
     O_END,
     O_FREE,
-    O_IMPULSE,
     O_MID,
     O_P,
     O_Q,
@@ -55,20 +49,20 @@ from .layout import (
     O_U,
     O_V,
     O_Y,
+    SINGULAR_MASS,
     T_NEW,
     THETA,
     H,
     T,
 )
+from .moreau_problem import finish_step, impulses, without_gain, work
 from .moreau_rows import (
-    delassus,
     free_motion,
     metric_of,
     one_sided,
-    pushed,
     rows_in_metric,
 )
-from .sides_layout import CLOSED, FIELDS, FRICTION, GAP, SLIP, STRIBECK
+from .sides_layout import CLOSED, FIELDS, FRICTION, GAP
 from .steps import refresh
 from .variational import note_stages
 
@@ -89,7 +83,7 @@ def moreau_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     y = at(w, n[O_Y])
     free = at(w, n[O_FREE])
     if midway(e, w, n, scratch) != GOOD:
-        return NOT_FINITE
+        return SINGULAR_MASS
     free_velocities(e, at(w, n[O_V]), w, n, scratch)
     free_velocities(e, free, w, n, scratch)
     predict(e, w, n, scratch)
@@ -98,7 +92,7 @@ def moreau_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
             # forces that depend on velocities, with those that impulses led to
             free_velocities(e, at(y, nv), w, n, scratch)
         if find_impulses(e, w, n, scratch) != GOOD:
-            return NOT_CONVERGED
+            return NO_MODE
         if n[n[M_ACTIVE] + 7 * n[NB] + n[NR]] == 0:
             break
     bad = 0.0
@@ -114,10 +108,12 @@ def moreau_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
 def find_impulses(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     """Impulses of all that is active, and of what becomes so under them; GOOD, or why not."""
     for _ in range(AGAIN):
-        residual = impulses(w, n)
+        residual = impulses(1.0, w, n)
         if not (residual <= UNSOLVED):
-            return NOT_CONVERGED
+            return NO_MODE
         finish_step(w, n)
+        if work(w, n) > 0.0:
+            residual = max(residual, without_gain(w, n))
         if closing(e, w, n, scratch) == 0:
             w[COMPLEMENTARITY] = max(w[COMPLEMENTARITY], residual)
             break
@@ -144,7 +140,7 @@ def midway(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
     dampen(w, n)
     rank = metric_of(n[NC], M, at(M, nv * nv), w, n)
     if rank < 0:
-        return NOT_FINITE
+        return SINGULAR_MASS
     n[n[M_ACTIVE] + 7 * n[NB] + 2 * n[NR] + 1] = rank
     rows_in_metric(rank, at(w, n[O_MID] + n[NB] + 2 * n[NR]), w, n)
     return GOOD
@@ -243,135 +239,6 @@ def state_after(e: iptr, after: ptr, out: ptr, w: ptr, n: iptr, scratch: ptr) ->
         moved[i] = w[H] * ((1.0 - w[THETA]) * v[i] + w[THETA] * after[i])
     retract(w[T_NEW], at(w, n[O_Q]), after, at(w, n[O_U]), at(w, n[O_P]), moved, q, scratch)
     one_sided(e, w[T_NEW], q, after, out, w, n, scratch)
-
-
-@loop
-def impulses(w: ptr, n: iptr) -> f64:
-    """P of the active blocks into the block IMPULSE; the residual of the problem."""
-    nb = n[NB]
-    nr = n[NR]
-    active = at(n, n[M_ACTIVE])
-    table = at(active, nb)
-    chosen = at(active, 7 * nb)
-    count = choose(w, n)
-    m = chosen[nr]
-    A = at(w, n[O_CONES])
-    b = at(A, nr * nr)
-    P = at(b, nr)
-    limits = at(P, nr)
-    kept = at(w, n[O_IMPULSE])
-    delassus(m, chosen, A, w, n)
-    rates(m, w, n)
-    for i in range(m):
-        P[i] = kept[chosen[i]]
-    residual = solve_cones(m, count, A, b, table, limits, P, at(limits, 3 * nb + nr))
-    for r in range(nr):
-        kept[r] = 0.0
-    for i in range(m):
-        kept[chosen[i]] = P[i]
-    n[CONTACTS] = max(n[CONTACTS], count)
-    return residual
-
-
-@loop
-def choose(w: ptr, n: iptr) -> i64:
-    """The table of active blocks and the rows they have, with the bounds of friction."""
-    nb = n[NB]
-    active = at(n, n[M_ACTIVE])
-    table = at(active, nb)
-    number = at(active, 5 * nb)
-    chosen = at(active, 7 * nb)
-    limits = at(w, n[O_CONES] + n[NR] * n[NR] + 2 * n[NR])
-    count = 0
-    m = 0
-    for k in range(nb):
-        block = at(n, n[M_SIDES] + FIELDS * k)
-        if active[k] == 1:
-            row = at(table, 4 * count)
-            number[k] = count
-            row[0] = DISC if block[0] == FRICTION else ONE_WAY
-            row[1] = m
-            row[2] = block[2]
-            row[3] = number[block[3]] if block[3] >= 0 else -1
-            bounds(k, at(limits, 3 * count), w, n)
-            for r in range(block[2]):
-                chosen[m] = block[1] + r
-                m += 1
-            count += 1
-    chosen[n[NR]] = m
-    return count
-
-
-@loop
-def bounds(k: i64, limit: ptr, w: ptr, n: iptr) -> None:
-    """Coefficients along both rows, and the bound of a block without load, as an impulse."""
-    nr = n[NR]
-    block = at(n, n[M_SIDES] + FIELDS * k)
-    given = at(w, n[O_MID] + n[NB] + 2 * nr + nr * n[NV] + 8 * k)
-    limit[0] = 0.0
-    limit[1] = 0.0
-    limit[2] = 0.0
-    if block[0] == FRICTION:
-        factor = 1.0
-        if given[1] > 0.0 and given[2] != given[1]:
-            speed = 0.0
-            for r in range(block[1], block[1] + block[2]):
-                u = w[n[O_SIDES] + n[NB] + r]
-                speed += u * u
-            if block[4] == STRIBECK and given[5] > 0.0:
-                part = exp(-speed / (given[5] * given[5]))
-                factor = 1.0 + part * (given[2] / given[1] - 1.0)
-            elif n[n[M_MODE] + k] != SLIP:
-                factor = given[2] / given[1]
-        if block[3] >= 0:
-            limit[0] = factor * given[1]
-            limit[1] = factor * given[3]
-        else:
-            limit[2] = factor * given[1] * w[H]
-
-
-@loop
-def rates(m: i64, w: ptr, n: iptr) -> None:
-    """b of the problem: rates of the free motion at the end of the step, with restitution."""
-    nb = n[NB]
-    nr = n[NR]
-    nv = n[NV]
-    b = at(w, n[O_CONES] + nr * nr)
-    chosen = at(n, n[M_ACTIVE] + 7 * nb)
-    free = at(w, n[O_FREE])
-    v = at(w, n[O_V])
-    for i in range(m):
-        r = chosen[i]
-        D = at(w, n[O_MID] + nb + 2 * nr + r * nv)
-        b[i] = 2.0 * w[n[O_MID] + nb + r] - w[n[O_SIDES] + nb + r]
-        for j in range(nv):
-            b[i] += D[j] * (free[j] - v[j])
-    for k in range(nb):
-        block = at(n, n[M_SIDES] + FIELDS * k)
-        if n[n[M_ACTIVE] + k] == 1 and block[0] == GAP:
-            i = n[n[M_ACTIVE] + nb + 4 * n[n[M_ACTIVE] + 5 * nb + k] + 1]
-            u = w[n[O_SIDES] + nb + block[1]]
-            n[n[M_MODE] + nb + k] = 0
-            if u >= 0.0:
-                b[i] += u
-            elif b[i] - u >= u:
-                b[i] += w[n[O_MID] + nb + 2 * nr + nr * nv + 8 * k] * u
-                n[n[M_MODE] + nb + k] = 1
-
-
-@loop
-def finish_step(w: ptr, n: iptr) -> None:
-    """v₁ and ξ into the block Y."""
-    nv = n[NV]
-    y = at(w, n[O_Y])
-    v = at(w, n[O_V])
-    free = at(w, n[O_FREE])
-    chosen = at(n, n[M_ACTIVE] + 7 * n[NB])
-    P = at(w, n[O_CONES] + n[NR] * n[NR] + n[NR])
-    pushed(chosen[n[NR]], chosen, P, at(y, nv), w, n)
-    for i in range(nv):
-        y[nv + i] += free[i]
-        y[i] = w[H] * ((1.0 - w[THETA]) * v[i] + w[THETA] * y[nv + i])
 
 
 @loop

@@ -10,10 +10,14 @@ from __future__ import annotations
 from liaison.program.loops import at, entry_at, i64, iptr, loop, ptr
 
 from .advance import begin, commit
+from .dense import largest
 from .events import look_for_events
 from .layout import (
     ARRIVED,
+    BAD_GAP,
+    BAD_SIDE,
     COMMIT,
+    DETAIL,
     DONE,
     E_RETRACT,
     EVENTS,
@@ -22,6 +26,8 @@ from .layout import (
     IS_FRESH,
     IS_STOPPING,
     LAND,
+    M_SIDES,
+    NB,
     NE,
     NQ,
     NV,
@@ -35,12 +41,14 @@ from .layout import (
     PHASE,
     SAMPLING,
     START,
+    START_TOLERANCE,
     STEPS,
     STEPS_ALLOWED,
     STOPPED,
     T_NEW,
     TOO_MANY_STEPS,
     TRY,
+    WORST,
     T,
 )
 from .moreau import moreau_step
@@ -49,6 +57,7 @@ from .moreau_place import place
 from .moreau_rows import one_sided
 from .projection import project
 from .recording import arrive, sample
+from .sides_layout import FIELDS, FRICTION, GAP
 from .steps import refresh
 from .stepsize import choose_step
 
@@ -92,8 +101,17 @@ def set_out(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
         return status
     q = at(w, n[O_Q])
     v = at(w, n[O_V])
+    sides = at(w, n[O_SIDES])
+    one_sided(e, w[T], q, v, sides, w, n, scratch)
+    for k in range(n[NB]):
+        block = at(n, n[M_SIDES] + FIELDS * k)
+        off = -sides[k] if block[0] == GAP else -sides[n[NB] + block[1]]
+        if block[0] != FRICTION and off > w[START_TOLERANCE] * (1.0 + largest(n[NQ], q)):
+            w[WORST] = off
+            n[DETAIL] = k
+            return BAD_GAP if block[0] == GAP else BAD_SIDE
     status = place(e, w[T], q, v, w, n, scratch)
-    one_sided(e, w[T], q, v, at(w, n[O_SIDES]), w, n, scratch)
+    one_sided(e, w[T], q, v, sides, w, n, scratch)
     return status
 
 

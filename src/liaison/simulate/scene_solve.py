@@ -93,7 +93,7 @@ def solved_together(mu: f64, z: ptr, k: iptr) -> f64:
     for i in range(6 * k[BODIES]):
         z[k[Z_NEW] + i] = kept[3 * k[COUNT] + i]
     start_from(z, k)
-    return residual_of(mu, z, k) * z[STRONGEST]
+    return float(residual_of(mu, z, k) * z[STRONGEST])
 
 
 @loop

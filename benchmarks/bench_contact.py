@@ -1,0 +1,183 @@
+"""Many contacts beside MuJoCo: `python benchmarks/bench_contact.py`.
+
+A hundred balls fall into a box: the same scene, the same step, CPU time of this thread; then one
+step of a pile with a thousand contacts. Penetrations and residuals of complementarity of both are
+printed. The residual is |min(u_n, a f_n)| of the worst contact beside the largest a f_n, a being
+what a unit impulse does to the normal velocity u_n; ours counts friction too. MuJoCo's contacts
+are soft by design, so that its figures there are a choice and not a defect.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+
+from liaison.simulate import Bodies, Scene, Trajectory
+
+cpu = time.thread_time
+OUT = Path(__file__).parent / "out"
+RADIUS, MASS, STEP, FRICTION = 0.05, 1.0, 1e-3, 0.3
+SECONDS = 2.0
+LIMIT = 0.1  # s for a step with a thousand contacts
+
+
+def grid(n: int, side: int, apart: float, seed: int = 0) -> np.ndarray:
+    """Places of balls in layers, each beside the one below."""
+    rng = np.random.default_rng(seed)
+    k = np.arange(n)
+    layer = k // side**2
+    x, y = k % side + 0.5 + 0.25 * (layer % 2), k // side % side + 0.5 + 0.25 * (layer % 2)
+    z = layer * 0.9 + 0.55
+    return np.column_stack([x, y, z]) * apart + rng.uniform(-0.02, 0.02, (n, 3)) * RADIUS
+
+
+def bodies(places: np.ndarray) -> Bodies:
+    """Equal balls at rest."""
+    n = len(places)
+    return Bodies(
+        names=tuple(f"b{k}" for k in range(n)), mass=np.full(n, MASS),
+        inertia=np.tile(0.4 * MASS * RADIUS**2 * np.eye(3), (n, 1, 1)),
+        pose=np.column_stack([places, np.ones(n), np.zeros((n, 3))]), speed=np.zeros((n, 6)),
+        owner=np.arange(n), ball=np.tile([0.0, 0.0, 0.0, RADIUS], (n, 1)),
+    )  # fmt: skip
+
+
+def planes(wide: float) -> np.ndarray:
+    """The floor and four walls."""
+    walls = [[0, 0, 1, 0], [1, 0, 0, 0], [-1, 0, 0, -wide], [0, 1, 0, 0], [0, -1, 0, -wide]]
+    return np.array(walls, dtype=float)
+
+
+def mujoco_text(places: np.ndarray, wide: float) -> str:
+    """The same scene for MuJoCo."""
+    balls = "".join(
+        f'<body pos="{x} {y} {z}"><freejoint/><geom size="{RADIUS}" mass="{MASS}"/></body>'
+        for x, y, z in places
+    )
+    sides = "".join(
+        f'<geom type="plane" size="9 9 1" pos="{x} {y} 0" zaxis="{zaxis}"/>'
+        for x, y, zaxis in (
+            (0, 0, "0 0 1"), (0, 0, "1 0 0"), (wide, 0, "-1 0 0"), (0, 0, "0 1 0"),
+            (0, wide, "0 -1 0"),
+        )
+    )  # fmt: skip
+    return (
+        f'<mujoco><option timestep="{STEP}" gravity="0 0 -9.81" cone="elliptic"/>'
+        f'<size memory="200M"/><default><geom friction="{FRICTION} 0 0" condim="3"/></default>'
+        f"<worldbody>{sides}{balls}</worldbody></mujoco>"
+    )
+
+
+def mujoco_run(places: np.ndarray, wide: float) -> dict[str, float]:
+    """Cost and quality of MuJoCo's steps."""
+    import mujoco
+
+    model = mujoco.MjModel.from_xml_string(mujoco_text(places, wide))
+    data = mujoco.MjData(model)
+    spent, deepest, missed = 0.0, [], []
+    for _ in range(round(SECONDS / STEP)):
+        begin = cpu()
+        mujoco.mj_step(model, data)
+        spent += cpu() - begin
+        deepest.append(-min([0.0, *data.contact.dist]))
+        missed.append(mujoco_residual(mujoco, model, data))
+    steps = len(deepest)
+    return {
+        "ms": spent / steps * 1e3, "contacts": data.ncon, "penetration": max(deepest),
+        "penetration_rest": deepest[-1], "residual": float(np.median(missed[steps // 2 :])),
+        "residual_rest": missed[-1],
+    }  # fmt: skip
+
+
+def mujoco_residual(mujoco, model, data) -> float:
+    """What impulses of the step miss of complementarity with the velocities after it."""
+    speed = np.zeros((model.nbody, 3))
+    speed[1:] = data.qvel.reshape(-1, 6)[:, :3]
+    worst, strongest, force = 0.0, 1e-300, np.zeros(6)
+    for k in range(data.ncon):
+        contact = data.contact[k]
+        first, second = model.geom_bodyid[contact.geom1], model.geom_bodyid[contact.geom2]
+        mujoco.mj_contactForce(model, data, k, force)
+        u = contact.frame[:3] @ (speed[second] - speed[first])
+        push = ((first > 0) + (second > 0)) / MASS * force[0] * STEP
+        worst, strongest = max(worst, abs(min(u, push))), max(strongest, push)
+    return worst / strongest
+
+
+def our_run(places: np.ndarray, wide: float) -> dict[str, float]:
+    """Cost and quality of liaison's steps."""
+    scene = Scene(bodies(places), planes(wide), friction=FRICTION)
+    scene.simulate(2 * STEP, step=STEP)  # compiled
+    begin = cpu()
+    run = scene.simulate(SECONDS, step=STEP)
+    spent = cpu() - begin
+    steps = run.counts["steps"]
+    residual = run["residual"]
+    return {
+        "ms": spent / steps * 1e3, "contacts": float(run["contacts"][-1]),
+        "penetration": float(run["penetration"].max()),
+        "penetration_rest": float(run["penetration"][-1]),
+        "residual": float(np.median(residual[steps // 2 :])),
+        "residual_rest": float(residual[-1]), "sweeps": run.counts["sweeps"] / steps,
+        "solved": float(np.mean(residual[1:] <= 1e-6)),
+    }  # fmt: skip
+
+
+def thousand() -> dict[str, float]:
+    """One step of a pile with a thousand contacts."""
+    side, n = 8, 400
+    places = grid(n, side, 2.02 * RADIUS)
+    wide = (side + 0.3) * 2.02 * RADIUS
+    scene = Scene(bodies(places), planes(wide), friction=FRICTION)
+    first = scene.simulate(0.3, step=STEP, every=10)
+    scene = Scene(_as_left(scene.bodies, first), planes(wide), friction=FRICTION)
+    scene.simulate(STEP, step=STEP)
+    found = []
+    for count in (20, 60):
+        begin = cpu()
+        run = scene.simulate(count * STEP, step=STEP)
+        found.append(cpu() - begin)
+    residual = run["residual"][21:]
+    return {
+        "contacts": float(run["contacts"][1:].min()), "ms": (found[1] - found[0]) / 40 * 1e3,
+        "residual": float(np.median(residual)), "residual_worst": float(residual.max()),
+        "solved": float(np.mean(residual <= 1e-6)),
+    }  # fmt: skip
+
+
+def _as_left(was: Bodies, run: Trajectory) -> Bodies:
+    n = len(was.names)
+    pose, speed = run.q[-1].reshape(n, 7), run.v[-1].reshape(n, 6)
+    return Bodies(was.names, was.mass, was.inertia, pose, speed, was.owner, was.ball)
+
+
+def show(name: str, found: dict[str, float]) -> None:
+    """One line."""
+    told = "  ".join(f"{key} {value:.3g}" for key, value in found.items())
+    print(f"{name:12} {told}")
+
+
+def main() -> None:
+    """All rows, and a file of them."""
+    places, wide = grid(100, 5, 2.2 * RADIUS), 5.5 * 2.2 * RADIUS
+    rows = {"liaison": our_run(places, wide)}
+    show("liaison", rows["liaison"])
+    try:
+        rows["mujoco"] = mujoco_run(places, wide)
+        show("mujoco", rows["mujoco"])
+        print(f"cost: liaison ÷ MuJoCo = {rows['liaison']['ms'] / rows['mujoco']['ms']:.2f}")
+    except ImportError:
+        print("mujoco       not installed")
+    rows["thousand"] = thousand()
+    show("1000 contacts", rows["thousand"])
+    if rows["thousand"]["ms"] > LIMIT * 1e3:
+        print(f"1000 contacts: over {LIMIT * 1e3:g} ms")
+    OUT.mkdir(exist_ok=True)
+    (OUT / "contact.json").write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()
