@@ -74,6 +74,7 @@ def outcome_of(plan: Plan, arrays: Arrays, code: int, ended: str = "") -> Outcom
 def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
     row = _row_name(plan, int(n[at.DETAIL]))
     size = f"{w[at.WORST]:.3g}"
+    others = _against(plan, w, n) if code == at.INCONSISTENT else ""
     smaller = "Take a smaller step." if not plan.settings.is_adaptive else "Loosen rtol and atol."
     look = "Look at what grows there: forces that pump energy, a singular position, a collision."
     texts = {
@@ -88,7 +89,7 @@ def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
             f"{smaller} The mechanism may be at the end of its range or in a singular position.",
         ),
         at.INCONSISTENT: (
-            f"no acceleration meets {row} after {{now}}: it misses by {size}.",
+            f"no acceleration meets {row} after {{now}}: it misses by {size}{others}.",
             "The closures contradict each other there; two motors may drive one freedom.",
         ),
         at.NOT_CONVERGED: (
@@ -193,6 +194,31 @@ UNDEFINED = (
 def _event_name(plan: Plan, n: Any) -> str:
     k = int(n[at.DETAIL])
     return plan.events[k].name if 0 <= k < len(plan.events) else ""
+
+
+PART = 1e-3
+"""Rows with this part of the worst one share in a contradiction."""
+
+
+def _against(plan: Plan, w: Array, n: Any) -> str:
+    """Rows that contradict the worst one at the last good state: all parts of what no v̇ meets."""
+    q, v, u, p = (w[n[k] : n[k] + size] for k, size in (
+        (at.O_Q, n[at.NQ]), (at.O_V, n[at.NV]), (at.O_U, plan.size("nu")), (at.O_P, plan.size("np"))
+    ))  # fmt: skip
+    later = float(max(w[at.T], w[at.T_NEW]))  # in the step that failed
+    terms = plan.kernel.call("terms", later, q=q, v=v, u=u, p=p)
+    G, gamma = terms["G"].reshape(-1, len(v)), terms["gamma"]
+    length = np.linalg.norm(G, axis=1)
+    if not (np.all(np.isfinite(G)) and np.all(np.isfinite(gamma)) and np.all(length > 0)):
+        return ""
+    G, gamma = G / length[:, None], gamma / length
+    missed = np.abs(gamma - G @ np.linalg.lstsq(G, gamma, rcond=1e-9)[0])
+    worst = int(n[at.DETAIL])
+    names = [x.name for x in plan.program.labels.get("lam", ())]
+    shared = [names[k] for k in np.argsort(-missed, kind="stable")
+              if k != worst and missed[k] > PART * np.max(missed)]  # fmt: skip
+    told = ", ".join(repr(x) for x in shared[:3])
+    return f", against {told}" if shared and np.max(missed) > 0 else ""
 
 
 def _row_name(plan: Plan, row: int) -> str:
