@@ -45,10 +45,10 @@ ROUNDING = 1e-15
 
 @loop
 def solved(n: iptr, seen: i64, enough: f64, work: ptr) -> f64:
-    """x of the right-hand sides; returns what the rows last missed, before the last correction.
+    """x of the right-hand sides; returns what rows miss, taken to shrink as corrections do.
 
-    Refinement ends where a correction of the first `seen` numbers is no larger than `enough` times
-    what is found, or where it does not halve.
+    Refinement ends where the next correction of the first `seen` numbers, if it shrinks as much as
+    the last, is no larger than `enough` times what is found; or where one does not halve.
     """
     pivots = at(n, n[O_PIVOTS])
     edges = at(n, n[O_EDGES])
@@ -82,7 +82,9 @@ def solved(n: iptr, seen: i64, enough: f64, work: ptr) -> f64:
         size = largest_of(0, seen, left)
         if turn > 0 and not (size < last / 2.0):
             break
-        if turn > 0 and size <= enough * largest_of(0, seen, x):
+        if turn > 0:
+            missed = missed * (size / last)
+        if turn > 0 and size * size <= enough * last * largest_of(0, seen, x):
             break
         last = size
     return missed
@@ -90,13 +92,14 @@ def solved(n: iptr, seen: i64, enough: f64, work: ptr) -> f64:
 
 @loop
 def largest_of(start: i64, end: i64, x: ptr) -> f64:
-    """The largest |x|; NaN where one is."""
+    """The largest |x|; NaN where one is not finite."""
     found = 0.0
+    bad = 0.0
     for k in range(start, end):
-        size = abs(x[k])
-        if not (size <= found):
-            found = size
-    return found
+        bad += x[k] - x[k]
+        if abs(x[k]) > found:
+            found = abs(x[k])
+    return found + bad
 
 
 @loop

@@ -20,6 +20,7 @@ from liaison.equations.sweeps import Blocks
 from liaison.errors import ProgramError
 
 from .block_arrays import BlockArrays
+from .block_loops import ROUNDING
 from .loops_compile import CompiledLoops, compile_loops
 from .program import Array
 from .sparse_entries import accelerations
@@ -48,7 +49,7 @@ class LoopedLoops:
         force = np.zeros(made.nv) if tau is None else self._checked("tau", tau, made.nv)
         vdot, lam = np.zeros(made.nv), np.zeros(arrays.tables.nc + 1)
         run = _compiled()[accelerations]
-        run(arrays.n, arrays.c, 0.0, *given, force, force, vdot, lam, self._work)
+        run(arrays.n, arrays.c, 0.0, *given, force, force, ROUNDING, vdot, lam, self._work)
         if not np.all(np.isfinite(vdot)):
             raise ProgramError(
                 f"the accelerations of {made.name!r} are not finite.",

@@ -46,22 +46,26 @@ from .block_loops import ROUNDING, largest_of, solved
 from .block_sides import found_motions, found_multipliers, left_over, right_hand
 from .loops import at, entry_at, f64, i64, iptr, loop, ptr
 
+STEPPED = 1e-14
+"""Accelerations of a step are told to so many digits: no method asks for more."""
+
 CORRECTED = 1e-6
 """A correction of positions is told to so many digits: the next one sees what it missed."""
 
 
 @loop
 def accelerations(
-    n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, tau: ptr, vdot: ptr, lam: ptr, work: ptr
-) -> f64:
-    """v̇ and λ under all loads and τ; returns what the rows miss."""
+    n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, tau: ptr, enough: f64, vdot: ptr, lam: ptr,
+    work: ptr,
+) -> f64:  # fmt: skip
+    """v̇ and λ under all loads and τ, to so many digits; returns what the rows miss."""
     own = at(work, n[W_TAU])
     for k in range(n[NV]):
         own[k] = tau[k]
     measure(n, c, t, q, v, u, work)
     assemble(n, SECOND, work)
     right_hand(n, t, q, v, u, SECOND, work)
-    missed = solved(n, 6 * n[UNKNOWNS], ROUNDING, work)
+    missed = solved(n, 6 * n[UNKNOWNS], enough, work)
     found_motions(n, SECOND, work, at(work, n[W_X]), vdot)
     found_multipliers(n, work, at(work, n[W_X]), lam)
     return missed
@@ -76,7 +80,7 @@ def forward(
     for k in range(n[NV]):
         nothing[k] = 0.0
     lam = at(out, n[NV])
-    out[n[NV] + n[NC]] = accelerations(n, c, t, q, v, u, nothing, out, lam, work)
+    out[n[NV] + n[NC]] = accelerations(n, c, t, q, v, u, nothing, ROUNDING, out, lam, work)
 
 
 @loop
@@ -94,7 +98,7 @@ def rate(n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, work
         nothing[k] = 0.0
     vdot = at(out, n[NV])
     lam = at(moved, n[NQ])
-    out[2 * n[NV]] = accelerations(n, c, t, moved, v, u, nothing, vdot, lam, work)
+    out[2 * n[NV]] = accelerations(n, c, t, moved, v, u, nothing, STEPPED, vdot, lam, work)
 
 
 @loop
