@@ -53,6 +53,7 @@ from .sides_layout import (
     O_FORCE,
     O_GAP,
     O_HELD,
+    O_LEVEL,
     O_LOAD,
     O_RATE,
     O_SLIP,
@@ -229,7 +230,10 @@ def slip_left(c: iptr, s: ptr, b: i64) -> f64:
         size += u * u
         along += u * s[c[O_SLIP] + block[B_FIRST] + k]
     size = sqrt(size)
-    return size if block[B_ROWS] > 1 and size >= SLOW else along
+    if block[B_ROWS] == 1:
+        return float(along)
+    # slow slip keeps its way: it ends where it has left that by 60°
+    return float(size if size >= SLOW else along - 0.5 * size)
 
 
 @loop
@@ -243,7 +247,7 @@ def tell_ends(c: iptr, s: ptr, out: ptr) -> None:
             if mode != OPEN:
                 out[b] = s[c[O_FORCE] + block[B_FIRST]]
             elif block[B_KIND] == GAP:
-                out[b] = s[c[O_GAP] + b]
+                out[b] = s[c[O_GAP] + b] - s[c[O_LEVEL] + b]
             else:
                 out[b] = s[c[O_RATE] + block[B_FIRST]]
         elif block[B_LAW] != REGULARIZED and is_pressed(c, b) == 1 and resists(c, s, b) == 1:

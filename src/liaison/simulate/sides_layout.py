@@ -20,12 +20,14 @@ from liaison.numeric import Array
 from .cones import cone_area
 from .dense import saddle_area
 from .impacts import impact_area
+from .painleve import MOST as MOST_CONTACTS
+from .painleve import counting_area
 
 # sizes, choices, progress
 NQ, NV, NC, NPHI, NB, NR, OWN, LAW, ROWS, GAPS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 IS_BEGUN, SWITCHES, RANK, HELDS, ACTIVE, CONES, MOST, BAD = 10, 11, 12, 13, 14, 15, 16, 17
 BEARINGS, SPARE = 18, 19
-WATCHED = 27
+WATCHED, MOTIONS = 27, 29
 # addresses of entries
 F_TERMS, F_SIDES, F_LOCAL, F_RETRACT, F_CLOSURE, F_EVENTS = 20, 21, 22, 23, 24, 25
 F_BEARINGS, F_RATE = 26, 28
@@ -38,7 +40,7 @@ O_HELD, O_TOUCHING, O_LIMITS, O_AREA, O_X, O_TV, O_E = 52, 53, 54, 55, 56, 57, 5
 M_BLOCKS, M_MODES, M_OWNER, M_ROWS, M_LIST, M_CONE, M_NUMBER, M_BEFORE = range(60, 68)
 M_START, M_ENDED = 68, 69
 O_LOAD, O_LAM, O_FULL, O_BORNE, M_BEARINGS = 70, 71, 72, 73, 74
-M_WATCHED = 75
+M_WATCHED, O_LEVEL = 75, 76
 INTS = 80
 
 # slots of s
@@ -105,9 +107,12 @@ def layout_of(
         O_Q: known * nv, O_G: known * (nv + 1), O_R: known * known, O_ORDER: 4 * known + 4,
         O_ROWS: nr * nv, O_COLUMNS: nr * nv, O_MATRIX: 2 * nr * nr, O_RIGHT: 4 * nr,
         O_PIVOTS: nr, O_HELD: held * nv, O_TOUCHING: 4 * nr + 4, O_LIMITS: 3 * nb, O_E: nb,
-        O_AREA: max(cone_area(nr, nb), impact_area(nr, nb), saddle_area(nv, known)),
+        O_AREA: max(
+            cone_area(nr, nb), impact_area(nr, nb), saddle_area(nv, known),
+            counting_area(min(nb, MOST_CONTACTS)),
+        ),
         O_X: nq + nphi + nc, O_TV: 2 * nv,
-        O_LOAD: nb, O_LAM: nc, O_FULL: 2 * nv + nc + nr, O_BORNE: len(bearings),
+        O_LEVEL: nb, O_LOAD: nb, O_LAM: nc, O_FULL: 2 * nv + nc + nr, O_BORNE: len(bearings),
     }  # fmt: skip
     tables = {
         M_BLOCKS: FIELDS * nb, M_MODES: nb, M_OWNER: nr, M_ROWS: nc + nr + held, M_LIST: 2 * nr,

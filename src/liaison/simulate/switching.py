@@ -87,11 +87,13 @@ from .sides_layout import (
     M_NUMBER,
     M_START,
     M_WATCHED,
+    MOTIONS,
     NB,
     NV,
     O_COEFFICIENTS,
     O_D,
     O_GAP,
+    O_LEVEL,
     O_RATE,
     O_TOUCHING,
     O_TV,
@@ -101,6 +103,7 @@ from .sides_layout import (
     RATE,
     RESTITUTION,
     RESTS,
+    SEVERAL,
     SLIP,
     SLIPS,
     STICK,
@@ -173,6 +176,8 @@ def begin_sides(c: iptr, s: ptr, e: iptr, w: ptr, n: iptr, scratch: ptr, happene
     n[HAPPENED] = 0
     for b in range(c[NB]):
         c[c[M_START] + b] = c[c[M_MODES] + b]
+        c[c[M_BEFORE] + b] = SLIP
+    note_several(c, w, n, happened)
     return status
 
 
@@ -256,6 +261,7 @@ def change_mode(c: iptr, s: ptr, e: iptr, w: ptr, n: iptr, scratch: ptr, happene
     if found != 0:
         return NO_MODE if found == 1 else SINGULAR_MASS
     note_changes(c, w, n, happened)
+    note_several(c, w, n, happened)
     return project(e, w[T], at(w, n[O_Q]), v, w, n, scratch)
 
 
@@ -304,6 +310,16 @@ def note_impacts(c: iptr, s: ptr, limit: f64, w: ptr, n: iptr, happened: ptr) ->
 
 
 @loop
+def note_several(c: iptr, w: ptr, n: iptr, happened: ptr) -> None:
+    """That slipping contacts have several motions, noted on each that slips."""
+    for b in range(c[NB]):
+        slips = 1 if c[c[M_BEFORE] + b] == SLIP or c[c[M_MODES] + b] == SLIP else 0
+        is_friction = 1 if c[c[M_BLOCKS] + FIELDS * b + B_KIND] == FRICTION else 0
+        if c[MOTIONS] > 1 and is_friction == 1 and slips == 1:
+            note_what(b, SEVERAL, w, n, happened)
+
+
+@loop
 def note_changes(c: iptr, w: ptr, n: iptr, happened: ptr) -> None:
     """Every block whose mode is another one now, or that slips another way."""
     for b in range(c[NB]):
@@ -329,11 +345,15 @@ def new_signs(c: iptr, s: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
     probe = at(w, n[O_PROBE])
     q = at(w, n[O_Q])
     c[WATCHED] = 0
+    for b in range(c[NB]):
+        s[c[O_LEVEL] + b] = 0.0
     modal_events(c, s, w[T], q, at(w, n[O_V]), at(w, n[O_U]), at(w, n[O_P]), q, probe, scratch)
     for b in range(c[NB]):
         i = c[OWN] + b
         value = probe[i]
         if c[c[M_BLOCKS] + FIELDS * b + B_KIND] != FRICTION and c[c[M_MODES] + b] == OPEN:
+            # what opened below zero closes where it opened
+            s[c[O_LEVEL] + b] = min(value, 0.0)
             value = max(value, TINY)
         # CLOSED and STICK are one number; they hold, though not by the forces nearest zero
         c[c[M_WATCHED] + b] = 1 if c[c[M_MODES] + b] == STICK and value <= 0.0 else 0
