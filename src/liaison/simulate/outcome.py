@@ -206,19 +206,18 @@ def _against(plan: Plan, w: Array, n: Any) -> str:
         (at.O_Q, n[at.NQ]), (at.O_V, n[at.NV]), (at.O_U, plan.size("nu")), (at.O_P, plan.size("np"))
     ))  # fmt: skip
     later = float(max(w[at.T], w[at.T_NEW]))  # in the step that failed
-    terms = plan.kernel.call("terms", later, q=q, v=v, u=u, p=p)
-    G, gamma = terms["G"].reshape(-1, len(v)), terms["gamma"]
+    nv, nc = len(v), plan.size("nc")
+    terms = np.asarray(plan.kernel("terms", later, q=q, v=v, u=u, p=p))[nv * nv :]
+    G, gamma = terms[: nc * nv].reshape(nc, nv), terms[nc * nv + nv :][:nc]
     length = np.linalg.norm(G, axis=1)
     if not (np.all(np.isfinite(G)) and np.all(np.isfinite(gamma)) and np.all(length > 0)):
         return ""
     G, gamma = G / length[:, None], gamma / length
     missed = np.abs(gamma - G @ np.linalg.lstsq(G, gamma, rcond=1e-9)[0])
-    worst = int(n[at.DETAIL])
-    names = [x.name for x in plan.program.labels.get("lam", ())]
-    shared = [names[k] for k in np.argsort(-missed, kind="stable")
-              if k != worst and missed[k] > PART * np.max(missed)]  # fmt: skip
-    told = ", ".join(repr(x) for x in shared[:3])
-    return f", against {told}" if shared and np.max(missed) > 0 else ""
+    worst, most = int(n[at.DETAIL]), float(np.max(missed, initial=0.0))
+    rows = [k for k in np.argsort(-missed, kind="stable") if missed[k] > PART * most]
+    shared = [_row_name(plan, int(k)).removeprefix("closure row ") for k in rows if k != worst]
+    return f", against {', '.join(shared[:3])}" if shared else ""
 
 
 def _row_name(plan: Plan, row: int) -> str:
