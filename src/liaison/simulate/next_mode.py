@@ -29,6 +29,7 @@ from .sides_layout import (
     M_ENDED,
     M_MODES,
     M_NUMBER,
+    MOTIONS,
     NB,
     NV,
     O_COEFFICIENTS,
@@ -47,6 +48,7 @@ from .sides_layout import (
     STICK,
     WATCHED,
 )
+from .sliding import slide
 from .touching import NO_MOTION, accelerate, find_touching, list_cones, mobility_matrix
 
 REPEATED = 1e-8
@@ -92,7 +94,10 @@ def find_mode(c: iptr, s: ptr, limit: f64) -> i64:
     mobility_matrix(c, s, 1)
     m = c[ACTIVE]
     least = NO_MOTION * (1.0 + largest(m, at(s, c[O_TOUCHING])))
-    s[RESIDUAL] = accelerate(c, s)
+    c[MOTIONS] = slide(c, s)
+    if c[MOTIONS] == 0:
+        return 1
+    s[RESIDUAL] = 0.0 if c[MOTIONS] > 0 else accelerate(c, s)
     if soften(c, s, least) > 0:
         mobility_matrix(c, s, 1)
         s[RESIDUAL] = accelerate(c, s)
