@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.optimize import fsolve
+from scipy.optimize import brentq, fsolve
 from special import MODELS, Found, compared
 
 import liaison
@@ -150,3 +150,59 @@ def slider_crank_clearance(problem: dict[str, Any]) -> Found:
         compared("rates before it", v / want["qd"], 1, "rate ", problem["tol"]),
     ]
     return [*rows, ("other corner", float(hit.name != want["corner"]), hit.name, 0.0)]
+
+
+def painleve_rod(problem: dict[str, Any]) -> Found:
+    """p(θ) = 1 + 3 cos θ (cos θ − μ sin θ): one motion while it is positive, none or two after."""
+    tol, rod = problem["tol"], Rod(problem["model"])
+    leans = np.linspace(0.02, math.pi - 0.02, 79)
+    p = 1 + 3 * np.cos(leans) * (np.cos(leans) - 1.33 * np.sin(leans))
+    press = [rod.press(1.33, x) for x in leans]
+    lean = brentq(rod.slope, 1.0, 1.2, xtol=1e-13)
+    steep = math.atan(2)
+    return [
+        compared("mu = 1.33: every lean slides", p * press / G, 1, "lean ", tol),
+        compared("least mu", [rod.limit(lean)], [4 / 3], "mu ", tol),
+        compared("lean at the least mu", [lean], [problem["theta_at_mu_min"]], "rad ", tol),
+        ("mu = 1.33, found motions", rod.named(1.33, steep, 0.0) != "one", "not one", 0.0),
+        ("mu = 1.34, slow", rod.named(1.34, steep, 0.0) != "none", "not refused", 0.0),
+        ("mu = 1.34, fast", rod.named(1.34, steep, 5.0) != "several", "not told", 0.0),
+    ]
+
+
+class Rod:
+    """Painlevé's rod at an instant: its end slides forward, and it turns or not."""
+
+    def __init__(self, model: str) -> None:
+        self.tree = liaison.span(liaison.read(MODELS / model))
+        self.kernel = liaison.to_llvm(liaison.lower(liaison.newton_euler(self.tree)))
+
+    def run(self, mu: float, lean: float, turning: float = 0.0) -> Any:
+        s, c = math.sin(lean), math.cos(lean)
+        start = {"P.lean": lean, "P.z": s, "P.x": 0.0, "P.lean'": turning}
+        start |= {"P.x'": -1.0 - s * turning, "P.z'": c * turning}
+        state = liaison.assemble(self.tree, None, **start)
+        options = {"parameters": {"mu": mu}, "series": ("contacts",)}
+        return liaison.simulate(self.kernel, state, until=1e-6, **options)
+
+    def press(self, mu: float, lean: float) -> float:
+        """The force of the ground at the start, for 1 kg."""
+        return float(self.run(mu, lean)["contacts.floor"][0])
+
+    def limit(self, lean: float) -> float:
+        """Where 1/force, which is linear in μ, is zero."""
+        none, some = (1 / self.press(mu, lean) for mu in (0.0, 0.5))
+        return 0.5 * none / (none - some)
+
+    def slope(self, lean: float, h: float = 2e-3) -> float:
+        """Of the limit, to fourth order."""
+        a, b = ((self.limit(lean + k * h) - self.limit(lean - k * h)) / (2 * k * h) for k in (1, 2))
+        return (4 * a - b) / 3
+
+    def named(self, mu: float, lean: float, turning: float) -> str:
+        """How many motions the run tells of."""
+        try:
+            run = self.run(mu, lean, turning)
+        except liaison.SimulationError as error:
+            return "none" if error.status == "no mode" and "Painlevé" in str(error) else str(error)
+        return "several" if "several solutions" in [x.what for x in run.events] else "one"

@@ -33,7 +33,7 @@ ROOMS = {
     special: (
         "andrews_quick", "kuka_inverse", "whipple_linear", "hoop_stability", "sundials_integral",
     ),
-    one_sided: ("bouncing_ball", "brake", "woodpecker", "slider_crank_clearance"),
+    one_sided: ("bouncing_ball", "brake", "painleve_rod", "woodpecker", "slider_crank_clearance"),
     friction: (
         "cylinder_on_incline", "block_on_incline", "ball_on_table", "driven_brake", "freewheel",
         "ratchet",
