@@ -13,6 +13,7 @@ import json
 import math
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -21,9 +22,10 @@ import numpy as np
 
 import liaison
 from liaison.analyse.maximal_run import maximal_ready
-from liaison.equations import newton_euler, stabilized
+from liaison.equations import Equations, newton_euler, stabilized
 from liaison.errors import LiaisonError
 from liaison.program import Kernel, lower, to_llvm
+from liaison.program.ggl import ggl
 from liaison.simulate import Projection, simulate
 
 ROOT = Path(__file__).parents[1]
@@ -52,8 +54,10 @@ DRIFTING = 60.0
 NONE = Projection(position=1e6, velocity=1e6, lost=1e9)
 
 
-def ready(name: str, stab: float | None = None) -> tuple[Kernel, liaison.State]:
-    """A mechanism compiled and assembled; with Baumgarte's terms if a time is given."""
+def ready(
+    name: str, stab: float | None = None, way: Callable[..., Equations] = stabilized
+) -> tuple[Kernel, liaison.State]:
+    """A mechanism compiled and assembled; stabilized one way or the other if a time is given."""
     name, free, _ = name.partition(", bodies free")
     told_so = liaison.read(EXAMPLES / f"{name}.lsd")
     tree = liaison.span(told_so)
@@ -62,7 +66,7 @@ def ready(name: str, stab: float | None = None) -> tuple[Kernel, liaison.State]:
         return maximal_ready(bare, liaison.assemble(tree))
     equations = newton_euler(tree)
     if stab is not None:
-        equations = stabilized(equations, stab)
+        equations = way(equations, stab)
     return to_llvm(lower(equations)), liaison.assemble(tree)
 
 
@@ -131,7 +135,7 @@ def rolled(name: str) -> dict[str, object]:
 
 def drift(name: str, stab: float | None, projection: Projection, words: str) -> str:
     """One row: what closures are off by during a run of rk4."""
-    kernel, state = ready(name, stab)
+    kernel, state = ready(name, stab, ggl if words.startswith("GGL") else stabilized)
     run = simulate(
         kernel, state, DRIFTING, step=0.005, method="rk4", projection=projection, every=0.5,
         on_failure="return",
@@ -192,6 +196,7 @@ def print_drift() -> None:
     print("|---|---|---|---|---|---|---|")
     above = Projection(position=1e-6, velocity=1e-5)
     ways = [(None, NONE, "none"), *((x, NONE, f"Baumgarte, T = {x} s") for x in (0.1, 0.02))]
+    ways += [(x, NONE, f"GGL, T = {x} s") for x in (0.1, 0.02)]
     ways += [(None, above, "projection above 1e-6"), (None, Projection(), "projection each step")]
     lines = [drift(name, *way) for name in ("slider_crank", "four_bar") for way in ways]
     print("\n".join(lines), flush=True)
