@@ -35,7 +35,10 @@ from .cones_table import (
 
 __all__ = ["DISC", "GIVEN", "HELD", "ONE_WAY", "cone_area", "solve_cones"]
 
-TRIES = 3
+CAUTION = (0.1, 1.0, 0.01, 0.1)
+"""Proximal mobility inside Newton's method, beside its residual, on softer problems: by tries."""
+
+TRIES = 4
 """How often sweeps and Newton's method are tried; each time with four times as many sweeps."""
 
 FEW, FIRST, ROWS_A_SWEEP = 4, 8, 8
@@ -90,7 +93,7 @@ def search(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
         if (turn > 0 or nb >= FEW) and is_found(m, area, best) == 0:
             if turn > 0:
                 copy(m, at(area, BEST * m), at(area, FORCE * m))
-            best = keep_best(m, area, approach(m, nb, blocks, area), best)
+            best = keep_best(m, area, approach(m, nb, blocks, area, CAUTION[turn]), best)
             copy(m, at(area, SWEPT * m), at(area, FORCE * m))
         refresh(m, area)
         sweeps = 4 * sweeps

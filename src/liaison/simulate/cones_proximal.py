@@ -23,9 +23,6 @@ SOFTEST, HARDEST, FIRST = 1.0, 1e-9, 0.01
 HARDER, SOFTER = 0.5, 3.0
 """What ρ is multiplied by where Newton's method found the forces, and where it did not."""
 
-CAUTIOUS = 1.0
-"""Proximal mobility inside Newton's method, beside its residual."""
-
 MOST, LEAST, WORK = 200, 3, 1e8
 """Soft problems at most: WORK/m³ within these bounds, so that large problems end as well."""
 
@@ -50,11 +47,11 @@ def soften(m: i64, area: ptr, rho: f64) -> None:
 
 
 @loop
-def soft_step(m: i64, nb: i64, blocks: iptr, area: ptr, rho: f64) -> f64:
+def soft_step(m: i64, nb: i64, blocks: iptr, area: ptr, rho: f64, caution: f64) -> f64:
     """Solves (cones-3) and moves c there if it can; the next ρ. The area is left with ρ = 0."""
     soften(m, area, rho)
     before = natural_residual(m, nb, blocks, area)
-    after = newton(m, nb, blocks, area, before, CAUTIOUS)
+    after = newton(m, nb, blocks, area, before, caution)
     if after <= max(1e-3 * before, 1e-13):
         copy(m, at(area, FORCE * m), at(area, CENTER * m))
         rho = max(HARDEST, HARDER * rho)
@@ -66,7 +63,7 @@ def soft_step(m: i64, nb: i64, blocks: iptr, area: ptr, rho: f64) -> f64:
 
 
 @loop
-def approach(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
+def approach(m: i64, nb: i64, blocks: iptr, area: ptr, caution: f64) -> f64:
     """Soft problems from y of the area on, until the hard one is solved; its residual."""
     y = at(area, FORCE * m)
     copy(m, at(area, FREE * m), at(area, WHOLE * m))
@@ -76,10 +73,10 @@ def approach(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
     rho = FIRST
     tries = int(max(float(LEAST), min(float(MOST), WORK / float(m * m * m))))
     for _ in range(tries):
-        rho = soft_step(m, nb, blocks, area, rho)
+        rho = soft_step(m, nb, blocks, area, rho, caution)
         residual = natural_residual(m, nb, blocks, area)
         if residual < NEAR:
-            residual = newton(m, nb, blocks, area, residual, CAUTIOUS)
+            residual = newton(m, nb, blocks, area, residual, caution)
         if residual <= rounding(m, y):
             return residual
         copy(m, at(area, CENTER * m), y)
