@@ -217,7 +217,7 @@ def animate(
     debug: Debug = False,
 ) -> None:
     """Write a 3D page of the motion that opens from a file, or show it live."""
-    from liaison import view
+    from liaison import corridor_view as view
     from liaison.cli_values import (
         asked,
         check_folders,

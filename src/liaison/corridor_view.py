@@ -8,7 +8,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from liaison.analyse.contact_points import ContactAlong, contact_points
 from liaison.corridor import Given, mechanism_of
+from liaison.errors import SimulationError
+from liaison.model import Mechanism
 from liaison.simulate import Trajectory
 from liaison.view import LiveView
 from liaison.view import page as written_page
@@ -25,9 +28,11 @@ def page(
         given: the mechanism that moved, or the path of its text.
         path: the file, written whole or not at all; its folder must exist.
         **options: speed (1), fps (30), trace (names of bodies or joints, markers, (body, (x, y,
-            z))), forces (True or names of joints), frames, labels: see `view.page`.
+            z))), forces (True or names of joints), frames, labels, contacts (True: places of
+            contact in the color of their mode, with their forces): see `view.page`.
     """
-    written_page(trajectory, mechanism_of(given), path, **options)
+    mechanism = mechanism_of(given)
+    written_page(trajectory, mechanism, path, **_with_contacts(mechanism, options))
 
 
 def show(trajectory: Trajectory, given: Given, **options: Any) -> LiveView:
@@ -38,4 +43,21 @@ def show(trajectory: Trajectory, given: Given, **options: Any) -> LiveView:
         given: the mechanism that moved, or the path of its text.
         **options: of `page`; port (8080), browser (True), block (False): see `view.show`.
     """
-    return shown(trajectory, mechanism_of(given), **options)
+    mechanism = mechanism_of(given)
+    return shown(trajectory, mechanism, **_with_contacts(mechanism, options))
+
+
+def _with_contacts(mechanism: Mechanism, options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a picture; places of contact are drawn where the run tells them."""
+    options = dict(options)
+    if not (options.pop("contacts", True) and mechanism.contacts):
+        return options
+    return options | {"contacts": lambda run: _places(mechanism, run)}
+
+
+def _places(mechanism: Mechanism, run: Trajectory) -> tuple[ContactAlong, ...]:
+    """Where a run touches; nothing of a run in other coordinates."""
+    try:
+        return contact_points(mechanism, run)
+    except SimulationError:
+        return ()

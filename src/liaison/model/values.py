@@ -1,6 +1,6 @@
 """Numbers of a description once its parameters have values.
 
-Public names: floats.
+Public names: floats, heights.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import NamingError
-from liaison.expr import as_expr, evaluate, symbols_of
+from liaison.expr import as_expr, evaluate, symbol, symbols_of
+
+from .contacts import SURFACE
 
 
 def floats(x: Any, parameters: Mapping[str, float]) -> NDArray[np.float64]:
@@ -28,8 +30,25 @@ def floats(x: Any, parameters: Mapping[str, float]) -> NDArray[np.float64]:
     entries = np.asarray(x, dtype=object)
     formulas = [as_expr(entry) for entry in entries.ravel()]
     symbols = symbols_of(formulas)
-    for symbol in symbols:
-        if symbol.name not in parameters:
-            raise NamingError.unknown("parameter with a value", symbol.name, parameters)
+    for one in symbols:
+        if one.name not in parameters:
+            raise NamingError.unknown("parameter with a value", one.name, parameters)
     numbers = evaluate(formulas, {s: float(parameters[s.name]) for s in symbols})
     return np.array(numbers, dtype=float).reshape(entries.shape)
+
+
+def heights(
+    surface: Any, x: NDArray[np.float64], y: NDArray[np.float64], parameters: Mapping[str, float]
+) -> NDArray[np.float64]:
+    """z = h(x, y) of the surface of a contact, at many places [m].
+
+    Args:
+        surface: a formula of `SURFACE` and parameters.
+        x: along the first axis [m].
+        y: along the second, shaped alike [m].
+        parameters: a value for each that occurs.
+    """
+    values: dict[Any, Any] = {symbol(name): float(value) for name, value in parameters.items()}
+    values |= zip(SURFACE, (x, y), strict=True)
+    (z,) = evaluate([as_expr(surface)], values)
+    return np.array(np.broadcast_to(np.asarray(z, dtype=float), x.shape))

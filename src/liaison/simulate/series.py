@@ -80,8 +80,14 @@ class Series:
     def at(self, spot: resampling.Spot, t: Array) -> Series:
         """The series at other instants: poses on shortest arcs, the rest on cubics.
 
-        A series with undetermined entries is joined by straight lines.
+        A series with undetermined entries, and forces of contacts, which jump, are joined by
+        straight lines; modes hold until the next instant.
         """
+        if "block" in self.axes:
+            later = np.minimum(spot.i + (spot.s >= 1), len(self.values) - 1)
+            return replace(self, values=self.values[later])
+        if "contact" in self.axes:
+            return replace(self, values=resampling.linear(spot, self.values))
         if self.unit == POSE_UNITS and self.values.shape[-2:] == (3, 4):
             return replace(self, values=resampling.pose_path(spot, t, self.values))
         if self.undetermined is None:

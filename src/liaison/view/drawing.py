@@ -21,6 +21,7 @@ from liaison.model.values import floats
 from liaison.simulate.trajectory import Trajectory
 
 from .bodies import inertia_box, is_point, joint_pieces, skeleton
+from .contacts import touched_pieces, touching_solids
 from .shapes import shape_piece
 from .solids import Color, Piece, corners, rod
 
@@ -102,6 +103,8 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism) -> Drawing:
     pieces = {outline.body.name: outline.pieces(size) for outline in outlines}
     for joint in mechanism.joints:
         pieces[joint.predecessor.body] += _joint_pieces(joint, poses, size, values)
+    for name, touched in touched_pieces(mechanism, reached, size, values).items():
+        pieces[name] += tuple(touched)
     return Drawing(
         poses=poses,
         pieces=pieces,
@@ -158,7 +161,8 @@ def _outlines(mechanism: Mechanism, values: Values, missing: list[str]) -> list[
                 com=floats(body.com, values),
                 inertia=floats(body.inertia, values),
                 places=np.array(places[body.name]).reshape(-1, 3),
-                shapes=tuple(_shapes(body, color, values, missing)),
+                shapes=tuple(_shapes(body, color, values, missing))
+                or tuple(touching_solids(body, mechanism, color, values)),
             )
         )
     return outlines

@@ -1,6 +1,6 @@
 """What stretches and turns between bodies: springs, struts, arrows of force.
 
-Public names: Link, Arrow, links, arrows, along, coil, trace_points.
+Public names: Link, Arrow, LONGEST, links, joint_forces, arrows, along, coil, trace_points.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from liaison.model import Distance, Marker, Mechanism, Rod, Spring
 from liaison.model.values import floats
 from liaison.simulate.trajectory import Trajectory
 
+from .contacts import greatest
 from .drawing import Drawing, point_path
 from .solids import Color
 
@@ -71,8 +72,8 @@ def _link(drawn: Drawing, name: str, ends: tuple[Marker, Marker], is_coil: bool)
     return Link(name, is_coil, a, b, SPRING_COLOR if is_coil else STRUT_COLOR)
 
 
-def arrows(run: Trajectory, drawn: Drawing, wanted: bool | Iterable[str]) -> list[Arrow]:
-    """The force each joint puts on its successor, at the successor's marker.
+def joint_forces(run: Trajectory, drawn: Drawing, wanted: bool | Iterable[str]) -> dict[str, Array]:
+    """The force each joint puts on its successor, in the world's axes [N], shape (n, 3).
 
     Args:
         run: with the series "reactions": joint by (moment, force) in the marker's axes [N·m, N].
@@ -80,7 +81,7 @@ def arrows(run: Trajectory, drawn: Drawing, wanted: bool | Iterable[str]) -> lis
         wanted: all joints, none, or these.
     """
     if wanted is False:
-        return []
+        return {}
     series = run.series.get("reactions")
     if series is None:
         raise LiaisonError(
@@ -92,10 +93,16 @@ def arrows(run: Trajectory, drawn: Drawing, wanted: bool | Iterable[str]) -> lis
     for name in names:
         if name not in joints:
             raise NamingError.unknown("joint", name, joints)
-    forces = {x: _in_world(drawn, x, series.values[:, joints.index(x), 3:]) for x in names}
-    lengths = [np.linalg.norm(force, axis=1).max() for force in forces.values()]
-    greatest = max([float(x) for x in lengths if np.isfinite(x)], default=0.0) or 1.0
-    scale = LONGEST * drawn.size / greatest
+    return {x: _in_world(drawn, x, series.values[:, joints.index(x), 3:]) for x in names}
+
+
+def arrows(
+    run: Trajectory, drawn: Drawing, wanted: bool | Iterable[str], scale: float | None = None
+) -> list[Arrow]:
+    """The same as arrows at the successor's marker; scale [m/N], of the greatest if not given."""
+    forces = joint_forces(run, drawn, wanted)
+    if scale is None:
+        scale = LONGEST * drawn.size / greatest(list(forces.values()))
     return [
         Arrow(
             name,

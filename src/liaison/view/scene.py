@@ -10,8 +10,8 @@ import html
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from .live import LiveView
 from .stage import Look, Stage
 
 Array = NDArray[np.float64]
+
+Contacts: TypeAlias = Callable[[Trajectory], Sequence[Any]]
+"""Places of contact of a run: records with name, point, force and is_closed over its instants."""
 
 MOST_FRAMES = 6000
 MOST_TURN = 2.0  # [rad] between recorded instants; beyond half a turn the way is not known
@@ -58,6 +61,7 @@ def page(
     forces: bool | Iterable[str] = False,
     frames: bool = False,
     labels: bool | None = None,
+    contacts: Contacts | None = None,
 ) -> None:
     """One HTML file with the motion, its slider and its player, that needs no network.
 
@@ -71,10 +75,13 @@ def page(
         forces: draw the force in every joint, or in the joints named.
         frames: show the axes of the bodies (they can also be switched on in the page).
         labels: show the names of the bodies (the same); by default if they are few.
+        contacts: tells where a run touches (`liaison.contact_points` of the mechanism): each place
+            is drawn in the color of its mode, gray open, green held, orange slipping, red at an
+            impact, with an arrow of its force.
     """
     run = sampled(trajectory, speed, fps)
     drawn = drawing(run, mechanism)
-    look = Look(tuple(trace), forces, frames, labels)
+    look = Look(tuple(trace), forces, frames, labels, _places(run, contacts), speed)
     with _serving() as viewer:
         stage = Stage(viewer, run, mechanism, drawn, look)
         record = viewer.get_scene_serializer()
@@ -96,6 +103,7 @@ def show(
     forces: bool | Iterable[str] = False,
     frames: bool = False,
     labels: bool | None = None,
+    contacts: Contacts | None = None,
     port: int = 8080,
     browser: bool = True,
     block: bool = False,
@@ -111,13 +119,14 @@ def show(
         forces: as for `page`.
         frames: as for `page`.
         labels: as for `page`.
+        contacts: as for `page`.
         port: where to serve; the next free one if it is taken. Only this machine can reach it.
         browser: open it in the browser.
         block: return only after Ctrl-C.
     """
     run = sampled(trajectory, speed, fps)
     drawn = drawing(run, mechanism)
-    look = Look(tuple(trace), forces, frames, labels)
+    look = Look(tuple(trace), forces, frames, labels, _places(run, contacts), speed)
     viewer = _server(port)
     view = LiveView(viewer, Stage(viewer, run, mechanism, drawn, look), run, speed)
     view.play()
@@ -126,6 +135,11 @@ def show(
     if block:
         view.wait()
     return view
+
+
+def _places(run: Trajectory, contacts: Contacts | None) -> tuple[Any, ...]:
+    """Places of contact at the pictures of a run, where it knows of any."""
+    return () if contacts is None or "modes" not in run.series else tuple(contacts(run))
 
 
 def sampled(trajectory: Trajectory, speed: float, fps: float) -> Trajectory:

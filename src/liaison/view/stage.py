@@ -19,8 +19,9 @@ from liaison.simulate.resampling import hermite, quaternion_of, slopes, spots
 from liaison.simulate.trajectory import Trajectory
 
 from .camera import camera
+from .contacts import Mark, greatest, marks
 from .drawing import Drawing, point_path
-from .links import along, arrows, coil, links, trace_points
+from .links import LONGEST, along, arrows, coil, joint_forces, links, trace_points
 from .solids import Piece, frame_along
 
 Array = NDArray[np.float64]
@@ -38,6 +39,8 @@ class Look:
     forces: bool | Iterable[str] = False
     frames: bool = False
     labels: bool | None = None  # None: if the bodies are few
+    places: tuple[Any, ...] = ()  # of contact, over the pictures
+    speed: float = 1.0
 
     def shows_labels(self, bodies: int) -> bool:
         """True if names stand on the bodies."""
@@ -53,14 +56,19 @@ class Stage:
     ) -> None:
         self.scene = server.scene
         self.drawn, self.t = drawn, run.t
-        self.groups: dict[str, list[Any]] = {"frames": [], "names": [], "traces": [], "forces": []}
+        names = ("frames", "names", "traces", "forces", "contacts")
+        self.groups: dict[str, list[Any]] = {name: [] for name in names}
         self._set_camera(server)
         self._set_ground()
         self._bodies = {x: self._add_body(x, look) for x in drawn.pieces}
         turned = {x: np.ascontiguousarray(drawn.poses[x][..., :3]) for x in drawn.pieces}
         self._wxyz = {x: quaternion_of(R) for x, R in turned.items()}
         self._links = [(link, self._add_link(link)) for link in links(drawn, mechanism)]
-        self._arrows = [(a, self._add_arrow(a)) for a in arrows(run, drawn, look.forces)]
+        forces = joint_forces(run, drawn, look.forces)
+        known = [*forces.values(), *(place.force for place in look.places)]
+        scale = LONGEST * drawn.size / greatest(known)
+        self._arrows = [(a, self._add_arrow(a)) for a in arrows(run, drawn, look.forces, scale)]
+        self._marks = self._add_marks(marks(run, look.places, scale, look.speed))
         for name, body, p in trace_points(drawn, look.trace):
             self._add_trace(name, body, p)
         self.show(0)
@@ -78,6 +86,22 @@ class Stage:
             handle.scale = (width, width, float(np.linalg.norm(span)))
         for arrow, handle in self._arrows:
             handle.points = np.stack([arrow.start[k], arrow.start[k] + arrow.vector[k]])[None]
+        for mark, dot, arrow in self._marks:
+            self._show_mark(mark, dot, arrow, k)
+
+    def _show_mark(self, mark: Mark, dot: Any, arrow: Any, k: int) -> None:
+        """A place of contact at picture k; what does not change is not sent again."""
+        color, size = tuple(int(x) for x in mark.colors[k]), self.drawn.size
+        pushes = bool(np.linalg.norm(mark.vector[k]) > 1e-3 * size)
+        dot.position = mark.point[k]
+        if dot.color != color:
+            dot.color = color
+            dot.radius = (0.045 if mark.is_hit[k] else 0.026) * size
+        if pushes:
+            arrow.points = np.stack([mark.point[k], mark.point[k] + mark.vector[k]])[None]
+            arrow.colors = np.array(color, dtype=np.uint8)
+        if arrow.visible != pushes:
+            arrow.visible = pushes
 
     def _set_camera(self, server: Any) -> None:
         eye = camera(self.drawn.reached, self.drawn.up)
@@ -158,6 +182,23 @@ class Stage:
         )  # fmt: skip
         self.groups["forces"].append(handle)
         return handle
+
+    def _add_marks(self, found: list[Mark]) -> list[tuple[Mark, Any, Any]]:
+        """A ball and an arrow for each place of contact, below one node that hides all of them."""
+        if not found:
+            return []
+        self.groups["contacts"].append(self.scene.add_frame("/contacts", show_axes=False))
+        size = self.drawn.size
+        made = []
+        for mark in found:
+            path, color = f"/contacts/{_safe(mark.name)}", tuple(int(x) for x in mark.colors[0])
+            dot = self.scene.add_icosphere(f"{path}/point", 0.026 * size, color)
+            arrow = self.scene.add_arrows(
+                f"{path}/force", np.zeros((1, 2, 3)), color, shaft_radius=0.011 * size,
+                head_radius=0.028 * size, head_length=0.075 * size, visible=False,
+            )  # fmt: skip
+            made.append((mark, dot, arrow))
+        return made
 
     def _smooth(self, path: Array) -> Array:
         """The way of a point between pictures too."""
