@@ -185,3 +185,13 @@ def test_a_checkpoint_of_an_implicit_run_goes_on_bit_by_bit(tmp_path):
     second = Run(kernel, state, 0.4, settings)
     second.restore(kept)
     np.testing.assert_array_equal(second.finish().q, whole.q)
+
+
+@pytest.mark.parametrize("method", ["gauss4", "radau"])
+def test_stages_are_found_where_rows_depend_on_each_other(method):
+    """A wheel set: one of six rows is redundant, and accelerations are known to 1e-11 or so."""
+    mechanism = liaison.read(EXAMPLES / "wheel_set.lsd")
+    kernel, state = liaison.compile(mechanism), liaison.assemble(liaison.span(mechanism))
+    run = liaison.simulate(kernel, state, until=3, step=0.005, method=method)
+    exact = liaison.simulate(kernel, state, until=3, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(run.q[-1], exact.q[-1], atol=1e-9)

@@ -26,6 +26,7 @@ from .layout import (
     GOOD,
     IS_ADAPTIVE,
     IS_FRESH,
+    NC,
     NOT_CONVERGED,
     NS,
     NV,
@@ -54,6 +55,10 @@ served by a shorter step: for a body that spins with ω it goes with h ω/2."""
 
 CLOSE = 1e-3
 """Part of the error allowed that a correction may have for the stages to count as found."""
+
+NOISE, CLOSED_NOISE = 1e3, 1e5
+"""Corrections of fixed steps, in units of ROUNDING, that need not become smaller; with closures, of
+which some may depend on others, accelerations are known to fewer digits."""
 
 ROUNDING = 3e-15
 """The same for fixed steps, relative to the sizes of coordinates and velocities."""
@@ -123,10 +128,11 @@ def iterate(e: iptr, w: ptr, n: iptr, scratch: ptr, Jq: ptr, B: ptr) -> i64:
         rate = size / before if turn > 0 and before > 0.0 else 0.0
         if size <= 1.0 and (rate < 0.9 or n[IS_ADAPTIVE] == 0):
             return GOOD
-        # rounding alone is left of a correction that was small and stays so
-        if turn > 2 and rate > 0.5 and size < 1e3 and n[IS_ADAPTIVE] == 0:
+        # rounding alone is left of a correction that was small and stays so, or grows
+        is_noise = n[IS_ADAPTIVE] == 0 and size < (CLOSED_NOISE if n[NC] > 0 else NOISE)
+        if turn > 2 and rate > 0.5 and is_noise:
             return GOOD
-        if turn > 0 and rate >= 2.0:
+        if turn > 0 and rate >= 2.0 and not is_noise:
             return NOT_CONVERGED
         before = size
     return NOT_CONVERGED
