@@ -9,6 +9,7 @@ import pytest
 from matplotlib import pyplot
 from numpy.testing import assert_allclose, assert_array_equal
 
+import liaison
 from liaison.errors import LiaisonError, NamingError
 from liaison.view import plot, save_plot
 
@@ -87,3 +88,36 @@ def test_an_unknown_form_is_refused(double_pendulum, tmp_path):
     with pytest.raises(LiaisonError, match=r"cannot be saved as 'run\.doc'"):
         save_plot(double_pendulum.run, tmp_path / "run.doc")
     assert not list(tmp_path.iterdir())
+
+
+# events of contacts
+
+
+@pytest.fixture(scope="module")
+def bounces(examples):
+    ball = examples / "reference" / "bouncing_ball.lsd"
+    return liaison.simulate(ball, until=2.1, every=0.05)
+
+
+def test_a_jump_is_drawn_as_a_jump(bounces):
+    ax = plot(bounces, "H'")
+    (line,) = [x for x in ax.get_lines() if len(x.get_xdata()) > 2]
+    t, v = line.get_xdata(), line.get_ydata()
+    assert np.all(np.diff(t) >= 0)
+    for event in bounces.events:
+        before, after = v[t == event.t]
+        assert before == event.before[0] < 0 < after == event.v[0]
+    slopes = np.diff(v)[np.diff(t) > 0] / np.diff(t)[np.diff(t) > 0]
+    np.testing.assert_allclose(slopes, -9.81, rtol=1e-6)
+
+
+def test_events_of_contacts_are_named(bounces):
+    ax = plot(bounces, "H")
+    assert [x.get_text() for x in ax.texts] == ["floor impact"] * 3
+
+
+def test_forces_of_contacts_are_plotted_by_name_and_not_over_their_jumps(bounces):
+    ax = plot(bounces, "contacts.floor", "gaps.floor", "modes.floor")
+    assert [x.get_ylabel() for x in ax.figure.axes] == ["force [N]", "length [m]", ""]
+    (line,) = [x for x in ax.get_lines() if len(x.get_xdata()) > 2]
+    assert np.count_nonzero(np.isnan(line.get_ydata())) == 6

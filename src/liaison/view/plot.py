@@ -31,6 +31,8 @@ QUANTITIES = {
 }  # fmt: skip
 MOST_IN_LEGEND = 12
 MOST_EVENTS_NAMED = 12
+MANY_EVENTS = 40
+JUMPING = ("contacts.", "slips.")  # series that jump where a mode changes
 
 
 @final
@@ -40,6 +42,7 @@ class Curve:
 
     name: str
     unit: str
+    t: Array
     values: Array
 
 
@@ -110,14 +113,44 @@ def _curves(trajectory: Trajectory, labels: Sequence[str], degrees: bool) -> lis
     if not wanted:
         raise LiaisonError(f"{trajectory.name} has no coordinates to plot; name a series.")
     chosen = trajectory.columns(*wanted)
-    return [_curve(label, values, degrees) for label, values in chosen.values()]
+    return [_curve(trajectory, *column, degrees) for column in chosen.values()]
 
 
-def _curve(label: Label, values: Array, degrees: bool) -> Curve:
+def _curve(trajectory: Trajectory, label: Label, values: Array, degrees: bool) -> Curve:
+    t, values = jumping(trajectory, label.name, values)
     if degrees and label.unit.split("/")[0] == "rad":
         radians = float(UNITS["deg"].factor) * math.pi
-        return Curve(label.name, label.unit.replace("rad", "deg", 1), values / radians)
-    return Curve(label.name, label.unit, values)
+        return Curve(label.name, label.unit.replace("rad", "deg", 1), t, values / radians)
+    return Curve(label.name, label.unit, t, values)
+
+
+def jumping(trajectory: Trajectory, name: str, values: Array) -> tuple[Array, Array]:
+    """Instants and values of a curve that jumps where velocities do, and breaks where forces do.
+
+    A run recorded at intervals tells velocities before and after an impact with its events only;
+    of forces it tells neither, so that no line is drawn over the instant.
+    """
+    t = trajectory.t
+    twice = set(t[1:][np.diff(t) == 0].tolist())
+    events = {e.t: e for e in trajectory.events if e.what and e.t not in twice}
+    events = {k: e for k, e in events.items() if k > t[0]}
+    speeds = [label.name for label in trajectory.labels["v"]]
+    if name in speeds:
+        k = speeds.index(name)
+        jumps = {x: (e.before[k], e.v[k]) for x, e in events.items() if e.before is not None}
+    elif name in (places := [label.name for label in trajectory.labels["q"]]):
+        k = places.index(name)
+        jumps = {x: (e.q[k], e.q[k]) for x, e in events.items()}
+    elif name.startswith(JUMPING):
+        jumps = dict.fromkeys(events, (np.nan, np.nan))
+    else:
+        return t, values
+    if not jumps:
+        return t, values
+    at = np.searchsorted(t, list(jumps), side="left")
+    times = np.repeat(np.array(list(jumps)), 2)
+    pairs = np.array(list(jumps.values())).ravel()
+    return np.insert(t, np.repeat(at, 2), times), np.insert(values, np.repeat(at, 2), pairs)
 
 
 def _by_unit(curves: Iterable[Curve]) -> dict[str, list[Curve]]:
@@ -156,7 +189,8 @@ def _draw(
         for k, curve in enumerate(curves):
             color = COLORS[k % len(COLORS)]
             style = ("-", "--", ":", "-.")[k // len(COLORS) % 4]
-            ax.plot(trajectory.t, curve.values, style, color=color, label=curve.name, lw=1.6)
+            steps = "steps-post" if curve.name.startswith("modes.") else "default"
+            ax.plot(curve.t, curve.values, style, color=color, label=curve.name, lw=1.6, ds=steps)
         _dress(ax, unit, len(curves))
         if events:
             _mark_events(ax, trajectory, named=ax is axes[0])
@@ -177,12 +211,16 @@ def _dress(ax: Any, unit: str, count: int) -> None:
 
 
 def _mark_events(ax: Any, trajectory: Trajectory, named: bool) -> None:
+    told: dict[float, list[str]] = {}
     for event in trajectory.events:
-        ax.axvline(event.t, color="#888888", lw=0.8, ls=(0, (4, 3)), zorder=0.5)
-    if named and len(trajectory.events) <= MOST_EVENTS_NAMED:
-        for event in trajectory.events:
+        told.setdefault(event.t, []).append(f"{event.name} {event.what}".rstrip())
+    for t in told:
+        ax.axvline(t, color="#888888", lw=0.8 if len(told) < MANY_EVENTS else 0.4, ls=(0, (4, 3)),
+                   zorder=0.5)  # fmt: skip
+    if named and len(told) <= MOST_EVENTS_NAMED:
+        for t, names in told.items():
             ax.annotate(
-                event.name, (event.t, 1), xycoords=("data", "axes fraction"), xytext=(2, -2),
+                ", ".join(names), (t, 1), xycoords=("data", "axes fraction"), xytext=(2, -2),
                 textcoords="offset points", rotation=90, va="top", fontsize="small",
                 color="#666666",
             )  # fmt: skip
