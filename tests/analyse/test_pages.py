@@ -11,6 +11,7 @@ PAGES = [
     "generation",
     "maximal",
     "mobility",
+    "one_sided",
     "parametrizations",
     "satellite",
     "unilateral",
