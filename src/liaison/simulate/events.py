@@ -70,6 +70,9 @@ STILL_THE_START = 1e-9
 STREAK, SHARE = 100, 1e-6
 """An event chatters when it fires in this many steps in a row within this share of the run."""
 
+BARELY, HALVINGS = 1e-290, 40
+"""A value up to this stands for one that begins at zero; halvings of a step to see it rise."""
+
 NONE = 2.0  # fraction of a step that stands for "no crossing"
 EPSILON = 2.220446049250313e-16
 
@@ -129,9 +132,20 @@ def locate(
     scratch: ptr,
 ) -> f64:
     """θ between `left` and `right` where the event's value changes sign; NaN if it has none."""
+    out = at(w, n[O_PROBE])
+    if f_left > 0.0 and f_left <= BARELY:
+        x = risen(e, event, left, right, w, n, scratch)
+        if x == left:
+            return left
+        # it has fallen again within twice that part of the step
+        right = min(right, left + 2.0 * (x - left))
+        values(e, right, out, w, n, scratch)
+        f_right = out[event]
+        values(e, x, out, w, n, scratch)
+        left = x
+        f_left = out[event]
     if f_right == 0.0:
         return first_zero(e, event, left, right, w, n, scratch)
-    out = at(w, n[O_PROBE])
     a = right
     b = left
     c = left
@@ -164,6 +178,19 @@ def locate(
         part = guess(a, b, c, fa, fb, fc)
         part = min(1.0 - limit, max(limit, part))
     return a if abs(fa) < abs(fb) else b
+
+
+@loop
+def risen(e: iptr, event: i64, left: f64, right: f64, w: ptr, n: iptr, scratch: ptr) -> f64:
+    """θ at which a value that begins at zero has become positive; `left` if it never does."""
+    out = at(w, n[O_PROBE])
+    x = right
+    for _ in range(HALVINGS):
+        x = left + 0.5 * (x - left)
+        values(e, x, out, w, n, scratch)
+        if out[event] > 0.0:
+            return x
+    return left
 
 
 @loop
