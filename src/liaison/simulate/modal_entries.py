@@ -232,8 +232,13 @@ def slip_left(c: iptr, s: ptr, b: i64) -> f64:
     size = sqrt(size)
     if block[B_ROWS] == 1:
         return float(along)
-    # slow slip keeps its way: it ends where it has left that by 60°
-    return float(size if size >= SLOW else along - 0.5 * size)
+    if size >= SLOW:
+        for k in range(block[B_ROWS]):
+            row = block[B_FIRST] + k
+            s[c[O_SLIP] + row] = s[c[O_RATE] + row] / size
+        return float(size)
+    # slow slip keeps the way it had last: it ends where it has left that by 60°
+    return float(along - 0.5 * size)
 
 
 @loop
