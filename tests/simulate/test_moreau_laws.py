@@ -128,6 +128,18 @@ def test_impacts_with_friction_never_gain_energy(e):
     assert hits > 30
 
 
+def test_theta_of_one_is_euler_backwards_in_flight_and_at_rest():
+    text = BALL.format(said="friction = 0.5, restitution = 0")
+    run = stepped(text, 0.5, start={"F.z": 1.0}, theta=1.0)
+    flight = run.t < 0.4
+    # z − z₀ = −g h² k (k + 1)/2
+    k = np.rint(run.t[flight] / 1e-3)
+    assert run["F.z"][flight] == pytest.approx(1 - 9.81e-6 * k * (k + 1) / 2, abs=1e-12)
+    assert run["F.z"][-1] == pytest.approx(0.1, abs=1e-12)
+    with pytest.raises(SimulationError, match="theta"):
+        stepped(text, 0.5, theta=0.3)
+
+
 def test_what_it_cannot_take_is_refused():
     soft = BALL.format(said="friction = 0.5, regularized = 1 mm/s")
     with pytest.raises(SimulationError, match="regularized"):

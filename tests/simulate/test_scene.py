@@ -178,5 +178,9 @@ def test_what_is_no_scene_is_refused_by_name():
         liaison.collide(bare)
     with pytest.raises(SimulationError, match="restitution"):
         Scene(balls([[0, 0, 1]]), FLOOR, restitution=1.5)
+    with pytest.raises(SimulationError, match=r"'b0' and 'b1' begin 0\.02 m inside"):
+        Scene(balls([[0, 0, 1], [0.08, 0, 1]]), FLOOR)
+    with pytest.raises(SimulationError, match=r"'b0' begins 0\.01 m below plane 1"):
+        Scene(balls([[0, 0, 0.04]]), FLOOR)
     with pytest.raises(SimulationError, match="positive step"):
         Scene(balls([[0, 0, 1]]), FLOOR).simulate(1, step=0.0)

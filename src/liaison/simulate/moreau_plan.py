@@ -23,14 +23,14 @@ def sides_in(program: Program) -> tuple[tuple[Any, ...], ...]:
     return tuple(program.facts.get("sides", ()))
 
 
-def fill_moreau(arrays: Arrays, program: Program) -> None:
+def fill_moreau(arrays: Arrays, program: Program, theta: float | None = None) -> None:
     """The table of blocks, and the numbers of the scheme.
 
     Raises:
         SimulationError: a law of friction that steps of fixed size cannot take.
     """
     w, n = arrays.w, arrays.n
-    w[at.THETA], w[at.GAP_TOLERANCE] = 0.5, GAP
+    w[at.THETA], w[at.GAP_TOLERANCE] = 0.5 if theta is None else theta, GAP
     for k, (name, _, kind, first, rows, load, law) in enumerate(sides_in(program)):
         if law == "regularized" or k in program.facts.get("bearings", ()):
             why = "is regularized" if law == "regularized" else "depends on what a joint transmits"

@@ -143,7 +143,8 @@ def rates(m: i64, part: f64, w: ptr, n: iptr) -> None:
     for i in range(m):
         r = chosen[i]
         D = at(w, n[O_MID] + nb + 2 * nr + r * nv)
-        b[i] = 2.0 * w[n[O_MID] + nb + r] - w[n[O_SIDES] + nb + r]
+        u = w[n[O_MID] + nb + r]
+        b[i] = u + (1.0 - w[THETA]) / w[THETA] * (u - w[n[O_SIDES] + nb + r])
         for j in range(nv):
             b[i] += D[j] * (free[j] - v[j])
     for k in range(nb):

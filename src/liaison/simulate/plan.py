@@ -174,7 +174,7 @@ def arrays_of(plan: Plan) -> Arrays:
     _fill_settings(arrays, settings)
     _fill_inputs(arrays, plan)
     if settings.tableau.scheme == "moreau":
-        fill_moreau(arrays, plan.program)
+        fill_moreau(arrays, plan.program, settings.theta)
     w, n = arrays.w, arrays.n
     w[at.PERIOD] = period
     n[at.SAMPLES] = samples

@@ -71,6 +71,7 @@ def simulate(
     residual: float = 1e-8,
     spectral_radius: float | None = None,
     impacts: str = "energetic",
+    theta: float | None = None,
 ) -> Trajectory:
     """Integrates from a state until a time, and records what happened.
 
@@ -82,7 +83,7 @@ def simulate(
         method: "rk4", "tsitouras" or "dormand-prince"; "radau" or
             "generalized-alpha" (with a fixed step) for stiff systems; "gauss4",
             "gauss6", "rattle", "rattle4" or "rattle6", with a fixed step, for long conservative
-            runs. By default the first with a fixed step, the second without.
+            runs; "moreau", with a fixed step, through contacts. By default the first with a fixed step, the second without.
         rtol: error allowed a step, relative to each coordinate.
         atol: the same, absolute.
         every: instants to record: a period [s], a sequence, or None for every step.
@@ -102,6 +103,7 @@ def simulate(
         spectral_radius: of "generalized-alpha", 0 to 1: part of a vibration too fast for the step
             that is left after one step.
         impacts: law of impacts: "energetic", "newton", "poisson" or "moreau".
+        theta: of "moreau", ½ to 1: where in a step its forces are taken; ½ if not given.
 
     Raises:
         SimulationError: the run could not go on; carries status, time and partial trajectory.
@@ -110,7 +112,7 @@ def simulate(
     settings = Settings(
         step=step, method=method, rtol=rtol, atol=atol, every=every, max_step=max_step,
         max_steps=max_steps, projection=projection or Projection(), residual=residual,
-        spectral_radius=spectral_radius, impacts=impacts,
+        spectral_radius=spectral_radius, impacts=impacts, theta=theta,
     )  # fmt: skip
     if on_failure not in ("raise", "return"):
         raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")

@@ -26,7 +26,7 @@ from . import scene_layout as at
 from .scene_dense import FEW, dense_size
 from .scene_layout import PAIR_ENTRIES, SceneSizes, scene_arrays
 from .scene_march import scene_march
-from .scene_parts import Bodies
+from .scene_parts import Bodies, check_start
 from .scene_result import scene_trajectory
 from .trajectory import Trajectory
 
@@ -79,6 +79,7 @@ class Scene:
         self.bodies, self.planes = bodies, _unit_planes(planes)
         self.friction, self.restitution = float(friction), float(restitution)
         self.gravity = np.array(gravity, dtype=float)
+        check_start(self.bodies, self.planes)
 
     def simulate(
         self,

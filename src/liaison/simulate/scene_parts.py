@@ -1,6 +1,6 @@
 """Bodies: free rigid bodies of a scene, with the balls and points on them.
 
-Public names: Bodies.
+Public names: Bodies, check_start.
 """
 
 from __future__ import annotations
@@ -11,7 +11,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from liaison.errors import SimulationError
 from liaison.numeric import Array
+
+DEEP = 1e-6
+"""Penetration at the start, beside 1 + the largest coordinate, that is pushed out."""
 
 
 @final
@@ -39,3 +43,43 @@ class Bodies:
     owner: NDArray[np.int64]
     ball: Array
     frame: Array | None = None
+
+
+def check_start(bodies: Bodies, planes: Array) -> None:
+    """Refuses bodies that begin inside each other or below a plane, by name and depth.
+
+    Raises:
+        SimulationError: which, and how deep.
+    """
+    if not all(np.all(np.isfinite(x)) for x in (bodies.pose, bodies.speed, bodies.ball)):
+        raise SimulationError("a body of the scene begins at a place or a rate that is not finite.")
+    centers, radii = _centers(bodies), bodies.ball[:, 3]
+    names = [bodies.names[k] for k in bodies.owner]
+    limit = DEEP * (1 + np.max(np.abs(centers), initial=0.0))
+    depth = radii[:, None] - centers @ planes[:, :3].T + planes[:, 3]
+    if depth.size and np.max(depth) > limit:
+        i, j = np.unravel_index(int(np.argmax(depth)), depth.shape)
+        _refuse(f"body {names[i]!r} begins {depth[i, j]:.3g} m below plane {j + 1}")
+    big = np.flatnonzero(radii > 0)
+    for n, i in enumerate(big):
+        rest = big[n + 1 :][bodies.owner[big[n + 1 :]] != bodies.owner[i]]
+        apart = np.linalg.norm(centers[rest] - centers[i], axis=1) - radii[rest] - radii[i]
+        if apart.size and np.min(apart) < -limit:
+            j, deep = rest[int(np.argmin(apart))], -np.min(apart)
+            _refuse(f"bodies {names[i]!r} and {names[j]!r} begin {deep:.3g} m inside each other")
+
+
+def _centers(bodies: Bodies) -> Array:
+    """Where the balls are."""
+    pose = bodies.pose[bodies.owner]
+    w, e, c = pose[:, 3:4], pose[:, 4:7], bodies.ball[:, :3]
+    once = np.cross(e, c)
+    found: Array = pose[:, :3] + c + 2 * (w * once + np.cross(e, once))
+    return found
+
+
+def _refuse(why: str) -> None:
+    raise SimulationError(
+        f"the start does not hold: {why}.", status="inconsistent start",
+        hint="Start where nothing penetrates.",
+    )  # fmt: skip

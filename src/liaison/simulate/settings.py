@@ -39,6 +39,7 @@ class Settings:
         spectral_radius: ρ∞ of "generalized-alpha", 0 to 1: part of a vibration too fast for the
             step that is left after one step; 0.8 if not given.
         impacts: law of impacts of contacts, see `impacts.py`.
+        theta: θ of "moreau", ½ to 1: where in a step its forces are taken; ½ if not given.
         residual: largest |γ − G v̇| of the generated solution, relative to 1 + max |v̇|.
     """
 
@@ -53,6 +54,7 @@ class Settings:
     residual: float = 1e-8
     spectral_radius: float | None = None
     impacts: str = "energetic"
+    theta: float | None = None
 
     def __post_init__(self) -> None:
         positive = {"step": self.step, "max_step": self.max_step, "residual": self.residual}
@@ -71,6 +73,13 @@ class Settings:
             raise SimulationError(
                 f"spectral_radius is of 'generalized-alpha'; {self.tableau.name!r} has none.",
                 hint="Leave it out, or take method='generalized-alpha' with a fixed step.",
+            )
+        if self.theta is not None and not (
+            self.tableau.scheme == "moreau" and 0.5 <= self.theta <= 1
+        ):
+            raise SimulationError(
+                f"theta is {self.theta} with {self.tableau.name!r}; it is of 'moreau', ½ to 1.",
+                hint="½ keeps energy in flight, 1 damps what is fast.",
             )
         if not 0 <= self.radius <= 1:
             raise SimulationError(
