@@ -83,7 +83,8 @@ def simulate(
         method: "rk4", "tsitouras" or "dormand-prince"; "radau" or
             "generalized-alpha" (with a fixed step) for stiff systems; "gauss4",
             "gauss6", "rattle", "rattle4" or "rattle6", with a fixed step, for long conservative
-            runs; "moreau", with a fixed step, through contacts. By default the first with a fixed step, the second without.
+            runs; "moreau", with a fixed step, through contacts. By default the first with a fixed
+            step, the second without.
         rtol: error allowed a step, relative to each coordinate.
         atol: the same, absolute.
         every: instants to record: a period [s], a sequence, or None for every step.
