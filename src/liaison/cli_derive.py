@@ -128,8 +128,8 @@ def _left_out(text: str, mechanism: Mechanism, form: str) -> dict[str, Any]:
     from liaison.model.contacts import left_out
 
     told = left_out(mechanism.contacts)
-    if not told:
-        return {}
+    if not told or told in text:
+        return {"left_out": told} if told else {}
     mark = "% " if form == "latex" else ""
     return {"text": f"{text.rstrip()}\n\n{mark}{told}\n", "left_out": told}
 

@@ -7,6 +7,7 @@ import pytest
 
 import liaison
 from liaison import corridor_analyse as doors
+from liaison.equations.virtual_power import translation
 from liaison.errors import DerivationError, LiaisonError, SimulationError
 from liaison.program import lower
 from liaison.program.to_ptx import to_ptx
@@ -119,6 +120,22 @@ def test_treated_equations_do_not_drop_it(options):
         liaison.derive(block(), **options)
 
 
+@pytest.mark.parametrize(
+    ("verb", "call"),
+    [
+        ("balance", lambda m: liaison.balance(liaison.span(m), ["block"])),
+        ("motorized", lambda m: liaison.motorized(liaison.span(m))),
+        (
+            "virtual_power",
+            lambda m: liaison.virtual_power(liaison.derive(m), ["block"], translation((1, 0, 0))),
+        ),
+    ],
+)
+def test_balances_of_bodies_are_refused(verb, call):
+    with pytest.raises(DerivationError, match=rf"'floor' .*; {verb} does not look"):
+        call(block())
+
+
 def test_many_runs_and_marches_on_a_gpu_are_refused():
     with pytest.raises(SimulationError, match=r"'floor' .*; a batch of runs"):
         liaison.simulate_batch(block(), until=1.0)
@@ -134,3 +151,9 @@ def test_answers_about_the_free_mechanism_say_so():
     compared = liaison.compare(block(), ["lagrange", "kane"], timed=False)
     assert compared.all_equal
     assert str(compared).endswith("Without 'floor', which holds on one side only.")
+    for told in (
+        liaison.vector_equations(block(), "vector"),
+        liaison.vector_equations(block(), "scalar"),
+        liaison.generation(liaison.span(block(), exact=True)),
+    ):
+        assert str(told).endswith("Without 'floor', which holds on one side only.")

@@ -47,7 +47,7 @@ def test_a_push_beyond_the_cone_moves_what_stuck(slide):
     assert moved["X.x'"] == pytest.approx(0.5 * 1.0 / 2, rel=1e-7)
 
 
-@pytest.mark.parametrize("settings", [Settings(every=0.03)])
+@pytest.mark.parametrize("settings", [Settings(every=0.03), Settings(method="moreau", step=1e-3)])
 @pytest.mark.parametrize("until", [0.1, 0.3, 0.9, 1.5])
 def test_a_restart_changes_no_bit(slide, settings, until):
     kernel, state = slide
@@ -62,3 +62,13 @@ def test_a_restart_changes_no_bit(slide, settings, until):
     assert [(x.name, x.t, x.what) for x in a.events] == [(x.name, x.t, x.what) for x in b.events]
     for name, series in a.series.items():
         assert np.array_equal(series.values, b.series[name].values), name
+
+
+def test_accelerations_and_reactions_know_contacts_by_either_method(slide):
+    kernel, state = slide
+    given = {"every": [0.0, 0.1, 0.7, 2.0], "series": ("accelerations",)}
+    by_events = simulate(kernel, state, 2.0, **given)
+    by_steps = simulate(kernel, state, 2.0, method="moreau", step=1e-3, **given)
+    for name in ("X.x''", "X.z''"):
+        np.testing.assert_allclose(by_steps[name], by_events[name], atol=1e-9)
+    assert by_events["X.z''"][2:] == pytest.approx(0, abs=1e-9)

@@ -1,6 +1,6 @@
 """What holds on one side only, for analyses of one smooth motion: open, or refused by name.
 
-Public names: refuse_sides, refuse_blocks, refuse_here, refuse_along, refuse_active.
+Public names: refuse_blocks, refuse_here, refuse_along, refuse_active.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from liaison.errors import DerivationError, SimulationError
-from liaison.model import Mechanism
+from liaison.errors import SimulationError
+from liaison.model.contacts import ONE_MODE
 from liaison.numeric import Array
 from liaison.program import Kernel, Program
 from liaison.simulate import Trajectory
@@ -22,22 +22,6 @@ from .local import Local
 TOUCHING = 1e-7
 """Gaps [m, rad] and rates up to which something counts as closed."""
 
-HINT = (
-    "Ask about one mode: require its limit with '=' where it is closed, leave it out where it is "
-    "open."
-)
-
-
-def refuse_sides(mechanism: Mechanism, verb: str) -> None:
-    """Refuses a mechanism with one-sided relations or dry friction, in the verb's name.
-
-    Raises:
-        DerivationError: there is one.
-    """
-    for one in mechanism.contacts:
-        said = f"{one.name!r} holds on one side only; {verb} does not look at such relations."
-        raise DerivationError(said, hint=HINT, place=one.place)
-
 
 def refuse_blocks(program: Program, verb: str) -> None:
     """Refuses a program with one-sided blocks, in the verb's name.
@@ -47,7 +31,7 @@ def refuse_blocks(program: Program, verb: str) -> None:
     """
     for block in program.facts.get("sides", ()):
         said = f"{block[1]!r} holds on one side only; {verb} does not look at such relations."
-        raise SimulationError(said, status="one-sided", hint=HINT)
+        raise SimulationError(said, status="one-sided", hint=ONE_MODE)
 
 
 def refuse_here(here: Local, verb: str) -> None:
@@ -73,7 +57,7 @@ def refuse_along(plan: Plan, run: Trajectory, rows: Array, verb: str) -> None:
                 f"{verb} does not look at such relations.",
                 status="one-sided",
                 t=event.t,
-                hint=HINT,
+                hint=ONE_MODE,
             )
     refuse_active(plan.kernel, rows, plan.parameters, verb)
 
@@ -117,5 +101,5 @@ def _refused(block: tuple[Any, ...], t: float, verb: str) -> SimulationError:
         "at such relations.",
         status="one-sided",
         t=t,
-        hint=HINT,
+        hint=ONE_MODE,
     )

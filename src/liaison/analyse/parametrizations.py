@@ -19,11 +19,11 @@ from liaison.equations.treatment import Treated
 from liaison.errors import LiaisonError, NamingError
 from liaison.expr import Expr, as_expr, collector_paused, count_operations, symbols_of
 from liaison.model import Mechanism
+from liaison.model.contacts import refuse_sides
 from liaison.tree import Tree
 from liaison.tree.cartesian import PARAMETRIZATIONS, known_parametrization
 
 from .degrees import degree_bound
-from .open_sides import refuse_sides
 from .parametrizations_run import Moved, moved
 
 
@@ -144,7 +144,7 @@ def parametrizations(
         NamingError: no such parametrization or formalism.
         DerivationError: something holds on one side only.
     """
-    refuse_sides(mechanism, "parametrizations")
+    refuse_sides(mechanism.contacts, "parametrizations")
     if formalism not in FORMALISMS:
         raise NamingError.unknown("formalism", formalism, FORMALISMS)
     asked = list(dict.fromkeys(known_parametrization(name) for name in names))

@@ -24,14 +24,13 @@ from liaison.errors import DerivationError, NamingError, SimulationError
 from liaison.expr import Expr
 from liaison.mobility import Mobility, mobility
 from liaison.model import Coupling, Holonomic, Mechanism, PrescribedMotion
+from liaison.model.contacts import refuse_sides
 from liaison.numeric import State
 from liaison.program import Entry, Kernel, Program, lower, to_llvm
 from liaison.simulate import Settings, Trajectory
 from liaison.simulate.plan import plan_of
 from liaison.simulate.report import meta_of, series_of
 from liaison.tree import Tree, as_float, assemble, span
-
-from .open_sides import refuse_sides
 
 Floats = NDArray[np.float64]
 
@@ -161,7 +160,7 @@ def reduce(
             or the coordinates asked for are not independent.
     """
     mechanism = given.mechanism if isinstance(given, Tree) else given
-    refuse_sides(mechanism, "reduce")
+    refuse_sides(mechanism.contacts, "reduce")
     tree = span(mechanism)
     start = {name: float(as_float(x)) for name, x in (at or {}).items()}
     state = assemble(tree, None, **start)

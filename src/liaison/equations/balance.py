@@ -18,6 +18,7 @@ from typing import Any, final
 
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import Expr, as_expr, symbol
+from liaison.model.contacts import refuse_sides
 from liaison.spatial.arrays import Array, array, cross, product, times, zeros
 from liaison.spatial.plucker import move_inertia
 from liaison.tree import GROUND, Tree, marker_motion
@@ -55,8 +56,9 @@ def balance(
 
     Raises:
         NamingError: no body has that name.
-        DerivationError: no body is named, or the ground is.
+        DerivationError: no body is named, or the ground is; something holds on one side only.
     """
+    refuse_sides(tree.mechanism.contacts, "balance")
     setting = Setting(tree)
     chosen = _chosen(tree, bodies)
     P = _place(setting, point)

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from liaison.expr import ZERO, Expr, as_expr, directional, to_latex, to_text, vanishes
+from liaison.model.contacts import left_out
 from liaison.spatial.arrays import Array, array, cross, dot, identity, plus, product, tilde, zeros
 from liaison.tree import GROUND, Motion, Tree
 
@@ -78,13 +79,15 @@ class Generation:
     steps: tuple[Step, ...]
     equations: Equations
     order: tuple[str, ...]  # bodies as the search met them
+    note: str = ""  # what the steps leave out
 
     def __str__(self) -> str:
-        return "\n\n".join(map(str, self.steps))
+        return "\n\n".join([*map(str, self.steps), *([self.note] if self.note else [])])
 
     def to_latex(self) -> str:
         """All steps."""
-        return "\n\n".join(step.to_latex() for step in self.steps)
+        steps = [step.to_latex() for step in self.steps]
+        return "\n\n".join([*steps, *([f"% {self.note}"] if self.note else [])])
 
 
 def generation(tree: Tree) -> Generation:
@@ -100,7 +103,8 @@ def generation(tree: Tree) -> Generation:
     dynamics = plain_dynamics(setting.symbols.vdot, *made.along_joints())
     equations = completed("generation", tree, setting, dynamics)
     nodes = setting.tree.nodes
-    return Generation(made.steps(order, equations), equations, tuple(nodes[i].body for i in order))
+    steps, names = made.steps(order, equations), tuple(nodes[i].body for i in order)
+    return Generation(steps, equations, names, left_out(tree.mechanism.contacts))
 
 
 def _breadth_first(tree: Tree) -> list[int]:

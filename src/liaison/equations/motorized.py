@@ -23,6 +23,7 @@ from typing import Any
 from liaison.errors import DerivationError
 from liaison.expr import ZERO, Expr, as_expr, substitute, symbol
 from liaison.model import Actuator
+from liaison.model.contacts import refuse_sides
 from liaison.spatial.arrays import Array, array, cross, dot, minus, plus, product, times
 from liaison.spatial.plucker import act_force_inverse
 from liaison.tree import GROUND, Push, Tree
@@ -233,6 +234,7 @@ def motorized(tree: Tree) -> Motorized:
     Raises:
         DerivationError: the mechanism has loops or relations other than gears of rotors.
     """
+    refuse_sides(tree.mechanism.contacts, "motorized")
     parts = geared(tree)
     names = parts.kinematics.tree.velocity_labels()
     return Motorized(parts, tuple(symbol(f"{label.name}'") for label in names))

@@ -39,6 +39,7 @@ class ScalarEquations:
     name: str
     lines: tuple[Line, ...]
     order: Order = field(default_factory=Order)
+    note: str = ""  # what they leave out
 
     def __iter__(self) -> Iterator[Line]:
         return iter(self.lines)
@@ -51,7 +52,8 @@ class ScalarEquations:
         """Unicode text, each side as short as it gets."""
         parts, rows = self.written()
         named = [f"{name} = {told}" for name, told in parts]
-        return "\n".join([self.name, "", *named, *([""] if named else []), *listed(rows)])
+        note = ["", self.note] if self.note else []
+        return "\n".join([self.name, "", *named, *([""] if named else []), *listed(rows), *note])
 
     @property
     def latex(self) -> str:

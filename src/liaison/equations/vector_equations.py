@@ -32,6 +32,7 @@ from liaison.algebra.node import product as product_of
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import as_expr
 from liaison.expr.simplify_arrange import Order
+from liaison.model.contacts import left_out
 from liaison.spatial.arrays import Array, product
 from liaison.tree import Tree
 
@@ -61,7 +62,8 @@ class VectorEquations:
     def text(self) -> str:
         """Unicode text, a line an equation, below what the numbers stand for."""
         rows = [(line.name, to_text(line.left), to_text(line.right)) for line in self.lines]
-        return "\n".join([self.legend, "", *listed(rows)])
+        note = left_out(self.book.setting.mechanism.contacts)
+        return "\n".join([self.legend, "", *listed(rows), *(["", note] if note else [])])
 
     @property
     def latex(self) -> str:
@@ -246,7 +248,8 @@ class VectorEquations:
             for axis, a, b in zip("xyz", *sides, strict=True):
                 found.append(Line(f"{line.name}, {axis}", as_expr(a), as_expr(b)))
         kept = tuple(line for line in found if not is_empty(line))
-        return ScalarEquations(self.book.setting.mechanism.name, kept, self._order())
+        mechanism = self.book.setting.mechanism
+        return ScalarEquations(mechanism.name, kept, self._order(), left_out(mechanism.contacts))
 
     def _order(self) -> Order:
         """Parameters first, then positions, velocities, accelerations."""

@@ -22,6 +22,7 @@ from typing import Any, TypeAlias, final
 
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import ZERO, Expr, as_expr
+from liaison.model.contacts import refuse_sides
 from liaison.spatial.arrays import Array, array, cross, dot, minus, plus, product, times, zeros
 from liaison.spatial.plucker import act_force
 from liaison.tree import GROUND, Push
@@ -125,7 +126,9 @@ def virtual_power(equations: Equations, part: Iterable[str], field: Field) -> Vi
         DerivationError: the equations do not know their tree.
     """
     reports = equations.reports
-    if not isinstance(reports, TreeReports):
+    if isinstance(reports, TreeReports):
+        refuse_sides(reports.setting.mechanism.contacts, "virtual_power")
+    else:
         raise DerivationError(
             f"the equations by {equations.formalism} do not tell bodies of a tree.",
             hint="Use those of newton_euler or lagrange.",

@@ -1,6 +1,7 @@
 """What holds on one side only: unilateral relations, and contacts of bodies.
 
-Public names: OneSided, Unilateral, Contact, GapContact, SURFACE, CONTACT_KINDS, left_out.
+Public names: OneSided, Unilateral, Contact, GapContact, SURFACE, CONTACT_KINDS, ONE_MODE,
+refuse_sides, left_out.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -11,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias, final
 
-from liaison.errors import ModelError, Place
+from liaison.errors import DerivationError, ModelError, Place
 from liaison.expr import symbol
 from liaison.spatial import is_zero, number
 
@@ -245,6 +246,23 @@ class GapContact(OneSided):
 
     def rates(self) -> tuple[Any, ...]:
         return self.slips
+
+
+def refuse_sides(contacts: Sequence[OneSided], verb: str) -> None:
+    """Refuses what holds on one side only, in the name of what does not look at it.
+
+    Raises:
+        DerivationError: there is something.
+    """
+    for one in contacts:
+        said = f"{one.name!r} holds on one side only; {verb} does not look at such relations."
+        raise DerivationError(said, hint=ONE_MODE, place=one.place)
+
+
+ONE_MODE = (
+    "Ask about one mode: require its limit with '=' where it is closed, leave it out where it is "
+    "open."
+)
 
 
 def left_out(contacts: Sequence[OneSided]) -> str:

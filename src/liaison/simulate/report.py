@@ -54,10 +54,12 @@ def trajectory_of(
     watched = len(plan.events) if modes is None else len(modes.plan.events)
     events = event_records(plan, happened, watched)
     contacts = None
-    if modes is None and "contacts" in series:
-        contacts = stepped_contacts(plan, rows, happened)
-    elif modes is not None and {"contacts", *FORWARD} & {*series}:
-        contacts = contacts_along(modes, plan, rows, happened)
+    if {"contacts", *FORWARD} & {*series}:  # accelerations and reactions depend on them
+        contacts = (
+            stepped_contacts(plan, rows, happened)
+            if modes is None
+            else contacts_along(modes, plan, rows, happened)
+        )
     found = _inputs(plan, rows[:, 1 + nq + nv :]) | series_of(plan, rows, series, contacts)
     end = end if end.is_failure else gap(rows[:, 0], found) or end
     return Trajectory(
