@@ -149,7 +149,7 @@ def line(row: dict[str, object]) -> str:
     if "ratio" not in row:
         return f"{start} | | | – |"
     own = f" {row['method']} | {row['own error']:.0e} | {1e3 * row['seconds']:.2f} ms |"
-    return f"{start}{own} {row['ratio']:.0f} |"
+    return f"{start}{own} {row['ratio']:.{int(row['ratio'] < 10)}f} |"
 
 
 def main(words: list[str]) -> None:

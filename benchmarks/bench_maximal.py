@@ -30,7 +30,7 @@ from liaison.numeric import State
 from liaison.program import looped
 from liaison.simulate import simulate
 from liaison.spatial import quaternion_of, rotation_x, rotation_z
-from liaison.tree import assemble, span
+from liaison.tree import span
 from samples import chain
 
 SKEW, CALLS, STEPS = 1.0, 10, 10
@@ -53,9 +53,11 @@ def main(sizes: list[int]) -> None:
 
         print(line(f"chain of {n}", tree.mechanism, begin, error), flush=True)
     for n in (s // 2 for s in sizes):
-        made = n_four_bar(n)
-        begin = assemble(span(made), A0=-0.4) if n < 100 else None
-        print(line(f"{n} four-bars", made, begin), flush=True)
+        tree = span(n_four_bar(n))
+        labels = {"q": tree.position_labels(), "v": tree.velocity_labels()}
+        signs = np.array([-1.0 if x.name[0] == "A" else 1.0 for x in labels["q"]])
+        begin = State(0.0, 0.3 * signs, signs, labels)  # all rods that stand lean alike
+        print(line(f"{n} four-bars", tree.mechanism, begin), flush=True)
     for n in (s for s in sizes if s <= 1000):
         print(line(f"chain of {n}, springs and dampers", sprung(n)), flush=True)
 
