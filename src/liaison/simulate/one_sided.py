@@ -29,6 +29,7 @@ from .impacts import ENERGETIC, MOREAU, NEWTON, POISSON
 from .layout import Arrays
 from .modal_entries import modal_closure, modal_events, modal_rate, modal_terms
 from .plan import Plan
+from .sliding import force_left
 from .switching import march
 
 IMPACT_LAWS = {"energetic": ENERGETIC, "newton": NEWTON, "poisson": POISSON, "moreau": MOREAU}
@@ -47,6 +48,9 @@ BASE = {
 """Entries of the free mechanism that they call."""
 
 ADDRESSES = [*BASE.values(), side.F_EVENTS]
+
+JAMMED = 0.02
+"""A contact jams where friction leaves less than this share of what its force does."""
 
 LOST = 1e-6
 """What is less of a row than this share is none of it."""
@@ -218,6 +222,10 @@ class Marching:
                     c[side.BAD] = b
                     return True
         return False
+
+    def is_jamming(self) -> bool:
+        """Whether friction takes all but a little of what a contact's force does (Painlevé)."""
+        return bool(force_left(self.c, self.s) < JAMMED)
 
     def _given(self, arrays: Arrays) -> tuple[Array, dict[str, Any]]:
         """v, and what entries are asked with at the present state."""

@@ -251,6 +251,8 @@ class Run:
             self._control()
         elif status == at.NO_MODE and self.marching and self.marching.is_lost(self.arrays):
             status = at.DEGENERATE
+        elif status == at.STEP_TOO_SMALL and self.marching and self.marching.is_jamming():
+            status = at.NO_MODE
         if status == at.DEGENERATE and self.marching is not None:
             self.marching.hold(self.arrays)
         self.status = status

@@ -1,20 +1,24 @@
 """Contacts that slip, where friction may leave no motion or several: every choice is tried.
 
-Public names: slide.
+Public names: slide, force_left.
 
 Source: docs/theory/contact_solvers.md (painleve-1).
 """
 
 from __future__ import annotations
 
-from liaison.program.loops import at, i64, iptr, loop, ptr
+from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
 from .cones import ONE_WAY
+from .dense import dot
+from .modal import add_slips, compliant
 from .painleve import MOST, count_solutions
 from .sides_layout import (
     ACTIVE,
+    B_FIRST,
     B_KIND,
     B_LOAD,
+    CLOSED,
     CONES,
     FIELDS,
     FRICTION,
@@ -23,9 +27,13 @@ from .sides_layout import (
     M_MODES,
     M_NUMBER,
     NB,
+    NV,
     O_AREA,
+    O_COLUMNS,
     O_MATRIX,
+    O_ROWS,
     O_TOUCHING,
+    O_VDOT,
     SLIP,
 )
 
@@ -65,3 +73,26 @@ def slide(c: iptr, s: ptr) -> i64:
         for d in range(m):
             u[a] += A[a * m + d] * force[d]
     return found
+
+
+@loop
+def force_left(c: iptr, s: ptr) -> f64:
+    """The least share of what a contact's force does that friction leaves, in the mode just solved.
+
+    A contact jams where it falls to zero: the force that closes it has no bound.
+    """
+    nv = c[NV]
+    x = at(s, c[O_ROWS])
+    y = at(s, c[O_COLUMNS])
+    least = 1.0
+    for b in range(c[NB]):
+        block = at(c, c[M_BLOCKS] + FIELDS * b)
+        if block[B_KIND] != FRICTION and c[c[M_MODES] + b] == CLOSED:
+            compliant(c, s, block[B_FIRST], x)
+            for i in range(nv):
+                y[i] = x[i]
+            add_slips(c, s, b, y, at(s, c[O_VDOT]))
+            whole = dot(nv, x, x)
+            if whole > 0.0:
+                least = min(least, dot(nv, x, y) / whole)
+    return least

@@ -1,0 +1,91 @@
+"""Contacts where runs are hard: flat landings, slip that dies out turning, friction that jams."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import liaison
+from liaison.errors import SimulationError
+from liaison.formats import read_lsd
+
+THROWN = """
+gravity = [0, 0, -9.81] m/s^2 ;
+let thing = body mass = 2 kg, inertia = {inertia} g*m^2 end ;
+let F = join earth and thing with free end ;
+parameter mu = 0.3 ; parameter e = 0.3 ;
+let floor = contact thing and earth with {shape}, friction = mu, restitution = e end ;
+start F = [0, 0, 40] cm ++ 0 deg || [0, 0, 1] ;
+"""
+SHAPES = {
+    "box": ("[10, 20, 25]", "box size = [30, 20, 10] cm"),
+    "cylinder": ("[20, 20, 10]", "cylinder radius = 10 cm, length = 15 cm"),
+    "disc": ("[10, 10, 20]", "disc radius = 10 cm"),
+}
+
+
+@pytest.fixture(scope="module")
+def thrown():
+    """Kernel and start of each shape, made once."""
+    made = {}
+    for name, (inertia, shape) in SHAPES.items():
+        tree = liaison.span(read_lsd(THROWN.format(inertia=inertia, shape=shape)))
+        kernel = liaison.to_llvm(liaison.lower(liaison.newton_euler(tree)))
+        made[name] = kernel, liaison.assemble(tree)
+    return made
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", [115, 130, 154, 1, 2])
+def test_things_thrown_anyhow_go_on_within_their_laws(thrown, shape, seed):
+    """Seeds include a cylinder that lands flat, and discs whose slip dies out while it turns."""
+    kernel, state = thrown[shape]
+    random = np.random.default_rng(seed)
+    turn, v = random.normal(size=4), 2 * random.normal(size=6)
+    q = np.array([*state.q[:3], *turn / np.linalg.norm(turn)])
+    values = {"mu": random.uniform(0, 1), "e": float(random.choice([0, 0.3, 0.7]))}
+    run = liaison.simulate(
+        kernel,
+        replace(state, q=q, v=v),
+        until=2.0,
+        parameters=values,
+        series=("energy", "contacts"),
+        max_steps=30_000,
+    )
+    total = run["energy"].sum(axis=1)
+    assert np.max(np.diff(total)) < 1e-8 * total[0]
+    assert np.min(run.series["gaps"].values) > -1e-9
+    assert len(run.events) < 1000
+
+
+def rod(examples, mu, lean, turning, speed):
+    """Painlevé's rod, its end sliding forward on the ground."""
+    tree = liaison.span(liaison.read(examples / "reference" / "painleve_rod.lsd"))
+    kernel = liaison.to_llvm(liaison.lower(liaison.newton_euler(tree)))
+    s, c = math.sin(lean), math.cos(lean)
+    start = {"P.lean": lean, "P.z": s, "P.x": 0.0, "P.lean'": turning}
+    start |= {"P.x'": -speed - s * turning, "P.z'": c * turning}
+    state = liaison.assemble(tree, None, **start)
+    return liaison.simulate(kernel, state, until=1.0, parameters={"mu": mu})
+
+
+def test_a_rod_that_jams_on_its_way_is_named_after_painleve(examples):
+    """p falls to zero at tan θ = 3 − √5 for μ = 2, and the force of the ground has no bound."""
+    with pytest.raises(SimulationError, match="Painlevé") as caught:
+        rod(examples, 2.0, 0.5, 2.0, 10.0)
+    assert caught.value.status == "no mode"
+    run = caught.value.trajectory
+    assert run["P.lean"][-1] == pytest.approx(math.atan(3 - math.sqrt(5)), abs=0.02)
+
+
+def test_a_rod_that_cannot_slide_is_refused_at_once(examples):
+    with pytest.raises(SimulationError, match="Painlevé"):
+        rod(examples, 1.5, math.atan(2), 0.0, 1.0)
+
+
+def test_of_two_motions_one_is_taken_and_the_other_told_of(examples):
+    run = rod(examples, 1.5, math.atan(2), 6.0, 1.0)
+    told = [(x.what, x.t) for x in run.events]
+    assert ("several solutions", 0.0) in told
+    assert run.status == "done"
