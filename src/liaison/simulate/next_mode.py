@@ -152,18 +152,22 @@ def repeats(c: iptr, s: ptr) -> i64:
     """1 if rows that touch repeat each other, so that their forces are not determined."""
     m = c[ACTIVE]
     nv = c[NV]
-    if m > nv - c[RANK]:
-        return 1
     rows = at(s, c[O_COLUMNS])
     longest = 0.0
+    count = 0
     for a in range(m):
         row = at(s, c[O_ROWS] + a * nv)
-        longest = max(longest, dot(nv, row, row))
+        size = dot(nv, row, row)
+        longest = max(longest, size)
+        # a slip that nothing can have, across a mechanism in a plane, is none
+        count += 1 if size > 0.0 else 0
         for i in range(nv):
             rows[a * nv + i] = row[i]
+    if count > nv - c[RANK]:
+        return 1
     R = at(s, c[O_MATRIX] + m * m)
     rank = pivoted_qr(m, nv, rows, R, at(s, c[O_RIGHT]), REPEATED * sqrt(longest))
-    return 1 if rank < m else 0
+    return 1 if rank < count else 0
 
 
 @loop
