@@ -9,6 +9,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from liaison.expr import as_expr
+from liaison.expr.reading_plain import plain
+from liaison.expr.reading_text import to_unicode
 from liaison.model import BearingFriction, Contact, DryFriction, GapContact, Unilateral
 from liaison.model.friction import GROUPS, Friction
 from liaison.simulate import Trajectory
@@ -36,7 +39,8 @@ def _side(found: Summary, one: Any) -> dict[str, Any]:
             told = {"kind": "contact", "of": "formula", "with": ""}
             return {"name": one.name, **told, **_restitution(found, one), **_rubs(found, one)}
         case Unilateral():
-            return {"name": one.name, "kind": "relation", **_restitution(found, one)}
+            told = {"kind": "relation", "of": f"{to_unicode(plain(as_expr(one.formula)))} ≤ 0"}
+            return {"name": one.name, **told, **_restitution(found, one)}
         case DryFriction():
             bounds = {"sliding": _value(found, one.dry), "static": _value(found, one.static)}
             told = {"kind": "friction", "of": one.coordinate, "law": one.law}
@@ -72,8 +76,10 @@ def _rubs(found: Summary, one: Contact | GapContact) -> dict[str, Any]:
     for moving, rest, viscous, _ in GROUPS:
         if friction.resists(moving, viscous):
             parts = {moving: getattr(friction, moving), rest: getattr(friction, rest)}
-            parts |= {viscous: getattr(friction, viscous) or None}
-            told |= {k: found.value(x) for k, x in parts.items() if x is not None}
+            parts |= {viscous: getattr(friction, viscous)}
+            parts |= {"across": friction.across} if moving == "sliding" else {}
+            known = {k: found.value(x) for k, x in parts.items() if x is not None}
+            told |= {k: x for k, x in known.items() if x != 0}
     return {"law": friction.law, "friction": told} if told else {}
 
 
@@ -84,7 +90,8 @@ def side_lines(listed: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _words(x: Mapping[str, Any]) -> list[str]:
     of = f" of a {x['of']} with a {x['with']}" if x.get("with") else ""
-    of = of or (f" of {x['of']}" if x.get("of") else "")
+    between = " " if x["kind"] == "relation" else " of "
+    of = of or (between + x["of"] if x.get("of") else "")
     words = [f"{x['kind']}{of}"]
     words += [
         f"{name.replace('_', ' ')} {'by a formula' if c is None else f'{c:g}'}"
