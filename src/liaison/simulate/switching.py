@@ -363,7 +363,7 @@ def new_signs(c: iptr, s: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
         w[n[O_SIGN] + i] = sign_of(value)
         w[n[O_BEFORE] + i] = value
         slope = probe[i + c[NB]]
-        if value <= TOUCH:
+        if value <= TOUCH and slope >= -still(c, at(w, n[O_V])):
             # it just opened: what it falls is rounding
             slope = max(slope, 0.0)
         w[n[O_SIGN] + i + c[NB]] = sign_of(slope)
