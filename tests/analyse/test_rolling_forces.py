@@ -93,3 +93,22 @@ def test_a_disc_that_lies_flat_is_refused_by_name():
     """
     with pytest.raises(AssemblyError, match=r"'c: contact' has no value at the start"):
         liaison.check(flat)
+
+
+def test_a_hound_runs_along_bouguers_curve():
+    """A(q, t) q̇ = 0, the hare at (0, u t): a force across its way leaves the hound its speed."""
+    a, u, w = 10.0, 1.0, 2.0
+    text = f"""
+    let hound = body mass = 30 kg, inertia = 1 kg*m^2 end ;
+    let H = join earth and hound with planar(x, y, angle) end ;
+    let eye = require H.x*H.y' + ({u} m/s*t - H.y)*H.x' = 0 ;
+    start H.x = {a} m ; start H.y = 0 ; start H.angle = 0 ;
+    start H.x' = -{w} m/s ; start H.angle' = 0 ;
+    """
+    found = liaison.simulate(text, until=6, every=0.1, rtol=1e-12, atol=1e-13)
+    x, y, k = found["H.x"], found["H.y"], u / w
+    part = x / a
+    curve = a / 2 * (part ** (1 + k) / (1 + k) - part ** (1 - k) / (1 - k)) + a * k / (1 - k**2)
+    np.testing.assert_allclose(y, curve, atol=1e-9)
+    np.testing.assert_allclose(np.hypot(found["H.x'"], found["H.y'"]), w, rtol=1e-10)
+    assert x[-1] < 0.1 * a
