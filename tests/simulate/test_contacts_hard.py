@@ -89,3 +89,58 @@ def test_of_two_motions_one_is_taken_and_the_other_told_of(examples):
     told = [(x.what, x.t) for x in run.events]
     assert ("several solutions", 0.0) in told
     assert run.status == "done"
+
+
+CHAIN = """
+gravity = [0, 0, -9.81] m/s^2 ;
+parameter mu = 0.3 ; parameter e = 0.3 ;
+let link1 = body mass = 1 kg, center = [0.25, 0, 0] m, inertia = 0.02 kg*m^2 end ;
+let link2 = body mass = 1 kg, center = [0.25, 0, 0] m, inertia = 0.02 kg*m^2 end ;
+let link3 = body mass = 1 kg, center = [0.25, 0, 0] m, inertia = 0.02 kg*m^2 end ;
+let A = join [0, 0, 0.9] m @ earth and link1 with revolute(angle) axis = [0, 1, 0] end ;
+let B = join [0.5, 0, 0] m @ link1 and link2 with revolute(angle) axis = [0, 1, 0] end ;
+let C = join [0.5, 0, 0] m @ link2 and link3 with revolute(angle) axis = [0, 1, 0] end ;
+let elbow = contact [0.5, 0, 0] m @ link1 and earth with point friction = mu, restitution = e end ;
+let wrist = contact [0.5, 0, 0] m @ link2 and earth with point friction = mu, restitution = e end ;
+let tip = contact [0.5, 0, 0] m @ link3 and earth with point friction = mu, restitution = e end ;
+"""
+
+
+def test_a_chain_in_a_plane_that_sticks_slips_again():
+    """Its contacts have a second slip, across the plane, along which nothing moves."""
+    tree = liaison.span(read_lsd(CHAIN))
+    kernel = liaison.to_llvm(liaison.lower(liaison.newton_euler(tree)))
+    state, random = liaison.assemble(tree), np.random.default_rng(13)
+    q = np.array([-0.5, 0.0, 0.0]) + 0.3 * random.normal(size=3)
+    state = replace(state, q=q, v=2 * random.normal(size=3))
+    values = {"mu": random.uniform(0, 1), "e": float(random.choice([0, 0.3, 0.7]))}
+    run = liaison.simulate(kernel, state, until=2.0, parameters=values, series=("energy",))
+    told = [x.what for x in run.events if x.name == "tip: sliding"]
+    assert "slips" in told[told.index("sticks") :]
+    total = run["energy"].sum(axis=1)
+    assert np.max(np.diff(total)) < 1e-8 * np.max(np.abs(total))
+
+
+BALLS = """
+gravity = [0, 0, -9.81] m/s^2 ;
+let low = body mass = 1 kg, inertia = 4 g*m^2 end ;
+let high = body mass = 2 kg, inertia = 8 g*m^2 end ;
+let L = join earth and low with free end ;
+let H = join earth and high with free end ;
+let floor = contact low and earth with ball radius = 10 cm, friction = 0.3, restitution = 0.3 end ;
+let pair = contact low and high with ball
+  radius = 10 cm, outside = 10 cm, friction = 0.3, restitution = 0.3 end ;
+start L = [0, 0, 12] cm ++ 0 deg || [0, 0, 1] ;
+start H = [{offset}, 0, 35] cm ++ 0 deg || [0, 0, 1] ;
+"""
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.5, 2.0, 7.0])
+def test_impacts_that_bring_each_other_about_penetrate_nothing(offset):
+    """The lower ball rattles between the floor and the upper one."""
+    mechanism = read_lsd(BALLS.format(offset=offset))
+    run = liaison.simulate(mechanism, until=0.35, series=("energy", "contacts"))
+    assert len([x for x in run.events if x.what == "impact"]) > 10
+    assert np.min(run.series["gaps"].values) > -1e-9
+    total = run["energy"].sum(axis=1)
+    assert np.max(np.diff(total)) < 1e-9 * total[0]
