@@ -16,6 +16,7 @@ from math import sqrt
 from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
 
 from .bearings import solve_motion
+from .edges import EDGE, is_past_edge
 from .modal import SLOW, is_pressed, measure, resists
 from .sides_layout import (
     ACROSS,
@@ -107,9 +108,10 @@ def modal_rate(
 
 
 @loop
-def is_held(c: iptr, row: i64) -> i64:
+def is_held(c: iptr, s: ptr, row: i64) -> i64:
     """1 if a one-sided row holds now."""
-    return 1 if c[c[M_MODES] + c[c[M_OWNER] + row]] == STICK else 0
+    b = c[c[M_OWNER] + row]
+    return 1 if c[c[M_MODES] + b] == STICK and is_past_edge(c, s, b) == 0 else 0
 
 
 @loop
@@ -145,7 +147,7 @@ def modal_closure(
             value = both[row] if row < nphi else 0.0
             rate = both[nphi + row]
         elif row < nc + c[NR]:
-            if is_held(c, row - nc) == 1:
+            if is_held(c, s, row - nc) == 1:
                 value = s[c[O_GAP] + c[c[M_OWNER] + row - nc]]
                 rate = s[c[O_RATE] + row - nc]
         else:
@@ -186,7 +188,7 @@ def modal_terms(
             is_on = 1 if lock < c[HELDS] else 0
             source = at(s, c[O_HELD] + lock * nv)
         elif row >= nc:
-            is_on = is_held(c, row - nc)
+            is_on = is_held(c, s, row - nc)
             source = at(s, c[O_D] + (row - nc) * nv)
             value = s[c[O_GAP] + c[c[M_OWNER] + row - nc]]
             nu[k] = -s[c[O_RATE] + row - nc]
@@ -250,7 +252,8 @@ def tell_ends(c: iptr, s: ptr, out: ptr) -> None:
         out[b] = 1.0
         if block[B_KIND] != FRICTION:
             if mode != OPEN:
-                out[b] = s[c[O_FORCE] + block[B_FIRST]]
+                is_past = is_past_edge(c, s, b)
+                out[b] = s[c[O_FORCE] + block[B_FIRST]] if is_past == 0 else -EDGE
             elif block[B_KIND] == GAP:
                 out[b] = s[c[O_GAP] + b] - s[c[O_LEVEL] + b]
             else:

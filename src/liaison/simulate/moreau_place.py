@@ -16,6 +16,7 @@ from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
 
 from .cones import ONE_WAY, solve_cones
 from .dense import dot
+from .edges import EDGE
 from .layout import (
     E_RETRACT,
     E_TERMS,
@@ -83,7 +84,7 @@ def penetration(w: ptr, n: iptr) -> f64:
 def is_held(k: i64, w: ptr, n: iptr) -> i64:
     """1 if the block is a gap that stays closed under a force."""
     block = at(n, n[M_SIDES] + FIELDS * k)
-    if block[0] != GAP or n[n[M_MODE] + k] != CLOSED:
+    if block[0] != GAP or n[n[M_MODE] + k] != CLOSED or w[n[O_END] + k] > EDGE:
         return 0
     return 1 if w[n[O_IMPULSE] + block[1]] > 0.0 else 0
 

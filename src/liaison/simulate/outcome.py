@@ -52,6 +52,7 @@ REASONS = {
     at.BAD_SIDE: "inconsistent start",
     at.SINGULAR_MASS: "singular mass matrix",
     at.STANDSTILL: "standstill",
+    at.STEP_UP: "step up",
 }
 """What `SimulationError.status` says."""
 
@@ -125,6 +126,10 @@ def _sides_failed(plan: Plan, n: Any, size: str) -> dict[int, tuple[str, str]]:
         at.STANDSTILL: (
             "contacts open and close without end at {now}: time does not advance.",
             "Method 'moreau' with a fixed step passes such instants.",
+        ),
+        at.STEP_UP: (
+            f"what {name!r} touches jumps up by {size} m at {{now}}: its formula tells no wall.",
+            "Let it rise within a length, or give the wall a contact of its own.",
         ),
     }
 

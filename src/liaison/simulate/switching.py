@@ -17,6 +17,7 @@ from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
 from .advance import advance
 from .dense import largest
+from .edges import find_edges
 from .events import note, sign_of
 from .layout import (
     BAD_GAP,
@@ -208,6 +209,10 @@ def switch(
     before = n[HAPPENED]
     for b in range(c[NB]):
         c[c[M_ENDED] + b] = n[n[M_FIRED] + c[OWN] + b]
+    status = find_edges(c, s, w, n, scratch)
+    if status != GOOD:
+        return status
+    look(c, s, w, n, scratch)
     status = change_mode(c, s, e, w, n, scratch, happened)
     if status != GOOD:
         return status

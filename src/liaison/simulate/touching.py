@@ -28,6 +28,7 @@ from .sides_layout import (
     B_LAW,
     B_LOAD,
     B_ROWS,
+    BEYOND,
     CLOSED,
     CONES,
     DYNAMIC,
@@ -39,6 +40,7 @@ from .sides_layout import (
     LOCKED,
     M_BLOCKS,
     M_CONE,
+    M_ENDED,
     M_LIST,
     M_MODES,
     M_NUMBER,
@@ -117,7 +119,8 @@ def find_touching(c: iptr, s: ptr, limit: f64) -> None:
             mode = LOCKED
         elif block[B_KIND] == GAP:
             is_slow = 1 if s[c[O_RATE] + first] <= max(limit, s[UNSEEN]) else 0
-            mode = CLOSED if is_slow == 1 and s[c[O_GAP] + b] <= TOUCH else OPEN
+            is_near = 1 if s[c[O_GAP] + b] <= TOUCH and c[c[M_ENDED] + b] != BEYOND else 0
+            mode = CLOSED if is_slow == 1 and is_near == 1 else OPEN
         elif s[c[O_RATE] + first] <= limit:
             mode = CLOSED
         c[c[M_MODES] + b] = mode
