@@ -104,7 +104,7 @@ def stuck_row(m: i64, n: i64, i: i64, soft: f64, area: ptr, row: ptr) -> f64:
     for c in range(n):
         j = int(rows[c])
         row[c] = columns[j * m + i] + (soft if i == j else 0.0)
-    return -area[RATE * m + i]
+    return float(-area[RATE * m + i])
 
 
 @loop
@@ -131,7 +131,7 @@ def slipping_row(
         across = (1.0 if j == other else 0.0) - columns[j * m + other]
         row[c] = -turn * ((1.0 - ei * ei) * along - ei * ej * across) if other != i else 0.0
         row[c] += (1.0 if j == i else 0.0) - (steep * ei if j == load_row else 0.0)
-    return r * ei - y[i]
+    return float(r * ei - y[i])
 
 
 @loop

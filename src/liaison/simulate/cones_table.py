@@ -40,7 +40,7 @@ def cone_area(m: int, nb: int) -> int:
 @loop
 def semi_axis(limits: ptr, k: i64, row: i64, load: f64) -> f64:
     """Semi-axis of block k along its row 0 or 1 under a load."""
-    return max(limits[3 * k + row], 0.0) * max(load, 0.0) + max(limits[3 * k + 2], 0.0)
+    return float(max(limits[3 * k + row], 0.0) * max(load, 0.0) + max(limits[3 * k + 2], 0.0))
 
 
 @loop
@@ -164,7 +164,7 @@ def radius(blocks: iptr, table: ptr, y: ptr, k: i64) -> f64:
     """Radius of disc k under its load."""
     load = blocks[4 * k + 3]
     pressed = max(y[blocks[4 * load + 1]], 0.0) if load >= 0 else 0.0
-    return table[FIELDS * k + COEFFICIENT] * pressed + table[FIELDS * k + CONSTANT]
+    return float(table[FIELDS * k + COEFFICIENT] * pressed + table[FIELDS * k + CONSTANT])
 
 
 @loop
@@ -196,7 +196,7 @@ def disc_residual(blocks: iptr, table: ptr, y: ptr, z: ptr, k: i64) -> f64:
     first = blocks[4 * k + 1]
     r = radius(blocks, table, y, k)
     if blocks[4 * k + 2] == 1:
-        return abs(max(y[first] - r, min(y[first] + r, z[first])))
+        return float(abs(max(y[first] - r, min(y[first] + r, z[first]))))
     dx = y[first] - z[first]
     dy = y[first + 1] - z[first + 1]
     length = sqrt(dx * dx + dy * dy)
