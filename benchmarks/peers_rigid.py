@@ -112,22 +112,21 @@ class Exudyn:
         self.objects[name] = made
         return node
 
-    def _mark(self, body: str, point: tuple[float, ...]) -> int:
+    def _mark(self, body: str, point: tuple[float, ...], R: np.ndarray | None = None) -> int:
         place = [float(x) for x in np.array(point, dtype=float) - self.centers[body]]
-        return self.system.AddMarker(
-            self.item.MarkerBodyRigid(bodyNumber=self.objects[body], localPosition=place)
-        )
+        turned = np.eye(3) if R is None else R
+        pose = self.exu.HT(rotation=turned, translation=place)
+        made = self.item.MarkerBodyRigid(bodyNumber=self.objects[body], localHT=pose)
+        return self.system.AddMarker(made)
 
-    def _hold(self, marks: list[int], axes: list[int], *turned: np.ndarray) -> None:
-        turns = {f"rotationMarker{k}": R for k, R in enumerate(turned)}
-        made = self.item.GenericJoint(markerNumbers=marks, constrainedAxes=axes, **turns)
-        self.system.AddObject(made)
+    def _hold(self, marks: list[int], axes: list[int]) -> None:
+        self.system.AddObject(self.item.GenericJoint(markerNumbers=marks, constrainedAxes=axes))
 
     def _joint(self, joint: object) -> None:
         ends = (joint.predecessor, joint.successor)
         turned = [np.array([[float(x) for x in row] for row in marker.R]) for marker in ends]
-        marks = [self._mark(marker.body, marker.p) for marker in ends]
-        self._hold(marks, HELD[type(joint.type)], *turned)
+        marks = [self._mark(m.body, m.p, R) for m, R in zip(ends, turned, strict=True)]
+        self._hold(marks, HELD[type(joint.type)])
 
     def _loads(self) -> None:
         item, model = self.item, self.model

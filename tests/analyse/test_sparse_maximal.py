@@ -17,7 +17,7 @@ from liaison.analyse.maximal_run import maximal_ready, maximal_run, sparse_ready
 from liaison.analyse.moving_bodies import moving_bodies
 from liaison.equations.basic_constraints import Side
 from liaison.equations.basic_joints import basic_rows
-from liaison.errors import DerivationError, SimulationError
+from liaison.errors import DerivationError, NamingError, SimulationError
 from liaison.expr import sin, symbol
 from liaison.numeric import State
 from liaison.simulate import Settings
@@ -114,6 +114,8 @@ def test_parameters_and_matrices():
     heavy = {"parameters": {"m": 3.0}, "until": 0.3, "every": 0.1, **TIGHT}
     own = maximal_run(mechanism, sparse=True, **heavy)
     matrix = maximal_run(mechanism, sparse=True, attitude=liaison.RotationMatrix(), **heavy)
+    with pytest.raises(NamingError, match="'k'"):
+        maximal_run(mechanism, sparse=True, until=0.3, parameters={"k": 3.0})
     plain = liaison.simulate(mechanism, until=0.3, every=0.1, parameters={"m": 3.0}, **TIGHT)
     poses = plain.series["poses"].values
     assert_allclose(own.series["poses"].values, poses, atol=1e-7)
@@ -225,6 +227,15 @@ def test_what_loops_do_not_know_is_refused(examples):
     )
     with pytest.raises(DerivationError, match="'c' has no mass"):
         maximal_run(liaison.read(massless), until=1, sparse=True)
+
+
+def test_what_loops_do_not_know_is_written_out_where_nobody_asked(monkeypatch):
+    """Many bodies and an implicit method, or one without mass: the run is there all the same."""
+    monkeypatch.setattr("liaison.analyse.maximal_run.MANY", 3)
+    mechanism = liaison.read(ARM)
+    by_size = maximal_run(mechanism, until=0.05, step=0.01)
+    assert by_size.v.shape[1] == 18 + 3  # B and C are spoken of
+    assert maximal_run(mechanism, until=0.05, step=0.01, method="radau").success
 
 
 def test_inputs_outputs_and_stops():

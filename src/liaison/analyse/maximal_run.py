@@ -11,6 +11,7 @@ Source: LL 4.4, 4.5.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from liaison.equations.maximal import star
 from liaison.equations.sweep_classes import number
 from liaison.equations.sweep_rest import rest_of
 from liaison.equations.sweeps import known_values
-from liaison.errors import AssemblyError, SimulationError
+from liaison.errors import AssemblyError, DerivationError, NamingError, SimulationError
 from liaison.model import Attitude, Free, Mechanism, Quaternion, RotationMatrix
 from liaison.numeric import State
 from liaison.program import Kernel, to_llvm
@@ -62,7 +63,8 @@ def maximal_run(
         until: the last instant [s].
         attitude: of the bodies: `Quaternion()` if not given, or `RotationMatrix()`.
         sparse: bodies and joints as loops over tables, ready in seconds however many there are;
-            if not given, from 20 bodies on. Below that written-out code is faster.
+            if not given, from 20 bodies on where the loops know all of the mechanism and the
+            method is explicit. Below that written-out code is faster.
         parameters: name -> value instead of the description's.
         **options: as `liaison.simulate` has them; by default all series that joints need.
 
@@ -70,21 +72,38 @@ def maximal_run(
         DerivationError: sparse, and the mechanism has what the loops do not know.
         SimulationError: the method needs derivatives, which the loops do not give.
     """
-    is_sparse = len(mechanism.bodies) - 1 >= MANY if sparse is None else sparse
-    if not is_sparse:
-        kernel, begin = maximal_ready(mechanism, state, attitude, parameters)
-        return run(
-            kernel, begin, until=until, parameters=parameters, **{"series": SERIES, **options}
-        )
-    kernel, begin = sparse_ready(mechanism, state, attitude, parameters)
-    _check_explicit(options)
-    return run(kernel, begin, until=until, **{"series": SERIES, "residual": CONSISTENCY, **options})
-
-
-def _check_explicit(options: Mapping[str, Any]) -> None:
-    """Refuses methods that need derivatives of the dynamics, or its terms."""
     method = options.get("method")
-    if method is not None and method not in EXPLICIT:
+    if sparse is None:
+        kernel, begin = _by_size(mechanism, state, attitude, parameters, method)
+    elif sparse:
+        _check_explicit(method)
+        kernel, begin = sparse_ready(mechanism, state, attitude, parameters)
+    else:
+        kernel, begin = maximal_ready(mechanism, state, attitude, parameters)
+    if "terms" in kernel.program.entries:
+        options["parameters"] = parameters
+    else:  # parameters are numbers in the loops
+        options.setdefault("residual", CONSISTENCY)
+    return run(kernel, begin, until=until, **{"series": SERIES, **options})
+
+
+def _by_size(
+    mechanism: Mechanism,
+    state: State | None,
+    attitude: Attitude | None,
+    parameters: Mapping[str, float] | None,
+    method: str | None,
+) -> tuple[Kernel, State]:
+    """Loops for many bodies, where they know all of the mechanism; written-out code elsewhere."""
+    if len(mechanism.bodies) - 1 >= MANY and method in (None, *EXPLICIT):
+        with suppress(DerivationError):
+            return sparse_ready(mechanism, state, attitude, parameters)
+    return maximal_ready(mechanism, state, attitude, parameters)
+
+
+def _check_explicit(method: str | None) -> None:
+    """Refuses methods that need derivatives of the dynamics, or its terms."""
+    if method not in (None, *EXPLICIT):
         raise SimulationError(
             f"method {method!r} needs entries that sparse maximal coordinates do not have.",
             hint=f"Take one of {', '.join(EXPLICIT)}; or sparse=False for up to some hundred "
@@ -115,6 +134,9 @@ def sparse_ready(
     Raises:
         DerivationError: the mechanism has what the loops do not know.
     """
+    for name in parameters or {}:
+        if name not in (named := [x.name for x in mechanism.parameters]):
+            raise NamingError.unknown("parameter", name, named)
     tree, attitude = span(mechanism), attitude or Quaternion()
     begun = replace(mechanism, starts=())  # an angle is not kept because the start names it
     loosened = star(replace(tree, mechanism=begun), attitude)
