@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from liaison.analyse.deflate import held, is_obstructed
+from liaison.analyse.deflate import held, is_obstructed, moving
 from liaison.analyse.massless import check_inertia
 from liaison.analyse.reduce import Reduction
 from liaison.analyse.reduce import reduce as reduced
@@ -249,7 +249,8 @@ def simulate(
             step: fixed step of RK4 [s]; without it the step follows from rtol (1e-8) and atol
                 (1e-10), the error allowed a step.
             method: "rk4", "tsitouras" or "dormand-prince"; "radau" or "generalized-alpha" for stiff
-                systems; "gauss4", "rattle" and others for long runs (docs/theory/integrators.md).
+                systems; "gauss4", "rattle" and others for long runs (docs/theory/integrators.md);
+                "moreau" with a fixed step through contacts (docs/theory/time_stepping.md).
             every: what to record: a period [s], instants, or None for every step.
             inputs: input -> number, formula of `time` and coordinates, table (times, values), or
                 controller (period, function of t and State).
@@ -313,13 +314,25 @@ def ready_for(
     mechanism = with_starts(mechanism, start or {})
     with collector_paused():
         tree = span(mechanism)
-        state = state or assemble(tree, None, **(start or {}))
-        check_attitudes(tree, state)
-        kernel = _machine_code(tree, invariants, state)
-        if is_obstructed(kernel, state):
-            whole = held(mechanism)
-            kernel = kernel if whole is mechanism else _machine_code(span(whole), invariants, state)
-        return kernel, state
+        begin = state or assemble(tree, None, **(start or {}))
+        check_attitudes(tree, begin)
+        kernel = kernel_at(tree, begin, invariants=invariants)
+        told = [x.label for x in mechanism.starts]
+        return kernel, begin if state else moving(kernel, begin, told)
+
+
+def kernel_at(tree: Tree, state: State, *, invariants: bool = False) -> Kernel:
+    """The machine code of a mechanism that starts somewhere, its closures completed if need be.
+
+    Raises:
+        DerivationError: it cannot move there, or some motion of it has no inertia.
+    """
+    kernel = _machine_code(tree, invariants, state)
+    if not is_obstructed(kernel, state):
+        return kernel
+    whole = held(tree.mechanism)
+    same = whole is tree.mechanism
+    return kernel if same else _machine_code(span(whole), invariants, state)
 
 
 def _machine_code(tree: Tree, invariants: bool, state: State) -> Kernel:

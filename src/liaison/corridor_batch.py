@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from liaison.corridor import compile
+from liaison.corridor import compile, kernel_at
 from liaison.errors import NamingError
 from liaison.expr import collector_paused
 from liaison.formats.read import read
@@ -52,10 +52,13 @@ def simulate_batch(
             raise TypeError("simulate_batch(kernel, states, until=…): a kernel needs its states.")
         return run(given, states, until, parameters=parameters, **options)
     mechanism = given if isinstance(given, Mechanism) else read(given)
-    if states is None:
-        with collector_paused():
-            states = _assembled(span(mechanism), start or {}, parameters or {})
-    return run(compile(mechanism), states, until, parameters=parameters, **options)
+    with collector_paused():
+        tree = span(mechanism)
+        if states is None:
+            states = _assembled(tree, start or {}, parameters or {})
+        first = states if isinstance(states, State) else next(iter(states), None)
+        kernel = compile(mechanism) if first is None else kernel_at(tree, first)
+    return run(kernel, states, until, parameters=parameters, **options)
 
 
 def _assembled(

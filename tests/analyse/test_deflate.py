@@ -1,5 +1,7 @@
 """Closures of second order: completed where they are so all along, refused where nothing moves."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,17 @@ def test_where_branches_meet_nothing_is_added(examples):
 def test_a_regular_mechanism_is_left_as_it_is(examples):
     given = liaison.read(examples / "four_bar.lsd")
     assert liaison.deflate(given) is given
+
+
+def test_velocities_that_are_not_told_keep_what_was_added(examples):
+    """One hinge of the mesh is pushed; the others follow so that the motion goes on."""
+    still = replace(liaison.read(examples / "antenna_mesh.lsd"), starts=())
+    tight = {"rtol": 1e-10, "atol": 1e-12, "every": 0.005}
+    run = liaison.simulate(still, until=0.5, start={"H1'": 0.3, "H4'": -0.1}, **tight)
+    assert (run["H1'"][0], run["H4'"][0]) == (0.3, -0.1)
+    assert np.max(np.abs(run.v[0])) < 1  # least, not far
+    assert np.max(run.series["velocity_residual"].values) < 1e-10
+    assert liaison.verify(still, run).holds
 
 
 def test_a_velocity_that_leads_nowhere_is_refused_at_the_start(examples):

@@ -9,13 +9,14 @@ position near (a non-reduced closure, as δ² = 0), multipliers give a wrong acc
 elimination leaves of G vanishes on the whole variety, and taken for relations of its own it gives G
 the rank it lacks. If no velocity is left at all, the mechanism is shaky and cannot move.
 
-Public names: deflate, held, is_obstructed.
+Public names: deflate, held, is_obstructed, moving.
 
 Source: docs/theory/mobility.md (mobility-7).
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -41,6 +42,9 @@ OBSTRUCTED = 1e-5
 """Part of γ, relative to all of it, that is more than the square root of rounding."""
 
 TRIES = 3
+
+ADDED = "second order"
+"""What the relations that are added are called, each with a number."""
 
 PATIENCE = 20.0
 """Seconds for asking why a mechanism is obstructed before it is run as it is."""
@@ -104,7 +108,7 @@ def deflated(mechanism: Mechanism, found: Mobility) -> Mechanism:
         own = getattr(symbols, array)
         named |= {x: symbol(label.name) for x, label in zip(own, labels[array], strict=True)}
     zeros = substitute(missing(equations, values, found.finite[0]), named)
-    more = (Holonomic(f"second order {k + 1}", x) for k, x in enumerate(zeros))
+    more = (Holonomic(f"{ADDED} {k + 1}", x) for k, x in enumerate(zeros))
     return replace(mechanism, constraints=(*mechanism.constraints, *more))
 
 
@@ -121,6 +125,27 @@ def held(mechanism: Mechanism) -> Mechanism:
     if found.status == "shaky":
         raise refusal(found)
     return deflated(mechanism, found) if found.status == "non-reduced" else mechanism
+
+
+def moving(kernel: Kernel, state: State, firm: Collection[str]) -> State:
+    """The state with velocities that keep added relations, too, as near as the firm ones let them.
+
+    Args:
+        kernel: of a mechanism that was perhaps completed.
+        state: of the mechanism as it was.
+        firm: labels of velocities that are given.
+    """
+    labels = kernel.program.labels
+    if not any(x.name.startswith(ADDED) for x in labels["lam"]):
+        return state
+    here = local(kernel, state)
+    free = np.array([x.name not in firm for x in labels["v"]], dtype=bool)
+    v = np.array(state.v, dtype=float)
+    missed = here.scaled_nu - here.scaled_G @ v
+    v[free] += np.linalg.lstsq(here.scaled_G[:, free], missed, rcond=RANK)[0]
+    left = here.scaled_nu - here.scaled_G @ v
+    good = np.max(np.abs(left)) <= RANK * (1 + np.max(np.abs(v)))
+    return State(state.t, state.q, v, state.labels) if good else state
 
 
 def refusal(found: Mobility) -> DerivationError:
