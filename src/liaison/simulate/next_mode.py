@@ -19,8 +19,10 @@ from .sides_layout import (
     B_KIND,
     B_ROWS,
     CLOSED,
+    CONES,
     DYNAMIC,
     EACH,
+    EASE,
     FIELDS,
     FRICTION,
     M_BEFORE,
@@ -41,7 +43,6 @@ from .sides_layout import (
     O_SLIP,
     O_TOUCHING,
     OPEN,
-    RANK,
     RESIDUAL,
     SLIP,
     STATIC,
@@ -53,6 +54,9 @@ from .touching import NO_MOTION, accelerate, find_touching, list_cones, mobility
 
 REPEATED = 1e-8
 """A row of which less than this part is left beside others repeats them."""
+
+NEARLY = 1e-7
+"""Part of the largest force that is none where an end was found."""
 
 UNSOLVED = 1e-7
 """A residual of forces above this is no solution."""
@@ -93,7 +97,7 @@ def find_mode(c: iptr, s: ptr, limit: f64) -> i64:
         return 2
     mobility_matrix(c, s, 1)
     m = c[ACTIVE]
-    least = NO_MOTION * (1.0 + largest(m, at(s, c[O_TOUCHING])))
+    least = s[EASE] * NO_MOTION * (1.0 + largest(m, at(s, c[O_TOUCHING])))
     c[MOTIONS] = slide(c, s)
     if c[MOTIONS] == 0:
         return 1
@@ -148,47 +152,63 @@ def hold_ball(c: iptr, s: ptr, b: i64, k: i64) -> None:
 
 
 @loop
-def repeats(c: iptr, s: ptr) -> i64:
-    """1 if rows that touch repeat each other, so that their forces are not determined."""
-    m = c[ACTIVE]
+def rank_without(c: iptr, s: ptr, first: i64, second: i64) -> i64:
+    """Rank of the rows that touch, those of two cones left out; −1 leaves out none."""
     nv = c[NV]
     rows = at(s, c[O_COLUMNS])
     longest = 0.0
     count = 0
-    for a in range(m):
-        row = at(s, c[O_ROWS] + a * nv)
-        size = dot(nv, row, row)
-        longest = max(longest, size)
-        # a slip that nothing can have, across a mechanism in a plane, is none
-        count += 1 if size > 0.0 else 0
-        for i in range(nv):
-            rows[a * nv + i] = row[i]
-    if count > nv - c[RANK]:
-        return 1
-    R = at(s, c[O_MATRIX] + m * m)
-    rank = pivoted_qr(m, nv, rows, R, at(s, c[O_RIGHT]), REPEATED * sqrt(longest))
-    return 1 if rank < count else 0
+    for k in range(c[CONES]):
+        cone = at(c, c[M_CONE] + 4 * k)
+        for a in range(cone[1], cone[1] + cone[2]):
+            row = at(s, c[O_ROWS] + a * nv)
+            longest = max(longest, dot(nv, row, row))
+            if k != first and k != second:
+                for i in range(nv):
+                    rows[count * nv + i] = row[i]
+                count += 1
+    R = at(s, c[O_MATRIX] + c[ACTIVE] * c[ACTIVE])
+    return pivoted_qr(count, nv, rows, R, at(s, c[O_RIGHT]), REPEATED * sqrt(longest))
+
+
+@loop
+def is_determined(c: iptr, s: ptr, k: i64) -> i64:
+    """1 if no other rows repeat those of a cone and of its load: their forces have one value."""
+    nv = c[NV]
+    load = c[c[M_CONE] + 4 * k + 3]
+    count = 0
+    for j in range(c[CONES]):
+        cone = at(c, c[M_CONE] + 4 * j)
+        for a in range(cone[1], cone[1] + cone[2]):
+            row = at(s, c[O_ROWS] + a * nv)
+            # a slip that nothing can have, across a mechanism in a plane, is none
+            moves = 1 if dot(nv, row, row) > 0.0 else 0
+            count += moves if (j - k) * (j - load) == 0 else 0
+    return 1 if rank_without(c, s, -1, -1) - rank_without(c, s, k, load) == count else 0
 
 
 @loop
 def end_ended(c: iptr, s: ptr, least: f64) -> None:
     """Ends modes whose end was found though no acceleration tells it yet."""
     m = c[ACTIVE]
-    if repeats(c, s) == 1:
-        return
+    nearly = NEARLY * largest(m, at(s, c[O_TOUCHING] + m))
     for b in range(c[NB]):
         k = c[c[M_NUMBER] + b]
         mode = c[c[M_MODES] + b]
         # CLOSED and STICK are one number
         has_ended = 1 if c[c[M_ENDED] + b] == 1 and c[c[M_BEFORE] + b] == STICK else 0
         if k >= 0 and mode == STICK and has_ended == 1:
+            has_ended = is_determined(c, s, k)
+        else:
+            has_ended = 0
+        if has_ended == 1:
             row = c[c[M_CONE] + 4 * k + 1]
             force = at(s, c[O_TOUCHING] + m + row)
             yields = s[c[O_MATRIX] + row * m + row]
             if c[c[M_BLOCKS] + FIELDS * b + B_KIND] != FRICTION:
-                if force[0] * yields <= least:
+                if force[0] <= nearly + least / yields:
                     c[c[M_MODES] + b] = OPEN
-            elif margin(c, s, k) * yields <= least:
+            elif margin(c, s, k) <= nearly + least / yields:
                 slip_away(c, s, b, k)
 
 

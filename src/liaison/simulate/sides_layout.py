@@ -44,8 +44,8 @@ M_WATCHED, O_LEVEL = 75, 76
 INTS = 80
 
 # slots of s
-T_SWITCH, ENERGY, RESIDUAL, UNSEEN = 0, 1, 2, 3
-FLOATS = 4
+T_SWITCH, ENERGY, RESIDUAL, UNSEEN, EASE = 0, 1, 2, 3, 4
+FLOATS = 5
 
 # a block: kind, first row, rows, load, law
 FIELDS = 5
@@ -133,7 +133,7 @@ def layout_of(
     gaps = sum(block[2] == "gap" for block in sides)
     c[[NQ, NV, NC, NPHI, NB, NR, LAW]] = nq, nv, nc, nphi, nb, nr, law
     c[[ROWS, GAPS, MOST]] = nc + nr + held, gaps, held
-    s[T_SWITCH] = -np.inf
+    s[T_SWITCH], s[EASE] = -np.inf, 1.0
     s[c[O_LOAD] : c[O_LOAD] + nb] = 1.0
     c[BEARINGS] = len(bearings)
     c[c[M_BEARINGS] : c[M_BEARINGS] + len(bearings)] = bearings

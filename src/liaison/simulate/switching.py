@@ -71,6 +71,7 @@ from .sides_layout import (
     CLOSES,
     CODES,
     EACH,
+    EASE,
     ENERGY,
     ENTERS,
     FIELDS,
@@ -118,6 +119,9 @@ from .touching import TOUCH, find_touching, still, strike
 
 SAME_INSTANT, PATIENCE = 1e-13, 1000
 """Switches closer than this part of the time (or of 1 s) stand still; so many may."""
+
+UNDECIDED, MOST_EASE = 20, 1e5
+"""Switches at one instant after which accelerations count as none up to ten times what they did."""
 
 RESOLVED = 1.5e-7
 """Speed [m/s], at positions of 1 m, of a jump whose height is rounding: u²/2g ≈ 1e-15 m."""
@@ -199,8 +203,11 @@ def switch(
     """The next mode, at an instant where one ended; GOOD, or why there is none."""
     if w[T] - s[T_SWITCH] > SAME_INSTANT * (1.0 + abs(w[T])):
         c[SWITCHES] = 0
+        s[EASE] = 1.0
     s[T_SWITCH] = w[T]
     c[SWITCHES] += 1
+    if c[SWITCHES] % UNDECIDED == 0:
+        s[EASE] = min(10.0 * s[EASE], MOST_EASE)
     if c[SWITCHES] > PATIENCE:
         return STANDSTILL
     look(c, s, w, n, scratch)

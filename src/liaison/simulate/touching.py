@@ -33,6 +33,7 @@ from .sides_layout import (
     CONES,
     DYNAMIC,
     EACH,
+    EASE,
     FIELDS,
     FRICTION,
     GAP,
@@ -265,6 +266,6 @@ def can_stay(c: iptr, s: ptr) -> f64:
     list_cones(c, s, 1)
     mobility_matrix(c, s, 1)
     m = c[ACTIVE]
-    least = NO_MOTION * (1.0 + largest(m, at(s, c[O_TOUCHING])))
+    least = s[EASE] * NO_MOTION * (1.0 + largest(m, at(s, c[O_TOUCHING])))
     accelerate(c, s)
-    return least - largest(m, at(s, c[O_TOUCHING]))
+    return float(least - largest(m, at(s, c[O_TOUCHING])))
