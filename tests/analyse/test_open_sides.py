@@ -71,7 +71,7 @@ def test_friction_of_its_own_rubs_always():
         doors.linearize(rubbing)
 
 
-@pytest.mark.parametrize("verb", ["verify", "sensitivities", "inverse_dynamics"])
+@pytest.mark.parametrize("verb", ["sensitivities", "inverse_dynamics"])
 def test_a_run_that_met_the_floor_is_refused(verb):
     falling = block()
     run = liaison.simulate(falling, until=0.6, every=0.01)
@@ -91,7 +91,33 @@ def test_a_saved_run_is_refused_as_well(tmp_path):
     ]
     np.testing.assert_array_equal(again.events[0].before, run.events[0].before)
     with pytest.raises(SimulationError, match="impact"):
-        doors.verify(falling, again)
+        doors.sensitivities(falling, again)
+
+
+@pytest.mark.parametrize(
+    "file", ["contact/box_on_hills", "contact/skis", "contact/bearing", "chaplygin_unilateral"]
+)
+def test_theorems_hold_with_the_forces_of_contacts(examples, file):
+    found = doors.verify(examples / f"{file}.lsd", until=1.0)
+    assert found.holds, found.worst
+    assert max(x.error for x in found.theorems[1:8]) < 1e-11
+
+
+def test_a_wrong_force_of_a_contact_breaks_the_theorems_and_friction_takes_energy():
+    falling = block()
+    run = liaison.simulate(falling, until=0.6, start={"X.x'": 3.0}, every=1e-3)
+    found = doors.verify(falling, run)
+    assert found.holds, found.worst
+    power = dict(zip(found.powers.axes["load"], found.powers.values.T, strict=True))
+    assert power["floor: sliding"].min() < -1
+    assert np.abs(power["floor"]).max() < 1e-6
+    forces = run.series["contacts"]
+    wrong = replace(forces, values=forces.values * 1.01)
+    other = replace(run, series={**run.series, "contacts": wrong})
+    assert not doors.verify(falling, other).holds
+    bare = replace(run, series={k: x for k, x in run.series.items() if k != "contacts"})
+    with pytest.raises(SimulationError, match=r"'floor' .*impact at .*verify without the series"):
+        doors.verify(falling, bare)
 
 
 def test_drives_do_not_lead_through_the_floor():

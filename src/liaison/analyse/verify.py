@@ -25,7 +25,8 @@ from liaison.numeric import Array
 from liaison.program import Kernel
 from liaison.simulate import Series, Trajectory
 from liaison.simulate.machine import map_entry
-from liaison.simulate.reactions import accelerations, redundancy
+from liaison.simulate.plan import Plan
+from liaison.simulate.reactions import accelerations, pivoted, redundancy
 
 from .along import plan_along
 from .open_sides import refuse_along
@@ -36,6 +37,9 @@ INSTANT = 1e-8
 OVER_TIME = 1e-6
 """The same over time, beside what the quadrature misses (found by leaving out every second one)."""
 
+
+FEWEST = 9
+"""Instants that are integrated over."""
 
 ROUNDING = 1e-6
 """Speed [m/s] below which a mechanism is at rest: powers are told by forces at this speed."""
@@ -100,7 +104,7 @@ class Verification:
 def verify(
     kernel: Kernel, run: Trajectory, *, about: str | tuple[float, float, float] = "ground"
 ) -> Verification:
-    """Holds a run against the general theorems.
+    """Holds a run against the general theorems; over time, between impacts.
 
     Args:
         kernel: of the mechanism that moved.
@@ -110,18 +114,18 @@ def verify(
     if len(run.t) < 1:
         raise SimulationError("a run without instants cannot be verified.", status="inconsistent")
     plan, rows = plan_along(kernel, run)
-    refuse_along(plan, run, rows, "verify")
-    x = accelerations(plan, rows, redundancy(plan, rows))
+    x = _accelerated(plan, run, rows)
     sides = _blocks(kernel, "balance", map_entry(kernel, "balance", rows, plan.parameters, x))
     place, speed = _point(kernel, rows, plan.parameters, x, about)
     forces = map_entry(kernel, "reactions", rows, plan.parameters, x).reshape(len(rows), -1, 6)
     sizes = [forces[:, :, 3:].reshape(len(rows), -1), forces[:, :, :3].reshape(len(rows), -1)]
+    sizes = _with_contacts(sizes, sides, x[:, plan.size("nv") + plan.size("nc") :])
     instants = _at_instants(run.t, sides, (place, speed), sizes)
     instants.insert(0, _motion(plan, rows, x, run.t))
     names = tuple(name[9:] for name in sides if name.startswith("power of "))
     power = [sides[f"power of {name}"][:, 0] for name in names]
     table = np.column_stack(power) if power else np.zeros((len(run.t), 0))
-    over = _over_time(run.t, sides, (place, speed), sizes)
+    over = _over_pieces(run, sides, (place, speed), sizes)
     return Verification((*instants, *over), Series(table, "W", {"load": names}), run.t)
 
 
@@ -133,13 +137,77 @@ def _blocks(kernel: Kernel, entry: str, out: Array) -> dict[str, Array]:
     return found
 
 
+def _accelerated(plan: Plan, run: Trajectory, rows: Array) -> Array:
+    """v̇, λ and the forces of contacts, as the run tells these."""
+    if not plan.program.facts.get("sides"):
+        return accelerations(plan, rows, redundancy(plan, rows))
+    if "contacts" not in run.series:
+        refuse_along(plan, run, rows, "verify without the series 'contacts'")
+        return accelerations(plan, rows, redundancy(plan, rows))
+    force = _forces(plan, run)
+    effort = np.einsum("nkj,nk->nj", _one_sided(plan, rows), force)
+    return np.hstack([pivoted(plan, rows, effort)[0], force])
+
+
+def _with_contacts(sizes: list[Array], sides: dict[str, Array], force: Array) -> list[Array]:
+    """Sizes of forces and moments, with those of contacts as far off as the mass center is."""
+    if not force.shape[1]:
+        return sizes
+    far = np.linalg.norm(sides["center"], axis=1) / sides["mass"][:, 0]
+    moment = far * np.linalg.norm(force, axis=1)
+    return [np.hstack([sizes[0], force]), np.hstack([sizes[1], moment[:, None]])]
+
+
+def _forces(plan: Plan, run: Trajectory) -> Array:
+    """f of every one-sided row, as it acts: −μ of relations of rates."""
+    sign = [-1 if x[2] == "rate" else 1 for x in plan.program.facts["sides"] for _ in range(x[4])]
+    return np.asarray(run.series["contacts"].values * np.array(sign))
+
+
+def _one_sided(plan: Plan, rows: Array) -> Array:
+    """D at every row, shape (n, one-sided rows, nv)."""
+    out = map_entry(plan.kernel, "one_sided", rows, plan.parameters)
+    sides, nv = plan.program.facts["sides"], plan.size("nv")
+    count = sum(x[4] for x in sides)
+    first = len(sides) + 2 * count
+    return out[:, first : first + count * nv].reshape(len(rows), count, nv)
+
+
+def _over_pieces(
+    run: Trajectory, sides: dict[str, Array], point: tuple[Array, Array], sizes: list[Array]
+) -> list[Theorem]:
+    """The theorems over time between events of contacts: each where it is nearest its limit."""
+    worst: dict[str, Theorem] = {}
+    for piece in _pieces(run):
+        parts = {name: x[piece] for name, x in sides.items()}
+        of = (point[0][piece], point[1][piece])
+        for found in _over_time(run.t[piece], parts, of, [x[piece] for x in sizes]):
+            had = worst.get(found.name)
+            if had is None or found.error / found.allowed > had.error / had.allowed:
+                worst[found.name] = found
+    return list(worst.values())
+
+
+def _pieces(run: Trajectory) -> list[slice]:
+    """Instants between events of contacts; at one that is recorded once nobody says which side."""
+    t, begin, found = run.t, 0, []
+    for event in sorted({e.t for e in run.events if e.what}):
+        low, high = np.searchsorted(t, event, "left"), np.searchsorted(t, event, "right")
+        found.append(slice(begin, int(low + 1 if high - low > 1 else low)))
+        begin = int(high - 1 if high - low > 1 else high)
+    found.append(slice(begin, len(t)))
+    return [x for x in found if x.stop - x.start >= FEWEST]
+
+
 def _motion(plan: Any, rows: Array, x: Array, t: Array) -> Theorem:
-    """M v̇ + h = τ + Gᵀ λ, with inverse dynamics for the left side."""
+    """M v̇ + h = τ + Gᵀ λ + Dᵀ f, with inverse dynamics for the left side."""
     nv, nc = plan.size("nv"), plan.size("nc")
     left = map_entry(plan.kernel, "inverse", rows, plan.parameters, x)
     terms = map_entry(plan.kernel, "terms", rows, plan.parameters)
     G = terms[:, nv * nv : nv * nv + nc * nv].reshape(len(rows), nc, nv)
-    right = np.einsum("nij,ni->nj", G, x[:, nv:])
+    right = np.einsum("nij,ni->nj", G, x[:, nv : nv + nc])
+    if x.shape[1] > nv + nc:
+        right = right + np.einsum("nkj,nk->nj", _one_sided(plan, rows), x[:, nv + nc :])
     return _theorem("equations of motion", t, left, right, [terms[:, nv * nv + nc * nv :][:, :nv]])
 
 
@@ -184,7 +252,7 @@ def _over_time(
     place, speed = point
     forces, moments = (1e-3 * float(t[-1] - t[0]) * x for x in sizes)  # joints alone, for size
     keep = np.concatenate([[True], np.diff(t) > 0])
-    if np.count_nonzero(keep) < 9:
+    if np.count_nonzero(keep) < FEWEST:
         return []
     power = [x for name, x in sides.items() if name.startswith("power of ")]
     total = sum(power, np.zeros_like(sides["kinetic"]))

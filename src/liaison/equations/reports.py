@@ -71,7 +71,9 @@ class TreeReports:
     def balance(self) -> Mapping[str, tuple[Expr, ...]]:
         """Both sides of the general theorems, of v̇ and λ: see `theorems.balance`."""
         joints = (self.reactions, self.markers)
-        both = balance(self.setting, self.lam, self.momentum, self.energy[0], joints)
+        both = balance(
+            self.setting, self.lam, self.momentum, self.energy[0], joints, self.force
+        )  # fmt: skip
         return MappingProxyType(both)
 
     @cached_property

@@ -17,7 +17,7 @@ from typing import Any
 from liaison.expr import ONE, Expr, as_expr, directional
 from liaison.spatial.arrays import Array, array, cross, dot, plus, product, times, zeros
 from liaison.spatial.plucker import act_force
-from liaison.tree import GROUND, Push
+from liaison.tree import GROUND, Push, Row
 
 from .setting import Setting
 
@@ -28,8 +28,9 @@ def balance(
     momentum: tuple[Expr, ...],
     energy: Expr,
     joints: tuple[Mapping[str, tuple[Expr, ...]], Mapping[str, tuple[Expr, ...]]],
+    force: tuple[Expr, ...] = (),
 ) -> dict[str, tuple[Expr, ...]]:
-    """Name -> formulas of q, v, v̇ and λ; wrenches and momenta about the ground's origin.
+    """Name -> formulas of q, v, v̇, λ and f; wrenches and momenta about the ground's origin.
 
     Args:
         setting: of the tree.
@@ -37,19 +38,22 @@ def balance(
         momentum: moment, then resultant.
         energy: kinetic.
         joints: reactions and markers of the joints.
+        force: symbols of the forces of one-sided rows.
 
     Returns:
         mass, center (of mass, times mass), momentum, momentum_rate, outside, kinetic, kinetic_rate,
-        and "power of NAME" for every load, gravity and moving closures.
+        and "power of NAME" for every load, contact and friction, gravity and moving closures.
     """
     mass, center = whole_mass(setting)
     rates = along_the_motion(setting, [*momentum, energy])
     outside = _gravity(setting, mass, center) + _joints(setting, *joints)
-    outside = outside + _pushes(setting, lam, {joint.name for joint in setting.mechanism.joints})
+    efforts = _efforts(setting, lam, {joint.name for joint in setting.mechanism.joints})
+    efforts += [(f, push) for f, row in _sided(setting, force) for push in row.pushes]
+    outside = outside + _pushes(setting, efforts)
     formulas = {
         "mass": [mass], "center": [*center], "momentum": momentum, "momentum_rate": rates[:6],
         "outside": [*outside], "kinetic": [energy], "kinetic_rate": rates[6:],
-        **_powers(setting, lam, center),
+        **_powers(setting, lam, center), **_side_powers(setting, force),
     }  # fmt: skip
     return {name: tuple(as_expr(x) for x in found) for name, found in formulas.items()}
 
@@ -97,12 +101,38 @@ def _joints(
     return total
 
 
-def _pushes(setting: Setting, lam: tuple[Expr, ...], joints: set[str]) -> Array:
-    """Loads, and relations that are no joint, on all bodies: what is between two cancels."""
+def _efforts(setting: Setting, lam: tuple[Expr, ...], joints: set[str]) -> list[tuple[Any, Push]]:
+    """Loads, and relations that are no joint."""
     efforts = [pair for load in setting.loads for pair in load.pushes]
     for symbol, (label, row) in zip(lam, setting.rows[0], strict=True):
         if label.name.rpartition(": ")[0] not in joints:
             efforts += [(symbol, push) for push in row.pushes]
+    return efforts
+
+
+def _sided(setting: Setting, force: tuple[Expr, ...]) -> list[tuple[Expr, Row]]:
+    """One-sided rows with the symbols of their forces, where these are given."""
+    rows = [row for block in setting.side_blocks for row in block.rows] if force else []
+    return list(zip(force, rows, strict=True))
+
+
+def _side_powers(setting: Setting, force: tuple[Expr, ...]) -> dict[str, list[Expr]]:
+    """What contacts and friction give, block by block [W]."""
+    pairs, v = iter(_sided(setting, force)), setting.symbols.v
+    return {
+        f"power of {block.name}": [
+            sum(
+                (as_expr(f * x * v[j]) for _ in block.rows for f, row in (next(pairs),)
+                 for j, x in row.G.items()),
+                as_expr(0),
+            )
+        ]
+        for block in (setting.side_blocks if force else ())
+    }  # fmt: skip
+
+
+def _pushes(setting: Setting, efforts: list[tuple[Any, Push]]) -> Array:
+    """Efforts on all bodies: what is between two cancels."""
     total = zeros(6)
     for effort, push in efforts:
         if push.node != GROUND:

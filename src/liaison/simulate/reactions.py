@@ -4,7 +4,7 @@ Where rows of G depend on each other, multipliers λ with Gᵀλ = 0 move nothin
 will. A component of a reaction that changes with one of them is not determined by the motion. Of
 all λ the shortest is taken, in rows scaled to length 1.
 
-Public names: RANK, CHANGE, Redundancy, redundancy, accelerations, reactions, multipliers,
+Public names: RANK, CHANGE, Redundancy, redundancy, accelerations, pivoted, reactions, multipliers,
 joint_accelerations, motions.
 
 Source: GVL13 §2.4 (rank and null space by singular values).
@@ -86,7 +86,7 @@ def accelerations(
     """
     nv, nc = plan.size("nv"), plan.size("nc")
     if contacts is not None:
-        lam = _pivoted(plan, rows, contacts.effort)[0][:, nv:] if nc else np.zeros((len(rows), 0))
+        lam = pivoted(plan, rows, contacts.effort)[0][:, nv:] if nc else np.zeros((len(rows), 0))
         return np.hstack([contacts.vdot, lam, contacts.force])
     out = map_entry(plan.kernel, "forward", rows, plan.parameters)
     found, size = out[:, : nv + nc].copy(), 1 + np.max(np.abs(out[:, :nv]), axis=1, initial=0.0)
@@ -95,14 +95,14 @@ def accelerations(
     before = out[:, nv + nc] / size
     chosen = ~(before <= plan.settings.residual) | loose.instants
     if np.any(chosen):
-        again, miss = _pivoted(plan, rows[chosen])
+        again, miss = pivoted(plan, rows[chosen])
         after = miss / (1 + np.max(np.abs(again[:, :nv]), axis=1))
         good = (miss >= 0) & ((after <= CONSISTENCY) | ~(after >= before[chosen]))
         found[np.flatnonzero(chosen)[good]] = again[good]
     return found
 
 
-def _pivoted(plan: Plan, rows: Array, effort: Array | None = None) -> tuple[Array, Array]:
+def pivoted(plan: Plan, rows: Array, effort: Array | None = None) -> tuple[Array, Array]:
     """v̇ and λ by the solver the time loop falls back on, and what the rows miss."""
     nv, nc = plan.size("nv"), plan.size("nc")
     terms = map_entry(plan.kernel, "terms", rows, plan.parameters)
