@@ -168,3 +168,21 @@ def ratchet(problem: dict[str, Any]) -> Found:
         compared("leaves, enters", found, want, "instant ", problem["tol"]),
         compared("angle after each leap", there, [way, 2 * way], "leap ", problem["tol"]),
     ]
+
+
+def sleigh_one_sided(problem: dict[str, Any]) -> Found:
+    """Forward: straight on to (π, 0), then a circle about (π, 1). Backward: a circle at once."""
+    tol, end = problem["tol"], 10.0
+    run = moved(problem, end)
+    enters = first(run, "enters", "blade")
+    back = moved(problem, end, start={"S.x'": -1.0})
+    circle = [math.pi - math.sin(end), 1 + math.cos(end)]
+    held = [-math.sin(end), math.cos(end) - 1]
+    there = [enters.t, *enters.q[:2]]
+    return [
+        compared("where the blade catches it", there, [math.pi, math.pi, 0], "entry ", tol),
+        compared("no impact there", enters.v, [1, 0, 1], "speed ", tol),
+        compared("on its circle at 10 s", run.q[-1, :2], circle, "entry ", tol),
+        compared("started backward, at 10 s", back.q[-1, :2], held, "entry ", tol),
+        compared("its other events", [len(run.events), len(back.events)], [1, 0], "run ", 0.0),
+    ]

@@ -36,7 +36,7 @@ ROOMS = {
     one_sided: ("bouncing_ball", "brake", "painleve_rod", "woodpecker", "slider_crank_clearance"),
     friction: (
         "cylinder_on_incline", "block_on_incline", "ball_on_table", "driven_brake", "freewheel",
-        "ratchet",
+        "ratchet", "sleigh_one_sided",
     ),
 }  # fmt: skip
 FUNCTIONS = {name: getattr(room, name) for room, names in ROOMS.items() for name in names}
