@@ -35,8 +35,8 @@ from .scene_layout import (
 )
 
 ROWS = 37
-TOGETHER, PATIENCE = 1e-12, 60
-"""Change beside the strongest impulse that few contacts are solved to, and sweeps to try it by."""
+TOGETHER, PATIENCE = 1e-11, 4
+"""Change beside the strongest impulse that few contacts are solved to, and times the sweeps."""
 
 LEAP = 10
 """Sweeps after which it is looked at whether they go on straight."""
@@ -61,23 +61,24 @@ def solve_scene(mu: f64, tolerance: f64, allowed: i64, z: ptr, k: iptr) -> f64:
         free_rates(z, k)
     start_from(z, k)
     kept = 0
+    if few == 1:
+        allowed = PATIENCE * allowed
     for turn in range(allowed):
         change = sweep(mu, z, k)
         k[SWEEPS] += 1
         if not (change > limit * z[STRONGEST]):
             break
-        if few == 1 and turn >= PATIENCE:
-            change = solved_together(mu, z, k)
-            break
-        if few == 0 and turn % LEAP == LEAP - 1 and turn + LEAP < allowed:
+        if turn % LEAP == LEAP - 1 and turn + LEAP < allowed:
             kept = leap(kept, mu, z, k)
+    if few == 1 and change > tolerance * z[STRONGEST]:
+        change = solved_together(mu, z, k)
     return float(change / max(z[STRONGEST], 1e-300))
 
 
 @loop
 def free_rates(z: ptr, k: iptr) -> None:
     """Rates without any impulse, and the velocities that have them, kept for a solution at once."""
-    kept = at(z, k[Z_LAST])
+    kept = at(z, k[Z_LAST] + 2 * (3 * k[COUNT] + 6 * k[BODIES]))
     for c in range(k[COUNT]):
         for r in range(3):
             kept[3 * c + r] = rate(c, r, z, k)
@@ -88,7 +89,7 @@ def free_rates(z: ptr, k: iptr) -> None:
 @loop
 def solved_together(mu: f64, z: ptr, k: iptr) -> f64:
     """All contacts at once; what one more sweep changes."""
-    kept = at(z, k[Z_LAST])
+    kept = at(z, k[Z_LAST] + 2 * (3 * k[COUNT] + 6 * k[BODIES]))
     settle(mu, kept, z, k)
     for i in range(6 * k[BODIES]):
         z[k[Z_NEW] + i] = kept[3 * k[COUNT] + i]
