@@ -100,6 +100,8 @@ class Idas:
         options = {
             "reltol": tolerance, "abstol": tolerance * 1e-2, "max_num_steps": 1_000_000,
             "suppress_algebraic": True, "calc_ic": False,
+            # its own first step is so short that index 2 leaves nothing of the corrector's digits
+            "step0": 1e-4 * (self.until - self.state.t),
             "init_xdot": np.concatenate([self.qdot(), forward[: len(self.state.v)]]).tolist(),
         }  # fmt: skip
         made = self.casadi.integrator(
