@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-SLOW: set[str] = set()
+SLOW = {"block_on_incline"}
 
 
 def runner():

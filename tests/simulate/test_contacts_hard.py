@@ -144,3 +144,30 @@ def test_impacts_that_bring_each_other_about_penetrate_nothing(offset):
     assert np.min(run.series["gaps"].values) > -1e-9
     total = run["energy"].sum(axis=1)
     assert np.max(np.diff(total)) < 1e-9 * total[0]
+
+
+BESIDE = """
+gravity = [0, 0, -9.81] m/s^2 ;
+let block = body mass = 2 kg, inertia = [10, 20, 25] g*m^2 end ;
+let F = join earth and block with free end ;
+let base = contact block and earth with box size = [30, 20, 10] cm, friction = 0.5 end ;
+start F = [0, 0, 5] cm ++ 0 deg || [0, 0, 1] ;
+let weight = body mass = 1 kg, inertia = 1 g*m^2 end ;
+let P = join earth and weight with link(x, y, z)
+  dof1 = [x, 0, 0], dof2 = [0, y, 0], dof3 = [0, 0, z] end ;
+let foot = contact weight and earth with point friction = 0.4 end ;
+apply actuator force = 4 N*t/(1 s) end on P.x ;
+apply actuator force = 3 N*t/(1 s) end on P.z ;
+start P.x = 0 ; start P.y = 0 ; start P.z = 0 ;
+"""
+
+
+def test_a_weight_slips_and_lifts_beside_a_block_whose_corners_share_its_load():
+    """4t = μ(g − 3t), then t = g/3; forces of the four corners are not determined."""
+    run = liaison.simulate(read_lsd(BESIDE), until=4.0, rtol=1e-10, atol=1e-12, series=())
+    told = {(x.name, x.what): x.t for x in run.events}
+    assert told["foot: sliding", "slips"] == pytest.approx(0.4 * 9.81 / 5.2, abs=1e-6)
+    assert told["foot", "opens"] == pytest.approx(9.81 / 3, abs=1e-6)
+    assert not [x for x in run.events if x.name.startswith("base")]
+    at = [k for k, x in enumerate(run.labels["v"]) if x.name.startswith("F.")]
+    assert np.max(np.abs(run.v[:, at])) < 1e-10
