@@ -74,8 +74,7 @@ def collide(
         ball=np.concatenate([*balls, np.zeros((0, 4))]),
         frame=np.array([_frame(node, body) for node, body in parts]).reshape(-1, 3, 4),
     )
-    table = np.array([list(map(float, plane)) for plane in planes]).reshape(-1, 4)
-    return Scene(bodies, table, friction=friction, restitution=restitution, gravity=gravity)
+    return Scene(bodies, planes, friction=friction, restitution=restitution, gravity=gravity)
 
 
 def _gravity(mechanism: Mechanism) -> Array:

@@ -1,5 +1,7 @@
 """Scenes of many free bodies by laws: momentum, weight, penetration, energy, broad phase."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -182,5 +184,10 @@ def test_what_is_no_scene_is_refused_by_name():
         Scene(balls([[0, 0, 1], [0.08, 0, 1]]), FLOOR)
     with pytest.raises(SimulationError, match=r"'b0' begins 0\.01 m below plane 1"):
         Scene(balls([[0, 0, 0.04]]), FLOOR)
+    with pytest.raises(SimulationError, match="four numbers"):
+        Scene(balls([[0, 0, 1]]), [(0, 0, 1)])
+    for bad in ({"every": 0}, {"sweeps": 0.5}, {"tolerance": -1}, {"depth": math.nan}):
+        with pytest.raises(SimulationError, match=next(iter(bad))):
+            Scene(balls([[0, 0, 1]]), FLOOR).simulate(1, step=1e-3, **bad)
     with pytest.raises(SimulationError, match="positive step"):
         Scene(balls([[0, 0, 1]]), FLOOR).simulate(1, step=0.0)

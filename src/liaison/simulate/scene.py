@@ -64,7 +64,7 @@ class Scene:
     def __init__(
         self,
         bodies: Bodies,
-        planes: Array,
+        planes: Sequence[Sequence[float]] | Array,
         *,
         friction: float = 0.0,
         restitution: float = 0.0,
@@ -111,11 +111,23 @@ class Scene:
         """
         if not (step > 0 and math.isfinite(step) and until >= 0 and math.isfinite(until)):
             raise SimulationError(f"a scene needs a positive step and end, not {step} and {until}.")
+        for name, value in {"every": every, "sweeps": sweeps}.items():
+            if not (value == int(value) and value >= 1):
+                raise SimulationError(f"{name} of a scene is {value}; it is a whole number from 1.")
+        for name, value in {"tolerance": tolerance, "depth": depth}.items():
+            if not 0 < value < 1:
+                raise SimulationError(f"{name} of a scene is {value}; it is between 0 and 1.")
         return _Run(self, until, step, every, tolerance, depth, sweeps).finish(time_limit, progress)
 
 
-def _unit_planes(planes: Array) -> Array:
-    table = np.array(planes, dtype=float).reshape(-1, 4)
+def _unit_planes(planes: Sequence[Sequence[float]] | Array) -> Array:
+    try:
+        table = np.array(planes, dtype=float).reshape(-1, 4)
+    except (ValueError, TypeError):
+        raise SimulationError(
+            f"the planes of a scene are {planes!r}; each is four numbers, (nx, ny, nz, d), with "
+            "n·x ≥ d allowed."
+        ) from None
     length = np.linalg.norm(table[:, :3], axis=1)
     if not (np.all(np.isfinite(table)) and np.all(length > 0)):
         raise SimulationError("a plane of a scene has no normal; give (n, d) with n·x ≥ d.")
