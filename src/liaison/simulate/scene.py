@@ -114,9 +114,9 @@ class Scene:
         for name, value in {"every": every, "sweeps": sweeps}.items():
             if not (value == int(value) and value >= 1):
                 raise SimulationError(f"{name} of a scene is {value}; it is a whole number from 1.")
-        for name, value in {"tolerance": tolerance, "depth": depth}.items():
-            if not 0 < value < 1:
-                raise SimulationError(f"{name} of a scene is {value}; it is between 0 and 1.")
+        for name, part in {"tolerance": tolerance, "depth": depth}.items():
+            if not 0 < part < 1:
+                raise SimulationError(f"{name} of a scene is {part}; it is between 0 and 1.")
         return _Run(self, until, step, every, tolerance, depth, sweeps).finish(time_limit, progress)
 
 
