@@ -103,7 +103,7 @@ class NamingError(LiaisonError):
     ) -> NamingError:
         """No `kind` is named `name`; proposes the nearest declared one."""
         known = sorted(declared)
-        near = difflib.get_close_matches(name, known, n=1)
+        near = difflib.get_close_matches(str(name), known, n=1)
         guess = f"; did you mean {near[0]!r}?" if near else "."
         listed = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
         return cls(

@@ -11,7 +11,7 @@ import pytest
 import liaison
 from liaison.errors import SimulationError
 
-TABLE = Path("examples/contact/table_edge.lsd")
+TABLE = Path(__file__).parents[2] / "examples" / "contact" / "table_edge.lsd"
 SPEED = sqrt(0.5**2 - 2 * 0.05 * 9.81 * 0.1)
 LEAVES = (0.5 - SPEED) / (0.05 * 9.81)
 LANDS = LEAVES + sqrt(2 * 0.8 / 9.81)

@@ -7,17 +7,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
 from liaison.errors import LiaisonError, ModelError, NamingError, Place
-from liaison.expr import Expr, as_expr, evaluate, gradient, symbol, symbols_of, topological
+from liaison.expr import (
+    Expr,
+    as_expr,
+    evaluate,
+    gradient,
+    substitute,
+    symbol,
+    symbols_of,
+    topological,
+)
 from liaison.spatial import array, inertia_violation, is_zero, number
 
 from .checks import Described
 from .constraints import Constraint, Holonomic, Nonholonomic, PrescribedMotion
 from .contacts import SURFACE, GapContact, OneSided, Unilateral
 from .forces import Gravity
+from .friction import Friction
 from .records import Event, Output
 from .scalars import excess
 
@@ -257,9 +268,32 @@ def _value(x: Any, values: Mapping[Expr, float]) -> float | None:
     return float(evaluate([x], dict(values))[0])
 
 
+def check_contacts_with_values(m: Described) -> None:
+    """Sizes and coefficients of contacts are possible with the values of their parameters."""
+    values = {symbol(x.name): x.value for x in m.parameters if x.value is not None}
+    for one in m.contacts if values else ():
+        made: Any = one
+        parts = (x.name for x in fields(made) if x.name not in _LARGE)
+        told = {part: _valued(getattr(one, part), values) for part in parts}
+        replace(made, **{part: x for part, x in told.items() if x is not getattr(one, part)})
+
+
+_LARGE = ("formula", "gap", "slips", "surface")
+
+
+def _valued(x: Any, values: Mapping[Expr, Any]) -> Any:
+    """A number, a triple or a friction with the values of parameters put in."""
+    if isinstance(x, Expr):
+        return substitute([x], values)[0]
+    if isinstance(x, Friction):
+        return replace(x, **{part: _valued(getattr(x, part), values) for part in x.parts()})
+    return tuple(_valued(y, values) for y in x) if isinstance(x, tuple) else x
+
+
 FORMULA_CHECKS: tuple[Callable[[Described], None], ...] = (
     check_formulas,
     check_nonholonomic_is_linear,
     check_relations_hold,
     check_values_of_parameters,
+    check_contacts_with_values,
 )

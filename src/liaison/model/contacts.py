@@ -122,6 +122,10 @@ class Contact(OneSided):
         owner = f"contact '{self.name}'"
         object.__setattr__(self, "friction", _friction(self.friction, owner, self.place))
         _check_restitution(self.restitution, owner, self.place)
+        if self.friction.across is not None and (self.outside, self.inside) != (None, None):
+            said = f"{owner} has friction across, but a ball has no x to be across of."
+            hint = "Give 'across' to contacts with planes and surfaces."
+            raise ModelError(said, hint=hint, place=self.place)
 
     def _check_kind(self) -> None:
         if self.kind not in CONTACT_KINDS:

@@ -198,6 +198,7 @@ class JointFriction(Force):
     smoothing: Any = Fraction(1, 1000)  # [m/s] or [rad/s]
     place: Place | None = field(default=None, compare=False, repr=False)
 
+    WORD: ClassVar[str] = "friction"
     SCALARS: ClassVar[tuple[str, ...]] = ("viscous", "dry", "smoothing")
     NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("viscous", "dry", "smoothing")
 

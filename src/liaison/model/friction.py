@@ -85,9 +85,10 @@ class Friction:
         return tuple(x for x in given if x is not None)
 
     def resists(self, moving: str, viscous: str) -> bool:
-        """Whether a group has any friction."""
+        """Whether a group has any friction, be it at rest alone."""
         across = self.across if moving == "sliding" else None
-        entries = (getattr(self, moving), getattr(self, viscous), across)
+        (rest,) = (x[1] for x in GROUPS if x[0] == moving)
+        entries = (getattr(self, moving), getattr(self, rest), getattr(self, viscous), across)
         return any(x is not None and not is_zero(x) for x in entries)
 
 

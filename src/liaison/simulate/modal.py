@@ -135,10 +135,10 @@ def slip_weights(c: iptr, s: ptr, b: i64) -> None:
     total = told[SPEED] * told[SPEED] if block[B_LAW] == REGULARIZED else 0.0
     total = total * told[DYNAMIC] * told[DYNAMIC]
     for k in range(block[B_ROWS]):
-        mu = told[DYNAMIC] if k == 0 else told[ACROSS]
+        mu = max(told[DYNAMIC] if k == 0 else told[ACROSS], 0.0)
         total += mu * mu * way[k] * way[k]
     for k in range(block[B_ROWS]):
-        mu = told[DYNAMIC] if k == 0 else told[ACROSS]
+        mu = max(told[DYNAMIC] if k == 0 else told[ACROSS], 0.0)
         s[c[O_WEIGHT] + first + k] = (
             -factor * mu * mu * way[k] / sqrt(total) if total > 0.0 else 0.0
         )

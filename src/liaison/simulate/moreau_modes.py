@@ -79,7 +79,15 @@ def note_modes(w: ptr, n: iptr, happened: ptr) -> None:
         else:
             modes[k] = friction_mode(k, w, n)
             if modes[k] != was and modes[k] != OPEN:
-                note(STICKS if modes[k] == STICK else SLIPS, k, w[T], w, n, happened)
+                t = w[T] if was != OPEN or block[3] < 0 else w[T] + wait_for(block[3], w, n)
+                note(STICKS if modes[k] == STICK else SLIPS, k, t, w, n, happened)
+
+
+@loop
+def wait_for(k: i64, w: ptr, n: iptr) -> f64:
+    """Time from the beginning of the step until a gap that closes is closed."""
+    u = w[n[O_SIDES] + n[NB] + n[n[M_SIDES] + FIELDS * k + 1]]
+    return float(min(max(w[n[O_SIDES] + k], 0.0) / -u, w[H]) if u < 0.0 else 0.0)
 
 
 @loop
@@ -91,7 +99,7 @@ def gap_mode(k: i64, was: i64, w: ptr, n: iptr, happened: ptr) -> i64:
     u = w[n[O_SIDES] + nb + block[1]]
     e = w[n[O_MID] + nb + 2 * n[NR] + n[NR] * n[NV] + 8 * k]
     hits = n[n[M_MODE] + nb + k] if impulse > 0.0 and n[n[M_ACTIVE] + k] == 1 else 0
-    wait = min(max(w[n[O_SIDES] + k], 0.0) / -u, w[H]) if u < 0.0 else 0.0
+    wait = wait_for(k, w, n)
     if hits == 1:
         note(IMPACTS, k, w[T] + wait, w, n, happened)
     now = OPEN

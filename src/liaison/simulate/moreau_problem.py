@@ -19,7 +19,7 @@ from math import exp, sqrt
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
 from .cones import DISC, ONE_WAY, solve_cones
-from .dense import dot
+from .dense import dot, largest
 from .layout import (
     CONTACTS,
     M_ACTIVE,
@@ -38,8 +38,9 @@ from .layout import (
     THETA,
     H,
 )
+from .moreau_modes import STILL
 from .moreau_rows import delassus, pushed
-from .sides_layout import FIELDS, FRICTION, GAP, SLIP, STRIBECK
+from .sides_layout import FIELDS, FRICTION, GAP, OPEN, STICK, STRIBECK
 
 ROUNDING = 1e-12
 """Work beside the sum of all its parts that counts as none."""
@@ -112,22 +113,20 @@ def bounds(k: i64, limit: ptr, w: ptr, n: iptr) -> None:
     limit[1] = 0.0
     limit[2] = 0.0
     if block[0] == FRICTION:
-        factor = 1.0
-        if given[1] > 0.0 and given[2] != given[1]:
-            speed = 0.0
-            for r in range(block[1], block[1] + block[2]):
-                u = w[n[O_SIDES] + n[NB] + r]
-                speed += u * u
-            if block[4] == STRIBECK and given[5] > 0.0:
-                part = exp(-speed / (given[5] * given[5]))
-                factor = 1.0 + part * (given[2] / given[1] - 1.0)
-            elif n[n[M_MODE] + k] != SLIP:
-                factor = given[2] / given[1]
+        along = given[1]
+        u = at(w, n[O_SIDES] + n[NB] + block[1])
+        speed = dot(block[2], u, u)
+        is_still = 1 if sqrt(speed) <= STILL * (1.0 + largest(n[NV], at(w, n[O_V]))) else 0
+        if block[4] == STRIBECK and given[5] > 0.0:
+            along += exp(-speed / (given[5] * given[5])) * (given[2] - given[1])
+        elif n[n[M_MODE] + k] == STICK or (n[n[M_MODE] + k] == OPEN and is_still == 1):
+            # at rest; what lands in motion slips
+            along = given[2]
         if block[3] >= 0:
-            limit[0] = factor * given[1]
-            limit[1] = factor * given[3]
+            limit[0] = along
+            limit[1] = along * given[3] / given[1] if given[1] > 0.0 else along
         else:
-            limit[2] = factor * given[1] * w[H]
+            limit[2] = along * w[H]
 
 
 @loop

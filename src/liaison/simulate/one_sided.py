@@ -285,10 +285,14 @@ def marching(plan: Plan, law: str = "energetic") -> Marching | None:
     """What a run with contacts has besides; None where nothing is one-sided.
 
     Raises:
-        SimulationError: a method that cannot take contacts.
+        SimulationError: a method that cannot take contacts, or not with this law.
     """
     sides: Sequence[Any] = plan.program.facts.get("sides", ())
     tableau = plan.settings.tableau
+    if tableau.scheme == "moreau" and _law(law) != ENERGETIC:
+        raise SimulationError(
+            "method 'moreau' has its own law of impacts.", hint="Leave impacts= or method= out."
+        )
     if not sides or tableau.scheme == "moreau":
         return None
     if tableau.is_implicit or tableau.scheme != "stages":

@@ -1,0 +1,76 @@
+"""Bounds of friction that change: at rest, in motion, on landing, where a formula falls below 0."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+import pytest
+
+import liaison
+from liaison.errors import ModelError, NamingError, SimulationError
+
+PUCK = """
+gravity = [0, 0, -9.81] m/s^2 ; parameter e = 0 ; parameter f = 0.1 ;
+let puck = body mass = 1 kg, inertia = 1 g*m^2 end ;
+let F = join earth and puck with link(x, z) dof1 = [x, 0, 0], dof2 = [0, 0, z] end ;
+let floor = contact puck and earth with point friction = f, static = 0.4, restitution = e end ;
+"""
+WAYS = [({}, 1e-9), ({"step": 1e-3, "method": "moreau"}, 1e-2)]
+
+
+@pytest.mark.parametrize(("options", "atol"), WAYS)
+def test_what_lands_in_motion_slips_with_the_friction_of_motion(options, atol):
+    run = liaison.simulate(PUCK, until=4, start={"F.z": 1, "F.x'": 3}, **options)
+    left = 3 - 0.1 * sqrt(2 * 9.81)
+    assert np.isclose(run["F.x"][-1], 3 * sqrt(2 / 9.81) + left**2 / (0.2 * 9.81), atol=atol)
+    assert [x.what for x in run.events] == ["impact", "closes", "slips", "sticks"]
+    assert list(np.diff([x.t for x in run.events]) >= 0) == [True] * 3
+
+
+@pytest.mark.parametrize(("options", "atol"), WAYS)
+def test_friction_at_rest_alone_holds_and_then_lets_go(options, atol):
+    text = PUCK + "apply force value = [2 N/s*t, 0 N, 0 N] end on puck ;"
+    run = liaison.simulate(text, until=4, parameters={"f": 0}, **options)
+    begins = 0.4 * 9.81 / 2
+    free = (4 - begins) ** 3 / 3 + begins * (4 - begins) ** 2
+    assert np.isclose(run["F.x"][-1], free, atol=atol)
+
+
+@pytest.mark.parametrize("options", [{}, {"step": 1e-3, "method": "moreau"}])
+def test_a_brake_whose_formula_goes_below_zero_does_not_push(options):
+    text = """
+    gravity = [0, 0, -9.81] m/s^2 ;
+    let weight = body mass = 1 kg, inertia = 1 g*m^2 end ;
+    let Z = join earth and weight with prismatic axis = [0, 0, 1] end ;
+    apply friction dry = 1 N - 1 N/s*t, smoothing = 0 end on Z ;
+    """
+    run = liaison.simulate(text, until=2, **options)
+    assert np.isclose(run["Z'"][-1], -2 * 9.81 + 0.5, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ({"e": 2}, "restitution of contact 'floor' is 2; above 1"),
+        ({"e": -1}, "restitution of contact 'floor' is -1; it must not be negative"),
+        ({"f": -1}, "friction of contact 'floor' is -1; it must not be negative"),
+        ({"f": 0.8}, "is 0.8 in motion and 0.4 at rest"),
+    ],
+)
+def test_values_of_parameters_that_no_contact_can_have_are_refused(values, why):
+    with pytest.raises(ModelError, match=why):
+        liaison.simulate(PUCK, until=1, parameters=values)
+
+
+def test_friction_across_is_refused_on_balls():
+    text = PUCK + "let b = contact puck and earth with point outside = 1 cm, across = 0.2 end ;"
+    with pytest.raises(ModelError, match="a ball has no x to be across of"):
+        liaison.read(text)
+
+
+def test_laws_of_impact_are_named_and_not_mixed():
+    with pytest.raises(NamingError, match="no law of impact is named 3"):
+        liaison.simulate(PUCK, until=1, impacts=3)
+    with pytest.raises(SimulationError, match="has its own law of impacts"):
+        liaison.simulate(PUCK, until=1, impacts="newton", step=1e-3, method="moreau")
