@@ -146,5 +146,7 @@ def test_what_it_cannot_take_is_refused():
         stepped(soft, 0.1)
     with pytest.raises(SimulationError, match="violated by"):
         stepped(BALL.format(said="friction = 0.5"), 0.1, start={"F.z": 0.05})
+    with pytest.raises(SimulationError, match="law of impacts of its own"):
+        stepped(BALL.format(said="friction = 0.5"), 0.1, impacts="poisson")
     with pytest.raises(SimulationError, match="fixed step"):
         liaison.simulate(read_lsd(BALL.format(said="friction = 0.5")), until=1, method="moreau")

@@ -69,6 +69,15 @@ class Settings:
             raise SimulationError(
                 f"rtol is {self.rtol} and atol {self.atol}; rtol is not negative, atol positive."
             )
+        if not (self.tableau.is_adaptive or self.step is not None):
+            raise SimulationError(
+                f"method {self.tableau.name!r} has no error estimate and needs a fixed step.",
+                hint="Give step=, or take method='tsitouras'.",
+            )
+        self._check_own_options()
+
+    def _check_own_options(self) -> None:
+        """Refuses options of one method where another is taken, or outside their range."""
         if self.spectral_radius is not None and self.tableau.scheme != "alpha":
             raise SimulationError(
                 f"spectral_radius is of 'generalized-alpha'; {self.tableau.name!r} has none.",
@@ -81,15 +90,15 @@ class Settings:
                 f"theta is {self.theta} with {self.tableau.name!r}; it is of 'moreau', ½ to 1.",
                 hint="½ keeps energy in flight, 1 damps what is fast.",
             )
+        if self.tableau.scheme == "moreau" and self.impacts not in ("energetic", "moreau"):
+            raise SimulationError(
+                f"method 'moreau' has a law of impacts of its own, not {self.impacts!r}.",
+                hint="Leave impacts out, or take a method that goes from event to event.",
+            )
         if not 0 <= self.radius <= 1:
             raise SimulationError(
                 f"spectral_radius is {self.spectral_radius}; it lies between 0 and 1.",
                 hint="0 removes fast vibrations at once, 1 keeps them.",
-            )
-        if not (self.tableau.is_adaptive or self.step is not None):
-            raise SimulationError(
-                f"method {self.tableau.name!r} has no error estimate and needs a fixed step.",
-                hint="Give step=, or take method='tsitouras'.",
             )
 
     @property
