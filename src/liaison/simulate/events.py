@@ -146,6 +146,23 @@ def locate(
         f_left = out[event]
     if f_right == 0.0:
         return first_zero(e, event, left, right, w, n, scratch)
+    return narrow(e, event, left, right, f_left, f_right, w, n, scratch)
+
+
+@loop
+def narrow(
+    e: iptr,
+    event: i64,
+    left: f64,
+    right: f64,
+    f_left: f64,
+    f_right: f64,
+    w: ptr,
+    n: iptr,
+    scratch: ptr,
+) -> f64:
+    """As `locate`, between values of different signs: the bracket is narrowed to rounding."""
+    out = at(w, n[O_PROBE])
     a = right
     b = left
     c = left
