@@ -3,7 +3,7 @@
 Six velocities a body and a multiplier a row of every joint: the series "lam" has each as the force
 or moment that it is, `run.reaction(…)` the wrenches, `joint_motion(…)` what the joints do.
 
-Public names: maximal_run, maximal_ready, sparse_ready, maximal_state, MANY.
+Public names: maximal_run, maximal_ready, sparse_ready, maximal_state, MANY, ROUNDED.
 
 Source: LL 4.4, 4.5.
 """
@@ -28,7 +28,7 @@ from liaison.numeric import State
 from liaison.program import Kernel, to_llvm
 from liaison.program.lower import lower
 from liaison.program.sparse_kernel import sparse_kernel
-from liaison.simulate import Trajectory
+from liaison.simulate import Projection, Trajectory
 from liaison.simulate import simulate as run
 from liaison.spatial import quaternion_of
 from liaison.tree import Tree, assemble, span
@@ -40,6 +40,9 @@ MANY = 20
 
 CONSISTENCY = 1e-6
 """Largest relative miss of a row that is still a solution: there is no second solver to ask."""
+
+ROUNDED = Projection(position=4e-16, velocity=4e-16)
+"""Places are told to about that: what is left below it takes corrections and gives nothing."""
 
 EXPLICIT = ("rk4", "tsitouras", "dormand-prince")
 SERIES = ("energy", "outputs", "poses", "closure", "motions", "reactions", "lam")
@@ -83,7 +86,7 @@ def maximal_run(
     if "terms" in kernel.program.entries:
         options["parameters"] = parameters
     else:  # parameters are numbers in the loops
-        options.setdefault("residual", CONSISTENCY)
+        options = {"residual": CONSISTENCY, "projection": ROUNDED, **options}
     return run(kernel, begin, until=until, **{"series": SERIES, **options})
 
 
