@@ -190,3 +190,11 @@ def test_names_of_the_mechanism_are_not_taken_twice():
 def test_modes_that_cannot_be_are_refused(modes, error, said):
     with pytest.raises(error, match=said):
         readable(tilted(), modes=modes)
+
+
+@pytest.mark.parametrize("file", ["box_on_hills", "marble_in_bowl", "two_balls"])
+def test_long_formulas_of_contacts_are_left_out_and_told(examples, file):
+    text = as_unicode(readable(examples / "contact" / f"{file}.lsd", "newton_euler"))
+    assert "= …" in text
+    assert "too long to be read" in text
+    assert max(map(len, text.splitlines())) < 1000

@@ -35,7 +35,7 @@ from .christoffel import christoffel, has_rates, structure
 from .equations import Equations
 from .modes import Named, chosen_modes, efforts_in, held_rows, named_rows
 from .named import named_recursion
-from .readable_sides import ReadSide, read_sides
+from .readable_sides import DOTS, ReadSide, is_hard, read_sides
 from .statement import Line, statement
 
 LONGEST = 400
@@ -144,7 +144,13 @@ def readable(
     except TooLarge:
         is_of_tree = tree and _names(equations) == [x.name for x in tree.velocity_labels()]
         found = _by_names(equations, case, tree if is_of_tree else None)
-    return replace(found, sides=case.sides(equations), mode=case.told(equations))
+    sides = case.sides(equations)
+    notes = (LEFT_OUT,) if any(DOTS in x.items for side in sides for x in side.relations) else ()
+    notes = (*found.notes, *notes)
+    return replace(found, sides=sides, mode=case.told(equations), notes=notes)
+
+
+LEFT_OUT = "… stands for formulas of contacts that are too long to be read; `entries` has them."
 
 
 @final
@@ -203,7 +209,7 @@ def _developed(equations: Equations, case: _Case, longest: int) -> Readable:
     lines, numbered = case.statement(equations), _numbered(equations)
     left = [as_expr(line.left) for line in lines]
     right = numbered([as_expr(line.right) for line in lines])
-    if len(topological([*left, *right])) > NODES:
+    if len(topological([*left, *right])) > NODES or any(map(is_hard, equations.sides.D.values())):
         raise TooLarge(f"the equations have more than {NODES} operations")
     blocks = _blocks(equations)
     order, squares = order_of(equations), squares_of(equations)

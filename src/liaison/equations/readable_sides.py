@@ -1,6 +1,7 @@
 """One-sided blocks made short for reading: gaps, rates and slips, and what bounds their forces.
 
-Public names: Relation, ReadSide, read_sides, side_text, side_latex, side_mathml.
+Public names: DOTS, Relation, ReadSide, read_sides, is_hard, side_text, side_latex,
+side_mathml.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
-from liaison.expr import ZERO, Expr, as_expr, symbol, vanishes
-from liaison.expr.reading import Reading
+from liaison.expr import ZERO, Expr, as_expr, symbol, topological, vanishes
+from liaison.expr.reading import Name, Reading, leaves
 from liaison.expr.reading_latex import reading_to_latex
 from liaison.expr.reading_plain import plain
 from liaison.expr.reading_text import to_unicode
@@ -25,6 +26,26 @@ from .modes import Named, friction_of, load_of, size_of
 Item: TypeAlias = Reading | str
 SIGNS = {"=": "=", "≥": r"\ge", "≤": r"\le", ">": ">", "⟂": r"\perp", ",": r",\;", "−": "-"}
 """Signs between formulas, and what they are in LaTeX."""
+
+
+NODES, INSIDE = 100, 6
+"""Operations of a formula, and within a sine or cosine in it, that is still made short: normal
+forms of roots and of angles that are sums take minutes soon after."""
+
+
+LONGEST = 120
+"""Names and numbers in a formula of a block."""
+
+DOTS = Name("…")
+"""Stands for what is longer; every format but those for reading has it."""
+
+
+def is_hard(f: Expr) -> bool:
+    """Whether a formula is printed as it was built."""
+    nodes = topological([f])
+    return len(nodes) > NODES or any(
+        x.op in ("sin", "cos") and len(topological([x.args[0]])) > INSIDE for x in nodes
+    )
 
 
 @final
@@ -65,10 +86,13 @@ def read_sides(
     """
 
     def read(f: Expr) -> Reading:
+        if len(topological([f])) > NODES:
+            return DOTS
         try:
-            return simplified(f, order, squares)
+            short = plain(f) if is_hard(f) else simplified(f, order, squares)
         except TooLarge:
-            return plain(f)
+            short = plain(f)
+        return short if leaves(short) <= LONGEST else DOTS
 
     found = []
     for k, side in enumerate(equations.sides.blocks):
