@@ -31,6 +31,7 @@ from liaison.mobility import inverse_kinematics as find_reaches
 from liaison.mobility import mobility as examine
 from liaison.mobility import singularities as followed
 from liaison.model import Mechanism, Start
+from liaison.model.contacts import left_out
 from liaison.numeric import State
 from liaison.program import Kernel, to_llvm
 from liaison.program.lower import lower
@@ -185,7 +186,13 @@ def assembly_modes(
     """
     mechanism = given.mechanism if isinstance(given, Tree) else mechanism_of(given)
     with collector_paused():
-        return find_modes(mechanism, at=at, **options)
+        return _noted(find_modes(mechanism, at=at, **options), mechanism)
+
+
+def _noted(found: AssemblyModes, mechanism: Mechanism) -> AssemblyModes:
+    """Says that what holds on one side only was not looked at."""
+    told = left_out(mechanism.contacts)  # a sentence, and here a note
+    return replace(found, notes=(*found.notes, f"w{told[1:-1]}")) if told else found
 
 
 def singularities(
@@ -223,7 +230,7 @@ def inverse_kinematics(given: Given | Tree, body: str, **options: Any) -> Assemb
     """
     mechanism = given.mechanism if isinstance(given, Tree) else mechanism_of(given)
     with collector_paused():
-        return find_reaches(mechanism, body, **options)
+        return _noted(find_reaches(mechanism, body, **options), mechanism)
 
 
 def simulate(

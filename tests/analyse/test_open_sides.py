@@ -174,6 +174,8 @@ def test_answers_about_the_free_mechanism_say_so():
     found = liaison.mobility(block())
     assert found.finite == (2, 2)
     assert "without 'floor', which holds on one side only." in str(found)
+    modes = liaison.assembly_modes(block(), at={"X.x": 0, "X.z": -1})
+    assert "without 'floor', which holds on one side only" in str(modes)
     compared = liaison.compare(block(), ["lagrange", "kane"], timed=False)
     assert compared.all_equal
     assert str(compared).endswith("Without 'floor', which holds on one side only.")

@@ -105,6 +105,23 @@ def test_hollow_balls_and_surfaces_are_glass(contact, kind):
         np.testing.assert_allclose(z, 0.1 * np.sin(x) - 1, atol=1e-12)
 
 
+def test_one_switch_hides_all_marks(slide):
+    mechanism, run = slide
+    with liaison.show(run, mechanism, browser=False, port=0) as view:
+        (node,) = view._stage.groups["contacts"]
+        assert node.visible
+        view.seek(0.45)
+        ((mark, dot, arrow),) = view._stage._marks
+        assert dot.color == SLIPS_COLOR
+        assert arrow.visible
+        view.seek(0.0)
+        assert dot.color == OPEN_COLOR
+        assert not arrow.visible
+        assert mark.name == "floor"
+    with liaison.show(run, mechanism, browser=False, port=0, contacts=False) as view:
+        assert view._stage.groups["contacts"] == []
+
+
 def test_a_page_tells_modes_by_color(browser, slide, tmp_path):
     mechanism, run = slide
     liaison.page(run, mechanism, tmp_path / "slide.html", fps=20, labels=False)
