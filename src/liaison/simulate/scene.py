@@ -100,7 +100,7 @@ class Scene:
             step: fixed step [s].
             every: record every so many steps.
             tolerance: change of the last sweep beside the strongest impulse.
-            depth: penetration that is left alone, beside the smallest radius; a hundred times
+            depth: penetration that is left alone, beside the smallest radius; a thousand times
                 that where more than twenty contacts are solved together.
             sweeps: over all contacts, at most, in one problem.
             time_limit: seconds of wall clock after which the run is refused.

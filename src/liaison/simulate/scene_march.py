@@ -7,13 +7,14 @@ Source: docs/theory/time_stepping.md.
 
 from __future__ import annotations
 
-from liaison.program.loops import at, i64, iptr, loop, ptr
+from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
 from .scene_bodies import free_bodies, move, moved_pose
-from .scene_contacts import ROWS, activate, candidates, contacts_at
+from .scene_contacts import ROWS, activate, candidates, contacts_at, gap_of
 from .scene_dense import FEW
 from .scene_layout import (
     BODIES,
+    CANDIDATES,
     COUNT,
     DEPTH,
     DONE,
@@ -63,10 +64,13 @@ from .scene_solve import rate, residual_of, solve_scene
 AGAIN = 3
 """Times that gaps found to close under the impulses of others join the problem."""
 
-MANY = 100.0
+MANY = 1000.0
 """Times the penetration that is left alone where contacts are many."""
 
-PLACED = 8
+NEAR = 4.0
+"""Gaps up to this many penetrations wide are guarded while others are pushed out."""
+
+PLACED = 30
 """Corrections of places at most."""
 
 MIXED = 2654435761  # multiplier that spreads keys over the table
@@ -155,30 +159,36 @@ def impulses(z: ptr, k: iptr) -> None:
 @loop
 def place(e: iptr, z: ptr, k: iptr) -> None:
     """Bodies at the end of the step out of each other, by the shortest way."""
-    worst = 0.0
     allowed = z[DEPTH] if k[TOUCHING] <= FEW else MANY * z[DEPTH]
+    worst = deepest(e, z, k)
     for _ in range(PLACED):
-        count = activate(e, z[DEPTH], 0, at(z, k[Z_END]), z, k)
-        contacts_at(e, at(z, k[Z_END]), z, k)
-        worst = 0.0
-        for c in range(count):
-            gap = z[k[Z_ROWS] + ROWS * c]
-            worst = max(worst, -gap)
-            z[k[Z_RIGHT] + 3 * c] = gap
-            z[k[Z_RIGHT] + 3 * c + 1] = 0.0
-            z[k[Z_RIGHT] + 3 * c + 2] = 0.0
-            for r in range(3):
-                z[k[Z_FORCE] + 3 * c + r] = 0.0
         if worst <= allowed:
             break
+        # gaps that others may close while they are pushed out are guarded
+        count = activate(e, NEAR * worst, 0, at(z, k[Z_END]), z, k)
+        contacts_at(e, at(z, k[Z_END]), z, k)
+        for c in range(count):
+            for r in range(3):
+                z[k[Z_FORCE] + 3 * c + r] = 0.0
+                z[k[Z_RIGHT] + 3 * c + r] = z[k[Z_ROWS] + ROWS * c] if r == 0 else 0.0
         for i in range(6 * k[BODIES]):
             z[k[Z_NEW] + i] = 0.0
         solve_scene(0.0, 1e-3, k[SWEEPS_ALLOWED], z, k)
         for i in range(k[BODIES]):
             pose = at(z, k[Z_END] + 7 * i)
             moved_pose(1.0, pose, at(z, k[Z_NEW] + 6 * i), pose)
+        worst = deepest(e, z, k)
     z[SIZE] = worst
     z[WORST_DEPTH] = max(z[WORST_DEPTH], worst)
+
+
+@loop
+def deepest(e: iptr, z: ptr, k: iptr) -> f64:
+    """The deepest penetration of all candidates at the end of the step."""
+    found = 0.0
+    for c in range(k[CANDIDATES]):
+        found = max(found, -gap_of(e, c, at(z, k[Z_END]), z, k))
+    return found
 
 
 @loop
