@@ -109,6 +109,18 @@ def test_a_box_on_four_corners(run):
         assert f[0::3].min() >= 0
 
 
+@pytest.mark.parametrize("heavy", [1.0, 1e2, 1e3])
+def test_a_heavy_body_on_a_light_one(run, heavy):
+    light = 1e-3
+    A = np.array([[1 / light, -1 / light], [-1 / light, 1 / light + 1 / heavy]])
+    blocks = np.array([ONE_WAY, 0, 1, -1, ONE_WAY, 1, 1, -1])
+    f, area = np.zeros(2), np.zeros(cone_area(2, 2))
+    # the light one lies on the floor, and the heavy one comes down on it
+    residual = run(2, 2, A.ravel(), np.array([0.0, -4.0]), blocks, np.zeros(6), f, area)
+    assert residual < 1e-8
+    assert_allclose(f, 4 * heavy, rtol=1e-7)
+
+
 def test_discs_with_bounds_of_their_own_and_rows_that_hold(run):
     build = Builder()
     build.add(DISC, [[1.0, 0]], (0, 0, 0.3))

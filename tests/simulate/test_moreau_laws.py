@@ -150,3 +150,18 @@ def test_what_it_cannot_take_is_refused():
         stepped(BALL.format(said="friction = 0.5"), 0.1, impacts="poisson")
     with pytest.raises(SimulationError, match="fixed step"):
         liaison.simulate(read_lsd(BALL.format(said="friction = 0.5")), until=1, method="moreau")
+
+
+def test_a_tower_at_rest_has_no_impacts():
+    text = "gravity = [0, 0, -9.81] m/s^2 ;"
+    for k in range(3):
+        under = f"[0, 0, 5] cm @ b{k - 1}" if k else "earth"
+        text += f"""
+        let b{k} = body mass = 1 kg, inertia = 2 g*m^2 end ;
+        let F{k} = join earth and b{k} with free end ;
+        let c{k} = contact b{k} and {under} with box size = [10, 10, 10] cm, friction = 0.5 end ;
+        start F{k}.z = {5 + 10 * k} cm ;
+        """
+    run = stepped(text, 0.2)
+    assert {e.what for e in run.events} == {"closes", "sticks"}
+    assert len(run.events) == 24

@@ -90,6 +90,12 @@ def search(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
         residual = newton(m, nb, blocks, area, natural_residual(m, nb, blocks, area), BOLD)
         best = keep_best(m, area, residual, best)
         copy(m, at(area, SWEPT * m), at(area, FORCE * m))
+        if turn == 0 and is_found(m, area, best) == 0:
+            # what is light between heavy things moves far: caution would never get there
+            refresh(m, area)
+            residual = newton(m, nb, blocks, area, natural_residual(m, nb, blocks, area), 0.0)
+            best = keep_best(m, area, residual, best)
+            copy(m, at(area, SWEPT * m), at(area, FORCE * m))
         if (turn > 0 or nb >= FEW) and is_found(m, area, best) == 0:
             if turn > 0:
                 copy(m, at(area, BEST * m), at(area, FORCE * m))

@@ -139,6 +139,7 @@ def rates(m: i64, part: f64, w: ptr, n: iptr) -> None:
     chosen = at(n, n[M_ACTIVE] + 7 * nb)
     free = at(w, n[O_FREE])
     v = at(w, n[O_V])
+    still = STILL * (1.0 + largest(nv, v))
     for i in range(m):
         r = chosen[i]
         D = at(w, n[O_MID] + nb + 2 * nr + r * nv)
@@ -154,7 +155,7 @@ def rates(m: i64, part: f64, w: ptr, n: iptr) -> None:
             n[n[M_MODE] + nb + k] = 0
             if u >= 0.0:
                 b[i] += u
-            elif b[i] - u >= u:
+            elif u < -still and b[i] - u >= u:
                 b[i] += part * w[n[O_MID] + nb + 2 * nr + nr * nv + 8 * k] * u
                 n[n[M_MODE] + nb + k] = 1
 
