@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import liaison
+from liaison.errors import SimulationError
 from liaison.formats import read_lsd
 
 G = 9.81
@@ -180,3 +181,23 @@ def test_runs_one_after_the_other_and_side_by_side_do_not_disturb_each_other(exa
                 run.go(3)
     for run in (one, other, Run(kernel, state, 2.0, Settings())):
         assert [x.t for x in run.finish(series=()).events] == [x.t for x in alone.events]
+
+
+SLIDER = """
+let b = body mass = 1 kg, inertia = 1 g*m^2 end ;
+let Z = join earth and b with prismatic axis = [0, 0, 1] end ;
+let stop = require Z >= 0 with restitution = 0.5 end ;
+"""
+
+
+def test_an_impact_at_the_start_is_listed():
+    run = liaison.simulate(SLIDER, until=1, start={"Z'": -1})
+    (hit,) = run.events
+    assert (hit.name, hit.what, hit.t, hit.before[0], hit.v[0]) == ("stop", "impact", 0, -1, 0.5)
+
+
+@pytest.mark.parametrize("options", [{}, {"step": 1e-3, "method": "moreau"}])
+def test_a_drive_into_a_stop_is_told_as_such(options):
+    with pytest.raises(SimulationError, match="closures or drives") as told:
+        liaison.simulate(SLIDER + "impose Z = 1 m - 1 m/s*t ;", until=2, **options)
+    assert told.value.t == pytest.approx(1, abs=2e-3)

@@ -85,10 +85,7 @@ def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
             f"projection lost after {{now}}: {row} cannot be brought below {size}.",
             f"{smaller} The mechanism may be at the end of its range or in a singular position.",
         ),
-        at.VELOCITIES_LOST: (
-            f"projection lost after {{now}}: the rate of {row} stays at {size}.",
-            f"{smaller} The mechanism may be at the end of its range or in a singular position.",
-        ),
+        at.VELOCITIES_LOST: _rate_lost(plan, row, size, smaller),
         at.INCONSISTENT: (
             f"no acceleration meets {row} after {{now}}: it misses by {size}{others}.",
             "The closures contradict each other there; two motors may drive one freedom.",
@@ -103,6 +100,21 @@ def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
     }  # fmt: skip
     sides = _sides_failed(plan, n, size)
     return (texts | _events_failed(plan, n) | _start_failed(row, size) | sides)[code]
+
+
+def _rate_lost(plan: Plan, row: str, size: str, smaller: str) -> tuple[str, str]:
+    """Velocities that closures do not allow, or with which they push against a contact."""
+    name = row.removeprefix("closure row ").strip("'")
+    if name in {block[0] for block in plan.program.facts.get("sides", ())}:
+        return (
+            f"closures or drives go on against {name!r}, which is closed at {{now}}: its rate "
+            f"stays at {size}.",
+            "Let the drive end before the stop, or a spring give way between them.",
+        )
+    return (
+        f"projection lost after {{now}}: the rate of {row} stays at {size}.",
+        f"{smaller} The mechanism may be at the end of its range or in a singular position.",
+    )
 
 
 def _sides_failed(plan: Plan, n: Any, size: str) -> dict[int, tuple[str, str]]:
@@ -141,6 +153,12 @@ def _no_mode(kinds: Sequence[str]) -> tuple[str, str]:
             "no reactions of the relations of rates fit the motion at {now}: their rows depend on "
             "each other there, and no acceleration keeps them all.",
             "`liaison check` names such positions before a run.",
+        )
+    if "friction" not in kinds:
+        return (
+            "no forces of what is closed fit the motion at {now}: closures or drives push against "
+            "it, or its bodies differ too much in mass.",
+            "Let the drive end before the stop, or a spring give way between them.",
         )
     return (
         "no forces of the contacts fit the motion at {now}: none that are closed, stick or slip "

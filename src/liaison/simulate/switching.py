@@ -177,13 +177,29 @@ def begin_sides(c: iptr, s: ptr, e: iptr, w: ptr, n: iptr, scratch: ptr, happene
         if kind == RATE and u < -limit:
             w[WORST] = -u
             return BAD_SIDE
+    note(c[OWN], w[T], at(w, n[O_Q]), v, 0, n, happened)
+    n[HAPPENED] = 1
     status = change_mode(c, s, e, w, n, scratch, happened)
-    n[HAPPENED] = 0
+    keep_impacts(n, happened)
     for b in range(c[NB]):
         c[c[M_START] + b] = c[c[M_MODES] + b]
         c[c[M_BEFORE] + b] = SLIP
     note_several(c, w, n, happened)
     return status
+
+
+@loop
+def keep_impacts(n: iptr, happened: ptr) -> None:
+    """Of what happened at the start only impacts are told, after the state before them."""
+    size = 2 + n[NQ] + n[NV]
+    kept = 1
+    for k in range(1, n[HAPPENED]):
+        what = (int(happened[k * size]) - n[NE]) % CODES
+        if (what - IMPACTS) * (what - GAINS) == 0:
+            for i in range(size):
+                happened[kept * size + i] = happened[k * size + i]
+            kept += 1
+    n[HAPPENED] = kept if kept > 1 else 0
 
 
 @loop
