@@ -163,7 +163,7 @@ def test_all_seven_ways_solve_the_shown_mechanisms(path):
 def test_a_refusal_names_velocities_as_the_mechanism_does():
     mechanism = liaison.read(EXAMPLES / "four_bar.lsd")
     kernel, state = maximal_ready(mechanism)
-    with pytest.raises(Unsolvable, match="crank.wx"):
+    with pytest.raises(Unsolvable, match=r"crank\.wx"):
         accelerations(kernel, state, method="projector")
 
 
