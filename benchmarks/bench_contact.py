@@ -133,7 +133,7 @@ def thousand() -> dict[str, float]:
     scene = Scene(bodies(places), planes(wide), friction=FRICTION)
     seen: list[tuple[float, float]] = []
     run = scene.simulate(
-        seconds, step=2 * STEP, sweeps=800, progress=lambda part: seen.append((part, cpu()))
+        seconds, step=2 * STEP, sweeps=1500, progress=lambda part: seen.append((part, cpu()))
     )
     late = [(part, spent) for part, spent in seen if part > 0.9]
     steps = (late[-1][0] - late[0][0]) * seconds / (2 * STEP)
