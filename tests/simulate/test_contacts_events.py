@@ -1,6 +1,7 @@
 """What happens to contacts, and when: against closed forms, at any tolerance."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from liaison.errors import SimulationError
 from liaison.formats import read_lsd
 
 G = 9.81
+EXAMPLES = Path(__file__).parents[2] / "examples"
 POINT = """
 gravity = [0, 0, -9.81] m/s^2 ;
 let body1 = body mass = 1 kg, inertia = 1 g*m^2 end ;
@@ -201,3 +203,19 @@ def test_a_drive_into_a_stop_is_told_as_such(options):
     with pytest.raises(SimulationError, match="closures or drives") as told:
         liaison.simulate(SLIDER + "impose Z = 1 m - 1 m/s*t ;", until=2, **options)
     assert told.value.t == pytest.approx(1, abs=2e-3)
+
+
+def test_a_one_way_clutch_on_a_rocker_is_entered_without_a_jump():
+    text = (EXAMPLES / "four_bar.lsd").read_text(encoding="utf-8")
+    text += """
+    let shaft = body mass = 2 kg, inertia = 20 g*m^2 end ;
+    let S = join earth and shaft with revolute axis = [0, 1, 0] end ;
+    apply friction viscous = 0.2 N*m*s/rad end on S ;
+    let clutch = require S' >= D' ;
+    start S' = 20 rad/s ;
+    """
+    run = liaison.simulate(text, until=3)
+    told = [x for x in run.events if x.name == "clutch"]
+    assert [x.what for x in told[:4]] == ["enters", "leaves"] * 2
+    assert all(np.abs(x.v - x.before).max() < 1e-12 for x in told)
+    assert (run["S'"] - run["D'"]).min() > -1e-6

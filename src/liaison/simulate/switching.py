@@ -16,6 +16,7 @@ from math import sqrt
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
 from .advance import advance
+from .contact_notes import keep_impacts, note_changes, note_impacts, note_several
 from .dense import largest
 from .edges import find_edges
 from .events import note, sign_of
@@ -34,7 +35,6 @@ from .layout import (
     IS_STOPPING,
     M_FIRED,
     M_STREAK,
-    NE,
     NO_MODE,
     NQ,
     O_BEFORE,
@@ -63,53 +63,34 @@ from .next_mode import find_mode
 from .projection import project
 from .recording import keep, record
 from .sides_layout import (
-    ACTIVE,
     B_FIRST,
     B_KIND,
     BAD,
     CLOSED,
-    CLOSES,
-    CODES,
-    EACH,
     EASE,
     ENERGY,
-    ENTERS,
     FIELDS,
     FRICTION,
-    GAINS,
     GAP,
-    IMPACTS,
     IS_BEGUN,
-    LEAVES,
     M_BEFORE,
     M_BLOCKS,
-    M_CONE,
     M_ENDED,
     M_MODES,
-    M_NUMBER,
     M_START,
     M_WATCHED,
-    MOTIONS,
     NB,
     NV,
-    O_COEFFICIENTS,
     O_D,
     O_GAP,
     O_LEVEL,
     O_RATE,
-    O_TOUCHING,
     O_TV,
     OPEN,
-    OPENS,
     OWN,
     RATE,
-    RESTITUTION,
-    RESTS,
-    SEVERAL,
     SLIP,
-    SLIPS,
     STICK,
-    STICKS,
     SWITCHES,
     T_SWITCH,
     UNSEEN,
@@ -128,6 +109,9 @@ RESOLVED = 1.5e-7
 
 AGAIN, MOST_UNSEEN = 3, 1e-4
 """Switches at one instant after which speeds of jumps count as rounding, up to this one [m/s]."""
+
+UNMET = 1e4
+"""Times the rate that is none: past a boundary by less than this a relation of rates is entered."""
 
 VANISHED = 1e-6
 """A row of a rate that is shorter than this says nothing of velocities any more."""
@@ -186,20 +170,6 @@ def begin_sides(c: iptr, s: ptr, e: iptr, w: ptr, n: iptr, scratch: ptr, happene
         c[c[M_BEFORE] + b] = SLIP
     note_several(c, w, n, happened)
     return status
-
-
-@loop
-def keep_impacts(n: iptr, happened: ptr) -> None:
-    """Of what happened at the start only impacts are told, after the state before them."""
-    size = 2 + n[NQ] + n[NV]
-    kept = 1
-    for k in range(1, n[HAPPENED]):
-        what = (int(happened[k * size]) - n[NE]) % CODES
-        if (what - IMPACTS) * (what - GAINS) == 0:
-            for i in range(size):
-                happened[kept * size + i] = happened[k * size + i]
-            kept += 1
-    n[HAPPENED] = kept if kept > 1 else 0
 
 
 @loop
@@ -298,73 +268,12 @@ def approaches(c: iptr, s: ptr, limit: f64) -> i64:
     """1 if something that touches goes on closing."""
     for b in range(c[NB]):
         block = at(c, c[M_BLOCKS] + FIELDS * b)
-        is_closing = 1 if s[c[O_RATE] + block[B_FIRST]] < -limit else 0
+        # a rate is met at an instant that is found as well as the state there is known
+        least = limit * UNMET if block[B_KIND] == RATE else limit
+        is_closing = 1 if s[c[O_RATE] + block[B_FIRST]] < -least else 0
         if block[B_KIND] != FRICTION and c[c[M_MODES] + b] == CLOSED and is_closing == 1:
             return 1
     return 0
-
-
-@loop
-def was_hit(c: iptr, s: ptr, b: i64) -> i64:
-    """1 if a block had an impulse in the impact just solved."""
-    k = c[c[M_NUMBER] + b]
-    if k < 0:
-        return 0
-    return 1 if s[c[O_TOUCHING] + c[ACTIVE] + c[c[M_CONE] + 4 * k + 1]] > 0.0 else 0
-
-
-@loop
-def note_what(b: i64, what: i64, w: ptr, n: iptr, happened: ptr) -> None:
-    """One more row: what happened to a block, with the state as it is now."""
-    number = n[NE] + CODES * b + what
-    note(number, w[T], at(w, n[O_Q]), at(w, n[O_V]), n[HAPPENED], n, happened)
-    n[HAPPENED] += 1
-
-
-@loop
-def note_impacts(c: iptr, s: ptr, limit: f64, w: ptr, n: iptr, happened: ptr) -> None:
-    """An impact on every contact that took part, rest where what is left of it is nothing."""
-    for b in range(c[NB]):
-        block = at(c, c[M_BLOCKS] + FIELDS * b)
-        if block[B_KIND] != FRICTION and was_hit(c, s, b) == 1:
-            note_what(b, IMPACTS, w, n, happened)
-            bounces = 1 if s[c[O_COEFFICIENTS] + EACH * b + RESTITUTION] > 0.0 else 0
-            if c[c[M_BEFORE] + b] == CLOSED:
-                bounces = 0
-            if bounces == 1 and s[c[O_RATE] + block[B_FIRST]] <= max(limit, s[UNSEEN]):
-                note_what(b, RESTS, w, n, happened)
-    if s[ENERGY] > 0.0:
-        note_what(0, GAINS, w, n, happened)
-
-
-@loop
-def note_several(c: iptr, w: ptr, n: iptr, happened: ptr) -> None:
-    """That slipping contacts have several motions, noted on each that slips."""
-    for b in range(c[NB]):
-        slips = 1 if c[c[M_BEFORE] + b] == SLIP or c[c[M_MODES] + b] == SLIP else 0
-        is_friction = 1 if c[c[M_BLOCKS] + FIELDS * b + B_KIND] == FRICTION else 0
-        if c[MOTIONS] > 1 and is_friction == 1 and slips == 1:
-            note_what(b, SEVERAL, w, n, happened)
-
-
-@loop
-def note_changes(c: iptr, w: ptr, n: iptr, happened: ptr) -> None:
-    """Every block whose mode is another one now, or that slips another way."""
-    for b in range(c[NB]):
-        kind = c[c[M_BLOCKS] + FIELDS * b + B_KIND]
-        mode = c[c[M_MODES] + b]
-        turns = 1 if kind == FRICTION and mode == SLIP and c[c[M_ENDED] + b] == 1 else 0
-        if mode != c[c[M_BEFORE] + b] or turns == 1:
-            what = OPENS
-            if kind == FRICTION:
-                what = STICKS if mode == STICK else SLIPS
-                if mode == OPEN:
-                    what = OPENS
-            elif kind == RATE:
-                what = ENTERS if mode == CLOSED else LEAVES
-            elif mode == CLOSED:
-                what = CLOSES
-            note_what(b, what, w, n, happened)
 
 
 @loop
