@@ -170,7 +170,10 @@ def component(value: Value, part: str) -> Value:
 def _prime(node: Node, names: Names, where: Where) -> Value:
     path = path_of(node.parts[0])
     if path is None:
-        raise Unfit("only a coordinate has a rate: write the prime behind its name.")
+        raise Unfit(
+            "only a coordinate has a rate: write the prime behind its name, and a blank before a "
+            "name that is also a unit."
+        )
     return names.find(path + "'", node, where)
 
 
