@@ -109,7 +109,7 @@ def check(
 @app.command()
 def simulate(
     file: Model,
-    until: Until,
+    until: Until = "10",
     step: Step = None,
     every: Every = None,
     rtol: Rtol = None,
@@ -193,7 +193,7 @@ def _series(wanted: list[str] | None, labels: list[str] | None) -> tuple[str, ..
 @app.command()
 def animate(
     file: Model,
-    until: Until,
+    until: Until = "10",
     out: Annotated[Path | None, typer.Option(metavar="FILE.html", help="The page.")] = None,
     live: Annotated[bool, typer.Option("--live", help="Serve a live view until Ctrl-C.")] = False,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,

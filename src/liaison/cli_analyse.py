@@ -127,7 +127,7 @@ def verify(
 
 def convergence(
     file: Model,
-    until: Until,
+    until: Until = "10",
     alphas: Annotated[
         str, typer.Option(metavar="A,B,…", help="Coefficients of the friction, in SI.")
     ] = "10,100,1000,1e4,1e5,1e6",

@@ -40,7 +40,7 @@ INSTANTS = 200
 
 def motion(
     file: Model,
-    until: Until,
+    until: Until = "10",
     joints: Annotated[
         list[str] | None,
         typer.Option(

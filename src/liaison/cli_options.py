@@ -47,7 +47,7 @@ Floating = Annotated[bool, typer.Option("--floating", help="URDF: leave the root
 Merged = Annotated[
     bool, typer.Option("--merge-fixed", help="URDF: one body of links that are fixed together.")
 ]
-Until = Annotated[str, typer.Option(metavar="TIME", help='How long, as 10 or "500 ms".')]
+Until = Annotated[str, typer.Option(metavar="TIME", help='How long, as 5 or "500 ms".')]
 Step = Annotated[
     str | None, typer.Option(metavar="TIME", help="Fixed step; adaptive if not given.")
 ]

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from doors.test_urdf import robot
+from doors.test_urdf import ONE, robot
 from doors.test_write_cli import run
 from liaison.equations import newton_euler
 from liaison.formats import read, read_lsd, reading
@@ -79,7 +79,8 @@ def test_an_inertia_without_mass_is_merged_too():
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "robot.urdf"
-    path.write_text(ROBOT)
+    # a base that floats needs an inertia of its own
+    path.write_text(ROBOT.replace('<link name="base"/>', f'<link name="base">{ONE}</link>'))
     return path
 
 

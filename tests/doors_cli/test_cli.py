@@ -243,7 +243,6 @@ WRONG = {
     "an unknown verb": ["fly"],
     "an unknown option": ["check", "FILE", "--wings"],
     "a missing file": ["check", "nowhere.lsd"],
-    "no time": ["simulate", "FILE"],
     "a negative time": ["simulate", "FILE", "--until", "-1"],
     "a time that is no number": ["simulate", "FILE", "--until", "soon"],
     "a time in kilograms": ["simulate", "FILE", "--until", "3 kg"],
@@ -260,6 +259,12 @@ WRONG = {
     "a folder that is not there": ["simulate", "FILE", "--until", "1", "--out", "no/such/run.nc"],
     "an unknown label": ["simulate", "FILE", "--until", "0.1", "--plot", "PNG", "--label", "wing"],
 }
+
+
+def test_a_run_lasts_ten_seconds_where_nothing_is_said(run, swing):
+    status, out, _ = run("simulate", str(swing))
+    assert status == 0
+    assert "reached t = 10 s" in out
 
 
 @pytest.mark.parametrize("words", WRONG.values(), ids=WRONG)

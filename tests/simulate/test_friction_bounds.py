@@ -72,5 +72,5 @@ def test_friction_across_is_refused_on_balls():
 def test_laws_of_impact_are_named_and_not_mixed():
     with pytest.raises(NamingError, match="no law of impact is named 3"):
         liaison.simulate(PUCK, until=1, impacts=3)
-    with pytest.raises(SimulationError, match="has its own law of impacts"):
+    with pytest.raises(SimulationError, match="has a law of impacts of its own"):
         liaison.simulate(PUCK, until=1, impacts="newton", step=1e-3, method="moreau")

@@ -143,3 +143,23 @@ def test_a_box_tumbles_over_hills_until_three_corners_carry_it():
     names = run.series["contacts"].axes["contact"]
     loads = [f for name, f in zip(names, pressed, strict=True) if "sliding" not in name]
     assert np.count_nonzero(loads) == 3
+
+
+def test_a_start_a_little_inside_is_brought_out_with_the_distance_said():
+    text = f"""{BOX} {GRAVITY}
+    let floor = contact b and earth with ball radius = 10 cm end ;
+    start J.z = 0.0999995 m ;
+    """
+    run = liaison.simulate(text, until=0.1)
+    assert "The start was 5e-07 m inside a contact and was brought out." in run.message
+    assert run.q[-1, 2] == pytest.approx(0.1, abs=1e-12)
+
+
+def test_friction_of_stribeck_that_vanishes_in_fast_slip_resists_slow_slip():
+    text = f"""{BOX} {GRAVITY}
+    let floor = contact b and earth with ball radius = 10 cm, friction = 0, static = 0.4,
+      stribeck = 0.5 m/s end ;
+    start J.z = 0.1 m ; start J.vx = 0.5 m/s ;
+    """
+    run = liaison.simulate(text, until=0.01, series=("contacts",), rtol=1e-10)
+    assert run.series["contacts"].values[0, 1] == pytest.approx(-0.4 * np.exp(-1) * 9.81, rel=1e-9)

@@ -114,6 +114,16 @@ def measure(c: iptr, s: ptr, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, work: ptr) 
 
 
 @loop
+def coefficient(told: ptr, k: i64, part: f64) -> f64:
+    """Of friction along row k: between the dynamic one and, with part = 1, the static one."""
+    moving = max(told[DYNAMIC] if k == 0 else told[ACROSS], 0.0)
+    resting = told[STATIC]
+    if k > 0 and told[DYNAMIC] > 0.0:
+        resting = resting * told[ACROSS] / told[DYNAMIC]
+    return float(moving + part * (max(resting, 0.0) - moving))
+
+
+@loop
 def slip_weights(c: iptr, s: ptr, b: i64) -> None:
     """w of every row of a slipping block into the block WEIGHT: the force for a unit of load."""
     block = at(c, c[M_BLOCKS] + FIELDS * b)
@@ -124,24 +134,21 @@ def slip_weights(c: iptr, s: ptr, b: i64) -> None:
     for k in range(block[B_ROWS]):
         size += u[k] * u[k]
     size = sqrt(size)
-    factor = 1.0
+    part = 0.0
     if block[B_LAW] == STRIBECK:
         ratio = size / told[SPEED]
-        share = told[STATIC] / told[DYNAMIC] - 1.0 if told[DYNAMIC] > 0.0 else 0.0
-        factor = 1.0 + share * exp(-ratio * ratio)
+        part = exp(-ratio * ratio)
     is_slow = 1 if block[B_ROWS] == 1 or size < SLOW else 0
     source = c[O_SLIP] if is_slow == 1 and block[B_LAW] != REGULARIZED else c[O_RATE]
     way = at(s, source + first)
     total = told[SPEED] * told[SPEED] if block[B_LAW] == REGULARIZED else 0.0
     total = total * told[DYNAMIC] * told[DYNAMIC]
     for k in range(block[B_ROWS]):
-        mu = max(told[DYNAMIC] if k == 0 else told[ACROSS], 0.0)
+        mu = coefficient(told, k, part)
         total += mu * mu * way[k] * way[k]
     for k in range(block[B_ROWS]):
-        mu = max(told[DYNAMIC] if k == 0 else told[ACROSS], 0.0)
-        s[c[O_WEIGHT] + first + k] = (
-            -factor * mu * mu * way[k] / sqrt(total) if total > 0.0 else 0.0
-        )
+        mu = coefficient(told, k, part)
+        s[c[O_WEIGHT] + first + k] = -mu * mu * way[k] / sqrt(total) if total > 0.0 else 0.0
 
 
 @loop

@@ -25,7 +25,8 @@ from .outcome import Outcome, gap
 from .plan import Plan
 from .reactions import joint_accelerations, motions, multipliers, reactions
 from .series import POSE_AXES, POSE_UNITS
-from .sides_layout import CODES, WHATS
+from .sides_layout import CODES, INSIDE, WHATS
+from .touching import TOUCH
 from .trajectory import (
     STOPPED,
     EventRecord,
@@ -71,7 +72,7 @@ def trajectory_of(
         series=found,
         events=events,
         status=end.status,
-        message=message_of(plan, events, end),
+        message=message_of(plan, events, end) + begun(modes),
         counts={name: int(arrays.n[slot]) for name, slot in COUNTS.items()},
         meta=meta_of(plan) | stepped_meta(plan, arrays),
     )
@@ -110,6 +111,14 @@ def message_of(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:
     if end.status != STOPPED or last is None:
         return end.message
     return end.message.replace("an event", f"event {last!r}", 1)
+
+
+def begun(modes: Marching | None) -> str:
+    """A sentence on a start that was brought out of what it touches; none if it needed not be."""
+    inside = 0.0 if modes is None else float(modes.s[INSIDE])
+    if inside <= TOUCH:
+        return ""
+    return f" The start was {inside:.3g} m inside a contact and was brought out."
 
 
 def _with_last_good(plan: Plan, arrays: Arrays, rows: Array, end: Outcome) -> Array:

@@ -44,8 +44,8 @@ M_WATCHED, O_LEVEL = 75, 76
 INTS = 80
 
 # slots of s
-T_SWITCH, ENERGY, RESIDUAL, UNSEEN, EASE = 0, 1, 2, 3, 4
-FLOATS = 5
+T_SWITCH, ENERGY, RESIDUAL, UNSEEN, EASE, INSIDE = 0, 1, 2, 3, 4, 5
+FLOATS = 6
 
 # a block: kind, first row, rows, load, law
 FIELDS = 5

@@ -72,6 +72,7 @@ from .sides_layout import (
     FIELDS,
     FRICTION,
     GAP,
+    INSIDE,
     IS_BEGUN,
     M_BEFORE,
     M_BLOCKS,
@@ -158,6 +159,8 @@ def begin_sides(c: iptr, s: ptr, e: iptr, w: ptr, n: iptr, scratch: ptr, happene
         if kind == GAP and s[c[O_GAP] + b] < -w[START_TOLERANCE]:
             w[WORST] = -s[c[O_GAP] + b]
             return BAD_GAP
+        if kind == GAP:
+            s[INSIDE] = max(s[INSIDE], -s[c[O_GAP] + b])
         if kind == RATE and u < -limit:
             w[WORST] = -u
             return BAD_SIDE
