@@ -59,7 +59,7 @@ Method = Annotated[
     typer.Option(
         metavar="NAME",
         help="tsitouras, dormand-prince, radau (stiff); with --step also rk4 (the default then), "
-        "gauss4, rattle, generalized-alpha, …: a wrong name lists them all.",
+        "gauss4, rattle, generalized-alpha, moreau (contacts), …: a wrong name lists them all.",
     ),
 ]
 MaxSteps = Annotated[

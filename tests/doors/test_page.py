@@ -26,7 +26,9 @@ def test_a_block_of_the_page_is_read(kind, text):
     assert mechanism.joints
 
 
-@pytest.mark.parametrize("text", STEPS, ids=["arm", "bricard", "differential", "wheel", "upu"])
+@pytest.mark.parametrize(
+    "text", STEPS, ids=["arm", "bricard", "differential", "wheel", "upu", "crate"]
+)
 def test_a_mechanism_of_the_tour_has_the_freedoms_it_says_and_moves(text):
     mechanism = read_lsd(text)
     said = int(re.search(r"freedoms: (\d+)", text)[1])
