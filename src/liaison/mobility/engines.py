@@ -19,10 +19,12 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import final
 
 from liaison.errors import DerivationError
@@ -92,20 +94,23 @@ class Engine:
 
     def _wait(self, command: Sequence[str], folder: str, printed: object) -> None:
         """Runs to the end, or kills the whole group."""
-        process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=printed,  # type: ignore[call-overload]
-            stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=_bounds(),
-            env={"PATH": os.defpath, "HOME": folder, "TMPDIR": folder, "LC_ALL": "C"},
-        )  # fmt: skip
-        left = seconds_left()
+        process: subprocess.Popen[bytes] | None = None
         try:
+            with _uninterrupted():
+                process = subprocess.Popen(
+                    command, cwd=folder, stdin=subprocess.DEVNULL, stdout=printed,  # type: ignore[call-overload]
+                    stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=_bounds(),
+                    env={"PATH": os.defpath, "HOME": folder, "TMPDIR": folder, "LC_ALL": "C"},
+                )  # fmt: skip
+            left = seconds_left()
             status = process.wait(None if math.isinf(left) else left)
         except subprocess.TimeoutExpired:
             raise Exhausted(
                 f"{self.name} reached the time limit.", hint="Give more: time_limit=…"
             ) from None
         finally:
-            _end(process)
+            if process is not None:
+                _end(process)
         if status != 0:
             raise EngineError(f"{self.name} ended with status {status}: {_last(folder)}")
 
@@ -142,6 +147,22 @@ def _bounds() -> Callable[[], None] | None:
             resource.setrlimit(resource.RLIMIT_CPU, (whole, whole + 1))
 
     return take
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until the end of the block: a process that just began is known by then."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    waiting: list[tuple[int, FrameType | None]] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: waiting.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+    if waiting and callable(before):
+        before(*waiting[0])
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
