@@ -76,24 +76,13 @@ def derive(
     _check_words(formalism, form, parametrization)
     check_folders(out)
     mechanism = asked(file, values).mechanism
-    facts: dict[str, Any] = {"formalism": formalism, "format": form}
     if is_compared:
         from liaison.cli_compare import compared
 
         found = compared(mechanism)
-    elif is_own:
-        from liaison.cli_own import own_words
-
-        found = own_words(mechanism, formalism, digits)
-    elif level is not None:
-        from liaison.cli_levels import at_level
-
+    elif is_own or level or steps:
         terms = {"expand": expand or (), "bodies": bodies or (), "basis": basis, "point": point}
-        found = at_level(mechanism, level, form, terms)
-    elif steps:
-        from liaison.cli_parametrizations import generated
-
-        found = generated(mechanism, form)
+        found = _pages(mechanism, formalism if is_own else "", level, form, digits, terms)
     elif treat or parametrization != "joint":
         from liaison.cli_parametrizations import told_in, treatment_of
 
@@ -102,9 +91,40 @@ def derive(
         found = told_in(mechanism, formalism, form, digits, chosen)
     else:
         found = _formulas(mechanism, formalism, form, digits, mode)
-    if is_own or level or steps:
-        found |= _left_out(found["text"], mechanism, form)
-    _answer(facts | found, out, as_json)
+    _answer({"formalism": formalism, "format": form} | found, out, as_json)
+
+
+def _pages(
+    mechanism: Mechanism,
+    own: str,
+    level: str | None,
+    form: str,
+    digits: int,
+    terms: dict[str, Any],
+) -> dict[str, Any]:
+    """In a formalism's own words, at a level of detail, or step by step; contacts are left out.
+
+    Args:
+        mechanism: whose equations.
+        own: the formalism whose words; "" for another page.
+        level: vector, matrix or scalar; None for the steps of the generation.
+        form: text, latex, …
+        digits: of decimals.
+        terms: what a level is told besides.
+    """
+    if own:
+        from liaison.cli_own import own_words
+
+        found = own_words(mechanism, own, digits)
+    elif level is not None:
+        from liaison.cli_levels import at_level
+
+        found = at_level(mechanism, level, form, terms)
+    else:
+        from liaison.cli_parametrizations import generated
+
+        found = generated(mechanism, form)
+    return found | _left_out(found["text"], mechanism, form)
 
 
 def _formulas(

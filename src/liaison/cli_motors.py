@@ -8,22 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from liaison.cli_own import Section, joined, short
 from liaison.corridor_reading import with_named_gravity
 from liaison.equations.motor_coordinates import motor_form
 from liaison.equations.motorized import Motorized, motorized
 from liaison.errors import DerivationError
-from liaison.expr import Expr, as_expr, collector_paused, count_operations, to_text
+from liaison.expr import as_expr, collector_paused
 from liaison.expr.reading_text import to_unicode
 from liaison.expr.simplify import simplified
 from liaison.expr.simplify_arrange import Order
-from liaison.expr.simplify_ring import TooLarge
 from liaison.model import Mechanism
 from liaison.tree import GROUND, span
-
-Section = tuple[str, list[tuple[str, Expr]]]
-
-LONGEST = 400
-"""A formula of more operations is printed with its shared parts named, not made short."""
 
 
 def motor_equations(mechanism: Mechanism, own: bool, digits: int) -> dict[str, Any]:
@@ -44,7 +39,7 @@ def motor_equations(mechanism: Mechanism, own: bool, digits: int) -> dict[str, A
             )
         order, sections = _in_motors(arm) if own else _in_joints(arm)
         told = {
-            title: {name: _text(f, order, digits) for name, f in formulas}
+            title: {name: short(f, order, digits) for name, f in formulas}
             for title, formulas in sections
         }
     rotors = [_rotor(arm, k) for k in range(len(arm.parts.rotors))]
@@ -52,7 +47,7 @@ def motor_equations(mechanism: Mechanism, own: bool, digits: int) -> dict[str, A
     lines += [f"  {x['name']} on {x['carrier']} drives {x['drives']}, ratio {x['ratio']}, axis "
               f"({', '.join(x['axis'])})" for x in rotors]  # fmt: skip
     for title, formulas in told.items():
-        lines += ["", title] + [f"  {_joined(name, text)}" for name, text in formulas.items()]
+        lines += ["", title] + [f"  {joined(name, text)}" for name, text in formulas.items()]
     return {"name": mechanism.name, "rotors": rotors, "formulas": told, "text": "\n".join(lines)}
 
 
@@ -101,19 +96,3 @@ def _in_motors(arm: Motorized) -> tuple[Order, Iterator[Section]]:
 
 def _of(letter: str, names: list[str]) -> list[str]:
     return [f"{letter} {name}" for name in names]
-
-
-def _text(f: Expr, order: Order, digits: int) -> str:
-    """Short, where that can be done; else with named parts."""
-    if sum(count_operations([f]).values()) <= LONGEST:
-        try:
-            return str(to_unicode(simplified(f, order), digits))
-        except TooLarge:
-            pass
-    return str(to_text(f))
-
-
-def _joined(name: str, text: str) -> str:
-    first, _, rest = text.rpartition("\n")
-    shared = first.replace("\n", "\n    ")
-    return f"{name} = {rest}" + (f"\n    with {shared}" if shared else "")

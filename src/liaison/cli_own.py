@@ -1,6 +1,6 @@
 """Equations in a formalism's own words: H, S, γ, partial velocities, screws, as text.
 
-Public names: own_words.
+Public names: own_words, Section, short, joined.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from liaison.equations.readable import order_of, squares_of
 from liaison.expr import Expr, as_expr, collector_paused, count_operations, to_text
 from liaison.expr.reading_text import to_unicode
 from liaison.expr.simplify import simplified
+from liaison.expr.simplify_arrange import Order
 from liaison.expr.simplify_ring import TooLarge
 from liaison.model import Mechanism
 
@@ -38,31 +39,32 @@ def own_words(mechanism: Mechanism, formalism: str, digits: int) -> dict[str, An
     """The facts: sections of named formulas, and the text of all of them."""
     with collector_paused():
         equations = derive(with_named_gravity(mechanism), formalism, exact=True)
+        order, squares = order_of(equations), squares_of(equations)
         sections = list(_sections(equations))
         told = {
-            title: {name: _text(equations, f, digits) for name, f in formulas}
+            title: {name: short(f, order, digits, squares) for name, f in formulas}
             for title, formulas in sections
         }
     lines = [f"{mechanism.name}, in the words of {formalism}"]
     for title, formulas in told.items():
-        lines += ["", title] + [f"  {_joined(name, text)}" for name, text in formulas.items()]
+        lines += ["", title] + [f"  {joined(name, text)}" for name, text in formulas.items()]
     if not told:
         lines += ["", "It has none besides the equations of motion: leave out --own."]
     return {"own": told, "text": "\n".join(lines)}
 
 
-def _joined(name: str, text: str) -> str:
+def joined(name: str, text: str) -> str:
+    """A named formula on a line, with its shared parts below."""
     first, _, rest = text.rpartition("\n")
     shared = first.replace("\n", "\n    ")
     return f"{name} = {rest}" + (f"\n    with {shared}" if shared else "")
 
 
-def _text(equations: Equations, f: Expr, digits: int) -> str:
-    """Short, where that can be done; else with named parts."""
+def short(f: Expr, order: Order, digits: int, squares: Mapping[Expr, Expr] | None = None) -> str:
+    """A formula made short, where that can be done; else with named parts."""
     if sum(count_operations([f]).values()) <= LONGEST:
         try:
-            reading = simplified(f, order_of(equations), squares_of(equations))
-            return str(to_unicode(reading, digits))
+            return str(to_unicode(simplified(f, order, squares), digits))
         except TooLarge:
             pass
     return to_text(f)

@@ -8,22 +8,7 @@ import sys
 
 import pytest
 
-from liaison.cli import main
-
 SLOW = ["numpy", "scipy", "sympy", "xarray", "pandas", "matplotlib", "viser", "llvmlite", "rich"]
-
-
-@pytest.fixture
-def run(capsys):
-    """Runs the command line here: (exit status, stdout, stderr)."""
-
-    def call(*words):
-        with pytest.raises(SystemExit) as left:
-            main([str(word) for word in words])
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

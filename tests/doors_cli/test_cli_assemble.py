@@ -5,19 +5,6 @@ import math
 
 import pytest
 
-from liaison.cli import main
-
-
-@pytest.fixture
-def run(capsys):
-    def call(*words):
-        with pytest.raises(SystemExit) as left:
-            main([str(word) for word in words])
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return call
-
 
 def test_all_modes_as_text_and_as_json(run, examples):
     file = examples / "four_bar.lsd"

@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from liaison.cli import main
-
 BLOCK = """
 name = "block" ;
 gravity = [0, 0, -9.81] m/s^2 ;
@@ -19,19 +17,6 @@ let brake = apply friction dry = 1 N, smoothing = 0 m/s end on X.x ;
 start X.z = 20 cm ;
 start X.x' = 1 m/s ;
 """
-
-
-@pytest.fixture
-def run(capsys):
-    """Runs the command line here: (exit status, stdout, stderr)."""
-
-    def call(*words):
-        with pytest.raises(SystemExit) as left:
-            main([str(word) for word in words])
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

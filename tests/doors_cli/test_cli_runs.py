@@ -5,8 +5,6 @@ import math
 
 import pytest
 
-from liaison.cli import main
-
 SWING = """
 gravity = [0, 0, -9.81] m/s^2 ;
 parameter gap in mm ;
@@ -26,19 +24,6 @@ let wheel = body mass = 1 kg, inertia = [1, 1, 2] kg*m^2 end ;
 let A = join earth and wheel with revolute end ;
 let drive = impose A = 90 deg * (t / (1 s))^2 ;
 """
-
-
-@pytest.fixture
-def run(capsys):
-    """Runs the command line here: (exit status, stdout, stderr)."""
-
-    def call(*words):
-        with pytest.raises(SystemExit) as left:
-            main([str(word) for word in words])
-        captured = capsys.readouterr()
-        return left.value.code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture
