@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from liaison.simulate import Bodies, Scene
+from liaison.scenes import Bodies, Scene
 
 cpu = time.thread_time
 OUT = Path(__file__).parent / "out"

@@ -22,10 +22,14 @@ DOORS = (
     "cli_forms cli_values cli_text __main__ lazy errors units"
 ).split()
 ROOMS = (
-    "numeric expr algebra spatial model formats tree mobility equations program simulate analyse "
-    "view sweep"
+    "numeric expr algebra spatial model formats tree mobility equations program solvers simulate "
+    "scenes analyse view sweep"
 ).split()
-NOUNS = {"model": "mechanism", "simulate": "trajectory"}  # else the file has the room's name
+NOUNS = {
+    "model": "mechanism",
+    "simulate": "trajectory",
+    "scenes": "scene",
+}  # else the file has the room's name
 COLUMN, WIDTH = 28, 125
 
 

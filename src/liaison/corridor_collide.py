@@ -17,7 +17,7 @@ from liaison.errors import ModelError
 from liaison.expr import collector_paused
 from liaison.model import Body, Box, Free, Mechanism, Quaternion, Sphere
 from liaison.model.forces import Gravity
-from liaison.simulate import Bodies, Scene
+from liaison.scenes import Bodies, Scene
 from liaison.spatial.rotations import quaternion_of, rotation_quaternion
 from liaison.tree import Node, assemble, span
 

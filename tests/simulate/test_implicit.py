@@ -11,8 +11,8 @@ import scipy.linalg as sla
 import liaison
 from liaison.errors import SimulationError
 from liaison.simulate import Run, Settings
-from liaison.simulate.pivoting import factorize, solve_factorized
 from liaison.simulate.rungekutta import GAUSS_4, GAUSS_6, RADAU, TABLEAUX
+from liaison.solvers.pivoting import factorize, solve_factorized
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 IMPLICIT = [tableau for tableau in TABLEAUX.values() if tableau.is_implicit]

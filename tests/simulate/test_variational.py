@@ -10,7 +10,7 @@ import pytest
 import liaison
 from liaison.errors import SimulationError
 from liaison.simulate import Run, Settings
-from liaison.simulate.pivoting import factorize_completely, solve_completely
+from liaison.solvers.pivoting import factorize_completely, solve_completely
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -5,19 +5,15 @@ from .batch_run import simulate_batch
 from .machine import map_entry
 from .projection import Projection
 from .run import Run, simulate
-from .scene import Scene
-from .scene_parts import Bodies
 from .settings import Settings
 from .stepper import Stepper, stepper
 from .trajectory import EventRecord, Series, Trajectory, load
 
 __all__ = [
-    "Bodies",
     "EventRecord",
     "Projection",
     "Run",
     "Runs",
-    "Scene",
     "Series",
     "Settings",
     "Stepper",

@@ -10,8 +10,8 @@ Public names: advance.
 from __future__ import annotations
 
 from liaison.program.loops import at, entry_at, i64, iptr, loop, ptr
+from liaison.solvers.dense import largest
 
-from .dense import largest
 from .events import first_signs, look_for_events
 from .generalized_alpha import alpha_step, keep_accelerations
 from .implicit import implicit_error, implicit_stages

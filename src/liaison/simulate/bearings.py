@@ -8,8 +8,8 @@ Source: docs/theory/one_sided.md (bearing-1).
 from __future__ import annotations
 
 from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
+from liaison.solvers.dense import saddle
 
-from .dense import saddle
 from .modal import solve_mode
 from .sides_layout import (
     BEARINGS,

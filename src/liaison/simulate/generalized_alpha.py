@@ -24,8 +24,15 @@ Differs: ξ̇ = B(ξ) v keeps the chart of each joint; velocities are projected.
 from __future__ import annotations
 
 from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
+from liaison.solvers.dense import largest
+from liaison.solvers.pivoting import (
+    ROUNDS,
+    factorize_completely,
+    is_found,
+    scale_evenly,
+    solve_completely,
+)
 
-from .dense import largest
 from .layout import (
     E_MOTION,
     E_RETRACT,
@@ -56,7 +63,6 @@ from .layout import (
     H,
     T,
 )
-from .pivoting import ROUNDS, factorize_completely, is_found, scale_evenly, solve_completely
 from .steps import derivative, refresh
 from .variational import note_stages
 

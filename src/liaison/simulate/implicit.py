@@ -18,6 +18,7 @@ Differs: velocities are eliminated, real arithmetic throughout.
 from __future__ import annotations
 
 from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
+from liaison.solvers.pivoting import factorize, solve_factorized
 
 from .layout import (
     ATOL,
@@ -46,7 +47,6 @@ from .layout import (
     H,
     T,
 )
-from .pivoting import factorize, solve_factorized
 from .steps import combine, derivative, refresh, size_of, stages
 
 ROUNDS, FIXED_ROUNDS = 12, 40

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.numeric import Array
+from liaison.solvers.cones import cone_area
+from liaison.solvers.dense import saddle_area
 
-from .cones import cone_area
-from .dense import saddle_area
 from .rungekutta import Tableau
 
 # named slots of w

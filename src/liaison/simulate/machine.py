@@ -17,9 +17,9 @@ from liaison.program import Kernel
 from liaison.program.loops import at, i64, iptr, kernel, loop, ptr
 from liaison.program.loops_compile import CompiledLoops, compile_loops
 from liaison.program.to_numpy import NumpyKernel
+from liaison.solvers.dense import saddle
 
 from .advance import advance
-from .dense import saddle
 from .layout import CAPACITY, ENTRIES, IS_MOREAU, NC, S_DENSE, Arrays, dense_size
 from .moreau_march import march
 

@@ -22,8 +22,7 @@ from __future__ import annotations
 from math import exp, sqrt
 
 from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
-
-from .dense import (
+from liaison.solvers.dense import (
     RANK_TOLERANCE,
     backward_solve,
     dot,
@@ -34,7 +33,8 @@ from .dense import (
     scaled_rows,
     solve_rows,
 )
-from .pivoting import factorize, solve_factorized
+from liaison.solvers.pivoting import factorize, solve_factorized
+
 from .sides_layout import (
     ACROSS,
     ACTIVE,

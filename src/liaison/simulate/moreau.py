@@ -20,8 +20,8 @@ Source: MOR88 §10 (midpoint scheme), JEAN99 §5 (θ-scheme); docs/theory/time_s
 from __future__ import annotations
 
 from liaison.program.loops import at, entry_at, i64, iptr, loop, ptr
+from liaison.solvers.dense import largest
 
-from .dense import largest
 from .layout import (
     COMPLEMENTARITY,
     E_RETRACT,

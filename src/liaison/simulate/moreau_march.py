@@ -8,9 +8,9 @@ Public names: march.
 from __future__ import annotations
 
 from liaison.program.loops import at, entry_at, i64, iptr, loop, ptr
+from liaison.solvers.dense import largest
 
 from .advance import begin, commit
-from .dense import largest
 from .events import look_for_events
 from .layout import (
     ARRIVED,

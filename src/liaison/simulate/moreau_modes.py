@@ -8,8 +8,8 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
+from liaison.solvers.dense import dot, largest
 
-from .dense import dot, largest
 from .layout import (
     EVENT_CAPACITY,
     FULL,

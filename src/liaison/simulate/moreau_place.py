@@ -13,9 +13,9 @@ Source: docs/theory/time_stepping.md; HW2 §VII.2 (projection methods).
 from __future__ import annotations
 
 from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
+from liaison.solvers.cones import ONE_WAY, solve_cones
+from liaison.solvers.dense import dot
 
-from .cones import ONE_WAY, solve_cones
-from .dense import dot
 from .edges import EDGE
 from .layout import (
     E_RETRACT,

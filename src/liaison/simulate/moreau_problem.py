@@ -17,9 +17,9 @@ from __future__ import annotations
 from math import exp, sqrt
 
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
+from liaison.solvers.cones import DISC, ONE_WAY, solve_cones
+from liaison.solvers.dense import dot, largest
 
-from .cones import DISC, ONE_WAY, solve_cones
-from .dense import dot, largest
 from .layout import (
     CONTACTS,
     M_ACTIVE,

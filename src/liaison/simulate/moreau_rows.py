@@ -14,8 +14,7 @@ Source: GVL13 §5.4.2 (QR with column pivoting), §6.1 (least squares in a metri
 from __future__ import annotations
 
 from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
-
-from .dense import (
+from liaison.solvers.dense import (
     RANK_TOLERANCE,
     backward_solve,
     dot,
@@ -25,6 +24,7 @@ from .dense import (
     scaled_rows,
     solve_rows,
 )
+
 from .layout import E_ONE_SIDED, NR, NV, O_METRIC, O_P, O_ROWS, O_U
 
 

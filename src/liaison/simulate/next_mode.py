@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
+from liaison.solvers.dense import dot, largest, pivoted_qr
 
-from .dense import dot, largest, pivoted_qr
 from .modal import is_pressed, loosened, prepare
 from .sides_layout import (
     ACTIVE,

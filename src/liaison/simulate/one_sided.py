@@ -20,12 +20,12 @@ from liaison.numeric.degenerate import degenerate_rule, quadratic_form
 from liaison.program import Kernel, Program
 from liaison.program.kernel import Function
 from liaison.program.loops_compile import CompiledLoops, compile_loops
+from liaison.solvers.impacts import ENERGETIC, MOREAU, NEWTON, POISSON
 
 from . import layout as at
 from . import sides_layout as side
 from .doorways import Doorway, doorway
 from .happenings import Watched
-from .impacts import ENERGETIC, MOREAU, NEWTON, POISSON
 from .layout import Arrays
 from .modal_entries import modal_closure, modal_events, modal_rate, modal_terms
 from .plan import Plan

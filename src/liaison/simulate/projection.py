@@ -20,8 +20,8 @@ from typing import final
 
 from liaison.errors import SimulationError
 from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
+from liaison.solvers.dense import largest, saddle
 
-from .dense import largest, saddle
 from .layout import (
     DETAIL,
     E_CLOSURE,

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.numeric import Array
+from liaison.solvers.dense import NOISE, saddle_area
 
 from .contact_series import Contacts
-from .dense import NOISE, saddle_area
 from .machine import compiled_loops, map_entry, over_saddles
 from .plan import Plan
 from .series import Series

@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.numeric import Array
-
-from .cones import cone_area
-from .dense import saddle_area
-from .impacts import impact_area
-from .painleve import MOST as MOST_CONTACTS
-from .painleve import counting_area
+from liaison.solvers.cones import cone_area
+from liaison.solvers.dense import saddle_area
+from liaison.solvers.impacts import impact_area
+from liaison.solvers.painleve import MOST as MOST_CONTACTS
+from liaison.solvers.painleve import counting_area
 
 # sizes, choices, progress
 NQ, NV, NC, NPHI, NB, NR, OWN, LAW, ROWS, GAPS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9

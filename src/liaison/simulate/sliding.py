@@ -8,11 +8,11 @@ Source: docs/theory/contact_solvers.md (painleve-1).
 from __future__ import annotations
 
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
+from liaison.solvers.cones import ONE_WAY
+from liaison.solvers.dense import dot
+from liaison.solvers.painleve import MOST, count_solutions
 
-from .cones import ONE_WAY
-from .dense import dot
 from .modal import add_slips, compliant
-from .painleve import MOST, count_solutions
 from .sides_layout import (
     ACTIVE,
     B_FIRST,

@@ -14,8 +14,8 @@ Source: HNW1 §II.4 (error norm); HLW §IV.8 (Lie-group methods through a local 
 from __future__ import annotations
 
 from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
+from liaison.solvers.dense import largest, saddle
 
-from .dense import largest, saddle
 from .layout import (
     ATOL,
     DETAIL,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import isfinite, pow
 
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
+from liaison.solvers.dense import largest
 
-from .dense import largest
 from .layout import (
     ATOL,
     BASE_STEPS,

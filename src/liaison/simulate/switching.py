@@ -14,10 +14,10 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
+from liaison.solvers.dense import largest
 
 from .advance import advance
 from .contact_notes import keep_impacts, note_changes, note_impacts, note_several
-from .dense import largest
 from .edges import find_edges
 from .events import note, sign_of
 from .layout import (

@@ -15,10 +15,10 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
+from liaison.solvers.cones import DISC, HELD, ONE_WAY, solve_cones
+from liaison.solvers.dense import backward_solve, dot, largest
+from liaison.solvers.impacts import impact
 
-from .cones import DISC, HELD, ONE_WAY, solve_cones
-from .dense import backward_solve, dot, largest
-from .impacts import impact
 from .modal import SLOW, add_slips, compliant, is_pressed, loosened, prepare, resists
 from .sides_layout import (
     ACROSS,

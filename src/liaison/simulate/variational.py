@@ -26,8 +26,15 @@ Differs: on the group of each joint, and for mass matrices that depend on positi
 from __future__ import annotations
 
 from liaison.program.loops import at, entry_at, i64, iptr, loop, ptr
+from liaison.solvers.dense import largest, saddle
+from liaison.solvers.pivoting import (
+    ROUNDS,
+    factorize_completely,
+    is_found,
+    scale_evenly,
+    solve_completely,
+)
 
-from .dense import largest, saddle
 from .layout import (
     DETAIL,
     E_DIFFERENCE,
@@ -61,7 +68,6 @@ from .layout import (
     H,
     T,
 )
-from .pivoting import ROUNDS, factorize_completely, is_found, scale_evenly, solve_completely
 from .steps import derivative, refresh
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
-from .scene_bodies import free_bodies, move, moved_pose
-from .scene_contacts import ROWS, activate, candidates, contacts_at, gap_of
-from .scene_dense import FEW
-from .scene_layout import (
+from .bodies import free_bodies, move, moved_pose
+from .contacts import ROWS, activate, candidates, contacts_at, gap_of
+from .few import FEW
+from .layout import (
     BODIES,
     CANDIDATES,
     COUNT,
@@ -59,7 +59,7 @@ from .scene_layout import (
     H,
     T,
 )
-from .scene_solve import rate, residual_of, solve_scene
+from .solve import rate, residual_of, solve_scene
 
 AGAIN = 3
 """Times that gaps found to close under the impulses of others join the problem."""

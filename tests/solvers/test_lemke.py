@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from contact_scenes import Builder, box_on_floor, planar_scene, random_scene, solved
 from numpy.testing import assert_allclose
 
 from liaison.program.loops_compile import compile_loops
-from liaison.simulate.cones import DISC, HELD, ONE_WAY, solve_cones
-from liaison.simulate.lemke import (
+from liaison.solvers.cones import DISC, HELD, ONE_WAY, solve_cones
+from liaison.solvers.lemke import (
     RAY,
     REFUSED,
     SOLVED,
@@ -17,6 +16,7 @@ from liaison.simulate.lemke import (
     polyhedral_size,
     solve_polyhedral,
 )
+from samples.contact_scenes import Builder, box_on_floor, planar_scene, random_scene, solved
 
 LOOPS = [lemke, polyhedral_size, solve_polyhedral, solve_cones]
 

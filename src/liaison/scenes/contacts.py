@@ -9,9 +9,9 @@ from math import sqrt
 
 from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
 
+from .bodies import rotation
 from .broad_phase import sweep_and_prune
-from .scene_bodies import rotation
-from .scene_layout import (
+from .layout import (
     BALLS,
     CANDIDATES,
     CAPACITY,

@@ -13,7 +13,7 @@ from math import cos, sin, sqrt
 
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
-from .scene_layout import (
+from .layout import (
     BODIES,
     GX,
     Z_END,

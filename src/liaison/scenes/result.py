@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from liaison.numeric import Array
+from liaison.simulate.trajectory import Series, Trajectory
 from liaison.units import Label
 
-from .scene_parts import Bodies
-from .trajectory import Series, Trajectory
+from .parts import Bodies
 
 PLACE = (("x", "m"), ("y", "m"), ("z", "m"), ("qw", ""), ("qx", ""), ("qy", ""), ("qz", ""))
 RATE = (

@@ -2,12 +2,19 @@
 
 import numpy as np
 import pytest
-from contact_scenes import UP, Builder, box_on_floor, contact_rows, planar_scene, random_scene
 from numpy.testing import assert_allclose
 
 from liaison.program.loops_compile import compile_loops
-from liaison.simulate.cones import ONE_WAY
-from liaison.simulate.impacts import ENERGETIC, MOREAU, NEWTON, POISSON, impact, impact_area
+from liaison.solvers.cones import ONE_WAY
+from liaison.solvers.impacts import ENERGETIC, MOREAU, NEWTON, POISSON, impact, impact_area
+from samples.contact_scenes import (
+    UP,
+    Builder,
+    box_on_floor,
+    contact_rows,
+    planar_scene,
+    random_scene,
+)
 
 LAWS = [ENERGETIC, NEWTON, POISSON, MOREAU]
 NAMES = ["energetic", "newton", "poisson", "moreau"]

@@ -8,9 +8,9 @@ Source: docs/theory/contact_solvers.md.
 from __future__ import annotations
 
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
+from liaison.solvers.cones import DISC, ONE_WAY, cone_area, solve_cones
 
-from .cones import DISC, ONE_WAY, cone_area, solve_cones
-from .scene_layout import COUNT, K_BLOCKS, K_CONTACT, Z_DENSE, Z_FORCE, Z_PUSH, Z_ROWS
+from .layout import COUNT, K_BLOCKS, K_CONTACT, Z_DENSE, Z_FORCE, Z_PUSH, Z_ROWS
 
 FEW = 20
 """Contacts up to which they are solved together."""

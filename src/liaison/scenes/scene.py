@@ -21,14 +21,14 @@ from liaison.numeric import Array
 from liaison.program import Kernel, to_llvm
 from liaison.program.loops_compile import CompiledLoops, compile_loops
 from liaison.program.pairs import pair_program
+from liaison.simulate.trajectory import Trajectory
 
-from . import scene_layout as at
-from .scene_dense import FEW, dense_size
-from .scene_layout import PAIR_ENTRIES, SceneSizes, scene_arrays
-from .scene_march import scene_march
-from .scene_parts import Bodies, check_start
-from .scene_result import scene_trajectory
-from .trajectory import Trajectory
+from . import layout as at
+from .few import FEW, dense_size
+from .layout import PAIR_ENTRIES, SceneSizes, scene_arrays
+from .march import scene_march
+from .parts import Bodies, check_start
+from .result import scene_trajectory
 
 RECORDS = 256
 SLICE = 0.05

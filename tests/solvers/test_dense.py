@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from liaison.program.loops_compile import compile_loops
-from liaison.simulate.dense import (
+from liaison.solvers.dense import (
     RANK_TOLERANCE,
     backward_solve,
     cholesky,

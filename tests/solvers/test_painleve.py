@@ -4,11 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from contact_scenes import Builder
 
 from liaison.program.loops_compile import compile_loops
-from liaison.simulate.cones import DISC, ONE_WAY
-from liaison.simulate.painleve import MOST, count_solutions, counting_area, slipping_mobility
+from liaison.solvers.cones import DISC, ONE_WAY
+from liaison.solvers.painleve import MOST, count_solutions, counting_area, slipping_mobility
+from samples.contact_scenes import Builder
 
 
 @pytest.fixture(scope="module", params=["plain", "compiled"])

@@ -9,8 +9,8 @@ import liaison
 from liaison.errors import ModelError, SimulationError
 from liaison.program import to_llvm
 from liaison.program.pairs import pair_program
-from liaison.simulate import Bodies, Scene
-from liaison.simulate.broad_phase import sweep_and_prune
+from liaison.scenes import Bodies, Scene
+from liaison.scenes.broad_phase import sweep_and_prune
 
 FLOOR = np.array([[0.0, 0.0, 1.0, 0.0]])
 

@@ -2,11 +2,19 @@
 
 import numpy as np
 import pytest
-from contact_scenes import UP, Builder, box, box_on_floor, contact_rows, random_scene, solved
 from numpy.testing import assert_allclose
 
 from liaison.program.loops_compile import compile_loops
-from liaison.simulate.cones import DISC, GIVEN, HELD, ONE_WAY, cone_area, solve_cones
+from liaison.solvers.cones import DISC, GIVEN, HELD, ONE_WAY, cone_area, solve_cones
+from samples.contact_scenes import (
+    UP,
+    Builder,
+    box,
+    box_on_floor,
+    contact_rows,
+    random_scene,
+    solved,
+)
 
 FOUND = 1e-12
 """Residual of a problem that is solved."""

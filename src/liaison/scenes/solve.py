@@ -18,8 +18,8 @@ from math import sqrt
 
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
-from .scene_dense import FEW, settle
-from .scene_layout import (
+from .few import FEW, settle
+from .layout import (
     BODIES,
     COUNT,
     K_CONTACT,

@@ -1,0 +1,1 @@
+"""The room `solvers`: small linear systems, cones, impacts and pivots, for compiled loops."""
