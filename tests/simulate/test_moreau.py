@@ -125,3 +125,36 @@ def test_a_ball_struck_without_spin_ends_rolling_at_five_sevenths():
     assert change == pytest.approx(rolls, abs=2e-3)
     rolling = np.hypot(*np.gradient(run.q[:, :2], run.t, axis=0).T)[-10]
     assert rolling == pytest.approx(3 * 5 / 7, rel=1e-3)
+
+
+def slid(facets, until=0.5, **start):
+    """A ball thrown along the ground; on polygons where facets are given."""
+    mechanism = read_lsd(BALL.format(e=0, friction=0.3))
+    begin = {"F.z": 0.1, **start}
+    options = {"until": until, "step": 1e-3, "method": "moreau", "start": begin}
+    return liaison.simulate(mechanism, facets=facets, **options)
+
+
+def test_friction_on_polygons_is_round_friction_along_their_corners():
+    # eight corners: the x axis is one of them, and the ball slips along it
+    round_, polygon = (slid(facets, **{"F.vx": 2.0}) for facets in (None, 8))
+    np.testing.assert_allclose(polygon.q, round_.q, atol=1e-12)
+    assert polygon.meta["complementarity"] < 1e-11
+
+
+def test_friction_on_polygons_misses_other_directions_by_less_with_more_sides():
+    start = {"F.vx": 2.0 * math.cos(0.2), "F.vy": 2.0 * math.sin(0.2)}
+    exact = slid(None, **start)
+    missed = [np.max(np.abs(slid(s, **start).q[:, :2] - exact.q[:, :2])) for s in (4, 16, 64)]
+    # a polygon of s sides misses the direction of slip by up to π/s
+    distance = np.linalg.norm(exact.q[-1, :2])
+    for sides, found in zip((4, 16, 64), missed, strict=True):
+        assert found < math.pi / sides * distance
+    assert missed[0] > missed[1] > missed[2] > 0
+
+
+def test_facets_are_of_moreau_and_at_least_three():
+    ball = read_lsd(BALL.format(e=0, friction=0))
+    for options in ({"facets": 2}, {"facets": 4, "method": "rk4"}, {"facets": 4.5}):
+        with pytest.raises(liaison.SimulationError, match="facets"):
+            liaison.simulate(ball, until=1, step=1e-3, **{"method": "moreau", **options})

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from liaison.numeric import Array
 from liaison.solvers.cones import cone_area
 from liaison.solvers.dense import saddle_area
+from liaison.solvers.lemke import polyhedral_area
 
 from .rungekutta import Tableau
 
@@ -73,6 +74,7 @@ PARTS_OF_STEP, O_PARTS, O_KEPT = 88, 89, 90
 # terms, rows midway and at the end, the metric, rows in it, the complementarity problem, velocities
 IS_MOREAU, NB, NR, M_SIDES, M_MODE, M_ACTIVE, O_SIDES, O_TERMS, O_MID, O_END = range(100, 110)
 O_METRIC, O_ROWS, O_CONES, O_FREE, O_IMPULSE, CONTACTS = range(110, 116)
+FACETS = 117  # sides of the polygons that friction is bounded by; 0: it is bounded by ellipses
 DIPS = 116  # from an event that switches to its slope, in the list of events
 INTS = 128
 
@@ -120,6 +122,7 @@ class Sizes:
     grid: int = 0
     blocks: int = 0
     rows: int = 0
+    facets: int = 0
 
 
 @final
@@ -205,12 +208,13 @@ def moreau_blocks(s: Sizes) -> dict[int, int]:
     """Sizes of the blocks that a step of Moreau and Jean is found in; see `moreau.py`."""
     nv, nc, nb, nr = s.nv, s.nc, s.blocks, s.rows
     sides = sides_size(nb, nr, nv)
+    solver = polyhedral_area(nr, nb * (s.facets + 1)) if s.facets else cone_area(nr, nb)
     return {
         O_SIDES: sides, O_MID: sides, O_END: sides,
         O_TERMS: nv * nv + nc * nv + nv + nc + s.nphi + nc,
         O_METRIC: nv * nv + (nc + nr) * nv + (nc + nr) ** 2 + 5 * (nc + nr) + 1,
         O_ROWS: nr * nv + (s.nphi + nb) * (nv + 1),
-        O_CONES: nr * nr + 4 * nr + 3 * nb + cone_area(nr, nb),
+        O_CONES: nr * nr + 4 * nr + 3 * nb + solver,
         O_FREE: 4 * nv + 2 * s.nq, O_IMPULSE: nr,
     }  # fmt: skip
 
@@ -239,7 +243,7 @@ def _place(blocks: dict[int, int], start: int, offsets: dict[int, int]) -> int:
 
 def _fill_sizes(n: NDArray[np.int64], s: Sizes, tableau: Tableau) -> None:
     n[[NQ, NV, NU, NC, NPHI]] = s.nq, s.nv, s.nu, s.nc, s.nphi
-    n[[NE, NI, NB, NR]] = s.events, s.formulas, s.blocks, s.rows
+    n[[NE, NI, NB, NR, FACETS]] = s.events, s.formulas, s.blocks, s.rows, s.facets
     n[IS_MOREAU] = tableau.scheme == "moreau"
     n[[NS, ND, GRID, ORDER]] = tableau.stages, len(tableau.dense[0]), s.grid, tableau.error_order
     n[[IS_IMPLICIT, SLOPES]] = tableau.is_implicit, slopes_size(s.nv, s.nc)

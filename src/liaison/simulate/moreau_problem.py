@@ -19,9 +19,11 @@ from math import exp, sqrt
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 from liaison.solvers.cones import DISC, ONE_WAY, solve_cones
 from liaison.solvers.dense import dot, largest
+from liaison.solvers.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 
 from .layout import (
     CONTACTS,
+    FACETS,
     M_ACTIVE,
     M_MODE,
     M_SIDES,
@@ -41,6 +43,9 @@ from .layout import (
 from .moreau_modes import STILL
 from .moreau_rows import delassus, pushed
 from .sides_layout import FIELDS, FRICTION, GAP, OPEN, STICK, STRIBECK
+
+UNSOLVABLE = 1e300
+"""The residual of a problem whose pivots end on a ray."""
 
 ROUNDING = 1e-12
 """Work beside the sum of all its parts that counts as none."""
@@ -65,7 +70,13 @@ def impulses(part: f64, w: ptr, n: iptr) -> f64:
     rates(m, part, w, n)
     for i in range(m):
         P[i] = kept[chosen[i]]
-    residual = solve_cones(m, count, A, b, table, limits, P, at(limits, 3 * nb + nr))
+    area = at(limits, 3 * nb + nr)
+    if n[FACETS] > 0:
+        residual = UNSOLVABLE
+        if solve_polyhedral(m, count, A, b, table, limits, n[FACETS], P, area) == SOLVED:
+            residual = polyhedral_missed(m, count, table, n[FACETS], area)
+    else:
+        residual = solve_cones(m, count, A, b, table, limits, P, area)
     for r in range(nr):
         kept[r] = 0.0
     for i in range(m):

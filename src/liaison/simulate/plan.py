@@ -165,6 +165,7 @@ def arrays_of(plan: Plan) -> Arrays:
         nc=plan.size("nc"), nphi=plan.program.sizes.get("nphi", plan.size("nc")),
         events=len(plan.events), formulas=len(inputs.formulas), grid=grid.size,
         blocks=len(sides), rows=sum(block[4] for block in sides),
+        facets=settings.facets or 0,
     )  # fmt: skip
     capacity = min(samples + 2, 65536) if samples else FIRST_CAPACITY
     kept = EVENTS_KEPT + at.PARTS * len(plan.events) if plan.events else 0

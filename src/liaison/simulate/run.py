@@ -72,6 +72,7 @@ def simulate(
     spectral_radius: float | None = None,
     impacts: str = "energetic",
     theta: float | None = None,
+    facets: int | None = None,
 ) -> Trajectory:
     """Integrates from a state until a time, and records what happened.
 
@@ -105,6 +106,7 @@ def simulate(
             that is left after one step.
         impacts: law of impacts: "energetic", "newton", "poisson" or "moreau".
         theta: of "moreau", ½ to 1: where in a step its forces are taken; ½ if not given.
+        facets: of "moreau": sides of polygons in the place of round cones of friction.
 
     Raises:
         SimulationError: the run could not go on; carries status, time and partial trajectory.
@@ -114,6 +116,7 @@ def simulate(
         step=step, method=method, rtol=rtol, atol=atol, every=every, max_step=max_step,
         max_steps=max_steps, projection=projection or Projection(), residual=residual,
         spectral_radius=spectral_radius, impacts=impacts, theta=theta,
+        facets=facets,
     )  # fmt: skip
     if on_failure not in ("raise", "return"):
         raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")

@@ -40,6 +40,8 @@ class Settings:
             step that is left after one step; 0.8 if not given.
         impacts: law of impacts of contacts, see `impacts.py`.
         theta: θ of "moreau", ½ to 1: where in a step its forces are taken; ½ if not given.
+        facets: of "moreau", 3 or more: sides of the polygons that take the place of round cones of
+            friction, found by Lemke's pivots; None keeps cones round.
         residual: largest |γ − G v̇| of the generated solution, relative to 1 + max |v̇|.
     """
 
@@ -55,6 +57,7 @@ class Settings:
     spectral_radius: float | None = None
     impacts: str = "energetic"
     theta: float | None = None
+    facets: int | None = None
 
     def __post_init__(self) -> None:
         positive = {"step": self.step, "max_step": self.max_step, "residual": self.residual}
@@ -89,6 +92,13 @@ class Settings:
             raise SimulationError(
                 f"theta is {self.theta} with {self.tableau.name!r}; it is of 'moreau', ½ to 1.",
                 hint="½ keeps energy in flight, 1 damps what is fast.",
+            )
+        if self.facets is not None and not (
+            self.tableau.scheme == "moreau" and self.facets == int(self.facets) >= 3
+        ):
+            raise SimulationError(
+                f"facets is {self.facets} with {self.tableau.name!r}; it is of 'moreau', 3 or more.",
+                hint="Leave it out for round cones; in a plane both are the same.",
             )
         if self.tableau.scheme == "moreau" and self.impacts not in ("energetic", "moreau"):
             raise SimulationError(

@@ -7,7 +7,7 @@ complement until the artificial one leaves (a solution) or nothing blocks it (a 
 broken lexicographically, so that no basis comes twice.
 
 Public names: SOLVED, RAY, UNFINISHED, lemke, lemke_area, polyhedral_size, solve_polyhedral,
-polyhedral_area.
+polyhedral_missed, polyhedral_area.
 
 Source: CPS92 §4.4 (Lemke's method), §4.9 (lexicographic degeneracy resolution); ST96 (polygons).
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from math import cos, sin
 
-from liaison.program.loops import at, i64, iptr, loop, ptr
+from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
 from .cones_table import DISC, HELD, ONE_WAY
 
@@ -310,3 +310,36 @@ def fill(m: i64, n: i64, A: ptr, b: ptr, E: ptr, M: ptr, q: ptr, column: ptr) ->
             M[i * n + j] = 0.0
             for k in range(m):
                 M[i * n + j] += E[k * n + i] * column[k]
+
+
+@loop
+def polyhedral_missed(m: i64, nb: i64, blocks: iptr, sides: i64, area: ptr) -> f64:
+    """What the last solution misses of (lemke-1): its worst row beside the largest of its parts.
+
+    No part counts as smaller than the largest rate, or the impulse that makes it.
+
+    Args:
+        m: rows.
+        nb: blocks.
+        blocks: as in the problem solved.
+        sides: of a polygon.
+        area: that `solve_polyhedral` worked in.
+    """
+    n = polyhedral_size(nb, blocks, sides)
+    M = at(area, m * n)
+    q = at(M, n * n)
+    z = at(q, n)
+    speed = 1e-300
+    most = 1e-300
+    for i in range(n):
+        speed = max(speed, abs(q[i]))
+        most = max(most, M[i * n + i])
+    worst = 0.0
+    for i in range(n):
+        w = q[i]
+        size = speed if M[i * n + i] > 0.0 else speed / most
+        for j in range(n):
+            w += M[i * n + j] * z[j]
+            size = max(size, abs(M[i * n + j] * z[j]))
+        worst = max(worst, (abs(w) if z[i] > 0.0 else max(-w, 0.0)) / size)
+    return worst
