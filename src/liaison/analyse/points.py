@@ -4,20 +4,16 @@ Angles need nothing: their sines and cosines are points of the circle c² + s² 
 Quaternions and rotation matrices are drawn from four residues by the rational map of the sphere,
 so that every coordinate is a rational function of what is drawn.
 
-Public names: random_point, rotation_mod, VARIABLES_DEGREE.
+Public names: random_point.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from liaison.equations import Equations
 from liaison.expr import Expr
 from liaison.expr.residues import Residues
-
-VARIABLES_DEGREE = 4
-"""The highest degree, of numerator or denominator, of a coordinate in what is drawn for it."""
 
 
 def random_point(equations: Equations, domain: Residues) -> dict[Expr, int]:
@@ -54,13 +50,3 @@ def _rotation(drawn: Sequence[int], p: int) -> list[int]:
         [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z],
     ]
     return [entry * scale % p for row in rows for entry in row]
-
-
-def rotation_mod(rows: Any, p: int) -> bool:
-    """Whether nine residues are a rotation: R Rᵀ = 1."""
-    R = [list(rows[3 * i : 3 * i + 3]) for i in range(3)]
-    return all(
-        (sum(R[i][k] * R[j][k] for k in range(3)) - (i == j)) % p == 0
-        for i in range(3)
-        for j in range(3)
-    )

@@ -97,7 +97,7 @@ class Settings:
             self.tableau.scheme == "moreau" and self.facets == int(self.facets) >= 3
         ):
             raise SimulationError(
-                f"facets is {self.facets} with {self.tableau.name!r}; it is of 'moreau', 3 or more.",
+                f"facets is {self.facets} with {self.tableau.name!r}; of 'moreau', 3 or more.",
                 hint="Leave it out for round cones; in a plane both are the same.",
             )
         if self.tableau.scheme == "moreau" and self.impacts not in ("energetic", "moreau"):
