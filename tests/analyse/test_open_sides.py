@@ -162,9 +162,7 @@ def test_balances_of_bodies_are_refused(verb, call):
         call(block())
 
 
-def test_many_runs_and_marches_on_a_gpu_are_refused():
-    with pytest.raises(SimulationError, match=r"'floor' .*; a batch of runs"):
-        liaison.simulate_batch(block(), until=1.0)
+def test_marches_on_a_gpu_are_refused():
     program = lower(liaison.derive(block()))
     with pytest.raises(LiaisonError, match=r"'floor' .*; a march on a GPU"):
         to_ptx(program, "march")

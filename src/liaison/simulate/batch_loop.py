@@ -1,10 +1,11 @@
 """Runs one after the other in compiled code: each starts from a row of a table, and leaves its end.
 
-A thread calls `advance_each` on its own arrays; it comes back when its share is done, its steps
-are used up, a run failed or ended with events to take out, or Python has something to do for
-the run under way.
+A thread calls `advance_each` on its own arrays (`march_each` from event to event of contacts,
+`step_each` with Moreau's steps); it comes back when its share is done, its steps are used up, a run
+failed or ended with events to take out, or Python has something to do for the run under way.
 
-Public names: advance_each, compiled_batch, ENDS, and the slots of a task.
+Public names: advance_each, march_each, step_each, end_run, compiled_batch, ENDS, and the
+slots of a task.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from liaison.program.loops_compile import compile_loops
 
 from .advance import advance
 from .layout import (
+    DONE,
     E_CORRECT_Q,
     E_CORRECT_V,
     E_TERMS,
     EVALUATIONS,
     FALLBACKS,
     GOOD,
+    HAPPENED,
     HAS_CORRECT_Q,
     HAS_CORRECT_V,
     HAS_TERMS,
-    NE,
     NEEDS_CORRECT_Q,
     NEEDS_CORRECT_V,
     NEEDS_TERMS,
-    NOT_FINITE,
     NQ,
     NU,
     NV,
@@ -44,16 +45,24 @@ from .layout import (
     REJECTED,
     S_DENSE,
     STEPS,
+    STOPPED,
     T_GOOD,
 )
+from .moreau_march import march as moreau_march
+from .switching import march
 
-# slots of a task: the next run, the end of the share, what is left of the allotted steps
+# slots of a task: the next run, the end of the share, what is left of the allotted steps; sizes;
+# whether Python is asked at the end of every run
 NEXT, LAST, IS_UNDER_WAY, BUDGET = 0, 1, 2, 3
 FLOATS_OF_RUN, INTS_OF_RUN, NUMBER_OF_P, RECORDS_OF_RUN = 4, 5, 6, 7
-TASK = 8
+INTS_OF_SIDES, FLOATS_OF_SIDES, IS_HEARD = 8, 9, 10
+TASK = 11
 
 ENDS = ("status", "recorded", "steps", "rejected", "evaluations", "projections", "fallbacks")
 """What the end of a run is noted by, one row of integers each."""
+
+ON = -1
+"""The share goes on."""
 
 
 @loop
@@ -83,7 +92,7 @@ def start_run(i: i64, task: iptr, first: ptr, choices: iptr, w: ptr, n: iptr, st
 
 
 @loop
-def end_run(i: i64, status: i64, w: ptr, n: iptr, ends: iptr, last: ptr) -> None:
+def end_run(i: i64, status: i64, task: iptr, w: ptr, n: iptr, ends: iptr, last: ptr) -> None:
     """Notes how the i-th run ended, and its last good state."""
     row = at(ends, 7 * i)
     row[0] = status
@@ -98,6 +107,8 @@ def end_run(i: i64, status: i64, w: ptr, n: iptr, ends: iptr, last: ptr) -> None
     good[0] = w[T_GOOD]
     for k in range(size):
         good[1 + k] = w[n[O_GOOD] + k]
+    task[NEXT] = i + 1
+    task[IS_UNDER_WAY] = 0
 
 
 @loop
@@ -120,39 +131,86 @@ def supply(status: i64, e: iptr, n: iptr) -> i64:
 
 
 @loop
+def settle(
+    status: i64, before: i64, e: iptr, task: iptr, w: ptr, n: iptr, ends: iptr, last: ptr
+) -> i64:
+    """Ends a run that is done; ON, or what to return with.
+
+    A run that failed is left under way: Python may know how it goes on.
+    """
+    if status == GOOD:
+        task[BUDGET] = 0
+        return GOOD
+    task[BUDGET] = max(1, task[BUDGET] - 1 - (n[STEPS] + n[REJECTED] - before))
+    if status != DONE and status != STOPPED:
+        return ON if supply(status, e, n) == 1 else status
+    end_run(task[NEXT], status, task, w, n, ends, last)
+    if status == STOPPED or n[HAPPENED] > 0 or task[IS_HEARD] > 0:
+        return status
+    return ON if task[BUDGET] > 1 else GOOD
+
+
+@loop
 def advance_each(
     e: iptr, task: iptr, first: ptr, choices: iptr, w: ptr, n: iptr, scratch: ptr, starts: ptr,
     records: ptr, happened: ptr, ends: iptr, last: ptr,
 ) -> i64:  # fmt: skip
     """Goes on with a share of the runs; GOOD if it is done or the allotted steps are used up."""
-    while task[NEXT] < task[LAST]:
+    status = ON
+    while task[NEXT] < task[LAST] and status == ON:
+        if task[IS_UNDER_WAY] == 0:
+            start_run(task[NEXT], task, first, choices, w, n, starts)
+        before = n[STEPS] + n[REJECTED]
+        own = at(records, task[NEXT] * task[RECORDS_OF_RUN])
+        status = advance(e, w, n, scratch, own, happened, task[BUDGET])
+        status = settle(status, before, e, task, w, n, ends, last)
+    return max(status, GOOD)
+
+
+@loop
+def step_each(
+    e: iptr, task: iptr, first: ptr, choices: iptr, w: ptr, n: iptr, scratch: ptr, starts: ptr,
+    records: ptr, happened: ptr, ends: iptr, last: ptr,
+) -> i64:  # fmt: skip
+    """As `advance_each`, with Moreau's steps."""
+    status = ON
+    while task[NEXT] < task[LAST] and status == ON:
+        if task[IS_UNDER_WAY] == 0:
+            start_run(task[NEXT], task, first, choices, w, n, starts)
+        before = n[STEPS] + n[REJECTED]
+        own = at(records, task[NEXT] * task[RECORDS_OF_RUN])
+        status = moreau_march(e, w, n, scratch, own, happened, task[BUDGET])
+        status = settle(status, before, e, task, w, n, ends, last)
+    return max(status, GOOD)
+
+
+@loop
+def march_each(
+    c: iptr, s: ptr, tables: iptr, numbers: ptr,
+    e: iptr, task: iptr, first: ptr, choices: iptr, w: ptr, n: iptr, scratch: ptr, starts: ptr,
+    records: ptr, happened: ptr, ends: iptr, last: ptr,
+) -> i64:  # fmt: skip
+    """As `advance_each`, from event to event of what holds on one side only.
+
+    tables, numbers: c and s as they are before any run.
+    """
+    status = ON
+    while task[NEXT] < task[LAST] and status == ON:
         i = task[NEXT]
         if task[IS_UNDER_WAY] == 0:
             start_run(i, task, first, choices, w, n, starts)
+            for k in range(task[INTS_OF_SIDES]):
+                c[k] = tables[k]
+            for k in range(task[FLOATS_OF_SIDES]):
+                s[k] = numbers[k]
         before = n[STEPS] + n[REJECTED]
         own = at(records, i * task[RECORDS_OF_RUN])
-        status = advance(e, w, n, scratch, own, happened, task[BUDGET])
-        if status == GOOD:
-            task[BUDGET] = 0
-            return GOOD
-        task[BUDGET] = max(1, task[BUDGET] - 1 - (n[STEPS] + n[REJECTED] - before))
-        if status >= NEEDS_CORRECT_Q and status <= NEEDS_TERMS:
-            if supply(status, e, n) == 0:
-                return status
-        elif status > 2 and status < NOT_FINITE:
-            return status
-        else:
-            end_run(i, status, w, n, ends, last)
-            task[NEXT] = i + 1
-            task[IS_UNDER_WAY] = 0
-            if status >= NOT_FINITE or n[NE] > 0:
-                return status
-            if task[BUDGET] <= 1:
-                return GOOD
-    return GOOD
+        status = march(c, s, e, w, n, scratch, own, happened, task[BUDGET])
+        status = settle(status, before, e, task, w, n, ends, last)
+    return max(status, GOOD)
 
 
 @cache
-def compiled_batch() -> Any:
-    """`advance_each` as machine code, once a process."""
-    return compile_loops([advance_each]).function(advance_each)
+def compiled_batch(each: Any) -> Any:
+    """One of the loops above as machine code, once a process."""
+    return compile_loops([each]).function(each)

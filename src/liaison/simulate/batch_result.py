@@ -3,7 +3,7 @@
 `runs["A"]` is a position, shape (runs, instants); `runs["energy.T"]` a column of a series;
 `runs[3]` the fourth run as a Trajectory.
 
-Public names: Runs, Ends, runs_of.
+Public names: Runs, Ends, runs_of, check_series.
 """
 
 from __future__ import annotations
@@ -36,19 +36,35 @@ UNFINISHED = -1
 @final
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """How each run ended: codes and counts, its last good (t, q, v), words where Python has any."""
+    """How each run ended: codes and counts, its last good (t, q, v), words where Python has any.
+
+    With contacts also what its steps missed, series of contacts where they are asked for, and how
+    many sign changes the time loop looked for.
+    """
 
     codes: NDArray[np.int64]
     last: Array
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     happened: dict[int, list[Array]] = field(default_factory=dict)
+    measures: dict[int, dict[str, Any]] = field(default_factory=dict)
+    contacts: dict[int, dict[str, Series]] = field(default_factory=dict)
+    watched: int = 0
 
     @staticmethod
-    def for_runs(count: int, size: int) -> Ends:
+    def for_runs(count: int, size: int, watched: int = 0) -> Ends:
         """Nothing has begun."""
         codes = np.zeros((count, len(ENDS)), dtype=np.int64)
         codes[:, 0] = UNFINISHED
-        return Ends(codes, np.full((count, 1 + size), np.nan))
+        return Ends(codes, np.full((count, 1 + size), np.nan), watched=watched)
+
+    @property
+    def fraction(self) -> float:
+        """How many of the runs are over, 0 to 1."""
+        return float(np.mean(self.codes[:, 0] != UNFINISHED))
+
+    def happened_in(self, k: int) -> Array:
+        """Rows of events (number, t, q, v) of a run."""
+        return np.concatenate([np.zeros((0, 1 + self.last.shape[1])), *self.happened.get(k, ())])
 
 
 @final
@@ -73,6 +89,8 @@ class Runs:
         reasons: why a run failed, as `SimulationError.status` says it; "" otherwise.
         events: what occurred in each run, in order.
         counts: steps, evaluations, rejected, … of each run.
+        measures: with Moreau's steps the deepest penetration [m], the worst residual and how many
+            contacts there were at once, of each run.
         meta: method, tolerances and the like.
     """
 
@@ -92,6 +110,7 @@ class Runs:
     reasons: tuple[str, ...]
     events: tuple[tuple[EventRecord, ...], ...]
     counts: Mapping[str, NDArray[np.int64]]
+    measures: Mapping[str, Array]
     meta: Mapping[str, Any]
 
     def __len__(self) -> int:
@@ -158,6 +177,7 @@ class Runs:
             counts={name: int(x[k]) for name, x in self.counts.items()},
             meta={
                 **self.meta,
+                **{name: x[k].item() for name, x in self.measures.items()},
                 "parameters": dict(zip(names, self.parameters[k].tolist(), strict=False)),
             },
         )
@@ -174,6 +194,7 @@ def runs_of(plan: Plan, starts: Starts, records: Array, ends: Ends, series: Sequ
     _fill_unbegun(starts, ends)
     recorded = ends.codes[:, ENDS.index("recorded")].copy()
     found = _series(plan, starts, records, recorded, series)
+    found |= _contacts(ends, records.shape[:2])
     outcomes = [_outcome(ends, k) for k in range(len(starts))]
     _mark_gaps(plan, recorded, found, outcomes)
     events = [_events(plan, ends, k) for k in range(len(starts))]
@@ -194,6 +215,7 @@ def runs_of(plan: Plan, starts: Starts, records: Array, ends: Ends, series: Sequ
         reasons=tuple(x.reason for x in outcomes),
         events=tuple(events),
         counts={name: ends.codes[:, k].copy() for k, name in enumerate(ENDS) if k > 1},
+        measures=_measures(ends, len(starts)),
         meta=meta_of(plan),
     )
 
@@ -215,8 +237,9 @@ def _outcome(ends: Ends, k: int) -> Outcome:
 
 
 def _events(plan: Plan, ends: Ends, k: int) -> tuple[EventRecord, ...]:
-    rows = ends.happened.get(k)
-    return () if rows is None else event_records(plan, np.concatenate(rows))
+    if k not in ends.happened:
+        return ()
+    return event_records(plan, ends.happened_in(k), ends.watched)
 
 
 def _series(
@@ -228,12 +251,38 @@ def _series(
     runs = np.nonzero(there)[0]
     found: dict[str, tuple[Array, Series]] = {}
     for name in names:
-        if name not in (*SHAPES, "closure"):
-            raise NamingError.unknown("series of a batch", name, (*SHAPES, "closure"))
         if name in plan.program.entries and plan.kernel.out_size(name):
             shapes = _shaped(plan, name, _evaluated(plan, name, rows, starts.p[runs]))
             found |= {x: (_stacked(there, s.values), s) for x, s in shapes.items()}
     return found
+
+
+def check_series(names: Sequence[str]) -> None:
+    """Refuses a series that is not evaluated for batches."""
+    known = (*SHAPES, "closure", "contacts")
+    for name in names:
+        if name not in known:
+            raise NamingError.unknown("series of a batch", name, known)
+
+
+def _contacts(ends: Ends, shape: tuple[int, ...]) -> dict[str, tuple[Array, Series]]:
+    """Series of contacts of all runs; NaN where none was."""
+    found: dict[str, tuple[Array, Series]] = {}
+    for k, told in ends.contacts.items():
+        for name, series in told.items():
+            if name not in found:
+                found[name] = (np.full((*shape, *series.values.shape[1:]), np.nan), series)
+            found[name][0][k, : len(series.values)] = series.values
+    return found
+
+
+def _measures(ends: Ends, count: int) -> dict[str, Array]:
+    """Numbers by run of what the steps missed; NaN where a run was not begun."""
+    names = next(iter(ends.measures.values()), {})
+    return {
+        name: np.array([ends.measures.get(k, {}).get(name, np.nan) for k in range(count)])
+        for name in names
+    }
 
 
 def _evaluated(plan: Plan, entry: str, rows: Array, p: Array) -> Array:

@@ -1,6 +1,6 @@
 """What a run of Moreau's steps tells besides its states: contacts along it, and what it missed.
 
-Public names: stepped_contacts, stepped_meta.
+Public names: stepped_contacts, contacts_stepped, stepped_meta.
 """
 
 from __future__ import annotations
@@ -26,7 +26,11 @@ def stepped_contacts(plan: Plan, rows: Array, happened: Array) -> Contacts | Non
     """
     if plan.settings.tableau.scheme != "moreau" or not sides_in(plan.program):
         return None
-    modes = Marching(plan, "moreau")
+    return contacts_stepped(Marching(plan, "moreau"), plan, rows, happened)
+
+
+def contacts_stepped(modes: Marching, plan: Plan, rows: Array, happened: Array) -> Contacts:
+    """The same with modes that are there already; nothing of them is changed."""
     events = happened[np.argsort(happened[:, 1], kind="stable")].copy()
     own = len(plan.events)
     events[events[:, 0] >= own, 0] += len(modes.plan.events) - own

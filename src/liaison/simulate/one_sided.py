@@ -181,6 +181,20 @@ class Marching:
         self.c[:], self.s[:] = arrays["c"], arrays["s"]
         self.c[ADDRESSES] = had
 
+    def judged(self, status: int, arrays: Arrays) -> int:
+        """What a status of the loop is after a look at the modes; a lost relation is held.
+
+        Raises:
+            SimulationError: a relation lost its row and does not tell the velocity after.
+        """
+        if status == at.NO_MODE and self.is_lost(arrays):
+            status = at.DEGENERATE
+        elif status == at.STEP_TOO_SMALL and self.is_jamming():
+            status = at.NO_MODE
+        if status == at.DEGENERATE:
+            self.hold(arrays)
+        return status
+
     def hold(self, arrays: Arrays) -> None:
         """The velocity after a relation of rates lost its row, by the relation itself.
 
@@ -236,7 +250,7 @@ class Marching:
             "q": w[n[at.O_Q] : n[at.O_Q] + n[at.NQ]],
             "v": v,
             "u": w[n[at.O_U] : n[at.O_U] + n[at.NU]],
-            "p": self.plan.parameters,
+            "p": w[n[at.O_P] : n[at.O_P] + self.plan.parameters.size],
         }
 
     def _numbers(self, arrays: Arrays, b: int) -> tuple[Array, Array, Array, Array]:

@@ -252,12 +252,8 @@ class Run:
             self.arrays.n[flag] = 1
         elif status == at.CONTROL:
             self._control()
-        elif status == at.NO_MODE and self.marching and self.marching.is_lost(self.arrays):
-            status = at.DEGENERATE
-        elif status == at.STEP_TOO_SMALL and self.marching and self.marching.is_jamming():
-            status = at.NO_MODE
-        if status == at.DEGENERATE and self.marching is not None:
-            self.marching.hold(self.arrays)
+        elif self.marching is not None:
+            status = self.marching.judged(status, self.arrays)
         self.status = status
         return status
 
