@@ -27,6 +27,7 @@ from liaison.cli_options import (
     Atol,
     Debug,
     Every,
+    Facets,
     Floating,
     Impacts,
     Json,
@@ -39,6 +40,7 @@ from liaison.cli_options import (
     Rtol,
     Starts,
     Step,
+    Theta,
     TimeLimit,
     Until,
     Values,
@@ -118,6 +120,8 @@ def simulate(
     spectral_radius: Radius = None,
     max_steps: MaxSteps = None,
     impacts: Impacts = None,
+    theta: Theta = None,
+    facets: Facets = None,
     time_limit: TimeLimit = None,
     values: Values = None,
     start: Starts = None,
@@ -146,7 +150,7 @@ def simulate(
 ) -> None:
     """Let a mechanism move, and say how well its energy and its closures were kept."""
     from liaison import cli_text
-    from liaison.cli_values import asked, check_files, impacts_option, method_option, run_options
+    from liaison.cli_values import asked, check_files, method_options, run_options
     from liaison.view import save_plot
 
     check_files(out, csv, plot, label)
@@ -154,7 +158,9 @@ def simulate(
         until, step=step, every=every, rtol=rtol, atol=atol, time_limit=time_limit,
         max_steps=max_steps,
     )  # fmt: skip
-    options |= method_option(method, step, spectral_radius) | impacts_option(impacts, method)
+    options |= method_options(
+        method, step, spectral_radius=spectral_radius, impacts=impacts, theta=theta, facets=facets
+    )
     options["series"] = _series(series, label)
     robot = (lenient, floating, merge_fixed)
     given = asked(file, values, start, robot)
@@ -223,7 +229,7 @@ def animate(
         check_folders,
         check_names,
         check_suffix,
-        method_option,
+        method_options,
         run_options,
     )
 
@@ -232,7 +238,7 @@ def animate(
     check_folders(out)
     check_suffix("--out", out, (".html", ".htm"))
     options = run_options(until, step=step, every=every or "(1/60) s", rtol=rtol, atol=atol)
-    options |= method_option(method, step)
+    options |= method_options(method, step)
     robot = (lenient, floating, merge_fixed)
     given = asked(file, values, start, robot)
     mechanism = given.mechanism

@@ -78,7 +78,7 @@ def motion(
         check_folders,
         check_names,
         check_word,
-        method_option,
+        method_options,
         run_options,
     )
 
@@ -88,7 +88,7 @@ def motion(
     options = run_options(
         until, step=step, every=every, rtol=rtol, atol=atol, time_limit=time_limit
     )
-    options |= method_option(method, step)
+    options |= method_options(method, step)
     given = asked(file, values, start)
     mechanism = given.mechanism
     check_names("--joint", "joint", joints or (), [x.name for x in mechanism.joints])

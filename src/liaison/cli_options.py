@@ -1,7 +1,7 @@
 """The command line's application, the options its verbs share, and how they answer.
 
 Public names: app, Model, Values, Starts, Lenient, Floating, Merged, Until, Step, Every, Rtol, Atol,
-Method, MaxSteps, Radius, Impacts, TimeLimit, Json, Debug, printed, written.
+Method, MaxSteps, Radius, Impacts, Theta, Facets, TimeLimit, Json, Debug, printed, written.
 """
 
 from __future__ import annotations
@@ -76,6 +76,14 @@ Impacts = Annotated[
     typer.Option(
         metavar="LAW", help="Of impacts: energetic (the default), newton, poisson, moreau."
     ),
+]
+Theta = Annotated[
+    float | None,
+    typer.Option(help="Of moreau, 0.5 (the default) to 1: where in a step its forces are taken."),
+]
+Facets = Annotated[
+    int | None,
+    typer.Option(help="Of moreau: sides of polygons in the place of round cones of friction."),
 ]
 TimeLimit = Annotated[
     str | None, typer.Option(metavar="TIME", help="Give up after so much time on the clock.")

@@ -2,12 +2,13 @@
 
 Every refusal here is of the command line, not of the model.
 
-Public names: Asked, asked, asked_of, reader_options, positions_of, run_options, method_option,
+Public names: Asked, asked, asked_of, reader_options, positions_of, run_options, method_options,
 limit_option, check_folders, check_files, check_suffix, check_names, check_word, named_by.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,6 +32,13 @@ from liaison.tree import as_float
 from liaison.units import same, unit_of
 
 MOST_STEPS = Settings().max_steps
+
+OWN_OPTIONS = {
+    "spectral_radius": ("generalized-alpha", 0.0, 1.0),
+    "theta": ("moreau", 0.5, 1.0),
+    "facets": ("moreau", 3.0, math.inf),
+}
+"""An option of one method alone: its method, its least and its greatest value."""
 
 PLOTS = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".eps")
 
@@ -140,30 +148,37 @@ def limit_option(text: str | None) -> dict[str, float]:
     return {} if text is None else {"time_limit": _seconds("--time-limit", text)}
 
 
-def method_option(
-    method: str | None, step: str | None, radius: float | None = None
-) -> dict[str, Any]:
-    """The integration method, checked; nothing where none is named."""
-    if radius is not None and (method != "generalized-alpha" or not 0 <= radius <= 1):
-        message = f"{radius:g}: it is a number from 0 to 1, and for --method generalized-alpha."
-        raise typer.BadParameter(message, param_hint="--spectral-radius")
+def method_options(method: str | None, step: str | None, **own: Any) -> dict[str, Any]:
+    """The integration method and what is of it alone, checked; nothing where nothing is named.
+
+    Args:
+        method: its name.
+        step: the fixed step, as written.
+        own: `spectral_radius`, `impacts`, `theta`, `facets`; None where not given.
+    """
+    given = {name: value for name, value in own.items() if value is not None}
+    for name, value in given.items():
+        if wrong := _misfit(name, value, method):
+            option = "--" + name.replace("_", "-")
+            raise typer.BadParameter(f"{value}: {wrong}", param_hint=option)
     if method is None:
-        return {}
+        return given
     check_word("--method", method, TABLEAUX)
     if step is None and not TABLEAUX[method].is_adaptive:
         raise typer.BadParameter(f"{method} needs a fixed --step.", param_hint="--method")
-    return {"method": method} | ({} if radius is None else {"spectral_radius": radius})
+    return {"method": method, **given}
 
 
-def impacts_option(law: str | None, method: str | None) -> dict[str, str]:
-    """The law of impacts, checked; nothing where none is named."""
-    if law is None:
-        return {}
-    check_word("--impacts", law, IMPACT_LAWS)
-    if method == "moreau":
-        message = "--method moreau has its own law of impacts; leave out one of them."
-        raise typer.BadParameter(message, param_hint="--impacts")
-    return {"impacts": law}
+def _misfit(name: str, value: Any, method: str | None) -> str:
+    """Why an option of one method does not fit; empty where it does."""
+    if name == "impacts":
+        check_word("--impacts", value, IMPACT_LAWS)
+        return "--method moreau has its own law of impacts." if method == "moreau" else ""
+    owner, least, most = OWN_OPTIONS[name]
+    if method == owner and least <= value <= most:
+        return ""
+    top = "or more" if most == math.inf else f"to {most:g}"
+    return f"it is {least:g} {top}, and for --method {owner}."
 
 
 def check_folders(*paths: Path | None) -> None:

@@ -87,6 +87,8 @@ REFUSED = {
     "--step": ("simulate", "pendulum", "--until", "1", "--step", "1e-30"),
     "--max-steps": ("simulate", "pendulum", "--until", "1", "--max-steps", "0"),
     "--spectral-radius": ("simulate", "pendulum", "--until", "1", "--spectral-radius", "0.5"),
+    "--theta": ("simulate", "pendulum", "--method", "moreau", "--step", "1 ms", "--theta", "0.2"),
+    "--facets": ("simulate", "pendulum", "--facets", "8"),
     "--point": ("derive", "pendulum", "--point", "G1"),
     "--expand": ("derive", "pendulum", "--expand", "gamma(G1)"),
     "--basis": ("derive", "pendulum", "--basis", "bar"),
