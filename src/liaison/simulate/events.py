@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
 
+from .event_parts import parts_needed, values
 from .layout import (
     CHATTER,
     DETAIL,
@@ -48,7 +49,6 @@ from .layout import (
     O_U,
     O_V,
     O_Y,
-    PARTS,
     SLOPE,
     STOPPING,
     SWITCHING,
@@ -75,18 +75,6 @@ BARELY, HALVINGS = 1e-290, 40
 
 NONE = 2.0  # fraction of a step that stands for "no crossing"
 EPSILON = 2.220446049250313e-16
-
-
-@loop
-def values(e: iptr, theta: f64, out: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
-    """The value of every event at the fraction θ of the step."""
-    events = entry_at(e, E_EVENTS)
-    q = at(w, n[O_TQ])
-    v = at(w, n[O_TV])
-    state_at(e, theta, q, v, w, n, scratch)
-    t = w[T] + theta * w[H]
-    refresh(e, t, q, v, w, n, scratch)
-    events(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, out, scratch)
 
 
 @loop
@@ -254,10 +242,10 @@ def dip(e: iptr, event: i64, left: f64, right: f64, w: ptr, n: iptr, scratch: pt
 
 
 @loop
-def crossings(e: iptr, part: i64, w: ptr, n: iptr, scratch: ptr) -> i64:
+def crossings(e: iptr, part: i64, parts: i64, w: ptr, n: iptr, scratch: ptr) -> i64:
     """θ of every event that fires in one part of the step, NONE elsewhere; GOOD, or why not."""
-    left = float(part) / float(PARTS)
-    right = float(part + 1) / float(PARTS)
+    left = float(part) / float(parts)
+    right = float(part + 1) / float(parts)
     after = at(w, n[O_AFTER])
     before = at(w, n[O_BEFORE_NEW])
     theta = at(w, n[O_THETA])
@@ -302,7 +290,9 @@ def look_for_events(e: iptr, w: ptr, n: iptr, scratch: ptr, happened: ptr) -> i6
 
     Nothing is changed unless all is done, so a call that needs an entry can be repeated.
     """
-    if n[EVENT_CAPACITY] - n[HAPPENED] < PARTS * n[NE]:
+    parts = parts_needed(e, w, n, scratch)
+    # what switches stops, and slopes never fire
+    if n[EVENT_CAPACITY] - n[HAPPENED] < parts * (n[NE] - 2 * n[DIPS]) + 2 * n[DIPS]:
         return FULL
     q = at(w, n[O_TQ])
     v = at(w, n[O_TV])
@@ -312,9 +302,9 @@ def look_for_events(e: iptr, w: ptr, n: iptr, scratch: ptr, happened: ptr) -> i6
         n[n[M_FIRED] + i] = 0
     count = n[HAPPENED]
     stop = NONE
-    for part in range(PARTS):
+    for part in range(parts):
         if stop == NONE:
-            verdict = crossings(e, part, w, n, scratch)
+            verdict = crossings(e, part, parts, w, n, scratch)
             i = earliest(w, n)
             while i >= 0 and w[n[O_THETA] + i] <= stop + SAME_INSTANT:
                 theta = w[n[O_THETA] + i]

@@ -17,6 +17,7 @@ from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
 
 from .bearings import solve_motion
 from .edges import EDGE, is_past_edge
+from .event_parts import FLAT
 from .modal import SLOW, is_pressed, measure, resists
 from .sides_layout import (
     ACROSS,
@@ -281,7 +282,7 @@ def modal_events(
     for b in range(c[NB]):
         block = at(c, c[M_BLOCKS] + FIELDS * b)
         is_open = 1 if block[B_KIND] == GAP and c[c[M_MODES] + b] == OPEN else 0
-        out[c[OWN] + c[NB] + b] = s[c[O_RATE] + block[B_FIRST]] if is_open == 1 else 1.0
+        out[c[OWN] + c[NB] + b] = s[c[O_RATE] + block[B_FIRST]] if is_open == 1 else FLAT
     if c[WATCHED] > 0 and failed == 0:
         stays = can_stay(c, s)
         for b in range(c[NB]):
