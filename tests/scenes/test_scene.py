@@ -11,36 +11,7 @@ from liaison.program import to_llvm
 from liaison.program.pairs import pair_program
 from liaison.scenes import Bodies, Scene
 from liaison.scenes.broad_phase import sweep_and_prune
-
-FLOOR = np.array([[0.0, 0.0, 1.0, 0.0]])
-
-
-def balls(places, radius=0.05, mass=1.0, speeds=None):
-    """Equal balls at these places."""
-    n = len(places)
-    pose = np.column_stack([np.array(places, dtype=float), np.ones(n), np.zeros((n, 3))])
-    speed = np.zeros((n, 6)) if speeds is None else np.array(speeds, dtype=float)
-    inertia = np.tile(0.4 * mass * radius**2 * np.eye(3), (n, 1, 1))
-    return Bodies(
-        names=tuple(f"b{k}" for k in range(n)), mass=np.full(n, mass), inertia=inertia, pose=pose,
-        speed=speed, owner=np.arange(n), ball=np.tile([0, 0, 0, radius], (n, 1)),
-    )  # fmt: skip
-
-
-def heap(n, side=4, seed=1, gap=1.1):
-    """Balls on a loose grid, none quite above another."""
-    rng = np.random.default_rng(seed)
-    wide = 0.1 * gap
-    grid = [(k % side, k // side % side, k // side**2) for k in range(n)]
-    jitter = rng.uniform(-0.004, 0.004, (n, 3))
-    return np.array(grid) * wide + jitter + np.array([0.055, 0.055, 0.056])
-
-
-def walls(wide):
-    return np.array(
-        [[0, 0, 1, 0], [1, 0, 0, 0], [-1, 0, 0, -wide], [0, 1, 0, 0], [0, -1, 0, -wide]],
-        dtype=float,
-    )
+from samples.heaps import FLOOR, balls, heap, walls
 
 
 def test_balls_that_collide_keep_momentum_and_part_as_they_should():

@@ -1,6 +1,6 @@
 """The room `scenes`: many free bodies that touch, stepped together in a compiled loop."""
 
-from .parts import Bodies
+from .parts import Bodies, Laws
 from .scene import Scene
 
-__all__ = ["Bodies", "Scene"]
+__all__ = ["Bodies", "Laws", "Scene"]

@@ -15,6 +15,7 @@ from .layout import (
     BALLS,
     CANDIDATES,
     CAPACITY,
+    CLASSES,
     COLLIDERS,
     COUNT,
     CROWDED,
@@ -24,17 +25,22 @@ from .layout import (
     E_PLANE_GAP,
     GOOD,
     K_ACTIVE,
+    K_CLASS,
     K_CONTACT,
+    K_LAWS,
     K_NEXT,
     K_ORDER,
     K_OWNER,
     K_PAIRS,
+    LAW,
     MARGIN,
     PLANES,
     Z_BALL,
     Z_BOX,
     Z_END,
     Z_INVERSE,
+    Z_LAW,
+    Z_LAWS,
     Z_MASS,
     Z_OUT,
     Z_PLANE,
@@ -63,9 +69,10 @@ def candidates(e: iptr, z: ptr, k: iptr) -> i64:
     )
     if found < 0:
         return CROWDED
+    found = with_laws(found, pairs, k)
     for i in range(k[COLLIDERS]):
         for j in range(k[PLANES]):
-            if plane_is_near(e, i, j, z, k) == 1:
+            if law_of(-1 - j, i, k) >= 0 and plane_is_near(e, i, j, z, k) == 1:
                 if found >= k[CAPACITY]:
                     return CROWDED
                 pairs[2 * found] = -1 - j
@@ -73,6 +80,26 @@ def candidates(e: iptr, z: ptr, k: iptr) -> i64:
                 found += 1
     k[CANDIDATES] = found
     return GOOD
+
+
+@loop
+def with_laws(count: i64, pairs: iptr, k: iptr) -> i64:
+    """Keeps the pairs that may touch at all; how many."""
+    kept = 0
+    for c in range(count):
+        if law_of(pairs[2 * c], pairs[2 * c + 1], k) >= 0:
+            pairs[2 * kept] = pairs[2 * c]
+            pairs[2 * kept + 1] = pairs[2 * c + 1]
+            kept += 1
+    return kept
+
+
+@loop
+def law_of(first: i64, second: i64, k: iptr) -> i64:
+    """The law of a pair, by the classes of both; −1 where they pass through each other."""
+    kinds = at(k, k[K_CLASS])
+    one = kinds[first] if first >= 0 else kinds[k[COLLIDERS] - 1 - first]
+    return int(k[k[K_LAWS] + k[CLASSES] * one + kinds[second]])
 
 
 @loop
@@ -179,6 +206,9 @@ def contacts_at(e: iptr, poses: ptr, z: ptr, k: iptr) -> None:
             k[k[K_CONTACT] + 2 * count] = other
             k[k[K_CONTACT] + 2 * count + 1] = body
             k[k[K_NEXT] + count] = c
+            law = law_of(first, second, k)
+            for i in range(LAW):
+                z[k[Z_LAW] + LAW * count + i] = z[k[Z_LAWS] + LAW * law + i]
             push_of(count, z, k)
             count += 1
     k[COUNT] = count

@@ -1,6 +1,6 @@
 """Where everything lies in the two arrays of a scene: `z` (float64) and `k` (int64).
 
-Public names: the slots, blocks and status codes below; SceneSizes, scene_arrays.
+Public names: the slots, blocks and status codes below; SceneSizes, scene_arrays, LIVE, EVENT, LAW.
 """
 
 from __future__ import annotations
@@ -21,13 +21,21 @@ FLOATS = 24
 # named slots of k: sizes, choices, progress
 BODIES, BALLS, COLLIDERS, PLANES, CAPACITY, COUNT, CANDIDATES, TABLE = range(8)
 STEPS, RECORDED, RECORDS, EVERY, SWEEPS_ALLOWED, SWEEPS, MOST, IS_BEGUN = range(8, 16)
-TOUCHING = 16
+TOUCHING, HAPPENED, LIVING, CLASSES = range(16, 20)
 # offsets of blocks: in k, then in z
 K_OWNER, K_ORDER, K_PAIRS, K_CONTACT, K_ACTIVE, K_TABLE, K_NEXT = range(20, 27)
 Z_POSE, Z_SPEED, Z_MASS, Z_INERTIA, Z_BALL, Z_PLANE, Z_MID, Z_END = range(30, 38)
 Z_FREE, Z_NEW, Z_INVERSE, Z_BOX, Z_ROWS, Z_PUSH, Z_FORCE, Z_RIGHT = range(38, 46)
 Z_SCALE, Z_KEPT, Z_SUM, Z_OUT, Z_LAST, Z_DENSE, K_BLOCKS = range(46, 53)
-INTS = 54
+K_LIVE, K_CLASS, K_LAWS, Z_LIVE, Z_LAW, Z_LAWS, EVENT_ROOM = range(53, 60)
+INTS = 72
+
+LIVE = 16
+"""Numbers of a pair of bodies that is followed for its events; `notes` says which."""
+EVENT = 5
+"""Numbers of an event: what, first (−1 − plane, or body), second, instant, speed of approach."""
+LAW = 2
+"""Numbers of a law: friction, restitution."""
 
 # entries of the kernel of pairs
 PAIR_ENTRIES = ("ball_ball", "ball_plane", "ball_ball_gap", "ball_plane_gap")
@@ -49,6 +57,8 @@ class SceneSizes:
     capacity: int
     dense: int
     blocks: int
+    classes: int = 1
+    laws: int = 1
 
 
 def scene_arrays(s: SceneSizes) -> tuple[Array, NDArray[np.int64]]:
@@ -57,14 +67,16 @@ def scene_arrays(s: SceneSizes) -> tuple[Array, NDArray[np.int64]]:
     table = 1 << (4 * c - 1).bit_length()
     ints = {
         K_OWNER: s.colliders, K_ORDER: s.balls, K_PAIRS: 2 * c, K_CONTACT: 2 * c, K_ACTIVE: c,
-        K_TABLE: 2 * table, K_NEXT: c, K_BLOCKS: s.blocks,
+        K_TABLE: 2 * table, K_NEXT: c, K_BLOCKS: s.blocks, K_LIVE: 2 * table,
+        K_CLASS: s.colliders + s.planes, K_LAWS: s.classes**2,
     }  # fmt: skip
     floats = {
         Z_POSE: 7 * n, Z_SPEED: 6 * n, Z_MASS: n, Z_INERTIA: 18 * n, Z_BALL: 4 * s.colliders,
         Z_PLANE: 4 * s.planes, Z_MID: 7 * n, Z_END: 7 * n, Z_FREE: 6 * n, Z_NEW: 6 * n,
         Z_INVERSE: 9 * n, Z_BOX: 6 * s.balls, Z_ROWS: 37 * c, Z_PUSH: 36 * c, Z_FORCE: 3 * c,
         Z_RIGHT: 3 * c, Z_SCALE: 2 * c, Z_KEPT: 3 * c, Z_SUM: 3 * s.planes, Z_OUT: 64,
-        Z_LAST: 6 * c + 12 * n, Z_DENSE: s.dense,
+        Z_LAST: 6 * c + 12 * n, Z_DENSE: s.dense, Z_LIVE: 2 * LIVE * c, Z_LAW: LAW * c,
+        Z_LAWS: LAW * s.laws,
     }  # fmt: skip
     offsets: dict[int, int] = {}
     k = np.zeros(_place(ints, INTS, offsets), dtype=np.int64)
@@ -72,7 +84,7 @@ def scene_arrays(s: SceneSizes) -> tuple[Array, NDArray[np.int64]]:
     for slot, offset in offsets.items():
         k[slot] = offset
     k[[BODIES, BALLS, COLLIDERS, PLANES]] = s.bodies, s.balls, s.colliders, s.planes
-    k[[CAPACITY, TABLE]] = c, table
+    k[[CAPACITY, TABLE, CLASSES]] = c, table, s.classes
     return z, k
 
 

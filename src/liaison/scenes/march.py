@@ -15,24 +15,29 @@ from .few import FEW
 from .layout import (
     BODIES,
     CANDIDATES,
+    CAPACITY,
     COUNT,
+    CROWDED,
     DEPTH,
     DONE,
+    EVENT_ROOM,
     EVERY,
     FRICTION,
     FULL,
     GOOD,
+    HAPPENED,
     IS_BEGUN,
     K_NEXT,
     K_PAIRS,
     K_TABLE,
+    LAW,
+    LIVING,
     MOST,
     NOT_FINITE,
     PLANES,
     RECORDED,
     RECORDS,
     RESIDUAL,
-    RESTITUTION,
     SIZE,
     STEP,
     STEPS,
@@ -49,6 +54,7 @@ from .layout import (
     Z_FORCE,
     Z_FREE,
     Z_KEPT,
+    Z_LAW,
     Z_MID,
     Z_NEW,
     Z_POSE,
@@ -59,6 +65,7 @@ from .layout import (
     H,
     T,
 )
+from .notes import note_contacts
 from .solve import rate, residual_of, solve_scene
 
 AGAIN = 3
@@ -77,7 +84,7 @@ MIXED = 2654435761  # multiplier that spreads keys over the table
 
 
 @loop
-def scene_march(e: iptr, z: ptr, k: iptr, records: ptr, tries: i64) -> i64:
+def scene_march(e: iptr, z: ptr, k: iptr, records: ptr, happened: ptr, tries: i64) -> i64:
     """Goes on for at most `tries` steps; GOOD if they are used up, otherwise why it returned."""
     if k[IS_BEGUN] == 0:
         k[IS_BEGUN] = 1
@@ -85,9 +92,11 @@ def scene_march(e: iptr, z: ptr, k: iptr, records: ptr, tries: i64) -> i64:
     for _ in range(tries):
         if z[T] >= z[T_END]:
             return DONE
-        if k[RECORDED] >= k[RECORDS]:
+        if k[RECORDED] >= k[RECORDS] or has_room(k) == 0:
             return FULL
-        status = scene_step(e, z, k)
+        if k[LIVING] > k[CAPACITY]:
+            return CROWDED
+        status = scene_step(e, z, k, happened)
         if status != GOOD:
             return status
         if k[STEPS] % k[EVERY] == 0 or z[T] >= z[T_END]:
@@ -96,7 +105,13 @@ def scene_march(e: iptr, z: ptr, k: iptr, records: ptr, tries: i64) -> i64:
 
 
 @loop
-def scene_step(e: iptr, z: ptr, k: iptr) -> i64:
+def has_room(k: iptr) -> i64:
+    """1 if the events of one more step fit, or none are wanted."""
+    return 1 if k[EVENT_ROOM] == 0 or k[HAPPENED] + 8 * k[CAPACITY] <= k[EVENT_ROOM] else 0
+
+
+@loop
+def scene_step(e: iptr, z: ptr, k: iptr, happened: ptr) -> i64:
     """One step; GOOD, or why not, the state being as before."""
     new = z[T_START] + float(k[STEPS] + 1) * z[STEP]
     if new + 1e-6 * z[STEP] >= z[T_END]:
@@ -116,6 +131,8 @@ def scene_step(e: iptr, z: ptr, k: iptr) -> i64:
         if activate(e, -z[DEPTH], 1, at(z, k[Z_END]), z, k) == 0:
             break
     z[RESIDUAL] = residual_of(z[FRICTION], z, k)
+    if k[EVENT_ROOM] > 0:
+        note_contacts(z, k, happened)
     keep(z, k)
     status = take(z, k)
     if status == GOOD:
@@ -148,7 +165,7 @@ def impulses(z: ptr, k: iptr) -> None:
         if u >= 0.0:
             before[3 * c] = max(u, apart)
         elif free >= 2.0 * u:
-            before[3 * c] = z[RESTITUTION] * u
+            before[3 * c] = z[k[Z_LAW] + LAW * c + 1] * u
         else:
             before[3 * c] = apart
     solve_scene(z[FRICTION], z[TOLERANCE], k[SWEEPS_ALLOWED], z, k)

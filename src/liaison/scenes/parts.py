@@ -1,10 +1,11 @@
-"""Bodies: free rigid bodies of a scene, with the balls and points on them.
+"""Bodies: free rigid bodies of a scene, with the balls and points on them; Laws: who touches how.
 
-Public names: Bodies, check_start.
+Public names: Bodies, Laws, check_start.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import final
 
@@ -45,7 +46,52 @@ class Bodies:
     frame: Array | None = None
 
 
-def check_start(bodies: Bodies, planes: Array) -> None:
+@final
+@dataclass(frozen=True, slots=True)
+class Laws:
+    """Which bodies and planes touch each other, and the law of each pair, by classes of surfaces.
+
+    Attributes:
+        bodies: class of each body, shape (n,).
+        planes: class of each plane, shape (p,).
+        table: law of a pair of classes, symmetric, shape (c, c); -1: they pass through each other.
+        values: friction and restitution of each law, shape (l, 2).
+        names: of the planes.
+    """
+
+    bodies: NDArray[np.int64]
+    planes: NDArray[np.int64]
+    table: NDArray[np.int64]
+    values: Array
+    names: tuple[str, ...]
+
+    @classmethod
+    def same(cls, bodies: int, planes: int, friction: float, restitution: float) -> Laws:
+        """One law for all."""
+        return cls(
+            np.zeros(bodies, dtype=np.int64),
+            np.zeros(planes, dtype=np.int64),
+            np.zeros((1, 1), dtype=np.int64),
+            np.array([[friction, restitution]]),
+            tuple(f"plane {j + 1}" for j in range(planes)),
+        )
+
+    def check(self) -> None:
+        """Refuses coefficients that cannot be.
+
+        Raises:
+            SimulationError: which.
+        """
+        for friction, restitution in self.values.tolist():
+            if not (friction >= 0 and math.isfinite(friction)):
+                raise SimulationError(f"the friction of a scene is {friction}; it is not negative.")
+            if not 0 <= restitution <= 1:
+                raise SimulationError(
+                    f"the restitution of a scene is {restitution}; it lies between 0 and 1."
+                )
+
+
+def check_start(bodies: Bodies, planes: Array, laws: Laws) -> None:
     """Refuses bodies that begin inside each other or below a plane, by name and depth.
 
     Raises:
@@ -56,13 +102,16 @@ def check_start(bodies: Bodies, planes: Array) -> None:
     centers, radii = _centers(bodies), bodies.ball[:, 3]
     names = [bodies.names[k] for k in bodies.owner]
     limit = DEEP * (1 + np.max(np.abs(centers), initial=0.0))
+    kinds = laws.bodies[bodies.owner]
     depth = radii[:, None] - centers @ planes[:, :3].T + planes[:, 3]
+    depth = np.where(laws.table[kinds][:, laws.planes] >= 0, depth, -np.inf)
     if depth.size and np.max(depth) > limit:
         i, j = np.unravel_index(int(np.argmax(depth)), depth.shape)
-        _refuse(f"body {names[i]!r} begins {depth[i, j]:.3g} m below plane {j + 1}")
+        _refuse(f"body {names[i]!r} begins {depth[i, j]:.3g} m below {laws.names[j]}")
     big = np.flatnonzero(radii > 0)
     for n, i in enumerate(big):
         rest = big[n + 1 :][bodies.owner[big[n + 1 :]] != bodies.owner[i]]
+        rest = rest[laws.table[kinds[i], kinds[rest]] >= 0]
         apart = np.linalg.norm(centers[rest] - centers[i], axis=1) - radii[rest] - radii[i]
         if apart.size and np.min(apart) < -limit:
             j, deep = rest[int(np.argmin(apart))], -np.min(apart)

@@ -1,18 +1,21 @@
 """What happened in a scene, as a Trajectory: places and rates of bodies, energy, forces of planes.
 
-Public names: scene_trajectory.
+Public names: scene_trajectory, scene_events.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from liaison.numeric import Array
-from liaison.simulate.trajectory import Series, Trajectory
+from liaison.simulate.sides_layout import WHATS
+from liaison.simulate.trajectory import EventRecord, Series, Trajectory
 from liaison.units import Label
 
+from .notes import IMPACTS, SLIPS, STICKS
 from .parts import Bodies
 
 PLACE = (("x", "m"), ("y", "m"), ("z", "m"), ("qw", ""), ("qx", ""), ("qy", ""), ("qz", ""))
@@ -21,9 +24,33 @@ RATE = (
 )  # fmt: skip
 
 
+def scene_events(bodies: Bodies, planes: Sequence[str], rows: Array) -> tuple[EventRecord, ...]:
+    """What happened to pairs, in the order of time: 'a-b', or 'a-plane' of a plane.
+
+    Args:
+        bodies: what moves.
+        planes: names of the planes.
+        rows: of the loop: what, first, second, instant, speed of approach.
+    """
+    empty = np.zeros(0)
+    found = []
+    for code, first, second, t, speed in rows[np.argsort(rows[:, 3], kind="stable")].tolist():
+        one = bodies.names[int(second)]
+        pair = (
+            f"{bodies.names[int(first)]}-{one}"
+            if first >= 0
+            else f"{one}-{planes[int(-1 - first)]}"
+        )
+        name = f"{pair}: sliding" if code in (STICKS, SLIPS) else pair
+        fast = speed if code == IMPACTS else None
+        found.append(EventRecord(name, t, empty, empty, WHATS[int(code)], None, fast))
+    return tuple(found)
+
+
 def scene_trajectory(
-    bodies: Bodies, planes: Array, gravity: Array, rows: Array, told: dict[str, Any]
-) -> Trajectory:
+    bodies: Bodies, planes: Sequence[str], gravity: Array, rows: Array, told: dict[str, Any],
+    events: tuple[EventRecord, ...] = (),
+) -> Trajectory:  # fmt: skip
     """The record of a scene: q and v by body, as `body.x`, in the axes of the ground.
 
     Series: energy, contacts (how many), residual, penetration, and planes: the force of each on
@@ -41,7 +68,7 @@ def scene_trajectory(
         "penetration": Series(rest[:, 2], "m"),
     }
     if len(planes):
-        numbers = tuple(str(j + 1) for j in range(len(planes)))
+        numbers = tuple(x.removeprefix("plane ") for x in planes)
         forces = rest[:, 3:].reshape(len(rows), -1, 3)
         series["planes"] = Series(forces, "N", {"plane": numbers, "component": ("x", "y", "z")})
     return Trajectory(
@@ -54,6 +81,7 @@ def scene_trajectory(
             "v": tuple(Label(f"{x}.{y}", unit) for x in names for y, unit in RATE),
         },
         series=series,
+        events=events,
         message=f"reached t = {rows[-1, 0]:.9g} s.",
         counts={x: told[x] for x in ("steps", "sweeps", "contacts")},
         meta={"method": "moreau", **told},

@@ -3,7 +3,7 @@
 Where contacts are too many to be written as formulas each, they are found in the loop: pairs by a
 broad phase, gaps and rows by one kernel for each class of pair, impulses by sweeps over contacts.
 
-Public names: Scene, Bodies.
+Public names: Scene.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ from . import layout as at
 from .few import FEW, dense_size
 from .layout import PAIR_ENTRIES, SceneSizes, scene_arrays
 from .march import scene_march
-from .parts import Bodies, check_start
-from .result import scene_trajectory
+from .parts import Bodies, Laws, check_start
+from .result import scene_events, scene_trajectory
 
 RECORDS = 256
+EVENTS = 16
+"""Events that fit into their buffer, for each contact there is room for; a step needs eight."""
 SLICE = 0.05
 """Seconds of work between two looks at the clock."""
 
@@ -59,6 +61,7 @@ class Scene:
         friction: Coulomb's coefficient.
         restitution: e of impacts, 0 to 1.
         gravity: [m/s²].
+        laws: instead of friction and restitution: which surfaces touch, and the law of each pair.
     """
 
     def __init__(
@@ -69,17 +72,14 @@ class Scene:
         friction: float = 0.0,
         restitution: float = 0.0,
         gravity: Sequence[float] | Array = (0.0, 0.0, -9.81),
+        laws: Laws | None = None,
     ) -> None:
-        if not (friction >= 0 and math.isfinite(friction)):
-            raise SimulationError(f"the friction of a scene is {friction}; it is not negative.")
-        if not 0 <= restitution <= 1:
-            raise SimulationError(
-                f"the restitution of a scene is {restitution}; it lies between 0 and 1."
-            )
         self.bodies, self.planes = bodies, _unit_planes(planes)
-        self.friction, self.restitution = float(friction), float(restitution)
+        one = Laws.same(len(bodies.names), len(self.planes), friction, restitution)
+        self.laws = one if laws is None else laws
+        self.laws.check()
         self.gravity = np.array(gravity, dtype=float)
-        check_start(self.bodies, self.planes)
+        check_start(self.bodies, self.planes, self.laws)
 
     def simulate(
         self,
@@ -90,6 +90,7 @@ class Scene:
         tolerance: float = 1e-6,
         depth: float = 1e-9,
         sweeps: int = 1000,
+        events: bool = True,
         time_limit: float | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Trajectory:
@@ -103,6 +104,7 @@ class Scene:
             depth: penetration that is left alone, beside the smallest radius; a thousand times
                 that where more than twenty contacts are solved together.
             sweeps: over all contacts, at most, in one problem.
+            events: list what happens to contacts: `trajectory.events`.
             time_limit: seconds of wall clock after which the run is refused.
             progress: told the fraction done.
 
@@ -117,7 +119,8 @@ class Scene:
         for name, part in {"tolerance": tolerance, "depth": depth}.items():
             if not 0 < part < 1:
                 raise SimulationError(f"{name} of a scene is {part}; it is between 0 and 1.")
-        return _Run(self, until, step, every, tolerance, depth, sweeps).finish(time_limit, progress)
+        run = _Run(self, until, step, every, tolerance, depth, sweeps, events)
+        return run.finish(time_limit, progress)
 
 
 def _unit_planes(planes: Sequence[Sequence[float]] | Array) -> Array:
@@ -140,9 +143,11 @@ class _Run:
 
     def __init__(
         self, scene: Scene, until: float, step: float, every: int, tolerance: float, depth: float,
-        sweeps: int,
+        sweeps: int, events: bool,
     ) -> None:  # fmt: skip
-        self.scene, self.until = scene, until
+        self.scene, self.until, self.with_events = scene, until, events
+        self.happened = np.zeros(0)
+        self.events: list[Array] = []
         count = len(scene.bodies.owner)
         capacity = 64 + 8 * count + count * len(scene.planes) // 2
         radii = scene.bodies.ball[:, 3]
@@ -159,35 +164,44 @@ class _Run:
         order = np.argsort(b.ball[:, 3] <= 0, kind="stable")  # balls before points
         balls = int(np.sum(b.ball[:, 3] > 0))
         sizes = SceneSizes(
-            len(b.names), balls, len(b.owner), len(scene.planes), capacity, dense_size(), 8 * FEW
-        )
+            len(b.names), balls, len(b.owner), len(scene.planes), capacity, dense_size(), 8 * FEW,
+            len(scene.laws.table), len(scene.laws.values),
+        )  # fmt: skip
         z, k = scene_arrays(sizes)
         put = {
             at.Z_POSE: b.pose, at.Z_SPEED: b.speed, at.Z_MASS: b.mass, at.Z_BALL: b.ball[order],
             at.Z_INERTIA: np.stack([b.inertia, np.linalg.inv(b.inertia)], axis=1),
-            at.Z_PLANE: scene.planes,
+            at.Z_PLANE: scene.planes, at.Z_LAWS: scene.laws.values,
         }  # fmt: skip
         for slot, values in put.items():
             z[k[slot] : k[slot] + values.size] = values.ravel()
-        k[k[at.K_OWNER] : k[at.K_OWNER] + len(order)] = b.owner[order]
-        k[k[at.K_ORDER] : k[at.K_ORDER] + balls] = np.arange(balls)
+        kinds = np.concatenate([scene.laws.bodies[b.owner[order]], scene.laws.planes])
+        for slot, numbers in {
+            at.K_OWNER: b.owner[order], at.K_ORDER: np.arange(balls), at.K_CLASS: kinds,
+            at.K_LAWS: scene.laws.table.ravel(),
+        }.items():  # fmt: skip
+            k[k[slot] : k[slot] + len(numbers)] = numbers
         step, every, tolerance, depth, sweeps = self.settings
         z[[at.STEP, at.T_END, at.TOLERANCE, at.DEPTH]] = step, self.until, tolerance, depth
-        z[[at.FRICTION, at.RESTITUTION]] = scene.friction, scene.restitution
+        z[at.FRICTION] = scene.laws.values[0, 0]
         z[at.GX : at.GX + 3] = scene.gravity
         z[at.MARGIN], z[at.TOUCH] = 0.01 * self.size, 1e-4 * self.size
         k[[at.EVERY, at.SWEEPS_ALLOWED, at.RECORDS]] = every, sweeps, RECORDS
+        k[at.EVENT_ROOM] = EVENTS * capacity if self.with_events else 0
+        self.happened = np.zeros(at.EVENT * int(k[at.EVENT_ROOM]))
         self.z, self.k = z, k
 
     def _enlarge(self) -> None:
         """Twice the room for contacts; the state goes on."""
+        self._drain_events()
         z, k = self.z, self.k
         n, capacity = int(k[at.BODIES]), int(k[at.CAPACITY])
         self._build(2 * capacity)
         self.z[: at.FLOATS] = z[: at.FLOATS]
-        for slot in (at.STEPS, at.RECORDED, at.SWEEPS, at.MOST, at.IS_BEGUN):
+        for slot in (at.STEPS, at.RECORDED, at.SWEEPS, at.MOST, at.IS_BEGUN, at.LIVING):
             self.k[slot] = k[slot]
-        for slot, size in ((at.Z_POSE, 7 * n), (at.Z_SPEED, 6 * n)):
+        live = at.LIVE * int(k[at.LIVING])
+        for slot, size in ((at.Z_POSE, 7 * n), (at.Z_SPEED, 6 * n), (at.Z_LIVE, live)):
             self.z[self.k[slot] : self.k[slot] + size] = z[k[slot] : k[slot] + size]
 
     def finish(
@@ -199,7 +213,7 @@ class _Run:
         began, tries, status = time.perf_counter(), 1, at.GOOD
         while status != at.DONE:
             start = time.perf_counter()
-            status = int(go(entries, self.z, self.k, self.records, tries))
+            status = int(go(entries, self.z, self.k, self.records, self.happened, tries))
             spent = max(time.perf_counter() - start, 1e-9)
             if status == at.GOOD:
                 tries = max(1, min(4 * tries, int(tries * SLICE / spent)))
@@ -211,14 +225,17 @@ class _Run:
                     f"the scene was out of time at t = {self.z[at.T]:.9g} s.", status="time limit"
                 )
         self._drain()
+        self._drain_events()
+        scene = self.scene
         return scene_trajectory(
-            self.scene.bodies, self.scene.planes, self.scene.gravity, np.concatenate(self.rows),
-            self._told(),
+            scene.bodies, scene.laws.names, scene.gravity, np.concatenate(self.rows), self._told(),
+            scene_events(scene.bodies, scene.laws.names, np.concatenate(self.events)),
         )  # fmt: skip
 
     def _answer(self, status: int) -> None:
         if status == at.FULL:
             self._drain()
+            self._drain_events()
         elif status == at.CROWDED:
             self._enlarge()
         elif status == at.NOT_FINITE:
@@ -232,6 +249,11 @@ class _Run:
         count = int(self.k[at.RECORDED])
         self.rows.append(self.records[: count * self.width].reshape(count, self.width).copy())
         self.k[at.RECORDED] = 0
+
+    def _drain_events(self) -> None:
+        count = int(self.k[at.HAPPENED])
+        self.events.append(self.happened[: at.EVENT * count].reshape(count, at.EVENT).copy())
+        self.k[at.HAPPENED] = 0
 
     def _told(self) -> dict[str, Any]:
         """What a run says of itself: counts, and the worst of what it missed."""

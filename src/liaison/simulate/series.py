@@ -124,7 +124,8 @@ class EventRecord:
     """An event that occurred: its name, the instant [s], the state there, and what happened.
 
     `what` is "impact", "closes", "opens", "sticks", "slips", … of what holds on one side only;
-    empty for an event of a formula. `before` are the velocities before an impact.
+    empty for an event of a formula. `before` are the velocities before an impact, `speed` that of
+    the approach along the normal [m/s]. Events of scenes tell no state: q and v are empty.
     """
 
     name: str
@@ -133,6 +134,7 @@ class EventRecord:
     v: Array
     what: str = ""
     before: Array | None = None
+    speed: float | None = None
 
 
 def event_variables(events: Sequence[EventRecord]) -> dict[str, Variable]:
@@ -141,11 +143,16 @@ def event_variables(events: Sequence[EventRecord]) -> dict[str, Variable]:
         return {}
     dims = {"t": ("event",), "q": ("event", "coordinate"), "v": ("event", "rate")}
     made = {"event": Variable(("event",), np.array([e.name for e in events], dtype=object))}
-    for x, sides in dims.items():
-        made[f"event_{x}"] = Variable(sides, np.array([getattr(e, x) for e in events]))
+    told = [x for x in dims if x == "t" or all(e.q.size for e in events)]
+    for x in told:
+        made[f"event_{x}"] = Variable(dims[x], np.array([getattr(e, x) for e in events]))
     made["event_what"] = Variable(("event",), np.array([e.what for e in events], dtype=object))
     before = [np.full_like(e.v, np.nan) if e.before is None else e.before for e in events]
-    made["event_before"] = Variable(("event", "rate"), np.array(before))
+    if "v" in told:
+        made["event_before"] = Variable(("event", "rate"), np.array(before))
+    if any(e.speed is not None for e in events):
+        speeds = [np.nan if e.speed is None else e.speed for e in events]
+        made["event_speed"] = Variable(("event",), np.array(speeds))
     return made
 
 
@@ -153,13 +160,21 @@ def events_in(variables: Mapping[str, Variable]) -> tuple[EventRecord, ...]:
     """The events that `event_variables` put there, if any; older files tell less of them."""
     if "event" not in variables:
         return ()
-    names = ("event", "event_t", "event_q", "event_v", "event_what", "event_before")
-    columns = [variables[x].values for x in names if x in variables]
+    parts = ("event", *(f"event_{x}" for x in ("t", "q", "v", "what", "before", "speed")))
+    table = {x: variables[x].values for x in parts if x in variables}
+    empty = np.zeros(0)
     found = []
-    for name, t, q, v, *more in zip(*columns, strict=True):
-        what, was = more or ("", np.full_like(v, np.nan))
-        before = None if np.isnan(was).any() else was
-        found.append(EventRecord(str(name), float(t), q, v, str(what), before))
+    for k, name in enumerate(table["event"]):
+        row = {x.removeprefix("event_"): values[k] for x, values in table.items()}
+        v, was = row.get("v", empty), row.get("before", np.array([np.nan]))
+        before = None if np.isnan(was).any() or not v.size else was
+        speed = row.get("speed", np.nan)
+        found.append(
+            EventRecord(
+                str(name), float(row["t"]), row.get("q", empty), v, str(row.get("what", "")),
+                before, None if np.isnan(speed) else float(speed),
+            )
+        )  # fmt: skip
     return tuple(found)
 
 

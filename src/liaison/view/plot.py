@@ -132,7 +132,7 @@ def jumping(trajectory: Trajectory, name: str, values: Array) -> tuple[Array, Ar
     """
     t = trajectory.t
     twice = set(t[1:][np.diff(t) == 0].tolist())
-    events = {e.t: e for e in trajectory.events if e.what and e.t not in twice}
+    events = {e.t: e for e in trajectory.events if e.what and e.q.size and e.t not in twice}
     events = {k: e for k, e in events.items() if k > t[0]}
     speeds = [label.name for label in trajectory.labels["v"]]
     if name in speeds:
