@@ -127,6 +127,23 @@ def test_each_pair_of_surfaces_has_its_law():
     assert {x.name for x in run.events} == {"b0-floor", "b1-floor"}
 
 
+@pytest.mark.parametrize("count", [2, 30])  # contacts solved together, and swept
+def test_each_pair_of_surfaces_has_its_friction(count):
+    mu = np.linspace(0.1, 0.5, count)
+    laws = Laws(
+        bodies=np.arange(count), planes=np.array([count]),
+        table=np.full((count + 1, count + 1), -1), values=np.column_stack([mu, 0 * mu]),
+        names=("floor",),
+    )  # fmt: skip
+    laws.table[:count, count] = laws.table[count, :count] = np.arange(count)
+    speeds = np.tile([0.0, 0, 0, 2, 0, 0], (count, 1))
+    row = balls([[0.2 * k, k, 0.05] for k in range(count)], speeds=speeds)
+    run = Scene(row, FLOOR, laws=laws).simulate(0.1, step=STEP)
+    assert [run[f"b{k}.vx"][-1] for k in range(count)] == pytest.approx(
+        2 - mu * 9.81 * 0.1, abs=1e-6
+    )
+
+
 def test_events_are_saved_with_a_run(tmp_path):
     run = Scene(balls([[0, 0, 0.25]]), FLOOR, restitution=0.5, friction=0.1).simulate(1, step=STEP)
     run.save(tmp_path / "run.nc")

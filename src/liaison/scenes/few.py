@@ -10,7 +10,7 @@ from __future__ import annotations
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 from liaison.solvers.cones import DISC, ONE_WAY, cone_area, solve_cones
 
-from .layout import COUNT, K_BLOCKS, K_CONTACT, Z_DENSE, Z_FORCE, Z_PUSH, Z_ROWS
+from .layout import COUNT, K_BLOCKS, K_CONTACT, LAW, Z_DENSE, Z_FORCE, Z_LAW, Z_PUSH, Z_ROWS
 
 FEW = 20
 """Contacts up to which they are solved together."""
@@ -39,7 +39,7 @@ def settle(mu: f64, free: ptr, z: ptr, k: iptr) -> None:
         block[6] = 2
         block[7] = 2 * c
         for i in range(6):
-            limit[i] = mu if i == 3 or i == 4 else 0.0
+            limit[i] = mu * z[k[Z_LAW] + LAW * c] if i == 3 or i == 4 else 0.0
         for d in range(k[COUNT]):
             mobility(c, d, A, z, k)
     for i in range(m):

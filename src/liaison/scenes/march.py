@@ -22,7 +22,6 @@ from .layout import (
     DONE,
     EVENT_ROOM,
     EVERY,
-    FRICTION,
     FULL,
     GOOD,
     HAPPENED,
@@ -130,7 +129,7 @@ def scene_step(e: iptr, z: ptr, k: iptr, happened: ptr) -> i64:
         move(at(z, k[Z_NEW]), at(z, k[Z_END]), z, k)
         if activate(e, -z[DEPTH], 1, at(z, k[Z_END]), z, k) == 0:
             break
-    z[RESIDUAL] = residual_of(z[FRICTION], z, k)
+    z[RESIDUAL] = residual_of(1.0, z, k)
     if k[EVENT_ROOM] > 0:
         note_contacts(z, k, happened)
     keep(z, k)
@@ -168,7 +167,7 @@ def impulses(z: ptr, k: iptr) -> None:
             before[3 * c] = z[k[Z_LAW] + LAW * c + 1] * u
         else:
             before[3 * c] = apart
-    solve_scene(z[FRICTION], z[TOLERANCE], k[SWEEPS_ALLOWED], z, k)
+    solve_scene(1.0, z[TOLERANCE], k[SWEEPS_ALLOWED], z, k)
     k[TOUCHING] = k[COUNT]
     k[MOST] = max(k[MOST], k[COUNT])
 

@@ -183,7 +183,6 @@ class _Run:
             k[k[slot] : k[slot] + len(numbers)] = numbers
         step, every, tolerance, depth, sweeps = self.settings
         z[[at.STEP, at.T_END, at.TOLERANCE, at.DEPTH]] = step, self.until, tolerance, depth
-        z[at.FRICTION] = scene.laws.values[0, 0]
         z[at.GX : at.GX + 3] = scene.gravity
         z[at.MARGIN], z[at.TOUCH] = 0.01 * self.size, 1e-4 * self.size
         k[[at.EVERY, at.SWEEPS_ALLOWED, at.RECORDS]] = every, sweeps, RECORDS

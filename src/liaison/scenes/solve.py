@@ -4,7 +4,8 @@ Each contact in turn gets the impulse that its own rates ask for, the others wai
 
     f_n := max(f_n − ω u_n/a_n, 0),   f_t := f_t − ω u_t/a_t, cut to the length μ f_n    (scene-1)
 
-with velocities of the two bodies changed at once, so that a sweep costs a few hundred operations a
+μ being that of the pair (times the argument `mu` below, 1, or 0 where nothing rubs), with
+velocities of the two bodies changed at once, so that a sweep costs a few hundred operations a
 contact. Overrelaxed by ω, sweeps carry weight through piles several times faster.
 
 Public names: solve_scene, residual_of, rate.
@@ -23,10 +24,12 @@ from .layout import (
     BODIES,
     COUNT,
     K_CONTACT,
+    LAW,
     STRONGEST,
     SWEEPS,
     Z_FORCE,
     Z_LAST,
+    Z_LAW,
     Z_NEW,
     Z_PUSH,
     Z_RIGHT,
@@ -153,10 +156,11 @@ def room(mu: f64, way: ptr, z: ptr, k: iptr) -> f64:
         if d[0] < 0.0:
             far = min(far, -f[0] / d[0])
         # |f_t + s d_t|² = μ² (f_n + s d_n)²
-        rest = mu * mu * f[0] * f[0] - f[1] * f[1] - f[2] * f[2]
+        own = mu * z[k[Z_LAW] + LAW * c]
+        rest = own * own * f[0] * f[0] - f[1] * f[1] - f[2] * f[2]
         if rest > 1e-9 * f[0] * f[0]:
-            half = f[1] * d[1] + f[2] * d[2] - mu * mu * f[0] * d[0]
-            square = d[1] * d[1] + d[2] * d[2] - mu * mu * d[0] * d[0]
+            half = f[1] * d[1] + f[2] * d[2] - own * own * f[0] * d[0]
+            square = d[1] * d[1] + d[2] * d[2] - own * own * d[0] * d[0]
             root = half * half + square * rest
             if root >= 0.0:
                 below = half + sqrt(root)
@@ -219,7 +223,7 @@ def sweep(mu: f64, z: ptr, k: iptr) -> f64:
         worst = max(worst, abs(change) * a[0])
         z[STRONGEST] = max(z[STRONGEST], new * a[0])
         if mu > 0.0:
-            worst = max(worst, slide(c, mu * new, z, k))
+            worst = max(worst, slide(c, mu * z[k[Z_LAW] + LAW * c] * new, z, k))
     return worst
 
 
@@ -258,7 +262,7 @@ def residual_of(mu: f64, z: ptr, k: iptr) -> f64:
             x = f[1] - rate(c, 1, z, k) / a[1]
             y = f[2] - rate(c, 2, z, k) / a[1]
             length = sqrt(x * x + y * y)
-            bound = mu * f[0]
+            bound = mu * z[k[Z_LAW] + LAW * c] * f[0]
             part = bound / length if length > bound else 1.0
             worst = max(worst, a[1] * max(abs(part * x - f[1]), abs(part * y - f[2])))
     return float(worst / strongest)
