@@ -1,9 +1,12 @@
 """The stepper: held inputs, resets, the same motion as a run."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from simulate_samples import driven, hanging, plain, start
 
+import liaison
 from liaison.errors import NamingError, SimulationError
 from liaison.expr import symbol
 from liaison.program import to_llvm
@@ -94,3 +97,71 @@ def test_an_event_that_stops_ends_the_step_and_the_next_one_goes_on():
         assert robot.stopped_by == ("second",)
         assert robot.step(None, 0.1).t == pytest.approx(0.157, abs=1e-12)
         assert robot.stopped_by == ()
+
+
+PUCK = """
+name = "puck" ;
+gravity = [0, 0, -9.81] m/s^2 ;
+input push = 0 N ; input lift = 0 N ;
+let puck = body mass = 1 kg, inertia = 1 g*m^2 end ;
+let X = join earth and puck with link(x, z) dof1 = [x, 0, 0], dof2 = [0, 0, z] end ;
+apply force value = [push, 0, lift] end on puck ;
+let floor = contact gap = X.z, slip = X.x', friction = 0.3, restitution = 0.5 end ;
+"""
+WAYS = [{}, {"step": 1e-3}, {"method": "moreau", "step": 1e-3}]
+
+
+@pytest.mark.parametrize("options", WAYS)
+def test_inputs_let_a_contact_stick_slip_and_open(options):
+    """A push beyond f m g = 2.943 N slides at once; a lift beyond the weight flies."""
+    near = 1e-9 if not options.get("method") else 3e-3
+    robot = liaison.stepper(PUCK, **options)
+    assert robot.step({"push": 2.9}, 0.5)["X.x"] == pytest.approx(0.0, abs=1e-15)
+    assert robot.modes == {"floor": "closed", "floor: sliding": "sticks"}
+    state = robot.step({"push": 4.943}, 0.5)
+    assert state["X.x'"] == pytest.approx(1.0, abs=near)
+    assert robot.modes["floor: sliding"] == "slips"
+    assert [(x.name, x.what) for x in robot.events] == [("floor: sliding", "slips")]
+    assert robot.events[0].t == pytest.approx(0.5, abs=2e-3)
+    state = robot.step({"push": 0.0, "lift": 0.0}, 0.5)
+    assert state["X.x'"] == pytest.approx(0.0, abs=1e-15)
+    stuck = next(x.t for x in robot.events if x.what == "sticks")
+    assert stuck == pytest.approx(1.0 + 1 / 2.943, abs=2e-3)
+    state = robot.step({"lift": 10.81}, 0.5)
+    assert state["X.z"] == pytest.approx(1.0 / 8, abs=near)
+    assert robot.modes == {"floor": "open", "floor: sliding": "open"}
+    robot.step({"lift": 0.0}, 2.0)
+    assert robot.modes["floor"] == "closed"
+    assert {"impact", "rests", "closes"} <= {x.what for x in robot.events}
+    assert robot.step(None, 1.0).q == pytest.approx(robot.state.q)
+    assert not robot.events
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize("options", WAYS)
+@pytest.mark.parametrize(
+    "name", ["reference/woodpecker", "contact/stick_slip", "contact/backlash", "contact/stops"]
+)
+def test_steps_through_contacts_are_those_of_a_run(name, options):
+    path = EXAMPLES / f"{name}.lsd"
+    options = options | ({"step": 1e-4} if options else {})
+    run = liaison.simulate(path, until=0.3, every=0.01, **options)
+    robot = liaison.stepper(path, **options)
+    events = list(robot.events)
+    for k in range(30):
+        state = robot.step(None, 0.01)
+        events += robot.events
+        assert state.q == pytest.approx(run.q[k + 1], abs=1e-6)
+    assert [(x.name, x.what) for x in events] == [(x.name, x.what) for x in run.events]
+    assert [x.t for x in events] == pytest.approx([x.t for x in run.events], abs=1e-6)
+
+
+def test_an_event_that_stops_beside_a_contact_is_told_alone():
+    text = PUCK + "event passing when X.x - 1 m rising stop ; start X.x' = 3 m/s ;"
+    robot = liaison.stepper(text)
+    robot.step({"push": 2.943}, 1.0)
+    assert robot.stopped_by == ("passing",)
+    assert robot.state.t == pytest.approx(1 / 3, abs=1e-9)
+    assert robot.step(None, 1.0).t == pytest.approx(4 / 3, abs=1e-9)

@@ -363,6 +363,13 @@ class Run:
         """Rows of events (number, t, q, v), drained so far."""
         return np.concatenate([self._happened[k] for k in sorted(self._happened)])
 
+    def take_happened(self) -> Array:
+        """The same, which are then forgotten: for runs that are told step by step."""
+        self._drain()
+        found, self._happened = self.happened, {}
+        self.arrays.n[at.HAPPENED_BEFORE] = 0
+        return found
+
     def checkpoint(self) -> bytes:
         """All that is needed to go on later, bit for bit: see `restore`."""
         self._drain()

@@ -5,7 +5,8 @@
         state = robot.step({"motor": control(robot.state)}, 0.01)
 
 An event that stops ends the step at its instant: `state.t` says when, `robot.stopped_by` which; the
-next step goes on from there.
+next step goes on from there. Through contacts `robot.modes` says what holds now, `robot.events`
+what happened in the last step.
 
 Public names: Stepper, stepper.
 """
@@ -24,9 +25,17 @@ from liaison.numeric import State
 from liaison.program import Kernel
 
 from . import layout as at
+from . import sides_layout as side
+from .moreau_plan import sides_in
 from .outcome import outcome_of
+from .report import event_records
 from .run import Run
+from .series import EventRecord
 from .settings import Settings
+
+MODES = {side.OPEN: "open", side.CLOSED: "closed", side.LOCKED: "held"}
+SLIDES = {side.OPEN: "open", side.STICK: "sticks", side.SLIP: "slips"}
+"""Words of modes: of gaps and relations of rates, and of friction."""
 
 Given: TypeAlias = Mapping[str, float] | ArrayLike | None
 
@@ -80,9 +89,25 @@ class Stepper:
         """Names of the events that ended the last step before its time; usually none."""
         if self._run.status != at.STOPPED:
             return ()
-        n, events = self._run.arrays.n, self._run.plan.events
+        n, events = self._run.arrays.n, self._run.told.events
         fired = n[n[at.M_FIRED] : n[at.M_FIRED] + len(events)]
         return tuple(x.name for x, has in zip(events, fired, strict=True) if has and x.stops)
+
+    @property
+    def modes(self) -> dict[str, str]:
+        """What holds now: "open", "closed" or "held"; of friction "open", "sticks" or "slips"."""
+        sides, modes = sides_in(self._run.told.program), self._run.marching
+        n = self._run.arrays.n
+        table, first = (n, n[at.M_MODE]) if modes is None else (modes.c, modes.c[side.M_MODES])
+        words = (SLIDES if block[2] == "friction" else MODES for block in sides)
+        now = table[first : first + len(sides)].tolist()
+        return {x[0]: word[k] for x, word, k in zip(sides, words, now, strict=True)}
+
+    @property
+    def events(self) -> tuple[EventRecord, ...]:
+        """What happened in the last step, in order; after `reset`, at the start."""
+        told, seen = self._run.told, self._run.plan.events
+        return event_records(told, self._happened, len(seen))
 
     def step(self, u: Given, dt: float) -> State:
         """Moves on by dt [s] with inputs held at u: by name, or all in order; None keeps them.
@@ -103,6 +128,7 @@ class Stepper:
         while True:
             status = self._run.go(1_000_000)
             if status in (at.DONE, at.STOPPED):
+                self._happened = self._run.take_happened()
                 return
             if status >= at.NOT_FINITE:
                 end = outcome_of(self._run.plan, self._run.arrays, status)
