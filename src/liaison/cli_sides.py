@@ -13,6 +13,7 @@ from liaison.expr import as_expr
 from liaison.expr.reading_plain import plain
 from liaison.expr.reading_text import to_unicode
 from liaison.model import BearingFriction, Contact, DryFriction, GapContact, Unilateral
+from liaison.model.contacts import THINGS
 from liaison.model.friction import GROUPS, Friction
 from liaison.simulate import Trajectory
 from liaison.simulate.series import EventRecord
@@ -56,9 +57,8 @@ def _side(found: Summary, one: Any) -> dict[str, Any]:
 
 
 def _touched(one: Contact) -> str:
-    others = {"outside": one.outside, "inside": one.inside, "surface": one.surface}
-    words = {"outside": "ball", "inside": "hollow ball", "surface": "surface"}
-    return next((words[k] for k, x in others.items() if x is not None), "plane")
+    given = [word for key, word in THINGS.items() if getattr(one, key) is not None]
+    return given[0].removeprefix("a ") if given else "plane"
 
 
 def _value(found: Summary, x: Any) -> float | None:

@@ -10,6 +10,7 @@ from liaison.expr import symbol
 from liaison.formats import read_lsd
 from liaison.formats.lsd_write import write_lsd
 from liaison.model import (
+    PROFILE,
     SURFACE,
     BearingFriction,
     Contact,
@@ -38,7 +39,7 @@ def test_a_number_is_the_friction_of_sliding():
 
 
 REFUSED = {
-    "a cube": (lambda: touching("cube"), "it must be of a point, ball, disc, cylinder or box"),
+    "a cube": (lambda: touching("cube"), "of a point, ball, disc, cylinder, capsule or box"),
     "with itself": (lambda: Contact("c", A, A), "of body 'a' with itself"),
     "a point with a radius": (lambda: touching(radius=1), "no radius; make it a ball"),
     "a ball without a radius": (lambda: touching("ball"), "radius of contact 'c' is 0 m"),
@@ -47,13 +48,14 @@ REFUSED = {
     "a cylinder without a length": (lambda: touching("cylinder", radius=1), "length .* is 0 m"),
     "a box of nothing": (lambda: touching("box"), r"is \[0, 0, 0\] m; no side may be negative"),
     "a box turned in": (lambda: touching("box", size=(1, -2, 1)), r"is \[1, -2, 1\] m"),
-    "a disc in a ball": (
-        lambda: touching("disc", radius=1, inside=3),
-        "of a disc with a hollow ball, which is not known; .* a point or a ball or a box",
+    "a capsule on a surface": (
+        lambda: touching("capsule", radius=1, length=2, surface=X * X),
+        "of a capsule with a surface, which is not known; .* a disc or a cylinder or a box",
     ),
-    "a ball on a surface": (
-        lambda: touching("ball", radius=1, surface=X * X), "of a ball with a surface"
+    "a box on a profile": (
+        lambda: touching("box", size=(1, 1, 1), profile=1), "of a box with a profile"
     ),
+    "a capsule without a length": (lambda: touching("capsule", radius=1), "length .* is 0 m"),
     "two things touched": (lambda: touching(inside=1, surface=X), "'inside' and 'surface'"),
     "no room": (lambda: touching("ball", radius=2, inside=2), "larger than 2 m, the radius inside"),
     "a ball of nothing": (lambda: touching(outside=0), "the outside of contact 'c' is 0 m"),
@@ -122,6 +124,7 @@ let B = join a and b with cylindrical end ;
         (GapContact("g", symbol("A'")), ModelError, "depends on 'A''"),
         (GapContact("g", symbol("A"), (symbol("A'") ** 2,), 1), ModelError, "not linear in A'"),
         (touching(surface=symbol("t") * X), ModelError, "depends on 't'.*x, y and parameters"),
+        (touching(profile=symbol("t")), ModelError, "depends on 't'.*angle and parameters"),
         (touching(friction=symbol("A")), ModelError, "time and parameters only"),
         (DryFriction("f", "Q", 1), NamingError, "no coordinate is named 'Q'"),
         (BearingFriction("f", "Q", 1), NamingError, "no joint is named 'Q'"),
@@ -147,6 +150,8 @@ def test_python_writes_what_the_language_reads():
         liaison.contact(ball, liaison.ground, "ball", radius=Fraction(1, 10), friction=rough,
                         restitution=Fraction(1, 2), name="floor"),
         liaison.contact(ball, table, "point", surface=X * Y, name="wave"),
+        liaison.contact(ball, table, "capsule", radius=1, length=2, name="pin"),
+        liaison.contact(ball, table, "disc", radius=1, profile=2 + 3 * PROFILE, name="cam"),
         liaison.touch("stop", x + 1, speed, friction=Fraction(1, 5)),
         liaison.at_most("top", x - 2, restitution=Fraction(1, 3)),
         liaison.friction(P, dry=2, static=3, name="brake"),
@@ -157,6 +162,8 @@ def test_python_writes_what_the_language_reads():
     let floor = contact ball and earth with ball radius = 10 cm, friction = 0.3, rolling = 1 mm,
       restitution = 0.5 end ;
     let wave = contact ball and table with point surface = x*y/(1 m) end ;
+    let pin = contact ball and table with capsule radius = 1 m, length = 2 m end ;
+    let cam = contact ball and table with disc radius = 1 m, profile = 2 m + 3 m*angle end ;
     let stop = contact gap = 1 m + P, slip = P', friction = 1/5 end ;
     let top = require P <= 2 m with restitution = 1/3 end ;
     let brake = apply friction dry = 2 N, static = 3 N end on P ;

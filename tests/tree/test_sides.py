@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from liaison.errors import ModelError
 from liaison.expr import as_expr, evaluate, symbol
 from liaison.formats import read_lsd
 from liaison.tree import Kinematics, relation_row, side_blocks, span
@@ -47,6 +48,8 @@ def at_random(q, v, seed=3):
 
 GROUPS = ("friction = 0.3, restitution = 0.5",
           "friction = 0.3, rolling = 1 mm, pivoting = 2 mm")  # fmt: skip
+HILLS = "surface = 5 cm * sin(x/(50 cm)) * cos(y/(1 m))"
+CAM = "profile = 30 cm + 2 cm*cos(2*angle)"
 ALL = {
     "ball": BALL.replace(*GROUPS),
     "disc": DISC.replace(*GROUPS),
@@ -60,6 +63,22 @@ ALL = {
     "point on a surface": POINT.replace(
         "with point", "with point surface = 20 cm * sin(x/(50 cm)) * cos(y/(1 m)),"
     ).replace(*GROUPS),
+    "ball on a surface": BALL.replace("10 cm,", f"10 cm, {HILLS},").replace(*GROUPS),
+    "disc on a surface": DISC.replace("10 cm,", f"10 cm, {HILLS},").replace(*GROUPS),
+    "cylinder on a surface": DISC.replace("with disc", "with cylinder length = 5 cm,").replace(
+        "10 cm,", f"10 cm, {HILLS},"
+    ),
+    "ball on a profile": BALL.replace("10 cm,", f"10 cm, {CAM},").replace(*GROUPS),
+    "point on a profile": POINT.replace("with point", f"with point {CAM},"),
+    "capsule": DISC.replace("with disc", "with capsule length = 5 cm,").replace(*GROUPS),
+    **{
+        f"{what.split()[0]} {side} a ball": DISC.replace(
+            "with disc", f"with {what} {side} = {r} cm,"
+        ).replace(*GROUPS)
+        for what in ("disc", "cylinder length = 5 cm,", "capsule length = 5 cm,")
+        for side, r in (("outside", 30), ("inside", 300))
+    },
+    "box on a ball": POINT.replace("with point", "with box size = [1, 2, 3] cm, outside = 30 cm,"),
     "joints": """
     let a = body mass = 1 kg, inertia = 1 g*m^2 end ;
     let b = body mass = 1 kg, inertia = 1 g*m^2 end ;
@@ -156,6 +175,20 @@ def still(q, v, **given):
         ("ball radius = 1 m, inside = 7 m", (3, 0, 4), [1.0]),
         ("point surface = 3/4*x + 1 m", (4, 7, 9), [4.0]),  # 5 m above a slope 3 : 4
         ("cylinder radius = 2 m, length = 6 m, axis = [0, 1, 0]", (1, 2, 3), [1.0, 1.0]),
+        ("capsule radius = 2 m, length = 6 m, axis = [0, 1, 0]", (1, 2, 3), [1.0, 1.0]),
+        ("ball radius = 1 m, surface = 3/4*x + 1 m", (4, 7, 9), [3.0]),
+        ("disc radius = 1 m, axis = [0, 1, 0], surface = 3/4*x + 1 m", (4, 7, 9), [3.0]),
+        ("ball radius = 1 m, profile = 2 m", (3, 4, 7), [2.0]),
+        ("disc radius = 1 m, outside = 1 m", (0, 0.5, 3), [2.0]),  # its face
+        ("disc radius = 1 m, outside = 1 m", (0, 4, 4), [4.0]),  # its rim, 3 : 4
+        ("cylinder radius = 1 m, length = 2 m, outside = 1 m", (0, 4, 5), [4.0]),
+        ("cylinder radius = 1 m, length = 4 m, outside = 1 m", (0, 4, 1), [2.0]),  # its side
+        ("capsule radius = 1 m, length = 2 m, outside = 1 m", (0, 3, 5), [3.0]),
+        ("box size = [2, 4, 6] m, outside = 1 m", (0, 1, 8), [4.0]),  # a face
+        ("box size = [2, 4, 6] m, outside = 1 m", (0, 5, 7), [4.0]),  # an edge
+        ("disc radius = 1 m, inside = 9 m", (0, 3, 3), [4.0]),  # a rim at 3 : 4
+        ("cylinder radius = 3 m, length = 8 m, inside = 9 m", (0, 0, 0), [4.0, 4.0]),
+        ("capsule radius = 1 m, length = 6 m, inside = 9 m", (4, 0, 0), [3.0, 3.0]),
     ],
 )
 def test_gaps_by_hand(what, place, gaps):
@@ -258,3 +291,11 @@ def test_a_disc_that_is_nearly_flat_touches_with_its_rim():
     # the rim is lower by sin of the slope, and sinks with it
     assert gap == pytest.approx(1 - 1e-6, abs=1e-12)
     assert rate == pytest.approx(-1, abs=1e-9)
+
+
+def test_a_disc_on_a_profile_stays_in_its_plane():
+    text = FREE.format("disc radius = 1 m, profile = 2 m")
+    with pytest.raises(ModelError, match="their axes do not stay parallel"):
+        sides_of(text)
+    planar = text.replace("with free", "with planar")
+    assert len(sides_of(planar)[-1]) == 1

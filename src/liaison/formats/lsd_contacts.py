@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from liaison.errors import Place
-from liaison.model import SURFACE, Contact, Friction, GapContact
+from liaison.model import PROFILE, SURFACE, Contact, Friction, GapContact
 
 from .lsd_formulas import ANY, Where, in_unit, scalar_of, value_of
 from .lsd_names import Book
@@ -63,9 +63,10 @@ def _contact(kind: str, sizes: tuple[str, ...]) -> Callable[[Related], Contact]:
         if "size" in sizes:
             given["size"] = tuple(x.vector("size", "m"))
         given |= {key: x.scalar(key, "m") for key in _TOUCHED if x.keys.get(key) is not None}
-        if x.keys.get("surface") is not None:
-            given["surface"] = _surface(x)
-        first, second = x.frames(turned=kind in ("disc", "cylinder"))
+        for key, local in _LOCAL.items():
+            if x.keys.get(key) is not None:
+                given[key] = _formula(x, key, local)
+        first, second = x.frames(turned=kind in _ROUND)
         given["restitution"] = x.scalar("restitution", "", 0)
         given["friction"] = friction_told(x)
         return Contact(x.name, first, second, kind, place=x.place, **given)
@@ -73,13 +74,19 @@ def _contact(kind: str, sizes: tuple[str, ...]) -> Callable[[Related], Contact]:
     return made
 
 
-def _surface(x: Related) -> Any:
-    """h of z = h(x, y), in which x and y are those of the second frame."""
-    length = unit_of("m")[1]
-    local = {word: Quantity(s, length) for word, s in zip("xy", SURFACE, strict=True)}
-    where = Where(f"{x.name}.surface", "m", local=local)
-    node = x.keys.need("surface", x.place)
-    return plain(scalar_of(node, x.book, where, x.what("surface")))
+_ROUND = ("disc", "cylinder", "capsule")
+_LOCAL: dict[str, dict[str, tuple[Any, str]]] = {
+    "surface": {"x": (SURFACE[0], "m"), "y": (SURFACE[1], "m")},
+    "profile": {"angle": (PROFILE, "rad")},
+}
+"""Names that formulas of surfaces have for themselves, with their units."""
+
+
+def _formula(x: Related, key: str, names: dict[str, tuple[Any, str]]) -> Any:
+    """h of z = h(x, y) in the second frame, or ϱ(angle) about its z."""
+    local = {word: Quantity(s, unit_of(unit)[1]) for word, (s, unit) in names.items()}
+    where = Where(f"{x.name}.{key}", "m", local=local)
+    return plain(scalar_of(x.keys.need(key, x.place), x.book, where, x.what(key)))
 
 
 def gap_contact(name: str | None, node: Node, place: Place, book: Book) -> GapContact:
@@ -105,9 +112,10 @@ def _row(
 
 
 CONTACTS: dict[str, tuple[Callable[[Related], Contact], tuple[str, ...]]] = {
-    "point": _row("point", more=(*_TOUCHED, "surface")),
-    "ball": _row("ball", "radius", more=_TOUCHED),
-    "disc": _row("disc", "radius", more=("axis",)),
-    "cylinder": _row("cylinder", "radius", "length", more=("axis",)),
-    "box": _row("box", "size", more=(*_TOUCHED, "surface")),
+    "point": _row("point", more=(*_TOUCHED, *_LOCAL)),
+    "ball": _row("ball", "radius", more=(*_TOUCHED, *_LOCAL)),
+    "disc": _row("disc", "radius", more=("axis", *_TOUCHED, *_LOCAL)),
+    "cylinder": _row("cylinder", "radius", "length", more=("axis", *_TOUCHED, *_LOCAL)),
+    "capsule": _row("capsule", "radius", "length", more=("axis", *_TOUCHED, *_LOCAL)),
+    "box": _row("box", "size", more=(*_TOUCHED, *_LOCAL)),
 }

@@ -124,23 +124,27 @@ class Acts:
             pairs.append(f"size = {self.writer.vector(x.size, 'm')}")
         balls = {k: getattr(x, k) for k in ("outside", "inside")}
         pairs += [self.pair(k, r, "m") for k, r in balls.items() if r is not None]
-        if x.surface is not None:
-            pairs.append(f"surface = {self.surface(x)}")
+        local: dict[str, dict[Any, str]] = {
+            "surface": dict(zip(model.SURFACE, "xy", strict=True)),
+            "profile": {model.PROFILE: "angle"},
+        }
+        given = [(k, names) for k, names in local.items() if getattr(x, k) is not None]
+        pairs += [f"{k} = {self.own_names(x, k, names)}" for k, names in given]
         listed = ", ".join([*pairs, *self.friction(x.friction), *self.restitution(x)])
         return f"contact {sides} with {x.kind} {listed} end"
 
-    def surface(self, x: model.Contact) -> str:
-        """h(x, y), by names of its own."""
-        taken = {s.name for s in symbols_of([as_expr(x.surface)])} & {"x", "y"}
+    def own_names(self, x: model.Contact, key: str, names: dict[Any, str]) -> str:
+        """A formula of a surface or profile, by names of its own."""
+        formula = as_expr(getattr(x, key))
+        taken = {s.name for s in symbols_of([formula])} & set(names.values())
         if taken:
-            raise refused(
-                f"the surface of contact {x.name!r}, which has a parameter {min(taken)!r},"
-            )
-        named = dict(zip(model.SURFACE, map(symbol, "xy"), strict=True))
+            said = f"the {key} of contact {x.name!r}, which has a parameter {min(taken)!r},"
+            raise refused(said)
         writer = Writer(self.writer.units)
-        text = writer.scalar(substitute([as_expr(x.surface)], named)[0], "m")
+        told = {s: symbol(word) for s, word in names.items()}
+        text = writer.scalar(substitute([formula], told)[0], "m")
         if writer.lets:
-            raise refused(f"the long surface of contact {x.name!r}")
+            raise refused(f"the long {key} of contact {x.name!r}")
         return text
 
     def touch(self, x: model.GapContact) -> str:

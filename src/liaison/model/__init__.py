@@ -11,7 +11,7 @@ from .constraints import (
     PrescribedMotion,
     Rolling,
 )
-from .contacts import CONTACT_KINDS, SURFACE, Contact, GapContact, OneSided, Unilateral
+from .contacts import CONTACT_KINDS, PROFILE, SURFACE, Contact, GapContact, OneSided, Unilateral
 from .describe import (
     at_most,
     bearing,
@@ -106,6 +106,7 @@ __all__ = [
     "CONTACT_KINDS",
     "GROUND",
     "JOINT_TYPES",
+    "PROFILE",
     "SURFACE",
     "Actuator",
     "Angle",

@@ -1,6 +1,6 @@
 """What holds on one side only: unilateral relations, and contacts of bodies.
 
-Public names: OneSided, Unilateral, Contact, GapContact, SURFACE, CONTACT_KINDS, ONE_MODE,
+Public names: OneSided, Unilateral, Contact, GapContact, SURFACE, PROFILE, CONTACT_KINDS, ONE_MODE,
 refuse_sides, left_out.
 """
 
@@ -23,19 +23,23 @@ from .scalars import Triple, scalar, triple
 
 SURFACE = (symbol("'x"), symbol("'y"))
 """x and y of the second frame, in the formula of a surface z = h(x, y)."""
+PROFILE = symbol("'angle")
+"""The angle about z of the second frame, from its x, in the formula of a profile ϱ(angle)."""
 SIZES: dict[str, tuple[str, ...]] = {
     "point": (),
     "ball": ("radius",),
     "disc": ("radius",),
     "cylinder": ("radius", "length"),
+    "capsule": ("radius", "length"),
     "box": ("size",),
 }
 CONTACT_KINDS = tuple(SIZES)
 """What may touch, and the sizes that each has."""
 TOUCHED: dict[str, tuple[str, ...]] = {
-    "outside": ("point", "ball", "box"),
-    "inside": ("point", "ball", "box"),
-    "surface": ("point", "box"),
+    "outside": CONTACT_KINDS,
+    "inside": CONTACT_KINDS,
+    "surface": ("point", "ball", "disc", "cylinder", "box"),
+    "profile": ("point", "ball", "disc"),
 }
 """What is touched other than a plane, and by which kinds it may be."""
 Scoped: TypeAlias = tuple[str, tuple[Any, ...]]
@@ -84,11 +88,13 @@ class Unilateral(OneSided):
 @final
 @dataclass(frozen=True, slots=True)
 class Contact(OneSided):
-    """A body that stays above a plane, out of or in a ball, or above a surface, with friction.
+    """A body that stays above a plane or surface, out of or in a ball, or out of a profile.
 
-    The origin of `first` is the point or the center, its z the axis of a disc or cylinder, its axes
-    those of a box. z of `second` is the normal of the plane, its origin the center of a ball. A
-    cylinder touches with its two rims, a box with its corners.
+    The origin of `first` is the point or the center, its z the axis of a disc, cylinder or capsule
+    (whose length is that between the centers of its ends), its axes those of a box. z of `second`
+    is the normal of the plane or the axis of the profile, its origin the center of a ball. A
+    cylinder touches with its two rims, a capsule with its two ends, a box with its corners; a ball
+    from outside they touch wherever they are nearest to it.
     """
 
     name: str
@@ -98,17 +104,18 @@ class Contact(OneSided):
     radius: Any = 0  # [m]
     friction: Any = 0  # a Friction, or Coulomb's coefficient alone
     restitution: Any = 0  # the part of the speed of approach that is given back
-    length: Any = 0  # of a cylinder [m]
+    length: Any = 0  # of a cylinder or capsule [m]
     size: Triple = (0, 0, 0)  # of a box, along its axes [m]
     outside: Any = None  # radius of the ball that is touched from outside [m]
     inside: Any = None  # radius of the hollow ball that is touched from inside [m]
     surface: Any = None  # h of the surface z = h(x, y), a formula of SURFACE [m]
+    profile: Any = None  # ϱ of the profile about z, a formula of PROFILE [m]
     place: Place | None = field(default=None, compare=False, repr=False)
 
     SCALARS: ClassVar[tuple[str, ...]] = (
-        "radius", "restitution", "length", "outside", "inside", "surface"
+        "radius", "restitution", "length", "outside", "inside", "surface", "profile"
     )  # fmt: skip
-    OPTIONAL: ClassVar[tuple[str, ...]] = ("outside", "inside", "surface")
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("outside", "inside", "surface", "profile")
     NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("radius", "restitution", "length")
 
     def __post_init__(self) -> None:
@@ -164,8 +171,9 @@ class Contact(OneSided):
         for part in given:
             if self.kind not in TOUCHED[part]:
                 raise ModelError(
-                    f"contact '{self.name}' is of a {self.kind} with {_THING[part]}, which is not "
-                    f"known; {_THING[part]} is touched by a {' or a '.join(TOUCHED[part])}.",
+                    f"contact '{self.name}' is of a {self.kind} with {THINGS[part]}, which is not "
+                    f"known; {THINGS[part]} is touched by a {' or a '.join(TOUCHED[part])}.",
+                    hint=_INSTEAD.get((self.kind, part), ""),
                     place=self.place,
                 )
             self._check_room(part)
@@ -173,7 +181,7 @@ class Contact(OneSided):
     def _check_room(self, part: str) -> None:
         known, own = number(getattr(self, part)), number(self.radius) or 0
         least = own if part == "inside" else 0
-        if part != "surface" and known is not None and not known > least:
+        if part in ("outside", "inside") and known is not None and not known > least:
             why = f"larger than {own:g} m, the radius inside" if least else "positive"
             raise ModelError(
                 f"the {part} of contact '{self.name}' is {known:g} m; it must be {why}.",
@@ -191,9 +199,22 @@ class Contact(OneSided):
         yield "parameters", (self.radius, self.length, *self.size, *balls)
         yield "time", (self.restitution, *self.friction.formulas())
         yield "surface", () if self.surface is None else (self.surface,)
+        yield "profile", () if self.profile is None else (self.profile,)
 
 
-_THING = {"outside": "a ball", "inside": "a hollow ball", "surface": "a surface"}
+THINGS = {
+    "outside": "a ball",
+    "inside": "a hollow ball",
+    "surface": "a surface",
+    "profile": "a profile",
+}
+"""What is touched, in words."""
+_INSTEAD = {
+    ("capsule", "surface"): "Give a ball to each of its ends, or make it a cylinder.",
+    ("capsule", "profile"): "Make it a disc about the same axis.",
+    ("cylinder", "profile"): "Make it a disc about the same axis.",
+    ("box", "profile"): "Give a point to each corner that can touch.",
+}
 
 
 @final

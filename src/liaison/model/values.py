@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from liaison.errors import NamingError
 from liaison.expr import as_expr, evaluate, symbol, symbols_of
 
-from .contacts import SURFACE
+from .contacts import PROFILE, SURFACE
 
 
 def floats(x: Any, parameters: Mapping[str, float]) -> NDArray[np.float64]:
@@ -52,3 +52,12 @@ def heights(
     values |= zip(SURFACE, (x, y), strict=True)
     (z,) = evaluate([as_expr(surface)], values)
     return np.array(np.broadcast_to(np.asarray(z, dtype=float), x.shape))
+
+
+def radii(
+    profile: Any, angle: NDArray[np.float64], parameters: Mapping[str, float]
+) -> NDArray[np.float64]:
+    """ϱ(angle) of the profile of a contact, at many angles [rad], as distances from its axis [m]."""
+    values: dict[Any, Any] = {symbol(name): float(value) for name, value in parameters.items()}
+    (rho,) = evaluate([as_expr(profile)], values | {PROFILE: angle})
+    return np.array(np.broadcast_to(np.asarray(rho, dtype=float), angle.shape))

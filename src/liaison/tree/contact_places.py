@@ -18,9 +18,10 @@ from liaison.model import Contact
 from liaison.spatial.arrays import Array, array, cross, product
 
 from .closure import marker_motion, relative
-from .contact_templates import Touch, touches
+from .contact_templates import Touch
 from .kinematics import Kinematics
 from .templates import P, R
+from .touches import touches
 from .tree import GROUND
 
 
@@ -50,7 +51,7 @@ def contact_places(kinematics: Kinematics, qdot: Sequence[Any]) -> list[ContactP
             places = touches(one, kinematics.tree.numbers)
             for k, touch in enumerate(places):
                 name = one.name if len(places) == 1 else f"{one.name}[{k + 1}]"
-                found.append(_place(kinematics, qdot, one, touch, name))
+                found.append(_place(kinematics, qdot, one, touch.found(), name))
     return found
 
 

@@ -42,10 +42,11 @@ from .contact_templates import (
     gap_template,
     rate_template,
     slip_templates,
-    touches,
     turn_templates,
 )
 from .kinematics import Kinematics
+from .touches import touches
+from .touches_refused import refuse_tilted
 
 
 @final
@@ -126,6 +127,8 @@ class _Sides:
 
     def contact(self, one: Contact) -> None:
         """Every place at which it may touch: the gap, and its groups of friction."""
+        if one.kind == "disc" and one.profile is not None:
+            refuse_tilted(self.kinematics, one)
         places = touches(one, self.numbers)
         for k, place in enumerate(places):
             name = one.name if len(places) == 1 else f"{one.name}[{k + 1}]"
@@ -199,9 +202,9 @@ def _templates(place: Touch, friction: Friction) -> dict[str, list[Any]]:
     if friction.resists("sliding", "viscous"):
         found["sliding"] = slip_templates(place)
     if friction.resists("rolling", "viscous_rolling"):
-        found["rolling"] = turn_templates(place.tangents)
+        found["rolling"] = turn_templates(place.tangents, place.foot)
     if friction.resists("pivoting", "viscous_pivoting"):
-        found["pivoting"] = turn_templates((place.normal,))
+        found["pivoting"] = turn_templates((place.normal,), place.foot)
     return found
 
 

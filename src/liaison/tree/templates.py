@@ -3,7 +3,8 @@
 A row of a closure is a formula over these symbols; where it is needed, they are replaced by the
 motion of one marker seen from the other.
 
-Public names: R, P, ORIGIN, WELDED, template, residual_template, derived, second_order, at.
+Public names: R, P, OMEGA, V, FLOW, ORIGIN, WELDED, template, residual_template, derived,
+second_order, rate_along, at.
 
 Source: docs/theory/closures.md (closure-1).
 """
@@ -23,6 +24,11 @@ P = array([symbol(f"closure.p{i}") for i in range(3)])
 OMEGA = array([symbol(f"closure.omega{i}") for i in range(3)])
 V = array([symbol(f"closure.v{i}") for i in range(3)])
 ORIGIN = tuple(P)
+FLOW: dict[Expr, Expr] = {
+    **{R[i, j]: as_expr(cross(OMEGA, R[:, j])[i]) for i in range(3) for j in range(3)},
+    **dict(zip(P, V, strict=True)),
+}
+"""How R and p change: Ṙ = ω × R, ṗ."""
 WELDED: dict[str, Expr] = {
     "wx": -R[1, 2],
     "wy": R[0, 2],
@@ -65,11 +71,12 @@ def derived(formula: Expr) -> tuple[tuple[Expr, ...], tuple[Expr, ...], Expr]:
 @lru_cache(maxsize=1024)
 def second_order(turn: tuple[Expr, ...], slide: tuple[Expr, ...]) -> Expr:
     """How n · ω + g · ṗ changes where ω and ṗ do not."""
-    spin = [cross(OMEGA, R[:, j]) for j in range(3)]
-    flow = {R[i, j]: as_expr(spin[j][i]) for i in range(3) for j in range(3)}
-    flow |= dict(zip(P, V, strict=True))
-    rate = as_expr(dot(list(turn), list(OMEGA)) + dot(list(slide), list(V)))
-    return directional([rate], flow)[0]
+    return directional([rate_along(turn, slide)], FLOW)[0]
+
+
+def rate_along(turn: Sequence[Expr], slide: Sequence[Expr]) -> Expr:
+    """n · ω + g · ṗ."""
+    return as_expr(dot(list(turn), list(OMEGA)) + dot(list(slide), list(V)))
 
 
 def at(

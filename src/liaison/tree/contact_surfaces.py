@@ -1,0 +1,100 @@
+"""Places of contact on curves and surfaces that formulas give: nearest points, lowest of a rim.
+
+A surface is f(a, b) in the second frame: (a, b, h(a, b)) of a height, or a profile ϱ(a) about the
+axis z, (ϱ cos a, ϱ sin a, b). The center c of a ball is at the distance of its foot,
+
+    (c − f) · f_a = 0,   (c − f) · f_b = 0,   gap = ±|c − f| − r,   n = f_a × f_b/|…|,   (contact-3)
+
+and the rim of a disc touches a height where the height of its points above it is least.
+
+Public names: ball_on_surface, ball_on_profile, rim_on_surface, point_on_surface.
+
+Source: docs/theory/contacts.md (contact-1), (contact-3); LL 1.5.1.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from liaison.expr import Expr, as_expr, atan2, cos, gradient, select, sin, sqrt, substitute, symbol
+from liaison.model import PROFILE, SURFACE
+from liaison.spatial.arrays import Array, array, cross, dot, product
+
+from .contact_lengths import NONE
+from .contact_templates import Touch
+from .feet import foot_of
+from .templates import P, R
+
+A, B = symbol("foot.a"), symbol("foot.b")
+CLOSE, LOW = Fraction(1, 10**24), Fraction(1, 10**15)
+"""What half a squared distance [m²] and a height [m] are known to."""
+
+
+def ball_on_surface(h: Expr, radius: Any, s: Array) -> Touch:
+    """A ball (or a point) above z = h(x, y); its foot is sought from below its center."""
+    c = P + product(R, s)
+    (z,) = substitute([h], dict(zip(SURFACE, (A, B), strict=True)))
+    return _ball(array([A, B, z]), (c[0], c[1]), radius, s)
+
+
+def ball_on_profile(profile: Expr, radius: Any, s: Array) -> Touch:
+    """A ball, or a disc about the same axis, outside of ϱ(angle); sought from its own angle."""
+    c = P + product(R, s)
+    (rho,) = substitute([profile], {PROFILE: A})
+    return _ball(array([rho * cos(A), rho * sin(A), B]), (atan2(c[1], c[0]), c[2]), radius, s)
+
+
+def _ball(f: Array, start: tuple[Any, Any], radius: Any, s: Array) -> Touch:
+    """By (contact-3)."""
+    offset = product(R, s)
+    d = P + offset - f
+    along = [array([gradient(as_expr(x), [w])[0] for x in f]) for w in (A, B)]
+    metric = [[as_expr(dot(x, y)) for y in along] for x in along]
+    across = cross(*along)
+    normal = array([x / sqrt(as_expr(dot(across, across))) for x in across])
+    first = array([x / sqrt(metric[0][0]) for x in along[0]])
+    squared = as_expr(dot(d, d))
+    far = sqrt(squared)
+    return Touch(
+        gap=as_expr(select(dot(across, d), far, -far) - radius),
+        point=offset - radius * normal,
+        normal=normal,
+        tangents=(first, cross(normal, first)),
+        foot=foot_of((A, B), squared / 2, start, metric, CLOSE),
+        center=offset,
+    )
+
+
+def rim_on_surface(h: Expr, radius: Any, s: Array) -> Touch:
+    """The rim of a disc above z = h(x, y): where its points are lowest above the surface."""
+    offset = product(R, s)
+    steep = _slopes(h, P + offset)[0]
+    tilts = [as_expr(dot(steep, R[:, k])) for k in range(2)]
+    # of a disc that lies flat no point is the lowest, and its center is taken
+    flat = as_expr(tilts[0] * tilts[0] + tilts[1] * tilts[1] - NONE * NONE)
+    round_about = array([x * cos(A) + y * sin(A) for x, y in zip(R[:, 0], R[:, 1], strict=True)])
+    point = offset + array([radius * select(flat, x, 0) for x in round_about])
+    place = P + point
+    (z,) = substitute([h], dict(zip(SURFACE, place[:2], strict=True)))
+    start = (atan2(-tilts[1], -tilts[0]),)
+    foot = foot_of((A,), place[2] - z, start, [[as_expr(radius)]], LOW)
+    return point_on_surface(h, point)._replace(foot=foot)
+
+
+def point_on_surface(h: Expr, point: Array) -> Touch:
+    """A point at p + ρ above z = h(x, y), by (contact-1)."""
+    c = P + point
+    steep, z = _slopes(h, c)
+    long = sqrt(as_expr(dot(steep, steep)))
+    normal = array([x / long for x in steep])
+    along = array([1, 0, -steep[0]])
+    first = array([x / sqrt(as_expr(dot(along, along))) for x in along])
+    return Touch(as_expr((c[2] - z) / long), point, normal, (first, cross(normal, first)))
+
+
+def _slopes(h: Expr, c: Array) -> tuple[Array, Expr]:
+    """(−h_x, −h_y, 1) and h below c."""
+    at = dict(zip(SURFACE, (as_expr(c[0]), as_expr(c[1])), strict=True))
+    z, hx, hy = substitute([h, *gradient(h, list(SURFACE))], at)
+    return array([-hx, -hy, 1]), z
