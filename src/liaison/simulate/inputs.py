@@ -89,6 +89,7 @@ def inputs_of(program: Program, given: Mapping[str, Any] | None) -> Inputs:
             formulas[slot] = _table(program, name, *value)
         else:
             held[slot] = _number(name, value)
+    held.setflags(write=False)
     found = zip(formulas, interwoven(program, formulas), strict=True)
     return Inputs(held, tuple(found), tuple(controllers))
 

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liaison.numeric import Array
 from liaison.program import Kernel
@@ -56,6 +57,19 @@ def over_saddles(sizes: iptr, terms: ptr, found: ptr, miss: ptr, row: iptr, area
 def compiled_loops() -> CompiledLoops:
     """The loops of this room as machine code, once a process."""
     return compile_loops([advance, over_states, over_saddles])
+
+
+@cache
+def _over_states() -> Callable[..., None]:
+    """`over_states` by addresses."""
+    found: Callable[..., None] = compiled_loops().function(over_states)
+    return found
+
+
+def address(array: NDArray[Any]) -> int:
+    """Where an array begins; quicker than `array.ctypes.data`."""
+    found: int = array.__array_interface__["data"][0]
+    return found
 
 
 @cache
@@ -110,7 +124,7 @@ class Machine:
     def _with(self, arrays: Arrays) -> tuple[Arrays, tuple[Any, ...]]:
         a = arrays
         listed = (*self._beside, self.addresses, a.w, a.n, a.scratch, a.records, a.happened)
-        return arrays, tuple(x.ctypes.data for x in listed) if self._is_compiled else listed
+        return arrays, tuple(map(address, listed)) if self._is_compiled else listed
 
     def add(self, kernel: Kernel, *entries: str) -> None:
         """Makes entries of a kernel known to the loop, compiling them together."""
@@ -118,7 +132,8 @@ class Machine:
             kernel.compile(*entries)
         for name in entries:
             self.addresses[ENTRIES.index(name)] = kernel.address(name)
-        self._kept.append(kernel)
+        if kernel not in self._kept:
+            self._kept.append(kernel)
         self._work = max([self._work, *map(kernel.work_size, entries)])
         n = self.arrays.n
         self._is_dense = self._is_dense or "terms" in kernel.program.entries
@@ -154,17 +169,17 @@ def map_entry(kernel: Kernel, entry: str, table: Array, p: Array, x: Array | Non
     """
     sizes = kernel.program.sizes
     nq, nv, nu = sizes["nq"], sizes["nv"], sizes.get("nu", 0)
-    more = np.zeros((len(table), 1)) if x is None else np.ascontiguousarray(x)
+    more = np.zeros((len(table), 1)) if x is None else np.ascontiguousarray(x, dtype=float)
     lacks = sizes.get("nx", 0) - more.shape[1]  # forces of contacts, where nobody tells them
     if x is not None and lacks > 0:
         more = np.hstack([more, np.zeros((len(table), lacks))])
     if isinstance(kernel, NumpyKernel):
         q, v, u = np.split(table[:, 1:], [nq, nq + nv], axis=1)
         return kernel(entry, table[:, 0], q=q, v=v, u=u, p=p, x=more)
-    rows = np.ascontiguousarray(table)
+    rows, p = np.ascontiguousarray(table, dtype=float), np.ascontiguousarray(p, dtype=float)
     out = np.zeros((len(table), kernel.out_size(entry)))
     scratch = np.zeros(max(1, kernel.work_size(entry)))
     shape = np.array([nq, nv, nu, more.shape[1], out.shape[1]], dtype=np.int64)
-    run = compiled_loops()[over_states]
-    run(kernel.address(entry), len(rows), shape, rows, p, more, out, scratch)
+    listed = (shape, rows, p, more, out, scratch)
+    _over_states()(kernel.address(entry), len(rows), *map(address, listed))
     return out

@@ -142,9 +142,17 @@ class Marching:
         ends = tuple(Watched(block[0], -1, stops=True) for block in sides)
         slopes = tuple(Watched(block[0], 1, stops=False) for block in sides)
         self.own = len(plan.events)
-        self.plan = replace(plan, kernel=self.kernel, events=(*plan.events, *ends, *slopes))
+        self._events = (*plan.events, *ends, *slopes)
+        self.begin(plan)
         self.c[side.OWN] = self.own
         self._find(plan)
+
+    def begin(self, plan: Plan) -> None:
+        """Takes up a run that differs only in where it begins, and in its numbers."""
+        self.plan = Plan(
+            self.kernel, plan.state, plan.until, plan.settings, plan.inputs, plan.parameters,
+            self._events, plan.added,
+        )  # fmt: skip
 
     def _find(self, plan: Plan) -> None:
         """Addresses of what the modes call."""

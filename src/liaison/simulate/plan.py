@@ -1,6 +1,7 @@
 """Plan: all that is decided before a run begins, checked; and the arrays that follow from it.
 
-Public names: Plan, plan_of, arrays_of, entries_of, kernel_like, check_state, parameters_of.
+Public names: Plan, plan_of, arrays_of, lasting_arrays, fill_run, entries_of, kernel_like,
+check_state, end_of, parameters_of.
 """
 
 from __future__ import annotations
@@ -71,9 +72,7 @@ def plan_of(
         if entry not in program.entries:
             raise NamingError.unknown("entry", entry, program.entries)
     check_state(program, state)
-    end = float(until)
-    if not math.isfinite(end) or end < state.t:
-        raise SimulationError(f"a run from {state.t:g} s cannot end at {end:g} s.", t=state.t)
+    end = end_of(state, until)
     found = inputs_of(program, inputs)
     events, stops = watched(program, stop)
     extras = extra_program(program, found, stops)
@@ -118,6 +117,7 @@ def parameters_of(program: Program, given: Mapping[str, float] | None) -> Array:
             hint=f"Give it: parameters={{{name!r}: …}}.",
         )
     _check_bounds(program, dict(zip(names, values, strict=False)))
+    values.setflags(write=False)
     return values
 
 
@@ -133,54 +133,80 @@ def _check_bounds(program: Program, values: Mapping[str, float]) -> None:
             )
 
 
-def check_state(program: Program, state: State) -> None:
-    """Refuses a state of another mechanism, or one that is not finite."""
+def check_state(program: Program, state: State, *, is_named: bool = False) -> None:
+    """Refuses a state of another mechanism, or one that is not finite.
+
+    Args:
+        program: of the mechanism.
+        state: where a run is to begin.
+        is_named: its names are known to be those of the program.
+    """
     for name, array in (("q", state.q), ("v", state.v)):
-        wanted = program.sizes[f"n{name}"]
+        wanted = program.sizes["n" + name]
         if array.size != wanted:
             raise SimulationError(
                 f"the state has {array.size} numbers in {name}, but {program.name!r} has {wanted}."
             )
-        labels = program.labels.get(name, ())
-        told = state.labels.get(name, labels)
-        if [x.name for x in told] != [x.name for x in labels]:
-            raise SimulationError(
-                f"the state's {name} is ({', '.join(x.name for x in told)}), but that of "
-                f"{program.name!r} is ({', '.join(x.name for x in labels)})."
-            )
-        for k in np.flatnonzero(~np.isfinite(array)):
-            label = labels[k].name if k < len(labels) else f"{name}[{k}]"
-            raise SimulationError(f"the state begins with {label!r} = {array[k]}, not finite.")
+        if not is_named:
+            _check_names(program, state, name)
+        if not math.isfinite(sum(array.tolist())):  # or numbers whose sum is too large
+            _check_finite(program, name, array)
     if not math.isfinite(state.t):
         raise SimulationError(f"the state begins at t = {state.t} s, not finite.")
 
 
+def _check_names(program: Program, state: State, name: str) -> None:
+    labels = program.labels.get(name, ())
+    told = state.labels.get(name, labels)
+    if [x.name for x in told] != [x.name for x in labels]:
+        raise SimulationError(
+            f"the state's {name} is ({', '.join(x.name for x in told)}), but that of "
+            f"{program.name!r} is ({', '.join(x.name for x in labels)})."
+        )
+
+
+def _check_finite(program: Program, name: str, array: Array) -> None:
+    labels = program.labels.get(name, ())
+    for k in np.flatnonzero(~np.isfinite(array)):
+        label = labels[k].name if k < len(labels) else f"{name}[{k}]"
+        raise SimulationError(f"the state begins with {label!r} = {array[k]}, not finite.")
+
+
+def end_of(state: State, until: float) -> float:
+    """The time to end at; refuses one before the start."""
+    end = float(until)
+    if not math.isfinite(end) or end < state.t:
+        raise SimulationError(f"a run from {state.t:g} s cannot end at {end:g} s.", t=state.t)
+    return end
+
+
 def arrays_of(plan: Plan) -> Arrays:
     """Arrays with everything in place for the first step."""
+    arrays = lasting_arrays(plan)
+    fill_run(arrays, plan)
+    return arrays
+
+
+def lasting_arrays(plan: Plan) -> Arrays:
+    """Arrays with what every run of a kernel with these options has in them; see `fill_run`."""
     settings, inputs = plan.settings, plan.inputs
-    grid, period, samples = settings.instants(plan.state.t, plan.until)
     sides = sides_in(plan.program) if settings.tableau.scheme == "moreau" else ()
     sizes = Sizes(
         nq=plan.size("nq"), nv=plan.size("nv"), nu=inputs.held.size, np=plan.parameters.size,
         nc=plan.size("nc"), nphi=plan.program.sizes.get("nphi", plan.size("nc")),
-        events=len(plan.events), formulas=len(inputs.formulas), grid=grid.size,
+        events=len(plan.events), formulas=len(inputs.formulas), grid=settings.grid,
         blocks=len(sides), rows=sum(block[4] for block in sides),
         facets=settings.facets or 0,
     )  # fmt: skip
-    capacity = min(samples + 2, 65536) if samples else FIRST_CAPACITY
     kept = EVENTS_KEPT + at.PARTS * len(plan.events) if plan.events else 0
     kept += EVENTS_KEPT + 4 * len(sides) if sides else 0
-    arrays = allocate(sizes, settings.tableau, capacity=capacity, event_capacity=kept)
-    _fill_start(arrays, plan)
+    arrays = allocate(sizes, settings.tableau, capacity=FIRST_CAPACITY, event_capacity=kept)
     _fill_settings(arrays, settings)
-    _fill_inputs(arrays, plan)
+    _fill_formulas(arrays, plan)
     if settings.tableau.scheme == "moreau":
         fill_moreau(arrays, plan.program, settings.theta)
-    w, n = arrays.w, arrays.n
-    w[at.PERIOD] = period
-    n[at.SAMPLES] = samples
-    n[at.RECORDS_STEPS], n[at.RECORDS_END] = samples == 0, grid.size == 0
-    _put(arrays, at.O_GRID, grid)
+    n = arrays.n
+    n[at.HAS_CLOSURE] = plan.size("nc") > 0
     for k, event in enumerate(plan.events):
         n[n[at.M_DIRECTION] + k], n[n[at.M_STOPS] + k] = event.direction, event.stops
     measured = scales(plan)
@@ -190,15 +216,21 @@ def arrays_of(plan: Plan) -> Arrays:
     return arrays
 
 
-def _fill_start(arrays: Arrays, plan: Plan) -> None:
-    w, state = arrays.w, plan.state
-    w[[at.T, at.T_NEW, at.T_START, at.T_BASE, at.T_GOOD]] = state.t
+def fill_run(arrays: Arrays, plan: Plan) -> None:
+    """What differs from run to run: start and end, parameters, inputs, instants to record."""
+    w, n, state = arrays.w, arrays.n, plan.state
+    w[at.T] = w[at.T_NEW] = w[at.T_START] = w[at.T_BASE] = w[at.T_GOOD] = state.t
     w[at.T_END], w[at.T_CONTROL] = plan.until, math.inf
     _put(arrays, at.O_Q, state.q)
     _put(arrays, at.O_V, state.v)
-    _put(arrays, at.O_GOOD, np.concatenate([state.q, state.v]))
+    good, nq, nv = n.item(at.O_GOOD), state.q.size, state.v.size
+    w[good : good + nq], w[good + nq : good + nq + nv] = state.q, state.v
     _put(arrays, at.O_P, plan.parameters)
-    arrays.n[at.HAS_CLOSURE] = plan.size("nc") > 0
+    _put(arrays, at.O_U, plan.inputs.held)
+    grid, period, samples = plan.settings.instants(state.t, plan.until)
+    w[at.PERIOD], n[at.SAMPLES] = period, samples
+    n[at.RECORDS_STEPS], n[at.RECORDS_END] = samples == 0, grid.size == 0
+    _put(arrays, at.O_GRID, grid)
 
 
 def _fill_settings(arrays: Arrays, settings: Settings) -> None:
@@ -215,9 +247,8 @@ def _fill_settings(arrays: Arrays, settings: Settings) -> None:
     n[at.PIVOTS_LEFT] = min(1000, int(PIVOTING / work))
 
 
-def _fill_inputs(arrays: Arrays, plan: Plan) -> None:
+def _fill_formulas(arrays: Arrays, plan: Plan) -> None:
     n, inputs = arrays.n, plan.inputs
-    _put(arrays, at.O_U, inputs.held)
     for k, (slot, _) in enumerate(inputs.formulas):
         n[n[at.M_INPUT] + k] = slot
     if inputs.formulas and plan.added is not None:
@@ -225,8 +256,9 @@ def _fill_inputs(arrays: Arrays, plan: Plan) -> None:
 
 
 def _put(arrays: Arrays, slot: int, values: Array) -> None:
-    start = arrays.n[slot]
-    arrays.w[start : start + values.size] = values
+    if values.size:
+        start = arrays.n.item(slot)
+        arrays.w[start : start + values.size] = values
 
 
 def scales(plan: Plan) -> dict[int, int]:

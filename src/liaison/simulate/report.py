@@ -6,16 +6,18 @@ Public names: trajectory_of, series_of, event_records, message_of, meta_of, resi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
 from liaison.errors import NamingError
 from liaison.numeric import Array
 from liaison.program import Kernel
+from liaison.units import Label
 
 from . import layout as at
 from .contact_series import Contacts, contact_series, contacts_along
+from .files import plain
 from .layout import Arrays
 from .machine import map_entry
 from .moreau_plan import sides_in
@@ -52,30 +54,65 @@ def trajectory_of(
     """The record of a run so far; `modes` where it went from event to event of contacts."""
     nq, nv = plan.size("nq"), plan.size("nv")
     rows = _with_last_good(plan, arrays, rows, end)
-    watched = len(plan.events) if modes is None else len(modes.plan.events)
-    events = event_records(plan, happened, watched)
-    contacts = None
-    if {"contacts", *FORWARD} & {*series}:  # accelerations and reactions depend on them
-        contacts = (
-            stepped_contacts(plan, rows, happened)
-            if modes is None
-            else contacts_along(modes, plan, rows, happened)
-        )
-    found = _inputs(plan, rows[:, 1 + nq + nv :]) | series_of(plan, rows, series, contacts)
+    found = _inputs(plan, rows[:, 1 + nq + nv :])
+    if series:
+        found |= series_of(plan, rows, series, _contacts(plan, rows, happened, series, modes))
     end = end if end.is_failure else gap(rows[:, 0], found) or end
-    return Trajectory(
+    return Trajectory.of_run(
+        Told(plan, arrays, happened, end, modes),
         name=plan.program.name,
         t=rows[:, 0].copy(),
         q=rows[:, 1 : 1 + nq].copy(),
         v=rows[:, 1 + nq : 1 + nq + nv].copy(),
-        labels=plan.program.labels,
         series=found,
-        events=events,
         status=end.status,
-        message=message_of(plan, events, end) + begun(modes),
-        counts={name: int(arrays.n[slot]) for name, slot in COUNTS.items()},
-        meta=meta_of(plan) | stepped_meta(plan, arrays),
     )
+
+
+def _contacts(
+    plan: Plan, rows: Array, happened: Array, series: Sequence[str], modes: Marching | None
+) -> Contacts | None:
+    """Contacts at the recorded states; accelerations and reactions depend on them."""
+    if not {"contacts", *FORWARD} & {*series}:
+        return None
+    if modes is None:
+        return stepped_contacts(plan, rows, happened)
+    return contacts_along(modes, plan, rows, happened)
+
+
+@final
+class Told:
+    """What a trajectory tells besides its numbers; each made when it is first asked for."""
+
+    def __init__(
+        self, plan: Plan, arrays: Arrays, happened: Array, end: Outcome, modes: Marching | None
+    ) -> None:
+        happened.setflags(write=False)
+        self._plan, self._happened, self._end = plan, happened, end
+        self._counts = [arrays.n.item(slot) for slot in COUNTS.values()]
+        self._stepped = stepped_meta(plan, arrays)
+        self._watched = len(plan.events) if modes is None else len(modes.plan.events)
+        self._begun = begun(modes)
+
+    def labels(self) -> dict[str, tuple[Label, ...]]:
+        """Name and unit of each entry of q, v, …"""
+        return {name: tuple(x) for name, x in self._plan.program.labels.items()}
+
+    def events(self) -> tuple[EventRecord, ...]:
+        """What occurred, in order."""
+        return event_records(self._plan, self._happened, self._watched)
+
+    def message(self) -> str:
+        """The status in a sentence."""
+        return message_of(self._plan, self.events(), self._end) + self._begun
+
+    def counts(self) -> dict[str, int]:
+        """Steps, evaluations, …"""
+        return dict(zip(COUNTS, self._counts, strict=True))
+
+    def meta(self) -> Any:
+        """Plain data on how it was run."""
+        return plain(meta_of(self._plan) | self._stepped)
 
 
 def event_records(plan: Plan, happened: Array, watched: int = 0) -> tuple[EventRecord, ...]:
@@ -88,20 +125,28 @@ def event_records(plan: Plan, happened: Array, watched: int = 0) -> tuple[EventR
             are the state before something happened to a contact. 0: those of the plan.
     """
     watched = watched or len(plan.events)
-    nq, nv = plan.size("nq"), plan.size("nv")
+    nq, nv, own = plan.size("nq"), plan.size("nv"), len(plan.events)
     found: list[EventRecord] = []
-    before: tuple[float, Array] = (np.nan, np.empty(0))
-    for row in happened[np.argsort(happened[:, 1], kind="stable")]:
-        number, t, q, v = int(row[0]), float(row[1]), row[2 : 2 + nq], row[2 + nq : 2 + nq + nv]
-        if len(plan.events) <= number < watched:
-            before = (t, v)
+    was_t, was = np.nan, np.empty(0)
+    sides = sides_in(plan.program)
+    for row in _in_order(happened):
+        number, t, q, v = int(row[0]), row.item(1), row[2 : 2 + nq], row[2 + nq : 2 + nq + nv]
+        if own <= number < watched:
+            was_t, was = t, v
         elif number < watched:
             found.append(EventRecord(plan.events[number].name, t, q, v))
         else:
             block, what = divmod(number - watched, CODES)
-            name, was = sides_in(plan.program)[block][0], before[1] if before[0] == t else None
-            found.append(EventRecord(name, t, q, v, WHATS[what], was))
+            before = was if was_t == t else None
+            found.append(EventRecord(sides[block][0], t, q, v, WHATS[what], before))
     return tuple(found)
+
+
+def _in_order(happened: Array) -> Array:
+    """Rows by time, those of one instant as they came."""
+    t = happened[:, 1]
+    is_sorted = len(t) < 2 or bool((t[1:] >= t[:-1]).all())
+    return happened if is_sorted else happened[np.argsort(t, kind="stable")]
 
 
 def message_of(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:

@@ -23,17 +23,18 @@ from liaison.program import Kernel
 from . import layout as at
 from .checkpoint import Kept, from_bytes, to_bytes
 from .layout import Arrays
-from .machine import Machine
-from .one_sided import Marching, ModalKernel, marching
 from .outcome import Outcome, gap, outcome_of
-from .plan import Plan, arrays_of, entries_of, plan_of
+from .prepared import add_entries as add_entries
+from .prepared import planned
 from .projection import Projection
 from .report import trajectory_of
-from .settings import Settings
+from .settings import Settings, settings_of
 from .trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
 
 DEFAULT_SERIES = ("energy", "outputs", "poses", "closure", "contacts")
 """Entries evaluated at the recorded states, where the program has them."""
+
+PROJECTION = Projection()
 
 SLICE = 0.02
 """Seconds of work the compiled loop is given at a time."""
@@ -112,40 +113,20 @@ def simulate(
         SimulationError: the run could not go on; carries status, time and partial trajectory.
         NamingError: an input, a parameter or an event that the mechanism does not have.
     """
-    settings = Settings(
+    settings = settings_of(
         step=step, method=method, rtol=rtol, atol=atol, every=every, max_step=max_step,
-        max_steps=max_steps, projection=projection or Projection(), residual=residual,
+        max_steps=max_steps, projection=projection or PROJECTION, residual=residual,
         spectral_radius=spectral_radius, impacts=impacts, theta=theta,
         facets=facets,
     )  # fmt: skip
     if on_failure not in ("raise", "return"):
         raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")
     run = Run(kernel, state, until, settings, inputs=inputs, parameters=parameters, stop=stop)
-    return run.finish(
+    found = run.finish(
         series=series, time_limit=time_limit, progress=progress, on_failure=on_failure
     )
-
-
-def machine_of(plan: Plan, contacts: Marching | None, is_compiled: bool) -> Machine:
-    """What goes on with a run of a plan, through all modes where there are contacts."""
-    if contacts is None:
-        return Machine(arrays_of(plan), is_compiled=is_compiled)
-    arrays = arrays_of(plan)
-    contacts.mark(arrays.n)
-    return Machine(arrays, call=contacts.loop, beside=(contacts.c, contacts.s))
-
-
-def add_entries(machine: Machine, plan: Plan) -> None:
-    """Gives a machine what every run of a plan calls."""
-    added = plan.added
-    extra = [] if added is None else list(added.program.entries)
-    names = list(entries_of(plan.settings.tableau, plan.program))
-    names += ["events"] * bool(plan.events and "events" not in extra)
-    machine.add(plan.kernel, *names)
-    if added is not None:
-        machine.add(added, *extra)
-    if isinstance(plan.kernel, ModalKernel):
-        machine.add(plan.kernel, "events", "terms")  # which call the events that were added
+    run.leave()
+    return found
 
 
 @final
@@ -175,24 +156,26 @@ class Run:
         stop: Any = None,
         is_compiled: bool = True,
     ) -> None:
-        self.plan = plan_of(
-            kernel, state, until, settings or Settings(), inputs=inputs, parameters=parameters,
-            stop=stop,
+        self.told, self._prepared = planned(
+            kernel, state, until, settings or settings_of(), inputs=inputs, parameters=parameters,
+            stop=stop, is_compiled=is_compiled,
         )  # fmt: skip
-        self.told = self.plan
-        self.marching = marching(self.plan, self.plan.settings.impacts)
-        if self.marching is not None:
-            self.plan = self.marching.plan
-        self._machine = machine_of(self.plan, self.marching, is_compiled)
-        if "terms" not in kernel.program.entries:
-            self.arrays.n[at.PIVOTS_LEFT] = 0
-        add_entries(self._machine, self.plan)
+        self._place = self._prepared.workplace(self.told)
+        self._machine, self.marching = self._place.machine, self._place.contacts
+        self.plan = self.told if self.marching is None else self.marching.plan
         self._rows: dict[int, Array] = {}
         self._happened: dict[int, Array] = {}
         self._calls = [0] * len(self.plan.inputs.controllers)
-        self._tries = 16
+        self._tries = self._prepared.pace
         self.status = at.GOOD
-        self._control()
+        if self._calls:
+            self._control()
+
+    def leave(self) -> None:
+        """Gives up its workplace, for another run: this one is not to be used any more."""
+        self._prepared.pace = self._tries
+        self._prepared.take_back(self._place)
+        del self._place, self._machine
 
     # going on
 
@@ -276,7 +259,8 @@ class Run:
             outcome = Outcome(FAILED, refusal.message, refusal.hint, refusal.status)
             cause = refusal.__cause__
         found = self.trajectory(series, outcome)
-        outcome = outcome if outcome.is_failure else gap(found.t, found.series) or outcome
+        if found.status != outcome.status:
+            outcome = gap(found.t, found.series) or outcome
         if outcome.is_failure and on_failure == "raise":
             raise SimulationError(
                 outcome.message,
@@ -291,6 +275,10 @@ class Run:
         self, time_limit: float | None, progress: Callable[[float], None] | None
     ) -> str:
         """Goes on until the run is over; TIME_LIMIT if the time is over first."""
+        if progress is None and time_limit is None:
+            while not self.is_over:
+                self.go()
+            return ""
         began = shown = time.perf_counter()
         while not self.is_over:
             self.go()
@@ -314,15 +302,11 @@ class Run:
 
     def _drain(self) -> None:
         """Takes rows out of the buffers; repeated after an interruption, it takes them once."""
-        a, n = self.arrays, self.arrays.n
-        row = 1 + n[at.NQ] + n[at.NV] + n[at.NU]
-        rows = a.records[: n[at.RECORDED] * row].reshape(-1, row)
-        self._rows[int(n[at.RECORDED_BEFORE])] = rows.copy()
-        n[[at.RECORDED_BEFORE, at.RECORDED]] = sum(map(len, self._rows.values())), 0
-        row = 2 + n[at.NQ] + n[at.NV]
-        rows = a.happened[: n[at.HAPPENED] * row].reshape(-1, row)
-        self._happened[int(n[at.HAPPENED_BEFORE])] = rows.copy()
-        n[[at.HAPPENED_BEFORE, at.HAPPENED]] = sum(map(len, self._happened.values())), 0
+        a = self.arrays
+        numbers = a.n.item(at.NQ) + a.n.item(at.NV)
+        row = 1 + numbers + a.n.item(at.NU)
+        _take(a.records, a.n, (at.RECORDED_BEFORE, at.RECORDED), row, self._rows)
+        _take(a.happened, a.n, (at.HAPPENED_BEFORE, at.HAPPENED), 2 + numbers, self._happened)
 
     def _control(self) -> None:
         """Asks the controllers that are due, and sets the next instant at which one is."""
@@ -356,12 +340,12 @@ class Run:
     @property
     def rows(self) -> Array:
         """Recorded rows (t, q, v, u), drained so far."""
-        return np.concatenate([self._rows[k] for k in sorted(self._rows)])
+        return _joined(self._rows)
 
     @property
     def happened(self) -> Array:
         """Rows of events (number, t, q, v), drained so far."""
-        return np.concatenate([self._happened[k] for k in sorted(self._happened)])
+        return _joined(self._happened)
 
     def take_happened(self) -> Array:
         """The same, which are then forgotten: for runs that are told step by step."""
@@ -392,3 +376,15 @@ class Run:
             self.marching.restore(found.arrays)
         self._rows, self._happened = {0: found.arrays["rows"]}, {0: found.arrays["happened"]}
         self._calls, self.status = found.calls, found.status
+
+
+def _take(buffer: Array, n: Any, slots: tuple[int, int], row: int, taken: dict[int, Array]) -> None:
+    """Moves rows from a buffer into a table, by how many came before them."""
+    before, new = map(n.item, slots)
+    if new or not taken:
+        taken[before] = buffer[: new * row].reshape(new, row).copy()
+        n[[*slots]] = before + new, 0  # both or none, should Ctrl-C come here
+
+
+def _joined(taken: dict[int, Array]) -> Array:
+    return np.concatenate([taken[k] for k in sorted(taken)]) if len(taken) > 1 else taken[0]

@@ -1,6 +1,6 @@
 """Settings of a run, checked once.
 
-Public names: Settings.
+Public names: Settings, settings_of.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import final
+from functools import lru_cache
+from typing import Any, final
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from .rungekutta import RK4, TSITOURAS, Tableau, tableau_named
 
 INSTANTS = 10_000_000
 """Recorded instants at most: with ten coordinates they fill about 2 GB."""
+
+NO_INSTANTS: Array = np.empty(0)
 
 
 @final
@@ -128,10 +131,15 @@ class Settings:
         """The error chooses the step."""
         return self.step is None
 
+    @property
+    def grid(self) -> int:
+        """How many instants to record are given one by one."""
+        return int(np.size(self.every)) if isinstance(self.every, Sequence | np.ndarray) else 0
+
     def instants(self, start: float, end: float) -> tuple[Array, float, int]:
         """Instants to record: (given times, period, how many); all zero to record every step."""
         if self.every is None:
-            return np.empty(0), 0.0, 0
+            return NO_INSTANTS, 0.0, 0
         if isinstance(self.every, Sequence | np.ndarray):
             times = np.asarray(self.every, dtype=float)
             if times.ndim != 1 or not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0):
@@ -151,4 +159,17 @@ class Settings:
                 f"a run records {INSTANTS:,} at most.",
                 hint=f"Take every={(end - start) / 1000:g} or so.",
             )
-        return np.empty(0), period, math.floor(count) + 1
+        return NO_INSTANTS, period, math.floor(count) + 1
+
+
+@lru_cache(maxsize=256, typed=True)
+def _checked(**options: Any) -> Settings:
+    return Settings(**options)
+
+
+def settings_of(**options: Any) -> Settings:
+    """Settings, checked once for all runs with the same options."""
+    try:
+        return _checked(**options)
+    except TypeError:  # instants in a list or an array cannot be looked up
+        return Settings(**options)

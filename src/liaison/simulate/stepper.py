@@ -69,15 +69,20 @@ class Stepper:
     ) -> None:
         self._kernel, self._settings, self._parameters = kernel, settings, parameters
         self._names = [label.name for label in kernel.program.labels.get("u", ())]
-        self.reset(state)
+        self._begin(state)
 
     def reset(self, state: State) -> State:
         """Begins anew from a state; inputs take their defaults. Returns the state as projected."""
+        before = self._run
+        self._begin(state)
+        before.leave()
+        return self.state
+
+    def _begin(self, state: State) -> None:
         self._run = Run(self._kernel, state, state.t, self._settings, parameters=self._parameters)
         n = self._run.arrays.n
         n[[at.RECORDS_STEPS, at.RECORDS_END, at.SAMPLES]] = 0
         self._advance()
-        return self.state
 
     @property
     def state(self) -> State:

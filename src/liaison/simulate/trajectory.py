@@ -25,6 +25,7 @@ from liaison.units import Label
 from . import resampling
 from .files import Variable, plain, read_netcdf, whole_file, write_netcdf
 from .invariants import Invariant, invariants_of
+from .later import Later
 from .notebook import html_table
 from .series import Array, EventRecord, Series, as_series, event_variables, events_in, frozen
 from .wrenches import Point, reaction
@@ -45,7 +46,7 @@ POSES = ("poses.", "markers.", "self_stress.")  # columns shown only where they 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Trajectory:
+class Trajectory(Later):
     """A run: positions, velocities and series over time, with what is known about it.
 
     Args:
@@ -85,6 +86,18 @@ class Trajectory:
         object.__setattr__(self, "counts", {k: int(x) for k, x in self.counts.items()})
         object.__setattr__(self, "meta", plain(self.meta))
         _check(self)
+
+    @staticmethod
+    def of_run(later: Any, **known: Any) -> Trajectory:
+        """A run from numbers nobody else has; what is not known `later` makes when it is read."""
+        made = object.__new__(Trajectory)
+        object.__setattr__(made, "_later", later)
+        for name, value in known.items():
+            object.__setattr__(made, name, value)
+        for array in (made.t, made.q, made.v):
+            array.setflags(write=False)
+        _check_order(made.t)
+        return made
 
     # the names SciPy's solve_ivp uses
 
@@ -341,7 +354,11 @@ def _check(run: Trajectory) -> None:
     for name, series in run.series.items():
         if len(series.values) != n:
             _refuse(f"the series {name!r} has {len(series.values)} rows for {n} instants")
-    if run.t.ndim != 1 or n == 0 or not np.all(np.diff(run.t) >= 0):
+    _check_order(run.t)
+
+
+def _check_order(t: Array) -> None:
+    if t.ndim != 1 or t.size == 0 or not (t[1:] >= t[:-1]).all():
         _refuse("t must hold at least one instant and never decrease")
 
 
