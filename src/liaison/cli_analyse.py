@@ -174,11 +174,16 @@ def at_rest(found: Equilibrium) -> str:
         f"  {label.name:20} {value:.9g} {label.unit}"
         for label, value in zip(found.state.labels["q"], found.state.q, strict=True)
     ]
+    left = f"{found.residual:.1e} of the forces is not balanced"
+    if found.linear is None:
+        pushes = [
+            f"  {name:20} {force:.9g} {unit}" for name, (force, unit) in found.contacts.items()
+        ]
+        return "\n".join([f"rests on contacts; {left}", *places, "forces of contacts:", *pushes])
     kind = "stable" if found.is_stable else "not stable"
     waves = sorted({round(float(x), 9) for x in found.linear.frequencies} - {0.0})
     tones = ", ".join(f"{x:.6g} Hz" for x in waves) or "none"
-    head = f"{kind}; {found.residual:.1e} of the forces is not balanced"
-    return "\n".join([head, *places, f"  frequencies          {tones}"])
+    return "\n".join([f"{kind}; {left}", *places, f"  frequencies          {tones}"])
 
 
 def small(found: Linearization) -> str:

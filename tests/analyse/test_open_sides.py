@@ -48,19 +48,6 @@ def test_a_closed_one_is_refused_by_name(verb):
         verb(block(z=0.1))
 
 
-def test_rest_on_the_floor_is_none_of_the_free_mechanism():
-    with pytest.raises(SimulationError, match=r"'floor' .*; equilibrium does not look"):
-        doors.equilibrium(block())
-
-
-def test_rest_below_the_floor_is_refused_and_above_it_found():
-    below = block(stiff="10 N/m")  # rest at z = −1.962 m, under the floor
-    with pytest.raises(SimulationError, match=r"'floor' .* is closed .*; equilibrium does not"):
-        doors.equilibrium(below, kind="nearest")
-    above = liaison.read(BLOCK.format(z=1, stiff="10 N/m").replace("-10] cm", "3] m"))
-    assert doors.equilibrium(above)["X.z"] == pytest.approx(-1.962)
-
-
 def test_friction_of_its_own_rubs_always():
     rubbing = liaison.read("""
         let slide = body mass = 1 kg, inertia = 1 g*m^2 end ;

@@ -25,9 +25,9 @@ from liaison.simulate.plan import parameters_of, plan_of
 from liaison.simulate.report import series_of
 
 from .along import plan_along
-from .equilibrium import retracted
 from .local import RANK, Local, local
 from .open_sides import refuse_active, refuse_along
+from .rest_steps import retracted
 
 CLOSED = 1e-12
 """Φ to be reached by Newton's method [m, rad]."""
