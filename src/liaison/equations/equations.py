@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias, final
 
 from liaison.expr import ZERO, Expr
+from liaison.tree import SideReading
 from liaison.units import Label
 
 Entries: TypeAlias = Mapping[tuple[int, int], Expr]
@@ -113,6 +114,7 @@ class Side:
     law: str = "coulomb"
     gap: Expr = ZERO
     coefficients: tuple[Expr, ...] = (ZERO,) * len(COEFFICIENTS)
+    reading: SideReading | None = None  # of a gap between frames, for people
 
 
 @final

@@ -5,7 +5,8 @@ Of every row k the force is called f_k, of relations of rates μ_k = −f_k ≤ 
     M v̇ + h = τ + Gᵀ λ + Dᵀ f                                                      (modes-1)
     closed, sticks:  D v̇ = −bias;    open:  f = 0;    slips:  f = −μ f_n u/|u| − c u
 
-Public names: MODES, Named, named_rows, chosen_modes, efforts_in, held_rows, friction_of, size_of.
+Public names: MODES, Named, named_rows, chosen_modes, efforts_in, held_rows, friction_of, size_of,
+free_letter.
 
 Source: docs/theory/contacts.md (contact-2); the law of slipping as in simulate/modal.py (modal-1).
 """
@@ -47,7 +48,7 @@ def named_rows(equations: Equations) -> Named:
     """Names f1, u1, d1, mu1 for rows, with another letter where the mechanism has such names."""
     sides = equations.sides
     kinds = [side.kind for side in sides.blocks for _ in range(side.rows)]
-    f, mu, u, g = (_letter(equations, x) for x in ("f R", "mu nu", "u s", "d g"))
+    f, mu, u, g = (free_letter(equations, x) for x in ("f R", "mu nu", "u s", "d g"))
     told = [symbol(f"{mu if x == 'rate' else f}{k + 1}") for k, x in enumerate(kinds)]
     moving = {k for k, _ in sides.D} | {k for k, x in enumerate(sides.rate) if not vanishes(x)}
     force = [ZERO if k not in moving else -x if kinds[k] == "rate" else x
@@ -60,7 +61,7 @@ def named_rows(equations: Equations) -> Named:
     )
 
 
-def _letter(equations: Equations, letters: str) -> str:
+def free_letter(equations: Equations, letters: str) -> str:
     """The first of the letters that no quantity has with a number behind it."""
     symbols = equations.symbols
     taken = [x.name for x in (*symbols.q, *symbols.p, *symbols.u)]

@@ -12,7 +12,7 @@ from math import gcd, lcm
 from typing import final
 
 from liaison.expr import Expr, as_expr, substitute, symbol, topological, vanishes
-from liaison.expr.reading import Name, Number, Reading, leaves, to_expr
+from liaison.expr.reading import Name, Number, Reading, leaves, names_in, to_expr
 from liaison.expr.reading_plain import plain
 from liaison.expr.simplify import Reader
 from liaison.expr.simplify_arrange import (
@@ -33,6 +33,7 @@ from liaison.tree import Tree
 
 from .christoffel import christoffel, has_rates, structure
 from .equations import Equations
+from .legible import AXES, Legible, legible
 from .modes import Named, chosen_modes, efforts_in, held_rows, named_rows
 from .named import named_recursion
 from .readable_sides import DOTS, ReadSide, is_hard, read_sides
@@ -138,15 +139,20 @@ def readable(
         modes: one mode of what holds on one side only: "open", "closed", "sticks" or "slips" by
             the name of a contact, a relation or a friction (`chosen_modes`); all if not given.
     """
-    case = _Case.of(equations, modes)
+    case, told = _Case.of(equations, modes), legible(equations)
     try:
-        found = _developed(equations, case, longest)
+        found = _developed(told.equations, case, longest)
     except TooLarge:
+        told = told.by_axes()
         is_of_tree = tree and _names(equations) == [x.name for x in tree.velocity_labels()]
-        found = _by_names(equations, case, tree if is_of_tree else None)
-    sides = case.sides(equations)
-    notes = (LEFT_OUT,) if any(DOTS in x.items for side in sides for x in side.relations) else ()
-    notes = (*found.notes, *notes)
+        found = _by_names(told, case, tree if is_of_tree else None)
+    sides = case.sides(told)
+    items = [x for side in sides for line in side.relations for x in line.items]
+    in_words = AXES not in told.notes and any(
+        not isinstance(x, str) and names_in(x) & {"V_rel", "Omega_rel"} for x in items
+    )
+    notes = (AXES,) * in_words + (LEFT_OUT,) * (DOTS in items)
+    notes = (*found.notes, *told.notes, *notes)
     return replace(found, sides=sides, mode=case.told(equations), notes=notes)
 
 
@@ -173,11 +179,12 @@ class _Case:
     def statement(self, equations: Equations) -> tuple[Line, ...]:
         return statement(equations, self.efforts, self.held)
 
-    def sides(self, equations: Equations) -> tuple[ReadSide, ...]:
+    def sides(self, told: Legible) -> tuple[ReadSide, ...]:
+        equations = told.equations
         if not equations.sides.blocks:
             return ()
         order, squares = order_of(equations), squares_of(equations)
-        return read_sides(equations, self.named, self.words, order, squares)
+        return read_sides(told, self.named, self.words, order, squares)
 
     def told(self, equations: Equations) -> str:
         """The mode in words: "floor closed, floor: sliding slips"."""
@@ -303,8 +310,9 @@ def _parameters_only(form: Form, order: Order) -> Form:
 # Large systems ----------------------------------------------------------------------------------
 
 
-def _by_names(equations: Equations, case: _Case, tree: Tree | None) -> Readable:
+def _by_names(told: Legible, case: _Case, tree: Tree | None) -> Readable:
     """Rows by named quantities: the recursion from body to body, or plain parts of formulas."""
+    equations = told.equations
     lines, numbered = case.statement(equations), _numbered(equations)
     left = [as_expr(line.left) for line in lines]
     right = numbered([as_expr(line.right) for line in lines])
@@ -317,6 +325,8 @@ def _by_names(equations: Equations, case: _Case, tree: Tree | None) -> Readable:
         left[: len(found.rows)] = found.rows
         numbers = ", ".join(f"{k + 1} {body}" for k, body in enumerate(found.bodies))
         notes += [RECURSION, f"Bodies by number: {numbers}."]
+    for direction, f in told.axes:
+        parts.named(direction.name, f)
     rows = [parts.cut(f) for f in (*left, *right)]
     return _read_by_names(equations, [x.name for x in lines], parts.names, rows, notes)
 

@@ -21,6 +21,7 @@ from liaison.expr.simplify_ring import TooLarge
 from liaison.expr.to_mathml import to_mathml
 
 from .equations import COEFFICIENTS, Equations, Side
+from .legible import Legible, in_words
 from .modes import Named, friction_of, load_of, size_of
 
 Item: TypeAlias = Reading | str
@@ -33,8 +34,8 @@ NODES, INSIDE = 100, 6
 forms of roots and of angles that are sums take minutes soon after."""
 
 
-LONGEST = 120
-"""Names and numbers in a formula of a block."""
+LONGEST, READ = 120, 40
+"""Names and numbers in a formula of a block, and in a rate that can be told in words."""
 
 DOTS = Name("…")
 """Stands for what is longer; every format but those for reading has it."""
@@ -72,32 +73,39 @@ class ReadSide:
 
 
 def read_sides(
-    equations: Equations, named: Named, words: Sequence[str] | None, order: Order,
+    legible: Legible, named: Named, modes: Sequence[str] | None, order: Order,
     squares: dict[Expr, Expr],
 ) -> tuple[ReadSide, ...]:  # fmt: skip
     """Every block, in all modes, or as it is in one.
 
     Args:
-        equations: with exact numbers.
+        legible: equations with exact numbers, made fit for reading.
         named: names of the rows.
-        words: the mode of every block; None for all at once.
+        modes: that of every block; None for all at once.
         order: of the names on the page.
         squares: see `readable.squares_of`.
     """
 
+    equations = legible.equations
+    words = {f: plain(told) for f, told in in_words(equations).items()}
+
     def read(f: Expr) -> Reading:
         if len(topological([f])) > NODES:
-            return DOTS
+            return words.get(f, DOTS)
         try:
             short = plain(f) if is_hard(f) else simplified(f, order, squares)
         except TooLarge:
             short = plain(f)
-        return short if leaves(short) <= LONGEST else DOTS
+        return short if leaves(short) <= (READ if f in words else LONGEST) else words.get(f, DOTS)
 
     found = []
     for k, side in enumerate(equations.sides.blocks):
         told = _Told(equations, side, named, named.gap[k])
-        relations = told.in_all_modes() if words is None else told.in_mode(words[k])
+        relations = told.in_all_modes() if modes is None else told.in_mode(modes[k])
+        if modes is None or modes[k] != "open" or side.kind != "friction":
+            relations += [
+                ("nearest where", [f, "=", ZERO]) for f in legible.feet.get(side.name, ())
+            ]
         items = [(w, [x if isinstance(x, str) else read(x) for x in parts])
                  for w, parts in relations]  # fmt: skip
         found.append(ReadSide(side.name, side.kind, tuple(Relation(w, tuple(x)) for w, x in items)))
@@ -146,7 +154,7 @@ class _Told:
         if self.side.kind == "friction":
             if word == "sticks":
                 return [("sticks while", self.bounded)]
-            return self.slips if word == "slips" else []
+            return [*self.slips, *self.moving] if word == "slips" else []
         if word == "closed":
             sign = "≤" if self.side.kind == "rate" else "≥"
             return [("closed while", [force, sign, ZERO])]
@@ -172,6 +180,13 @@ class _Told:
     def slips(self) -> Parts:
         rate, slip = self.equations.sides.rate, self.named.slip
         return [("", [slip[k], "=", rate[k]]) for k in self.rows]
+
+    @property
+    def moving(self) -> Parts:
+        """‖u‖ > 0; smooth laws never stick."""
+        first, slip = self.side.first, self.named.slip
+        size = size_of(self.named, self.side, slip[first : first + self.side.rows])
+        return [] if self.side.law == "regularized" else [("slips while", [size, ">", ZERO])]
 
     @property
     def bounded(self) -> list[Expr | str]:

@@ -58,6 +58,7 @@ def _numbered(blocks: Sequence[SideBlock]) -> tuple[Side, ...]:
             law=block.law,
             gap=ZERO if block.kind != "gap" else as_expr(block.rows[0].value),
             coefficients=_coefficients(block),
+            reading=block.reading,
         )
         found.append(side)
         first += len(block.rows)

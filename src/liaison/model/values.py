@@ -57,7 +57,7 @@ def heights(
 def radii(
     profile: Any, angle: NDArray[np.float64], parameters: Mapping[str, float]
 ) -> NDArray[np.float64]:
-    """ϱ(angle) of the profile of a contact, at many angles [rad], as distances from its axis [m]."""
+    """ϱ(angle) of the profile of a contact, at many angles [rad]: distances from its axis [m]."""
     values: dict[Any, Any] = {symbol(name): float(value) for name, value in parameters.items()}
     (rho,) = evaluate([as_expr(profile)], values | {PROFILE: angle})
     return np.array(np.broadcast_to(np.asarray(rho, dtype=float), angle.shape))

@@ -14,10 +14,12 @@ from .closure import (
     row_place,
     with_rates,
 )
+from .contact_lengths import unguarded
 from .contact_places import ContactPlace, contact_places
 from .demand import turning_joint
 from .kinematics import Kinematics, Motion
 from .regroup import added, merged, regrouped
+from .side_reading import SideReading
 from .sides import SideBlock, side_blocks
 from .templates import template
 from .tree import GROUND, Closure, Inertia, Node, Tree, as_float, span
@@ -34,6 +36,7 @@ __all__ = [
     "Push",
     "Row",
     "SideBlock",
+    "SideReading",
     "Tree",
     "added",
     "as_float",
@@ -54,5 +57,6 @@ __all__ = [
     "span",
     "template",
     "turning_joint",
+    "unguarded",
     "with_rates",
 ]

@@ -17,7 +17,19 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from liaison.expr import Expr, as_expr, atan2, cos, gradient, select, sin, sqrt, substitute, symbol
+from liaison.expr import (
+    Expr,
+    as_expr,
+    atan2,
+    cos,
+    gradient,
+    select,
+    sin,
+    sqrt,
+    substitute,
+    symbol,
+    vanishes,
+)
 from liaison.model import PROFILE, SURFACE
 from liaison.spatial.arrays import Array, array, cross, dot, product
 
@@ -52,17 +64,20 @@ def _ball(f: Array, start: tuple[Any, Any], radius: Any, s: Array) -> Touch:
     along = [array([gradient(as_expr(x), [w])[0] for x in f]) for w in (A, B)]
     metric = [[as_expr(dot(x, y)) for y in along] for x in along]
     across = cross(*along)
-    normal = array([x / sqrt(as_expr(dot(across, across))) for x in across])
-    first = array([x / sqrt(metric[0][0]) for x in along[0]])
+    normal = _unit(across)
+    first = _unit(along[0])
+    second = _unit(along[1]) if vanishes(metric[0][1]) else cross(normal, first)
     squared = as_expr(dot(d, d))
     far = sqrt(squared)
     return Touch(
         gap=as_expr(select(dot(across, d), far, -far) - radius),
         point=offset - radius * normal,
         normal=normal,
-        tangents=(first, cross(normal, first)),
+        tangents=(first, second),
         foot=foot_of((A, B), squared / 2, start, metric, CLOSE),
         center=offset,
+        radius=radius,
+        shown=as_expr(far - radius),
     )
 
 
@@ -86,11 +101,14 @@ def point_on_surface(h: Expr, point: Array) -> Touch:
     """A point at p + ρ above z = h(x, y), by (contact-1)."""
     c = P + point
     steep, z = _slopes(h, c)
-    long = sqrt(as_expr(dot(steep, steep)))
-    normal = array([x / long for x in steep])
-    along = array([1, 0, -steep[0]])
-    first = array([x / sqrt(as_expr(dot(along, along))) for x in along])
-    return Touch(as_expr((c[2] - z) / long), point, normal, (first, cross(normal, first)))
+    normal, first = _unit(steep), _unit(array([1, 0, -steep[0]]))
+    second = array([0, 1, 0]) if vanishes(as_expr(steep[1])) else cross(normal, first)
+    return Touch(as_expr((c[2] - z) * normal[2]), point, normal, (first, second))
+
+
+def _unit(v: Array) -> Array:
+    long = sqrt(as_expr(dot(v, v)))
+    return array([x / long for x in v])
 
 
 def _slopes(h: Expr, c: Array) -> tuple[Array, Expr]:

@@ -32,6 +32,8 @@ class Touch(NamedTuple):
     tangents: tuple[Array, Array]
     foot: Foot | None = None  # on whose parameters the others depend
     center: Array | None = None  # ρ of what is at a distance: the gap changes by n · (ṗ + ω × ρ)
+    radius: Any = 0  # where there is a center, ρ = center − radius n
+    shown: Expr | None = None  # the gap as people read it, where it has cases
 
     def found(self) -> Touch:
         """The place with the foot's values in it."""
@@ -62,8 +64,18 @@ def gap_template(touch: Touch) -> Template:
 
 
 def slip_templates(touch: Touch) -> list[Template]:
-    """Templates of the slip along both tangents: t · (ṗ + ω × ρ)."""
-    return [rate_template(cross(touch.point, t), t, touch.foot) for t in touch.tangents]
+    """Templates of the slip along both tangents: t · (ṗ + ω × ρ), with t₁ × t₂ = n."""
+    first, second = touch.tangents
+    if touch.center is None:
+        arms = [cross(touch.point, t) for t in touch.tangents]
+    else:
+        # n × t₁ = t₂ and n × t₂ = −t₁ make formulas short
+        arms = [
+            cross(touch.center, first) - touch.radius * second,
+            cross(touch.center, second) + touch.radius * first,
+        ]
+    pairs = zip(arms, touch.tangents, strict=True)
+    return [rate_template(arm, t, touch.foot) for arm, t in pairs]
 
 
 def turn_templates(directions: Sequence[Any], foot: Foot | None = None) -> list[Template]:

@@ -45,6 +45,7 @@ from .contact_templates import (
     turn_templates,
 )
 from .kinematics import Kinematics
+from .side_reading import SideReading, side_reading
 from .touches import touches
 from .touches_refused import refuse_tilted
 
@@ -68,6 +69,7 @@ class SideBlock:
     speed: Any = 0  # Stribeck's, or the regularizing one
     joint: str = ""  # bound = friction · arm · ‖R‖, R the force that this joint transmits
     arm: Any = 1  # [m], or 1 of a slider
+    reading: SideReading | None = None  # of a gap between frames
 
 
 def side_blocks(kinematics: Kinematics, qdot: Sequence[Any]) -> list[SideBlock]:
@@ -138,15 +140,21 @@ class _Sides:
             rows = template_rows(self.kinematics, second, first, listed)
             groups = {word: tuple(rows.pop(0) for _ in group) for word, group in templates.items()}
             (gap,) = groups.pop("gap")
-            self.touch(name, one, gap, groups)
+            self.touch(name, one, gap, groups, side_reading(self.kinematics, one, place))
 
     def touch(
-        self, name: str, one: Contact | GapContact, gap: Row, groups: dict[str, tuple[Row, ...]]
+        self,
+        name: str,
+        one: Contact | GapContact,
+        gap: Row,
+        groups: dict[str, tuple[Row, ...]],
+        reading: SideReading | None = None,
     ) -> None:
         """A gap, and the friction that its force bounds."""
         load, number = len(self.found), self.numbers
         e = number(one.restitution)
-        self.found.append(SideBlock(name, one.name, "gap", (gap,), restitution=e))
+        block = SideBlock(name, one.name, "gap", (gap,), restitution=e, reading=reading)
+        self.found.append(block)
         for moving, rest, viscous, speed in GROUPS:
             if moving not in groups or not one.friction.resists(moving, viscous):
                 continue
@@ -155,8 +163,8 @@ class _Sides:
                 **({"across": "across"} if moving == "sliding" else {}),
             }  # fmt: skip
             told = {key: _told(getattr(one.friction, x), number) for key, x in given.items()}
-            block = f"{name}: {moving}", one.name, "friction", groups[moving]
-            self.found.append(SideBlock(*block, load=load, law=one.friction.law, **told))
+            names = f"{name}: {moving}", one.name, "friction", groups[moving]
+            self.found.append(SideBlock(*names, load=load, law=one.friction.law, **told))
 
     def dry(self, one: DryFriction) -> None:
         """Friction with a bound of its own."""

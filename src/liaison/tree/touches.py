@@ -107,7 +107,8 @@ def _ball(contact: Contact, numbers: Numbers, radius: Any, s: Array) -> Touch:
     else:
         gap, normal = far - numbers(contact.outside), array(outwards)
     tangents = _around(normal)
-    return Touch(as_expr(gap - radius), offset - radius * normal, normal, tangents, center=offset)
+    rho = offset - radius * normal
+    return Touch(as_expr(gap - radius), rho, normal, tangents, center=offset, radius=radius)
 
 
 def _ball_on_solid(contact: Contact, numbers: Numbers) -> Touch:
@@ -118,8 +119,8 @@ def _ball_on_solid(contact: Contact, numbers: Numbers) -> Touch:
     far, outwards = length(P + center)
     normal = array(outwards)
     gap = far - numbers(contact.outside) - rounding
-    point = center - rounding * normal
-    return Touch(as_expr(gap), point, normal, _around(normal), center=center)
+    point, tangents = center - rounding * normal, _around(normal)
+    return Touch(as_expr(gap), point, normal, tangents, center=center, radius=rounding)
 
 
 def _nearest(contact: Contact, numbers: Numbers, o: Array) -> Array:
