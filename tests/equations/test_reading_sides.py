@@ -204,12 +204,18 @@ def test_names_of_the_mechanism_are_not_taken_twice():
     [
         ({"flor": "closed"}, NamingError, "'flor'.*floor"),
         ({"floor": "slips"}, NamingError, "mode of 'floor'.*slips"),
-        ({"floor: sliding": "slips"}, DerivationError, "slips only where 'floor' is closed"),
+        ({"floor": "open", "floor: sliding": "slips"}, DerivationError,
+         "slips only where 'floor' is closed"),
     ],
-)
+)  # fmt: skip
 def test_modes_that_cannot_be_are_refused(modes, error, said):
     with pytest.raises(error, match=said):
         readable(tilted(), modes=modes)
+
+
+def test_friction_that_is_named_closes_its_contact():
+    found = readable(tilted(), modes={"floor: sliding": "slips"})
+    assert found.mode == "floor closed, floor: sliding slips"
 
 
 @pytest.mark.parametrize("file", ["box_on_hills", "marble_in_bowl", "two_balls"])

@@ -181,6 +181,15 @@ def test_python_writes_what_the_language_reads():
     assert all(x.place is not None and "test_contacts" in x.place.file for x in built.contacts)
 
 
+def test_a_word_that_no_contact_has_is_refused_with_the_nearest():
+    ball = liaison.body("ball", 1, inertia=(1, 1, 1))
+    with pytest.raises(NamingError, match="'fricton'; did you mean 'friction'") as error:
+        liaison.contact(ball, liaison.ground, fricton=1)
+    assert "radius" in error.value.hint
+    assert error.value.place is not None
+    assert "test_contacts" in error.value.place.file
+
+
 def test_friction_is_smooth_unless_it_is_said_to_hold():
     assert isinstance(liaison.friction("A", dry=2), JointFriction)
     assert isinstance(liaison.friction("A", dry=2, smoothing=0.1), JointFriction)

@@ -72,6 +72,8 @@ def free_letter(equations: Equations, letters: str) -> str:
 def chosen_modes(equations: Equations, modes: Mapping[str, str]) -> list[str]:
     """The mode of every block; of those not named open, or sticking where the load is closed.
 
+    Where the friction of a contact is named, the contact is closed unless it is named open.
+
     Raises:
         NamingError: no block has that name, or the block has no such mode.
         DerivationError: friction of a contact that is open.
@@ -81,16 +83,18 @@ def chosen_modes(equations: Equations, modes: Mapping[str, str]) -> list[str]:
     for name in modes:
         if name not in known:
             raise NamingError.unknown("contact, one-sided relation or friction", name, known)
+    pressed = {blocks[x.load].name for x in blocks if x.load >= 0 and x.name in modes}
     found: list[str] = []
     for side in blocks:
-        word = modes.get(side.name, MODES[side.kind][0])
+        unsaid = "closed" if side.name in pressed else MODES[side.kind][0]
+        word = modes.get(side.name, unsaid)
         if word not in MODES[side.kind]:
             raise NamingError.unknown(f"mode of {side.name!r}", word, MODES[side.kind])
         if side.load >= 0 and found[side.load] == "open":
             if side.name in modes:
                 raise DerivationError(
                     f"{side.name!r} {word} only where {blocks[side.load].name!r} is closed.",
-                    hint=f'Give "{blocks[side.load].name}=closed" as well.',
+                    hint=f'Give "{blocks[side.load].name}=closed", or leave it out.',
                 )
             word = "open"
         found.append(word)

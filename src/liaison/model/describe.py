@@ -14,8 +14,6 @@ holonomic, nonholonomic, rolling, at_most, contact, touch, output, event, start,
 
 from __future__ import annotations
 
-import linecache
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -26,7 +24,10 @@ from liaison.spatial import product, rotation_about, rotation_onto_z
 
 from .composition import axis_vector
 from .constraints import Coupling, Holonomic, Nonholonomic, PrescribedMotion, Rolling
-from .contacts import Contact, GapContact, Unilateral
+from .describe_contacts import at_most as at_most
+from .describe_contacts import contact as contact
+from .describe_contacts import touch as touch
+from .describe_places import label_of, line_here, marker_of
 from .forces import (
     Actuator,
     Damper,
@@ -86,7 +87,7 @@ def body(
     solid = filled(forms, mass, density)
     com: Any = solid.com if center is None else center
     about: Any = solid.rotational if inertia is None else tensor(inertia, f"of body '{name}'")
-    return Body(name, solid.mass, com, about, forms, _here())
+    return Body(name, solid.mass, com, about, forms, line_here())
 
 
 def turned(axis: Any, angle: Any) -> Any:
@@ -113,22 +114,13 @@ def join(
         axis: direction in the axes of both markers that becomes the joint's z.
         coordinates: names for its coordinates, instead of the name of the joint.
     """
-    F, M = _marker(a), _marker(b)
+    F, M = marker_of(a), marker_of(b)
     word = name or f"{F.body}_{M.body}"
-    here = _here()
+    here = line_here()
     if axis is not None:
         F, M = (_with_axis(marker, axis, word, here) for marker in (F, M))
     labels = (coordinates,) if isinstance(coordinates, str) else tuple(coordinates)
     return Joint(word, joint_kind(type, word, here), F, M, labels, here)
-
-
-def _marker(a: Body | Marker) -> Marker:
-    if isinstance(a, Body | Marker):
-        return a.at() if isinstance(a, Body) else a
-    raise ModelError(
-        f"{a!r} is no place on a mechanism; give a body, or a marker on one: body.at(position).",
-        place=_here(),
-    )
 
 
 def _with_axis(marker: Marker, axis: Any, joint: str, place: Place | None) -> Marker:
@@ -157,37 +149,26 @@ def parameter(
         low: least value allowed, in the unit given.
         high: greatest.
     """
-    here, what = _here(), f"parameter '{name}'"
+    here, what = line_here(), f"parameter '{name}'"
     kept = [in_si(x, unit, what, here) for x in (value, low, high)]
     return Parameter(name, kept[0], si_label(unit, here), kept[1], kept[2], here)
 
 
 def signal(name: str, unit: str = "", default: Any = 0) -> Input:
     """An input from outside at run time; usable in formulas. Only `default` is in the unit."""
-    here = _here()
+    here = line_here()
     kept = in_si(default, unit, f"the default of input '{name}'", here)
     return Input(name, si_label(unit, here), kept, here)
 
 
 def coordinate(of: str | Joint) -> Expr:
     """The symbol of a coordinate, by its label or by its joint if that has one."""
-    return symbol(_label(of))
+    return symbol(label_of(of))
 
 
 def rate(of: str | Joint) -> Expr:
     """The symbol of a coordinate's rate."""
-    return symbol(f"{_label(of)}'")
-
-
-def _label(of: str | Joint) -> str:
-    if isinstance(of, str):
-        return of
-    if len(of.coordinates) != 1:
-        raise ModelError(
-            f"joint '{of.name}' has {len(of.coordinates)} coordinates; name one of "
-            f"{', '.join(of.coordinates) or 'none'}."
-        )
-    return of.coordinates[0]
+    return symbol(f"{label_of(of)}'")
 
 
 # Forces -----------------------------------------------------------------------------------------
@@ -196,18 +177,18 @@ def _label(of: str | Joint) -> str:
 def gravity(*vector: Any) -> Gravity:
     """Uniform gravity: three components, or nothing for 9.81 m/s² along −z."""
     given = vector[0] if len(vector) == 1 else vector
-    return Gravity(given, place=_here()) if vector else Gravity(place=_here())
+    return Gravity(given, place=line_here()) if vector else Gravity(place=line_here())
 
 
 def _between(where: tuple[Any, ...]) -> tuple[Measure, str]:
     """A measure from two markers (their distance), a joint, a label or a measure; and its name."""
     if len(where) == 2:
-        a, b = _marker(where[0]), _marker(where[1])
+        a, b = marker_of(where[0]), marker_of(where[1])
         return Distance(a, b), f"{a.body}-{b.body}"
     if len(where) == 1 and isinstance(where[0], Measure):
         return where[0], "-".join(m.body for m in where[0].markers()) or where[0].labels()[0]
     if len(where) == 1:
-        label = _label(where[0])
+        label = label_of(where[0])
         return Coordinate(label), label
     raise ModelError(f"{len(where)} places are given to act on; give two markers, or a joint.")
 
@@ -215,25 +196,25 @@ def _between(where: tuple[Any, ...]) -> tuple[Measure, str]:
 def spring(*where: Any, stiffness: Any, rest: Any = 0, name: str = "") -> Spring:
     """A spring between two markers, on a joint, or along a measure."""
     measure, word = _between(where)
-    return Spring(name or f"spring {word}", measure, stiffness, rest, _here())
+    return Spring(name or f"spring {word}", measure, stiffness, rest, line_here())
 
 
 def damper(*where: Any, coefficient: Any, name: str = "") -> Damper:
     """A damper between two markers, on a joint, or along a measure."""
     measure, word = _between(where)
-    return Damper(name or f"damper {word}", measure, coefficient, _here())
+    return Damper(name or f"damper {word}", measure, coefficient, line_here())
 
 
 def motor(*where: Any, effort: Any, name: str = "") -> Actuator:
     """A motor or a jack: an effort between two markers, on a joint, or along a measure."""
     measure, word = _between(where)
-    return Actuator(name or f"motor {word}", measure, effort, _here())
+    return Actuator(name or f"motor {word}", measure, effort, line_here())
 
 
 def law(*where: Any, effort: Any, name: str = "") -> Law:
     """An effort given by a formula, between two markers, on a joint, or along a measure."""
     measure, word = _between(where)
-    return Law(name or f"law {word}", measure, effort, _here())
+    return Law(name or f"law {word}", measure, effort, line_here())
 
 
 def wrench(
@@ -245,19 +226,21 @@ def wrench(
     name: str = "",
 ) -> PointWrench:
     """A force and a moment on a body at a marker, in ground's axes or in those of `axes`."""
-    marker = _marker(at)
-    turned_by = None if axes is None else _marker(axes)
-    return PointWrench(name or f"wrench {marker.body}", marker, force, moment, turned_by, _here())
+    marker = marker_of(at)
+    turned_by = None if axes is None else marker_of(axes)
+    return PointWrench(
+        name or f"wrench {marker.body}", marker, force, moment, turned_by, line_here()
+    )
 
 
 def potential(name: str, formula: Any) -> Potential:
     """Forces from a potential [J]."""
-    return Potential(name, formula, _here())
+    return Potential(name, formula, line_here())
 
 
 def dissipation(name: str, formula: Any) -> Dissipation:
     """Forces from Rayleigh's function [W]."""
-    return Dissipation(name, formula, _here())
+    return Dissipation(name, formula, line_here())
 
 
 def friction(
@@ -274,8 +257,8 @@ def friction(
     Dry and static friction in N or N·m, the latter at rest; smoothing is the speed below which dry
     friction creeps.
     """
-    label = _label(on)
-    word, here = name or f"friction {label}", _here()
+    label = label_of(on)
+    word, here = name or f"friction {label}", line_here()
     if static is not None or smoothing == 0:
         return DryFriction(word, label, dry, static, viscous, place=here)
     options = {} if smoothing is None else {"smoothing": smoothing}
@@ -288,7 +271,7 @@ def bearing(
     """Friction of a pivot or a ball (with its radius) or of a slider that grows with its load."""
     joint = of if isinstance(of, str) else of.name
     word = name or f"bearing {joint}"
-    return BearingFriction(word, joint, coefficient, static, radius, place=_here())
+    return BearingFriction(word, joint, coefficient, static, radius, place=line_here())
 
 
 # Constraints, wishes and the whole --------------------------------------------------------------
@@ -296,104 +279,53 @@ def bearing(
 
 def imposed(on: str | Joint, motion: Any, *, name: str = "") -> PrescribedMotion:
     """A coordinate that follows a formula of `time`."""
-    label = _label(on)
-    return PrescribedMotion(name or f"imposed {label}", label, motion, _here())
+    label = label_of(on)
+    return PrescribedMotion(name or f"imposed {label}", label, motion, line_here())
 
 
 def gear(
     on: str | Joint, ratio: Any, other: str | Joint, *, offset: Any = 0, name: str = ""
 ) -> Coupling:
     """on = ratio · other + offset."""
-    first, second = _label(on), _label(other)
-    return Coupling(name or f"gear {first}-{second}", first, ratio, second, offset, _here())
+    first, second = label_of(on), label_of(other)
+    return Coupling(name or f"gear {first}-{second}", first, ratio, second, offset, line_here())
 
 
 def holonomic(name: str, formula: Any) -> Holonomic:
     """A formula of coordinates and time that stays zero."""
-    return Holonomic(name, formula, _here())
+    return Holonomic(name, formula, line_here())
 
 
 def nonholonomic(name: str, formula: Any) -> Nonholonomic:
     """A formula linear in the rates that stays zero."""
-    return Nonholonomic(name, formula, _here())
+    return Nonholonomic(name, formula, line_here())
 
 
 def rolling(
     wheel: Body | Marker, plane: Body | Marker, radius: Any, *, kind: str = "disc", name: str = ""
 ) -> Rolling:
     """A disc (about z of its marker) or a ball that rolls on the plane z = 0 of a marker."""
-    a, b = _marker(wheel), _marker(plane)
-    return Rolling(name or f"rolling {a.body}-{b.body}", a, radius, b, kind, _here())
-
-
-def at_most(name: str, formula: Any, *, restitution: Any = 0) -> Unilateral:
-    """A formula that never becomes positive: of positions, or linear in the rates."""
-    return Unilateral(name, formula, restitution, _here())
-
-
-def contact(
-    a: Body | Marker,
-    b: Body | Marker,
-    kind: str = "point",
-    *,
-    friction: Any = 0,
-    restitution: Any = 0,
-    name: str = "",
-    **geometry: Any,
-) -> Contact:
-    """A point, ball, disc, cylinder or box at a that stays above the plane z = 0 of b.
-
-    Args:
-        a: what touches: its origin, and z as the axis of a disc or cylinder.
-        b: what is touched.
-        kind: a word above.
-        friction: the coefficient of sliding, or a `Friction` with all of them.
-        restitution: the part of the speed of approach that is given back.
-        name: by default "contact" and the bodies.
-        **geometry: `radius`, `length`, `size` of what touches; `outside`, `inside` (radius of a
-            ball about b) or `surface` (a formula of `SURFACE`) instead of the plane.
-    """
-    first, second = _marker(a), _marker(b)
-    word = name or f"contact {first.body}-{second.body}"
-    told: dict[str, Any] = {"friction": friction, "restitution": restitution, **geometry}
-    return Contact(word, first, second, kind, place=_here(), **told)
-
-
-def touch(name: str, gap: Any, *slips: Any, friction: Any = 0, restitution: Any = 0) -> GapContact:
-    """A contact told by formulas: a gap that stays ≥ 0, and the rates at which it slips."""
-    return GapContact(name, gap, slips, friction, restitution, _here())
+    a, b = marker_of(wheel), marker_of(plane)
+    return Rolling(name or f"rolling {a.body}-{b.body}", a, radius, b, kind, line_here())
 
 
 def output(name: str, formula: Any, unit: str = "") -> Output:
     """A quantity to be seen over time: a formula in SI, shown in a unit such as "mm" or "deg"."""
-    here = _here()
+    here = line_here()
     return Output(name, shown_in(formula, unit, f"output '{name}'", here), unit, here)
 
 
 def event(name: str, formula: Any, *, direction: Any = 0, stop: bool = False) -> Event:
     """A zero of a formula to be recorded or to stop at; direction "both", "rising", "falling"."""
     sense = {"rising": 1, "falling": -1, "both": 0}.get(direction, direction)
-    return Event(name, formula, sense, "stop" if stop else "record", _here())
+    return Event(name, formula, sense, "stop" if stop else "record", line_here())
 
 
 def start(where: str | Joint | Mapping[str, Any], value: Any = None, speed: Any = None) -> Any:
     """Where a coordinate starts, and its speed; or a table of labels ("A", "A'") and values."""
-    here = _here()
+    here = line_here()
     if isinstance(where, Mapping):
         return tuple(Start(label, x, here) for label, x in where.items())
-    label = _label(where)
+    label = label_of(where)
     given = ((label, value), (f"{label}'", speed))
     return tuple(Start(word, x, here) for word, x in given if x is not None)
-
-
-def _here() -> Place | None:
-    """The line of the author's file that called into this module."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__") == __name__:
-        frame = frame.f_back
-    file, line = frame.f_code.co_filename, frame.f_lineno
-    text = linecache.getline(file, line)
-    if not text:
-        return None
-    lead = len(text) - len(text.lstrip())
-    return Place(file, line, lead + 1, text, len(text.strip()))

@@ -1,0 +1,64 @@
+"""What holds on one side only, as an author writes it in Python: limits and contacts.
+
+Public names: at_most, contact, touch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from liaison.errors import NamingError
+
+from .contacts import SIZES, TOUCHED, Contact, GapContact, Unilateral
+from .describe_places import line_here, marker_of
+from .markers import Marker
+from .records import Body
+
+GEOMETRY = (*dict.fromkeys(x for sizes in SIZES.values() for x in sizes), *TOUCHED)
+"""Words for the sizes of what touches and for what is touched."""
+
+
+def at_most(name: str, formula: Any, *, restitution: Any = 0) -> Unilateral:
+    """A formula that never becomes positive: of positions, or linear in the rates."""
+    return Unilateral(name, formula, restitution, line_here())
+
+
+def contact(
+    a: Body | Marker,
+    b: Body | Marker,
+    kind: str = "point",
+    *,
+    friction: Any = 0,
+    restitution: Any = 0,
+    name: str = "",
+    **geometry: Any,
+) -> Contact:
+    """A point, ball, disc, cylinder, capsule or box at a that stays above the plane z = 0 of b.
+
+    Args:
+        a: what touches: its origin, and z as the axis of a disc, cylinder or capsule.
+        b: what is touched.
+        kind: a word above.
+        friction: the coefficient of sliding, or a `Friction` with all of them.
+        restitution: the part of the speed of approach that is given back.
+        name: by default "contact" and the bodies.
+        **geometry: `radius`, `length`, `size` of what touches; `outside`, `inside` (radius of a
+            ball about b), `surface` (a formula of `SURFACE`) or `profile` (a formula of `PROFILE`)
+            instead of the plane.
+
+    Raises:
+        NamingError: a word that a contact does not have.
+    """
+    for key in geometry:
+        if key not in GEOMETRY:
+            known = [*GEOMETRY, "friction", "restitution", "name", "kind"]
+            raise NamingError.unknown("property of a contact", key, known, place=line_here())
+    first, second = marker_of(a), marker_of(b)
+    word = name or f"contact {first.body}-{second.body}"
+    told: dict[str, Any] = {"friction": friction, "restitution": restitution, **geometry}
+    return Contact(word, first, second, kind, place=line_here(), **told)
+
+
+def touch(name: str, gap: Any, *slips: Any, friction: Any = 0, restitution: Any = 0) -> GapContact:
+    """A contact told by formulas: a gap that stays ≥ 0, and the rates at which it slips."""
+    return GapContact(name, gap, slips, friction, restitution, line_here())
