@@ -32,8 +32,9 @@ from .moreau_report import contacts_stepped, stepped_meta
 from .one_sided import Marching, marching
 from .outcome import Outcome, outcome_of
 from .plan import Plan, arrays_of
+from .prepared import add_entries
 from .report import begun
-from .run import NEEDS, add_entries
+from .run import NEEDS
 from .trajectory import FAILED, INTERRUPTED, TIME_LIMIT
 
 SLICE = 0.05

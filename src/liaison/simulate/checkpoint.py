@@ -57,9 +57,10 @@ def marks(plan: Plan) -> dict[str, Any]:
     """What must agree for a run to be taken up: equations, extras, numbers, settings."""
     added = None if plan.added is None else plan.added.program
     settings = plan.settings
+    sides = ["one_sided"] if "one_sided" in plan.program.entries else []
     return {
         "mechanism": plan.program.name,
-        "equations": identity(plan.program, "rate", "retract"),
+        "equations": identity(plan.program, "rate", "retract", *sides),
         "formulas of inputs and stops": "" if added is None else identity(added, *added.entries),
         "parameters": plan.parameters.tolist(),
         "inputs": plan.inputs.held.tolist(),
@@ -74,6 +75,8 @@ def marks(plan: Plan) -> dict[str, Any]:
         "recorded instants": plain(settings.every),
         "steps allowed": settings.max_steps,
         "law of impacts": settings.impacts,
+        "theta": settings.theta,
+        "facets": settings.facets,
     }
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -22,6 +23,7 @@ from liaison.program import Kernel
 
 from . import layout as at
 from .checkpoint import Kept, from_bytes, to_bytes
+from .files import whole_file
 from .layout import Arrays
 from .outcome import Outcome, gap, outcome_of
 from .prepared import add_entries as add_entries
@@ -361,6 +363,11 @@ class Run:
         tables = {"w": a.w, "n": a.n, "rows": self.rows, "happened": self.happened}
         tables |= {} if self.marching is None else self.marching.kept()
         return to_bytes(self.plan, Kept(tables, self._calls, self.status))
+
+    def keep(self, path: str | Path) -> None:
+        """Writes a checkpoint to a file, which is a whole one whenever the process ends."""
+        with whole_file(Path(path)) as temporary:
+            temporary.write_bytes(self.checkpoint())
 
     def restore(self, kept: bytes) -> None:
         """Takes up where `checkpoint` left off; this run was made with the same arguments.
