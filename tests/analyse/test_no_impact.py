@@ -278,3 +278,39 @@ def test_relations_that_decide_nothing_end_a_run_with_the_reason():
     start = {"S.x": 1.0, "S.x'": -1.0, "S.y'": -0.5}
     with pytest.raises(SimulationError, match="velocities of several kinds"):
         liaison.simulate(PLATE + "require S.x*S.y' <= 0 ;", until=3, every=0.1, start=start)
+
+
+@pytest.mark.parametrize(
+    ("relation", "place"),
+    [
+        ("sin(S.x/(1 m))*S.x' <= 0", 0.0),  # nothing has to happen at π, nearer to the start
+        ("(S.x^2 - 2 m^2)*S.x' <= 0", np.sqrt(2)),  # nothing at −√2; no simple number
+    ],
+)
+def test_of_several_places_the_one_with_an_impact_is_told(relation, place):
+    found = answer(f"require {relation} ;", "start S.x = 2 m ;")
+    assert found.is_impact_possible
+    (loss,) = found.entries[0].losses
+    assert loss.effect == "jump"
+    assert float(loss.position["S.x"]) == pytest.approx(place, abs=1e-9)
+
+
+CURVE = "let c = require (S.y - S.x^2/(1 m))*(S.y' - 2*S.x*S.x'/(1 m)) <= 0 ;"
+MOVING = "let c = require (S.x/(1 m) - sin(t/(1 s)))*(S.x'/(1 m/s) - cos(t/(1 s))) <= 0 ;"
+
+
+@pytest.mark.parametrize(
+    ("relation", "start", "why", "t"),
+    [
+        # reached at (−1, 1); along the tangent the relation is broken by 2 vx⁴ t³ = 1e-7
+        (CURVE, {"S.x": -1, "S.y": 2, "S.x'": 1, "S.y'": -2}, "bends", 1 + (5e-8) ** (1 / 3)),
+        # 2 − t/2 meets sin t: by then x' = −1/2 is below cos t
+        (MOVING, {"S.x": 2, "S.x'": -0.5, "S.y'": 1}, "moves with time", None),
+    ],
+    ids=["curve", "moving"],
+)
+def test_what_cannot_be_held_by_fixed_rows_ends_the_run(relation, start, why, t):
+    with pytest.raises(SimulationError, match=why) as refusal:
+        liaison.simulate(PLATE + relation, until=6, start=start, rtol=1e-10, atol=1e-12)
+    assert refusal.value.status == "degenerate"
+    assert t is None or refusal.value.t == pytest.approx(t, abs=1e-6)

@@ -201,7 +201,7 @@ def _effect(found: RateRows, loss: Loss) -> str:
         return "theorem 1 does not speak there, but no velocity has to jump."
     possible = "an impact is possible there, and its reaction is not of the form Wᵀμ; "
     if loss.effect == "undecided":
-        return possible + "the relation leaves several velocities after it and decides none."
+        return possible + "the relation tells no velocity after it: several remain, or it moves."
     after = ", ".join(_held(found, row) for row in loss.after)
     said = "the velocity after it follows from the relation itself"
     return f"{possible}{said}{_own(found, loss)}: {after}."

@@ -131,7 +131,8 @@ def _effect(
         return "undecided", np.zeros((nv, nv)), np.zeros((0, nv))
     if not np.any(form) and values:
         return _beyond(found, values, c)
-    rule = degenerate_rule(np.eye(nv), form, np.ones(nv), matrix[_active(found, c), :-1])
+    rows = matrix[_active(found, c), :-1]
+    rule = degenerate_rule(np.eye(nv), form, np.ones(nv), np.where(np.abs(rows) > FOUND, rows, 0.0))
     return ("jump" if rule.kind == "rest" else rule.kind), form, rule.held
 
 

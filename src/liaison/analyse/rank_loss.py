@@ -9,7 +9,7 @@ Public names: losses, least_size.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -89,22 +89,37 @@ def _closed(found: RateRows, names: Sequence[Expr], z: Floats) -> Floats:
 
 
 def losses(found: RateRows) -> list[Loss]:
-    """A position where the rows are dependent, told for each combination; none if none is found."""
+    """A position where the rows are dependent, told for each combination; none if none is found.
+
+    One where velocities may have to jump, if there is one among those found.
+    """
     if len(found.rows) <= MOST_ROWS and _vanish_together(found.rows):
         place = _on_closures(found, sampled(found), 2)
         return losses_at(found, place, is_exact=True, everywhere=True)
+    first: list[Loss] = []
+    for there, is_exact in _places(found):
+        lost = losses_at(found, there, is_exact=is_exact)
+        if any(loss.effect != "free" for loss in lost):
+            return lost
+        first = first or lost
+    return first
+
+
+def _places(found: RateRows) -> Iterator[tuple[Mapping[Expr, Any], bool]]:
+    """Positions where the rows are dependent, and whether by proof: those with proof first."""
     points = sampled(found)
     order = np.argsort(sizes_at(found, points))[:BEGINNINGS]
-    tried: list[tuple[float, dict[Expr, float]]] = []
+    rounded: list[tuple[float, dict[Expr, float]]] = []
     for k in [0, 1, *order.tolist()]:
         place = _searched(found, {x: float(values[k]) for x, values in points.items()})
         exact = _made_exact(found, place)
         if exact is not None:
-            return losses_at(found, exact, is_exact=True)
-        tried.append((_size(found, place), place))
-    size, place = min(tried, key=lambda pair: pair[0])
-    is_loss = size <= FOUND and _is_isolated(found, place, size)
-    return losses_at(found, place, is_exact=False) if is_loss else []
+            yield exact, True
+        else:
+            rounded.append((_size(found, place), place))
+    for size, place in sorted(rounded, key=lambda pair: pair[0]):
+        if size <= FOUND and _is_isolated(found, place, size):
+            yield place, False
 
 
 def _vanish_together(rows: Sequence[Sequence[Expr]], more: Sequence[Expr] = ()) -> bool:

@@ -39,6 +39,7 @@ from .sides_layout import (
     GAP,
     GAPS,
     HELDS,
+    LOCKED,
     M_BLOCKS,
     M_MODES,
     M_OWNER,
@@ -73,6 +74,9 @@ from .sides_layout import (
 from .touching import can_stay
 
 NOT_A_NUMBER = float("nan")
+
+BROKEN = 1e-7
+"""Rate W v + w of a relation whose row vanished at which what is held does not keep it."""
 
 
 @loop
@@ -252,7 +256,10 @@ def tell_ends(c: iptr, s: ptr, out: ptr) -> None:
         mode = c[c[M_MODES] + b]
         out[b] = 1.0
         if block[B_KIND] != FRICTION:
-            if mode != OPEN:
+            if mode == LOCKED:
+                # what it forbids is held, so that its rate is none; −u is W v + w
+                out[b] = s[c[O_RATE] + block[B_FIRST]] + BROKEN
+            elif mode != OPEN:
                 is_past = is_past_edge(c, s, b)
                 out[b] = s[c[O_FORCE] + block[B_FIRST]] if is_past == 0 else -EDGE
             elif block[B_KIND] == GAP:

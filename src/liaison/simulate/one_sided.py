@@ -212,15 +212,18 @@ class Marching:
         w, n, c = arrays.w, arrays.n, self.c
         b, nv = int(c[side.BAD]), int(c[side.NV])
         t, v = float(w[at.T]), w[n[at.O_V] : n[at.O_V] + nv]
-        rule = degenerate_rule(*self._numbers(arrays, b))
+        name = self.plan.program.facts["sides"][b][0]
+        if c[c[side.M_MODES] + b] == side.LOCKED:
+            raise _lost(f"{name!r} cannot be held any longer at t = {t:.9g} s: where its row "
+                        "vanishes bends or moves.", t)  # fmt: skip
+        M, form, G = self._numbers(arrays, b)
+        if form is None:
+            raise _lost(f"the row of {name!r} vanishes at t = {t:.9g} s, at a place that moves "
+                        "with time.", t)  # fmt: skip
+        rule = degenerate_rule(M, form, v.copy(), G)
         if rule.kind == "undecided":
-            name = self.plan.program.facts["sides"][b][0]
-            raise SimulationError(
-                f"the row of {name!r} vanishes at t = {t:.9g} s, and the relation allows "
-                "velocities of several kinds there.",
-                status="degenerate",
-                t=t,
-            )
+            raise _lost(f"the row of {name!r} vanishes at t = {t:.9g} s, and the relation allows "
+                        "velocities of several kinds there.", t)  # fmt: skip
         c[c[side.M_MODES] + b] = side.LOCKED
         first = int(c[side.O_HELD] + c[side.HELDS] * nv)
         self.s[first : first + rule.held.size] = rule.held.ravel()
@@ -261,8 +264,8 @@ class Marching:
             "p": w[n[at.O_P] : n[at.O_P] + self.plan.parameters.size],
         }
 
-    def _numbers(self, arrays: Arrays, b: int) -> tuple[Array, Array, Array, Array]:
-        """M, the quadratic form of a rate's block, v, and rows that hold now.
+    def _numbers(self, arrays: Arrays, b: int) -> tuple[Array, Array | None, Array]:
+        """M, the quadratic form of a rate's block (None if it is no such form), rows that hold now.
 
         What of its row is along rows that hold has the rate that they have.
         """
@@ -278,7 +281,10 @@ class Marching:
             own = float(base.call("one_sided", **here)["bias"][first])
             return -(own + float(part @ base.call("terms", **here)["gamma"]))
 
-        return terms["M"].reshape(nv, nv), quadratic_form(bias, nv), v, G
+        form = quadratic_form(bias, nv)
+        rest = bias(v) - v @ form @ v
+        is_form = abs(rest) <= LOST * (1 + abs(bias(v))) and abs(bias(0 * v)) <= LOST
+        return terms["M"].reshape(nv, nv), form if is_form else None, G
 
     def _note(self, arrays: Arrays, number: int) -> None:
         """One row of what happened."""
@@ -288,6 +294,16 @@ class Marching:
         start = int(n[at.HAPPENED]) * len(row)
         arrays.happened[start : start + len(row)] = row
         n[at.HAPPENED] += 1
+
+
+def _lost(message: str, t: float) -> SimulationError:
+    """What ends a run where a relation of rates lost its row."""
+    return SimulationError(
+        message,
+        hint="State what it keeps as a relation of positions, `require … = 0` or `<= 0`.",
+        status="degenerate",
+        t=t,
+    )
 
 
 def along(G: Array, row: Array) -> Array:

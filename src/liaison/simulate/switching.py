@@ -58,7 +58,7 @@ from .layout import (
     T,
 )
 from .modal import measure
-from .modal_entries import modal_events
+from .modal_entries import BROKEN, modal_events
 from .next_mode import find_mode
 from .projection import project
 from .recording import keep, record
@@ -74,6 +74,7 @@ from .sides_layout import (
     GAP,
     INSIDE,
     IS_BEGUN,
+    LOCKED,
     M_BEFORE,
     M_BLOCKS,
     M_ENDED,
@@ -230,13 +231,18 @@ def go_on(c: iptr, s: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
 
 @loop
 def vanishing(c: iptr, s: ptr, v: ptr, n: iptr) -> i64:
-    """1 if a rate is on its boundary where its row vanishes; which one into DETAIL and BAD."""
+    """1 if a rate is on its boundary where its row vanishes, or is held and gets broken: BAD."""
     nv = c[NV]
     for b in range(c[NB]):
         block = at(c, c[M_BLOCKS] + FIELDS * b)
+        u = s[c[O_RATE] + block[B_FIRST]]
+        if c[c[M_MODES] + b] == LOCKED and u < -0.5 * BROKEN:
+            c[BAD] = b
+            n[DETAIL] = b
+            return 1
         if block[B_KIND] == RATE and c[c[M_MODES] + b] == OPEN:
             D = at(s, c[O_D] + block[B_FIRST] * nv)
-            if s[c[O_RATE] + block[B_FIRST]] <= still(c, v) and largest(nv, D) <= VANISHED:
+            if u <= still(c, v) and largest(nv, D) <= VANISHED:
                 c[BAD] = b
                 n[DETAIL] = b
                 return 1
