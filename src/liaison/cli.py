@@ -38,6 +38,7 @@ from liaison.cli_options import (
     Model,
     Radius,
     Rtol,
+    Speed,
     Starts,
     Step,
     Theta,
@@ -105,6 +106,7 @@ def check(
     text = cli_text.summary(summary, explain=explain) + cli_text.told(told)
     told_all = summary.to_dict() | told | {"diagnostics": summary.warnings(str(file))}
     told_all["contacts"] = cli_sides.sides(summary)
+    told_all["collisions"] = cli_sides.collisions(summary)
     printed(told_all, text, as_json)
 
 
@@ -216,6 +218,7 @@ def animate(
     forces: Annotated[
         bool, typer.Option("--forces", help="Draw the force in every joint, on its successor.")
     ] = False,
+    speed: Speed = 1.0,
     lenient: Lenient = False,
     floating: Floating = False,
     merge_fixed: Merged = False,
@@ -237,7 +240,8 @@ def animate(
         raise typer.BadParameter("give either --out FILE.html or --live.")
     check_folders(out)
     check_suffix("--out", out, (".html", ".htm"))
-    options = run_options(until, step=step, every=every or "(1/60) s", rtol=rtol, atol=atol)
+    pictures = every or f"({speed!r}/60) s"
+    options = run_options(until, step=step, every=pictures, rtol=rtol, atol=atol)
     options |= method_options(method, step)
     robot = (lenient, floating, merge_fixed)
     given = asked(file, values, start, robot)
@@ -246,7 +250,7 @@ def animate(
     check_names("--trace", "body or joint", trace or (), known)
     options["series"] = _series(["reactions"] if forces else [], [])
     trajectory = _run(given, options)
-    look: dict[str, Any] = {"trace": tuple(trace or ()), "forces": forces}
+    look: dict[str, Any] = {"trace": tuple(trace or ()), "forces": forces, "speed": speed}
     if out is None:
         _show(view.show(trajectory, mechanism, browser=open_page, **look), as_json)
         return

@@ -1,7 +1,7 @@
 """The command line's application, the options its verbs share, and how they answer.
 
 Public names: app, Model, Values, Starts, Lenient, Floating, Merged, Until, Step, Every, Rtol, Atol,
-Method, MaxSteps, Radius, Impacts, Theta, Facets, TimeLimit, Json, Debug, printed, written.
+Method, MaxSteps, Radius, Impacts, Speed, Theta, Facets, TimeLimit, Json, Debug, printed, written.
 """
 
 from __future__ import annotations
@@ -75,6 +75,12 @@ Impacts = Annotated[
     str | None,
     typer.Option(
         metavar="LAW", help="Of impacts: energetic (the default), newton, poisson, moreau."
+    ),
+]
+Speed = Annotated[
+    float,
+    typer.Option(
+        min=1e-6, max=1e6, help="Seconds of the run shown in one second: 0.1 is slow motion."
     ),
 ]
 Theta = Annotated[

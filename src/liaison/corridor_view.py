@@ -9,9 +9,11 @@ import os
 from typing import Any
 
 from liaison.analyse.contact_points import ContactAlong, contact_points
+from liaison.analyse.formula_contacts import FormulaAlong, formula_contacts
 from liaison.corridor import Given, mechanism_of
 from liaison.errors import SimulationError
 from liaison.model import Mechanism
+from liaison.model.pairing import drawn
 from liaison.simulate import Trajectory
 from liaison.view import LiveView
 from liaison.view import page as written_page
@@ -31,7 +33,7 @@ def page(
             z))), forces (True or names of joints), frames, labels, contacts (True: places of
             contact in the color of their mode, with their forces): see `view.page`.
     """
-    mechanism = mechanism_of(given)
+    mechanism = drawn(mechanism_of(given))
     written_page(trajectory, mechanism, path, **_with_contacts(mechanism, options))
 
 
@@ -43,7 +45,7 @@ def show(trajectory: Trajectory, given: Given, **options: Any) -> LiveView:
         given: the mechanism that moved, or the path of its text.
         **options: of `page`; port (8080), browser (True), block (False): see `view.show`.
     """
-    mechanism = mechanism_of(given)
+    mechanism = drawn(mechanism_of(given))
     return shown(trajectory, mechanism, **_with_contacts(mechanism, options))
 
 
@@ -55,9 +57,11 @@ def _with_contacts(mechanism: Mechanism, options: dict[str, Any]) -> dict[str, A
     return options | {"contacts": lambda run: _places(mechanism, run)}
 
 
-def _places(mechanism: Mechanism, run: Trajectory) -> tuple[ContactAlong, ...]:
-    """Where a run touches; nothing of a run in other coordinates."""
+def _places(mechanism: Mechanism, run: Trajectory) -> tuple[ContactAlong | FormulaAlong, ...]:
+    """Where a run touches, and what formulas tell; nothing of a run in other coordinates."""
+    if run.meta.get("scene"):
+        return ()
     try:
-        return contact_points(mechanism, run)
+        return contact_points(mechanism, run) + formula_contacts(mechanism, run)
     except SimulationError:
         return ()

@@ -1,4 +1,4 @@
-"""Contacts in pictures: colors of modes, the flash of an impact, arrows, and what is touched."""
+"""Contacts in pictures: colors of states, the flash of an impact, arrows, and what is touched."""
 
 import colorsys
 import io
@@ -8,14 +8,10 @@ import pytest
 
 import liaison
 from liaison.analyse.contact_points import contact_points
-from liaison.view.contacts import (
-    IMPACT_COLOR,
-    OPEN_COLOR,
-    SLIPS_COLOR,
-    STICKS_COLOR,
-    marks,
-)
+from liaison.analyse.formula_contacts import formula_contacts
+from liaison.view.batches import linear
 from liaison.view.drawing import drawing
+from liaison.view.marks import IMPACT, OPEN, ROLLS, SLIPS, STATE_COLORS, STICKS, beside, marks
 from liaison.view.scene import sampled
 
 SLIDE = """
@@ -36,25 +32,27 @@ def slide():
     return mechanism, liaison.simulate(mechanism, until=1.0)
 
 
-def test_a_mark_has_the_color_of_its_mode(slide):
+def test_a_mark_has_the_color_of_its_state(slide):
     mechanism, run = slide
     seen = sampled(run, 1.0, 50.0)
-    (mark,) = marks(seen, contact_points(mechanism, seen), scale=0.01)
+    (mark,) = marks(seen, contact_points(mechanism, seen), (0.01, 0.01), {"floor": 0.02})
+    colors = mark.colors()
     falls = (0.1 / 9.81) ** 0.5  # √(2 h/g)
     stops = next(e.t for e in run.events if e.what == "sticks")
 
     def color(t):
-        return tuple(mark.colors[np.argmin(np.abs(seen.t - t))])
+        return tuple(colors[np.argmin(np.abs(seen.t - t))])
 
-    assert color(0.05) == OPEN_COLOR
-    assert color(falls + 0.02) == IMPACT_COLOR
-    assert color((falls + 0.12 + stops) / 2) == SLIPS_COLOR
-    assert color(0.98) == STICKS_COLOR
-    assert not np.any(mark.vector[seen.t < falls])
+    assert color(0.05) == STATE_COLORS[OPEN]
+    assert color(falls + 0.02) == STATE_COLORS[IMPACT]
+    assert color((falls + 0.12 + stops) / 2) == STATE_COLORS[SLIPS]
+    assert color(0.98) == STATE_COLORS[STICKS]
+    assert not np.any(mark.force[seen.t < falls])
+    assert not np.any(mark.moment)
     weight = 0.01 * 2 * 9.81
-    slipping = mark.vector[np.argmin(np.abs(seen.t - (falls + stops) / 2))]
+    slipping = mark.force[np.argmin(np.abs(seen.t - (falls + stops) / 2))]
     np.testing.assert_allclose(slipping, [-0.5 * weight, 0, weight], rtol=1e-6, atol=1e-12)
-    np.testing.assert_allclose(mark.vector[-1], [0, 0, weight], atol=1e-9)
+    np.testing.assert_allclose(mark.force[-1], [0, 0, weight], atol=1e-9)
     np.testing.assert_allclose(
         mark.point, np.column_stack([seen.q[:, 0], 0 * seen.t, seen.q[:, 1]])
     )
@@ -111,15 +109,91 @@ def test_one_switch_hides_all_marks(slide):
         (node,) = view._stage.groups["contacts"]
         assert node.visible
         view.seek(0.45)
-        ((mark, dot, arrow),) = view._stage._marks
-        assert dot.color == SLIPS_COLOR
-        assert arrow.visible
+        (batch,) = view._stage._marks
+        dots, shafts, heads = batch._batches
+        assert tuple(dots._now["batched_colors"][0]) == tuple(linear(STATE_COLORS[SLIPS]))
+        assert np.all(shafts._now["batched_scales"] > 0)
         view.seek(0.0)
-        assert dot.color == OPEN_COLOR
-        assert not arrow.visible
-        assert mark.name == "floor"
+        assert tuple(dots._now["batched_colors"][0]) == tuple(linear(STATE_COLORS[OPEN]))
+        assert not np.any(heads._now["batched_scales"])
+        assert batch.found[0].name == "floor"
     with liaison.show(run, mechanism, browser=False, port=0, contacts=False) as view:
         assert view._stage.groups["contacts"] == []
+
+
+BALL = """
+name = "ball" ; gravity = [0, 0, -9.81] m/s^2 ;
+let ball = body mass = 1 kg, inertia = 0.4e-2 kg*m^2 end ;
+let F = join earth and ball with free end ;
+let table = contact ball and earth with ball
+  radius = 10 cm, friction = 0.3, rolling = 1 mm, pivoting = 2 mm end ;
+start F = [0, 0, 10] cm ++ 0 deg || [0, 0, 1] ;
+start F.vx = 1 m/s ; start F.wz = 30 rad/s ;
+"""
+
+
+def test_a_ball_that_rolls_is_told_from_one_that_slips():
+    mechanism = liaison.read(BALL)
+    run = liaison.simulate(mechanism, until=0.4, every=0.02)
+    places = contact_points(mechanism, run)
+    (mark,) = marks(run, places, (1.0, 1.0), {"table": 0.01}, can_roll={"table"})
+    rolls = next(e.t for e in run.events if e.name == "table: sliding" and e.what == "sticks")
+    # v0 − f g t = 5/2 (f − r/R) g t
+    assert rolls == pytest.approx(1 / (9.81 * (3.5 * 0.3 - 2.5 * 0.01)), rel=1e-6)
+    assert set(mark.states[(run.t > 0) & (run.t < rolls)]) == {SLIPS}
+    assert set(mark.states[run.t > rolls]) == {ROLLS}
+    # the moment on the ball resists its rolling about y, and its spin about the normal
+    weight = 9.81
+    np.testing.assert_allclose(mark.moment[-1, 1], -1e-3 * weight, rtol=1e-3)
+    np.testing.assert_allclose(mark.moment[1, 2], -2e-3 * weight, rtol=1e-6)
+
+
+def test_a_formula_of_one_joint_acts_there(examples):
+    mechanism = liaison.read(examples / "chaplygin_unilateral.lsd")
+    run = liaison.simulate(mechanism, until=3.0, every=0.5)
+    (blade,) = formula_contacts(mechanism, run)
+    x, y, angle = run.q.T
+    mu = run["contacts"][:, 0]  # ≤ 0, along W = (sin, −cos, 0)
+    across = np.column_stack([np.sin(angle), -np.cos(angle), 0 * x])
+    np.testing.assert_allclose(blade.force, mu[:, None] * across, atol=1e-12)
+    np.testing.assert_allclose(blade.point, np.column_stack([x, y, 0 * x]), atol=1e-12)
+    assert (blade.joint, blade.is_placed) == ("S", True)
+    assert blade.is_closed.tolist() == [False] * 4 + [True] * 3
+    assert np.abs(blade.moment).max() < 1e-12
+
+
+def test_a_stop_of_a_hinge_is_a_moment_about_it():
+    text = """
+    let arm = body mass = 1 kg, center = [1, 0, 0] m, inertia = 1 g*m^2 end ;
+    gravity = [0, 0, -9.81] m/s^2 ;
+    let A = join earth and arm with revolute axis = [0, 1, 0] end ;
+    let stop = require A <= 10 deg ;
+    """
+    mechanism = liaison.read(text)
+    run = liaison.simulate(mechanism, until=1.0, every=0.1)
+    (stop,) = formula_contacts(mechanism, run)
+    turn = np.radians(10)  # z falls where the arm turns about y
+    np.testing.assert_allclose(stop.moment[-1], [0, -9.81 * np.cos(turn), 0], atol=1e-9)
+    np.testing.assert_allclose(stop.force, 0, atol=1e-12)
+
+
+def test_formulas_of_several_joints_stand_beside_them_one_above_the_other(examples):
+    mechanism = liaison.read(examples / "reference" / "woodpecker.lsd")
+    run = liaison.simulate(mechanism, until=0.1, every=0.005)
+    places = formula_contacts(mechanism, run)
+    assert [(x.name, x.is_placed) for x in places] == [
+        ("beak", False), ("low", False), ("high", False)
+    ]  # fmt: skip
+    assert not np.any([x.force for x in places])
+    radii = dict.fromkeys(("beak", "low", "high"), 1e-3)
+    found = beside(marks(run, places, (1, 1), radii), np.array([-0.01, 0, 0]), np.array([0, 0, 1]))
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        assert np.linalg.norm(found[a].point - found[b].point, axis=1).min() > 2e-3
+    np.testing.assert_allclose([x.point[:, 0] for x in found], -0.01, atol=1e-12)
+
+
+def test_colors_of_batches_are_intensities():
+    assert linear((255, 0, 128)).tolist() == [255, 0, 55]
 
 
 def test_a_page_tells_modes_by_color(browser, slide, tmp_path):
@@ -137,13 +211,21 @@ def test_a_page_tells_modes_by_color(browser, slide, tmp_path):
     seek(tab, bar, 0.0)
     tab.wait_for_timeout(1500)
     axes = {hue: share(tab, hue) for hue in HUES}  # of the world, which have colors as well
-    for t, hue in ((0.16, 0), (0.45, 33), (0.95, 151)):
+    for t, hue in ((0.16, 0), (0.45, 33), (0.95, 137)):
         assert comes_to(tab, bar, t, hue, axes), (t, hue)
+    # a click on an event goes there, and the legend tells the colors
+    tab.locator("#lia-list summary").click()  # folded on a narrow screen
+    tab.locator("#lia-list p", has_text="impact").first.click()
+    thumb = bar.locator("[role=slider]")
+    falls = (0.1 / 9.81) ** 0.5
+    assert falls <= float(thumb.get_attribute("aria-valuenow")) < falls + 0.06
+    assert tab.locator("#lia-key").inner_text() == "openholdsslipsimpact"
+    assert tab.locator("#lia-strips div span").all_inner_texts() == ["floor"]
     assert complaints == []
     context.close()
 
 
-HUES = (0, 33, 151)  # red, orange, green
+HUES = (0, 33, 137)  # red, orange, green
 
 
 def seek(tab, bar, t: float) -> None:

@@ -1,85 +1,26 @@
-"""Contacts in a picture: where bodies touch, how they hold, what is pushed, and what is touched.
+"""What touches and what is touched in a picture, where the author gave no shape.
 
-Public names: Mark, marks, touching_solids, touched_pieces, greatest.
+Public names: touching_solids, touched_pieces, greatest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liaison.model import Body, Contact, Mechanism
 from liaison.model.values import floats, heights
-from liaison.simulate.trajectory import Trajectory
 
 from .solids import Color, Piece, Surface, ball, box, tube
 
 Array = NDArray[np.float64]
 Values = Mapping[str, float]
 
-OPEN_COLOR: Color = (150, 156, 163)
-STICKS_COLOR: Color = (0, 140, 40)
-SLIPS_COLOR: Color = (240, 140, 20)
-IMPACT_COLOR: Color = (222, 35, 35)
-TOUCHED_COLOR: Color = (186, 178, 160)
-FLASH = 0.12  # seconds that an impact is seen
-SLIPS = 2  # as the series "modes" has it
+TOUCHED_COLOR: Color = (205, 198, 184)
 THIN = 0.006  # of a plane, in sizes of the scene
 GRID = 41  # points of a surface along each side
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Mark:
-    """A place of contact over time: a ball in the color of its mode, and an arrow of its force."""
-
-    name: str
-    point: Array  # [m], shape (n, 3)
-    vector: Array  # of the arrow [m], shape (n, 3); 0 while it is open
-    colors: NDArray[np.int64]  # shape (n, 3)
-    is_hit: NDArray[np.bool_]  # while an impact is seen
-
-
-def marks(run: Trajectory, places: Iterable[Any], scale: float, speed: float = 1.0) -> list[Mark]:
-    """Every place of contact.
-
-    Args:
-        run: at the instants of its pictures, with the series "modes".
-        places: records with name, point, force on the first body and is_closed over these instants.
-        scale: length of an arrow for a unit of force [m/N].
-        speed: seconds of the run shown in one second.
-    """
-    return [_mark(run, place, scale, FLASH * speed) for place in places]
-
-
-def _mark(run: Trajectory, place: Any, scale: float, flash: float) -> Mark:
-    closed = np.asarray(place.is_closed)
-    hit = np.zeros(len(run.t), dtype=bool)
-    for event in run.events:
-        if event.name == place.name and event.what == "impact":
-            hit |= (run.t >= event.t) & (run.t <= event.t + flash)
-    colors = np.where(closed[:, None], STICKS_COLOR, OPEN_COLOR)
-    colors = np.where((closed & _slips(run, place.name))[:, None], SLIPS_COLOR, colors)
-    colors = np.where(hit[:, None], IMPACT_COLOR, colors)
-    vector = np.where(closed[:, None], scale * place.force, 0.0)
-    return Mark(place.name, np.asarray(place.point), vector, colors, hit)
-
-
-def _slips(run: Trajectory, name: str) -> NDArray[np.bool_]:
-    """Where the sliding friction of a contact slips."""
-    series = run.series["modes"]
-    (blocks,) = series.axes.values()
-    block = f"{name}: sliding"
-    if block not in blocks:
-        return np.zeros(len(run.t), dtype=bool)
-    return np.asarray(series.values[:, blocks.index(block)] == SLIPS)
-
-
-# What touches, and what is touched, where the author gave no shape ------------------------------
 
 
 def touching_solids(
@@ -137,7 +78,7 @@ def _touched(contact: Contact, reached: Array, size: float, values: Values) -> P
         return Piece("mesh", (), R, p, TOUCHED_COLOR, 0.6, _surface(contact, middle, size, values))
     sides = np.array([2.4 * size, 2.4 * size, THIN * size])
     center = p + R @ np.array([*middle, -THIN * size / 2])
-    return box(R, center, sides, TOUCHED_COLOR, 0.6)
+    return box(R, center, sides, TOUCHED_COLOR, 0.4)
 
 
 def _surface(contact: Contact, middle: Array, size: float, values: Values) -> Surface:

@@ -43,7 +43,7 @@ class Drawing:
 
     poses: Mapping[str, Array]  # body -> [R | p] in the world, shape (n, 3, 4)
     pieces: Mapping[str, tuple[Piece, ...]]
-    middles: Mapping[str, Array]  # body -> where its name stands on it
+    middles: Mapping[str, Array]  # body -> where its name stands on it; of those that show one
     markers: Mapping[str, tuple[str, Array, Array]]  # joint -> body, R, p of its marker there
     reached: Array  # points of the world the motion reaches [m], shape (k, 3)
     up: Array
@@ -85,7 +85,18 @@ class _Outline:
         if self.body.name == "ground":
             return tuple(skeleton(self.places, None, 0.6 * size, self.color))
         com = self.com if self.mass > 0 else None
-        return tuple(skeleton(self.places, com, size, self.color)) or (self.box(size),)
+        whole = (self.box(size),) if self.mass > 0 else ()
+        return tuple(skeleton(self.places, com, size, self.color)) or whole
+
+    def is_named(self) -> bool:
+        """True if its name is shown: not of the ground, nor of what joints need between them."""
+        return self.body.name != "ground" and bool(self.mass > 0 or self.shapes)
+
+    def middle(self) -> Array:
+        """Where its name stands."""
+        if self.shapes:
+            return np.asarray(np.mean([corners(x).mean(axis=0) for x in self.shapes], axis=0))
+        return np.asarray(np.mean([*self.places, self.com], axis=0))
 
 
 def drawing(trajectory: Trajectory, mechanism: Mechanism) -> Drawing:
@@ -108,7 +119,7 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism) -> Drawing:
     return Drawing(
         poses=poses,
         pieces=pieces,
-        middles={x.body.name: np.mean([*x.places, x.com], axis=0) for x in outlines},
+        middles={x.body.name: x.middle() for x in outlines if x.is_named()},
         markers={x.name: _successor_marker(x, values) for x in mechanism.joints},
         reached=reached,
         up=_up(mechanism, values),

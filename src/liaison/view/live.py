@@ -21,6 +21,7 @@ from liaison.simulate.trajectory import Trajectory
 from .stage import Stage
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
+MOST_EVENTS = 400  # in the list
 PICTURE = 1 / 60  # seconds between two looks at the clock
 
 
@@ -118,9 +119,26 @@ class LiveView:
         names = [f"{x:g}" for x in speeds]
         choice = gui.add_dropdown("speed", names, initial_value=f"{self._speed:g}")
         choice.on_update(lambda _: setattr(self, "_speed", float(choice.value)))
+        if run.events:
+            self._add_events()
         for group, handles in self._stage.groups.items():
             if handles:
                 self._add_switch(group, handles)
+
+    def _add_events(self) -> None:
+        """A list of what happened; choosing one goes there."""
+        found = sorted(self._run.events, key=lambda x: x.t)[:MOST_EVENTS]
+        texts = [f"{x.t:.6g} s  {x.name} {x.what}".rstrip() for x in found]
+        first = f"{len(self._run.events)} to go to"
+        choice = self._server.gui.add_dropdown("events", [first, *dict.fromkeys(texts)])
+        times = {text: x.t for text, x in zip(texts, found, strict=True)}
+
+        def chosen(_: Any) -> None:
+            if choice.value in times:
+                self.pause()
+                self.seek(times[choice.value])
+
+        choice.on_update(chosen)
 
     def _add_switch(self, group: str, handles: list[Any]) -> None:
         switch = self._server.gui.add_checkbox(group, handles[0].visible)

@@ -26,6 +26,7 @@ from .camera import ASPECT, camera
 from .drawing import Drawing, drawing
 from .live import LiveView
 from .stage import Look, Stage
+from .timeline import legend, timeline
 
 Array = NDArray[np.float64]
 
@@ -35,11 +36,11 @@ Contacts: TypeAlias = Callable[[Trajectory], Sequence[Any]]
 MOST_FRAMES = 6000
 MOST_TURN = 2.0  # [rad] between recorded instants; beyond half a turn the way is not known
 CAPTION = (
-    "<style>canvas:not([style*=pointer-events])"
+    "<style>[class*=Notification-root]{{display:none!important}}canvas:not([style*=pointer-events])"
     "{{background:linear-gradient(#dbe5ef,#f8fafc 60%,#fff)}}</style>"
     '<div style="position:fixed;left:0.9em;top:0.7em;z-index:1;pointer-events:none;'
     'font:600 15px system-ui,sans-serif;color:#2b3138">{title}'
-    '<div style="font-weight:400;font-size:12.5px;color:#6b747e">{note}</div></div>'
+    '<div style="font-weight:400;font-size:12.5px;color:#6b747e">{note}</div>{key}</div>'
 )
 # on a narrow screen the camera steps back, so that the width still fits
 STEP_BACK = (
@@ -76,8 +77,10 @@ def page(
         frames: show the axes of the bodies (they can also be switched on in the page).
         labels: show the names of the bodies (the same); by default if they are few.
         contacts: tells where a run touches (`liaison.contact_points` of the mechanism): each place
-            is drawn in the color of its mode, gray open, green held, orange slipping, red at an
-            impact, with an arrow of its force.
+            is drawn in the color of its state, gray open, green held, orange slipping, blue
+            rolling, red at an impact, with an arrow of its force and one with two heads of its
+            moment. Strips above the slider tell the same over time; events are ticks on them, and
+            a list in which a click goes there.
     """
     run = sampled(trajectory, speed, fps)
     drawn = drawing(run, mechanism)
@@ -89,8 +92,9 @@ def page(
             record.insert_sleep(float(run.t[k] - run.t[k - 1]) / speed)
             stage.show(k)
         text = record.as_html()
+    told = legend(stage.marks), timeline(run, stage.marks, speed)
     with whole_file(path) as temporary:
-        temporary.write_text(_dressed(text, run, speed, drawn), encoding="utf-8")
+        temporary.write_text(_dressed(text, run, speed, drawn, told), encoding="utf-8")
 
 
 def show(
@@ -195,8 +199,18 @@ def _server(port: int) -> Any:
         return viser.ViserServer(host="127.0.0.1", port=port, verbose=False)
 
 
-def _dressed(text: str, run: Trajectory, speed: float, drawn: Drawing) -> str:
-    """viser's page with a title, a caption, and a camera that steps back on narrow screens."""
+def _dressed(
+    text: str, run: Trajectory, speed: float, drawn: Drawing, told: tuple[str, str]
+) -> str:
+    """viser's page with a title, a caption, and a camera that steps back on narrow screens.
+
+    Args:
+        text: of viser's page.
+        run: as it is shown.
+        speed: seconds of the run shown in one second.
+        drawn: what is seen.
+        told: what colors mean, and what happens, as HTML.
+    """
     title, eye = html.escape(run.name), camera(drawn.reached, drawn.up)
     note = f"{run.t[0]:g} to {run.t[-1]:g} s" + ("" if speed == 1 else f", speed {speed:g}")
     if drawn.missing:
@@ -207,7 +221,7 @@ def _dressed(text: str, run: Trajectory, speed: float, drawn: Drawing) -> str:
         position=json.dumps(eye.position.tolist()),
     )
     head, body = text.index("<head>") + len("<head>"), text.index("<body>") + len("<body>")
-    caption = CAPTION.format(title=title, note=html.escape(note))
-    text = text[:head] + script + text[head:body] + caption + text[body:]
+    caption = CAPTION.format(title=title, note=html.escape(note), key=told[0])
+    text = text[:head] + script + text[head:body] + caption + told[1] + text[body:]
     start, end = text.index("<title>") + len("<title>"), text.index("</title>")
     return text[:start] + title + text[end:]

@@ -1,7 +1,7 @@
 """Solids a picture is made of: boxes, cylinders, balls, cones, plates, rods between points.
 
-Public names: Color, Piece, Surface, rod, ball, box, tube, cone, polyline, plate, around,
-corners, frame_along.
+Public names: Color, Piece, Surface, rod, ball, box, tube, cone, globe, cube, pillar, polyline,
+plate, around, corners, frame_along.
 """
 
 from __future__ import annotations
@@ -95,6 +95,47 @@ def cone(radius: float, height: float) -> Surface:
     flank = np.stack([i, j, i + 2 * SIDES], axis=1)
     base = np.stack([j + SIDES, i + SIDES, np.full(SIDES, 3 * SIDES)], axis=1)
     return Surface(vertices, np.concatenate([flank, base]))
+
+
+def globe(rows: int = 16, columns: int = 24) -> Surface:
+    """The unit sphere."""
+    down, turn = np.meshgrid(
+        np.linspace(0, np.pi, rows + 1),
+        np.linspace(0, 2 * np.pi, columns, endpoint=False),
+        indexing="ij",
+    )
+    points = np.stack(
+        [np.sin(down) * np.cos(turn), np.sin(down) * np.sin(turn), np.cos(down)], axis=-1
+    )
+    i, j = np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij")
+    a, b = (i * columns + j).ravel(), (i * columns + (j + 1) % columns).ravel()
+    faces = [np.stack([a, a + columns, b], axis=1), np.stack([b, a + columns, b + columns], axis=1)]
+    return Surface(points.reshape(-1, 3), np.concatenate(faces))
+
+
+def cube() -> Surface:
+    """The unit cube about the origin."""
+    corner = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
+    sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    faces = [x for a, b, c, d in sides for x in ((a, b, c), (a, c, d))]
+    return Surface(corner, np.array(faces), is_smooth=False)
+
+
+def pillar() -> Surface:
+    """The cylinder of radius 1 and height 1 about z and the origin."""
+    angle = np.linspace(0, 2 * np.pi, SIDES, endpoint=False)
+    rim = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    half = np.array([0.0, 0.0, 0.5])
+    low, high = rim - half, rim + half
+    vertices = np.concatenate([low, high, low, high, [-half, half]])
+    i, n = np.arange(SIDES), SIDES
+    j = (i + 1) % n
+    flank = [np.stack([i, j, i + n], axis=1), np.stack([j, j + n, i + n], axis=1)]
+    ends = [
+        np.stack([j + 2 * n, i + 2 * n, np.full(n, 4 * n)], axis=1),
+        np.stack([i + 3 * n, j + 3 * n, np.full(n, 4 * n + 1)], axis=1),
+    ]
+    return Surface(vertices, np.concatenate([*flank, *ends]))
 
 
 def polyline(points: Array, radius: float) -> Surface:

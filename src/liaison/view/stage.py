@@ -18,16 +18,20 @@ from liaison.model import Mechanism
 from liaison.simulate.resampling import hermite, quaternion_of, slopes, spots
 from liaison.simulate.trajectory import Trajectory
 
+from .batches import Crowd, MarkBatches, is_plain, linear
 from .camera import camera
-from .contacts import Mark, greatest, marks
+from .contacts import greatest
 from .drawing import Drawing, point_path
 from .links import LONGEST, along, arrows, coil, joint_forces, links, trace_points
+from .marks import Mark, beside, dot_sizes, marks, rolling_ones
 from .solids import Piece, frame_along
 
 Array = NDArray[np.float64]
 
 TRACE_COLOR = (200, 50, 60)
 MOST_LABELS = 8
+MOST_NODES = 24  # bodies that have a node each
+NOTHING = 1e-9  # a moment below this part of the forces, times the size of the scene, is none
 
 
 @final
@@ -60,15 +64,27 @@ class Stage:
         self.groups: dict[str, list[Any]] = {name: [] for name in names}
         self._set_camera(server)
         self._set_ground()
-        self._bodies = {x: self._add_body(x, look) for x in drawn.pieces}
-        turned = {x: np.ascontiguousarray(drawn.poses[x][..., :3]) for x in drawn.pieces}
+        crowd = _crowd(drawn, look)
+        self._crowd = Crowd(self.scene, crowd, drawn.poses)
+        self._bodies = {x: self._add_body(x, look) for x in drawn.pieces if x not in crowd}
+        turned = {x: np.ascontiguousarray(drawn.poses[x][..., :3]) for x in self._bodies}
         self._wxyz = {x: quaternion_of(R) for x, R in turned.items()}
         self._links = [(link, self._add_link(link)) for link in links(drawn, mechanism)]
         forces = joint_forces(run, drawn, look.forces)
         known = [*forces.values(), *(place.force for place in look.places)]
         scale = LONGEST * drawn.size / greatest(known)
         self._arrows = [(a, self._add_arrow(a)) for a in arrows(run, drawn, look.forces, scale)]
-        self._marks = self._add_marks(marks(run, look.places, scale, look.speed))
+        self.marks: list[Mark] = []
+        self._names: list[tuple[Mark, Any]] = []
+        if look.places:
+            turning = LONGEST * drawn.size / greatest([place.moment for place in look.places])
+            if turning * NOTHING > scale / drawn.size:
+                turning = 0.0
+            radii = dot_sizes(mechanism, look.places, drawn.size, drawn.parameters)
+            scales, can_roll = (scale, 0.6 * turning), rolling_ones(mechanism)
+            found = marks(run, look.places, scales, radii, look.speed, can_roll)
+            self.marks = beside(found, -0.14 * drawn.size * self._side, drawn.up)
+        self._marks = self._add_marks()
         for name, body, p in trace_points(drawn, look.trace):
             self._add_trace(name, body, p)
         self.show(0)
@@ -86,25 +102,16 @@ class Stage:
             handle.scale = (width, width, float(np.linalg.norm(span)))
         for arrow, handle in self._arrows:
             handle.points = np.stack([arrow.start[k], arrow.start[k] + arrow.vector[k]])[None]
-        for mark, dot, arrow in self._marks:
-            self._show_mark(mark, dot, arrow, k)
-
-    def _show_mark(self, mark: Mark, dot: Any, arrow: Any, k: int) -> None:
-        """A place of contact at picture k; what does not change is not sent again."""
-        color, size = tuple(int(x) for x in mark.colors[k]), self.drawn.size
-        pushes = bool(np.linalg.norm(mark.vector[k]) > 1e-3 * size)
-        dot.position = mark.point[k]
-        if dot.color != color:
-            dot.color = color
-            dot.radius = (0.045 if mark.is_hit[k] else 0.026) * size
-        if pushes:
-            arrow.points = np.stack([mark.point[k], mark.point[k] + mark.vector[k]])[None]
-            arrow.colors = np.array(color, dtype=np.uint8)
-        if arrow.visible != pushes:
-            arrow.visible = pushes
+        self._crowd.show(k)
+        for batch in self._marks:
+            batch.show(k)
+        for mark, label in self._names:
+            label.position = mark.point[k] - 1.5 * mark.radius * self._side
 
     def _set_camera(self, server: Any) -> None:
         eye = camera(self.drawn.reached, self.drawn.up)
+        side = np.cross(eye.target - eye.position, self.drawn.up)
+        self._side = side / np.linalg.norm(side)
         self.scene.set_up_direction(tuple(self.drawn.up))
         first = server.initial_camera
         first.position, first.look_at, first.up = eye.position, eye.target, eye.up
@@ -135,7 +142,7 @@ class Stage:
         node = self.scene.add_frame(path, show_axes=False)
         for k, piece in enumerate(self.drawn.pieces[name]):
             self._add_piece(f"{path}/{k}", piece)
-        if name != "ground":
+        if name in self.drawn.middles:
             frame = self._add_axes(f"{path}/frame", 0.18, visible=look.frames)
             seen, place = look.shows_labels(len(self.drawn.pieces) - 1), self.drawn.middles[name]
             label = self.scene.add_label(
@@ -177,28 +184,23 @@ class Stage:
     def _add_arrow(self, arrow: Any) -> Any:
         size = self.drawn.size
         handle = self.scene.add_arrows(
-            f"/forces/{_safe(arrow.name)}", np.zeros((1, 2, 3)), arrow.color,
+            f"/forces/{_safe(arrow.name)}", np.zeros((1, 2, 3)), linear(arrow.color),
             shaft_radius=0.011 * size, head_radius=0.028 * size, head_length=0.075 * size,
         )  # fmt: skip
         self.groups["forces"].append(handle)
         return handle
 
-    def _add_marks(self, found: list[Mark]) -> list[tuple[Mark, Any, Any]]:
-        """A ball and an arrow for each place of contact, below one node that hides all of them."""
-        if not found:
+    def _add_marks(self) -> list[MarkBatches]:
+        """Dots and arrows of all places of contact, below one node that hides them."""
+        if not self.marks:
             return []
         self.groups["contacts"].append(self.scene.add_frame("/contacts", show_axes=False))
-        size = self.drawn.size
-        made = []
-        for mark in found:
-            path, color = f"/contacts/{_safe(mark.name)}", tuple(int(x) for x in mark.colors[0])
-            dot = self.scene.add_icosphere(f"{path}/point", 0.026 * size, color)
-            arrow = self.scene.add_arrows(
-                f"{path}/force", np.zeros((1, 2, 3)), color, shaft_radius=0.011 * size,
-                head_radius=0.028 * size, head_length=0.075 * size, visible=False,
-            )  # fmt: skip
-            made.append((mark, dot, arrow))
-        return made
+        without = [mark for mark in self.marks if not mark.is_placed]
+        for mark in without if len(without) <= MOST_LABELS else ():
+            path = f"/contacts/{_safe(mark.name)}"
+            label = self.scene.add_label(path, mark.name, anchor="center-right")
+            self._names.append((mark, label))
+        return [MarkBatches(self.scene, "/contacts", self.marks, self.drawn.size)]
 
     def _smooth(self, path: Array) -> Array:
         """The way of a point between pictures too."""
@@ -220,6 +222,14 @@ class Stage:
             f"/bodies/{_safe(body)}/{key}", 0.022 * size, TRACE_COLOR, position=p
         )
         self.groups["traces"].append(dot)
+
+
+def _crowd(drawn: Drawing, look: Look) -> dict[str, tuple[Piece, ...]]:
+    """Bodies drawn together: where they are many, and nothing is asked of them one by one."""
+    asks = bool(look.frames or look.labels or look.trace)
+    if asks or len(drawn.pieces) <= MOST_NODES:
+        return {}
+    return {x: p for x, p in drawn.pieces.items() if x != "ground" and is_plain(p)}
 
 
 def _round_number(x: float) -> float:

@@ -1,0 +1,169 @@
+"""Places of contact over time: how each holds, and its arrows of force and moment.
+
+Public names: Mark, marks, beside, rolling_ones, dot_sizes, OPEN, STICKS, SLIPS, ROLLS, IMPACT,
+STATE_COLORS, STATE_WORDS, MOMENT_COLOR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.model import Contact, Mechanism
+from liaison.model.values import floats
+from liaison.simulate.trajectory import Trajectory
+
+from .solids import Color
+
+Array = NDArray[np.float64]
+States = NDArray[np.int64]
+
+OPEN, STICKS, SLIPS, ROLLS, IMPACT = range(5)
+STATE_WORDS = ("open", "holds", "slips", "rolls", "impact")
+STATE_COLORS: tuple[Color, ...] = (
+    (150, 156, 163), (0, 140, 40), (240, 140, 20), (30, 100, 235), (222, 35, 35),
+)  # fmt: skip
+MOMENT_COLOR: Color = (140, 60, 200)
+FLASH = 0.12  # seconds that an impact is seen
+SLIPPING = 2  # as the series "modes" has it
+STILL = 1e-3  # of its largest speed, below which a place of contact stays where it is
+DOT, MOST_OF_BODY = 0.026, 0.3  # radius of a dot, in sizes of the scene, and of what touches
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Mark:
+    """A place of contact over time: a ball in the color of its state, arrows of what acts there."""
+
+    name: str
+    point: Array  # [m], shape (n, 3)
+    force: Array  # its arrow [m], shape (n, 3); 0 while it is open
+    moment: Array  # the same, with two heads; of rolling and pivoting friction
+    states: States  # shape (n,)
+    is_hit: NDArray[np.bool_]  # while an impact is seen
+    radius: float  # of the ball [m]
+    is_placed: bool = True  # False of a formula, which stands beside the joint it speaks of
+
+    def colors(self) -> NDArray[np.int64]:
+        """The color at every picture, shape (n, 3)."""
+        return np.array(STATE_COLORS)[np.where(self.is_hit, IMPACT, self.states)]
+
+    @property
+    def owner(self) -> str:
+        """The contact, of a place that is one of several of it."""
+        return self.name.partition("[")[0]
+
+
+def marks(
+    run: Trajectory,
+    places: Iterable[Any],
+    scales: tuple[float, float],
+    radii: Mapping[str, float],
+    speed: float = 1.0,
+    can_roll: Collection[str] = (),
+) -> list[Mark]:
+    """Every place of contact.
+
+    Args:
+        run: at the instants of its pictures, with the series "modes".
+        places: records with name, point, force and moment on the first body, and is_closed over
+            these instants; of contacts of bodies also the velocities on_first and geometric.
+        scales: length of an arrow for a unit of force [m/N], and of moment [m/(N·m)].
+        radii: of the dots, by contact [m].
+        speed: seconds of the run shown in one second.
+        can_roll: contacts of what is round.
+    """
+    found = []
+    for place in places:
+        closed = np.asarray(place.is_closed)[:, None]
+        force, moment = (
+            np.where(closed, scale * np.nan_to_num(x), 0.0)
+            for scale, x in zip(scales, (place.force, place.moment), strict=True)
+        )
+        told = _states(run, place, can_roll), _hits(run, place.name, FLASH * speed)
+        radius, is_placed = radii[place.name.partition("[")[0]], getattr(place, "is_placed", True)
+        point = np.asarray(place.point)
+        found.append(Mark(place.name, point, force, moment, *told, radius, is_placed))
+    return found
+
+
+def beside(found: Sequence[Mark], away: Array, up: Array) -> list[Mark]:
+    """The same, with formulas that have no place away from their joint, one above the other."""
+    seen: list[Mark] = []
+    for mark in found:
+        point, step = mark.point, 4 * mark.radius
+        if not mark.is_placed:
+            point = point + away
+            while any(_nearest(point, x.point) < 0.7 * step for x in seen):
+                point = point + step * up
+        seen.append(replace(mark, point=point))
+    return seen
+
+
+def _nearest(a: Array, b: Array) -> float:
+    """How near two points come to each other [m]."""
+    return float(np.linalg.norm(a - b, axis=1).min())
+
+
+def _hits(run: Trajectory, name: str, flash: float) -> NDArray[np.bool_]:
+    """Where an impact is seen: for a while after it."""
+    found = np.zeros(len(run.t), dtype=bool)
+    for event in run.events:
+        if event.name == name and event.what == "impact":
+            found |= (run.t >= event.t) & (run.t <= event.t + flash)
+    return found
+
+
+def _states(run: Trajectory, place: Any, can_roll: Collection[str]) -> States:
+    closed = np.asarray(place.is_closed)
+    sliding = _mode(run, f"{place.name}: sliding")
+    slips = closed & ((sliding == SLIPPING) | (_mode(run, place.name) == SLIPPING))
+    states = np.where(closed, STICKS, OPEN)
+    states[closed & (sliding > 0) & _moves_on(place, can_roll)] = ROLLS
+    states[slips] = SLIPS
+    return states
+
+
+def _mode(run: Trajectory, block: str) -> States:
+    """The mode of a block; 0 where there is none."""
+    series = run.series["modes"]
+    (blocks,) = series.axes.values()
+    if block not in blocks:
+        return np.zeros(len(run.t), dtype=np.int64)
+    return np.asarray(series.values[:, blocks.index(block)], dtype=np.int64)
+
+
+def _moves_on(place: Any, can_roll: Collection[str]) -> NDArray[np.bool_]:
+    """Where the place of contact goes on over the body, as under a wheel."""
+    if not hasattr(place, "geometric") or place.name.partition("[")[0] not in can_roll:
+        return np.zeros(len(place.is_closed), dtype=bool)
+    over = np.linalg.norm(place.geometric - place.on_first, axis=1)
+    fastest = np.nanmax(over[np.asarray(place.is_closed)], initial=0.0)
+    return np.asarray(over > STILL * fastest)
+
+
+def rolling_ones(mechanism: Mechanism) -> set[str]:
+    """Contacts of what is round."""
+    flat = ("point", "box")
+    return {x.name for x in mechanism.contacts if isinstance(x, Contact) and x.kind not in flat}
+
+
+def dot_sizes(
+    mechanism: Mechanism, places: Iterable[Any], size: float, values: Mapping[str, float]
+) -> dict[str, float]:
+    """Radius of the dots of each contact [m]: never so large that it hides what touches."""
+    reach = {x.name: _reach(x, values) for x in mechanism.contacts if isinstance(x, Contact)}
+    owners = {place.name.partition("[")[0] for place in places}
+    return {x: min(DOT * size, MOST_OF_BODY * reach.get(x, size)) for x in owners}
+
+
+def _reach(contact: Contact, values: Mapping[str, float]) -> float:
+    """Half the width of what touches [m]."""
+    if contact.kind == "box":
+        sides = floats(contact.size, values)
+        return float(sides[sides > 0].min(initial=np.inf)) / 2
+    return float(floats(contact.radius, values)) or np.inf
