@@ -14,7 +14,8 @@ PAGE = REPOSITORY / "docs" / "house.md"
 BLOCK = re.compile(r"```\nsrc/liaison/\n.*?```", re.S)
 
 DOORS = (
-    "__init__ corridor corridor_analyse corridor_batch corridor_collide corridor_compare "
+    "__init__ corridor corridor_given corridor_analyse corridor_batch corridor_collide "
+    "corridor_scene corridor_compare "
     "corridor_levels corridor_reading corridor_integrals corridor_view summary cli cli_analyse "
     "cli_assemble cli_compare cli_options cli_own cli_print cli_sides cli_derive cli_freedoms "
     "cli_motion cli_motors "

@@ -16,7 +16,7 @@ __all__ = offer(
         "BryantXYZ Quaternion RotationMatrix Box Cone Cylinder Line Mesh Sphere",
         "model.describe": "ground body join mechanism parameter signal coordinate rate time turned "
         "gravity spring damper motor law wrench potential dissipation friction bearing imposed "
-        "gear holonomic nonholonomic rolling at_most contact touch output event start",
+        "gear holonomic nonholonomic rolling at_most contact touch collision output event start",
         "model.friction": "Friction",
         "model.contacts": "PROFILE SURFACE",
         "formats.read": "read reading",

@@ -147,6 +147,7 @@ from liaison.model.contacts import SURFACE as SURFACE
 from liaison.model.describe import at_most as at_most
 from liaison.model.describe import bearing as bearing
 from liaison.model.describe import body as body
+from liaison.model.describe import collision as collision
 from liaison.model.describe import contact as contact
 from liaison.model.describe import coordinate as coordinate
 from liaison.model.describe import damper as damper

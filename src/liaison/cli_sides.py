@@ -1,6 +1,6 @@
 """What the command line says of contacts and one-sided relations: of a mechanism, and of a run.
 
-Public names: sides, side_lines, event, event_lines.
+Public names: sides, side_lines, collisions, collision_line, event, event_lines.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from liaison.errors import ModelError
 from liaison.expr import as_expr
 from liaison.expr.reading_plain import plain
 from liaison.expr.reading_text import to_unicode
-from liaison.model import BearingFriction, Contact, DryFriction, GapContact, Unilateral
+from liaison.model import BearingFriction, Collision, Contact, DryFriction, GapContact, Unilateral
+from liaison.model.collisions import surfaces_of
 from liaison.model.contacts import THINGS
 from liaison.model.friction import GROUPS, Friction
+from liaison.model.pairing import is_scene
 from liaison.simulate import Trajectory
 from liaison.simulate.series import EventRecord
 from liaison.summary import Summary
@@ -33,6 +36,9 @@ def sides(found: Summary) -> list[dict[str, Any]]:
 
 def _side(found: Summary, one: Any) -> dict[str, Any]:
     match one:
+        case Collision():
+            told = {"kind": "collide", "of": f"{len({x.body for x in one.markers()})} bodies"}
+            return {"name": one.name, **told, **_restitution(found, one), **_rubs(found, one)}
         case Contact():
             told = {"kind": "contact", "of": one.kind, "with": _touched(one)}
             return {"name": one.name, **told, **_restitution(found, one), **_rubs(found, one)}
@@ -69,7 +75,7 @@ def _restitution(found: Summary, one: Any) -> dict[str, float | None]:
     return {"restitution": found.value(one.restitution)}
 
 
-def _rubs(found: Summary, one: Contact | GapContact) -> dict[str, Any]:
+def _rubs(found: Summary, one: Collision | Contact | GapContact) -> dict[str, Any]:
     """Law and coefficients of the groups that resist."""
     friction: Friction = one.friction
     told: dict[str, float | None] = {}
@@ -81,6 +87,28 @@ def _rubs(found: Summary, one: Contact | GapContact) -> dict[str, Any]:
             known = {k: found.value(x) for k, x in parts.items() if x is not None}
             told |= {k: x for k, x in known.items() if x != 0}
     return {"law": friction.law, "friction": told} if told else {}
+
+
+def collisions(found: Summary) -> dict[str, Any] | None:
+    """How many pairs may touch, and how they are marched; None where nothing collides."""
+    mechanism = found.mechanism
+    if not any(isinstance(x, Collision) for x in mechanism.contacts):
+        return None
+    told: dict[str, Any] = {"pairs": surfaces_of(mechanism).pairs}
+    try:
+        return told | {"marched": "scene" if is_scene(mechanism) else "contacts"}
+    except ModelError as error:
+        return told | {"marched": None, "why": error.message, "hint": error.hint}
+
+
+def collision_line(told: Mapping[str, Any]) -> str:
+    """One line: "105 pairs may touch, marched as a scene of free bodies, in fixed steps"."""
+    ways = {
+        "scene": "marched as a scene of free bodies, in fixed steps",
+        "contacts": "each a contact of its own",
+        None: f"which no run can march: {told.get('why', '')}",
+    }
+    return f"{told['pairs']} pairs may touch, {ways[told['marched']]}"
 
 
 def side_lines(listed: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -108,6 +136,8 @@ def event(run: Trajectory, found: EventRecord) -> dict[str, Any]:
     told: dict[str, Any] = {"name": found.name, "t": found.t}
     if found.what:
         told["what"] = found.what
+    if found.speed is not None:
+        told["speed"] = found.speed
     if found.what and found.before is not None:
         names = [label.name for label in run.labels["v"]]
         told["before"] = dict(zip(names, found.before.tolist(), strict=True))

@@ -13,7 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from liaison.cli_sides import event, event_lines, side_lines, sides
+from liaison.cli_sides import (
+    collision_line,
+    collisions,
+    event,
+    event_lines,
+    side_lines,
+    sides,
+)
 from liaison.model import Mechanism
 from liaison.simulate import Trajectory
 from liaison.summary import Summary, is_conservative
@@ -42,6 +49,8 @@ def summary(found: Summary, *, explain: bool = False) -> str:
     lines = [f"{found.mechanism.name}: {rows.pop('')}"]
     lines += [f"  {name:<12} {text}" for name, text in rows.items() if text]
     lines += [f"  {'one-sided':<12} {line}" for line in side_lines(sides(found))]
+    if told := collisions(found):
+        lines.append(f"  {'collisions':<12} {collision_line(told)}")
     lines += _entries(found)
     return "\n".join(lines + (_explained(found) if explain else []))
 
@@ -147,6 +156,7 @@ def facts(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
         "energy_error": change if is_conservative(mechanism) else None,
         "position_residual": _largest(run, "position_residual"),
         "velocity_residual": _largest(run, "velocity_residual"),
+        **{x: run.meta[x] for x in ("penetration", "residual") if run.meta.get("scene")},
         "q": _named(run, "q"),
         "v": _named(run, "v"),
         "outputs": {name: float(x[-1]) for name, (_, x) in _outputs(run).items()},
@@ -192,10 +202,9 @@ def outcome(found: Mapping[str, Any]) -> str:
         kept = f"changed by {lost:.3g} J at most (not a conservative mechanism)"
     lines = [
         f"{found['name']}: {found['message']}",
-        f"  work         {found['steps']} steps, {found['evaluations']} evaluations",
+        f"  work         {_work(found)}",
         f"  energy       {found['energy']:.6g} J at the end, {kept}",
-        f"  closures     {found['position_residual']:.3g} in position, "
-        f"{found['velocity_residual']:.3g} in velocity at worst",
+        *_kept_closures(found),
         f"  end          {_values(found['q'], found['units'])}",
     ]
     if found["outputs"]:
@@ -207,6 +216,21 @@ def outcome(found: Mapping[str, Any]) -> str:
     lines += event_lines(found["events"])
     files = [x for x in ("results", "csv", "plot") if x in found]
     return "\n".join(lines + [f"  {kind:<12} {found[kind]}" for kind in files])
+
+
+def _work(found: Mapping[str, Any]) -> str:
+    if "evaluations" in found:
+        return f"{found['steps']} steps, {found['evaluations']} evaluations"
+    return f"{found['steps']} steps, {found['sweeps']} sweeps, {found['contacts']} contacts at most"
+
+
+def _kept_closures(found: Mapping[str, Any]) -> list[str]:
+    """How well closures were kept, and of a scene, how deep bodies went into each other."""
+    if "penetration" in found:
+        deep, missed = found["penetration"], found["residual"]
+        return [f"  penetration  {deep:.3g} m at worst, residual of impulses {missed:.3g}"]
+    place, speed = found["position_residual"], found["velocity_residual"]
+    return [f"  closures     {place:.3g} in position, {speed:.3g} in velocity at worst"]
 
 
 class Bar:

@@ -3,8 +3,8 @@
 A mechanism may be given as such or as the path of its text. Deriving makes many small objects that
 form no cycles, so these verbs run with the garbage collector paused.
 
-Public names: with_values, with_starts, check, derive, reduce, compile, mobility, assembly_modes,
-inverse_kinematics, singularities, simulate, stepper.
+Public names: Given, mechanism_of, with_values, with_starts, check, derive, reduce, compile,
+mobility, assembly_modes, inverse_kinematics, singularities, simulate, stepper.
 """
 
 from __future__ import annotations
@@ -19,19 +19,24 @@ from liaison.analyse.massless import check_inertia
 from liaison.analyse.reduce import Reduction
 from liaison.analyse.reduce import reduce as reduced
 from liaison.analyse.singularities import RankAlong, rank_along
+from liaison.corridor_given import Given as Given
+from liaison.corridor_given import mechanism_of as mechanism_of
+from liaison.corridor_given import with_starts as with_starts
+from liaison.corridor_given import with_values as with_values
 from liaison.corridor_integrals import with_invariants
+from liaison.corridor_scene import run_scene
 from liaison.equations import FORMALISMS, Equations, newton_euler
 from liaison.equations.parametrization import derived_in
-from liaison.errors import ModelError, NamingError
+from liaison.errors import NamingError
 from liaison.expr import collector_paused
-from liaison.formats.read import read
 from liaison.mobility import AssemblyModes, Mobility, Singularities
 from liaison.mobility import assembly_modes as find_modes
 from liaison.mobility import inverse_kinematics as find_reaches
 from liaison.mobility import mobility as examine
 from liaison.mobility import singularities as followed
-from liaison.model import Mechanism, Start
+from liaison.model import Mechanism
 from liaison.model.contacts import left_out
+from liaison.model.pairing import is_scene
 from liaison.numeric import State
 from liaison.program import Kernel, to_llvm
 from liaison.program.lower import lower
@@ -43,33 +48,7 @@ from liaison.summary import Summary
 from liaison.tree import Tree, assemble, span
 from liaison.tree.singular_attitudes import check_attitudes
 
-Given: TypeAlias = Mechanism | str | Path
-"""A mechanism, the path of the text that describes it, or the text."""
-
 Formalism: TypeAlias = Callable[..., Equations]
-
-
-def with_values(mechanism: Mechanism, values: Mapping[str, Any]) -> Mechanism:
-    """The mechanism with other values of some parameters and inputs, by name, in SI.
-
-    Raises:
-        NamingError: no parameter or input has that name.
-    """
-    known = [x.name for x in (*mechanism.parameters, *mechanism.inputs)]
-    for name in values:
-        if name not in known:
-            raise NamingError.unknown("parameter or input", name, known)
-    if not values:
-        return mechanism
-    return replace(
-        mechanism,
-        parameters=tuple(_with(x, "value", values) for x in mechanism.parameters),
-        inputs=tuple(_with(x, "default", values) for x in mechanism.inputs),
-    )
-
-
-def _with(record: Any, field: str, values: Mapping[str, Any]) -> Any:
-    return replace(record, **{field: values[record.name]}) if record.name in values else record
 
 
 def check(given: Given, start: Mapping[str, float] | None = None) -> Summary:
@@ -85,13 +64,6 @@ def check(given: Given, start: Mapping[str, float] | None = None) -> Summary:
     mechanism = with_starts(mechanism_of(given), start or {})
     with collector_paused():
         return Summary.of(mechanism, start or {})
-
-
-def with_starts(mechanism: Mechanism, starts: Mapping[str, float]) -> Mechanism:
-    """The mechanism with other start values of some coordinates and rates, by label, in SI."""
-    kept = tuple(start for start in mechanism.starts if start.label not in starts)
-    given = tuple(Start(label, value) for label, value in starts.items())
-    return replace(mechanism, starts=kept + given) if given else mechanism
 
 
 def derive(
@@ -270,6 +242,9 @@ def simulate(
             on_failure: "raise", or "return" what there is.
             max_step, max_steps, projection, residual: limits; see the class `Settings`.
 
+    Bodies that collide in more than fifty pairs are marched as a scene, in fixed steps of 1 ms
+    unless `step` is given (docs/theory/time_stepping.md); `trajectory.message` says so.
+
     Returns:
         What happened.
     """
@@ -277,7 +252,10 @@ def simulate(
         if state is None or start:
             raise TypeError("simulate(kernel, state, until=…): a kernel needs its state.")
         return run(given, state, until=until, parameters=parameters, **options)
-    kernel, state = ready_for(given, state, start, parameters, invariants=invariants)
+    mechanism = mechanism_of(given)
+    if state is None and is_scene(mechanism):
+        return run_scene(mechanism, until, start=start, parameters=parameters, **options)
+    kernel, state = ready_for(mechanism, state, start, parameters, invariants=invariants)
     if invariants:
         options["series"] = (*options.get("series", DEFAULT_SERIES), "invariants")
     return run(kernel, state, until=until, **options)
@@ -346,15 +324,3 @@ def _machine_code(tree: Tree, invariants: bool, state: State) -> Kernel:
     equations = newton_euler(tree)
     check_inertia(tree, equations, state)
     return to_llvm(lower(with_invariants(equations, tree) if invariants else equations))
-
-
-def mechanism_of(given: Given) -> Mechanism:
-    """The mechanism that is given, or the one that its text describes."""
-    if isinstance(given, Mechanism):
-        return given
-    if isinstance(given, str | Path):
-        return read(given)
-    raise ModelError(
-        f"a {type(given).__name__} is given where a mechanism is meant: give a Mechanism, the "
-        "path of its text, or the text."
-    )

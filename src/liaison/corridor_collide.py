@@ -1,25 +1,28 @@
 """Scenes from a description: free bodies whose spheres and boxes touch each other and planes.
 
-Public names: collide.
+Public names: collide, placed_scene, Placed.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.corridor import Given, mechanism_of, with_values
+from liaison.corridor_given import Given, mechanism_of, with_starts, with_values
 from liaison.errors import ModelError
-from liaison.expr import collector_paused
-from liaison.model import Body, Box, Free, Mechanism, Quaternion, Sphere
+from liaison.expr import Expr, as_expr, collector_paused, evaluate, symbol, symbols_of
+from liaison.model import Body, Box, Collision, Marker, Mechanism, Sphere
+from liaison.model.collisions import Surfaces, collisions, plane_names, surfaces_of
 from liaison.model.forces import Gravity
-from liaison.scenes import Bodies, Scene
+from liaison.model.pairing import obstacle
+from liaison.scenes import Bodies, Laws, Scene
 from liaison.spatial.rotations import quaternion_of, rotation_quaternion
-from liaison.tree import Node, assemble, span
+from liaison.tree import Node, Tree, assemble, span
 
 Array = NDArray[np.float64]
 GROUND = ((0.0, 0.0, 1.0, 0.0),)
@@ -28,23 +31,24 @@ GROUND = ((0.0, 0.0, 1.0, 0.0),)
 def collide(
     given: Given,
     *,
-    planes: Sequence[Sequence[float]] = GROUND,
-    friction: float = 0.0,
-    restitution: float = 0.0,
+    planes: Sequence[Sequence[float]] | None = None,
+    friction: float | None = None,
+    restitution: float | None = None,
     start: Mapping[str, float] | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> Scene:
     """A scene of free bodies: their spheres touch each other, spheres and corners of boxes planes.
 
-    Contacts are found while it runs, so that there may be thousands of pairs; a few of them between
-    bodies with joints are better written in the mechanism, with `contact`.
+    Contacts are found while it runs, so that there may be thousands of pairs. Who touches whom, and
+    how, is what `collide` in the description says; where it says nothing, all touch all, and
+    `planes`, `friction` and `restitution` are given here.
 
     Args:
         given: a mechanism, or the path of its text, each of whose bodies joins the ground by a
             `free` joint and has a sphere or a box for its shape; gravity is all that acts.
         planes: (nx, ny, nz, d) of each, with n·x ≥ d allowed [m]; the ground z ≥ 0 if not given.
-        friction: Coulomb's coefficient of all contacts.
-        restitution: e of all impacts, 0 to 1.
+        friction: Coulomb's coefficient of all contacts; 0 if not given.
+        restitution: e of all impacts, 0 to 1; 0 if not given.
         start: positions and rates to begin with, by label, instead of the mechanism's own.
         parameters: values by name, in SI.
 
@@ -54,40 +58,153 @@ def collide(
     Raises:
         ModelError: something in the mechanism that a scene has no place for, by its name.
     """
-    mechanism = with_values(mechanism_of(given), parameters or {})
-    gravity = _gravity(mechanism)
+    mechanism = with_starts(with_values(mechanism_of(given), parameters or {}), start or {})
+    said = collisions(mechanism)
+    if said and not (planes is None and friction is None and restitution is None):
+        raise ModelError(
+            f"'{said[0].name}' says what collides and how; planes, friction and restitution of the "
+            "call would say it again.",
+            place=said[0].place,
+        )
+    if said:
+        return placed_scene(mechanism, start or {}).scene
+    return _placed_scene(
+        mechanism, start or {}, GROUND if planes is None else planes,
+        lambda bodies, count: Laws.same(bodies, count, friction or 0.0, restitution or 0.0),
+    ).scene  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A scene, and what leads back from its centers of mass to the mechanism's coordinates.
+
+    Attributes:
+        mechanism: that it was made of.
+        tree: of it.
+        scene: ready to move.
+        values: of the parameters, by symbol.
+        known: the same by name.
+        base: (R, p) of the frame on the ground that each free joint starts from.
+        turn: quaternion of that R.
+        center: of mass of each body, in the axes of its joint.
+    """
+
+    mechanism: Mechanism
+    tree: Tree
+    scene: Scene
+    values: dict[Expr, float]
+    known: dict[str, float]
+    base: list[tuple[Array, Array]]
+    turn: list[Array]
+    center: list[Array]
+
+
+def placed_scene(mechanism: Mechanism, start: Mapping[str, float]) -> Placed:
+    """The scene of a mechanism with `collide`.
+
+    Raises:
+        ModelError: something in it that a scene has no place for, by its name.
+    """
+    found = surfaces_of(mechanism)
+    values = _Values(mechanism)
+    planes = plane_names(found)
+    table = [values.plane(x) for x in planes]
+    return _placed_scene(mechanism, start, table, lambda *_: _laws(mechanism, found, values))
+
+
+def _laws(mechanism: Mechanism, found: Surfaces, values: _Values) -> Laws:
+    """Classes of surfaces with their laws; what is named nowhere has a class that touches none."""
+    listed = collisions(mechanism)
+    count = len(found.members)
+    table = np.full((count + 1, count + 1), -1)
+    for (a, b), law in found.laws.items():
+        table[a, b] = table[b, a] = next(k for k, x in enumerate(listed) if x is law)
+    kinds = {x.body: k for k, group in enumerate(found.members) for x in group}
+    planes = plane_names(found)
+    place = {x: k for k, group in enumerate(found.members) for x in group}
+    bodies = [node.body for node in span(replace(mechanism, contacts=())).nodes]
+    return Laws(
+        bodies=np.array([kinds.get(x, count) for x in bodies], dtype=np.int64),
+        planes=np.array([place[x] for x in planes], dtype=np.int64),
+        table=table.astype(np.int64),
+        values=np.array([values.law(x) for x in listed]),
+        names=tuple(planes.values()),
+    )
+
+
+class _Values:
+    """Numbers of a description whose parameters have values."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.known: dict[Expr, float] = {}
+        for x in mechanism.parameters:
+            if x.value is not None:
+                self.known[symbol(x.name)] = float(evaluate([as_expr(x.value)], {})[0])
+
+    def floats(self, x: Any) -> Array:
+        """An array of numbers."""
+        entries = np.asarray(x, dtype=object)
+        found = [self.number(y) for y in entries.ravel()]
+        return np.array(found, dtype=float).reshape(entries.shape)
+
+    def number(self, x: Any) -> float:
+        """One number; refuses a parameter without a value."""
+        if not isinstance(x, Expr):
+            return float(x)
+        for name in symbols_of([x]):
+            if name not in self.known:
+                raise ModelError(f"parameter '{name.name}' has no value; a scene needs one.")
+        return float(evaluate([x], self.known)[0])
+
+    def plane(self, marker: Marker) -> list[float]:
+        """(n, d) of the plane z = 0 of a frame on the ground."""
+        n = self.floats(marker.R)[:, 2]
+        return [*n.tolist(), float(n @ self.floats(marker.p))]
+
+    def law(self, x: Collision) -> tuple[float, float]:
+        """Friction and restitution."""
+        return self.number(x.friction.sliding), self.number(x.restitution)
+
+
+def _placed_scene(
+    mechanism: Mechanism, start: Mapping[str, float], planes: Any, laws: Any
+) -> Placed:
+    why = obstacle(mechanism)
+    if why is not None:
+        raise _no_place(*why)
+    values = _Values(mechanism)
     with collector_paused():
-        tree = span(mechanism)
-        state = assemble(tree, None, **(start or {}))
-    for closure in tree.closures:
-        raise _no_place(f"joint '{closure.joint.name}' closes a loop", closure.joint.place)
-    parts = [(node, mechanism.body(node.body)) for node in tree.nodes]
-    rows = [_placed(node, body, state.q[node.q], state.v[node.v]) for node, body in parts]
-    balls = [_balls(node, body) for node, body in parts]
+        tree = span(replace(mechanism, contacts=()))
+        state = assemble(tree, None, **start)
+    parts = [_Part(node, mechanism.body(node.body), values) for node in tree.nodes]
+    rows = [part.placed(state.q[part.node.q], state.v[part.node.v]) for part in parts]
+    found: Laws = laws(len(parts), len(planes))
+    named = [bool(np.any(found.table[k] >= 0)) for k in found.bodies]
+    balls = [part.balls(needed) for part, needed in zip(parts, named, strict=True)]
     bodies = Bodies(
-        names=tuple(node.body for node in tree.nodes),
-        mass=np.array([float(body.mass) for _, body in parts]),
-        inertia=np.array([_inertia(node, body) for node, body in parts]).reshape(-1, 3, 3),
+        names=tuple(part.body.name for part in parts),
+        mass=np.array([values.number(part.body.mass) for part in parts]),
+        inertia=np.array([part.inertia() for part in parts]).reshape(-1, 3, 3),
         pose=np.array([pose for pose, _ in rows]).reshape(-1, 7),
         speed=np.array([speed for _, speed in rows]).reshape(-1, 6),
         owner=np.repeat(np.arange(len(balls)), [len(x) for x in balls]),
         ball=np.concatenate([*balls, np.zeros((0, 4))]),
-        frame=np.array([_frame(node, body) for node, body in parts]).reshape(-1, 3, 4),
+        frame=np.array([part.frame() for part in parts]).reshape(-1, 3, 4),
     )
-    return Scene(bodies, planes, friction=friction, restitution=restitution, gravity=gravity)
+    scene = Scene(bodies, planes, gravity=_gravity(mechanism, values), laws=found)
+    return Placed(
+        mechanism, tree, scene, values.known, {x.name: y for x, y in values.known.items()},
+        [part.base for part in parts], [_floats(quaternion_of(part.base[0])) for part in parts],
+        [part.center for part in parts],
+    )  # fmt: skip
 
 
-def _gravity(mechanism: Mechanism) -> Array:
-    """The acceleration of gravity; refuses what a scene has no place for."""
-    for kind in ("constraints", "contacts", "inputs", "events"):
-        for part in getattr(mechanism, kind):
-            raise _no_place(f"'{part.name}' is one of its {kind}", part.place)
-    found = np.zeros(3)
-    for force in mechanism.forces:
-        if not isinstance(force, Gravity):
-            raise _no_place(f"force '{force.name}' acts on it", force.place)
-        found += _floats(force.acceleration)
-    return found
+def _gravity(mechanism: Mechanism, values: _Values) -> Array:
+    """The acceleration of gravity."""
+    vectors = [values.floats(x.vector) for x in mechanism.forces if isinstance(x, Gravity)]
+    total: Array = np.sum([np.zeros(3), *vectors], axis=0)
+    return total
 
 
 def _no_place(why: str, place: Any) -> ModelError:
@@ -98,57 +215,54 @@ def _no_place(why: str, place: Any) -> ModelError:
     )
 
 
-def _placed(node: Node, body: Body, q: Array, v: Array) -> tuple[Array, Array]:
-    """Pose of the center of mass and velocities in the axes of the ground."""
-    kind = node.joint.type
-    if not isinstance(kind, Free) or not isinstance(kind.attitude, Quaternion) or node.parent >= 0:
-        said = f"joint '{node.joint.name}' is not free, with a quaternion, on the ground"
-        raise _no_place(said, node.joint.place)
-    if not (float(body.mass) > 0 and np.linalg.det(_floats(body.inertia)) > 0):
-        raise _no_place(f"body '{body.name}' has no mass, or no inertia about an axis", body.place)
-    R0, p0 = (_floats(x) for x in node.X_PJ)
-    R = R0 @ _floats(rotation_quaternion(q[3:]))
-    center = R @ _center(node, body)
-    omega, velocity = R @ v[:3], R @ v[3:]
-    place = p0 + R0 @ q[:3] + center
-    pose = np.concatenate([place, _floats(quaternion_of(R))])
-    return pose, np.concatenate([omega, velocity + np.cross(omega, center)])
+class _Part:
+    """One free body: where it is, and the balls and points on it."""
 
+    def __init__(self, node: Node, body: Body, values: _Values) -> None:
+        self.node, self.body, self.values = node, body, values
+        R0, p0 = (values.floats(x) for x in node.X_PJ)
+        self.base = R0, p0
+        self.R, self.p = (values.floats(x) for x in node.X_NB)
+        self.center: Array = self.p + self.R @ values.floats(body.com)
 
-def _center(node: Node, body: Body) -> Array:
-    """The center of mass in the axes of the joint."""
-    R, p = (_floats(x) for x in node.X_NB)
-    return p + R @ _floats(body.com)
+    def placed(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Pose of the center of mass and velocities in the axes of the ground."""
+        inertia, mass = self.values.floats(self.body.inertia), self.values.number(self.body.mass)
+        if not (mass > 0 and np.linalg.det(inertia) > 0):
+            said = f"body '{self.body.name}' has no mass, or no inertia about an axis"
+            raise _no_place(said, self.body.place)
+        R0, p0 = self.base
+        R = R0 @ _floats(rotation_quaternion(q[3:]))
+        center = R @ self.center
+        omega, velocity = R @ v[:3], R @ v[3:]
+        pose = np.concatenate([p0 + R0 @ q[:3] + center, _floats(quaternion_of(R))])
+        return pose, np.concatenate([omega, velocity + np.cross(omega, center)])
 
+    def inertia(self) -> Array:
+        """About the center of mass, in the axes of the joint."""
+        turned: Array = self.R @ self.values.floats(self.body.inertia) @ self.R.T
+        return turned
 
-def _inertia(node: Node, body: Body) -> Array:
-    """The inertia about the center of mass, in the axes of the joint."""
-    R = _floats(node.X_NB[0])
-    return R @ _floats(body.inertia) @ R.T
+    def frame(self) -> Array:
+        """[R | p] of the body's own frame, from its center of mass."""
+        return np.column_stack([self.R, self.p - self.center])
 
-
-def _frame(node: Node, body: Body) -> Array:
-    """[R | p] of the body's own frame, from its center of mass."""
-    R, p = (_floats(x) for x in node.X_NB)
-    return np.column_stack([R, p - _center(node, body)])
-
-
-def _balls(node: Node, body: Body) -> Array:
-    """Centers and radii of what touches: spheres, and corners of boxes with radius 0."""
-    R, p = (_floats(x) for x in node.X_NB)
-    found = []
-    for shape in body.shapes:
-        turn, place = _floats(shape.R), _floats(shape.p)
-        if isinstance(shape, Sphere):
-            found.append((place, float(shape.radius)))
-        elif isinstance(shape, Box):
-            half = np.array([float(shape.x), float(shape.y), float(shape.z)]) / 2
-            signs = itertools.product((-1, 1), repeat=3)
-            found += [(place + turn @ (half * np.array(s)), 0.0) for s in signs]
-    if not found:
-        raise _no_place(f"body '{body.name}' has neither a sphere nor a box", body.place)
-    com = _center(node, body)
-    return np.array([[*(p + R @ center - com), radius] for center, radius in found])
+    def balls(self, needed: bool) -> Array:
+        """Centers and radii of what touches: spheres, and corners of boxes with radius 0."""
+        found = []
+        for shape in self.body.shapes:
+            turn, place = self.values.floats(shape.R), self.values.floats(shape.p)
+            if isinstance(shape, Sphere):
+                found.append((place, self.values.number(shape.radius)))
+            elif isinstance(shape, Box):
+                half = self.values.floats([shape.x, shape.y, shape.z]) / 2
+                signs = itertools.product((-1, 1), repeat=3)
+                found += [(place + turn @ (half * np.array(s)), 0.0) for s in signs]
+        if not found and needed:
+            said = f"body '{self.body.name}' has neither a sphere nor a box"
+            raise _no_place(said, self.body.place)
+        rows = [[*(self.p + self.R @ at - self.center), radius] for at, radius in found]
+        return np.array(rows).reshape(-1, 4)
 
 
 def _floats(x: Any) -> Array:

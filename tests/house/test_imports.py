@@ -30,7 +30,7 @@ DOORS = {
     "cli_parametrizations", "cli_print", "cli_text",
     "cli_values", "corridor",
     "corridor_analyse", "corridor_batch", "corridor_collide", "corridor_compare",
-    "corridor_integrals",
+    "corridor_given", "corridor_integrals", "corridor_scene",
     "corridor_levels", "corridor_reading", "corridor_view", "lazy", "summary",
 }  # fmt: skip
 

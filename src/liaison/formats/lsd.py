@@ -34,7 +34,7 @@ from .merge import renamed
 
 SETTINGS = ("name", "gravity", "note")
 DEEP = 20  # levels of a formula that is worked out early
-RELATIONS = ("impose", "require", "limit", "least", "couple", "contact", "touch")
+RELATIONS = ("impose", "require", "limit", "least", "couple", "contact", "touch", "collide")
 Thing: TypeAlias = tuple[str | None, Node, Place]  # its name if it has one, what it is, where
 
 

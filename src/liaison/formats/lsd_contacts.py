@@ -10,6 +10,7 @@ from typing import Any
 
 from liaison.errors import Place
 from liaison.model import PROFILE, SURFACE, Contact, Friction, GapContact
+from liaison.model.contact_geometry import SIZES
 
 from .lsd_formulas import ANY, Where, in_unit, scalar_of, value_of
 from .lsd_names import Book
@@ -37,7 +38,7 @@ SMOOTHING = ("stribeck", "regularized")
 """Laws of friction other than Coulomb's; the property's value is their speed."""
 _OF_FORMULAS = ("friction", "static", "across", "viscous", *SMOOTHING, "restitution")
 _COMMON = (*FRICTION, *SMOOTHING, "restitution")
-_TOUCHED = ("outside", "inside")
+_TOUCHED = ("outside", "inside", "along", "edge")
 
 
 def friction_told(x: Told) -> Friction:
@@ -63,6 +64,8 @@ def _contact(kind: str, sizes: tuple[str, ...]) -> Callable[[Related], Contact]:
         if "size" in sizes:
             given["size"] = tuple(x.vector("size", "m"))
         given |= {key: x.scalar(key, "m") for key in _TOUCHED if x.keys.get(key) is not None}
+        if x.keys.get("block") is not None:
+            given["block"] = tuple(x.vector("block", "m"))
         for key, local in _LOCAL.items():
             if x.keys.get(key) is not None:
                 given[key] = _formula(x, key, local)
@@ -111,11 +114,8 @@ def _row(
     return _contact(kind, sizes), (*sizes, *more, *_COMMON)
 
 
+_ANYTHING = (*_TOUCHED, "block", *_LOCAL)
 CONTACTS: dict[str, tuple[Callable[[Related], Contact], tuple[str, ...]]] = {
-    "point": _row("point", more=(*_TOUCHED, *_LOCAL)),
-    "ball": _row("ball", "radius", more=(*_TOUCHED, *_LOCAL)),
-    "disc": _row("disc", "radius", more=("axis", *_TOUCHED, *_LOCAL)),
-    "cylinder": _row("cylinder", "radius", "length", more=("axis", *_TOUCHED, *_LOCAL)),
-    "capsule": _row("capsule", "radius", "length", more=("axis", *_TOUCHED, *_LOCAL)),
-    "box": _row("box", "size", more=(*_TOUCHED, *_LOCAL)),
+    kind: _row(kind, *sizes, more=_ANYTHING + (("axis",) if kind in _ROUND else ()))
+    for kind, sizes in SIZES.items()
 }

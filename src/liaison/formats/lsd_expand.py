@@ -193,6 +193,8 @@ class _Expansion:
         self.count(node)
         if node.kind == "name":
             return _meant(node, meaning, str(node.parts[0]))
+        if node.kind == "family":
+            return _family(node, meaning)
         if node.kind == "join":
             local = [str(word) for part in node.parts[4:-1] for word in part.parts]
             meaning = {name: x for name, x in meaning.items() if name not in local}
@@ -249,6 +251,16 @@ def _meant(node: Node, meaning: Meaning, name: str) -> Node:
         return found
     word = _first_word(node).moved(found)
     return Node("name", (word,), node.line, node.column, node.length, 1)
+
+
+def _family(node: Node, meaning: Meaning) -> Node:
+    """The bodies of a family, NAME[*], with the name that they have in an instance."""
+    word = node.parts[0]
+    for name, full in meaning.items():
+        number = name.removeprefix(word)
+        if name == word + number and number.isdecimal() and isinstance(full, str):
+            return node._replace(parts=(word.moved(full.removesuffix(number)),))
+    return node
 
 
 def _path(label: Node, text: str) -> Node:

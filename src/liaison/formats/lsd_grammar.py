@@ -16,7 +16,7 @@ from .lsd_tokens import ACTIONS, DIRECTIONS, STARTERS, Token
 
 MAX_MISTAKES = 20  # that are told at once
 THINGS = {"JOIN": "join", "APPLY": "apply", "IMPOSE": "impose", "REQUIRE": "require",
-          "COUPLE": "couple", "CONTACT": "contact"}  # fmt: skip
+          "COUPLE": "couple", "CONTACT": "contact", "COLLIDE": "collide"}  # fmt: skip
 _STARTS = tuple(word.upper() for word in STARTERS)
 
 
@@ -146,6 +146,33 @@ class Grammar(Words):
         parts = [self.take(), self.pairs()]
         self.need("END")
         return make("touch", parts)
+
+    def _collide(self) -> Node:
+        """collide a, b and c, d with key = value, … end."""
+        parts = [self.take(), self.group()]
+        if self.accept("AND"):
+            parts.append(self.group())
+        return make("collide", [*parts, *self.properties()])
+
+    def group(self) -> Node:
+        """Frames and families of bodies, separated by commas."""
+        found = [self.member()]
+        while self.accept("COMMA"):
+            found.append(self.member())
+        return make("group", found)
+
+    def member(self) -> Node:
+        """A frame, or NAME[*]."""
+        last = self.position
+        while [x.kind for x in self.words[last : last + 2]] == ["NAME", "DOT"]:
+            last += 2
+        ahead = [x.kind for x in self.words[last : last + 4]]
+        if ahead != ["NAME", "LSQB", "STAR", "RSQB"]:
+            return self.formula()
+        name = self.word.moved("".join(self.words[self.position : last + 1]))
+        while self.position < last + 4:
+            self.take()
+        return make("family", [name])
 
     def properties(self) -> list[Node]:
         """With key = value, … end; or nothing."""

@@ -15,6 +15,7 @@ import liaison.model as model
 from liaison.errors import LiaisonError, NamingError, Place, TextError
 from liaison.expr import as_expr, symbol, symbols_of
 
+from .lsd_collisions import collision_of
 from .lsd_contacts import gap_contact
 from .lsd_formulas import Where, in_unit, value_of
 from .lsd_grammar import MAX_MISTAKES
@@ -229,6 +230,8 @@ class Statements:
             self.contacts.append(related(name, node, place, self.book))
         elif node.kind == "touch":
             self.contacts.append(gap_contact(name, node, place, self.book))
+        elif node.kind == "collide":
+            self.contacts.append(collision_of(name, node, place, self.book))
         else:
             self.required(name, node, place)
 

@@ -122,8 +122,10 @@ class Acts:
         pairs = [self.pair(k, getattr(x, k), "m") for k in SIZES[x.kind] if k != "size"]
         if x.kind == "box":
             pairs.append(f"size = {self.writer.vector(x.size, 'm')}")
-        balls = {k: getattr(x, k) for k in ("outside", "inside")}
-        pairs += [self.pair(k, r, "m") for k, r in balls.items() if r is not None]
+        lengths = {k: getattr(x, k) for k in ("outside", "inside", "along", "edge")}
+        pairs += [self.pair(k, r, "m") for k, r in lengths.items() if r is not None]
+        if x.block is not None:
+            pairs.append(f"block = {self.writer.vector(x.block, 'm')}")
         local: dict[str, dict[Any, str]] = {
             "surface": dict(zip(model.SURFACE, "xy", strict=True)),
             "profile": {model.PROFILE: "angle"},
@@ -153,6 +155,13 @@ class Acts:
         slip = [f"slip = {slips[0] if len(slips) == 1 else _listed(slips)}"] if slips else []
         pairs = [f"gap = {self.writer.formula(x.gap)}", *slip, *self.friction(x.friction)]
         return f"contact {', '.join([*pairs, *self.restitution(x)])} end"
+
+    def collision(self, x: model.Collision) -> str:
+        """Contact among many."""
+        groups = [", ".join(map(self.parts.frame, group)) for group in (x.parts, x.others)]
+        pairs = ", ".join([*self.friction(x.friction), *self.restitution(x)])
+        told = f" with {pairs} end" if pairs else ""
+        return f"collide {' and '.join(filter(None, groups))}{told}"
 
     def pair(self, key: str, value: Any, unit: str = "") -> str:
         """key = value."""
@@ -276,6 +285,7 @@ _RELATIONS: dict[type, Any] = {
     model.Unilateral: Acts.limited,
     model.Contact: Acts.contact,
     model.GapContact: Acts.touch,
+    model.Collision: Acts.collision,
     model.DryFriction: Acts.dry,
     model.BearingFriction: Acts.bearing,
 }

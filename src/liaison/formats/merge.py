@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
-from liaison.model import Body, Fixed, Marker, Measure, Mechanism
+from liaison.model import Body, Collision, Fixed, Marker, Measure, Mechanism
 from liaison.spatial import WORLD, Array, Inertia, Pose, array, compose
 from liaison.spatial.plucker import inverse
 
@@ -87,6 +87,8 @@ def _inertia(body: Body) -> Inertia:
 
 def _moved(record: Any, held: dict[str, Placed]) -> Any:
     """A joint or a load with its markers on the bodies that are left."""
+    if isinstance(record, Collision):
+        return record.on({name: owner for name, (owner, _, _) in held.items()})
     return with_markers(record, lambda x: _on(x, held[x.body]) if x.body in held else x)
 
 
@@ -122,6 +124,8 @@ def renamed(names: Mapping[str, str], mechanism: Mechanism) -> Mechanism:
 
     def moved(record: Any) -> Any:
         named = replace(record, name=names.get(record.name, record.name))
+        if isinstance(named, Collision):
+            return named.on(bodies)
         return with_markers(named, lambda x: replace(x, body=bodies.get(x.body, x.body)))
 
     parts: dict[str, Any] = {kind: tuple(map(moved, getattr(mechanism, kind))) for kind in RENAMED}

@@ -3,6 +3,7 @@
 `mechanism(...)`, `body(...)`, `join(...)` in describe.py are the pleasant way to make them.
 """
 
+from .collisions import Collision
 from .constraints import (
     Constraint,
     Coupling,
@@ -16,6 +17,7 @@ from .describe import (
     at_most,
     bearing,
     body,
+    collision,
     contact,
     coordinate,
     damper,
@@ -115,6 +117,7 @@ __all__ = [
     "Body",
     "Box",
     "BryantXYZ",
+    "Collision",
     "Composition",
     "Cone",
     "Constraint",
@@ -182,6 +185,7 @@ __all__ = [
     "at_most",
     "bearing",
     "body",
+    "collision",
     "contact",
     "coordinate",
     "damper",

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from liaison.errors import ModelError, NamingError, Place
 from liaison.spatial import is_zero
 
+from .collisions import collisions, surfaces_of
 from .constraints import Constraint
 from .contacts import OneSided
 from .forces import Force, Gravity
@@ -203,6 +204,12 @@ def check_bearings(m: Described) -> None:
             raise ModelError(said, place=one.place)
 
 
+def check_collisions(m: Described) -> None:
+    """What collides has shapes that touch, and each pair one law."""
+    if collisions(m):
+        surfaces_of(m)
+
+
 def check_ground_is_bare(m: Described) -> None:
     """The ground has shapes at most: it is fixed, so that a mass of it would mean nothing."""
     ground = m.bodies[0]
@@ -229,6 +236,7 @@ CHECKS: tuple[Callable[[Described], None], ...] = (
     check_connected_to_ground,
     check_coordinates_exist,
     check_bearings,
+    check_collisions,
     check_starts,
     check_ground_is_bare,
     check_gravity_is_one,

@@ -9,7 +9,7 @@ inputs stand for their symbols in formulas.
 
 Public names: ground, body, join, mechanism, parameter, signal, time, coordinate, rate, gravity,
 spring, damper, motor, law, wrench, potential, dissipation, friction, bearing, imposed, gear,
-holonomic, nonholonomic, rolling, at_most, contact, touch, output, event, start, turned.
+holonomic, nonholonomic, rolling, at_most, contact, touch, collision, output, event, start, turned.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from liaison.spatial import product, rotation_about, rotation_onto_z
 from .composition import axis_vector
 from .constraints import Coupling, Holonomic, Nonholonomic, PrescribedMotion, Rolling
 from .describe_contacts import at_most as at_most
+from .describe_contacts import collision as collision
 from .describe_contacts import contact as contact
 from .describe_contacts import touch as touch
 from .describe_places import label_of, line_here, marker_of

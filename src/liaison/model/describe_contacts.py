@@ -1,14 +1,16 @@
 """What holds on one side only, as an author writes it in Python: limits and contacts.
 
-Public names: at_most, contact, touch.
+Public names: at_most, contact, touch, collision.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from liaison.errors import NamingError
 
+from .collisions import Collision
 from .contacts import SIZES, TOUCHED, Contact, GapContact, Unilateral
 from .describe_places import line_here, marker_of
 from .markers import Marker
@@ -62,3 +64,24 @@ def contact(
 def touch(name: str, gap: Any, *slips: Any, friction: Any = 0, restitution: Any = 0) -> GapContact:
     """A contact told by formulas: a gap that stays ≥ 0, and the rates at which it slips."""
     return GapContact(name, gap, slips, friction, restitution, line_here())
+
+
+def collision(
+    *bodies: Body | Marker,
+    against: Iterable[Body | Marker] = (),
+    friction: Any = 0,
+    restitution: Any = 0,
+    name: str = "collision",
+) -> Collision:
+    """Contact between every two of these, or of these with those they are `against`.
+
+    Args:
+        *bodies: each touches with its spheres and boxes; `ground`, or a frame on it, with the plane
+            z = 0 of that frame.
+        against: another group.
+        friction: the coefficient of sliding, or a `Friction` with all of them.
+        restitution: the part of the speed of approach that is given back.
+        name: of them all; contacts are told as 'a-b'.
+    """
+    parts, others = (tuple(map(marker_of, group)) for group in (bodies, against))
+    return Collision(name, parts, others, friction, restitution, line_here())

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from liaison.expr import as_expr, substitute, time_derivative
 from liaison.model import Contact
+from liaison.model.pairing import paired
 from liaison.spatial.arrays import Array, array, cross, product
 
 from .closure import marker_motion, relative
@@ -46,7 +47,7 @@ def contact_places(kinematics: Kinematics, qdot: Sequence[Any]) -> list[ContactP
         qdot: N v.
     """
     found: list[ContactPlace] = []
-    for one in kinematics.tree.mechanism.contacts:
+    for one in paired(kinematics.tree.mechanism).contacts:
         if isinstance(one, Contact):
             places = touches(one, kinematics.tree.numbers)
             for k, touch in enumerate(places):

@@ -34,6 +34,7 @@ from liaison.model import (
     Unilateral,
 )
 from liaison.model.friction import GROUPS
+from liaison.model.pairing import paired
 from liaison.spatial.arrays import identity, zeros
 
 from .closure import Row, relation_row, template_rows, with_rates
@@ -80,7 +81,7 @@ def side_blocks(kinematics: Kinematics, qdot: Sequence[Any]) -> list[SideBlock]:
         qdot: N v.
     """
     sides = _Sides(kinematics, qdot)
-    for one in kinematics.tree.mechanism.contacts:
+    for one in paired(kinematics.tree.mechanism).contacts:
         sides.add(one)
     return sides.found
 

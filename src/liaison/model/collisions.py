@@ -1,0 +1,228 @@
+"""Contact among many: every pair of the bodies that are named, by their shapes, and with planes.
+
+Public names: Collision, Surfaces, surfaces_of, touching, plane_names, collisions.
+"""
+
+# ruff: noqa: D102 (methods of an interface are documented there)
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import combinations_with_replacement
+from typing import Any, ClassVar, NamedTuple, Protocol, final
+
+from liaison.errors import ModelError, Place
+from liaison.spatial import number
+
+from .contacts import OneSided, Scoped
+from .friction import Friction
+from .markers import Marker
+from .records import Body, Joint
+from .scalars import UPRIGHT
+from .shapes import Box, Sphere
+
+
+class Described(Protocol):
+    """The parts of a mechanism that tell who collides."""
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """Ground first."""
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """What connects the bodies."""
+
+    @property
+    def contacts(self) -> tuple[OneSided, ...]:
+        """Relations of one side."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Collision(OneSided):
+    """A contact between every two of some bodies, or between those of two groups.
+
+    A body touches with its spheres and boxes; a frame on the ground is the plane z = 0 of it. Two
+    bodies that a joint connects pass through each other.
+    """
+
+    name: str
+    parts: tuple[Marker, ...]  # of bodies their own frames, of the ground any
+    others: tuple[Marker, ...] = ()  # with whom; with each other if there are none
+    friction: Any = 0  # a Friction, or Coulomb's coefficient alone
+    restitution: Any = 0
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    WORD: ClassVar[str] = "collide"
+    SCALARS: ClassVar[tuple[str, ...]] = ("restitution",)
+    NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("restitution",)
+
+    def __post_init__(self) -> None:
+        OneSided.__post_init__(self)
+        owner = f"collide '{self.name}'"
+        told = self.friction if isinstance(self.friction, Friction) else Friction(self.friction)
+        object.__setattr__(self, "friction", told.checked(owner, self.place))
+        e = number(self.restitution)
+        if e is not None and e > 1:
+            said = f"the restitution of {owner} is {e:g}; above 1 an impact would give energy."
+            raise ModelError(said, place=self.place)
+        for kind in ("parts", "others"):
+            group = tuple(getattr(self, kind))
+            object.__setattr__(self, kind, group)
+            self._check_group(group)
+        if self.friction.across is not None:
+            said = f"{owner} has friction across, but balls have no x to be across of."
+            hint = "Give 'across' to contacts with planes, one by one."
+            raise ModelError(said, hint=hint, place=self.place)
+
+    def _check_group(self, group: tuple[Marker, ...]) -> None:
+        """Bodies by themselves, planes on the ground, each once."""
+        seen = set()
+        for one in group:
+            if one.body != "ground" and (one.R, one.p) != (UPRIGHT, (0, 0, 0)):
+                raise ModelError(
+                    f"collide '{self.name}' names a frame on body '{one.body}'; a body touches "
+                    "with its shapes, wherever they are on it.",
+                    place=one.place or self.place,
+                    hint=f"Name '{one.body}' itself; a plane that moves is written with 'contact'.",
+                )
+            if one in seen:
+                told = "the same plane" if one.body == "ground" else f"'{one.body}'"
+                said = f"collide '{self.name}' names {told} twice."
+                raise ModelError(said, place=one.place or self.place)
+            seen.add(one)
+
+    def markers(self) -> tuple[Marker, ...]:
+        return (*self.parts, *self.others)
+
+    def formulas(self) -> tuple[Any, ...]:
+        return (self.restitution, *self.friction.formulas())
+
+    def scoped(self) -> Iterator[Scoped]:
+        yield "time", self.formulas()
+
+    def on(self, owners: dict[str, str]) -> Collision:
+        """The same with other bodies in the place of some, by name."""
+        parts, others = (
+            tuple(dict.fromkeys(_renamed(x, owners) for x in group))
+            for group in (self.parts, self.others)
+        )
+        return replace(self, parts=parts, others=others)
+
+
+def _renamed(marker: Marker, owners: dict[str, str]) -> Marker:
+    return replace(marker, body=owners.get(marker.body, marker.body))
+
+
+class Surfaces(NamedTuple):
+    """Bodies and planes by classes of equal surfaces, and which law two classes have.
+
+    Attributes:
+        members: of each class: bodies, or planes of the ground.
+        laws: of two classes, the smaller number first; none where they pass through each other.
+        pairs: how many may touch; those that a joint connects do not.
+    """
+
+    members: tuple[tuple[Marker, ...], ...]
+    laws: dict[tuple[int, int], Collision]
+    pairs: int
+
+
+def collisions(mechanism: Described) -> list[Collision]:
+    """Those of a mechanism."""
+    return [x for x in mechanism.contacts if isinstance(x, Collision)]
+
+
+def touching(body: Body) -> list[Sphere | Box]:
+    """The shapes with which a body touches."""
+    return [x for x in body.shapes if isinstance(x, Sphere | Box)]
+
+
+def plane_names(found: Surfaces) -> dict[Marker, str]:
+    """Words for the planes of the ground, each its own: their names, or 'earth', 'earth 2', …."""
+    names: dict[Marker, str] = {}
+    for one in (x for group in found.members for x in group if x.body == "ground"):
+        word, count = one.name or "earth", 1
+        while word in names.values():
+            count += 1
+            word = f"{one.name or 'earth'} {count}"
+        names[one] = word
+    return names
+
+
+def surfaces_of(mechanism: Described) -> Surfaces:
+    """Who may touch whom, by which law.
+
+    Raises:
+        ModelError: a pair that two statements name, a body without a shape that touches, or a
+            statement that names nothing that could touch.
+    """
+    said: dict[Any, tuple[Marker, set[tuple[int, int]]]] = {}
+    laws = collisions(mechanism)
+    bodies = {body.name: body for body in mechanism.bodies}
+    for k, law in enumerate(laws):
+        for side, group in enumerate((law.parts, law.others)):
+            for one in group:
+                _check_shapes(bodies[one.body], one, law)
+                key = (one.body, one.R, one.p) if one.body == "ground" else one.body
+                said.setdefault(key, (one, set()))[1].add((k, side))
+    groups: dict[Any, list[Marker]] = {}
+    for one, roles in said.values():
+        groups.setdefault((one.body == "ground", frozenset(roles)), []).append(one)
+    table = _table(list(groups), list(groups.values()), laws)
+    members = tuple(map(tuple, groups.values()))
+    return Surfaces(members, table, _count(members, table, mechanism.joints))
+
+
+def _table(
+    roles: list[Any], members: list[list[Marker]], laws: list[Collision]
+) -> dict[tuple[int, int], Collision]:
+    """The law of every two classes that have one; refuses two, and statements without a pair."""
+    found: dict[tuple[int, int], Collision] = {}
+    for a, b in combinations_with_replacement(range(len(roles)), 2):
+        lone = a == b and len(members[a]) < 2
+        if lone or (roles[a][0] and roles[b][0]):
+            continue
+        held = [law for k, law in enumerate(laws) if _meet(k, law, roles[a][1], roles[b][1])]
+        if len(held) > 1:
+            pair = f"'{members[a][0].body}' and '{members[b][-1].body}'"
+            hint = "Say 'collide a, b and c, d' for pairs of one group with another."
+            told = f"{pair} are a pair of '{held[0].name}' and of '{held[1].name}'"
+            raise ModelError(f"{told}; one law holds for it.", hint=hint, place=held[1].place)
+        if held:
+            found[a, b] = held[0]
+    for law in laws:
+        if not any(law is x for x in found.values()):
+            told = f"collide '{law.name}' names nothing that could touch"
+            raise ModelError(f"{told}: two bodies, or a body and a plane.", place=law.place)
+    return found
+
+
+def _meet(k: int, law: Collision, one: set[Any], other: set[Any]) -> bool:
+    """Whether a statement is of pairs of these two classes."""
+    if not law.others:
+        return (k, 0) in one and (k, 0) in other
+    return ((k, 0) in one and (k, 1) in other) or ((k, 1) in one and (k, 0) in other)
+
+
+def _count(
+    members: tuple[tuple[Marker, ...], ...], laws: dict[tuple[int, int], Collision],
+    joints: tuple[Joint, ...],
+) -> int:  # fmt: skip
+    sizes = [len(x) for x in members]
+    total = sum(sizes[a] * (sizes[a] - 1) // 2 if a == b else sizes[a] * sizes[b] for a, b in laws)
+    place = {one.body: k for k, group in enumerate(members) for one in group}
+    joined = {frozenset((x.predecessor.body, x.successor.body)) - {"ground"} for x in joints}
+    known = [sorted(place[x] for x in pair) for pair in joined if len(pair & place.keys()) == 2]
+    return total - sum((a, b) in laws for a, b in known)
+
+
+def _check_shapes(body: Body, marker: Marker, law: Collision) -> None:
+    if body.name != "ground" and not touching(body):
+        raise ModelError(
+            f"collide '{law.name}' names body '{body.name}', which has neither a sphere nor a box.",
+            place=marker.place or law.place,
+            hint="Give it a shape; what touches are spheres and boxes.",
+        )

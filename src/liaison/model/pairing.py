@@ -1,0 +1,196 @@
+"""Which way collisions are marched: each pair as a contact of its own, or all as a scene.
+
+Public names: MOST_PAIRS, FEW_PAIRS, obstacle, is_scene, paired, drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, product
+from typing import Any, NamedTuple
+
+from liaison.errors import ModelError, Place
+from liaison.expr import as_expr, symbols_of
+
+from .collisions import Collision, Surfaces, collisions, plane_names, surfaces_of, touching
+from .contacts import Contact
+from .forces import Gravity
+from .friction import Friction
+from .joints import Free, Quaternion
+from .markers import Marker
+from .mechanism import Mechanism
+from .records import Body
+from .shapes import Box, Shape, Sphere
+
+FEW_PAIRS = 50
+"""Pairs up to which each is written as a contact of its own."""
+
+MOST_PAIRS = 200
+"""Pairs up to which this is done where no scene can be made."""
+
+
+def is_scene(mechanism: Mechanism) -> bool:
+    """Whether its contacts are marched as a scene: by a broad phase, in fixed steps.
+
+    That is where pairs are more than `FEW_PAIRS`, or of shapes that only scenes know.
+
+    Raises:
+        ModelError: they would have to be, and something else of it has no place there.
+    """
+    if not collisions(mechanism):
+        return False
+    found = surfaces_of(mechanism)
+    strange = _two_boxes(mechanism, found)
+    if found.pairs <= FEW_PAIRS and not strange:
+        return False
+    why = obstacle(mechanism)
+    if why is None:
+        return True
+    if found.pairs <= MOST_PAIRS and not strange:
+        return False
+    said = f"its {found.pairs} pairs of bodies that may touch are too many to be written one by one"
+    if strange:
+        said = f"{strange} may touch with boxes, which only scenes of free bodies know"
+    raise ModelError(
+        f"{said}, and this is no scene: {why[0]}.",
+        place=why[1] or mechanism.place,
+        hint=f"Name fewer bodies ({MOST_PAIRS} pairs, not of two boxes), or let all be free.",
+    )
+
+
+def obstacle(mechanism: Mechanism) -> tuple[str, Place | None] | None:
+    """Why the mechanism is no scene of free bodies, and where; None if it is one."""
+    for kind in ("constraints", "inputs", "events"):
+        for part in getattr(mechanism, kind):
+            return f"'{part.name}' is one of its {kind}", part.place
+    for one in mechanism.contacts:
+        told = _strange_law(one) if isinstance(one, Collision) else "is one of its contacts"
+        if told:
+            return f"'{one.name}' {told}", one.place
+    for force in mechanism.forces:
+        if not isinstance(force, Gravity):
+            return f"force '{force.name}' acts on it", force.place
+    seen: set[str] = set()
+    for joint in mechanism.joints:
+        free = isinstance(joint.type, Free) and isinstance(joint.type.attitude, Quaternion)
+        if not free or joint.predecessor.body != "ground" or joint.successor.body in seen:
+            said = f"joint '{joint.name}' is not free, with a quaternion, on the ground"
+            return said, joint.place
+        seen.add(joint.successor.body)
+    return None
+
+
+def _strange_law(law: Collision) -> str:
+    """What a law has that scenes do not know."""
+    plain = Friction(law.friction.sliding)
+    for part in Friction.parts():
+        if getattr(law.friction, part) != getattr(plain, part):
+            return f"has {part.replace('_', ' ')} friction, which scenes do not know"
+    if law.friction.law != plain.law:
+        return f"has {law.friction.law} friction, which scenes do not know"
+    names = {x.name for x in symbols_of([as_expr(x) for x in law.formulas()])}
+    return "has a law that depends on time" if "t" in names else ""
+
+
+def _two_boxes(mechanism: Mechanism, found: Surfaces) -> str:
+    """The first pair with two boxes, which contacts one by one do not know; "" for none."""
+    boxes = {x.name for x in mechanism.bodies if any(isinstance(s, Box) for s in x.shapes)}
+    kept = [[x.body for x in group if x.body in boxes] for group in found.members]
+    for a, b in found.laws:
+        pair = kept[a][:2] if a == b else [*kept[a][:1], *kept[b][:1]]
+        if len(pair) == 2:
+            return f"'{pair[0]}' and '{pair[1]}'"
+    return ""
+
+
+class Pair(NamedTuple):
+    """Two that may touch: a body, what it touches (a body, or a plane of the ground), the law."""
+
+    first: Marker
+    second: Marker
+    law: Collision
+    name: str  # as events tell it
+
+
+def paired(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with a contact of its own for every pair of shapes.
+
+    Raises:
+        ModelError: pairs are too many for that, or of shapes that only scenes know.
+    """
+    listed = collisions(mechanism)
+    if not listed:
+        return mechanism
+    found = surfaces_of(mechanism)
+    if is_scene(mechanism):
+        raise ModelError(
+            f"'{listed[0].name}' belongs to {found.pairs} pairs that a scene finds while it runs; "
+            "there are no equations of each.",
+            place=listed[0].place,
+            hint="'simulate' runs it; for equations name fewer bodies.",
+        )
+    pairs = _pairs(mechanism, found)
+    bodies = {body.name: body for body in mechanism.bodies}
+    made: list[Any] = []
+    for one in mechanism.contacts:
+        own = [x for x in pairs if x.law is one]
+        made += [c for x in own for c in _contacts(x, bodies)] if own else [one]
+    kept = [x for x in made if not isinstance(x, Collision)]
+    return replace(mechanism, contacts=tuple(kept))
+
+
+def drawn(mechanism: Mechanism) -> Mechanism:
+    """The mechanism as a picture takes it: every pair, or of a scene a contact with each plane."""
+    if not is_scene(mechanism):
+        return paired(mechanism)
+    planes = plane_names(surfaces_of(mechanism))
+    body = Marker(mechanism.joints[0].successor.body)
+    shown = tuple(Contact(name, body, plane) for plane, name in planes.items())
+    return replace(mechanism, contacts=shown)
+
+
+def _pairs(mechanism: Mechanism, found: Surfaces) -> list[Pair]:
+    """Every pair, without those that a joint connects, a plane as the second."""
+    joined = {frozenset((x.predecessor.body, x.successor.body)) for x in mechanism.joints}
+    planes = plane_names(found)
+    pairs: list[Pair] = []
+    for (a, b), law in found.laws.items():
+        one, other = found.members[a], found.members[b]
+        for x, y in combinations(one, 2) if a == b else product(one, other):
+            first, second = (y, x) if x.body == "ground" else (x, y)
+            if second.body == "ground" or frozenset((x.body, y.body)) not in joined:
+                name = f"{first.body}-{planes.get(second, second.body)}"
+                pairs.append(Pair(first, second, law, name))
+    return pairs
+
+
+def _contacts(pair: Pair, bodies: dict[str, Body]) -> Iterator[Contact]:
+    """A contact for every two shapes of a pair."""
+    near = touching(bodies[pair.first.body])
+    plane = pair.second.body == "ground"
+    far: list[Any] = [None] if plane else touching(bodies[pair.second.body])
+    for k, (one, other) in enumerate(product(near, far), start=1):
+        several = len(near) * len(far) > 1
+        yield _contact(f"{pair.name} {k}" if several else pair.name, pair, one, other)
+
+
+def _contact(name: str, pair: Pair, one: Sphere | Box, other: Sphere | Box | None) -> Contact:
+    """The contact of two shapes; of a ball and a box the box is the first."""
+    told: dict[str, Any] = {"friction": pair.law.friction, "restitution": pair.law.restitution}
+    first, second = _on(pair.first.body, one), pair.second
+    if other is not None:
+        second = _on(pair.second.body, other)
+        if isinstance(other, Box):
+            one, other, first, second = other, one, second, first
+        assert isinstance(other, Sphere)
+        told["outside"] = other.radius
+    if isinstance(one, Box):
+        told |= {"kind": "box", "size": (one.x, one.y, one.z)}
+    else:
+        told |= {"kind": "ball", "radius": one.radius}
+    return Contact(name, first, second, place=pair.law.place, **told)
+
+
+def _on(body: str, shape: Shape) -> Marker:
+    return Marker(body, shape.R, shape.p)
