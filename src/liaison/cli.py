@@ -152,7 +152,7 @@ def simulate(
 ) -> None:
     """Let a mechanism move, and say how well its energy and its closures were kept."""
     from liaison import cli_text
-    from liaison.cli_values import asked, check_files, method_options, run_options
+    from liaison.cli_values import asked, check_files, drawable, method_options, run_options
     from liaison.view import save_plot
 
     check_files(out, csv, plot, label)
@@ -163,6 +163,7 @@ def simulate(
     options |= method_options(
         method, step, spectral_radius=spectral_radius, impacts=impacts, theta=theta, facets=facets
     )
+    options |= drawable(plot, options)
     options["series"] = _series(series, label)
     robot = (lenient, floating, merge_fixed)
     given = asked(file, values, start, robot)

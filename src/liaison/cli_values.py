@@ -3,7 +3,7 @@
 Every refusal here is of the command line, not of the model.
 
 Public names: Asked, asked, asked_of, reader_options, positions_of, run_options, method_options,
-limit_option, check_folders, check_files, check_suffix, check_names, check_word, named_by.
+drawable, limit_option, check_folders, check_files, check_suffix, check_names, check_word, named_by.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from liaison.tree import as_float
 from liaison.units import same, unit_of
 
 MOST_STEPS = Settings().max_steps
+DRAWN_STEPS = 400
 
 OWN_OPTIONS = {
     "spectral_radius": ("generalized-alpha", 0.0, 1.0),
@@ -121,6 +122,17 @@ def run_options(until: str, **others: str | float | None) -> dict[str, Any]:
     )
     _check_count("every", options, INSTANTS, "record less often")
     return options
+
+
+def drawable(plot: Path | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Steps short enough for curves, where every step is recorded and a plot is asked for.
+
+    Both sides of an impact are recorded then, and forces and energies between impacts.
+    """
+    said = ("step", "every", "max_steps")
+    if plot is None or not options.keys().isdisjoint(said) or not options["until"] > 0:
+        return {}
+    return {"max_step": options["until"] / DRAWN_STEPS}
 
 
 def _check_count(name: str, options: Mapping[str, Any], most: int, advice: str) -> None:

@@ -1,5 +1,7 @@
 """Curves are chosen by label, grouped by unit, and never shown unasked."""
 
+from dataclasses import replace
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -11,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import liaison
 from liaison.errors import LiaisonError, NamingError
+from liaison.simulate.trajectory import EventRecord
 from liaison.view import plot, save_plot
 
 
@@ -28,8 +31,11 @@ def names(ax) -> list[str]:
 def test_positions_are_drawn_if_nothing_is_named(double_pendulum):
     ax = plot(double_pendulum.run)
     assert names(ax) == ["A", "B"]
-    assert_array_equal(ax.lines[0].get_xdata(), double_pendulum.run.t)
-    assert_array_equal(ax.lines[0].get_ydata(), double_pendulum.run["A"])
+    t, A = ax.lines[0].get_data()
+    recorded = np.isin(t, double_pendulum.run.t)
+    assert_array_equal(t[recorded], double_pendulum.run.t)
+    assert_array_equal(A[recorded], double_pendulum.run["A"])
+    assert_allclose(A, 0.9 * np.cos(2.5 * t), atol=1e-6)  # between the instants too
     assert ax.get_ylabel() == "angle [rad]"
     assert ax.get_xlabel() == "t [s]"
     assert ax.get_title(loc="left") == "double pendulum"
@@ -52,7 +58,9 @@ def test_angles_in_degrees_on_request(double_pendulum):
     below = ax.figure.axes[1]
     assert ax.get_ylabel() == "angle [deg]"
     assert below.get_ylabel() == "angular velocity [deg/s]"
-    assert_allclose(ax.lines[0].get_ydata(), np.degrees(double_pendulum.run["A"]), rtol=1e-14)
+    t, A = ax.lines[0].get_data()
+    shown = A[np.isin(t, double_pendulum.run.t)]
+    assert_allclose(shown, np.degrees(double_pendulum.run["A"]), rtol=1e-14)
 
 
 def test_events_are_marked(double_pendulum):
@@ -121,3 +129,34 @@ def test_forces_of_contacts_are_plotted_by_name_and_not_over_their_jumps(bounces
     assert [x.get_ylabel() for x in ax.figure.axes] == ["force [N]", "length [m]", ""]
     (line,) = [x for x in ax.get_lines() if len(x.get_xdata()) > 2]
     assert np.count_nonzero(np.isnan(line.get_ydata())) == 6
+
+
+def test_few_steps_are_drawn_as_the_curve_they_are_of(examples):
+    run = liaison.simulate(examples / "reference" / "bouncing_ball.lsd", until=2.1)
+    assert len(run) < 60
+    ax = plot(run, "H", "H'")
+    t, H = next(x for x in ax.get_lines() if len(x.get_xdata()) > 2).get_data()
+    assert np.diff(t).max() < 2.1 / 799
+    hits = [0.0, *(e.t for e in run.events)]
+    speeds = [0.0, *(e.v[0] for e in run.events)]
+    heights = [1.0, *(e.q[0] for e in run.events)]
+    last = np.clip(np.searchsorted(hits, t, side="right") - 1, 0, None)
+    since = t - np.array(hits)[last]
+    falls = np.array(heights)[last] + np.array(speeds)[last] * since - 9.81 / 2 * since**2
+    assert_allclose(H, falls, atol=1e-9)
+    # both velocities at the instant of each impact, and no line between others
+    t, v = next(x for x in ax.figure.axes[1].get_lines() if len(x.get_xdata()) > 2).get_data()
+    for event in run.events:
+        assert v[t == event.t].tolist() == [event.before[0], event.v[0]]
+
+
+def test_modes_are_named(bounces):
+    ax = plot(bounces, "modes.floor")
+    assert [x.get_text() for x in ax.get_yticklabels()] == ["open", "holds", "slips"]
+
+
+def test_events_at_nearly_one_instant_are_told_together(double_pendulum):
+    none = np.zeros(2)
+    near = [EventRecord("stop", t, none, none, "impact") for t in (0.5, 0.505, 0.51, 1.5)]
+    ax = plot(replace(double_pendulum.run, events=tuple(near)), "A")
+    assert [x.get_text() for x in ax.texts] == ["stop impact × 3", "stop impact"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
@@ -29,9 +29,13 @@ QUANTITIES = {
     "m": "length", "m/s": "velocity", "N": "force", "N*m": "torque", "Nm": "torque", "J": "energy",
     "W": "power",
 }  # fmt: skip
+MODES = ("open", "holds", "slips")
 MOST_IN_LEGEND = 12
 MOST_EVENTS_NAMED = 12
 MANY_EVENTS = 40
+FINE = 800  # instants of a curve, at least
+NEAR = 0.018  # of the whole time: events nearer than this have one text
+MOST_WORDS = 3  # events told in one text
 JUMPING = ("contacts.", "slips.")  # series that jump where a mode changes
 
 
@@ -108,12 +112,42 @@ def save_plot(
         figure.savefig(temporary, format=form, dpi=150)
 
 
+def refined(trajectory: Trajectory) -> Trajectory:
+    """Positions and velocities also between instants that are too far apart for a picture.
+
+    What was recorded stays, also the two values at an instant at which something jumps. A run
+    recorded at intervals does not tell what it was on both sides of such an instant, and stays.
+    Series are left out: of forces and energies neighbors do not tell enough.
+    """
+    t = trajectory.t
+    twice = set(t[1:][np.diff(t) == 0].tolist())
+    is_told = all(e.t in twice or e.t in (t[0], t[-1]) for e in trajectory.events if e.what)
+    if len(t) < 3 or t[-1] == t[0] or not is_told:
+        return trajectory
+    fine = (t[-1] - t[0]) / FINE
+    more = np.maximum(np.ceil(np.diff(t) / fine - 1e-9).astype(int) - 1, 0)
+    between = [np.linspace(t[i], t[i + 1], n + 2)[1:-1] for i, n in enumerate(more.tolist()) if n]
+    if not between:
+        return trajectory
+    where, bare = np.repeat(np.arange(1, len(t)), more), replace(trajectory, series={})
+    new = bare.resample(np.concatenate(between))
+    both = {x: np.insert(getattr(bare, x), where, getattr(new, x), axis=0) for x in ("t", "q", "v")}
+    return replace(bare, **both)
+
+
 def _curves(trajectory: Trajectory, labels: Sequence[str], degrees: bool) -> list[Curve]:
     wanted = labels or [label.name for label in trajectory.labels["q"]]
     if not wanted:
         raise LiaisonError(f"{trajectory.name} has no coordinates to plot; name a series.")
-    chosen = trajectory.columns(*wanted)
-    return [_curve(trajectory, *column, degrees) for column in chosen.values()]
+    chosen, fine = trajectory.columns(*wanted), refined(trajectory)
+    smooth = {x.name for part in ("q", "v") for x in fine.labels[part]}
+    curves = []
+    for label, values in chosen.values():
+        if label.name in smooth and len(fine) > len(trajectory):
+            curves.append(_curve(fine, label, fine[label.name], degrees))
+        else:
+            curves.append(_curve(trajectory, label, values, degrees))
+    return curves
 
 
 def _curve(trajectory: Trajectory, label: Label, values: Array, degrees: bool) -> Curve:
@@ -192,6 +226,8 @@ def _draw(
             steps = "steps-post" if curve.name.startswith("modes.") else "default"
             ax.plot(curve.t, curve.values, style, color=color, label=curve.name, lw=1.6, ds=steps)
         _dress(ax, unit, len(curves))
+        if all(curve.name.startswith("modes.") for curve in curves):
+            ax.set_yticks(range(len(MODES)), MODES)
         if events:
             _mark_events(ax, trajectory, named=ax is axes[0])
     axes[-1].set_xlabel("t [s]")
@@ -207,7 +243,8 @@ def _dress(ax: Any, unit: str, count: int) -> None:
     ax.spines[["top", "right"]].set_visible(False)
     ax.margins(x=0.01)
     if count <= MOST_IN_LEGEND:
-        ax.legend(loc="best", frameon=False, ncols=1 + (count - 1) // 6)
+        look = {"framealpha": 0.8, "edgecolor": "none", "ncols": 1 + (count - 1) // 6}
+        ax.legend(loc="best", **look)
 
 
 def _mark_events(ax: Any, trajectory: Trajectory, named: bool) -> None:
@@ -218,9 +255,25 @@ def _mark_events(ax: Any, trajectory: Trajectory, named: bool) -> None:
         ax.axvline(t, color="#888888", lw=0.8 if len(told) < MANY_EVENTS else 0.4, ls=(0, (4, 3)),
                    zorder=0.5)  # fmt: skip
     if named and len(told) <= MOST_EVENTS_NAMED:
-        for t, names in told.items():
+        for t, names in _apart(told, NEAR * float(trajectory.t[-1] - trajectory.t[0])).items():
             ax.annotate(
                 ", ".join(names), (t, 1), xycoords=("data", "axes fraction"), xytext=(2, -2),
                 textcoords="offset points", rotation=90, va="top", fontsize="small",
                 color="#666666",
             )  # fmt: skip
+
+
+def _apart(told: dict[float, list[str]], near: float) -> dict[float, list[str]]:
+    """What happened, those at nearly one instant told together: "floor impact × 2"."""
+    joined: dict[float, list[str]] = {}
+    last = -np.inf
+    for t, names in sorted(told.items()):
+        if t - last > near:
+            last = t
+        joined.setdefault(last, []).extend(names)
+    return {t: [_times(x, names.count(x)) for x in dict.fromkeys(names)][:MOST_WORDS]
+            for t, names in joined.items()}  # fmt: skip
+
+
+def _times(words: str, count: int) -> str:
+    return f"{words} × {count}" if count > 1 else words
