@@ -15,7 +15,7 @@ from liaison.expr.reading_plain import plain
 from liaison.expr.reading_text import to_unicode
 from liaison.model import BearingFriction, Collision, Contact, DryFriction, GapContact, Unilateral
 from liaison.model.collisions import surfaces_of
-from liaison.model.contacts import THINGS
+from liaison.model.contact_geometry import THINGS
 from liaison.model.friction import GROUPS, Friction
 from liaison.model.pairing import is_scene
 from liaison.simulate import Trajectory
@@ -64,7 +64,8 @@ def _side(found: Summary, one: Any) -> dict[str, Any]:
 
 def _touched(one: Contact) -> str:
     given = [word for key, word in THINGS.items() if getattr(one, key) is not None]
-    return given[0].removeprefix("a ") if given else "plane"
+    word = given[0].partition(" ")[2] if given else "plane"
+    return word if one.along is None else {"ball": "rod"}.get(word, "tube")
 
 
 def _value(found: Summary, x: Any) -> float | None:

@@ -39,7 +39,7 @@ def test_a_number_is_the_friction_of_sliding():
 
 
 REFUSED = {
-    "a cube": (lambda: touching("cube"), "of a point, ball, disc, cylinder, capsule or box"),
+    "a cube": (lambda: touching("cube"), "of a point, ball, disc, cylinder, capsule, box or edge"),
     "with itself": (lambda: Contact("c", A, A), "of body 'a' with itself"),
     "a point with a radius": (lambda: touching(radius=1), "no radius; make it a ball"),
     "a ball without a radius": (lambda: touching("ball"), "radius of contact 'c' is 0 m"),

@@ -11,7 +11,7 @@ from typing import Any
 import liaison.model as model
 from liaison.errors import LiaisonError
 from liaison.expr import Expr, as_expr, substitute, symbol, symbols_of
-from liaison.model.contacts import SIZES
+from liaison.model.contact_geometry import SIZES
 
 from .lsd_contacts import FRICTION
 from .lsd_forces import LOADS

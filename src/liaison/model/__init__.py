@@ -12,7 +12,8 @@ from .constraints import (
     PrescribedMotion,
     Rolling,
 )
-from .contacts import CONTACT_KINDS, PROFILE, SURFACE, Contact, GapContact, OneSided, Unilateral
+from .contact_geometry import CONTACT_KINDS
+from .contacts import PROFILE, SURFACE, Contact, GapContact, OneSided, Unilateral
 from .describe import (
     at_most,
     bearing,

@@ -1,7 +1,7 @@
 """What holds on one side only: unilateral relations, and contacts of bodies.
 
-Public names: OneSided, Unilateral, Contact, GapContact, SURFACE, PROFILE, CONTACT_KINDS, ONE_MODE,
-refuse_sides, left_out.
+Public names: OneSided, Unilateral, Contact, GapContact, SURFACE, PROFILE, ONE_MODE, refuse_sides,
+left_out.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -14,9 +14,10 @@ from typing import Any, ClassVar, TypeAlias, final
 
 from liaison.errors import DerivationError, ModelError, Place
 from liaison.expr import symbol
-from liaison.spatial import is_zero, number
+from liaison.spatial import number
 
 from .acts import Act
+from .contact_geometry import check_geometry
 from .friction import Friction
 from .markers import Marker
 from .scalars import Triple, scalar, triple
@@ -25,23 +26,6 @@ SURFACE = (symbol("'x"), symbol("'y"))
 """x and y of the second frame, in the formula of a surface z = h(x, y)."""
 PROFILE = symbol("'angle")
 """The angle about z of the second frame, from its x, in the formula of a profile ϱ(angle)."""
-SIZES: dict[str, tuple[str, ...]] = {
-    "point": (),
-    "ball": ("radius",),
-    "disc": ("radius",),
-    "cylinder": ("radius", "length"),
-    "capsule": ("radius", "length"),
-    "box": ("size",),
-}
-CONTACT_KINDS = tuple(SIZES)
-"""What may touch, and the sizes that each has."""
-TOUCHED: dict[str, tuple[str, ...]] = {
-    "outside": CONTACT_KINDS,
-    "inside": CONTACT_KINDS,
-    "surface": ("point", "ball", "disc", "cylinder", "box"),
-    "profile": ("point", "ball", "disc"),
-}
-"""What is touched other than a plane, and by which kinds it may be."""
 Scoped: TypeAlias = tuple[str, tuple[Any, ...]]
 """Where formulas may look (a scope of the checks), and formulas."""
 
@@ -94,7 +78,8 @@ class Contact(OneSided):
     (whose length is that between the centers of its ends), its axes those of a box. z of `second`
     is the normal of the plane or the axis of the profile, its origin the center of a ball. A
     cylinder touches with its two rims, a capsule with its two ends, a box with its corners; a ball
-    from outside they touch wherever they are nearest to it.
+    from outside they touch wherever they are nearest to it. An edge is along z, and x points out of
+    its body. Corners touch a block above its faces, edges another edge where they cross it.
     """
 
     name: str
@@ -110,83 +95,30 @@ class Contact(OneSided):
     inside: Any = None  # radius of the hollow ball that is touched from inside [m]
     surface: Any = None  # h of the surface z = h(x, y), a formula of SURFACE [m]
     profile: Any = None  # ϱ of the profile about z, a formula of PROFILE [m]
+    along: Any = None  # length of the rod or tube that is touched instead of a ball, along z [m]
+    block: Any = None  # sides of the block that is touched, along the axes [m]
+    edge: Any = None  # length of the edge that is touched, along z [m]
     place: Place | None = field(default=None, compare=False, repr=False)
 
     SCALARS: ClassVar[tuple[str, ...]] = (
-        "radius", "restitution", "length", "outside", "inside", "surface", "profile"
+        "radius", "restitution", "length",
+        "outside", "inside", "surface", "profile", "along", "edge",
     )  # fmt: skip
-    OPTIONAL: ClassVar[tuple[str, ...]] = ("outside", "inside", "surface", "profile")
+    OPTIONAL: ClassVar[tuple[str, ...]] = SCALARS[3:]
     NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("radius", "restitution", "length")
 
     def __post_init__(self) -> None:
         OneSided.__post_init__(self)
-        self._check_kind()
-        if self.first.body == self.second.body:
-            said = f"contact '{self.name}' is of body '{self.first.body}' with itself."
-            raise ModelError(said, place=self.place)
-        self._check_sizes()
-        self._check_touched()
+        for part in ("size", "block"):
+            if getattr(self, part) is not None:
+                kept = triple(
+                    getattr(self, part), f"the {part} of contact '{self.name}'", self.place
+                )
+                object.__setattr__(self, part, kept)
         owner = f"contact '{self.name}'"
         object.__setattr__(self, "friction", _friction(self.friction, owner, self.place))
+        check_geometry(self)
         _check_restitution(self.restitution, owner, self.place)
-        if self.friction.across is not None and (self.outside, self.inside) != (None, None):
-            said = f"{owner} has friction across, but a ball has no x to be across of."
-            hint = "Give 'across' to contacts with planes and surfaces."
-            raise ModelError(said, hint=hint, place=self.place)
-
-    def _check_kind(self) -> None:
-        if self.kind not in CONTACT_KINDS:
-            raise ModelError(
-                f"contact '{self.name}' is of a {self.kind!r}; it must be of a "
-                f"{', '.join(CONTACT_KINDS[:-1])} or {CONTACT_KINDS[-1]}.",
-                place=self.place,
-            )
-
-    def _check_sizes(self) -> None:
-        """Each kind has its own sizes, all positive; of a box one or two may be 0."""
-        what = f"the size of contact '{self.name}'"
-        object.__setattr__(self, "size", triple(self.size, what, self.place))
-        for part in ("radius", "length", "size"):
-            value = getattr(self, part)
-            entries = value if part == "size" else (value,)
-            is_zeros = all(map(is_zero, entries))
-            if part not in SIZES[self.kind] and not is_zeros:
-                better = "; make it a ball" if (self.kind, part) == ("point", "radius") else ""
-                said = f"contact '{self.name}' is of a {self.kind}, which has no {part}{better}."
-                raise ModelError(said, place=self.place)
-            if part in SIZES[self.kind] and (is_zeros or any(map(_is_negative, entries))):
-                told = [f"{number(x):g}" for x in entries]
-                shown = f"[{', '.join(told)}]" if part == "size" else told[0]
-                wanted = "no side may be negative, nor all be 0" if part == "size" else ""
-                said = f"the {part} of contact '{self.name}' is {shown} m; "
-                said += f"{wanted or 'it must be positive'}."
-                raise ModelError(said, place=self.place)
-
-    def _check_touched(self) -> None:
-        """One thing is touched, of a kind that this one can touch, large enough."""
-        given = [part for part in TOUCHED if getattr(self, part) is not None]
-        if len(given) > 1:
-            said = f"contact '{self.name}' gives {given[0]!r} and {given[1]!r}; it touches one."
-            raise ModelError(said, place=self.place)
-        for part in given:
-            if self.kind not in TOUCHED[part]:
-                raise ModelError(
-                    f"contact '{self.name}' is of a {self.kind} with {THINGS[part]}, which is not "
-                    f"known; {THINGS[part]} is touched by a {' or a '.join(TOUCHED[part])}.",
-                    hint=_INSTEAD.get((self.kind, part), ""),
-                    place=self.place,
-                )
-            self._check_room(part)
-
-    def _check_room(self, part: str) -> None:
-        known, own = number(getattr(self, part)), number(self.radius) or 0
-        least = own if part == "inside" else 0
-        if part in ("outside", "inside") and known is not None and not known > least:
-            why = f"larger than {own:g} m, the radius inside" if least else "positive"
-            raise ModelError(
-                f"the {part} of contact '{self.name}' is {known:g} m; it must be {why}.",
-                place=self.place,
-            )
 
     def markers(self) -> tuple[Marker, ...]:
         return (self.first, self.second)
@@ -195,26 +127,12 @@ class Contact(OneSided):
         return tuple(x for _, entries in self.scoped() for x in entries)
 
     def scoped(self) -> Iterator[Scoped]:
-        balls = (x for x in (self.outside, self.inside) if x is not None)
-        yield "parameters", (self.radius, self.length, *self.size, *balls)
+        touched = (self.outside, self.inside, self.along, self.edge, *(self.block or ()))
+        given = (x for x in touched if x is not None)
+        yield "parameters", (self.radius, self.length, *self.size, *given)
         yield "time", (self.restitution, *self.friction.formulas())
         yield "surface", () if self.surface is None else (self.surface,)
         yield "profile", () if self.profile is None else (self.profile,)
-
-
-THINGS = {
-    "outside": "a ball",
-    "inside": "a hollow ball",
-    "surface": "a surface",
-    "profile": "a profile",
-}
-"""What is touched, in words."""
-_INSTEAD = {
-    ("capsule", "surface"): "Give a ball to each of its ends, or make it a cylinder.",
-    ("capsule", "profile"): "Make it a disc about the same axis.",
-    ("cylinder", "profile"): "Make it a disc about the same axis.",
-    ("box", "profile"): "Give a point to each corner that can touch.",
-}
 
 
 @final
@@ -297,11 +215,6 @@ def left_out(contacts: Sequence[OneSided]) -> str:
     names = [repr(one.name) for one in contacts]
     listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
     return f"Without {listed}, which {'holds' if len(names) == 1 else 'hold'} on one side only."
-
-
-def _is_negative(x: Any) -> bool:
-    value = number(x)
-    return value is not None and value < 0
 
 
 def _friction(given: Any, owner: str, place: Place | None) -> Friction:

@@ -11,12 +11,13 @@ from typing import Any
 from liaison.errors import NamingError
 
 from .collisions import Collision
-from .contacts import SIZES, TOUCHED, Contact, GapContact, Unilateral
+from .contact_geometry import SIZES, TOUCHED
+from .contacts import Contact, GapContact, Unilateral
 from .describe_places import line_here, marker_of
 from .markers import Marker
 from .records import Body
 
-GEOMETRY = (*dict.fromkeys(x for sizes in SIZES.values() for x in sizes), *TOUCHED)
+GEOMETRY = (*dict.fromkeys(x for sizes in SIZES.values() for x in sizes), *TOUCHED, "along")
 """Words for the sizes of what touches and for what is touched."""
 
 

@@ -21,33 +21,40 @@ Source: docs/theory/contacts.md (contact-1), (contact-4), docs/theory/closures.m
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from itertools import product as combined
 from typing import Any
 
-from liaison.expr import Expr, as_expr, maximum, minimum, sqrt
+from liaison.expr import Expr, as_expr, minimum, sqrt
 from liaison.model import Contact
-from liaison.spatial.arrays import Array, array, dot, identity, product, zeros
+from liaison.spatial.arrays import Array, array, identity, product, zeros
 
 from .contact_lengths import length
 from .contact_surfaces import ball_on_profile, ball_on_surface, point_on_surface, rim_on_surface
+from .contact_tangents import around
 from .contact_templates import Touch
 from .templates import P, R
+from .touches_finite import (
+    ball_in_tube,
+    ball_on_block,
+    corner_on_faces,
+    edge_on_edge,
+    rod_on_rod,
+    within,
+)
 
 Numbers = Callable[[Any], Any]
-POLE = array([Fraction(9, 25), Fraction(12, 25), Fraction(4, 5)])
-ACROSS = (
-    array([Fraction(4, 5), Fraction(-3, 5), Fraction(0)]),
-    array([Fraction(12, 25), Fraction(16, 25), Fraction(-3, 5)]),
-)
-"""A direction that no drawing has, and two across it: tangents of a sphere turn with the normal
-from it, and fail opposite to it only."""
 ROUND = ("disc", "cylinder")
 
 
 def touches(contact: Contact, numbers: Numbers) -> list[Touch]:
     """Every place at which the contact may touch: one, two rims or ends, or corners of a box."""
     r = numbers(contact.radius)
+    if contact.edge is not None:
+        return [edge_on_edge(numbers(contact.length) / 2, numbers(contact.edge) / 2)]
+    if contact.block is not None:
+        return _on_block(contact, numbers, r)
+    if contact.along is not None:
+        return _along(contact, numbers, r)
     if contact.profile is not None:
         return [ball_on_profile(as_expr(numbers(contact.profile)), r, zeros(3))]
     if contact.surface is not None:
@@ -59,6 +66,25 @@ def touches(contact: Contact, numbers: Numbers) -> list[Touch]:
         rim = _rim if contact.inside is None else _rim_inside(numbers(contact.inside))
         return [rim(r, s) for s in _places(contact, numbers)]
     return [_ball(contact, numbers, r, s) for s in _places(contact, numbers)]
+
+
+def _on_block(contact: Contact, numbers: Numbers, r: Any) -> list[Touch]:
+    """A ball on a block, or every corner above every face of it."""
+    halves = [numbers(x) / 2 for x in contact.block]
+    if contact.kind == "ball":
+        return [ball_on_block(halves, r, zeros(3))]
+    corners = _places(contact, numbers)
+    return [place for s in corners for place in corner_on_faces(halves, s)]
+
+
+def _along(contact: Contact, numbers: Numbers, r: Any) -> list[Touch]:
+    """A rod or a ball on a rod, or each of its ends in a tube."""
+    other = numbers(contact.along) / 2
+    if contact.outside is not None:
+        half = numbers(contact.length) / 2
+        return [rod_on_rod(half, other, r, numbers(contact.outside))]
+    room = numbers(contact.inside)
+    return [ball_in_tube(room, other, r, s) for s in _places(contact, numbers)]
 
 
 def _places(contact: Contact, numbers: Numbers) -> list[Array]:
@@ -106,7 +132,7 @@ def _ball(contact: Contact, numbers: Numbers, radius: Any, s: Array) -> Touch:
         gap, normal = numbers(contact.inside) - far, array([-x for x in outwards])
     else:
         gap, normal = far - numbers(contact.outside), array(outwards)
-    tangents = _around(normal)
+    tangents = around(normal)
     rho = offset - radius * normal
     return Touch(as_expr(gap - radius), rho, normal, tangents, center=offset, radius=radius)
 
@@ -119,7 +145,7 @@ def _ball_on_solid(contact: Contact, numbers: Numbers) -> Touch:
     far, outwards = length(P + center)
     normal = array(outwards)
     gap = far - numbers(contact.outside) - rounding
-    point, tangents = center - rounding * normal, _around(normal)
+    point, tangents = center - rounding * normal, around(normal)
     return Touch(as_expr(gap), point, normal, tangents, center=center, radius=rounding)
 
 
@@ -128,16 +154,12 @@ def _nearest(contact: Contact, numbers: Numbers, o: Array) -> Array:
     half = numbers(contact.length) / 2
     if contact.kind == "box":
         sides = [numbers(x) / 2 for x in contact.size]
-        return array([_within(x, side) for x, side in zip(o, sides, strict=True)])
+        return array([within(x, side) for x, side in zip(o, sides, strict=True)])
     if contact.kind == "capsule":
-        return array([0, 0, _within(o[2], half)])
+        return array([0, 0, within(o[2], half)])
     far, way = length(o[:2])
     reach = minimum(far, numbers(contact.radius))
-    return array([reach * way[0], reach * way[1], _within(o[2], half)])
-
-
-def _within(x: Any, half: Any) -> Any:
-    return minimum(maximum(x, -half), half) if half != 0 else 0
+    return array([reach * way[0], reach * way[1], within(o[2], half)])
 
 
 def _rim_inside(room: Any) -> Callable[[Any, Array], Touch]:
@@ -149,17 +171,6 @@ def _rim_inside(room: Any) -> Callable[[Any, Array], Touch]:
         point = product(R, s + array([-(radius * way[0]), -(radius * way[1]), 0]))
         reach = sqrt(as_expr((far + radius) * (far + radius) + o[2] * o[2]))
         normal = array([-x for x in length(P + point)[1]])
-        return Touch(as_expr(room - reach), point, normal, _around(normal), center=point)
+        return Touch(as_expr(room - reach), point, normal, around(normal), center=point)
 
     return made
-
-
-def _around(normal: Array) -> tuple[Array, Array]:
-    """Tangents of a ball: ACROSS turned by the shortest way from POLE to the normal."""
-    turned = [_turned(v, normal) for v in ACROSS]
-    return turned[0], turned[1]
-
-
-def _turned(v: Array, n: Array) -> Array:
-    share = dot(v, n) / (1 + dot(POLE, n))
-    return v - array([share * (a + b) for a, b in zip(n, POLE, strict=True)])

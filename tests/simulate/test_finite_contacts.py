@@ -1,0 +1,123 @@
+"""Contacts with things that end: faces, edges, rods and tubes, against closed forms and SciPy."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import liaison
+
+G = 9.81
+FINE = {"rtol": 1e-10, "atol": 1e-12}
+
+
+def tipping(t, y, h=0.05, inertia=(0.2**2 + 0.1**2) / 12):
+    """A box on a smooth edge: s of its center past the edge along its face, its angle; by Lagrange.
+
+    T = ½ ((ṡ + h θ̇)² + s² θ̇² + I θ̇²), U = g (h cos θ − s sin θ), for a mass of 1.
+    """
+    s, angle, s_rate, turn = y
+    M = np.array([[1, h], [h, h * h + s * s + inertia]])
+    f = [s * turn**2 + G * np.sin(angle),
+         G * (s * np.cos(angle) + h * np.sin(angle)) - 2 * s * s_rate * turn]  # fmt: skip
+    return [s_rate, turn, *np.linalg.solve(M, f)]
+
+
+def load(t, y, h=0.05):
+    """N = g cos θ − 2 ṡ θ̇ − h θ̇² − s θ̈."""
+    s, angle, s_rate, turn = y
+    return G * np.cos(angle) - 2 * s_rate * turn - h * turn**2 - s * tipping(t, y)[3]
+
+
+load.terminal = True
+
+
+def test_a_box_tips_over_the_edge_of_a_table(examples):
+    run = liaison.simulate(examples / "contact/box_over_edge.lsd", until=0.8, **FINE)
+    told = [(x.name, x.what) for x in run.events]
+    assert told == [
+        ("table[5]", "opens"), ("table[7]", "opens"), ("left", "closes"), ("right", "closes"),
+        ("table[1]", "opens"), ("table[3]", "opens"), ("left", "opens"), ("right", "opens"),
+    ]  # fmt: skip
+    # its front corners leave the table, its center passes the edge, nothing presses any more
+    assert run.events[0].t == pytest.approx(0.4, abs=1e-10)
+    assert run.events[4].t == pytest.approx(0.6, abs=1e-8)
+    again = solve_ivp(tipping, (0.6, 1), [0, 0, 0.5, 0], events=load, rtol=1e-11, atol=1e-13)
+    assert run.events[-1].t == pytest.approx(again.t_events[0][0], abs=1e-7)
+    s, angle, *_ = again.y_events[0][0]
+    place = [s * np.cos(angle) + 0.05 * np.sin(angle), 0.05 * np.cos(angle) - s * np.sin(angle)]
+    assert run.events[-1].q[[0, 2]] == pytest.approx(place, abs=1e-7)
+
+
+FALLS = """
+gravity = [0, 0, -9.81] m/s^2 ;
+let one = body mass = 1 kg, inertia = {inertia} end ;
+let F = join earth and one with free end ;
+let held = contact {more}
+start F = {place} m ++ 0 deg || [0, 0, 1] ;
+"""
+
+
+def test_a_smooth_ball_falls_about_the_edge_of_a_block_and_leaves_it_at_two_thirds():
+    # its center is on a circle about the edge: m g cos θ = m v²/r, v² = 2 g r (1 − cos θ)
+    run = liaison.simulate(FALLS.format(
+        inertia="0.004 kg*m^2", place="[0.5000001, 0, 0.1]",
+        more="one and [0, 0, -50] cm @ earth with ball radius = 10 cm, block = [1, 1, 1] m end ;",
+    ), until=3, **FINE)  # fmt: skip
+    leaves = next(x for x in run.events if x.what == "opens")
+    away = leaves.q[:3] - [0.5, 0, 0]
+    assert np.linalg.norm(away) == pytest.approx(0.1, abs=1e-9)
+    assert away[2] / 0.1 == pytest.approx(2 / 3, abs=1e-8)
+
+
+def test_a_ball_on_a_lying_rod_and_one_beyond_its_end():
+    text = FALLS.format(
+        inertia="0.004 kg*m^2", place="[0, {}, 0.5]",
+        more="one and 90 deg || [1, 0, 0] @ earth with ball radius = 10 cm, outside = 5 cm, "
+             "along = 1 m, restitution = 1 end ;",
+    )  # fmt: skip
+    hits = [liaison.simulate(text.format(y), until=0.5, **FINE).events for y in (0.2, 0.6, 0.7)]
+    # above the rod it falls 35 cm, past the end until it is 15 cm from the center of the end
+    drops = [0.35, 0.5 - np.sqrt(0.15**2 - 0.1**2)]
+    for events, drop in zip(hits, drops, strict=False):
+        assert events[0].what == "impact"
+        assert events[0].t == pytest.approx(np.sqrt(2 * drop / G), abs=1e-9)
+    assert not hits[2]
+
+
+def test_two_rods_that_cross_meet_where_they_are_nearest():
+    text = FALLS.format(
+        inertia="0.01 kg*m^2", place="[0.1, 0, 0.5]",
+        more="90 deg || [0, 1, 0] @ one and 90 deg || [1, 0, 0] @ earth with capsule "
+             "radius = 1 cm, length = 1 m, outside = 2 cm, along = 1 m, restitution = 0.5 end ;",
+    )  # fmt: skip
+    run = liaison.simulate(text, until=0.4, **FINE)
+    first = run.events[0]
+    assert first.t == pytest.approx(np.sqrt(2 * 0.47 / G), abs=1e-9)
+    # struck 10 cm beside its center: the impulse turns it, and the rate of the gap is half as fast
+    v = G * first.t
+    impulse = 1.5 * v / (1 + 0.1**2 / 0.01)
+    assert first.v[[1, 5]] == pytest.approx([0.1 * impulse / 0.01, impulse - v], rel=1e-8)
+
+
+def test_a_pin_in_a_tube_bounces_between_its_walls():
+    text = FALLS.format(
+        inertia="0.01 kg*m^2", place="[0, 0, 0]",
+        more="one and 90 deg || [1, 0, 0] @ earth with ball radius = 1 cm, inside = 3 cm, "
+             "along = 1 m, restitution = 1 end ; start F.vy = 1 m/s ;",
+    )  # fmt: skip
+    run = liaison.simulate(text.replace("-9.81", "0"), until=1, start={"F.vx": 0.1}, **FINE)
+    times = [x.t for x in run.events if x.what == "impact"]
+    # across it runs 2 cm at 10 cm/s, then 4 cm from wall to wall; along it reaches the end at 0.5 s
+    assert times[:1] == pytest.approx([0.2], abs=1e-9)
+    assert run.q[-1, 1] < 0.5 + 0.02
+
+
+@pytest.mark.parametrize("turn", [0, 30, 75])
+def test_crossed_edges_meet_at_their_distance(turn):
+    text = FALLS.format(
+        inertia="0.01 kg*m^2", place="[0, 0, 0.3]",
+        more=f"{turn} deg || [0, 0, 1] ++ 90 deg || [0, 1, 0] @ one and -90 deg || [1, 0, 0] "
+             "@ earth with edge length = 1 m, edge = 1 m end ;",
+    )  # fmt: skip
+    run = liaison.simulate(text, until=0.3, **FINE)
+    assert run.events[0].t == pytest.approx(np.sqrt(2 * 0.3 / G), abs=1e-9)
