@@ -25,9 +25,11 @@ from liaison.expr import (
     maximum,
     sqrt,
     substitute,
+    switches,
 )
 from liaison.units import FORCE
 
+from .breaks import breaks
 from .columns import Columns
 from .curvature import curvature_makers, curvature_places
 from .derivatives import Derivatives, dense, derivative_makers
@@ -121,6 +123,13 @@ def _facts(equations: Equations) -> dict[str, object]:
             for x in equations.sides.blocks
         ),
         "bearings": tuple(k for k, x in enumerate(equations.sides.blocks) if x.joint),
+        "breaks": breaks(
+            equations.symbols.t,
+            [
+                *equations.switches,
+                *switches([x for block in equations.sides.blocks for x in block.coefficients]),
+            ],
+        ),
         **equations.facts,
     }
 

@@ -76,6 +76,8 @@ IS_MOREAU, NB, NR, M_SIDES, M_MODE, M_ACTIVE, O_SIDES, O_TERMS, O_MID, O_END = r
 O_METRIC, O_ROWS, O_CONES, O_FREE, O_IMPULSE, CONTACTS = range(110, 116)
 FACETS = 117  # sides of the polygons that friction is bounded by; 0: it is bounded by ellipses
 DIPS = 116  # from an event that switches to its slope, in the list of events
+# instants at which formulas jump or bend: how many, those passed, where they lie
+BREAKS, BREAKS_PASSED, O_BREAKS = 118, 119, 120
 INTS = 128
 
 # entries of the kernel, in the table of their addresses
@@ -122,6 +124,7 @@ class Sizes:
     grid: int = 0
     blocks: int = 0
     rows: int = 0
+    breaks: int = 0
     facets: int = 0
 
 
@@ -146,7 +149,7 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
         O_Q: s.nq, O_V: s.nv, O_U: s.nu, O_P: s.np, O_K: stages * y, O_Y: y, O_STAGE: y,
         O_TQ: 2 * s.nq, O_TV: 2 * s.nv, O_OUT: out,
         O_A: stages * stages, O_B: stages, O_E: stages, O_C: stages, O_DENSE: stages * degree,
-        O_GRID: s.grid, O_FORMULAS: s.formulas,
+        O_GRID: s.grid, O_FORMULAS: s.formulas, O_BREAKS: s.breaks,
         O_SIGN: s.events, O_SIGN_NEW: s.events, O_BEFORE: s.events, O_AFTER: s.events,
         O_THETA: s.events, O_STREAK: s.events, O_BEFORE_NEW: s.events, O_PROBE: s.events,
         O_NEXT: s.nq + s.nv, O_GOOD: s.nq + s.nv,
@@ -247,7 +250,7 @@ def _fill_sizes(n: NDArray[np.int64], s: Sizes, tableau: Tableau) -> None:
     n[IS_MOREAU] = tableau.scheme == "moreau"
     n[[NS, ND, GRID, ORDER]] = tableau.stages, len(tableau.dense[0]), s.grid, tableau.error_order
     n[[IS_IMPLICIT, SLOPES]] = tableau.is_implicit, slopes_size(s.nv, s.nc)
-    n[PARTS_OF_STEP] = len(tableau.parts)
+    n[PARTS_OF_STEP], n[BREAKS] = len(tableau.parts), s.breaks
     n[[IS_VARIATIONAL, IS_ALPHA]] = tableau.scheme == "variational", tableau.scheme == "alpha"
     n[[REUSES_LAST, IS_ADAPTIVE]] = tableau.reuses_last, tableau.is_adaptive
     n[n[M_SCALE] : n[M_SCALE] + s.nv] = -1

@@ -128,7 +128,7 @@ class Marching:
     """All that a run with contacts has besides: its tables, its kernel, its plan.
 
     Attributes:
-        plan: as the time loop sees it: more closures, more events.
+        watched: how many sign changes the time loop looks for.
         c: tables.
         s: numbers.
     """
@@ -143,16 +143,22 @@ class Marching:
         slopes = tuple(Watched(block[0], 1, stops=False) for block in sides)
         self.own = len(plan.events)
         self._events = (*plan.events, *ends, *slopes)
+        self.watched = len(self._events)
+        self._plan: Plan | None = None
         self.begin(plan)
         self.c[side.OWN] = self.own
         self._find(plan)
 
     def begin(self, plan: Plan) -> None:
         """Takes up a run that differs only in where it begins, and in its numbers."""
-        self.plan = Plan(
-            self.kernel, plan.state, plan.until, plan.settings, plan.inputs, plan.parameters,
-            self._events, plan.added,
-        )  # fmt: skip
+        self._told, self._plan = plan, None
+
+    @property
+    def plan(self) -> Plan:
+        """As the time loop sees it: more closures, more events."""
+        if self._plan is None:
+            self._plan = replace(self._told, kernel=self.kernel, events=self._events)
+        return self._plan
 
     def _find(self, plan: Plan) -> None:
         """Addresses of what the modes call."""

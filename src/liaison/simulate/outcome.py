@@ -60,7 +60,7 @@ REASONS = {
 def outcome_of(plan: Plan, arrays: Arrays, code: int, ended: str = "") -> Outcome:
     """The end of a run in words; `ended` is INTERRUPTED or TIME_LIMIT where Python ended it."""
     w, n = arrays.w, arrays.n
-    now = f"t = {w[at.T_GOOD]:.9g} s"
+    now = f"t = {w.item(at.T_GOOD):.9g} s"
     if ended:
         word = "interrupted" if ended == INTERRUPTED else "out of time"
         return Outcome(ended, f"the run was {word} at {now}.", reason=ended)

@@ -16,6 +16,7 @@ import numpy as np
 from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel, Program, to_llvm, to_numpy
+from liaison.program.breaks import breaks_of
 from liaison.program.to_numpy import NumpyKernel
 
 from . import layout as at
@@ -189,20 +190,21 @@ def arrays_of(plan: Plan) -> Arrays:
 
 def lasting_arrays(plan: Plan) -> Arrays:
     """Arrays with what every run of a kernel with these options has in them; see `fill_run`."""
-    settings, inputs = plan.settings, plan.inputs
+    settings, inputs, instants = plan.settings, plan.inputs, breaks_in(plan)
     sides = sides_in(plan.program) if settings.tableau.scheme == "moreau" else ()
     sizes = Sizes(
         nq=plan.size("nq"), nv=plan.size("nv"), nu=inputs.held.size, np=plan.parameters.size,
         nc=plan.size("nc"), nphi=plan.program.sizes.get("nphi", plan.size("nc")),
         events=len(plan.events), formulas=len(inputs.formulas), grid=settings.grid,
         blocks=len(sides), rows=sum(block[4] for block in sides),
-        facets=settings.facets or 0,
+        facets=settings.facets or 0, breaks=instants.size,
     )  # fmt: skip
     kept = EVENTS_KEPT + at.PARTS * len(plan.events) if plan.events else 0
     kept += EVENTS_KEPT + 4 * len(sides) if sides else 0
     arrays = allocate(sizes, settings.tableau, capacity=FIRST_CAPACITY, event_capacity=kept)
     _fill_settings(arrays, settings)
     _fill_formulas(arrays, plan)
+    _put(arrays, at.O_BREAKS, instants)
     if settings.tableau.scheme == "moreau":
         fill_moreau(arrays, plan.program, settings.theta)
     n = arrays.n
@@ -259,6 +261,13 @@ def _put(arrays: Arrays, slot: int, values: Array) -> None:
     if values.size:
         start = arrays.n.item(slot)
         arrays.w[start : start + values.size] = values
+
+
+def breaks_in(plan: Plan) -> Array:
+    """Instants at which time alone makes the equations or the inputs jump or bend, in order."""
+    formulas = [formula for _, formula in plan.inputs.formulas]
+    own = plan.program.facts.get("breaks", ())
+    return np.array(sorted({*own, *breaks_of(plan.program, formulas)}), dtype=float)
 
 
 def scales(plan: Plan) -> dict[int, int]:

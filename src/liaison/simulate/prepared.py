@@ -82,7 +82,8 @@ class Workplace:
         arrays = [self.machine.arrays.w, self.machine.arrays.n]
         arrays += [] if self.contacts is None else [self.contacts.c, self.contacts.s]
         self._blank = [(x, x.copy()) for x in arrays]
-        self._records = self.machine.arrays.records
+        self._records, sizes = self.machine.arrays.records, (x.size for x, _ in self._blank)
+        self._is_small = self._records.size + sum(sizes) < SIZE
 
     def begin(self, plan: Plan) -> None:
         """Everything in place for the first step of a run; nothing is left of the run before."""
@@ -96,9 +97,8 @@ class Workplace:
 
     @property
     def is_small(self) -> bool:
-        """It has not grown, and is worth keeping."""
-        a = self.machine.arrays
-        return a.records is self._records and a.records.size + a.w.size + a.scratch.size < SIZE
+        """It is small, and has not grown."""
+        return self._is_small and self.machine.arrays.records is self._records
 
 
 def _machine(plan: Plan, contacts: Marching | None, is_compiled: bool) -> Machine:

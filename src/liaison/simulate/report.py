@@ -54,7 +54,7 @@ def trajectory_of(
     """The record of a run so far; `modes` where it went from event to event of contacts."""
     nq, nv = plan.size("nq"), plan.size("nv")
     rows = _with_last_good(plan, arrays, rows, end)
-    found = _inputs(plan, rows[:, 1 + nq + nv :])
+    found = _inputs(plan, rows)
     if series:
         found |= series_of(plan, rows, series, _contacts(plan, rows, happened, series, modes))
     end = end if end.is_failure else gap(rows[:, 0], found) or end
@@ -91,7 +91,7 @@ class Told:
         self._plan, self._happened, self._end = plan, happened, end
         self._counts = [arrays.n.item(slot) for slot in COUNTS.values()]
         self._stepped = stepped_meta(plan, arrays)
-        self._watched = len(plan.events) if modes is None else len(modes.plan.events)
+        self._watched = len(plan.events) if modes is None else modes.watched
         self._begun = begun(modes)
 
     def labels(self) -> dict[str, tuple[Label, ...]]:
@@ -124,19 +124,20 @@ def event_records(plan: Plan, happened: Array, watched: int = 0) -> tuple[EventR
         watched: how many sign changes the time loop looked for; those that are no event of the plan
             are the state before something happened to a contact. 0: those of the plan.
     """
-    watched = watched or len(plan.events)
-    nq, nv, own = plan.size("nq"), plan.size("nv"), len(plan.events)
+    own, nq = plan.events, plan.size("nq")
+    watched, sides = watched or len(own), sides_in(plan.program)
     found: list[EventRecord] = []
     was_t, was = np.nan, np.empty(0)
-    sides = sides_in(plan.program)
-    for row in _in_order(happened):
-        number, t, q, v = int(row[0]), row.item(1), row[2 : 2 + nq], row[2 + nq : 2 + nq + nv]
-        if own <= number < watched:
+    happened = _in_order(happened)
+    for (number, t), q, v in zip(
+        happened[:, :2].tolist(), happened[:, 2 : 2 + nq], happened[:, 2 + nq :], strict=True
+    ):
+        if len(own) <= number < watched:
             was_t, was = t, v
         elif number < watched:
-            found.append(EventRecord(plan.events[number].name, t, q, v))
+            found.append(EventRecord(own[int(number)].name, t, q, v))
         else:
-            block, what = divmod(number - watched, CODES)
+            block, what = divmod(int(number) - watched, CODES)
             before = was if was_t == t else None
             found.append(EventRecord(sides[block][0], t, q, v, WHATS[what], before))
     return tuple(found)
@@ -144,9 +145,8 @@ def event_records(plan: Plan, happened: Array, watched: int = 0) -> tuple[EventR
 
 def _in_order(happened: Array) -> Array:
     """Rows by time, those of one instant as they came."""
-    t = happened[:, 1]
-    is_sorted = len(t) < 2 or bool((t[1:] >= t[:-1]).all())
-    return happened if is_sorted else happened[np.argsort(t, kind="stable")]
+    t = happened[:, 1].tolist()
+    return happened if t == sorted(t) else happened[np.argsort(t, kind="stable")]
 
 
 def message_of(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:
@@ -208,13 +208,14 @@ def _charts(plan: Plan) -> list[dict[str, Any]]:
     return found
 
 
-def _inputs(plan: Plan, u: Array) -> dict[str, Series]:
+def _inputs(plan: Plan, rows: Array) -> dict[str, Series]:
     """The inputs as they were, where there are any."""
     labels = plan.program.labels.get("u", ())
     if not labels:
         return {}
     units, names = tuple(x.unit for x in labels), tuple(x.name for x in labels)
-    return {"inputs": Series(u.copy(), units, {"input": names})}
+    u = rows[:, 1 + plan.size("nq") + plan.size("nv") :].copy()
+    return {"inputs": Series(u, units, {"input": names})}
 
 
 def series_of(

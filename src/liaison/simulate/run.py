@@ -15,31 +15,31 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, final
 
-import numpy as np
-
 from liaison.errors import SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 
 from . import layout as at
 from .checkpoint import Kept, from_bytes, to_bytes
+from .drained import Drained
 from .files import whole_file
 from .layout import Arrays
 from .outcome import Outcome, gap, outcome_of
-from .prepared import add_entries as add_entries
+from .plan import Plan
 from .prepared import planned
 from .projection import Projection
 from .report import trajectory_of
-from .settings import Settings, settings_of
+from .settings import PROJECTION, Settings, settings_of
 from .trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
 
 DEFAULT_SERIES = ("energy", "outputs", "poses", "closure", "contacts")
 """Entries evaluated at the recorded states, where the program has them."""
 
-PROJECTION = Projection()
-
 SLICE = 0.02
 """Seconds of work the compiled loop is given at a time."""
+
+FIRST_SLICE = 4096
+"""Steps of the first slice of a run, at most."""
 
 NEEDS = {
     at.NEEDS_CORRECT_Q: ("correct_q", at.HAS_CORRECT_Q),
@@ -164,10 +164,8 @@ class Run:
         )  # fmt: skip
         self._place = self._prepared.workplace(self.told)
         self._machine, self.marching = self._place.machine, self._place.contacts
-        self.plan = self.told if self.marching is None else self.marching.plan
-        self._rows: dict[int, Array] = {}
-        self._happened: dict[int, Array] = {}
-        self._calls = [0] * len(self.plan.inputs.controllers)
+        self._drained = Drained()
+        self._calls = [0] * len(self.told.inputs.controllers)
         self._tries = self._prepared.pace
         self.status = at.GOOD
         if self._calls:
@@ -175,11 +173,16 @@ class Run:
 
     def leave(self) -> None:
         """Gives up its workplace, for another run: this one is not to be used any more."""
-        self._prepared.pace = self._tries
+        self._prepared.pace = min(self._tries, FIRST_SLICE)
         self._prepared.take_back(self._place)
         del self._place, self._machine
 
     # going on
+
+    @property
+    def plan(self) -> Plan:
+        """As the time loop sees it, with contacts among closures and events."""
+        return self.told if self.marching is None else self.marching.plan
 
     @property
     def arrays(self) -> Arrays:
@@ -254,9 +257,9 @@ class Run:
         cause: BaseException | None = None
         try:
             ended = self._to_the_end(time_limit, progress)
-            outcome = outcome_of(self.plan, self.arrays, self.status, ended)
+            outcome = self._outcome(ended)
         except KeyboardInterrupt:
-            outcome = outcome_of(self.plan, self.arrays, self.status, INTERRUPTED)
+            outcome = self._outcome(INTERRUPTED)
         except SimulationError as refusal:
             outcome = Outcome(FAILED, refusal.message, refusal.hint, refusal.status)
             cause = refusal.__cause__
@@ -295,20 +298,19 @@ class Run:
     def trajectory(self, series: Sequence[str] = (), outcome: Outcome | None = None) -> Trajectory:
         """What was recorded so far, with series evaluated there."""
         self._drain()
-        end = outcome or outcome_of(self.plan, self.arrays, self.status)
+        end = outcome or self._outcome()
         return trajectory_of(
             self.told, self.arrays, self.rows, self.happened, series, end, self.marching
         )
 
+    def _outcome(self, ended: str = "") -> Outcome:
+        plan = self.plan if self.status >= at.NOT_FINITE else self.told
+        return outcome_of(plan, self.arrays, self.status, ended)
+
     # what Python does between slices
 
     def _drain(self) -> None:
-        """Takes rows out of the buffers; repeated after an interruption, it takes them once."""
-        a = self.arrays
-        numbers = a.n.item(at.NQ) + a.n.item(at.NV)
-        row = 1 + numbers + a.n.item(at.NU)
-        _take(a.records, a.n, (at.RECORDED_BEFORE, at.RECORDED), row, self._rows)
-        _take(a.happened, a.n, (at.HAPPENED_BEFORE, at.HAPPENED), 2 + numbers, self._happened)
+        self._drained.take(self.arrays)
 
     def _control(self) -> None:
         """Asks the controllers that are due, and sets the next instant at which one is."""
@@ -342,18 +344,18 @@ class Run:
     @property
     def rows(self) -> Array:
         """Recorded rows (t, q, v, u), drained so far."""
-        return _joined(self._rows)
+        return self._drained.rows
 
     @property
     def happened(self) -> Array:
         """Rows of events (number, t, q, v), drained so far."""
-        return _joined(self._happened)
+        return self._drained.happened
 
     def take_happened(self) -> Array:
         """The same, which are then forgotten: for runs that are told step by step."""
         self._drain()
-        found, self._happened = self.happened, {}
-        self.arrays.n[at.HAPPENED_BEFORE] = 0
+        found = self.happened
+        self._drained.forget_happened(self.arrays)
         return found
 
     def checkpoint(self) -> bytes:
@@ -381,17 +383,5 @@ class Run:
         self.arrays.n[OWN] = had
         if self.marching is not None:
             self.marching.restore(found.arrays)
-        self._rows, self._happened = {0: found.arrays["rows"]}, {0: found.arrays["happened"]}
+        self._drained.restore(found.arrays["rows"], found.arrays["happened"])
         self._calls, self.status = found.calls, found.status
-
-
-def _take(buffer: Array, n: Any, slots: tuple[int, int], row: int, taken: dict[int, Array]) -> None:
-    """Moves rows from a buffer into a table, by how many came before them."""
-    before, new = map(n.item, slots)
-    if new or not taken:
-        taken[before] = buffer[: new * row].reshape(new, row).copy()
-        n[[*slots]] = before + new, 0  # both or none, should Ctrl-C come here
-
-
-def _joined(taken: dict[int, Array]) -> Array:
-    return np.concatenate([taken[k] for k in sorted(taken)]) if len(taken) > 1 else taken[0]

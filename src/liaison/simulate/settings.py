@@ -24,6 +24,8 @@ INSTANTS = 10_000_000
 
 NO_INSTANTS: Array = np.empty(0)
 
+PROJECTION = Projection()
+
 
 @final
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,8 @@ from liaison.solvers.dense import largest
 from .layout import (
     ATOL,
     BASE_STEPS,
+    BREAKS,
+    BREAKS_PASSED,
     ERROR_BEFORE,
     GOOD,
     H_MAX,
@@ -26,6 +28,7 @@ from .layout import (
     NOT_FINITE,
     NS,
     NV,
+    O_BREAKS,
     O_K,
     O_STAGE,
     O_V,
@@ -50,6 +53,7 @@ SAFETY, SHRINK, GROW = 0.9, 0.2, 8.0
 MEMORY = 0.04  # exponent of the error of the step before
 PULLED = 0.01  # part of what a fixed step did that projection may undo
 SHORTEST = 1.0 / 4096.0  # part of a fixed step, at least
+BESIDE = 4.5e-16  # relative; two or more floats away
 ROUNDING = 8.9e-16  # relative; steps of the size of time's rounding are refused
 
 
@@ -94,10 +98,29 @@ def first_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
 
 
 @loop
+def before_break(stop: f64, w: ptr, n: iptr) -> f64:
+    """Just before the next instant at which formulas jump or bend, or `stop` where none is before.
+
+    A step that ended there goes on just after it, from the same state.
+    """
+    while n[BREAKS_PASSED] < n[BREAKS]:
+        instant = w[n[O_BREAKS] + n[BREAKS_PASSED]]
+        slack = BESIDE * abs(instant)
+        if w[T] < instant - slack:
+            return instant - slack if instant + slack < stop else stop
+        if w[T] <= instant:
+            w[T] = instant + slack
+            n[IS_FRESH] = 0
+        n[BREAKS_PASSED] += 1
+    return stop
+
+
+@loop
 def choose_step(w: ptr, n: iptr) -> None:
     """The end and the size of the next step: never past the end or a control instant."""
     stop = min(w[T_END], w[T_CONTROL])
     if n[IS_ADAPTIVE] > 0:
+        stop = before_break(stop, w, n)
         h = min(w[H_NEXT], w[H_MAX])
         new = w[T] + h
         if new + 0.01 * h >= stop:

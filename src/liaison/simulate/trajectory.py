@@ -89,14 +89,13 @@ class Trajectory(Later):
 
     @staticmethod
     def of_run(later: Any, **known: Any) -> Trajectory:
-        """A run from numbers nobody else has; what is not known `later` makes when it is read."""
+        """A run as the time loop recorded it; what is not known `later` makes when it is read."""
         made = object.__new__(Trajectory)
         object.__setattr__(made, "_later", later)
         for name, value in known.items():
             object.__setattr__(made, name, value)
         for array in (made.t, made.q, made.v):
             array.setflags(write=False)
-        _check_order(made.t)
         return made
 
     # the names SciPy's solve_ivp uses
@@ -354,11 +353,7 @@ def _check(run: Trajectory) -> None:
     for name, series in run.series.items():
         if len(series.values) != n:
             _refuse(f"the series {name!r} has {len(series.values)} rows for {n} instants")
-    _check_order(run.t)
-
-
-def _check_order(t: Array) -> None:
-    if t.ndim != 1 or t.size == 0 or not (t[1:] >= t[:-1]).all():
+    if run.t.ndim != 1 or n == 0 or not np.all(np.diff(run.t) >= 0):
         _refuse("t must hold at least one instant and never decrease")
 
 
