@@ -20,10 +20,11 @@ from liaison.numeric.degenerate import degenerate_rule, quadratic_form
 from liaison.program import Kernel, Program
 from liaison.program.kernel import Function
 from liaison.program.loops_compile import CompiledLoops, compile_loops
-from liaison.solvers.impacts import ENERGETIC, MOREAU, NEWTON, POISSON
+from liaison.solvers.impacts import ENERGETIC, MOREAU, NEWTON, POISSON, STRONGE
 
 from . import layout as at
 from . import sides_layout as side
+from .bearings import UNSETTLED
 from .doorways import Doorway, doorway
 from .happenings import Watched
 from .layout import Arrays
@@ -32,7 +33,10 @@ from .plan import Plan
 from .sliding import force_left
 from .switching import march
 
-IMPACT_LAWS = {"energetic": ENERGETIC, "newton": NEWTON, "poisson": POISSON, "moreau": MOREAU}
+IMPACT_LAWS = {
+    "energetic": ENERGETIC, "newton": NEWTON, "poisson": POISSON, "moreau": MOREAU,
+    "stronge": STRONGE,
+}  # fmt: skip
 """How bodies part after an impact; see `impacts.py`."""
 
 MODAL = {
@@ -51,6 +55,9 @@ ADDRESSES = [*BASE.values(), side.F_EVENTS]
 
 JAMMED = 0.02
 """A contact jams where friction leaves less than this share of what its force does."""
+
+JAMS = (at.STEP_TOO_SMALL, at.NOT_FINITE, at.EVENT_NOT_FINITE)
+"""How the time loop ends where no forces fit."""
 
 LOST = 1e-6
 """What is less of a row than this share is none of it."""
@@ -203,7 +210,7 @@ class Marching:
         """
         if status == at.NO_MODE and self.is_lost(arrays):
             status = at.DEGENERATE
-        elif status == at.STEP_TOO_SMALL and self.is_jamming():
+        elif status in JAMS and self.is_jamming():
             status = at.NO_MODE
         if status == at.DEGENERATE:
             self.hold(arrays)
@@ -255,8 +262,9 @@ class Marching:
         return False
 
     def is_jamming(self) -> bool:
-        """Whether friction takes all but a little of what a contact's force does (Painlevé)."""
-        return bool(force_left(self.c, self.s) < JAMMED)
+        """Whether friction takes all but a little of what presses on it (Painlevé)."""
+        is_locked = not self.s[side.UNBORNE] <= UNSETTLED
+        return bool(is_locked or force_left(self.c, self.s) < JAMMED)
 
     def _given(self, arrays: Arrays) -> tuple[Array, dict[str, Any]]:
         """v, and what entries are asked with at the present state."""

@@ -43,8 +43,8 @@ M_WATCHED, O_LEVEL = 75, 76
 INTS = 80
 
 # slots of s
-T_SWITCH, ENERGY, RESIDUAL, UNSEEN, EASE, INSIDE = 0, 1, 2, 3, 4, 5
-FLOATS = 6
+T_SWITCH, ENERGY, RESIDUAL, UNSEEN, EASE, INSIDE, UNBORNE = 0, 1, 2, 3, 4, 5, 6
+FLOATS = 7
 
 # a block: kind, first row, rows, load, law
 FIELDS = 5
@@ -114,7 +114,7 @@ def layout_of(
             counting_area(min(nb, MOST_CONTACTS)),
         ),
         O_X: nq + nphi + nc, O_TV: 2 * nv,
-        O_LEVEL: nb, O_LOAD: nb, O_FULL: 2 * nv + nc + nr, O_BORNE: len(bearings),
+        O_LEVEL: nb, O_LOAD: nb, O_FULL: 2 * nv + nc + nr, O_BORNE: 3 * len(bearings),
     }  # fmt: skip
     tables = {
         M_BLOCKS: FIELDS * nb, M_MODES: nb, M_OWNER: nr, M_ROWS: nc + nr + held, M_LIST: 2 * nr,

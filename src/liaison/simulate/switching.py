@@ -17,6 +17,7 @@ from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 from liaison.solvers.dense import largest
 
 from .advance import advance
+from .bearings import solve_motion
 from .contact_notes import keep_impacts, note_changes, note_impacts, note_several
 from .edges import find_edges
 from .events import note, sign_of
@@ -66,6 +67,7 @@ from .sides_layout import (
     B_FIRST,
     B_KIND,
     BAD,
+    BEARINGS,
     CLOSED,
     EASE,
     ENERGY,
@@ -264,6 +266,10 @@ def change_mode(c: iptr, s: ptr, e: iptr, w: ptr, n: iptr, scratch: ptr, happene
         s[ENERGY] = strike(c, s, v)
         look(c, s, w, n, scratch)
         note_impacts(c, s, limit, w, n, happened)
+    if c[BEARINGS] > 0:
+        # what rests is held by the loads that bearings have while it is held
+        find_touching(c, s, still(c, v))
+        solve_motion(c, s, w[T], at(w, n[O_Q]), v, at(w, n[O_U]), at(w, n[O_P]), scratch)
     found = find_mode(c, s, still(c, v))
     if found != 0:
         return NO_MODE if found == 1 else SINGULAR_MASS
