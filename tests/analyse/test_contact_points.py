@@ -78,3 +78,16 @@ def test_a_run_of_something_else_is_refused():
     other = liaison.simulate(read_lsd(BALL.partition("let c")[0]), until=0.1)
     with pytest.raises(SimulationError, match="does not tell the contacts"):
         liaison.contact_points(mechanism, other)
+
+
+def test_the_roller_of_a_cam_touches_it_on_its_profile(examples):
+    cam = liaison.read(examples / "contact/cam_lift_off.lsd")  # its speed is exact: 30 π rad/s
+    run = liaison.simulate(cam, until=0.01)
+    (lobes,) = liaison.contact_points(cam, run)
+    assert lobes.is_closed.all()
+    angle = np.arctan2(lobes.point[:, 2], lobes.point[:, 0]) - run["C"]
+    far = np.hypot(lobes.point[:, 2], lobes.point[:, 0])
+    assert far == pytest.approx(0.04 + 0.006 * np.cos(2 * angle), abs=1e-10)
+    # the follower's point goes with it, the cam's turns; along the normal both go alike
+    across = lobes.on_first - lobes.on_second
+    assert np.einsum("ij,ij->i", across, lobes.normal) == pytest.approx(0, abs=1e-8)

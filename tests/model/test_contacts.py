@@ -55,6 +55,26 @@ REFUSED = {
     "a box on a profile": (
         lambda: touching("box", size=(1, 1, 1), profile=1), "of a box with a profile"
     ),
+    "an edge on a plane": (
+        lambda: touching("edge", length=1), "of an edge with a plane, which is not known"
+    ),
+    "an edge on a block": (
+        lambda: touching("edge", length=1, block=(1, 1, 1)), "of an edge with a block"
+    ),
+    "a disc on a block": (
+        lambda: touching("disc", radius=1, block=(1, 1, 1)), "a block is touched by a point or"
+    ),
+    "a block of one side": (
+        lambda: touching(block=(1, 0, 0)), r"is \[1, 0, 0\] m; no side may be negative, and one"
+    ),
+    "a rod without a radius": (lambda: touching(along=1), "has 'along', .* but no radius of it"),
+    "a box on a rod": (
+        lambda: touching("box", size=(1, 1, 1), outside=1, along=1), "a rod is touched by a point"
+    ),
+    "a rod of no length": (lambda: touching(outside=1, along=0), "the along .* must be positive"),
+    "across a block": (
+        lambda: touching(block=(1, 1, 1), friction=Friction(1, across=2)), "has no x to be across"
+    ),
     "a capsule without a length": (lambda: touching("capsule", radius=1), "length .* is 0 m"),
     "two things touched": (lambda: touching(inside=1, surface=X), "'inside' and 'surface'"),
     "no room": (lambda: touching("ball", radius=2, inside=2), "larger than 2 m, the radius inside"),
@@ -152,6 +172,9 @@ def test_python_writes_what_the_language_reads():
         liaison.contact(ball, table, "point", surface=X * Y, name="wave"),
         liaison.contact(ball, table, "capsule", radius=1, length=2, name="pin"),
         liaison.contact(ball, table, "disc", radius=1, profile=2 + 3 * PROFILE, name="cam"),
+        liaison.contact(ball, table, "box", size=(1, 1, 1), block=(2, 3, 0), name="plate"),
+        liaison.contact(ball, table, "capsule", radius=1, length=2, outside=3, along=4, name="rod"),
+        liaison.contact(ball, table, "edge", length=2, edge=3, name="edges"),
         liaison.touch("stop", x + 1, speed, friction=Fraction(1, 5)),
         liaison.at_most("top", x - 2, restitution=Fraction(1, 3)),
         liaison.friction(P, dry=2, static=3, name="brake"),
@@ -164,6 +187,10 @@ def test_python_writes_what_the_language_reads():
     let wave = contact ball and table with point surface = x*y/(1 m) end ;
     let pin = contact ball and table with capsule radius = 1 m, length = 2 m end ;
     let cam = contact ball and table with disc radius = 1 m, profile = 2 m + 3 m*angle end ;
+    let plate = contact ball and table with box size = [1, 1, 1] m, block = [2, 3, 0] m end ;
+    let rod = contact ball and table with capsule
+      radius = 1 m, length = 2 m, outside = 3 m, along = 4 m end ;
+    let edges = contact ball and table with edge length = 2 m, edge = 3 m end ;
     let stop = contact gap = 1 m + P, slip = P', friction = 1/5 end ;
     let top = require P <= 2 m with restitution = 1/3 end ;
     let brake = apply friction dry = 2 N, static = 3 N end on P ;

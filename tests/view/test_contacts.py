@@ -256,3 +256,39 @@ def share(tab, hue: float) -> float:
     hues = [360 * colorsys.rgb_to_hsv(*(picture[y, x] / 255))[0] for y, x in strong]
     near = np.abs((np.array(hues) - hue + 180) % 360 - 180) < 15
     return float(np.count_nonzero(near)) / picture[..., 0].size
+
+
+@pytest.mark.parametrize(
+    ("what", "body", "kinds"),
+    [
+        ("disc radius = 1 cm, profile = 5 cm + 1 cm*cos(angle)", "b", ["mesh"]),
+        ("ball radius = 1 cm, block = [10, 10, 0] cm", "b", ["box"]),
+        (
+            "ball radius = 1 cm, outside = 1 cm, along = 10 cm",
+            "b",
+            ["cylinder", "sphere", "sphere"],
+        ),
+        (
+            "capsule radius = 1 cm, length = 5 cm, inside = 2 m",
+            "a",
+            ["cylinder", "sphere", "sphere"],
+        ),
+    ],
+)
+def test_what_has_no_shape_is_drawn_by_its_contact(what, body, kinds):
+    mechanism = liaison.read(f"""
+    let a = body mass = 1 kg, inertia = 1 g*m^2 end ;
+    let b = body mass = 1 kg, inertia = 1 g*m^2 end ;
+    let A = join earth and a with planar end ;
+    let B = join earth and b with revolute end ;
+    contact a and b with {what} end ;
+    start A.x = 1 m ;
+    """)
+    drawn = drawing(liaison.simulate(mechanism, until=0.01), mechanism)
+    found = [piece.kind for piece in drawn.pieces[body]]
+    assert [x for x in found if x in kinds][: len(kinds)] == kinds
+    (cam,) = [x for x in drawn.pieces["b"] if x.surface is not None] or [None]
+    if "profile" in what:
+        far = np.linalg.norm(cam.surface.vertices[:, :2], axis=1)
+        assert far.max() == pytest.approx(0.06)
+        assert far[far > 0].min() == pytest.approx(0.04)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from liaison.errors import SimulationError
 from liaison.expr import Expr, as_expr, evaluate, symbol
 from liaison.model import Mechanism
+from liaison.model.values import floats
 from liaison.numeric import Array
 from liaison.simulate import Trajectory
 from liaison.spatial.arrays import array, product
@@ -87,7 +88,8 @@ def _values(mechanism: Mechanism, run: Trajectory) -> dict[Expr, Any]:
     """Time, and the parameters as the run had them."""
     had: Mapping[str, Any] = run.meta.get("parameters", {})
     given = {x.name: had.get(x.name, x.value) for x in mechanism.parameters}
-    return {symbol(x): value for x, value in given.items()} | {symbol("t"): run.t}
+    known = {symbol(x): float(floats(value, {})) for x, value in given.items() if value is not None}
+    return known | {symbol("t"): run.t}
 
 
 def _along(place: ContactPlace, values: Mapping[Expr, Any], run: Trajectory) -> ContactAlong:

@@ -94,7 +94,7 @@ def _check_size(one: Any, part: str) -> None:
     is_zeros = all(map(is_zero, entries))
     if part not in SIZES[one.kind] and not is_zeros:
         better = "; make it a ball" if (one.kind, part) == ("point", "radius") else ""
-        raise _refused(one, f"is of a {one.kind}, which has no {part}{better}.")
+        raise _refused(one, f"is of {_one(one.kind)}, which has no {part}{better}.")
     if part in SIZES[one.kind] and (is_zeros or any(map(_is_negative, entries))):
         wanted = (
             "no side may be negative, nor all be 0" if part == "size" else "it must be positive"
@@ -107,8 +107,8 @@ def _check_size(one: Any, part: str) -> None:
 def _check_touched(one: Any, part: str) -> None:
     """Of a kind that this one can touch, and large enough."""
     if one.kind not in TOUCHED[part]:
-        said = f"is of a {one.kind} with {THINGS[part]}, which is not known; "
-        said += f"{THINGS[part]} is touched by a {' or a '.join(TOUCHED[part])}."
+        said = f"is of {_one(one.kind)} with {THINGS[part]}, which is not known; "
+        said += f"{THINGS[part]} is touched by {' or '.join(map(_one, TOUCHED[part]))}."
         hint = _EDGE if one.kind == "edge" else _INSTEAD.get((one.kind, part), "")
         raise _refused(one, said, hint)
     value = getattr(one, part)
@@ -141,8 +141,8 @@ def _check_along(one: Any, given: list[str]) -> None:
         raise _refused(one, said, "Give 'outside' or 'inside' as well.")
     thing = {"outside": "a rod", "inside": "a tube"}[given[0]]
     if one.kind not in ALONG[given[0]]:
-        said = f"is of a {one.kind} with {thing}, which is not known; "
-        said += f"{thing} is touched by a {' or a '.join(ALONG[given[0]])}."
+        said = f"is of {_one(one.kind)} with {thing}, which is not known; "
+        said += f"{thing} is touched by {' or '.join(map(_one, ALONG[given[0]]))}."
         raise _refused(one, said)
     known = number(one.along)
     if known is not None and not known > 0:
@@ -152,6 +152,10 @@ def _check_along(one: Any, given: list[str]) -> None:
 
 def _refused(one: Any, said: str, hint: str = "") -> ModelError:
     return ModelError(f"contact '{one.name}' {said}", hint=hint, place=one.place)
+
+
+def _one(kind: str) -> str:
+    return f"{'an' if kind == 'edge' else 'a'} {kind}"
 
 
 def _told(value: Any) -> str:

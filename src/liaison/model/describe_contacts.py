@@ -36,7 +36,7 @@ def contact(
     name: str = "",
     **geometry: Any,
 ) -> Contact:
-    """A point, ball, disc, cylinder, capsule or box at a that stays above the plane z = 0 of b.
+    """A point, ball, disc, cylinder, capsule, box or edge at a, above the plane z = 0 of b.
 
     Args:
         a: what touches: its origin, and z as the axis of a disc, cylinder or capsule.
@@ -45,9 +45,10 @@ def contact(
         friction: the coefficient of sliding, or a `Friction` with all of them.
         restitution: the part of the speed of approach that is given back.
         name: by default "contact" and the bodies.
-        **geometry: `radius`, `length`, `size` of what touches; `outside`, `inside` (radius of a
-            ball about b), `surface` (a formula of `SURFACE`) or `profile` (a formula of `PROFILE`)
-            instead of the plane.
+        **geometry: `radius`, `length`, `size` of what touches; instead of the plane `outside` or
+            `inside` (radius of a ball about b, of a rod or tube if `along` is its length),
+            `surface` (a formula of `SURFACE`), `profile` (a formula of `PROFILE`), `block` (three
+            sides) or `edge` (a length).
 
     Raises:
         NamingError: a word that a contact does not have.

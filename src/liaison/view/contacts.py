@@ -6,12 +6,13 @@ Public names: touching_solids, touched_pieces, greatest.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liaison.model import Body, Contact, Mechanism
-from liaison.model.values import floats, heights
+from liaison.model.values import floats, heights, radii
 
 from .solids import Color, Piece, Surface, ball, box, tube
 
@@ -21,18 +22,22 @@ Values = Mapping[str, float]
 TOUCHED_COLOR: Color = (205, 198, 184)
 THIN = 0.006  # of a plane, in sizes of the scene
 GRID = 41  # points of a surface along each side
+ROUND, THICK = 120, 0.3  # points of a profile, and its thickness in mean radii
 
 
 def touching_solids(
     body: Body, mechanism: Mechanism, color: Color, values: Values
 ) -> Iterable[Piece]:
-    """Balls, discs, cylinders and boxes of the contacts of a body without shapes."""
+    """Balls, discs, cylinders, boxes, cams and blocks of the contacts of a body without shapes."""
     for contact in _contacts(mechanism):
         if contact.first.body == body.name and not body.shapes:
             yield from _solid(contact, color, values)
         if contact.second.body == body.name and not body.shapes and contact.outside is not None:
-            place = floats(contact.second.p, values)
-            yield ball(place, float(floats(contact.outside, values)), color)
+            R, place = floats(contact.second.R, values), floats(contact.second.p, values)
+            radius = float(floats(contact.outside, values))
+            yield from _rod(R, place, radius, contact.along, color, values)
+        if contact.second.body == body.name and not body.shapes:
+            yield from _cams_and_blocks(contact, color, values)
 
 
 def _contacts(mechanism: Mechanism) -> list[Contact]:
@@ -47,9 +52,34 @@ def _solid(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
     elif contact.kind in ("disc", "cylinder"):
         length = float(floats(contact.length, values)) or 0.06 * radius
         yield tube(R, p, radius, length, color)
+    elif contact.kind == "capsule":
+        yield from _rod(R, p, radius, contact.length, color, values)
     elif contact.kind == "box":
         sides = floats(contact.size, values)
         yield box(R, p, np.maximum(sides, 0.02 * sides.max()), color)
+
+
+def _rod(
+    R: Array, p: Array, radius: float, length: Any, color: Color, values: Values
+) -> Iterable[Piece]:
+    """A ball, or where there is a length a rod with round ends."""
+    if length is None:
+        yield ball(p, radius, color)
+        return
+    half = float(floats(length, values)) / 2
+    yield tube(R, p, radius, 2 * half, color)
+    for end in (-half, half):
+        yield ball(p + R @ np.array([0.0, 0.0, end]), radius, color)
+
+
+def _cams_and_blocks(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
+    """What is touched and ends, as a solid."""
+    R, p = floats(contact.second.R, values), floats(contact.second.p, values)
+    if contact.profile is not None:
+        yield Piece("mesh", (), R, p, color, 1.0, _cam(contact, values))
+    if contact.block is not None:
+        sides = floats(contact.block, values)
+        yield box(R, p, np.maximum(sides, THIN * sides.max()), color)
 
 
 def touched_pieces(
@@ -59,7 +89,8 @@ def touched_pieces(
     bare = {body.name for body in mechanism.bodies if not body.shapes}
     found: dict[str, list[Piece]] = {}
     for contact in _contacts(mechanism):
-        if contact.second.body in bare and contact.outside is None:
+        solids = (contact.outside, contact.edge, contact.profile, contact.block)
+        if contact.second.body in bare and all(x is None for x in solids):
             found.setdefault(contact.second.body, []).append(
                 _touched(contact, reached, size, values)
             )
@@ -70,6 +101,9 @@ def _touched(contact: Contact, reached: Array, size: float, values: Values) -> P
     R, p = floats(contact.second.R, values), floats(contact.second.p, values)
     if contact.inside is not None:
         radius = float(floats(contact.inside, values))
+        if contact.along is not None:
+            length = float(floats(contact.along, values))
+            return Piece("cylinder", (radius, length), R, p, TOUCHED_COLOR, 0.25)
         return Piece("sphere", (radius,), R, p, TOUCHED_COLOR, 0.25)
     middle = np.zeros(2)
     if contact.second.body == "ground":  # below the motion, wherever its frame is
@@ -91,6 +125,26 @@ def _surface(contact: Contact, middle: Array, size: float, values: Values) -> Su
         [np.stack([i, i + GRID, i + 1], axis=1), np.stack([i + 1, i + GRID, i + GRID + 1], axis=1)]
     )
     return Surface(np.stack([x.ravel(), y.ravel(), z], axis=1), faces)
+
+
+def _cam(contact: Contact, values: Values) -> Surface:
+    """A profile with some thickness."""
+    angle = np.linspace(0, 2 * np.pi, ROUND, endpoint=False)
+    rho = radii(contact.profile, angle, values)
+    rim = np.stack([rho * np.cos(angle), rho * np.sin(angle), 0 * angle], axis=1)
+    up = np.array([0.0, 0.0, THICK * rho.mean() / 2])
+    vertices = np.concatenate([rim - up, rim + up, [-up, up]])
+    i = np.arange(ROUND)
+    j = (i + 1) % ROUND
+    low, high = np.full(ROUND, 2 * ROUND), np.full(ROUND, 2 * ROUND + 1)
+    faces = [
+        (i, j, j + ROUND),
+        (i, j + ROUND, i + ROUND),
+        (low, j, i),
+        (high, i + ROUND, j + ROUND),
+    ]
+    triangles = np.concatenate([np.stack(x, axis=1) for x in faces])
+    return Surface(vertices, triangles, is_smooth=False)
 
 
 def greatest(forces: Sequence[Array]) -> float:

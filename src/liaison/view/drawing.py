@@ -131,7 +131,8 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism) -> Drawing:
 
 def parameter_values(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, float]:
     """Values of the parameters: those of the run, else those of the description."""
-    said = {x.name: float(x.value) for x in mechanism.parameters if x.value is not None}
+    known = [x for x in mechanism.parameters if x.value is not None]
+    said = {x.name: float(floats(x.value, {})) for x in known}
     return said | dict(trajectory.meta.get("parameters", {}))
 
 
