@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import pickle
 import threading
 from pathlib import Path
 
@@ -207,6 +208,17 @@ def test_from_a_description():
     assert all(events for events in runs.events)
     assert runs["modes"].shape == (3, 2, 6)
     assert runs["Y"][:, -1].max() < 0
+
+
+def test_runs_are_sent_elsewhere_with_their_events(drop):
+    starts = states_of(drop, [([0.0, 0.1], [1.0, 0.0])] * 2)
+    runs = simulate_batch(drop, starts, 0.5, series=SERIES)
+    again = pickle.loads(pickle.dumps(runs.events))
+    assert [[(x.what, x.t) for x in e] for e in again] == [
+        [(x.what, x.t) for x in e] for e in runs.events[:]
+    ]
+    with pytest.raises(IndexError):
+        runs.events[2]
 
 
 def test_methods_that_do_not_find_contacts_are_refused(drop):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, final, overload
 
 import numpy as np
@@ -87,7 +86,7 @@ class Runs:
         statuses: DONE, STOPPED, INTERRUPTED, TIME_LIMIT or FAILED, for each run.
         messages: the same in a sentence.
         reasons: why a run failed, as `SimulationError.status` says it; "" otherwise.
-        events: what occurred in each run, in order.
+        events: what occurred in each run, in order; told when they are first asked for.
         counts: steps, evaluations, rejected, … of each run.
         measures: with Moreau's steps the deepest penetration [m], the worst residual and how many
             contacts there were at once, of each run.
@@ -108,7 +107,7 @@ class Runs:
     statuses: tuple[str, ...]
     messages: tuple[str, ...]
     reasons: tuple[str, ...]
-    events: tuple[tuple[EventRecord, ...], ...]
+    events: Sequence[tuple[EventRecord, ...]]
     counts: Mapping[str, NDArray[np.int64]]
     measures: Mapping[str, Array]
     meta: Mapping[str, Any]
@@ -197,7 +196,7 @@ def runs_of(plan: Plan, starts: Starts, records: Array, ends: Ends, series: Sequ
     found |= _contacts(ends, records.shape[:2])
     outcomes = [_outcome(ends, k) for k in range(len(starts))]
     _mark_gaps(plan, recorded, found, outcomes)
-    events = [_events(plan, ends, k) for k in range(len(starts))]
+    events = _Events(plan, ends, len(starts))
     return Runs(
         name=plan.program.name,
         t=np.asarray(plan.settings.every, dtype=float),
@@ -211,9 +210,9 @@ def runs_of(plan: Plan, starts: Starts, records: Array, ends: Ends, series: Sequ
         end_q=ends.last[:, 1 : 1 + nq],
         end_v=ends.last[:, 1 + nq :],
         statuses=tuple(x.status for x in outcomes),
-        messages=tuple(map(partial(message_of, plan), events, outcomes)),
+        messages=tuple(_message(plan, events, k, x) for k, x in enumerate(outcomes)),
         reasons=tuple(x.reason for x in outcomes),
-        events=tuple(events),
+        events=events,
         counts={name: ends.codes[:, k].copy() for k, name in enumerate(ENDS) if k > 1},
         measures=_measures(ends, len(starts)),
         meta=meta_of(plan),
@@ -236,10 +235,43 @@ def _outcome(ends: Ends, k: int) -> Outcome:
     return Outcome(DONE, f"reached t = {t:.9g} s.")
 
 
-def _events(plan: Plan, ends: Ends, k: int) -> tuple[EventRecord, ...]:
-    if k not in ends.happened:
-        return ()
-    return event_records(plan, ends.happened_in(k), ends.watched)
+def _message(plan: Plan, events: _Events, k: int, outcome: Outcome) -> str:
+    return message_of(plan, events[k] if outcome.status == STOPPED else (), outcome)
+
+
+@final
+class _Events(Sequence[tuple[EventRecord, ...]]):
+    """What occurred in each run, each told when it is first asked for: most never are."""
+
+    def __init__(self, plan: Plan, ends: Ends, count: int) -> None:
+        self._plan, self._ends, self._runs = plan, ends, range(count)
+        self._told: dict[int, tuple[EventRecord, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Told at last where it is written or sent elsewhere."""
+        return tuple, (list(self),)
+
+    @overload
+    def __getitem__(self, k: int) -> tuple[EventRecord, ...]: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> list[tuple[EventRecord, ...]]: ...
+
+    def __getitem__(
+        self, k: int | slice
+    ) -> tuple[EventRecord, ...] | list[tuple[EventRecord, ...]]:
+        if isinstance(k, slice):
+            return [self[i] for i in self._runs[k]]
+        i, ends = self._runs[k], self._ends
+        if i not in self._told:
+            is_any = i in ends.happened
+            self._told[i] = (
+                event_records(self._plan, ends.happened_in(i), ends.watched) if is_any else ()
+            )
+        return self._told[i]
 
 
 def _series(

@@ -215,7 +215,10 @@ class _Worker:
         """What Python tells of a run that ended."""
         batch, arrays = self._batch, self._machine.arrays
         self._take_events(i)
-        batch.ends.outcomes[i] = replace(outcome, message=outcome.message + begun(self._modes))
+        more = begun(self._modes)
+        batch.ends.outcomes[i] = (
+            replace(outcome, message=outcome.message + more) if more else outcome
+        )
         if batch.plan.settings.tableau.scheme == "moreau":
             batch.ends.measures[i] = stepped_meta(batch.plan, arrays)
         if batch.has_contacts and self._told is not None:
