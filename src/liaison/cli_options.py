@@ -74,7 +74,7 @@ Radius = Annotated[
 Impacts = Annotated[
     str | None,
     typer.Option(
-        metavar="LAW", help="Of impacts: energetic (the default), newton, poisson, moreau."
+        metavar="LAW", help="Of impacts: energetic (the default), newton, poisson, moreau, stronge."
     ),
 ]
 Speed = Annotated[

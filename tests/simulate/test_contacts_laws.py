@@ -150,3 +150,30 @@ def test_time_stepping_converges_to_it_at_first_order(text, until):
     rate = math.log(missed[0] / missed[-1]) / math.log(16)
     assert missed[-1] < 5e-3
     assert rate > 0.6
+
+
+def test_a_struck_rod_follows_the_path_of_its_impact():
+    """Slip that turns back in compression; by Routh's construction, u = (normal, tangent)."""
+    angle, mu, e, slip = 0.745, 0.28, 0.18, 0.16
+    rod = f"""
+    let rod = body mass = 1 kg, inertia = 1 kg*m^2/12 end ;
+    let P = join earth and rod with link(x, z, a)
+      dof1 = [x, 0, 0], dof2 = [0, 0, z], dof3 = a || [0, 1, 0] end ;
+    let c = contact [-0.5, 0, 0] m @ rod and earth with point
+      friction = {mu}, restitution = {e} end ;
+    start P.a = {-angle} rad ; start P.z = {0.5 * math.sin(angle)!r} m ;
+    start P.x' = {slip} m/s ; start P.z' = -1 m/s ;
+    """
+    run = liaison.simulate(rod, until=1e-6, impacts="stronge")
+    v = next(event for event in run.events if event.what == "impact").v
+    D = np.array([[0, 1, 0.5 * math.cos(angle)], [1, 0, -0.5 * math.sin(angle)]])
+    A = D @ np.diag([1, 1, 12]) @ D.T
+    before, back = A @ [1, -mu], A @ [1, mu]  # growth of u with the impulse, before and after rest
+    stop = -slip / before[1]
+    assert -1 + stop * before[0] < 0 < -back[1]  # rest comes in compression, and slip turns back
+    work = -stop + stop**2 * before[0] / 2
+    more = (1 - stop * before[0]) / back[0]
+    work -= (1 - stop * before[0]) * more / 2
+    rest = e * math.sqrt(-2 * work / back[0])  # back[0] rest²/2 = e² |W_c|
+    left = np.array([stop * before[0] - 1, 0.0])  # where slip has stopped
+    np.testing.assert_allclose(D @ v, left + back * (more + rest), atol=1e-9)

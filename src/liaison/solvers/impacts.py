@@ -1,4 +1,4 @@
-"""Impacts: the jump of velocities at all closed and closing contacts at once, under four laws.
+"""Impacts: the jump of velocities at all closed and closing contacts at once, under five laws.
 
     u⁺ = A f + u⁻,    T⁺ − T⁻ = ½ fᵀ(u⁺ + u⁻)                                    (impact-1)
 
@@ -13,10 +13,11 @@ rates u_c. It never adds energy: f_cᵀu_c ≤ 0, since loads have f u = 0 and d
 - NEWTON: u_n⁺ ≥ −e u_n⁻ where u_n⁻ < 0. With friction T may grow: Kane's case.
 - POISSON: the expansion with s = 1. Where e differ between contacts T may grow.
 - MOREAU: f = (1 + e) f_c with one e, the mean weighted by f_c. T never grows for e ≤ 1.
+- STRONGE: one contact along its path, see `routh.py`; several at once as ENERGETIC.
 
 Contacts that still approach take part in another impact; the last of many is inelastic.
 
-Public names: ENERGETIC, NEWTON, POISSON, MOREAU, impact, impact_area.
+Public names: ENERGETIC, NEWTON, POISSON, MOREAU, STRONGE, impact, impact_area.
 
 Source: STR90 (energetic restitution), GP95 (Poisson's law with friction), MOR88 (one e);
 docs/theory/contact_solvers.md.
@@ -29,8 +30,9 @@ from math import sqrt
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
 from .cones import ONE_WAY, cone_area, solve_cones
+from .routh import PATH_AREA, strike_one
 
-ENERGETIC, NEWTON, POISSON, MOREAU = 0, 1, 2, 3
+ENERGETIC, NEWTON, POISSON, MOREAU, STRONGE = 0, 1, 2, 3, 4
 """Laws of impact."""
 
 ROUNDS = 20
@@ -48,7 +50,7 @@ NEGLIGIBLE, ROUNDING = 1e-11, 1e-14
 
 def impact_area(m: int, nb: int) -> int:
     """Doubles that `impact` works in."""
-    return HEADER + VECTORS * m + 3 * nb + cone_area(m, nb)
+    return HEADER + VECTORS * m + 3 * nb + max(cone_area(m, nb), PATH_AREA)
 
 
 @loop
@@ -224,7 +226,7 @@ def one_impact(
 ) -> f64:
     """f_c, f_e and u after one impact from the rates before it; the worst residual, beside area[2].
 
-    Any law but the four is an inelastic impact.
+    Any law but the five is an inelastic impact.
     """
     before = at(area, HEADER + BEFORE * m)
     uc = at(area, HEADER + COMPRESSED * m)
@@ -240,6 +242,11 @@ def one_impact(
         residual = share * compress(m, nb, A, after, blocks, limits, fc, uc, cones)
         response(m, A, fc, before, after)
         return residual
+    if law == STRONGE:
+        if strike_one(m, nb, A, before, blocks, limits, restitution, fc, cones) == 1:
+            response(m, A, fc, before, after)
+            return 0.0
+        law = ENERGETIC
     residual = share * compress(m, nb, A, before, blocks, limits, fc, uc, cones)
     clean(m, A, uc, area[2])
     if law == ENERGETIC:
@@ -270,7 +277,7 @@ def impact(
     """Impulses and rates after an impact of all contacts given.
 
     Args:
-        law: ENERGETIC, NEWTON, POISSON or MOREAU; any other number is an inelastic impact.
+        law: ENERGETIC, NEWTON, POISSON, MOREAU or STRONGE; any other number is an inelastic impact.
         m: rows.
         nb: blocks.
         A: mobility, as for `solve_cones`; kept.
