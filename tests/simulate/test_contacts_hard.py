@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 import liaison
 from liaison.errors import SimulationError
@@ -187,3 +189,38 @@ def test_every_corner_is_seen_however_fast_a_box_turns():
     assert run.series["gaps"].values.min() > -1e-9  # to a thousandth of a second
     energy = run.series["energy"].values.sum(axis=1)
     assert np.ptp(energy) < 1e-8 * np.abs(energy).max()
+
+
+def test_a_rod_that_slides_to_where_it_may_lift_says_so():
+    """p = 1 + 3 cos θ (cos θ − μ sin θ) and b = g − sin θ θ̇² vanish together (GB99)."""
+    mu, angle, turning = 1.6, 0.5, 3.0
+    rod = f"""
+    gravity = [0, 0, -9.81] m/s^2 ;
+    let rod = body mass = 1 kg, inertia = 1 kg*m^2/3 end ;
+    let P = join earth and rod with link(x, z, a)
+      dof1 = [x, 0, 0], dof2 = [0, 0, z], dof3 = a || [0, -1, 0] end ;
+    let tip = contact [-1, 0, 0] m @ rod and earth with point friction = {mu} end ;
+    start P.a = {angle} rad ; start P.z = {math.sin(angle)!r} m ; start P.a' = {turning} rad/s ;
+    start P.x' = {-3 - turning * math.sin(angle)!r} m/s ;
+    start P.z' = {turning * math.cos(angle)!r} m/s ;
+    """
+    run = liaison.simulate(rod, until=0.2)
+    told = [(x.t, x.what) for x in run.events if x.what in ("several solutions", "opens")]
+
+    def share(a):
+        return 1 + 3 * math.cos(a) * (math.cos(a) - mu * math.sin(a))
+
+    def slopes(t, y):
+        force = (9.81 - math.sin(y[0]) * y[1] ** 2) / share(y[0])
+        return [y[1], 3 * force * (mu * math.sin(y[0]) - math.cos(y[0]))]
+
+    def near(t, y):
+        return share(y[0]) - 1e-3  # before N = 0/0
+
+    near.terminal = True
+    slid = solve_ivp(slopes, (0, 1), [angle, turning], events=near, rtol=1e-11, atol=1e-12)
+    a, rate = slid.y[:, -1]
+    end = brentq(share, a, a + 0.05)
+    assert "several solutions" in {what for _, what in told}
+    # from there on θ̇ changes by less than 1e-3 of itself
+    assert told[0][0] == pytest.approx(slid.t[-1] + (end - a) / rate, abs=1e-6)

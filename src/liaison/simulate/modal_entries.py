@@ -71,6 +71,7 @@ from .sides_layout import (
     STICK,
     WATCHED,
 )
+from .sliding import sliding_margin
 from .touching import can_stay
 
 NOT_A_NUMBER = float("nan")
@@ -261,7 +262,8 @@ def tell_ends(c: iptr, s: ptr, out: ptr) -> None:
                 out[b] = s[c[O_RATE] + block[B_FIRST]] + BROKEN
             elif mode != OPEN:
                 is_past = is_past_edge(c, s, b)
-                out[b] = s[c[O_FORCE] + block[B_FIRST]] if is_past == 0 else -EDGE
+                force = s[c[O_FORCE] + block[B_FIRST]]
+                out[b] = force * sliding_margin(c, s, b) if is_past == 0 else -EDGE
             elif block[B_KIND] == GAP:
                 out[b] = s[c[O_GAP] + b] - s[c[O_LEVEL] + b]
             else:

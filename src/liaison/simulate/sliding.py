@@ -1,6 +1,6 @@
 """Contacts that slip, where friction may leave no motion or several: every choice is tried.
 
-Public names: slide, force_left.
+Public names: slide, force_left, sliding_margin.
 
 Source: docs/theory/contact_solvers.md (painleve-1).
 """
@@ -35,7 +35,11 @@ from .sides_layout import (
     O_TOUCHING,
     O_VDOT,
     SLIP,
+    STICK,
 )
+
+JUST, TIGHT = 1e-6, 0.02
+"""Shares: beyond zero by the first, several motions are seen; from the second on none is near."""
 
 
 @loop
@@ -81,18 +85,40 @@ def force_left(c: iptr, s: ptr) -> f64:
 
     A contact jams where it falls to zero: the force that closes it has no bound.
     """
+    least = 1.0
+    for b in range(c[NB]):
+        is_closed = 1 if c[c[M_MODES] + b] == CLOSED else 0
+        if c[c[M_BLOCKS] + FIELDS * b + B_KIND] != FRICTION and is_closed == 1:
+            least = min(least, share_left(c, s, b))
+    return least
+
+
+@loop
+def share_left(c: iptr, s: ptr, b: i64) -> f64:
+    """What friction leaves of the acceleration that the force of one closed contact gives it."""
     nv = c[NV]
     x = at(s, c[O_ROWS])
     y = at(s, c[O_COLUMNS])
-    least = 1.0
-    for b in range(c[NB]):
-        block = at(c, c[M_BLOCKS] + FIELDS * b)
-        if block[B_KIND] != FRICTION and c[c[M_MODES] + b] == CLOSED:
-            compliant(c, s, block[B_FIRST], x)
-            for i in range(nv):
-                y[i] = x[i]
-            add_slips(c, s, b, y, at(s, c[O_VDOT]))
-            whole = dot(nv, x, x)
-            if whole > 0.0:
-                least = min(least, dot(nv, x, y) / whole)
-    return least
+    compliant(c, s, c[c[M_BLOCKS] + FIELDS * b + B_FIRST], x)
+    for i in range(nv):
+        y[i] = x[i]
+    add_slips(c, s, b, y, at(s, c[O_VDOT]))
+    whole = dot(nv, x, x)
+    return float(dot(nv, x, y) / whole) if whole > 0.0 else 1.0
+
+
+@loop
+def sliding_margin(c: iptr, s: ptr, b: i64) -> f64:
+    """Falls through zero where a contact that slips alone may as well open; 1 far from there.
+
+    Its force stays finite there if what presses it vanishes at the same instant (GB99).
+    """
+    slips = 0
+    for k in range(c[NB]):
+        is_friction = 1 if c[c[M_BLOCKS] + FIELDS * k + B_KIND] == FRICTION else 0
+        mode = c[c[M_MODES] + k]
+        if (is_friction == 1 and mode == STICK) or (is_friction == 0 and mode == CLOSED and k != b):
+            return 1.0
+        if is_friction == 1 and mode == SLIP and c[c[M_BLOCKS] + FIELDS * k + B_LOAD] == b:
+            slips = 1
+    return min(1.0, (share_left(c, s, b) + JUST) / TIGHT) if slips == 1 else 1.0
