@@ -37,7 +37,7 @@ def sides(found: Summary) -> list[dict[str, Any]]:
 def _side(found: Summary, one: Any) -> dict[str, Any]:
     match one:
         case Collision():
-            told = {"kind": "collide", "of": f"{len({x.body for x in one.markers()})} bodies"}
+            told = {"kind": "collide", "of": _colliding(one)}
             return {"name": one.name, **told, **_restitution(found, one), **_rubs(found, one)}
         case Contact():
             told = {"kind": "contact", "of": one.kind, "with": _touched(one)}
@@ -60,6 +60,15 @@ def _side(found: Summary, one: Any) -> dict[str, Any]:
             told = {"kind": "friction by load", "of": one.joint, "law": one.law}
             return {"name": one.name, **told, "friction": bounds}
     return {"name": one.name, "kind": type(one).__name__}
+
+
+def _colliding(one: Collision) -> str:
+    """ "24 bodies and 5 planes"."""
+    bodies = len({x.body for x in one.markers()} - {"ground"})
+    planes = len({(x.R, x.p) for x in one.markers() if x.body == "ground"})
+    words = [f"{bodies} {'body' if bodies == 1 else 'bodies'}"] * (bodies > 0)
+    words += [f"{planes} {'plane' if planes == 1 else 'planes'}"] * (planes > 0)
+    return " and ".join(words)
 
 
 def _touched(one: Contact) -> str:

@@ -37,7 +37,7 @@ def collide(
     start: Mapping[str, float] | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> Scene:
-    """A scene of free bodies: their spheres touch each other, spheres and corners of boxes planes.
+    """A scene of free bodies: their spheres and boxes touch each other, and planes.
 
     Contacts are found while it runs, so that there may be thousands of pairs. Who touches whom, and
     how, is what `collide` in the description says; where it says nothing, all touch all, and
@@ -182,6 +182,7 @@ def _placed_scene(
     found: Laws = laws(len(parts), len(planes))
     named = [bool(np.any(found.table[k] >= 0)) for k in found.bodies]
     balls = [part.balls(needed) for part, needed in zip(parts, named, strict=True)]
+    solids = [part.boxes() for part in parts]
     bodies = Bodies(
         names=tuple(part.body.name for part in parts),
         mass=np.array([values.number(part.body.mass) for part in parts]),
@@ -191,6 +192,8 @@ def _placed_scene(
         owner=np.repeat(np.arange(len(balls)), [len(x) for x in balls]),
         ball=np.concatenate([*balls, np.zeros((0, 4))]),
         frame=np.array([part.frame() for part in parts]).reshape(-1, 3, 4),
+        solid=np.concatenate([*solids, np.zeros((0, 10))]),
+        solid_owner=np.repeat(np.arange(len(solids)), [len(x) for x in solids]),
     )
     scene = Scene(bodies, planes, gravity=_gravity(mechanism, values), laws=found)
     return Placed(
@@ -263,6 +266,17 @@ class _Part:
             raise _no_place(said, self.body.place)
         rows = [[*(self.p + self.R @ at - self.center), radius] for at, radius in found]
         return np.array(rows).reshape(-1, 4)
+
+    def boxes(self) -> Array:
+        """Centers, half sizes and quaternions of boxes, in the axes of the joint."""
+        rows = []
+        for shape in self.body.shapes:
+            if isinstance(shape, Box):
+                turn, place = self.values.floats(shape.R), self.values.floats(shape.p)
+                middle = self.p + self.R @ place - self.center
+                half = self.values.floats([shape.x, shape.y, shape.z]) / 2
+                rows.append([*middle, *half, *_floats(quaternion_of(self.R @ turn))])
+        return np.array(rows).reshape(-1, 10)
 
 
 def _floats(x: Any) -> Array:

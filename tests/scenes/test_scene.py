@@ -7,8 +7,6 @@ import pytest
 
 import liaison
 from liaison.errors import ModelError, SimulationError
-from liaison.program import to_llvm
-from liaison.program.pairs import pair_program
 from liaison.scenes import Bodies, Scene
 from liaison.scenes.broad_phase import sweep_and_prune
 from samples.heaps import FLOOR, balls, heap, walls
@@ -115,25 +113,6 @@ def test_sweeping_finds_the_pairs_that_overlap():
     assert found == wanted
     assert len(wanted) == count > 20
     assert sweep_and_prune(60, boxes.ravel(), owner, order, 3, pairs) == -1
-
-
-def test_rows_of_a_pair_are_the_slope_of_its_gap():
-    kernel, rng = to_llvm(pair_program()), np.random.default_rng(3)
-    first, second = rng.normal(size=(2, 7))
-    first[3:] /= np.linalg.norm(first[3:])
-    second[3:] /= np.linalg.norm(second[3:])
-    p, u = np.array([0.1, 0.2, -0.1, 0.3]), np.array([-0.2, 0.0, 0.1, 0.1])
-    out = kernel("ball_ball", q=first, v=second, p=p, u=u)
-    rows = out[1:].reshape(2, 3, 6)
-    for side, pose in enumerate((first, second)):
-        for axis in range(3):
-            step = np.zeros(7)
-            step[axis] = 1e-6
-            moved = [[first, second], [first, second]]
-            moved[0][side], moved[1][side] = pose + step, pose - step
-            high, low = (kernel("ball_ball_gap", q=a, v=b, p=p, u=u)[0] for a, b in moved)
-            assert (high - low) / 2e-6 == pytest.approx(rows[side, 0, 3 + axis], abs=1e-8)
-    assert rows[1, :, 3:] @ rows[1, :, 3:].T == pytest.approx(np.eye(3), abs=1e-14)
 
 
 def test_what_is_no_scene_is_refused_by_name():

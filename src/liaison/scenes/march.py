@@ -1,6 +1,6 @@
 """The time loop of a scene: candidates, contacts, impulses, places, warm start, recording.
 
-Public names: scene_march.
+Public names: scene_march, begin_depth.
 
 Source: docs/theory/time_stepping.md.
 """
@@ -10,7 +10,8 @@ from __future__ import annotations
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
 from .bodies import free_bodies, move, moved_pose
-from .contacts import ROWS, activate, candidates, contacts_at, gap_of
+from .candidates import candidates
+from .contacts import ROWS, activate, contacts_at, gap_of
 from .few import FEW
 from .layout import (
     BODIES,
@@ -26,6 +27,7 @@ from .layout import (
     GOOD,
     HAPPENED,
     IS_BEGUN,
+    K_FEATURE,
     K_NEXT,
     K_PAIRS,
     K_TABLE,
@@ -101,6 +103,25 @@ def scene_march(e: iptr, z: ptr, k: iptr, records: ptr, happened: ptr, tries: i6
         if k[STEPS] % k[EVERY] == 0 or z[T] >= z[T_END]:
             record(z, k, records)
     return DONE if z[T] >= z[T_END] else GOOD
+
+
+@loop
+def begin_depth(e: iptr, z: ptr, k: iptr) -> i64:
+    """The candidate that begins deepest inside another, its depth in the slot SIZE; or −1 − status.
+
+    The poses midway and at the end are left as those at the beginning.
+    """
+    for i in range(7 * k[BODIES]):
+        z[k[Z_MID] + i] = z[k[Z_POSE] + i]
+        z[k[Z_END] + i] = z[k[Z_POSE] + i]
+    status = candidates(e, z, k)
+    if status != GOOD:
+        return -1 - status
+    z[SIZE] = deepest(e, z, k)
+    for c in range(k[CANDIDATES]):
+        if -gap_of(e, c, at(z, k[Z_END]), z, k) >= z[SIZE]:
+            return c
+    return -1
 
 
 @loop
@@ -252,7 +273,8 @@ def slot_of(key: i64, k: iptr) -> i64:
 def key_of(c: i64, k: iptr) -> i64:
     """A number of the pair of a contact, positive."""
     pair = at(k, k[K_PAIRS] + 2 * k[k[K_NEXT] + c])
-    return int(1 + (pair[0] + k[PLANES]) * 1048576 + pair[1])
+    own = (pair[0] + k[PLANES]) * 1048576 + pair[1]
+    return int(1 + 16 * own + k[k[K_FEATURE] + k[k[K_NEXT] + c]])
 
 
 @loop

@@ -135,7 +135,11 @@ def pair_of(c: i64, z: ptr, k: iptr) -> i64:
     first = k[k[K_CONTACT] + 2 * c]
     if first < 0:
         first = k[k[K_PAIRS] + 2 * k[k[K_NEXT] + c]]
-    key = int(1 + (first + k[PLANES]) * WIDE + k[k[K_CONTACT] + 2 * c + 1])
+    second = k[k[K_CONTACT] + 2 * c + 1]
+    if first > second:
+        first = second
+        second = k[k[K_CONTACT] + 2 * c]
+    key = int(1 + (first + k[PLANES]) * WIDE + second)
     place = slot_of_pair(key, k)
     if k[k[K_LIVE] + 2 * place] == 0:
         k[k[K_LIVE] + 2 * place] = key

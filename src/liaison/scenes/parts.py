@@ -1,13 +1,13 @@
 """Bodies: free rigid bodies of a scene, with the balls and points on them; Laws: who touches how.
 
-Public names: Bodies, Laws, check_start.
+Public names: Bodies, Laws, check_start, refuse_start, DEEP.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import final
+from typing import NoReturn, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ class Bodies:
         speed: ω and velocity of the center of mass, in the axes of the ground, shape (n, 6).
         owner: body of each ball or point, shape (m,).
         ball: center on its body, from the center of mass, and radius (0: a point), shape (m, 4).
+        solid: center of each box on its body, half sizes, quaternion of its axes there, shape
+            (b, 10); None: no boxes.
+        solid_owner: body of each box, shape (b,).
         frame: [R | p] of the frame that poses are told of, from the center of mass, shape
             (n, 3, 4); None: axes of the inertia, at the center of mass.
     """
@@ -44,6 +47,14 @@ class Bodies:
     owner: NDArray[np.int64]
     ball: Array
     frame: Array | None = None
+    solid: Array | None = None
+    solid_owner: NDArray[np.int64] | None = None
+
+    def boxes(self) -> tuple[Array, NDArray[np.int64]]:
+        """The boxes and the bodies they are on; none where there are none."""
+        if self.solid is None or self.solid_owner is None:
+            return np.zeros((0, 10)), np.zeros(0, dtype=np.int64)
+        return self.solid, self.solid_owner
 
 
 @final
@@ -107,7 +118,7 @@ def check_start(bodies: Bodies, planes: Array, laws: Laws) -> None:
     depth = np.where(laws.table[kinds][:, laws.planes] >= 0, depth, -np.inf)
     if depth.size and np.max(depth) > limit:
         i, j = np.unravel_index(int(np.argmax(depth)), depth.shape)
-        _refuse(f"body {names[i]!r} begins {depth[i, j]:.3g} m below {laws.names[j]}")
+        refuse_start(f"body {names[i]!r} begins {depth[i, j]:.3g} m below {laws.names[j]}")
     big = np.flatnonzero(radii > 0)
     for n, i in enumerate(big):
         rest = big[n + 1 :][bodies.owner[big[n + 1 :]] != bodies.owner[i]]
@@ -115,7 +126,9 @@ def check_start(bodies: Bodies, planes: Array, laws: Laws) -> None:
         apart = np.linalg.norm(centers[rest] - centers[i], axis=1) - radii[rest] - radii[i]
         if apart.size and np.min(apart) < -limit:
             j, deep = rest[int(np.argmin(apart))], -np.min(apart)
-            _refuse(f"bodies {names[i]!r} and {names[j]!r} begin {deep:.3g} m inside each other")
+            refuse_start(
+                f"bodies {names[i]!r} and {names[j]!r} begin {deep:.3g} m inside each other"
+            )
 
 
 def _centers(bodies: Bodies) -> Array:
@@ -127,7 +140,12 @@ def _centers(bodies: Bodies) -> Array:
     return found
 
 
-def _refuse(why: str) -> None:
+def refuse_start(why: str) -> NoReturn:
+    """Refuses a start, saying why.
+
+    Raises:
+        SimulationError: always.
+    """
     raise SimulationError(
         f"the start does not hold: {why}.", status="inconsistent start",
         hint="Start where nothing penetrates.",

@@ -26,8 +26,8 @@ from liaison.simulate.trajectory import Trajectory
 from . import layout as at
 from .few import FEW, dense_size
 from .layout import PAIR_ENTRIES, SceneSizes, scene_arrays
-from .march import scene_march
-from .parts import Bodies, Laws, check_start
+from .march import begin_depth, scene_march
+from .parts import DEEP, Bodies, Laws, check_start, refuse_start
 from .result import scene_events, scene_trajectory
 
 RECORDS = 256
@@ -40,7 +40,7 @@ SLICE = 0.05
 @cache
 def compiled_scene() -> CompiledLoops:
     """The loop of scenes as machine code, once a process."""
-    return compile_loops([scene_march])
+    return compile_loops([scene_march, begin_depth])
 
 
 @cache
@@ -148,10 +148,11 @@ class _Run:
         self.scene, self.until, self.with_events = scene, until, events
         self.happened = np.zeros(0)
         self.events: list[Array] = []
+        solids, _ = scene.bodies.boxes()
         count = len(scene.bodies.owner)
-        capacity = 64 + 8 * count + count * len(scene.planes) // 2
+        capacity = 64 + 8 * count + 24 * len(solids) + count * len(scene.planes) // 2
         radii = scene.bodies.ball[:, 3]
-        size = float(np.min(radii[radii > 0], initial=math.inf))
+        size = float(np.min([*radii[radii > 0], *solids[:, 3:6].ravel()], initial=math.inf))
         self.size = size if math.isfinite(size) else 1.0
         self.settings = (step, every, tolerance, depth * self.size, sweeps)
         self._build(capacity)
@@ -161,23 +162,29 @@ class _Run:
 
     def _build(self, capacity: int) -> None:
         b, scene = self.scene.bodies, self.scene
-        order = np.argsort(b.ball[:, 3] <= 0, kind="stable")  # balls before points
-        balls = int(np.sum(b.ball[:, 3] > 0))
+        solid, solid_owner = b.boxes()
+        # balls, then boxes, then points
+        is_ball = b.ball[:, 3] > 0
+        balls = int(np.sum(is_ball))
+        held = np.column_stack([solid[:, :3], np.zeros(len(solid))])
+        table = np.concatenate([b.ball[is_ball], held, b.ball[~is_ball]])
+        owner = np.concatenate([b.owner[is_ball], solid_owner, b.owner[~is_ball]])
         sizes = SceneSizes(
-            len(b.names), balls, len(b.owner), len(scene.planes), capacity, dense_size(), 8 * FEW,
-            len(scene.laws.table), len(scene.laws.values),
+            len(b.names), balls, len(owner), len(scene.planes), capacity, dense_size(), 8 * FEW,
+            len(scene.laws.table), len(scene.laws.values), len(solid),
         )  # fmt: skip
         z, k = scene_arrays(sizes)
         put = {
-            at.Z_POSE: b.pose, at.Z_SPEED: b.speed, at.Z_MASS: b.mass, at.Z_BALL: b.ball[order],
+            at.Z_POSE: b.pose, at.Z_SPEED: b.speed, at.Z_MASS: b.mass, at.Z_BALL: table,
             at.Z_INERTIA: np.stack([b.inertia, np.linalg.inv(b.inertia)], axis=1),
             at.Z_PLANE: scene.planes, at.Z_LAWS: scene.laws.values,
+            at.Z_SOLID: solid,
         }  # fmt: skip
         for slot, values in put.items():
             z[k[slot] : k[slot] + values.size] = values.ravel()
-        kinds = np.concatenate([scene.laws.bodies[b.owner[order]], scene.laws.planes])
+        kinds = np.concatenate([scene.laws.bodies[owner], scene.laws.planes])
         for slot, numbers in {
-            at.K_OWNER: b.owner[order], at.K_ORDER: np.arange(balls), at.K_CLASS: kinds,
+            at.K_OWNER: owner, at.K_ORDER: np.arange(balls + len(solid)), at.K_CLASS: kinds,
             at.K_LAWS: scene.laws.table.ravel(),
         }.items():  # fmt: skip
             k[k[slot] : k[slot] + len(numbers)] = numbers
@@ -209,6 +216,7 @@ class _Run:
         """Goes on to the end."""
         entries = np.array([pair_kernel().address(x) for x in PAIR_ENTRIES], dtype=np.int64)
         go = compiled_scene()[scene_march]
+        self._check_start(entries)
         began, tries, status = time.perf_counter(), 1, at.GOOD
         while status != at.DONE:
             start = time.perf_counter()
@@ -230,6 +238,21 @@ class _Run:
             scene.bodies, scene.laws.names, scene.gravity, np.concatenate(self.rows), self._told(),
             scene_events(scene.bodies, scene.laws.names, np.concatenate(self.events)),
         )  # fmt: skip
+
+    def _check_start(self, entries: Any) -> None:
+        """Refuses bodies that begin inside each other, of whatever shapes."""
+        look, found = compiled_scene()[begin_depth], -1 - at.CROWDED
+        while found == -1 - at.CROWDED:
+            found = int(look(entries, self.z, self.k))
+            if found == -1 - at.CROWDED:
+                self._enlarge()
+        z, k, bodies = self.z, self.k, self.scene.bodies
+        limit = DEEP * (1 + float(np.max(np.abs(bodies.pose), initial=0.0)))
+        if found >= 0 and z[at.SIZE] > limit:
+            pair = k[k[at.K_PAIRS] + 2 * found : k[at.K_PAIRS] + 2 * found + 2]
+            one, other = (bodies.names[k[k[at.K_OWNER] + x]] for x in pair)
+            refuse_start(f"bodies {one!r} and {other!r} begin {z[at.SIZE]:.3g} m inside each other")
+        z[at.SIZE] = 0.0
 
     def _answer(self, status: int) -> None:
         if status == at.FULL:
