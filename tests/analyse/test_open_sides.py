@@ -151,8 +151,23 @@ def test_balances_of_bodies_are_refused(verb, call):
 
 def test_marches_on_a_gpu_are_refused():
     program = lower(liaison.derive(block()))
-    with pytest.raises(LiaisonError, match=r"'floor' .*; a march on a GPU"):
+    with pytest.raises(LiaisonError, match=r"'floor' .*; a march on a GPU") as refused:
         to_ptx(program, "march")
+    assert "simulate_batch" in refused.value.hint
+
+
+def test_differences_of_runs_tell_what_sensitivities_refuse():
+    """Before the block meets the floor, both tell how its spring changes where it is."""
+    falling = block()
+    run = liaison.simulate(falling, until=0.6, every=0.01)
+    with pytest.raises(SimulationError) as refused:
+        doors.sensitivities(falling, run, ["stiff"])
+    assert "simulate_batch" in refused.value.hint
+    runs = liaison.simulate_batch(falling, until=0.3, parameters={"stiff": [-0.5, 0.5]})
+    slope = (runs["X.z"][1, -1] - runs["X.z"][0, -1]) / 1.0
+    free = liaison.simulate(falling, until=0.3, every=0.3 / 200)
+    smooth = doors.sensitivities(falling, free, ["stiff"])["X.z", "stiff"][-1]
+    assert slope == pytest.approx(smooth, rel=1e-3)
 
 
 def test_answers_about_the_free_mechanism_say_so():

@@ -41,7 +41,7 @@ def refuse_here(here: Local, verb: str) -> None:
     refuse_active(here.kernel, row[None], here.p, verb)
 
 
-def refuse_along(plan: Plan, run: Trajectory, rows: Array, verb: str) -> None:
+def refuse_along(plan: Plan, run: Trajectory, rows: Array, verb: str, hint: str = ONE_MODE) -> None:
     """Refuses a run in which anything one-sided closed, opened, stuck or slipped.
 
     Args:
@@ -49,6 +49,7 @@ def refuse_along(plan: Plan, run: Trajectory, rows: Array, verb: str) -> None:
         run: as it was recorded.
         rows: its states (t, q, v, u).
         verb: in whose name.
+        hint: what would do.
     """
     for event in run.events if plan.program.facts.get("sides") else ():
         if event.what:
@@ -57,12 +58,12 @@ def refuse_along(plan: Plan, run: Trajectory, rows: Array, verb: str) -> None:
                 f"{verb} does not look at such relations.",
                 status="one-sided",
                 t=event.t,
-                hint=ONE_MODE,
+                hint=hint,
             )
-    refuse_active(plan.kernel, rows, plan.parameters, verb)
+    refuse_active(plan.kernel, rows, plan.parameters, verb, hint)
 
 
-def refuse_active(kernel: Kernel, rows: Array, p: Array, verb: str) -> None:
+def refuse_active(kernel: Kernel, rows: Array, p: Array, verb: str, hint: str = ONE_MODE) -> None:
     """Refuses states at which something one-sided pushes; those at which all is open are free.
 
     Args:
@@ -70,6 +71,7 @@ def refuse_active(kernel: Kernel, rows: Array, p: Array, verb: str) -> None:
         rows: states (t, q, v, u).
         p: parameters.
         verb: in whose name.
+        hint: what would do.
 
     Raises:
         SimulationError: something is closed, penetrated or rubs.
@@ -81,7 +83,7 @@ def refuse_active(kernel: Kernel, rows: Array, p: Array, verb: str) -> None:
     for block in sides:
         active = _active(block, sides, out)
         if np.any(active):
-            raise _refused(block, float(rows[int(np.argmax(active)), 0]), verb)
+            raise _refused(block, float(rows[int(np.argmax(active)), 0]), verb, hint)
 
 
 def _active(block: tuple[Any, ...], sides: tuple[Any, ...], out: Array) -> Any:
@@ -94,12 +96,12 @@ def _active(block: tuple[Any, ...], sides: tuple[Any, ...], out: Array) -> Any:
     return np.full(len(out), load < 0)
 
 
-def _refused(block: tuple[Any, ...], t: float, verb: str) -> SimulationError:
+def _refused(block: tuple[Any, ...], t: float, verb: str, hint: str) -> SimulationError:
     what = "rubs" if block[2] == "friction" else "is closed"
     return SimulationError(
         f"{block[1]!r} holds on one side only and {what} at t = {t:.6g} s; {verb} does not look "
         "at such relations.",
         status="one-sided",
         t=t,
-        hint=ONE_MODE,
+        hint=hint,
     )

@@ -35,6 +35,12 @@ from .local import Local, local
 from .open_sides import refuse_along
 from .table import table_along
 
+DIFFERENCES = (
+    "Take differences of runs: simulate_batch(…, parameters={NAME: [p - δ, p + δ]}); or ask about "
+    "one mode, its limit required with '=' where it is closed."
+)
+"""What would do where contacts close and open: an instant of an impact moves with a parameter."""
+
 
 @final
 @dataclass(frozen=True)
@@ -95,7 +101,7 @@ def sensitivities(kernel: Kernel, run: Trajectory, parameters: Sequence[str] = (
     chosen = [names.index(name) for name in parameters or names]
     _check_even(run)
     plan, rows = plan_along(kernel, run)
-    refuse_along(plan, run, rows, "sensitivities")
+    refuse_along(plan, run, rows, "sensitivities", DIFFERENCES)
     table = table_along(plan, rows, chosen)
     state = plan.state
     first = start_change(local(kernel, state, parameters=plan.parameters), chosen)

@@ -62,7 +62,8 @@ def to_ptx(
             raise ProgramError(
                 f"{block[1]!r} holds on one side only; a march on a GPU does not find where such "
                 "relations close and open.",
-                hint="Evaluate 'forward', of the free mechanism, and 'one_sided'; or simulate.",
+                hint="simulate_batch does, on all cores; here evaluate 'forward', of the free "
+                "mechanism, and 'one_sided'.",
             )
         return ptx(march_ir(program, form, shared, BLOCK), processor)
     return ptx(evaluate_ir(_chosen(program, entry, rows), entry, form, shared, BLOCK), processor)
