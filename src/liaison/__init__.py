@@ -18,7 +18,7 @@ __all__ = offer(
         "gravity spring damper motor law wrench potential dissipation friction bearing imposed "
         "gear holonomic nonholonomic rolling at_most contact touch collision output event start",
         "model.friction": "Friction",
-        "model.contacts": "PROFILE SURFACE",
+        "model.contacts": "CURVE PROFILE SURFACE",
         "formats.read": "read reading",
         "formats.lsd_write": "write_lsd",
         "formats.urdf_write": "write_urdf",

@@ -142,6 +142,7 @@ from liaison.model import Spherical as Spherical
 from liaison.model import SphericalPin as SphericalPin
 from liaison.model import Translation as Translation
 from liaison.model import Universal as Universal
+from liaison.model.contacts import CURVE as CURVE
 from liaison.model.contacts import PROFILE as PROFILE
 from liaison.model.contacts import SURFACE as SURFACE
 from liaison.model.describe import at_most as at_most

@@ -10,6 +10,7 @@ from liaison.expr import symbol
 from liaison.formats import read_lsd
 from liaison.formats.lsd_write import write_lsd
 from liaison.model import (
+    CURVE,
     PROFILE,
     SURFACE,
     BearingFriction,
@@ -74,6 +75,13 @@ REFUSED = {
     "a rod of no length": (lambda: touching(outside=1, along=0), "the along .* must be positive"),
     "across a block": (
         lambda: touching(block=(1, 1, 1), friction=Friction(1, across=2)), "has no x to be across"
+    ),
+    "a curve without ends": (lambda: touching(curve=(CURVE, CURVE)), "has a curve but no span"),
+    "a curve that goes back": (
+        lambda: touching(curve=(CURVE, CURVE), span=(1, 0)), "from s = 1 to 0; s must grow"
+    ),
+    "a curve of three": (
+        lambda: touching(curve=(CURVE, CURVE, 0), span=(0, 1)), "has 3 components, .* must have two"
     ),
     "a capsule without a length": (lambda: touching("capsule", radius=1), "length .* is 0 m"),
     "two things touched": (lambda: touching(inside=1, surface=X), "'inside' and 'surface'"),
@@ -145,6 +153,7 @@ let B = join a and b with cylindrical end ;
         (GapContact("g", symbol("A"), (symbol("A'") ** 2,), 1), ModelError, "not linear in A'"),
         (touching(surface=symbol("t") * X), ModelError, "depends on 't'.*x, y and parameters"),
         (touching(profile=symbol("t")), ModelError, "depends on 't'.*angle and parameters"),
+        (touching(curve=(symbol("t"), 1), span=(0, 1)), ModelError, "'t'.*s and parameters"),
         (touching(friction=symbol("A")), ModelError, "time and parameters only"),
         (DryFriction("f", "Q", 1), NamingError, "no coordinate is named 'Q'"),
         (BearingFriction("f", "Q", 1), NamingError, "no joint is named 'Q'"),
@@ -174,6 +183,7 @@ def test_python_writes_what_the_language_reads():
         liaison.contact(ball, table, "disc", radius=1, profile=2 + 3 * PROFILE, name="cam"),
         liaison.contact(ball, table, "box", size=(1, 1, 1), block=(2, 3, 0), name="plate"),
         liaison.contact(ball, table, "capsule", radius=1, length=2, outside=3, along=4, name="rod"),
+        liaison.contact(ball, table, curve=(CURVE, 2 * CURVE), span=(-1, 1), name="track"),
         liaison.contact(ball, table, "edge", length=2, edge=3, name="edges"),
         liaison.touch("stop", x + 1, speed, friction=Fraction(1, 5)),
         liaison.at_most("top", x - 2, restitution=Fraction(1, 3)),
@@ -190,6 +200,8 @@ def test_python_writes_what_the_language_reads():
     let plate = contact ball and table with box size = [1, 1, 1] m, block = [2, 3, 0] m end ;
     let rod = contact ball and table with capsule
       radius = 1 m, length = 2 m, outside = 3 m, along = 4 m end ;
+    let track = contact ball and table with point
+      curve = [s*(1 m), s*(2 m)], span = [-1, 1] end ;
     let edges = contact ball and table with edge length = 2 m, edge = 3 m end ;
     let stop = contact gap = 1 m + P, slip = P', friction = 1/5 end ;
     let top = require P <= 2 m with restitution = 1/3 end ;

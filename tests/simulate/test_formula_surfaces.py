@@ -176,3 +176,38 @@ def test_a_wheel_rolls_down_a_slope_given_by_a_formula():
     along = 9.81 * 0.6 / (1 + 0.0025 / 0.01) / 2
     assert run["F.x"][-1] == pytest.approx(0.8 * along, abs=1e-9)
     assert run["F.turn"][-1] == pytest.approx(along / 0.1, abs=1e-8)
+
+
+@pytest.mark.parametrize("speed", [3.5, 4.0, 4.5])
+def test_a_ball_leaves_a_loop_where_nothing_presses_it(examples, speed):
+    path = examples / "contact/loop.lsd"
+    run = liaison.simulate(path, until=1, start={"F.x'": speed}, **FINE)
+    leaves = next(x for x in run.events if x.what == "opens")
+    far = 0.45
+    wanted = (2 - speed**2 / (G * far)) / 3
+    assert -leaves.q[1] / far == pytest.approx(wanted, abs=1e-8)
+    assert np.hypot(*leaves.q[:2]) == pytest.approx(far, abs=1e-9)
+
+
+def test_a_ball_that_is_fast_enough_goes_around_the_loop(examples):
+    run = liaison.simulate(examples / "contact/loop.lsd", until=2, start={"F.x'": 4.8}, **FINE)
+    assert 5 * G * 0.45 < 4.8**2
+    assert not run.events
+    assert run["F.z"].max() == pytest.approx(0.45, abs=1e-3)
+    assert np.abs(run["gaps.track"]).max() < 1e-9
+
+
+@pytest.mark.parametrize("start", [0.3, 1.0, 2.0])
+def test_a_cycloid_takes_the_same_time_from_everywhere(start):
+    """Huygens: to the bottom of x = a (s + sin s), z = a (1 − cos s) in π √(a/g)."""
+    run = liaison.simulate(f"""
+    gravity = [0, 0, -9.81] m/s^2 ; let a = 20 cm ; let s0 = {start} ;
+    let bead = body mass = 1 kg, inertia = 1 g*m^2 end ;
+    let F = join earth and bead with link(x, z) dof1 = [x, 0, 0], dof2 = [0, 0, z] end ;
+    let track = contact bead and 90 deg || [1, 0, 0] @ earth with point
+      curve = [-a*(s + sin(s)), a*(1 - cos(s))], span = [-3, 3] end ;
+    start F.x = a*(s0 + sin(s0)) ; start F.z = a*(1 - cos(s0)) ;
+    event bottom when F.x falling ;
+    """, until=0.6, **FINE)  # fmt: skip
+    (bottom,) = [x for x in run.events if x.name == "bottom"]
+    assert bottom.t == pytest.approx(np.pi * np.sqrt(0.2 / G), abs=1e-9)

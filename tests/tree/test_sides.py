@@ -49,6 +49,7 @@ def at_random(q, v, seed=3):
 GROUPS = ("friction = 0.3, restitution = 0.5",
           "friction = 0.3, rolling = 1 mm, pivoting = 2 mm")  # fmt: skip
 HILLS = "surface = 5 cm * sin(x/(50 cm)) * cos(y/(1 m))"
+OVAL = "curve = [50 cm*cos(s), 40 cm*sin(s)], span = [0, 2*pi]"
 CAM = "profile = 30 cm + 2 cm*cos(2*angle)"
 ALL = {
     "ball": BALL.replace(*GROUPS),
@@ -69,6 +70,7 @@ ALL = {
         "10 cm,", f"10 cm, {HILLS},"
     ),
     "ball on a profile": BALL.replace("10 cm,", f"10 cm, {CAM},").replace(*GROUPS),
+    "ball on a curve": BALL.replace("10 cm,", f"10 cm, {OVAL},").replace(*GROUPS),
     "point on a profile": POINT.replace("with point", f"with point {CAM},"),
     "capsule": DISC.replace("with disc", "with capsule length = 5 cm,").replace(*GROUPS),
     **{
@@ -194,6 +196,12 @@ def still(q, v, **given):
         ("ball radius = 1 m, surface = 3/4*x + 1 m", (4, 7, 9), [3.0]),
         ("disc radius = 1 m, axis = [0, 1, 0], surface = 3/4*x + 1 m", (4, 7, 9), [3.0]),
         ("ball radius = 1 m, profile = 2 m", (3, 4, 7), [2.0]),
+        ("ball radius = 1 m, curve = [2 m*cos(s), 2 m*sin(s)], span = [0, 2*pi]", (3, 4, 7), [2.0]),
+        (
+            "ball radius = 1 m, curve = [-s*(1 m), s^2*(1 m)], span = [-3, 3]",
+            (0, 3, 1),
+            [np.sqrt(2.75) - 1],
+        ),
         ("disc radius = 1 m, outside = 1 m", (0, 0.5, 3), [2.0]),  # its face
         ("disc radius = 1 m, outside = 1 m", (0, 4, 4), [4.0]),  # its rim, 3 : 4
         ("cylinder radius = 1 m, length = 2 m, outside = 1 m", (0, 4, 5), [4.0]),

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from liaison.errors import Place
-from liaison.model import PROFILE, SURFACE, Contact, Friction, GapContact
+from liaison.model import CURVE, PROFILE, SURFACE, Contact, Friction, GapContact
 from liaison.model.contact_geometry import SIZES
 
 from .lsd_formulas import ANY, Where, in_unit, scalar_of, value_of
@@ -66,6 +66,8 @@ def _contact(kind: str, sizes: tuple[str, ...]) -> Callable[[Related], Contact]:
         given |= {key: x.scalar(key, "m") for key in _TOUCHED if x.keys.get(key) is not None}
         if x.keys.get("block") is not None:
             given["block"] = tuple(x.vector("block", "m"))
+        if x.keys.get("span") is not None:
+            given["span"] = tuple(x.pair("span", "rad", "is the least and the greatest s"))
         for key, local in _LOCAL.items():
             if x.keys.get(key) is not None:
                 given[key] = _formula(x, key, local)
@@ -81,15 +83,22 @@ _ROUND = ("disc", "cylinder", "capsule")
 _LOCAL: dict[str, dict[str, tuple[Any, str]]] = {
     "surface": {"x": (SURFACE[0], "m"), "y": (SURFACE[1], "m")},
     "profile": {"angle": (PROFILE, "rad")},
+    "curve": {"s": (CURVE, "rad")},
 }
 """Names that formulas of surfaces have for themselves, with their units."""
 
 
 def _formula(x: Related, key: str, names: dict[str, tuple[Any, str]]) -> Any:
-    """h of z = h(x, y) in the second frame, or ϱ(angle) about its z."""
+    """h of z = h(x, y) in the second frame, ϱ(angle) about its z, or x(s) and y(s) in it."""
     local = {word: Quantity(s, unit_of(unit)[1]) for word, (s, unit) in names.items()}
-    where = Where(f"{x.name}.{key}", "m", local=local)
-    return plain(scalar_of(x.keys.need(key, x.place), x.book, where, x.what(key)))
+    where, node = Where(f"{x.name}.{key}", "m", local=local), x.keys.need(key, x.place)
+    if key != "curve":
+        return plain(scalar_of(node, x.book, where, x.what(key)))
+    value = value_of(node, x.book, where)
+    if not isinstance(value, Vector) or len(value.items) != 2:
+        raise x.refused(f"{x.what(key)} has two components, x(s) and y(s).", node)
+    told = [in_unit(item, node, x.book, where, x.what(key)) for item in value.items]
+    return tuple(plain(item.value) for item in told)
 
 
 def gap_contact(name: str | None, node: Node, place: Place, book: Book) -> GapContact:
@@ -114,7 +123,7 @@ def _row(
     return _contact(kind, sizes), (*sizes, *more, *_COMMON)
 
 
-_ANYTHING = (*_TOUCHED, "block", *_LOCAL)
+_ANYTHING = (*_TOUCHED, "block", "span", *_LOCAL)
 CONTACTS: dict[str, tuple[Callable[[Related], Contact], tuple[str, ...]]] = {
     kind: _row(kind, *sizes, more=_ANYTHING + (("axis",) if kind in _ROUND else ()))
     for kind, sizes in SIZES.items()

@@ -129,25 +129,29 @@ class Acts:
         local: dict[str, dict[Any, str]] = {
             "surface": dict(zip(model.SURFACE, "xy", strict=True)),
             "profile": {model.PROFILE: "angle"},
+            "curve": {model.CURVE: "s"},
         }
         given = [(k, names) for k, names in local.items() if getattr(x, k) is not None]
         pairs += [f"{k} = {self.own_names(x, k, names)}" for k, names in given]
+        if x.span is not None:
+            pairs.append(f"span = {_listed([self.writer.scalar(end, 'rad') for end in x.span])}")
         listed = ", ".join([*pairs, *self.friction(x.friction), *self.restitution(x)])
         return f"contact {sides} with {x.kind} {listed} end"
 
     def own_names(self, x: model.Contact, key: str, names: dict[Any, str]) -> str:
-        """A formula of a surface or profile, by names of its own."""
-        formula = as_expr(getattr(x, key))
-        taken = {s.name for s in symbols_of([formula])} & set(names.values())
+        """A formula of a surface or profile, or two of a curve, by names of their own."""
+        given = getattr(x, key)
+        formulas = [as_expr(f) for f in (given if key == "curve" else (given,))]
+        taken = {s.name for s in symbols_of(formulas)} & set(names.values())
         if taken:
             said = f"the {key} of contact {x.name!r}, which has a parameter {min(taken)!r},"
             raise refused(said)
         writer = Writer(self.writer.units)
         told = {s: symbol(word) for s, word in names.items()}
-        text = writer.scalar(substitute([formula], told)[0], "m")
+        texts = [writer.scalar(f, "m") for f in substitute(formulas, told)]
         if writer.lets:
             raise refused(f"the long {key} of contact {x.name!r}")
-        return text
+        return _listed(texts) if key == "curve" else texts[0]
 
     def touch(self, x: model.GapContact) -> str:
         """A contact told by formulas."""

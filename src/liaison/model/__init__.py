@@ -13,7 +13,7 @@ from .constraints import (
     Rolling,
 )
 from .contact_geometry import CONTACT_KINDS
-from .contacts import PROFILE, SURFACE, Contact, GapContact, OneSided, Unilateral
+from .contacts import CURVE, PROFILE, SURFACE, Contact, GapContact, OneSided, Unilateral
 from .describe import (
     at_most,
     bearing,
@@ -107,6 +107,7 @@ from .shapes import Box, Cone, Cylinder, Line, Mesh, Shape, Sphere
 
 __all__ = [
     "CONTACT_KINDS",
+    "CURVE",
     "GROUND",
     "JOINT_TYPES",
     "PROFILE",

@@ -26,7 +26,7 @@ from liaison.spatial import array, inertia_violation, is_zero, number
 
 from .checks import Described
 from .constraints import Constraint, Holonomic, Nonholonomic, PrescribedMotion
-from .contacts import PROFILE, SURFACE, GapContact, OneSided, Unilateral
+from .contacts import CURVE, PROFILE, SURFACE, GapContact, OneSided, Unilateral
 from .forces import Gravity
 from .friction import Friction
 from .records import Event, Output
@@ -64,6 +64,7 @@ _SCOPES = {
     "parameters": "parameters",
     "surface": "x, y and parameters",
     "profile": "angle and parameters",
+    "curve": "s and parameters",
     "time": "time and parameters",
     "positions": "time, parameters and coordinates",
     "motion": "time, parameters, coordinates and speeds",
@@ -83,6 +84,7 @@ def known_symbols(m: Described) -> dict[str, set[str]]:
         "parameters": parameters,
         "surface": parameters | {x.name for x in SURFACE},
         "profile": parameters | {PROFILE.name},
+        "curve": parameters | {CURVE.name},
         "time": time,
         "positions": time | positions,
         "motion": time | positions | speeds,
@@ -280,7 +282,7 @@ def check_contacts_with_values(m: Described) -> None:
         replace(made, **{part: x for part, x in told.items() if x is not getattr(one, part)})
 
 
-_LARGE = ("formula", "gap", "slips", "surface", "profile")
+_LARGE = ("formula", "gap", "slips", "surface", "profile", "curve")
 
 
 def _valued(x: Any, values: Mapping[Expr, Any]) -> Any:

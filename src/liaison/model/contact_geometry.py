@@ -30,6 +30,7 @@ TOUCHED: dict[str, tuple[str, ...]] = {
     "profile": ("point", "ball", "disc"),
     "block": ("point", "ball", "box"),
     "edge": ("edge",),
+    "curve": ("point", "ball", "disc"),
 }
 """What is touched other than a plane, and by which kinds it may be."""
 THINGS = {
@@ -39,6 +40,7 @@ THINGS = {
     "profile": "a profile",
     "block": "a block",
     "edge": "an edge",
+    "curve": "a curve",
 }
 """What is touched, in words."""
 ALONG: dict[str, tuple[str, ...]] = {
@@ -51,6 +53,9 @@ _INSTEAD = {
     ("capsule", "profile"): "Make it a disc about the same axis.",
     ("cylinder", "profile"): "Make it a disc about the same axis.",
     ("box", "profile"): "Give a point to each corner that can touch.",
+    ("capsule", "curve"): "Make it a disc about the same axis.",
+    ("cylinder", "curve"): "Make it a disc about the same axis.",
+    ("box", "curve"): "Give a point to each corner that can touch.",
     ("disc", "block"): "Give a point or a ball to what can touch it, or touch the plane of a face.",
     ("cylinder", "block"): "Touch the plane of a face, or make it a ball.",
     ("capsule", "block"): "Give a ball to each of its ends.",
@@ -82,6 +87,7 @@ def check_geometry(one: Any) -> None:
     for part in given:
         _check_touched(one, part)
     _check_along(one, given)
+    _check_span(one)
     if one.friction.across is not None and {"outside", "inside", "block"} & set(given):
         said = "has friction across, but a ball or block has no x to be across of."
         raise _refused(one, said, "Give 'across' to contacts with planes and surfaces.")
@@ -148,6 +154,18 @@ def _check_along(one: Any, given: list[str]) -> None:
     if known is not None and not known > 0:
         said = f"the along of contact '{one.name}' is {known:g} m; it must be positive."
         raise ModelError(said, place=one.place)
+
+
+def _check_span(one: Any) -> None:
+    """A curve says where its parameter begins and ends."""
+    if (one.curve is None) != (one.span is None):
+        said, other = ("a curve", "span") if one.span is None else ("a span", "curve")
+        hint = "Give curve = [x(s), y(s)] and span = [least s, greatest s]."
+        raise _refused(one, f"has {said} but no {other}.", hint)
+    if one.span is not None:
+        low, high = map(number, one.span)
+        if low is not None and high is not None and not high > low:
+            raise _refused(one, f"has a curve from s = {low:g} to {high:g}; s must grow.")
 
 
 def _refused(one: Any, said: str, hint: str = "") -> ModelError:

@@ -1,7 +1,7 @@
 """What holds on one side only: unilateral relations, and contacts of bodies.
 
-Public names: OneSided, Unilateral, Contact, GapContact, SURFACE, PROFILE, ONE_MODE, refuse_sides,
-left_out.
+Public names: OneSided, Unilateral, Contact, GapContact, SURFACE, PROFILE, CURVE, ONE_MODE,
+refuse_sides, left_out.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -20,12 +20,14 @@ from .acts import Act
 from .contact_geometry import check_geometry
 from .friction import Friction
 from .markers import Marker
-from .scalars import Triple, scalar, triple
+from .scalars import Triple, pair, scalar, triple
 
 SURFACE = (symbol("'x"), symbol("'y"))
 """x and y of the second frame, in the formula of a surface z = h(x, y)."""
 PROFILE = symbol("'angle")
 """The angle about z of the second frame, from its x, in the formula of a profile ϱ(angle)."""
+CURVE = symbol("'s")
+"""The parameter of a curve x(s), y(s)."""
 Scoped: TypeAlias = tuple[str, tuple[Any, ...]]
 """Where formulas may look (a scope of the checks), and formulas."""
 
@@ -98,6 +100,8 @@ class Contact(OneSided):
     along: Any = None  # length of the rod or tube that is touched instead of a ball, along z [m]
     block: Any = None  # sides of the block that is touched, along the axes [m]
     edge: Any = None  # length of the edge that is touched, along z [m]
+    curve: Any = None  # x and y of a curve that goes on along z, formulas of CURVE [m]
+    span: Any = None  # least and greatest parameter of the curve
     place: Place | None = field(default=None, compare=False, repr=False)
 
     SCALARS: ClassVar[tuple[str, ...]] = (
@@ -109,11 +113,9 @@ class Contact(OneSided):
 
     def __post_init__(self) -> None:
         OneSided.__post_init__(self)
-        for part in ("size", "block"):
-            if getattr(self, part) is not None:
-                kept = triple(
-                    getattr(self, part), f"the {part} of contact '{self.name}'", self.place
-                )
+        for part, made in (("size", triple), ("block", triple), ("curve", pair), ("span", pair)):
+            if (given := getattr(self, part)) is not None:
+                kept = made(given, f"the {part} of contact '{self.name}'", self.place)
                 object.__setattr__(self, part, kept)
         owner = f"contact '{self.name}'"
         object.__setattr__(self, "friction", _friction(self.friction, owner, self.place))
@@ -127,12 +129,14 @@ class Contact(OneSided):
         return tuple(x for _, entries in self.scoped() for x in entries)
 
     def scoped(self) -> Iterator[Scoped]:
-        touched = (self.outside, self.inside, self.along, self.edge, *(self.block or ()))
+        lists = (*(self.block or ()), *(self.span or ()))
+        touched = (self.outside, self.inside, self.along, self.edge, *lists)
         given = (x for x in touched if x is not None)
         yield "parameters", (self.radius, self.length, *self.size, *given)
         yield "time", (self.restitution, *self.friction.formulas())
         yield "surface", () if self.surface is None else (self.surface,)
         yield "profile", () if self.profile is None else (self.profile,)
+        yield "curve", self.curve or ()
 
 
 @final

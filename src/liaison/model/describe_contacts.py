@@ -17,7 +17,7 @@ from .describe_places import line_here, marker_of
 from .markers import Marker
 from .records import Body
 
-GEOMETRY = (*dict.fromkeys(x for sizes in SIZES.values() for x in sizes), *TOUCHED, "along")
+GEOMETRY = (*dict.fromkeys(x for sizes in SIZES.values() for x in sizes), *TOUCHED, "along", "span")
 """Words for the sizes of what touches and for what is touched."""
 
 
@@ -47,8 +47,8 @@ def contact(
         name: by default "contact" and the bodies.
         **geometry: `radius`, `length`, `size` of what touches; instead of the plane `outside` or
             `inside` (radius of a ball about b, of a rod or tube if `along` is its length),
-            `surface` (a formula of `SURFACE`), `profile` (a formula of `PROFILE`), `block` (three
-            sides) or `edge` (a length).
+            `surface` (a formula of `SURFACE`), `profile` (a formula of `PROFILE`), `curve` (two
+            formulas of `CURVE`, for s within `span`), `block` (three sides) or `edge` (a length).
 
     Raises:
         NamingError: a word that a contact does not have.

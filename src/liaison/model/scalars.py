@@ -1,6 +1,6 @@
 """Scalars, vectors and matrices as the records keep them: immutable, finite, equal by value.
 
-Public names: Symbolic, UPRIGHT, MAX_BITS, excess, scalar, triple, matrix, tensor, symmetric,
+Public names: Symbolic, UPRIGHT, MAX_BITS, excess, scalar, pair, triple, matrix, tensor, symmetric,
 check_name.
 """
 
@@ -143,6 +143,16 @@ def triple(x: Any, what: str, place: Place | None = None) -> Triple:
         )
     a, b, c = (scalar(entry, what, place) for entry in entries)
     return a, b, c
+
+
+def pair(x: Any, what: str, place: Place | None = None) -> tuple[Any, Any]:
+    """Two scalars."""
+    entries = _entries(x, what, place)
+    if len(entries) != 2:
+        said = f"{what} has {len(entries)} components, {tuple(entries)}; it must have two."
+        raise ModelError(said, place=place)
+    a, b = (scalar(entry, what, place) for entry in entries)
+    return a, b
 
 
 def matrix(x: Any, what: str, place: Place | None = None) -> Matrix:

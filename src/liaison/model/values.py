@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from liaison.errors import NamingError
 from liaison.expr import as_expr, evaluate, symbol, symbols_of
 
-from .contacts import PROFILE, SURFACE
+from .contacts import CURVE, PROFILE, SURFACE
 
 
 def floats(x: Any, parameters: Mapping[str, float]) -> NDArray[np.float64]:
@@ -52,6 +52,15 @@ def heights(
     values |= zip(SURFACE, (x, y), strict=True)
     (z,) = evaluate([as_expr(surface)], values)
     return np.array(np.broadcast_to(np.asarray(z, dtype=float), x.shape))
+
+
+def curve_points(
+    curve: tuple[Any, Any], s: NDArray[np.float64], parameters: Mapping[str, float]
+) -> NDArray[np.float64]:
+    """x(s) and y(s) of the curve of a contact [m], a row each parameter."""
+    values: dict[Any, Any] = {symbol(name): float(value) for name, value in parameters.items()}
+    found = evaluate([as_expr(f) for f in curve], values | {CURVE: s})
+    return np.stack([np.broadcast_to(np.asarray(x, dtype=float), s.shape) for x in found], axis=1)
 
 
 def radii(

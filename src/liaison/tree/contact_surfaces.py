@@ -1,19 +1,20 @@
 """Places of contact on curves and surfaces that formulas give: nearest points, lowest of a rim.
 
-A surface is f(a, b) in the second frame: (a, b, h(a, b)) of a height, or a profile ϱ(a) about the
-axis z, (ϱ cos a, ϱ sin a, b). The center c of a ball is at the distance of its foot,
+A surface is f(a, b) in the second frame: (a, b, h(a, b)) of a height, a profile ϱ(a) about the axis
+z, (ϱ cos a, ϱ sin a, b), or a curve (x(a), y(a), b). The center c of a ball is far from its foot by
 
     (c − f) · f_a = 0,   (c − f) · f_b = 0,   gap = ±|c − f| − r,   n = f_a × f_b/|…|,   (contact-3)
 
 and the rim of a disc touches a height where the height of its points above it is least.
 
-Public names: ball_on_surface, ball_on_profile, rim_on_surface, point_on_surface.
+Public names: ball_on_surface, ball_on_profile, ball_on_curve, rim_on_surface, point_on_surface.
 
 Source: docs/theory/contacts.md (contact-1), (contact-3); LL 1.5.1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +24,7 @@ from liaison.expr import (
     atan2,
     cos,
     gradient,
+    minimum,
     select,
     sin,
     sqrt,
@@ -30,7 +32,7 @@ from liaison.expr import (
     symbol,
     vanishes,
 )
-from liaison.model import PROFILE, SURFACE
+from liaison.model import CURVE, PROFILE, SURFACE
 from liaison.spatial.arrays import Array, array, cross, dot, product
 
 from .contact_lengths import NONE
@@ -39,6 +41,8 @@ from .feet import foot_of
 from .templates import P, R
 
 A, B = symbol("foot.a"), symbol("foot.b")
+SAMPLES = 32
+"""Places on a curve from the nearest of which its foot is sought."""
 CLOSE, LOW = Fraction(1, 10**24), Fraction(1, 10**15)
 """What half a squared distance [m²] and a height [m] are known to."""
 
@@ -55,6 +59,20 @@ def ball_on_profile(profile: Expr, radius: Any, s: Array) -> Touch:
     c = P + product(R, s)
     (rho,) = substitute([profile], {PROFILE: A})
     return _ball(array([rho * cos(A), rho * sin(A), B]), (atan2(c[1], c[0]), c[2]), radius, s)
+
+
+def ball_on_curve(xy: Sequence[Expr], span: Sequence[Any], radius: Any, s: Array) -> Touch:
+    """A ball, or a disc about z, to the right of a curve; sought from the nearest of samples."""
+    c = P + product(R, s)
+    (x, y) = substitute(list(xy), {CURVE: A})
+    best, value = as_expr(span[0]), as_expr(0)
+    for k in range(SAMPLES + 1):
+        at = as_expr(span[0] + (span[1] - span[0]) * Fraction(k, SAMPLES))
+        there = substitute([x, y], {A: at})
+        apart = as_expr((c[0] - there[0]) ** 2 + (c[1] - there[1]) ** 2)
+        best = at if k == 0 else as_expr(select(value - apart, at, best))
+        value = apart if k == 0 else as_expr(minimum(value, apart))
+    return _ball(array([x, y, B]), (best, c[2]), radius, s)
 
 
 def _ball(f: Array, start: tuple[Any, Any], radius: Any, s: Array) -> Touch:

@@ -130,7 +130,7 @@ class _Sides:
 
     def contact(self, one: Contact) -> None:
         """Every place at which it may touch: the gap, and its groups of friction."""
-        if one.kind == "disc" and one.profile is not None:
+        if one.kind == "disc" and (one.profile, one.curve) != (None, None):
             refuse_tilted(self.kinematics, one)
         places = touches(one, self.numbers)
         for k, place in enumerate(places):

@@ -29,7 +29,13 @@ from liaison.model import Contact
 from liaison.spatial.arrays import Array, array, identity, product, zeros
 
 from .contact_lengths import length
-from .contact_surfaces import ball_on_profile, ball_on_surface, point_on_surface, rim_on_surface
+from .contact_surfaces import (
+    ball_on_curve,
+    ball_on_profile,
+    ball_on_surface,
+    point_on_surface,
+    rim_on_surface,
+)
 from .contact_tangents import around
 from .contact_templates import Touch
 from .templates import P, R
@@ -55,6 +61,9 @@ def touches(contact: Contact, numbers: Numbers) -> list[Touch]:
         return _on_block(contact, numbers, r)
     if contact.along is not None:
         return _along(contact, numbers, r)
+    if contact.curve is not None:
+        x, y = (as_expr(numbers(f)) for f in contact.curve)
+        return [ball_on_curve((x, y), [numbers(end) for end in contact.span], r, zeros(3))]
     if contact.profile is not None:
         return [ball_on_profile(as_expr(numbers(contact.profile)), r, zeros(3))]
     if contact.surface is not None:

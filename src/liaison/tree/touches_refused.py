@@ -16,7 +16,7 @@ from .kinematics import Kinematics
 
 
 def refuse_tilted(kinematics: Kinematics, contact: Contact) -> None:
-    """Refuses a disc on a profile whose axes do not stay parallel.
+    """Refuses a disc on a profile or curve whose axes do not stay parallel.
 
     Raises:
         ModelError: they are not parallel at some positions drawn at random.
@@ -30,8 +30,8 @@ def refuse_tilted(kinematics: Kinematics, contact: Contact) -> None:
         values = {x: draw.uniform(-1, 1) for x in symbols_of([share])}
         if abs(abs(float(evaluate([share], values)[0])) - 1) > 1e-9:
             raise ModelError(
-                f"contact '{contact.name}' is of a disc with a profile, but their axes do not stay "
-                "parallel: a disc touches a profile in its own plane.",
+                f"contact '{contact.name}' is of a disc with a profile or curve, but their axes do "
+                "not stay parallel: a disc touches them in its own plane.",
                 hint="Make it a ball, or turn the frames so that both z are parallel.",
                 place=contact.place,
             )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.model import Body, Contact, Mechanism
-from liaison.model.values import floats, heights, radii
+from liaison.model.values import curve_points, floats, heights, radii
 
 from .solids import Color, Piece, Surface, ball, box, tube
 
@@ -77,6 +77,8 @@ def _cams_and_blocks(contact: Contact, color: Color, values: Values) -> Iterable
     R, p = floats(contact.second.R, values), floats(contact.second.p, values)
     if contact.profile is not None:
         yield Piece("mesh", (), R, p, color, 1.0, _cam(contact, values))
+    if contact.curve is not None:
+        yield Piece("mesh", (), R, p, color, 1.0, _ribbon(contact, values))
     if contact.block is not None:
         sides = floats(contact.block, values)
         yield box(R, p, np.maximum(sides, THIN * sides.max()), color)
@@ -89,7 +91,7 @@ def touched_pieces(
     bare = {body.name for body in mechanism.bodies if not body.shapes}
     found: dict[str, list[Piece]] = {}
     for contact in _contacts(mechanism):
-        solids = (contact.outside, contact.edge, contact.profile, contact.block)
+        solids = (contact.outside, contact.edge, contact.profile, contact.curve, contact.block)
         if contact.second.body in bare and all(x is None for x in solids):
             found.setdefault(contact.second.body, []).append(
                 _touched(contact, reached, size, values)
@@ -125,6 +127,18 @@ def _surface(contact: Contact, middle: Array, size: float, values: Values) -> Su
         [np.stack([i, i + GRID, i + 1], axis=1), np.stack([i + 1, i + GRID, i + GRID + 1], axis=1)]
     )
     return Surface(np.stack([x.ravel(), y.ravel(), z], axis=1), faces)
+
+
+def _ribbon(contact: Contact, values: Values) -> Surface:
+    """A curve with some width, seen from both sides."""
+    low, high = floats(contact.span, values)
+    xy = curve_points(contact.curve, np.linspace(low, high, ROUND), values)
+    half = THICK * np.ptp(xy, axis=0).max() / 4
+    sides = [np.column_stack([xy, np.full(ROUND, z)]) for z in (-half, half)]
+    i = np.arange(ROUND - 1)
+    front = np.concatenate([np.stack([i, i + 1, i + 1 + ROUND], axis=1),
+                            np.stack([i, i + 1 + ROUND, i + ROUND], axis=1)])  # fmt: skip
+    return Surface(np.concatenate(sides), np.concatenate([front, front[:, ::-1]]), is_smooth=False)
 
 
 def _cam(contact: Contact, values: Values) -> Surface:
