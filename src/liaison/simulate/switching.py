@@ -114,6 +114,9 @@ RESOLVED = 1.5e-7
 AGAIN, MOST_UNSEEN = 3, 1e-4
 """Switches at one instant after which speeds of jumps count as rounding, up to this one [m/s]."""
 
+STRIKES = 2
+"""Impacts at one instant: after one of contacts, one of relations of rates that it broke."""
+
 UNMET = 1e4
 """Times the rate that is none: past a boundary by less than this a relation of rates is entered."""
 
@@ -141,7 +144,7 @@ def march(
         c[IS_BEGUN] = 2
     status = advance(e, w, n, scratch, records, happened, tries)
     while status == STOPPED and n[IS_STOPPING] == SWITCHING:
-        if n[RECORDED] >= n[CAPACITY] or n[EVENT_CAPACITY] - n[HAPPENED] < 3 * c[NB] + 2:
+        if n[RECORDED] >= n[CAPACITY] or n[EVENT_CAPACITY] - n[HAPPENED] < 5 * c[NB] + 3:
             return FULL
         status = switch(c, s, e, w, n, scratch, records, happened)
         if status == GOOD:
@@ -257,9 +260,11 @@ def change_mode(c: iptr, s: ptr, e: iptr, w: ptr, n: iptr, scratch: ptr, happene
     v = at(w, n[O_V])
     for b in range(c[NB]):
         c[c[M_BEFORE] + b] = c[c[M_MODES] + b]
-    limit = still(c, v)
-    find_touching(c, s, limit)
-    if approaches(c, s, limit) == 1:
+    for _ in range(STRIKES):
+        limit = still(c, v)
+        find_touching(c, s, limit)
+        if approaches(c, s, limit) == 0:
+            break
         before = at(s, c[O_TV])
         for i in range(c[NV]):
             before[i] = v[i]

@@ -1,0 +1,39 @@
+"""Relations of rates in an impact of others: they take part, and what they do is an impact too."""
+
+import numpy as np
+import pytest
+
+import liaison
+
+ROW = """
+let a = body mass = 1 kg, inertia = 1 g*m^2 end ;
+let b = body mass = 1 kg, inertia = 1 g*m^2 end ;
+let c = body mass = 1 kg, inertia = 1 g*m^2 end ;
+let A = join earth and a with prismatic axis = [1, 0, 0] end ;
+let B = join earth and b with prismatic axis = [1, 0, 0] end ;
+let C = join earth and c with prismatic axis = [1, 0, 0] end ;
+start A = -1 m ; start A' = 1 m/s ;
+"""
+HIT = "let hit = require B >= A with restitution = {} end ;"
+PUSHES = "let pushes = require B' - C' <= 0 ;"  # c is taken along, and may run ahead
+
+
+def told(run):
+    return [(x.name, x.what) for x in run.events]
+
+
+@pytest.mark.parametrize("ahead", [0.0, 0.2])
+def test_what_is_hit_takes_along_what_it_pushes(ahead):
+    """On the boundary before, or broken by the impact: all three go on with their momentum."""
+    run = liaison.simulate(ROW + HIT.format(0) + PUSHES, until=2, start={"C'": ahead})
+    assert run.v[-1] == pytest.approx(np.full(3, (1 + ahead) / 3), abs=1e-12)
+    assert ("pushes", "impact") in told(run)
+    assert ("hit", "impact") in told(run)
+
+
+def test_a_speed_limit_that_an_impact_breaks_takes_what_is_too_much():
+    limit = "let limit = require B' <= 0.5 m/s ;"
+    run = liaison.simulate(ROW + HIT.format(1) + limit, until=2)
+    # an elastic impact hands all speed on
+    assert told(run) == [("hit", "impact"), ("limit", "impact"), ("limit", "enters")]
+    assert run.v[-1] == pytest.approx([0, 0.5, 0], abs=1e-12)
