@@ -11,6 +11,7 @@ from liaison.corridor_collide import collide
 from liaison.errors import ModelError, SimulationError
 from liaison.formats import read_lsd
 from liaison.formats.lsd_write import write_lsd
+from liaison.formats.merge import merged, renamed
 from liaison.model import Collision, Sphere, body, collision, gravity, ground, join, start
 from liaison.model.collisions import surfaces_of
 from liaison.model.describe import mechanism
@@ -230,3 +231,29 @@ def test_the_command_line_says_how_they_are_marched(capsys, tmp_path):
     page = tmp_path / "page.html"
     assert answered(capsys, "animate", str(many), "--until", "0.2", "--out", str(page))
     assert page.stat().st_size > 10000
+
+
+def test_names_that_clash_and_bodies_that_are_merged_are_followed():
+    text = """
+    let A = body mass = 1 kg, shape = sphere(radius = 5 cm) end ;
+    let cap = body mass = 1 kg, shape = [0, 0, 10] cm @ sphere(radius = 5 cm) end ;
+    let B = body mass = 1 kg, shape = sphere(radius = 5 cm) end ;
+    let F = join earth and A with free end ;
+    let W = join [0, 0, 5] cm @ A and cap with fixed end ;
+    let G = join earth and B with free end ;
+    let hit = collide A, cap and B, earth with friction = 0.1 end ;
+    """
+    found = read_lsd(text)
+    assert {x.name for x in paired(found).contacts} == {"A-B", "cap-B", "A-earth", "cap-earth"}
+    kept = merged(found)
+    # the cap is a second sphere of A, which is named once
+    assert {x.name for x in paired(kept).contacts} == {"A-B 1", "A-B 2", "A-earth 1", "A-earth 2"}
+    clashing = renamed({"A": "F", "hit": "G"}, found)  # as a body and a joint may both be called
+    assert {x.name for x in paired(clashing).contacts} == {"F-B", "cap-B", "F-earth", "cap-earth"}
+    assert read_lsd(write_lsd(clashing)) == clashing
+
+
+def test_hundreds_of_bodies_are_counted_and_not_listed():
+    found = read_lsd(text(900))
+    assert surfaces_of(found).pairs == 900 * 899 // 2 + 900
+    assert is_scene(found)
