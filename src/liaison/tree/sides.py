@@ -46,7 +46,7 @@ from .contact_templates import (
     turn_templates,
 )
 from .kinematics import Kinematics
-from .side_reading import SideReading, side_reading
+from .side_reading import SideReading, pose_seen, side_reading
 from .touches import touches
 from .touches_refused import refuse_tilted
 
@@ -133,15 +133,16 @@ class _Sides:
         if one.kind == "disc" and (one.profile, one.curve) != (None, None):
             refuse_tilted(self.kinematics, one)
         places = touches(one, self.numbers)
-        for k, place in enumerate(places):
+        second, first = self.tree.located(one.second), self.tree.located(one.first)
+        templates = [_templates(place, one.friction) for place in places]
+        listed = [x for groups in templates for group in groups.values() for x in group]
+        rows = iter(template_rows(self.kinematics, second, first, listed))
+        pose = pose_seen(self.kinematics, second, first)
+        for k, (place, told) in enumerate(zip(places, templates, strict=True)):
             name = one.name if len(places) == 1 else f"{one.name}[{k + 1}]"
-            templates = _templates(place, one.friction)
-            listed = [x for group in templates.values() for x in group]
-            second, first = self.tree.located(one.second), self.tree.located(one.first)
-            rows = template_rows(self.kinematics, second, first, listed)
-            groups = {word: tuple(rows.pop(0) for _ in group) for word, group in templates.items()}
+            groups = {word: tuple(next(rows) for _ in group) for word, group in told.items()}
             (gap,) = groups.pop("gap")
-            self.touch(name, one, gap, groups, side_reading(self.kinematics, one, place))
+            self.touch(name, one, gap, groups, side_reading(place, pose))
 
     def touch(
         self,
