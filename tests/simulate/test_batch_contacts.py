@@ -141,6 +141,7 @@ def test_a_failing_run_is_told_and_spoils_no_other(drop, options):
     assert runs.reasons == ("", "inconsistent start", "")
     alone = simulate(drop, starts[1], 0.5, on_failure="return", **options)
     assert runs.messages[1] == alone.message
+    assert np.array_equal(runs[1].q, alone.q)  # the state it could not begin from
     for k in (0, 2):
         same(simulate(drop, starts[k], 0.5, every=runs.t, **options), runs, k)
 

@@ -161,13 +161,14 @@ class Runs:
         series = {
             name: Series(values[k, :n], shape.unit, shape.axes)
             for name, (values, shape) in self.series.items()
+            if n  # a run that failed at once shows the state it ended in
         }
         names = [label.name for label in self.labels.get("p", ())]
         return Trajectory(
             name=self.name,
-            t=self.t[:n],
-            q=self.q[k, :n],
-            v=self.v[k, :n],
+            t=self.t[:n] if n else self.end_t[k : k + 1],
+            q=self.q[k, :n] if n else self.end_q[k : k + 1],
+            v=self.v[k, :n] if n else self.end_v[k : k + 1],
             labels=self.labels,
             series=series,
             events=self.events[k],
