@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from liaison.corridor import compile, kernel_at
+from liaison.analyse.deflate import moving
+from liaison.corridor import compile, kernel_at, mechanism_of
 from liaison.errors import NamingError
 from liaison.expr import collector_paused
-from liaison.formats.read import read
 from liaison.model import Mechanism
 from liaison.numeric import State
 from liaison.program import Kernel
 from liaison.simulate import Runs
 from liaison.simulate import simulate_batch as run
 from liaison.tree import Tree, assemble, span
+from liaison.tree.singular_attitudes import check_attitudes
 
 
 def simulate_batch(
@@ -42,7 +43,8 @@ def simulate_batch(
         parameters: values by name, in SI: numbers, or one for each run.
         **options: as for `simulate`, and threads: how many; all cores if not given. Recorded are
             the instants of `every`, or the first and the last; inputs may be arrays with a number
-            for each run. A run that fails raises, unless on_failure="return".
+            for each run. A run that fails raises, unless on_failure="return". progress is told
+            the fraction of runs that are over. The series "contacts" is told where asked for.
 
     Returns:
         All runs, stacked.
@@ -51,14 +53,19 @@ def simulate_batch(
         if states is None or start:
             raise TypeError("simulate_batch(kernel, states, until=…): a kernel needs its states.")
         return run(given, states, until, parameters=parameters, **options)
-    mechanism = given if isinstance(given, Mechanism) else read(given)
+    mechanism = mechanism_of(given)
     with collector_paused():
         tree = span(mechanism)
+        begin = _assembled(tree, start or {}, parameters or {}) if states is None else states
+        listed = [begin] if isinstance(begin, State) else list(begin)
+        for state in listed:
+            check_attitudes(tree, state)
+        kernel = kernel_at(tree, listed[0]) if listed else compile(mechanism)
         if states is None:
-            states = _assembled(tree, start or {}, parameters or {})
-        first = states if isinstance(states, State) else next(iter(states), None)
-        kernel = compile(mechanism) if first is None else kernel_at(tree, first)
-    return run(kernel, states, until, parameters=parameters, **options)
+            told = [*(x.label for x in mechanism.starts), *(start or {})]
+            listed = [moving(kernel, state, told) for state in listed]
+    many = listed[0] if isinstance(begin, State) else listed
+    return run(kernel, many, until, parameters=parameters, **options)
 
 
 def _assembled(
