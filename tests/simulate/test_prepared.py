@@ -2,7 +2,7 @@
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from liaison.errors import LiaisonError, SimulationError
 from liaison.expr import sin, symbol
 from liaison.numeric import State
 from liaison.program import to_llvm
-from liaison.simulate import Run, Settings, simulate, stepper
+from liaison.simulate import Projection, Run, Settings, simulate, stepper
 from liaison.simulate.prepared import CHOICES, WORKPLACES
 from liaison.units import Label
 
@@ -45,7 +45,24 @@ VARIED = (
     {"step": 0.02, "method": "dormand-prince"},
     {"method": "dormand-prince"},
     {"max_step": 0.05},
+    {"max_steps": 1000},
+    {"projection": Projection(position=1e-7)},
+    {"residual": 1e-6},
 )
+
+METHODS = (
+    {"method": "radau"},
+    {"method": "generalized-alpha", "step": 0.01},
+    {"method": "generalized-alpha", "step": 0.01, "spectral_radius": 0.5},
+    {"method": "gauss4", "step": 0.01},
+    {"method": "rattle", "step": 0.01},
+    {"method": "rattle4", "step": 0.02},
+)
+
+
+def test_all_settings_count_but_the_instants_to_record():
+    """A setting that is added later is one of those that runs share, or tells instants."""
+    assert len(Settings().lasting) == len(fields(Settings)) - 1
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +103,15 @@ def test_every_option_counts_whatever_ran_before(spring):
     again = [k for order in (range(len(VARIED)), reversed(range(len(VARIED)))) for k in order]
     for k in again:
         assert_same(simulate(kernel, state, 2.0, **VARIED[k]), alone[k])
+
+
+def test_methods_do_not_disturb_each_other(examples):
+    tree = liaison.span(liaison.read(examples / "four_bar.lsd"))
+    program, state = liaison.lower(liaison.newton_euler(tree)), liaison.assemble(tree)
+    kernel = to_llvm(program)
+    for options in (*METHODS, {}, *METHODS[::-1]):
+        fresh = simulate(to_llvm(program), state, 0.2, **options)
+        assert_same(simulate(kernel, state, 0.2, **options), fresh)
 
 
 def test_states_and_ends_count(spring):

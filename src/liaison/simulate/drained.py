@@ -29,8 +29,10 @@ class Drained:
     def take(self, arrays: Arrays) -> None:
         """Empties the buffers; repeated after an interruption, it takes each row once."""
         item = arrays.n.item
-        numbers = item(at.NQ) + item(at.NV)
         recorded, happened = item(at.RECORDED), item(at.HAPPENED)
+        if not (recorded or happened) and self._rows and self._happened:
+            return
+        numbers = item(at.NQ) + item(at.NV)
         before, happened_before = item(at.RECORDED_BEFORE), item(at.HAPPENED_BEFORE)
         _copy(arrays.records, recorded, 1 + numbers + item(at.NU), before, self._rows)
         _copy(arrays.happened, happened, 2 + numbers, happened_before, self._happened)
@@ -48,7 +50,7 @@ class Drained:
 
     def forget_happened(self, arrays: Arrays) -> None:
         """Rows of events are counted from here on."""
-        self._happened = {}
+        self._happened = {0: self.happened[:0]}
         arrays.n[at.HAPPENED_BEFORE] = 0
 
     def restore(self, rows: Array, happened: Array) -> None:

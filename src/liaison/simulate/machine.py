@@ -5,6 +5,7 @@ Public names: Machine, map_entry, over_states, over_saddles, compiled_loops.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -67,9 +68,12 @@ def _over_states() -> Callable[..., None]:
 
 
 def address(array: NDArray[Any]) -> int:
-    """Where an array begins; quicker than `array.ctypes.data`."""
-    found: int = array.__array_interface__["data"][0]
-    return found
+    """Where an array begins; of one that can be written to four times as quick as NumPy tells."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        # read-only, or empty
+        return int(array.ctypes.data)
 
 
 @cache
@@ -176,7 +180,7 @@ def map_entry(kernel: Kernel, entry: str, table: Array, p: Array, x: Array | Non
     if isinstance(kernel, NumpyKernel):
         q, v, u = np.split(table[:, 1:], [nq, nq + nv], axis=1)
         return kernel(entry, table[:, 0], q=q, v=v, u=u, p=p, x=more)
-    rows, p = np.ascontiguousarray(table, dtype=float), np.ascontiguousarray(p, dtype=float)
+    rows, p = np.ascontiguousarray(table, dtype=float), np.array(p, dtype=float)
     out = np.zeros((len(table), kernel.out_size(entry)))
     scratch = np.zeros(max(1, kernel.work_size(entry)))
     shape = np.array([nq, nv, nu, more.shape[1], out.shape[1]], dtype=np.int64)

@@ -254,7 +254,7 @@ def _row_name(plan: Plan, row: int) -> str:
 def gap(t: Array, found: Mapping[str, Series]) -> Outcome | None:
     """The failure that a series without a finite value at some instant is; None if all have."""
     for name, series in found.items():
-        if np.all(np.isfinite(series.values)):
+        if np.isfinite(series.values).all():
             continue
         for column, (_, values) in replace(series, undetermined=None).columns(name).items():
             k = int(np.argmax(~np.isfinite(values)))

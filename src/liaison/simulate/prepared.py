@@ -11,7 +11,6 @@ Public names: Prepared, Workplace, planned, add_entries.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from operator import is_
 from threading import Lock
 from typing import Any, final
@@ -211,10 +210,8 @@ def planned(
 
 def _key(settings: Settings, inputs: Inputs | None, stop: Any) -> tuple[Any, ...]:
     """What runs that share their preparation agree in."""
-    grid = settings.grid
-    if grid or not isinstance(settings.every, float | None):
-        settings = replace(settings, every=None)
-    return settings, grid, () if inputs is None else inputs.formulas, _listed(stop)
+    formulas = () if inputs is None else inputs.formulas
+    return settings.lasting, settings.grid, formulas, None if stop is None else _listed(stop)
 
 
 def _listed(stop: Any) -> Any:

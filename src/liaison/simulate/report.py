@@ -243,9 +243,8 @@ def series_of(
 
 
 def _is_there(plan: Plan, name: str) -> bool:
-    known = (*SHAPES, "closure", "contacts", *sorted(FORWARD))
-    if name not in known:
-        raise NamingError.unknown("series", name, known)
+    if name not in KNOWN:
+        raise NamingError.unknown("series", name, KNOWN)
     if name in ("closure", "lam"):
         return plan.size("nc") > 0
     if name == "contacts":
@@ -315,3 +314,6 @@ SHAPES = {
     "energy": _energy, "outputs": _outputs, "poses": _poses, "momentum": _momentum,
     "markers": _markers, "invariants": _invariants,
 }  # fmt: skip
+
+KNOWN = (*SHAPES, "closure", "contacts", *sorted(FORWARD))
+"""All series by name."""

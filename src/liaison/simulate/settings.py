@@ -134,9 +134,19 @@ class Settings:
         return self.step is None
 
     @property
+    def lasting(self) -> tuple[Any, ...]:
+        """All but the instants to record."""
+        return (
+            self.step, self.method, self.rtol, self.atol, self.max_step, self.max_steps,
+            self.projection, self.residual, self.spectral_radius, self.impacts, self.theta,
+            self.facets,
+        )  # fmt: skip
+
+    @property
     def grid(self) -> int:
         """How many instants to record are given one by one."""
-        return int(np.size(self.every)) if isinstance(self.every, Sequence | np.ndarray) else 0
+        is_listed = self.every is not None and isinstance(self.every, Sequence | np.ndarray)
+        return int(np.size(self.every)) if is_listed else 0  # type: ignore[arg-type]
 
     def instants(self, start: float, end: float) -> tuple[Array, float, int]:
         """Instants to record: (given times, period, how many); all zero to record every step."""
