@@ -224,3 +224,27 @@ def test_a_rod_that_slides_to_where_it_may_lift_says_so():
     assert "several solutions" in {what for _, what in told}
     # from there on θ̇ changes by less than 1e-3 of itself
     assert told[0][0] == pytest.approx(slid.t[-1] + (end - a) / rate, abs=1e-6)
+
+
+TURNING = """
+gravity = [0, 0, -9.81] m/s^2 ;
+let b = body mass = 2.23 kg, inertia = 0.0117 kg*m^2 end ;
+let b0 = body mass = 0, inertia = 0 end ;
+let P = join earth and b0 with link(x, y, z)
+  dof1 = [x, 0, 0], dof2 = [0, y, 0], dof3 = [0, 0, z] end ;
+let S = join b0 and b with spherical end ;
+let c = contact b and earth with ball radius = 10 cm, friction = 0.171, rolling = 2.81 mm,
+  static_rolling = 4.09 mm, viscous = 1.56 N*s/m, viscous_rolling = 0.00844 N*m*s/rad end ;
+apply force value = [10.3 N*sin(1.2 rad/s*t + 5.34), 4.27 N*sin(3.55 rad/s*t + 3.21),
+  -3.81 N*sin(9.8 rad/s*t + 1.55)], body = earth end on b0 ;
+apply torque value = [0.827 N*m*sin(4.64 rad/s*t + 5.45), 0.409 N*m*sin(11.6 rad/s*t + 4.59), 0],
+  body = earth end on b ;
+start P.z = 10 cm ; start P.x' = -0.849 m/s ; start P.y' = -0.506 m/s ;
+start S.wx = -6.56 rad/s ; start S.wy = -4.79 rad/s ;
+"""
+
+
+def test_a_slip_that_turns_while_it_begins_is_told_once():
+    run = liaison.simulate(TURNING, until=1.2)
+    told = [x.what for x in run.events if x.name == "c: sliding"]
+    assert told == ["sticks", "slips", "sticks", "slips"]

@@ -13,6 +13,7 @@ from .sides_layout import (
     ACTIVE,
     B_FIRST,
     B_KIND,
+    B_ROWS,
     CLOSED,
     CLOSES,
     CODES,
@@ -28,6 +29,7 @@ from .sides_layout import (
     M_BLOCKS,
     M_CONE,
     M_ENDED,
+    M_FAST,
     M_MODES,
     M_NUMBER,
     MOTIONS,
@@ -109,11 +111,14 @@ def note_several(c: iptr, w: ptr, n: iptr, happened: ptr) -> None:
 
 @loop
 def note_changes(c: iptr, w: ptr, n: iptr, happened: ptr) -> None:
-    """Every block whose mode is another one now, or that slips another way."""
+    """Every block whose mode is another one now, or that slips another way after a real slip."""
     for b in range(c[NB]):
         kind = c[c[M_BLOCKS] + FIELDS * b + B_KIND]
         mode = c[c[M_MODES] + b]
+        slipped = 1 if c[c[M_BLOCKS] + FIELDS * b + B_ROWS] == 1 else c[c[M_FAST] + b]
         turns = 1 if kind == FRICTION and mode == SLIP and c[c[M_ENDED] + b] == 1 else 0
+        if slipped == 0 and c[c[M_BEFORE] + b] == SLIP:
+            turns = 0
         if mode != c[c[M_BEFORE] + b] or turns == 1:
             what = OPENS
             if kind == FRICTION:
@@ -124,4 +129,5 @@ def note_changes(c: iptr, w: ptr, n: iptr, happened: ptr) -> None:
                 what = ENTERS if mode == CLOSED else LEAVES
             elif mode == CLOSED:
                 what = CLOSES
+            c[c[M_FAST] + b] = 0
             note_what(b, what, w, n, happened)

@@ -41,6 +41,7 @@ from .sides_layout import (
     HELDS,
     LOCKED,
     M_BLOCKS,
+    M_FAST,
     M_MODES,
     M_OWNER,
     M_ROWS,
@@ -244,6 +245,8 @@ def slip_left(c: iptr, s: ptr, b: i64) -> f64:
         for k in range(block[B_ROWS]):
             row = block[B_FIRST] + k
             s[c[O_SLIP] + row] = s[c[O_RATE] + row] / size
+        if size >= 10.0 * SLOW:
+            c[c[M_FAST] + b] = 1
         return float(size)
     # slow slip keeps the way it had last: it ends where it has left that by 60°
     return float(along - 0.5 * size)

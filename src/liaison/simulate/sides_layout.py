@@ -39,7 +39,7 @@ O_HELD, O_TOUCHING, O_LIMITS, O_AREA, O_X, O_TV, O_E = 52, 53, 54, 55, 56, 57, 5
 M_BLOCKS, M_MODES, M_OWNER, M_ROWS, M_LIST, M_CONE, M_NUMBER, M_BEFORE = range(60, 68)
 M_START, M_ENDED = 68, 69
 O_LOAD, O_FULL, O_BORNE, M_BEARINGS = 70, 72, 73, 74
-M_WATCHED, O_LEVEL = 75, 76
+M_WATCHED, O_LEVEL, M_FAST = 75, 76, 77
 INTS = 80
 
 # slots of s
@@ -119,7 +119,7 @@ def layout_of(
     tables = {
         M_BLOCKS: FIELDS * nb, M_MODES: nb, M_OWNER: nr, M_ROWS: nc + nr + held, M_LIST: 2 * nr,
         M_CONE: 4 * nb, M_NUMBER: nb, M_BEFORE: nb, M_START: nb,
-        M_ENDED: nb, M_BEARINGS: len(bearings), M_WATCHED: nb,
+        M_ENDED: nb, M_BEARINGS: len(bearings), M_WATCHED: nb, M_FAST: nb,
     }  # fmt: skip
     offsets: dict[int, int] = {}
     floats, ints = FLOATS, INTS
