@@ -40,7 +40,9 @@ def test_a_number_is_the_friction_of_sliding():
 
 
 REFUSED = {
-    "a cube": (lambda: touching("cube"), "of a point, ball, disc, cylinder, capsule, box or edge"),
+    "a cube": (
+        lambda: touching("cube"), "of a point, ball, disc, cylinder, capsule, box, ellipsoid or"
+    ),
     "with itself": (lambda: Contact("c", A, A), "of body 'a' with itself"),
     "a point with a radius": (lambda: touching(radius=1), "no radius; make it a ball"),
     "a ball without a radius": (lambda: touching("ball"), "radius of contact 'c' is 0 m"),
@@ -58,6 +60,9 @@ REFUSED = {
     ),
     "an edge on a plane": (
         lambda: touching("edge", length=1), "of an edge with a plane, which is not known"
+    ),
+    "an ellipsoid on a ball": (
+        lambda: touching("ellipsoid", size=(1, 1, 1), outside=1), "of an ellipsoid with a ball"
     ),
     "an edge on a block": (
         lambda: touching("edge", length=1, block=(1, 1, 1)), "of an edge with a block"

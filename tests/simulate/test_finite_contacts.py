@@ -121,3 +121,57 @@ def test_crossed_edges_meet_at_their_distance(turn):
     )  # fmt: skip
     run = liaison.simulate(text, until=0.3, **FINE)
     assert run.events[0].t == pytest.approx(np.sqrt(2 * 0.3 / G), abs=1e-9)
+
+
+def test_an_ellipsoid_rocks_as_its_curvature_tells():
+    """ω² = g (ϱ − c)/(I/m + c²) of small swings, ϱ = a²/c the radius of curvature below."""
+    run = liaison.simulate("""
+    gravity = [0, 0, -9.81] m/s^2 ;
+    let egg = body mass = 5 kg, inertia = [0.026, 0.05, 0.04] kg*m^2 end ;
+    let F = join earth and egg with link(x, z, turn)
+      dof1 = [x, 0, 0], dof2 = [0, 0, z], dof3 = turn || [0, 1, 0] end ;
+    let floor = contact egg and earth with ellipsoid size = [40, 30, 20] cm, friction = 1 end ;
+    start F.turn = 1 mrad ; start F.z = sqrt((20 cm*sin(1 mrad))^2 + (10 cm*cos(1 mrad))^2) ;
+    event upright when F.turn falling ;
+    """, until=2, **FINE)  # fmt: skip
+    times = [x.t for x in run.events if x.name == "upright"]
+    period = 2 * np.pi * np.sqrt((0.05 / 5 + 0.1**2) / (G * (0.2**2 / 0.1 - 0.1)))
+    # swings of 1 mrad are slower by the square of it
+    assert np.diff(times) == pytest.approx(period, rel=3e-6)
+    assert {x.name for x in run.events} == {"upright"}  # it neither slips nor jumps
+
+
+def rattleback(t, y, h=0.01):
+    """ω and the upward direction γ in the stone's axes, rolling: v = −ω × ρ, F = m (a + g γ).
+
+    I ω̇ + ω × I ω = ρ × F, ρ = h e₃ − A² γ/√(γ A² γ), γ̇ = γ × ω, m = 1.
+    """
+    spin, up = y[:3], y[3:]
+    halves = np.array([0.2, 0.03, 0.02])
+    inertia = np.array([[2e-4, -2e-5, 0], [-2e-5, 16e-4, 0], [0, 0, 17e-4]])
+    u = halves**2 * up
+    s = np.sqrt(up @ u)
+    turn = np.cross(up, spin)
+    rho = np.array([0, 0, h]) - u / s
+    rho_rate = -(halves**2) * turn / s + u * (u @ turn) / s**3
+    tilde = np.cross(np.eye(3), -rho)  # tilde @ x = ρ × x
+    f = -np.cross(spin, rho_rate) + np.cross(spin, -np.cross(spin, rho)) + G * up
+    right = np.cross(rho, f) - np.cross(spin, inertia @ spin)
+    return [*np.linalg.solve(inertia - tilde @ tilde, right), *turn]
+
+
+def test_a_rattleback_turns_back_when_it_does_by_newton_and_euler(examples):
+    path = examples / "contact/rattleback.lsd"
+    run = liaison.simulate(path, until=4, rtol=1e-9, atol=1e-11)
+    assert not run.events
+    energy = run["energy"].sum(axis=1)
+    assert np.ptp(energy) < 1e-8
+    up = [-np.sin(np.radians(0.5)), 0, np.cos(np.radians(0.5))]
+    again = solve_ivp(rattleback, (0, 1), [0, 0, -5, *up], rtol=1e-9, atol=1e-11, method="DOP853")
+    part = liaison.simulate(path, until=1, rtol=1e-9, atol=1e-11)
+    assert part.v[-1, :3] == pytest.approx(again.y[:3, -1], abs=1e-5)
+    assert run["F.wz"][-1] > 2
+    other = liaison.simulate(
+        path, until=4, start={"F.wz": 5.0, "F.vy": -run.v[0, 4]}, rtol=1e-8, atol=1e-10
+    )
+    assert other["F.wz"].min() > 4

@@ -72,6 +72,7 @@ ALL = {
     "ball on a profile": BALL.replace("10 cm,", f"10 cm, {CAM},").replace(*GROUPS),
     "ball on a curve": BALL.replace("10 cm,", f"10 cm, {OVAL},").replace(*GROUPS),
     "point on a profile": POINT.replace("with point", f"with point {CAM},"),
+    "ellipsoid": POINT.replace("with point", "with ellipsoid size = [1, 2, 3] m,").replace(*GROUPS),
     "capsule": DISC.replace("with disc", "with capsule length = 5 cm,").replace(*GROUPS),
     **{
         f"{what.split()[0]} {side} a ball": DISC.replace(
@@ -193,6 +194,7 @@ def still(q, v, **given):
         ("point surface = 3/4*x + 1 m", (4, 7, 9), [4.0]),  # 5 m above a slope 3 : 4
         ("cylinder radius = 2 m, length = 6 m, axis = [0, 1, 0]", (1, 2, 3), [1.0, 1.0]),
         ("capsule radius = 2 m, length = 6 m, axis = [0, 1, 0]", (1, 2, 3), [1.0, 1.0]),
+        ("ellipsoid size = [2, 4, 6] m", (1, 2, 5), [2.0]),
         ("ball radius = 1 m, surface = 3/4*x + 1 m", (4, 7, 9), [3.0]),
         ("disc radius = 1 m, axis = [0, 1, 0], surface = 3/4*x + 1 m", (4, 7, 9), [3.0]),
         ("ball radius = 1 m, profile = 2 m", (3, 4, 7), [2.0]),

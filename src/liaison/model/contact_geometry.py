@@ -19,13 +19,14 @@ SIZES: dict[str, tuple[str, ...]] = {
     "cylinder": ("radius", "length"),
     "capsule": ("radius", "length"),
     "box": ("size",),
+    "ellipsoid": ("size",),
     "edge": ("length",),
 }
 CONTACT_KINDS = tuple(SIZES)
 """What may touch, and the sizes that each has."""
 TOUCHED: dict[str, tuple[str, ...]] = {
-    "outside": CONTACT_KINDS[:-1],
-    "inside": CONTACT_KINDS[:-1],
+    "outside": CONTACT_KINDS[:-2],
+    "inside": CONTACT_KINDS[:-2],
     "surface": ("point", "ball", "disc", "cylinder", "box"),
     "profile": ("point", "ball", "disc"),
     "block": ("point", "ball", "box"),
@@ -60,7 +61,10 @@ _INSTEAD = {
     ("cylinder", "block"): "Touch the plane of a face, or make it a ball.",
     ("capsule", "block"): "Give a ball to each of its ends.",
 }
-_EDGE = "An edge touches an edge; on a plane give a point to each of its ends."
+_ONLY = {
+    "edge": "An edge touches an edge; on a plane give a point to each of its ends.",
+    "ellipsoid": "An ellipsoid touches a plane; give balls to the ends that can touch.",
+}
 
 
 def check_geometry(one: Any) -> None:
@@ -83,7 +87,7 @@ def check_geometry(one: Any) -> None:
     if len(given) > 1:
         raise _refused(one, f"gives {given[0]!r} and {given[1]!r}; it touches one.")
     if one.kind == "edge" and not given:
-        raise _refused(one, "is of an edge with a plane, which is not known.", _EDGE)
+        raise _refused(one, "is of an edge with a plane, which is not known.", _ONLY["edge"])
     for part in given:
         _check_touched(one, part)
     _check_along(one, given)
@@ -115,7 +119,7 @@ def _check_touched(one: Any, part: str) -> None:
     if one.kind not in TOUCHED[part]:
         said = f"is of {_one(one.kind)} with {THINGS[part]}, which is not known; "
         said += f"{THINGS[part]} is touched by {' or '.join(map(_one, TOUCHED[part]))}."
-        hint = _EDGE if one.kind == "edge" else _INSTEAD.get((one.kind, part), "")
+        hint = _ONLY.get(one.kind) or _INSTEAD.get((one.kind, part), "")
         raise _refused(one, said, hint)
     value = getattr(one, part)
     if part == "block":
@@ -173,7 +177,7 @@ def _refused(one: Any, said: str, hint: str = "") -> ModelError:
 
 
 def _one(kind: str) -> str:
-    return f"{'an' if kind == 'edge' else 'a'} {kind}"
+    return f"{'an' if kind[0] == 'e' else 'a'} {kind}"
 
 
 def _told(value: Any) -> str:

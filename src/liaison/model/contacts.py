@@ -77,11 +77,11 @@ class Contact(OneSided):
     """A body that stays above a plane or surface, out of or in a ball, or out of a profile.
 
     The origin of `first` is the point or the center, its z the axis of a disc, cylinder or capsule
-    (whose length is that between the centers of its ends), its axes those of a box. z of `second`
-    is the normal of the plane or the axis of the profile, its origin the center of a ball. A
-    cylinder touches with its two rims, a capsule with its two ends, a box with its corners; a ball
-    from outside they touch wherever they are nearest to it. An edge is along z, and x points out of
-    its body. Corners touch a block above its faces, edges another edge where they cross it.
+    (whose length is that between the centers of its ends), its axes those of a box or ellipsoid. z
+    of `second` is the normal of the plane or the axis of the profile, its origin the center of a
+    ball. A cylinder touches with its two rims, a capsule with its two ends, a box with its corners;
+    a ball from outside they touch wherever they are nearest to it. An edge is along z, and x points
+    out of its body. Corners touch a block above its faces, edges another edge where they cross it.
     """
 
     name: str

@@ -36,7 +36,7 @@ def contact(
     name: str = "",
     **geometry: Any,
 ) -> Contact:
-    """A point, ball, disc, cylinder, capsule, box or edge at a, above the plane z = 0 of b.
+    """A point, ball, disc, cylinder, capsule, box, ellipsoid or edge at a, above z = 0 of b.
 
     Args:
         a: what touches: its origin, and z as the axis of a disc, cylinder or capsule.

@@ -20,7 +20,7 @@ Source: docs/theory/contacts.md (contact-1), (contact-4), docs/theory/closures.m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product as combined
 from typing import Any
 
@@ -71,6 +71,8 @@ def touches(contact: Contact, numbers: Numbers) -> list[Touch]:
         return [_on_surface(contact, h, r, s) for s in _places(contact, numbers)]
     if contact.outside is not None and contact.kind not in ("point", "ball"):
         return [_ball_on_solid(contact, numbers)]
+    if contact.kind == "ellipsoid":
+        return [_ellipsoid([numbers(x) / 2 for x in contact.size])]
     if contact.kind in ROUND:
         rim = _rim if contact.inside is None else _rim_inside(numbers(contact.inside))
         return [rim(r, s) for s in _places(contact, numbers)]
@@ -127,6 +129,15 @@ def _rim(radius: Any, s: Array) -> Touch:
     down = array([radius * az * toward[0], radius * az * toward[1], -(radius * level)])
     point = product(R, s) + down
     return Touch(as_expr(P[2] + point[2]), point, z, (x, y))
+
+
+def _ellipsoid(halves: Sequence[Any]) -> Touch:
+    """The lowest point of an ellipsoid above a plane, by (contact-6)."""
+    x, y, z = identity()
+    far, way = length([half * R[2, k] for k, half in enumerate(halves)])
+    lowest = array([-(half * w) for half, w in zip(halves, way, strict=True)])
+    point = product(R, lowest)
+    return Touch(as_expr(P[2] - far), point, z, (x, y), center=point)
 
 
 def _ball(contact: Contact, numbers: Numbers, radius: Any, s: Array) -> Touch:

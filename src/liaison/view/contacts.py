@@ -52,6 +52,8 @@ def _solid(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
     elif contact.kind in ("disc", "cylinder"):
         length = float(floats(contact.length, values)) or 0.06 * radius
         yield tube(R, p, radius, length, color)
+    elif contact.kind == "ellipsoid":
+        yield Piece("mesh", (), R, p, color, 1.0, _ellipsoid(floats(contact.size, values) / 2))
     elif contact.kind == "capsule":
         yield from _rod(R, p, radius, contact.length, color, values)
     elif contact.kind == "box":
@@ -139,6 +141,19 @@ def _ribbon(contact: Contact, values: Values) -> Surface:
     front = np.concatenate([np.stack([i, i + 1, i + 1 + ROUND], axis=1),
                             np.stack([i, i + 1 + ROUND, i + ROUND], axis=1)])  # fmt: skip
     return Surface(np.concatenate(sides), np.concatenate([front, front[:, ::-1]]), is_smooth=False)
+
+
+def _ellipsoid(halves: Array) -> Surface:
+    """Triangles between parallels and meridians."""
+    rows, around = GRID // 2, GRID
+    polar, angle = np.meshgrid(np.linspace(0, np.pi, rows), np.linspace(0, 2 * np.pi, around),
+                               indexing="ij")  # fmt: skip
+    unit = [np.sin(polar) * np.cos(angle), np.sin(polar) * np.sin(angle), np.cos(polar)]
+    vertices = np.stack([x.ravel() for x in unit], axis=1) * halves
+    i = np.arange((rows - 1) * around).reshape(rows - 1, around)[:, :-1].ravel()
+    faces = [np.stack([i, i + around, i + 1], axis=1),
+             np.stack([i + 1, i + around, i + around + 1], axis=1)]  # fmt: skip
+    return Surface(vertices, np.concatenate(faces))
 
 
 def _cam(contact: Contact, values: Values) -> Surface:
