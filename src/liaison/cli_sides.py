@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from liaison.analyse.start_gaps import start_gaps
 from liaison.errors import ModelError
 from liaison.expr import as_expr
 from liaison.expr.reading_plain import plain
@@ -22,6 +23,8 @@ from liaison.simulate import Trajectory
 from liaison.simulate.series import EventRecord
 from liaison.summary import Summary
 
+TOUCHES = 1e-9
+"""A gap below this at the start is closed [m]."""
 MOST = 12
 """Events of contacts that are listed one by one."""
 
@@ -29,9 +32,12 @@ MOST = 12
 def sides(found: Summary) -> list[dict[str, Any]]:
     """Contacts, relations and friction that sticks: name, kind, law and coefficients.
 
-    A coefficient that depends on time or on an unknown is None.
+    A coefficient that depends on time or on an unknown is None. What has a gap tells it at the
+    start, the least of its places: below 0 it is inside.
     """
-    return [_side(found, one) for one in found.mechanism.contacts]
+    gaps = {} if found.start is None else start_gaps(found.mechanism, found.start.state)
+    told = [_side(found, one) for one in found.mechanism.contacts]
+    return [x | {"gap": gaps[x["name"]]} if x["name"] in gaps else x for x in told]
 
 
 def _side(found: Summary, one: Any) -> dict[str, Any]:
@@ -127,18 +133,41 @@ def side_lines(listed: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _words(x: Mapping[str, Any]) -> list[str]:
-    of = f" of a {x['of']} with a {x['with']}" if x.get("with") else ""
+    of = f" of {_one(x['of'])} with {_one(x['with'])}" if x.get("with") else ""
     between = " " if x["kind"] == "relation" else " of "
     of = of or (between + x["of"] if x.get("of") else "")
     words = [f"{x['kind']}{of}"]
     words += [
-        f"{name.replace('_', ' ')} {'by a formula' if c is None else f'{c:g}'}"
+        f"{name.replace('_', ' ')} {'by a formula' if c is None else f'{c:g}{_unit(x, name)}'}"
         for name, c in x.get("friction", {}).items()
         if not (name == "static" and c is None)
     ]
     words += [x["law"]] if x.get("law", "coulomb") != "coulomb" else []
     words += [f"restitution {x['restitution']:g}"] if x.get("restitution") else []
-    return words
+    return words + _gap_words(x)
+
+
+def _one(word: str) -> str:
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
+
+
+def _unit(x: Mapping[str, Any], name: str) -> str:
+    """Of a coefficient of friction of a contact; those of joints have the unit of their effort."""
+    if x["kind"] not in ("contact", "collide"):
+        return ""
+    units = {"viscous": " N s/m", "viscous_rolling": " N m s", "viscous_pivoting": " N m s"}
+    return units.get(name, " m" if name.endswith(("rolling", "pivoting")) else "")
+
+
+def _gap_words(x: Mapping[str, Any]) -> list[str]:
+    """How a contact begins: ["0.2 m apart at the start"]."""
+    gap = x.get("gap")
+    if gap is None or (x["kind"] == "relation" and gap >= 0):
+        return []
+    unit = "" if x["kind"] == "relation" else " m"
+    if abs(gap) < TOUCHES:
+        return ["touches at the start"]
+    return [f"{abs(gap):.4g}{unit} {'apart' if gap > 0 else 'INSIDE'} at the start"]
 
 
 def event(run: Trajectory, found: EventRecord) -> dict[str, Any]:

@@ -141,6 +141,7 @@ def facts(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
     """How a run went, as plain data.
 
     `energy_error` is the largest change of T + U; None where the mechanism does not conserve it.
+    `penetration` is how far a gap was ever below 0 [m], of what has gaps.
     """
     energy = run["energy"].sum(axis=1)
     change = float(np.max(np.abs(energy - energy[0])))
@@ -156,6 +157,7 @@ def facts(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
         "energy_error": change if is_conservative(mechanism) else None,
         "position_residual": _largest(run, "position_residual"),
         "velocity_residual": _largest(run, "velocity_residual"),
+        **_inside(run),
         **{x: run.meta[x] for x in ("penetration", "residual") if run.meta.get("scene")},
         "q": _named(run, "q"),
         "v": _named(run, "v"),
@@ -218,6 +220,13 @@ def outcome(found: Mapping[str, Any]) -> str:
     return "\n".join(lines + [f"  {kind:<12} {found[kind]}" for kind in files])
 
 
+def _inside(run: Trajectory) -> dict[str, float]:
+    """How far a gap was below 0 at a recorded instant; nothing where there is none."""
+    if "gaps" not in run.series or not run["gaps"].size:
+        return {}
+    return {"penetration": max(0.0, -float(np.min(run["gaps"])))}
+
+
 def _work(found: Mapping[str, Any]) -> str:
     if "evaluations" in found:
         return f"{found['steps']} steps, {found['evaluations']} evaluations"
@@ -225,12 +234,14 @@ def _work(found: Mapping[str, Any]) -> str:
 
 
 def _kept_closures(found: Mapping[str, Any]) -> list[str]:
-    """How well closures were kept, and of a scene, how deep bodies went into each other."""
-    if "penetration" in found:
-        deep, missed = found["penetration"], found["residual"]
-        return [f"  penetration  {deep:.3g} m at worst, residual of impulses {missed:.3g}"]
+    """How well closures were kept, and how deep bodies went into each other."""
+    deep, missed = found.get("penetration"), found.get("residual")
     place, speed = found["position_residual"], found["velocity_residual"]
-    return [f"  closures     {place:.3g} in position, {speed:.3g} in velocity at worst"]
+    lines = [f"  closures     {place:.3g} in position, {speed:.3g} in velocity at worst"]
+    if deep is None:
+        return lines
+    more = "" if missed is None else f", residual of impulses {missed:.3g}"
+    return lines * bool(place or speed) + [f"  penetration  {deep:.3g} m at worst{more}"]
 
 
 class Bar:

@@ -28,8 +28,8 @@ def block(tmp_path):
 def test_check_lists_what_holds_on_one_side(run, block):
     status, out, err = run("check", block)
     assert status == 0, err
-    assert "floor: contact of a point with a plane, sliding 0.3, static 0.4, rolling 0.001, " in out
-    assert "restitution 0.5" in out
+    said = "floor: contact of a point with a plane, sliding 0.3, static 0.4, rolling 0.001 m, "
+    assert said + "restitution 0.5, 0.2 m apart at the start" in out
     assert "wall: relation" in out
     assert "brake: friction of X.x, sliding 1" in out
     facts = json.loads(run("check", block, "--json")[1])["contacts"]
@@ -38,6 +38,22 @@ def test_check_lists_what_holds_on_one_side(run, block):
     ]  # fmt: skip
     assert facts[0]["friction"] == {"sliding": 0.3, "static": 0.4, "rolling": 0.001}
     assert facts[0]["law"] == "coulomb"
+    assert facts[0]["gap"] == pytest.approx(0.2)
+
+
+def test_check_says_that_a_start_is_inside(run, block):
+    out = run("check", block, "--start", "X.z=-0.03")[1]
+    assert "0.03 m INSIDE at the start" in out
+    assert "touches at the start" in run("check", block, "--start", "X.z=0")[1]
+
+
+def test_a_run_tells_how_far_gaps_were_kept(run, block, examples):
+    out = run("simulate", block, "--until", 1)[1]
+    assert "m at worst" in out
+    assert "closures" not in out  # there are none
+    inside = json.loads(run("simulate", block, "--until", 1, "--json")[1])["penetration"]
+    assert 0 <= inside < 1e-9
+    assert "closures" in run("simulate", examples / "four_bar.lsd", "--until", 0.1)[1]
 
 
 def test_check_warns_of_a_row_that_degenerates(run, examples):
@@ -77,7 +93,7 @@ def test_laws_of_impacts_and_the_stepping_method(run, examples):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--impacts", "stronge"], "none of energetic, newton, poisson, moreau"),
+        (["--impacts", "bounce"], "none of energetic, newton, poisson, moreau, stronge"),
         (["--method", "moreau"], "moreau needs a fixed --step"),
         (["--method", "moreau", "--step", "0.001", "--impacts", "newton"], "has its own law"),
     ],
