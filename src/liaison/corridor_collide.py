@@ -162,9 +162,10 @@ class _Values:
         n = self.floats(marker.R)[:, 2]
         return [*n.tolist(), float(n @ self.floats(marker.p))]
 
-    def law(self, x: Collision) -> tuple[float, float]:
-        """Friction and restitution."""
-        return self.number(x.friction.sliding), self.number(x.restitution)
+    def law(self, x: Collision) -> list[float]:
+        """Friction, restitution, and friction of rolling and pivoting."""
+        rubs = x.friction
+        return [self.number(y) for y in (rubs.sliding, x.restitution, rubs.rolling, rubs.pivoting)]
 
 
 def _placed_scene(

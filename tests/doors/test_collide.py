@@ -184,9 +184,9 @@ def test_what_can_be_marched_neither_way_is_refused_by_name():
         simulate(many, until=1, method="radau")
     with pytest.raises(SimulationError, match="series 'reactions' is not for scenes"):
         simulate(many, until=1, series=("reactions",))
-    rolling = "collide all, earth with rolling = 1 mm end ;"
-    with pytest.raises(ModelError, match="'collision' has rolling friction"):
-        collide(text(12, rolling))
+    viscous = "collide all, earth with viscous = 1 N*s/m end ;"
+    with pytest.raises(ModelError, match="'collision' has viscous friction"):
+        collide(text(12, viscous))
     with pytest.raises(ModelError, match="says what collides and how"):
         collide(many, friction=0.2)
 

@@ -116,7 +116,7 @@ def test_each_pair_of_surfaces_has_its_law():
     laws = Laws(
         bodies=np.array([0, 1, 2]), planes=np.array([3]),
         table=np.array([[-1, -1, -1, 0], [-1, -1, -1, 1], [-1, -1, -1, -1], [0, 1, -1, -1]]),
-        values=np.array([[0.0, 0.8], [0.0, 0.2]]), names=("floor",),
+        values=np.array([[0, 0.8, 0, 0], [0, 0.2, 0, 0]]), names=("floor",),
     )  # fmt: skip
     dropped = balls([[0, 0, 0.25], [0.2, 0, 0.25], [0.21, 0, 0.25]])
     run = Scene(dropped, FLOOR, laws=laws).simulate(0.3, step=STEP)
@@ -132,9 +132,9 @@ def test_each_pair_of_surfaces_has_its_friction(count):
     mu = np.linspace(0.1, 0.5, count)
     laws = Laws(
         bodies=np.arange(count), planes=np.array([count]),
-        table=np.full((count + 1, count + 1), -1), values=np.column_stack([mu, 0 * mu]),
-        names=("floor",),
+        table=np.full((count + 1, count + 1), -1), values=np.zeros((count, 4)), names=("floor",),
     )  # fmt: skip
+    laws.values[:, 0] = mu
     laws.table[:count, count] = laws.table[count, :count] = np.arange(count)
     speeds = np.tile([0.0, 0, 0, 2, 0, 0], (count, 1))
     row = balls([[0.2 * k, k, 0.05] for k in range(count)], speeds=speeds)

@@ -16,6 +16,7 @@ from liaison.numeric import Array
 # named slots of z
 T, STEP, T_START, T_END, H, FRICTION, RESTITUTION, GX, GY, GZ, RESIDUAL = range(11)
 TOLERANCE, DEPTH, MARGIN, WORST_RESIDUAL, WORST_DEPTH, STRONGEST, SIZE, TOUCH = range(11, 19)
+TURNING_RESIDUAL = 19
 FLOATS = 24
 
 # named slots of k: sizes, choices, progress
@@ -29,6 +30,7 @@ Z_FREE, Z_NEW, Z_INVERSE, Z_BOX, Z_ROWS, Z_PUSH, Z_FORCE, Z_RIGHT = range(38, 46
 Z_SCALE, Z_KEPT, Z_SUM, Z_OUT, Z_LAST, Z_DENSE, K_BLOCKS = range(46, 53)
 K_LIVE, K_CLASS, K_LAWS, Z_LIVE, Z_LAW, Z_LAWS, EVENT_ROOM = range(53, 60)
 BOXES, K_KIND, K_FEATURE, K_NEAR, Z_FEATURE, Z_SOLID, Z_WORK = range(60, 67)
+HAS_TURNING, Z_MOMENT, Z_MOMENT_KEPT = range(72, 75)
 INTS = 96
 
 LIVE = 16
@@ -39,8 +41,8 @@ SOLID = 10
 """Numbers of a box: its center on its body, its half sizes, the quaternion of its axes there."""
 FEATURE = 16
 """Numbers of a candidate as the kernel of pairs takes them: ten of the first, six of the second."""
-LAW = 2
-"""Numbers of a law: friction, restitution."""
+LAW = 4
+"""Numbers of a law: friction, restitution, rolling and pivoting friction [m]."""
 
 # entries of the kernel of pairs
 KINDS = 5
@@ -89,6 +91,7 @@ def scene_arrays(s: SceneSizes) -> tuple[Array, NDArray[np.int64]]:
         Z_RIGHT: 3 * c, Z_SCALE: 2 * c, Z_KEPT: 3 * c, Z_SUM: 3 * s.planes, Z_OUT: 64,
         Z_LAST: 6 * c + 12 * n, Z_DENSE: s.dense, Z_LIVE: 2 * LIVE * c, Z_LAW: LAW * c,
         Z_LAWS: LAW * s.laws, Z_FEATURE: FEATURE * c, Z_SOLID: SOLID * s.boxes, Z_WORK: 192,
+        Z_MOMENT: 3 * c, Z_MOMENT_KEPT: 3 * c,
     }  # fmt: skip
     offsets: dict[int, int] = {}
     k = np.zeros(_place(ints, INTS, offsets), dtype=np.int64)

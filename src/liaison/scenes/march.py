@@ -26,6 +26,7 @@ from .layout import (
     FULL,
     GOOD,
     HAPPENED,
+    HAS_TURNING,
     IS_BEGUN,
     K_FEATURE,
     K_NEXT,
@@ -49,6 +50,7 @@ from .layout import (
     TOLERANCE,
     TOUCH,
     TOUCHING,
+    TURNING_RESIDUAL,
     WORST_DEPTH,
     WORST_RESIDUAL,
     Z_END,
@@ -68,6 +70,7 @@ from .layout import (
 )
 from .notes import note_contacts
 from .solve import rate, residual_of, solve_scene
+from .turning import guess_moments, keep_moments, solve_turning
 
 AGAIN = 3
 """Times that gaps found to close under the impulses of others join the problem."""
@@ -150,7 +153,7 @@ def scene_step(e: iptr, z: ptr, k: iptr, happened: ptr) -> i64:
         move(at(z, k[Z_NEW]), at(z, k[Z_END]), z, k)
         if activate(e, -z[DEPTH], 1, at(z, k[Z_END]), z, k) == 0:
             break
-    z[RESIDUAL] = residual_of(1.0, z, k)
+    z[RESIDUAL] = max(residual_of(1.0, z, k), z[TURNING_RESIDUAL])
     if k[EVENT_ROOM] > 0:
         note_contacts(z, k, happened)
     keep(z, k)
@@ -188,7 +191,10 @@ def impulses(z: ptr, k: iptr) -> None:
             before[3 * c] = z[k[Z_LAW] + LAW * c + 1] * u
         else:
             before[3 * c] = apart
-    solve_scene(1.0, z[TOLERANCE], k[SWEEPS_ALLOWED], z, k)
+    if k[HAS_TURNING] == 1:
+        solve_turning(z, k)
+    else:
+        solve_scene(1.0, z[TOLERANCE], k[SWEEPS_ALLOWED], z, k)
     k[TOUCHING] = k[COUNT]
     k[MOST] = max(k[MOST], k[COUNT])
 
@@ -286,6 +292,7 @@ def guess(z: ptr, k: iptr) -> None:
         kept = k[k[K_TABLE] + 2 * found + 1] if k[k[K_TABLE] + 2 * found] == key else -1
         for r in range(3):
             z[k[Z_FORCE] + 3 * c + r] = z[k[Z_KEPT] + 3 * kept + r] if kept >= 0 else 0.0
+        guess_moments(c, kept, z, k)
 
 
 @loop
@@ -300,6 +307,7 @@ def keep(z: ptr, k: iptr) -> None:
         k[k[K_TABLE] + 2 * found + 1] = c
         for r in range(3):
             z[k[Z_KEPT] + 3 * c + r] = z[k[Z_FORCE] + 3 * c + r]
+        keep_moments(c, z, k)
 
 
 @loop

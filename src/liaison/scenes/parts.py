@@ -66,7 +66,7 @@ class Laws:
         bodies: class of each body, shape (n,).
         planes: class of each plane, shape (p,).
         table: law of a pair of classes, symmetric, shape (c, c); -1: they pass through each other.
-        values: friction and restitution of each law, shape (l, 2).
+        values: friction, restitution, rolling and pivoting friction [m] of each law, shape (l, 4).
         names: of the planes.
     """
 
@@ -83,7 +83,7 @@ class Laws:
             np.zeros(bodies, dtype=np.int64),
             np.zeros(planes, dtype=np.int64),
             np.zeros((1, 1), dtype=np.int64),
-            np.array([[friction, restitution]]),
+            np.array([[friction, restitution, 0.0, 0.0]]),
             tuple(f"plane {j + 1}" for j in range(planes)),
         )
 
@@ -93,9 +93,10 @@ class Laws:
         Raises:
             SimulationError: which.
         """
-        for friction, restitution in self.values.tolist():
-            if not (friction >= 0 and math.isfinite(friction)):
-                raise SimulationError(f"the friction of a scene is {friction}; it is not negative.")
+        for friction, restitution, *turning in self.values.tolist():
+            for x in (friction, *turning):
+                if not (x >= 0 and math.isfinite(x)):
+                    raise SimulationError(f"the friction of a scene is {x}; it is not negative.")
             if not 0 <= restitution <= 1:
                 raise SimulationError(
                     f"the restitution of a scene is {restitution}; it lies between 0 and 1."

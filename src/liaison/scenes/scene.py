@@ -193,6 +193,7 @@ class _Run:
         z[at.GX : at.GX + 3] = scene.gravity
         z[at.MARGIN], z[at.TOUCH] = 0.01 * self.size, 1e-4 * self.size
         k[[at.EVERY, at.SWEEPS_ALLOWED, at.RECORDS]] = every, sweeps, RECORDS
+        k[at.HAS_TURNING] = bool(np.any(scene.laws.values[:, 2:] > 0))
         k[at.EVENT_ROOM] = EVENTS * capacity if self.with_events else 0
         self.happened = np.zeros(at.EVENT * int(k[at.EVENT_ROOM]))
         self.z, self.k = z, k
