@@ -148,7 +148,7 @@ def _moves_on(place: Any, can_roll: Collection[str]) -> NDArray[np.bool_]:
 
 def rolling_ones(mechanism: Mechanism) -> set[str]:
     """Contacts of what is round."""
-    flat = ("point", "box")
+    flat = ("point", "box", "edge")
     return {x.name for x in mechanism.contacts if isinstance(x, Contact) and x.kind not in flat}
 
 
@@ -163,7 +163,7 @@ def dot_sizes(
 
 def _reach(contact: Contact, values: Mapping[str, float]) -> float:
     """Half the width of what touches [m]."""
-    if contact.kind == "box":
+    if contact.kind in ("box", "ellipsoid"):
         sides = floats(contact.size, values)
         return float(sides[sides > 0].min(initial=np.inf)) / 2
     return float(floats(contact.radius, values)) or np.inf
