@@ -84,6 +84,26 @@ def test_each_run_is_what_it_would_be_alone(name, until, options):
         same(simulate(kernel, starts[k], until, every=runs.t, **options), runs, k)
 
 
+@pytest.mark.parametrize("options", [{}, {"step": 1e-3}, MOREAU])
+@pytest.mark.parametrize("name", ["contact/table_edge", "reference/slider_crank_clearance"])
+def test_starts_at_random_among_them_bad_ones(name, options):
+    mechanism = liaison.read(EXAMPLES / f"{name}.lsd")
+    kernel, rng = liaison.compile(mechanism), np.random.default_rng(0)
+    start = liaison.assemble(liaison.span(mechanism))
+    starts = []
+    for k in range(8):
+        q = start.q + rng.normal(scale=0.01, size=start.q.size) * (k % 2)
+        v = start.v + rng.normal(scale=0.3, size=start.v.size) * (k % 3 > 0)
+        starts.append(State(0.0, q, v, start.labels))
+    told = {"every": 0.05, "on_failure": "return", "max_steps": 3000} | options
+    runs = simulate_batch(kernel, starts, 0.3, threads=3, **told)
+    for k, state in enumerate(starts):
+        one, n = simulate(kernel, state, 0.3, **told), int(runs.recorded[k])
+        assert np.array_equal(one.q[:n], runs.q[k, :n])
+        assert (one.message, one.counts) == (runs[k].message, runs[k].counts)
+        assert [(x.what, x.t) for x in one.events] == [(x.what, x.t) for x in runs.events[k]]
+
+
 @pytest.mark.parametrize("options", [{}, MOREAU])
 def test_friction_restitution_and_mass_by_run(drop, options):
     """e² of the height is left by an impact, and f (1 + e) of its speed is lost along the floor."""
@@ -209,6 +229,22 @@ def test_from_a_description():
     assert all(events for events in runs.events)
     assert runs["modes"].shape == (3, 2, 6)
     assert runs["Y"][:, -1].max() < 0
+
+
+@pytest.mark.parametrize("options", [{}, MOREAU])
+def test_events_of_hundreds_of_runs_stay_with_their_runs(drop, options):
+    """Threads keep events of many runs in one buffer; among them one that fails and one inside."""
+    heights = np.linspace(0.0, 0.1, 700)
+    heights[[100, 400]] = -0.1, -1e-7
+    starts = states_of(drop, [([0.0, z], [1.0, 0.0]) for z in heights])
+    runs = simulate_batch(drop, starts, 0.3, threads=2, on_failure="return", **options)
+    assert [k for k in range(700) if not runs.success[k]] == [100]
+    for k in (0, 1, 99, 100, 101, 255, 256, 257, 400, 401, 699):
+        one = simulate(drop, starts[k], 0.3, every=runs.t, on_failure="return", **options)
+        assert (one.message, one.meta) == (runs[k].message, runs[k].meta)
+        assert [(x.name, x.t, x.what) for x in one.events] == [
+            (x.name, x.t, x.what) for x in runs.events[k]
+        ]
 
 
 def test_runs_are_sent_elsewhere_with_their_events(drop):

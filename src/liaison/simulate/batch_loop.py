@@ -18,6 +18,8 @@ from liaison.program.loops_compile import compile_loops
 
 from .advance import advance
 from .layout import (
+    COMPLEMENTARITY,
+    CONTACTS,
     DONE,
     E_CORRECT_Q,
     E_CORRECT_V,
@@ -29,6 +31,7 @@ from .layout import (
     HAS_CORRECT_Q,
     HAS_CORRECT_V,
     HAS_TERMS,
+    IS_MOREAU,
     NEEDS_CORRECT_Q,
     NEEDS_CORRECT_V,
     NEEDS_TERMS,
@@ -40,6 +43,7 @@ from .layout import (
     O_Q,
     O_U,
     O_V,
+    PENETRATION,
     PROJECTIONS,
     RECORDED,
     REJECTED,
@@ -49,17 +53,26 @@ from .layout import (
     T_GOOD,
 )
 from .moreau_march import march as moreau_march
+from .sides_layout import INSIDE
 from .switching import march
+from .touching import TOUCH
 
 # slots of a task: the next run, the end of the share, what is left of the allotted steps; sizes;
 # whether Python is asked at the end of every run
 NEXT, LAST, IS_UNDER_WAY, BUDGET = 0, 1, 2, 3
 FLOATS_OF_RUN, INTS_OF_RUN, NUMBER_OF_P, RECORDS_OF_RUN = 4, 5, 6, 7
 INTS_OF_SIDES, FLOATS_OF_SIDES, IS_HEARD = 8, 9, 10
-TASK = 11
+# events: rows that runs of this share left, how many runs did, rows there are, rows a run needs
+TAKEN, TOLD, ROOM, LEAST = 11, 12, 13, 14
+TASK = 15
+MOST_RUNS = 256
+"""Of a share; run and rows of each that left events follow in a task."""
 
 ENDS = ("status", "recorded", "steps", "rejected", "evaluations", "projections", "fallbacks")
 """What the end of a run is noted by, one row of integers each."""
+
+MEASURED = 3
+"""Numbers after the last good state: two that Moreau's steps missed, and how many contacts."""
 
 ON = -1
 """The share goes on."""
@@ -103,10 +116,14 @@ def end_run(i: i64, status: i64, task: iptr, w: ptr, n: iptr, ends: iptr, last: 
     row[5] = n[PROJECTIONS]
     row[6] = n[FALLBACKS]
     size = n[NQ] + n[NV]
-    good = at(last, i * (1 + size))
+    good = at(last, i * (1 + size + MEASURED))
     good[0] = w[T_GOOD]
     for k in range(size):
         good[1 + k] = w[n[O_GOOD] + k]
+    if n[IS_MOREAU] > 0:
+        good[1 + size] = w[PENETRATION]
+        good[2 + size] = w[COMPLEMENTARITY]
+        good[3 + size] = float(n[CONTACTS])
     task[NEXT] = i + 1
     task[IS_UNDER_WAY] = 0
 
@@ -131,10 +148,24 @@ def supply(status: i64, e: iptr, n: iptr) -> i64:
 
 
 @loop
+def leave_events(task: iptr, n: iptr) -> i64:
+    """1 if the events of a run that ended stay in the buffer, and there is room for another run."""
+    if task[ROOM] - task[TAKEN] - n[HAPPENED] < task[LEAST]:
+        return 0
+    task[TASK + 2 * task[TOLD]] = task[NEXT] - 1
+    task[TASK + 2 * task[TOLD] + 1] = n[HAPPENED]
+    task[TOLD] += 1
+    task[TAKEN] += n[HAPPENED]
+    n[HAPPENED] = 0
+    return 1
+
+
+@loop
 def settle(
-    status: i64, before: i64, e: iptr, task: iptr, w: ptr, n: iptr, ends: iptr, last: ptr
-) -> i64:
-    """Ends a run that is done; ON, or what to return with.
+    status: i64, before: i64, heard: i64, e: iptr, task: iptr, w: ptr, n: iptr, ends: iptr,
+    last: ptr,
+) -> i64:  # fmt: skip
+    """Ends a run that is done; ON, or what to return with: what is heard ends in Python.
 
     A run that failed is left under way: Python may know how it goes on.
     """
@@ -145,7 +176,9 @@ def settle(
     if status != DONE and status != STOPPED:
         return ON if supply(status, e, n) == 1 else status
     end_run(task[NEXT], status, task, w, n, ends, last)
-    if status == STOPPED or n[HAPPENED] > 0 or task[IS_HEARD] > 0:
+    if status == STOPPED or heard > 0:
+        return status
+    if n[HAPPENED] > 0 and leave_events(task, n) == 0:
         return status
     return ON if task[BUDGET] > 1 else GOOD
 
@@ -162,8 +195,9 @@ def advance_each(
             start_run(task[NEXT], task, first, choices, w, n, starts)
         before = n[STEPS] + n[REJECTED]
         own = at(records, task[NEXT] * task[RECORDS_OF_RUN])
-        status = advance(e, w, n, scratch, own, happened, task[BUDGET])
-        status = settle(status, before, e, task, w, n, ends, last)
+        events = at(happened, task[TAKEN] * (2 + n[NQ] + n[NV]))
+        status = advance(e, w, n, scratch, own, events, task[BUDGET])
+        status = settle(status, before, task[IS_HEARD], e, task, w, n, ends, last)
     return max(status, GOOD)
 
 
@@ -179,8 +213,9 @@ def step_each(
             start_run(task[NEXT], task, first, choices, w, n, starts)
         before = n[STEPS] + n[REJECTED]
         own = at(records, task[NEXT] * task[RECORDS_OF_RUN])
-        status = moreau_march(e, w, n, scratch, own, happened, task[BUDGET])
-        status = settle(status, before, e, task, w, n, ends, last)
+        events = at(happened, task[TAKEN] * (2 + n[NQ] + n[NV]))
+        status = moreau_march(e, w, n, scratch, own, events, task[BUDGET])
+        status = settle(status, before, task[IS_HEARD], e, task, w, n, ends, last)
     return max(status, GOOD)
 
 
@@ -205,8 +240,10 @@ def march_each(
                 s[k] = numbers[k]
         before = n[STEPS] + n[REJECTED]
         own = at(records, i * task[RECORDS_OF_RUN])
-        status = march(c, s, e, w, n, scratch, own, happened, task[BUDGET])
-        status = settle(status, before, e, task, w, n, ends, last)
+        events = at(happened, task[TAKEN] * (2 + n[NQ] + n[NV]))
+        status = march(c, s, e, w, n, scratch, own, events, task[BUDGET])
+        heard = 1 if s[INSIDE] > TOUCH else task[IS_HEARD]
+        status = settle(status, before, heard, e, task, w, n, ends, last)
     return max(status, GOOD)
 
 

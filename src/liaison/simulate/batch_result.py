@@ -20,7 +20,7 @@ from liaison.numeric import Array, State
 from liaison.units import Label
 
 from . import layout as at
-from .batch_loop import ENDS
+from .batch_loop import ENDS, MEASURED
 from .batch_plan import Starts
 from .outcome import UNDEFINED, Outcome
 from .plan import Plan
@@ -37,15 +37,14 @@ UNFINISHED = -1
 class Ends:
     """How each run ended: codes and counts, its last good (t, q, v), words where Python has any.
 
-    With contacts also what its steps missed, series of contacts where they are asked for, and how
-    many sign changes the time loop looked for.
+    With contacts also what its steps missed (beside the last state), series of contacts where they
+    are asked for, and how many sign changes the time loop looked for.
     """
 
     codes: NDArray[np.int64]
     last: Array
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     happened: dict[int, list[Array]] = field(default_factory=dict)
-    measures: dict[int, dict[str, Any]] = field(default_factory=dict)
     contacts: dict[int, dict[str, Series]] = field(default_factory=dict)
     watched: int = 0
 
@@ -54,7 +53,7 @@ class Ends:
         """Nothing has begun."""
         codes = np.zeros((count, len(ENDS)), dtype=np.int64)
         codes[:, 0] = UNFINISHED
-        return Ends(codes, np.full((count, 1 + size), np.nan), watched=watched)
+        return Ends(codes, np.full((count, 1 + size + MEASURED), np.nan), watched=watched)
 
     @property
     def fraction(self) -> float:
@@ -63,7 +62,8 @@ class Ends:
 
     def happened_in(self, k: int) -> Array:
         """Rows of events (number, t, q, v) of a run."""
-        return np.concatenate([np.zeros((0, 1 + self.last.shape[1])), *self.happened.get(k, ())])
+        size = self.last.shape[1] - MEASURED + 1
+        return np.concatenate([np.zeros((0, size)), *self.happened.get(k, ())])
 
 
 @final
@@ -209,21 +209,23 @@ def runs_of(plan: Plan, starts: Starts, records: Array, ends: Ends, series: Sequ
         parameters=starts.p,
         end_t=ends.last[:, 0],
         end_q=ends.last[:, 1 : 1 + nq],
-        end_v=ends.last[:, 1 + nq :],
+        end_v=ends.last[:, 1 + nq : 1 + nq + nv],
         statuses=tuple(x.status for x in outcomes),
         messages=tuple(_message(plan, events, k, x) for k, x in enumerate(outcomes)),
         reasons=tuple(x.reason for x in outcomes),
         events=events,
         counts={name: ends.codes[:, k].copy() for k, name in enumerate(ENDS) if k > 1},
-        measures=_measures(ends, len(starts)),
-        meta=meta_of(plan),
+        measures=_measures(plan, ends),
+        meta=meta_of(plan) | _theta(plan),
     )
 
 
 def _fill_unbegun(starts: Starts, ends: Ends) -> None:
     """A run that was not begun ends where it would have started."""
     rows = ends.codes[:, 0] == UNFINISHED
-    ends.last[rows] = np.hstack([np.full((len(starts), 1), starts.t), starts.q, starts.v])[rows]
+    ends.last[rows, :-MEASURED] = np.hstack(
+        [np.full((len(starts), 1), starts.t), starts.q, starts.v]
+    )[rows]
 
 
 def _outcome(ends: Ends, k: int) -> Outcome:
@@ -309,13 +311,18 @@ def _contacts(ends: Ends, shape: tuple[int, ...]) -> dict[str, tuple[Array, Seri
     return found
 
 
-def _measures(ends: Ends, count: int) -> dict[str, Array]:
-    """Numbers by run of what the steps missed; NaN where a run was not begun."""
-    names = next(iter(ends.measures.values()), {})
-    return {
-        name: np.array([ends.measures.get(k, {}).get(name, np.nan) for k in range(count)])
-        for name in names
-    }
+def _measures(plan: Plan, ends: Ends) -> dict[str, Array]:
+    """Numbers by run of what Moreau's steps missed; NaN where a run was not begun."""
+    if plan.settings.tableau.scheme != "moreau":
+        return {}
+    names = ("penetration", "complementarity", "contacts")
+    return dict(zip(names, ends.last[:, -MEASURED:].T, strict=True))
+
+
+def _theta(plan: Plan) -> dict[str, float]:
+    theta = plan.settings.theta
+    is_moreau = plan.settings.tableau.scheme == "moreau"
+    return {"theta": 0.5 if theta is None else theta} if is_moreau else {}
 
 
 def _evaluated(plan: Plan, entry: str, rows: Array, p: Array) -> Array:

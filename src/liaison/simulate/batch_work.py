@@ -28,7 +28,7 @@ from .batch_result import Ends
 from .contact_series import contact_series, contacts_along
 from .layout import Arrays
 from .machine import Machine
-from .moreau_report import contacts_stepped, stepped_meta
+from .moreau_report import contacts_stepped
 from .one_sided import Marching, marching
 from .outcome import Outcome, outcome_of
 from .plan import Plan, arrays_of
@@ -39,6 +39,9 @@ from .trajectory import FAILED, INTERRUPTED, TIME_LIMIT
 
 SLICE = 0.05
 """Seconds of work a thread does before it looks whether it should stop."""
+
+EVENTS = 4096
+"""Rows of events at least that a thread keeps before Python takes them out."""
 
 SHOWN = 0.1
 """Seconds between two calls of what shows progress."""
@@ -113,6 +116,7 @@ class Batch:
                 worker.go()
                 if time.perf_counter() > deadline and not worker.is_done:
                     self._ended = self._ended or TIME_LIMIT
+            worker.take_events()
         worker.leave(self._ended)
 
 
@@ -128,20 +132,23 @@ class _Worker:
         if batch.has_contacts and self._modes is None:
             self._told = Marching(batch.plan, "moreau")
         a = batch.template
+        self._row = int(2 + a.n[at.NQ] + a.n[at.NV])
+        room = max(2 * int(a.n[at.EVENT_CAPACITY]), EVENTS) if a.happened.size else 0
         own = replace(
-            a, w=a.w.copy(), n=a.n.copy(), records=np.zeros(1), happened=a.happened.copy(),
-            scratch=np.zeros(1),
+            a, w=a.w.copy(), n=a.n.copy(), records=np.zeros(1), scratch=np.zeros(1),
+            happened=np.zeros(max(1, room * self._row)),
         )  # fmt: skip
         self._machine = Machine(own)
         add_entries(self._machine, self._plan)
         self._call, self._beside = _loop_of(own, self._modes)
-        self._task = self._sizes()
+        self._task = self._sizes(room)
         self._budget = 256
         self._addresses = self._bound()
 
-    def _sizes(self) -> Any:
+    def _sizes(self, room: int) -> Any:
         a, b = self._batch.template, self._batch
-        task = np.zeros(each.TASK, dtype=np.int64)
+        task = np.zeros(each.TASK + 2 * each.MOST_RUNS, dtype=np.int64)
+        task[each.ROOM], task[each.LEAST] = room, a.n[at.EVENT_CAPACITY]
         task[each.FLOATS_OF_RUN], task[each.INTS_OF_RUN] = a.w.size, a.n.size
         task[each.NUMBER_OF_P] = b.starts.p.shape[1]
         task[each.RECORDS_OF_RUN] = b.records[0].size
@@ -149,7 +156,7 @@ class _Worker:
             task[each.INTS_OF_SIDES], task[each.FLOATS_OF_SIDES] = (
                 self._modes.c.size, self._modes.s.size,
             )  # fmt: skip
-        task[each.IS_HEARD] = self._modes is not None or a.n[at.IS_MOREAU]
+        task[each.IS_HEARD] = b.has_contacts
         return task
 
     def _bound(self) -> list[int]:
@@ -187,6 +194,7 @@ class _Worker:
     def _hear(self, status: int) -> None:
         """A run ended or failed, found a relation without its row, or has no room for events."""
         i = int(self._task[each.NEXT]) - (not self._task[each.IS_UNDER_WAY])
+        self.take_events(i)
         try:
             status = self._judged(status)
         except SimulationError as refusal:
@@ -195,9 +203,7 @@ class _Worker:
             return
         if status >= at.NOT_FINITE:
             self._end(i, status)
-        if self._task[each.IS_UNDER_WAY]:
-            self._take_events(i)
-        else:
+        if not self._task[each.IS_UNDER_WAY]:
             self._note(i, outcome_of(self._plan, self._machine.arrays, status))
 
     def _judged(self, status: int) -> int:
@@ -213,14 +219,12 @@ class _Worker:
 
     def _note(self, i: int, outcome: Outcome) -> None:
         """What Python tells of a run that ended."""
-        batch, arrays = self._batch, self._machine.arrays
-        self._take_events(i)
+        batch = self._batch
+        self.take_events(i)
         more = begun(self._modes)
         batch.ends.outcomes[i] = (
             replace(outcome, message=outcome.message + more) if more else outcome
         )
-        if batch.plan.settings.tableau.scheme == "moreau":
-            batch.ends.measures[i] = stepped_meta(batch.plan, arrays)
         if batch.has_contacts and self._told is not None:
             rows = batch.records[i, : batch.ends.codes[i, each.ENDS.index("recorded")]]
             plan = replace(batch.plan, parameters=batch.starts.p[i])
@@ -228,18 +232,25 @@ class _Worker:
             told = contacts_along if self._modes is not None else contacts_stepped
             batch.ends.contacts[i] = contact_series(plan, told(self._told, plan, rows, happened))
 
-    def _take_events(self, i: int) -> None:
-        a, n = self._machine.arrays, self._machine.arrays.n
-        size = int(2 + n[at.NQ] + n[at.NV])
-        rows = a.happened[: n[at.HAPPENED] * size].reshape(-1, size).copy()
-        if len(rows):
-            self._batch.ends.happened.setdefault(i, []).append(rows)
+    def take_events(self, under_way: int | None = None) -> None:
+        """Takes events out of the buffer: of runs that ended, then of the one that is heard."""
+        task, n, happened = self._task, self._machine.arrays.n, self._batch.ends.happened
+        runs = task[each.TASK :][: 2 * task[each.TOLD]].tolist()
+        if under_way is not None:
+            runs += [under_way, n.item(at.HAPPENED)]
+        buffer, first = self._machine.arrays.happened, 0
+        for run, rows in zip(runs[::2], runs[1::2], strict=True):
+            last = first + rows * self._row
+            if rows:
+                happened.setdefault(run, []).append(buffer[first:last].reshape(rows, -1).copy())
+            first = last
+        task[each.TAKEN], task[each.TOLD] = 0, 0
         n[at.HAPPENED] = 0
 
     def leave(self, ended: str) -> None:
         """Notes the run that was under way when the batch was ended."""
         if not self._task[each.IS_UNDER_WAY]:
-            return
+            return self.take_events()
         i = int(self._task[each.NEXT])
         self._end(i, at.GOOD)
         self._note(i, outcome_of(self._plan, self._machine.arrays, at.GOOD, ended))
@@ -257,5 +268,5 @@ def _loop_of(arrays: Arrays, modes: Marching | None) -> tuple[Any, tuple[Array |
 
 def _shares(count: int, threads: int) -> list[tuple[int, int]]:
     """Ranges of runs, several for each thread, so that none waits long for the last."""
-    size = max(1, min(256, count // (8 * threads)))
+    size = max(1, min(each.MOST_RUNS, count // (8 * threads)))
     return [(k, min(count, k + size)) for k in range(0, count, size)]
