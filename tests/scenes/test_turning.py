@@ -31,6 +31,9 @@ def test_a_ball_that_rolls_is_slowed_as_its_moment_says(count):
         assert abs(v[-1]) < 1e-9
         assert run[f"b{k}.x"][-1] == pytest.approx(speed**2 / (2 * slow), rel=2e-3)
         assert run[f"b{k}.wy"] == pytest.approx(v / R, abs=1e-5)
+        (stop,) = [x for x in run.events if x.name == f"b{k}-plane 1: rolling"]
+        assert stop.what == "sticks"
+        assert stop.t == pytest.approx(speed / slow, abs=3 * STEP)
     assert run["residual"].max() < 1e-5
 
 
@@ -43,6 +46,9 @@ def test_a_ball_that_spins_stops_by_pivoting_friction():
     assert run["b0.wz"][early] == pytest.approx(spin - slow * run.t[early], abs=1.1 * slow * STEP)
     assert abs(run["b0.wz"][-1]) < 1e-6 * p * G * STEP / (0.4 * R**2)  # the tolerance
     assert np.max(np.abs(run["b0.x"])) < 1e-12
+    ((name, what, t),) = [(x.name, x.what, x.t) for x in run.events]
+    assert (name, what) == ("b0-plane 1: pivoting", "sticks")
+    assert t == pytest.approx(spin / slow, abs=3 * STEP)
 
 
 @pytest.mark.parametrize(("r", "stays"), [(0.011, True), (0.007, False)])

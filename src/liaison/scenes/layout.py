@@ -33,7 +33,7 @@ BOXES, K_KIND, K_FEATURE, K_NEAR, Z_FEATURE, Z_SOLID, Z_WORK = range(60, 67)
 HAS_TURNING, Z_MOMENT, Z_MOMENT_KEPT = range(72, 75)
 INTS = 96
 
-LIVE = 16
+LIVE = 28
 """Numbers of a pair of bodies that is followed for its events; `notes` says which."""
 EVENT = 5
 """Numbers of an event: what, first (−1 − plane, or body), second, instant, speed of approach."""

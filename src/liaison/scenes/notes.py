@@ -34,6 +34,7 @@ from .layout import (
     STEPS,
     TABLE,
     TOLERANCE,
+    TOUCH,
     Z_FORCE,
     Z_FREE,
     Z_LAW,
@@ -45,17 +46,23 @@ from .layout import (
     H,
     T,
 )
+from .turning import turning
 
 ROWS = 37
 IMPACTS, CLOSES, OPENS, STICKS, SLIPS, RESTS = range(6)
 """As in simulate/sides_layout.py, whose words they have."""
 
-# numbers of a pair that is followed: what is kept of it, then what one step shows
-KEY, MODE, NEXT, HELD, SINCE, HIT, CHAIN, LANDING = range(8)
-LOAD, SLIP, APPROACH, WAIT, HITS, BOUNCE, RUBS, SEEN = range(8, 16)
+CODES = 16
+"""Numbers of happenings a group of friction: sliding, rolling, pivoting."""
 
-APART, STICK, SLIDE, BARE = 0.0, 1.0, 2.0, 3.0
-"""Modes of a pair; BARE is closed without friction."""
+# numbers of a pair that is followed: what is kept of it, with three for each group of friction (its
+# mode, since when another, for how many steps); then what one step shows
+KEY, MODE, SINCE, HIT, CHAIN, LANDING, GROUP = 0, 1, 2, 3, 4, 5, 6
+LOAD, APPROACH, WAIT, HITS, BOUNCE, SEEN, RATES, RUBS = 15, 16, 17, 18, 19, 20, 21, 24
+
+APART, CLOSED = 0.0, 1.0
+BARE, STICK, SLIDE = 0.0, 1.0, 2.0
+"""Modes of a pair, and of each group of its friction; BARE: nothing is told of it yet."""
 
 HOLD = 3.0
 """Steps that stick or slip must hold, and within which impacts are one."""
@@ -178,11 +185,19 @@ def gather(c: i64, z: ptr, k: iptr) -> None:
     if impulse > 0.0:
         law = at(z, k[Z_LAW] + LAW * c)
         pair[LOAD] += impulse
-        pair[RUBS] = max(pair[RUBS], law[0])
         new = at(z, k[Z_NEW])
         x = rate_at(c, 1, new, z, k)
         y = rate_at(c, 2, new, z, k)
-        pair[SLIP] = max(pair[SLIP], sqrt(x * x + y * y))
+        pair[RATES] = max(pair[RATES], sqrt(x * x + y * y))
+        pair[RUBS] = max(pair[RUBS], law[0])
+        if law[2] > 0.0 or law[3] > 0.0:
+            n = at(z, k[Z_ROWS] + ROWS * c + 22)
+            x = turning(c, at(n, 6), z, k)
+            y = turning(c, at(n, 12), z, k)
+            pair[RATES + 1] = max(pair[RATES + 1], sqrt(x * x + y * y))
+            pair[RATES + 2] = max(pair[RATES + 2], abs(turning(c, n, z, k)))
+            pair[RUBS + 1] = max(pair[RUBS + 1], law[2])
+            pair[RUBS + 2] = max(pair[RUBS + 2], law[3])
         u = rate_at(c, 0, at(z, k[Z_SPEED]), z, k)
         if -u > pair[APPROACH]:
             pair[APPROACH] = -u
@@ -202,6 +217,8 @@ def leave(pair: ptr, weight: f64, z: ptr, k: iptr, happened: ptr) -> None:
     if pair[MODE] != APART and z[T] + z[H] - pair[SINCE] > wait:
         tell(OPENS, pair, pair[SINCE], 0.0, z, k, happened)
         pair[MODE] = APART
+        for g in range(3):
+            pair[GROUP + 3 * g] = BARE
 
 
 @loop
@@ -225,32 +242,30 @@ def press(pair: ptr, quiet: f64, noise: f64, z: ptr, k: iptr, happened: ptr) -> 
             if rests == 1:
                 tell(RESTS, pair, t, 0.0, z, k, happened)
             tell(CLOSES, pair, t, 0.0, z, k, happened)
-        rub(pair, noise, t, z, k, happened)
+        pair[MODE] = CLOSED
+        size = 1e4 * z[TOUCH]
+        for g in range(3):
+            rub(g, pair, noise if g == 0 else noise / size, t, z, k, happened)
 
 
 @loop
-def rub(pair: ptr, noise: f64, t: f64, z: ptr, k: iptr, happened: ptr) -> None:
-    """Stick or slip: at once where a pair closes, else when it has held for some steps."""
-    was = pair[MODE]
-    now = BARE
-    if pair[RUBS] > 0.0:
-        limit = noise if was == SLIDE else 4.0 * noise
-        now = SLIDE if pair[SLIP] > limit else STICK
-    if now == BARE or (was - APART) * (was - BARE) == 0.0:
-        if now != BARE and now != was:
-            tell(SLIPS if now == SLIDE else STICKS, pair, t, 0.0, z, k, happened)
-        pair[MODE] = now
-        pair[HELD] = 0.0
-    elif now == was:
-        pair[HELD] = 0.0
-    else:
-        if pair[HELD] == 0.0:
-            pair[NEXT] = z[T]
-        pair[HELD] += 1.0
-        if pair[HELD] >= HOLD:
-            tell(SLIPS if now == SLIDE else STICKS, pair, pair[NEXT], 0.0, z, k, happened)
-            pair[MODE] = now
-            pair[HELD] = 0.0
+def rub(g: i64, pair: ptr, noise: f64, t: f64, z: ptr, k: iptr, happened: ptr) -> None:
+    """Stick or slip of a group: at once where a pair closes, else when it has held some steps."""
+    kept = at(pair, GROUP + 3 * g)
+    if pair[RUBS + g] > 0.0:
+        limit = noise if kept[0] == SLIDE else 4.0 * noise
+        now = SLIDE if pair[RATES + g] > limit else STICK
+        if now == kept[0]:
+            kept[2] = 0.0
+        else:
+            kept[1] = z[T] if kept[2] == 0.0 else kept[1]
+            kept[2] += 1.0
+            if kept[0] == BARE or kept[2] >= HOLD:
+                since = t if kept[0] == BARE else kept[1]
+                what = CODES * g + (SLIPS if now == SLIDE else STICKS)
+                tell(what, pair, since, 0.0, z, k, happened)
+                kept[0] = now
+                kept[2] = 0.0
 
 
 @loop

@@ -15,10 +15,11 @@ from liaison.simulate.sides_layout import WHATS
 from liaison.simulate.trajectory import EventRecord, Series, Trajectory
 from liaison.units import Label
 
-from .notes import IMPACTS, SLIPS, STICKS
+from .notes import CODES, IMPACTS, SLIPS, STICKS
 from .parts import Bodies
 
 PLACE = (("x", "m"), ("y", "m"), ("z", "m"), ("qw", ""), ("qx", ""), ("qy", ""), ("qz", ""))
+GROUPS = ("sliding", "rolling", "pivoting")
 RATE = (
     ("wx", "rad/s"), ("wy", "rad/s"), ("wz", "rad/s"), ("vx", "m/s"), ("vy", "m/s"), ("vz", "m/s"),
 )  # fmt: skip
@@ -41,9 +42,10 @@ def scene_events(bodies: Bodies, planes: Sequence[str], rows: Array) -> tuple[Ev
             if first >= 0
             else f"{one}-{planes[int(-1 - first)]}"
         )
-        name = f"{pair}: sliding" if code in (STICKS, SLIPS) else pair
-        fast = speed if code == IMPACTS else None
-        found.append(EventRecord(name, t, empty, empty, WHATS[int(code)], None, fast))
+        group, what = divmod(int(code), CODES)
+        name = f"{pair}: {GROUPS[group]}" if what in (STICKS, SLIPS) else pair
+        fast = speed if what == IMPACTS else None
+        found.append(EventRecord(name, t, empty, empty, WHATS[what], None, fast))
     return tuple(found)
 
 
