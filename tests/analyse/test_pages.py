@@ -9,6 +9,7 @@ PAGES = [
     "contacts",
     "formalisms",
     "generation",
+    "integrators",
     "maximal",
     "mobility",
     "one_sided",

@@ -33,6 +33,15 @@ def test_a_brake_that_is_pressed_at_an_instant_is_exact_at_loose_tolerances(exam
     assert run.counts["rejected"] == 0
 
 
+def test_a_bump_between_two_rests_is_not_stepped_over(examples):
+    """Six steps of Radau in 2 s passed a road's bump of 0.2 s, on which all rates are zero."""
+    model = examples / "quarter_car.lsd"
+    one = liaison.simulate(model, until=2.0, method="radau", rtol=1e-6, atol=1e-8)
+    other = liaison.simulate(model, until=2.0)
+    assert one["R"].max() == pytest.approx(0.05, abs=1e-4)
+    assert one.q[-1] == pytest.approx(other.q[-1], abs=1e-8)
+
+
 def pushed(instants, **more):
     """q̈ = u − q, with u = 1 between each two instants and 0 elsewhere."""
     program = driven()
