@@ -315,3 +315,13 @@ def test_the_page_of_a_marble_by_directions_of_forces_is_what_a_run_does(example
     for name in ("F.wx'", "F.wy'", "F.vx'", "F.vz'"):
         assert told[name] == pytest.approx(run[name][-1], rel=1e-8, abs=1e-10), name
     assert told["f1"] == pytest.approx(run["contacts.bowl"][-1], rel=1e-8)
+
+
+@pytest.mark.parametrize("file", ["box_over_edge", "two_balls", "rattleback"])
+def test_directions_of_forces_have_names_of_their_own(examples, file):
+    found = readable(examples / f"contact/{file}.lsd", "newton_euler")
+    names = [name for name, _ in found.quantities]
+    assert any(name.startswith("e") for name in names)
+    assert len(set(names)) == len(names)
+    numbers = {name.partition(".")[0] for name in names if name.startswith("e")}
+    assert numbers <= {f"e{k + 1}" for k in range(len(found.labels["force"]) + 2)}

@@ -96,7 +96,7 @@ def legible(equations: Equations) -> Legible:
     named = replace(equations, sides=replace(equations.sides, blocks=blocks))
     change = _Bared(values)
     found = _mapped(named, change)
-    axes = _axes(told, change)
+    axes = _axes(equations, told, change)
     notes = (GUARDS,) * change.is_guarded + (FEET,) * bool(values)
     return Legible(found, MappingProxyType(feet), axes, notes)
 
@@ -115,12 +115,16 @@ def _names(equations: Equations, side: Side, reading: SideReading) -> list[Expr]
     return [symbol(f"{word}.{x}") for x, _ in zip("xy", reading.feet, strict=False)]
 
 
-def _axes(told: list[tuple[Side, SideReading]], change: Change) -> tuple[tuple[Expr, Expr], ...]:
+def _axes(
+    equations: Equations, told: list[tuple[Side, SideReading]], change: Change
+) -> tuple[tuple[Expr, Expr], ...]:
     """e1.x, …: components of directions that are formulas; of two that are alike the first name."""
+    blocks = equations.sides.blocks
+    rubs = {blocks[x.load].name for x in blocks if x.load >= 0 and x.rows == 2}
     listed = [
         (symbol(f"e{side.first + k + 1}.{x}"), f)
         for side, reading in told
-        for k, axis in enumerate(reading.axes)
+        for k, axis in enumerate(reading.axes if side.name in rubs else reading.axes[:1])
         for x, f in zip("xyz", axis, strict=True)
     ]
     formulas = change([f for _, f in listed])
