@@ -317,7 +317,7 @@ def test_the_page_of_a_marble_by_directions_of_forces_is_what_a_run_does(example
     assert told["f1"] == pytest.approx(run["contacts.bowl"][-1], rel=1e-8)
 
 
-@pytest.mark.parametrize("file", ["box_over_edge", "two_balls", "rattleback"])
+@pytest.mark.parametrize("file", ["box_over_edge", "two_balls", "marble_in_bowl"])
 def test_directions_of_forces_have_names_of_their_own(examples, file):
     found = readable(examples / f"contact/{file}.lsd", "newton_euler")
     names = [name for name, _ in found.quantities]
