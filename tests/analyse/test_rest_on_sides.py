@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import liaison
+from liaison.analyse import equilibrium
 from liaison.analyse.rest_on_sides import least
 from liaison.cli import app
 from liaison.errors import SimulationError
@@ -72,6 +73,36 @@ def test_from_a_crest_it_goes_down_unless_the_nearest_is_asked_for():
     assert abs(low["X.x"]) == pytest.approx(np.pi, abs=1e-6)
     assert low["X.z"] == pytest.approx(-0.1)
     assert low.contacts["track"][0] == pytest.approx(9.81)
+
+
+def test_a_block_that_begins_inside_comes_out():
+    found = liaison.equilibrium(BLOCK, start={"X.z": -0.3})
+    assert found["X.z"] == pytest.approx(0, abs=1e-12)
+
+
+DIE = """
+name = "die" ;
+gravity = [0, 0, -9.81] m/s^2 ;
+let die = body mass = 5 g, inertia = 5 g*(16 mm)^2/6 end ;
+let F = join earth and die with free end ;
+let table = contact die and earth with box
+  size = [16, 16, 16] mm, surface = 0 m, friction = 0.3 end ;
+"""
+
+
+def test_a_die_lies_on_a_face_from_any_attitude():
+    """Four corners carry a quarter of its weight each, whichever face it comes to lie on."""
+    kernel, rng = liaison.compile(DIE), np.random.default_rng(3)
+    first = liaison.assemble(liaison.span(liaison.read(DIE)))
+    for _ in range(6):
+        attitude = rng.normal(size=4)
+        q = [0, 0, 0.15, *attitude / np.linalg.norm(attitude)]
+        found = equilibrium(kernel, liaison.State(0.0, q, np.zeros(6), first.labels))
+        assert found["F.z"] == pytest.approx(8e-3, abs=1e-12)
+        pushes = sorted(x for row, (x, _) in found.contacts.items() if "sliding" not in row)
+        assert pushes == pytest.approx([0] * 4 + [5e-3 * 9.81 / 4] * 4, rel=1e-5)
+        run = liaison.simulate(kernel, found.state, until=0.3)
+        assert np.abs(run.q - found.state.q).max() < 1e-9
 
 
 RESTING = [
