@@ -22,7 +22,10 @@ def factor_room(n: int) -> int:
 
 @loop
 def factorize_bodies(n: i64, blocks: i64, s: iptr, a: ptr) -> i64:
-    """A = L U in place, diagonal blocks inverted; 0 if done, 1 where a block has no inverse.
+    """A = L U in place; 0 if done, 1 where a block has no factors.
+
+    Pivots are numbers, within blocks too: inverses of blocks would lose what inertia says, beside
+    stiff contacts.
 
     Args:
         n: bodies.
@@ -37,23 +40,20 @@ def factorize_bodies(n: i64, blocks: i64, s: iptr, a: ptr) -> i64:
     found = 0
     for turn in range(n):
         pivot = at(a, BLOCK * s[s[ORDER] + turn])
-        if invert_block(pivot) != 0:
+        if factorize_block(pivot) != 0:
             return 1
         first = s[s[START] + turn]
         last = s[s[START] + turn + 1]
         for p in range(first, last):
-            times_inverse(pivot, at(lower, BLOCK * p))
+            divide_right(pivot, at(lower, BLOCK * p))
+            divide_left(pivot, at(upper, BLOCK * p))
         for p in range(first, last):
             minus_product(at(lower, BLOCK * p), at(upper, BLOCK * p), at(a, BLOCK * rows[p]))
             for q in range(p + 1, last):
                 there = target[found]
                 found += 1
-                minus_product(
-                    at(lower, BLOCK * q), at(upper, BLOCK * p), at(lower, BLOCK * there)
-                )
-                minus_product(
-                    at(lower, BLOCK * p), at(upper, BLOCK * q), at(upper, BLOCK * there)
-                )
+                minus_product(at(lower, BLOCK * q), at(upper, BLOCK * p), at(lower, BLOCK * there))
+                minus_product(at(lower, BLOCK * p), at(upper, BLOCK * q), at(upper, BLOCK * there))
     return 0
 
 
@@ -86,51 +86,40 @@ def minus_product(x: ptr, y: ptr, out: ptr) -> None:
 
 
 @loop
-def times_inverse(inverse: ptr, x: ptr) -> None:
-    """x := x inverse."""
-    for i in range(SIDE):
-        row = at(x, SIDE * i)
-        a = 0.0
-        b = 0.0
-        c = 0.0
-        d = 0.0
-        e = 0.0
-        f = 0.0
-        for p in range(SIDE):
-            t = row[p]
-            line = at(inverse, SIDE * p)
-            a += t * line[0]
-            b += t * line[1]
-            c += t * line[2]
-            d += t * line[3]
-            e += t * line[4]
-            f += t * line[5]
-        row[0] = a
-        row[1] = b
-        row[2] = c
-        row[3] = d
-        row[4] = e
-        row[5] = f
-
-
-@loop
-def invert_block(a: ptr) -> i64:
-    """A block := its inverse, by elimination without exchange; 1 where a pivot vanishes."""
+def factorize_block(a: ptr) -> i64:
+    """A block := its factors L U, L with ones on its diagonal; 1 where a pivot vanishes."""
     for p in range(SIDE):
         pivot = a[7 * p]
         if not (abs(pivot) > 1e-300):
             return 1
-        pivot = 1.0 / pivot
-        a[7 * p] = 1.0
-        for j in range(SIDE):
-            a[SIDE * p + j] = a[SIDE * p + j] * pivot
-        for i in range(SIDE):
-            if i != p:
-                t = a[SIDE * i + p]
-                a[SIDE * i + p] = 0.0
-                for j in range(SIDE):
-                    a[SIDE * i + j] -= t * a[SIDE * p + j]
+        for i in range(p + 1, SIDE):
+            t = a[SIDE * i + p] / pivot
+            a[SIDE * i + p] = t
+            for j in range(p + 1, SIDE):
+                a[SIDE * i + j] -= t * a[SIDE * p + j]
     return 0
+
+
+@loop
+def divide_right(pivot: ptr, x: ptr) -> None:
+    """x := x U⁻¹."""
+    for p in range(SIDE):
+        size = 1.0 / pivot[7 * p]
+        for i in range(SIDE):
+            total = x[SIDE * i + p]
+            for q in range(p):
+                total -= x[SIDE * i + q] * pivot[SIDE * q + p]
+            x[SIDE * i + p] = total * size
+
+
+@loop
+def divide_left(pivot: ptr, x: ptr) -> None:
+    """x := L⁻¹ x."""
+    for i in range(1, SIDE):
+        for p in range(i):
+            t = pivot[SIDE * i + p]
+            for j in range(SIDE):
+                x[SIDE * i + j] -= t * x[SIDE * p + j]
 
 
 @loop
@@ -140,7 +129,9 @@ def solve_bodies(n: i64, blocks: i64, s: iptr, a: ptr, x: ptr) -> None:
     upper = at(lower, BLOCK * blocks)
     rows = at(s, s[ROWS])
     for turn in range(n):
-        own = at(x, SIDE * s[s[ORDER] + turn])
+        body = s[s[ORDER] + turn]
+        own = at(x, SIDE * body)
+        forward(at(a, BLOCK * body), own)
         for p in range(s[s[START] + turn], s[s[START] + turn + 1]):
             minus_applied(at(lower, BLOCK * p), own, at(x, SIDE * rows[p]))
     for back in range(n):
@@ -149,7 +140,7 @@ def solve_bodies(n: i64, blocks: i64, s: iptr, a: ptr, x: ptr) -> None:
         own = at(x, SIDE * body)
         for p in range(s[s[START] + turn], s[s[START] + turn + 1]):
             minus_applied(at(upper, BLOCK * p), at(x, SIDE * rows[p]), own)
-        applied(at(a, BLOCK * body), own)
+        backward(at(a, BLOCK * body), own)
 
 
 @loop
@@ -164,14 +155,18 @@ def minus_applied(block: ptr, x: ptr, out: ptr) -> None:
 
 
 @loop
-def applied(block: ptr, x: ptr) -> None:
-    """x := block x."""
-    a = x[0]
-    b = x[1]
-    c = x[2]
-    d = x[3]
-    e = x[4]
-    f = x[5]
-    for i in range(SIDE):
-        row = at(block, SIDE * i)
-        x[i] = row[0] * a + row[1] * b + row[2] * c + row[3] * d + row[4] * e + row[5] * f
+def forward(pivot: ptr, x: ptr) -> None:
+    """x := L⁻¹ x of one body."""
+    for i in range(1, SIDE):
+        for p in range(i):
+            x[i] -= pivot[SIDE * i + p] * x[p]
+
+
+@loop
+def backward(pivot: ptr, x: ptr) -> None:
+    """x := U⁻¹ x of one body."""
+    for back in range(SIDE):
+        i = SIDE - 1 - back
+        for p in range(i + 1, SIDE):
+            x[i] -= pivot[SIDE * i + p] * x[p]
+        x[i] = x[i] / pivot[7 * i]

@@ -5,10 +5,11 @@ Coulomb's law with τ in place of 0 is smooth,
     f_n w = τ,   (μ f_n, f_t) ∘ (λ, u_t) = (τ, 0),   w = u_n                       (interior-1)
 
 f_n and w positive, the others inside the cone |t| < n, ∘ the product of that cone's algebra. λ is
-free and becomes |u_t|. After scaling by the point of Nesterov and Todd a change of the rates gives a
-change of the impulses, δf = c − G δu, G three by three.
+free and becomes |u_t|. After scaling by the point of Nesterov and Todd a change of the rates gives
+one of the impulses, δf = c − G δu, G three by three.
 
-Public names: PAIR, scale_pair, aim, respond, room_of, centered, products, and the slots of a contact.
+Public names: PAIR, interior_size, scale_pair, aim, respond, room_of, products, cones_of, and the
+slots of a contact.
 
 Source: ACA ch. 13; NT98 §2 (scaling); MEH92 (second order).
 """
@@ -19,14 +20,21 @@ from math import sqrt
 
 from liaison.program.loops import at, f64, i64, loop, ptr
 
+from .block_factors import BLOCK, factor_room
+
 W, LAMBDA, RATE, ETA, POINT, SCALED = 0, 1, 2, 5, 6, 9
 G, KAPPA, H, D, DN, CONSTANT, FIRST, DF, DW, DZ, MU = 12, 21, 23, 24, 27, 28, 31, 32, 35, 36, 39
 PAIR = 40
-"""Slots of a contact: w, λ, u (3), the scaling (η, and its point, 3), the scaled pair (3), G (9), the
-slope of λ (2, 1), what complementarity asks for (3, 1), c (3), the first entry of it, then the
+"""Slots of a contact: w, λ, u (3), the scaling (η, and its point, 3), the scaled pair (3), G (9),
+the slope of λ (2, 1), what complementarity asks for (3, 1), c (3), the first entry of it, then the
 changes of f (3), w, and λ with u_t (3), and μ."""
 
 TINY = 1e-300
+
+
+def interior_size(n: int, contacts: int) -> int:
+    """Doubles that the method works in: of contacts, of velocities, of the matrix."""
+    return (PAIR + 3) * contacts + 18 * n + BLOCK + factor_room(n)
 
 
 @loop
@@ -90,7 +98,7 @@ def forth(n: f64, x: f64, y: f64, sign: f64, q: ptr, out: ptr) -> None:
 
 @loop
 def aim(f: ptr, q: ptr, tau: f64, second: f64) -> None:
-    """What complementarity asks of a contact: the way to τ; with the product of the last changes."""
+    """What complementarity asks of a contact on the way to τ; with the product of its changes."""
     q[DN] = (tau - second * q[DF] * q[DW]) / q[W] - f[0]
     if q[MU] > 0.0:
         a = at(q, D)
@@ -188,7 +196,7 @@ def products(s: f64, f: ptr, q: ptr) -> f64:
         total += q[MU] * (f[0] + s * q[DF]) * (q[LAMBDA] + s * q[DZ])
         for i in range(1, 3):
             total += (f[i] + s * q[DF + i]) * (q[RATE + i] + s * q[DZ + i])
-    return total
+    return float(total)
 
 
 @loop

@@ -21,10 +21,10 @@ PAIRS_A_BLOCK = 24
 
 ORDER, PLACE, START, HEAD, SIZE, MARK, SLOT, ROWS, TARGET, POOL, BETWEEN = range(11)
 PARTS = 16
-"""Parts of the table, and integers before them: bodies in order; the place of each; the first block
-of each column; neighbors (where, how many); a mark and a slot for each body; the body of each block;
-what pairs of blocks of a column change; neighbors, in lists; the block between bodies that touch.
-"""
+"""Parts of the table, and integers before them: bodies in order; the place of each; the first
+block of each column; neighbors (where, how many); a mark and a slot for each body; the body of each
+block; what pairs of blocks of a column change; neighbors, in lists; the block between bodies that
+touch."""
 
 
 def block_room(n: int) -> int:

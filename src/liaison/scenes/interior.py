@@ -4,10 +4,10 @@ Each turn solves (interior-1) of all contacts, linearized, for the velocities of
 
     ((1 + δ) M + Dᵀ G D) δv = Dᵀ c                                                  (interior-2)
 
-and goes nine tenths of the way to the first bound. τ follows what is left of the products, after
+and goes most of the way to the first bound. τ follows what is left of the products, after
 Mehrotra; δ damps turns that hardly move. The matrix is not symmetric, since Coulomb's law is not.
 
-Public names: from_inside, interior_size.
+Public names: from_inside.
 
 Source: MEH92; ACA ch. 13; docs/theory/contact_solvers.md.
 """
@@ -18,17 +18,17 @@ from math import sqrt
 
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
-from .block_factors import BLOCK, factor_room, factorize_bodies, solve_bodies
+from .block_factors import BLOCK, factorize_bodies, solve_bodies
 from .cone_pairs import (
     CONSTANT,
     DF,
     DW,
     DZ,
-    G,
     LAMBDA,
     MU,
     PAIR,
     RATE,
+    G,
     W,
     aim,
     cones_of,
@@ -37,7 +37,7 @@ from .cone_pairs import (
     room_of,
     scale_pair,
 )
-from .elimination import BETWEEN, PLACE, block_room, eliminate
+from .elimination import BETWEEN, PLACE, START, eliminate
 from .layout import (
     BLOCKS,
     BODIES,
@@ -45,6 +45,7 @@ from .layout import (
     K_CONTACT,
     K_SPARSE,
     LAW,
+    TURNS,
     Z_FORCE,
     Z_INSIDE,
     Z_INVERSE,
@@ -55,27 +56,27 @@ from .layout import (
     Z_SCALE,
 )
 from .rates import rate, residual_of, start_from
+from .sweeps import swept
 
 ROWS = 37
-PART = 0.9
-"""Of the way to the first bound."""
+PART = 0.95
+"""Of the way to the first bound that a turn goes."""
 
 CENTERING = 0.1
 """The least part of the mean product that a turn aims at."""
+
+LOOK, SLOW = 12, 0.1
+"""Turns after which the mean product must have shrunk, and to what part."""
+
+NEAR, LAST = 30.0, 20
+"""Residual, beside the tolerance, from which sweeps may end the search, and how many."""
 
 STUCK, DAMPING, DAMPED = 0.05, 4.0, 3
 """Way below which a turn is damped, by what factor more each time, and how often."""
 
 
-def interior_size(n: int, contacts: int) -> int:
-    """Doubles that the method works in."""
-    return 18 * n + (PAIR + 3) * contacts + factor_room(n)
-
-
 @loop
-def from_inside(
-    mu: f64, tolerance: f64, begin: f64, turns: i64, free: ptr, z: ptr, k: iptr
-) -> f64:
+def from_inside(mu: f64, tolerance: f64, begin: f64, turns: i64, free: ptr, z: ptr, k: iptr) -> f64:
     """Impulses with a residual up to the tolerance, from those in Z_FORCE on; the residual.
 
     Args:
@@ -97,37 +98,53 @@ def from_inside(
         return best
     enter(mu, begin, free, z, k)
     damping = 0.0
-    for _ in range(turns):
-        damping = turn_inside(damping, z, k)
+    before = mean_product(0.0, z, k)
+    for turn in range(turns):
+        if turn % LOOK == LOOK - 1:
+            product = mean_product(0.0, z, k)
+            if product > SLOW * before:
+                break
+            before = product
+        damping = turn_inside(damping, free, z, k)
+        k[TURNS] += 1
         if damping < 0.0:
             break
-        again(free, z, k)
+        with_impulses(free, z, k)
         now = float(residual_of(mu, z, k))
         if now < best:
             best = now
             for i in range(3 * k[COUNT]):
                 kept[i] = z[k[Z_FORCE] + i]
+        if best > tolerance and now <= best and best <= NEAR * tolerance:
+            best = finished(mu, tolerance, best, z, k)
         if best <= tolerance:
             break
     for i in range(3 * k[COUNT]):
         z[k[Z_FORCE] + i] = kept[i]
-    again(free, z, k)
+    with_impulses(free, z, k)
     return best
 
 
 @loop
-def again(free: ptr, z: ptr, k: iptr) -> None:
-    """Velocities with the impulses as they are, and rates of all contacts."""
+def finished(mu: f64, tolerance: f64, best: f64, z: ptr, k: iptr) -> f64:
+    """Sweeps from impulses that are nearly right; kept if they get there. The best residual."""
+    kept = at(z, k[Z_INSIDE] + PAIR * k[COUNT])
+    now = swept(mu, tolerance, LAST, z, k)
+    if now <= tolerance:
+        for i in range(3 * k[COUNT]):
+            kept[i] = z[k[Z_FORCE] + i]
+        return now
+    for i in range(3 * k[COUNT]):
+        z[k[Z_FORCE] + i] = kept[i]
+    return best
+
+
+@loop
+def with_impulses(free: ptr, z: ptr, k: iptr) -> None:
+    """Velocities with the impulses as they are."""
     for i in range(6 * k[BODIES]):
         z[k[Z_NEW] + i] = free[i]
     start_from(z, k)
-    for c in range(k[COUNT]):
-        q = at(z, k[Z_INSIDE] + PAIR * c)
-        for r in range(3):
-            q[RATE + r] = rate(c, r, z, k)
-        slip = sqrt(q[RATE + 1] * q[RATE + 1] + q[RATE + 2] * q[RATE + 2])
-        if q[LAMBDA] <= slip:
-            q[LAMBDA] = 1.01 * slip + 1e-300
 
 
 @loop
@@ -141,23 +158,28 @@ def enter(mu: f64, begin: f64, free: ptr, z: ptr, k: iptr) -> None:
         q = at(z, k[Z_INSIDE] + PAIR * c)
         f = at(z, k[Z_FORCE] + 3 * c)
         q[MU] = mu * z[k[Z_LAW] + LAW * c]
-        q[LAMBDA] = 0.0
         f[0] = max(f[0], little / z[k[Z_SCALE] + 2 * c])
         length = sqrt(f[1] * f[1] + f[2] * f[2])
         bound = PART * q[MU] * f[0]
         part = bound / length if length > bound else 1.0
         f[1] = part * f[1]
         f[2] = part * f[2]
-    again(free, z, k)
+    with_impulses(free, z, k)
+    v = at(z, k[Z_INSIDE] + (PAIR + 3) * k[COUNT] + 6 * k[BODIES])
+    for i in range(6 * k[BODIES]):
+        v[i] = z[k[Z_NEW] + i]
     for c in range(k[COUNT]):
         q = at(z, k[Z_INSIDE] + PAIR * c)
+        for r in range(3):
+            q[RATE + r] = rate(c, r, z, k)
         q[W] = max(q[RATE], little)
         if q[MU] > 0.0:
-            q[LAMBDA] = 1.1 * q[LAMBDA] / 1.01 + 0.5 * little / q[MU]
+            slip = sqrt(q[RATE + 1] * q[RATE + 1] + q[RATE + 2] * q[RATE + 2])
+            q[LAMBDA] = 1.1 * slip + 0.5 * little / q[MU]
 
 
 @loop
-def turn_inside(damping: f64, z: ptr, k: iptr) -> f64:
+def turn_inside(damping: f64, free: ptr, z: ptr, k: iptr) -> f64:
     """One turn; the damping of the next, −1 where the matrix has no factors."""
     for c in range(k[COUNT]):
         scale_pair(at(z, k[Z_FORCE] + 3 * c), at(z, k[Z_INSIDE] + PAIR * c))
@@ -165,7 +187,7 @@ def turn_inside(damping: f64, z: ptr, k: iptr) -> f64:
     for tried in range(DAMPED + 1):
         if assemble(used, z, k) != 0:
             return -1.0
-        far = direction(z, k)
+        far = direction(free, z, k)
         if far >= STUCK or tried == DAMPED:
             break
         used = max(DAMPING * used, 1.0)
@@ -173,20 +195,27 @@ def turn_inside(damping: f64, z: ptr, k: iptr) -> f64:
         q = at(z, k[Z_INSIDE] + PAIR * c)
         for r in range(3):
             z[k[Z_FORCE] + 3 * c + r] += far * q[DF + r]
+        # rates by what they change: of what sticks they are far below the rounding of v
+        q[RATE] += far * (q[DW] + q[W] - q[RATE])
+        q[RATE + 1] += far * q[DZ + 1]
+        q[RATE + 2] += far * q[DZ + 2]
         q[W] += far * q[DW]
         q[LAMBDA] += far * q[DZ]
+    x = at(z, k[Z_INSIDE] + (PAIR + 3) * k[COUNT])
+    for i in range(6 * k[BODIES]):
+        x[6 * k[BODIES] + i] += far * x[i]
     return used / DAMPING if used > 1.0 else 0.0
 
 
 @loop
-def direction(z: ptr, k: iptr) -> f64:
+def direction(free: ptr, z: ptr, k: iptr) -> f64:
     """Changes of everything, aimed as Mehrotra does; how far they may go."""
     now = mean_product(0.0, z, k)
-    solve_for(0.0, 0.0, z, k)
+    solve_for(0.0, 0.0, free, z, k)
     far = min(1.0, least_room(z, k))
     part = max(mean_product(far, z, k) / now, 0.0)
     part = min(1.0, max(CENTERING, part * part * part))
-    solve_for(part * now, 1.0, z, k)
+    solve_for(part * now, 1.0, free, z, k)
     return float(min(1.0, PART * least_room(z, k)))
 
 
@@ -215,15 +244,16 @@ def least_room(z: ptr, k: iptr) -> f64:
 
 
 @loop
-def solve_for(tau: f64, second: f64, z: ptr, k: iptr) -> None:
+def solve_for(tau: f64, second: f64, free: ptr, z: ptr, k: iptr) -> None:
     """Changes of all contacts on the way to τ, by (interior-2)."""
     n = k[BODIES]
     x = at(z, k[Z_INSIDE] + (PAIR + 3) * k[COUNT])
-    for i in range(6 * n):
-        x[i] = 0.0
+    for i in range(n):
+        missing_momentum(i, free, x, z, k)
     for c in range(k[COUNT]):
         q = at(z, k[Z_INSIDE] + PAIR * c)
-        aim(at(z, k[Z_FORCE] + 3 * c), q, tau, second)
+        f = at(z, k[Z_FORCE] + 3 * c)
+        aim(f, q, tau, second)
         for side in range(2):
             body = k[k[K_CONTACT] + 2 * c + side]
             if body >= 0:
@@ -231,13 +261,13 @@ def solve_for(tau: f64, second: f64, z: ptr, k: iptr) -> None:
                 own = at(x, 6 * body)
                 for i in range(6):
                     own[i] += (
-                        rows[i] * q[CONSTANT]
-                        + rows[6 + i] * q[CONSTANT + 1]
-                        + rows[12 + i] * q[CONSTANT + 2]
+                        rows[i] * (q[CONSTANT] + f[0])
+                        + rows[6 + i] * (q[CONSTANT + 1] + f[1])
+                        + rows[12 + i] * (q[CONSTANT + 2] + f[2])
                     )
-    solve_bodies(n, k[BLOCKS], at(k, k[K_SPARSE]), at(x, 18 * n), x)
+    solve_bodies(n, k[BLOCKS], at(k, k[K_SPARSE]), at(x, 18 * n + BLOCK), x)
     for c in range(k[COUNT]):
-        du = at(x, 6 * n)
+        du = at(x, 18 * n)
         for r in range(3):
             du[r] = 0.0
             for side in range(2):
@@ -251,14 +281,29 @@ def solve_for(tau: f64, second: f64, z: ptr, k: iptr) -> None:
 
 
 @loop
+def missing_momentum(i: i64, free: ptr, x: ptr, z: ptr, k: iptr) -> None:
+    """−M (v − v_free) of a body, to which its impulses are added."""
+    n = k[BODIES]
+    block = at(x, 18 * n)
+    for j in range(BLOCK):
+        block[j] = 0.0
+    inertia(i, -1.0, block, z, k)
+    for a in range(6):
+        total = 0.0
+        for b in range(6):
+            total += block[6 * a + b] * (x[6 * n + 6 * i + b] - free[6 * i + b])
+        x[6 * i + a] = total
+
+
+@loop
 def assemble(damping: f64, z: ptr, k: iptr) -> i64:
     """The factors of the matrix of (interior-2); 1 where it has none."""
     n = k[BODIES]
-    a = at(z, k[Z_INSIDE] + (PAIR + 3) * k[COUNT] + 18 * n)
+    a = at(z, k[Z_INSIDE] + (PAIR + 3) * k[COUNT] + 18 * n + BLOCK)
     used = at(k, k[K_SPARSE])
     for i in range(BLOCK * n):
         a[i] = 0.0
-    filled = used[used[2] + n]
+    filled = used[used[START] + n]
     for i in range(BLOCK * filled):
         a[BLOCK * n + i] = 0.0
         a[BLOCK * (n + k[BLOCKS]) + i] = 0.0

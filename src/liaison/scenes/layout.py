@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from liaison.numeric import Array
 
+from .cone_pairs import interior_size
+from .elimination import block_room, table_size
+
 # named slots of z
 T, STEP, T_START, T_END, H, FRICTION, RESTITUTION, GX, GY, GZ, RESIDUAL = range(11)
 TOLERANCE, DEPTH, MARGIN, WORST_RESIDUAL, WORST_DEPTH, STRONGEST, SIZE, TOUCH = range(11, 19)
@@ -30,6 +33,7 @@ Z_FREE, Z_NEW, Z_INVERSE, Z_BOX, Z_ROWS, Z_PUSH, Z_FORCE, Z_RIGHT = range(38, 46
 Z_SCALE, Z_KEPT, Z_SUM, Z_OUT, Z_LAST, Z_DENSE, K_BLOCKS = range(46, 53)
 K_LIVE, K_CLASS, K_LAWS, Z_LIVE, Z_LAW, Z_LAWS, EVENT_ROOM = range(53, 60)
 BOXES, K_KIND, K_FEATURE, K_NEAR, Z_FEATURE, Z_SOLID, Z_WORK = range(60, 67)
+BLOCKS, K_SPARSE, Z_INSIDE, MISSED, TURNS = range(67, 72)
 HAS_TURNING, Z_MOMENT, Z_MOMENT_KEPT = range(72, 75)
 INTS = 96
 
@@ -82,7 +86,7 @@ def scene_arrays(s: SceneSizes) -> tuple[Array, NDArray[np.int64]]:
         K_OWNER: s.colliders, K_ORDER: wide, K_PAIRS: 2 * c, K_CONTACT: 2 * c, K_ACTIVE: c,
         K_KIND: c, K_FEATURE: c, K_NEAR: 2 * c,
         K_TABLE: 2 * table, K_NEXT: c, K_BLOCKS: s.blocks, K_LIVE: 2 * table,
-        K_CLASS: s.colliders + s.planes, K_LAWS: s.classes**2,
+        K_CLASS: s.colliders + s.planes, K_LAWS: s.classes**2, K_SPARSE: table_size(n, c),
     }  # fmt: skip
     floats = {
         Z_POSE: 7 * n, Z_SPEED: 6 * n, Z_MASS: n, Z_INERTIA: 18 * n, Z_BALL: 4 * s.colliders,
@@ -92,6 +96,7 @@ def scene_arrays(s: SceneSizes) -> tuple[Array, NDArray[np.int64]]:
         Z_LAST: 6 * c + 12 * n, Z_DENSE: s.dense, Z_LIVE: 2 * LIVE * c, Z_LAW: LAW * c,
         Z_LAWS: LAW * s.laws, Z_FEATURE: FEATURE * c, Z_SOLID: SOLID * s.boxes, Z_WORK: 192,
         Z_MOMENT: 3 * c, Z_MOMENT_KEPT: 3 * c,
+        Z_INSIDE: interior_size(n, c),
     }  # fmt: skip
     offsets: dict[int, int] = {}
     k = np.zeros(_place(ints, INTS, offsets), dtype=np.int64)
@@ -100,6 +105,7 @@ def scene_arrays(s: SceneSizes) -> tuple[Array, NDArray[np.int64]]:
         k[slot] = offset
     k[[BODIES, BALLS, COLLIDERS, PLANES]] = s.bodies, s.balls, s.colliders, s.planes
     k[[CAPACITY, TABLE, CLASSES, BOXES]] = c, table, s.classes, s.boxes
+    k[BLOCKS] = block_room(n)
     return z, k
 
 

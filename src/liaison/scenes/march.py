@@ -69,7 +69,8 @@ from .layout import (
     T,
 )
 from .notes import note_contacts
-from .solve import rate, residual_of, solve_scene
+from .rates import rate, residual_of
+from .solve import solve_scene
 from .turning import guess_moments, keep_moments, solve_turning
 
 AGAIN = 3

@@ -1,268 +1,108 @@
-"""Impulses of many contacts: sweeps of Gauss and Seidel over them, each going somewhat too far.
+"""Impulses of all contacts of a scene: sweeps where they get there, then all contacts at once.
 
-Each contact in turn gets the impulse that its own rates ask for, the others waiting:
+A pile at rest is solved by a few sweeps from the impulses of the step before. While it falls
+together contacts open and slip in ever new sets and sweeps take thousands; the interior method
+takes tens of turns whatever the set. Few contacts are solved to rounding.
 
-    f_n := max(f_n − ω u_n/a_n, 0),   f_t := f_t − ω u_t/a_t, cut to the length μ f_n    (scene-1)
+Public names: solve_scene.
 
-μ being that of the pair (times the argument `mu` below, 1, or 0 where nothing rubs), with
-velocities of the two bodies changed at once, so that a sweep costs a few hundred operations a
-contact. Overrelaxed by ω, sweeps carry weight through piles several times faster.
-
-Public names: solve_scene, residual_of, rate.
-
-Source: JEAN99 §6 (nonsmooth Gauss–Seidel); GVL13 §11.2.7 (successive overrelaxation).
+Source: docs/theory/contact_solvers.md.
 """
 
 from __future__ import annotations
 
-from math import sqrt
-
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
+from .cone_pairs import PAIR
 from .few import FEW, settle
-from .layout import (
-    BODIES,
-    COUNT,
-    K_CONTACT,
-    LAW,
-    STRONGEST,
-    SWEEPS,
-    Z_FORCE,
-    Z_LAST,
-    Z_LAW,
-    Z_NEW,
-    Z_PUSH,
-    Z_RIGHT,
-    Z_ROWS,
-    Z_SCALE,
-)
+from .interior import from_inside
+from .layout import BODIES, COUNT, Z_FORCE, Z_INSIDE, Z_LAST, Z_NEW
+from .rates import rate, residual_of, start_from
+from .sweeps import swept
 
-ROWS = 37
-TOGETHER, PATIENCE = 1e-11, 4
-"""Change beside the strongest impulse that few contacts are solved to, and times the sweeps."""
+TOGETHER, BRIEFLY = 1e-11, 100
+"""Residual that few contacts are solved to, and sweeps before they are solved at once."""
 
-LEAP = 10
-"""Sweeps after which it is looked at whether they go on straight."""
+FIRST, MORE = 250, 60
+"""Sweeps before contacts are solved at once, and before that is tried again."""
 
-STRAIGHT = 0.9
-"""Cosine of the angle between the ways of two tens of sweeps that counts as straight."""
-
-FARTHEST = 1000.0
-"""Ways that one leap may be long."""
-
-OVER = 1.6
-"""ω: below 2, at which sweeps would never settle."""
+BEGIN, TRIES, MOST = (0.1, 1.0, 0.01, 10.0, 0.3, 0.03), 6, 60
+"""How far inside their cones impulses begin, beside the strongest, by tries; turns of each."""
 
 
 @loop
 def solve_scene(mu: f64, tolerance: f64, allowed: i64, z: ptr, k: iptr) -> f64:
-    """Impulses and velocities; the change of the last sweep beside the strongest impulse."""
-    change = 0.0
-    few = 1 if k[COUNT] <= FEW else 0
-    limit = min(TOGETHER, tolerance) if few == 1 else tolerance
-    if few == 1:
-        free_rates(z, k)
+    """Impulses and velocities, from those guessed; their residual.
+
+    Args:
+        mu: 1, or 0 where nothing rubs.
+        tolerance: residual that is enough for more than `FEW` contacts.
+        allowed: sweeps at most.
+        z: floats; velocities without impulses come in Z_NEW.
+        k: integers.
+    """
+    if k[COUNT] <= FEW:
+        return solve_few(mu, min(TOGETHER, tolerance), min(allowed, BRIEFLY), z, k)
+    free = at(z, k[Z_INSIDE] + (PAIR + 3) * k[COUNT] + 12 * k[BODIES])
+    for i in range(6 * k[BODIES]):
+        free[i] = z[k[Z_NEW] + i]
     start_from(z, k)
-    kept = 0
-    if few == 1:
-        allowed = PATIENCE * allowed
-    for turn in range(allowed):
-        change = sweep(mu, z, k)
-        k[SWEEPS] += 1
-        if not (change > limit * z[STRONGEST]):
+    residual = swept(mu, tolerance, min(allowed, FIRST), z, k)
+    left = allowed - FIRST
+    for turn in range(TRIES):
+        if residual <= tolerance:
             break
-        if turn % LEAP == LEAP - 1 and turn + LEAP < allowed:
-            kept = leap(kept, mu, z, k)
-    if few == 1 and change > tolerance * z[STRONGEST]:
-        change = solved_together(mu, z, k)
-    return float(change / max(z[STRONGEST], 1e-300))
+        residual = from_inside(mu, tolerance, BEGIN[turn], MOST, free, z, k)
+        if residual <= tolerance or left <= 0:
+            break
+        residual = swept(mu, tolerance, min(left, MORE), z, k)
+        left -= MORE
+    if residual > tolerance and left > 0:
+        residual = swept(mu, tolerance, left, z, k)
+    return float(residual)
 
 
 @loop
-def free_rates(z: ptr, k: iptr) -> None:
-    """Rates without any impulse, and the velocities that have them, kept for a solution at once."""
+def solve_few(mu: f64, limit: f64, allowed: i64, z: ptr, k: iptr) -> f64:
+    """Few contacts: sweeps to rounding, or all at once; the residual."""
     kept = at(z, k[Z_LAST] + 2 * (3 * k[COUNT] + 6 * k[BODIES]))
     for c in range(k[COUNT]):
         for r in range(3):
             kept[3 * c + r] = rate(c, r, z, k)
+    free = at(kept, 3 * k[COUNT])
     for i in range(6 * k[BODIES]):
-        kept[3 * k[COUNT] + i] = z[k[Z_NEW] + i]
+        free[i] = z[k[Z_NEW] + i]
+    start_from(z, k)
+    residual = swept(mu, limit, allowed, z, k)
+    if residual > limit:
+        residual = together(mu, residual, kept, z, k)
+    if residual > limit:
+        # from elsewhere: impulses that the interior method comes to
+        from_inside(mu, limit, BEGIN[0], MOST, free, z, k)
+        residual = together(mu, 1e300, kept, z, k)
+    return float(residual)
 
 
 @loop
-def solved_together(mu: f64, z: ptr, k: iptr) -> f64:
-    """All contacts at once; what one more sweep changes."""
-    kept = at(z, k[Z_LAST] + 2 * (3 * k[COUNT] + 6 * k[BODIES]))
+def together(mu: f64, residual: f64, kept: ptr, z: ptr, k: iptr) -> f64:
+    """All contacts at once, unless what was there is better; the residual."""
+    m = 3 * k[COUNT]
+    before = at(z, k[Z_LAST])
+    for i in range(m):
+        before[i] = z[k[Z_FORCE] + i]
     settle(mu, kept, z, k)
+    found = restart(mu, kept, z, k)
+    if found > residual:
+        for i in range(m):
+            z[k[Z_FORCE] + i] = before[i]
+        found = restart(mu, kept, z, k)
+    return found
+
+
+@loop
+def restart(mu: f64, kept: ptr, z: ptr, k: iptr) -> f64:
+    """Velocities with the impulses as they are; the residual."""
     for i in range(6 * k[BODIES]):
         z[k[Z_NEW] + i] = kept[3 * k[COUNT] + i]
     start_from(z, k)
-    return float(residual_of(mu, z, k) * z[STRONGEST])
-
-
-@loop
-def leap(kept: i64, mu: f64, z: ptr, k: iptr) -> i64:
-    """Goes on along the way of the last sweeps where it is straight, as far as no mode changes.
-
-    Impulses of a pile are not unique, and sweeps carry them along what does not move bodies, at a
-    steady pace, until one reaches its bound.
-
-    Args:
-        kept: how many states are kept, the last one first, `LEAP` sweeps apart.
-        mu: friction.
-        z: floats.
-        k: integers.
-
-    Returns:
-        How many are kept now: two, or none after a leap.
-    """
-    m = 3 * k[COUNT]
-    size = m + 6 * k[BODIES]
-    last = at(z, k[Z_LAST])
-    way = at(last, size)
-    along = 0.0
-    before = 1e-300
-    now = 1e-300
-    for i in range(m):
-        step = z[k[Z_FORCE] + i] - last[i]
-        along += step * way[i]
-        before += way[i] * way[i]
-        now += step * step
-    for i in range(m):
-        way[i] = z[k[Z_FORCE] + i] - last[i]
-        last[i] = z[k[Z_FORCE] + i]
-    for i in range(6 * k[BODIES]):
-        way[m + i] = z[k[Z_NEW] + i] - last[m + i]
-        last[m + i] = z[k[Z_NEW] + i]
-    if kept < 2 or along < STRAIGHT * sqrt(before * now):
-        return min(kept + 1, 2)
-    part = along / before
-    far = FARTHEST if part >= 1.0 - 1.0 / FARTHEST else part / (1.0 - part)
-    far = min(far, room(mu, way, z, k))
-    for i in range(m):
-        z[k[Z_FORCE] + i] += far * way[i]
-    for i in range(6 * k[BODIES]):
-        z[k[Z_NEW] + i] += far * way[m + i]
-    return 0
-
-
-@loop
-def room(mu: f64, way: ptr, z: ptr, k: iptr) -> f64:
-    """How far impulses may go along a way: none negative, those inside their bound stay there."""
-    far = FARTHEST
-    for c in range(k[COUNT]):
-        f = at(z, k[Z_FORCE] + 3 * c)
-        d = at(way, 3 * c)
-        if d[0] < 0.0:
-            far = min(far, -f[0] / d[0])
-        # |f_t + s d_t|² = μ² (f_n + s d_n)²
-        own = mu * z[k[Z_LAW] + LAW * c]
-        rest = own * own * f[0] * f[0] - f[1] * f[1] - f[2] * f[2]
-        if rest > 1e-9 * f[0] * f[0]:
-            half = f[1] * d[1] + f[2] * d[2] - own * own * f[0] * d[0]
-            square = d[1] * d[1] + d[2] * d[2] - own * own * d[0] * d[0]
-            root = half * half + square * rest
-            if root >= 0.0:
-                below = half + sqrt(root)
-                if below > 0.0:
-                    far = min(far, rest / below)
-    return max(far, 0.0)
-
-
-@loop
-def start_from(z: ptr, k: iptr) -> None:
-    """Velocities with the impulses that are guessed."""
-    for c in range(k[COUNT]):
-        for r in range(3):
-            change_velocities(c, r, z[k[Z_FORCE] + 3 * c + r], z, k)
-
-
-@loop
-def change_velocities(c: i64, r: i64, impulse: f64, z: ptr, k: iptr) -> None:
-    """v += M⁻¹Dᵀ f of one row."""
-    if impulse != 0.0:
-        push = at(z, k[Z_PUSH] + 36 * c + 6 * r)
-        first = k[k[K_CONTACT] + 2 * c]
-        v = at(z, k[Z_NEW] + 6 * k[k[K_CONTACT] + 2 * c + 1])
-        for i in range(6):
-            v[i] += push[18 + i] * impulse
-        if first >= 0:
-            other = at(z, k[Z_NEW] + 6 * first)
-            for i in range(6):
-                other[i] += push[i] * impulse
-
-
-@loop
-def rate(c: i64, r: i64, z: ptr, k: iptr) -> f64:
-    """D v of one row, with what restitution adds."""
-    row = at(z, k[Z_ROWS] + ROWS * c + 1 + 6 * r)
-    first = k[k[K_CONTACT] + 2 * c]
-    v = at(z, k[Z_NEW] + 6 * k[k[K_CONTACT] + 2 * c + 1])
-    u = z[k[Z_RIGHT] + 3 * c + r]
-    for i in range(6):
-        u += row[18 + i] * v[i]
-    if first >= 0:
-        other = at(z, k[Z_NEW] + 6 * first)
-        for i in range(6):
-            u += row[i] * other[i]
-    return float(u)
-
-
-@loop
-def sweep(mu: f64, z: ptr, k: iptr) -> f64:
-    """All contacts once; the largest change, as a velocity."""
-    worst = 0.0
-    z[STRONGEST] = 0.0
-    for c in range(k[COUNT]):
-        f = at(z, k[Z_FORCE] + 3 * c)
-        a = at(z, k[Z_SCALE] + 2 * c)
-        new = max(f[0] - OVER * rate(c, 0, z, k) / a[0], 0.0)
-        change = new - f[0]
-        f[0] = new
-        change_velocities(c, 0, change, z, k)
-        worst = max(worst, abs(change) * a[0])
-        z[STRONGEST] = max(z[STRONGEST], new * a[0])
-        if mu > 0.0:
-            worst = max(worst, slide(c, mu * z[k[Z_LAW] + LAW * c] * new, z, k))
-    return worst
-
-
-@loop
-def slide(c: i64, bound: f64, z: ptr, k: iptr) -> f64:
-    """The friction of one contact; its change, as a velocity."""
-    f = at(z, k[Z_FORCE] + 3 * c)
-    a = z[k[Z_SCALE] + 2 * c + 1]
-    x = f[1]
-    y = f[2]
-    if bound > 0.0:
-        x -= OVER * rate(c, 1, z, k) / a
-        y -= OVER * rate(c, 2, z, k) / a
-    length = sqrt(x * x + y * y)
-    part = bound / length if length > bound else 1.0
-    dx = part * x - f[1]
-    dy = part * y - f[2]
-    f[1] += dx
-    f[2] += dy
-    change_velocities(c, 1, dx, z, k)
-    change_velocities(c, 2, dy, z, k)
-    return float(a * max(abs(dx), abs(dy)))
-
-
-@loop
-def residual_of(mu: f64, z: ptr, k: iptr) -> f64:
-    """What the impulses miss of (scene-1), all at once, beside the strongest, as velocities."""
-    worst = 0.0
-    strongest = 1e-300
-    for c in range(k[COUNT]):
-        f = at(z, k[Z_FORCE] + 3 * c)
-        a = at(z, k[Z_SCALE] + 2 * c)
-        strongest = max(strongest, f[0] * a[0])
-        worst = max(worst, abs(f[0] * a[0] - max(f[0] * a[0] - rate(c, 0, z, k), 0.0)))
-        if mu > 0.0:
-            x = f[1] - rate(c, 1, z, k) / a[1]
-            y = f[2] - rate(c, 2, z, k) / a[1]
-            length = sqrt(x * x + y * y)
-            bound = mu * z[k[Z_LAW] + LAW * c] * f[0]
-            part = bound / length if length > bound else 1.0
-            worst = max(worst, a[1] * max(abs(part * x - f[1]), abs(part * y - f[2])))
-    return float(worst / strongest)
+    return float(residual_of(mu, z, k))
