@@ -48,7 +48,7 @@ def run_scene(
         start: positions and rates to begin with, by label, instead of the mechanism's own.
         parameters: values by name, in SI.
         step: fixed step [s]; 1 ms if not given.
-        every: period of the record [s], a multiple of the step; None: every step.
+        every: period of the record [s], taken to whole steps; None: every step.
         method: "moreau" or None.
         series: those of every run; energy, outputs and poses are told in any case.
         **options: of `Scene.simulate`.

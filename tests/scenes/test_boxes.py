@@ -1,6 +1,7 @@
 """Boxes in scenes: rows against slopes, where they touch against exact distances, stacks, balls."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from liaison.scenes import Bodies, Scene
 from samples.heaps import FLOOR
 
 G = 9.81
+PILE = Path(__file__).parents[2] / "examples" / "pile.lsd"
 
 
 def unit(x):
@@ -233,3 +235,15 @@ def test_boxes_and_balls_in_a_box_come_to_rest():
     force = run["planes"][-1].sum(axis=0)
     assert force == pytest.approx([0, 0, 12 * 0.3 * G], rel=1e-4, abs=1e-3)
     assert run["penetration"].max() < 1e-6
+
+
+def test_bricks_and_balls_of_the_example_come_to_rest_in_their_tray():
+    run = liaison.simulate(PILE, until=1.5, every=0.05)
+    weight = liaison.check(PILE).mass * G
+    assert run["planes"][-1].sum(axis=0)[2] == pytest.approx(weight, rel=1e-2)
+    assert run["penetration"].max() < 1e-6 * 0.025
+    places = run["poses"][-1, :, :, 3]
+    assert np.all(places[:, 2] > 0.02)
+    assert np.all(np.abs(places[:, :2]) < 0.15)
+    # most of it is over: the last quarter of a second has a hundredth of the events
+    assert sum(x.t > 1.25 for x in run.events) < 0.02 * len(run.events)
