@@ -260,12 +260,15 @@ def test_hundreds_of_bodies_are_counted_and_not_listed():
 
 
 def test_two_boxes_are_a_scene_however_few_they_are():
-    boxes = "for i = 1 to 3 let box[i] = body mass = 1 kg, shape = box([20, 20, 10] cm) end ; "
-    boxes += (
-        "let X[i] = join earth and box[i] with free end ; start X[i].z = i*10 cm - 5 cm ; end ; "
-    )
-    says = "end ; collide box[*], earth with friction = 0.5 end ;"
-    found = read_lsd(text(1, boxes + says))
+    boxes = """
+    for i = 1 to 3
+      let box[i] = body mass = 1 kg, shape = box([20, 20, 10] cm) end ;
+      let X[i] = join earth and box[i] with free end ;
+      start X[i].z = i*10 cm - 5 cm ;
+    end ;
+    collide box[*], earth with friction = 0.5 end ;
+    """
+    found = read_lsd(text(1, boxes))
     assert is_scene(found)
     run = simulate(found, until=0.2, every=0.01)
     assert "6 pairs marched as a scene" in run.message
