@@ -211,3 +211,34 @@ def test_a_cycloid_takes_the_same_time_from_everywhere(start):
     """, until=0.6, **FINE)  # fmt: skip
     (bottom,) = [x for x in run.events if x.name == "bottom"]
     assert bottom.t == pytest.approx(np.pi * np.sqrt(0.2 / G), abs=1e-9)
+
+
+def test_a_ball_too_large_for_a_hollow_is_as_near_as_its_sides():
+    """Below its center the bottom is no nearest point, though the condition of a foot holds."""
+    x = np.linspace(-1, 1, 200001)
+    for z in (0.55, 0.6, 0.7):
+        run = liaison.simulate(
+            TRACK.format("ball radius = 50 cm, surface = -10 cm*cos(x/(20 cm))"),
+            until=1e-6, start={"F.z": z},
+        )  # fmt: skip
+        far = np.hypot(x, z + 0.1 * np.cos(x / 0.2)).min()
+        assert far < z + 0.1 - 1e-4
+        assert run["gaps.track"][0] == pytest.approx(far - 0.5, abs=1e-9)
+
+
+TRACK = """
+gravity = [0, 0, -9.81] m/s^2 ;
+let ball = body mass = 1 kg, inertia = 0.001 kg*m^2 end ;
+let F = join earth and ball with link(x, z, turn)
+  dof1 = [x, 0, 0], dof2 = [0, 0, z], dof3 = turn || [0, 1, 0] end ;
+let track = contact ball and earth with {} end ;
+"""
+
+
+def test_a_ball_lies_in_a_groove_of_two_contacts():
+    text = TRACK.format("ball radius = 5 cm, surface = x")
+    text += "let other = contact ball and earth with ball radius = 5 cm, surface = -x end ;"
+    run = liaison.simulate(text, until=3, start={"F.x": 0.05, "F.z": 0.5})
+    assert run.q[-1, :2] == pytest.approx([0, 0.05 * np.sqrt(2)], abs=1e-8)
+    for name in ("track", "other"):
+        assert run[f"contacts.{name}"][-1] == pytest.approx(G / np.sqrt(2), rel=1e-8)

@@ -43,15 +43,36 @@ from .templates import P, R
 A, B = symbol("foot.a"), symbol("foot.b")
 SAMPLES = 32
 """Places on a curve from the nearest of which its foot is sought."""
+BELOW = tuple(Fraction(k, 30) for k in (0, -24, -14, -5, 6, 15, 25))
+"""Places below a ball likewise, along x and y in radii; not alike on both sides of a hollow."""
 CLOSE, LOW = Fraction(1, 10**24), Fraction(1, 10**15)
 """What half a squared distance [m²] and a height [m] are known to."""
 
 
 def ball_on_surface(h: Expr, radius: Any, s: Array) -> Touch:
-    """A ball (or a point) above z = h(x, y); its foot is sought from below its center."""
+    """A ball above z = h(x, y); its foot is sought from the nearest of samples below it."""
     c = P + product(R, s)
     (z,) = substitute([h], dict(zip(SURFACE, (A, B), strict=True)))
-    return _ball(array([A, B, z]), (c[0], c[1]), radius, s)
+    is_level = [vanishes(x) for x in gradient(h, list(SURFACE))]
+    dense = BELOW if any(is_level) else BELOW[::2]
+    along = [(0,) if level else dense for level in is_level]
+    places = [(as_expr(c[0] + i * radius), as_expr(c[1] + j * radius)) for i in along[0]
+              for j in along[1]]  # fmt: skip
+    apart = []
+    for x, y in places:
+        (there,) = substitute([z], {A: x, B: y})
+        apart.append((c[0] - x) ** 2 + (c[1] - y) ** 2 + (c[2] - there) ** 2)
+    start = [_least([place[k] for place in places], apart) for k in range(2)]
+    return _ball(array([A, B, z]), (start[0], start[1]), radius, s)
+
+
+def _least(places: Sequence[Expr], values: Sequence[Any]) -> Expr:
+    """The place with the least value."""
+    best, value = places[0], as_expr(values[0])
+    for place, other in zip(places[1:], values[1:], strict=True):
+        best = as_expr(select(value - other, place, best))
+        value = as_expr(minimum(value, other))
+    return best
 
 
 def ball_on_profile(profile: Expr, radius: Any, s: Array) -> Touch:
@@ -65,14 +86,11 @@ def ball_on_curve(xy: Sequence[Expr], span: Sequence[Any], radius: Any, s: Array
     """A ball, or a disc about z, to the right of a curve; sought from the nearest of samples."""
     c = P + product(R, s)
     (x, y) = substitute(list(xy), {CURVE: A})
-    best, value = as_expr(span[0]), as_expr(0)
-    for k in range(SAMPLES + 1):
-        at = as_expr(span[0] + (span[1] - span[0]) * Fraction(k, SAMPLES))
-        there = substitute([x, y], {A: at})
-        apart = as_expr((c[0] - there[0]) ** 2 + (c[1] - there[1]) ** 2)
-        best = at if k == 0 else as_expr(select(value - apart, at, best))
-        value = apart if k == 0 else as_expr(minimum(value, apart))
-    return _ball(array([x, y, B]), (best, c[2]), radius, s)
+    low, high = span
+    steps = [as_expr(low + (high - low) * Fraction(k, SAMPLES)) for k in range(SAMPLES + 1)]
+    listed = [substitute([x, y], {A: step}) for step in steps]
+    apart = [(c[0] - a) ** 2 + (c[1] - b) ** 2 for a, b in listed]
+    return _ball(array([x, y, B]), (_least(steps, apart), c[2]), radius, s)
 
 
 def _ball(f: Array, start: tuple[Any, Any], radius: Any, s: Array) -> Touch:
