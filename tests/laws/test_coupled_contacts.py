@@ -55,3 +55,25 @@ def test_a_rough_floor_holds_a_steep_ladder():
         options = {"start": start, "parameters": {"floor": 0.3, "wall": 0.0}}
         run = liaison.simulate(LADDER, until=0.5, **options)
         assert (np.ptp(run["P.a"]) < 1e-12) == stands
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"method": "moreau", "step": 1e-3}], ids=["events", "steps"]
+)
+@pytest.mark.parametrize("spin", [0.0, 3.0])
+def test_no_leg_of_a_table_pulls(options, spin):
+    """Its weight is nearly above one leg: the forces nearest zero would pull at another."""
+    text = f"""
+    gravity = [0, 0, -10] m/s^2 ;
+    let table = body mass = 1 kg, center = [9.5, 9.5, 0] cm, inertia = [10, 10, 20] g*m^2 end ;
+    let F = join earth and table with free end ;
+    let legs = contact table and earth with box size = [20, 20, 2] cm, friction = 0.3 end ;
+    start F.z = 1 cm ; start F.wz = {spin} rad/s ;
+    """
+    run = liaison.simulate(text, until=0.2, series=("contacts",), **options)
+    loads = np.array([run[f"contacts.legs[{k}]"] for k in (1, 3, 5, 7)])
+    assert loads.min() > -1e-7
+    assert run["dissipated"].min() > -1e-6  # where slip ends it is what a step left of it
+    if not spin:
+        # loads are (t, 1/4 − t, 1/4 − t, 19/2 + t) N; of those ≥ 0 t = 0 is nearest zero
+        assert np.sort(loads[:, -1]) == pytest.approx([0, 0.25, 0.25, 9.5], abs=1e-6)

@@ -8,8 +8,8 @@ slip, in proportion to what presses:
 
 with w = −μ² u/|μ u| on the ellipse of the coefficients μ (isotropic: −μ u/|u|). In the metric of M
 the rows G are made orthonormal once; what is left of the rows D gives a small system for their
-forces. It need not be symmetric, and where contacts repeat each other it has many solutions: the
-one nearest zero is taken, by steps of a proximal method.
+forces. It need not be symmetric, and where contacts repeat each other it has many solutions (see
+`sharing`).
 
 Public names: SLOW, measure, slip_weights, is_pressed, resists, loosened, prepare, compliant,
 add_slips, solve_mode.
@@ -33,8 +33,8 @@ from liaison.solvers.dense import (
     scaled_rows,
     solve_rows,
 )
-from liaison.solvers.pivoting import factorize, solve_factorized
 
+from .sharing import share
 from .sides_layout import (
     ACROSS,
     ACTIVE,
@@ -71,7 +71,6 @@ from .sides_layout import (
     O_LOAD,
     O_MATRIX,
     O_ORDER,
-    O_PIVOTS,
     O_Q,
     O_R,
     O_RATE,
@@ -95,9 +94,6 @@ from .sides_layout import (
 
 SLOW = 1e-6
 """Slip of two components below this [m/s, rad/s] has the direction it had when it began."""
-
-PROXIMAL, ROUNDS = 1e-9, 4
-"""What is added to the diagonal of a system scaled to 1, and how often it is taken out again."""
 
 NOTHING = 1e-9
 """A row of which less than this part is left beside the closures cannot be held by a force."""
@@ -302,32 +298,6 @@ def mode_system(c: iptr, s: ptr) -> None:
 
 
 @loop
-def proximal(m: i64, A: ptr, factor: ptr, right: ptr, x: ptr, order: ptr, area: ptr) -> i64:
-    """x with A x = right, nearest zero where there are many; 1 if there is none. area: 2 m."""
-    scale = area
-    rest = at(area, m)
-    for i in range(m):
-        scale[i] = 1.0 / sqrt(abs(A[i * m + i])) if abs(A[i * m + i]) > 0.0 else 0.0
-        x[i] = 0.0
-    for i in range(m):
-        for j in range(m):
-            factor[i * m + j] = A[i * m + j] * scale[i] * scale[j]
-        factor[i * m + i] += PROXIMAL if scale[i] > 0.0 else 1.0
-    if factorize(m, factor, order) != 0:
-        return 1
-    for _ in range(ROUNDS):
-        for i in range(m):
-            rest[i] = right[i]
-            for j in range(m):
-                rest[i] -= A[i * m + j] * x[j]
-            rest[i] = rest[i] * scale[i]
-        solve_factorized(m, factor, order, rest)
-        for i in range(m):
-            x[i] += rest[i] * scale[i]
-    return 0
-
-
-@loop
 def solve_mode(c: iptr, s: ptr) -> i64:
     """v̇ and the force of every row in the present mode; 0, or 1 where there is no such motion."""
     nv = c[NV]
@@ -337,12 +307,9 @@ def solve_mode(c: iptr, s: ptr) -> i64:
     list_active(c)
     m = c[ACTIVE]
     mode_system(c, s)
-    found = at(s, c[O_RIGHT] + m)
-    A = at(s, c[O_MATRIX])
-    right = at(s, c[O_RIGHT])
-    order = at(s, c[O_PIVOTS])
-    if proximal(m, A, at(A, m * m), right, found, order, at(found, m)) != 0:
+    if share(c, s) != 0:
         return 1
+    found = at(s, c[O_RIGHT] + m)
     vdot = at(s, c[O_VDOT])
     for i in range(nv):
         vdot[i] = s[c[O_Z] + i]

@@ -107,7 +107,7 @@ def layout_of(
         O_GAP: nb, O_RATE: nr, O_BIAS: nr, O_D: nr * nv, O_COEFFICIENTS: EACH * nb,
         O_FORCE: nr, O_SLIP: nr, O_WEIGHT: nr, O_VDOT: nv, O_F: nv, O_Z: nv, O_L: nv * nv,
         O_Q: known * nv, O_G: known * (nv + 1), O_R: known * known, O_ORDER: 4 * known + 4,
-        O_ROWS: nr * nv, O_COLUMNS: nr * nv, O_MATRIX: 2 * nr * nr, O_RIGHT: 4 * nr,
+        O_ROWS: nr * nv, O_COLUMNS: nr * nv, O_MATRIX: 2 * nr * nr, O_RIGHT: 6 * nr,
         O_PIVOTS: nr, O_HELD: held * nv, O_TOUCHING: 4 * nr + 4, O_LIMITS: 3 * nb, O_E: nb,
         O_AREA: max(
             cone_area(nr, nb), impact_area(nr, nb), saddle_area(nv, known),
