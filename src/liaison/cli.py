@@ -227,6 +227,7 @@ def animate(
     debug: Debug = False,
 ) -> None:
     """Write a 3D page of the motion that opens from a file, or show it live."""
+    from liaison import cli_sides
     from liaison import corridor_view as view
     from liaison.cli_values import (
         asked,
@@ -247,8 +248,7 @@ def animate(
     robot = (lenient, floating, merge_fixed)
     given = asked(file, values, start, robot)
     mechanism = given.mechanism
-    known = [*(x.name for x in mechanism.bodies), *(x.name for x in mechanism.joints)]
-    check_names("--trace", "body or joint", trace or (), known)
+    check_names("--trace", "body or joint", trace or (), view.drawable(mechanism))
     options["series"] = _series(["reactions"] if forces else [], [])
     trajectory = _run(given, options)
     look: dict[str, Any] = {"trace": tuple(trace or ()), "forces": forces, "speed": speed}
@@ -261,6 +261,7 @@ def animate(
 
         webbrowser.open(out.resolve().as_uri())
     facts = {"status": trajectory.status, "instants": len(trajectory), "page": str(out)}
+    facts["events"] = [cli_sides.event(trajectory, x) for x in trajectory.events]
     printed(facts, f"{trajectory.name}: {trajectory.message}\n  page         {out}", as_json)
 
 

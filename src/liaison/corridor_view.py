@@ -1,6 +1,6 @@
 """Pictures by one call: a run with its mechanism, or with the path of its text.
 
-Public names: page, show.
+Public names: page, show, drawable.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from liaison.simulate import Trajectory
 from liaison.view import LiveView
 from liaison.view import page as written_page
 from liaison.view import show as shown
+from liaison.view.shapes import check_colors
 
 
 def page(
@@ -47,6 +48,12 @@ def show(trajectory: Trajectory, given: Given, **options: Any) -> LiveView:
     """
     mechanism = drawn(mechanism_of(given))
     return shown(trajectory, mechanism, **_with_contacts(mechanism, options))
+
+
+def drawable(mechanism: Mechanism) -> list[str]:
+    """Names of bodies and joints; refuses colors that nobody knows, before a run is made."""
+    check_colors(mechanism)
+    return [*(x.name for x in mechanism.bodies), *(x.name for x in mechanism.joints)]
 
 
 def _with_contacts(mechanism: Mechanism, options: dict[str, Any]) -> dict[str, Any]:

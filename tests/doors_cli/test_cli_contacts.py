@@ -150,3 +150,55 @@ def test_entries_and_c_carry_the_rows(run, block, tmp_path):
     assert status == 0, err
     assert "Without 'floor', 'wall', 'brake', which hold on one side only." in out
     assert "block_one_sided(" in (tmp_path / "c" / "block.h").read_text()
+
+
+VERBS = [
+    ["check"], ["simulate", "--until", 0.5], ["derive"], ["verify", "--until", 0.5],
+    ["convergence", "--until", 0.2], ["equilibrium"], ["linearize"], ["mobility"], ["reduce"],
+    ["singular"], ["parametrizations"], ["solutions"], ["motion", "--until", 0.1], ["motors"],
+    ["assemble"], ["format"], ["animate", "--until", 0.1, "--out", "page.html"],
+]  # fmt: skip
+
+
+def refused(word: str) -> float:
+    raise ValueError(f"{word} is no JSON")
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda x: x[0])
+def test_every_verb_answers_in_strict_json(run, block, tmp_path, monkeypatch, verb):
+    monkeypatch.chdir(tmp_path)
+    status, out, _ = run(verb[0], block, *verb[1:], "--json")
+    told = json.loads(out, parse_constant=refused)
+    assert status in (0, 1)
+    assert ("error" in told) == (status == 1)
+    if status == 1:
+        assert told["error"]["message"]
+
+
+def test_a_page_tells_its_events_and_colors_are_looked_at_before_the_run(run, block, tmp_path):
+    page = tmp_path / "page.html"
+    told = json.loads(run("animate", block, "--until", 0.3, "--out", page, "--json")[1])
+    assert told["events"][0]["what"] == "impact"
+    text = block.read_text().replace(
+        "kg*m^2 end", 'kg*m^2, shape = sphere(radius = 1 cm, color = "navyy") end'
+    )
+    block.write_text(text)
+    status, _, err = run("animate", block, "--until", 0.3, "--out", page)
+    assert status == 1
+    assert "no color is named 'navyy'. Did you mean 'navy'?" in err
+
+
+def test_slow_motion_has_as_many_pictures_a_second(run, block, tmp_path):
+    words = ("--until", 0.2, "--out", tmp_path / "page.html", "--json")
+    told = json.loads(run("animate", block, *words, "--speed", 0.1)[1])
+    assert told["instants"] == 121
+    assert run("animate", block, *words, "--speed", 0)[0] == 2
+
+
+def test_a_plot_makes_steps_short_enough_to_be_drawn(run, examples, tmp_path):
+    ball = examples / "reference" / "bouncing_ball.lsd"
+    words = ("simulate", ball, "--until", 1, "--json")
+    few = json.loads(run(*words)[1])["steps"]
+    many = json.loads(run(*words, "--plot", tmp_path / "p.png", "--label", "energy")[1])["steps"]
+    assert few < 50
+    assert many >= 400

@@ -1,6 +1,6 @@
 """The author's shapes as solids, colors by word, and surfaces from STL and OBJ files.
 
-Public names: shape_piece, color_named, read_surface.
+Public names: shape_piece, color_named, check_colors, read_surface.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import LiaisonError
-from liaison.model import Box, Cone, Cylinder, Line, Mesh, Shape, Sphere
+from liaison.model import Box, Cone, Cylinder, Line, Mechanism, Mesh, Shape, Sphere
 from liaison.model.values import floats
 
 from .solids import Color, Piece, Surface, cone, polyline
@@ -32,7 +33,18 @@ NAMES: dict[str, Color] = {
     "steelblue": (70, 130, 180), "slategray": (112, 128, 144), "dimgray": (105, 105, 105),
     "lightgray": (211, 211, 211), "cadetblue": (95, 158, 160), "goldenrod": (218, 165, 32),
     "saddlebrown": (139, 69, 19), "seagreen": (46, 139, 87), "tan": (210, 180, 140),
-    "whitesmoke": (245, 245, 245), "peru": (205, 133, 63),
+    "whitesmoke": (245, 245, 245), "peru": (205, 133, 63), "navy": (0, 0, 128),
+    "darkblue": (0, 0, 139), "royalblue": (65, 105, 225), "skyblue": (135, 206, 235),
+    "lightblue": (173, 216, 230), "teal": (0, 128, 128), "turquoise": (64, 224, 208),
+    "darkgreen": (0, 100, 0), "forestgreen": (34, 139, 34), "lightgreen": (144, 238, 144),
+    "lime": (50, 205, 50), "olive": (128, 128, 0), "khaki": (240, 230, 140),
+    "beige": (245, 245, 220), "ivory": (255, 255, 240), "wheat": (245, 222, 179),
+    "maroon": (128, 0, 0), "darkred": (139, 0, 0), "crimson": (220, 20, 60),
+    "tomato": (255, 99, 71), "coral": (255, 127, 80), "salmon": (250, 128, 114),
+    "chocolate": (210, 105, 30), "sienna": (160, 82, 45), "indigo": (75, 0, 130),
+    "violet": (238, 130, 238), "orchid": (218, 112, 214), "plum": (221, 160, 221),
+    "darkgray": (169, 169, 169), "darkgrey": (169, 169, 169), "lightgrey": (211, 211, 211),
+    "slategrey": (112, 128, 144), "dimgrey": (105, 105, 105),
 }  # fmt: skip
 LINE_RADIUS = 0.006  # of a drawn line, by the extent of it
 STL_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("more", "<u2")])
@@ -84,10 +96,21 @@ def color_named(word: str) -> tuple[Color, float]:
         numbers = [min(float(x), 1.0) for x in parts]
         red, green, blue = (round(255 * x) for x in numbers[:3])
         return (red, green, blue), numbers[3] if len(numbers) == 4 else 1.0
+    meant = get_close_matches(text, NAMES, n=1)
+    ask = f" Did you mean {meant[0]!r}?" if meant else ""
+    few = "red, steelblue, tan and others as CSS has them"
     raise LiaisonError(
-        f"no color is named {word!r}.",
-        hint=f"Known: {', '.join(NAMES)}; or #rrggbb, or three numbers from 0 to 1.",
+        f"no color is named {word!r}.{ask}",
+        hint=f"Known: {few}; or #rrggbb, or three numbers from 0 to 1.",
     )
+
+
+def check_colors(mechanism: Mechanism) -> None:
+    """Refuses colors that nobody knows, before a run is made for a picture."""
+    for body in mechanism.bodies:
+        for shape in body.shapes:
+            if shape.color:
+                color_named(shape.color)
 
 
 def read_surface(file: str) -> Surface:
