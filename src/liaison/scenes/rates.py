@@ -74,6 +74,9 @@ def residual_of(mu: f64, z: ptr, k: iptr) -> f64:
     for c in range(k[COUNT]):
         f = at(z, k[Z_FORCE] + 3 * c)
         a = at(z, k[Z_SCALE] + 2 * c)
+        # a maximum would pass over what is not a number
+        if not abs(f[0]) + abs(f[1]) + abs(f[2]) < 1e300:
+            return 1e300
         strongest = max(strongest, f[0] * a[0])
         worst = max(worst, abs(f[0] * a[0] - max(f[0] * a[0] - rate(c, 0, z, k), 0.0)))
         if mu > 0.0:
