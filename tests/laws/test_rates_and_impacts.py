@@ -37,3 +37,23 @@ def test_a_speed_limit_that_an_impact_breaks_takes_what_is_too_much():
     # an elastic impact hands all speed on
     assert told(run) == [("hit", "impact"), ("limit", "impact"), ("limit", "enters")]
     assert run.v[-1] == pytest.approx([0, 0.5, 0], abs=1e-12)
+
+
+def test_relations_that_say_the_same_are_entered_and_left_together():
+    """Pushed by 4 N cos(t/s), 2 kg reach 1/2 m/s at asin(1/4) s and are let go at π/2 s."""
+    text = """
+    let p = body mass = 2 kg, inertia = 1 g*m^2 end ;
+    let X = join earth and p with prismatic axis = [1, 0, 0] end ;
+    apply motor force = 4 N * cos(t/(1 s)) end on X ;
+    let one = require X' <= 0.5 m/s ;
+    let other = require X' <= 0.5 m/s ;
+    """
+    run = liaison.simulate(text, until=3, rtol=1e-10, atol=1e-12, series=("contacts",))
+    assert sorted(told(run)) == [(x, y) for x in ("one", "other") for y in ("enters", "leaves")]
+    assert [x.t for x in run.events] == pytest.approx(
+        [np.arcsin(0.25)] * 2 + [np.pi / 2] * 2, abs=1e-8
+    )
+    held = (run.t > 0.3) & (run.t < 1.5)
+    total = run["contacts.one"] + run["contacts.other"]
+    assert total[held] == pytest.approx(-4 * np.cos(run.t[held]), abs=1e-8)
+    assert run["X'"][-1] == pytest.approx(0.5 + 2 * (np.sin(3) - 1), abs=1e-8)
