@@ -242,3 +242,17 @@ def test_a_ball_lies_in_a_groove_of_two_contacts():
     assert run.q[-1, :2] == pytest.approx([0, 0.05 * np.sqrt(2)], abs=1e-8)
     for name in ("track", "other"):
         assert run[f"contacts.{name}"][-1] == pytest.approx(G / np.sqrt(2), rel=1e-8)
+
+
+def test_a_wheel_too_large_for_a_hollow_is_as_low_as_its_sides():
+    angle = np.linspace(-np.pi, 0, 200001)
+    run = liaison.simulate(
+        TRACK.format("disc axis = [0, 1, 0], radius = 50 cm, surface = -10 cm*cos(x/(20 cm))"),
+        until=1e-6, start={"F.z": 0.6},
+    )  # fmt: skip
+    x = 0.5 * np.cos(angle)
+    heights = 0.6 + 0.5 * np.sin(angle) + 0.1 * np.cos(x / 0.2)
+    k = heights.argmin()
+    assert abs(x[k]) > 0.05
+    steep = np.hypot(1, 0.5 * np.sin(x[k] / 0.2))
+    assert run["gaps.track"][0] == pytest.approx(heights[k] / steep, abs=1e-6)

@@ -44,7 +44,8 @@ A, B = symbol("foot.a"), symbol("foot.b")
 SAMPLES = 32
 """Places on a curve from the nearest of which its foot is sought."""
 BELOW = tuple(Fraction(k, 30) for k in (0, -24, -14, -5, 6, 15, 25))
-"""Places below a ball likewise, along x and y in radii; not alike on both sides of a hollow."""
+"""Places below a ball likewise, along x and y in radii, or on a rim, in radians from its lowest
+point above level ground; not alike on both sides of a hollow."""
 CLOSE, LOW = Fraction(1, 10**24), Fraction(1, 10**15)
 """What half a squared distance [m²] and a height [m] are known to."""
 
@@ -76,10 +77,14 @@ def _least(places: Sequence[Expr], values: Sequence[Any]) -> Expr:
 
 
 def ball_on_profile(profile: Expr, radius: Any, s: Array) -> Touch:
-    """A ball, or a disc about the same axis, outside of ϱ(angle); sought from its own angle."""
+    """A ball, or a disc about the same axis, outside of ϱ(angle); sought about its own angle."""
     c = P + product(R, s)
     (rho,) = substitute([profile], {PROFILE: A})
-    return _ball(array([rho * cos(A), rho * sin(A), B]), (atan2(c[1], c[0]), c[2]), radius, s)
+    x, y = as_expr(rho * cos(A)), as_expr(rho * sin(A))
+    angles = [as_expr(atan2(c[1], c[0]) + k / 2) for k in BELOW]
+    listed = [substitute([x, y], {A: angle}) for angle in angles]
+    apart = [(c[0] - a) ** 2 + (c[1] - b) ** 2 for a, b in listed]
+    return _ball(array([x, y, B]), (_least(angles, apart), c[2]), radius, s)
 
 
 def ball_on_curve(xy: Sequence[Expr], span: Sequence[Any], radius: Any, s: Array) -> Touch:
@@ -128,8 +133,11 @@ def rim_on_surface(h: Expr, radius: Any, s: Array) -> Touch:
     point = offset + array([radius * select(flat, x, 0) for x in round_about])
     place = P + point
     (z,) = substitute([h], dict(zip(SURFACE, place[:2], strict=True)))
-    start = (atan2(-tilts[1], -tilts[0]),)
-    foot = foot_of((A,), place[2] - z, start, [[as_expr(radius)]], LOW)
+    above = as_expr(place[2] - z)
+    down = atan2(-tilts[1], -tilts[0])
+    angles = [as_expr(down + k) for k in BELOW]
+    start = _least(angles, [substitute([above], {A: angle})[0] for angle in angles])
+    foot = foot_of((A,), above, (start,), [[as_expr(radius)]], LOW)
     return point_on_surface(h, point)._replace(foot=foot)
 
 
