@@ -12,7 +12,7 @@ import liaison
 from liaison.errors import LiaisonError, SimulationError
 from liaison.expr import sin, symbol
 from liaison.numeric import State
-from liaison.program import to_llvm
+from liaison.program import to_llvm, to_numpy
 from liaison.simulate import Projection, Run, Settings, simulate, stepper
 from liaison.simulate.prepared import CHOICES, WORKPLACES
 from liaison.units import Label
@@ -114,6 +114,18 @@ def test_methods_do_not_disturb_each_other(examples):
         assert_same(simulate(kernel, state, 0.2, **options), fresh)
 
 
+@pytest.mark.parametrize("is_compiled", [True, False])
+def test_kernels_and_loops_of_plain_python_begin_anew(spring, is_compiled):
+    program, state = spring
+    kernel = to_numpy(program) if is_compiled else to_llvm(program)
+    for x in (1.0, 0.5, 1.0):
+        begin = state.changed({"A": x})
+        found = Run(kernel, begin, 0.3, Settings(), is_compiled=is_compiled).finish(series=())
+        fresh = to_numpy(program) if is_compiled else to_llvm(program)
+        other = Run(fresh, begin, 0.3, Settings(), is_compiled=is_compiled).finish(series=())
+        assert_same(found, other)
+
+
 def test_states_and_ends_count(spring):
     program, state = spring
     kernel = to_llvm(program)
@@ -194,8 +206,9 @@ def test_what_is_told_later_is_pickled_copied_and_replaced(spring):
     renamed = replace(simulate(to_llvm(program), state, 1.0), name="another")
     assert (renamed.name, renamed.labels) == ("another", run.labels)
     assert run.events is run.events
-    with pytest.raises(AttributeError, match="no attribute 'evnts'"):
-        run.evnts  # noqa: B018
+    for known in (run, renamed, pickle.loads(pickle.dumps(run))):
+        with pytest.raises(AttributeError, match="no attribute 'evnts'"):
+            known.evnts  # noqa: B018
 
 
 # at the same time

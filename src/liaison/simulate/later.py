@@ -21,7 +21,8 @@ class Later:
 
         def __getattr__(self, name: str) -> Any:
             """Called where a slot is empty."""
-            make = None if name.startswith("_") else getattr(self._later, name, None)
+            later = None if name.startswith("_") else getattr(self, "_later", None)
+            make = getattr(later, name, None)
             if make is None:
                 raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
             value = make()
