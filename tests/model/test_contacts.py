@@ -189,6 +189,7 @@ def test_python_writes_what_the_language_reads():
         liaison.contact(ball, table, "box", size=(1, 1, 1), block=(2, 3, 0), name="plate"),
         liaison.contact(ball, table, "capsule", radius=1, length=2, outside=3, along=4, name="rod"),
         liaison.contact(ball, table, curve=(CURVE, 2 * CURVE), span=(-1, 1), name="track"),
+        liaison.contact(ball, table, "ellipsoid", size=(1, 2, 3), name="egg"),
         liaison.contact(ball, table, "edge", length=2, edge=3, name="edges"),
         liaison.touch("stop", x + 1, speed, friction=Fraction(1, 5)),
         liaison.at_most("top", x - 2, restitution=Fraction(1, 3)),
@@ -207,6 +208,7 @@ def test_python_writes_what_the_language_reads():
       radius = 1 m, length = 2 m, outside = 3 m, along = 4 m end ;
     let track = contact ball and table with point
       curve = [s*(1 m), s*(2 m)], span = [-1, 1] end ;
+    let egg = contact ball and table with ellipsoid size = [1, 2, 3] m end ;
     let edges = contact ball and table with edge length = 2 m, edge = 3 m end ;
     let stop = contact gap = 1 m + P, slip = P', friction = 1/5 end ;
     let top = require P <= 2 m with restitution = 1/3 end ;

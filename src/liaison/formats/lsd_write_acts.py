@@ -120,7 +120,7 @@ class Acts:
         """A point, a ball or a disc above a plane."""
         sides = f"{self.parts.frame(x.first)} and {self.parts.frame(x.second)}"
         pairs = [self.pair(k, getattr(x, k), "m") for k in SIZES[x.kind] if k != "size"]
-        if x.kind == "box":
+        if "size" in SIZES[x.kind]:
             pairs.append(f"size = {self.writer.vector(x.size, 'm')}")
         lengths = {k: getattr(x, k) for k in ("outside", "inside", "along", "edge")}
         pairs += [self.pair(k, r, "m") for k, r in lengths.items() if r is not None]
