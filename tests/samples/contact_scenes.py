@@ -122,6 +122,24 @@ def box_on_floor(v, mu=0.5, e=0.0, half=(0.5, 0.4, 0.3), mass=2.0):
     return build.scene(box(mass, half), v)
 
 
+def stack(rng, ratio=1e4):
+    """Two to five boxes on each other, on all corners: masses that differ by up to `ratio`."""
+    boxes = int(rng.integers(2, 6))
+    build, weight = Builder(), []
+    below = half = 10 ** rng.uniform(-1.3, -0.3, 3)
+    for k in range(boxes):
+        half = half * rng.uniform(0.9, 1.0, 3)
+        weight.append(box(ratio ** rng.uniform(-0.5, 0.5), half))
+        for sign in SIGNS:
+            p, under = sign * half, (None, None)
+            if k > 0:
+                under = (k - 1, np.array([p[0], p[1], below[2]]))
+            D = contact_rows(boxes, k, p, UP, *under)
+            build.contact(D, mu=rng.choice([0, 0.1, 0.5, 1.0, 1.5]), e=rng.choice([0, 0.5, 0.9]))
+        below = half
+    return build.scene(np.concatenate(weight), rng.normal(size=6 * boxes))
+
+
 def random_contact(rng, halves, earlier):
     """Rows of a contact of random bodies, on a corner or anywhere; sometimes one from before."""
     bodies = len(halves)

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from liaison.program.loops import f64, i64, iptr, loop, ptr
 from liaison.program.loops_compile import compile_loops
 from liaison.solvers.cones import DISC, GIVEN, HELD, ONE_WAY, cone_area, solve_cones
+from liaison.solvers.cones_interior import interior
+from liaison.solvers.cones_table import FORCE, SCALE, prepare
 from samples.contact_scenes import (
     UP,
     Builder,
@@ -14,7 +17,21 @@ from samples.contact_scenes import (
     contact_rows,
     random_scene,
     solved,
+    stack,
 )
+
+
+@loop
+def interior_alone(
+    m: i64, nb: i64, A: ptr, b: ptr, blocks: iptr, limits: ptr, f: ptr, area: ptr
+) -> f64:
+    """As `solve_cones`, by the way from inside alone."""
+    beta = prepare(m, nb, A, b, blocks, limits, f, area)
+    residual = interior(m, nb, blocks, area, 1.0, 1e-4, 0.01)
+    for i in range(m):
+        f[i] = beta * area[SCALE * m + i] * area[FORCE * m + i]
+    return residual
+
 
 FOUND = 1e-12
 """Residual of a problem that is solved."""
@@ -208,10 +225,10 @@ def test_random_bodies_in_few_contacts(compiled, held):
         assert misses_of_coulomb(scene, f, u) <= 1e-9 * max(size, 1) ** 2
 
 
-def unsolved(compiled, count, seed):
+def unsolved(compiled, count, seed, limit=FOUND):
     """How many problems of up to 20 contacts, with repeated and held rows, are not solved."""
     rng = np.random.default_rng(seed)
-    return sum(not solved(compiled, random_scene(rng, 20, 0.05))[0] <= FOUND for _ in range(count))
+    return sum(not solved(compiled, random_scene(rng, 20, 0.05))[0] <= limit for _ in range(count))
 
 
 def test_random_bodies_in_many_contacts(compiled):
@@ -220,8 +237,35 @@ def test_random_bodies_in_many_contacts(compiled):
 
 @pytest.mark.slow
 def test_ten_thousand_problems_of_many_contacts(compiled):
-    # random normals wedge bodies among each other; the few that are not found are told
-    assert unsolved(compiled, 10_000, 10) <= 10
+    # random normals wedge bodies among each other, with forces a thousand times b
+    assert unsolved(compiled, 10_000, 10, 1e-10) == 0
+
+
+def test_boxes_of_very_different_masses_on_each_other(compiled):
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        scene = stack(rng)
+        residual, f, u = solved(compiled, scene)
+        # forces a thousand times those of the lightest are known to rounding
+        assert residual <= 1e-10
+        size = np.abs(scene.b / np.sqrt(np.diag(scene.A))).max()
+        forces = np.abs(f * np.sqrt(np.diag(scene.A))).max()
+        assert misses_of_coulomb(scene, f, u) <= 1e-9 * max(size, forces, 1) ** 2
+
+
+def test_from_inside_of_the_bounds_the_same_forces_are_found(compiled):
+    """One body on three points: its forces are unique, whichever way they are searched."""
+    inner = compile_loops([interior_alone])[interior_alone]
+    for mu in (0.1, 0.5, 0.9):
+        build = Builder()
+        for p in ((1, 0, -1), (-0.5, 0.8, -1), (-0.4, -0.9, -1)):
+            build.contact(contact_rows(1, 0, np.array(p, dtype=float), UP), mu=mu)
+        scene = build.scene(box(1.0, (1, 1, 1)), [0.3, 0.1, -1, 0.2, -0.1, 0.4])
+        _, f, u = solved(compiled, scene)
+        residual, g, w = solved(inner, scene)
+        assert residual <= FOUND
+        assert_allclose(w, u, atol=1e-11)
+        assert_allclose(g[::3].sum(), f[::3].sum(), atol=1e-11)
 
 
 def test_the_area_is_as_large_as_said(run):

@@ -39,7 +39,7 @@ O_HELD, O_TOUCHING, O_LIMITS, O_AREA, O_X, O_TV, O_E = 52, 53, 54, 55, 56, 57, 5
 M_BLOCKS, M_MODES, M_OWNER, M_ROWS, M_LIST, M_CONE, M_NUMBER, M_BEFORE = range(60, 68)
 M_START, M_ENDED = 68, 69
 O_LOAD, O_FULL, O_BORNE, M_BEARINGS = 70, 72, 73, 74
-M_WATCHED, O_LEVEL, M_FAST = 75, 76, 77
+M_WATCHED, O_LEVEL, M_FAST, HASTY, O_LAST = 75, 76, 77, 78, 79
 INTS = 80
 
 # slots of s
@@ -113,8 +113,8 @@ def layout_of(
             cone_area(nr, nb), impact_area(nr, nb), saddle_area(nv, known),
             counting_area(min(nb, MOST_CONTACTS)),
         ),
-        O_X: nq + nphi + nc, O_TV: 2 * nv,
-        O_LEVEL: nb, O_LOAD: nb, O_FULL: 2 * nv + nc + nr, O_BORNE: 3 * len(bearings),
+        O_X: nq + nphi + nc, O_TV: 2 * nv, O_LEVEL: nb, O_LAST: nr, O_LOAD: nb,
+        O_FULL: 2 * nv + nc + nr, O_BORNE: 3 * len(bearings),
     }  # fmt: skip
     tables = {
         M_BLOCKS: FIELDS * nb, M_MODES: nb, M_OWNER: nr, M_ROWS: nc + nr + held, M_LIST: 2 * nr,

@@ -74,6 +74,7 @@ from .sides_layout import (
     FIELDS,
     FRICTION,
     GAP,
+    HASTY,
     INSIDE,
     IS_BEGUN,
     LOCKED,
@@ -113,6 +114,10 @@ RESOLVED = 1.5e-7
 
 AGAIN, MOST_UNSEEN = 3, 1e-4
 """Switches at one instant after which speeds of jumps count as rounding, up to this one [m/s]."""
+
+HASTE, LONG, EACH_TIME, MOST_HASTY = 1e-4, 200, 20, 1e-3
+"""Switches closer than this [s] are hasty; after so many in a row speeds of jumps count as none,
+twice as large ones after every further few, up to the last [m/s]: a hop of 5e-8 m."""
 
 STRIKES = 2
 """Impacts at one instant: after one of contacts, one of relations of rates that it broke."""
@@ -188,6 +193,9 @@ def look(c: iptr, s: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
     # where time stands still, ever more of a jump is rounding
     for _ in range(AGAIN, c[SWITCHES]):
         s[UNSEEN] = min(2.0 * s[UNSEEN], MOST_UNSEEN)
+    # so where contacts with restitution chatter on and on
+    for _ in range((c[HASTY] - LONG) // EACH_TIME):
+        s[UNSEEN] = min(2.0 * s[UNSEEN], max(s[UNSEEN], MOST_HASTY))
     measure(c, s, w[T], at(w, n[O_Q]), at(w, n[O_V]), at(w, n[O_U]), at(w, n[O_P]), scratch)
 
 
@@ -196,6 +204,7 @@ def switch(
     c: iptr, s: ptr, e: iptr, w: ptr, n: iptr, scratch: ptr, records: ptr, happened: ptr
 ) -> i64:
     """The next mode, at an instant where one ended; GOOD, or why there is none."""
+    c[HASTY] = c[HASTY] + 1 if w[T] - s[T_SWITCH] <= HASTE else 0
     if w[T] - s[T_SWITCH] > SAME_INSTANT * (1.0 + abs(w[T])):
         c[SWITCHES] = 0
         s[EASE] = 1.0

@@ -39,6 +39,7 @@ from .sides_layout import (
     GAP,
     LAW,
     LOCKED,
+    M_BEFORE,
     M_BLOCKS,
     M_CONE,
     M_ENDED,
@@ -54,6 +55,7 @@ from .sides_layout import (
     O_E,
     O_GAP,
     O_L,
+    O_LAST,
     O_LIMITS,
     O_LOAD,
     O_MATRIX,
@@ -81,6 +83,9 @@ STILL = 1e-10
 NOISE = 1e-12
 """Part of the work of all impulses that a change of energy is known to."""
 
+UNSURE = 1e-9
+"""A residual of forces above this is looked at again, from other forces."""
+
 NO_MOTION = 1e-9
 """Part of the largest acceleration, or of 1, below which one is none."""
 
@@ -101,6 +106,24 @@ def slip_size(c: iptr, s: ptr, b: i64) -> f64:
 
 
 @loop
+def goes_on(c: iptr, s: ptr, b: i64, size: f64) -> i64:
+    """1 if slip, however slow, keeps a way that rest would not give it: a sign, or what it had.
+
+    Where one slip ends, all that are slow may: a body comes to rest at once.
+    """
+    block = at(c, c[M_BLOCKS] + FIELDS * b)
+    if block[B_ROWS] == 1:
+        return 1
+    if c[c[M_BEFORE] + b] != SLIP:
+        return 0
+    for other in range(c[NB]):
+        if c[c[M_BLOCKS] + FIELDS * other + B_KIND] == FRICTION and c[c[M_ENDED] + other] != 0:
+            return 0
+    along = dot(block[B_ROWS], at(s, c[O_RATE] + block[B_FIRST]), at(s, c[O_SLIP] + block[B_FIRST]))
+    return 1 if along > 0.5 * size else 0
+
+
+@loop
 def find_touching(c: iptr, s: ptr, limit: f64) -> None:
     """Provisional modes: all that touches is closed; friction under it slips, or sticks if slow."""
     for b in range(c[NB]):
@@ -110,11 +133,11 @@ def find_touching(c: iptr, s: ptr, limit: f64) -> None:
         if block[B_KIND] == FRICTION:
             if is_pressed(c, b) == 1:
                 size = slip_size(c, s, b)
-                slow = max(limit, 2.0 * SLOW) if block[B_ROWS] > 1 else limit
+                slow = max(limit, 2.0 * SLOW) if goes_on(c, s, b, size) == 0 else limit
                 never = 1 if block[B_LAW] == REGULARIZED or resists(c, s, b) == 0 else 0
                 mode = SLIP if size > slow or never == 1 else STICK
                 for k in range(block[B_ROWS]):
-                    if size > slow:
+                    if size > slow and (size >= SLOW or block[B_ROWS] == 1):
                         s[c[O_SLIP] + first + k] = s[c[O_RATE] + first + k] / size
         elif c[c[M_MODES] + b] == LOCKED:
             mode = LOCKED
@@ -241,16 +264,26 @@ def strike(c: iptr, s: ptr, v: ptr) -> f64:
 
 @loop
 def accelerate(c: iptr, s: ptr) -> f64:
-    """Forces of what touches into the second part of U, accelerations into the first; residual."""
+    """Forces of what touches into the second part of U, accelerations into the first; residual.
+
+    The search begins at the forces that rows had last, and from zero where that leads nowhere.
+    """
     m = c[ACTIVE]
     u = at(s, c[O_TOUCHING])
     force = at(u, m)
     A = at(s, c[O_MATRIX])
-    for a in range(m):
-        force[a] = 0.0
+    cones = at(c, c[M_CONE])
     limits = at(s, c[O_LIMITS])
-    residual = solve_cones(m, c[CONES], A, u, at(c, c[M_CONE]), limits, force, at(s, c[O_AREA]))
+    last = at(s, c[O_LAST])
     for a in range(m):
+        force[a] = last[c[c[M_LIST] + a]]
+    residual = solve_cones(m, c[CONES], A, u, cones, limits, force, at(s, c[O_AREA]))
+    if not (residual <= UNSURE):
+        for a in range(m):
+            force[a] = 0.0
+        residual = solve_cones(m, c[CONES], A, u, cones, limits, force, at(s, c[O_AREA]))
+    for a in range(m):
+        last[c[c[M_LIST] + a]] = force[a] if residual <= UNSURE else 0.0
         for d in range(m):
             u[a] += A[a * m + d] * force[d]
     return residual

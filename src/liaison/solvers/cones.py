@@ -14,19 +14,22 @@ from __future__ import annotations
 
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
+from .cones_interior import interior
 from .cones_newton import newton, rounding
-from .cones_proximal import approach, copy
+from .cones_proximal import approach
 from .cones_sweep import sweep
 from .cones_table import (
     BEST,
     DISC,
     FORCE,
+    FOUND,
     GIVEN,
     HELD,
     ONE_WAY,
     SCALE,
     SWEPT,
     cone_area,
+    copy,
     natural_residual,
     prepare,
     project,
@@ -38,8 +41,17 @@ __all__ = ["DISC", "GIVEN", "HELD", "ONE_WAY", "cone_area", "solve_cones"]
 CAUTION = (0.1, 1.0, 0.01, 0.1)
 """Proximal mobility inside Newton's method, beside its residual, on softer problems: by tries."""
 
-TRIES = 4
-"""How often sweeps and Newton's method are tried; each time with four times as many sweeps."""
+SIZE, SHRINKS = (1.0, 30.0, 1.0, 300.0), (1e-4, 1e-6, 1e-2, 1e-6)
+"""Loads from which forces go to their bounds from inside, and what pulls them to zero: by tries."""
+
+TRIES, AFRESH, MANY = 4, 4, 150
+"""How often the search goes on from where it was, each time with four times as many sweeps; how
+often it begins elsewhere, where rows are at most so many."""
+
+SPREAD = (10.0, 1.0, 100.0, 1000.0)
+"""Forces of these beginnings, in turn."""
+
+GOLDEN = 0.6180339887498949
 
 FEW, FIRST, ROWS_A_SWEEP = 4, 8, 8
 """Sweeps of the first try: one where blocks are fewer than FEW, else FIRST or more where a Newton
@@ -68,44 +80,94 @@ def is_found(m: i64, area: ptr, best: f64) -> i64:
 
 
 @loop
-def search(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
+def settle(m: i64, nb: i64, blocks: iptr, area: ptr, sweeps: i64, near: f64, best: f64) -> f64:
+    """Sweeps from y on, then Newton's method, with caution and without; the least residual so far.
+
+    y is left where sweeps led.
+    """
+    for _ in range(sweeps):
+        sweep(m, nb, blocks, area)
+        if near > 0.0 and natural_residual(m, nb, blocks, area) < near:
+            break
+    copy(m, at(area, FORCE * m), at(area, SWEPT * m))
+    for turn in range(2):
+        if is_found(m, area, best) == 0:
+            refresh(m, area)
+            # what is light between heavy things moves far: caution would never get there
+            caution = BOLD if turn == 0 else 0.0
+            residual = natural_residual(m, nb, blocks, area)
+            best = keep_best(m, area, newton(m, nb, blocks, area, residual, caution), best)
+            copy(m, at(area, SWEPT * m), at(area, FORCE * m))
+    refresh(m, area)
+    return best
+
+
+@loop
+def scatter(m: i64, nb: i64, turn: i64, blocks: iptr, area: ptr) -> None:
+    """Another beginning: loads and friction spread over their bounds, the same at every call."""
+    for k in range(nb):
+        for i in range(blocks[4 * k + 1], blocks[4 * k + 1] + blocks[4 * k + 2]):
+            x = GOLDEN * float((i + 1) * (2 * turn + 1))
+            x -= float(int(x))
+            if blocks[4 * k] == ONE_WAY:
+                area[FORCE * m + i] = x * SPREAD[turn % 4]
+            elif blocks[4 * k] != GIVEN:
+                area[FORCE * m + i] = (2.0 * x - 1.0) * SPREAD[turn % 4]
+    project(m, nb, blocks, area)
+    refresh(m, area)
+
+
+@loop
+def harder(m: i64, nb: i64, turn: i64, blocks: iptr, area: ptr, best: f64) -> f64:
+    """What sweeps and modes do not find: from inside of the bounds, then by softer problems."""
+    if is_found(m, area, best) == 0:
+        found = interior(m, nb, blocks, area, SIZE[turn], SHRINKS[turn], BOLD)
+        best = keep_best(m, area, found, best)
+        copy(m, at(area, SWEPT * m), at(area, FORCE * m))
+    if is_found(m, area, best) == 0 and turn > 0:
+        if turn > 1:
+            copy(m, at(area, BEST * m), at(area, FORCE * m))
+        best = keep_best(m, area, approach(m, nb, blocks, area, CAUTION[turn]), best)
+        copy(m, at(area, SWEPT * m), at(area, FORCE * m))
+    refresh(m, area)
+    return best
+
+
+@loop
+def search_from(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
     """From y of the area to the best found; its residual.
 
     Sweeps, then Newton's method from where they led; the next time four times as many sweeps go on
-    from where the last ended. What is hard for both is approached by way of softer problems.
+    from where the last ended. What is hard for both is approached from inside of the bounds and by
+    way of softer problems.
     """
     project(m, nb, blocks, area)
     refresh(m, area)
     best = keep_best(m, area, natural_residual(m, nb, blocks, area), 1e300)
     sweeps = 1 if nb < FEW else max(FIRST, m // ROWS_A_SWEEP)
     for turn in range(TRIES):
-        if is_found(m, area, best) == 1:
-            break
-        for _ in range(sweeps):
-            sweep(m, nb, blocks, area)
-            if turn == 0 and natural_residual(m, nb, blocks, area) < NEAR:
-                break
-        refresh(m, area)
-        copy(m, at(area, FORCE * m), at(area, SWEPT * m))
-        residual = newton(m, nb, blocks, area, natural_residual(m, nb, blocks, area), BOLD)
-        best = keep_best(m, area, residual, best)
-        copy(m, at(area, SWEPT * m), at(area, FORCE * m))
-        if turn == 0 and is_found(m, area, best) == 0:
-            # what is light between heavy things moves far: caution would never get there
-            refresh(m, area)
-            residual = newton(m, nb, blocks, area, natural_residual(m, nb, blocks, area), 0.0)
-            best = keep_best(m, area, residual, best)
-            copy(m, at(area, SWEPT * m), at(area, FORCE * m))
-        if (turn > 0 or nb >= FEW) and is_found(m, area, best) == 0:
-            if turn > 0:
-                copy(m, at(area, BEST * m), at(area, FORCE * m))
-            best = keep_best(m, area, approach(m, nb, blocks, area, CAUTION[turn]), best)
-            copy(m, at(area, SWEPT * m), at(area, FORCE * m))
-        refresh(m, area)
-        sweeps = 4 * sweeps
-    copy(m, at(area, BEST * m), at(area, FORCE * m))
-    refresh(m, area)
+        if is_found(m, area, best) == 0:
+            best = settle(m, nb, blocks, area, sweeps, NEAR if turn == 0 else 0.0, best)
+            best = harder(m, nb, turn, blocks, area, best)
+            sweeps = 4 * sweeps
     return best
+
+
+@loop
+def search(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
+    """From y of the area, and where that leads nowhere from elsewhere, to the best found."""
+    least = search_from(m, nb, blocks, area)
+    copy(m, at(area, BEST * m), at(area, FOUND * m))
+    for turn in range(AFRESH if m <= MANY else 0):
+        if least > rounding(m, at(area, FOUND * m)):
+            scatter(m, nb, turn, blocks, area)
+            best = search_from(m, nb, blocks, area)
+            if best < least:
+                least = best
+                copy(m, at(area, BEST * m), at(area, FOUND * m))
+    copy(m, at(area, FOUND * m), at(area, FORCE * m))
+    refresh(m, area)
+    return least
 
 
 @loop

@@ -43,6 +43,9 @@ from .pivoting import factorize, solve_factorized
 SOFT, SOFTEST = 1e-8, 1e-2
 """Least and largest proximal mobility of linearized equations; between, caution × residual."""
 
+HARD, FIRM = 1e-13, 1e-4
+"""Without caution the least is FIRM × residual, down to HARD: contacts may differ by little."""
+
 TURNS = 20
 """Newton steps at most from one beginning."""
 
@@ -217,7 +220,8 @@ def newton(m: i64, nb: i64, blocks: iptr, area: ptr, residual: f64, caution: f64
         kept[i] = y[i]
     waited = 0
     for _ in range(TURNS):
-        soft = max(SOFT, min(SOFTEST, caution * residual))
+        least = SOFT if caution > 0.0 else min(SOFT, max(HARD, FIRM * residual))
+        soft = max(least, min(SOFTEST, caution * residual))
         if newton_step(m, nb, soft, blocks, area) != 0:
             break
         now = natural_residual(m, nb, blocks, area)

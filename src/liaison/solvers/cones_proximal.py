@@ -15,7 +15,17 @@ from __future__ import annotations
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
 from .cones_newton import newton, rounding
-from .cones_table import CENTER, DIAGONAL, FORCE, FREE, VECTORS, WHOLE, natural_residual, refresh
+from .cones_table import (
+    CENTER,
+    DIAGONAL,
+    FORCE,
+    FREE,
+    VECTORS,
+    WHOLE,
+    copy,
+    natural_residual,
+    refresh,
+)
 
 SOFTEST, HARDEST, FIRST = 1.0, 1e-9, 0.01
 """Largest, smallest and first ρ, beside the mobility 1 of rows."""
@@ -28,13 +38,6 @@ MOST, LEAST, WORK = 200, 3, 1e8
 
 NEAR = 1e-3
 """Residual of the hard problem from which Newton's method is tried on it."""
-
-
-@loop
-def copy(m: i64, x: ptr, y: ptr) -> None:
-    """y := x."""
-    for i in range(m):
-        y[i] = x[i]
 
 
 @loop

@@ -6,8 +6,8 @@
 The area that all loops of the solver share holds `VECTORS` vectors of m doubles, two matrices
 m × m, and `FIELDS` doubles a block.
 
-Public names: ONE_WAY, DISC, HELD, GIVEN, cone_area, prepare, project, refresh, radius,
-natural_residual.
+Public names: ONE_WAY, DISC, HELD, GIVEN, cone_area, prepare, project, copy, refresh,
+radius, natural_residual.
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 ONE_WAY, DISC, HELD, GIVEN = 0, 1, 2, 3
 """Kinds of blocks: f ≥ least ⟂ u ≥ 0; ‖f‖ ≤ bound, f against u; u = 0; f known."""
 
-SCALE, FREE, FORCE, RATE, BEST, STEP, ROWS, ORDER, KEPT, SWEPT, CENTER, DIAGONAL, WHOLE = range(13)
+SCALE, FREE, FORCE, RATE, BEST, STEP, ROWS, ORDER, KEPT, SWEPT = range(10)
+CENTER, DIAGONAL, WHOLE, FOUND = range(10, 14)
 """Vectors of the area: σ, b̃, y, z, the best y so far, a Newton step, its rows, pivots, the best y
-of Newton's method, y after sweeps, the center of softer problems, diagonal of Ã and b̃ meanwhile."""
+of Newton's method, y after sweeps, the center of softer problems, diagonal of Ã and b̃ meanwhile,
+the best y of all searches."""
 
-VECTORS = 13
+VECTORS = 14
 
-COEFFICIENT, CONSTANT, HEAD, NEXT, FIELDS = 0, 1, 2, 3, 4
-"""Fields of a block: c and k of the radius (or the least y), first disc it loads, next of it."""
+COEFFICIENT, CONSTANT, HEAD, NEXT, DUAL, CHANGE, FIELDS = range(7)
+"""Fields of a block: c and k of the radius (or the least y), first disc it loads, next of it, the
+rate of a load or factor of a disc from inside, and its change in a step."""
 
 NOTHING = 1e-15
 """A row with less than this part of the largest mobility does not move, whatever acts on it."""
@@ -143,6 +146,13 @@ def prepare(m: i64, nb: i64, A: ptr, b: ptr, blocks: iptr, limits: ptr, f: ptr, 
         area[FORCE * m + i] = f[i] / (beta * sigma[i]) if sigma[i] > 0.0 else 0.0
         bad += f[i] - f[i]
     return beta + bad
+
+
+@loop
+def copy(m: i64, x: ptr, y: ptr) -> None:
+    """y := x."""
+    for i in range(m):
+        y[i] = x[i]
 
 
 @loop

@@ -30,6 +30,7 @@ from math import sqrt
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
 from .cones import ONE_WAY, cone_area, solve_cones
+from .cones_table import copy
 from .routh import PATH_AREA, strike_one
 
 ENERGETIC, NEWTON, POISSON, MOREAU, STRONGE = 0, 1, 2, 3, 4
@@ -38,11 +39,18 @@ ENERGETIC, NEWTON, POISSON, MOREAU, STRONGE = 0, 1, 2, 3, 4
 ROUNDS = 20
 """Impacts in a row at one instant, of which the last is inelastic."""
 
-HEADER, VECTORS = 3, 5
+HEADER, VECTORS = 3, 6
 """Numbers at the beginning of the area, two results and a size, and vectors of m doubles after."""
 
-BEFORE, COMPRESSED, COMPRESSION, EXPANSION, AFTER = 0, 1, 2, 3, 4
-"""These vectors: u before this impact, u_c, f_c, f_e, u after (also the b of a problem)."""
+BEFORE, COMPRESSED, COMPRESSION, EXPANSION, AFTER, ALLOWED = 0, 1, 2, 3, 4, 5
+"""These vectors: u before this impact, u_c, f_c, f_e, u after (also the b of a problem), and f_e of
+the largest s that is allowed so far."""
+
+TRIALS, ENOUGH, CLOSE = 40, 1e-11, 1e-10
+"""Expansions at most, and how near to its bound an excess, or to the largest one an s, is right."""
+
+UNSOLVED = 1e-8
+"""An expansion with a residual above this is no answer."""
 
 NEGLIGIBLE, ROUNDING = 1e-11, 1e-14
 """Parts of the largest rate below which a contact does not approach, and a rate is 0."""
@@ -116,7 +124,10 @@ def compress(
 def expand(
     s: f64, m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ptr
 ) -> f64:
-    """f_e and u⁺ of an expansion with loads of at least s e f_c; its residual, beside area[2]."""
+    """f_e and u⁺ of an expansion with loads of at least s e f_c; its residual, beside area[2].
+
+    The search begins at the f_e there is.
+    """
     fc = at(area, HEADER + COMPRESSION * m)
     fe = at(area, HEADER + EXPANSION * m)
     uc = at(area, HEADER + COMPRESSED * m)
@@ -126,12 +137,9 @@ def expand(
         for i in range(3):
             least[3 * k + i] = limits[3 * k + i]
         i = blocks[4 * k + 1]
-        for j in range(i, i + blocks[4 * k + 2]):
-            fe[j] = 0.0
         if blocks[4 * k] == ONE_WAY:
-            fe[i] = s * restitution[k] * fc[i]
-            least[3 * k + 2] = fe[i]
-            size = max(size, fe[i] * sqrt(max(A[i * m + i], 0.0)))
+            least[3 * k + 2] = s * restitution[k] * fc[i]
+            size = max(size, least[3 * k + 2] * sqrt(max(A[i * m + i], 0.0)))
     residual = solve_cones(m, nb, A, uc, blocks, least, fe, at(least, 3 * nb))
     response(m, A, fe, uc, at(area, HEADER + AFTER * m))
     return float(residual * size / max(area[2], 1e-300))
@@ -163,28 +171,65 @@ def excess(m: i64, nb: i64, blocks: iptr, restitution: ptr, area: ptr) -> f64:
 
 
 @loop
+def expand_from_nothing(
+    s: f64, m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ptr
+) -> f64:
+    """As `expand`, from loads alone, without friction."""
+    for k in range(nb):
+        i = blocks[4 * k + 1]
+        for j in range(i, i + blocks[4 * k + 2]):
+            area[HEADER + EXPANSION * m + j] = 0.0
+        if blocks[4 * k] == ONE_WAY:
+            push = s * restitution[k] * area[HEADER + COMPRESSION * m + i]
+            area[HEADER + EXPANSION * m + i] = push
+    return expand(s, m, nb, A, blocks, limits, restitution, area)
+
+
+@loop
+def between(low: f64, high: f64, under: f64, over: f64, turn: i64) -> f64:
+    """Where a line through both ends is zero; sometimes the middle, so that both ends move."""
+    s = low - under * (high - low) / (over - under)
+    return 0.5 * (low + high) if turn % 5 == 4 or not (s > low and s < high) else s
+
+
+@loop
 def expand_as_allowed(
     m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ptr
 ) -> f64:
-    """The expansion with the largest s ≤ 1 that `excess` allows: its root, by regula falsi."""
-    residual = expand(1.0, m, nb, A, blocks, limits, restitution, area)
+    """The expansion with the largest s ≤ 1 that `excess` allows: its root, by regula falsi.
+
+    Each trial begins at the impulses of the last. One that is not solved counts as not allowed, and
+    the second of these ends the search.
+    """
+    uc = at(area, HEADER + COMPRESSED * m)
+    fe = at(area, HEADER + EXPANSION * m)
+    allowed = at(area, HEADER + ALLOWED * m)
+    residual = expand_from_nothing(1.0, m, nb, A, blocks, limits, restitution, area)
     over = excess(m, nb, blocks, restitution, area)
-    if over <= 0.0:
+    if over <= 0.0 and residual <= UNSOLVED:
         return residual
-    expand(0.0, m, nb, A, blocks, limits, restitution, area)
-    under = excess(m, nb, blocks, restitution, area)
+    unsolved = 1 if residual > UNSOLVED else 0
+    over = max(over, 1.0) if unsolved == 1 else over
+    kept = expand_from_nothing(0.0, m, nb, A, blocks, limits, restitution, area)
+    under = min(excess(m, nb, blocks, restitution, area), -1e-300)
+    copy(m, fe, allowed)
     low = 0.0
     high = 1.0
     side = 0
-    for turn in range(60):
-        s = low - under * (high - low) / (over - under)
-        if turn % 5 == 4 or not (s > low and s < high):
-            s = 0.5 * (low + high)
-        expand(s, m, nb, A, blocks, limits, restitution, area)
+    for turn in range(TRIALS):
+        if under > -ENOUGH or high - low <= CLOSE or unsolved > 1 or kept > UNSOLVED:
+            break
+        s = between(low, high, under, over, turn)
+        residual = expand(s, m, nb, A, blocks, limits, restitution, area)
         value = excess(m, nb, blocks, restitution, area)
+        if residual > UNSOLVED:
+            unsolved += 1
+            value = max(value, over)
         if value <= 0.0:
             low = s
             under = value
+            kept = residual
+            copy(m, fe, allowed)
             over = 0.5 * over if side == 1 else over
             side = 1
         else:
@@ -192,9 +237,9 @@ def expand_as_allowed(
             over = value
             under = 0.5 * under if side == 2 else under
             side = 2
-        if (value <= 0.0 and value > -1e-12) or high - low <= 1e-14:
-            break
-    return expand(low, m, nb, A, blocks, limits, restitution, area)
+    copy(m, allowed, fe)
+    response(m, A, fe, uc, at(area, HEADER + AFTER * m))
+    return kept
 
 
 @loop
@@ -252,7 +297,7 @@ def one_impact(
     if law == ENERGETIC:
         return max(residual, expand_as_allowed(m, nb, A, blocks, limits, restitution, area))
     if law == POISSON:
-        return max(residual, expand(1.0, m, nb, A, blocks, limits, restitution, area))
+        return max(residual, expand_from_nothing(1.0, m, nb, A, blocks, limits, restitution, area))
     if law == MOREAU:
         e = mean_restitution(nb, blocks, restitution, fc)
         for i in range(m):
