@@ -103,7 +103,7 @@ class NamingError(LiaisonError):
     ) -> NamingError:
         """No `kind` is named `name`; proposes the nearest declared one."""
         known = sorted(declared)
-        near = difflib.get_close_matches(str(name), known, n=1)
+        near = _meant(str(name), known)
         guess = f"; did you mean {near[0]!r}?" if near else "."
         listed = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
         return cls(
@@ -118,6 +118,14 @@ class NamingError(LiaisonError):
         return cls(
             f"the name {name!r} is given to two {kind}; each name is used once.", place=place
         )
+
+
+def _meant(name: str, known: list[str]) -> list[str]:
+    """What was meant by a name: one in other letters, one near it, or S by S.s."""
+    alike = [x for x in known if x.lower() == name.lower()]
+    stem = name.partition(".")[0] + "'" * name.count("'")
+    found = alike or difflib.get_close_matches(name, known, n=1)
+    return found or [x for x in known if x == stem]
 
 
 class ModelError(LiaisonError):

@@ -202,3 +202,11 @@ def test_a_plot_makes_steps_short_enough_to_be_drawn(run, examples, tmp_path):
     many = json.loads(run(*words, "--plot", tmp_path / "p.png", "--label", "energy")[1])["steps"]
     assert few < 50
     assert many >= 400
+
+
+@pytest.mark.parametrize(("label", "meant"), [("S.s", "S"), ("S.s'", "S'"), ("s", "S")])
+def test_a_coordinate_is_proposed_where_a_text_calls_it_otherwise(run, examples, label, meant):
+    brake = examples / "reference" / "brake.lsd"
+    status, _, err = run("simulate", brake, "--until", 1, "--start", f"{label}=0")
+    assert status == 2
+    assert f"did you mean {meant!r}?" in err
