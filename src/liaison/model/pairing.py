@@ -50,12 +50,12 @@ def is_scene(mechanism: Mechanism) -> bool:
     if found.pairs <= MOST_PAIRS and not strange:
         return False
     said = f"its {found.pairs} pairs of bodies that may touch are too many to be written one by one"
+    hint = f"Name fewer bodies, up to {MOST_PAIRS} pairs, or let all be free."
     if strange:
         said = f"{strange} may touch with boxes, which only scenes of free bodies know"
+        hint = "Let all be free, or write corners on faces by 'contact … with box' and its 'block'."
     raise ModelError(
-        f"{said}, and this is no scene: {why[0]}.",
-        place=why[1] or mechanism.place,
-        hint=f"Name fewer bodies ({MOST_PAIRS} pairs, not of two boxes), or let all be free.",
+        f"{said}, and this is no scene: {why[0]}.", place=why[1] or mechanism.place, hint=hint
     )
 
 
