@@ -44,6 +44,7 @@ from .sides_layout import (
     O_TOUCHING,
     OPEN,
     RESIDUAL,
+    SHARED,
     SLIP,
     STATIC,
     STICK,
@@ -199,6 +200,8 @@ def end_ended(c: iptr, s: ptr, least: f64) -> None:
         has_ended = 1 if c[c[M_ENDED] + b] == 1 and c[c[M_BEFORE] + b] == STICK else 0
         if k >= 0 and mode == STICK and has_ended == 1:
             has_ended = is_determined(c, s, k)
+            if has_ended == 0:
+                c[c[M_ENDED] + b] = SHARED
         else:
             has_ended = 0
         if has_ended == 1:

@@ -44,22 +44,23 @@ def share(c: iptr, s: ptr) -> i64:
     m = c[ACTIVE]
     x = at(s, c[O_RIGHT] + m)
     takes = at(x, 3 * m)
-    last = at(takes, m)
+    first = at(takes, m)
     for a in range(m):
         takes[a] = 1.0
     if nearest_zero(c, s) != 0:
         return 1
+    for a in range(m):
+        first[a] = x[a]
     for _ in range(m):
         a = lowest_load(c, m, x)
         if a < 0:
             break
-        for d in range(m):
-            last[d] = x[d]
         leave_out(c, m, a, takes)
         nearest_zero(c, s)
         if misses(m, at(s, c[O_MATRIX]), at(s, c[O_RIGHT]), x) > KEPT:
+            # a mode ends there, and is seen to end by forces that go smoothly through zero
             for d in range(m):
-                x[d] = last[d]
+                x[d] = first[d]
             break
     return 0
 

@@ -62,8 +62,8 @@ RESTITUTION, DYNAMIC, STATIC, ACROSS, VISCOUS, SPEED = range(6)
 OPEN, CLOSED, STICK, SLIP, LOCKED = 0, 1, 1, 2, 3
 """LOCKED: a rate whose row vanished; rows of its own hold what it forbids from there on."""
 
-BEYOND = 2
-"""How a closed gap ended: past an edge of what it touched."""
+BEYOND, SHARED = 2, 3
+"""How a closed gap ended: past an edge of what it touched; or not yet: others share its force."""
 
 # what happens to a block
 WHATS = (

@@ -94,6 +94,7 @@ from .sides_layout import (
     OPEN,
     OWN,
     RATE,
+    SHARED,
     SLIP,
     STICK,
     SWITCHES,
@@ -323,7 +324,7 @@ def new_signs(c: iptr, s: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
             value = max(value, TINY)
         # CLOSED and STICK are one number; they hold, though not by the forces nearest zero, or
         # just so: rows that repeat each other end together, where none has an end of its own
-        is_last = 1 if value <= 0.0 or c[c[M_ENDED] + b] == 1 else 0
+        is_last = 1 if value <= 0.0 or c[c[M_ENDED] + b] == SHARED else 0
         c[c[M_WATCHED] + b] = is_last if c[c[M_MODES] + b] == STICK else 0
         if c[c[M_WATCHED] + b] == 1:
             c[WATCHED] += 1
