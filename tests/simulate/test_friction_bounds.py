@@ -65,7 +65,7 @@ def test_values_of_parameters_that_no_contact_can_have_are_refused(values, why):
 
 def test_friction_across_is_refused_on_balls():
     text = PUCK + "let b = contact puck and earth with point outside = 1 cm, across = 0.2 end ;"
-    with pytest.raises(ModelError, match="a ball has no x to be across of"):
+    with pytest.raises(ModelError, match="has no x to be across of"):
         liaison.read(text)
 
 
