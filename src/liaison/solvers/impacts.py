@@ -49,6 +49,9 @@ the largest s that is allowed so far."""
 TRIALS, ENOUGH, CLOSE = 40, 1e-11, 1e-10
 """Expansions at most, and how near to its bound an excess, or to the largest one an s, is right."""
 
+NARROW, JUMP = 1e-5, 1e-3
+"""An excess that is this large so near to where there is none has jumped."""
+
 UNSOLVED = 1e-8
 """An expansion with a residual above this is no answer."""
 
@@ -193,6 +196,14 @@ def between(low: f64, high: f64, under: f64, over: f64, turn: i64) -> f64:
 
 
 @loop
+def is_near(width: f64, under: f64, over: f64) -> i64:
+    """1 if s is found between two that are `width` apart, with an excess of either sign."""
+    # an excess that jumps has no root: the modes are others on both sides of it
+    has_jumped = 1 if width <= NARROW and over > JUMP else 0
+    return 1 if under > -ENOUGH or width <= CLOSE or has_jumped == 1 else 0
+
+
+@loop
 def expand_as_allowed(
     m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ptr
 ) -> f64:
@@ -217,7 +228,7 @@ def expand_as_allowed(
     high = 1.0
     side = 0
     for turn in range(TRIALS):
-        if under > -ENOUGH or high - low <= CLOSE or unsolved > 1 or kept > UNSOLVED:
+        if unsolved > 1 or kept > UNSOLVED or is_near(high - low, under, over) == 1:
             break
         s = between(low, high, under, over, turn)
         residual = expand(s, m, nb, A, blocks, limits, restitution, area)
