@@ -34,6 +34,7 @@ from .layout import (
     K_TABLE,
     LAW,
     LIVING,
+    MISSED,
     MOST,
     NOT_FINITE,
     PLANES,
@@ -78,6 +79,9 @@ AGAIN = 3
 
 MANY = 1000.0
 """Times the penetration that is left alone where contacts are many."""
+
+ROUNDING = 1e-10
+"""Residual above which a step with few contacts is told as missed."""
 
 NEAR = 4.0
 """Gaps up to this many penetrations wide are guarded while others are pushed out."""
@@ -259,6 +263,8 @@ def take(z: ptr, k: iptr) -> i64:
                     part = row[j] * z[k[Z_FORCE] + 3 * c + r] / z[H]
                     z[k[Z_SUM] + 3 * (-1 - first) + j] += part
     z[WORST_RESIDUAL] = max(z[WORST_RESIDUAL], z[RESIDUAL])
+    if z[RESIDUAL] > (z[TOLERANCE] if k[COUNT] > FEW else min(z[TOLERANCE], ROUNDING)):
+        k[MISSED] += 1
     return GOOD
 
 

@@ -84,9 +84,19 @@ def scene_trajectory(
         },
         series=series,
         events=events,
-        message=f"reached t = {rows[-1, 0]:.9g} s.",
-        counts={x: told[x] for x in ("steps", "sweeps", "contacts")},
+        message=f"reached t = {rows[-1, 0]:.9g} s{_missed(told)}.",
+        counts={x: told[x] for x in ("steps", "sweeps", "turns", "contacts", "missed")},
         meta={"method": "moreau", **told},
+    )
+
+
+def _missed(told: dict[str, Any]) -> str:
+    """What a message says where impulses of steps were not found to the tolerance."""
+    if told["missed"] == 0:
+        return ""
+    return (
+        f"; impulses of {told['missed']} of {told['steps']} steps miss the tolerance, by a "
+        f"residual of {told['residual']:.2g} at most"
     )
 
 

@@ -100,7 +100,8 @@ class Scene:
             until: the last instant [s].
             step: fixed step [s].
             every: record every so many steps.
-            tolerance: change of the last sweep beside the strongest impulse.
+            tolerance: residual beside the strongest impulse, of more than twenty contacts; steps
+                that miss it are told in the message and counted (`meta["missed"]`).
             depth: penetration that is left alone, beside the smallest radius; a thousand times
                 that where more than twenty contacts are solved together.
             sweeps: over all contacts, at most, in one problem.
@@ -205,7 +206,16 @@ class _Run:
         n, capacity = int(k[at.BODIES]), int(k[at.CAPACITY])
         self._build(2 * capacity)
         self.z[: at.FLOATS] = z[: at.FLOATS]
-        for slot in (at.STEPS, at.RECORDED, at.SWEEPS, at.MOST, at.IS_BEGUN, at.LIVING):
+        for slot in (
+            at.STEPS,
+            at.RECORDED,
+            at.SWEEPS,
+            at.MOST,
+            at.IS_BEGUN,
+            at.LIVING,
+            at.TURNS,
+            at.MISSED,
+        ):
             self.k[slot] = k[slot]
         live = at.LIVE * int(k[at.LIVING])
         for slot, size in ((at.Z_POSE, 7 * n), (at.Z_SPEED, 6 * n), (at.Z_LIVE, live)):
@@ -283,6 +293,7 @@ class _Run:
         z, k = self.z, self.k
         return {
             "steps": int(k[at.STEPS]), "sweeps": int(k[at.SWEEPS]), "contacts": int(k[at.MOST]),
+            "turns": int(k[at.TURNS]), "missed": int(k[at.MISSED]),
             "penetration": float(z[at.WORST_DEPTH]), "residual": float(z[at.WORST_RESIDUAL]),
             "step": float(z[at.STEP]), "until": self.until,
         }  # fmt: skip

@@ -26,7 +26,7 @@ TOGETHER, BRIEFLY = 1e-11, 100
 FIRST, MORE = 250, 60
 """Sweeps before contacts are solved at once, and before that is tried again."""
 
-BEGIN, TRIES, MOST = (0.1, 1.0, 0.01, 10.0, 0.3, 0.03), 6, 60
+BEGIN, TRIES, MOST = (0.1, 1.0, 0.01, 10.0), 4, 60
 """How far inside their cones impulses begin, beside the strongest, by tries; turns of each."""
 
 
