@@ -1,6 +1,6 @@
 """What holds on one side only, for analyses of one smooth motion: open, or refused by name.
 
-Public names: refuse_blocks, refuse_here, refuse_along, refuse_active.
+Public names: refuse_here, refuse_along, refuse_active.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from liaison.errors import SimulationError
 from liaison.model.contacts import ONE_MODE
 from liaison.numeric import Array
-from liaison.program import Kernel, Program
+from liaison.program import Kernel
 from liaison.simulate import Trajectory
 from liaison.simulate.machine import map_entry
 from liaison.simulate.plan import Plan
@@ -21,17 +21,6 @@ from .local import Local
 
 TOUCHING = 1e-7
 """Gaps [m, rad] and rates up to which something counts as closed."""
-
-
-def refuse_blocks(program: Program, verb: str) -> None:
-    """Refuses a program with one-sided blocks, in the verb's name.
-
-    Raises:
-        SimulationError: there is one.
-    """
-    for block in program.facts.get("sides", ()):
-        said = f"{block[1]!r} holds on one side only; {verb} does not look at such relations."
-        raise SimulationError(said, status="one-sided", hint=ONE_MODE)
 
 
 def refuse_here(here: Local, verb: str) -> None:

@@ -7,18 +7,15 @@ Where contacts slip in known directions, friction follows from loads, and only t
 A_μ is not symmetric. Where friction makes it no P-matrix there may be no solution, or several: a
 rod that slides with its tip ahead. Contacts are few, so every choice of closed ones is tried.
 
-Public names: MOST, count_solutions, counting_area, slipping_mobility.
+Public names: MOST, count_solutions, counting_area.
 
 Source: CPS92 §3.3 (P-matrices and uniqueness); docs/theory/contact_solvers.md.
 """
 
 from __future__ import annotations
 
-from math import sqrt
+from liaison.program.loops import at, f64, i64, loop, ptr
 
-from liaison.program.loops import at, f64, i64, iptr, loop, ptr
-
-from .cones_table import DISC, ONE_WAY
 from .pivoting import factorize, solve_factorized
 
 MOST = 10
@@ -148,65 +145,3 @@ def count_solutions(k: i64, A_mu: ptr, b: ptr, f: ptr, area: ptr) -> i64:
                 count += 1
         more = next_choice(k, is_closed)
     return count
-
-
-@loop
-def slip_share(blocks: iptr, limits: ptr, k: i64, u: ptr, row: i64, is_constant: i64) -> f64:
-    """Friction of disc k along a row, for a load of 1 or its constant part; 0 if it does not slip.
-
-    f = −a² u/‖a u‖ with semi-axes a, the point of the ellipse that opposes u most.
-    """
-    first = blocks[4 * k + 1]
-    length = 0.0
-    for i in range(first, first + blocks[4 * k + 2]):
-        a = limits[3 * k + 2] if is_constant == 1 else limits[3 * k + i - first]
-        length += a * a * u[i] * u[i]
-    a = limits[3 * k + 2] if is_constant == 1 else limits[3 * k + row]
-    return -a * a * u[first + row] / sqrt(length) if length > 0.0 else 0.0
-
-
-@loop
-def slipping_mobility(
-    m: i64, nb: i64, A: ptr, b: ptr, blocks: iptr, limits: ptr, u: ptr, A_mu: ptr, b_mu: ptr
-) -> i64:
-    """A_μ and b of (painleve-1), from the tables of `solve_cones` and the slip velocities u.
-
-    Contacts are the one-way blocks, in their order. Discs that do not slip bear nothing here.
-
-    Returns:
-        The number k of contacts; `A_mu` holds k × k and `b_mu` k doubles.
-    """
-    k = 0
-    for block in range(nb):
-        k += 1 if blocks[4 * block] == ONE_WAY else 0
-    row = 0
-    for block in range(nb):
-        if blocks[4 * block] == ONE_WAY:
-            i = blocks[4 * block + 1]
-            b_mu[row] = b[i]
-            column = 0
-            for other in range(nb):
-                if blocks[4 * other] == ONE_WAY:
-                    A_mu[row * k + column] = A[i * m + blocks[4 * other + 1]]
-                    column += 1
-            add_slip(m, nb, i, at(A, i * m), blocks, limits, u, at(A_mu, row * k), at(b_mu, row))
-            row += 1
-    return k
-
-
-@loop
-def add_slip(
-    m: i64, nb: i64, i: i64, a: ptr, blocks: iptr, limits: ptr, u: ptr, row: ptr, b: ptr
-) -> None:
-    """What slipping discs do to one contact: row a of the mobility adds to a row of A_μ, to b."""
-    for k in range(nb):
-        if blocks[4 * k] == DISC:
-            load = blocks[4 * k + 3]
-            column = 0
-            for other in range(max(load, 0)):
-                column += 1 if blocks[4 * other] == ONE_WAY else 0
-            for j in range(blocks[4 * k + 2]):
-                mobility = a[blocks[4 * k + 1] + j]
-                b[0] += mobility * slip_share(blocks, limits, k, u, j, 1)
-                if load >= 0:
-                    row[column] += mobility * slip_share(blocks, limits, k, u, j, 0)
