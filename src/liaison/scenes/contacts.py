@@ -22,6 +22,7 @@ from .layout import (
     K_PAIRS,
     KINDS,
     LAW,
+    ROWS,
     Z_FEATURE,
     Z_INVERSE,
     Z_LAW,
@@ -32,8 +33,6 @@ from .layout import (
     Z_ROWS,
     Z_SCALE,
 )
-
-ROWS = 37
 
 
 @loop

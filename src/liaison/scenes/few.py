@@ -10,12 +10,10 @@ from __future__ import annotations
 from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 from liaison.solvers.cones import DISC, ONE_WAY, cone_area, solve_cones
 
-from .layout import COUNT, K_BLOCKS, K_CONTACT, LAW, Z_DENSE, Z_FORCE, Z_LAW, Z_PUSH, Z_ROWS
+from .layout import COUNT, K_BLOCKS, K_CONTACT, LAW, ROWS, Z_DENSE, Z_FORCE, Z_LAW, Z_PUSH, Z_ROWS
 
 FEW = 20
 """Contacts up to which they are solved together."""
-
-ROWS = 37
 
 
 @loop

@@ -45,6 +45,7 @@ from .layout import (
     K_CONTACT,
     K_SPARSE,
     LAW,
+    ROWS,
     TURNS,
     Z_FORCE,
     Z_INSIDE,
@@ -58,7 +59,6 @@ from .layout import (
 from .rates import rate, residual_of, start_from
 from .sweeps import swept
 
-ROWS = 37
 PART = 0.95
 """Of the way to the first bound that a turn goes."""
 

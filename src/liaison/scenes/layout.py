@@ -1,6 +1,7 @@
 """Where everything lies in the two arrays of a scene: `z` (float64) and `k` (int64).
 
-Public names: the slots, blocks and status codes below; SceneSizes, scene_arrays, LIVE, EVENT, LAW.
+Public names: the slots, blocks and status codes below; SceneSizes, scene_arrays, and how
+many numbers each thing has: ROWS, LIVE, EVENT, SOLID, FEATURE, LAW.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.numeric import Array
+from liaison.program.pairs import PAIR_ROWS
 
 from .cone_pairs import interior_size
 from .elimination import block_room, table_size
@@ -37,6 +39,8 @@ BLOCKS, K_SPARSE, Z_INSIDE, MISSED, TURNS = range(67, 72)
 HAS_TURNING, Z_MOMENT, Z_MOMENT_KEPT = range(72, 75)
 INTS = 96
 
+ROWS = PAIR_ROWS
+"""Numbers of a contact: its gap, three rows on the first body, three on the second."""
 LIVE = 28
 """Numbers of a pair of bodies that is followed for its events; `notes` says which."""
 EVENT = 5
@@ -91,7 +95,7 @@ def scene_arrays(s: SceneSizes) -> tuple[Array, NDArray[np.int64]]:
     floats = {
         Z_POSE: 7 * n, Z_SPEED: 6 * n, Z_MASS: n, Z_INERTIA: 18 * n, Z_BALL: 4 * s.colliders,
         Z_PLANE: 4 * s.planes, Z_MID: 7 * n, Z_END: 7 * n, Z_FREE: 6 * n, Z_NEW: 6 * n,
-        Z_INVERSE: 9 * n, Z_BOX: 6 * wide, Z_ROWS: 37 * c, Z_PUSH: 36 * c, Z_FORCE: 3 * c,
+        Z_INVERSE: 9 * n, Z_BOX: 6 * wide, Z_ROWS: ROWS * c, Z_PUSH: 36 * c, Z_FORCE: 3 * c,
         Z_RIGHT: 3 * c, Z_SCALE: 2 * c, Z_KEPT: 3 * c, Z_SUM: 3 * s.planes, Z_OUT: 64,
         Z_LAST: 6 * c + 12 * n, Z_DENSE: s.dense, Z_LIVE: 2 * LIVE * c, Z_LAW: LAW * c,
         Z_LAWS: LAW * s.laws, Z_FEATURE: FEATURE * c, Z_SOLID: SOLID * s.boxes, Z_WORK: 192,

@@ -11,7 +11,7 @@ from liaison.program.loops import at, f64, i64, iptr, loop, ptr
 
 from .bodies import free_bodies, move, moved_pose
 from .candidates import candidates
-from .contacts import ROWS, activate, contacts_at, gap_of
+from .contacts import activate, contacts_at, gap_of
 from .few import FEW
 from .layout import (
     BODIES,
@@ -41,6 +41,7 @@ from .layout import (
     RECORDED,
     RECORDS,
     RESIDUAL,
+    ROWS,
     SIZE,
     STEP,
     STEPS,

@@ -31,6 +31,7 @@ from .layout import (
     LIVING,
     PLANES,
     RESIDUAL,
+    ROWS,
     STEPS,
     TABLE,
     TOLERANCE,
@@ -48,7 +49,6 @@ from .layout import (
 )
 from .turning import turning
 
-ROWS = 37
 IMPACTS, CLOSES, OPENS, STICKS, SLIPS, RESTS = range(6)
 """As in simulate/sides_layout.py, whose words they have."""
 

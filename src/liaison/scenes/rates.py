@@ -15,6 +15,7 @@ from .layout import (
     COUNT,
     K_CONTACT,
     LAW,
+    ROWS,
     Z_FORCE,
     Z_LAW,
     Z_NEW,
@@ -23,8 +24,6 @@ from .layout import (
     Z_ROWS,
     Z_SCALE,
 )
-
-ROWS = 37
 
 
 @loop

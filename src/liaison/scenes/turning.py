@@ -23,6 +23,7 @@ from .layout import (
     COUNT,
     K_CONTACT,
     LAW,
+    ROWS,
     SWEEPS_ALLOWED,
     TOLERANCE,
     TURNING_RESIDUAL,
@@ -37,7 +38,6 @@ from .layout import (
 )
 from .solve import solve_scene
 
-ROWS = 37
 ROUNDS = 100
 """Turns of contacts and moments at most."""
 
