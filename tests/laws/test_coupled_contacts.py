@@ -77,3 +77,24 @@ def test_no_leg_of_a_table_pulls(options, spin):
     if not spin:
         # loads are (t, 1/4 − t, 1/4 − t, 19/2 + t) N; of those ≥ 0 t = 0 is nearest zero
         assert np.sort(loads[:, -1]) == pytest.approx([0, 0.25, 0.25, 9.5], abs=1e-6)
+
+
+def test_what_holds_a_table_stays_inside_its_bounds():
+    """Pulled by 2 N of the 3 N that its legs can hold together; evenly shared, three could not."""
+    text = """
+    gravity = [0, 0, -10] m/s^2 ;
+    let table = body mass = 1 kg, center = [9, 9, 0] cm, inertia = [10, 10, 20] g*m^2 end ;
+    let F = join earth and table with free end ;
+    let legs = contact table and earth with box size = [20, 20, 2] cm, friction = 0.3 end ;
+    apply force value = [2, 0, 0] N, body = earth end on [9, 9, 0] cm @ table ;
+    start F.z = 1 cm ;
+    """
+    run = liaison.simulate(text, until=0.1, series=("contacts",))
+    assert not run.events
+    legs = [f"contacts.legs[{k}]" for k in (1, 3, 5, 7)]
+    loads = np.array([run[leg] for leg in legs])
+    along, across = (np.array([run[f"{leg}: sliding {x}"] for leg in legs]) for x in "xy")
+    assert np.all(np.hypot(along, across) <= 0.3 * loads + 1e-8)
+    assert along.sum(axis=0) == pytest.approx(-2, abs=1e-8)
+    assert across.sum(axis=0) == pytest.approx(0, abs=1e-8)
+    assert loads.sum(axis=0) == pytest.approx(10, abs=1e-8)

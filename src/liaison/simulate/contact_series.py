@@ -22,14 +22,17 @@ from liaison.program.loops_compile import CompiledLoops, compile_loops
 
 from . import sides_layout as side
 from .bearings import solve_motion
-from .modal import measure
+from .modal import measure, tell_forces
+from .modal_entries import inside
 from .next_mode import find_mode
 from .one_sided import Marching
 from .plan import Plan
 from .series import Series
 from .sides_layout import (
+    ACTIVE,
     B_FIRST,
     B_KIND,
+    B_LOAD,
     B_ROWS,
     CODES,
     FIELDS,
@@ -44,10 +47,12 @@ from .sides_layout import (
     O_GAP,
     O_RATE,
     O_SLIP,
+    O_TOUCHING,
     O_VDOT,
     SLIP,
+    STICK,
 )
-from .touching import slip_size, still
+from .touching import can_stay, slip_size, still
 
 AFTER = {
     side.CLOSES: side.CLOSED, side.OPENS: side.OPEN, side.STICKS: side.STICK,
@@ -55,6 +60,9 @@ AFTER = {
     side.HOLDS: side.LOCKED,
 }  # fmt: skip
 """The mode after something happened."""
+
+OUTSIDE = 1e-9
+"""Load [N] by which a force may leave its bound."""
 
 
 @final
@@ -94,6 +102,9 @@ def over_modes(
         direct(c, s, at(modes, i * c[NB]), v)
         solve_motion(c, s, row[0], q, v, at(v, nv), p, work)
         found = at(out, i * size)
+        for j in range(nv):
+            found[c[NB] + 2 * c[NR] + nv + j] = s[c[O_VDOT] + j]
+        bear_inside(c, s)
         for b in range(c[NB]):
             found[b] = s[c[O_GAP] + b]
         for k in range(c[NR]):
@@ -104,7 +115,24 @@ def over_modes(
             for k in range(c[NR]):
                 effort += s[c[O_D] + k * nv + j] * s[c[O_FORCE] + k]
             found[c[NB] + 2 * c[NR] + j] = effort
-            found[c[NB] + 2 * c[NR] + nv + j] = s[c[O_VDOT] + j]
+
+
+@loop
+def bear_inside(c: iptr, s: ptr) -> None:
+    """Forces inside their bounds, where the ones of the mode are not and these keep its rest too.
+
+    Contacts that repeat each other are held by many forces; v̇ is the same for all while none slips.
+    """
+    is_outside = 0
+    for b in range(c[NB]):
+        block = at(c, c[M_BLOCKS] + FIELDS * b)
+        mode = c[c[M_MODES] + b]
+        if block[B_KIND] == FRICTION and mode == SLIP and block[B_LOAD] >= 0:
+            return
+        if block[B_KIND] == FRICTION and mode == STICK and inside(c, s, b) < -OUTSIDE:
+            is_outside = 1
+    if is_outside == 1 and can_stay(c, s) >= 0.0:
+        tell_forces(c, s, at(s, c[O_TOUCHING] + c[ACTIVE]))
 
 
 @loop

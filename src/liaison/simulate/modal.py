@@ -12,7 +12,7 @@ forces. It need not be symmetric, and where contacts repeat each other it has ma
 `sharing`).
 
 Public names: SLOW, measure, slip_weights, is_pressed, resists, loosened, prepare, compliant,
-add_slips, solve_mode.
+add_slips, solve_mode, tell_forces.
 
 Source: docs/theory/one_sided.md (modal-1).
 """

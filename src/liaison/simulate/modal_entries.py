@@ -4,7 +4,7 @@ Rows that hold now stand beside the closures: open ones are rows of zeros, which
 time loop steps, lands on closures and looks for events as it does without contacts; the sign
 changes it looks for besides are those at which a mode ends.
 
-Public names: modal_rate, modal_closure, modal_terms, modal_events, tell_ends.
+Public names: modal_rate, modal_closure, modal_terms, modal_events, tell_ends, inside, BROKEN.
 
 Source: docs/theory/one_sided.md (modal-1).
 """
