@@ -1,15 +1,17 @@
 """Crowds and arrows as a few nodes: each copy where its body is, and nothing where nothing acts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from liaison.model import Free, Sphere, body, gravity, ground, join
 from liaison.model.mechanism import Mechanism
 from liaison.model.shapes import Box
-from liaison.simulate.trajectory import Series, Trajectory
+from liaison.simulate.trajectory import EventRecord, Series, Trajectory
 from liaison.view import show
 from liaison.view.batches import MarkBatches, _arrows
-from liaison.view.marks import MOMENT_COLOR, SLIPS, Mark
+from liaison.view.marks import MOMENT_COLOR, SLIPS, Mark, struck
 from liaison.view.solids import cone, cube, globe, pillar
 from liaison.view.stage import MOST_NODES
 
@@ -50,6 +52,16 @@ def test_many_bodies_are_a_node_for_each_kind_of_solid():
         np.testing.assert_allclose(batch._now["batched_positions"], places, atol=1e-6)
     with show(run, mechanism, browser=False, port=0, labels=True) as view:
         assert len(view._stage._bodies) == COUNT + 1
+
+
+def test_bodies_flash_where_they_are_struck_and_not_faintly():
+    run, _ = crowd(3)
+    none = np.zeros(0)
+    hits = [("b0-b1", 0.3, 2.0), ("b1-plane 1", 0.75, 1.0), ("b2-b1", 0.5, 0.1)]
+    events = tuple(EventRecord(x, t, none, none, "impact", speed=v) for x, t, v in hits)
+    seen = struck(replace(run, events=events), ["b0", "b1", "b2"], speed=1.0)
+    at = {name: run.t[is_hit].round(9).tolist() for name, is_hit in seen.items()}
+    assert at == {"b0": [0.3, 0.4], "b1": [0.3, 0.4, 0.8], "b2": []}
 
 
 @pytest.mark.parametrize("solid", [globe(), cube(), pillar(), cone(1.0, 1.0)])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from liaison.simulate.resampling import quaternion_of
 
 from .links import along
-from .marks import MOMENT_COLOR, Mark
+from .marks import IMPACT, MOMENT_COLOR, STATE_COLORS, Mark
 from .solids import Color, Piece, Surface, cone, cube, globe, pillar
 
 Array = NDArray[np.float64]
@@ -84,10 +84,14 @@ class Crowd:
     """All bodies made of plain solids, one node for each kind of solid."""
 
     def __init__(
-        self, scene: Any, pieces: Mapping[str, Sequence[Piece]], poses: Mapping[str, Array]
+        self,
+        scene: Any,
+        pieces: Mapping[str, Sequence[Piece]],
+        poses: Mapping[str, Array],
+        hits: Mapping[str, NDArray[np.bool_]],
     ) -> None:
         self._parts: list[tuple[Batch, list[tuple[str, Piece]]]] = []
-        self._poses = poses
+        self._poses, self._hits = poses, hits
         for kind, solid in KINDS.items():
             mine = [(b, x) for b, found in pieces.items() for x in found if x.kind == kind]
             if mine:
@@ -107,8 +111,12 @@ class Crowd:
             np.einsum("nij,nj->ni", X[..., :3], p) + X[..., 3],
             quaternion_of(np.ascontiguousarray(X[..., :3] @ R)),
             np.array([_sides(piece) for _, piece in mine]),
-            np.array([piece.color for _, piece in mine], dtype=float),
+            np.array([self._color(body, piece, k) for body, piece in mine], dtype=float),
         )
+
+    def _color(self, body: str, piece: Piece, k: int) -> Color:
+        """Its own, or that of an impact for a while after one."""
+        return STATE_COLORS[IMPACT] if self._hits[body][k] else piece.color
 
 
 def _sides(piece: Piece) -> tuple[float, ...]:

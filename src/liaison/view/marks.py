@@ -1,7 +1,7 @@
 """Places of contact over time: how each holds, and its arrows of force and moment.
 
-Public names: Mark, marks, beside, rolling_ones, dot_sizes, OPEN, STICKS, SLIPS, ROLLS, IMPACT,
-STATE_COLORS, STATE_WORDS, MOMENT_COLOR.
+Public names: Mark, marks, beside, struck, rolling_ones, dot_sizes, OPEN, STICKS, SLIPS, ROLLS,
+IMPACT, STATE_COLORS, STATE_WORDS, MOMENT_COLOR.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ STATE_COLORS: tuple[Color, ...] = (
 )  # fmt: skip
 MOMENT_COLOR: Color = (140, 60, 200)
 FLASH = 0.12  # seconds that an impact is seen
+FAINT = 0.1  # of the fastest impact of a scene: slower ones do not flash
 SLIPPING = 2  # as the series "modes" has it
 STILL = 1e-3  # of its largest speed, below which a place of contact stays where it is
 DOT, MOST_OF_BODY = 0.026, 0.3  # radius of a dot, in sizes of the scene, and of what touches
@@ -144,6 +145,27 @@ def _moves_on(place: Any, can_roll: Collection[str]) -> NDArray[np.bool_]:
     over = np.linalg.norm(place.geometric - place.on_first, axis=1)
     fastest = np.nanmax(over[np.asarray(place.is_closed)], initial=0.0)
     return np.asarray(over > STILL * fastest)
+
+
+def struck(run: Trajectory, bodies: Collection[str], speed: float) -> dict[str, NDArray[np.bool_]]:
+    """Where bodies of a scene are seen struck: for a while after impacts that are not faint.
+
+    Args:
+        run: at its pictures, with events named "A-B".
+        bodies: by name.
+        speed: seconds of the run shown in one second.
+    """
+    found = {x: np.zeros(len(run.t), dtype=bool) for x in bodies}
+    hits = [e for e in run.events if e.what == "impact" and e.speed is not None]
+    hardest = max((e.speed or 0.0 for e in hits), default=0.0)
+    for event in hits:
+        now = (run.t >= event.t) & (run.t <= event.t + FLASH * speed)
+        if (event.speed or 0.0) > FAINT * hardest and np.any(now):
+            for cut in (k for k, letter in enumerate(event.name) if letter == "-"):
+                for name in (event.name[:cut], event.name[cut + 1 :]):
+                    if name in found:
+                        found[name] |= now
+    return found
 
 
 def rolling_ones(mechanism: Mechanism) -> set[str]:

@@ -23,7 +23,7 @@ from .camera import camera
 from .contacts import greatest
 from .drawing import Drawing, point_path
 from .links import LONGEST, along, arrows, coil, joint_forces, links, trace_points
-from .marks import Mark, beside, dot_sizes, marks, rolling_ones
+from .marks import Mark, beside, dot_sizes, marks, rolling_ones, struck
 from .solids import Piece, frame_along
 
 Array = NDArray[np.float64]
@@ -65,7 +65,7 @@ class Stage:
         self._set_camera(server)
         self._set_ground()
         crowd = _crowd(drawn, look)
-        self._crowd = Crowd(self.scene, crowd, drawn.poses)
+        self._crowd = Crowd(self.scene, crowd, drawn.poses, struck(run, crowd, look.speed))
         self._bodies = {x: self._add_body(x, look) for x in drawn.pieces if x not in crowd}
         turned = {x: np.ascontiguousarray(drawn.poses[x][..., :3]) for x in self._bodies}
         self._wxyz = {x: quaternion_of(R) for x, R in turned.items()}
