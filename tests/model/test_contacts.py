@@ -259,3 +259,11 @@ def test_a_surface_with_a_parameter_called_x_cannot_be_written():
     )
     with pytest.raises(LiaisonError, match="surface of contact 'c', which has a parameter 'x'"):
         write_lsd(built)
+
+
+def test_friction_by_a_law_that_is_not_known_yet_is_left_alone():
+    law = liaison.Function("law", 1)
+    built = liaison.mechanism(
+        read_lsd(JOINTS), liaison.parameter("mu", 1), DryFriction("f", "A", law(symbol("mu")))
+    )
+    assert [x.name for x in built.contacts] == ["f"]

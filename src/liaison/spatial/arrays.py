@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from liaison.expr import ZERO, Expr, evaluate, sqrt, symbols_of
+from liaison.expr import ZERO, Expr, evaluate, sqrt, topological
 
 Array: TypeAlias = npt.NDArray[Any]
 Entries: TypeAlias = Sequence[Any] | Array  # of a vector: a tuple, a list or an array
@@ -35,10 +35,11 @@ def is_formula(x: Any) -> bool:
 
 
 def number(x: Any) -> float | None:
-    """The value of x as a float; None if it holds symbols."""
+    """The value of x as a float; None if it holds symbols, or functions that are not known yet."""
     if not isinstance(x, Expr):
         return float(x)
-    return None if symbols_of([x]) else float(evaluate([x], {})[0])
+    is_open = any(node.op in ("symbol", "call") for node in topological([x]))
+    return None if is_open else float(evaluate([x], {})[0])
 
 
 def array(entries: Any) -> Array:
