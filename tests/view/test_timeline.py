@@ -66,6 +66,7 @@ def test_what_is_told_cannot_end_the_script(double_pendulum):
 def test_a_run_without_contacts_and_events_has_no_strips(double_pendulum):
     assert timeline(replace(seen(double_pendulum), events=()), [], 1.0) == ""
     assert legend([]) == ""
+    assert legend([], is_struck=True).endswith("impact</div>")
 
 
 def test_the_legend_tells_the_colors_that_occur():

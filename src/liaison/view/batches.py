@@ -115,8 +115,18 @@ class Crowd:
         )
 
     def _color(self, body: str, piece: Piece, k: int) -> Color:
-        """Its own, or that of an impact for a while after one."""
-        return STATE_COLORS[IMPACT] if self._hits[body][k] else piece.color
+        """Its own, tinged by that of an impact for a while after one."""
+        if not self._hits[body][k]:
+            return piece.color
+        red, green, blue = (
+            (a + 2 * b) // 3 for a, b in zip(piece.color, STATE_COLORS[IMPACT], strict=True)
+        )
+        return red, green, blue
+
+    @property
+    def is_struck(self) -> bool:
+        """True if a body flashes at all."""
+        return any(bool(np.any(x)) for x in self._hits.values())
 
 
 def _sides(piece: Piece) -> tuple[float, ...]:

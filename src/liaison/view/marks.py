@@ -29,7 +29,8 @@ STATE_COLORS: tuple[Color, ...] = (
 )  # fmt: skip
 MOMENT_COLOR: Color = (140, 60, 200)
 FLASH = 0.12  # seconds that an impact is seen
-FAINT = 0.1  # of the fastest impact of a scene: slower ones do not flash
+STRUCK = 0.06  # seconds that a body of a scene is seen struck
+FAINT = 0.2  # of the fastest impact of a scene: slower ones do not flash
 SLIPPING = 2  # as the series "modes" has it
 STILL = 1e-3  # of its largest speed, below which a place of contact stays where it is
 DOT, MOST_OF_BODY = 0.026, 0.3  # radius of a dot, in sizes of the scene, and of what touches
@@ -159,7 +160,7 @@ def struck(run: Trajectory, bodies: Collection[str], speed: float) -> dict[str, 
     hits = [e for e in run.events if e.what == "impact" and e.speed is not None]
     hardest = max((e.speed or 0.0 for e in hits), default=0.0)
     for event in hits:
-        now = (run.t >= event.t) & (run.t <= event.t + FLASH * speed)
+        now = (run.t >= event.t) & (run.t <= event.t + STRUCK * speed)
         if (event.speed or 0.0) > FAINT * hardest and np.any(now):
             for cut in (k for k, letter in enumerate(event.name) if letter == "-"):
                 for name in (event.name[:cut], event.name[cut + 1 :]):

@@ -92,7 +92,7 @@ def page(
             record.insert_sleep(float(run.t[k] - run.t[k - 1]) / speed)
             stage.show(k)
         text = record.as_html()
-    told = legend(stage.marks), timeline(run, stage.marks, speed)
+    told = legend(stage.marks, stage.is_struck), timeline(run, stage.marks, speed)
     with whole_file(path) as temporary:
         temporary.write_text(_dressed(text, run, speed, drawn, told), encoding="utf-8")
 

@@ -66,6 +66,7 @@ class Stage:
         self._set_ground()
         crowd = _crowd(drawn, look)
         self._crowd = Crowd(self.scene, crowd, drawn.poses, struck(run, crowd, look.speed))
+        self.is_struck = self._crowd.is_struck
         self._bodies = {x: self._add_body(x, look) for x in drawn.pieces if x not in crowd}
         turned = {x: np.ascontiguousarray(drawn.poses[x][..., :3]) for x in self._bodies}
         self._wxyz = {x: quaternion_of(R) for x, R in turned.items()}

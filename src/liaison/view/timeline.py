@@ -60,12 +60,12 @@ def _file(name: str) -> str:
     return "\n".join(line for line in lines if line and not line.startswith(("//", "/*")))
 
 
-def legend(found: Sequence[Mark]) -> str:
-    """What the colors mean, as HTML: those that occur."""
-    if not found:
+def legend(found: Sequence[Mark], is_struck: bool = False) -> str:
+    """What the colors mean, as HTML: those that occur; is_struck: bodies flash at impacts."""
+    if not found and not is_struck:
         return ""
     seen = sorted({int(x) for mark in found for x in np.unique(mark.states)})
-    seen += [IMPACT] * any(np.any(mark.is_hit) for mark in found)
+    seen += [IMPACT] * (is_struck or any(np.any(mark.is_hit) for mark in found))
     parts = [f'<i style="background:{_css(STATE_COLORS[k])}"></i>{STATE_WORDS[k]}' for k in seen]
     if any(np.any(mark.moment) for mark in found):
         parts.append(f'<i style="background:{_css(MOMENT_COLOR)}"></i>moment (two heads)')
