@@ -1,6 +1,6 @@
 """Numbers of a description once its parameters have values.
 
-Public names: floats, heights.
+Public names: floats, heights, radii, curve_points.
 """
 
 from __future__ import annotations

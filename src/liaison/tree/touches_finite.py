@@ -8,7 +8,7 @@ gap is the distance to the nearest point,
     rods:   least |p + s a − t e_z| within both lengths,     gap = |…| − r − r₂;         (contact-5)
     edges:  n = ±e_z × a/|e_z × a|, outwards,                gap = n · p.
 
-Public names: FAR, ball_on_block, corner_on_faces, rod_on_rod, ball_in_tube, edge_on_edge.
+Public names: FAR, within, ball_on_block, corner_on_faces, rod_on_rod, ball_in_tube, edge_on_edge.
 
 Source: docs/theory/contacts.md (contact-5).
 """
