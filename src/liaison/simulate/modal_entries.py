@@ -14,11 +14,12 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.program.loops import at, entry_at, f64, i64, iptr, loop, ptr
+from liaison.solvers.dense import dot
 
 from .bearings import solve_motion
 from .edges import EDGE, is_past_edge
 from .event_parts import FLAT
-from .modal import SLOW, is_pressed, measure, resists
+from .modal import SLOW, compliant, is_pressed, measure, resists
 from .sides_layout import (
     ACROSS,
     B_FIRST,
@@ -28,6 +29,7 @@ from .sides_layout import (
     B_ROWS,
     DYNAMIC,
     EACH,
+    EASE,
     F_CLOSURE,
     F_EVENTS,
     F_LOCAL,
@@ -60,6 +62,7 @@ from .sides_layout import (
     O_LEVEL,
     O_LOAD,
     O_RATE,
+    O_ROWS,
     O_SLIP,
     O_TERMS,
     O_VDOT,
@@ -73,7 +76,7 @@ from .sides_layout import (
     WATCHED,
 )
 from .sliding import sliding_margin
-from .touching import can_stay
+from .touching import NO_MOTION, can_stay
 
 NOT_A_NUMBER = float("nan")
 
@@ -253,6 +256,20 @@ def slip_left(c: iptr, s: ptr, b: i64) -> f64:
 
 
 @loop
+def eased(c: iptr, s: ptr, row: i64) -> f64:
+    """How far below zero the force of a row may fall where contacts could not decide at an instant.
+
+    It is what gives the acceleration that counts as none there; 0 where nothing was in doubt.
+    """
+    if s[EASE] <= 1.0:
+        return 0.0
+    x = at(s, c[O_ROWS])
+    compliant(c, s, row, x)
+    yields = dot(c[NV], x, x)
+    return s[EASE] * NO_MOTION / yields if yields > 0.0 else 0.0
+
+
+@loop
 def tell_ends(c: iptr, s: ptr, out: ptr) -> None:
     """For every block a number that falls through zero where its mode ends."""
     for b in range(c[NB]):
@@ -265,7 +282,7 @@ def tell_ends(c: iptr, s: ptr, out: ptr) -> None:
                 out[b] = s[c[O_RATE] + block[B_FIRST]] + BROKEN
             elif mode != OPEN:
                 is_past = is_past_edge(c, s, b)
-                force = s[c[O_FORCE] + block[B_FIRST]]
+                force = s[c[O_FORCE] + block[B_FIRST]] + eased(c, s, block[B_FIRST])
                 out[b] = force * sliding_margin(c, s, b) if is_past == 0 else -EDGE
             elif block[B_KIND] == GAP:
                 out[b] = s[c[O_GAP] + b] - s[c[O_LEVEL] + b]
