@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from liaison.corridor_given import Given, mechanism_of, with_starts, with_values
 from liaison.errors import ModelError
@@ -20,11 +19,11 @@ from liaison.model import Body, Box, Collision, Marker, Mechanism, Sphere
 from liaison.model.collisions import Surfaces, collisions, plane_names, surfaces_of
 from liaison.model.forces import Gravity
 from liaison.model.pairing import obstacle
+from liaison.numeric import Array
 from liaison.scenes import Bodies, Laws, Scene
 from liaison.spatial.rotations import quaternion_of, rotation_quaternion
 from liaison.tree import Node, Tree, assemble, span
 
-Array = NDArray[np.float64]
 GROUND = ((0.0, 0.0, 1.0, 0.0),)
 
 
@@ -65,6 +64,7 @@ def collide(
             f"'{said[0].name}' says what collides and how; planes, friction and restitution of the "
             "call would say it again.",
             place=said[0].place,
+            hint="Leave them out of the call, or take the statement out of the description.",
         )
     if said:
         return placed_scene(mechanism, start or {}).scene
@@ -154,7 +154,10 @@ class _Values:
             return float(x)
         for name in symbols_of([x]):
             if name not in self.known:
-                raise ModelError(f"parameter '{name.name}' has no value; a scene needs one.")
+                raise ModelError(
+                    f"parameter '{name.name}' has no value; a scene needs one.",
+                    hint=f"Give it: parameters={{'{name.name}': …}}.",
+                )
         return float(evaluate([x], self.known)[0])
 
     def plane(self, marker: Marker) -> list[float]:

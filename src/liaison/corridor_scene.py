@@ -19,6 +19,7 @@ from liaison.model import Mechanism
 from liaison.model.collisions import surfaces_of
 from liaison.numeric import Array
 from liaison.simulate import Series, Trajectory
+from liaison.simulate.resampling import rotation_of
 from liaison.simulate.run import DEFAULT_SERIES
 
 STEP = 1e-3
@@ -140,7 +141,7 @@ def _coordinates(placed: Placed, run: Trajectory) -> tuple[Array, Array]:
     for k, node in enumerate(placed.tree.nodes):
         R0, p0 = placed.base[k]
         center, turn = placed.center[k], pose[:, k, 3:]
-        R = _rotations(turn)
+        R = rotation_of(turn)
         arm = R @ center
         velocity = speed[:, k, 3:] - np.cross(speed[:, k, :3], arm)
         q[:, node.q] = np.column_stack(
@@ -149,17 +150,6 @@ def _coordinates(placed: Placed, run: Trajectory) -> tuple[Array, Array]:
         local = [np.einsum("tji,tj->ti", R, x) for x in (speed[:, k, :3], velocity)]
         v[:, node.v] = np.column_stack(local)
     return q, v
-
-
-def _rotations(turn: Array) -> Array:
-    """R of unit quaternions (w, x, y, z), shape (instants, 3, 3)."""
-    w, x, y, z = turn.T
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), 2, 0)
 
 
 def _before(base: Array, turn: Array) -> Array:

@@ -1,6 +1,6 @@
 """Steps towards rest: down from maxima and saddles of the energy, or by Newton; back on closures.
 
-Public names: unbalanced, moved, downhill, curvatures, stepped, LONGEST.
+Public names: unbalanced, moved, downhill, curvatures, stepped, retracted, LONGEST.
 
 Source: DPG14 (Newton steps with the absolute values of the curvatures).
 """

@@ -1,6 +1,6 @@
 """`contact … and … with KIND … end`, and `contact gap = …, slip = … end`: what touches.
 
-Public names: CONTACTS, FRICTION, friction_told, gap_contact.
+Public names: CONTACTS, FRICTION, friction_told, law_told, gap_contact.
 """
 
 from __future__ import annotations

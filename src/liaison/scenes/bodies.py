@@ -2,7 +2,7 @@
 
 Velocities are (ω, velocity of the center of mass), in the axes of the ground.
 
-Public names: free_bodies, move, moved_pose.
+Public names: free_bodies, move, moved_pose, rotation.
 
 Source: HLW §IV.8 (steps on a group); docs/theory/time_stepping.md.
 """

@@ -5,7 +5,7 @@ separation tells what touches: a face, with the opposite face of the other box c
 (up to eight points), or two edges. Each point is told on the bodies, so that its gap is a smooth
 function of their poses for the rest of the step.
 
-Public names: box_at, meet, POINTS.
+Public names: box_at, meet, added, POINTS.
 
 Source: GOTT96 §5 (separating axes of boxes); SH74 (clipping); docs/theory/time_stepping.md.
 """

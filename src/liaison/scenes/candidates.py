@@ -1,6 +1,6 @@
 """Candidates for contact: what may come near within a step, by the broad phase, with its features.
 
-Public names: candidates.
+Public names: candidates, law_of.
 """
 
 from __future__ import annotations

@@ -109,8 +109,11 @@ def check_start(bodies: Bodies, planes: Array, laws: Laws) -> None:
     Raises:
         SimulationError: which, and how deep.
     """
-    if not all(np.all(np.isfinite(x)) for x in (bodies.pose, bodies.speed, bodies.ball)):
-        raise SimulationError("a body of the scene begins at a place or a rate that is not finite.")
+    for k in np.flatnonzero(~np.all(np.isfinite([*bodies.pose.T, *bodies.speed.T]), axis=0)):
+        said = f"body {bodies.names[k]!r} begins at a place or a rate that is not finite."
+        raise SimulationError(said, status="inconsistent start")
+    if not np.all(np.isfinite(bodies.ball)):
+        raise SimulationError("a ball of the scene has a place or a radius that is not finite.")
     centers, radii = _centers(bodies), bodies.ball[:, 3]
     names = [bodies.names[k] for k in bodies.owner]
     limit = DEEP * (1 + np.max(np.abs(centers), initial=0.0))

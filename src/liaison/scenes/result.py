@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from liaison.numeric import Array
+from liaison.simulate.resampling import rotation_of
 from liaison.simulate.sides_layout import WHATS
 from liaison.simulate.trajectory import EventRecord, Series, Trajectory
 from liaison.units import Label
@@ -123,12 +124,5 @@ def _framed(b: Bodies, poses: Array) -> Array:
 def _poses(q: Array, n: int) -> Array:
     """[R | p] of the centers of mass, shape (instants, n, 3, 4)."""
     table = q.reshape(len(q), n, 7)
-    w, x, y, z = np.moveaxis(table[..., 3:], -1, 0)
-    R = np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-    return np.concatenate([np.moveaxis(R, (0, 1), (2, 3)), table[..., :3, None]], axis=3)
+    R = rotation_of(table[..., 3:])
+    return np.concatenate([R, table[..., :3, None]], axis=3)

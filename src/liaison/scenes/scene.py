@@ -206,17 +206,9 @@ class _Run:
         n, capacity = int(k[at.BODIES]), int(k[at.CAPACITY])
         self._build(2 * capacity)
         self.z[: at.FLOATS] = z[: at.FLOATS]
-        for slot in (
-            at.STEPS,
-            at.RECORDED,
-            at.SWEEPS,
-            at.MOST,
-            at.IS_BEGUN,
-            at.LIVING,
-            at.TURNS,
-            at.MISSED,
-        ):
-            self.k[slot] = k[slot]
+        kept = [at.STEPS, at.RECORDED, at.SWEEPS, at.MOST, at.IS_BEGUN, at.LIVING]
+        kept += [at.TURNS, at.MISSED]
+        self.k[kept] = k[kept]
         live = at.LIVE * int(k[at.LIVING])
         for slot, size in ((at.Z_POSE, 7 * n), (at.Z_SPEED, 6 * n), (at.Z_LIVE, live)):
             self.z[self.k[slot] : self.k[slot] + size] = z[k[slot] : k[slot] + size]
@@ -240,8 +232,10 @@ class _Run:
                 progress(min(1.0, float(self.z[at.T]) / max(self.until, 1e-300)))
             if time_limit is not None and time.perf_counter() - began > time_limit:
                 raise SimulationError(
-                    f"the scene was out of time at t = {self.z[at.T]:.9g} s.", status="time limit"
-                )
+                    f"the scene was out of time at t = {self.z[at.T]:.9g} s.",
+                    status="time limit", t=float(self.z[at.T]),
+                    hint="Give it more time, an earlier end or a longer step.",
+                )  # fmt: skip
         self._drain()
         self._drain_events()
         scene = self.scene

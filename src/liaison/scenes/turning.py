@@ -7,7 +7,7 @@ A contact that presses with f_n resists rolling and pivoting about its normal by
 as (contact-2). Moments and impulses wait for each other in turns: contacts are solved with the
 moments as they are, then moments are swept with the impulses as they are.
 
-Public names: solve_turning, guess_moments, keep_moments.
+Public names: solve_turning, turning, guess_moments, keep_moments.
 
 Source: LL 1.5.1; docs/theory/time_stepping.md.
 """

@@ -1,6 +1,6 @@
 """A mechanism with contacts as the time loop sees it: a kernel in its present mode, and its plan.
 
-Public names: IMPACT_LAWS, Marching, marching.
+Public names: IMPACT_LAWS, Marching, ModalKernel, marching.
 """
 
 from __future__ import annotations
