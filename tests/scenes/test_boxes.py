@@ -210,7 +210,7 @@ def test_a_ball_rolls_over_the_edge_of_a_box():
     assert around.sum() > 20
     edge = np.column_stack([run["ball1.x"] - 0.11, high - 0.1])[around]
     assert np.linalg.norm(edge, axis=1) == pytest.approx(0.05, abs=2e-5)
-    assert high[-1] == pytest.approx(0.05, abs=0.06)
+    assert high[-1] == pytest.approx(0.05, abs=1e-9)  # on the floor, a radius above it
 
 
 def test_boxes_that_begin_inside_each_other_are_refused():
@@ -240,7 +240,8 @@ def test_boxes_and_balls_in_a_box_come_to_rest():
 def test_bricks_and_balls_of_the_example_come_to_rest_in_their_tray():
     run = liaison.simulate(PILE, until=1.5, every=0.05)
     weight = liaison.check(PILE).mass * G
-    assert run["planes"][-1].sum(axis=0)[2] == pytest.approx(weight, rel=1e-2)
+    # a hundred points, each to 1e-6 of the strongest impulse, and what still moves a little
+    assert run["planes"][-1].sum(axis=0)[2] == pytest.approx(weight, rel=1e-3)
     assert run["penetration"].max() < 1e-6 * 0.025
     places = run["poses"][-1, :, :, 3]
     assert np.all(places[:, 2] > 0.02)
