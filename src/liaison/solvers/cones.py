@@ -3,7 +3,8 @@
     u = A f + b,   0 ≤ f_n ⟂ u_n ≥ 0,   ‖f_t‖ ≤ c f_n + k,   f_t against u_t        (cones-0)
 
 A is the mobility D M⁻¹Dᵀ of the rows, symmetric and at least semidefinite; rows may repeat. Sweeps
-over contacts find the modes, Newton's method the forces; hard problems go by way of softer ones.
+over contacts find the modes, Newton's method the forces; hard problems are solved from inside of
+their bounds, or by way of softer ones.
 
 Public names: ONE_WAY, DISC, HELD, GIVEN, solve_cones, cone_area.
 

@@ -2,8 +2,9 @@
 
     u⁺ = A f + u⁻,    T⁺ − T⁻ = ½ fᵀ(u⁺ + u⁻)                                    (impact-1)
 
-Every law begins with a compression, the inelastic problem of `solve_cones` with impulses f_c and
-rates u_c. It never adds energy: f_cᵀu_c ≤ 0, since loads have f u = 0 and discs f u ≤ 0, so that
+All but NEWTON and STRONGE begin with a compression, the inelastic problem of `solve_cones` with
+impulses f_c and rates u_c. It never adds energy: f_cᵀu_c ≤ 0, since loads have f u = 0 and discs
+f u ≤ 0, so that
 
     ½ f_cᵀ(u_c + u⁻) = f_cᵀu_c − ½ f_cᵀA f_c ≤ 0                                 (impact-2)
 
