@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -121,26 +122,31 @@ def our_run(places: np.ndarray, wide: float) -> dict[str, float]:
         "penetration": float(run["penetration"].max()),
         "penetration_rest": float(run["penetration"][-1]),
         "residual": float(np.median(residual[steps // 2 :])),
-        "residual_rest": float(residual[-1]), "sweeps": run.counts["sweeps"] / steps,
+        "residual_rest": float(residual[-1]), "residual_worst": float(residual.max()),
+        "sweeps": run.counts["sweeps"] / steps, "turns": run.counts["turns"] / steps,
         "solved": float(np.mean(residual[1:] <= 1e-6)),
     }  # fmt: skip
 
 
 def thousand() -> dict[str, float]:
-    """Steps of a pile at rest with more than a thousand contacts, at the end of its run."""
-    side, n, seconds = 8, 400, 2.4
+    """A pile with more than a thousand contacts: its first step from nothing, then sixty more."""
+    side, n, step = 8, 400, 2 * STEP
     places, wide = grid(n, side, 2.2 * RADIUS), (side + 0.5) * 2.2 * RADIUS
-    scene = Scene(bodies(places), planes(wide), friction=FRICTION)
-    seen: list[tuple[float, float]] = []
-    run = scene.simulate(
-        seconds, step=2 * STEP, sweeps=1500, progress=lambda part: seen.append((part, cpu()))
-    )
-    late = [(part, spent) for part, spent in seen if part > 0.9]
-    steps = (late[-1][0] - late[0][0]) * seconds / (2 * STEP)
-    residual = run["residual"][run.t > 0.9 * seconds]
+    falls = Scene(bodies(places), planes(wide), friction=FRICTION)
+    # it comes to rest by a coarse run, which is not measured
+    rest = falls.simulate(2.4, step=step, every=100, tolerance=1e-4, sweeps=400)
+    pose = rest.q[-1].reshape(n, 7)
+    scene = Scene(replace(falls.bodies, pose=pose), falls.planes, friction=FRICTION)
+    began = cpu()
+    once = scene.simulate(step, step=step)
+    first = cpu() - began
+    run = scene.simulate(61 * step, step=step)
+    spent = cpu() - began - 2 * first
+    residual = run["residual"][1:]
     return {
-        "contacts": float(run["contacts"][-1]), "ms": (late[-1][1] - late[0][1]) / steps * 1e3,
-        "residual": float(np.median(residual)), "residual_worst": float(residual.max()),
+        "contacts": float(run["contacts"][-1]), "cold_ms": first * 1e3,
+        "cold_residual": float(once["residual"][-1]), "cold_turns": float(once.counts["turns"]),
+        "ms": spent / 60 * 1e3, "residual_worst": float(residual.max()),
         "solved": float(np.mean(residual <= 1e-6)), "penetration": float(run["penetration"][-1]),
         "floor": float(run["planes"][-1].sum(axis=0)[2] / (n * MASS * 9.81) - 1),
     }  # fmt: skip
@@ -165,7 +171,7 @@ def main() -> None:
         print("mujoco       not installed")
     rows["thousand"] = thousand()
     show("1000 contacts", rows["thousand"])
-    if rows["thousand"]["ms"] > LIMIT * 1e3:
+    if max(rows["thousand"]["ms"], rows["thousand"]["cold_ms"]) > LIMIT * 1e3:
         print(f"1000 contacts: over {LIMIT * 1e3:g} ms")
     OUT.mkdir(exist_ok=True)
     (OUT / "contact.json").write_text(json.dumps(rows, indent=1))

@@ -23,8 +23,12 @@ from .sweeps import swept
 TOGETHER, BRIEFLY = 1e-11, 100
 """Residual that few contacts are solved to, and sweeps before they are solved at once."""
 
-FIRST, MORE = 250, 60
-"""Sweeps before contacts are solved at once, and before that is tried again."""
+SOON, FIRST, MORE = 60, 250, 60
+"""Sweeps before contacts are solved at once: where they come from far, where they are near, and
+before that is tried again."""
+
+FAR = 1e-3
+"""Residual after the first sweeps that is far."""
 
 BEGIN, TRIES, MOST = (0.1, 1.0, 0.01, 10.0), 4, 60
 """How far inside their cones impulses begin, beside the strongest, by tries; turns of each."""
@@ -47,8 +51,10 @@ def solve_scene(mu: f64, tolerance: f64, allowed: i64, z: ptr, k: iptr) -> f64:
     for i in range(6 * k[BODIES]):
         free[i] = z[k[Z_NEW] + i]
     start_from(z, k)
-    residual = swept(mu, tolerance, min(allowed, FIRST), z, k)
+    residual = swept(mu, tolerance, min(allowed, SOON), z, k)
     left = allowed - FIRST
+    if residual > tolerance and residual < FAR:
+        residual = swept(mu, tolerance, min(allowed, FIRST) - SOON, z, k)
     for turn in range(TRIES):
         if residual <= tolerance:
             break
