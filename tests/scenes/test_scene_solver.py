@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 
 from liaison.program.loops_compile import compile_loops
-from liaison.scenes import Bodies, Scene
+from liaison.scenes import Scene
 from liaison.scenes.block_factors import factor_room, factorize_bodies, solve_bodies
 from liaison.scenes.elimination import BETWEEN, PLACE, block_room, eliminate, table_size
+from samples.heaps import balls, walls
 
 RADIUS = 0.05
 WIDE = 4.4 * 2.2 * RADIUS
 
 
-def pile(n, side=4, seed=0, mu=0.3, e=0.0, speed=0.0):
+def pile(n, side=4, seed=0, mu=0.3, e=0.0):
     """Balls in layers that fall into a box."""
     rng = np.random.default_rng(seed)
     k = np.arange(n)
@@ -21,15 +22,7 @@ def pile(n, side=4, seed=0, mu=0.3, e=0.0, speed=0.0):
     x, y, z = k % side + shift, k // side % side + shift, 0.9 * layer + 0.55
     places = np.column_stack([x, y, z]) * 2.2 * RADIUS
     places += rng.uniform(-0.02, 0.02, (n, 3)) * RADIUS
-    bodies = Bodies(
-        names=tuple(f"b{i}" for i in range(n)), mass=np.ones(n),
-        inertia=np.tile(0.4 * RADIUS**2 * np.eye(3), (n, 1, 1)),
-        pose=np.column_stack([places, np.ones(n), np.zeros((n, 3))]),
-        speed=np.tile([0, 0, 0, 0, 0, -speed], (n, 1)), owner=np.arange(n),
-        ball=np.tile([0, 0, 0, RADIUS], (n, 1)),
-    )  # fmt: skip
-    walls = [[0, 0, 1, 0], [1, 0, 0, 0], [-1, 0, 0, -WIDE], [0, 1, 0, 0], [0, -1, 0, -WIDE]]
-    return Scene(bodies, walls, friction=mu, restitution=e)
+    return Scene(balls(places, RADIUS), walls(WIDE), friction=mu, restitution=e)
 
 
 @pytest.mark.parametrize("seed", range(3))

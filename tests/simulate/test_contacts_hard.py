@@ -285,6 +285,7 @@ def test_two_contacts_whose_forces_vanish_together_do_not_stop_a_run():
         ("-225 rad/s", "-292.751 rad/s"),
         ("74.99 rad/s", "97.564 rad/s"),
     ):
+        assert old in text
         text = text.replace(old, new)
     run = liaison.simulate(text, until=0.9)
     assert run.t[-1] == pytest.approx(0.9)
