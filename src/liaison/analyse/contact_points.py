@@ -1,6 +1,6 @@
 """contact_points: where bodies touch along a run, with forces, moments and the velocities there.
 
-Public names: ContactAlong, contact_points.
+Public names: ContactAlong, contact_points, parameters_had.
 
 Source: LL 1.5.1; docs/theory/contacts.md (contact-2).
 """
@@ -20,8 +20,7 @@ from liaison.model import Mechanism
 from liaison.model.values import floats
 from liaison.numeric import Array
 from liaison.simulate import Trajectory
-from liaison.spatial.arrays import array, product
-from liaison.tree import ContactPlace, Kinematics, contact_places, span
+from liaison.tree import ContactPlace, contact_places, on_symbols, span
 
 
 @final
@@ -73,23 +72,17 @@ def contact_points(mechanism: Mechanism, run: Trajectory) -> tuple[ContactAlong,
             status="inconsistent",
             hint="Give the mechanism that was run; parametrizations have coordinates of their own.",
         )
-    q, v = (array([symbol(x.name) for x in labels]) for labels in places)
-    qdot = [
-        as_expr(x)
-        for node in tree.nodes
-        for x in product(node.joint.type.kinematic_map(q[node.q]), v[node.v])
-    ]
-    values = _values(mechanism, run) | dict(zip([*q, *v], [*run.q.T, *run.v.T], strict=True))
-    found = contact_places(Kinematics(tree, q, v), qdot)
-    return tuple(_along(place, values, run) for place in found)
+    moves, qdot = on_symbols(tree)
+    columns = zip([*moves.q, *moves.v], [*run.q.T, *run.v.T], strict=True)
+    values = parameters_had(mechanism, run) | {symbol("t"): run.t} | dict(columns)
+    return tuple(_along(place, values, run) for place in contact_places(moves, qdot))
 
 
-def _values(mechanism: Mechanism, run: Trajectory) -> dict[Expr, Any]:
-    """Time, and the parameters as the run had them."""
+def parameters_had(mechanism: Mechanism, run: Trajectory) -> dict[Expr, Any]:
+    """The parameters as the run had them; without those that have no value."""
     had: Mapping[str, Any] = run.meta.get("parameters", {})
     given = {x.name: had.get(x.name, x.value) for x in mechanism.parameters}
-    known = {symbol(x): float(floats(value, {})) for x, value in given.items() if value is not None}
-    return known | {symbol("t"): run.t}
+    return {symbol(x): float(floats(value, {})) for x, value in given.items() if value is not None}
 
 
 def _along(place: ContactPlace, values: Mapping[Expr, Any], run: Trajectory) -> ContactAlong:

@@ -37,12 +37,7 @@ from .rest_on_sides import (
     pushed,
     rest_on_sides,
 )
-from .rest_steps import downhill, moved, stepped, unbalanced
-
-MOST_STEPS = 200
-
-MOST_PUSHES = 3
-"""How often it is pushed off an equilibrium that is not stable."""
+from .rest_steps import MOST_PUSHES, MOST_STEPS, downhill, moved, stepped, unbalanced
 
 SERIES = ("energy", "outputs", "poses", "reactions", "lam")
 

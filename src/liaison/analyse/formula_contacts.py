@@ -20,9 +20,10 @@ from liaison.model import Contact, Joint, Mechanism
 from liaison.model.values import floats
 from liaison.numeric import Array
 from liaison.simulate import Trajectory
-from liaison.spatial.arrays import array, product
-from liaison.tree import Kinematics, Node, Tree, span
+from liaison.tree import Kinematics, Node, on_symbols, span
 from liaison.tree.sides import SideBlock, side_blocks
+
+from .contact_points import parameters_had
 
 
 @final
@@ -63,37 +64,25 @@ def formula_contacts(mechanism: Mechanism, run: Trajectory) -> tuple[FormulaAlon
     is_of_it = labels == (run.labels.get("q"), run.labels.get("v"))
     if not is_of_it or not {"contacts", "modes", "poses"} <= set(run.series):
         return ()
-    q, v = (array([symbol(x.name) for x in run.labels[part]]) for part in "qv")
-    qdot = [
-        as_expr(x)
-        for node in tree.nodes
-        for x in product(node.joint.type.kinematic_map(q[node.q]), v[node.v])
-    ]
+    moves, qdot = on_symbols(tree)
     placed = {x.name for x in mechanism.contacts if isinstance(x, Contact)}
     owned: dict[str, list[SideBlock]] = {}
-    for block in side_blocks(Kinematics(tree, q, v), qdot):
+    for block in side_blocks(moves, qdot):
         if block.owner not in placed:
             owned.setdefault(block.owner, []).append(block)
-    seen = _Seen(mechanism, tree, run, q, v)
+    seen = _Seen(mechanism, moves, run)
     return tuple(x for owner, blocks in owned.items() for x in seen.along(owner, blocks))
 
 
 class _Seen:
     """A run with the symbols of its coordinates."""
 
-    def __init__(
-        self, mechanism: Mechanism, tree: Tree, run: Trajectory, q: Array, v: Array
-    ) -> None:
-        self.tree, self.run = tree, run
-        had = run.meta.get("parameters", {})
-        self.parameters = {
-            x.name: float(had.get(x.name, x.value))
-            for x in mechanism.parameters
-            if had.get(x.name, x.value) is not None
-        }
-        values = {symbol(name): value for name, value in self.parameters.items()}
-        self.values: dict[Any, Any] = values | {symbol("t"): run.t}
-        self.values |= dict(zip([*q, *v], [*run.q.T, *run.v.T], strict=True))
+    def __init__(self, mechanism: Mechanism, moves: Kinematics, run: Trajectory) -> None:
+        self.tree, self.run = moves.tree, run
+        known = parameters_had(mechanism, run)
+        self.parameters = {x.name: value for x, value in known.items()}
+        self.values: dict[Any, Any] = known | {symbol("t"): run.t}
+        self.values |= dict(zip([*moves.q, *moves.v], [*run.q.T, *run.v.T], strict=True))
 
     def along(self, owner: str, blocks: Sequence[SideBlock]) -> list[FormulaAlong]:
         """The relation at its joint; nothing where it holds no velocity of the tree."""

@@ -33,8 +33,7 @@ from liaison.expr import (
 )
 from liaison.expr.intervals import Interval
 from liaison.model import Mechanism, Unilateral
-from liaison.spatial.arrays import array, product
-from liaison.tree import Kinematics, Row, Tree, closure_rows, merged, side_blocks, span
+from liaison.tree import Row, Tree, closure_rows, merged, on_symbols, side_blocks, span
 
 Floats = NDArray[np.float64]
 
@@ -88,7 +87,7 @@ def rate_rows(mechanism: Mechanism) -> RateRows:
     """The rows of a mechanism's one-sided relations of rates, and of all that always holds."""
     relations = tuple(x for x in mechanism.contacts if isinstance(x, Unilateral))
     tree = merged(span(replace(mechanism, contacts=relations), exact=True))
-    kinematics, qdot = _kinematics(tree)
+    kinematics, qdot = on_symbols(tree)
     held = [(label.name, row) for label, row in closure_rows(kinematics, qdot)]
     held = [
         (name, row) for name, row in held if any(as_expr(x) is not ZERO for x in row.G.values())
@@ -127,17 +126,6 @@ def _starts(tree: Tree, given: Mapping[Expr, Expr], fs: Sequence[Expr]) -> dict[
         if not symbols_of([value]):
             found[symbol(start.label)] = float(evaluate(value, {}))
     return {x: found.get(x, 0.0) for x in symbols_of(fs)}
-
-
-def _kinematics(tree: Tree) -> tuple[Kinematics, list[Expr]]:
-    """The tree on symbols, and N v."""
-    q = array([symbol(label.name) for label in tree.position_labels()])
-    v = array([symbol(label.name) for label in tree.velocity_labels()])
-    rates: list[Expr] = []
-    for node in tree.nodes:
-        N = node.joint.type.kinematic_map(q[node.q])
-        rates += [as_expr(x) for x in product(N, v[node.v])]
-    return Kinematics(tree, q, v), rates
 
 
 def _told(row: Row, nv: int, side: int) -> list[Expr]:

@@ -26,9 +26,15 @@ from liaison.simulate import Trajectory, simulate
 
 from .local import RANK, Local
 from .open_sides import TOUCHING
-from .rest_steps import LONGEST, PUSH, curvatures, retracted, stepped
-
-MOST_STEPS, MOST_PUSHES = 200, 3
+from .rest_steps import (
+    LONGEST,
+    MOST_PUSHES,
+    MOST_STEPS,
+    PUSH,
+    curvatures,
+    retracted,
+    stepped,
+)
 
 CLOSED = 1e-10
 """A gap that something pushes is closed up to this [m, rad]."""

@@ -1,6 +1,7 @@
 """Steps towards rest: down from maxima and saddles of the energy, or by Newton; back on closures.
 
-Public names: unbalanced, moved, downhill, curvatures, stepped, retracted, LONGEST.
+Public names: unbalanced, moved, downhill, curvatures, stepped, retracted, MOST_STEPS,
+MOST_PUSHES, PUSH, LONGEST.
 
 Source: DPG14 (Newton steps with the absolute values of the curvatures).
 """
@@ -14,6 +15,9 @@ import numpy as np
 from liaison.numeric import Array
 
 from .local import Local
+
+MOST_STEPS, MOST_PUSHES = 200, 3
+"""Steps at most, and how often it is pushed off an equilibrium that is not stable."""
 
 CLOSED = 1e-10
 """Largest |Φ| after a step [m, rad]; a step that leaves more is halved."""

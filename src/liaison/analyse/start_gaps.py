@@ -11,8 +11,7 @@ from dataclasses import replace
 from liaison.expr import Expr, as_expr, evaluate, symbol, symbols_of
 from liaison.model import Collision, Mechanism
 from liaison.numeric import State
-from liaison.spatial.arrays import array, product
-from liaison.tree import Kinematics, as_float, span
+from liaison.tree import as_float, on_symbols, span
 from liaison.tree.sides import side_blocks
 
 
@@ -27,18 +26,13 @@ def start_gaps(mechanism: Mechanism, state: State) -> dict[str, float]:
     """
     kept = tuple(x for x in mechanism.contacts if not isinstance(x, Collision))
     tree = span(replace(mechanism, contacts=kept))
-    q, v = (array([symbol(x.name) for x in state.labels[part]]) for part in "qv")
-    qdot = [
-        as_expr(x)
-        for node in tree.nodes
-        for x in product(node.joint.type.kinematic_map(q[node.q]), v[node.v])
-    ]
-    known: dict[Expr, float] = dict(zip([*q, *v], [*state.q, *state.v], strict=True))
+    moves, qdot = on_symbols(tree)
+    known: dict[Expr, float] = dict(zip([*moves.q, *moves.v], [*state.q, *state.v], strict=True))
     known |= {symbol("t"): float(state.t)}
     given = [x for x in mechanism.parameters if x.value is not None]
     known |= {symbol(x.name): float(as_float(x.value)) for x in given}
     found: dict[str, float] = {}
-    for block in side_blocks(Kinematics(tree, q, v), qdot):
+    for block in side_blocks(moves, qdot):
         gap = as_expr(block.rows[0].value) if block.kind == "gap" else None
         if gap is not None and all(name in known for name in symbols_of([gap])):
             value = float(evaluate([gap], known)[0])

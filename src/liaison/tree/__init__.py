@@ -17,7 +17,7 @@ from .closure import (
 from .contact_lengths import unguarded
 from .contact_places import ContactPlace, contact_places
 from .demand import turning_joint
-from .kinematics import Kinematics, Motion
+from .kinematics import Kinematics, Motion, on_symbols
 from .regroup import added, merged, regrouped
 from .side_reading import SideReading
 from .sides import SideBlock, side_blocks
@@ -48,6 +48,7 @@ __all__ = [
     "joint_rows",
     "marker_motion",
     "merged",
+    "on_symbols",
     "power_row",
     "regrouped",
     "relation_row",

@@ -4,7 +4,7 @@ Everything is seen from a *root* node and told in the root's axes, so that a loo
 ground costs no more than one on it. It is written for formulas: numbers give poses and Jacobians,
 no accelerations.
 
-Public names: Motion, Kinematics.
+Public names: Motion, Kinematics, on_symbols.
 
 Source: JB94 §3.5 (recursive velocities and accelerations); RBDA §3.4–3.5 for S and Ṡ v.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import NamedTuple
 
-from liaison.expr import directional, symbols_of
+from liaison.expr import Expr, as_expr, directional, symbol, symbols_of
 from liaison.model import JointType
 from liaison.spatial.arrays import Array, array, cross, product, vector, zeros
 from liaison.spatial.arrays import identity as identity_matrix
@@ -141,6 +141,17 @@ class Kinematics:
             pose, S = joint_motion(node, q)
             self._local[i] = (compose(*node.X_PJ, *pose), S, joint_bias(node.joint.type, S, q, v))
         return self._local[i]
+
+
+def on_symbols(tree: Tree) -> tuple[Kinematics, list[Expr]]:
+    """The tree at symbols named by its labels, and q̇ = N v there."""
+    q = array([symbol(label.name) for label in tree.position_labels()])
+    v = array([symbol(label.name) for label in tree.velocity_labels()])
+    rates: list[Expr] = []
+    for node in tree.nodes:
+        N = node.joint.type.kinematic_map(q[node.q])
+        rates += [as_expr(x) for x in product(N, v[node.v])]
+    return Kinematics(tree, q, v), rates
 
 
 def joint_motion(node: Node, q: Array) -> tuple[Transform, Array]:

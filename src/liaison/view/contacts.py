@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from liaison.model import Body, Contact, Mechanism
 from liaison.model.values import curve_points, floats, heights, radii
 
-from .solids import Color, Piece, Surface, ball, box, tube
+from .solids import Color, Piece, Surface, ball, box, globe, tube
 
 Array = NDArray[np.float64]
 Values = Mapping[str, float]
@@ -144,16 +144,9 @@ def _ribbon(contact: Contact, values: Values) -> Surface:
 
 
 def _ellipsoid(halves: Array) -> Surface:
-    """Triangles between parallels and meridians."""
-    rows, around = GRID // 2, GRID
-    polar, angle = np.meshgrid(np.linspace(0, np.pi, rows), np.linspace(0, 2 * np.pi, around),
-                               indexing="ij")  # fmt: skip
-    unit = [np.sin(polar) * np.cos(angle), np.sin(polar) * np.sin(angle), np.cos(polar)]
-    vertices = np.stack([x.ravel() for x in unit], axis=1) * halves
-    i = np.arange((rows - 1) * around).reshape(rows - 1, around)[:, :-1].ravel()
-    faces = [np.stack([i, i + around, i + 1], axis=1),
-             np.stack([i + 1, i + around, i + around + 1], axis=1)]  # fmt: skip
-    return Surface(vertices, np.concatenate(faces))
+    """The unit sphere, stretched."""
+    unit = globe(GRID // 2, GRID)
+    return Surface(unit.vertices * halves, unit.faces)
 
 
 def _cam(contact: Contact, values: Values) -> Surface:
