@@ -18,12 +18,16 @@ from liaison.expr import Expr, as_expr, evaluate, symbol, symbols_of
 from liaison.model import Mechanism
 from liaison.model.collisions import surfaces_of
 from liaison.numeric import Array
+from liaison.numeric.attitude import quaternion_product
 from liaison.simulate import Series, Trajectory
 from liaison.simulate.resampling import rotation_of
 from liaison.simulate.run import DEFAULT_SERIES
 
 STEP = 1e-3
 """Fixed step where none is given [s]."""
+
+CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
+"""Signs that turn a quaternion w x y z back."""
 
 OPTIONS = ("tolerance", "depth", "sweeps", "events", "time_limit", "progress")
 """What a scene takes as it is given."""
@@ -141,26 +145,12 @@ def _coordinates(placed: Placed, run: Trajectory) -> tuple[Array, Array]:
     for k, node in enumerate(placed.tree.nodes):
         R0, p0 = placed.base[k]
         center, turn = placed.center[k], pose[:, k, 3:]
-        R = rotation_of(turn)
+        R, back = rotation_of(turn), placed.turn[k] * CONJUGATE
         arm = R @ center
         velocity = speed[:, k, 3:] - np.cross(speed[:, k, :3], arm)
         q[:, node.q] = np.column_stack(
-            [(pose[:, k, :3] - arm - p0) @ R0, _before(placed.turn[k], turn)]
+            [(pose[:, k, :3] - arm - p0) @ R0, quaternion_product(back, turn.T).T]
         )
         local = [np.einsum("tji,tj->ti", R, x) for x in (speed[:, k, :3], velocity)]
         v[:, node.v] = np.column_stack(local)
     return q, v
-
-
-def _before(base: Array, turn: Array) -> Array:
-    """The quaternions of turns told from a base: conj(base) · turn."""
-    a, (b, c, d) = base[0], -base[1:]
-    w, x, y, z = turn.T
-    return np.column_stack(
-        [
-            a * w - b * x - c * y - d * z,
-            a * x + b * w + c * z - d * y,
-            a * y - b * z + c * w + d * x,
-            a * z + b * y - c * x + d * w,
-        ]
-    )

@@ -196,6 +196,7 @@ def test_colors_of_batches_are_intensities():
     assert linear((255, 0, 128)).tolist() == [255, 0, 55]
 
 
+@pytest.mark.slow
 def test_a_page_tells_modes_by_color(browser, slide, tmp_path):
     mechanism, run = slide
     liaison.page(run, mechanism, tmp_path / "slide.html", fps=20, labels=False)

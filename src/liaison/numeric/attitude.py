@@ -10,7 +10,7 @@ attitude, so that this stays a rotation whatever the step is:
 of order h³. The trapezoid itself is off by as much, so with it the order stays 2; with a better
 ∫ω dt it becomes 3.
 
-Public names: turns, attitudes, RULES.
+Public names: turns, attitudes, quaternion_product, RULES.
 
 Source: LL 4.4.5 (4.5); BOR71 (the rotation vector and coning).
 Differs: the first step, which has none before it, takes the correction of the second.
@@ -80,11 +80,12 @@ def attitudes(delta: Array, start: Array, *, edwards: bool = True) -> Array:
     found = np.empty((len(vectors) + 1, 4))
     found[0] = start
     for k, p in enumerate(steps):
-        found[k + 1] = _product(found[k], p)
+        found[k + 1] = quaternion_product(found[k], p)
     return found
 
 
-def _product(a: Array, b: Array) -> Array:
+def quaternion_product(a: Array, b: Array) -> Array:
+    """a b of quaternions w x y z; components first, and then any shape."""
     w, x, y, z = a
     s, i, j, k = b
     return np.array(
