@@ -150,9 +150,12 @@ def test_few_steps_are_drawn_as_the_curve_they_are_of(examples):
         assert v[t == event.t].tolist() == [event.before[0], event.v[0]]
 
 
-def test_modes_are_named(bounces):
+def test_modes_are_named(bounces, examples):
     ax = plot(bounces, "modes.floor")
     assert [x.get_text() for x in ax.get_yticklabels()] == ["open", "holds", "slips"]
+    lost = liaison.simulate(examples / "degenerate_unilateral.lsd", until=3)
+    ax = plot(lost, "modes.inwards")
+    assert [x.get_text() for x in ax.get_yticklabels()] == ["open", "holds", "slips", "locked"]
 
 
 def test_events_at_nearly_one_instant_are_told_together(double_pendulum):

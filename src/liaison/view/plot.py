@@ -29,7 +29,8 @@ QUANTITIES = {
     "m": "length", "m/s": "velocity", "N": "force", "N*m": "torque", "Nm": "torque", "J": "energy",
     "W": "power",
 }  # fmt: skip
-MODES = ("open", "holds", "slips")
+MODES = ("open", "holds", "slips", "locked")
+SLIPS = 2  # the last mode that is named in any case
 MOST_IN_LEGEND = 12
 MOST_EVENTS_NAMED = 12
 MANY_EVENTS = 40
@@ -227,7 +228,8 @@ def _draw(
             ax.plot(curve.t, curve.values, style, color=color, label=curve.name, lw=1.6, ds=steps)
         _dress(ax, unit, len(curves))
         if all(curve.name.startswith("modes.") for curve in curves):
-            ax.set_yticks(range(len(MODES)), MODES)
+            seen = max(SLIPS, *(int(np.nanmax(curve.values, initial=0)) for curve in curves))
+            ax.set_yticks(range(seen + 1), MODES[: seen + 1])
         if events:
             _mark_events(ax, trajectory, named=ax is axes[0])
     axes[-1].set_xlabel("t [s]")
