@@ -33,7 +33,7 @@ from liaison.expr import (
     vanishes,
 )
 from liaison.model import CURVE, PROFILE, SURFACE
-from liaison.spatial.arrays import Array, array, cross, dot, product
+from liaison.spatial.arrays import Array, array, cross, dot, product, zeros
 
 from .contact_lengths import NONE
 from .contact_templates import Touch
@@ -50,21 +50,20 @@ CLOSE, LOW = Fraction(1, 10**24), Fraction(1, 10**15)
 """What half a squared distance [m²] and a height [m] are known to."""
 
 
-def ball_on_surface(h: Expr, radius: Any, s: Array) -> Touch:
+def ball_on_surface(h: Expr, radius: Any) -> Touch:
     """A ball above z = h(x, y); its foot is sought from the nearest of samples below it."""
-    c = P + product(R, s)
     (z,) = substitute([h], dict(zip(SURFACE, (A, B), strict=True)))
     is_level = [vanishes(x) for x in gradient(h, list(SURFACE))]
     dense = BELOW if any(is_level) else BELOW[::2]
     along = [(0,) if level else dense for level in is_level]
-    places = [(as_expr(c[0] + i * radius), as_expr(c[1] + j * radius)) for i in along[0]
+    places = [(as_expr(P[0] + i * radius), as_expr(P[1] + j * radius)) for i in along[0]
               for j in along[1]]  # fmt: skip
     apart = []
     for x, y in places:
         (there,) = substitute([z], {A: x, B: y})
-        apart.append((c[0] - x) ** 2 + (c[1] - y) ** 2 + (c[2] - there) ** 2)
+        apart.append((P[0] - x) ** 2 + (P[1] - y) ** 2 + (P[2] - there) ** 2)
     start = [_least([place[k] for place in places], apart) for k in range(2)]
-    return _ball(array([A, B, z]), (start[0], start[1]), radius, s)
+    return _ball(array([A, B, z]), (start[0], start[1]), radius)
 
 
 def _least(places: Sequence[Expr], values: Sequence[Any]) -> Expr:
@@ -76,32 +75,29 @@ def _least(places: Sequence[Expr], values: Sequence[Any]) -> Expr:
     return best
 
 
-def ball_on_profile(profile: Expr, radius: Any, s: Array) -> Touch:
+def ball_on_profile(profile: Expr, radius: Any) -> Touch:
     """A ball, or a disc about the same axis, outside of ϱ(angle); sought about its own angle."""
-    c = P + product(R, s)
     (rho,) = substitute([profile], {PROFILE: A})
     x, y = as_expr(rho * cos(A)), as_expr(rho * sin(A))
-    angles = [as_expr(atan2(c[1], c[0]) + k / 2) for k in BELOW]
+    angles = [as_expr(atan2(P[1], P[0]) + k / 2) for k in BELOW]
     listed = [substitute([x, y], {A: angle}) for angle in angles]
-    apart = [(c[0] - a) ** 2 + (c[1] - b) ** 2 for a, b in listed]
-    return _ball(array([x, y, B]), (_least(angles, apart), c[2]), radius, s)
+    apart = [(P[0] - a) ** 2 + (P[1] - b) ** 2 for a, b in listed]
+    return _ball(array([x, y, B]), (_least(angles, apart), P[2]), radius)
 
 
-def ball_on_curve(xy: Sequence[Expr], span: Sequence[Any], radius: Any, s: Array) -> Touch:
+def ball_on_curve(xy: Sequence[Expr], span: Sequence[Any], radius: Any) -> Touch:
     """A ball, or a disc about z, to the right of a curve; sought from the nearest of samples."""
-    c = P + product(R, s)
     (x, y) = substitute(list(xy), {CURVE: A})
     low, high = span
     steps = [as_expr(low + (high - low) * Fraction(k, SAMPLES)) for k in range(SAMPLES + 1)]
     listed = [substitute([x, y], {A: step}) for step in steps]
-    apart = [(c[0] - a) ** 2 + (c[1] - b) ** 2 for a, b in listed]
-    return _ball(array([x, y, B]), (_least(steps, apart), c[2]), radius, s)
+    apart = [(P[0] - a) ** 2 + (P[1] - b) ** 2 for a, b in listed]
+    return _ball(array([x, y, B]), (_least(steps, apart), P[2]), radius)
 
 
-def _ball(f: Array, start: tuple[Any, Any], radius: Any, s: Array) -> Touch:
+def _ball(f: Array, start: tuple[Any, Any], radius: Any) -> Touch:
     """By (contact-3)."""
-    offset = product(R, s)
-    d = P + offset - f
+    d = P - f
     along = [array([gradient(as_expr(x), [w])[0] for x in f]) for w in (A, B)]
     metric = [[as_expr(dot(x, y)) for y in along] for x in along]
     across = cross(*along)
@@ -112,11 +108,11 @@ def _ball(f: Array, start: tuple[Any, Any], radius: Any, s: Array) -> Touch:
     far = sqrt(squared)
     return Touch(
         gap=as_expr(select(dot(across, d), far, -far) - radius),
-        point=offset - radius * normal,
+        point=-radius * normal,
         normal=normal,
         tangents=(first, second),
         foot=foot_of((A, B), squared / 2, start, metric, CLOSE),
-        center=offset,
+        center=zeros(3),
         radius=radius,
         shown=as_expr(far - radius),
     )

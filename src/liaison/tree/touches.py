@@ -26,7 +26,7 @@ from typing import Any
 
 from liaison.expr import Expr, as_expr, minimum, sqrt
 from liaison.model import Contact
-from liaison.spatial.arrays import Array, array, identity, product, zeros
+from liaison.spatial.arrays import Array, array, identity, product
 
 from .contact_lengths import length
 from .contact_surfaces import (
@@ -63,9 +63,9 @@ def touches(contact: Contact, numbers: Numbers) -> list[Touch]:
         return _along(contact, numbers, r)
     if contact.curve is not None:
         x, y = (as_expr(numbers(f)) for f in contact.curve)
-        return [ball_on_curve((x, y), [numbers(end) for end in contact.span], r, zeros(3))]
+        return [ball_on_curve((x, y), [numbers(end) for end in contact.span], r)]
     if contact.profile is not None:
-        return [ball_on_profile(as_expr(numbers(contact.profile)), r, zeros(3))]
+        return [ball_on_profile(as_expr(numbers(contact.profile)), r)]
     if contact.surface is not None:
         h = as_expr(numbers(contact.surface))
         return [_on_surface(contact, h, r, s) for s in _places(contact, numbers)]
@@ -83,7 +83,7 @@ def _on_block(contact: Contact, numbers: Numbers, r: Any) -> list[Touch]:
     """A ball on a block, or every corner above every face of it."""
     halves = [numbers(x) / 2 for x in contact.block]
     if contact.kind == "ball":
-        return [ball_on_block(halves, r, zeros(3))]
+        return [ball_on_block(halves, r)]
     corners = _places(contact, numbers)
     return [place for s in corners for place in corner_on_faces(halves, s)]
 
@@ -116,9 +116,7 @@ def _on_surface(contact: Contact, h: Expr, r: Any, s: Array) -> Touch:
     """A corner, a rim or a ball above a surface."""
     if contact.kind in ROUND:
         return rim_on_surface(h, r, s)
-    return (
-        ball_on_surface(h, r, s) if contact.kind == "ball" else point_on_surface(h, product(R, s))
-    )
+    return ball_on_surface(h, r) if contact.kind == "ball" else point_on_surface(h, product(R, s))
 
 
 def _rim(radius: Any, s: Array) -> Touch:

@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Any
 
 from liaison.expr import absolute, as_expr, maximum, minimum, select
-from liaison.spatial.arrays import Array, array, cross, dot, identity, product
+from liaison.spatial.arrays import Array, array, cross, dot, identity, product, zeros
 
 from .contact_lengths import length
 from .contact_tangents import around
@@ -38,13 +38,11 @@ def within(x: Any, half: Any) -> Any:
     return minimum(maximum(x, -half), half) if half != 0 else 0
 
 
-def ball_on_block(halves: Sequence[Any], radius: Any, s: Array) -> Touch:
-    """A ball about s outside of a block, with its faces, edges and corners."""
-    offset = product(R, s)
-    c = P + offset
-    nearest = array([within(x, half) for x, half in zip(c, halves, strict=True)])
-    far, way = length(c - nearest)
-    return _round(far - radius, array(way), offset, radius)
+def ball_on_block(halves: Sequence[Any], radius: Any) -> Touch:
+    """A ball outside of a block, with its faces, edges and corners."""
+    nearest = array([within(x, half) for x, half in zip(P, halves, strict=True)])
+    far, way = length(P - nearest)
+    return _round(far - radius, array(way), zeros(3), radius)
 
 
 def corner_on_faces(halves: Sequence[Any], s: Array) -> list[Touch]:
