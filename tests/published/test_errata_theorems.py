@@ -127,6 +127,20 @@ def test_ll_2_2_7_kept_constraints_that_move_do_work():
     assert liaison.first_integrals(made) == ()
 
 
+def test_ll_2_2_7_the_footnote_takes_the_total_derivative():
+    """dT/dt with q̈ beside ∂T/∂q̇; with these the identity that it is to prove holds."""
+    t, q, v, a = (symbol(x) for x in ("t", "q", "q'", "q''"))
+    two, one, none = liaison.cos(q) * v**2, t * q * v, liaison.sin(t) * q**2
+    T = two + one + none
+    by = {x: directional([T], {x: 1})[0] for x in (t, q, v)}
+    total = directional([T], {t: 1, q: v, v: a})[0]
+    assert vanishes_exactly(as_expr(total - (by[t] + by[v] * a + by[q] * v)))
+    assert not vanishes_exactly(as_expr(by[t] - (by[t] + by[v] * v + by[q] * v)))
+    lagrange = directional([by[v]], {t: 1, q: v, v: a})[0] - by[q]
+    changed = directional([two - none], {t: 1, q: v, v: a})[0]
+    assert vanishes_exactly(as_expr(lagrange * v - changed - by[t]))
+
+
 def values_of(equations, random):
     s = equations.symbols
     names = {x: float(value) for x, value in zip(s.p, (3, 1, 0.8), strict=True)}
