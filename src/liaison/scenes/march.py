@@ -33,10 +33,12 @@ from .layout import (
     K_PAIRS,
     K_TABLE,
     LAW,
+    LEFT,
     LIVING,
     MISSED,
     MOST,
     NOT_FINITE,
+    PARTS,
     PLANES,
     RECORDED,
     RECORDS,
@@ -52,6 +54,7 @@ from .layout import (
     TOLERANCE,
     TOUCH,
     TOUCHING,
+    TRIED,
     TURNING_RESIDUAL,
     WORST_DEPTH,
     WORST_RESIDUAL,
@@ -74,6 +77,9 @@ from .notes import note_contacts
 from .rates import rate, residual_of
 from .solve import solve_scene
 from .turning import guess_moments, keep_moments, solve_turning
+
+HALVED, UNSOLVED = 6, 12
+"""Times that a step which is not solved is halved, in a row and in all."""
 
 AGAIN = 3
 """Times that gaps found to close under the impulses of others join the problem."""
@@ -109,7 +115,7 @@ def scene_march(e: iptr, z: ptr, k: iptr, records: ptr, happened: ptr, tries: i6
         status = scene_step(e, z, k, happened)
         if status != GOOD:
             return status
-        if k[STEPS] % k[EVERY] == 0 or z[T] >= z[T_END]:
+        if k[PARTS] == 0 and (k[STEPS] % k[EVERY] == 0 or z[T] >= z[T_END]):
             record(z, k, records)
     return DONE if z[T] >= z[T_END] else GOOD
 
@@ -141,11 +147,45 @@ def has_room(k: iptr) -> i64:
 
 @loop
 def scene_step(e: iptr, z: ptr, k: iptr, happened: ptr) -> i64:
-    """One step; GOOD, or why not, the state being as before."""
+    """One step, or its first part where all of it is not solved; GOOD, or why not.
+
+    What is not solved leaves the state as before, and is tried with half the step; not with
+    rolling friction, whose turns come to rest whatever the step.
+    """
     new = z[T_START] + float(k[STEPS] + 1) * z[STEP]
     if new + 1e-6 * z[STEP] >= z[T_END]:
         new = z[T_END]
     z[H] = new - z[T]
+    is_whole = 1
+    for halved in range(HALVED + 1):
+        status = attempt(e, z, k)
+        if status != GOOD:
+            return status
+        is_last = 1 if halved == HALVED or k[TRIED] >= UNSOLVED or k[HAS_TURNING] == 1 else 0
+        if z[LEFT] <= limit_of(z, k) or is_last == 1:
+            break
+        z[H] = 0.5 * z[H]
+        is_whole = 0
+        k[TRIED] += 1
+    if z[LEFT] > limit_of(z, k):
+        k[TRIED] = UNSOLVED  # the rest of the step at once
+    if k[EVENT_ROOM] > 0:
+        note_contacts(z, k, happened)
+    keep(z, k)
+    status = take(z, k)
+    if status == GOOD:
+        place(e, z, k)
+        take_places(z, k)
+        z[T] = new if is_whole == 1 else z[T] + z[H]
+        k[STEPS] += is_whole
+        k[PARTS] = 0 if is_whole == 1 else k[PARTS] + 1
+        k[TRIED] = 0 if is_whole == 1 else k[TRIED]
+    return status
+
+
+@loop
+def attempt(e: iptr, z: ptr, k: iptr) -> i64:
+    """Impulses of a step of size H, and what they miss; GOOD, or why not."""
     free_bodies(z, k)
     status = candidates(e, z, k)
     if status != GOOD:
@@ -159,17 +199,14 @@ def scene_step(e: iptr, z: ptr, k: iptr, happened: ptr) -> i64:
         move(at(z, k[Z_NEW]), at(z, k[Z_END]), z, k)
         if activate(e, -z[DEPTH], 1, at(z, k[Z_END]), z, k) == 0:
             break
-    z[RESIDUAL] = max(residual_of(1.0, z, k), z[TURNING_RESIDUAL])
-    if k[EVENT_ROOM] > 0:
-        note_contacts(z, k, happened)
-    keep(z, k)
-    status = take(z, k)
-    if status == GOOD:
-        place(e, z, k)
-        take_places(z, k)
-        z[T] = new
-        k[STEPS] += 1
-    return status
+    z[LEFT] = max(residual_of(1.0, z, k), z[TURNING_RESIDUAL])
+    return GOOD
+
+
+@loop
+def limit_of(z: ptr, k: iptr) -> f64:
+    """The residual that solves a step."""
+    return float(z[TOLERANCE] if k[COUNT] > FEW else min(z[TOLERANCE], ROUNDING))
 
 
 @loop
@@ -263,8 +300,9 @@ def take(z: ptr, k: iptr) -> i64:
                 for j in range(3):
                     part = row[j] * z[k[Z_FORCE] + 3 * c + r] / z[H]
                     z[k[Z_SUM] + 3 * (-1 - first) + j] += part
-    z[WORST_RESIDUAL] = max(z[WORST_RESIDUAL], z[RESIDUAL])
-    if z[RESIDUAL] > (z[TOLERANCE] if k[COUNT] > FEW else min(z[TOLERANCE], ROUNDING)):
+    z[RESIDUAL] = z[LEFT] if k[PARTS] == 0 else max(z[RESIDUAL], z[LEFT])
+    z[WORST_RESIDUAL] = max(z[WORST_RESIDUAL], z[LEFT])
+    if z[LEFT] > limit_of(z, k):
         k[MISSED] += 1
     return GOOD
 

@@ -207,7 +207,7 @@ class _Run:
         self._build(2 * capacity)
         self.z[: at.FLOATS] = z[: at.FLOATS]
         kept = [at.STEPS, at.RECORDED, at.SWEEPS, at.MOST, at.IS_BEGUN, at.LIVING]
-        kept += [at.TURNS, at.MISSED]
+        kept += [at.TURNS, at.MISSED, at.PARTS, at.TRIED]
         self.k[kept] = k[kept]
         live = at.LIVE * int(k[at.LIVING])
         for slot, size in ((at.Z_POSE, 7 * n), (at.Z_SPEED, 6 * n), (at.Z_LIVE, live)):

@@ -30,7 +30,7 @@ before that is tried again."""
 FAR = 1e-3
 """Residual after the first sweeps that is far."""
 
-BEGIN, TRIES, MOST = (0.1, 1.0, 0.01, 10.0), 4, 60
+BEGIN, TRIES, MOST = (0.1, 1.0), 2, 60
 """How far inside their cones impulses begin, beside the strongest, by tries; turns of each."""
 
 
