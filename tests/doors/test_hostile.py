@@ -44,10 +44,10 @@ LSD = {
 @pytest.mark.parametrize("name", LSD)
 def test_a_hostile_lsd_text_is_refused_at_once(name):
     read_value("1")  # the grammar is made once, and not counted here
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(LiaisonError):
         read_lsd(LSD[name])
-    assert time.perf_counter() - begin < SECONDS
+    assert time.process_time() - begin < SECONDS
 
 
 def test_long_sums_and_lists_are_no_nesting():
@@ -85,7 +85,7 @@ URDF = {
 
 @pytest.mark.parametrize("name", URDF)
 def test_a_hostile_urdf_text_is_refused_at_once(name):
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(LiaisonError):
         read_urdf(URDF[name])
-    assert time.perf_counter() - begin < SECONDS
+    assert time.process_time() - begin < SECONDS

@@ -73,17 +73,15 @@ def test_every_step_of_a_pile_without_friction_is_solved(e):
 
 def test_a_pile_with_friction_is_solved_and_rests():
     run = pile(48, mu=0.3).simulate(1.0, step=1e-3)
-    residual = run["residual"][1:]
-    assert np.mean(residual <= 1e-6) > 0.97
-    assert residual[-200:].max() <= 1e-6
+    assert run["residual"].max() <= 1e-6  # steps that are not solved are halved
+    assert run.counts["missed"] == 0
     weight = run["planes"][-1].sum(axis=0)
     assert weight == pytest.approx([0, 0, 48 * 9.81], abs=1e-4 * 48 * 9.81)
 
 
 def test_a_step_that_misses_its_tolerance_is_told():
     run = pile(48, mu=0.5).simulate(0.4, step=1e-3, tolerance=1e-15, sweeps=1)
-    late = int(np.sum(run["contacts"] > 20))
-    assert run.counts["missed"] >= late // 2 > 0
+    assert run.counts["missed"] == np.sum(run["residual"][run["contacts"] > 20] > 1e-15) > 0
     assert f"{run.counts['missed']} of 400 steps miss the tolerance" in run.message
 
 

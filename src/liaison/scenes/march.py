@@ -168,7 +168,7 @@ def scene_step(e: iptr, z: ptr, k: iptr, happened: ptr) -> i64:
         is_whole = 0
         k[TRIED] += 1
     if z[LEFT] > limit_of(z, k):
-        k[TRIED] = UNSOLVED  # the rest of the step at once
+        k[TRIED] = UNSOLVED + 1  # the step is missed, and its rest taken at once
     if k[EVENT_ROOM] > 0:
         note_contacts(z, k, happened)
     keep(z, k)
@@ -178,8 +178,11 @@ def scene_step(e: iptr, z: ptr, k: iptr, happened: ptr) -> i64:
         take_places(z, k)
         z[T] = new if is_whole == 1 else z[T] + z[H]
         k[STEPS] += is_whole
-        k[PARTS] = 0 if is_whole == 1 else k[PARTS] + 1
-        k[TRIED] = 0 if is_whole == 1 else k[TRIED]
+        k[PARTS] += 1
+        if is_whole == 1:
+            k[MISSED] += 1 if k[TRIED] > UNSOLVED else 0
+            k[PARTS] = 0
+            k[TRIED] = 0
     return status
 
 
@@ -302,8 +305,6 @@ def take(z: ptr, k: iptr) -> i64:
                     z[k[Z_SUM] + 3 * (-1 - first) + j] += part
     z[RESIDUAL] = z[LEFT] if k[PARTS] == 0 else max(z[RESIDUAL], z[LEFT])
     z[WORST_RESIDUAL] = max(z[WORST_RESIDUAL], z[LEFT])
-    if z[LEFT] > limit_of(z, k):
-        k[MISSED] += 1
     return GOOD
 
 
