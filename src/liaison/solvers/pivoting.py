@@ -69,21 +69,27 @@ def factorize(m: i64, a: ptr, order: ptr) -> i64:
 
 
 @loop
-def solve_factorized(m: i64, a: ptr, order: ptr, x: ptr) -> None:
-    """x := A⁻¹ x."""
-    for k in range(m):
-        best = int(order[k])
+def by_triangles(m: i64, rank: i64, a: ptr, order: ptr, x: ptr) -> None:
+    """The first entries of x, its rows exchanged as `order` says: x := U⁻¹L⁻¹ x."""
+    for k in range(rank):
+        row = int(order[k])
         kept = x[k]
-        x[k] = x[best]
-        x[best] = kept
-    for i in range(m):
+        x[k] = x[row]
+        x[row] = kept
+    for i in range(rank):
         for j in range(i):
             x[i] -= a[i * m + j] * x[j]
-    for back in range(m):
-        i = m - 1 - back
-        for j in range(i + 1, m):
+    for back in range(rank):
+        i = rank - 1 - back
+        for j in range(i + 1, rank):
             x[i] -= a[i * m + j] * x[j]
         x[i] = x[i] / a[i * m + i]
+
+
+@loop
+def solve_factorized(m: i64, a: ptr, order: ptr, x: ptr) -> None:
+    """x := A⁻¹ x."""
+    by_triangles(m, m, a, order, x)
 
 
 @loop
@@ -118,21 +124,9 @@ def factorize_completely(m: i64, a: ptr, order: ptr) -> i64:
 @loop
 def solve_completely(m: i64, rank: i64, a: ptr, order: ptr, x: ptr) -> None:
     """x := A⁻¹ x; unknowns without a pivot are 0, rows without one are not looked at."""
-    for k in range(rank):
-        row = int(order[k])
-        kept = x[k]
-        x[k] = x[row]
-        x[row] = kept
-    for i in range(rank):
-        for j in range(i):
-            x[i] -= a[i * m + j] * x[j]
+    by_triangles(m, rank, a, order, x)
     for k in range(rank, m):
         x[k] = 0.0
-    for back in range(rank):
-        i = rank - 1 - back
-        for j in range(i + 1, rank):
-            x[i] -= a[i * m + j] * x[j]
-        x[i] = x[i] / a[i * m + i]
     for back in range(rank):
         k = rank - 1 - back
         column = int(order[m + k])
