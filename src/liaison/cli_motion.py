@@ -72,7 +72,7 @@ def motion(
 ) -> None:
     """Tell what joints do along a run: angles with turns, slides, rates; and how bodies stand."""
     from liaison import corridor
-    from liaison.analyse.attitude_along import ATTITUDES
+    from liaison.analyse.attitude_along import attitudes
     from liaison.cli_values import (
         asked,
         check_folders,
@@ -84,7 +84,7 @@ def motion(
 
     check_folders(csv)
     if attitude is not None:
-        check_word("--attitude", attitude, ATTITUDES)
+        check_word("--attitude", attitude, attitudes())
     options = run_options(
         until, step=step, every=every, rtol=rtol, atol=atol, time_limit=time_limit
     )

@@ -9,10 +9,10 @@ import pytest
 from liaison.cli import main
 from liaison.formats.lsd_forces import FORCE_KINDS
 from liaison.formats.lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS, WORDS
-from liaison.formats.lsd_joints import JOINT_TYPES, SYNONYMS
 from liaison.formats.lsd_relations import CONTACTS, COUPLES
 from liaison.formats.lsd_shapes import SHAPES
 from liaison.formats.lsd_tokens import ACTIONS, DIRECTIONS, RESERVED
+from liaison.model import JOINT_TYPES
 from liaison.units import UNITS
 
 EDITOR = Path(__file__).parents[2] / "editors"
@@ -21,7 +21,7 @@ RULES = GRAMMAR["repository"]
 
 COVERED = {
     "keywords": ("{}", {*RESERVED, *DIRECTIONS, *ACTIONS, "to"}),
-    "joints": ("with {}", {*JOINT_TYPES, *SYNONYMS, "link"}),
+    "joints": ("with {}", {*JOINT_TYPES.in_lsd, *JOINT_TYPES.synonyms, "link"}),
     "acts": ("apply {}", set(FORCE_KINDS)),
     "couplings": ("with {}", set(COUPLES)),
     "contacts": ("with {}", set(CONTACTS)),

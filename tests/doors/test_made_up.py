@@ -12,10 +12,10 @@ from liaison.errors import LiaisonError
 from liaison.formats import read_lsd, read_urdf
 from liaison.formats.lsd_forces import FORCE_KINDS
 from liaison.formats.lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS
-from liaison.formats.lsd_joints import JOINT_TYPES
 from liaison.formats.lsd_relations import CONTACTS, COUPLES
 from liaison.formats.lsd_tokens import RESERVED, SIGNS
 from liaison.formats.mjcf import reading_of_mjcf
+from liaison.model import JOINT_TYPES
 from liaison.units import UNITS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -23,7 +23,7 @@ SECONDS = 1.0
 quick = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 WORDS = sorted({
-    *RESERVED, *SIGNS, *JOINT_TYPES, *FORCE_KINDS, *COUPLES, *CONTACTS, *FUNCTIONS, *UNITS,
+    *RESERVED, *SIGNS, *JOINT_TYPES.in_lsd, *FORCE_KINDS, *COUPLES, *CONTACTS, *FUNCTIONS, *UNITS,
     *VECTOR_FUNCTIONS, "a", "b", "J", "t", "earth", "0", "1", "2.5", "1e9", "mass", "inertia",
     "axis", "\n", "(*", "*)", "[1, 0, 0]", '"x"', "to", "link", "rising", "`x y`",
 })  # fmt: skip

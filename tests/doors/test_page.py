@@ -9,8 +9,8 @@ from liaison import corridor
 from liaison.formats import read_lsd
 from liaison.formats.lsd_forces import FORCE_KINDS
 from liaison.formats.lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS
-from liaison.formats.lsd_joints import JOINT_TYPES, SYNONYMS
 from liaison.formats.lsd_shapes import SHAPES
+from liaison.model import JOINT_TYPES
 from liaison.units import UNITS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "lsd.md").read_text(encoding="utf-8")
@@ -37,7 +37,9 @@ def test_a_mechanism_of_the_tour_has_the_freedoms_it_says_and_moves(text):
 
 
 @pytest.mark.parametrize(
-    "words", [FUNCTIONS, VECTOR_FUNCTIONS, FORCE_KINDS, JOINT_TYPES, SYNONYMS, SHAPES, UNITS],
+    "words",
+    [FUNCTIONS, VECTOR_FUNCTIONS, FORCE_KINDS, JOINT_TYPES.in_lsd, JOINT_TYPES.synonyms, SHAPES,
+     UNITS],
     ids=["functions", "of vectors", "forces", "joints", "other words", "shapes", "units"],
 )  # fmt: skip
 def test_every_word_of_the_language_is_on_the_page(words):

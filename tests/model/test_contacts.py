@@ -163,7 +163,11 @@ let B = join a and b with cylindrical end ;
         (DryFriction("f", "Q", 1), NamingError, "no coordinate is named 'Q'"),
         (BearingFriction("f", "Q", 1), NamingError, "no joint is named 'Q'"),
         (BearingFriction("f", "A", 1), ModelError, "which turns; give the radius"),
-        (BearingFriction("f", "B", 1, radius=1), ModelError, "must be revolute, spherical or"),
+        (
+            BearingFriction("f", "B", 1, radius=1),
+            ModelError,
+            "must be revolute, prismatic or spherical",
+        ),
         (GapContact("g", -1), ModelError, "speaks of no coordinate"),
     ],
 )

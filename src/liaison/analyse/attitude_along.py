@@ -19,7 +19,14 @@ from typing import final
 import numpy as np
 
 from liaison.errors import NamingError, SimulationError
-from liaison.model import Attitude, BryantXYZ, EulerZXZ, Quaternion, RotationMatrix
+from liaison.model import (
+    ATTITUDES,
+    Attitude,
+    BryantXYZ,
+    EulerZXZ,
+    Quaternion,
+    RotationMatrix,
+)
 from liaison.numeric import Array
 from liaison.simulate import Trajectory
 from liaison.simulate.series import Series
@@ -27,14 +34,11 @@ from liaison.spatial import bryant_xyz_of, euler_zxz_of, quaternion_of
 
 TURN = 2 * np.pi
 
-ATTITUDES: dict[str, Attitude] = {
-    "quaternion": Quaternion(),
-    "euler": EulerZXZ(),
-    "bryant": BryantXYZ(),
-    "matrix": RotationMatrix(),
-    "euler_zxz": EulerZXZ(),
-    "bryant_xyz": BryantXYZ(),
-}
+
+def attitudes() -> dict[str, Attitude]:
+    """Every attitude by its word and by its other words."""
+    found = {word: kind() for word, kind in ATTITUDES.items()}
+    return found | {other: kind() for kind in ATTITUDES.values() for other in kind.SYNONYMS}
 
 
 @final
@@ -64,17 +68,20 @@ def attitude_along(
         attitude: "quaternion", "euler" (z-x-z), "bryant" (x-y-z), "matrix", or such an object.
     """
     if isinstance(attitude, str):
-        if attitude not in ATTITUDES:
-            raise NamingError.unknown("attitude", attitude, ATTITUDES)
-        attitude = ATTITUDES[attitude]
+        known = attitudes()
+        if attitude not in known:
+            raise NamingError.unknown("attitude", attitude, known)
+        attitude = known[attitude]
     R = _turned(run, body)
     mask = np.zeros(len(R), dtype=bool)
     if isinstance(attitude, RotationMatrix):
         values = R.reshape(-1, 9)
     elif isinstance(attitude, Quaternion):
         values = _signed([quaternion_of(x) for x in R])
-    else:
+    elif isinstance(attitude, EulerZXZ | BryantXYZ):
         values, mask = _angles(R, isinstance(attitude, EulerZXZ))
+    else:
+        values = _followed(R, attitude)
     loose = None
     if np.any(mask):
         loose = np.zeros(values.shape, dtype=bool)
@@ -103,6 +110,15 @@ def _signed(quaternions: Sequence[Array]) -> Array:
     dots = np.sum(found[1:] * found[:-1], axis=1)
     signs = np.cumprod(np.concatenate([[1.0], np.where(dots < 0, -1.0, 1.0)]))
     return np.asarray(found * signs[:, None])
+
+
+def _followed(R: Array, attitude: Attitude) -> Array:
+    """Coordinates of any attitude, each nearest to those of the instant before."""
+    found, near = [], [float(x) for x in attitude.neutral()]
+    for one in R:
+        near = [float(x) for x in attitude.of(one, near)]
+        found.append(near)
+    return np.array(found)
 
 
 def _angles(R: Array, is_euler: bool) -> tuple[Array, np.ndarray[tuple[int], np.dtype[np.bool_]]]:

@@ -14,7 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from liaison.expr import Expr
-from liaison.model import Body, Marker, Mechanism, Rotation, Screw, Translation
+from liaison.model import Body, Marker, Mechanism
+from liaison.model.joints import Motion
 from liaison.spatial import quaternion_of
 
 FINE = 2**30
@@ -35,8 +36,9 @@ def _exact(x: Any) -> Any:
         return x if all(a is b for a, b in zip(parts, x, strict=True)) else parts
     if isinstance(x, Marker) and _has_floats(x.R):
         return replace(x, R=_rotation(x.R), p=_exact(x.p))
-    if isinstance(x, Translation | Rotation | Screw) and _has_floats((x.axis,)):
-        return replace(x, axis=_direction(x.axis), **_rest(x, "axis"))
+    if isinstance(x, Motion) and _has_floats((x.axis,)):
+        motion: Any = x
+        return replace(motion, axis=_direction(x.axis), **_rest(x, "axis"))
     if is_dataclass(x) and not isinstance(x, Expr):
         return _replaced(x)
     return x

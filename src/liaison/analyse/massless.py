@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from liaison.equations import Equations, newton_euler
 from liaison.errors import DerivationError
 from liaison.expr import Expr, as_expr, evaluate, symbols_of
-from liaison.model import Composition, Mechanism
+from liaison.model import Mechanism
 from liaison.numeric import State
 from liaison.tree import Tree, as_float, assemble, span
 from liaison.units import Label
@@ -103,7 +103,7 @@ def check_inertia(tree: Tree, made: Equations, state: State) -> None:
 def _may_be_singular(tree: Tree) -> bool:
     """False if every body resists every motion, and no joint turns twice about one axis."""
     mechanism = tree.mechanism
-    if any(isinstance(joint.type, Composition) for joint in mechanism.joints):
+    if not all(joint.type.KEEPS_RANK for joint in mechanism.joints):
         return True
     for body in mechanism.bodies[1:]:
         told = [as_expr(x) for x in (body.mass, *(x for row in body.inertia for x in row))]

@@ -14,36 +14,19 @@ Differs: LL gives the first moment of 2r about +b (docs/errata.md); k is minus t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any
 
 from liaison.errors import DerivationError
 from liaison.expr import atan2
-from liaison.model import (
-    Cylindrical,
-    Fixed,
-    Free,
-    Helical,
-    JointType,
-    LineOnPlane,
-    ParallelAxes,
-    Perpendicular,
-    Planar,
-    PointOnLine,
-    PointOnPlane,
-    Prismatic,
-    Revolute,
-    Rod,
-    Spherical,
-    SphericalPin,
-    Universal,
-)
+from liaison.model import JOINT_TYPES, JointType
+from liaison.model.joints import Held
 from liaison.spatial.arrays import Array, array, cross, dot, minus, plus, times, zeros
 
 from .basic_constraints import BasicRow, Side, coincident, distance, in_plane, orthogonal
 
 X, Y, Z = 0, 1, 2
+AXES = {"x": X, "y": Y, "z": Z}
 
 
 def basic_rows(kind: JointType, i: Side, j: Side, *, turns: Any = 0) -> list[BasicRow]:
@@ -55,16 +38,32 @@ def basic_rows(kind: JointType, i: Side, j: Side, *, turns: Any = 0) -> list[Bas
         j: the successor with marker M.
         turns: whole turns that a screw has made besides its angle in (−π, π].
     """
-    if isinstance(kind, Rod):
-        return [distance(i, j, kind.length)]
-    if isinstance(kind, Helical):
-        return [screw(i, j, -kind.pitch, turns), *_axis(i, j), *_parallel(i, j)]
-    if type(kind) not in COMPOSED:
+    if kind.CONSTRAINTS is None:
+        known = ", ".join(x.__name__ for x in JOINT_TYPES if x.CONSTRAINTS is not None)
         raise DerivationError(
             f"a {kind.name} joint is not composed of the basic constraints.",
-            hint="Known are " + ", ".join(x.__name__ for x in COMPOSED) + ", Helical and Rod.",
+            hint=f"Known are {known}.",
         )
-    return COMPOSED[type(kind)](i, j)
+    return [row for held in kind.CONSTRAINTS for row in _rows(kind, held, i, j, turns)]
+
+
+def _rows(kind: JointType, held: Held, i: Side, j: Side, turns: Any) -> list[BasicRow]:
+    """The rows of one basic constraint of a joint."""
+    own: Any = kind
+    match held.kind:
+        case "point":
+            return coincident(i, j)
+        case "plane":
+            return [in_plane(i, i.axes[:, AXES[held.axis]], j)]
+        case "square":
+            first, second = AXES[held.axis], AXES[held.other]
+            return [orthogonal(i, i.axes[:, first], j, j.axes[:, second])]
+        case "distance":
+            return [distance(i, j, own.length)]
+        case "screw":
+            return [screw(i, j, -own.pitch, turns)]
+        case _:
+            raise DerivationError(f"no basic constraint is known by the word {held.kind!r}.")
 
 
 def wrench_of(rows: Sequence[BasicRow], multipliers: Sequence[Any]) -> tuple[Array, Array]:
@@ -94,44 +93,3 @@ def hinge_motion(i: Side, j: Side) -> tuple[Any, Any, Any]:
     angle = atan2(dot(c_i, b_j), dot(b_i, b_j))
     rate = minus(dot(u, j.omega), dot(u, i.omega))
     return angle, rate, dot(cross(i.omega, u), j.omega)
-
-
-def _square(i: Side, first: int, j: Side, second: int) -> BasicRow:
-    return orthogonal(i, i.axes[:, first], j, j.axes[:, second])
-
-
-def _parallel(i: Side, j: Side) -> list[BasicRow]:
-    return [_square(i, Y, j, Z), _square(i, X, j, Z)]
-
-
-def _axis(i: Side, j: Side) -> list[BasicRow]:
-    return [in_plane(i, i.axes[:, X], j), in_plane(i, i.axes[:, Y], j)]
-
-
-def _plane(i: Side, j: Side) -> list[BasicRow]:
-    return [in_plane(i, i.axes[:, Z], j)]
-
-
-def _upright(i: Side, j: Side) -> list[BasicRow]:
-    return [_square(i, Y, j, X), *_parallel(i, j)]
-
-
-COMPOSED: Mapping[type[JointType], Callable[[Side, Side], list[BasicRow]]] = MappingProxyType(
-    {
-        Free: lambda i, j: [],
-        Spherical: coincident,
-        Universal: lambda i, j: [*coincident(i, j), _square(i, X, j, Y)],
-        SphericalPin: lambda i, j: [*coincident(i, j), _square(i, Y, j, Z)],
-        Revolute: lambda i, j: [*coincident(i, j), *_parallel(i, j)],
-        Fixed: lambda i, j: [*coincident(i, j), *_upright(i, j)],
-        Cylindrical: lambda i, j: [*_axis(i, j), *_parallel(i, j)],
-        Prismatic: lambda i, j: [*_axis(i, j), *_upright(i, j)],
-        PointOnLine: _axis,
-        PointOnPlane: _plane,
-        Planar: lambda i, j: [*_plane(i, j), *_parallel(i, j)],
-        LineOnPlane: lambda i, j: [*_plane(i, j), _square(i, Z, j, X)],
-        Perpendicular: lambda i, j: [_square(i, X, j, Y)],
-        ParallelAxes: _parallel,
-    }
-)
-"""How each type is composed; the screw and the rod have a number of their own."""

@@ -1,12 +1,12 @@
 """`join FRAME and FRAME with TYPE … end`: joints by name, or by the motions they leave.
 
-Public names: Joined, joint_of, JOINT_TYPES.
+Public names: Joined, joint_of.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, final
@@ -23,46 +23,6 @@ from .lsd_nodes import Node
 from .lsd_told import Keys, Told, marker_of
 from .lsd_values import BodyFrame, Quantity, Value, Word, kind_of
 
-_BALL = ("attitude",)
-_AXIS = ("axis",)
-
-# word -> type and the properties it takes
-JOINT_TYPES: dict[str, tuple[type[model.JointType], tuple[str, ...]]] = {
-    "fixed": (model.Fixed, ()),
-    "revolute": (model.Revolute, _AXIS),
-    "prismatic": (model.Prismatic, _AXIS),
-    "helical": (model.Helical, ("axis", "pitch")),
-    "cylindrical": (model.Cylindrical, _AXIS),
-    "universal": (model.Universal, ()),
-    "spherical_pin": (model.SphericalPin, ()),
-    "spherical": (model.Spherical, _BALL),
-    "planar": (model.Planar, _AXIS),
-    "point_on_line": (model.PointOnLine, ("axis", "attitude")),
-    "line_on_plane": (model.LineOnPlane, ()),
-    "point_on_plane": (model.PointOnPlane, ("axis", "attitude")),
-    "perpendicular": (model.Perpendicular, ()),
-    "parallel_axes": (model.ParallelAxes, _AXIS),
-    "rod": (model.Rod, ("length", "attitude")),
-    "free": (model.Free, _BALL),
-}
-SYNONYMS = {
-    "rigid": "fixed", "weld": "fixed", "encastrement": "fixed",
-    "hinge": "revolute", "pivot": "revolute",
-    "slider": "prismatic", "glissiere": "prismatic",
-    "screw": "helical", "helicoidale": "helical",
-    "pivot_glissant": "cylindrical", "cardan": "universal",
-    "rotule_a_doigt": "spherical_pin",
-    "ball": "spherical", "rotule": "spherical",
-    "appui_plan": "planar", "lineaire_annulaire": "point_on_line",
-    "lineaire_rectiligne": "line_on_plane", "ponctuelle": "point_on_plane",
-    "libre": "free",
-}  # fmt: skip
-ATTITUDES: dict[str, Callable[[], model.Attitude]] = {
-    "quaternion": model.Quaternion,
-    "euler": model.EulerZXZ,
-    "bryant": model.BryantXYZ,
-    "matrix": model.RotationMatrix,
-}
 EFFORTS = ("torque", "force")
 EVERY = (*EFFORTS, "successor", "labels")
 
@@ -96,7 +56,7 @@ def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
     if sides[1][0].body == GROUND and not _is_successor(made.keys, book):
         sides.reverse()
     type_, axis, labels = made.link() if made.word == "link" else made.named()
-    turn = None if axis == [0, 0, 1] or type(type_) not in _TURNED else _onto_z(tuple(axis))
+    turn = None if axis == [0, 0, 1] or not type_.HAS_AXIS else _onto_z(tuple(axis))
     try:
         F, M = (marker_of(frame, at, turn) for frame, at in sides)
         joint = model.Joint(name, type_, F, M, labels, place=place)
@@ -143,9 +103,6 @@ def _onto_z(axis: tuple[Any, ...]) -> Any:
     return rotation_onto_z(list(axis))
 
 
-_TURNED = tuple(cls for cls, takes in JOINT_TYPES.values() if "axis" in takes)
-
-
 class _Made(Told):
     """Makes the type of a joint and the labels of its coordinates."""
 
@@ -176,39 +133,44 @@ class _Made(Told):
 
     def named(self) -> tuple[model.JointType, list[Any], tuple[str, ...]]:
         """A type by its word in the catalogue."""
-        known = SYNONYMS.get(self.word, self.word)
-        if known not in JOINT_TYPES:
-            words, listed = [*JOINT_TYPES, *SYNONYMS, "link"], [*JOINT_TYPES, "link"]
+        types, others = model.JOINT_TYPES.in_lsd, model.JOINT_TYPES.synonyms
+        known = others.get(self.word, self.word)
+        if known not in types:
+            words, listed = [*types, *others, "link"], [*types, "link"]
             raise no_such("joint type", self.word, words, self.place, listed=listed)
-        cls, takes = JOINT_TYPES[known]
-        self.keys.check((*takes, *EVERY))
-        type_ = cls(**self.properties(takes))
+        cls = types[known]
+        self.keys.check((*cls.properties(), *EVERY))
+        type_ = cls(**self.options(cls))
         if self.names and len(self.names) != type_.nq:
             said = f"a {known} joint has {type_.nq} coordinates, not {len(self.names)}."
             raise self.refused(said)
         self.remember(self.names or type_.coordinate_names)
         return type_, self.axis(), self.labels(type_.nq)
 
-    def properties(self, takes: tuple[str, ...]) -> dict[str, Any]:
-        """Pitch, length and attitude, for the types that take them."""
+    def options(self, cls: type[model.JointType]) -> dict[str, Any]:
+        """Fields of the type: each with a unit, or an attitude; those with a default may lack."""
         given: dict[str, Any] = {}
-        if "pitch" in takes:
-            given["pitch"] = self.pitch(self.keys.need("pitch", self.place))
-        if "length" in takes:
-            given["length"] = self.scalar("length", "m")
-        attitude = self.keys.get("attitude")
-        if attitude is not None:
-            given["attitude"] = self.attitude(attitude)
+        needed = cls.required()
+        for key, unit in cls.OPTIONS.items():
+            node = self.keys.need(key, self.place) if key in needed else self.keys.get(key)
+            if node is None:
+                continue
+            if unit == model.joints.ATTITUDE:
+                given[key] = self.attitude(node)
+            else:
+                self.check_option(key, unit, node)
+                given[key] = self.scalar(key, unit)
         return given
 
-    def pitch(self, node: Node) -> Any:
-        """Advance by angle [m/rad]; a bare length is refused, because it may mean a turn."""
-        value = value_of(node, self.book, Where(f"{self.name}.pitch", "m/rad"))
+    def check_option(self, key: str, unit: str, node: Node) -> None:
+        """Refuses a bare length for an advance by angle [m/rad]: it may mean one turn."""
+        if unit != "m/rad":
+            return
+        value = value_of(node, self.book, Where(f"{self.name}.{key}", unit))
         known = value.dimension if isinstance(value, Quantity) else None
         if known is not None and not value.bare and known != (1, 0, 0, -1):
             hint = "Write for example 5 mm/rev, or 0.8 mm/rad."
-            raise self.refused(f"{self.what('pitch')} is a length by an angle.", node, hint)
-        return self.scalar("pitch", "m/rad")
+            raise self.refused(f"{self.what(key)} is a length by an angle.", node, hint)
 
     def attitude(self, node: Node) -> Any:
         """How a ball or free joint counts its turn."""
@@ -216,11 +178,10 @@ class _Made(Told):
         if word is None:
             value = value_of(node, self.book, Where(self.name))
             word = value.text if isinstance(value, Word) else kind_of(value)
-        if word not in ATTITUDES:
-            raise no_such(
-                "attitude", word, ATTITUDES, self.book.source.at(node), listed=[*ATTITUDES]
-            )
-        return ATTITUDES[word]()
+        known = model.ATTITUDES
+        if word not in known:
+            raise no_such("attitude", word, known, self.book.source.at(node), listed=[*known])
+        return known[word]()
 
     def link(self) -> tuple[model.JointType, list[Any], tuple[str, ...]]:
         """link(x, y, …) with dof, dof1, dof2 …: elementary motions one after another."""

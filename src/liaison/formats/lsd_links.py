@@ -134,7 +134,7 @@ def type_of_motions(
     return Composition(tuple(motions), tuple(names)), [0, 0, 1]
 
 
-MOTIONS: dict[str, Any] = {"turn": Rotation, "slide": Translation, "screw": Screw}
+MOTIONS: dict[str, Any] = {x.WORD: x for x in (Rotation, Translation, Screw)}
 
 
 def is_motion(node: Node) -> bool:

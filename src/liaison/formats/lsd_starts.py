@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from liaison.errors import Place
-from liaison.expr import atan2
-from liaison.model import BryantXYZ, EulerZXZ, Joint, Quaternion, Start
+from liaison.model import Attitude, Joint, Quaternion, Start
 from liaison.spatial import (
     Array,
     array,
@@ -94,9 +93,10 @@ def _of_pose(value: Value, joint: Joint, node: Node, book: Book) -> list[Any] | 
     turns = [motion for motion in pose.motions if isinstance(motion, Turn)]
     if isinstance(attitude, Quaternion) and not any(isinstance(x, Turned) for x in pose.motions):
         return [*found[:-4], *_quaternion(turns)]
-    if isinstance(attitude, EulerZXZ | BryantXYZ) and _misses(attitude.rotation(found[-3:]), R):
-        x, y = (0, 1) if isinstance(attitude, EulerZXZ) else (1, 2)
-        return [*found[:-3], atan2(R[y, x], R[x, x]), found[-2], 0]  # both ends turn alike
+    if isinstance(attitude, Attitude):
+        n = len(attitude.NAMES)
+        if _misses(attitude.rotation(found[-n:]), R):
+            return [*found[:-n], *attitude.at_singularity(R, found[-n:])]
     return list(found)
 
 

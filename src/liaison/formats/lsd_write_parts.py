@@ -13,18 +13,27 @@ from fractions import Fraction
 from typing import Any
 
 from liaison.expr import PI, Expr
-from liaison.model import Body, Box, Composition, Cone, Cylinder, Joint, Line, Marker, Mesh, Sphere
+from liaison.model import (
+    JOINT_TYPES,
+    Body,
+    Box,
+    Composition,
+    Cone,
+    Cylinder,
+    Joint,
+    Line,
+    Marker,
+    Mesh,
+    Quaternion,
+    Sphere,
+)
+from liaison.model.joints import ATTITUDE
 from liaison.model.scalars import UPRIGHT
 from liaison.spatial import array, number, product, rotation_about, rotation_onto_z
 
-from .lsd_joints import ATTITUDES, JOINT_TYPES
-from .lsd_links import MOTIONS
 from .lsd_write_values import Writer, name_of, quoted, refused
 
 _AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-_WORDS = {cls: (word, takes) for word, (cls, takes) in JOINT_TYPES.items()}
-_MOTION_WORDS = {cls: word for word, cls in MOTIONS.items()}
-_ATTITUDE_WORDS = {made: word for word, made in ATTITUDES.items()}
 _SIZES: dict[type, tuple[str, ...]] = {
     Cylinder: ("radius", "length"),
     Sphere: ("radius",),
@@ -163,8 +172,7 @@ class Parts:
     def sides(self, joint: Joint) -> tuple[str, list[str]]:
         """Both frames, and the axis that turns z of both onto it, if that says it shorter."""
         F, M = joint.predecessor, joint.successor
-        takes = _WORDS.get(type(joint.type), ("", ()))[1]
-        if "axis" in takes and not equal(M.R, UPRIGHT):
+        if joint.type.HAS_AXIS and not equal(M.R, UPRIGHT):
             axis = [row[2] for row in M.R]
             T = rotation_onto_z(axis)
             base = UPRIGHT if equal(F.R, T) else product(array(F.R), array(T.T))
@@ -178,16 +186,16 @@ class Parts:
         kind: Any = joint.type
         if isinstance(kind, Composition):
             return f"link({', '.join(map(name_of, kind.names))})", self.motions(kind)
-        if type(kind) not in _WORDS:
+        if not kind.IN_LSD or type(kind) not in JOINT_TYPES:
             raise refused(f"the joint type {kind.name}")
-        word, takes = _WORDS[type(kind)]
-        units = {"pitch": "m/rad", "length": "m"}
-        pairs = [
-            f"{k} = {self.writer.scalar(getattr(kind, k), units[k])}" for k in takes if k in units
-        ]
-        if "attitude" in takes and _ATTITUDE_WORDS[type(kind.attitude)] != "quaternion":
-            pairs.append(f"attitude = {_ATTITUDE_WORDS[type(kind.attitude)]}")
-        return word, pairs
+        return kind.WORD, [pair for key, unit in kind.OPTIONS.items()
+                           for pair in self.option(key, unit, getattr(kind, key))]  # fmt: skip
+
+    def option(self, key: str, unit: str, value: Any) -> list[str]:
+        """KEY = VALUE of an option of a joint type; nothing for a quaternion, which is usual."""
+        if unit != ATTITUDE:
+            return [f"{key} = {self.writer.scalar(value, unit)}"]
+        return [] if isinstance(value, Quaternion) else [f"{key} = {value.WORD}"]
 
     def motions(self, kind: Composition) -> list[str]:
         """dof1 = turn([0, 0, 1]), …."""
@@ -197,7 +205,7 @@ class Parts:
             arguments = [self.writer.vector(entries.axis)]
             if hasattr(motion, "pitch"):
                 arguments.append(self.writer.scalar(entries.pitch, "m/rad"))
-            pairs.append(f"dof{k} = {_MOTION_WORDS[type(motion)]}({', '.join(arguments)})")
+            pairs.append(f"dof{k} = {motion.WORD}({', '.join(arguments)})")
         return pairs
 
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from liaison.errors import ModelError, NamingError, TextError
 from liaison.expr import PI
-from liaison.model import Body, Box, Cylinder, Helical, Joint, JointType, Marker, Mesh, Rod, Sphere
+from liaison.model import JOINT_TYPES, Body, Box, Cylinder, Joint, JointType, Marker, Mesh, Sphere
 from liaison.spatial import (
     Array,
     array,
@@ -42,7 +42,6 @@ from liaison.spatial import (
 )
 
 from .guard import computable
-from .lsd_joints import JOINT_TYPES
 from .lsd_poses import is_upright, rows_of
 from .lsd_values import plain
 from .urdf_xml import Element, number_in, numbers_in
@@ -240,11 +239,10 @@ def color_text(parts: list[Fraction]) -> str:
     return "#" + "".join(f"{min(255, max(0, round(255 * float(x)))):02x}" for x in parts[:3])
 
 
-LOOP_TYPES: dict[str, type[JointType]] = {
-    word: kind for word, (kind, _) in JOINT_TYPES.items() if kind not in (Helical, Rod)
-}
-LOOP_TYPES["continuous"] = LOOP_TYPES["revolute"]
-TURNED = tuple(kind for kind, takes in JOINT_TYPES.values() if "axis" in takes)
+def loop_types() -> dict[str, type[JointType]]:
+    """Joint types of a <loop> by their words: those that need no option."""
+    found = {word: kind for word, kind in JOINT_TYPES.in_lsd.items() if not kind.required()}
+    return found | {"continuous": found["revolute"]}
 
 
 @final
@@ -276,10 +274,11 @@ def loop_of(element: Element, links: Container[str], body: Callable[[str], str])
         body: the name of a link's body.
     """
     name, word, place = element.get("name"), element.get("type"), element.place
-    if word not in LOOP_TYPES:
-        raise NamingError.unknown("type of loop", word, LOOP_TYPES, place=place)
-    kind = LOOP_TYPES[word]
-    turn = rotation_onto_z(direction_of(element, "0 0 1")) if kind in TURNED else identity()
+    known = loop_types()
+    if word not in known:
+        raise NamingError.unknown("type of loop", word, known, place=place)
+    kind = known[word]
+    turn = rotation_onto_z(direction_of(element, "0 0 1")) if kind.HAS_AXIS else identity()
     ends = [_end(element, tag, links, body, turn) for tag in ("predecessor", "successor")]
     return Joint(name, kind(), ends[0], ends[1], place=place)
 

@@ -21,7 +21,7 @@ from liaison.errors import TextError
 from liaison.expr import collector_paused
 from liaison.model.values import floats
 
-from .urdf_links import LOOP_TYPES, Limits
+from .urdf_links import Limits, loop_types
 
 Floats = NDArray[np.float64]
 Pose = tuple[Floats, Floats]
@@ -294,7 +294,7 @@ class _Robot:
 
     def loop(self, joint: model.Joint) -> list[str]:
         """<loop> of a joint that closes one; its frames have z along the axis."""
-        words = {kind: word for word, kind in LOOP_TYPES.items() if word != "continuous"}
+        words = {kind: word for word, kind in loop_types().items() if word != "continuous"}
         if type(joint.type) not in words:
             said = (
                 f"joint {joint.name!r} ({joint.type.name}) closes a loop; URDF has no word for it."

@@ -12,8 +12,6 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.model import Cylindrical, Prismatic, Revolute
-
 from .float_loops import numbers
 from .home import Home
 
@@ -22,19 +20,7 @@ Floats = NDArray[np.float64]
 FELT = 1e-7
 """Least size of what unit self-stresses do along a freedom for it to count as felt."""
 
-OPTIONS: tuple[tuple[type, tuple[tuple[str, str], ...]], ...] = (
-    (Revolute, (("Spherical", "tx ty"), ("Cylindrical", "sz"), ("PointOnLine", "sz tx ty"),
-                ("Universal (about z and x)", "tx"), ("Universal (about z and y)", "ty"))),
-    (Prismatic, (("Cylindrical", "tz"), ("Planar", "tx sy"), ("PointOnLine", "tx ty tz"))),
-    (Cylindrical, (("PointOnLine", "tx ty"),)),
-)  # fmt: skip
-"""What a joint can be made, and which turns (t) and slides (s) along its axes that frees."""
-
-REMOVED: tuple[tuple[type, tuple[tuple[str, str], ...]], ...] = (
-    (Revolute, (("taken away", "tx ty sx sy sz"),)),
-    (Prismatic, (("taken away", "tx ty tz sx sy"),)),
-)
-"""For a loop that hangs on more joints than it can feel."""
+TAKEN_AWAY = "taken away"
 
 
 @final
@@ -79,11 +65,13 @@ def freer_joints(
         (joint, what it becomes) for each change, and how many rows stay redundant.
     """
     found: dict[int, str] = {}
-    for table in (REMOVED, OPTIONS):
+    for removing in (True, False):
         for k, joint in enumerate(home.mechanism.joints):
-            options = next((x for known, x in table if isinstance(joint.type, known)), ())
-            for kind, freed in options:
-                enough = len(stresses) > (5 if table is REMOVED else 0)
+            locked = joint.type.LOCKED
+            removed = ((TAKEN_AWAY, locked),) if locked else ()
+            for kind, freed in removed if removing else joint.type.FREER:
+                # taking a joint away is for a loop on more joints than it can feel
+                enough = len(stresses) > (5 if removing else 0)
                 left = _relieved(flow.reactions(k, stresses), stresses, freed) if enough else None
                 if left is not None and k not in found:
                     found[k], stresses = kind, left

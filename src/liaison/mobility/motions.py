@@ -8,35 +8,13 @@ Public names: Motion, motions_of.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from liaison.errors import DerivationError
-from liaison.expr import as_expr, evaluate
-from liaison.model import (
-    Composition,
-    Cylindrical,
-    Fixed,
-    Free,
-    Helical,
-    Joint,
-    JointType,
-    LineOnPlane,
-    ParallelAxes,
-    Perpendicular,
-    Planar,
-    PointOnLine,
-    PointOnPlane,
-    Prismatic,
-    Revolute,
-    Rod,
-    Rotation,
-    Screw,
-    Spherical,
-    SphericalPin,
-    Universal,
-)
+from liaison.model import Joint
+from liaison.model.joints import Step
 from liaison.spatial import Array, compose, identity, product, unit, zeros
 
 Transform: TypeAlias = tuple[Array, Array]
@@ -72,79 +50,44 @@ def motions_of(joint: Joint, F: Transform, M: Transform, q: Any) -> list[Motion]
     Raises:
         DerivationError: a type of joint this room does not know.
     """
-    kind = joint.type
-    if isinstance(kind, Composition):
-        return _composed(joint, kind, F, q)
-    for known, steps in _STEPS.items():
-        if isinstance(kind, known):
-            return _listed(joint, steps(kind, F, M), F, M)
-    raise DerivationError(f"mobility does not know the joint type {kind.name}.")
+    chain = joint.type.chained_motions()
+    if chain is not None:
+        return _composed(joint, chain, F, q)
+    steps = joint.type.elementary_motions(lambda: product(F[0].T, M[1] - F[1]))
+    if steps is None:
+        raise DerivationError(
+            f"joint {joint.name!r} is {joint.type.name}, whose elementary motions are not known.",
+            hint="Give the joint type its MOTIONS, or describe the joint as a Composition.",
+            place=joint.place,
+        )
+    return _listed(joint, steps, F, M)
 
 
-Steps: TypeAlias = str
-_Rule: TypeAlias = Callable[[JointType, Transform, Transform], Steps]
-
-
-def _always(steps: str) -> _Rule:
-    return lambda kind, F, M: steps
-
-
-def _rod(kind: JointType, F: Transform, M: Transform) -> str:
-    """Turns of the rod about the two axes of F farthest from it, then those of the ball."""
-    along = product(F[0].T, M[1] - F[1])
-    sizes = [abs(float(evaluate(as_expr(x)))) for x in along]
-    kept = [axis for k, axis in enumerate("xyz") if k != sizes.index(max(sizes))]
-    return " ".join(f"turn:{axis}F@F" for axis in kept) + " " + _BALL
-
-
-_BALL = "turn:xF@M turn:yF@M turn:zF@M"
-_STEPS: dict[type[JointType], _Rule] = {
-    Fixed: _always(""),
-    Revolute: _always("turn:zF@F"),
-    Prismatic: _always("slide:zF"),
-    Helical: _always("screw:zF@F"),
-    Cylindrical: _always("turn:zF@F slide:zF"),
-    Universal: _always("turn:xF@F turn:yM@F"),
-    SphericalPin: _always("turn:yF@F turn:zM@F"),
-    Spherical: _always(_BALL),
-    Planar: _always("slide:xF slide:yF turn:zF@M"),
-    PointOnLine: _always(f"slide:zF {_BALL}"),
-    PointOnPlane: _always(f"slide:xF slide:yF {_BALL}"),
-    LineOnPlane: _always("slide:xF slide:yF turn:zF@M turn:xM@M"),
-    Perpendicular: _always("slide:xF slide:yF slide:zF turn:xF@M turn:yM@M"),
-    ParallelAxes: _always("slide:xF slide:yF slide:zF turn:zF@M"),
-    Rod: _rod,
-    Free: _always(f"slide:xF slide:yF slide:zF {_BALL}"),
-}
-
-
-def _listed(joint: Joint, steps: str, F: Transform, M: Transform) -> list[Motion]:
+def _listed(joint: Joint, steps: Sequence[Step], F: Transform, M: Transform) -> list[Motion]:
     frames = {"F": F, "M": M}
-    words = steps.split()
-    named = joint.type.nq == len(words) and not isinstance(joint.type, Rod)
+    kind = joint.type
+    named = kind.nq == len(steps) and kind.MOTIONS_ARE_COORDINATES
     found = []
-    for k, step in enumerate(words):
-        what, _, where = step.partition(":")
-        axis, _, at = where.partition("@")
-        direction = frames[axis[1]][0][:, "xyz".index(axis[0])]
-        point = frames[at][1] if at else None
-        slides = joint.type.coordinate_names[k] if k < joint.type.nq else ""
-        is_own = named or (what == "slide" and slides in ("x", "y", "z", "slide"))
+    for k, step in enumerate(steps):
+        direction = frames[step.frame][0][:, "xyz".index(step.axis)]
+        point = frames[step.at][1] if step.at else None
+        unit_here = kind.coordinate_units[k] if k < kind.nq else ""
+        is_own = named or (step.kind == "slide" and unit_here == "m")
         label = joint.coordinates[k] if is_own else None
-        pitch = getattr(joint.type, "pitch", None)
-        word = f"{what if what != 'screw' else 'turn'} {axis[0]}"
+        pitch = getattr(kind, "pitch", None) if step.kind == "screw" else None
+        word = f"{step.kind if step.kind != 'screw' else 'turn'} {step.axis}"
         found.append(Motion(joint.name, word, label, direction, point, pitch))
     return found
 
 
-def _composed(joint: Joint, kind: Composition, F: Transform, q: Any) -> list[Motion]:
+def _composed(joint: Joint, chain: Sequence[Any], F: Transform, q: Any) -> list[Motion]:
     R, p = identity(3), zeros(3)
     found = []
-    for motion, x, label in zip(kind.motions, q, joint.coordinates, strict=True):
+    for motion, x, label in zip(chain, q, joint.coordinates, strict=True):
         here = compose(*F, R, p)
-        axis = product(here[0], unit(motion.axis))  # type: ignore[attr-defined]
-        point = here[1] if isinstance(motion, Rotation | Screw) else None
-        pitch = motion.pitch if isinstance(motion, Screw) else None
+        axis = product(here[0], unit(motion.axis))
+        point = here[1] if motion.WORD != "slide" else None
+        pitch = getattr(motion, "pitch", None)
         found.append(Motion(joint.name, label, label, axis, point, pitch))
         R, p = compose(R, p, *motion.pose(x))
     return found

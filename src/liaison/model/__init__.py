@@ -63,6 +63,7 @@ from .forces import (
 from .friction import Friction
 from .joint_friction import BearingFriction, DryFriction
 from .joints import (
+    ATTITUDES,
     JOINT_TYPES,
     Attitude,
     BryantXYZ,
@@ -106,6 +107,7 @@ from .mechanism import (
 from .shapes import Box, Cone, Cylinder, Line, Mesh, Shape, Sphere
 
 __all__ = [
+    "ATTITUDES",
     "CONTACT_KINDS",
     "CURVE",
     "GROUND",

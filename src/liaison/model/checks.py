@@ -16,7 +16,7 @@ from .constraints import Constraint
 from .contacts import OneSided
 from .forces import Force, Gravity
 from .joint_friction import BearingFriction
-from .joints import Prismatic, Revolute, Spherical
+from .joints import JOINT_TYPES
 from .markers import Marker
 from .records import Body, Event, Input, Joint, Output, Parameter, Start
 
@@ -191,13 +191,14 @@ def check_bearings(m: Described) -> None:
         if one.joint not in joints:
             raise NamingError.unknown("joint", one.joint, joints, place=one.place)
         kind = joints[one.joint].type
-        if not isinstance(kind, Revolute | Spherical | Prismatic):
+        if not kind.BEARING:
+            *others, last = (word for word, x in JOINT_TYPES.words.items() if x.BEARING)
             raise ModelError(
                 f"friction '{one.name}' grows with the load of joint '{one.joint}', which is "
-                f"{kind.name}; it must be revolute, spherical or prismatic.",
+                f"{kind.name}; it must be {', '.join(others)} or {last}.",
                 place=one.place,
             )
-        slides = isinstance(kind, Prismatic)
+        slides = kind.BEARING == "slide"
         if slides != (one.radius is None):
             said = "slides; it has no radius" if slides else "turns; give the radius of its bearing"
             said = f"friction '{one.name}' is in joint '{one.joint}', which {said}."

@@ -22,7 +22,6 @@ from liaison.errors import ModelError, Place
 from liaison.expr import Expr, symbol
 from liaison.spatial import product, rotation_about, rotation_onto_z
 
-from .composition import axis_vector
 from .constraints import Coupling, Holonomic, Nonholonomic, PrescribedMotion, Rolling
 from .describe_contacts import at_most as at_most
 from .describe_contacts import collision as collision
@@ -42,7 +41,7 @@ from .forces import (
 )
 from .gather import mechanism as mechanism
 from .joint_friction import BearingFriction, DryFriction
-from .joint_type import JointType
+from .joints import JointType, axis_vector
 from .markers import Coordinate, Distance, Marker, Measure
 from .records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
 from .scalars import scalar, tensor

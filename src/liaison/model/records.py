@@ -14,7 +14,7 @@ from liaison.errors import ModelError, Place
 from liaison.expr import Expr
 from liaison.spatial import Array, Frame, Inertia, array, inertia_violation, number
 
-from .joint_type import JointType
+from .joints import JointType
 from .markers import Marker
 from .scalars import (
     UPRIGHT,

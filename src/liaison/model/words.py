@@ -7,8 +7,6 @@ Public names: in_si, si_label, shown_in, joint_kind, check_shown.
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -17,11 +15,7 @@ from liaison.expr import PI, Expr, as_expr, symbols_of
 from liaison.units import same as same_dimension
 from liaison.units import si_unit, unit_of
 
-from .ball_joints import Free, PointOnLine, PointOnPlane, Rod, Spherical
-from .composition import Composition
-from .joint_type import JointType
-from .joints import Cylindrical, Fixed, Helical, Prismatic, Revolute, SphericalPin, Universal
-from .plane_joints import LineOnPlane, ParallelAxes, Perpendicular, Planar
+from .joints import JOINT_TYPES, JointType
 from .records import Joint, Output
 from .scalars import scalar
 
@@ -93,30 +87,22 @@ def _only_symbol(formula: Any) -> str:
 
 # Joints -----------------------------------------------------------------------------------------
 
-KINDS: tuple[type[JointType], ...] = (
-    Fixed, Revolute, Prismatic, Helical, Cylindrical, Universal, SphericalPin, Spherical, Planar,
-    PointOnLine, LineOnPlane, PointOnPlane, Perpendicular, ParallelAxes, Rod, Free, Composition,
-)  # fmt: skip
-
-WORDS = {re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower(): kind for kind in KINDS}
-"""Joint types by the words that LSD has for them."""
-
 
 def joint_kind(given: Any, joint: str, place: Place | None) -> JointType:
     """A joint type, given as such, as its class, or by its word ("revolute")."""
     if isinstance(given, JointType):
         return given
     if isinstance(given, str):
-        if given.lower() not in WORDS:
-            raise NamingError.unknown("joint type", given, WORDS, place=place)
-        given = WORDS[given.lower()]
+        if given.lower() not in JOINT_TYPES.words:
+            raise NamingError.unknown("joint type", given, JOINT_TYPES.words, place=place)
+        given = JOINT_TYPES.words[given.lower()]
     if not (isinstance(given, type) and issubclass(given, JointType)):
         raise ModelError(
             f"joint '{joint}' is given the type {given!r}; a joint type is an object such as "
             "Revolute(), its class, or its word 'revolute'.",
             place=place,
         )
-    needed = _needed(given)
+    needed = given.required()
     if needed:
         raise ModelError(
             f"joint '{joint}': a {given.__name__} joint needs its {' and '.join(needed)}: "
@@ -124,9 +110,3 @@ def joint_kind(given: Any, joint: str, place: Place | None) -> JointType:
             place=place,
         )
     return given()
-
-
-def _needed(kind: type[JointType]) -> list[str]:
-    """Options of a joint type that have no default."""
-    options = inspect.signature(kind).parameters.values()
-    return [x.name for x in options if x.default is inspect.Parameter.empty]

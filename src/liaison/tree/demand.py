@@ -8,21 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from liaison.expr import Expr, symbols_of
-from liaison.model import (
-    Angle,
-    Cylindrical,
-    Helical,
-    Joint,
-    Marker,
-    Mechanism,
-    ParallelAxes,
-    Planar,
-    Revolute,
-)
+from liaison.model import Angle, Joint, Marker, Mechanism
 from liaison.spatial.arrays import dot, number
-
-TURNING = (Revolute, Cylindrical, Helical, Planar, ParallelAxes)
-"""Joints whose coordinate `angle` turns M about z of F, however often."""
 
 
 def coordinates_in_use(mechanism: Mechanism) -> frozenset[str]:
@@ -64,7 +51,7 @@ def turning_joint(mechanism: Mechanism, angle: Angle) -> tuple[str, int] | None:
     """
     for joint in sorted(mechanism.joints, key=lambda joint: joint.name):
         ends = (joint.predecessor.body, joint.successor.body)
-        if isinstance(joint.type, TURNING) and {*ends} == {angle.a.body, angle.b.body}:
+        if joint.type.TURN and {*ends} == {angle.a.body, angle.b.body}:
             forward = ends[0] == angle.a.body
             near = joint.predecessor if forward else joint.successor
             sense = _same_direction(near, angle.a)
@@ -74,7 +61,7 @@ def turning_joint(mechanism: Mechanism, angle: Angle) -> tuple[str, int] | None:
 
 
 def _turn(joint: Joint) -> str:
-    return joint.coordinates[joint.type.coordinate_names.index("angle")]
+    return joint.coordinates[joint.type.coordinate_names.index(joint.type.TURN)]
 
 
 def _same_direction(a: Marker, b: Marker) -> int:

@@ -29,8 +29,6 @@ from liaison.model import (
     GapContact,
     Joint,
     OneSided,
-    Prismatic,
-    Revolute,
     Unilateral,
 )
 from liaison.model.friction import GROUPS
@@ -197,10 +195,10 @@ class _Sides:
         if joint.type.nv == 1 and symbol(joint.speeds[0]) in set(self.kinematics.v):
             return (self.relation(symbol(joint.speeds[0]), of_speeds=True),)
         axes = identity()
-        if isinstance(joint.type, Prismatic):
+        if joint.type.BEARING == "slide":
             templates = [rate_template(zeros(3), axes[2])]
         else:
-            about = axes[2:] if isinstance(joint.type, Revolute) else axes
+            about = axes[2:] if joint.type.BEARING == "turn" else axes
             templates = turn_templates(tuple(about))
         F, M = self.tree.located(joint.predecessor), self.tree.located(joint.successor)
         return tuple(template_rows(self.kinematics, F, M, templates))

@@ -7,10 +7,8 @@ Source: LL 4.2.2.
 
 from __future__ import annotations
 
-import math
-
 from liaison.errors import AssemblyError
-from liaison.model import Attitude, BryantXYZ, EulerZXZ, Joint
+from liaison.model import Attitude, Joint
 from liaison.numeric import State
 from liaison.spatial.rotations import SINGULAR
 
@@ -18,22 +16,21 @@ from .tree import Tree
 
 
 def check_attitudes(tree: Tree, state: State) -> None:
-    """Refuses a state in which Euler's or Bryant's angles of a joint have no rates.
+    """Refuses a state in which the angles of a joint have no rates.
 
     Raises:
         AssemblyError: the outer two axes of such a joint are one.
     """
     for node in tree.nodes:
         attitude = getattr(node.joint.type, "attitude", None)
-        if not isinstance(attitude, EulerZXZ | BryantXYZ):
+        if not isinstance(attitude, Attitude):
             continue
-        middle = float(state.q[node.q][-2])
-        part = math.sin(middle) if isinstance(attitude, EulerZXZ) else math.cos(middle)
-        if abs(part) < SINGULAR:
-            raise _singular(node.joint, attitude, middle)
+        e = [float(x) for x in state.q[node.q][-len(attitude.NAMES) :]]
+        if abs(float(attitude.regularity(e))) < SINGULAR:
+            raise _singular(node.joint, e[1])
 
 
-def _singular(joint: Joint, attitude: Attitude, middle: float) -> AssemblyError:
+def _singular(joint: Joint, middle: float) -> AssemblyError:
     first, second, third = joint.coordinates[-3:]
     return AssemblyError(
         f"the angles of joint {joint.name!r} are singular where it starts: at {second} = "

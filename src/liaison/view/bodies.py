@@ -5,8 +5,13 @@ Public names: skeleton, inertia_box, is_point, joint_pieces.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
+
+from liaison.errors import LiaisonError
+from liaison.model.joints import Ball, Block, Primitive, Rail, Strut, Tube
 
 from .solids import Color, Piece, around, ball, box, frame_along, plate, rod, tube
 
@@ -84,53 +89,34 @@ def _far(a: Array, b: Array, tolerance: float) -> bool:
     return bool(np.linalg.norm(a - b) > tolerance)
 
 
-def pin(R: Array, p: Array, size: float) -> list[Piece]:
-    """A joint that turns about z."""
-    return [tube(R, p, PIN * size, 4.5 * PIN * size, JOINT_COLOR)]
+def joint_pieces(symbol: Sequence[Primitive], R: Array, p: Array, size: float) -> list[Piece]:
+    """The solids of a joint's symbol at its marker (R, p); rails and struts are drawn elsewhere.
+
+    Args:
+        symbol: of the joint type.
+        R: axes of the marker as columns.
+        p: its place [m].
+        size: of the scene [m].
+
+    Raises:
+        LiaisonError: a primitive of the symbol is none of those of `model.joints.symbols`.
+    """
+    return [piece for part in symbol for piece in _drawn(part, R, p, size)]
 
 
-def ball_joint(R: Array, p: Array, size: float) -> list[Piece]:
-    """A joint that turns every way."""
-    return [ball(p, 1.5 * PIN * size, JOINT_COLOR)]
-
-
-def cross(R: Array, p: Array, size: float) -> list[Piece]:
-    """A joint that turns about x, then y."""
-    along_x, along_y = frame_along(R[:, 0]), frame_along(R[:, 1])
-    return [
-        tube(axes, p, 0.8 * PIN * size, 5 * PIN * size, JOINT_COLOR) for axes in (along_x, along_y)
-    ]
-
-
-def sleeve(R: Array, p: Array, size: float) -> list[Piece]:
-    """A joint that slides along z."""
-    sides = np.array([2.4, 2.4, 5.0]) * PIN * size
-    return [box(R, p, sides, JOINT_COLOR)]
-
-
-def table(R: Array, p: Array, size: float) -> list[Piece]:
-    """A joint that slides on the plane across z."""
-    return [box(R, p, np.array([8.0, 8.0, 0.4]) * PIN * size, JOINT_COLOR, 0.6)]
-
-
-def weld(R: Array, p: Array, size: float) -> list[Piece]:
-    """A joint that holds everything."""
-    return [box(R, p, np.full(3, 1.6 * PIN * size), JOINT_COLOR)]
-
-
-def nothing(R: Array, p: Array, size: float) -> list[Piece]:
-    """A joint with nothing to see."""
-    return []
-
-
-SYMBOLS = {
-    "Fixed": weld, "Revolute": pin, "Helical": pin, "Cylindrical": pin, "Prismatic": sleeve,
-    "Universal": cross, "Spherical": ball_joint, "SphericalPin": ball_joint, "Planar": table,
-    "PointOnPlane": table, "LineOnPlane": table, "PointOnLine": ball_joint, "Free": nothing,
-}  # fmt: skip
-
-
-def joint_pieces(kind: str, R: Array, p: Array, size: float) -> list[Piece]:
-    """The symbol of a joint at its marker (R, p); a small ball for a kind without one."""
-    symbol = SYMBOLS.get(kind, ball_joint)
-    return symbol(R, p, size)
+def _drawn(part: Primitive, R: Array, p: Array, size: float) -> list[Piece]:
+    match part:
+        case Tube(radius, length, axis):
+            axes = R if axis == "z" else frame_along(R[:, "xyz".index(axis)])
+            return [tube(axes, p, radius * PIN * size, length * PIN * size, JOINT_COLOR)]
+        case Ball(radius):
+            return [ball(p, radius * PIN * size, JOINT_COLOR)]
+        case Block(sides, opacity):
+            return [box(R, p, np.array(sides) * PIN * size, JOINT_COLOR, opacity)]
+        case Rail() | Strut():
+            return []
+        case _:
+            raise LiaisonError(
+                f"a joint's symbol has a {type(part).__name__}, which cannot be drawn.",
+                hint="It is made of Tube, Ball, Block, Rail and Strut.",
+            )

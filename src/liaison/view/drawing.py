@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import LiaisonError, NamingError
-from liaison.model import Body, Cylindrical, Gravity, Joint, Mechanism, Mesh, Prismatic
+from liaison.model import Body, Gravity, Joint, Mechanism, Mesh
+from liaison.model.joints import Rail
 from liaison.model.values import floats
 from liaison.simulate.trajectory import Trajectory
 
@@ -213,15 +214,16 @@ def _joint_pieces(
     """The symbol of a joint on its predecessor, and the rail a sliding one runs on."""
     F = joint.predecessor
     R, p = floats(F.R, values), floats(F.p, values)
-    pieces = joint_pieces(type(joint.type).__name__, R, p, size)
-    if isinstance(joint.type, Prismatic | Cylindrical):
+    pieces = joint_pieces(joint.type.SYMBOL, R, p, size)
+    for rail in (x for x in joint.type.SYMBOL if isinstance(x, Rail)):
+        direction = R[:, "xyz".index(rail.axis)]
         body, _, place = _successor_marker(joint, values)
         X = poses[F.body]
         moved = point_path(poses, body, place) - X[..., 3]
-        along = (np.einsum("nji,nj->ni", X[..., :3], moved) - p) @ R[:, 2]
+        along = (np.einsum("nji,nj->ni", X[..., :3], moved) - p) @ direction
         low, high = min(float(along.min()), 0.0), max(float(along.max()), 0.0)
         if high - low > 1e-3 * size:
-            ends = p + np.outer([low, high], R[:, 2])
+            ends = p + np.outer([low, high], direction)
             pieces.append(rod(ends[0], ends[1], 0.008 * size, GROUND_COLOR))
     return tuple(pieces)
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import LiaisonError, NamingError
-from liaison.model import Distance, Marker, Mechanism, Rod, Spring
+from liaison.model import Distance, Marker, Mechanism, Spring
+from liaison.model.joints import Strut
 from liaison.model.values import floats
 from liaison.simulate.trajectory import Trajectory
 
@@ -62,7 +63,7 @@ def links(drawn: Drawing, mechanism: Mechanism) -> list[Link]:
             ends = (measure.a, measure.b)
             found.append(_link(drawn, force.name, ends, isinstance(force, Spring)))
     for joint in mechanism.joints:
-        if isinstance(joint.type, Rod):
+        if any(isinstance(part, Strut) for part in joint.type.SYMBOL):
             found.append(_link(drawn, joint.name, (joint.predecessor, joint.successor), False))
     return found
 

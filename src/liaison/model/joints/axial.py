@@ -1,24 +1,22 @@
-"""The joint types: pose(q), S(q), residual of each. F on the predecessor, M on the successor.
+"""Joints with fixed axes: rigid, hinge, slider, screw, shaft, cross and pin.
 
-Joints with a ball in them stand in ball_joints.py, those led by a plane or by directions in
-plane_joints.py, compositions of elementary motions in composition.py; all are public here.
+F on the predecessor, M on the successor.
 
-Public names: JointType, Fixed, Revolute, Prismatic, Helical, Cylindrical, Universal, SphericalPin,
-Spherical, Planar, PointOnLine, LineOnPlane, PointOnPlane, Perpendicular, ParallelAxes, Rod, Free,
-Composition, Translation, Rotation, Screw, Quaternion, EulerZXZ, BryantXYZ, RotationMatrix,
-JOINT_TYPES.
+Public names: Fixed, Revolute, Prismatic, Helical, Cylindrical, Universal, SphericalPin.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError
 from liaison.expr import cos, sin
+from liaison.model.scalars import scalar
 from liaison.spatial import (
     Array,
     Entries,
@@ -32,46 +30,14 @@ from liaison.spatial import (
     zeros,
 )
 
-from .attitudes import Attitude, BryantXYZ, EulerZXZ, Quaternion, RotationMatrix
-from .ball_joints import Free, PointOnLine, PointOnPlane, Rod, Spherical
-from .composition import Composition, Rotation, Screw, Translation
-from .joint_type import JointType, nearest_angle
-from .plane_joints import LineOnPlane, ParallelAxes, Perpendicular, Planar
-from .scalars import scalar
-
-__all__ = [
-    "JOINT_TYPES",
-    "Attitude",
-    "BryantXYZ",
-    "Composition",
-    "Cylindrical",
-    "EulerZXZ",
-    "Fixed",
-    "Free",
-    "Helical",
-    "JointType",
-    "LineOnPlane",
-    "ParallelAxes",
-    "Perpendicular",
-    "Planar",
-    "PointOnLine",
-    "PointOnPlane",
-    "Prismatic",
-    "Quaternion",
-    "Revolute",
-    "Rod",
-    "Rotation",
-    "RotationMatrix",
-    "Screw",
-    "Spherical",
-    "SphericalPin",
-    "Translation",
-    "Universal",
-]
+from .joint_type import JointType, joint_type, nearest_angle
+from .steps import Held, Step, held, steps
+from .symbols import Ball, Block, Primitive, Rail, Tube
 
 FORCES = ("force along x", "force along y", "force along z")
 
 
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class Fixed(JointType):
@@ -83,6 +49,11 @@ class Fixed(JointType):
         "moment about y",
         "moment about z",
     )
+
+    SYNONYMS: ClassVar[tuple[str, ...]] = ("rigid", "weld", "encastrement")
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Block((1.6, 1.6, 1.6)),)
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("")
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("point yF.xM yF.zM xF.zM")
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return identity(3), zeros(3)
@@ -100,6 +71,7 @@ class Fixed(JointType):
         return zeros(0)
 
 
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class Revolute(JointType):
@@ -108,6 +80,22 @@ class Revolute(JointType):
     NAMES: ClassVar[tuple[str, ...]] = ("angle",)
     UNITS: ClassVar[tuple[str, ...]] = ("rad",)
     ROWS: ClassVar[tuple[str, ...]] = (*FORCES, "moment about x", "moment about y")
+
+    SYNONYMS: ClassVar[tuple[str, ...]] = ("hinge", "pivot")
+    HAS_AXIS: ClassVar[bool] = True
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Tube(),)
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("turn_zF@F")
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("point yF.zM xF.zM")
+    TURN: ClassVar[str] = "angle"
+    BEARING: ClassVar[str] = "turn"
+    FREER: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("Spherical", "tx ty"),
+        ("Cylindrical", "sz"),
+        ("PointOnLine", "sz tx ty"),
+        ("Universal (about z and x)", "tx"),
+        ("Universal (about z and y)", "ty"),
+    )
+    LOCKED: ClassVar[str] = "tx ty sx sy sz"
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return rotation_z(q[0]), zeros(3)
@@ -125,6 +113,7 @@ class Revolute(JointType):
         return array([nearest_angle(R[1, 0], R[0, 0], near[0])])
 
 
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class Prismatic(JointType):
@@ -138,6 +127,19 @@ class Prismatic(JointType):
         "moment about y",
         "moment about z",
     )
+
+    SYNONYMS: ClassVar[tuple[str, ...]] = ("slider", "glissiere")
+    HAS_AXIS: ClassVar[bool] = True
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Block((2.4, 2.4, 5.0)), Rail())
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("slide_zF")
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("plane_x plane_y yF.xM yF.zM xF.zM")
+    BEARING: ClassVar[str] = "slide"
+    FREER: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("Cylindrical", "tz"),
+        ("Planar", "tx sy"),
+        ("PointOnLine", "tx ty tz"),
+    )
+    LOCKED: ClassVar[str] = "tx ty tz sx sy"
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return identity(3), array([0, 0, q[0]])
@@ -155,6 +157,7 @@ class Prismatic(JointType):
         return array([p[2]])
 
 
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class Helical(JointType):
@@ -174,6 +177,14 @@ class Helical(JointType):
         "moment about y",
         "force along z",
     )
+
+    SYNONYMS: ClassVar[tuple[str, ...]] = ("screw", "helicoidale")
+    HAS_AXIS: ClassVar[bool] = True
+    OPTIONS: ClassVar[Mapping[str, str]] = MappingProxyType({"pitch": "m/rad"})
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Tube(),)
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("screw_zF@F")
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("screw plane_x plane_y yF.zM xF.zM")
+    TURN: ClassVar[str] = "angle"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pitch", scalar(self.pitch, "the pitch of a helical joint"))
@@ -200,13 +211,8 @@ class Helical(JointType):
     def coordinates_of(self, R: Array, p: Array, near: Entries) -> Array:
         return array([p[2] / self.pitch])
 
-    def parameters(self) -> tuple[Any, ...]:
-        return (self.pitch,)
 
-    def mapped(self, change: Callable[[Any], Any]) -> Helical:
-        return Helical(change(self.pitch))
-
-
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class Cylindrical(JointType):
@@ -215,6 +221,14 @@ class Cylindrical(JointType):
     NAMES: ClassVar[tuple[str, ...]] = ("angle", "slide")
     UNITS: ClassVar[tuple[str, ...]] = ("rad", "m")
     ROWS: ClassVar[tuple[str, ...]] = (*FORCES[:2], "moment about x", "moment about y")
+
+    SYNONYMS: ClassVar[tuple[str, ...]] = ("pivot_glissant",)
+    HAS_AXIS: ClassVar[bool] = True
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Tube(), Rail())
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("turn_zF@F slide_zF")
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("plane_x plane_y yF.zM xF.zM")
+    TURN: ClassVar[str] = "angle"
+    FREER: ClassVar[tuple[tuple[str, str], ...]] = (("PointOnLine", "tx ty"),)
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return rotation_z(q[0]), array([0, 0, q[1]])
@@ -232,6 +246,7 @@ class Cylindrical(JointType):
         return array([nearest_angle(R[1, 0], R[0, 0], near[0]), p[2]])
 
 
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class Universal(JointType):
@@ -240,6 +255,11 @@ class Universal(JointType):
     NAMES: ClassVar[tuple[str, ...]] = ("angle_x", "angle_y")
     UNITS: ClassVar[tuple[str, ...]] = ("rad", "rad")
     ROWS: ClassVar[tuple[str, ...]] = (*FORCES, "moment across the cross")
+
+    SYNONYMS: ClassVar[tuple[str, ...]] = ("cardan",)
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Tube(0.8, 5.0, "x"), Tube(0.8, 5.0, "y"))
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("turn_xF@F turn_yM@F")
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("point xF.yM")
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return product(rotation_x(q[0]), rotation_y(q[1])), zeros(3)
@@ -256,6 +276,7 @@ class Universal(JointType):
         return array([first, nearest_angle(R[0, 2], R[0, 0], near[1])])
 
 
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class SphericalPin(JointType):
@@ -267,6 +288,11 @@ class SphericalPin(JointType):
     NAMES: ClassVar[tuple[str, ...]] = ("angle_y", "angle_z")
     UNITS: ClassVar[tuple[str, ...]] = ("rad", "rad")
     ROWS: ClassVar[tuple[str, ...]] = (*FORCES, "moment across pin and slot")
+
+    SYNONYMS: ClassVar[tuple[str, ...]] = ("rotule_a_doigt",)
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Ball(),)
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("turn_yF@F turn_zM@F")
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("point yF.zM")
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return product(rotation_y(q[0]), rotation_z(q[1])), zeros(3)
@@ -281,24 +307,3 @@ class SphericalPin(JointType):
     def coordinates_of(self, R: Array, p: Array, near: Entries) -> Array:
         first = nearest_angle(R[0, 2], R[2, 2], near[0])
         return array([first, nearest_angle(R[1, 0], R[1, 1], near[1])])
-
-
-JOINT_TYPES: tuple[type[JointType], ...] = (
-    Fixed,
-    Revolute,
-    Prismatic,
-    Helical,
-    Cylindrical,
-    Universal,
-    SphericalPin,
-    Spherical,
-    Planar,
-    PointOnLine,
-    LineOnPlane,
-    PointOnPlane,
-    Perpendicular,
-    ParallelAxes,
-    Rod,
-    Free,
-    Composition,
-)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError
+from liaison.model.scalars import check_name, scalar
 from liaison.spatial import (
     Array,
     Entries,
@@ -27,8 +28,8 @@ from liaison.spatial import (
 )
 from liaison.spatial.arrays import times
 
-from .joint_type import JointType
-from .scalars import check_name, scalar
+from .joint_type import JointType, joint_type
+from .symbols import Ball, Primitive
 
 AXES: dict[str, tuple[int, int, int]] = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 
@@ -64,6 +65,9 @@ class Motion(ABC):
     __slots__ = ()
 
     UNIT: ClassVar[str]
+    WORD: ClassVar[str]  # of LSD
+
+    axis: Any
 
     @abstractmethod
     def pose(self, q: Any) -> tuple[Array, Array]:
@@ -90,6 +94,7 @@ class Translation(Motion):
     axis: Any = (0, 0, 1)
 
     UNIT: ClassVar[str] = "m"
+    WORD: ClassVar[str] = "slide"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", axis_vector(self.axis))
@@ -115,6 +120,7 @@ class Rotation(Motion):
     axis: Any = (0, 0, 1)
 
     UNIT: ClassVar[str] = "rad"
+    WORD: ClassVar[str] = "turn"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", axis_vector(self.axis))
@@ -141,6 +147,7 @@ class Screw(Motion):
     pitch: Any = 0
 
     UNIT: ClassVar[str] = "rad"
+    WORD: ClassVar[str] = "screw"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", axis_vector(self.axis))
@@ -161,6 +168,7 @@ class Screw(Motion):
         return (*self.axis, self.pitch)
 
 
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class Composition(JointType):
@@ -175,6 +183,10 @@ class Composition(JointType):
 
     motions: tuple[Motion, ...]
     names: tuple[str, ...] = ()
+
+    IN_LSD: ClassVar[bool] = False  # written as link(…)
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Ball(),)
+    KEEPS_RANK: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "motions", tuple(self.motions))
@@ -212,6 +224,9 @@ class Composition(JointType):
             S[:, k] = act_motion_inverse(*after, self.motions[k].screw())
             after = compose(*self.motions[k].pose(q[k]), *after)
         return array(S)
+
+    def chained_motions(self) -> tuple[Motion, ...]:
+        return self.motions
 
     def parameters(self) -> tuple[Any, ...]:
         return tuple(x for motion in self.motions for x in motion.parameters())

@@ -10,12 +10,14 @@ Public names: Spherical, PointOnLine, PointOnPlane, Rod, Free.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError
-from liaison.expr import cos, sin, sqrt
+from liaison.expr import as_expr, cos, evaluate, sin, sqrt
+from liaison.model.scalars import scalar
 from liaison.spatial import (
     Array,
     Entries,
@@ -29,8 +31,12 @@ from liaison.spatial import (
 )
 
 from .attitudes import Attitude, Quaternion, exponential
-from .joint_type import JointType, nearest_angle
-from .scalars import scalar
+from .joint_type import ATTITUDE, JointType, joint_type, nearest_angle
+from .steps import Held, Step, held, steps
+from .symbols import Ball, Block, Primitive, Strut
+
+TURNS = steps("turn_xF@M turn_yF@M turn_zF@M")
+"""Elementary motions of a ball."""
 
 
 class BallJoint(JointType):
@@ -39,6 +45,8 @@ class BallJoint(JointType):
     __slots__ = ()
 
     attitude: Attitude
+
+    OPTIONS: ClassVar[Mapping[str, str]] = MappingProxyType({ATTITUDE: ATTITUDE})
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -124,6 +132,7 @@ class BallJoint(JointType):
         return array([*self.center_of(p, s), *self.attitude.of(R, e)])
 
 
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class Spherical(BallJoint):
@@ -132,6 +141,12 @@ class Spherical(BallJoint):
     attitude: Attitude = field(default_factory=Quaternion)
 
     ROWS: ClassVar[tuple[str, ...]] = ("force along x", "force along y", "force along z")
+
+    SYNONYMS: ClassVar[tuple[str, ...]] = ("ball", "rotule")
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Ball(),)
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = TURNS
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("point")
+    BEARING: ClassVar[str] = "ball"
 
     def center(self, s: Entries) -> Array:
         return zeros(3)
@@ -146,6 +161,7 @@ class Spherical(BallJoint):
         return [p[0], p[1], p[2]]
 
 
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class PointOnLine(BallJoint):
@@ -156,6 +172,12 @@ class PointOnLine(BallJoint):
     NAMES: ClassVar[tuple[str, ...]] = ("slide",)
     UNITS: ClassVar[tuple[str, ...]] = ("m",)
     ROWS: ClassVar[tuple[str, ...]] = ("force along x", "force along y")
+
+    SYNONYMS: ClassVar[tuple[str, ...]] = ("lineaire_annulaire",)
+    HAS_AXIS: ClassVar[bool] = True
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Ball(),)
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = (*steps("slide_zF"), *TURNS)
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("plane_x plane_y")
 
     def center(self, s: Entries) -> Array:
         return array([0, 0, s[0]])
@@ -170,6 +192,7 @@ class PointOnLine(BallJoint):
         return [p[0], p[1]]
 
 
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class PointOnPlane(BallJoint):
@@ -180,6 +203,12 @@ class PointOnPlane(BallJoint):
     NAMES: ClassVar[tuple[str, ...]] = ("x", "y")
     UNITS: ClassVar[tuple[str, ...]] = ("m", "m")
     ROWS: ClassVar[tuple[str, ...]] = ("force along z",)
+
+    SYNONYMS: ClassVar[tuple[str, ...]] = ("ponctuelle",)
+    HAS_AXIS: ClassVar[bool] = True
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Block((8.0, 8.0, 0.4), 0.6),)
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = (*steps("slide_xF slide_yF"), *TURNS)
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("plane_z")
 
     def center(self, s: Entries) -> Array:
         return array([s[0], s[1], 0])
@@ -194,6 +223,7 @@ class PointOnPlane(BallJoint):
         return [p[2]]
 
 
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class Rod(BallJoint):
@@ -209,6 +239,11 @@ class Rod(BallJoint):
     NAMES: ClassVar[tuple[str, ...]] = ("azimuth", "elevation")
     UNITS: ClassVar[tuple[str, ...]] = ("rad", "rad")
     ROWS: ClassVar[tuple[str, ...]] = ("force along the rod",)
+
+    OPTIONS: ClassVar[Mapping[str, str]] = MappingProxyType({"length": "m", ATTITUDE: ATTITUDE})
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Ball(), Strut())
+    MOTIONS_ARE_COORDINATES: ClassVar[bool] = False
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("distance")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", scalar(self.length, "the length of a rod"))
@@ -233,13 +268,14 @@ class Rod(BallJoint):
     def residual(self, R: Array, p: Array) -> list[Any]:
         return [(dot(p, p) - self.length * self.length) / (2 * self.length)]
 
-    def parameters(self) -> tuple[Any, ...]:
-        return (self.length,)
+    def elementary_motions(self, place: Callable[[], Array]) -> tuple[Step, ...]:
+        """Turns of the rod about the two axes of F farthest from it, then those of the ball."""
+        sizes = [abs(float(evaluate(as_expr(x)))) for x in place()]
+        kept = [axis for k, axis in enumerate("xyz") if k != sizes.index(max(sizes))]
+        return (*(Step("turn", axis, "F", "F") for axis in kept), *TURNS)
 
-    def mapped(self, change: Callable[[Any], Any]) -> Rod:
-        return Rod(change(self.length), self.attitude)
 
-
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class Free(BallJoint):
@@ -254,6 +290,11 @@ class Free(BallJoint):
     NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "z")
     UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "m")
     TWIST: ClassVar[tuple[str, ...]] = ("wx", "wy", "wz", "vx", "vy", "vz")
+
+    SYNONYMS: ClassVar[tuple[str, ...]] = ("libre",)
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = ()
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = (*steps("slide_xF slide_yF slide_zF"), *TURNS)
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("")
 
     @property
     def speed_names(self) -> tuple[str, ...]:

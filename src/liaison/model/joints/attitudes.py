@@ -3,7 +3,7 @@
 Each is a small object that says how its coordinates turn M with respect to F and how they change
 with its speeds: the angular velocity in M for quaternion and matrix, the angle rates for angles.
 
-Public names: Attitude, Quaternion, EulerZXZ, BryantXYZ, RotationMatrix.
+Public names: Attitude, ATTITUDES, attitude, Quaternion, EulerZXZ, BryantXYZ, RotationMatrix.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -13,10 +13,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, final
+from typing import Any, ClassVar, TypeVar, final
 
+from liaison.errors import ModelError
 from liaison.expr import (
     arc_ratio,
+    atan2,
     cos,
     cos_sqrt,
     dexpinv_coefficient,
@@ -59,6 +61,8 @@ class Attitude(ABC):
     SPEEDS: ClassVar[tuple[str, ...]]
     IS_CONSTANT: ClassVar[bool]
     CHART: ClassVar[str] = "plain"  # see `JointType.charts`
+    WORD: ClassVar[str]  # of LSD and of the Python door
+    SYNONYMS: ClassVar[tuple[str, ...]] = ()  # at the Python door
 
     @abstractmethod
     def rotation(self, e: Entries) -> Array:
@@ -96,7 +100,36 @@ class Attitude(ABC):
     def of(self, R: Array, near: Entries) -> Array:
         """Coordinates of a rotation, those nearest `near`."""
 
+    def regularity(self, e: Entries) -> Any:
+        """Zero where the speeds do not determine the rates of the coordinates; 1 if never."""
+        return 1
 
+    def at_singularity(self, R: Array, e: Entries) -> Array:
+        """Coordinates of a rotation at which they are singular, from those by `of`."""
+        return array(list(e))
+
+
+Kind = TypeVar("Kind", bound=type[Attitude])
+
+ATTITUDES: dict[str, type[Attitude]] = {}
+"""Every attitude by its word, in the order of definition."""
+
+
+def attitude(kind: Kind) -> Kind:
+    """Decorator of a class: it becomes one of `ATTITUDES`.
+
+    Raises:
+        ModelError: its word is taken.
+    """
+    if kind.WORD in ATTITUDES:
+        raise ModelError(
+            f"the attitude {kind.__name__} has the word {kind.WORD!r}, which is taken."
+        )
+    ATTITUDES[kind.WORD] = kind
+    return kind
+
+
+@attitude
 @final
 @dataclass(frozen=True, slots=True)
 class Quaternion(Attitude):
@@ -111,6 +144,7 @@ class Quaternion(Attitude):
     NAMES: ClassVar[tuple[str, ...]] = ("qw", "qx", "qy", "qz")
     UNITS: ClassVar[tuple[str, ...]] = ("", "", "", "")
     SPEEDS: ClassVar[tuple[str, ...]] = _OMEGA
+    WORD: ClassVar[str] = "quaternion"
     IS_CONSTANT: ClassVar[bool] = True
     CHART: ClassVar[str] = "quaternion"
 
@@ -144,6 +178,7 @@ class Quaternion(Attitude):
         return _quaternion_near(R, near)
 
 
+@attitude
 @final
 @dataclass(frozen=True, slots=True)
 class EulerZXZ(Attitude):
@@ -152,6 +187,8 @@ class EulerZXZ(Attitude):
     NAMES: ClassVar[tuple[str, ...]] = ("precession", "nutation", "spin")
     UNITS: ClassVar[tuple[str, ...]] = ("rad", "rad", "rad")
     SPEEDS: ClassVar[tuple[str, ...]] = NAMES
+    WORD: ClassVar[str] = "euler"
+    SYNONYMS: ClassVar[tuple[str, ...]] = ("euler_zxz",)
     IS_CONSTANT: ClassVar[bool] = False
 
     def rotation(self, e: Entries) -> Array:
@@ -169,7 +206,15 @@ class EulerZXZ(Attitude):
         sine = side * sqrt(R[0, 2] * R[0, 2] + R[1, 2] * R[1, 2])
         return array([first, nearest_angle(sine, R[2, 2], near[1]), third])
 
+    def regularity(self, e: Entries) -> Any:
+        return sin(e[1])
 
+    def at_singularity(self, R: Array, e: Entries) -> Array:
+        """Both outer angles turn about one axis: the last one is zero."""
+        return array([atan2(R[1, 0], R[0, 0]), e[1], 0])
+
+
+@attitude
 @final
 @dataclass(frozen=True, slots=True)
 class BryantXYZ(Attitude):
@@ -181,6 +226,8 @@ class BryantXYZ(Attitude):
     NAMES: ClassVar[tuple[str, ...]] = ("angle_x", "angle_y", "angle_z")
     UNITS: ClassVar[tuple[str, ...]] = ("rad", "rad", "rad")
     SPEEDS: ClassVar[tuple[str, ...]] = NAMES
+    WORD: ClassVar[str] = "bryant"
+    SYNONYMS: ClassVar[tuple[str, ...]] = ("bryant_xyz",)
     IS_CONSTANT: ClassVar[bool] = False
 
     def rotation(self, e: Entries) -> Array:
@@ -198,7 +245,15 @@ class BryantXYZ(Attitude):
         cosine = side * sqrt(R[1, 2] * R[1, 2] + R[2, 2] * R[2, 2])
         return array([first, nearest_angle(R[0, 2], cosine, near[1]), third])
 
+    def regularity(self, e: Entries) -> Any:
+        return cos(e[1])
 
+    def at_singularity(self, R: Array, e: Entries) -> Array:
+        """Both outer angles turn about one axis: the last one is zero."""
+        return array([atan2(R[2, 1], R[1, 1]), e[1], 0])
+
+
+@attitude
 @final
 @dataclass(frozen=True, slots=True)
 class RotationMatrix(Attitude):
@@ -207,6 +262,7 @@ class RotationMatrix(Attitude):
     NAMES: ClassVar[tuple[str, ...]] = tuple(f"r{i}{j}" for i in "xyz" for j in "xyz")
     UNITS: ClassVar[tuple[str, ...]] = ("",) * 9
     SPEEDS: ClassVar[tuple[str, ...]] = _OMEGA
+    WORD: ClassVar[str] = "matrix"
     IS_CONSTANT: ClassVar[bool] = True
     CHART: ClassVar[str] = "matrix"
 

@@ -13,9 +13,12 @@ from typing import Any, ClassVar, final
 from liaison.expr import cos, sin
 from liaison.spatial import Array, Entries, array, product, rotation_x, rotation_y, rotation_z
 
-from .joint_type import JointType, nearest_angle
+from .joint_type import JointType, joint_type, nearest_angle
+from .steps import Held, Step, held, steps
+from .symbols import Ball, Block, Primitive
 
 
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class Planar(JointType):
@@ -24,6 +27,13 @@ class Planar(JointType):
     NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "angle")
     UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "rad")
     ROWS: ClassVar[tuple[str, ...]] = ("force along z", "moment about x", "moment about y")
+
+    SYNONYMS: ClassVar[tuple[str, ...]] = ("appui_plan",)
+    HAS_AXIS: ClassVar[bool] = True
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Block((8.0, 8.0, 0.4), 0.6),)
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("slide_xF slide_yF turn_zF@M")
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("plane_z yF.zM xF.zM")
+    TURN: ClassVar[str] = "angle"
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return rotation_z(q[2]), array([q[0], q[1], 0])
@@ -42,6 +52,7 @@ class Planar(JointType):
         return array([p[0], p[1], nearest_angle(R[1, 0], R[0, 0], near[2])])
 
 
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class LineOnPlane(JointType):
@@ -53,6 +64,11 @@ class LineOnPlane(JointType):
     NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "angle", "roll")
     UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "rad", "rad")
     ROWS: ClassVar[tuple[str, ...]] = ("force along z", "moment across the line")
+
+    SYNONYMS: ClassVar[tuple[str, ...]] = ("lineaire_rectiligne",)
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Block((8.0, 8.0, 0.4), 0.6),)
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("slide_xF slide_yF turn_zF@M turn_xM@M")
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("plane_z zF.xM")
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return product(rotation_z(q[2]), rotation_x(q[3])), array([q[0], q[1], 0])
@@ -70,6 +86,7 @@ class LineOnPlane(JointType):
         return array([p[0], p[1], angle, nearest_angle(R[2, 1], R[2, 2], near[3])])
 
 
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class Perpendicular(JointType):
@@ -78,6 +95,12 @@ class Perpendicular(JointType):
     NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "z", "angle_x", "angle_y")
     UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "m", "rad", "rad")
     ROWS: ClassVar[tuple[str, ...]] = ("moment across the two directions",)
+
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Ball(),)
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = steps(
+        "slide_xF slide_yF slide_zF turn_xF@M turn_yM@M"
+    )
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("xF.yM")
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return product(rotation_x(q[3]), rotation_y(q[4])), array([q[0], q[1], q[2]])
@@ -96,6 +119,7 @@ class Perpendicular(JointType):
         return array([*p, first, nearest_angle(R[0, 2], R[0, 0], near[4])])
 
 
+@joint_type
 @final
 @dataclass(frozen=True, slots=True)
 class ParallelAxes(JointType):
@@ -104,6 +128,12 @@ class ParallelAxes(JointType):
     NAMES: ClassVar[tuple[str, ...]] = ("x", "y", "z", "angle")
     UNITS: ClassVar[tuple[str, ...]] = ("m", "m", "m", "rad")
     ROWS: ClassVar[tuple[str, ...]] = ("moment about x", "moment about y")
+
+    HAS_AXIS: ClassVar[bool] = True
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Ball(),)
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("slide_xF slide_yF slide_zF turn_zF@M")
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("yF.zM xF.zM")
+    TURN: ClassVar[str] = "angle"
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return rotation_z(q[3]), array([q[0], q[1], q[2]])

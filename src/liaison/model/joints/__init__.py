@@ -1,0 +1,78 @@
+"""Joint types, one file a family: each class says all that is special about its joint.
+
+Every file of this folder is loaded, so that a new file with a class under `@joint_type` is all that
+a new joint type takes. F is the marker on the predecessor, M the marker on the successor.
+
+Public names: JointType, JOINT_TYPES, joint_type, those of the families, Attitude, ATTITUDES.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from .attitudes import (
+    ATTITUDES,
+    Attitude,
+    BryantXYZ,
+    EulerZXZ,
+    Quaternion,
+    RotationMatrix,
+    attitude,
+)
+from .axial import Cylindrical, Fixed, Helical, Prismatic, Revolute, SphericalPin, Universal
+from .ball import Free, PointOnLine, PointOnPlane, Rod, Spherical
+from .composition import Composition, Motion, Rotation, Screw, Translation, axis_vector
+from .joint_type import ATTITUDE, JOINT_TYPES, JointType, JointTypes, joint_type, nearest_angle
+from .plane import LineOnPlane, ParallelAxes, Perpendicular, Planar
+from .steps import Held, Step, held, steps
+from .symbols import Ball, Block, Primitive, Rail, Strut, Tube
+
+for _found in iter_modules(__path__):
+    import_module(f"{__name__}.{_found.name}")
+
+__all__ = [
+    "ATTITUDE",
+    "ATTITUDES",
+    "JOINT_TYPES",
+    "Attitude",
+    "Ball",
+    "Block",
+    "BryantXYZ",
+    "Composition",
+    "Cylindrical",
+    "EulerZXZ",
+    "Fixed",
+    "Free",
+    "Held",
+    "Helical",
+    "JointType",
+    "JointTypes",
+    "LineOnPlane",
+    "Motion",
+    "ParallelAxes",
+    "Perpendicular",
+    "Planar",
+    "PointOnLine",
+    "PointOnPlane",
+    "Primitive",
+    "Prismatic",
+    "Quaternion",
+    "Rail",
+    "Revolute",
+    "Rod",
+    "Rotation",
+    "RotationMatrix",
+    "Screw",
+    "Spherical",
+    "SphericalPin",
+    "Step",
+    "Strut",
+    "Translation",
+    "Tube",
+    "Universal",
+    "attitude",
+    "axis_vector",
+    "held",
+    "joint_type",
+    "nearest_angle",
+    "steps",
+]

@@ -1,0 +1,320 @@
+"""What a joint type says of itself, and the table of all joint types.
+
+A joint type is one class: its word, its coordinates, how M moves in F, the rows that close a loop,
+its elementary motions, its symbol. The decorator `joint_type` puts it into `JOINT_TYPES`, and the
+other rooms (formats, tree, mobility, equations, view) read all they need from there.
+
+F is the marker on the predecessor, M the marker on the successor; z is the axis where there is
+one. All functions take numbers or formulas.
+
+Public names: JointType, JointTypes, JOINT_TYPES, joint_type, nearest_angle.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeVar, final
+
+from liaison.errors import ModelError
+from liaison.expr import atan2, cos, sin
+from liaison.spatial import Array, Entries, array, identity, zeros
+
+from .steps import Held, Step
+from .symbols import Ball, Primitive
+
+ATTITUDE = "attitude"
+"""The word in `JointType.OPTIONS` for an option that is an attitude; other options have a unit."""
+
+
+class JointType(ABC):
+    """A kind of joint: how M moves in F.
+
+    A class says what is special about it: names and units of its coordinates, `pose` and
+    `subspace`, the residual that vanishes where the joint holds. The rest has defaults that do for
+    any joint.
+
+    Attributes:
+        NAMES: names of the entries of q.
+        UNITS: their units.
+        ROWS: what the multiplier of each row of the residual is.
+        WORD: in LSD and at the Python door; that of the class if empty (`SphericalPin` is
+            spherical_pin).
+        SYNONYMS: other words for it in LSD.
+        IN_LSD: it is written by its word; False where LSD has another way to write it.
+        HAS_AXIS: it may be given `axis = …`, which becomes z of both markers.
+        OPTIONS: its fields that LSD gives by their names, each with its unit, or `ATTITUDE`.
+        SYMBOL: how it is drawn.
+        MOTIONS: its elementary motions in order; None where they depend on the position (then
+            `elementary_motions` says them) or are not known (then mobility refuses the type).
+        MOTIONS_ARE_COORDINATES: each motion changes the coordinate of its rank, where there are
+            as many.
+        CONSTRAINTS: basic constraints of which its rows can be composed; None: of none.
+        TURN: the coordinate that turns M about z of F, however often, z of M staying parallel.
+        BEARING: what friction that grows with the load resists: "slide" along z, "turn" about z,
+            "ball" about all axes; "" where there is no such friction.
+        KEEPS_RANK: S has full rank at every position.
+        FREER: joints with more freedoms that may take its place, each with the turns t and slides
+            s along its axes which that frees.
+        LOCKED: the turns and slides that taking it away frees; "" where that is not proposed.
+    """
+
+    __slots__ = ()
+
+    NAMES: ClassVar[tuple[str, ...]] = ()
+    UNITS: ClassVar[tuple[str, ...]] = ()
+    ROWS: ClassVar[tuple[str, ...]] = ()
+
+    WORD: ClassVar[str] = ""
+    SYNONYMS: ClassVar[tuple[str, ...]] = ()
+    IN_LSD: ClassVar[bool] = True
+    HAS_AXIS: ClassVar[bool] = False
+    OPTIONS: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    SYMBOL: ClassVar[tuple[Primitive, ...]] = (Ball(),)
+    MOTIONS: ClassVar[tuple[Step, ...] | None] = None
+    MOTIONS_ARE_COORDINATES: ClassVar[bool] = True
+    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = None
+    TURN: ClassVar[str] = ""
+    BEARING: ClassVar[str] = ""
+    KEEPS_RANK: ClassVar[bool] = True
+    FREER: ClassVar[tuple[tuple[str, str], ...]] = ()
+    LOCKED: ClassVar[str] = ""
+
+    @property
+    def name(self) -> str:
+        """The word for this type in messages."""
+        return type(self).__name__
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the entries of q."""
+        return self.NAMES
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]:
+        """Units of the entries of q ("" for a pure number)."""
+        return self.UNITS
+
+    @property
+    def speed_names(self) -> tuple[str, ...]:
+        """Names of the entries of v; those of q where v = q̇."""
+        return self.coordinate_names
+
+    @property
+    def speed_units(self) -> tuple[str, ...]:
+        """Units of the entries of v."""
+        return tuple(f"{unit}/s" for unit in self.coordinate_units)
+
+    @property
+    def nq(self) -> int:
+        """Number of positions."""
+        return len(self.coordinate_names)
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities: the degrees of freedom the joint leaves."""
+        return len(self.speed_names)
+
+    @property
+    def has_rates(self) -> bool:
+        """v = q̇: velocities are the rates of the coordinates (N = 1)."""
+        return self.speed_names == self.coordinate_names
+
+    @property
+    def charts(self) -> tuple[tuple[str, int, int], ...]:
+        """Kinds of coordinates in order, each with how many entries of q and of v it takes.
+
+        plain: q̇ = v. quaternion, matrix: an attitude turned by ω in M. free, free matrix: a
+        position and such an attitude, moved by the twist of M in its own axes.
+        """
+        return (("plain", self.nq, self.nv),)
+
+    @abstractmethod
+    def pose(self, q: Entries) -> tuple[Array, Array]:
+        """(R, p) of X_FM."""
+
+    @abstractmethod
+    def subspace(self, q: Entries) -> Array:
+        """S with V_FM_M = S v: velocity of M in F, in M's axes at M's origin; shape (6, nv)."""
+
+    def kinematic_map(self, q: Entries) -> Array:
+        """N with q̇ = N v, shape (nq, nv)."""
+        return identity(self.nv)
+
+    def retract(self, q: Entries, xi: Entries) -> Array:
+        """q ⊞ ξ: the position reached from q by local coordinates ξ, shape (nq,)."""
+        return array([a + b for a, b in zip(q, xi, strict=True)])
+
+    def local_rate(self, q: Entries, xi: Entries, v: Entries) -> Array:
+        """ξ̇ with d/dt (q ⊞ ξ) = N(q ⊞ ξ) v, shape (nv,)."""
+        return array(list(v))
+
+    def difference(self, q0: Entries, q1: Entries) -> Array:
+        """ξ with q0 ⊞ ξ = q1, shape (nv,)."""
+        return array([b - a for a, b in zip(q0, q1, strict=True)])
+
+    def neutral(self) -> Array:
+        """The zero position."""
+        return zeros(self.nq)
+
+    def residual(self, R: Array, p: Array) -> list[Any] | None:
+        """6 − nv formulas of X_FM that vanish where the joint holds; None if there is no such form.
+
+        Row k is scaled and signed so that its multiplier is the force [N] or moment [N·m] on the
+        successor named by `residual_names[k]`, in F's axes at M's origin. The tree writes rows that
+        pin the origin, (p_x, p_y, p_z), in the axes of the common ancestor, and labels them so.
+        """
+        return None
+
+    @property
+    def residual_names(self) -> tuple[str, ...]:
+        """What the multiplier of each row of the residual is."""
+        return self.ROWS
+
+    def positive(self, R: Array, p: Array) -> list[Any]:
+        """Positive where the joint holds; negative where the residual vanishes with M flipped."""
+        return []
+
+    def coordinates_of(self, R: Array, p: Array, near: Entries) -> Array | None:
+        """q from X_FM, angles within half a turn of `near`; None if there is no closed form."""
+        return None
+
+    def normalized(self, q: Entries) -> Array:
+        """The position nearest q that is one: its quaternion made unit, its matrix a rotation."""
+        return array(list(q))
+
+    def elementary_motions(self, place: Callable[[], Array]) -> tuple[Step, ...] | None:
+        """Its elementary motions in order; None where they are not known.
+
+        Args:
+            place: gives the origin of M in F's axes at home [m].
+        """
+        return self.MOTIONS
+
+    def chained_motions(self) -> tuple[Any, ...] | None:
+        """Motions with one coordinate each (see composition.py), one after the other; or None.
+
+        They take the place of `elementary_motions` where the axes depend on the position.
+        """
+        return None
+
+    @classmethod
+    def properties(cls) -> tuple[str, ...]:
+        """What LSD may give behind its word: the axis, then its options."""
+        return (("axis",) if cls.HAS_AXIS else ()) + tuple(cls.OPTIONS)
+
+    @classmethod
+    def required(cls) -> tuple[str, ...]:
+        """Fields of the type that have no default."""
+        fields = inspect.signature(cls).parameters.values()
+        return tuple(x.name for x in fields if x.default is inspect.Parameter.empty)
+
+    def _scalars(self) -> tuple[str, ...]:
+        return tuple(name for name, unit in self.OPTIONS.items() if unit != ATTITUDE)
+
+    def parameters(self) -> tuple[Any, ...]:
+        """Scalars of the type itself (a pitch, a length), in which parameters may occur."""
+        return tuple(getattr(self, name) for name in self._scalars())
+
+    def mapped(self, change: Callable[[Any], Any]) -> JointType:
+        """The same type with each of its own scalars changed, as from exact numbers to floats."""
+        own = {name: change(getattr(self, name)) for name in self._scalars()}
+        made: Any = self
+        return replace(made, **own) if own else self
+
+
+Kind = TypeVar("Kind", bound=type[JointType])
+
+
+@final
+class JointTypes:
+    """The joint types in the order of their definition, by their words."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, type[JointType]] = {}
+        self.words: Mapping[str, type[JointType]] = MappingProxyType(self._words)
+
+    def __iter__(self) -> Iterator[type[JointType]]:
+        return iter(tuple(self._words.values()))
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in self._words.values()
+
+    @property
+    def in_lsd(self) -> dict[str, type[JointType]]:
+        """Those that LSD writes by their words."""
+        return {word: kind for word, kind in self._words.items() if kind.IN_LSD}
+
+    @property
+    def synonyms(self) -> dict[str, str]:
+        """Other words of LSD, each with the word it stands for."""
+        return {other: kind.WORD for kind in self for other in kind.SYNONYMS}
+
+    def by_name(self, name: str) -> type[JointType] | None:
+        """The type whose class has this name; None if there is none."""
+        return next((kind for kind in self if kind.__name__ == name), None)
+
+    def add(self, kind: Kind) -> Kind:
+        """Makes a type known by its word.
+
+        Raises:
+            ModelError: it is abstract, or a word of it is taken.
+        """
+        if inspect.isabstract(kind):
+            missing = ", ".join(sorted(kind.__abstractmethods__))
+            raise ModelError(f"the joint type {kind.__name__} does not define {missing}.")
+        if not vars(kind).get("WORD"):
+            kind.WORD = re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
+        taken = {**self.synonyms, **{word: word for word in self._words}}
+        for word in (kind.WORD, *kind.SYNONYMS):
+            if word in taken:
+                raise ModelError(
+                    f"the joint type {kind.__name__} has the word {word!r}, which is one of "
+                    f"{self._words[taken[word]].__name__}; give it another WORD."
+                )
+        if self.by_name(kind.__name__):
+            raise ModelError(f"there is a joint type {kind.__name__} already.")
+        self._words[kind.WORD] = kind
+        return kind
+
+    def remove(self, kind: type[JointType]) -> None:
+        """Forgets a type; mechanisms that have it stay what they are."""
+        if self._words.get(kind.WORD) is not kind:
+            raise ModelError(f"{kind.__name__} is no registered joint type.")
+        del self._words[kind.WORD]
+
+    @contextmanager
+    def including(self, *kinds: type[JointType]) -> Iterator[None]:
+        """Types that are known within a `with` block only."""
+        known = dict(self._words)
+        try:
+            for kind in kinds:
+                self.add(kind)
+            yield
+        finally:
+            self._words.clear()
+            self._words.update(known)
+
+
+JOINT_TYPES = JointTypes()
+"""Every joint type, in the order of definition."""
+
+
+def joint_type(kind: Kind) -> Kind:
+    """Decorator of a class: it becomes one of `JOINT_TYPES`."""
+    return JOINT_TYPES.add(kind)
+
+
+def nearest_angle(sine: Any, cosine: Any, near: Any) -> Any:
+    """The angle of (cosine, sine) within half a turn of `near`: turns are counted."""
+    c, s = cos(near), sin(near)
+    return near + atan2(sine * c - cosine * s, cosine * c + sine * s)
