@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -23,9 +23,6 @@ from liaison.cli_options import (
     written,
 )
 from liaison.errors import NamingError
-
-if TYPE_CHECKING:
-    from liaison.program import Program
 
 
 def format_(
@@ -64,7 +61,10 @@ def format_(
 def build(
     file: Model,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write; made if missing.")],
-    target: Annotated[str, typer.Option(help="c: header, source, object; ptx: for GPUs.")] = "c",
+    target: Annotated[
+        str,
+        typer.Option(help="c: header, source, object; ptx: for GPUs; …: a wrong name lists all."),
+    ] = "c",
     entry: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="forward, d_forward, …; all but derivatives if none."),
@@ -80,27 +80,24 @@ def build(
     from liaison import corridor
     from liaison.cli_values import asked, check_word
     from liaison.model.contacts import left_out
-    from liaison.program import c_package
-    from liaison.program.to_ptx import ptx_package
+    from liaison.program.back_ends import BACK_ENDS
 
-    check_word("--target", target, ("c", "ptx"))
-    if shared and target != "c":
-        raise typer.BadParameter("a library is linked with --target c only.", param_hint="--shared")
+    targets = BACK_ENDS.targets
+    check_word("--target", target, targets)
+    chosen = targets[target]
+    if shared and not chosen.links:
+        linked = " or ".join(name for name, one in targets.items() if one.links)
+        message = f"a library is linked with --target {linked} only."
+        raise typer.BadParameter(message, param_hint="--shared")
     mechanism = asked(file, values).mechanism
     program = corridor.compile(mechanism).program
     for name in entry or ():
-        if name not in program.entries and (target, name) != ("ptx", "march"):
+        if name not in program.entries and name not in chosen.extra:
             unknown = NamingError.unknown("entry", name, program.entries)
             raise typer.BadParameter(str(unknown), param_hint="--entry")
     free = left_out(mechanism.contacts)
-    if target == "ptx":
-        whole = ("forward", "inverse", "one_sided" if free else "march")
-        files = written(**ptx_package(program, out, entry or whole))
-    else:
-        made = c_package(program, out, entry or _listed(program), shared=shared)
-        files = written(
-            header=made.header, source=made.source, object=made.object, library=made.library
-        )
+    assert chosen.package is not None
+    files = written(**chosen.package(program, out, entry or chosen.listed(program), shared))
     text = "\n".join(f"  {kind:8} {path}" for kind, path in files.items())
     text = f"{program.name}:\n{text}" + (f"\n{free} {TELLS}" if free else "")
     facts: dict[str, Any] = {"sizes": dict(program.sizes), "note": f"{free} {TELLS}".strip()}
@@ -108,9 +105,3 @@ def build(
 
 
 TELLS = "The entry one_sided tells its gap, rates and rows."
-
-
-def _listed(program: Program) -> list[str]:
-    """Every entry that gives something, and what is one-sided, which solves nothing by itself."""
-    known = [*program.entries, *(["one_sided"] if program.facts.get("sides") else [])]
-    return [name for name in known if program.entry(name).outputs]

@@ -39,6 +39,7 @@ from liaison.model.contacts import left_out
 from liaison.model.pairing import is_scene
 from liaison.numeric import State
 from liaison.program import Kernel, to_llvm
+from liaison.program.back_ends import back_end_named
 from liaison.program.lower import lower
 from liaison.simulate import Stepper, Trajectory, load
 from liaison.simulate import simulate as run
@@ -120,10 +121,20 @@ def reduce(
         return reduced(mechanism, independent, at=at, **options)
 
 
-def compile(given: Given, formalism: str | Formalism = newton_euler) -> Kernel:
-    """The equations of motion as machine code."""
+def compile(
+    given: Given, formalism: str | Formalism = newton_euler, *, back_end: str = "llvm"
+) -> Kernel:
+    """The equations of motion as a kernel: machine code, or what another back end makes.
+
+    Args:
+        given: the mechanism.
+        formalism: by name, or as a function; see `FORMALISMS`.
+        back_end: by name: "llvm", "c" (through a C compiler), "numpy" (interpreted), or one that
+            was added to `BACK_ENDS`.
+    """
+    made = back_end_named(back_end)
     with collector_paused():
-        return to_llvm(lower(derive(given, formalism)))
+        return made(lower(derive(given, formalism)))
 
 
 def mobility(

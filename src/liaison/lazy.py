@@ -20,9 +20,16 @@ class _Offering(ModuleType):
     """
 
     _home: Mapping[str, str]
+    _classes: str
 
     def __getattr__(self, name: str) -> Any:
         if name not in self._home:
+            # classes that files of others registered are public as long as they are
+            if self._classes and name[:1].isupper():
+                module, _, table = self._classes.rpartition(".")
+                found = getattr(import_module(module), table).by_name(name)
+                if found is not None:
+                    return found
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         value = getattr(import_module(self._home[name]), name)
         super().__setattr__(name, value)
@@ -36,12 +43,14 @@ class _Offering(ModuleType):
         return sorted(self._home)
 
 
-def offer(package: str, names: Mapping[str, str]) -> list[str]:
+def offer(package: str, names: Mapping[str, str], *, classes: str = "") -> list[str]:
     """Let `package` offer public names, each loaded from its module when first used.
 
     Args:
         package: its dotted name, already imported.
         names: module within the package -> the names it provides, separated by spaces.
+        classes: a table within the package, "module.TABLE", whose `by_name` gives further classes
+            or None.
 
     Returns:
         All the names, for `__all__`.
@@ -51,5 +60,6 @@ def offer(package: str, names: Mapping[str, str]) -> list[str]:
     }
     opened = sys.modules[package]
     opened.__dict__["_home"] = home
+    opened.__dict__["_classes"] = f"{package}.{classes}" if classes else ""
     opened.__class__ = _Offering
     return sorted(home)

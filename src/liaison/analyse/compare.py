@@ -14,10 +14,10 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.equations import FORMALISMS, Equations, Hamilton, Reduced, maximal
+from liaison.equations import FORMALISMS, Equations, Hamilton, Reduced
 from liaison.errors import LiaisonError, NamingError
 from liaison.expr import Expr, collector_paused, count_operations
-from liaison.model import Mechanism, RotationMatrix
+from liaison.model import Mechanism
 from liaison.model.contacts import left_out
 from liaison.program import compile_loops, i64, kernel, loop, ptr, to_llvm
 from liaison.program.lower import lower
@@ -165,8 +165,10 @@ def proofs(
 ) -> dict[str, Verdict]:
     """Every derivation against the reference; the reference is itself."""
     others = {name: x for name, x in made.items() if name != REFERENCE}
-    if "maximal" in others:
-        others["maximal"] = maximal(tree, attitude=RotationMatrix())
+    for name in others:
+        options_of = FORMALISMS.for_proof(name)
+        if options_of:
+            others[name] = FORMALISMS[name](tree, **options_of)
     found = prove(reference, others, position=assembled_position(tree), **options)
     return found | {REFERENCE: Verdict(True, "the others are compared with it", 0.0)}
 

@@ -1,8 +1,5 @@
 """The room `equations`: one function a formalism, all filling one contract."""
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-
 from .balance import Balance, balance
 from .boltzmann_hamel import BoltzmannHamel, boltzmann_hamel
 from .dalembert import dalembert
@@ -19,6 +16,8 @@ from .equations import (
     Sides,
     Symbols,
 )
+from .formalism import Formalisms, formalism
+from .formalisms import FORMALISMS
 from .gibbs_appell import GibbsAppell, gibbs_appell
 from .hamilton import Hamilton, hamilton
 from .kane import Kane, kane
@@ -33,22 +32,6 @@ from .sweep_recursions import Recursion, Sweep
 from .sweeps import Blocks, Sweeps, blocks_of, sweeps
 from .transform import Reduced, reduced, transformed
 
-FORMALISMS: Mapping[str, Callable[..., Equations]] = MappingProxyType(
-    {
-        "newton_euler": newton_euler,
-        "dalembert": dalembert,
-        "lagrange": lagrange,
-        "lagrange_reduced": lagrange_reduced,
-        "hamilton": hamilton,
-        "kane": kane,
-        "boltzmann_hamel": boltzmann_hamel,
-        "gibbs_appell": gibbs_appell,
-        "lie_group": lie_group,
-        "maximal": maximal,
-    }
-)
-"""Every formalism by name: a function of a tree, with options of its own."""
-
 __all__ = [
     "FORMALISMS",
     "Balance",
@@ -60,6 +43,7 @@ __all__ = [
     "Entries",
     "Equations",
     "EventFormula",
+    "Formalisms",
     "GibbsAppell",
     "Hamilton",
     "Kane",
@@ -78,6 +62,7 @@ __all__ = [
     "blocks_of",
     "boltzmann_hamel",
     "dalembert",
+    "formalism",
     "gibbs_appell",
     "hamilton",
     "kane",

@@ -30,6 +30,7 @@ from liaison.tree import Tree
 from .bodies import kinetic_energy, slopes, velocities, weight_potential
 from .completion import completed, plain_dynamics
 from .equations import Equations
+from .formalism import formalism
 from .lagrange import structure_constants
 from .setting import Setting, setting_of
 from .speeds import Speeds, chosen_speeds, natural_speeds, told_in_rates
@@ -50,6 +51,7 @@ class BoltzmannHamel:
     qdot: tuple[Expr, ...]
 
 
+@formalism(rank=6)
 def boltzmann_hamel(tree: Tree, *, quasi_velocities: Mapping[str, Any] | None = None) -> Equations:
     """The equations of motion in quasi-velocities.
 

@@ -27,12 +27,14 @@ from liaison.tree import GROUND, Inertia, Motion, Tree
 from .balance import Balance, balance
 from .completion import completed, plain_dynamics
 from .equations import Equations
+from .formalism import formalism
 from .setting import Setting, setting_of
 from .torsors import Torsor, body_torsor, moved_to
 
 POINTS = ("joint", "center", "ground")
 
 
+@formalism(rank=1)
 def dalembert(tree: Tree, *, moment_point: str = "joint") -> Equations:
     """The equations of motion as balances of sub-systems, one for each velocity of a joint.
 

@@ -25,6 +25,7 @@ from liaison.tree import Inertia, Tree
 from .bodies import BodyMotion, accelerations, slopes, velocities, weight_potential
 from .completion import completed, plain_dynamics
 from .equations import Equations
+from .formalism import formalism
 from .setting import setting_of
 from .speeds import chosen_speeds, told_in_rates
 
@@ -42,6 +43,7 @@ class GibbsAppell:
     qdot: tuple[Expr, ...]
 
 
+@formalism(rank=7)
 def gibbs_appell(tree: Tree, *, speeds: Mapping[str, Any] | None = None) -> Equations:
     """The equations of motion from the energy of accelerations.
 

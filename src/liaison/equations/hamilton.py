@@ -41,6 +41,7 @@ from .articulated import solve_symmetric
 from .bodies import momenta, slopes, velocities, weight_potential
 from .completion import completed, plain_dynamics
 from .equations import Equations
+from .formalism import formalism
 from .lagrange import commutator_terms
 from .setting import Setting, setting_of
 
@@ -64,6 +65,7 @@ class Hamilton:
     note: str  # what was done, in words
 
 
+@formalism(rank=4)
 def hamilton(tree: Tree, *, explicit: bool | None = None, limit: int = LIMIT) -> Equations:
     """The equations of motion from the Hamiltonian.
 

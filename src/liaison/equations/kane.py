@@ -27,6 +27,7 @@ from liaison.tree import GROUND, Inertia, Kinematics, Tree
 from .bodies import BodyMotion, accelerations, velocities
 from .completion import completed, plain_dynamics
 from .equations import Entries, Equations
+from .formalism import formalism
 from .setting import Setting, setting_of
 from .speeds import Speeds, chosen_speeds, told_in_rates
 
@@ -49,6 +50,7 @@ class Kane:
     # body -> speed -> partial angular velocity (3), partial velocity of the frame's origin (3)
 
 
+@formalism(rank=5)
 def kane(tree: Tree, *, speeds: Mapping[str, Any] | None = None) -> Equations:
     """The equations of motion by partial velocities.
 

@@ -27,9 +27,11 @@ from liaison.tree import Tree
 from .bodies import kinetic_energy, slopes, velocities, weight_potential
 from .completion import completed, plain_dynamics
 from .equations import Equations
+from .formalism import formalism
 from .setting import Setting, setting_of, shared
 
 
+@formalism(rank=2)
 def lagrange(tree: Tree) -> Equations:
     """The equations of motion by differentiating the energies."""
     return shared(tree, "lagrange", lambda: _derived(tree))

@@ -24,6 +24,7 @@ from liaison.tree import Tree, assemble
 
 from .completion import plain_dynamics
 from .equations import Equations
+from .formalism import formalism
 from .lagrange import lagrange
 from .transform import Reduced, reduced
 
@@ -31,6 +32,7 @@ LIMIT = 200_000
 """Operations that the solved closures may take."""
 
 
+@formalism(rank=3)
 def lagrange_reduced(
     tree: Tree,
     *,

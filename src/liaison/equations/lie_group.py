@@ -31,6 +31,7 @@ from liaison.tree import GROUND, Inertia, Tree, added
 
 from .completion import completed, plain_dynamics
 from .equations import Equations
+from .formalism import formalism
 from .setting import Setting, setting_of
 
 Screw: TypeAlias = Array
@@ -123,6 +124,7 @@ class LieGroup:
         return found
 
 
+@formalism(rank=8)
 def lie_group(tree: Tree, *, by_pairs: bool = False) -> Equations:
     """The equations of motion on the group of displacements.
 

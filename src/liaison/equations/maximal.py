@@ -20,16 +20,18 @@ from functools import cached_property
 from typing import Any
 
 from liaison.expr import Expr, as_expr, jacobian, substitute, time_derivative
-from liaison.model import Attitude, Free, Joint, Marker, Mechanism, Quaternion
+from liaison.model import Attitude, Free, Joint, Marker, Mechanism, Quaternion, RotationMatrix
 from liaison.spatial.arrays import Array, array, cross, product, times
 from liaison.tree import Row, Tree, as_float, span
 from liaison.units import Label
 
 from .completion import completed, plain_dynamics
 from .equations import Equations
+from .formalism import formalism
 from .setting import Setting
 
 
+@formalism(rank=9, proof={"attitude": RotationMatrix()})
 def maximal(tree: Tree, *, attitude: Attitude | None = None) -> Equations:
     """The equations of motion with six velocities for every body of the mechanism.
 

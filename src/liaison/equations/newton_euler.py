@@ -12,10 +12,12 @@ from .articulated import articulated_body
 from .completion import completed
 from .deferred import Deferred
 from .equations import Dynamics, Equations
+from .formalism import formalism
 from .recursion import generalized, mass_matrix, mass_pattern, required_wrenches
 from .setting import setting_of
 
 
+@formalism(rank=0)
 def newton_euler(tree: Tree) -> Equations:
     """The equations of motion by recursive sweeps.
 

@@ -11,19 +11,20 @@ the first stage is f(t, y), which none of the others needs, and the others depen
 (`implicit.py`).
 
 Public names: Tableau, RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE,
-RATTLE_4, RATTLE_6, GENERALIZED_ALPHA, MOREAU, TABLEAUX, tableau_named, collocation.
+RATTLE_4, RATTLE_6, GENERALIZED_ALPHA, MOREAU, TABLEAUX, Tableaux, tableau_named, collocation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction as F
 from typing import final
 
 import numpy as np
 
-from liaison.errors import NamingError
+from liaison.errors import NamingError, SimulationError
 
 Row = tuple[F | float, ...]
 
@@ -295,13 +296,83 @@ MOREAU = replace(
 )
 """Impulses of contacts on the level of velocities. Source: `moreau.py`; linear in between."""
 
-TABLEAUX: dict[str, Tableau] = {
-    x.name: x
-    for x in (
-        RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE, RATTLE_4, RATTLE_6,
-        GENERALIZED_ALPHA, MOREAU,
-    )
-}  # fmt: skip
+SCHEMES = ("stages", "variational", "alpha", "moreau")
+ROUNDING = 1e-10
+"""What coefficients in floats may miss a sum by."""
+
+
+@final
+class Tableaux(Mapping[str, Tableau]):
+    """Methods by name; a method is added as a row of numbers."""
+
+    def __init__(self, *known: Tableau) -> None:
+        self._rows: dict[str, Tableau] = {}
+        for tableau in known:
+            self.add(tableau)
+
+    def __getitem__(self, name: str) -> Tableau:
+        return self._rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, tableau: Tableau) -> Tableau:
+        """Makes a method known by its name, to `method=` and to `--method`.
+
+        Raises:
+            SimulationError: the name is taken, or the numbers do not fit together.
+        """
+        wrong = _misfit(tableau)
+        if tableau.name in self._rows:
+            wrong = "there is a method of that name already"
+        if wrong:
+            raise SimulationError(f"the tableau {tableau.name!r} cannot be taken: {wrong}.")
+        self._rows[tableau.name] = tableau
+        return tableau
+
+    def remove(self, name: str) -> None:
+        """Forgets a method."""
+        del self._rows[name]
+
+    @contextmanager
+    def including(self, *tableaux: Tableau) -> Iterator[None]:
+        """Methods that are known within a `with` block only."""
+        known = dict(self._rows)
+        try:
+            for tableau in tableaux:
+                self.add(tableau)
+            yield
+        finally:
+            self._rows.clear()
+            self._rows.update(known)
+
+
+def _misfit(tableau: Tableau) -> str:
+    """What does not fit in a tableau; "" if all does."""
+    n = tableau.stages
+    if tableau.scheme not in SCHEMES:
+        return f"its scheme {tableau.scheme!r} is none of {', '.join(SCHEMES)}"
+    sizes = {len(tableau.a), len(tableau.dense)} | ({len(tableau.e)} if tableau.e else set())
+    if sizes != {n} or any(len(row) > n for row in tableau.a):
+        return f"b has {n} stages; a, dense and e must have as many"
+    if abs(float(sum(tableau.b)) - 1) > ROUNDING:
+        return f"the weights b sum to {float(sum(tableau.b)):g}, not to 1"
+    if tableau.e and abs(float(sum(tableau.e))) > ROUNDING:
+        return f"the weights e sum to {float(sum(tableau.e)):g}, not to 0"
+    ends = [float(sum(row)) for row in tableau.dense]
+    if any(abs(x - float(b)) > ROUNDING for x, b in zip(ends, tableau.b, strict=True)):
+        return "its interpolation does not end where its step does: b_i(1) is not b_i"
+    return ""
+
+
+TABLEAUX = Tableaux(
+    RK4, DORMAND_PRINCE, TSITOURAS, RADAU, GAUSS_4, GAUSS_6, RATTLE, RATTLE_4, RATTLE_6,
+    GENERALIZED_ALPHA, MOREAU,
+)  # fmt: skip
+"""Every method by name."""
 
 
 def tableau_named(name: str) -> Tableau:

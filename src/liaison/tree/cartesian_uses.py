@@ -29,15 +29,13 @@ from liaison.model import (
     Holonomic,
     Joint,
     JointFriction,
+    JointType,
     Law,
     Marker,
     Mechanism,
-    Planar,
     PointWrench,
     Potential,
     PrescribedMotion,
-    Prismatic,
-    Revolute,
     Spring,
 )
 from liaison.spatial.arrays import array, identity, zeros
@@ -46,8 +44,8 @@ from liaison.spatial.plucker import compose, inverse
 from .plane_of_motion import Floats, Standing
 from .tree import Transform
 
-EXPLICIT = (Revolute, Prismatic, Planar)
-"""Joints whose coordinates are formulas of x, y, θ of its bodies."""
+PARTS = {"turn": "moment", "slide": "force"}
+"""What an effort along the only coordinate of a joint is, by the joint's bearing."""
 
 
 def rewritten(
@@ -93,7 +91,7 @@ class _Told:
         state = stands.state
         self.angles = {x.name: q for x, q in zip(state.labels["q"], state.q, strict=True)}
         explicit = [joint for joint in mechanism.joints if self._is_explicit(joint)]
-        self.pairs = {x.coordinates[0]: x for x in explicit if not isinstance(x.type, Planar)}
+        self.pairs = {x.coordinates[0]: x for x in explicit if _is_pair(x.type)}
         flow = {
             symbol(q): symbol(v)
             for plane in planes.values()
@@ -107,10 +105,18 @@ class _Told:
         self.known = {x.name for x in self.put}
 
     def _is_explicit(self, joint: Joint) -> bool:
+        """Its coordinates are formulas of x, y, θ of its bodies."""
+        kind = joint.type
         turns = [
-            x for x, unit in zip(joint.coordinates, joint.type.coordinate_units) if unit == "rad"
+            (label, name)
+            for label, name, unit in zip(
+                joint.coordinates, kind.coordinate_names, kind.coordinate_units, strict=True
+            )
+            if unit == "rad"
         ]
-        return isinstance(joint.type, EXPLICIT) and all(label in self.angles for label in turns)
+        is_counted = all(name == kind.TURN and label in self.angles for label, name in turns)
+        is_told = kind.coordinates_of(identity(), zeros(3), kind.neutral()) is not None
+        return kind.nq > 0 and kind.has_rates and is_counted and is_told
 
     def formula(self, formula: Any) -> Any:
         """The formula in the new coordinates."""
@@ -120,13 +126,13 @@ class _Told:
 
     def _values(self, joint: Joint) -> list[Expr]:
         """The coordinates of a joint, by (cartesian-1)."""
-        _, p = compose(*inverse(*self._pose(joint.predecessor)), *self._pose(joint.successor))
-        match joint.type:
-            case Prismatic():
-                return [as_expr(p[2])]
-            case Planar():
-                return [as_expr(p[0]), as_expr(p[1]), self._angle(joint, joint.coordinates[2])]
-        return [self._angle(joint, joint.coordinates[0])]
+        R, p = compose(*inverse(*self._pose(joint.predecessor)), *self._pose(joint.successor))
+        kind = joint.type
+        found: Any = kind.coordinates_of(R, p, kind.neutral())
+        return [
+            self._angle(joint, label) if name == kind.TURN else as_expr(x)
+            for label, name, x in zip(joint.coordinates, kind.coordinate_names, found, strict=True)
+        ]
 
     def _angle(self, joint: Joint, label: str) -> Expr:
         """How far the successor is turned, turns counted."""
@@ -196,16 +202,23 @@ class _Told:
             case JointFriction(viscous=c, dry=dry, smoothing=slow):
                 drag = -(c * rate + dry * rate / sqrt(rate * rate + slow * slow))
                 yield from self._pair(force, self.pairs[label], drag)
+            case _:  # the joint keeps its coordinate
+                yield self._substituted(force)
 
     def _pair(self, force: Force, joint: Joint, effort: Any) -> Iterator[Force]:
         """The effort on the successor, and its opposite on the predecessor."""
         F, M = joint.predecessor, joint.successor
-        part = "moment" if isinstance(joint.type, Revolute) else "force"
+        part = PARTS[joint.type.BEARING]
         for marker, sign in ((M, 1), (F, -1)):
             if marker.body != "ground":
                 name = f"{force.name} on {marker.body}"
                 told = {part: (0, 0, sign * effort)}
                 yield PointWrench(name, marker, axes=F, place=force.place, **told)
+
+
+def _is_pair(kind: JointType) -> bool:
+    """An effort along its coordinate is a moment about z, or a force along z."""
+    return kind.nv == 1 and kind.BEARING in PARTS
 
 
 def _turns(angle: float) -> Any:
