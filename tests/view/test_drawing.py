@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 from liaison.errors import LiaisonError, NamingError
 from liaison.model import (
+    JOINT_TYPES,
     Box,
     Cone,
     Cylinder,
@@ -75,7 +76,7 @@ def test_joints_stand_on_their_predecessor_along_their_axis(double_pendulum):
     ],
 )  # fmt: skip
 def test_every_joint_has_its_symbol(kind, expected):
-    pieces = joint_pieces(kind, np.eye(3), np.zeros(3), 1.0)
+    pieces = joint_pieces(JOINT_TYPES.by_name(kind).SYMBOL, np.eye(3), np.zeros(3), 1.0)
     assert [piece.kind for piece in pieces] == expected
 
 

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, final
 
 from liaison.errors import AssemblyError, DerivationError, ModelError, NamingError
 from liaison.expr import Expr, as_expr, evaluate, substitute, symbol, symbols_of
-from liaison.model import Coupling, Fixed, Joint, Mechanism, Nonholonomic, PrescribedMotion
+from liaison.model import Coupling, Joint, Mechanism, Nonholonomic, PrescribedMotion
 from liaison.spatial import compose, identity, inverse, zeros
 
 from .motions import Transform
@@ -185,7 +185,7 @@ def _is_known(joint: Joint, held: Numbers) -> bool:
             f"joint '{joint.name}' is held in part only; {', '.join(missing)} is free.",
             hint="Hold all coordinates of a joint, or none.",
         )
-    return isinstance(joint.type, Fixed) or (bool(told) and all(told))
+    return joint.type.nv == 0 or (bool(told) and all(told))
 
 
 def _rigid(
