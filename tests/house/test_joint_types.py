@@ -245,7 +245,7 @@ def test_a_match_without_default_is_found():
 LOOKED_UP = {
     "liaison.model.checks_formulas": "formulas of parameters only, the narrowest scope",
     "liaison.cli_own": "no words of its own",
-    "liaison.formats.lsd_values": "the name of the class, for messages",
+    "liaison.formats.lsd_values": "a shape, in messages",
     "liaison.program.loops_read": "refused on the next line",
     "liaison.program.loops_values": "refused on the next line",
 }
