@@ -15,9 +15,9 @@ from liaison.expr import as_expr
 from liaison.expr.reading_plain import plain
 from liaison.expr.reading_text import to_unicode
 from liaison.model import BearingFriction, Collision, Contact, DryFriction, GapContact, Unilateral
-from liaison.model.collisions import surfaces_of
-from liaison.model.contact_geometry import THINGS
-from liaison.model.friction import GROUPS, Friction
+from liaison.model.contacts.collisions import surfaces_of
+from liaison.model.contacts.friction import GROUPS, Friction
+from liaison.model.contacts.geometry import THINGS
 from liaison.model.pairing import is_scene
 from liaison.simulate import Trajectory
 from liaison.simulate.series import EventRecord

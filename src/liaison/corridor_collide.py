@@ -16,8 +16,8 @@ from liaison.corridor_given import Given, mechanism_of, with_starts, with_values
 from liaison.errors import ModelError
 from liaison.expr import Expr, as_expr, collector_paused, evaluate, symbol, symbols_of
 from liaison.model import Body, Box, Collision, Marker, Mechanism, Sphere
-from liaison.model.collisions import Surfaces, collisions, plane_names, surfaces_of
-from liaison.model.forces import Gravity
+from liaison.model.contacts.collisions import Surfaces, collisions, plane_names, surfaces_of
+from liaison.model.loads.gravity import Gravity
 from liaison.model.pairing import obstacle
 from liaison.numeric import Array
 from liaison.scenes import Bodies, Laws, Scene

@@ -15,7 +15,7 @@ from liaison.analyse.no_impact import NoImpact, no_impact
 from liaison.equations import Equations, newton_euler
 from liaison.errors import AssemblyError, Place, diagnostic
 from liaison.expr import as_expr, evaluate, symbol, symbols_of
-from liaison.model import Coupling, Gravity, Holonomic, Mechanism, Potential, Spring, Unilateral
+from liaison.model import Gravity, Mechanism, Unilateral
 from liaison.numeric import State
 from liaison.program import to_numpy
 from liaison.program.lower import lower
@@ -196,8 +196,8 @@ def by_label(state: State) -> dict[str, float]:
 
 def is_conservative(mechanism: Mechanism) -> bool:
     """Whether T + U stays what it was: only potentials act, and nothing depends on time."""
-    keeping = all(isinstance(x, Gravity | Spring | Potential) for x in mechanism.forces)
-    holding = all(isinstance(x, Holonomic | Coupling) for x in mechanism.constraints)
+    keeping = all(x.KEEPS_ENERGY for x in mechanism.forces)
+    holding = all(x.KEEPS_ENERGY for x in mechanism.constraints)
     formulas = [as_expr(x) for force in mechanism.forces for x in force.formulas()]
     formulas += [as_expr(x) for constraint in mechanism.constraints for x in constraint.formulas()]
     varying = {"t", *mechanism.speeds, *(x.name for x in mechanism.inputs)}

@@ -118,13 +118,15 @@ def test_the_table_itself_has_no_cycle():
         order += ready
 
 
-def test_other_rooms_are_imported_by_full_name_and_the_own_room_by_one_dot(modules):
+def test_other_rooms_are_imported_by_full_name_and_the_own_folder_by_one_dot(modules):
+    folders = {name.rpartition(".")[0] for name in modules}
     for module, name, node in all_imports(modules):
         level = node.level if isinstance(node, ast.ImportFrom) else 0
-        assert level < 2, f"{module} climbs out of its room with dots: {name}"
-        own = name.startswith("liaison.") and room_of(name) == room_of(module)
+        assert level < 2, f"{module} climbs out of its folder with dots: {name}"
+        folder = module if module in folders else module.rpartition(".")[0]
+        own = name.startswith(f"{folder}.")
         if own and room_of(module) in MAY_IMPORT:
-            assert level == 1, f"{module} writes its own room's full name: {name}"
+            assert level == 1, f"{module} writes its own folder's full name: {name}"
 
 
 def test_no_room_is_imported_inside_a_function(modules):

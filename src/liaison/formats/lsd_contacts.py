@@ -10,7 +10,7 @@ from typing import Any
 
 from liaison.errors import Place
 from liaison.model import CURVE, PROFILE, SURFACE, Contact, Friction, GapContact
-from liaison.model.contact_geometry import SIZES
+from liaison.model.contacts.geometry import SIZES
 
 from .lsd_formulas import ANY, Where, in_unit, scalar_of, value_of
 from .lsd_names import Book

@@ -3,17 +3,20 @@
 `mechanism(...)`, `body(...)`, `join(...)` in describe.py are the pleasant way to make them.
 """
 
-from .collisions import Collision
-from .constraints import (
-    Constraint,
-    Coupling,
-    Holonomic,
-    Nonholonomic,
-    PrescribedMotion,
-    Rolling,
+from .contacts import (
+    CONTACT_KINDS,
+    CURVE,
+    PROFILE,
+    SURFACE,
+    BearingFriction,
+    Contact,
+    DryFriction,
+    Friction,
+    GapContact,
+    OneSided,
+    Unilateral,
 )
-from .contact_geometry import CONTACT_KINDS
-from .contacts import CURVE, PROFILE, SURFACE, Contact, GapContact, OneSided, Unilateral
+from .contacts.collisions import Collision
 from .describe import (
     at_most,
     bearing,
@@ -47,21 +50,6 @@ from .describe import (
     turned,
     wrench,
 )
-from .drives import Drive, Transmission, drive
-from .forces import (
-    Actuator,
-    Damper,
-    Dissipation,
-    Force,
-    Gravity,
-    JointFriction,
-    Law,
-    PointWrench,
-    Potential,
-    Spring,
-)
-from .friction import Friction
-from .joint_friction import BearingFriction, DryFriction
 from .joints import (
     JOINT_TYPES,
     Attitude,
@@ -91,6 +79,24 @@ from .joints import (
     Translation,
     Universal,
 )
+from .loads import (
+    LOAD_KINDS,
+    Actuator,
+    AlongMeasure,
+    AtMarker,
+    Damper,
+    Dissipation,
+    Field,
+    Force,
+    Gravity,
+    JointFriction,
+    Law,
+    OfMechanism,
+    PointWrench,
+    Potential,
+    Spring,
+)
+from .loads.drives import Drive, Transmission, drive
 from .markers import Angle, Coordinate, Distance, Marker, Measure
 from .mechanism import (
     GROUND,
@@ -103,6 +109,17 @@ from .mechanism import (
     Parameter,
     Start,
 )
+from .relations import (
+    RELATION_KINDS,
+    BetweenFrames,
+    Constraint,
+    Coupling,
+    Holonomic,
+    Nonholonomic,
+    OfCoordinates,
+    PrescribedMotion,
+    Rolling,
+)
 from .shapes import Box, Cone, Cylinder, Line, Mesh, Shape, Sphere
 
 __all__ = [
@@ -110,12 +127,17 @@ __all__ = [
     "CURVE",
     "GROUND",
     "JOINT_TYPES",
+    "LOAD_KINDS",
     "PROFILE",
+    "RELATION_KINDS",
     "SURFACE",
     "Actuator",
+    "AlongMeasure",
     "Angle",
+    "AtMarker",
     "Attitude",
     "BearingFriction",
+    "BetweenFrames",
     "Body",
     "Box",
     "BryantXYZ",
@@ -135,6 +157,7 @@ __all__ = [
     "DryFriction",
     "EulerZXZ",
     "Event",
+    "Field",
     "Fixed",
     "Force",
     "Free",
@@ -155,6 +178,8 @@ __all__ = [
     "Mechanism",
     "Mesh",
     "Nonholonomic",
+    "OfCoordinates",
+    "OfMechanism",
     "OneSided",
     "Output",
     "ParallelAxes",

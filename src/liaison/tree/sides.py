@@ -33,7 +33,7 @@ from liaison.model import (
     Revolute,
     Unilateral,
 )
-from liaison.model.friction import GROUPS
+from liaison.model.contacts.friction import GROUPS
 from liaison.model.pairing import paired
 from liaison.spatial.arrays import identity, zeros
 

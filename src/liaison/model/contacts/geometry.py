@@ -10,7 +10,15 @@ from __future__ import annotations
 from typing import Any
 
 from liaison.errors import ModelError
+from liaison.expr import symbol
 from liaison.spatial import is_zero, number
+
+SURFACE = (symbol("'x"), symbol("'y"))
+"""x and y of the second frame, in the formula of a surface z = h(x, y)."""
+PROFILE = symbol("'angle")
+"""The angle about z of the second frame, from its x, in the formula of a profile ϱ(angle)."""
+CURVE = symbol("'s")
+"""The parameter of a curve x(s), y(s)."""
 
 SIZES: dict[str, tuple[str, ...]] = {
     "point": (),
@@ -49,6 +57,8 @@ ALONG: dict[str, tuple[str, ...]] = {
     "inside": ("point", "ball", "capsule", "box"),
 }
 """What may touch a rod from outside, or be in a tube."""
+GEOMETRY = (*dict.fromkeys(x for sizes in SIZES.values() for x in sizes), *TOUCHED, "along", "span")
+"""Words for the sizes of what touches and for what is touched."""
 _INSTEAD = {
     ("capsule", "surface"): "Give a ball to each of its ends, or make it a cylinder.",
     ("capsule", "profile"): "Make it a disc about the same axis.",
