@@ -11,7 +11,6 @@ from typing import Any
 import liaison.model as model
 from liaison.errors import LiaisonError
 from liaison.expr import Expr, as_expr, substitute, symbol, symbols_of
-from liaison.model.contacts.geometry import SIZES
 from liaison.model.kinds import Property
 
 from .lsd_contacts import FRICTION
@@ -130,9 +129,8 @@ class Acts:
     def contact(self, x: model.Contact) -> str:
         """A point, a ball or a disc above a plane."""
         sides = f"{self.parts.frame(x.first)} and {self.parts.frame(x.second)}"
-        pairs = [self.pair(k, getattr(x, k), "m") for k in SIZES[x.kind] if k != "size"]
-        if "size" in SIZES[x.kind]:
-            pairs.append(f"size = {self.writer.vector(x.size, 'm')}")
+        pairs = [self.size(x, one) for one in x.shape.SIZES]
+        pairs += [self.size(x, one) for one in x.target.KEYS if one.key in dict(x.more)]
         lengths = {k: getattr(x, k) for k in ("outside", "inside", "along", "edge")}
         pairs += [self.pair(k, r, "m") for k, r in lengths.items() if r is not None]
         if x.block is not None:
@@ -148,6 +146,13 @@ class Acts:
             pairs.append(f"span = {_listed([self.writer.scalar(end, 'rad') for end in x.span])}")
         listed = ", ".join([*pairs, *self.friction(x.friction), *self.restitution(x)])
         return f"contact {sides} with {x.kind} {listed} end"
+
+    def size(self, x: model.Contact, one: Property) -> str:
+        """key = value, of a size of what touches or of what is touched."""
+        value = x.given(one.key)
+        if one.vector:
+            return f"{one.key} = {self.writer.vector(value, one.unit)}"
+        return self.pair(one.key, value, one.unit)
 
     def own_names(self, x: model.Contact, key: str, names: dict[Any, str]) -> str:
         """A formula of a surface or profile, or two of a curve, by names of their own."""

@@ -27,8 +27,8 @@ from liaison.spatial import array, inertia_violation, is_zero, number
 from .checks import Described
 from .contacts.formulas import GapContact, Unilateral
 from .contacts.friction import Friction
-from .contacts.geometry import CURVE, PROFILE, SURFACE
 from .contacts.one_sided import OneSided
+from .contacts.targets import CURVE, PROFILE, SURFACE
 from .records import Event, Output
 from .relations.relation import Constraint, OfCoordinates
 from .scalars import excess
