@@ -70,4 +70,5 @@ __all__ = offer(
         "errors": "LiaisonError TextError NamingError ModelError FrameError AssemblyError "
         "DerivationError ProgramError SimulationError",
     },
+    further="model.kind_words",
 )

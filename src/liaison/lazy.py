@@ -20,9 +20,13 @@ class _Offering(ModuleType):
     """
 
     _home: Mapping[str, str]
+    _further: str
 
     def __getattr__(self, name: str) -> Any:
         if name not in self._home:
+            later = sys.modules.get(self._further)
+            if later is not None and not name.startswith("_") and hasattr(later, name):
+                return getattr(later, name)  # of a kind that was registered; it may go again
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         value = getattr(import_module(self._home[name]), name)
         super().__setattr__(name, value)
@@ -36,12 +40,14 @@ class _Offering(ModuleType):
         return sorted(self._home)
 
 
-def offer(package: str, names: Mapping[str, str]) -> list[str]:
+def offer(package: str, names: Mapping[str, str], further: str = "") -> list[str]:
     """Let `package` offer public names, each loaded from its module when first used.
 
     Args:
         package: its dotted name, already imported.
         names: module within the package -> the names it provides, separated by spaces.
+        further: module within the package whose other names are public too, once it is loaded:
+            words of kinds that were registered later.
 
     Returns:
         All the names, for `__all__`.
@@ -51,5 +57,6 @@ def offer(package: str, names: Mapping[str, str]) -> list[str]:
     }
     opened = sys.modules[package]
     opened.__dict__["_home"] = home
+    opened.__dict__["_further"] = f"{package}.{further}"
     opened.__class__ = _Offering
     return sorted(home)

@@ -3,6 +3,7 @@
 `mechanism(...)`, `body(...)`, `join(...)` in describe.py are the pleasant way to make them.
 """
 
+from . import kind_words
 from .contacts import (
     CONTACT_KINDS,
     CURVE,
@@ -226,6 +227,7 @@ __all__ = [
     "holonomic",
     "imposed",
     "join",
+    "kind_words",
     "law",
     "motor",
     "nonholonomic",

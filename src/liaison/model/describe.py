@@ -31,14 +31,12 @@ from .contacts.joint_friction import bearing as bearing
 from .describe_places import label_of, line_here, marker_of
 from .gather import mechanism as mechanism
 from .joint_type import JointType
-from .kinds import python_word
 from .loads.efforts import law as law
 from .loads.efforts import motor as motor
 from .loads.formulas import dissipation as dissipation
 from .loads.formulas import potential as potential
 from .loads.friction import friction as friction
 from .loads.gravity import gravity as gravity
-from .loads.load import LOAD_KINDS
 from .loads.springs import damper as damper
 from .loads.springs import spring as spring
 from .loads.wrench import wrench as wrench
@@ -48,7 +46,6 @@ from .relations.coupling import gear as gear
 from .relations.formulas import holonomic as holonomic
 from .relations.formulas import nonholonomic as nonholonomic
 from .relations.imposed import imposed as imposed
-from .relations.relation import RELATION_KINDS
 from .relations.rolling import rolling as rolling
 from .scalars import scalar, tensor
 from .shapes import Shape, filled
@@ -200,11 +197,3 @@ def start(where: str | Joint | Mapping[str, Any], value: Any = None, speed: Any 
     label = label_of(where)
     given = ((label, value), (f"{label}'", speed))
     return tuple(Start(word, x, here) for word, x in given if x is not None)
-
-
-def __getattr__(name: str) -> Any:
-    """The word of a load or a relation whose file came later."""
-    found = python_word(name, (LOAD_KINDS, RELATION_KINDS))
-    if found is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return found

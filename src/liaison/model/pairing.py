@@ -17,7 +17,7 @@ from .contacts.collisions import Collision, Surfaces, collisions, plane_names, s
 from .contacts.contact import Contact
 from .contacts.friction import Friction
 from .joints import Free, Quaternion
-from .loads.gravity import Gravity
+from .loads.load import Field
 from .markers import Marker
 from .mechanism import Mechanism
 from .records import Body
@@ -69,7 +69,7 @@ def obstacle(mechanism: Mechanism) -> tuple[str, Place | None] | None:
         if told:
             return f"'{one.name}' {told}", one.place
     for force in mechanism.forces:
-        if not isinstance(force, Gravity):
+        if not isinstance(force, Field):
             return f"force '{force.name}' acts on it", force.place
     seen: set[str] = set()
     for joint in mechanism.joints:
