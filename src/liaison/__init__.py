@@ -17,7 +17,7 @@ __all__ = offer(
         "model.describe": "ground body join mechanism parameter signal coordinate rate time turned "
         "gravity spring damper motor law wrench potential dissipation friction bearing imposed "
         "gear holonomic nonholonomic rolling at_most contact touch collision output event start",
-        "model.friction": "Friction",
+        "model.contacts.friction": "Friction",
         "model.contacts": "CURVE PROFILE SURFACE",
         "formats.read": "read reading",
         "formats.lsd_write": "write_lsd",
@@ -71,4 +71,5 @@ __all__ = offer(
         "DerivationError ProgramError SimulationError",
     },
     classes="model.JOINT_TYPES",
+    further="model.kind_words",
 )

@@ -145,6 +145,7 @@ from liaison.model import Universal as Universal
 from liaison.model.contacts import CURVE as CURVE
 from liaison.model.contacts import PROFILE as PROFILE
 from liaison.model.contacts import SURFACE as SURFACE
+from liaison.model.contacts.friction import Friction as Friction
 from liaison.model.describe import at_most as at_most
 from liaison.model.describe import bearing as bearing
 from liaison.model.describe import body as body
@@ -177,7 +178,6 @@ from liaison.model.describe import time as time
 from liaison.model.describe import touch as touch
 from liaison.model.describe import turned as turned
 from liaison.model.describe import wrench as wrench
-from liaison.model.friction import Friction as Friction
 from liaison.numeric import State as State
 from liaison.program import DeviceArray as DeviceArray
 from liaison.program import Kernel as Kernel

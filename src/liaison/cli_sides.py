@@ -15,9 +15,8 @@ from liaison.expr import as_expr
 from liaison.expr.reading_plain import plain
 from liaison.expr.reading_text import to_unicode
 from liaison.model import BearingFriction, Collision, Contact, DryFriction, GapContact, Unilateral
-from liaison.model.collisions import surfaces_of
-from liaison.model.contact_geometry import THINGS
-from liaison.model.friction import GROUPS, Friction
+from liaison.model.contacts.collisions import surfaces_of
+from liaison.model.contacts.friction import GROUPS, Friction
 from liaison.model.pairing import is_scene
 from liaison.simulate import Trajectory
 from liaison.simulate.series import EventRecord
@@ -46,7 +45,7 @@ def _side(found: Summary, one: Any) -> dict[str, Any]:
             told = {"kind": "collide", "of": _colliding(one)}
             return {"name": one.name, **told, **_restitution(found, one), **_rubs(found, one)}
         case Contact():
-            told = {"kind": "contact", "of": one.kind, "with": _touched(one)}
+            told = {"kind": "contact", "of": one.kind, "with": one.target.WORD}
             return {"name": one.name, **told, **_restitution(found, one), **_rubs(found, one)}
         case GapContact():
             told = {"kind": "contact", "of": "formula", "with": ""}
@@ -65,7 +64,7 @@ def _side(found: Summary, one: Any) -> dict[str, Any]:
             }
             told = {"kind": "friction by load", "of": one.joint, "law": one.law}
             return {"name": one.name, **told, "friction": bounds}
-    return {"name": one.name, "kind": type(one).__name__}
+    raise ModelError(f"{one.name!r} is of a kind that is not known here: {type(one).__name__}.")
 
 
 def _colliding(one: Collision) -> str:
@@ -75,12 +74,6 @@ def _colliding(one: Collision) -> str:
     words = [f"{bodies} {'body' if bodies == 1 else 'bodies'}"] * (bodies > 0)
     words += [f"{planes} {'plane' if planes == 1 else 'planes'}"] * (planes > 0)
     return " and ".join(words)
-
-
-def _touched(one: Contact) -> str:
-    given = [word for key, word in THINGS.items() if getattr(one, key) is not None]
-    word = given[0].partition(" ")[2] if given else "plane"
-    return word if one.along is None else {"ball": "rod"}.get(word, "tube")
 
 
 def _value(found: Summary, x: Any) -> float | None:

@@ -16,8 +16,8 @@ from liaison.corridor_given import Given, mechanism_of, with_starts, with_values
 from liaison.errors import ModelError
 from liaison.expr import Expr, as_expr, collector_paused, evaluate, symbol, symbols_of
 from liaison.model import Body, Box, Collision, Marker, Mechanism, Sphere
-from liaison.model.collisions import Surfaces, collisions, plane_names, surfaces_of
-from liaison.model.forces import Gravity
+from liaison.model.contacts.collisions import Surfaces, collisions, plane_names, surfaces_of
+from liaison.model.loads.load import Field
 from liaison.model.pairing import obstacle
 from liaison.numeric import Array
 from liaison.scenes import Bodies, Laws, Scene
@@ -209,7 +209,7 @@ def _placed_scene(
 
 def _gravity(mechanism: Mechanism, values: _Values) -> Array:
     """The acceleration of gravity."""
-    vectors = [values.floats(x.vector) for x in mechanism.forces if isinstance(x, Gravity)]
+    vectors = [values.floats(x.vector) for x in mechanism.forces if isinstance(x, Field)]
     total: Array = np.sum([np.zeros(3), *vectors], axis=0)
     return total
 

@@ -16,7 +16,7 @@ from liaison.corridor_given import with_starts, with_values
 from liaison.errors import NamingError, SimulationError
 from liaison.expr import Expr, as_expr, evaluate, symbol, symbols_of
 from liaison.model import Mechanism
-from liaison.model.collisions import surfaces_of
+from liaison.model.contacts.collisions import surfaces_of
 from liaison.numeric import Array
 from liaison.numeric.attitude import quaternion_product
 from liaison.simulate import Series, Trajectory

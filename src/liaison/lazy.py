@@ -21,6 +21,7 @@ class _Offering(ModuleType):
 
     _home: Mapping[str, str]
     _classes: str
+    _further: str
 
     def __getattr__(self, name: str) -> Any:
         if name not in self._home:
@@ -30,6 +31,9 @@ class _Offering(ModuleType):
                 found = getattr(import_module(module), table).by_name(name)
                 if found is not None:
                     return found
+            later = sys.modules.get(self._further)
+            if later is not None and not name.startswith("_") and hasattr(later, name):
+                return getattr(later, name)  # of a kind that was registered; it may go again
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         value = getattr(import_module(self._home[name]), name)
         super().__setattr__(name, value)
@@ -43,7 +47,9 @@ class _Offering(ModuleType):
         return sorted(self._home)
 
 
-def offer(package: str, names: Mapping[str, str], *, classes: str = "") -> list[str]:
+def offer(
+    package: str, names: Mapping[str, str], *, classes: str = "", further: str = ""
+) -> list[str]:
     """Let `package` offer public names, each loaded from its module when first used.
 
     Args:
@@ -51,6 +57,8 @@ def offer(package: str, names: Mapping[str, str], *, classes: str = "") -> list[
         names: module within the package -> the names it provides, separated by spaces.
         classes: a table within the package, "module.TABLE", whose `by_name` gives further classes
             or None.
+        further: module within the package whose other names are public too, once it is loaded:
+            words of kinds that were registered later.
 
     Returns:
         All the names, for `__all__`.
@@ -61,5 +69,6 @@ def offer(package: str, names: Mapping[str, str], *, classes: str = "") -> list[
     opened = sys.modules[package]
     opened.__dict__["_home"] = home
     opened.__dict__["_classes"] = f"{package}.{classes}" if classes else ""
+    opened.__dict__["_further"] = f"{package}.{further}"
     opened.__class__ = _Offering
     return sorted(home)

@@ -15,7 +15,7 @@ from liaison.analyse.no_impact import NoImpact, no_impact
 from liaison.equations import Equations, newton_euler
 from liaison.errors import AssemblyError, Place, diagnostic
 from liaison.expr import as_expr, evaluate, symbol, symbols_of
-from liaison.model import Coupling, Gravity, Holonomic, Mechanism, Potential, Spring, Unilateral
+from liaison.model import Field, Mechanism, Unilateral
 from liaison.numeric import State
 from liaison.program import to_numpy
 from liaison.program.lower import lower
@@ -117,7 +117,7 @@ class Summary:
     @property
     def gravity(self) -> list[float | None]:
         """In ground's axes [m/s²]; zeros where there is none."""
-        vectors = [force.vector for force in self.mechanism.forces if isinstance(force, Gravity)]
+        vectors = [force.vector for force in self.mechanism.forces if isinstance(force, Field)]
         values = [[self.value(x) for x in vector] for vector in vectors or [(0, 0, 0)]]
         return [None if None in column else sum(x for x in column if x) for column in zip(*values)]
 
@@ -196,8 +196,8 @@ def by_label(state: State) -> dict[str, float]:
 
 def is_conservative(mechanism: Mechanism) -> bool:
     """Whether T + U stays what it was: only potentials act, and nothing depends on time."""
-    keeping = all(isinstance(x, Gravity | Spring | Potential) for x in mechanism.forces)
-    holding = all(isinstance(x, Holonomic | Coupling) for x in mechanism.constraints)
+    keeping = all(x.KEEPS_ENERGY for x in mechanism.forces)
+    holding = all(x.KEEPS_ENERGY for x in mechanism.constraints)
     formulas = [as_expr(x) for force in mechanism.forces for x in force.formulas()]
     formulas += [as_expr(x) for constraint in mechanism.constraints for x in constraint.formulas()]
     varying = {"t", *mechanism.speeds, *(x.name for x in mechanism.inputs)}

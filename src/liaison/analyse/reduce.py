@@ -23,7 +23,7 @@ from liaison.equations import Equations, Reduced, newton_euler, reduced
 from liaison.errors import DerivationError, NamingError, SimulationError
 from liaison.expr import Expr
 from liaison.mobility import Mobility, mobility
-from liaison.model import Coupling, Holonomic, Mechanism, PrescribedMotion
+from liaison.model import Constraint, Mechanism, OfCoordinates
 from liaison.model.contacts import refuse_sides
 from liaison.numeric import State
 from liaison.program import Entry, Kernel, Program, lower, to_llvm
@@ -175,8 +175,7 @@ def reduce(
 
 def _freedom(mechanism: Mechanism, found: Mobility) -> int | None:
     """The finite mobility; None where relations of speeds take more away."""
-    counted = (Holonomic, Coupling, PrescribedMotion)
-    if not all(isinstance(relation, counted) for relation in mechanism.constraints):
+    if not all(map(_is_of_positions, mechanism.constraints)):
         return None
     if found.finite[0] != found.finite[1] or found.status in ("bifurcation", "undecided"):
         low, high = found.finite
@@ -187,6 +186,10 @@ def _freedom(mechanism: Mechanism, found: Mobility) -> int | None:
             hint="Give another position, on the branch that is meant.",
         )
     return found.finite[0]
+
+
+def _is_of_positions(relation: Constraint) -> bool:
+    return isinstance(relation, OfCoordinates) and not relation.OF_SPEEDS
 
 
 def _wanted(equations: Equations, found: Mobility, independent: Sequence[str]) -> Sequence[str]:

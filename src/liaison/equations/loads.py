@@ -11,7 +11,7 @@ Public names: Load, Calculus, loads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, final
 
@@ -24,25 +24,19 @@ from liaison.expr import (
     cos,
     gradient,
     sin,
-    sqrt,
     symbol,
     symbols_of,
 )
 from liaison.model import (
-    Actuator,
+    AlongMeasure,
     Angle,
+    AtMarker,
     Coordinate,
-    Damper,
-    Dissipation,
     Distance,
+    Field,
     Force,
-    Gravity,
-    JointFriction,
-    Law,
     Measure,
-    PointWrench,
-    Potential,
-    Spring,
+    OfMechanism,
 )
 from liaison.spatial.arrays import array, product
 from liaison.tree import (
@@ -90,7 +84,7 @@ def loads(kinematics: Kinematics, forces: Sequence[Force], calculus: Calculus) -
     """
     found = []
     for force in forces:
-        if isinstance(force, Gravity):
+        if isinstance(force, Field):
             continue
         try:
             found.append(load(kinematics, force, calculus))
@@ -105,32 +99,54 @@ def loads(kinematics: Kinematics, forces: Sequence[Force], calculus: Calculus) -
 
 
 def load(kinematics: Kinematics, force: Force, calculus: Calculus) -> Load:
-    """One force of the mechanism as a load."""
+    """One force of the mechanism as a load, by the way in which it acts."""
+    if isinstance(force, AlongMeasure):
+        row = measure_row(kinematics, force.along())
+        read = reading(kinematics, calculus)
+        effort, stored = (
+            force.effort_at(row.value, row.rate, read),
+            force.energy_at(row.value, read),
+        )
+        return along(force.name, row, effort, potential=0 if stored is None else stored)
+    if isinstance(force, AtMarker):
+        return point_load(kinematics, force, calculus)
+    if isinstance(force, OfMechanism):
+        return function_load(kinematics, force, calculus)
+    raise DerivationError(
+        f"no formula is known for the force {force.name!r}: {type(force).__name__} is neither "
+        "AlongMeasure, AtMarker, OfMechanism nor Field.",
+        place=force.place,
+    )
+
+
+def reading(kinematics: Kinematics, calculus: Calculus) -> Callable[[Any], Any]:
+    """How fields of a load enter its formulas: numbers of the tree, symbols of the equations."""
     numbers = kinematics.tree.numbers
-    match force:
-        case Spring(measure=measure, stiffness=stiffness, rest=rest):
-            row = measure_row(kinematics, measure)
-            k, stretch = numbers(stiffness), row.value - numbers(rest)
-            return along(force.name, row, -(k * stretch), potential=k * stretch * stretch / 2)
-        case Damper(measure=measure, coefficient=coefficient):
-            row = measure_row(kinematics, measure)
-            return along(force.name, row, -(numbers(coefficient) * row.rate))
-        case Actuator(measure=measure, effort=effort) | Law(measure=measure, effort=effort):
-            effort = calculus.told(numbers(effort))
-            return along(force.name, measure_row(kinematics, measure), effort)
-        case JointFriction():
-            return along(*friction(kinematics, force))
-        case PointWrench():
-            return point_load(kinematics, force, calculus)
-        case Potential(formula=formula):
-            potential = calculus.told(formula)
-            check_potential(force.name, potential, kinematics)
-            pull = [-x for x in calculus.flows(potential)]
-            return Load(force.name, nonzero(pull), potential=potential)
-        case Dissipation(formula=formula):
-            drag = gradient(calculus.told(formula), list(kinematics.v))
-            return Load(force.name, nonzero([-x for x in drag]))
-    raise DerivationError(f"no formula is known for the force {type(force).__name__}.")
+
+    def read(x: Any) -> Any:
+        known = numbers(x)
+        return calculus.told(known) if isinstance(known, Expr) else known
+
+    return read
+
+
+def function_load(kinematics: Kinematics, force: OfMechanism, calculus: Calculus) -> Load:
+    """A potential V or a dissipation D of the mechanism: −Nᵀ ∂V/∂q − ∂D/∂v."""
+    given, lost = force.potential(), force.rayleigh()
+    if given is None and lost is None:
+        said = f"the force {force.name!r} has neither a potential nor a dissipation."
+        raise DerivationError(said, place=force.place)
+    potential: Any = 0
+    parts: list[list[Expr]] = []
+    if given is not None:
+        potential = calculus.told(given)
+        check_potential(force.name, potential, kinematics)
+        parts.append([-x for x in calculus.flows(potential)])
+    if lost is not None:
+        drag = gradient(calculus.told(lost), list(kinematics.v))
+        parts.append([-x for x in drag])
+    pull = parts[0] if len(parts) == 1 else [x + y for x, y in zip(*parts, strict=True)]
+    return Load(force.name, nonzero(pull), potential=potential)
 
 
 def check_potential(name: str, potential: Expr, kinematics: Kinematics) -> None:
@@ -150,23 +166,13 @@ def along(name: str, row: Row, effort: Any, potential: Any = 0) -> Load:
     return Load(name, tau, tuple((effort, push) for push in row.pushes), potential)
 
 
-def friction(kinematics: Kinematics, force: JointFriction) -> tuple[str, Row, Any]:
-    """Viscous friction, and dry friction made smooth below a small speed s: x/√(x² + s²)."""
-    numbers = kinematics.tree.numbers
-    row = measure_row(kinematics, Coordinate(force.coordinate))
-    speed, slow = as_expr(row.rate), numbers(force.smoothing)
-    side = speed / sqrt(speed * speed + slow * slow)
-    effort = -(numbers(force.viscous) * speed + numbers(force.dry) * side)
-    return force.name, row, effort
-
-
-def point_load(kinematics: Kinematics, force: PointWrench, calculus: Calculus) -> Load:
+def point_load(kinematics: Kinematics, force: AtMarker, calculus: Calculus) -> Load:
     """A force and a moment at a marker, given in the ground's axes or another marker's."""
     tree, numbers = kinematics.tree, kinematics.tree.numbers
-    place = tree.located(force.marker)
+    place, turned = tree.located(force.at()), force.turned_with()
     at = marker_motion(kinematics, GROUND, place)
-    axes = marker_motion(kinematics, GROUND, tree.located(force.axes)).R if force.axes else None
-    told = [[numbers(x) for x in part] for part in (force.moment, force.force)]
+    axes = marker_motion(kinematics, GROUND, tree.located(turned)).R if turned else None
+    told = [[numbers(x) for x in part] for part in force.wrench()]
     parts = [array([calculus.told(x) if isinstance(x, Expr) else x for x in part]) for part in told]
     moment, pull = parts if axes is None else [product(axes, part) for part in parts]
     push = Push(place[0], GROUND, at.p, moment, pull)

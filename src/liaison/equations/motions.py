@@ -6,11 +6,10 @@ Public names: body_motions, node_accelerations, joint_markers.
 from __future__ import annotations
 
 from liaison.expr import Expr, as_expr
-from liaison.model import Marker, Rolling
+from liaison.model import BetweenFrames, Marker
 from liaison.spatial.arrays import Array, array, cross, product, times
 from liaison.spatial.plucker import compose
 from liaison.tree import GROUND, Motion
-from liaison.tree.rolling import arm
 
 from .setting import Setting
 
@@ -53,7 +52,7 @@ def joint_markers(setting: Setting, joints: tuple[str, ...]) -> dict[str, tuple[
     Of what rolls, the axes of the plane, at the point that touches.
     """
     places = {joint.name: joint.successor for joint in setting.mechanism.joints}
-    rolls = {x.name: x for x in setting.mechanism.constraints if isinstance(x, Rolling)}
+    rolls = {x.name: x for x in setting.mechanism.constraints if isinstance(x, BetweenFrames)}
     found = {}
     for name in joints:
         R, p = _pose(setting, places[name]) if name in places else _touching(setting, rolls[name])
@@ -67,9 +66,10 @@ def _pose(setting: Setting, marker: Marker) -> tuple[Array, Array]:
     return compose(frame.R, frame.p, *X_NM)
 
 
-def _touching(setting: Setting, rolling: Rolling) -> tuple[Array, Array]:
-    """The plane's axes at the lowest point of the wheel, by (rolling-1)."""
-    axes, _ = _pose(setting, rolling.plane)
-    turned, center = _pose(setting, rolling.wheel)
-    radius = setting.tree.numbers(rolling.radius)
-    return axes, center + product(axes, arm(rolling.kind, radius, product(axes.T, turned)))
+def _touching(setting: Setting, rolling: BetweenFrames) -> tuple[Array, Array]:
+    """The axes of the first frame where the force acts: of a wheel, at its lowest point."""
+    first, second = rolling.frames()
+    axes, _ = _pose(setting, first)
+    turned, center = _pose(setting, second)
+    arm = rolling.arm(product(axes.T, turned), setting.tree.numbers)
+    return axes, center + product(axes, arm)

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from liaison.expr import Expr, as_expr
-from liaison.model import Rolling
+from liaison.model import BetweenFrames
 from liaison.spatial.arrays import Array, array, cross, dot, minus, plus, product, times, zeros
 from liaison.spatial.plucker import act_force, act_force_inverse, apply_inertia
 from liaison.tree import GROUND, Kinematics, Push, Row, marker_motion
@@ -21,9 +21,6 @@ from .motions import body_motions, joint_markers
 from .recursion import carried_wrenches, required_wrenches
 from .setting import Setting
 from .theorems import balance
-
-ROLLING_ROWS = ("slip along x", "slip along y", "contact")
-"""Rows of a rolling contact whose multipliers are its force along x, y and z of the plane."""
 
 
 class TreeReports:
@@ -206,7 +203,8 @@ class TreeReports:
         efforts = {label.name: lam for lam, (label, _) in rows}
         found = []
         for rolling in self.setting.mechanism.constraints:
-            if isinstance(rolling, Rolling):
-                parts = [efforts.get(f"{rolling.name}: {word}", 0) for word in ROLLING_ROWS]
+            if isinstance(rolling, BetweenFrames):
+                words = rolling.COMPONENTS
+                parts = [efforts.get(f"{rolling.name}: {word}", 0) for word in words]
                 found.append((rolling.name, array([0, 0, 0, *parts])))
         return found

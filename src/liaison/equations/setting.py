@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from liaison.errors import AssemblyError
 from liaison.expr import ZERO, Expr, as_expr, directional, symbol, vanishes
-from liaison.model import Gravity, Mechanism
+from liaison.model import Field, Mechanism
 from liaison.spatial.arrays import Array, array, product, zeros
 from liaison.tree import (
     Kinematics,
@@ -65,7 +65,7 @@ class Setting:
         """The acceleration of free fall [m/s²]."""
         total = zeros(3)
         for force in self.mechanism.forces:
-            if isinstance(force, Gravity):
+            if isinstance(force, Field):
                 total = total + array([self.tree.numbers(x) for x in force.vector])
         return total
 

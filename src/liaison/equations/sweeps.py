@@ -17,7 +17,7 @@ import numpy as np
 
 from liaison.errors import DerivationError
 from liaison.expr import Expr, symbol
-from liaison.model import Gravity
+from liaison.model import Field
 from liaison.spatial.arrays import Array, array, zeros
 from liaison.tree import Node, Tree, merged
 
@@ -269,7 +269,7 @@ def check_plain(tree: Tree, *, with_closures: bool = False) -> None:
     mechanism = tree.mechanism
     closed = [] if with_closures else [closure.joint.name for closure in tree.closures]
     related = [constraint.name for constraint in mechanism.constraints]
-    loaded = [force.name for force in mechanism.forces if not isinstance(force, Gravity)]
+    loaded = [force.name for force in mechanism.forces if not isinstance(force, Field)]
     found = {"joints that close loops": closed, "relations": related, "loads": loaded}
     for what, names in found.items():
         if names:
@@ -284,7 +284,7 @@ def check_plain(tree: Tree, *, with_closures: bool = False) -> None:
 def _gravity(tree: Tree, values: Mapping[Expr, Any]) -> Array:
     total = zeros(3)
     for force in tree.mechanism.forces:
-        if isinstance(force, Gravity):
+        if isinstance(force, Field):
             total = total + array([number(tree.numbers(x), values) for x in force.vector])
     return total
 

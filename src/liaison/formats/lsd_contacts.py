@@ -5,12 +5,13 @@ Public names: CONTACTS, FRICTION, friction_told, law_told, gap_contact.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from liaison.errors import Place
 from liaison.model import CURVE, PROFILE, SURFACE, Contact, Friction, GapContact
-from liaison.model.contact_geometry import SIZES
+from liaison.model.contacts import SHAPE_KINDS, TARGET_KINDS, ContactShape
+from liaison.model.kinds import Derived, Property
 
 from .lsd_formulas import ANY, Where, in_unit, scalar_of, value_of
 from .lsd_names import Book
@@ -58,11 +59,15 @@ def law_told(x: Told, unit: str) -> dict[str, Any]:
     return {"law": laws[0], "speed": x.scalar(laws[0], unit)} if laws else {}
 
 
-def _contact(kind: str, sizes: tuple[str, ...]) -> Callable[[Related], Contact]:
+def _contact(kind: type[ContactShape]) -> Callable[[Related], Contact]:
     def made(x: Related) -> Contact:
-        given: dict[str, Any] = {key: x.scalar(key, "m") for key in sizes if key != "size"}
-        if "size" in sizes:
-            given["size"] = tuple(x.vector("size", "m"))
+        given: dict[str, Any] = {one.key: x.property(one, one.unit) for one in kind.SIZES}
+        given |= {
+            key: x.property(one, one.unit)
+            for key, one in _further().items()
+            if x.keys.get(key) is not None
+        }
+        more = {key: given.pop(key) for key in list(given) if key not in Contact.__slots__}
         given |= {key: x.scalar(key, "m") for key in _TOUCHED if x.keys.get(key) is not None}
         if x.keys.get("block") is not None:
             given["block"] = tuple(x.vector("block", "m"))
@@ -71,15 +76,15 @@ def _contact(kind: str, sizes: tuple[str, ...]) -> Callable[[Related], Contact]:
         for key, local in _LOCAL.items():
             if x.keys.get(key) is not None:
                 given[key] = _formula(x, key, local)
-        first, second = x.frames(turned=kind in _ROUND)
+        first, second = x.frames(turned=kind.HAS_AXIS)
         given["restitution"] = x.scalar("restitution", "", 0)
         given["friction"] = friction_told(x)
-        return Contact(x.name, first, second, kind, place=x.place, **given)
+        told = tuple(more.items())
+        return Contact(x.name, first, second, kind.WORD, more=told, place=x.place, **given)
 
     return made
 
 
-_ROUND = ("disc", "cylinder", "capsule")
 _LOCAL: dict[str, dict[str, tuple[Any, str]]] = {
     "surface": {"x": (SURFACE[0], "m"), "y": (SURFACE[1], "m")},
     "profile": {"angle": (PROFILE, "rad")},
@@ -117,14 +122,20 @@ def _slips(x: Told) -> list[Any]:
     return [plain(in_unit(item, node, x.book, where, x.what("slip")).value) for item in items]
 
 
-def _row(
-    kind: str, *sizes: str, more: tuple[str, ...] = ()
-) -> tuple[Callable[[Related], Contact], tuple[str, ...]]:
-    return _contact(kind, sizes), (*sizes, *more, *_COMMON)
+def _row(kind: type[ContactShape]) -> tuple[Callable[[Related], Contact], tuple[str, ...]]:
+    sizes = tuple(one.key for one in kind.SIZES)
+    axis = ("axis",) if kind.HAS_AXIS else ()
+    return _contact(kind), (*sizes, *_ANYTHING, *_further(), *axis, *_COMMON)
+
+
+def _further() -> dict[str, Property]:
+    """Sizes of targets whose files came later."""
+    keys = {one.key: one for kind in TARGET_KINDS for one in kind.KEYS}
+    return {key: one for key, one in keys.items() if key not in _ANYTHING}
 
 
 _ANYTHING = (*_TOUCHED, "block", "span", *_LOCAL)
-CONTACTS: dict[str, tuple[Callable[[Related], Contact], tuple[str, ...]]] = {
-    kind: _row(kind, *sizes, more=_ANYTHING + (("axis",) if kind in _ROUND else ()))
-    for kind, sizes in SIZES.items()
-}
+CONTACTS: Mapping[str, tuple[Callable[[Related], Contact], tuple[str, ...]]] = Derived(
+    lambda: {kind.WORD: _row(kind) for kind in SHAPE_KINDS}, SHAPE_KINDS, TARGET_KINDS
+)
+"""Word behind `contact … and … with` -> how it is read, and its properties."""

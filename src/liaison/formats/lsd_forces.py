@@ -1,15 +1,16 @@
 """`apply KIND … end on …`: what acts on the mechanism, on a frame, between two, or on a coordinate.
 
-Public names: force_of, effort_of, FORCE_KINDS, LOADS.
+Public names: force_of, effort_of, FORCE_KINDS.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import liaison.model as model
 from liaison.errors import Place, TextError
+from liaison.model.kinds import Derived
 from liaison.spatial import cross3, dot, is_zero, norm
 
 from .lsd_applied import Applied
@@ -38,55 +39,25 @@ def force_of(
     return make(applied), applied.inputs, applied.parts
 
 
-class Load(NamedTuple):
-    """A kind of load that is made of scalars: its record, and what stands for its fields."""
-
-    record: type
-    on: str  # the field of what it works on; "" where it works on the whole mechanism
-    entries: tuple[tuple[str, str, str, str], ...]  # key, field, unit at an angle and at a length
-    optional: tuple[str, ...] = ()  # keys that may be left out
-
-
-_DAMPING = ("coefficient", "coefficient", "N*m*s/rad", "N*s/m")
-_EFFORT = ("value", "effort", "N*m", "N")
-LOADS: dict[str, Load] = {
-    "spring": Load(
-        model.Spring,
-        "measure",
-        (("stiffness", "stiffness", "N*m/rad", "N/m"), ("rest", "rest", "rad", "m")),
-        ("rest",),
-    ),
-    "damper": Load(model.Damper, "measure", (_DAMPING,)),
-    "friction": Load(
-        model.JointFriction,
-        "coordinate",
-        (
-            ("viscous", "viscous", "N*m*s/rad", "N*s/m"),
-            ("dry", "dry", "N*m", "N"),
-            ("smoothing", "smoothing", "rad/s", "m/s"),
-        ),
-        ("viscous", "dry", "smoothing"),
-    ),
-    "effort": Load(model.Law, "measure", (_EFFORT,)),
-    "potential": Load(model.Potential, "", (("value", "formula", "J", "J"),)),
-    "dissipation": Load(model.Dissipation, "", (("value", "formula", "W", "W"),)),
-}
-"""Read here, and written by lsd_write_acts."""
-
-
 def _load(a: Applied) -> model.Force:
-    """A load of the table."""
-    row, given, is_angle = LOADS[a.kind], {}, False
-    if row.on:
+    """A load as its class says: what it acts along, and its properties."""
+    kind = model.LOAD_KINDS.named(a.kind)
+    assert kind is not None, a.kind
+    given: dict[str, Any] = {}
+    is_angle = False
+    if issubclass(kind, model.AlongMeasure):
         measure, is_angle = a.measure()
-        if row.on == "coordinate" and not isinstance(measure, model.Coordinate):
+        if kind.ON == "coordinate" and not isinstance(measure, model.Coordinate):
             raise a.refused(f"{a.kind} {a.name!r} acts on a coordinate.")
-        given[row.on] = measure if row.on == "measure" else measure.labels()[0]
-    for key, field, at_angle, at_length in row.entries:
-        if key not in row.optional or a.keys.get(key) is not None:
-            given[field] = a.scalar(key, at_angle if is_angle else at_length)
-    made: model.Force = row.record(a.name, **given, place=a.place)
-    return made
+        given[kind.ON] = measure if kind.ON == "measure" else measure.labels()[0]
+    elif issubclass(kind, model.AtMarker):
+        (given["marker"],) = a.frames(1)
+    for one in kind.PROPERTIES:
+        if not one.optional or a.keys.get(one.key) is not None:
+            given[one.name] = a.property(one, one.unit_along(is_angle))
+    made: Any = kind
+    force: model.Force = made(name=a.name, **given, place=a.place)
+    return force
 
 
 def _friction(a: Applied) -> model.Force | model.OneSided:
@@ -185,20 +156,29 @@ def _wrench(a: Applied) -> model.Force:
     )
 
 
-def _gravity(a: Applied) -> model.Force:
-    return model.Gravity(tuple(a.vector("value", "m/s^2")), a.name, place=a.place)
-
-
-FORCE_KINDS: dict[str, tuple[Callable[[Applied], Any], tuple[str, ...]]] = {
+_OWN: dict[str, tuple[Callable[[Applied], Any], tuple[str, ...]]] = {
     "force": (_wrench, ("value", "body")),
     "torque": (_wrench, ("value", "body")),
     "wrench": (_wrench, ("force", "torque", "body")),
     "motor": (_actuator, ("torque", "force", "ratio", *GEARED)),
     "actuator": (_actuator, ("torque", "force")),
-    "gravity": (_gravity, ("value",)),
-    **{word: (_load, tuple(entry[0] for entry in row.entries)) for word, row in LOADS.items()},
-    "friction": (_friction, (*FRICTION_KEYS,)),
+    "gravity": (_load, ("value",)),
 }
+"""Words with a reader of their own, in the order in which they are listed."""
+
+
+def _kinds() -> dict[str, tuple[Callable[[Applied], Any], tuple[str, ...]]]:
+    found = dict(_OWN)
+    for kind in model.LOAD_KINDS:
+        found.setdefault(kind.LSD, (_load, tuple(one.key for one in kind.PROPERTIES)))
+    found["friction"] = (_friction, (*FRICTION_KEYS,))
+    return found
+
+
+FORCE_KINDS: Mapping[str, tuple[Callable[[Applied], Any], tuple[str, ...]]] = Derived(
+    _kinds, model.LOAD_KINDS
+)
+"""Word behind `apply` -> how it is read, and its properties."""
 
 
 # ---- the effort written inside a joint: torque = [τ, 0, 0]

@@ -8,16 +8,17 @@ Public names: related, COUPLES, CONTACTS.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
 from liaison.errors import Place
 from liaison.expr import as_expr, symbol
-from liaison.model import Constraint, Coupling, Holonomic, Rolling
+from liaison.model import RELATION_KINDS, BetweenFrames, Constraint, Coupling, Holonomic, Rolling
+from liaison.model.kinds import Derived
 
 from .lsd_contacts import CONTACTS
-from .lsd_formulas import ANY, Where, scalar_of
+from .lsd_formulas import Where, scalar_of
 from .lsd_names import Book, no_such
 from .lsd_nodes import Node
 from .lsd_related import Related
@@ -28,7 +29,7 @@ __all__ = ["CONTACTS", "COUPLES", "related"]
 
 def related(name: str | None, node: Node, place: Place, book: Book) -> Any:
     """The relation of a `couple` statement, or the contact of a `contact` statement."""
-    kinds: dict[str, Any] = COUPLES if node.kind == "couple" else CONTACTS
+    kinds: Mapping[str, Any] = COUPLES if node.kind == "couple" else CONTACTS
     word = node.parts[3]
     if str(word) not in kinds:
         what = "kind of coupling" if node.kind == "couple" else "kind of contact"
@@ -61,11 +62,18 @@ def _rack(x: Related) -> Coupling:
     )
 
 
-def _proportion(x: Related) -> Coupling:
-    """B = ratio A + offset."""
-    a, b = x.labels()
-    ratio, offset = x.scalar("ratio", ANY), x.scalar("offset", x.unit(b), 0)
-    return Coupling(x.name, b, ratio, a, offset, place=x.place)
+def _coupled(x: Related) -> Constraint:
+    """A relation as its class says: two coordinates or two frames, and its properties."""
+    made: Any = next(kind for kind in RELATION_KINDS if kind.SIDES and x.kind == kind.LSD)
+    of_frames = issubclass(made, BetweenFrames)
+    sides: tuple[Any, Any] = x.frames(turned=False) if of_frames else x.labels()
+    given: dict[str, Any] = dict(zip(made.SIDES, sides, strict=True))
+    for one in made.PROPERTIES:
+        if not one.optional or x.keys.get(one.key) is not None:
+            unit = x.unit(given[one.unit[1:]]) if one.unit.startswith("@") else one.unit
+            given[one.name] = x.property(one, unit)
+    found: Constraint = made(name=x.name, **given, place=x.place)
+    return found
 
 
 def _cam(x: Related) -> Holonomic:
@@ -91,12 +99,23 @@ def _exact(x: Any) -> Any:
     return Fraction(x) if isinstance(x, int) else x
 
 
-COUPLES: dict[str, tuple[Callable[[Related], Constraint], tuple[str, ...]]] = {
-    "gear": (_gear, ("teeth", "radii", "offset")),
-    "belt": (_belt, ("radii", "teeth", "offset")),
-    "rack": (_rack, ("radius", "offset")),
-    "proportion": (_proportion, ("ratio", "offset")),
-    "cam": (_cam, ("lift",)),
-    "rolling_disc": (_rolling("disc"), ("radius", "axis")),
-    "rolling_ball": (_rolling("ball"), ("radius",)),
-}
+def _couples() -> dict[str, tuple[Callable[[Related], Constraint], tuple[str, ...]]]:
+    kinds = [kind for kind in RELATION_KINDS if kind.SIDES]
+    found = {x.LSD: (_coupled, tuple(one.key for one in x.PROPERTIES)) for x in kinds}
+    own = found.pop("proportion")
+    return {
+        "gear": (_gear, ("teeth", "radii", "offset")),
+        "belt": (_belt, ("radii", "teeth", "offset")),
+        "rack": (_rack, ("radius", "offset")),
+        "proportion": own,
+        "cam": (_cam, ("lift",)),
+        "rolling_disc": (_rolling("disc"), ("radius", "axis")),
+        "rolling_ball": (_rolling("ball"), ("radius",)),
+        **found,
+    }
+
+
+COUPLES: Mapping[str, tuple[Callable[[Related], Constraint], tuple[str, ...]]] = Derived(
+    _couples, RELATION_KINDS
+)
+"""Word behind `couple … and … with` -> how it is read, and its properties."""

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from liaison.errors import NamingError, Place, TextError
 from liaison.model import Marker
+from liaison.model.kinds import Property
 from liaison.spatial import Array, array, is_zero, product
 
 from .lsd_formulas import ANY, Where, in_unit, path_of, scalar_of, value_of, vector_of
@@ -94,6 +95,10 @@ class Told:
         """The three components of a key."""
         node, where = self.keys.need(key, self.place), Where(f"{self.name}.{key}", unit)
         return vector_of(node, self.book, where, self.what(key))
+
+    def property(self, one: Property, unit: str) -> Any:
+        """The value of a property that a kind has."""
+        return tuple(self.vector(one.key, unit)) if one.vector else self.scalar(one.key, unit)
 
     def pair(self, key: str, unit: str, said: str) -> list[Any]:
         """The two numbers of a key; one where a single number is given."""

@@ -11,10 +11,10 @@ from typing import Any
 import liaison.model as model
 from liaison.errors import LiaisonError
 from liaison.expr import Expr, as_expr, substitute, symbol, symbols_of
-from liaison.model.contact_geometry import SIZES
+from liaison.model.kinds import Property
 
 from .lsd_contacts import FRICTION
-from .lsd_forces import LOADS
+from .lsd_formulas import ANY
 from .lsd_statements import DIRECTIONS
 from .lsd_units import si_unit, unit_of
 from .lsd_write_parts import Parts
@@ -34,9 +34,9 @@ class Acts:
 
     def force(self, force: Any, handle: str) -> str:
         """let NAME = apply KIND … end on … ;"""
-        if type(force) not in _FORCES:
+        if type(force) not in model.LOAD_KINDS:
             raise refused(f"the load {force.name!r} ({type(force).__name__})")
-        kind, pairs, target = _FORCES[type(force)](self, force)
+        kind, pairs, target = _FORCES.get(type(force), Acts.load)(self, force)
         listed = f" {', '.join(pairs)}" if pairs else ""
         return f"let {name_of(handle)} = apply {kind}{listed} end{target and f' on {target}'} ;"
 
@@ -53,16 +53,23 @@ class Acts:
         raise refused(f"the measure {type(measure).__name__}")
 
     def load(self, x: Any) -> Any:
-        """A load of the table in lsd_forces."""
-        word, row = _LOADS[type(x)]
+        """A load as its class says: its word, its properties, what it acts along."""
         on, is_angle = "", False
-        if row.on:
-            on, is_angle = self.measure(getattr(x, row.on))
-        pairs = [
-            f"{key} = {self.writer.scalar(getattr(x, field), at_angle if is_angle else at_length)}"
-            for key, field, at_angle, at_length in row.entries
-        ]
-        return word, pairs, on
+        if isinstance(x, model.AlongMeasure):
+            on, is_angle = self.measure(getattr(x, x.ON))
+        elif isinstance(x, model.AtMarker):
+            on = self.parts.frame(x.at())
+        pairs = [self.property(x, one, one.unit_along(is_angle)) for one in x.PROPERTIES]
+        return x.LSD, pairs, on
+
+    def property(self, x: Any, one: Property, unit: str) -> str:
+        """key = value, of a property that a kind has."""
+        value = getattr(x, one.name)
+        if one.vector:
+            return f"{one.key} = {self.writer.vector(value, unit)}"
+        if unit == ANY or unit.startswith("@"):
+            return f"{one.key} = {self.writer.formula(value)}"
+        return self.pair(one.key, value, unit)
 
     def actuator(self, x: model.Actuator) -> Any:
         """torque or force."""
@@ -78,17 +85,16 @@ class Acts:
             pairs.append(f"body = {self.parts.frame(x.axes)}")
         return "wrench", pairs, self.parts.frame(x.marker)
 
-    def gravity(self, x: model.Gravity) -> Any:
-        """Gravity that is not the first of the loads."""
-        return "gravity", [f"value = {self.writer.vector(x.vector, 'm/s^2')}"], ""
-
     # ---- relations
 
     def constraint(self, x: Any, handle: str) -> str:
         """let NAME = impose …, require …, couple …, contact … ;"""
-        if type(x) not in _RELATIONS:
+        made = _RELATIONS.get(type(x))
+        if made is None and type(x) in model.RELATION_KINDS and x.SIDES:
+            made = Acts.coupled
+        if made is None:
             raise refused(f"the relation {x.name!r} ({type(x).__name__})")
-        return f"let {name_of(handle)} = {_RELATIONS[type(x)](self, x)} ;"
+        return f"let {name_of(handle)} = {made(self, x)} ;"
 
     def imposed(self, x: model.PrescribedMotion) -> str:
         """A law of time."""
@@ -104,11 +110,15 @@ class Acts:
         e = "" if is_none(x.restitution) else f" with {self.pair('restitution', x.restitution)} end"
         return f"require {self.writer.formula(x.formula)} <= 0{e}"
 
-    def coupled(self, x: model.Coupling) -> str:
-        """Two coordinates in proportion."""
-        pair = f"{label_of(x.other)} and {label_of(x.coordinate)}"
-        ratio, offset = self.writer.formula(x.ratio), self.writer.formula(x.offset)
-        return f"couple {pair} with proportion ratio = {ratio}, offset = {offset} end"
+    def coupled(self, x: model.Constraint) -> str:
+        """A relation between two coordinates or two frames, as its class says."""
+        sides = [getattr(x, part) for part in x.SIDES]
+        written = [
+            self.parts.frame(y) if isinstance(y, model.Marker) else label_of(y) for y in sides
+        ]
+        pairs = [self.property(x, one, one.unit) for one in x.PROPERTIES]
+        listed = f" {', '.join(pairs)}" if pairs else ""
+        return f"couple {' and '.join(written)} with {x.LSD}{listed} end"
 
     def rolling(self, x: model.Rolling) -> str:
         """A wheel or a ball on a plane."""
@@ -119,9 +129,8 @@ class Acts:
     def contact(self, x: model.Contact) -> str:
         """A point, a ball or a disc above a plane."""
         sides = f"{self.parts.frame(x.first)} and {self.parts.frame(x.second)}"
-        pairs = [self.pair(k, getattr(x, k), "m") for k in SIZES[x.kind] if k != "size"]
-        if "size" in SIZES[x.kind]:
-            pairs.append(f"size = {self.writer.vector(x.size, 'm')}")
+        pairs = [self.size(x, one) for one in x.shape.SIZES]
+        pairs += [self.size(x, one) for one in x.target.KEYS if one.key in dict(x.more)]
         lengths = {k: getattr(x, k) for k in ("outside", "inside", "along", "edge")}
         pairs += [self.pair(k, r, "m") for k, r in lengths.items() if r is not None]
         if x.block is not None:
@@ -137,6 +146,13 @@ class Acts:
             pairs.append(f"span = {_listed([self.writer.scalar(end, 'rad') for end in x.span])}")
         listed = ", ".join([*pairs, *self.friction(x.friction), *self.restitution(x)])
         return f"contact {sides} with {x.kind} {listed} end"
+
+    def size(self, x: model.Contact, one: Property) -> str:
+        """key = value, of a size of what touches or of what is touched."""
+        value = x.given(one.key)
+        if one.vector:
+            return f"{one.key} = {self.writer.vector(value, one.unit)}"
+        return self.pair(one.key, value, one.unit)
 
     def own_names(self, x: model.Contact, key: str, names: dict[Any, str]) -> str:
         """A formula of a surface or profile, or two of a curve, by names of their own."""
@@ -273,18 +289,11 @@ def _is_unit(unit: str) -> bool:
     return " " not in unit and not unit.startswith("1")
 
 
-_FORCES: dict[type, Any] = {
-    model.Actuator: Acts.actuator,
-    model.PointWrench: Acts.wrench,
-    model.Gravity: Acts.gravity,
-    **{row.record: Acts.load for row in LOADS.values()},
-}
-_LOADS = {row.record: (word, row) for word, row in LOADS.items()}
+_FORCES: dict[type, Any] = {model.Actuator: Acts.actuator, model.PointWrench: Acts.wrench}
 _RELATIONS: dict[type, Any] = {
     model.PrescribedMotion: Acts.imposed,
     model.Holonomic: Acts.required,
     model.Nonholonomic: Acts.required,
-    model.Coupling: Acts.coupled,
     model.Rolling: Acts.rolling,
     model.Unilateral: Acts.limited,
     model.Contact: Acts.contact,

@@ -9,7 +9,7 @@ Public names: Passive, Links, links_of.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, final
 
 from liaison.errors import AssemblyError, DerivationError, ModelError, NamingError
 from liaison.expr import Expr, as_expr, evaluate, substitute, symbol, symbols_of
-from liaison.model import Coupling, Joint, Mechanism, Nonholonomic, PrescribedMotion
+from liaison.model import Constraint, Joint, Mechanism, OfCoordinates
 from liaison.spatial import compose, identity, inverse, zeros
 
 from .motions import Transform
@@ -129,23 +129,24 @@ def _held(mechanism: Mechanism, at: Mapping[str, Any]) -> Numbers:
     values = {symbol(x.name): as_expr(x.value) for x in mechanism.parameters if x.value is not None}
     values[symbol("t")] = as_expr(0)
     held: Numbers = {label: _as_written(x) for label, x in at.items()}
-    waiting = []
+    waiting: list[OfCoordinates] = []
+
+    def value(formula: Any) -> Expr:
+        return _number(formula, values)
+
     for relation in mechanism.constraints:
-        if isinstance(relation, PrescribedMotion):
-            held.setdefault(relation.coordinate, _number(relation.law, values))
-        elif isinstance(relation, Coupling):
-            waiting.append(relation)
-        elif not isinstance(relation, Nonholonomic):
-            raise DerivationError(
-                f"assembly modes with the relation '{relation.name}' are not computed.",
-                hint="Imposed motions and couplings to held coordinates are known.",
-            )
+        if isinstance(relation, OfCoordinates) and relation.OF_SPEEDS:
+            continue
+        alone = _solvable(relation).implied({}, value)
+        for label, x in alone.items():
+            held.setdefault(label, x)
+        waiting += [] if alone else [_solvable(relation)]
     for _ in range(len(waiting)):
-        waiting = [relation for relation in waiting if not _coupled(relation, held, values)]
+        waiting = [relation for relation in waiting if not _follows(relation, held, value)]
     if waiting:
         raise DerivationError(
             f"the coupling '{waiting[0].name}' ties two coordinates of which none is held.",
-            hint=f"Hold one of them: at={{{waiting[0].coordinate!r}: …}}.",
+            hint=f"Hold one of them: at={{{waiting[0].labels()[0]!r}: …}}.",
         )
     return held
 
@@ -165,16 +166,22 @@ def _number(formula: Any, values: Mapping[Expr, Expr]) -> Expr:
     return found
 
 
-def _coupled(relation: Coupling, held: Numbers, values: Mapping[Expr, Expr]) -> bool:
+def _solvable(relation: Constraint) -> OfCoordinates:
+    """A relation that gives a coordinate from others; any other is refused."""
+    if isinstance(relation, OfCoordinates) and type(relation).implied is not OfCoordinates.implied:
+        return relation
+    raise DerivationError(
+        f"assembly modes with the relation '{relation.name}' are not computed.",
+        hint="Imposed motions and couplings to held coordinates are known.",
+    )
+
+
+def _follows(relation: OfCoordinates, held: Numbers, value: Callable[[Any], Expr]) -> bool:
     """Whether one side is known, and then the other."""
-    ratio, offset = (_number(x, values) for x in (relation.ratio, relation.offset))
-    if relation.other in held:
-        held.setdefault(relation.coordinate, ratio * held[relation.other] + offset)
-    elif relation.coordinate in held:
-        held[relation.other] = (held[relation.coordinate] - offset) / ratio
-    else:
-        return False
-    return True
+    found = relation.implied(held, value)
+    for label, x in found.items():
+        held.setdefault(label, x)
+    return bool(found)
 
 
 def _is_known(joint: Joint, held: Numbers) -> bool:

@@ -15,14 +15,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from liaison.expr import ZERO, Expr, as_expr, gradient, substitute, symbol, symbols_of
-from liaison.model import (
-    Constraint,
-    Coupling,
-    Holonomic,
-    Mechanism,
-    Nonholonomic,
-    PrescribedMotion,
-)
+from liaison.model import Constraint, Mechanism, OfCoordinates
 
 from .curved import in_tau
 from .motions import Motion
@@ -64,7 +57,7 @@ def relations_of(
     uncounted, notes = [], []
     curved: list[Expr | None] = []
     for relation in mechanism.constraints:
-        if isinstance(relation, Nonholonomic):
+        if isinstance(relation, OfCoordinates) and relation.OF_SPEEDS:
             notes.append(f"the relation '{relation.name}' holds speeds and is not counted")
             continue
         formula = _formula(relation)
@@ -91,15 +84,9 @@ def _in_tau(
 
 
 def _formula(relation: Constraint) -> Expr | None:
-    """What vanishes, up to what depends on time only; None for kinds that are not known here."""
-    match relation:
-        case PrescribedMotion(coordinate=label):
-            return symbol(label)
-        case Coupling(coordinate=label, ratio=ratio, other=other):
-            return as_expr(symbol(label) - ratio * symbol(other))
-        case Holonomic(formula=formula):
-            return as_expr(formula)
-    return None
+    """What vanishes, up to what depends on time only; None of one between frames, which the
+    caller notes as not counted."""
+    return relation.tangent() if isinstance(relation, OfCoordinates) else None
 
 
 def _terms(

@@ -3,17 +3,21 @@
 `mechanism(...)`, `body(...)`, `join(...)` in describe.py are the pleasant way to make them.
 """
 
-from .collisions import Collision
-from .constraints import (
-    Constraint,
-    Coupling,
-    Holonomic,
-    Nonholonomic,
-    PrescribedMotion,
-    Rolling,
+from . import kind_words
+from .contacts import (
+    CONTACT_KINDS,
+    CURVE,
+    PROFILE,
+    SURFACE,
+    BearingFriction,
+    Contact,
+    DryFriction,
+    Friction,
+    GapContact,
+    OneSided,
+    Unilateral,
 )
-from .contact_geometry import CONTACT_KINDS
-from .contacts import CURVE, PROFILE, SURFACE, Contact, GapContact, OneSided, Unilateral
+from .contacts.collisions import Collision
 from .describe import (
     at_most,
     bearing,
@@ -47,21 +51,6 @@ from .describe import (
     turned,
     wrench,
 )
-from .drives import Drive, Transmission, drive
-from .forces import (
-    Actuator,
-    Damper,
-    Dissipation,
-    Force,
-    Gravity,
-    JointFriction,
-    Law,
-    PointWrench,
-    Potential,
-    Spring,
-)
-from .friction import Friction
-from .joint_friction import BearingFriction, DryFriction
 from .joints import (
     ATTITUDES,
     JOINT_TYPES,
@@ -92,6 +81,24 @@ from .joints import (
     Translation,
     Universal,
 )
+from .loads import (
+    LOAD_KINDS,
+    Actuator,
+    AlongMeasure,
+    AtMarker,
+    Damper,
+    Dissipation,
+    Field,
+    Force,
+    Gravity,
+    JointFriction,
+    Law,
+    OfMechanism,
+    PointWrench,
+    Potential,
+    Spring,
+)
+from .loads.drives import Drive, Transmission, drive
 from .markers import Angle, Coordinate, Distance, Marker, Measure
 from .mechanism import (
     GROUND,
@@ -104,6 +111,17 @@ from .mechanism import (
     Parameter,
     Start,
 )
+from .relations import (
+    RELATION_KINDS,
+    BetweenFrames,
+    Constraint,
+    Coupling,
+    Holonomic,
+    Nonholonomic,
+    OfCoordinates,
+    PrescribedMotion,
+    Rolling,
+)
 from .shapes import Box, Cone, Cylinder, Line, Mesh, Shape, Sphere
 
 __all__ = [
@@ -112,12 +130,17 @@ __all__ = [
     "CURVE",
     "GROUND",
     "JOINT_TYPES",
+    "LOAD_KINDS",
     "PROFILE",
+    "RELATION_KINDS",
     "SURFACE",
     "Actuator",
+    "AlongMeasure",
     "Angle",
+    "AtMarker",
     "Attitude",
     "BearingFriction",
+    "BetweenFrames",
     "Body",
     "Box",
     "BryantXYZ",
@@ -137,6 +160,7 @@ __all__ = [
     "DryFriction",
     "EulerZXZ",
     "Event",
+    "Field",
     "Fixed",
     "Force",
     "Free",
@@ -157,6 +181,8 @@ __all__ = [
     "Mechanism",
     "Mesh",
     "Nonholonomic",
+    "OfCoordinates",
+    "OfMechanism",
     "OneSided",
     "Output",
     "ParallelAxes",
@@ -203,6 +229,7 @@ __all__ = [
     "holonomic",
     "imposed",
     "join",
+    "kind_words",
     "law",
     "motor",
     "nonholonomic",

@@ -22,6 +22,7 @@ class Act(ABC):
 
     WORD: ClassVar[str] = ""  # for it in messages; the name of its class if empty
     SCALARS: ClassVar[tuple[str, ...]] = ()  # fields that hold formulas
+    TRIPLES: ClassVar[tuple[str, ...]] = ()  # fields of three scalars each
     OPTIONAL: ClassVar[tuple[str, ...]] = ()  # those that may be None
     NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ()  # those that must not be negative
 

@@ -11,14 +11,15 @@ from typing import Any, Protocol
 from liaison.errors import ModelError, NamingError, Place
 from liaison.spatial import is_zero
 
-from .collisions import collisions, surfaces_of
-from .constraints import Constraint
-from .contacts import OneSided
-from .forces import Force, Gravity
-from .joint_friction import BearingFriction
+from .contacts.collisions import collisions, surfaces_of
+from .contacts.joint_friction import BearingFriction
+from .contacts.one_sided import OneSided
 from .joints import JOINT_TYPES
+from .loads.gravity import Gravity
+from .loads.load import Force
 from .markers import Marker
 from .records import Body, Event, Input, Joint, Output, Parameter, Start
+from .relations.relation import Constraint
 
 
 class Described(Protocol):

@@ -25,11 +25,12 @@ from liaison.expr import (
 from liaison.spatial import array, inertia_violation, is_zero, number
 
 from .checks import Described
-from .constraints import Constraint, Holonomic, Nonholonomic, PrescribedMotion
-from .contacts import CURVE, PROFILE, SURFACE, GapContact, OneSided, Unilateral
-from .forces import Gravity
-from .friction import Friction
+from .contacts.formulas import GapContact, Unilateral
+from .contacts.friction import Friction
+from .contacts.one_sided import OneSided
+from .contacts.targets import CURVE, PROFILE, SURFACE
 from .records import Event, Output
+from .relations.relation import Constraint, OfCoordinates
 from .scalars import excess
 
 MAX_EXPONENT = 1000  # of a power
@@ -102,17 +103,13 @@ def _formulas(m: Described) -> Iterable[tuple[str, tuple[Any, ...], str, Place |
         what = f"joint '{joint.name}'"
         yield what, (*entries, *joint.type.parameters()), "parameters", joint.place
     for force in m.forces:
-        what, scope = (
-            f"force '{force.name}'",
-            "parameters" if isinstance(force, Gravity) else "anything",
-        )
-        yield what, force.formulas(), scope, force.place
+        what = f"force '{force.name}'"
+        yield what, force.formulas(), force.SCOPE, force.place
         for marker in force.markers():
             yield what, marker.scalars(), "parameters", force.place
     for constraint in m.constraints:
-        scope = _CONSTRAINT_SCOPE.get(type(constraint), "parameters")
         what = f"constraint '{constraint.name}'"
-        yield what, constraint.formulas(), scope, constraint.place
+        yield what, constraint.formulas(), constraint.SCOPE, constraint.place
         for marker in constraint.markers():
             yield what, marker.scalars(), "parameters", constraint.place
     for contact in m.contacts:
@@ -127,13 +124,6 @@ def _formulas(m: Described) -> Iterable[tuple[str, tuple[Any, ...], str, Place |
     for record in seen:
         what = f"{type(record).__name__.lower()} '{record.name}'"
         yield what, (record.formula,), "outputs", record.place
-
-
-_CONSTRAINT_SCOPE: Mapping[type, str] = {
-    PrescribedMotion: "time",
-    Holonomic: "positions",
-    Nonholonomic: "motion",
-}
 
 
 def _excess(node: Expr) -> str:
@@ -158,7 +148,7 @@ def check_nonholonomic_is_linear(m: Described) -> None:
     speeds = {x for joint in m.joints for x in joint.speeds}
     speeds |= {f"{x}'" for joint in m.joints for x in joint.coordinates}
     told: list[tuple[Constraint | OneSided, Any]] = [
-        (x, x.formula) for x in m.constraints if isinstance(x, Nonholonomic)
+        (x, x.vanishing()) for x in m.constraints if isinstance(x, OfCoordinates) and x.OF_SPEEDS
     ]
     told += [(x, formula) for x in m.contacts for formula in x.rates()]
     for relation, formula in told:
@@ -176,10 +166,10 @@ def check_nonholonomic_is_linear(m: Described) -> None:
 def _not_linear(relation: Constraint | OneSided, curved: list[str]) -> ModelError:
     """The refusal of a relation of rates that is not linear in them."""
     what = f"it is not linear in {', '.join(curved)}" if curved else "no rate is in it"
-    if not isinstance(relation, Nonholonomic | Unilateral):
+    if not isinstance(relation, Constraint | Unilateral):
         said = f"a slip of contact '{relation.name}' is no rate A q̇ + b: {what}."
         return ModelError(said, place=relation.place)
-    form = "A q̇ + b = 0" if isinstance(relation, Nonholonomic) else "W q̇ + h ≤ 0"
+    form = "A q̇ + b = 0" if isinstance(relation, Constraint) else "W q̇ + h ≤ 0"
     return ModelError(
         f"constraint '{relation.name}' is no relation {form}: {what}; "
         f"{'write it linear in the rates' if curved else 'make it a Holonomic one'}.",
@@ -228,15 +218,20 @@ def idle_relations(m: Described) -> list[str]:
 def _without_coordinates(m: Described) -> list[tuple[Any, Any]]:
     """Relations given by a formula in which nothing moves, with that formula."""
     still = known_symbols(m)["time"]
-    relations: tuple[Any, ...] = (*m.constraints, *m.contacts)
     told: list[tuple[Any, Any]]
-    told = [(x, x.formula) for x in relations if isinstance(x, Holonomic | Unilateral)]
-    told += [(x, -as_expr(x.gap)) for x in relations if isinstance(x, GapContact)]
+    told = [(x, x.vanishing()) for x in m.constraints if _is_of_formulas(x)]
+    told += [(x, x.formula) for x in m.contacts if isinstance(x, Unilateral)]
+    told += [(x, -as_expr(x.gap)) for x in m.contacts if isinstance(x, GapContact)]
     return [
         (x, formula)
         for x, formula in told
         if all(s.name in still for s in symbols_of([as_expr(formula)]))
     ]
+
+
+def _is_of_formulas(x: Constraint) -> bool:
+    """Whether a relation of positions names no coordinate but in its formulas."""
+    return isinstance(x, OfCoordinates) and not x.OF_SPEEDS and not x.labels()
 
 
 def check_values_of_parameters(m: Described) -> None:

@@ -22,28 +22,30 @@ from liaison.errors import ModelError, Place
 from liaison.expr import Expr, symbol
 from liaison.spatial import product, rotation_about, rotation_onto_z
 
-from .constraints import Coupling, Holonomic, Nonholonomic, PrescribedMotion, Rolling
-from .describe_contacts import at_most as at_most
-from .describe_contacts import collision as collision
-from .describe_contacts import contact as contact
-from .describe_contacts import touch as touch
+from .contacts.collisions import collision as collision
+from .contacts.contact import contact as contact
+from .contacts.formulas import at_most as at_most
+from .contacts.formulas import touch as touch
+from .contacts.joint_friction import bearing as bearing
 from .describe_places import label_of, line_here, marker_of
-from .forces import (
-    Actuator,
-    Damper,
-    Dissipation,
-    Gravity,
-    JointFriction,
-    Law,
-    PointWrench,
-    Potential,
-    Spring,
-)
 from .gather import mechanism as mechanism
-from .joint_friction import BearingFriction, DryFriction
 from .joints import JointType, axis_vector
-from .markers import Coordinate, Distance, Marker, Measure
+from .loads.efforts import law as law
+from .loads.efforts import motor as motor
+from .loads.formulas import dissipation as dissipation
+from .loads.formulas import potential as potential
+from .loads.friction import friction as friction
+from .loads.gravity import gravity as gravity
+from .loads.springs import damper as damper
+from .loads.springs import spring as spring
+from .loads.wrench import wrench as wrench
+from .markers import Marker
 from .records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
+from .relations.coupling import gear as gear
+from .relations.formulas import holonomic as holonomic
+from .relations.formulas import nonholonomic as nonholonomic
+from .relations.imposed import imposed as imposed
+from .relations.rolling import rolling as rolling
 from .scalars import scalar, tensor
 from .shapes import Shape, filled
 from .words import in_si, joint_kind, shown_in, si_label
@@ -171,142 +173,7 @@ def rate(of: str | Joint) -> Expr:
     return symbol(f"{label_of(of)}'")
 
 
-# Forces -----------------------------------------------------------------------------------------
-
-
-def gravity(*vector: Any) -> Gravity:
-    """Uniform gravity: three components, or nothing for 9.81 m/s² along −z."""
-    given = vector[0] if len(vector) == 1 else vector
-    return Gravity(given, place=line_here()) if vector else Gravity(place=line_here())
-
-
-def _between(where: tuple[Any, ...]) -> tuple[Measure, str]:
-    """A measure from two markers (their distance), a joint, a label or a measure; and its name."""
-    if len(where) == 2:
-        a, b = marker_of(where[0]), marker_of(where[1])
-        return Distance(a, b), f"{a.body}-{b.body}"
-    if len(where) == 1 and isinstance(where[0], Measure):
-        return where[0], "-".join(m.body for m in where[0].markers()) or where[0].labels()[0]
-    if len(where) == 1:
-        label = label_of(where[0])
-        return Coordinate(label), label
-    raise ModelError(f"{len(where)} places are given to act on; give two markers, or a joint.")
-
-
-def spring(*where: Any, stiffness: Any, rest: Any = 0, name: str = "") -> Spring:
-    """A spring between two markers, on a joint, or along a measure."""
-    measure, word = _between(where)
-    return Spring(name or f"spring {word}", measure, stiffness, rest, line_here())
-
-
-def damper(*where: Any, coefficient: Any, name: str = "") -> Damper:
-    """A damper between two markers, on a joint, or along a measure."""
-    measure, word = _between(where)
-    return Damper(name or f"damper {word}", measure, coefficient, line_here())
-
-
-def motor(*where: Any, effort: Any, name: str = "") -> Actuator:
-    """A motor or a jack: an effort between two markers, on a joint, or along a measure."""
-    measure, word = _between(where)
-    return Actuator(name or f"motor {word}", measure, effort, line_here())
-
-
-def law(*where: Any, effort: Any, name: str = "") -> Law:
-    """An effort given by a formula, between two markers, on a joint, or along a measure."""
-    measure, word = _between(where)
-    return Law(name or f"law {word}", measure, effort, line_here())
-
-
-def wrench(
-    at: Body | Marker,
-    *,
-    force: Any = (0, 0, 0),
-    moment: Any = (0, 0, 0),
-    axes: Body | Marker | None = None,
-    name: str = "",
-) -> PointWrench:
-    """A force and a moment on a body at a marker, in ground's axes or in those of `axes`."""
-    marker = marker_of(at)
-    turned_by = None if axes is None else marker_of(axes)
-    return PointWrench(
-        name or f"wrench {marker.body}", marker, force, moment, turned_by, line_here()
-    )
-
-
-def potential(name: str, formula: Any) -> Potential:
-    """Forces from a potential [J]."""
-    return Potential(name, formula, line_here())
-
-
-def dissipation(name: str, formula: Any) -> Dissipation:
-    """Forces from Rayleigh's function [W]."""
-    return Dissipation(name, formula, line_here())
-
-
-def friction(
-    on: str | Joint,
-    *,
-    viscous: Any = 0,
-    dry: Any = 0,
-    static: Any = None,
-    smoothing: Any = None,
-    name: str = "",
-) -> JointFriction | DryFriction:
-    """Friction in a joint: smoothed, or held at rest where `static` is given or `smoothing` is 0.
-
-    Dry and static friction in N or N·m, the latter at rest; smoothing is the speed below which dry
-    friction creeps.
-    """
-    label = label_of(on)
-    word, here = name or f"friction {label}", line_here()
-    if static is not None or smoothing == 0:
-        return DryFriction(word, label, dry, static, viscous, place=here)
-    options = {} if smoothing is None else {"smoothing": smoothing}
-    return JointFriction(word, label, viscous, dry, place=here, **options)
-
-
-def bearing(
-    of: str | Joint, coefficient: Any, *, radius: Any = None, static: Any = None, name: str = ""
-) -> BearingFriction:
-    """Friction of a pivot or a ball (with its radius) or of a slider that grows with its load."""
-    joint = of if isinstance(of, str) else of.name
-    word = name or f"bearing {joint}"
-    return BearingFriction(word, joint, coefficient, static, radius, place=line_here())
-
-
-# Constraints, wishes and the whole --------------------------------------------------------------
-
-
-def imposed(on: str | Joint, motion: Any, *, name: str = "") -> PrescribedMotion:
-    """A coordinate that follows a formula of `time`."""
-    label = label_of(on)
-    return PrescribedMotion(name or f"imposed {label}", label, motion, line_here())
-
-
-def gear(
-    on: str | Joint, ratio: Any, other: str | Joint, *, offset: Any = 0, name: str = ""
-) -> Coupling:
-    """on = ratio · other + offset."""
-    first, second = label_of(on), label_of(other)
-    return Coupling(name or f"gear {first}-{second}", first, ratio, second, offset, line_here())
-
-
-def holonomic(name: str, formula: Any) -> Holonomic:
-    """A formula of coordinates and time that stays zero."""
-    return Holonomic(name, formula, line_here())
-
-
-def nonholonomic(name: str, formula: Any) -> Nonholonomic:
-    """A formula linear in the rates that stays zero."""
-    return Nonholonomic(name, formula, line_here())
-
-
-def rolling(
-    wheel: Body | Marker, plane: Body | Marker, radius: Any, *, kind: str = "disc", name: str = ""
-) -> Rolling:
-    """A disc (about z of its marker) or a ball that rolls on the plane z = 0 of a marker."""
-    a, b = marker_of(wheel), marker_of(plane)
-    return Rolling(name or f"rolling {a.body}-{b.body}", a, radius, b, kind, line_here())
+# Wishes and the whole ----------------------------------------------------------------------------
 
 
 def output(name: str, formula: Any, unit: str = "") -> Output:

@@ -1,19 +1,20 @@
 """Places that an author names in Python: markers, labels of coordinates, the line that says so.
 
-Public names: line_here, marker_of, label_of.
+Public names: line_here, marker_of, label_of, between.
 """
 
 from __future__ import annotations
 
 import linecache
 import sys
+from typing import Any
 
 from liaison.errors import ModelError, Place
 
-from .markers import Marker
+from .markers import Coordinate, Distance, Marker, Measure
 from .records import Body, Joint
 
-OWN = "liaison.model.describe"
+OWN = "liaison.model."
 """How the names of the modules that describe begin."""
 
 
@@ -50,3 +51,16 @@ def line_here() -> Place | None:
         return None
     lead = len(text) - len(text.lstrip())
     return Place(file, line, lead + 1, text, len(text.strip()))
+
+
+def between(where: tuple[Any, ...]) -> tuple[Measure, str]:
+    """A measure from two markers (their distance), a joint, a label or a measure; and its name."""
+    if len(where) == 2:
+        a, b = marker_of(where[0]), marker_of(where[1])
+        return Distance(a, b), f"{a.body}-{b.body}"
+    if len(where) == 1 and isinstance(where[0], Measure):
+        return where[0], "-".join(m.body for m in where[0].markers()) or where[0].labels()[0]
+    if len(where) == 1:
+        label = label_of(where[0])
+        return Coordinate(label), label
+    raise ModelError(f"{len(where)} places are given to act on; give two markers, or a joint.")

@@ -11,11 +11,11 @@ from typing import Any
 
 from liaison.errors import ModelError
 
-from .constraints import Constraint
-from .contacts import OneSided
-from .forces import Force
+from .contacts.one_sided import OneSided
+from .loads.load import Force
 from .mechanism import Mechanism
 from .records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
+from .relations.relation import Constraint
 from .words import check_shown
 
 _FIELDS: Mapping[type, str] = {

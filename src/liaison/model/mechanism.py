@@ -16,11 +16,11 @@ from liaison.errors import NamingError, Place
 
 from .checks import CHECKS
 from .checks_formulas import FORMULA_CHECKS
-from .constraints import Constraint
-from .contacts import OneSided
-from .forces import Force
+from .contacts.one_sided import OneSided
+from .loads.load import Force
 from .markers import Marker
 from .records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
+from .relations.relation import Constraint
 from .wishes import spelled_out
 
 __all__ = [

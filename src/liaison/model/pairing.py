@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from liaison.errors import ModelError, Place
 from liaison.expr import as_expr, symbols_of
 
-from .collisions import Collision, Surfaces, collisions, plane_names, surfaces_of, touching
-from .contacts import Contact
-from .forces import Gravity
-from .friction import Friction
+from .contacts.collisions import Collision, Surfaces, collisions, plane_names, surfaces_of, touching
+from .contacts.contact import Contact
+from .contacts.friction import Friction
 from .joints import Free, Quaternion
+from .loads.load import Field
 from .markers import Marker
 from .mechanism import Mechanism
 from .records import Body
@@ -69,7 +69,7 @@ def obstacle(mechanism: Mechanism) -> tuple[str, Place | None] | None:
         if told:
             return f"'{one.name}' {told}", one.place
     for force in mechanism.forces:
-        if not isinstance(force, Gravity):
+        if not isinstance(force, Field):
             return f"force '{force.name}' acts on it", force.place
     seen: set[str] = set()
     for joint in mechanism.joints:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from liaison.errors import NamingError
 from liaison.expr import as_expr, evaluate, symbol, symbols_of
 
-from .contacts import CURVE, PROFILE, SURFACE
+from .contacts.targets import CURVE, PROFILE, SURFACE
 
 
 def floats(x: Any, parameters: Mapping[str, float]) -> NDArray[np.float64]:

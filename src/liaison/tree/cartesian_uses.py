@@ -17,26 +17,22 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from liaison.expr import PI, Expr, as_expr, directional, sqrt, substitute, symbol, symbols_of
+from liaison.expr import PI, Expr, as_expr, directional, substitute, symbol, symbols_of
 from liaison.model import (
-    Actuator,
+    AlongMeasure,
     Constraint,
     Coordinate,
-    Coupling,
-    Damper,
     Dissipation,
     Force,
     Holonomic,
     Joint,
-    JointFriction,
     JointType,
-    Law,
     Marker,
     Mechanism,
+    Nonholonomic,
+    OfCoordinates,
     PointWrench,
     Potential,
-    PrescribedMotion,
-    Spring,
 )
 from liaison.spatial.arrays import array, identity, zeros
 from liaison.spatial.plucker import compose, inverse
@@ -162,48 +158,50 @@ class _Told:
 
     def constraint(self, given: Constraint) -> Constraint:
         """A relation between the new coordinates."""
-        match given:
-            case PrescribedMotion(coordinate=label) if label in self.known:
-                return Holonomic(given.name, self.formula(symbol(label) - given.law), given.place)
-            case Coupling(coordinate=label, other=other) if {label, other} <= self.known:
-                tied = symbol(label) - (given.ratio * symbol(other) + given.offset)
-                return Holonomic(given.name, self.formula(tied), given.place)
+        labels = set(given.labels())
+        if isinstance(given, OfCoordinates) and labels and labels <= self.known:
+            record = Nonholonomic if given.OF_SPEEDS else Holonomic
+            return record(given.name, self.formula(given.vanishing()), given.place)
         found: Constraint = self._substituted(given)
         return found
 
     def _substituted(self, act: Any) -> Any:
         """The same record with its formulas in the new coordinates."""
         new = {part: self.formula(getattr(act, part)) for part in act.SCALARS}
-        if isinstance(act, PointWrench):
-            new = {
-                part: tuple(map(self.formula, getattr(act, part))) for part in ("force", "moment")
-            }
+        new |= {part: tuple(map(self.formula, getattr(act, part))) for part in act.TRIPLES}
         changed = {part: x for part, x in new.items() if x is not getattr(act, part)}
         return replace(act, **changed) if changed else act
 
     def force(self, force: Force) -> Iterator[Force]:
         """A load in the new coordinates: an effort along a joint acts on its two bodies."""
-        label: str = getattr(force, "coordinate", "")
-        measure = getattr(force, "measure", None)
-        if isinstance(measure, Coordinate):
-            label = measure.label
-        is_effort = isinstance(force, Actuator | Law | JointFriction)
-        if label not in (self.pairs if is_effort else self.known):
+        measure = force.along()
+        if not (isinstance(force, AlongMeasure) and isinstance(measure, Coordinate)):
             yield self._substituted(force)
             return
-        q, rate = self.put[symbol(label)], self.put[symbol(f"{label}'")]
-        match force:
-            case Spring(stiffness=k, rest=rest):
-                yield Potential(force.name, k * (q - rest) * (q - rest) / 2, force.place)
-            case Damper(coefficient=c):
-                yield Dissipation(force.name, c * rate * rate / 2, force.place)
-            case Actuator(effort=effort) | Law(effort=effort):
-                yield from self._pair(force, self.pairs[label], self.formula(effort))
-            case JointFriction(viscous=c, dry=dry, smoothing=slow):
-                drag = -(c * rate + dry * rate / sqrt(rate * rate + slow * slow))
-                yield from self._pair(force, self.pairs[label], drag)
-            case _:  # the joint keeps its coordinate
-                yield self._substituted(force)
+        label = measure.label
+        stored, lost = self._functions(force, label)
+        is_effort = stored is None and lost is None
+        if label not in (self.pairs if is_effort else self.known):
+            yield self._substituted(force)
+        elif is_effort:
+            q, rate = self._seen(label)
+            drag = force.effort_at(q, rate, self.formula)
+            yield from self._pair(force, self.pairs[label], drag)
+        if stored is not None and label in self.known:
+            yield Potential(force.name, stored, force.place)
+        if lost is not None and label in self.known:
+            name = force.name if stored is None else f"{force.name} dissipation"
+            yield Dissipation(name, lost, force.place)
+
+    def _seen(self, label: str) -> tuple[Any, Any]:
+        """A coordinate and its rate as formulas of the new ones, or as they are."""
+        named = symbol(label), symbol(f"{label}'")
+        return self.put.get(named[0], named[0]), self.put.get(named[1], named[1])
+
+    def _functions(self, force: AlongMeasure, label: str) -> tuple[Any, Any]:
+        """The energy and the dissipation of a load along a coordinate; None of those it has not."""
+        q, rate = self._seen(label)
+        return force.energy_at(q, self.formula), force.dissipation_at(rate, self.formula)
 
     def _pair(self, force: Force, joint: Joint, effort: Any) -> Iterator[Force]:
         """The effort on the successor, and its opposite on the predecessor."""

@@ -28,15 +28,12 @@ from typing import Any, NamedTuple, TypeAlias, final
 from liaison.errors import DerivationError, Place
 from liaison.expr import Expr, as_expr, jacobian, substitute, symbol, time_derivative
 from liaison.model import (
+    BetweenFrames,
     Constraint,
-    Coupling,
-    Holonomic,
     Joint,
     JointType,
     Mechanism,
-    Nonholonomic,
-    PrescribedMotion,
-    Rolling,
+    OfCoordinates,
 )
 from liaison.spatial.arrays import (
     Array,
@@ -54,7 +51,6 @@ from liaison.spatial.arrays import identity as identity_matrix
 from liaison.units import FORCE, MOMENT, Label, effort_along
 
 from .kinematics import Kinematics, Motion
-from .rolling import height, slips
 from .templates import (
     ORIGIN,
     WELDED,
@@ -126,14 +122,14 @@ def relation_rows(kinematics: Kinematics, qdot: Sequence[Any]) -> list[tuple[Lab
     tree = kinematics.tree
     found: list[tuple[Label, Row]] = []
     for constraint in tree.mechanism.constraints:
-        if isinstance(constraint, Rolling):
-            rolls = rolling_rows(kinematics, constraint)
-            found += [(Label(f"{constraint.name}: {name}", FORCE), row) for name, row in rolls]
+        if isinstance(constraint, BetweenFrames):
+            found += frame_rows(kinematics, constraint)
             continue
-        of_speeds = isinstance(constraint, Nonholonomic)
-        formula = with_rates(relation(constraint), kinematics.q, kinematics.v, qdot)
-        row = relation_row(formula, kinematics.q, kinematics.v, qdot, of_speeds=of_speeds)
-        found.append((Label(constraint.name, relation_unit(tree, constraint)), row))
+        relation = of_coordinates(constraint)
+        q, v = kinematics.q, kinematics.v
+        formula = with_rates(relation.vanishing(), q, v, qdot)
+        row = relation_row(formula, q, v, qdot, of_speeds=relation.OF_SPEEDS)
+        found.append((Label(relation.name, relation_unit(tree, relation)), row))
     return found
 
 
@@ -163,23 +159,22 @@ def tie_labels(joint: Joint) -> list[Label]:
     ]
 
 
-def relation_unit(tree: Tree, constraint: Constraint) -> str:
+def relation_unit(tree: Tree, constraint: OfCoordinates) -> str:
     """The unit of a relation's multiplier: the effort along the coordinate it holds; "" if none."""
     units = {label.name: label.unit for label in tree.position_labels()}
-    held = units.get(getattr(constraint, "coordinate", ""), "")
+    held = units.get(constraint.holds(), "")
     return effort_along(held)
 
 
-def relation(constraint: Constraint) -> Expr:
-    """What must vanish, as a formula of coordinates, speeds and time."""
-    match constraint:
-        case PrescribedMotion(coordinate=label, law=law):
-            return as_expr(symbol(label) - law)
-        case Coupling(coordinate=label, ratio=ratio, other=other, offset=offset):
-            return as_expr(symbol(label) - (ratio * symbol(other) + offset))
-        case Holonomic(formula=formula) | Nonholonomic(formula=formula):
-            return as_expr(formula)
-    raise DerivationError(f"no relation is known for {type(constraint).__name__}.")
+def of_coordinates(constraint: Constraint) -> OfCoordinates:
+    """A relation that is a formula of coordinates; any other is refused."""
+    if isinstance(constraint, OfCoordinates):
+        return constraint
+    raise DerivationError(
+        f"no rows are known for {constraint.name!r}: {type(constraint).__name__} is neither "
+        "OfCoordinates nor BetweenFrames.",
+        place=constraint.place,
+    )
 
 
 def with_rates(formula: Expr, q: Array, v: Array, qdot: Sequence[Any]) -> Expr:
@@ -271,16 +266,20 @@ def relative_rows(
     return template_rows(kinematics, first, second, [(f, *derived(f)) for f in formulas])
 
 
-def rolling_rows(kinematics: Kinematics, rolling: Rolling) -> list[tuple[str, Row]]:
-    """A wheel that touches a plane and does not slip on it: one row of positions, two of speeds."""
+def frame_rows(kinematics: Kinematics, relation: BetweenFrames) -> list[tuple[Label, Row]]:
+    """The rows of a relation between two frames, such as a wheel that rolls on a plane."""
     tree = kinematics.tree
-    radius, kind = tree.numbers(rolling.radius), rolling.kind
-    first, second = tree.located(rolling.plane), tree.located(rolling.wheel)
-    above = as_expr(height(kind, radius, R, P))
-    templates: list[Any] = [(above, *derived(above))]
-    templates += [(None, n, g, second_order(n, g)) for n, g in slips(kind, radius, R)]
+    first, second = (tree.located(x) for x in relation.frames())
+    listed = relation.rows(R, P, tree.numbers)
+    templates: list[Any] = [
+        (None, x.turn, x.slide, second_order(x.turn, x.slide))
+        if x.value is None
+        else (x.value, *derived(x.value))
+        for x in listed
+    ]
     rows = template_rows(kinematics, first, second, templates)
-    return list(zip(("contact", "slip along x", "slip along y"), rows, strict=True))
+    labels = [Label(f"{relation.name}: {x.name}", x.unit) for x in listed]
+    return list(zip(labels, rows, strict=True))
 
 
 def template_rows(

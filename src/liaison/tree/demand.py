@@ -29,7 +29,7 @@ def _names(mechanism: Mechanism) -> Iterator[str]:
     for force in mechanism.forces:
         yield from force.labels()
         formulas += force.formulas()
-        measure = getattr(force, "measure", None)
+        measure = force.along()
         told = turning_joint(mechanism, measure) if isinstance(measure, Angle) else None
         yield from (told[0],) if told else ()
     for constraint in mechanism.constraints:

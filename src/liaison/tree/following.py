@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from liaison.expr import Expr, as_expr, evaluate
-from liaison.model import Coupling, Mechanism, PrescribedMotion
+from liaison.model import Mechanism, OfCoordinates
 
 
 def followed(
@@ -28,20 +28,16 @@ def followed(
     def value(x: Any) -> float:
         return float(evaluate([as_expr(x)], dict(fixed))[0])
 
+    relations = [x for x in mechanism.constraints if isinstance(x, OfCoordinates)]
+    alone = [x.implied({}, value) for x in relations]
     known, size = dict(given), -1
-    for x in mechanism.constraints:
-        if isinstance(x, PrescribedMotion):
-            known.setdefault(x.coordinate, value(x.law))
-    couplings = [
-        (x, value(x.ratio), value(x.offset))
-        for x in mechanism.constraints
-        if isinstance(x, Coupling)
-    ]
+    for found in alone:
+        for label, number in found.items():
+            known.setdefault(label, number)
+    linked = [x for x, found in zip(relations, alone, strict=True) if not found]
     while size < len(known):
         size = len(known)
-        for x, ratio, offset in couplings:
-            if x.other in known:
-                known.setdefault(x.coordinate, ratio * known[x.other] + offset)
-            elif x.coordinate in known and ratio:
-                known[x.other] = (known[x.coordinate] - offset) / ratio
+        for x in linked:
+            for label, number in x.implied(known, value).items():
+                known.setdefault(label, number)
     return known

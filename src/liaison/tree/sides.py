@@ -31,7 +31,7 @@ from liaison.model import (
     OneSided,
     Unilateral,
 )
-from liaison.model.friction import GROUPS
+from liaison.model.contacts.friction import GROUPS
 from liaison.model.pairing import paired
 from liaison.spatial.arrays import identity, zeros
 
@@ -128,7 +128,7 @@ class _Sides:
 
     def contact(self, one: Contact) -> None:
         """Every place at which it may touch: the gap, and its groups of friction."""
-        if one.kind == "disc" and (one.profile, one.curve) != (None, None):
+        if one.pairing.is_parallel:
             refuse_tilted(self.kinematics, one)
         places = touches(one, self.numbers)
         second, first = self.tree.located(one.second), self.tree.located(one.first)

@@ -1,23 +1,26 @@
 """What touches and what is touched in a picture, where the author gave no shape.
 
-Public names: touching_solids, touched_pieces, greatest.
+Public names: touching_solids, touched_pieces, sizes, greatest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.model import Body, Contact, Mechanism
+from liaison.model import Body, Contact, Marker, Mechanism
+from liaison.model.contacts import Sizes, Solid
+from liaison.model.contacts.rounds import rod
 from liaison.model.values import curve_points, floats, heights, radii
 
 from .solids import Color, Piece, Surface, ball, box, globe, tube
 
 Array = NDArray[np.float64]
 Values = Mapping[str, float]
+Drawn: TypeAlias = Callable[[Contact, Color, Values], Iterable[Piece]]
 
 TOUCHED_COLOR: Color = (205, 198, 184)
 THIN = 0.006  # of a plane, in sizes of the scene
@@ -31,59 +34,75 @@ def touching_solids(
     """Balls, discs, cylinders, boxes, cams and blocks of the contacts of a body without shapes."""
     for contact in _contacts(mechanism):
         if contact.first.body == body.name and not body.shapes:
-            yield from _solid(contact, color, values)
-        if contact.second.body == body.name and not body.shapes and contact.outside is not None:
-            R, place = floats(contact.second.R, values), floats(contact.second.p, values)
-            radius = float(floats(contact.outside, values))
-            yield from _rod(R, place, radius, contact.along, color, values)
+            yield from _pieces(contact.first, contact.shape.solids(sizes(contact, values)),
+                               color, values)  # fmt: skip
         if contact.second.body == body.name and not body.shapes:
-            yield from _cams_and_blocks(contact, color, values)
+            yield from SOLID[contact.target.SYMBOL](contact, color, values)
+
+
+def sizes(contact: Contact, values: Values) -> Sizes:
+    """The sizes of a contact as floats."""
+    return Sizes(contact, lambda x: float(floats(x, values)))
 
 
 def _contacts(mechanism: Mechanism) -> list[Contact]:
     return [x for x in mechanism.contacts if isinstance(x, Contact)]
 
 
-def _solid(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
-    R, p = floats(contact.first.R, values), floats(contact.first.p, values)
-    radius = float(floats(contact.radius, values))
-    if contact.kind == "ball":
-        yield ball(p, radius, color)
-    elif contact.kind in ("disc", "cylinder"):
-        length = float(floats(contact.length, values)) or 0.06 * radius
-        yield tube(R, p, radius, length, color)
-    elif contact.kind == "ellipsoid":
-        yield Piece("mesh", (), R, p, color, 1.0, _ellipsoid(floats(contact.size, values) / 2))
-    elif contact.kind == "capsule":
-        yield from _rod(R, p, radius, contact.length, color, values)
-    elif contact.kind == "box":
-        sides = floats(contact.size, values)
-        yield box(R, p, np.maximum(sides, 0.02 * sides.max()), color)
+def _pieces(at: Marker, solids: Iterable[Solid], color: Color, values: Values) -> Iterable[Piece]:
+    """Solids of a shape, at its frame."""
+    R, p = floats(at.R, values), floats(at.p, values)
+    for solid in solids:
+        yield _MADE[solid.symbol](R, p + R @ np.array(solid.offset), solid, color)
 
 
-def _rod(
-    R: Array, p: Array, radius: float, length: Any, color: Color, values: Values
-) -> Iterable[Piece]:
+def _mesh(R: Array, p: Array, solid: Solid, color: Color) -> Piece:
+    surface = Surface(np.asarray(solid.vertices, dtype=float), np.asarray(solid.faces))
+    return Piece("mesh", (), R, p, color, 1.0, surface)
+
+
+def _ellipsoid(R: Array, p: Array, solid: Solid, color: Color) -> Piece:
+    """The unit sphere, stretched."""
+    globular = globe(GRID // 2, GRID)
+    halves = np.array(solid.size) / 2
+    return Piece("mesh", (), R, p, color, 1.0, Surface(globular.vertices * halves, globular.faces))
+
+
+_MADE: dict[str, Callable[[Array, Array, Solid, Color], Piece]] = {
+    "sphere": lambda R, p, solid, color: ball(p, solid.size[0], color),
+    "cylinder": lambda R, p, solid, color: tube(R, p, *solid.size, color),
+    "box": lambda R, p, solid, color: box(R, p, np.array(solid.size), color),
+    "ellipsoid": _ellipsoid,
+    "mesh": _mesh,
+}
+"""Symbol of a solid -> the piece of it."""
+
+
+def _rod(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
     """A ball, or where there is a length a rod with round ends."""
-    if length is None:
-        yield ball(p, radius, color)
-        return
-    half = float(floats(length, values)) / 2
-    yield tube(R, p, radius, 2 * half, color)
-    for end in (-half, half):
-        yield ball(p + R @ np.array([0.0, 0.0, end]), radius, color)
+    radius = sizes(contact, values)("outside")
+    solids = [Solid("sphere", (radius,))]
+    if contact.along is not None:
+        solids = list(rod(radius, sizes(contact, values)("along")))
+    return _pieces(contact.second, solids, color, values)
 
 
-def _cams_and_blocks(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
-    """What is touched and ends, as a solid."""
-    R, p = floats(contact.second.R, values), floats(contact.second.p, values)
-    if contact.profile is not None:
-        yield Piece("mesh", (), R, p, color, 1.0, _cam(contact, values))
-    if contact.curve is not None:
-        yield Piece("mesh", (), R, p, color, 1.0, _ribbon(contact, values))
-    if contact.block is not None:
-        sides = floats(contact.block, values)
-        yield box(R, p, np.maximum(sides, THIN * sides.max()), color)
+def _block(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
+    sides = floats(contact.block, values)
+    solid = Solid("box", tuple(np.maximum(sides, THIN * sides.max())))
+    return _pieces(contact.second, [solid], color, values)
+
+
+def _swept(of: Callable[[Contact, Values], Surface]) -> Drawn:
+    def drawn(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
+        R, p = floats(contact.second.R, values), floats(contact.second.p, values)
+        yield Piece("mesh", (), R, p, color, 1.0, of(contact, values))
+
+    return drawn
+
+
+def _nothing(contact: Contact, color: Color, values: Values) -> Iterable[Piece]:
+    return ()
 
 
 def touched_pieces(
@@ -93,8 +112,8 @@ def touched_pieces(
     bare = {body.name for body in mechanism.bodies if not body.shapes}
     found: dict[str, list[Piece]] = {}
     for contact in _contacts(mechanism):
-        solids = (contact.outside, contact.edge, contact.profile, contact.curve, contact.block)
-        if contact.second.body in bare and all(x is None for x in solids):
+        is_wide = contact.target.SYMBOL in WIDE
+        if contact.second.body in bare and is_wide:
             found.setdefault(contact.second.body, []).append(
                 _touched(contact, reached, size, values)
             )
@@ -143,12 +162,6 @@ def _ribbon(contact: Contact, values: Values) -> Surface:
     return Surface(np.concatenate(sides), np.concatenate([front, front[:, ::-1]]), is_smooth=False)
 
 
-def _ellipsoid(halves: Array) -> Surface:
-    """The unit sphere, stretched."""
-    unit = globe(GRID // 2, GRID)
-    return Surface(unit.vertices * halves, unit.faces)
-
-
 def _cam(contact: Contact, values: Values) -> Surface:
     """A profile with some thickness."""
     angle = np.linspace(0, 2 * np.pi, ROUND, endpoint=False)
@@ -174,3 +187,19 @@ def greatest(forces: Sequence[Array]) -> float:
     lengths = [np.linalg.norm(x, axis=1) for x in forces]
     known = [float(x[np.isfinite(x)].max(initial=0.0)) for x in lengths]
     return max(known, default=0.0) or 1.0
+
+
+SOLID: dict[str, Drawn] = {
+    "sphere": _rod,
+    "capsule": _rod,
+    "box": _block,
+    "cam": _swept(_cam),
+    "ribbon": _swept(_ribbon),
+    "plane": _nothing,
+    "hollow": _nothing,
+    "surface": _nothing,
+    "edge": _nothing,
+}
+"""Symbol of what is touched -> its solid; what is wide is drawn by `touched_pieces`."""
+WIDE = ("plane", "hollow", "surface")
+"""Symbols of what has no end, or is around what touches."""

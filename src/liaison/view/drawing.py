@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import LiaisonError, NamingError
-from liaison.model import Body, Gravity, Joint, Mechanism, Mesh
+from liaison.model import Body, Field, Joint, Mechanism, Mesh
 from liaison.model.joints import Rail
 from liaison.model.values import floats
 from liaison.simulate.trajectory import Trajectory
@@ -231,7 +231,7 @@ def _joint_pieces(
 def _up(mechanism: Mechanism, values: Values) -> Array:
     """Against gravity, or z where there is none."""
     for force in mechanism.forces:
-        if isinstance(force, Gravity):
+        if isinstance(force, Field):
             g = floats(force.vector, values)
             if np.linalg.norm(g) > 0:
                 return np.asarray(-g / np.linalg.norm(g))

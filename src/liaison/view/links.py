@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import LiaisonError, NamingError
-from liaison.model import Distance, Marker, Mechanism, Spring
+from liaison.model import Distance, Marker, Mechanism
 from liaison.model.joints import Strut
 from liaison.model.values import floats
 from liaison.simulate.trajectory import Trajectory
@@ -28,6 +28,8 @@ SPRING_COLOR: Color = (110, 118, 128)
 STRUT_COLOR: Color = (150, 110, 60)
 FORCE_COLOR: Color = (214, 48, 49)
 TURNS, POINTS_A_TURN, PLAIN_END = 8, 16, 0.12
+IS_COIL = {"coil": True, "strut": False}
+"""Symbols of loads along a distance: whether they are drawn as a coil, or as a rod."""
 LONGEST = 0.5  # the greatest force's arrow, in sizes of the scene
 
 
@@ -58,10 +60,10 @@ def links(drawn: Drawing, mechanism: Mechanism) -> list[Link]:
     """Springs, dampers, actuators along a distance, and rods that are joints."""
     found = []
     for force in mechanism.forces:
-        measure = getattr(force, "measure", None)
+        measure = force.along()
         if isinstance(measure, Distance):
             ends = (measure.a, measure.b)
-            found.append(_link(drawn, force.name, ends, isinstance(force, Spring)))
+            found.append(_link(drawn, force.name, ends, IS_COIL[force.SYMBOL]))
     for joint in mechanism.joints:
         if any(isinstance(part, Strut) for part in joint.type.SYMBOL):
             found.append(_link(drawn, joint.name, (joint.predecessor, joint.successor), False))

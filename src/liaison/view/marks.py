@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.model import Contact, Mechanism
-from liaison.model.values import floats
 from liaison.simulate.trajectory import Trajectory
 
+from .contacts import sizes
 from .solids import Color
 
 Array = NDArray[np.float64]
@@ -171,8 +171,7 @@ def struck(run: Trajectory, bodies: Collection[str], speed: float) -> dict[str, 
 
 def rolling_ones(mechanism: Mechanism) -> set[str]:
     """Contacts of what is round."""
-    flat = ("point", "box", "edge")
-    return {x.name for x in mechanism.contacts if isinstance(x, Contact) and x.kind not in flat}
+    return {x.name for x in mechanism.contacts if isinstance(x, Contact) and x.shape.ROLLS}
 
 
 def dot_sizes(
@@ -186,7 +185,4 @@ def dot_sizes(
 
 def _reach(contact: Contact, values: Mapping[str, float]) -> float:
     """Half the width of what touches [m]."""
-    if contact.kind in ("box", "ellipsoid"):
-        sides = floats(contact.size, values)
-        return float(sides[sides > 0].min(initial=np.inf)) / 2
-    return float(floats(contact.radius, values)) or np.inf
+    return contact.shape.reach(sizes(contact, values))

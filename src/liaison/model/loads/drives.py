@@ -19,15 +19,16 @@ from typing import Any, final
 
 from liaison.errors import ModelError, Place
 from liaison.expr import absolute
+from liaison.model.contacts.joint_friction import DryFriction
+from liaison.model.joints import Revolute
+from liaison.model.markers import Coordinate, Marker
+from liaison.model.records import Body, Joint
+from liaison.model.relations.coupling import Coupling
+from liaison.model.scalars import scalar
 from liaison.spatial import is_zero, number, product, rotation_onto_z
 
-from .constraints import Coupling
-from .forces import Actuator, JointFriction
-from .joint_friction import DryFriction
-from .joints import Revolute
-from .markers import Coordinate, Marker
-from .records import Body, Joint
-from .scalars import scalar
+from .efforts import Actuator
+from .friction import JointFriction
 
 
 @final

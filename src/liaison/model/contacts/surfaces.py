@@ -32,13 +32,10 @@ from liaison.expr import (
     symbol,
     vanishes,
 )
-from liaison.model import CURVE, PROFILE, SURFACE
 from liaison.spatial.arrays import Array, array, cross, dot, product, zeros
 
-from .contact_lengths import NONE
-from .contact_templates import Touch
-from .feet import foot_of
-from .templates import P, R
+from .targets import CURVE, PROFILE, SURFACE
+from .touch import NONE, Least, Touching, unit
 
 A, B = symbol("foot.a"), symbol("foot.b")
 SAMPLES = 32
@@ -50,7 +47,7 @@ CLOSE, LOW = Fraction(1, 10**24), Fraction(1, 10**15)
 """What half a squared distance [m²] and a height [m] are known to."""
 
 
-def ball_on_surface(h: Expr, radius: Any) -> Touch:
+def ball_on_surface(P: Array, h: Expr, radius: Any) -> Touching:
     """A ball above z = h(x, y); its foot is sought from the nearest of samples below it."""
     (z,) = substitute([h], dict(zip(SURFACE, (A, B), strict=True)))
     is_level = [vanishes(x) for x in gradient(h, list(SURFACE))]
@@ -63,7 +60,7 @@ def ball_on_surface(h: Expr, radius: Any) -> Touch:
         (there,) = substitute([z], {A: x, B: y})
         apart.append((P[0] - x) ** 2 + (P[1] - y) ** 2 + (P[2] - there) ** 2)
     start = [_least([place[k] for place in places], apart) for k in range(2)]
-    return _ball(array([A, B, z]), (start[0], start[1]), radius)
+    return _ball(P, array([A, B, z]), (start[0], start[1]), radius)
 
 
 def _least(places: Sequence[Expr], values: Sequence[Any]) -> Expr:
@@ -75,50 +72,50 @@ def _least(places: Sequence[Expr], values: Sequence[Any]) -> Expr:
     return best
 
 
-def ball_on_profile(profile: Expr, radius: Any) -> Touch:
+def ball_on_profile(P: Array, profile: Expr, radius: Any) -> Touching:
     """A ball, or a disc about the same axis, outside of ϱ(angle); sought about its own angle."""
     (rho,) = substitute([profile], {PROFILE: A})
     x, y = as_expr(rho * cos(A)), as_expr(rho * sin(A))
     angles = [as_expr(atan2(P[1], P[0]) + k / 2) for k in BELOW]
     listed = [substitute([x, y], {A: angle}) for angle in angles]
     apart = [(P[0] - a) ** 2 + (P[1] - b) ** 2 for a, b in listed]
-    return _ball(array([x, y, B]), (_least(angles, apart), P[2]), radius)
+    return _ball(P, array([x, y, B]), (_least(angles, apart), P[2]), radius)
 
 
-def ball_on_curve(xy: Sequence[Expr], span: Sequence[Any], radius: Any) -> Touch:
+def ball_on_curve(P: Array, xy: Sequence[Expr], span: Sequence[Any], radius: Any) -> Touching:
     """A ball, or a disc about z, to the right of a curve; sought from the nearest of samples."""
     (x, y) = substitute(list(xy), {CURVE: A})
     low, high = span
     steps = [as_expr(low + (high - low) * Fraction(k, SAMPLES)) for k in range(SAMPLES + 1)]
     listed = [substitute([x, y], {A: step}) for step in steps]
     apart = [(P[0] - a) ** 2 + (P[1] - b) ** 2 for a, b in listed]
-    return _ball(array([x, y, B]), (_least(steps, apart), P[2]), radius)
+    return _ball(P, array([x, y, B]), (_least(steps, apart), P[2]), radius)
 
 
-def _ball(f: Array, start: tuple[Any, Any], radius: Any) -> Touch:
+def _ball(P: Array, f: Array, start: tuple[Any, Any], radius: Any) -> Touching:
     """By (contact-3)."""
     d = P - f
     along = [array([gradient(as_expr(x), [w])[0] for x in f]) for w in (A, B)]
     metric = [[as_expr(dot(x, y)) for y in along] for x in along]
     across = cross(*along)
-    normal = _unit(across)
-    first = _unit(along[0])
-    second = _unit(along[1]) if vanishes(metric[0][1]) else cross(normal, first)
+    normal = unit(across)
+    first = unit(along[0])
+    second = unit(along[1]) if vanishes(metric[0][1]) else cross(normal, first)
     squared = as_expr(dot(d, d))
     far = sqrt(squared)
-    return Touch(
+    return Touching(
         gap=as_expr(select(dot(across, d), far, -far) - radius),
         point=-radius * normal,
         normal=normal,
         tangents=(first, second),
-        foot=foot_of((A, B), squared / 2, start, metric, CLOSE),
+        foot=Least((A, B), squared / 2, start, metric, CLOSE),
         center=zeros(3),
         radius=radius,
         shown=as_expr(far - radius),
     )
 
 
-def rim_on_surface(h: Expr, radius: Any, s: Array) -> Touch:
+def rim_on_surface(R: Array, P: Array, h: Expr, radius: Any, s: Array) -> Touching:
     """The rim of a disc above z = h(x, y): where its points are lowest above the surface."""
     offset = product(R, s)
     steep = _slopes(h, P + offset)[0]
@@ -133,22 +130,17 @@ def rim_on_surface(h: Expr, radius: Any, s: Array) -> Touch:
     down = atan2(-tilts[1], -tilts[0])
     angles = [as_expr(down + k) for k in BELOW]
     start = _least(angles, [substitute([above], {A: angle})[0] for angle in angles])
-    foot = foot_of((A,), above, (start,), [[as_expr(radius)]], LOW)
-    return point_on_surface(h, point)._replace(foot=foot)
+    foot = Least((A,), above, (start,), [[as_expr(radius)]], LOW)
+    return point_on_surface(P, h, point)._replace(foot=foot)
 
 
-def point_on_surface(h: Expr, point: Array) -> Touch:
+def point_on_surface(P: Array, h: Expr, point: Array) -> Touching:
     """A point at p + ρ above z = h(x, y), by (contact-1)."""
     c = P + point
     steep, z = _slopes(h, c)
-    normal, first = _unit(steep), _unit(array([1, 0, -steep[0]]))
+    normal, first = unit(steep), unit(array([1, 0, -steep[0]]))
     second = array([0, 1, 0]) if vanishes(as_expr(steep[1])) else cross(normal, first)
-    return Touch(as_expr((c[2] - z) * normal[2]), point, normal, (first, second))
-
-
-def _unit(v: Array) -> Array:
-    long = sqrt(as_expr(dot(v, v)))
-    return array([x / long for x in v])
+    return Touching(as_expr((c[2] - z) * normal[2]), point, normal, (first, second))
 
 
 def _slopes(h: Expr, c: Array) -> tuple[Array, Expr]:

@@ -1,8 +1,8 @@
 """Dry friction that holds a joint at rest: by a bound of its own, or by what the joint carries.
 
-`JointFriction` of forces.py is smooth and creeps; these stick and slip exactly.
+`JointFriction` of loads/friction.py is smooth and creeps; these stick and slip exactly.
 
-Public names: DryFriction, BearingFriction.
+Public names: DryFriction, BearingFriction, bearing.
 
 Source: LL 1.5.1 (friction on the free components of ball, pivot and slider), LL 3.2.
 """
@@ -16,9 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place
+from liaison.model.describe_places import line_here
+from liaison.model.records import Joint
 
-from .contacts import OneSided, Scoped
 from .friction import LAWS, check_speed, not_less_at_rest
+from .one_sided import OneSided, Scoped
 
 
 class _Dry(OneSided):
@@ -94,3 +96,12 @@ class BearingFriction(_Dry):
     MOVING: ClassVar[str] = "coefficient"
     SCALARS: ClassVar[tuple[str, ...]] = ("coefficient", "static", "radius", "speed")
     NOT_NEGATIVE: ClassVar[tuple[str, ...]] = SCALARS
+
+
+def bearing(
+    of: str | Joint, coefficient: Any, *, radius: Any = None, static: Any = None, name: str = ""
+) -> BearingFriction:
+    """Friction of a pivot or a ball (with its radius) or of a slider that grows with its load."""
+    joint = of if isinstance(of, str) else of.name
+    word = name or f"bearing {joint}"
+    return BearingFriction(word, joint, coefficient, static, radius, place=line_here())

@@ -1,26 +1,26 @@
 """Contact among many: every pair of the bodies that are named, by their shapes, and with planes.
 
-Public names: Collision, Surfaces, surfaces_of, touching, plane_names, collisions.
+Public names: Collision, collision, Surfaces, surfaces_of, touching, plane_names, collisions.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import combinations_with_replacement
 from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 from liaison.errors import ModelError, Place
-from liaison.spatial import number
+from liaison.model.describe_places import line_here, marker_of
+from liaison.model.markers import Marker
+from liaison.model.records import Body, Joint
+from liaison.model.scalars import UPRIGHT
+from liaison.model.shapes import Box, Sphere
 
-from .contacts import OneSided, Scoped
-from .friction import Friction
-from .markers import Marker
-from .records import Body, Joint
-from .scalars import UPRIGHT
-from .shapes import Box, Sphere
+from .friction import friction_of
+from .one_sided import OneSided, Scoped, check_restitution
 
 
 class Described(Protocol):
@@ -62,12 +62,8 @@ class Collision(OneSided):
     def __post_init__(self) -> None:
         OneSided.__post_init__(self)
         owner = f"collide '{self.name}'"
-        told = self.friction if isinstance(self.friction, Friction) else Friction(self.friction)
-        object.__setattr__(self, "friction", told.checked(owner, self.place))
-        e = number(self.restitution)
-        if e is not None and e > 1:
-            said = f"the restitution of {owner} is {e:g}; above 1 an impact would give energy."
-            raise ModelError(said, place=self.place)
+        object.__setattr__(self, "friction", friction_of(self.friction, owner, self.place))
+        check_restitution(self.restitution, owner, self.place)
         for kind in ("parts", "others"):
             group = tuple(getattr(self, kind))
             object.__setattr__(self, kind, group)
@@ -110,6 +106,27 @@ class Collision(OneSided):
             for group in (self.parts, self.others)
         )
         return replace(self, parts=parts, others=others)
+
+
+def collision(
+    *bodies: Body | Marker,
+    against: Iterable[Body | Marker] = (),
+    friction: Any = 0,
+    restitution: Any = 0,
+    name: str = "collision",
+) -> Collision:
+    """Contact between every two of these, or of these with those they are `against`.
+
+    Args:
+        *bodies: each touches with its spheres and boxes; `ground`, or a frame on it, with the plane
+            z = 0 of that frame.
+        against: another group.
+        friction: the coefficient of sliding, or a `Friction` with all of them.
+        restitution: the part of the speed of approach that is given back.
+        name: of them all; contacts are told as 'a-b'.
+    """
+    parts, others = (tuple(map(marker_of, group)) for group in (bodies, against))
+    return Collision(name, parts, others, friction, restitution, line_here())
 
 
 def _renamed(marker: Marker, owners: dict[str, str]) -> Marker:

@@ -3,7 +3,7 @@
 Each group has its norm: ‖R_t‖ ≤ f |R_n| against the sliding V_t, ‖M_t‖ ≤ r |R_n| against the
 rolling Ω_t, |m_n| ≤ p |R_n| against the pivoting ω_n, with f₀, r₀, p₀ while the group is at rest.
 
-Public names: Friction, LAWS, GROUPS, check_speed, not_less_at_rest.
+Public names: Friction, LAWS, GROUPS, friction_of, check_speed, not_less_at_rest.
 
 Source: LL 1.5.1 (laws of Coulomb and Morin).
 """
@@ -14,9 +14,8 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place
+from liaison.model.scalars import scalar
 from liaison.spatial import is_zero, number
-
-from .scalars import scalar
 
 LAWS = ("coulomb", "stribeck", "regularized")
 """Sticking and sliding exactly; f + (f₀ − f) exp(−(u/speed)²); smooth through u = 0."""
@@ -90,6 +89,12 @@ class Friction:
         (rest,) = (x[1] for x in GROUPS if x[0] == moving)
         entries = (getattr(self, moving), getattr(self, rest), getattr(self, viscous), across)
         return any(x is not None and not is_zero(x) for x in entries)
+
+
+def friction_of(given: Any, owner: str, place: Place | None) -> Friction:
+    """What the author gave: all coefficients, or that of sliding alone."""
+    found = given if isinstance(given, Friction) else Friction(given)
+    return found.checked(owner, place)
 
 
 def check_speed(

@@ -1,0 +1,111 @@
+"""What holds on one side by formulas: limits, and contacts given by a gap and slips.
+
+Public names: Unilateral, at_most, GapContact, touch.
+"""
+
+# ruff: noqa: D102 (methods of an interface are documented there)
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, final
+
+from liaison.errors import ModelError, Place
+from liaison.model.describe_places import line_here
+from liaison.model.scalars import scalar
+
+from .friction import friction_of
+from .one_sided import OneSided, Scoped, check_restitution
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unilateral(OneSided):
+    """A formula that never becomes positive: Φ(q, t) ≤ 0, or W(q, t) q̇ + h(q, t) ≤ 0."""
+
+    name: str
+    formula: Any
+    restitution: Any = 0  # of positions: the part of the speed of approach that is given back
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    WORD: ClassVar[str] = "unilateral"
+    SCALARS: ClassVar[tuple[str, ...]] = ("formula", "restitution")
+    NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("restitution",)
+
+    def __post_init__(self) -> None:
+        OneSided.__post_init__(self)
+        check_restitution(self.restitution, f"unilateral '{self.name}'", self.place)
+
+    def scoped(self) -> Iterator[Scoped]:
+        yield "motion", (self.formula,)
+        yield "time", (self.restitution,)
+
+    def rates(self) -> tuple[Any, ...]:
+        return (self.formula,)
+
+
+def at_most(name: str, formula: Any, *, restitution: Any = 0) -> Unilateral:
+    """A formula that never becomes positive: of positions, or linear in the rates."""
+    return Unilateral(name, formula, restitution, line_here())
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GapContact(OneSided):
+    """A contact told by formulas: a gap that stays ≥ 0, and the slip where it touches, as rates.
+
+    The force along the gap is that of the unit of work: f · d(gap); friction works likewise on the
+    slips, of which there are one or two.
+    """
+
+    name: str
+    gap: Any  # [m]
+    slips: tuple[Any, ...] = ()  # linear in the rates [m/s]
+    friction: Any = 0  # a Friction of sliding, or Coulomb's coefficient alone
+    restitution: Any = 0
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    WORD: ClassVar[str] = "contact"
+    SCALARS: ClassVar[tuple[str, ...]] = ("gap", "restitution")
+    NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("restitution",)
+
+    def __post_init__(self) -> None:
+        OneSided.__post_init__(self)
+        owner = f"contact '{self.name}'"
+        kept = tuple(scalar(x, f"a slip of {owner}", self.place) for x in self.slips)
+        object.__setattr__(self, "slips", kept)
+        object.__setattr__(self, "friction", friction_of(self.friction, owner, self.place))
+        check_restitution(self.restitution, owner, self.place)
+        self._check_slips(owner)
+
+    def _check_slips(self, owner: str) -> None:
+        if len(self.slips) > 2:
+            said = f"{owner} has {len(self.slips)} slips; a surface has two directions at most."
+            raise ModelError(said, place=self.place)
+        slides = self.friction.resists("sliding", "viscous")
+        if slides and not self.slips:
+            said = f"{owner} has friction but no slip; give the rate at which it slips."
+            raise ModelError(said, place=self.place)
+        if any(self.friction.resists(x, f"viscous_{x}") for x in ("rolling", "pivoting")):
+            raise ModelError(
+                f"{owner} is told by formulas, which say nothing of rolling and pivoting; "
+                "tell it by frames.",
+                place=self.place,
+            )
+
+    def formulas(self) -> tuple[Any, ...]:
+        return (self.gap, *self.slips, self.restitution, *self.friction.formulas())
+
+    def scoped(self) -> Iterator[Scoped]:
+        yield "positions", (self.gap,)
+        yield "motion", self.slips
+        yield "time", (self.restitution, *self.friction.formulas())
+
+    def rates(self) -> tuple[Any, ...]:
+        return self.slips
+
+
+def touch(name: str, gap: Any, *slips: Any, friction: Any = 0, restitution: Any = 0) -> GapContact:
+    """A contact told by formulas: a gap that stays ≥ 0, and the rates at which it slips."""
+    return GapContact(name, gap, slips, friction, restitution, line_here())

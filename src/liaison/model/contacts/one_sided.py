@@ -1,0 +1,66 @@
+"""What holds on one side only: the base of its records, and how answers without it are said.
+
+Public names: OneSided, Scoped, refuse_sides, left_out, ONE_MODE, check_restitution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+from liaison.errors import DerivationError, ModelError, Place
+from liaison.model.acts import Act
+from liaison.spatial import number
+
+Scoped: TypeAlias = tuple[str, tuple[Any, ...]]
+"""Where formulas may look (a scope of the checks), and formulas."""
+
+
+class OneSided(Act):
+    """A relation that may be left on one side (liaison unilatérale), or friction that may hold."""
+
+    __slots__ = ()
+
+    def scoped(self) -> Iterator[Scoped]:
+        """Its formulas by what they may depend on."""
+        yield "time", self.formulas()
+
+    def rates(self) -> tuple[Any, ...]:
+        """Formulas of rates, which must be linear in them."""
+        return ()
+
+
+def refuse_sides(contacts: Sequence[OneSided], verb: str) -> None:
+    """Refuses what holds on one side only, in the name of what does not look at it.
+
+    Raises:
+        DerivationError: there is something.
+    """
+    for one in contacts:
+        said = f"{one.name!r} holds on one side only; {verb} does not look at such relations."
+        raise DerivationError(said, hint=ONE_MODE, place=one.place)
+
+
+ONE_MODE = (
+    "Ask about one mode: require its limit with '=' where it is closed, leave it out where it is "
+    "open."
+)
+
+
+def left_out(contacts: Sequence[OneSided]) -> str:
+    """A sentence that says what an answer about the free mechanism leaves out; "" if nothing."""
+    if not contacts:
+        return ""
+    names = [repr(one.name) for one in contacts]
+    listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    return f"Without {listed}, which {'holds' if len(names) == 1 else 'hold'} on one side only."
+
+
+def check_restitution(e: Any, owner: str, place: Place | None) -> None:
+    """Refuses a restitution that would make energy."""
+    value = number(e)
+    if value is not None and value > 1:
+        raise ModelError(
+            f"the restitution of {owner} is {value:g}; above 1 an impact would give energy.",
+            place=place,
+        )

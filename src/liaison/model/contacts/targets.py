@@ -1,0 +1,174 @@
+"""What is touched: planes, balls, rods, surfaces, profiles, blocks, edges, curves.
+
+Public names: SURFACE, PROFILE, CURVE, Plane, Ball, HollowBall, Rod, Tube, Surface, Profile, Block,
+Edge, Curve.
+"""
+
+# ruff: noqa: D102 (methods of an interface are documented there)
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, final
+
+from liaison.errors import ModelError
+from liaison.expr import symbol
+from liaison.model.kinds import Property
+from liaison.spatial import is_zero, number
+
+from .shape import ContactTarget, target_kind
+
+SURFACE = (symbol("'x"), symbol("'y"))
+"""x and y of the second frame, in the formula of a surface z = h(x, y)."""
+PROFILE = symbol("'angle")
+"""The angle about z of the second frame, from its x, in the formula of a profile ϱ(angle)."""
+CURVE = symbol("'s")
+"""The parameter of a curve x(s), y(s)."""
+
+
+@target_kind
+@final
+class Plane(ContactTarget):
+    """The plane z = 0."""
+
+    WORD: ClassVar[str] = "plane"
+    SYMBOL: ClassVar[str] = "plane"
+
+
+@target_kind
+@final
+class Ball(ContactTarget):
+    """A ball about the origin, touched from outside."""
+
+    WORD: ClassVar[str] = "ball"
+    SYMBOL: ClassVar[str] = "sphere"
+    KEYS: ClassVar[tuple[Property, ...]] = (Property("outside", "m"),)
+    HAS_X: ClassVar[bool] = False
+
+    @classmethod
+    def check(cls, one: Any) -> None:
+        check_room(one, "outside")
+
+
+@target_kind
+@final
+class HollowBall(ContactTarget):
+    """A hollow ball about the origin, touched from inside."""
+
+    WORD: ClassVar[str] = "hollow ball"
+    SYMBOL: ClassVar[str] = "hollow"
+    KEYS: ClassVar[tuple[Property, ...]] = (Property("inside", "m"),)
+    HAS_X: ClassVar[bool] = False
+
+    @classmethod
+    def check(cls, one: Any) -> None:
+        check_room(one, "inside", number(one.radius) or 0)
+
+
+@target_kind
+@final
+class Surface(ContactTarget):
+    """A surface z = h(x, y)."""
+
+    WORD: ClassVar[str] = "surface"
+    SYMBOL: ClassVar[str] = "surface"
+    KEYS: ClassVar[tuple[Property, ...]] = (Property("surface", "m"),)
+
+
+@target_kind
+@final
+class Profile(ContactTarget):
+    """A profile ϱ(angle) about z."""
+
+    WORD: ClassVar[str] = "profile"
+    SYMBOL: ClassVar[str] = "cam"
+    KEYS: ClassVar[tuple[Property, ...]] = (Property("profile", "m"),)
+
+
+@target_kind
+@final
+class Block(ContactTarget):
+    """A block about the origin, by its sides."""
+
+    WORD: ClassVar[str] = "block"
+    SYMBOL: ClassVar[str] = "box"
+    KEYS: ClassVar[tuple[Property, ...]] = (Property("block", "m", vector=True),)
+    HAS_X: ClassVar[bool] = False
+
+    @classmethod
+    def check(cls, one: Any) -> None:
+        if sum(map(is_zero, one.block)) > 1 or any((number(x) or 0) < 0 for x in one.block):
+            said = f"the block of contact '{one.name}' is {written(one.block)} m; "
+            said += "no side may be negative, and one alone may be 0."
+            raise ModelError(said, place=one.place)
+
+
+@target_kind
+@final
+class Edge(ContactTarget):
+    """An edge along z about the origin; x points out of its body."""
+
+    WORD: ClassVar[str] = "edge"
+    SYMBOL: ClassVar[str] = "edge"
+    KEYS: ClassVar[tuple[Property, ...]] = (Property("edge", "m"),)
+
+    @classmethod
+    def check(cls, one: Any) -> None:
+        check_room(one, "edge")
+
+
+@target_kind
+@final
+class Curve(ContactTarget):
+    """A curve x(s), y(s) that goes on along z, for s within a span."""
+
+    WORD: ClassVar[str] = "curve"
+    SYMBOL: ClassVar[str] = "ribbon"
+    KEYS: ClassVar[tuple[Property, ...]] = (Property("curve", "m"), Property("span", "rad"))
+
+
+@target_kind
+@final
+class Rod(ContactTarget):
+    """A rod along z with round ends, touched from outside."""
+
+    WORD: ClassVar[str] = "rod"
+    SYMBOL: ClassVar[str] = "capsule"
+    KEYS: ClassVar[tuple[Property, ...]] = (Property("outside", "m"), Property("along", "m"))
+    HAS_X: ClassVar[bool] = False
+
+    @classmethod
+    def check(cls, one: Any) -> None:
+        check_room(one, "along")
+
+
+@target_kind
+@final
+class Tube(ContactTarget):
+    """A hollow rod along z, touched from inside."""
+
+    WORD: ClassVar[str] = "tube"
+    SYMBOL: ClassVar[str] = "hollow"
+    KEYS: ClassVar[tuple[Property, ...]] = (Property("inside", "m"), Property("along", "m"))
+    HAS_X: ClassVar[bool] = False
+
+    @classmethod
+    def check(cls, one: Any) -> None:
+        check_room(one, "along")
+
+
+def check_room(one: Any, key: str, least: float = 0) -> None:
+    """Refuses a length of a target that is not larger than what has to fit."""
+    known = number(one.given(key))
+    if known is not None and not known > least:
+        why = f"larger than {least:g} m, the radius inside" if least else "positive"
+        raise ModelError(
+            f"the {key} of contact '{one.name}' is {known:g} m; it must be {why}.",
+            place=one.place,
+        )
+
+
+def written(value: Any) -> str:
+    """Numbers of a size, for a message."""
+    entries = value if isinstance(value, tuple) else (value,)
+    texts = [f"{known:g}" if (known := number(x)) is not None else "…" for x in entries]
+    return f"[{', '.join(texts)}]" if isinstance(value, tuple) else texts[0]

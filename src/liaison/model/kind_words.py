@@ -1,0 +1,21 @@
+"""Python words of the kinds of loads and relations that are registered, by their names.
+
+`liaison` offers them beside its own table, so that a kind whose file came later has its word at the
+same door.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .kinds import python_word
+from .loads.load import LOAD_KINDS
+from .relations.relation import RELATION_KINDS
+
+
+def __getattr__(name: str) -> Any:
+    """The function that describes a kind."""
+    found = python_word(name, (LOAD_KINDS, RELATION_KINDS))
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found

@@ -1,0 +1,36 @@
+"""Loads: one class a kind, with its words, its properties, its effort and its energy.
+
+A further kind is a file of this folder that registers its class with `load_kind`.
+"""
+
+from liaison.model.kinds import discover
+
+from .load import LOAD_KINDS, AlongMeasure, AtMarker, Field, Force, OfMechanism, load_kind
+from .springs import Damper, Spring
+
+from .friction import JointFriction  # isort: skip (the order in which words are listed)
+from .efforts import Actuator, Law  # isort: skip
+from .formulas import Dissipation, Potential  # isort: skip
+from .wrench import PointWrench  # isort: skip
+from .gravity import Gravity  # isort: skip
+
+__all__ = [
+    "LOAD_KINDS",
+    "Actuator",
+    "AlongMeasure",
+    "AtMarker",
+    "Damper",
+    "Dissipation",
+    "Field",
+    "Force",
+    "Gravity",
+    "JointFriction",
+    "Law",
+    "OfMechanism",
+    "PointWrench",
+    "Potential",
+    "Spring",
+    "load_kind",
+]
+
+discover(__name__, __path__)

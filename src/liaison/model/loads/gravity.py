@@ -1,0 +1,59 @@
+"""Uniform gravity.
+
+Public names: Gravity, gravity.
+"""
+
+# ruff: noqa: D102 (methods of an interface are documented there)
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar, final
+
+from liaison.errors import Place
+from liaison.model.describe_places import line_here
+from liaison.model.kinds import Property
+from liaison.model.scalars import Triple, triple
+from liaison.spatial import Array, array
+
+from .load import Field, load_kind
+
+
+@load_kind
+@final
+@dataclass(frozen=True, slots=True)
+class Gravity(Field):
+    """Uniform gravity [m/s²], in ground's axes."""
+
+    vector: Triple = (0, 0, Fraction(-981, 100))
+    name: str = "gravity"
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    WORD: ClassVar[str] = "gravity"
+    LSD: ClassVar[str] = "gravity"
+    PYTHON: ClassVar[str] = "gravity"
+    SYMBOL: ClassVar[str] = "field"
+    SCOPE: ClassVar[str] = "parameters"
+    KEEPS_ENERGY: ClassVar[bool] = True
+    PROPERTIES: ClassVar[tuple[Property, ...]] = (
+        Property("value", "m/s^2", field="vector", vector=True),
+    )
+    TRIPLES: ClassVar[tuple[str, ...]] = ("vector",)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "vector", triple(self.vector, "gravity", self.place))
+
+    def formulas(self) -> tuple[Any, ...]:
+        return self.vector
+
+    @property
+    def acceleration(self) -> Array:
+        """The vector as an array."""
+        return array(self.vector)
+
+
+def gravity(*vector: Any) -> Gravity:
+    """Uniform gravity: three components, or nothing for 9.81 m/s² along −z."""
+    given = vector[0] if len(vector) == 1 else vector
+    return Gravity(given, place=line_here()) if vector else Gravity(place=line_here())

@@ -1,0 +1,88 @@
+"""Springs and dampers: what gives way along a measure, and what resists its rate.
+
+Public names: Spring, spring, Damper, damper.
+"""
+
+# ruff: noqa: D102 (methods of an interface are documented there)
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, final
+
+from liaison.errors import Place
+from liaison.model.describe_places import between, line_here
+from liaison.model.kinds import Property
+from liaison.model.markers import Measure
+
+from .load import AlongMeasure, Read, load_kind
+
+
+@load_kind
+@final
+@dataclass(frozen=True, slots=True)
+class Spring(AlongMeasure):
+    """Linear spring (ressort): effort = −stiffness (measure − rest)."""
+
+    name: str
+    measure: Measure
+    stiffness: Any  # [N/m] or [N·m/rad]
+    rest: Any = 0  # [m] or [rad]
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    WORD: ClassVar[str] = "spring"
+    LSD: ClassVar[str] = "spring"
+    PYTHON: ClassVar[str] = "spring"
+    SYMBOL: ClassVar[str] = "coil"
+    KEEPS_ENERGY: ClassVar[bool] = True
+    PROPERTIES: ClassVar[tuple[Property, ...]] = (
+        Property("stiffness", "N/m", "N*m/rad"),
+        Property("rest", "m", "rad", optional=True),
+    )
+    SCALARS: ClassVar[tuple[str, ...]] = ("stiffness", "rest")
+    NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("stiffness",)
+
+    def effort_at(self, x: Any, rate: Any, read: Read) -> Any:
+        return -(read(self.stiffness) * (x - read(self.rest)))
+
+    def energy_at(self, x: Any, read: Read) -> Any:
+        k, stretch = read(self.stiffness), x - read(self.rest)
+        return k * stretch * stretch / 2
+
+
+def spring(*where: Any, stiffness: Any, rest: Any = 0, name: str = "") -> Spring:
+    """A spring between two markers, on a joint, or along a measure."""
+    measure, word = between(where)
+    return Spring(name or f"spring {word}", measure, stiffness, rest, line_here())
+
+
+@load_kind
+@final
+@dataclass(frozen=True, slots=True)
+class Damper(AlongMeasure):
+    """Linear damper (amortisseur): effort = −coefficient · rate of the measure."""
+
+    name: str
+    measure: Measure
+    coefficient: Any  # [N·s/m] or [N·m·s/rad]
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    WORD: ClassVar[str] = "damper"
+    LSD: ClassVar[str] = "damper"
+    PYTHON: ClassVar[str] = "damper"
+    SYMBOL: ClassVar[str] = "strut"
+    PROPERTIES: ClassVar[tuple[Property, ...]] = (Property("coefficient", "N*s/m", "N*m*s/rad"),)
+    SCALARS: ClassVar[tuple[str, ...]] = ("coefficient",)
+    NOT_NEGATIVE: ClassVar[tuple[str, ...]] = ("coefficient",)
+
+    def effort_at(self, x: Any, rate: Any, read: Read) -> Any:
+        return -(read(self.coefficient) * rate)
+
+    def dissipation_at(self, rate: Any, read: Read) -> Any:
+        return read(self.coefficient) * rate * rate / 2
+
+
+def damper(*where: Any, coefficient: Any, name: str = "") -> Damper:
+    """A damper between two markers, on a joint, or along a measure."""
+    measure, word = between(where)
+    return Damper(name or f"damper {word}", measure, coefficient, line_here())

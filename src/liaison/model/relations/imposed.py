@@ -1,0 +1,58 @@
+"""A coordinate that follows a law of time.
+
+Public names: PrescribedMotion, imposed.
+"""
+
+# ruff: noqa: D102 (methods of an interface are documented there)
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, final
+
+from liaison.errors import Place
+from liaison.expr import Expr, as_expr, symbol
+from liaison.model.describe_places import label_of, line_here
+from liaison.model.records import Joint
+
+from .relation import OfCoordinates, Read, relation_kind
+
+
+@relation_kind
+@final
+@dataclass(frozen=True, slots=True)
+class PrescribedMotion(OfCoordinates):
+    """A coordinate that follows a law of time (liaison rhéonome): coordinate = law(t)."""
+
+    name: str
+    coordinate: str
+    law: Any
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    LSD: ClassVar[str] = "impose"
+    PYTHON: ClassVar[str] = "imposed"
+    SYMBOL: ClassVar[str] = "law"
+    SCOPE: ClassVar[str] = "time"
+    SCALARS: ClassVar[tuple[str, ...]] = ("law",)
+
+    def labels(self) -> tuple[str, ...]:
+        return (self.coordinate,)
+
+    def vanishing(self) -> Expr:
+        return as_expr(symbol(self.coordinate) - self.law)
+
+    def tangent(self) -> Expr:
+        return symbol(self.coordinate)
+
+    def holds(self) -> str:
+        return self.coordinate
+
+    def implied(self, known: Mapping[str, Any], value: Read) -> dict[str, Any]:
+        return {self.coordinate: value(self.law)}
+
+
+def imposed(on: str | Joint, motion: Any, *, name: str = "") -> PrescribedMotion:
+    """A coordinate that follows a formula of `time`."""
+    label = label_of(on)
+    return PrescribedMotion(name or f"imposed {label}", label, motion, line_here())
