@@ -70,7 +70,7 @@ def _ellipsoid(R: Array, p: Array, solid: Solid, color: Color) -> Piece:
 
 PIECES: dict[str, Callable[[Array, Array, Solid, Color], Piece]] = {
     "sphere": lambda R, p, solid, color: ball(p, solid.size[0], color),
-    "cylinder": lambda R, p, solid, color: tube(R, p, *solid.size, color),
+    "cylinder": lambda R, p, solid, color: tube(R, p, solid.size[0], solid.size[1], color),
     "box": lambda R, p, solid, color: box(R, p, np.array(solid.size), color),
     "ellipsoid": _ellipsoid,
     "mesh": _mesh,
