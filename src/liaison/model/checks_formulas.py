@@ -219,7 +219,8 @@ def _without_coordinates(m: Described) -> list[tuple[Any, Any]]:
     """Relations given by a formula in which nothing moves, with that formula."""
     still = known_symbols(m)["time"]
     told: list[tuple[Any, Any]]
-    told = [(x, x.vanishing()) for x in m.constraints if _is_of_formulas(x)]
+    relations = [x for x in m.constraints if isinstance(x, OfCoordinates) and not x.labels()]
+    told = [(x, x.vanishing()) for x in relations if not x.OF_SPEEDS]
     told += [(x, x.formula) for x in m.contacts if isinstance(x, Unilateral)]
     told += [(x, -as_expr(x.gap)) for x in m.contacts if isinstance(x, GapContact)]
     return [
@@ -227,11 +228,6 @@ def _without_coordinates(m: Described) -> list[tuple[Any, Any]]:
         for x, formula in told
         if all(s.name in still for s in symbols_of([as_expr(formula)]))
     ]
-
-
-def _is_of_formulas(x: Constraint) -> bool:
-    """Whether a relation of positions names no coordinate but in its formulas."""
-    return isinstance(x, OfCoordinates) and not x.OF_SPEEDS and not x.labels()
 
 
 def check_values_of_parameters(m: Described) -> None:

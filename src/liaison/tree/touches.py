@@ -24,5 +24,9 @@ Numbers: TypeAlias = Callable[[Any], Any]
 
 def touches(contact: Contact, numbers: Numbers) -> list[Touch]:
     """Every place at which the contact may touch: one, two rims or ends, or corners of a box."""
-    found = contact.places(R, P, numbers)
-    return [Touch(*x._replace(foot=x.foot and foot_of(*x.foot))) for x in found]
+    found = []
+    for x in contact.places(R, P, numbers):
+        foot = None if x.foot is None else foot_of(*x.foot)
+        place = (x.gap, x.point, x.normal, x.tangents, foot)
+        found.append(Touch(*place, center=x.center, radius=x.radius, shown=x.shown))
+    return found

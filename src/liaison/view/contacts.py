@@ -1,6 +1,6 @@
 """What touches and what is touched in a picture, where the author gave no shape.
 
-Public names: touching_solids, touched_pieces, sizes, greatest.
+Public names: touching_solids, touched_pieces, sizes, greatest, SOLID, PIECES.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _pieces(at: Marker, solids: Iterable[Solid], color: Color, values: Values) -
     """Solids of a shape, at its frame."""
     R, p = floats(at.R, values), floats(at.p, values)
     for solid in solids:
-        yield _MADE[solid.symbol](R, p + R @ np.array(solid.offset), solid, color)
+        yield PIECES[solid.symbol](R, p + R @ np.array(solid.offset), solid, color)
 
 
 def _mesh(R: Array, p: Array, solid: Solid, color: Color) -> Piece:
@@ -68,9 +68,9 @@ def _ellipsoid(R: Array, p: Array, solid: Solid, color: Color) -> Piece:
     return Piece("mesh", (), R, p, color, 1.0, Surface(globular.vertices * halves, globular.faces))
 
 
-_MADE: dict[str, Callable[[Array, Array, Solid, Color], Piece]] = {
+PIECES: dict[str, Callable[[Array, Array, Solid, Color], Piece]] = {
     "sphere": lambda R, p, solid, color: ball(p, solid.size[0], color),
-    "cylinder": lambda R, p, solid, color: tube(R, p, *solid.size, color),
+    "cylinder": lambda R, p, solid, color: tube(R, p, solid.size[0], solid.size[1], color),
     "box": lambda R, p, solid, color: box(R, p, np.array(solid.size), color),
     "ellipsoid": _ellipsoid,
     "mesh": _mesh,

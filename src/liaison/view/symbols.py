@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from liaison.model import Contact, Marker, Mechanism
+from liaison.model import Constraint, Contact, Force, Marker, Mechanism
 
 
 @final
@@ -33,10 +33,8 @@ class Symbol:
 
 def symbols(mechanism: Mechanism) -> list[Symbol]:
     """Every load, relation and contact of shapes, in the order of the mechanism."""
-    found = [
-        Symbol(x.name, x.LSD, x.SYMBOL, x.markers(), x.labels())
-        for x in (*mechanism.forces, *mechanism.constraints)
-    ]
+    acting: tuple[Force | Constraint, ...] = (*mechanism.forces, *mechanism.constraints)
+    found = [Symbol(x.name, x.LSD, x.SYMBOL, x.markers(), x.labels()) for x in acting]
     for one in mechanism.contacts:
         if isinstance(one, Contact):
             found.append(Symbol(one.name, one.kind, one.shape.SYMBOL, one.markers(), ()))

@@ -1,7 +1,7 @@
 """A contact shape in one file: a tyre, a torus about z of its frame, above a plane.
 
-With the axis a, the lowest point of the ring of radius ϱ lies under the center by ϱ √(1 − a_z²), and
-the tyre of radius r touches below it:
+With the axis a, the lowest point of the ring of radius ϱ lies under the center by ϱ √(1 − a_z²),
+and the tyre of radius r touches below it:
 
     gap = p_z − ϱ √(a_x² + a_y²) − r,    n = e_z.
 """
