@@ -15,18 +15,32 @@ from typing import Any
 class _Offering(ModuleType):
     """A package that looks up its public names in a table of modules.
 
-    A room may bear the name of a verb (`simulate`); importing the room must not hide the verb, so
-    a submodule is never bound to an offered name.
+    A module may bear the name of what it defines (`verbs.simulate.simulate`). Importing a module
+    binds it to its name in the package; where the package offers that name, the binding is left
+    out, so that a module never hides what the package offers. A module that has a name of its own
+    is imported when it is first asked for.
     """
 
     _home: Mapping[str, str]
 
     def __getattr__(self, name: str) -> Any:
-        if name not in self._home:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(self._home[name]), name)
+        home = self._home.get(name)
+        if home is None:
+            return self._module(name)
+        value = getattr(import_module(home), name)
         super().__setattr__(name, value)
         return value
+
+    def _module(self, name: str) -> ModuleType:
+        """The module of that name within the package."""
+        full = f"{self.__name__}.{name}"
+        if not name.startswith("_"):
+            try:
+                return import_module(full)
+            except ModuleNotFoundError as error:
+                if error.name != full:
+                    raise
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (isinstance(value, ModuleType) and name in self._home):
@@ -39,17 +53,25 @@ class _Offering(ModuleType):
 def offer(package: str, names: Mapping[str, str]) -> list[str]:
     """Let `package` offer public names, each loaded from its module when first used.
 
+    Type checkers and editors do not see what is offered so: the `__init__.pyi` beside the
+    `__init__.py` says it to them, and `docs/public_names.py` writes it (`make tree`).
+
     Args:
         package: its dotted name, already imported.
-        names: module within the package -> the names it provides, separated by spaces.
+        names: module within the package, or full name of another module of liaison -> the names it
+            provides, separated by spaces.
 
     Returns:
         All the names, for `__all__`.
     """
     home = {
-        name: f"{package}.{module}" for module, words in names.items() for name in words.split()
+        name: module if module.startswith("liaison.") else f"{package}.{module}"
+        for module, words in names.items()
+        for name in words.split()
     }
     opened = sys.modules[package]
+    for name in home.keys() & opened.__dict__.keys():
+        del opened.__dict__[name]  # modules imported before
     opened.__dict__["_home"] = home
     opened.__class__ = _Offering
     return sorted(home)

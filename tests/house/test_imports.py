@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "view": "model simulate",
     "sweep": "simulate",
 }
-OPEN_TO_ALL = {"errors", "units"}
+OPEN_TO_ALL = {"errors", "units", "lazy"}
 DOORS = {
     "__init__", "__main__", "cli", "cli_analyse", "cli_assemble", "cli_compare", "cli_derive",
     "cli_forms", "cli_own",
