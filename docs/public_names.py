@@ -21,10 +21,17 @@ def offered(path: Path) -> dict[str, str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "offer":
             table = ast.literal_eval(node.args[1])
-            return {
-                x if x.startswith("liaison.") else f"{package}.{x}": y for x, y in table.items()
-            }
+            full = {f"{package}.{module}": names for module, names in table.items()}
+            return full | (others(node.args[2]) if len(node.args) > 2 else {})
     return {}
+
+
+def others(argument: ast.expr) -> dict[str, str]:
+    """What is offered of other modules: a table, or the verbs, one a file."""
+    if isinstance(argument, ast.Dict):
+        return dict(ast.literal_eval(argument))
+    files = (SOURCES / "liaison" / "verbs").glob("*/[!_]*.py")
+    return {f"liaison.verbs.{file.parent.name}.{file.stem}": file.stem for file in files}
 
 
 def by_kind(name: str) -> tuple[int, str]:

@@ -50,7 +50,9 @@ class _Offering(ModuleType):
         return sorted(self._home)
 
 
-def offer(package: str, names: Mapping[str, str]) -> list[str]:
+def offer(
+    package: str, names: Mapping[str, str], others: Mapping[str, str] | None = None
+) -> list[str]:
     """Let `package` offer public names, each loaded from its module when first used.
 
     Type checkers and editors do not see what is offered so: the `__init__.pyi` beside the
@@ -58,17 +60,14 @@ def offer(package: str, names: Mapping[str, str]) -> list[str]:
 
     Args:
         package: its dotted name, already imported.
-        names: module within the package, or full name of another module of liaison -> the names it
-            provides, separated by spaces.
+        names: module within the package -> the names it provides, separated by spaces.
+        others: the same of other modules, by their full names.
 
     Returns:
         All the names, for `__all__`.
     """
-    home = {
-        name: module if module.startswith("liaison.") else f"{package}.{module}"
-        for module, words in names.items()
-        for name in words.split()
-    }
+    full = {f"{package}.{module}": words for module, words in names.items()} | dict(others or {})
+    home = {name: module for module, words in full.items() for name in words.split()}
     opened = sys.modules[package]
     for name in home.keys() & opened.__dict__.keys():
         del opened.__dict__[name]  # modules imported before

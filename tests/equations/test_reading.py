@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import pytest
 
 import liaison
+from liaison import readable
 from liaison.analyse.points import random_point
 from liaison.analyse.residue_points import LooseRoots
-from liaison.corridor_reading import readable, with_named_gravity
 from liaison.equations import statement
 from liaison.equations.christoffel import christoffel, power_identity, product_identity
 from liaison.equations.named import named_recursion
@@ -28,6 +28,7 @@ from liaison.expr.reading_text import to_unicode
 from liaison.expr.residues import Residues
 from liaison.expr.simplify import Reader, proved_equal
 from liaison.expr.simplify_arrange import Order, product_of, sum_of
+from liaison.verbs.gravity import with_named_gravity
 
 HEAD = "gravity = [0, 0, -g] ; parameter g = 9.81 m/s^2 ;"
 

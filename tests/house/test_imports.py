@@ -23,16 +23,7 @@ MAY_IMPORT = {
     "sweep": "simulate",
 }
 OPEN_TO_ALL = {"errors", "units", "lazy"}
-DOORS = {
-    "__init__", "__main__", "cli", "cli_analyse", "cli_assemble", "cli_compare", "cli_derive",
-    "cli_forms", "cli_own",
-    "cli_freedoms", "cli_levels", "cli_motion", "cli_motors", "cli_options", "cli_sides",
-    "cli_parametrizations", "cli_print", "cli_text",
-    "cli_values", "corridor",
-    "corridor_analyse", "corridor_batch", "corridor_collide", "corridor_compare",
-    "corridor_given", "corridor_integrals", "corridor_scene",
-    "corridor_levels", "corridor_reading", "corridor_view", "lazy", "summary",
-}  # fmt: skip
+DOORS = {"__init__", "__main__", "cli", "verbs"}
 
 # a third party -> the rooms or doors that may import it; numpy is open to all rooms
 WALLS = {
@@ -48,9 +39,8 @@ WALLS = {
     "matplotlib": "view",
     "viser": "view",
     "jinja2": "view",
-    "rich": "cli_text",
-    "typer": "cli cli_analyse cli_assemble cli_derive cli_freedoms cli_motion "
-    "cli_options cli_parametrizations cli_print cli_values",
+    "rich": "cli",
+    "typer": "cli",
     "hypothesis": "",
     "pytest": "",
 }

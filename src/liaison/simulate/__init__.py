@@ -8,6 +8,7 @@ __all__ = offer(
         "batch_result": "Runs",
         "batch_run": "simulate_batch",
         "machine": "map_entry",
+        "options": "RunOptions",
         "projection": "Projection",
         "run": "Run simulate",
         "settings": "Settings",

@@ -3,6 +3,7 @@
 from liaison.simulate.batch_result import Runs as Runs
 from liaison.simulate.batch_run import simulate_batch as simulate_batch
 from liaison.simulate.machine import map_entry as map_entry
+from liaison.simulate.options import RunOptions as RunOptions
 from liaison.simulate.projection import Projection as Projection
 from liaison.simulate.run import Run as Run
 from liaison.simulate.run import simulate as simulate

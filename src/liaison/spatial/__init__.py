@@ -13,7 +13,6 @@ __all__ = offer(
         "plus product tilde times unit vector zeros",
         "inertia": "Inertia box_tensor cone_tensor cylinder_tensor inertia_violation "
         "product_tensor sphere_tensor",
-        "liaison.expr": "Scalar",
         "plucker": "act_force act_force_inverse act_motion act_motion_inverse act_point "
         "apply_inertia compose cross_motion inverse move_inertia",
         "pose": "Frame Pose WORLD",
@@ -24,4 +23,5 @@ __all__ = offer(
         "torsors": "Torsor",
         "vectors": "Acceleration Momentum Twist Wrench cross cross_force power",
     },
+    {"liaison.expr": "Scalar"},
 )
