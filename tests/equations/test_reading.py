@@ -17,10 +17,10 @@ from liaison.analyse.residue_points import LooseRoots
 from liaison.equations import statement
 from liaison.equations.christoffel import christoffel, power_identity, product_identity
 from liaison.equations.named import named_recursion
-from liaison.equations.readable import order_of
 from liaison.equations.readable import readable as read_equations
 from liaison.equations.readable_forms import as_latex, as_sympy, as_unicode
 from liaison.equations.readable_pages import as_html, as_notebook
+from liaison.equations.reading_order import order_of
 from liaison.errors import DerivationError
 from liaison.expr import DEFAULT_PRIME, as_expr, evaluate, residues, substitute, symbol
 from liaison.expr.reading import Product, Sum, leaves, to_expr

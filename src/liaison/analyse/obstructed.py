@@ -17,8 +17,6 @@ import numpy as np
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 
-from .local import local
-
 RANK = 1e-6
 """Singular values of G, rows scaled to length 1, below this count as zero: where closures are of
 second order, assembly to rounding leaves the square root of it."""
@@ -34,9 +32,11 @@ ADDED = "second order"
 
 def is_obstructed(kernel: Kernel, state: State) -> bool:
     """True if some velocity that the closures allow at a state leads nowhere, by (analysis-7)."""
-    here = local(kernel, state)
-    if not here.nc:
+    if not kernel.program.sizes["nc"]:
         return False
+    from .local import local
+
+    here = local(kernel, state)
     length = np.linalg.norm(here.G, axis=1)
     rows = np.where(length > RANK * np.max(length), length, max(1.0, float(np.max(length))))
     U, s, Vt = np.linalg.svd(here.G / rows[:, None])
@@ -52,6 +52,8 @@ def _misses(kernel: Kernel, state: State, loose: Array, way: Array) -> bool:
     """Whether γ along a velocity has a part that no acceleration meets."""
     speed = max(1.0, float(np.linalg.norm(state.v)))
     moving = State(state.t, state.q, state.v + speed * way, state.labels)
+    from .local import local
+
     gamma = local(kernel, moving).gamma
     size = np.abs(loose).T @ np.abs(gamma)
     return bool(np.any(np.abs(loose.T @ gamma) > OBSTRUCTED * (size + speed**2 * RANK)))
@@ -68,6 +70,8 @@ def moving(kernel: Kernel, state: State, firm: Collection[str]) -> State:
     labels = kernel.program.labels
     if not any(x.name.startswith(ADDED) for x in labels["lam"]):
         return state
+    from .local import local
+
     here = local(kernel, state)
     free = np.array([x.name not in firm for x in labels["v"]], dtype=bool)
     v = np.array(state.v, dtype=float)

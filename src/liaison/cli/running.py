@@ -17,7 +17,6 @@ from liaison.cli.bar import Bar
 from liaison.cli.options import RunOption
 from liaison.cli.values import Asked, check_names, check_word, seconds
 from liaison.errors import ModelError
-from liaison.simulate.one_sided import IMPACT_LAWS
 from liaison.simulate.options import RunOptions, meanings
 from liaison.simulate.run import DEFAULT_SERIES
 from liaison.simulate.rungekutta import TABLEAUX
@@ -95,6 +94,8 @@ def _check_method(chosen: Mapping[str, Any]) -> None:
 def _misfit(name: str, value: Any, method: str | None) -> str:
     """Why an option does not fit the method; empty where it does."""
     if name == "impacts":
+        from liaison.simulate.one_sided import IMPACT_LAWS
+
         check_word("--impacts", value, IMPACT_LAWS)
         return "--method moreau has its own law of impacts." if method == "moreau" else ""
     owner, (least, most) = meanings()[name].of, RANGES[name]

@@ -13,9 +13,7 @@ from liaison.model import Mechanism
 from liaison.model.checks_formulas import idle_relations
 
 from .lsd import read_lsd
-from .mjcf import reading_of_mjcf
 from .notes import Reading
-from .urdf import reading_of_urdf
 
 MAX_BYTES = 32_000_000
 SUFFIXES = (".lsd", ".urdf", ".mjcf", ".xml")
@@ -66,14 +64,21 @@ def _read_file(path: Path, options: dict[str, Any]) -> Reading:
         text = text_of(data, path)
         return _noted(read_lsd(text, file=str(path), folder=path.parent, **options))
     if suffix == ".urdf":
+        from .urdf import reading_of_urdf
+
         return reading_of_urdf(data, file=str(path), **options)
     return _read_xml(data, {"file": str(path), **options})
 
 
 def _read_xml(data: bytes, options: dict[str, Any]) -> Reading:
     """MJCF if its root is <mujoco>, otherwise URDF."""
-    is_mjcf = b"<mujoco" in data[:100_000] and b"<robot" not in data[:100_000]
-    return (reading_of_mjcf if is_mjcf else reading_of_urdf)(data, **options)
+    if b"<mujoco" in data[:100_000] and b"<robot" not in data[:100_000]:
+        from .mjcf import reading_of_mjcf
+
+        return reading_of_mjcf(data, **options)
+    from .urdf import reading_of_urdf
+
+    return reading_of_urdf(data, **options)
 
 
 def data_of(path: Path) -> bytes:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from liaison.equations.equations import Equations
-from liaison.equations.newton_euler import newton_euler
 from liaison.errors import AssemblyError, Place, diagnostic
 from liaison.expr.evaluate import evaluate
 from liaison.expr.graph import symbols_of
@@ -27,6 +25,7 @@ from liaison.tree.tree import GROUND, Tree, as_float, span
 
 if TYPE_CHECKING:
     from liaison.analyse.no_impact import NoImpact
+    from liaison.equations.equations import Equations
 
 RANK = 1e-9
 """Rows and singular values of G under this share of the largest count as zero."""
@@ -67,7 +66,7 @@ class Summary:
             AssemblyError: the loops cannot be closed from the mechanism's start.
         """
         tree = span(replace(mechanism, contacts=()) if mechanism.contacts else mechanism)
-        derived = newton_euler(tree) if tree.closures or mechanism.constraints else None
+        derived = _equations(tree) if tree.closures or mechanism.constraints else None
         found = _start(tree, start or {})
         rank = None if found is None else 0 if derived is None else _rank(derived, found)
         return cls(mechanism, tree, derived, found, rank, _entry(mechanism))
@@ -75,7 +74,7 @@ class Summary:
     @property
     def equations(self) -> Equations:
         """By recursive Newton–Euler, in the coordinates of the tree."""
-        return newton_euler(self.tree) if self.derived is None else self.derived
+        return _equations(self.tree) if self.derived is None else self.derived
 
     @property
     def closure_rows(self) -> int:
@@ -208,6 +207,12 @@ def is_conservative(mechanism: Mechanism) -> bool:
     varying = {"t", *mechanism.speeds, *(x.name for x in mechanism.inputs)}
     used = {x.name for x in symbols_of(formulas)}
     return keeping and holding and not mechanism.contacts and not used & varying
+
+
+def _equations(tree: Tree) -> Equations:
+    from liaison.equations.newton_euler import newton_euler
+
+    return newton_euler(tree)
 
 
 def _entry(mechanism: Mechanism) -> NoImpact | None:

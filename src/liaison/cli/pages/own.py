@@ -18,7 +18,7 @@ from liaison.equations import (
     LieGroup,
     Reduced,
 )
-from liaison.equations.readable import order_of, squares_of
+from liaison.equations.reading_order import order_of, squares_of
 from liaison.expr import Expr, as_expr, collector_paused, count_operations, to_text
 from liaison.expr.reading_text import to_unicode
 from liaison.expr.simplify import simplified

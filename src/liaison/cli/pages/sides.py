@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from liaison.errors import ModelError
 from liaison.expr import as_expr
-from liaison.expr.reading_plain import plain
-from liaison.expr.reading_text import to_unicode
 from liaison.model import BearingFriction, Collision, Contact, DryFriction, GapContact, Unilateral
 from liaison.model.collisions import surfaces_of
 from liaison.model.contact_geometry import THINGS
 from liaison.model.friction import GROUPS, Friction
 from liaison.model.pairing import is_scene
-from liaison.simulate import Trajectory
-from liaison.simulate.series import EventRecord
 from liaison.verbs.summary import Summary
+
+if TYPE_CHECKING:
+    from liaison.simulate.series import EventRecord
+    from liaison.simulate.trajectory import Trajectory
 
 TOUCHES = 1e-9
 """A gap below this at the start is closed [m]."""
@@ -55,6 +55,9 @@ def _side(found: Summary, one: Any) -> dict[str, Any]:
             told = {"kind": "contact", "of": "formula", "with": ""}
             return {"name": one.name, **told, **_restitution(found, one), **_rubs(found, one)}
         case Unilateral():
+            from liaison.expr.reading_plain import plain
+            from liaison.expr.reading_text import to_unicode
+
             told = {"kind": "relation", "of": f"{to_unicode(plain(as_expr(one.formula)))} ≤ 0"}
             return {"name": one.name, **told, **_restitution(found, one)}
         case DryFriction():

@@ -12,7 +12,7 @@ from liaison.analyse.first_integrals import FirstIntegral
 from liaison.analyse.first_integrals import first_integrals as integrals_of
 from liaison.equations.equations import Equations
 from liaison.equations.lagrange import lagrange
-from liaison.equations.readable import order_of, squares_of
+from liaison.equations.reading_order import order_of, squares_of
 from liaison.errors import DerivationError
 from liaison.expr.memory import collector_paused
 from liaison.expr.reading import to_expr

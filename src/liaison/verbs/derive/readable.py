@@ -12,8 +12,9 @@ from pathlib import Path
 from liaison.analyse.first_integrals import first_integrals
 from liaison.analyse.integrability import integrability
 from liaison.equations.lagrange import lagrange
-from liaison.equations.readable import Readable, order_of, squares_of
+from liaison.equations.readable import Readable
 from liaison.equations.readable import readable as read_equations
+from liaison.equations.reading_order import order_of, squares_of
 from liaison.expr.memory import collector_paused
 from liaison.expr.reading import Name, Reading
 from liaison.expr.reading_text import to_unicode
