@@ -10,8 +10,8 @@ import pytest
 REPOSITORY = Path(__file__).parents[2]
 PENDULUM = REPOSITORY / "examples" / "pendulum.lsd"
 
-MOST = 200
-"""Modules of liaison that a run may import."""
+MOST = {"liaison.simulate": 200, "liaison simulate": 232, "liaison check": 130}
+"""Modules of liaison that each may import; the command finds first integrals besides."""
 
 COMMAND = """
 import sys
@@ -52,7 +52,7 @@ def test_a_pendulum_loads_little(name, capsys):
     modules = loaded(RUNS[name])
     with capsys.disabled():
         print(f"\n{name} of a pendulum: {len(modules)} modules of liaison")
-    assert len(modules) < MOST
+    assert len(modules) < MOST[name]
 
 
 def test_a_run_loads_nothing_of_other_verbs():

@@ -17,13 +17,14 @@ Source: docs/theory/mobility.md (mobility-7).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from liaison.equations import newton_euler
 from liaison.equations.dependent import missing
-from liaison.errors import DerivationError, LiaisonError
+from liaison.errors import DerivationError, LiaisonError, OptionError
 from liaison.expr import Expr, substitute, symbol
 from liaison.mobility import Mobility, mobility
+from liaison.mobility.keywords import ProofKeywords
 from liaison.model import Holonomic, Mechanism
 from liaison.tree import assemble, span
 
@@ -33,7 +34,7 @@ PATIENCE = 20.0
 """Seconds for asking why a mechanism is obstructed before it is run as it is."""
 
 
-def deflate(mechanism: Mechanism, **options: Any) -> Mechanism:
+def deflate(mechanism: Mechanism, **options: Unpack[ProofKeywords]) -> Mechanism:
     """The mechanism with relations added that its closures leave unsaid; itself if there are none.
 
     Args:
@@ -43,6 +44,7 @@ def deflate(mechanism: Mechanism, **options: Any) -> Mechanism:
     Raises:
         DerivationError: it is shaky where it is assembled, and cannot move; or branches meet.
     """
+    OptionError.check("deflate", options, ProofKeywords.__annotations__)
     found = mobility(mechanism, **options)
     if found.status == "regular":
         return mechanism

@@ -13,13 +13,10 @@ from liaison.analyse.singularities import NEAR, RankAlong, rank_along
 from liaison.errors import OptionError
 from liaison.expr.memory import collector_paused
 from liaison.mobility.mobility import singularities as followed
-from liaison.mobility.singular import STEP, Singularities
+from liaison.mobility.singular import STEP, STEPS, Singularities
 from liaison.simulate.trajectory import Trajectory, load
 from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, mechanism_or_tree
-
-STEPS = 4000
-"""Steps of the whole motion at most."""
 
 
 def singularities(
