@@ -65,9 +65,20 @@ def offer(
 
     Returns:
         All the names, for `__all__`.
+
+    Raises:
+        ImportError: two modules provide one name.
     """
     full = {f"{package}.{module}": words for module, words in names.items()} | dict(others or {})
-    home = {name: module for module, words in full.items() for name in words.split()}
+    home: dict[str, str] = {}
+    for module, words in full.items():
+        for name in words.split():
+            if name in home:
+                raise ImportError(
+                    f"{package}.{name} would be of two modules, {home[name]} and {module}: "
+                    "rename one of them."
+                )
+            home[name] = module
     opened = sys.modules[package]
     for name in home.keys() & opened.__dict__.keys():
         del opened.__dict__[name]  # modules imported before

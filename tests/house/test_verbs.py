@@ -97,3 +97,24 @@ def test_a_new_verb_is_one_file(tmp_path, repository):
     )
     assert done.stdout.strip() == "{'bodies': 3, 'heavy': 0}"
     assert "census" not in words("--help").stdout
+
+
+@pytest.mark.parametrize("name", ["simulate", "sin", "animate"])
+def test_a_verb_does_not_take_the_name_of_another(name, tmp_path):
+    text = COUNT.replace("census", name)
+    (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    done = words("--help", LIAISON_VERBS=str(tmp_path))
+    assert done.returncode != 0
+    assert name in done.stderr
+    assert "rename one" in done.stderr or "each name is used once" in done.stderr
+
+
+def test_no_public_name_takes_any_keyword_whatever():
+    shapes = {"contact"}  # its words depend on what touches
+    loose = []
+    for name in set(liaison.__all__) - shapes:
+        thing = getattr(liaison, name)
+        for x in inspect.signature(thing).parameters.values() if inspect.isfunction(thing) else ():
+            if x.kind is inspect.Parameter.VAR_KEYWORD and str(x.annotation) == "Any":
+                loose.append(name)
+    assert not loose

@@ -18,6 +18,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from liaison.errors import NamingError, Place
 from liaison.verbs.registry import Verb, folders, verbs, verbs_in
 
 HERE = os.path.dirname(__file__)
@@ -36,7 +37,10 @@ def commands() -> dict[str, Verb]:
     found = {name: verb for name, verb in verbs().items() if verb.is_command}
     for folder in folders(HERE):
         own = verbs_in(os.path.join(HERE, folder), f"liaison.cli.{folder}.")
-        found |= {name: file for name, file in own.items() if file.is_command}
+        own = {name: file for name, file in own.items() if file.is_command}
+        for name in own.keys() & found.keys():
+            raise NamingError.double("commands", name, place=Place(found[name].path, 1))
+        found |= own
     known = [x for x in ORDER if x in found]
     return {x: found[x] for x in (*known, *sorted(found.keys() - set(known)))}
 

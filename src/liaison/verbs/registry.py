@@ -74,21 +74,25 @@ def command(function: F) -> F:
 
 def verbs() -> dict[str, Verb]:
     """Every verb by its name: those of the package, then those of your own folders."""
-    found: dict[str, Verb] = {}
+    return {verb.name: verb for verb in _all()}
+
+
+def _all() -> list[Verb]:
+    found: list[Verb] = []
     for folder in folders(HERE):
-        found |= verbs_in(os.path.join(HERE, folder), f"liaison.verbs.{folder}.")
+        found += verbs_in(os.path.join(HERE, folder), f"liaison.verbs.{folder}.").values()
     own = [x for x in os.environ.get(OWN, "").split(os.pathsep) if x]
     if own:
         package = sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE, "Verbs of your own."))
         package.__path__ = own
     for folder in own:
-        found |= verbs_in(folder, f"{PACKAGE}.")
+        found += verbs_in(folder, f"{PACKAGE}.").values()
     return found
 
 
 def verb_table() -> dict[str, str]:
     """Module -> the verb it offers: what the package `liaison` adds to its public names."""
-    return {verb.module: name for name, verb in verbs().items()}
+    return {verb.module: verb.name for verb in _all()}
 
 
 def folders(path: str) -> list[str]:
@@ -101,5 +105,9 @@ def verbs_in(folder: str, prefix: str) -> dict[str, Verb]:
     """The verbs of one folder."""
     if not os.path.isdir(folder):
         return {}
-    files = sorted(x for x in os.listdir(folder) if x.endswith(".py") and not x.startswith("_"))
-    return {x[:-3]: Verb(x[:-3], prefix + x[:-3], os.path.join(folder, x)) for x in files}
+    names = sorted(x[:-3] for x in os.listdir(folder) if x.endswith(".py"))
+    return {
+        x: Verb(x, prefix + x, os.path.join(folder, f"{x}.py"))
+        for x in names
+        if x.isidentifier() and not x.startswith("_")
+    }
