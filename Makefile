@@ -62,9 +62,10 @@ lint: setup
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
 
-# the package tree in docs/house.md, after a file came or went
+# the package tree in docs/house.md and the stubs of public names, after a file or a name came or went
 tree: $(READY)
 	@$(BIN)/python docs/package_tree.py
+	@$(BIN)/python docs/public_names.py
 
 # docs/gallery.md and its pictures, from real runs of every example with loops
 gallery: $(READY)

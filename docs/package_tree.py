@@ -13,18 +13,10 @@ PACKAGE = REPOSITORY / "src" / "liaison"
 PAGE = REPOSITORY / "docs" / "house.md"
 BLOCK = re.compile(r"```\nsrc/liaison/\n.*?```", re.S)
 
-DOORS = (
-    "__init__ corridor corridor_given corridor_analyse corridor_batch corridor_collide "
-    "corridor_scene corridor_compare "
-    "corridor_levels corridor_reading corridor_integrals corridor_view summary cli cli_analyse "
-    "cli_assemble cli_compare cli_options cli_own cli_print cli_sides cli_derive cli_freedoms "
-    "cli_motion cli_motors "
-    "cli_parametrizations cli_levels "
-    "cli_forms cli_values cli_text __main__ lazy errors units"
-).split()
+DOORS = "__init__ __main__ lazy errors units".split()
 ROOMS = (
-    "numeric expr algebra spatial model formats tree mobility equations program solvers simulate "
-    "scenes analyse view sweep"
+    "verbs cli numeric expr algebra spatial model formats tree mobility equations program solvers "
+    "simulate scenes analyse view sweep"
 ).split()
 NOUNS = {
     "model": "mechanism",
@@ -47,6 +39,15 @@ def row(indent: int, path: Path) -> list[str]:
     return [f"{head:<{COLUMN}}{words[0]}", *(" " * (COLUMN + 2) + line for line in words[1:])]
 
 
+def folder(path: Path, indent: int, noun: str = "") -> list[str]:
+    """The files of a folder, its noun first, then its sub-folders."""
+    kept = sorted((file.stem != noun, file.name, file) for file in path.glob("*.py"))
+    lines = [x for *_, file in kept if file.stem != "__init__" for x in row(indent, file)]
+    for inner in sorted(x for x in path.iterdir() if (x / "__init__.py").exists()):
+        lines += [f"{' ' * indent}{inner.name}/", *folder(inner, indent + 2)]
+    return lines
+
+
 def package_tree() -> str:
     """The block for the page: doors, then rooms in order of processing, the room's noun first."""
     rooms = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
@@ -55,11 +56,7 @@ def package_tree() -> str:
     assert doors == set(DOORS), f"no place in the tree for {doors ^ set(DOORS)}"
     lines = [line for name in DOORS for line in row(2, PACKAGE / f"{name}.py")]
     for room in [room for room in ROOMS if room in rooms]:
-        files = (PACKAGE / room).glob("*.py")
-        noun = NOUNS.get(room, room)
-        kept = sorted((path.stem != noun, path.name, path) for path in files)
-        lines += ["", f"  {room}/"]
-        lines += [x for *_, path in kept if path.stem != "__init__" for x in row(4, path)]
+        lines += ["", f"  {room}/", *folder(PACKAGE / room, 4, NOUNS.get(room, room))]
     return "\n".join(["```", "src/liaison/", *lines, "```"])
 
 

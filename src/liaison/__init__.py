@@ -1,10 +1,12 @@
 """liaison: constrained multibody dynamics, from a description to a moving picture.
 
 The public names are listed here, each once, and load when first used; nothing is defined here.
-`__init__.pyi` says the same to type checkers.
+Verbs are listed by their files in `verbs`. `__init__.pyi`, made by `make tree`, says the same to
+type checkers.
 """
 
 from liaison.lazy import offer
+from liaison.verbs.registry import verb_table
 
 __all__ = offer(
     __name__,
@@ -33,18 +35,11 @@ __all__ = offer(
         "program": "Program Kernel to_numpy to_llvm to_c to_ptx to_gpu to_jax DeviceArray",
         "program.lower": "lower",
         "numeric": "State",
-        "simulate": "Trajectory Run Runs Settings Projection Stepper load",
+        "simulate": "Trajectory Run Runs RunOptions Settings Projection Stepper load",
         "view": "plot save_plot",
-        "corridor_view": "page show",
-        # all of it at once
-        "corridor": "simulate stepper check derive reduce compile mobility with_values with_starts "
-        "assembly_modes inverse_kinematics singularities",
-        "corridor_batch": "simulate_batch",
-        "corridor_collide": "collide",
-        "corridor_compare": "compare parametrizations",
-        "corridor_levels": "vector_equations",
-        "corridor_reading": "readable",
-        "corridor_integrals": "first_integrals integrability",
+        # all of it at once: with the verbs, which are files of `verbs`
+        "verbs.given": "with_values with_starts",
+        "verbs.summary": "Summary",
         "analyse.attitude_along": "AttitudeAlong attitude_along",
         "analyse.joint_motion": "joint_motion",
         "analyse.linear_cases": "solve_linear",
@@ -61,15 +56,13 @@ __all__ = offer(
         "analyse.compare": "Comparison",
         "analyse.contact_points": "ContactAlong contact_points",
         "analyse.deflate": "deflate",
-        "corridor_analyse": "equilibrium linearize solutions verify sensitivities kinematic_run "
-        "inverse_dynamics no_impact viscous convergence",
         "analyse.no_impact": "NoImpact",
         "analyse.viscous": "Convergence",
-        "summary": "Summary",
         "units": "Label",
-        "errors": "LiaisonError TextError NamingError ModelError FrameError AssemblyError "
-        "DerivationError ProgramError SimulationError",
+        "errors": "LiaisonError TextError NamingError OptionError ModelError FrameError "
+        "AssemblyError DerivationError ProgramError SimulationError",
     },
+    verb_table(),
     classes="model.JOINT_TYPES",
     further="model.kind_words",
 )

@@ -128,6 +128,26 @@ def _meant(name: str, known: list[str]) -> list[str]:
     return found or [x for x in known if x == stem]
 
 
+class OptionError(NamingError, TypeError):
+    """A keyword that a function does not take."""
+
+    @classmethod
+    def check(cls, verb: str, keywords: Iterable[str], known: Iterable[str]) -> None:
+        """Refuses the first keyword that `verb` does not take; proposes the nearest one it does.
+
+        Raises:
+            OptionError: names the keyword, the nearest one and all that are known.
+        """
+        listed = sorted(known)
+        for name in keywords:
+            if name not in listed:
+                near = _meant(name, listed)
+                guess = f"; did you mean {near[0]!r}?" if near else "."
+                raise cls(
+                    f"{verb} takes no option {name!r}{guess}", hint=f"Options: {', '.join(listed)}."
+                )
+
+
 class ModelError(LiaisonError):
     """A description that no mechanism can have."""
 

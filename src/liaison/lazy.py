@@ -15,8 +15,10 @@ from typing import Any
 class _Offering(ModuleType):
     """A package that looks up its public names in a table of modules.
 
-    A room may bear the name of a verb (`simulate`); importing the room must not hide the verb, so
-    a submodule is never bound to an offered name.
+    A module may bear the name of what it defines (`verbs.simulate.simulate`). Importing a module
+    binds it to its name in the package; where the package offers that name, the binding is left
+    out, so that a module never hides what the package offers. A module that has a name of its own
+    is imported when it is first asked for.
     """
 
     _home: Mapping[str, str]
@@ -24,20 +26,33 @@ class _Offering(ModuleType):
     _further: str
 
     def __getattr__(self, name: str) -> Any:
-        if name not in self._home:
-            # classes that files of others registered are public as long as they are
-            if self._classes and name[:1].isupper():
-                module, _, table = self._classes.rpartition(".")
-                found = getattr(import_module(module), table).by_name(name)
-                if found is not None:
-                    return found
-            later = sys.modules.get(self._further)
-            if later is not None and not name.startswith("_") and hasattr(later, name):
-                return getattr(later, name)  # of a kind that was registered; it may go again
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(self._home[name]), name)
+        home = self._home.get(name)
+        if home is None:
+            return self._registered(name) or self._module(name)
+        value = getattr(import_module(home), name)
         super().__setattr__(name, value)
         return value
+
+    def _registered(self, name: str) -> Any:
+        """What a file of somebody's own registered under that name, as long as it is registered."""
+        if self._classes and name[:1].isupper():
+            module, _, table = self._classes.rpartition(".")
+            if (kind := getattr(import_module(module), table).by_name(name)) is not None:
+                return kind
+        if self._further and not name.startswith("_"):
+            return getattr(sys.modules.get(self._further), name, None)
+        return None
+
+    def _module(self, name: str) -> ModuleType:
+        """The module of that name within the package."""
+        full = f"{self.__name__}.{name}"
+        if not name.startswith("_"):
+            try:
+                return import_module(full)
+            except ModuleNotFoundError as error:
+                if error.name != full:
+                    raise
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (isinstance(value, ModuleType) and name in self._home):
@@ -48,13 +63,22 @@ class _Offering(ModuleType):
 
 
 def offer(
-    package: str, names: Mapping[str, str], *, classes: str = "", further: str = ""
+    package: str,
+    names: Mapping[str, str],
+    others: Mapping[str, str] | None = None,
+    *,
+    classes: str = "",
+    further: str = "",
 ) -> list[str]:
     """Let `package` offer public names, each loaded from its module when first used.
+
+    Type checkers and editors do not see what is offered so: the `__init__.pyi` beside the
+    `__init__.py` says it to them, and `docs/public_names.py` writes it (`make tree`).
 
     Args:
         package: its dotted name, already imported.
         names: module within the package -> the names it provides, separated by spaces.
+        others: the same of other modules, by their full names.
         classes: a table within the package, "module.TABLE", whose `by_name` gives further classes
             or None.
         further: module within the package whose other names are public too, once it is loaded:
@@ -62,13 +86,25 @@ def offer(
 
     Returns:
         All the names, for `__all__`.
+
+    Raises:
+        ImportError: two modules provide one name.
     """
-    home = {
-        name: f"{package}.{module}" for module, words in names.items() for name in words.split()
-    }
+    full = {f"{package}.{module}": words for module, words in names.items()} | dict(others or {})
+    home: dict[str, str] = {}
+    for module, words in full.items():
+        for name in words.split():
+            if name in home:
+                raise ImportError(
+                    f"{package}.{name} would be of two modules, {home[name]} and {module}: "
+                    "rename one of them."
+                )
+            home[name] = module
     opened = sys.modules[package]
+    for name in home.keys() & opened.__dict__.keys():
+        del opened.__dict__[name]  # modules imported before
     opened.__dict__["_home"] = home
     opened.__dict__["_classes"] = f"{package}.{classes}" if classes else ""
-    opened.__dict__["_further"] = f"{package}.{further}"
+    opened.__dict__["_further"] = f"{package}.{further}" if further else ""
     opened.__class__ = _Offering
     return sorted(home)

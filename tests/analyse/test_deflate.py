@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.analyse.deflate import is_obstructed
-from liaison.corridor import ready_for
+from liaison.analyse.obstructed import is_obstructed
 from liaison.errors import DerivationError
+from liaison.verbs.ready import ready_for
 
 SECOND_ORDER = ["antenna_mesh", "triangle_flat"]
 FIRST_ORDER = ["four_bar", "bennett", "bricard_line", "sarrus", "rolling_disc", "pendulum", "cam"]

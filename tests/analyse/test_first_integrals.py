@@ -4,7 +4,7 @@ import pytest
 
 import liaison
 from liaison.analyse.exact_motion import ExactMotion, imposed_rows
-from liaison.equations.readable import order_of, squares_of
+from liaison.equations.reading_order import order_of, squares_of
 from liaison.errors import SimulationError
 from liaison.expr import cos, gradient, sin, symbol
 from liaison.expr.integrate import antiderivative, potential

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison import corridor_analyse as doors
+import liaison as doors
 from liaison.equations.virtual_power import translation
 from liaison.errors import DerivationError, LiaisonError, SimulationError
 from liaison.program import lower

@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from liaison import check, collide, simulate, stepper
 from liaison.cli import main
-from liaison.corridor import check, simulate, stepper
-from liaison.corridor_collide import collide
 from liaison.errors import ModelError, SimulationError
 from liaison.formats import read_lsd
 from liaison.formats.lsd_write import write_lsd

@@ -8,7 +8,7 @@ import pytest
 
 MEASURED = """
 import json, resource, sys, time
-from liaison import corridor
+import liaison
 from liaison.formats import read_lsd
 
 def chain(n):
@@ -23,7 +23,7 @@ def chain(n):
 n = int(sys.argv[1])
 read_lsd(chain(2))
 begin = time.process_time()
-summary = corridor.check(read_lsd(chain(n)))
+summary = liaison.check(read_lsd(chain(n)))
 taken = time.process_time() - begin
 memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps({"freedoms": summary.freedoms, "seconds": taken, "MB": memory}))

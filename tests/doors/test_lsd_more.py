@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from liaison.corridor import check, simulate
+from liaison import check, simulate
 from liaison.errors import LiaisonError
 from liaison.formats import read_lsd, reading
 from liaison.model import Coupling, JointFriction

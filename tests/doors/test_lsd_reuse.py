@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from liaison.corridor import check, derive
+from liaison import check, derive
 from liaison.errors import LiaisonError
 from liaison.expr import to_text
 from liaison.formats import read, read_lsd

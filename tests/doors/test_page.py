@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from liaison import corridor
+import liaison
 from liaison.formats import read_lsd
 from liaison.formats.lsd_forces import FORCE_KINDS
 from liaison.formats.lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS
@@ -32,8 +32,8 @@ def test_a_block_of_the_page_is_read(kind, text):
 def test_a_mechanism_of_the_tour_has_the_freedoms_it_says_and_moves(text):
     mechanism = read_lsd(text)
     said = int(re.search(r"freedoms: (\d+)", text)[1])
-    assert corridor.check(mechanism).freedoms == said
-    assert corridor.simulate(mechanism, until=0.05).success
+    assert liaison.check(mechanism).freedoms == said
+    assert liaison.simulate(mechanism, until=0.05).success
 
 
 @pytest.mark.parametrize(

@@ -267,12 +267,12 @@ def test_a_wrong_command_line_is_json_too(run, four_bar):
 
 
 def test_an_unexpected_error_asks_for_a_report(run, four_bar, monkeypatch):
-    import liaison.corridor
+    from liaison.verbs.analyse import check
 
     def fall(*_):
         raise ZeroDivisionError("a corner nobody thought of")
 
-    monkeypatch.setattr(liaison.corridor, "check", fall)
+    monkeypatch.setattr(check, "check", fall)
     status, out, err = run("check", four_bar)
     assert (status, out) == (3, "")
     assert "a corner nobody thought of" in err
@@ -282,15 +282,15 @@ def test_an_unexpected_error_asks_for_a_report(run, four_bar, monkeypatch):
 
 
 def test_a_failed_run_leaves_what_it_had(run, four_bar, tmp_path, monkeypatch):
-    import liaison.corridor
     from liaison import SimulationError, Trajectory
+    from liaison.verbs.motion import simulate
 
-    partial = liaison.corridor.simulate(four_bar, until=0.05)
+    partial = simulate.simulate(four_bar, until=0.05)
 
     def fail(*_, **__):
         raise SimulationError("lost its way.", status="projection lost", t=0.05, trajectory=partial)
 
-    monkeypatch.setattr(liaison.corridor, "simulate", fail)
+    monkeypatch.setattr(simulate, "simulate", fail)
     path = tmp_path / "partial.nc"
     status, out, err = run("simulate", four_bar, "--until", 1, "--out", path, "--json")
     assert status == 1
@@ -309,7 +309,7 @@ def test_an_unwritable_file_is_told_in_one_line(run, four_bar, tmp_path):
 
 
 def test_a_long_run_tells_its_progress_on_stderr(capsys):
-    from liaison.cli_text import Bar
+    from liaison.cli.bar import Bar
 
     with Bar() as bar:
         bar(0.1)
@@ -323,7 +323,7 @@ def test_a_long_run_tells_its_progress_on_stderr(capsys):
 
 
 def test_on_a_terminal_the_progress_is_a_bar(monkeypatch):
-    from liaison.cli_text import Bar
+    from liaison.cli.bar import Bar
 
     terminal = io.StringIO()
     monkeypatch.setattr(terminal, "isatty", lambda: True)

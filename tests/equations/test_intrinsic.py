@@ -7,7 +7,6 @@ import pytest
 
 from liaison.algebra import vector
 from liaison.analyse.points import random_point
-from liaison.corridor_reading import with_named_gravity
 from liaison.equations import newton_euler
 from liaison.equations.vector_equations import vector_equations
 from liaison.errors import DerivationError, NamingError
@@ -16,6 +15,7 @@ from liaison.expr.simplify import vanishes_exactly
 from liaison.formats.read import read
 from liaison.spatial.arrays import product
 from liaison.tree import GROUND, assemble, span
+from liaison.verbs.gravity import with_named_gravity
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -11,16 +11,16 @@ from xml.etree import ElementTree
 import pytest
 
 import liaison
+from liaison import readable
 from liaison.analyse.points import random_point
 from liaison.analyse.residue_points import LooseRoots
-from liaison.corridor_reading import readable, with_named_gravity
 from liaison.equations import statement
 from liaison.equations.christoffel import christoffel, power_identity, product_identity
 from liaison.equations.named import named_recursion
-from liaison.equations.readable import order_of
 from liaison.equations.readable import readable as read_equations
 from liaison.equations.readable_forms import as_latex, as_sympy, as_unicode
 from liaison.equations.readable_pages import as_html, as_notebook
+from liaison.equations.reading_order import order_of
 from liaison.errors import DerivationError
 from liaison.expr import DEFAULT_PRIME, as_expr, evaluate, residues, substitute, symbol
 from liaison.expr.reading import Product, Sum, leaves, to_expr
@@ -28,6 +28,7 @@ from liaison.expr.reading_text import to_unicode
 from liaison.expr.residues import Residues
 from liaison.expr.simplify import Reader, proved_equal
 from liaison.expr.simplify_arrange import Order, product_of, sum_of
+from liaison.verbs.gravity import with_named_gravity
 
 HEAD = "gravity = [0, 0, -g] ; parameter g = 9.81 m/s^2 ;"
 

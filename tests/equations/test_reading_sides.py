@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import brentq
 
 import liaison
-from liaison.corridor_reading import readable
+from liaison import readable
 from liaison.equations import FORMALISMS
 from liaison.equations.readable_forms import as_latex, as_sympy, as_unicode
 from liaison.equations.readable_pages import as_html, as_notebook
@@ -101,7 +101,7 @@ def test_a_sticking_mode_is_what_a_run_does():
     assert rest["modes.floor: sliding"][1] == 1
     found = readable(mechanism, modes={"floor": "closed"})
     assert found.mode == "floor closed, floor: sliding sticks"
-    told = solved(found, liaison.corridor.with_values(mechanism, {"mu": 2.0}), rest, 1)
+    told = solved(found, liaison.with_values(mechanism, {"mu": 2.0}), rest, 1)
     assert told["f1"] == pytest.approx(rest["contacts.floor"][1], rel=1e-9)
     assert told["f2"] == pytest.approx(rest["contacts.floor: sliding x"][1], rel=1e-9)
     assert told["P.lean''"] == pytest.approx(rest["P.lean''"][1], rel=1e-9)

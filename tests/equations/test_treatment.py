@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.corridor_reading import with_named_gravity
 from liaison.equations.readable_treated import readable_treated
 from liaison.errors import NamingError
 from liaison.expr import evaluate, symbol
 from liaison.expr.reading import to_expr
 from liaison.expr.reading_text import to_unicode
 from liaison.tree import assemble, span
+from liaison.verbs.gravity import with_named_gravity
 
 CYLINDER = "examples/cases/cylinder_two_multipliers.lsd"
 PENDULUM = """

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from liaison.expr import (
     OPS,
     PI,
-    RULES,
     ZERO,
     acos,
     apply,
@@ -26,6 +25,7 @@ from liaison.expr import (
     symbol,
 )
 from liaison.expr.node import make
+from liaison.expr.rules import ROWS as RULES
 
 x, y, z = symbol("x"), symbol("y"), symbol("z")
 

@@ -16,7 +16,7 @@ from liaison.errors import ModelError, NamingError, TextError
 from liaison.model.contacts import PAIRS, SHAPE_KINDS
 from liaison.model.loads import LOAD_KINDS
 from liaison.model.relations import RELATION_KINDS
-from liaison.summary import is_conservative
+from liaison.verbs.summary import is_conservative
 from liaison.view.drawing import drawing
 from liaison.view.links import links
 from liaison.view.symbols import symbols

@@ -81,3 +81,16 @@ def test_commands_of_the_readme_run(command, desk):
         [sys.executable, "-m", *words], cwd=desk, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_stubs_of_public_names_are_those_of_the_tables():
+    path = REPOSITORY / "docs" / "public_names.py"
+    spec = importlib.util.spec_from_file_location("public_names", path)
+    writer = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(writer)
+    stubs = dict(writer.stubs())
+    assert REPOSITORY / "src" / "liaison" / "__init__.pyi" in stubs
+    stale = [str(p) for p, text in stubs.items() if p.read_text(encoding="utf-8") != text]
+    assert not stale, "run `make tree`"
+    on_disk = set((REPOSITORY / "src").rglob("__init__.pyi"))
+    assert on_disk == set(stubs)

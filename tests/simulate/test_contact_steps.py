@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from liaison.corridor import ready_for
 from liaison.simulate import Run, Settings, simulate, stepper
+from liaison.verbs.ready import ready_for
 
 SLIDE = """
 name = "slide" ;

@@ -9,73 +9,32 @@ position near (a non-reduced closure, as δ² = 0), multipliers give a wrong acc
 elimination leaves of G vanishes on the whole variety, and taken for relations of its own it gives G
 the rank it lacks. If no velocity is left at all, the mechanism is shaky and cannot move.
 
-Public names: deflate, held, is_obstructed, moving.
+Public names: deflate, held.
 
 Source: docs/theory/mobility.md (mobility-7).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
+from typing import Any, Unpack
 
 from liaison.equations import newton_euler
 from liaison.equations.dependent import missing
-from liaison.errors import DerivationError, LiaisonError
+from liaison.errors import DerivationError, LiaisonError, OptionError
 from liaison.expr import Expr, substitute, symbol
 from liaison.mobility import Mobility, mobility
+from liaison.mobility.keywords import ProofKeywords
 from liaison.model import Holonomic, Mechanism
-from liaison.numeric import Array, State
-from liaison.program import Kernel
 from liaison.tree import assemble, span
 
-from .local import local
-
-RANK = 1e-6
-"""Singular values of G, rows scaled to length 1, below this count as zero: where closures are of
-second order, assembly to rounding leaves the square root of it."""
-
-OBSTRUCTED = 1e-5
-"""Part of γ, relative to all of it, that is more than the square root of rounding."""
-
-TRIES = 3
-
-ADDED = "second order"
-"""What the relations that are added are called, each with a number."""
+from .obstructed import ADDED
 
 PATIENCE = 20.0
 """Seconds for asking why a mechanism is obstructed before it is run as it is."""
 
 
-def is_obstructed(kernel: Kernel, state: State) -> bool:
-    """True if some velocity that the closures allow at a state leads nowhere, by (analysis-7)."""
-    here = local(kernel, state)
-    if not here.nc:
-        return False
-    length = np.linalg.norm(here.G, axis=1)
-    rows = np.where(length > RANK * np.max(length), length, max(1.0, float(np.max(length))))
-    U, s, Vt = np.linalg.svd(here.G / rows[:, None])
-    rank = int(np.count_nonzero(s > RANK * np.max(s, initial=0.0)))
-    if rank == here.nc or rank == here.nv:
-        return False
-    loose, allowed = U[:, rank:] / rows[:, None], Vt[rank:]
-    draws = np.random.default_rng(0).normal(size=(TRIES, here.nv - rank))
-    return any(_misses(kernel, state, loose, draw @ allowed) for draw in draws)
-
-
-def _misses(kernel: Kernel, state: State, loose: Array, way: Array) -> bool:
-    """Whether γ along a velocity has a part that no acceleration meets."""
-    speed = max(1.0, float(np.linalg.norm(state.v)))
-    moving = State(state.t, state.q, state.v + speed * way, state.labels)
-    gamma = local(kernel, moving).gamma
-    size = np.abs(loose).T @ np.abs(gamma)
-    return bool(np.any(np.abs(loose.T @ gamma) > OBSTRUCTED * (size + speed**2 * RANK)))
-
-
-def deflate(mechanism: Mechanism, **options: Any) -> Mechanism:
+def deflate(mechanism: Mechanism, **options: Unpack[ProofKeywords]) -> Mechanism:
     """The mechanism with relations added that its closures leave unsaid; itself if there are none.
 
     Args:
@@ -85,6 +44,7 @@ def deflate(mechanism: Mechanism, **options: Any) -> Mechanism:
     Raises:
         DerivationError: it is shaky where it is assembled, and cannot move; or branches meet.
     """
+    OptionError.check("deflate", options, ProofKeywords.__annotations__)
     found = mobility(mechanism, **options)
     if found.status == "regular":
         return mechanism
@@ -125,27 +85,6 @@ def held(mechanism: Mechanism) -> Mechanism:
     if found.status == "shaky":
         raise refusal(found)
     return deflated(mechanism, found) if found.status == "non-reduced" else mechanism
-
-
-def moving(kernel: Kernel, state: State, firm: Collection[str]) -> State:
-    """The state with velocities that keep added relations, too, as near as the firm ones let them.
-
-    Args:
-        kernel: of a mechanism that was perhaps completed.
-        state: of the mechanism as it was.
-        firm: labels of velocities that are given.
-    """
-    labels = kernel.program.labels
-    if not any(x.name.startswith(ADDED) for x in labels["lam"]):
-        return state
-    here = local(kernel, state)
-    free = np.array([x.name not in firm for x in labels["v"]], dtype=bool)
-    v = np.array(state.v, dtype=float)
-    missed = here.scaled_nu - here.scaled_G @ v
-    v[free] += np.linalg.lstsq(here.scaled_G[:, free], missed, rcond=RANK)[0]
-    left = here.scaled_nu - here.scaled_G @ v
-    good = np.max(np.abs(left)) <= RANK * (1 + np.max(np.abs(v)))
-    return State(state.t, state.q, v, state.labels) if good else state
 
 
 def refusal(found: Mobility) -> DerivationError:

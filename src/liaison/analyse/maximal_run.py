@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from liaison.program.lower import lower
 from liaison.program.sparse_kernel import sparse_kernel
 from liaison.simulate import Projection, Trajectory
 from liaison.simulate import simulate as run
+from liaison.simulate.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
 from liaison.spatial import quaternion_of
 from liaison.tree import Tree, assemble, span
 
@@ -45,6 +46,9 @@ ROUNDED = Projection(position=4e-16, velocity=4e-16)
 """Places are told to about that: what is left below it takes corrections and gives nothing."""
 
 EXPLICIT = ("rk4", "tsitouras", "dormand-prince")
+TAKEN = tuple(x for x in OF_RUNS if x not in OF_SCENES)
+"""Options of a run that is no scene."""
+
 SERIES = ("energy", "outputs", "poses", "closure", "motions", "reactions", "lam")
 
 
@@ -56,7 +60,8 @@ def maximal_run(
     attitude: Attitude | None = None,
     sparse: bool | None = None,
     parameters: Mapping[str, float] | None = None,
-    **options: Any,
+    options: RunOptions | None = None,
+    **keywords: Unpack[RunKeywords],
 ) -> Trajectory:
     """Lets a mechanism move in maximal coordinates.
 
@@ -69,13 +74,16 @@ def maximal_run(
             if not given, from 20 bodies on where the loops know all of the mechanism and the
             method is explicit. Below that written-out code is faster.
         parameters: name -> value instead of the description's.
-        **options: as `liaison.simulate` has them; by default all series that joints need.
+        options: how to run, as a record.
+        **keywords: the same one by one, as for `liaison.simulate`; by default all series that
+            joints need.
 
     Raises:
         DerivationError: sparse, and the mechanism has what the loops do not know.
         SimulationError: the method needs derivatives, which the loops do not give.
     """
-    method = options.get("method")
+    chosen = run_options("maximal_run", options, keywords, TAKEN)
+    method = chosen.get("method")
     if sparse is None:
         kernel, begin = _by_size(mechanism, state, attitude, parameters, method)
     elif sparse:
@@ -84,10 +92,10 @@ def maximal_run(
     else:
         kernel, begin = maximal_ready(mechanism, state, attitude, parameters)
     if "terms" in kernel.program.entries:
-        options["parameters"] = parameters
+        chosen["parameters"] = parameters
     else:  # parameters are numbers in the loops
-        options = {"residual": CONSISTENCY, "projection": ROUNDED, **options}
-    return run(kernel, begin, until=until, **{"series": SERIES, **options})
+        chosen = {"residual": CONSISTENCY, "projection": ROUNDED} | chosen
+    return run(kernel, begin, until=until, **{"series": SERIES} | chosen)
 
 
 def _by_size(

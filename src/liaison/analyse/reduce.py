@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Unpack, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,7 @@ from liaison.equations import Equations, Reduced, newton_euler, reduced
 from liaison.errors import DerivationError, NamingError, SimulationError
 from liaison.expr import Expr
 from liaison.mobility import Mobility, mobility
+from liaison.mobility.keywords import ProofKeywords
 from liaison.model import Constraint, Mechanism, OfCoordinates
 from liaison.model.contacts import refuse_sides
 from liaison.numeric import State
@@ -145,7 +146,7 @@ def reduce(
     independent: Sequence[str] = (),
     *,
     at: Mapping[str, Any] | None = None,
-    **options: Any,
+    **options: Unpack[ProofKeywords],
 ) -> Reduction:
     """The equations of motion of a mechanism in independent velocities, without multipliers.
 

@@ -15,11 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, final
 
 from liaison.expr import ZERO, Expr
-from liaison.tree import SideReading
 from liaison.units import Label
+
+if TYPE_CHECKING:
+    from liaison.tree import SideReading
 
 Entries: TypeAlias = Mapping[tuple[int, int], Expr]
 """A matrix by its nonzeros: (row, column) -> formula."""

@@ -37,6 +37,7 @@ from .legible import AXES, Legible, legible
 from .modes import Named, chosen_modes, efforts_in, held_rows, named_rows
 from .named import named_recursion
 from .readable_sides import DOTS, ReadSide, is_hard, read_sides
+from .reading_order import forces_of, order_of, squares_of
 from .statement import Line, statement
 
 LONGEST = 400
@@ -86,40 +87,6 @@ class Readable:
     notes: tuple[str, ...] = ()
     sides: tuple[ReadSide, ...] = ()
     mode: str = ""
-
-
-def order_of(equations: Equations) -> Order:
-    """Parameters as they were declared, then positions, functions, velocities, accelerations."""
-    symbols = equations.symbols
-    return Order(
-        {
-            "parameter": [str(x.a) for x in symbols.p],
-            "position": ["t", *(str(x.a) for x in symbols.q)],
-            "velocity": [str(x.a) for x in symbols.v],
-            "acceleration": [str(x.a) for x in symbols.vdot],
-            "multiplier": [*(f"lambda{k + 1}" for k in range(len(symbols.lam))),
-                           *(str(x.a) for x in _forces(equations)),
-                           *(str(x.a) for x in symbols.u)],
-        }
-    )  # fmt: skip
-
-
-def _forces(equations: Equations) -> tuple[Expr, ...]:
-    """Names of the forces and slips of one-sided rows."""
-    if not equations.sides.blocks:
-        return ()
-    named = named_rows(equations)
-    return (*named.told, *named.slip)
-
-
-def squares_of(equations: Equations) -> dict[Expr, Expr]:
-    """qw² = 1 − qx² − qy² − qz² for every unit quaternion."""
-    found = {}
-    for chart in equations.kinematics.charts:
-        if chart.kind in ("quaternion", "free"):
-            w, *rest = equations.symbols.q[chart.q][-4:]
-            found[w] = as_expr(1 - sum(x * x for x in rest))
-    return found
 
 
 def readable(
@@ -260,7 +227,7 @@ def read_line(reader: Reader, equations: Equations, name: str, left: Expr, right
     symbols = equations.symbols
     by = [*symbols.v, *symbols.vdot]
     lam = [symbol(f"lambda{k + 1}") for k in range(len(symbols.lam))]
-    others = [*lam, *_forces(equations), *symbols.u]
+    others = [*lam, *forces_of(equations), *symbols.u]
     sides = [reader.collected(left, by), reader.collected(right, [*by, *others])]
     forms = [form for side in sides for form in side.values() if form]
     if sum(map(len, forms)) > LONGEST:

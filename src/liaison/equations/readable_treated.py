@@ -16,7 +16,8 @@ from liaison.expr.simplify_arrange import Order
 from liaison.expr.simplify_ring import TooLarge
 
 from .equations import Equations
-from .readable import LONGEST, Readable, order_of, read_line, squares_of
+from .readable import LONGEST, Readable, read_line
+from .reading_order import order_of, squares_of
 from .statement import Line, statement
 from .treatment import Treated
 

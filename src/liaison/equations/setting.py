@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from liaison.errors import AssemblyError
 from liaison.expr import ZERO, Expr, as_expr, directional, symbol, vanishes
@@ -20,19 +20,20 @@ from liaison.tree import (
     Kinematics,
     Node,
     Row,
-    SideBlock,
     Tree,
     closure_rows,
     merged,
     regrouped,
     row_place,
-    side_blocks,
     with_rates,
 )
 from liaison.units import MOMENT, Label
 
 from .equations import Chart, Closures, Kinematic, Symbols
 from .loads import Load, loads
+
+if TYPE_CHECKING:
+    from liaison.tree import SideBlock
 
 
 class Setting:
@@ -178,6 +179,10 @@ class Setting:
         """What holds on one side only, and friction."""
         if self.alike is not None:
             return self.alike.side_blocks
+        if not self.kinematics.tree.mechanism.contacts:
+            return []
+        from liaison.tree.sides import side_blocks
+
         return side_blocks(self.kinematics, self.qdot)
 
     def kinematic(self) -> Kinematic:

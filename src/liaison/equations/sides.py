@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from liaison.expr import ZERO, Expr, as_expr, vanishes
-from liaison.tree import SideBlock
 from liaison.units import FORCE, MOMENT, Label, effort_along
 
 from .equations import COEFFICIENTS, Side, Sides
+
+if TYPE_CHECKING:
+    from liaison.tree import SideBlock
 
 DIRECTIONS = ("x", "y", "z")
 

@@ -5,133 +5,30 @@ f = sin(x) * x**2
 gradient(f, [x]), evaluate(f, {x: 0.3}), to_text(f)
 """
 
-from .bind import bind, expanded, to_floats
-from .diff import directional, gradient, jacobian, time_derivative
-from .evaluate import ARRAY, FLOAT, FRACTION, Domain, evaluate
-from .functions import (
-    absolute,
-    acos,
-    asin,
-    atan,
-    atan2,
-    cos,
-    exp,
-    log,
-    maximum,
-    minimum,
-    piecewise,
-    power,
-    select,
-    sign,
-    sin,
-    sqrt,
-    tan,
-)
-from .graph import (
-    Formulas,
-    count_operations,
-    rewritten,
-    substitute,
-    switches,
-    symbols_of,
-    topological,
-)
-from .intervals import INTERVAL, Interval
-from .memory import collector_paused, known_nodes
-from .node import (
-    ONE,
-    PI,
-    ZERO,
-    Expr,
-    Pi,
-    Scalar,
-    as_expr,
-    constant,
-    symbol,
-    vanishes,
-)
-from .ops import OPS, apply, partial
-from .pack import Packed, fingerprint, pack, unpack
-from .residues import DEFAULT_PRIME, residues
-from .row import Op
-from .rules import ROWS as RULES
-from .smooth import arc_ratio, cos_sqrt, dexpinv_coefficient, sinc_sqrt, stumpff
-from .table import Table
-from .text import to_latex, to_text
-from .to_sympy import from_sympy, to_sympy
-from .unknown import Function
+from liaison.lazy import offer
 
-__all__ = [
-    "ARRAY",
-    "DEFAULT_PRIME",
-    "FLOAT",
-    "FRACTION",
-    "INTERVAL",
-    "ONE",
-    "OPS",
-    "PI",
-    "RULES",
-    "ZERO",
-    "Domain",
-    "Expr",
-    "Formulas",
-    "Function",
-    "Interval",
-    "Op",
-    "Packed",
-    "Pi",
-    "Scalar",
-    "Table",
-    "absolute",
-    "acos",
-    "apply",
-    "arc_ratio",
-    "as_expr",
-    "asin",
-    "atan",
-    "atan2",
-    "bind",
-    "collector_paused",
-    "constant",
-    "cos",
-    "cos_sqrt",
-    "count_operations",
-    "dexpinv_coefficient",
-    "directional",
-    "evaluate",
-    "exp",
-    "expanded",
-    "fingerprint",
-    "from_sympy",
-    "gradient",
-    "jacobian",
-    "known_nodes",
-    "log",
-    "maximum",
-    "minimum",
-    "pack",
-    "partial",
-    "piecewise",
-    "power",
-    "residues",
-    "rewritten",
-    "select",
-    "sign",
-    "sin",
-    "sinc_sqrt",
-    "sqrt",
-    "stumpff",
-    "substitute",
-    "switches",
-    "symbol",
-    "symbols_of",
-    "tan",
-    "time_derivative",
-    "to_floats",
-    "to_latex",
-    "to_sympy",
-    "to_text",
-    "topological",
-    "unpack",
-    "vanishes",
-]
+from . import rules as _rules  # they act on every formula that is built  # noqa: F401
+
+__all__ = offer(
+    __name__,
+    {
+        "bind": "bind expanded to_floats",
+        "diff": "directional gradient jacobian time_derivative",
+        "evaluate": "ARRAY Domain FLOAT FRACTION evaluate",
+        "functions": "absolute acos asin atan atan2 cos exp log maximum minimum piecewise power "
+        "select sign sin sqrt tan",
+        "graph": "Formulas count_operations rewritten substitute switches symbols_of topological",
+        "intervals": "INTERVAL Interval",
+        "memory": "collector_paused known_nodes",
+        "node": "Expr ONE PI Pi Scalar ZERO as_expr constant symbol vanishes",
+        "ops": "OPS apply partial",
+        "pack": "Packed fingerprint pack unpack",
+        "residues": "DEFAULT_PRIME residues",
+        "row": "Op",
+        "smooth": "arc_ratio cos_sqrt dexpinv_coefficient sinc_sqrt stumpff",
+        "table": "Table",
+        "text": "to_latex to_text",
+        "to_sympy": "from_sympy to_sympy",
+        "unknown": "Function",
+    },
+)

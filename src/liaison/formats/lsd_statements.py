@@ -15,8 +15,6 @@ import liaison.model as model
 from liaison.errors import LiaisonError, NamingError, Place, TextError
 from liaison.expr import as_expr, symbol, symbols_of
 
-from .lsd_collisions import collision_of
-from .lsd_contacts import gap_contact
 from .lsd_formulas import Where, in_unit, value_of
 from .lsd_grammar import MAX_MISTAKES
 from .lsd_names import Book, Spoiled
@@ -229,8 +227,12 @@ class Statements:
         elif node.kind == "contact":
             self.contacts.append(related(name, node, place, self.book))
         elif node.kind == "touch":
+            from .lsd_contacts import gap_contact
+
             self.contacts.append(gap_contact(name, node, place, self.book))
         elif node.kind == "collide":
+            from .lsd_collisions import collision_of
+
             self.contacts.append(collision_of(name, node, place, self.book))
         else:
             self.required(name, node, place)

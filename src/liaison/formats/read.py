@@ -1,33 +1,56 @@
 """`read`: a file or a text in any language the house knows, told by its suffix.
 
-Public names: read, reading, data_of, text_of.
+Public names: ReadKeywords, read, reading, data_of, text_of.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
-from liaison.errors import TextError
+from liaison.errors import OptionError, TextError
 from liaison.model import Mechanism
 from liaison.model.checks_formulas import idle_relations
 
 from .lsd import read_lsd
-from .mjcf import reading_of_mjcf
 from .notes import Reading
-from .urdf import reading_of_urdf
 
 MAX_BYTES = 32_000_000
 SUFFIXES = (".lsd", ".urdf", ".mjcf", ".xml")
 
 
-def read(source: str | Path, **options: Any) -> Mechanism:
+class ReadKeywords(TypedDict, total=False):
+    """Options of readers.
+
+    Attributes:
+        file: of a text: its name, for messages.
+        folder: of a text in LSD: below which files may be included.
+        strict: refuses impossible inertias; otherwise they are repaired, and noted. True.
+        floating: of URDF: leave the root link free. False.
+        gravity: of URDF: acceleration of gravity [m/s²]; that of the earth.
+        merge_fixed: of URDF: one body of links that are fixed together. False.
+    """
+
+    file: str
+    folder: Path | None
+    strict: bool
+    floating: bool
+    gravity: Sequence[Any]
+    merge_fixed: bool
+
+
+OF_URDF = ("strict", "floating", "gravity", "merge_fixed")
+
+
+def read(source: str | Path, **options: Unpack[ReadKeywords]) -> Mechanism:
     """The mechanism of a file, or of a text.
 
     Args:
         source: a path ending in .lsd, .urdf, .mjcf or .xml, or the text itself: URDF or MJCF if it
             begins with '<', otherwise LSD.
-        options: for URDF and MJCF, see `reading_of_urdf` and `reading_of_mjcf`.
+        **options: of a text: file, folder; of URDF and MJCF: strict, floating, gravity,
+            merge_fixed; see `ReadKeywords`.
 
     Raises:
         TextError: a suffix that is not known, a file that cannot be read, or what the reader of
@@ -36,14 +59,15 @@ def read(source: str | Path, **options: Any) -> Mechanism:
     return reading(source, **options).mechanism
 
 
-def reading(source: str | Path, **options: Any) -> Reading:
+def reading(source: str | Path, **options: Unpack[ReadKeywords]) -> Reading:
     """The mechanism of a file or a text, with notes on what of it is not used."""
     text = str(source)
     if isinstance(source, Path) or _is_path(text):
-        return _read_file(Path(source), options)
+        return _read_file(Path(source), dict(options))
     if text.lstrip().startswith("<"):
-        return _read_xml(text.encode(), options)
-    return _noted(read_lsd(text, **options))
+        return _read_xml(text.encode(), dict(options))
+    OptionError.check("reading LSD", options, ("file", "folder"))
+    return _noted(read_lsd(text, options.get("file", "text"), folder=options.get("folder")))
 
 
 def _noted(mechanism: Mechanism) -> Reading:
@@ -63,17 +87,28 @@ def _read_file(path: Path, options: dict[str, Any]) -> Reading:
         raise TextError(f"{path}: the suffix {suffix!r} is not known; files end in {known}.")
     data = data_of(path)
     if suffix == ".lsd":
+        OptionError.check("reading LSD", options, ())
         text = text_of(data, path)
-        return _noted(read_lsd(text, file=str(path), folder=path.parent, **options))
+        return _noted(read_lsd(text, file=str(path), folder=path.parent))
     if suffix == ".urdf":
+        from .urdf import reading_of_urdf
+
+        OptionError.check("reading URDF", options, OF_URDF)
         return reading_of_urdf(data, file=str(path), **options)
     return _read_xml(data, {"file": str(path), **options})
 
 
 def _read_xml(data: bytes, options: dict[str, Any]) -> Reading:
     """MJCF if its root is <mujoco>, otherwise URDF."""
-    is_mjcf = b"<mujoco" in data[:100_000] and b"<robot" not in data[:100_000]
-    return (reading_of_mjcf if is_mjcf else reading_of_urdf)(data, **options)
+    if b"<mujoco" in data[:100_000] and b"<robot" not in data[:100_000]:
+        from .mjcf import reading_of_mjcf
+
+        OptionError.check("reading MJCF", options, ("strict", "file"))
+        return reading_of_mjcf(data, **options)
+    from .urdf import reading_of_urdf
+
+    OptionError.check("reading URDF", options, ("file", *OF_URDF))
+    return reading_of_urdf(data, **options)
 
 
 def data_of(path: Path) -> bytes:

@@ -4,28 +4,18 @@ Takes a mechanism in an assembled position and says how many degrees of freedom 
 order and finitely, what of that is proved and how, and which closure equations are redundant.
 """
 
-from .assembly import AssemblyModes, assembly_modes
-from .inverse_kinematics import inverse_kinematics
-from .mobility import Mobility, mobility, mobility_of_systems, singularities
-from .modes import Mode
-from .psi import Parametrization
-from .redundancy import Redundancy
-from .singular import Singularities
-from .unassembled import Link, RingVerdict, ring_mobility
+from liaison.lazy import offer
 
-__all__ = [
-    "AssemblyModes",
-    "Link",
-    "Mobility",
-    "Mode",
-    "Parametrization",
-    "Redundancy",
-    "RingVerdict",
-    "Singularities",
-    "assembly_modes",
-    "inverse_kinematics",
-    "mobility",
-    "mobility_of_systems",
-    "ring_mobility",
-    "singularities",
-]
+__all__ = offer(
+    __name__,
+    {
+        "assembly": "AssemblyModes assembly_modes",
+        "inverse_kinematics": "inverse_kinematics",
+        "mobility": "Mobility mobility mobility_of_systems singularities",
+        "modes": "Mode",
+        "psi": "Parametrization",
+        "redundancy": "Redundancy",
+        "singular": "Singularities",
+        "unassembled": "Link RingVerdict ring_mobility",
+    },
+)

@@ -33,7 +33,7 @@ from .real import is_isolated_over_reals
 from .redundancy import Redundancy, redundancy_of
 from .rings import primes_from
 from .screws import System
-from .singular import Singularities, singular_positions
+from .singular import STEP, STEPS, Singularities, singular_positions
 from .verdict import ORDER, Verdict, verdict
 from .words import paragraph
 
@@ -186,20 +186,25 @@ ISOLATED = "isolated over the real numbers: a second-order form is definite (in 
 
 
 def singularities(
-    given: Mechanism | Tree, *, at: Mapping[str, Any] | None = None, **options: Any
+    given: Mechanism | Tree,
+    *,
+    at: Mapping[str, Any] | None = None,
+    step: float = STEP,
+    steps: int = STEPS,
 ) -> Singularities:
     """Bifurcations and dead points along the motion of a mechanism of mobility one, in floats.
 
     Args:
         given: a mechanism, or a tree of one.
         at: positions by label instead of the mechanism's starts [m, rad].
-        **options: of `singular_positions`: step, steps.
+        step: arc length of a step [rad, m].
+        steps: how many at most.
     """
     mechanism = given.mechanism if isinstance(given, Tree) else given
     begun = _begun(mechanism, at or {})
     q, poses = _assembled(begun, at or {})
     home = _as_told(begun) or numeric_home(begun, q, poses)
-    return singular_positions(home, begin=q, **options)
+    return singular_positions(home, begin=q, step=step, steps=steps)
 
 
 def _home(mechanism: Mechanism, at: Mapping[str, Any]) -> Home:

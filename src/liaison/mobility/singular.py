@@ -28,6 +28,7 @@ from .home import Home
 Floats = NDArray[np.float64]
 
 STEP = 0.02
+STEPS = 4000
 """Arc length of a step [rad, m]."""
 
 DROP = 1e-4
@@ -153,7 +154,7 @@ def singular_positions(
     *,
     begin: Mapping[str, float] | None = None,
     step: float = STEP,
-    steps: int = 4000,
+    steps: int = STEPS,
 ) -> Singularities:
     """Bifurcations and dead points along the motion through a position.
 

@@ -3,6 +3,11 @@
 Public names: Array, State.
 """
 
-from .state import Array, State
+from liaison.lazy import offer
 
-__all__ = ["Array", "State"]
+__all__ = offer(
+    __name__,
+    {
+        "state": "Array State",
+    },
+)

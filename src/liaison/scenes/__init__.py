@@ -1,6 +1,11 @@
 """The room `scenes`: many free bodies that touch, stepped together in a compiled loop."""
 
-from .parts import Bodies, Laws
-from .scene import Scene
+from liaison.lazy import offer
 
-__all__ = ["Bodies", "Laws", "Scene"]
+__all__ = offer(
+    __name__,
+    {
+        "parts": "Bodies Laws",
+        "scene": "Scene",
+    },
+)

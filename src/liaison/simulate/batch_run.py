@@ -25,8 +25,8 @@ from liaison.program.to_numpy import NumpyKernel
 from .batch_plan import Starts, instants_of, starts_of
 from .batch_result import Runs, check_series, runs_of
 from .batch_work import Batch
+from .happenings import sides_in
 from .inputs import inputs_of
-from .moreau_plan import sides_in
 from .plan import Plan, plan_of
 from .projection import Projection
 from .settings import Settings

@@ -1,6 +1,6 @@
 """Which events a run watches: those of the mechanism, and the stop conditions of the caller.
 
-Public names: Watched, watched, quantities, extra_program.
+Public names: Watched, watched, sides_in, quantities, extra_program.
 """
 
 from __future__ import annotations
@@ -27,6 +27,11 @@ class Watched:
     name: str
     direction: int
     stops: bool
+
+
+def sides_in(program: Program) -> tuple[tuple[Any, ...], ...]:
+    """Blocks that hold on one side only: (name, owner, kind, first row, rows, load, law)."""
+    return tuple(program.facts.get("sides", ()))
 
 
 def watched(program: Program, stop: Any) -> tuple[tuple[Watched, ...], tuple[Any, ...]]:

@@ -19,9 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.numeric import Array
-from liaison.solvers.cones import cone_area
 from liaison.solvers.dense import saddle_area
-from liaison.solvers.lemke import polyhedral_area
 
 from .rungekutta import Tableau
 
@@ -209,6 +207,9 @@ def sides_size(nb: int, nr: int, nv: int) -> int:
 
 def moreau_blocks(s: Sizes) -> dict[int, int]:
     """Sizes of the blocks that a step of Moreau and Jean is found in; see `moreau.py`."""
+    from liaison.solvers.cones import cone_area
+    from liaison.solvers.lemke import polyhedral_area
+
     nv, nc, nb, nr = s.nv, s.nc, s.blocks, s.rows
     sides = sides_size(nb, nr, nv)
     solver = polyhedral_area(nr, nb * (s.facets + 1)) if s.facets else cone_area(nr, nb)

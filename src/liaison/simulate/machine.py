@@ -23,7 +23,6 @@ from liaison.solvers.dense import saddle
 
 from .advance import advance
 from .layout import CAPACITY, ENTRIES, IS_MOREAU, NC, S_DENSE, Arrays, dense_size
-from .moreau_march import march
 
 
 @loop
@@ -79,12 +78,16 @@ def address(array: NDArray[Any]) -> int:
 @cache
 def compiled_march() -> CompiledLoops:
     """The loop of Moreau's steps as machine code, once a process."""
+    from .moreau_march import march
+
     return compile_loops([march])
 
 
 def _loop_of(arrays: Arrays, is_compiled: bool) -> Callable[..., int]:
     """What goes on with a run: `march` with Moreau's steps, `advance` with all others."""
     if arrays.n[IS_MOREAU]:
+        from .moreau_march import march
+
         return compiled_march().function(march) if is_compiled else march
     return compiled_loops().function(advance) if is_compiled else advance
 

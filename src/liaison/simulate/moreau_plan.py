@@ -1,26 +1,20 @@
 """What time stepping with contacts needs before a run: the table of blocks, tolerances, refusals.
 
-Public names: sides_in, fill_moreau.
+Public names: fill_moreau.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from liaison.errors import SimulationError
 from liaison.program import Program
 
 from . import layout as at
+from .happenings import sides_in
 from .layout import Arrays
 from .sides_layout import FIELDS, KINDS, LAWS
 
 GAP = 1e-13
 """Penetration that is left alone [m]."""
-
-
-def sides_in(program: Program) -> tuple[tuple[Any, ...], ...]:
-    """Blocks that hold on one side only: (name, owner, kind, first row, rows, load, law)."""
-    return tuple(program.facts.get("sides", ()))
 
 
 def fill_moreau(arrays: Arrays, program: Program, theta: float | None = None) -> None:

@@ -13,8 +13,8 @@ from liaison.numeric import Array
 
 from . import layout as at
 from .contact_series import Contacts, contacts_along
+from .happenings import sides_in
 from .layout import Arrays
-from .moreau_plan import sides_in
 from .one_sided import Marching
 from .plan import Plan
 

@@ -20,10 +20,9 @@ from liaison.program.breaks import breaks_of
 from liaison.program.to_numpy import NumpyKernel
 
 from . import layout as at
-from .happenings import Watched, extra_program, watched
+from .happenings import Watched, extra_program, sides_in, watched
 from .inputs import Inputs, inputs_of
 from .layout import Arrays, Sizes, allocate
-from .moreau_plan import fill_moreau, sides_in
 from .rungekutta import Tableau
 from .settings import Settings
 
@@ -206,6 +205,8 @@ def lasting_arrays(plan: Plan) -> Arrays:
     _fill_formulas(arrays, plan)
     _put(arrays, at.O_BREAKS, instants)
     if settings.tableau.scheme == "moreau":
+        from .moreau_plan import fill_moreau
+
         fill_moreau(arrays, plan.program, settings.theta)
     n = arrays.n
     n[at.HAS_CLOSURE] = plan.size("nc") > 0

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from operator import is_
 from threading import Lock
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -21,9 +21,9 @@ from liaison.numeric import State
 from liaison.program import Kernel, Program
 
 from . import layout as at
+from .happenings import sides_in
 from .inputs import Inputs, inputs_of
 from .machine import Machine
-from .one_sided import Marching, ModalKernel, marching
 from .plan import (
     Plan,
     check_state,
@@ -35,6 +35,9 @@ from .plan import (
     plan_of,
 )
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from .one_sided import Marching
 
 CHOICES = 16
 """Choices of options a kernel remembers."""
@@ -54,8 +57,11 @@ def add_entries(machine: Machine, plan: Plan) -> None:
     machine.add(plan.kernel, *names)
     if added is not None:
         machine.add(added, *extra)
-    if isinstance(plan.kernel, ModalKernel):
-        machine.add(plan.kernel, "events", "terms")  # which call the events that were added
+    if sides_in(plan.program):
+        from .one_sided import ModalKernel
+
+        if isinstance(plan.kernel, ModalKernel):
+            machine.add(plan.kernel, "events", "terms")  # which call the events that were added
 
 
 @final
@@ -72,7 +78,7 @@ class Workplace:
     """
 
     def __init__(self, plan: Plan, is_compiled: bool) -> None:
-        self.contacts = marching(plan, plan.settings.impacts)
+        self.contacts = _marching(plan)
         seen = plan if self.contacts is None else self.contacts.plan
         self.machine = _machine(seen, self.contacts, is_compiled)
         if "terms" not in plan.program.entries:
@@ -98,6 +104,15 @@ class Workplace:
     def is_small(self) -> bool:
         """It is small, and has not grown."""
         return self._is_small and self.machine.arrays.records is self._records
+
+
+def _marching(plan: Plan) -> Marching | None:
+    """What a run with contacts has besides; None where nothing is one-sided."""
+    if not (sides_in(plan.program) or plan.settings.tableau.scheme == "moreau"):
+        return None
+    from .one_sided import marching
+
+    return marching(plan, plan.settings.impacts)
 
 
 def _machine(plan: Plan, contacts: Marching | None, is_compiled: bool) -> Machine:

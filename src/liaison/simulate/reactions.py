@@ -13,7 +13,7 @@ Source: GVL13 §2.4 (rank and null space by singular values).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,13 @@ from numpy.typing import NDArray
 from liaison.numeric import Array
 from liaison.solvers.dense import NOISE, saddle_area
 
-from .contact_series import Contacts
 from .machine import compiled_loops, map_entry, over_saddles
 from .plan import Plan
 from .series import Series
 from .steps import CONSISTENCY
+
+if TYPE_CHECKING:
+    from .contact_series import Contacts
 
 RANK = 1e-9
 """Singular values of G, its rows scaled to length 1, below this part of the largest are zero."""

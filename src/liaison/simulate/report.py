@@ -6,7 +6,7 @@ Public names: trajectory_of, series_of, event_records, message_of, meta_of, resi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -16,25 +16,24 @@ from liaison.program import Kernel
 from liaison.units import Label
 
 from . import layout as at
-from .contact_series import Contacts, contact_series, contacts_along
 from .files import plain
+from .happenings import sides_in
 from .layout import Arrays
 from .machine import map_entry
-from .moreau_plan import sides_in
-from .moreau_report import stepped_contacts, stepped_meta
-from .one_sided import Marching
 from .outcome import Outcome, gap
 from .plan import Plan
 from .reactions import joint_accelerations, motions, multipliers, reactions
 from .series import POSE_AXES, POSE_UNITS
-from .sides_layout import CODES, INSIDE, WHATS
-from .touching import TOUCH
 from .trajectory import (
     STOPPED,
     EventRecord,
     Series,
     Trajectory,
 )
+
+if TYPE_CHECKING:
+    from .contact_series import Contacts
+    from .one_sided import Marching
 
 COUNTS = {
     "steps": at.STEPS, "rejected": at.REJECTED, "evaluations": at.EVALUATIONS,
@@ -75,9 +74,15 @@ def _contacts(
     """Contacts at the recorded states; accelerations and reactions depend on them."""
     if not {"contacts", *FORWARD} & {*series}:
         return None
-    if modes is None:
-        return stepped_contacts(plan, rows, happened)
-    return contacts_along(modes, plan, rows, happened)
+    if modes is not None:
+        from .contact_series import contacts_along
+
+        return contacts_along(modes, plan, rows, happened)
+    if plan.settings.tableau.scheme != "moreau":
+        return None
+    from .moreau_report import stepped_contacts
+
+    return stepped_contacts(plan, rows, happened)
 
 
 @final
@@ -90,7 +95,7 @@ class Told:
         happened.setflags(write=False)
         self._plan, self._happened, self._end = plan, happened, end
         self._counts = [arrays.n.item(slot) for slot in COUNTS.values()]
-        self._stepped = stepped_meta(plan, arrays)
+        self._stepped = _stepped(plan, arrays)
         self._watched = len(plan.events) if modes is None else modes.watched
         self._begun = begun(modes)
 
@@ -115,6 +120,15 @@ class Told:
         return plain(meta_of(self._plan) | self._stepped)
 
 
+def _stepped(plan: Plan, arrays: Arrays) -> dict[str, Any]:
+    """What a run of Moreau's steps says besides; nothing of another."""
+    if plan.settings.tableau.scheme != "moreau":
+        return {}
+    from .moreau_report import stepped_meta
+
+    return stepped_meta(plan, arrays)
+
+
 def event_records(plan: Plan, happened: Array, watched: int = 0) -> tuple[EventRecord, ...]:
     """Rows of events (number, t, q, v) by their names.
 
@@ -137,6 +151,8 @@ def event_records(plan: Plan, happened: Array, watched: int = 0) -> tuple[EventR
         elif number < watched:
             found.append(EventRecord(own[int(number)].name, t, q, v))
         else:
+            from .sides_layout import CODES, WHATS
+
             block, what = divmod(int(number) - watched, CODES)
             before = was if was_t == t else None
             found.append(EventRecord(sides[block][0], t, q, v, WHATS[what], before))
@@ -160,7 +176,12 @@ def message_of(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:
 
 def begun(modes: Marching | None) -> str:
     """A sentence on a start that was brought out of what it touches; none if it needed not be."""
-    inside = 0.0 if modes is None else float(modes.s[INSIDE])
+    if modes is None:
+        return ""
+    from .sides_layout import INSIDE
+    from .touching import TOUCH
+
+    inside = float(modes.s[INSIDE])
     if inside <= TOUCH:
         return ""
     return f" The start was {inside:.3g} m inside a contact and was brought out."
@@ -234,12 +255,21 @@ def series_of(
         if name in FORWARD:
             found |= FORWARD[name](plan, rows, contacts)
         elif name == "contacts":
-            found |= {} if contacts is None else contact_series(plan, contacts)
+            found |= _contact_series(plan, contacts)
         elif name == "closure":
             found |= residuals_of(plan, map_entry(kernel, name, rows, p))
         else:
             found[name] = SHAPES[name](kernel, map_entry(kernel, name, rows, p))
     return found
+
+
+def _contact_series(plan: Plan, contacts: Contacts | None) -> dict[str, Series]:
+    """The series of contacts; none where nothing is one-sided."""
+    if contacts is None:
+        return {}
+    from .contact_series import contact_series
+
+    return contact_series(plan, contacts)
 
 
 def _is_there(plan: Plan, name: str) -> bool:

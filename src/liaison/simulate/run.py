@@ -20,7 +20,6 @@ from liaison.numeric import Array, State
 from liaison.program import Kernel
 
 from . import layout as at
-from .checkpoint import Kept, from_bytes, to_bytes
 from .drained import Drained
 from .files import whole_file
 from .layout import Arrays
@@ -360,6 +359,8 @@ class Run:
 
     def checkpoint(self) -> bytes:
         """All that is needed to go on later, bit for bit: see `restore`."""
+        from .checkpoint import Kept, to_bytes
+
         self._drain()
         a = self.arrays
         tables = {"w": a.w, "n": a.n, "rows": self.rows, "happened": self.happened}
@@ -377,6 +378,8 @@ class Run:
         Raises:
             SimulationError: the checkpoint belongs to another mechanism, or to other settings.
         """
+        from .checkpoint import from_bytes
+
         found = from_bytes(self.plan, kept)
         had = self.arrays.n[OWN]
         self.arrays.w[:], self.arrays.n[:] = found.arrays["w"], found.arrays["n"]

@@ -26,7 +26,7 @@ from liaison.program import Kernel
 
 from . import layout as at
 from . import sides_layout as side
-from .moreau_plan import sides_in
+from .happenings import sides_in
 from .outcome import outcome_of
 from .report import event_records
 from .run import Run

@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,9 +26,10 @@ from . import resampling
 from .files import Variable, plain, read_netcdf, whole_file, write_netcdf
 from .invariants import Invariant, invariants_of
 from .later import Later
-from .notebook import html_table
 from .series import Array, EventRecord, Series, as_series, event_variables, events_in, frozen
-from .wrenches import Point, reaction
+
+if TYPE_CHECKING:
+    from .wrenches import Point
 
 __all__ = [
     "DONE", "FAILED", "INTERRUPTED", "STOPPED", "TIME_LIMIT", "EventRecord", "Series", "Trajectory",
@@ -188,6 +189,8 @@ class Trajectory(Later):
         on: str = "successor",
     ) -> Series:
         """Moment and force of a joint, in any axes, at any point; see `wrenches.reaction`."""
+        from .wrenches import reaction
+
         return reaction(self.series, joint, frame=frame, at=at, on=on)
 
     @property
@@ -285,6 +288,8 @@ class Trajectory(Later):
 
     def _repr_html_(self) -> str:
         """A compact table for notebooks."""
+        from .notebook import html_table
+
         return html_table(str(self), self.message, self.columns())
 
 

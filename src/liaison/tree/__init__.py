@@ -1,63 +1,21 @@
 """The room `tree`: a spanning tree on a mechanism, its kinematics, its closures, its assembly."""
 
-from .assemble import Assembly, assemble, assembly
-from .closure import (
-    Push,
-    Row,
-    closure_rows,
-    distance_row,
-    joint_rows,
-    marker_motion,
-    power_row,
-    relation_row,
-    relative_rows,
-    row_place,
-    with_rates,
-)
-from .contact_lengths import unguarded
-from .contact_places import ContactPlace, contact_places
-from .demand import turning_joint
-from .kinematics import Kinematics, Motion, on_symbols
-from .regroup import added, merged, regrouped
-from .side_reading import SideReading
-from .sides import SideBlock, side_blocks
-from .templates import template
-from .tree import GROUND, Closure, Inertia, Node, Tree, as_float, span
+from liaison.lazy import offer
 
-__all__ = [
-    "GROUND",
-    "Assembly",
-    "Closure",
-    "ContactPlace",
-    "Inertia",
-    "Kinematics",
-    "Motion",
-    "Node",
-    "Push",
-    "Row",
-    "SideBlock",
-    "SideReading",
-    "Tree",
-    "added",
-    "as_float",
-    "assemble",
-    "assembly",
-    "closure_rows",
-    "contact_places",
-    "distance_row",
-    "joint_rows",
-    "marker_motion",
-    "merged",
-    "on_symbols",
-    "power_row",
-    "regrouped",
-    "relation_row",
-    "relative_rows",
-    "row_place",
-    "side_blocks",
-    "span",
-    "template",
-    "turning_joint",
-    "unguarded",
-    "with_rates",
-]
+__all__ = offer(
+    __name__,
+    {
+        "assemble": "Assembly assemble assembly",
+        "closure": "Push Row closure_rows distance_row joint_rows marker_motion power_row "
+        "relation_row relative_rows row_place with_rates",
+        "contact_lengths": "unguarded",
+        "contact_places": "ContactPlace contact_places",
+        "demand": "turning_joint",
+        "kinematics": "Kinematics Motion on_symbols",
+        "regroup": "added merged regrouped",
+        "side_reading": "SideReading",
+        "sides": "SideBlock side_blocks",
+        "templates": "template",
+        "tree": "Closure GROUND Inertia Node Tree as_float span",
+    },
+)

@@ -1,7 +1,12 @@
 """The room `view`: curves and moving pictures of a run. Its third parties load when used."""
 
-from .live import LiveView
-from .plot import plot, save_plot
-from .scene import page, show
+from liaison.lazy import offer
 
-__all__ = ["LiveView", "page", "plot", "save_plot", "show"]
+__all__ = offer(
+    __name__,
+    {
+        "live": "LiveView",
+        "plot": "plot save_plot",
+        "scene": "page show",
+    },
+)

@@ -1,0 +1,1 @@
+"""Commands about one state: equilibrium, linearize, solutions."""

@@ -1,0 +1,56 @@
+"""Find a position of rest near the start.
+
+Public names: equilibrium.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from liaison.cli.options import Debug, Json, Model, Starts, Values, printed
+from liaison.verbs.registry import command
+
+if TYPE_CHECKING:
+    from liaison.analyse import Equilibrium
+
+
+@command
+def equilibrium(
+    file: Model,
+    nearest: Annotated[
+        bool, typer.Option("--nearest", help="The nearest one, stable or not.")
+    ] = False,
+    values: Values = None,
+    start: Starts = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Find a position of rest near the start, whether it is stable, and what its joints bear."""
+    from liaison.cli.values import asked, check_still
+    from liaison.verbs.analyse import equilibrium as verb
+
+    given = asked(file, values, start)
+    check_still(given.inputs)
+    kind = "nearest" if nearest else "stable"
+    found = verb.equilibrium(given.mechanism, start=given.start, kind=kind)
+    printed({"name": given.mechanism.name} | found.to_dict(), _text(found), as_json)
+
+
+def _text(found: Equilibrium) -> str:
+    """An equilibrium for people."""
+    places = [
+        f"  {label.name:20} {value:.9g} {label.unit}"
+        for label, value in zip(found.state.labels["q"], found.state.q, strict=True)
+    ]
+    left = f"{found.residual:.1e} of the forces is not balanced"
+    if found.linear is None:
+        pushes = [
+            f"  {name:20} {force:.9g} {unit}" for name, (force, unit) in found.contacts.items()
+        ]
+        return "\n".join([f"rests on contacts; {left}", *places, "forces of contacts:", *pushes])
+    kind = "stable" if found.is_stable else "not stable"
+    waves = sorted({round(float(x), 9) for x in found.linear.frequencies} - {0.0})
+    tones = ", ".join(f"{x:.6g} Hz" for x in waves) or "none"
+    return "\n".join([f"{kind}; {left}", *places, f"  frequencies          {tones}"])

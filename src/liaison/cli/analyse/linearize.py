@@ -1,0 +1,73 @@
+"""Print small motions about a state: frequencies and modes.
+
+Public names: linearize.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from liaison.cli.options import Debug, Json, Model, Starts, Values, printed
+from liaison.verbs.registry import command
+
+if TYPE_CHECKING:
+    from liaison.analyse import Linearization
+
+Independent = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COORDINATE", help="A coordinate to express the others by; repeat it."),
+]
+AtRest = Annotated[
+    bool, typer.Option("--rest", help="About the stable equilibrium near the start.")
+]
+
+
+@command
+def linearize(
+    file: Model,
+    rest: AtRest = False,
+    independent: Independent = None,
+    values: Values = None,
+    start: Starts = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Tell small motions about the start or an equilibrium: eigenvalues, frequencies, modes."""
+    from liaison.cli.values import asked, check_still, named_by
+    from liaison.verbs.analyse import equilibrium
+    from liaison.verbs.analyse import linearize as verb
+
+    given = asked(file, values, start)
+    check_still(given.inputs)
+    state = equilibrium.equilibrium(given.mechanism, start=given.start).state if rest else None
+    with named_by("--independent"):
+        linear = verb.linearize(
+            given.mechanism, state, start=given.start, independent=independent or ()
+        )
+    printed({"name": given.mechanism.name} | linear.to_dict(), _text(linear), as_json)
+
+
+def _text(found: Linearization) -> str:
+    """A linearization for people: each eigenvalue and what moves most in its mode."""
+    modes, names = abs(found.modes), [label.name for label in found.everything]
+    lines = [f"states: {', '.join(str(x) for x in found.labels)}"]
+    if found.steadiness > 1e-9:
+        lines.append(f"about a motion that is not steady: |v'| up to {found.steadiness:.3g}")
+    rounding = 1e-13 * max(1.0, float(abs(found.eigenvalues).max(initial=0.0)))
+    for k, s in enumerate(found.eigenvalues):
+        real, imaginary = (x if abs(x) > rounding else 0.0 for x in (s.real, s.imag))
+        size = modes[: len(names) // 2, k]
+        largest = max(float(size.max(initial=0.0)), 1e-30)
+        most = [names[j] for j in (-size).argsort()[:3] if size[j] > 0.01 * largest]
+        lines.append(
+            f"  {real:+.9g} {imaginary:+.9g}i 1/s   {abs(imaginary) / (2 * math.pi):.6g} Hz   "
+            f"damping {round(found.damping[k], 4) + 0.0:+.4f}   {', '.join(most)}"
+        )
+    if found.steadiness > 1e-9:
+        lines.append("whether the motion is stable these do not say: they change along it")
+    else:
+        lines.append("stable" if found.is_stable else "not stable")
+    return "\n".join(lines)

@@ -1,0 +1,35 @@
+"""Solve the constrained system in every way, and compare.
+
+Public names: solutions.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from liaison.cli.options import Debug, Json, Model, Starts, Values, printed
+from liaison.verbs.registry import command
+
+
+@command
+def solutions(
+    file: Model,
+    maximal: Annotated[
+        bool,
+        typer.Option("--maximal", help="Every body by itself, with all rows of every joint."),
+    ] = False,
+    values: Values = None,
+    start: Starts = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Solve the constrained system at the start in every way, and compare them."""
+    from liaison.cli.values import asked, check_still
+    from liaison.verbs.analyse import solutions as verb
+
+    given = asked(file, values, start)
+    check_still(given.inputs)
+    found = verb.solutions(given.mechanism, start=given.start, maximal=maximal)
+    printed(found.to_dict(), str(found), as_json)

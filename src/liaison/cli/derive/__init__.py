@@ -1,0 +1,1 @@
+"""Commands that derive equations: derive, reduce, parametrizations, motors."""

@@ -1,0 +1,40 @@
+"""Compare coordinates: unknowns, operations, time, drift.
+
+Public names: parametrizations.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from liaison.cli.options import Debug, Json, Model, Values, printed
+from liaison.verbs.registry import command
+
+
+@command
+def parametrizations(
+    file: Model,
+    formalism: Annotated[
+        str, typer.Option(help="newton_euler, lagrange, kane, …: a wrong name lists them all.")
+    ] = "lagrange",
+    until: Annotated[str, typer.Option(metavar="TIME", help="How long closures may drift.")] = "1",
+    step: Annotated[str, typer.Option(metavar="TIME", help="Of RK4 while they do.")] = "1 ms",
+    values: Values = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Compare coordinates for a mechanism: unknowns, constraints, operations, time, drift."""
+    from liaison.cli.running import run_options
+    from liaison.cli.values import asked, check_word
+    from liaison.equations.formalisms import FORMALISMS
+    from liaison.verbs.derive import parametrizations as verb
+
+    check_word("--formalism", formalism, FORMALISMS)
+    mechanism = asked(file, values).mechanism
+    end, options = run_options(until, {"step": step})
+    found = verb.parametrizations(
+        mechanism, formalism=formalism, until=end, step=options.step or 1e-3
+    )
+    printed(found.facts(), str(found), as_json)

@@ -1,0 +1,55 @@
+"""Print the equations in independent velocities.
+
+Public names: reduce.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from liaison.cli.options import At, Debug, Json, Model, Values, printed
+from liaison.verbs.registry import command
+
+
+@command
+def reduce(
+    file: Model,
+    independent: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A coordinate whose velocity is an unknown."),
+    ] = None,
+    at: At = None,
+    values: Values = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Print the equations of motion in independent velocities, without multipliers."""
+    from liaison.cli.pages.forms import tidied
+    from liaison.cli.values import asked, named_by, positions_of
+    from liaison.expr.text import to_text
+    from liaison.verbs.derive import reduce as verb
+
+    mechanism = asked(file, values).mechanism
+    where = positions_of(mechanism, at)
+    with named_by("--independent"):
+        found = verb.reduce(mechanism, independent or (), at=where)
+    told, names = found.equations, [label.name for label in found.state.labels["v"]]
+    dependent = {k: name for k, name in enumerate(names) if name not in found.independent}
+    lines = told.statement()
+    formulas = [told.velocity[k] for k in dependent]
+    formulas += [side for line in lines for side in (line.left, line.right)]
+    sides = [f"{side} of {line.name}" for line in lines for side in ("inertia", "force")]
+    text = to_text(tidied(formulas), names=[*dependent.values(), *sides])
+    facts: dict[str, Any] = {
+        "name": mechanism.name,
+        "mobility": found.size,
+        "independent": list(found.independent),
+        "dependent": list(dependent.values()),
+        "on_non_reduced_component": told.deflated,
+        "acceleration": found.acceleration(found.state.q, found.start()).tolist(),
+        "text": text,
+    }
+    head = f"{mechanism.name}: independent velocities {', '.join(found.independent)}."
+    printed(facts, f"{head} For each, inertia = force.\n{text}", as_json)

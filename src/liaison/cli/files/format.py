@@ -1,0 +1,49 @@
+"""Print a mechanism as canonical LSD.
+
+Public names: format_.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from liaison.cli.options import Debug, Floating, Json, Lenient, Merged, Model, printed, written
+from liaison.verbs.registry import command
+
+
+@command
+def format_(
+    file: Model,
+    out: Annotated[Path | None, typer.Option(metavar="FILE.lsd", help="Write there.")] = None,
+    is_check: Annotated[
+        bool, typer.Option("--check", help="Only say whether the file is in this form.")
+    ] = False,
+    lenient: Lenient = False,
+    floating: Floating = False,
+    merge_fixed: Merged = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Print a mechanism as canonical LSD, which reads back as the same mechanism."""
+    from liaison.cli.values import check_folders, reader_options
+    from liaison.formats.lsd_write import write_lsd
+    from liaison.formats.read import reading
+
+    check_folders(out)
+    found = reading(file, **reader_options(file, lenient, floating, merge_fixed))
+    text = write_lsd(found.mechanism)
+    if is_check:
+        same = file.read_text(encoding="utf-8") == text
+        said = "is" if same else "is not"
+        printed({"file": str(file), "canonical": same}, f"{file} {said} in canonical form", as_json)
+        raise typer.Exit(0 if same else 1)
+    if out:
+        out.write_text(text, encoding="utf-8")
+    for note in found.notes:
+        print(f"note: {note}", file=sys.stderr)
+    facts = {"text": text, "notes": list(found.notes)} | written(out=out)
+    printed(facts, f"{out}: written" if out else text.rstrip("\n"), as_json)

@@ -1,0 +1,1 @@
+"""Commands about freedoms: mobility, assemble, singular."""

@@ -1,0 +1,102 @@
+"""Close the loops near the start, in all ways, or at a pose.
+
+Public names: assemble.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from liaison.cli.options import Debug, Json, Model, TimeLimit, Values, printed
+from liaison.verbs.registry import command
+
+
+@command
+def assemble(
+    file: Model,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help='A coordinate that is held, as "A=30 deg".'),
+    ] = None,
+    every_way: Annotated[
+        bool, typer.Option("--all", help="All assembly modes, not only that near the start.")
+    ] = False,
+    hand: Annotated[
+        str | None, typer.Option(metavar="BODY", help="Put this body at --position: all ways.")
+    ] = None,
+    position: Annotated[
+        str | None, typer.Option(metavar="[X,Y,Z]", help="Of the hand's origin, in m.")
+    ] = None,
+    rotation: Annotated[
+        str | None,
+        typer.Option(metavar="[[…],[…],[…]]", help="Rows of R, the hand's axes as columns."),
+    ] = None,
+    time_limit: TimeLimit = None,
+    seed: Annotated[int, typer.Option(help="Of everything drawn.")] = 0,
+    values: Values = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Close the loops of a mechanism: near its start, or in all ways and whether they are all."""
+    from liaison.cli.values import asked, limit_option, positions_of
+    from liaison.verbs.freedoms import assembly_modes, inverse_kinematics
+
+    mechanism = asked(file, values).mechanism
+    where = positions_of(mechanism, at)
+    options: dict[str, Any] = {"at": where, "seed": seed} | limit_option(time_limit)
+    pose = _pose(hand, position, rotation)
+    if hand is not None:
+        found = inverse_kinematics.inverse_kinematics(mechanism, hand, **pose, **options)
+    elif every_way:
+        found = assembly_modes.assembly_modes(mechanism, **options)
+    else:
+        _near_the_start(mechanism, where, as_json)
+        return
+    printed(found.to_dict(), str(found), as_json)
+
+
+def _near_the_start(mechanism: Any, where: dict[str, Any], as_json: bool) -> None:
+    from liaison.tree import as_float, assembly, span
+    from liaison.verbs.given import with_starts
+
+    start = {name: float(as_float(x)) for name, x in where.items()}
+    closed = assembly(span(with_starts(mechanism, start)), None, **start)
+    names = [label.name for label in closed.state.labels["q"]]
+    q = dict(zip(names, (float(x) for x in closed.state.q), strict=True))
+    facts = {"name": mechanism.name, "coordinates": q, "residual": closed.residual,
+             "moved": closed.moved, "attempts": closed.attempts}  # fmt: skip
+    told = ", ".join(f"{name} = {x:.9g}" for name, x in q.items())
+    printed(facts, f"{mechanism.name}: {told}\n  gap {closed.residual:.1e}", as_json)
+
+
+def _pose(hand: str | None, position: str | None, rotation: str | None) -> dict[str, Any]:
+    """Where the hand is to be; nothing where there is none."""
+    if hand is None:
+        for option, text in (("--position", position), ("--rotation", rotation)):
+            if text is not None:
+                raise typer.BadParameter("of which body? Give --hand BODY.", param_hint=option)
+        return {}
+    if position is None:
+        raise typer.BadParameter("give --position [X,Y,Z] too.", param_hint="--hand")
+    found: dict[str, Any] = {"position": _numbers("--position", position, 3)}
+    if rotation is not None:
+        flat = _numbers("--rotation", rotation, 9)
+        found["rotation"] = [flat[0:3], flat[3:6], flat[6:9]]
+    return found
+
+
+def _numbers(option: str, text: str, count: int) -> list[float]:
+    """So many numbers of a list, nested or not."""
+    try:
+        read = json.loads(text)
+        flat = [y for x in read for y in (x if isinstance(x, list) else [x])]
+        numbers = [float(x) for x in flat]
+    except (TypeError, ValueError):
+        message = f"{text!r} is no list of numbers, as [0.4, 0, 0.6]."
+        raise typer.BadParameter(message, param_hint=option) from None
+    if len(numbers) != count:
+        raise typer.BadParameter(f"{len(numbers)} numbers, not {count}.", param_hint=option)
+    return numbers

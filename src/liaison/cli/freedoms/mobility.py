@@ -1,0 +1,36 @@
+"""Count degrees of freedom exactly, and say what is proved.
+
+Public names: mobility.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from liaison.cli.options import At, Debug, Json, Model, TimeLimit, Values, printed
+from liaison.verbs.registry import command
+
+
+@command
+def mobility(
+    file: Model,
+    at: At = None,
+    order: Annotated[int, typer.Option(min=1, help="Highest order of series for a proof.")] = 800,
+    primes: Annotated[int, typer.Option(min=1, help="How many primes must agree.")] = 3,
+    seed: Annotated[int, typer.Option(help="Of primes, directions and slices.")] = 0,
+    time_limit: TimeLimit = None,
+    values: Values = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Say what a mechanism can do: degrees of freedom, exactly, and what of it is proved."""
+    from liaison.cli.values import asked, limit_option, positions_of
+    from liaison.verbs.freedoms import mobility as verb
+
+    mechanism = asked(file, values).mechanism
+    where = positions_of(mechanism, at)
+    limit = limit_option(time_limit)
+    found = verb.mobility(mechanism, at=where, order=order, primes=primes, seed=seed, **limit)
+    printed(found.to_dict(), str(found), as_json)

@@ -1,0 +1,35 @@
+"""Find dead points and positions where branches meet.
+
+Public names: singular.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from liaison.cli.options import At, Debug, Json, Model, Values, printed
+from liaison.verbs.registry import command
+
+
+@command
+def singular(
+    file: Model,
+    along: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="A saved run: look for losses of rank along it."),
+    ] = None,
+    at: At = None,
+    values: Values = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Find dead points and positions where branches meet, of the whole motion or along a run."""
+    from liaison.cli.values import asked, positions_of
+    from liaison.verbs.freedoms import singularities as verb
+
+    mechanism = asked(file, values).mechanism
+    found = verb.singularities(mechanism, along, at=positions_of(mechanism, at))
+    printed({"name": mechanism.name} | found.to_dict(), f"{mechanism.name}: {found}", as_json)

@@ -1,0 +1,121 @@
+"""The options that commands share, those of a run made from `RunOptions`, and how they answer.
+
+Public names: Model, Values, Starts, At, Lenient, Floating, Merged, Until, Speed, TimeLimit, Json,
+Debug, RunOption, with_run_options, help_of, printed, written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias, get_type_hints
+
+import typer
+
+from liaison.simulate.options import RunOptions, meanings
+
+Model = Annotated[
+    Path,
+    typer.Argument(
+        exists=True, dir_okay=False, readable=True, help="A mechanism: .lsd, .urdf or .xml (MJCF)."
+    ),
+]
+Values = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help='A parameter or an input, as "m=2.5 kg"; an input also as a formula of t.',
+    ),
+]
+Starts = Annotated[
+    list[str] | None,
+    typer.Option("--start", metavar="NAME=VALUE", help="A position or rate to start from."),
+]
+Lenient = Annotated[
+    bool, typer.Option("--lenient", help="URDF, MJCF: repair impossible inertias, and say so.")
+]
+Floating = Annotated[bool, typer.Option("--floating", help="URDF: leave the root link free.")]
+Merged = Annotated[
+    bool, typer.Option("--merge-fixed", help="URDF: one body of links that are fixed together.")
+]
+At = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help='A position instead of its start, as "A=90 deg".'),
+]
+Until = Annotated[str, typer.Option(metavar="TIME", help='How long, as 5 or "500 ms".')]
+Speed = Annotated[
+    float,
+    typer.Option(
+        min=1e-6, max=1e6, help="Seconds of the run shown in one second: 0.1 is slow motion."
+    ),
+]
+TimeLimit = Annotated[str | None, typer.Option(metavar="TIME", help=meanings()["time_limit"].text)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show where an unexpected error came from.")]
+
+
+def written(**paths: Path | None) -> dict[str, str]:
+    """The files that were written, by what they are."""
+    return {kind: str(path) for kind, path in paths.items() if path}
+
+
+def printed(facts: dict[str, Any], text: str, as_json: bool) -> None:
+    """The JSON object, or the text for people."""
+    print(json.dumps(facts, ensure_ascii=False) if as_json else text)
+
+
+def help_of(option: str) -> str:
+    """What an option of a run says."""
+    return meanings()[option].text
+
+
+RunOption: TypeAlias = Mapping[str, Any] | None
+"""The options of a run as they stand on the command line, by name; see `with_run_options`."""
+
+NUMBERS: Mapping[str, type] = {"float | None": float, "int | None": int, "str | None": str}
+"""Kinds of options that a command line can give, by the annotation of the record."""
+
+METAVARS = {"method": "NAME", "impacts": "LAW"}
+LEFT_OUT = ("residual", "on_failure", "max_step")
+"""Options of the record that are for Python."""
+
+
+def _run_parameters() -> Iterator[Parameter]:
+    """One parameter for each option of a run that all methods or one method take."""
+    for field in fields(RunOptions):
+        meaning = field.metadata["meaning"]
+        is_time = meaning.unit == "s"
+        kind = str if is_time else NUMBERS.get(str(field.type))
+        if kind is None or field.name in LEFT_OUT or meaning.of in ("scenes", "batches"):
+            continue
+        option = typer.Option(
+            metavar="TIME" if is_time else METAVARS.get(field.name),
+            help=meaning.text,
+            min=1 if field.name == "max_steps" else None,
+        )
+        annotation = Annotated[kind | None, option]  # type: ignore[valid-type]
+        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def with_run_options(function: Callable[..., None]) -> Callable[..., None]:
+    """The command with an option for each of a run, which it takes together as `run`."""
+    own = list(_run_parameters())
+    names = [x.name for x in own]
+    hints = get_type_hints(function, include_extras=True)
+    listed: list[Parameter] = []
+    for x in signature(function).parameters.values():
+        plain = x.replace(annotation=hints[x.name], kind=Parameter.KEYWORD_ONLY)
+        listed += own if x.name == "run" else [plain]
+
+    def with_options(**given: Any) -> None:
+        run = {name: given.pop(name) for name in names}
+        function(**given, run={name: x for name, x in run.items() if x is not None})
+
+    with_options.__name__, with_options.__doc__ = function.__name__, function.__doc__
+    with_options.__signature__ = Signature(listed)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {x.name: x.annotation for x in listed}
+    return with_options

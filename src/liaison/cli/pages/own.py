@@ -1,0 +1,150 @@
+"""Equations in a formalism's own words: H, S, γ, partial velocities, screws, as text.
+
+Public names: own_words, Section, short, joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from liaison.equations import (
+    BoltzmannHamel,
+    Entries,
+    Equations,
+    GibbsAppell,
+    Hamilton,
+    Kane,
+    LieGroup,
+    Reduced,
+)
+from liaison.equations.reading_order import order_of, squares_of
+from liaison.expr import Expr, as_expr, collector_paused, count_operations, to_text
+from liaison.expr.reading_text import to_unicode
+from liaison.expr.simplify import simplified
+from liaison.expr.simplify_arrange import Order
+from liaison.expr.simplify_ring import TooLarge
+from liaison.model import Mechanism
+from liaison.verbs.derive.derive import derive
+from liaison.verbs.gravity import with_named_gravity
+
+Section = tuple[str, list[tuple[str, Expr]]]
+"""A title, and named formulas."""
+
+LONGEST = 400
+"""A formula of more operations is printed with its shared parts named, not made short."""
+
+
+def own_words(mechanism: Mechanism, formalism: str, digits: int) -> dict[str, Any]:
+    """The facts: sections of named formulas, and the text of all of them."""
+    with collector_paused():
+        equations = derive(with_named_gravity(mechanism), formalism, exact=True)
+        order, squares = order_of(equations), squares_of(equations)
+        sections = list(_sections(equations))
+        told = {
+            title: {name: short(f, order, digits, squares) for name, f in formulas}
+            for title, formulas in sections
+        }
+    lines = [f"{mechanism.name}, in the words of {formalism}"]
+    for title, formulas in told.items():
+        lines += ["", title] + [f"  {joined(name, text)}" for name, text in formulas.items()]
+    if not told:
+        lines += ["", "It has none besides the equations of motion: leave out --own."]
+    return {"own": told, "text": "\n".join(lines)}
+
+
+def joined(name: str, text: str) -> str:
+    """A named formula on a line, with its shared parts below."""
+    first, _, rest = text.rpartition("\n")
+    shared = first.replace("\n", "\n    ")
+    return f"{name} = {rest}" + (f"\n    with {shared}" if shared else "")
+
+
+def short(f: Expr, order: Order, digits: int, squares: Mapping[Expr, Expr] | None = None) -> str:
+    """A formula made short, where that can be done; else with named parts."""
+    if sum(count_operations([f]).values()) <= LONGEST:
+        try:
+            return str(to_unicode(simplified(f, order, squares), digits))
+        except TooLarge:
+            pass
+    return to_text(f)
+
+
+def _sections(equations: Equations) -> Iterator[Section]:
+    for native in equations.native.values():
+        kind = WORDS.get(type(native))
+        if kind is not None:
+            yield from kind(equations, native)
+
+
+def _hamilton(equations: Equations, own: Hamilton) -> Iterator[Section]:
+    yield f"{own.note}\nHamiltonian", [("H", own.H)]
+    names = [f"{x.name}'" for x in equations.symbols.q]
+    yield "Rates of coordinates", list(zip(names, own.qdot, strict=True))
+    yield "Rates of momenta", [(f"{p.name}'", x) for p, x in zip(own.p, own.pdot, strict=True)]
+    yield "Momenta", [(p.name, x) for p, x in zip(own.p, own.momenta, strict=True)]
+
+
+def _along(
+    M: Entries, h: Sequence[Expr], Q: Sequence[Expr], u: Sequence[Expr]
+) -> Iterator[Section]:
+    yield "Mass matrix", [(f"M{i + 1}{j + 1}", x) for (i, j), x in sorted(M.items())]
+    yield (
+        "What else inertia and weight ask for",
+        [(f"h {a.name}", x) for a, x in zip(u, h, strict=True)],
+    )
+    yield from _efforts(Q, u)
+
+
+def _efforts(Q: Sequence[Expr], u: Sequence[Expr]) -> Iterator[Section]:
+    yield "Generalised forces", [(f"Q {a.name}", x) for a, x in zip(u, Q, strict=True)]
+
+
+def _kane(equations: Equations, own: Kane) -> Iterator[Section]:
+    yield from _along(own.M, own.h, own.Q, own.u)
+    axes = ("wx", "wy", "wz", "vx", "vy", "vz")
+    for body, speeds in own.partial_velocities.items():
+        listed = [(f"∂{axis}/∂{speed}", x) for speed, six in speeds.items()
+                  for axis, x in zip(axes, six, strict=True) if x is not as_expr(0)]  # fmt: skip
+        yield f"Partial velocities of {body}, in its axes", listed
+
+
+def _hamel(equations: Equations, own: BoltzmannHamel) -> Iterator[Section]:
+    yield "Kinetic energy in quasi-velocities", [("T", own.T)]
+    gamma = [(f"γ_{i + 1},{j + 1},{k + 1}", x) for (i, j, k), x in sorted(own.gamma.items())]
+    yield f"Hamel's coefficients; quasi-velocities {', '.join(own.quasi_velocities)}", gamma
+    yield from _efforts(own.Q, own.u)
+
+
+def _gibbs(equations: Equations, own: GibbsAppell) -> Iterator[Section]:
+    yield "Energy of accelerations", [("S", own.S)]
+    yield from _efforts(own.Q, own.u)
+
+
+def _group(equations: Equations, own: LieGroup) -> Iterator[Section]:
+    for body, screws in zip(own.bodies, own.screws, strict=True):
+        axes = ("wx", "wy", "wz", "vx", "vy", "vz")
+        listed = [(f"X{k + 1} {axis}", as_expr(x)) for k in range(screws.shape[1])
+                  for axis, x in zip(axes, screws[:, k], strict=True)]  # fmt: skip
+        yield f"Screws of the joint of {body}, at the ground's origin", listed
+
+
+def _reduced(equations: Equations, own: Reduced) -> Iterator[Section]:
+    yield (
+        "Equations in independent velocities",
+        [(f"{line.name}: left − right", line.left - line.right) for line in own.statement()],
+    )
+    names = [x.name for x in equations.symbols.v]
+    dependent = [(name, x) for name, x in zip(names, own.velocity, strict=True)
+                 if x.op != "symbol"]  # fmt: skip
+    yield "Dependent velocities", dependent
+
+
+WORDS: Mapping[type, Callable[[Equations, Any], Iterator[Section]]] = {
+    Hamilton: _hamilton,
+    Kane: _kane,
+    BoltzmannHamel: _hamel,
+    GibbsAppell: _gibbs,
+    LieGroup: _group,
+    Reduced: _reduced,
+}

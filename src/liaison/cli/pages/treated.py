@@ -1,0 +1,116 @@
+"""Equations in other coordinates, with constraints treated as asked, and by steps.
+
+Public names: treatment_of, told_in, generated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from liaison.model import Mechanism
+
+
+def treatment_of(
+    mechanism: Mechanism, told: list[str] | None, parametrization: str = "joint"
+) -> dict[str, str] | None:
+    """NAME=HOW of the command line, checked: eliminate, multiplier, reaction or "reaction NAME"."""
+    from liaison.cli.values import check_names, check_word
+    from liaison.equations.treatment import TREATMENTS
+
+    if not told:
+        return None
+
+    known = [joint.name for joint in mechanism.joints]
+    known += [constraint.name for constraint in mechanism.constraints]
+    found = {}
+    for text in told or ():
+        name, equals, way = text.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{text!r} is not NAME=HOW.", param_hint="--treat")
+        owner = name.rpartition(": ")[0] or name
+        check_names("--treat", "joint or relation", (owner,), known)
+        check_word("--treat", way.partition(" ")[0], TREATMENTS)
+        found[name] = way
+    if parametrization == "joint":
+        _check_rows(mechanism, found)
+    return found
+
+
+def _check_rows(mechanism: Mechanism, told: dict[str, str]) -> None:
+    """Refuses to eliminate what the coordinates of the tree have eliminated already."""
+    from liaison.equations.treatment import names_carriers
+    from liaison.tree import span
+
+    tree = span(mechanism)
+    if names_carriers(tree, told):
+        return
+    carriers = {node.joint.name: node.body for node in tree.nodes}
+    for name, way in told.items():
+        if way == "eliminate" and name in carriers:
+            message = (
+                f"joint {name!r} carries {carriers[name]!r} in the tree: its coordinates meet it "
+                "already, and no row is left to eliminate. Joints that close loops have rows."
+            )
+            raise typer.BadParameter(message, param_hint="--treat")
+
+
+def told_in(
+    mechanism: Mechanism, formalism: str, form: str, digits: int, options: dict[str, Any]
+) -> dict[str, Any]:
+    """The facts of `derive` in a parametrization, with constraints treated as asked.
+
+    Args:
+        mechanism: of the file.
+        formalism: by name.
+        form: how it is written: one of READINGS or FORMS.
+        digits: of decimals.
+        options: parametrization and treatment.
+    """
+    from liaison.cli.pages.forms import FORMS, READINGS
+    from liaison.equations.readable import readable
+    from liaison.equations.readable_treated import readable_treated
+    from liaison.expr.reading_text import to_unicode
+    from liaison.tree import as_float
+    from liaison.verbs.derive.derive import derive
+    from liaison.verbs.gravity import with_named_gravity
+
+    if form in FORMS:
+        equations = derive(mechanism, formalism, exact=form != "c", **options)
+        sizes = {name: len(labels) for name, labels in equations.labels.items()}
+        return {"sizes": sizes, "text": FORMS[form](equations)}
+    equations = derive(with_named_gravity(mechanism), formalism, exact=True, **options)
+    is_treated = "treatment" in equations.native
+    found = readable_treated(equations) if is_treated else readable(equations)
+    values = [(x.name, f"{float(as_float(x.value)):.10g} {x.unit}".rstrip())
+              for x in mechanism.parameters if x.value is not None]  # fmt: skip
+    found = replace(found, values=tuple(values))
+    lines = [
+        {"name": x.name, "left": to_unicode(x.left, digits), "right": to_unicode(x.right, digits)}
+        for x in found.lines
+    ]
+    labels = {name: list(part) for name, part in found.labels.items()}
+    return {"labels": labels, "equations": lines, "text": READINGS[form](found, digits)}
+
+
+def generated(mechanism: Mechanism, form: str) -> dict[str, Any]:
+    """The facts of `derive --steps`: from bodies by themselves to loops."""
+    from liaison.cli.values import check_word
+    from liaison.equations.generation import generation
+    from liaison.tree import span
+
+    check_word("--format", form, ("text", "latex"))
+    found = generation(span(mechanism, exact=True))
+    steps = [
+        {"number": x.number, "title": x.title, "laws": list(x.laws), "text": x.to_text()}
+        for x in found.steps
+    ]
+    return {
+        "formalism": "generation",
+        "order": list(found.order),
+        "steps": steps,
+        "text": found.to_latex() if form == "latex" else str(found),
+    }

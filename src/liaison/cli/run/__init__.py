@@ -1,0 +1,1 @@
+"""Commands that run a mechanism: simulate, animate, motion, verify, convergence."""

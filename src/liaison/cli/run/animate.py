@@ -1,0 +1,94 @@
+"""Write a 3D page of the motion, or show it live.
+
+Public names: animate.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from liaison.cli.options import (
+    Debug,
+    Floating,
+    Json,
+    Lenient,
+    Merged,
+    Model,
+    RunOption,
+    Speed,
+    Starts,
+    Until,
+    Values,
+    printed,
+    with_run_options,
+)
+from liaison.verbs.registry import command
+
+
+@command
+@with_run_options
+def animate(
+    file: Model,
+    until: Until = "10",
+    out: Annotated[Path | None, typer.Option(metavar="FILE.html", help="The page.")] = None,
+    live: Annotated[bool, typer.Option("--live", help="Serve a live view until Ctrl-C.")] = False,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    run: RunOption = None,
+    values: Values = None,
+    start: Starts = None,
+    trace: Annotated[
+        list[str] | None, typer.Option(metavar="BODY", help="Draw the path of a body or joint.")
+    ] = None,
+    forces: Annotated[
+        bool, typer.Option("--forces", help="Draw the force in every joint, on its successor.")
+    ] = False,
+    speed: Speed = 1.0,
+    lenient: Lenient = False,
+    floating: Floating = False,
+    merge_fixed: Merged = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Write a 3D page of the motion that opens from a file, or show it live."""
+    from liaison.cli.pages.sides import event
+    from liaison.cli.running import ran, run_options, series_of
+    from liaison.cli.values import asked, check_folders, check_names, check_suffix
+    from liaison.verbs.motion import page, show
+    from liaison.verbs.pictures import drawable
+
+    if (out is None) == (not live):
+        raise typer.BadParameter("give either --out FILE.html or --live.")
+    check_folders(out)
+    check_suffix("--out", out, (".html", ".htm"))
+    raw = dict(run or {})
+    end, options = run_options(until, raw | {"every": raw.get("every") or f"({speed!r}/60) s"})
+    options = replace(options, series=series_of(["reactions"] if forces else [], []))
+    robot = (lenient, floating, merge_fixed)
+    given = asked(file, values, start, robot)
+    mechanism = given.mechanism
+    check_names("--trace", "body or joint", trace or (), drawable(mechanism))
+    trajectory = ran(given, end, options)
+    look: dict[str, Any] = {"trace": tuple(trace or ()), "forces": forces, "speed": speed}
+    if out is None:
+        _serve(show.show(trajectory, mechanism, browser=open_page, **look), as_json)
+        return
+    page.page(trajectory, mechanism, out, **look)
+    if open_page:
+        import webbrowser
+
+        webbrowser.open(out.resolve().as_uri())
+    facts = {"status": trajectory.status, "instants": len(trajectory), "page": str(out)}
+    facts["events"] = [event(trajectory, x) for x in trajectory.events]
+    printed(facts, f"{trajectory.name}: {trajectory.message}\n  page         {out}", as_json)
+
+
+def _serve(live: Any, as_json: bool) -> None:
+    """Says where a live view is, and serves it until Ctrl-C."""
+    text = f"The view is at {live.url} until Ctrl-C."
+    print(json.dumps({"url": live.url}) if as_json else text, flush=True)
+    live.wait()

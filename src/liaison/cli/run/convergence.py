@@ -1,0 +1,51 @@
+"""Compare viscous friction with the relations it stands for.
+
+Public names: convergence.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import typer
+
+from liaison.cli.options import Debug, Json, Model, Starts, Until, Values, printed
+from liaison.verbs.registry import command
+
+
+@command
+def convergence(
+    file: Model,
+    until: Until = "10",
+    alphas: Annotated[
+        str, typer.Option(metavar="A,B,…", help="Coefficients of the friction, in SI.")
+    ] = "10,100,1000,1e4,1e5,1e6",
+    values: Values = None,
+    start: Starts = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Realize one-sided relations by viscous friction, and say how near that comes as it grows."""
+    from liaison.cli.values import asked, check_still, seconds
+    from liaison.verbs.motion import convergence as verb
+
+    given = asked(file, values, start)
+    check_still(given.inputs)
+    end = seconds("--until", until)
+    found = verb.convergence(given.mechanism, _listed(alphas), end, start=given.start)
+    printed(found.to_dict(), found.text, as_json)
+
+
+def _listed(alphas: str) -> list[float]:
+    """Positive numbers between commas."""
+    try:
+        found = [float(x) for x in alphas.split(",")]
+    except ValueError:
+        found = []
+    if not found or not all(0 < x < math.inf for x in found):
+        raise typer.BadParameter(
+            f"{alphas!r} is no list of positive numbers, such as 10,100,1000.",
+            param_hint="--alphas",
+        )
+    return found

@@ -1,0 +1,162 @@
+"""Print angles, slides and attitudes along a run.
+
+Public names: motion.
+"""
+
+from __future__ import annotations
+
+import csv as tables
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, final
+
+import typer
+
+from liaison.cli.options import (
+    Debug,
+    Json,
+    Model,
+    RunOption,
+    Starts,
+    Until,
+    Values,
+    printed,
+    with_run_options,
+    written,
+)
+from liaison.verbs.registry import command
+
+if TYPE_CHECKING:
+    from liaison.model import Mechanism
+    from liaison.simulate import Trajectory
+    from liaison.simulate.series import Series
+
+
+INSTANTS = 200
+"""Instants that are recorded where no interval is given."""
+
+
+@command
+@with_run_options
+def motion(
+    file: Model,
+    until: Until = "10",
+    joints: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--joint", metavar="NAME", help="This joint; all that tell something if none."
+        ),
+    ] = None,
+    bodies: Annotated[
+        list[str] | None,
+        typer.Option("--body", metavar="NAME", help="How this body stands; repeat it."),
+    ] = None,
+    attitude: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORD",
+            help="quaternion, euler (z-x-z), bryant (x-y-z) or matrix; of all bodies.",
+        ),
+    ] = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Save as CSV.")] = None,
+    run: RunOption = None,
+    values: Values = None,
+    start: Starts = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Print what joints do along a run: angles with turns, slides, rates; and how bodies stand."""
+    from liaison.analyse.attitude_along import attitudes
+    from liaison.cli.running import ran, run_options
+    from liaison.cli.values import asked, check_folders, check_names, check_word
+
+    check_folders(csv)
+    if attitude is not None:
+        check_word("--attitude", attitude, attitudes())
+    end, options = run_options(until, run)
+    every = end / INSTANTS if options.every is None else options.every
+    given = asked(file, values, start)
+    mechanism = given.mechanism
+    check_names("--joint", "joint", joints or (), [x.name for x in mechanism.joints])
+    standing = [x.name for x in mechanism.bodies[1:]]
+    check_names("--body", "body", bodies or (), standing)
+    moved = ran(given, end, replace(options, every=every, series=("poses", "motions")))
+    found = _joints(mechanism, moved, joints)
+    chosen = bodies or (standing if attitude else [])
+    found += [_body(moved, name, attitude or "quaternion") for name in chosen]
+    if csv:
+        _save(csv, moved, found)
+    facts = {"name": mechanism.name, "t": moved.t.tolist()} | _facts(found) | written(csv=csv)
+    printed(facts, _table(mechanism.name, moved, found), as_json)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Columns of a joint or a body, and what is to be said of them."""
+
+    series: Series
+    names: tuple[str, ...]
+    note: str = ""
+
+
+def _joints(mechanism: Mechanism, run: Trajectory, wanted: list[str] | None) -> list[_Columns]:
+    """The motion of the joints asked for, or of all that have an angle or a slide."""
+    from liaison.analyse.joint_motion import joint_motion, tells
+
+    chosen = wanted or [x.name for x in mechanism.joints if tells(x)]
+    about = {x.label: float(x.value) for x in mechanism.starts if isinstance(x.value, int | float)}
+    found = [joint_motion(mechanism, run, name, start=about) for name in chosen]
+    return [_Columns(x, x.axes["motion"]) for x in found]
+
+
+def _body(run: Trajectory, name: str, attitude: str) -> _Columns:
+    from liaison.analyse.attitude_along import attitude_along
+
+    told = attitude_along(run, name, attitude)
+    names = tuple(f"{name}.{x}" for x in told.series.axes["coordinate"])
+    return _Columns(told.series, names, told.message)
+
+
+def _units(told: _Columns) -> tuple[str, ...]:
+    unit = told.series.unit
+    return (unit,) * len(told.names) if isinstance(unit, str) else tuple(unit)
+
+
+def _facts(found: list[_Columns]) -> dict[str, Any]:
+    """Columns by name with None where a value is not determined, their units, and notes."""
+    columns: dict[str, list[float | None]] = {}
+    units: dict[str, str] = {}
+    for told in found:
+        shown = told.series.shown
+        for k, name in enumerate(told.names):
+            columns[name] = [None if x != x else float(x) for x in shown[:, k]]
+        units |= zip(told.names, _units(told), strict=True)
+    notes = [told.note for told in found if told.note]
+    return {"columns": columns, "units": units, "notes": notes}
+
+
+def _table(name: str, run: Trajectory, found: list[_Columns]) -> str:
+    """Each column for people: where it begins and ends, its least and largest value."""
+    head = f"{'':24}{'unit':9}{'first':>14}{'last':>14}{'least':>14}{'most':>14}"
+    lines = [f"{name}: {run.t[0]:g} to {run.t[-1]:g} s in {len(run.t)} instants", head]
+    for told in found:
+        for k, (label, unit) in enumerate(zip(told.names, _units(told), strict=True)):
+            x = told.series.values[:, k]
+            numbers = "".join(f"{y:14.6g}" for y in (x[0], x[-1], x.min(), x.max()))
+            lines.append(f"{label:24}{unit:9}{numbers}")
+    return "\n".join(lines + [f"Note: {told.note}" for told in found if told.note])
+
+
+def _save(path: Path, run: Trajectory, found: list[_Columns]) -> None:
+    """Time and every column, with units in the head."""
+    head = ["t [s]"]
+    for told in found:
+        pairs = zip(told.names, _units(told), strict=True)
+        head += [f"{x} [{unit}]" if unit else x for x, unit in pairs]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = tables.writer(file)
+        writer.writerow(head)
+        for k, t in enumerate(run.t):
+            writer.writerow([repr(float(t)), *(repr(float(x)) for told in found
+                                               for x in told.series.values[k])])  # fmt: skip

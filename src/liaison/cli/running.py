@@ -1,0 +1,142 @@
+"""A run as the command line asks for it: options checked, a bar while it takes long.
+
+Public names: run_options, series_of, drawable, ran.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from liaison.cli.bar import Bar
+from liaison.cli.options import RunOption
+from liaison.cli.values import Asked, check_names, check_word, seconds
+from liaison.errors import ModelError
+from liaison.simulate.options import RunOptions, meanings
+from liaison.simulate.run import DEFAULT_SERIES
+from liaison.simulate.rungekutta import TABLEAUX
+from liaison.simulate.settings import INSTANTS, Settings
+from liaison.simulate.trajectory import Trajectory
+from liaison.verbs.motion import simulate as verb
+
+MOST_STEPS = Settings().max_steps
+DRAWN_STEPS = 400
+
+RANGES = {"spectral_radius": (0.0, 1.0), "theta": (0.5, 1.0), "facets": (3.0, math.inf)}
+"""Least and greatest value of options that one method alone takes."""
+
+MORE_SERIES = ("reactions", "lam", "momentum", "accelerations", "motions")
+"""Series that are evaluated where asked for."""
+
+
+def run_options(until: str, run: RunOption = None) -> tuple[float, RunOptions]:
+    """When a run ends [s], and how it is made; refuses at once what the run would refuse.
+
+    Args:
+        until: as written.
+        run: options as written, by name.
+    """
+    end = seconds("--until", until)
+    chosen = {name: _value(name, text) for name, text in (run or {}).items()}
+    if "step" in chosen and not chosen.keys().isdisjoint(("rtol", "atol")):
+        message = "a fixed step has no tolerance; give --step, or --rtol and --atol."
+        raise typer.BadParameter(message, param_hint="--step")
+    most = chosen.get("max_steps", MOST_STEPS)
+    _check_count("step", end, chosen, most, "take longer steps, or give --max-steps")
+    _check_count("every", end, chosen, INSTANTS, "record less often")
+    _check_method(chosen)
+    return end, RunOptions(**chosen)
+
+
+def _value(name: str, text: Any) -> Any:
+    """A time in seconds, or what is given; refuses what is not positive."""
+    option = _option(name)
+    if meanings()[name].unit == "s":
+        return seconds(option, text)
+    if not isinstance(text, str) and name not in RANGES and not text > 0:
+        raise typer.BadParameter(f"{text} is not positive.", param_hint=option)
+    return text
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _check_count(name: str, end: float, chosen: Mapping[str, Any], most: int, advice: str) -> None:
+    """Refuses at once what a run would refuse after a long time."""
+    count = end / chosen.get(name, math.inf)
+    if count > most * (1 + 1e-9):
+        message = (
+            f"every {chosen[name]:g} s makes {count:.3g} until {end:g} s, and a run "
+            f"has {most:,} at most: {advice}."
+        )
+        raise typer.BadParameter(message, param_hint=_option(name))
+
+
+def _check_method(chosen: Mapping[str, Any]) -> None:
+    """Refuses a method that is not known, and options that it does not take."""
+    method = chosen.get("method")
+    for name in (*RANGES, "impacts"):
+        if name in chosen and (wrong := _misfit(name, chosen[name], method)):
+            raise typer.BadParameter(f"{chosen[name]}: {wrong}", param_hint=_option(name))
+    if method is None:
+        return
+    check_word("--method", method, TABLEAUX)
+    if "step" not in chosen and not TABLEAUX[method].is_adaptive:
+        raise typer.BadParameter(f"{method} needs a fixed --step.", param_hint="--method")
+
+
+def _misfit(name: str, value: Any, method: str | None) -> str:
+    """Why an option does not fit the method; empty where it does."""
+    if name == "impacts":
+        from liaison.simulate.one_sided import IMPACT_LAWS
+
+        check_word("--impacts", value, IMPACT_LAWS)
+        return "--method moreau has its own law of impacts." if method == "moreau" else ""
+    owner, (least, most) = meanings()[name].of, RANGES[name]
+    if method == owner and least <= value <= most:
+        return ""
+    top = "or more" if most == math.inf else f"to {most:g}"
+    return f"it is {least:g} {top}, and for --method {owner}."
+
+
+def drawable(plot: Path | None, end: float, options: RunOptions) -> RunOptions:
+    """Steps short enough for curves, where every step is recorded and a plot is asked for.
+
+    Both sides of an impact are recorded then, and forces and energies between impacts.
+    """
+    chosen = options.given()
+    if plot is None or not chosen.keys().isdisjoint(("step", "every", "max_steps")):
+        return options
+    return replace(options, max_step=end / DRAWN_STEPS)
+
+
+def series_of(wanted: list[str] | None, labels: list[str] | None) -> tuple[str, ...]:
+    """What is evaluated along the run: the default, what is asked for, what a label is of."""
+    check_names("--series", "series", wanted or (), (*DEFAULT_SERIES, *MORE_SERIES))
+    begun = [label.partition(".")[0] for label in labels or ()]
+    begun += ["accelerations"] * any(label.endswith("''") for label in labels or ())
+    found = (*DEFAULT_SERIES, *(wanted or ()), *(x for x in begun if x in MORE_SERIES))
+    return tuple(dict.fromkeys(found))
+
+
+def ran(given: Asked, end: float, options: RunOptions, *, invariants: bool = False) -> Trajectory:
+    """The run, with a bar on the terminal when it takes long."""
+    for x in given.mechanism.parameters:
+        if x.value is None:
+            unit = f" [{x.unit}]" if x.unit else ""
+            raise ModelError(
+                f"parameter {x.name!r}{unit} has no value; a run needs one.",
+                hint=f"Give it: --set {x.name}=VALUE",
+                place=x.place,
+            )
+    with Bar() as bar:
+        whole = replace(options, inputs=given.inputs, progress=bar)
+        return verb.simulate(
+            given.mechanism, until=end, start=given.start, invariants=invariants, options=whole
+        )

@@ -1,0 +1,37 @@
+"""The public names, for type checkers and editors; `__init__.py` loads them lazily."""
+
+from liaison.tree.assemble import Assembly as Assembly
+from liaison.tree.assemble import assemble as assemble
+from liaison.tree.assemble import assembly as assembly
+from liaison.tree.closure import Push as Push
+from liaison.tree.closure import Row as Row
+from liaison.tree.closure import closure_rows as closure_rows
+from liaison.tree.closure import distance_row as distance_row
+from liaison.tree.closure import joint_rows as joint_rows
+from liaison.tree.closure import marker_motion as marker_motion
+from liaison.tree.closure import power_row as power_row
+from liaison.tree.closure import relation_row as relation_row
+from liaison.tree.closure import relative_rows as relative_rows
+from liaison.tree.closure import row_place as row_place
+from liaison.tree.closure import with_rates as with_rates
+from liaison.tree.contact_lengths import unguarded as unguarded
+from liaison.tree.contact_places import ContactPlace as ContactPlace
+from liaison.tree.contact_places import contact_places as contact_places
+from liaison.tree.demand import turning_joint as turning_joint
+from liaison.tree.kinematics import Kinematics as Kinematics
+from liaison.tree.kinematics import Motion as Motion
+from liaison.tree.kinematics import on_symbols as on_symbols
+from liaison.tree.regroup import added as added
+from liaison.tree.regroup import merged as merged
+from liaison.tree.regroup import regrouped as regrouped
+from liaison.tree.side_reading import SideReading as SideReading
+from liaison.tree.sides import SideBlock as SideBlock
+from liaison.tree.sides import side_blocks as side_blocks
+from liaison.tree.templates import template as template
+from liaison.tree.tree import GROUND as GROUND
+from liaison.tree.tree import Closure as Closure
+from liaison.tree.tree import Inertia as Inertia
+from liaison.tree.tree import Node as Node
+from liaison.tree.tree import Tree as Tree
+from liaison.tree.tree import as_float as as_float
+from liaison.tree.tree import span as span

@@ -1,0 +1,1 @@
+"""Verbs that analyse a mechanism, a state of it, or a run."""

@@ -1,0 +1,27 @@
+"""Say what a mechanism is: bodies, joints, loops, freedoms.
+
+Public names: check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from liaison.expr.memory import collector_paused
+from liaison.verbs.given import Given, mechanism_of, with_starts
+from liaison.verbs.summary import Summary
+
+
+def check(given: Given, start: Mapping[str, float] | None = None) -> Summary:
+    """What a mechanism is: counts, coordinates, parameters, and its assembled start.
+
+    Args:
+        given: the mechanism.
+        start: positions and rates to start from, by label, instead of its own.
+
+    Raises:
+        LiaisonError: it cannot be, or its loops cannot be closed.
+    """
+    mechanism = with_starts(mechanism_of(given), start or {})
+    with collector_paused():
+        return Summary.of(mechanism, start or {})

@@ -1,0 +1,44 @@
+"""Find a position of rest near the start.
+
+Public names: equilibrium.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from liaison.analyse.equilibrium import Equilibrium
+from liaison.analyse.equilibrium import equilibrium as rest_of
+from liaison.numeric import State
+from liaison.verbs.given import Given
+from liaison.verbs.ready import ready_for
+
+
+def equilibrium(
+    given: Given,
+    state: State | None = None,
+    *,
+    start: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    kind: str = "stable",
+    inputs: Mapping[str, float] | None = None,
+    independent: Sequence[str] = (),
+    tolerance: float = 1e-12,
+) -> Equilibrium:
+    """A position in which a mechanism can stay at rest, near its start.
+
+    Args:
+        given: the mechanism, or the path of its text.
+        state: where to look from; assembled from the start if not given.
+        start: positions to assemble from, by label, instead of the mechanism's own.
+        parameters: values by name, in SI.
+        kind: "stable", or "nearest" whether stable or not.
+        inputs: values by name instead of the defaults.
+        independent: coordinates to express the others by.
+        tolerance: of the forces that are not balanced, relative to all of them.
+    """
+    kernel, state = ready_for(given, state, start, parameters)
+    return rest_of(
+        kernel, state, kind=kind, inputs=inputs, independent=independent, tolerance=tolerance
+    )

@@ -1,0 +1,67 @@
+"""Linearize the motion about a state: eigenvalues and modes.
+
+Public names: linearize.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from liaison.analyse.linearize import Linearization
+from liaison.analyse.linearize import linearize as small_motions
+from liaison.errors import NamingError
+from liaison.numeric import State
+from liaison.program.kernel import Kernel
+from liaison.simulate.trajectory import Trajectory
+from liaison.verbs.given import Given, mechanism_of
+from liaison.verbs.ready import ready_for
+
+
+def linearize(
+    given: Given,
+    state: State | Trajectory | None = None,
+    *,
+    at: float | None = None,
+    start: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    independent: Sequence[str] = (),
+    inputs: Mapping[str, float] | None = None,
+) -> Linearization:
+    """Small motions of a mechanism about a state: A, B, eigenvalues, modes, labels.
+
+    Args:
+        given: the mechanism, or the path of its text.
+        state: an equilibrium (`equilibrium(…).state`), a steady motion, any state, or a run; the
+            assembled start if not given.
+        at: the instant of a run [s], its last one if not given.
+        start: positions and rates to assemble from, by label, instead of the mechanism's own.
+        parameters: values by name, in SI.
+        independent: coordinates to express the others by, as far as they can; those with a start in
+            the description, if not given.
+        inputs: values by name instead of the defaults.
+
+    Raises:
+        NamingError: the tree has no such coordinate.
+    """
+    mechanism = mechanism_of(given)
+    if isinstance(state, Trajectory):
+        state = state_at(state, at)
+    kernel, state = ready_for(mechanism, state, start, parameters)
+    _check_independent(kernel, independent)
+    wishes = independent or [x.label for x in mechanism.starts]
+    return small_motions(kernel, state, independent=wishes, inputs=inputs)
+
+
+def _check_independent(kernel: Kernel, independent: Sequence[str]) -> None:
+    """Refuses coordinates to express the others by that the tree does not have."""
+    known = [label.name.removesuffix("'") for label in kernel.program.labels["v"]]
+    for name in independent:
+        if name.removesuffix("'") not in known:
+            raise NamingError.unknown("coordinate of the tree", name, known)
+
+
+def state_at(run: Trajectory, at: float | None) -> State:
+    """The state of a run at an instant [s], or at its end."""
+    there = run.resample([run.t[-1] if at is None else at])
+    return State(there.t[0], there.q[0], there.v[0], {x: run.labels[x] for x in "qv"})

@@ -1,0 +1,20 @@
+"""Differentiate a run with respect to parameters.
+
+Public names: sensitivities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from liaison.analyse.sensitivities import Sensitivities
+from liaison.analyse.sensitivities import sensitivities as sensitivities_of
+from liaison.simulate.trajectory import Trajectory
+from liaison.verbs.given import Given
+from liaison.verbs.ready import ready_for
+
+
+def sensitivities(given: Given, run: Trajectory, parameters: Sequence[str] = ()) -> Sensitivities:
+    """How a run changes with parameters of its mechanism: see `analyse.sensitivities`."""
+    kernel, _ = ready_for(given, None, None, None)
+    return sensitivities_of(kernel, run, parameters)

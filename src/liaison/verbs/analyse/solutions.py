@@ -1,0 +1,44 @@
+"""Solve the constrained system in every way, and compare.
+
+Public names: solutions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from liaison.analyse.solutions import Solutions, compare_solutions
+from liaison.numeric import State
+from liaison.verbs.given import Given, mechanism_of, with_starts, with_values
+from liaison.verbs.ready import ready_for
+
+
+def solutions(
+    given: Given,
+    state: State | None = None,
+    *,
+    start: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, float] | None = None,
+    maximal: bool = False,
+) -> Solutions:
+    """The constrained system at a state by every way of solving it, compared.
+
+    Args:
+        given: the mechanism, or the path of its text.
+        state: where it is; assembled from the start if not given.
+        start: positions and rates to assemble from, by label, instead of the mechanism's own.
+        parameters: values by name, in SI.
+        inputs: values by name instead of the defaults.
+        maximal: six velocities for every body and all rows of every joint, instead of the
+            coordinates of a tree; the state is in these all the same.
+    """
+    if maximal:
+        from liaison.analyse.maximal_run import maximal_ready
+
+        mechanism = with_starts(with_values(mechanism_of(given), parameters or {}), start or {})
+        kernel, state = maximal_ready(mechanism, state)
+    else:
+        kernel, state = ready_for(given, state, start, parameters)
+    return compare_solutions(kernel, state, inputs=inputs)

@@ -1,0 +1,1 @@
+"""Verbs that derive equations of motion: for a run, for reading, for proofs."""

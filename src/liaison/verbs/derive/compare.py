@@ -1,0 +1,37 @@
+"""Derive by every formalism, and prove that all agree.
+
+Public names: compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from liaison.analyse.compare import Comparison
+from liaison.analyse.compare import compare as compare_mechanism
+from liaison.analyse.equality import POINTS
+from liaison.verbs.given import Given, mechanism_of
+
+
+def compare(
+    given: Given,
+    formalisms: Iterable[str] | None = None,
+    *,
+    seed: int = 0,
+    points: int = POINTS,
+    timed: bool = True,
+) -> Comparison:
+    """Derives a mechanism in every formalism, and proves that all of them say the same.
+
+    Args:
+        given: the mechanism, the path of its text, or the text.
+        formalisms: names; all if not given.
+        seed: of what is drawn at random.
+        points: primes that must agree.
+        timed: measure an evaluation in machine code, too.
+
+    Returns:
+        A table that prints; `rows` are its lines, `all_proved` the answer.
+    """
+    mechanism = mechanism_of(given)
+    return compare_mechanism(mechanism, formalisms, seed=seed, points=points, timed=timed)

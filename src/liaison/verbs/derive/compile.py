@@ -1,0 +1,30 @@
+"""Compile the equations of motion to machine code.
+
+Public names: compile.
+"""
+
+from __future__ import annotations
+
+from liaison.equations.newton_euler import newton_euler
+from liaison.expr.memory import collector_paused
+from liaison.program.back_ends import back_end_named
+from liaison.program.kernel import Kernel
+from liaison.program.lower import lower
+from liaison.verbs.derive.derive import Formalism, derive
+from liaison.verbs.given import Given
+
+
+def compile(
+    given: Given, formalism: str | Formalism = newton_euler, *, back_end: str = "llvm"
+) -> Kernel:
+    """The equations of motion as a kernel: machine code, or what another back end makes.
+
+    Args:
+        given: the mechanism, the path of its text, or the text.
+        formalism: by name, or as a function; see `FORMALISMS`.
+        back_end: by name: "llvm", "c" (through a C compiler), "numpy" (interpreted), or one that
+            was added to `BACK_ENDS`.
+    """
+    kernel_of = back_end_named(back_end)
+    with collector_paused():
+        return kernel_of(lower(derive(given, formalism)))

@@ -1,0 +1,54 @@
+"""Find what stays constant whatever the motion.
+
+Public names: first_integrals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from liaison.analyse.first_integrals import FirstIntegral
+from liaison.analyse.first_integrals import first_integrals as integrals_of
+from liaison.equations.equations import Equations
+from liaison.equations.lagrange import lagrange
+from liaison.equations.reading_order import order_of, squares_of
+from liaison.errors import DerivationError
+from liaison.expr.memory import collector_paused
+from liaison.expr.reading import to_expr
+from liaison.expr.simplify import simplified
+from liaison.expr.simplify_ring import TooLarge
+from liaison.model.mechanism import Mechanism
+from liaison.tree.tree import Tree, span
+from liaison.verbs.given import mechanism_or_tree
+
+
+def first_integrals(given: Mechanism | Tree | str | Path) -> tuple[FirstIntegral, ...]:
+    """What stays constant whatever the motion: energies, momenta, each proved exactly.
+
+    Args:
+        given: a mechanism, the path of its text, the text, or a tree.
+
+    Raises:
+        DerivationError: something holds on one side only, and pushes now and then.
+    """
+    with collector_paused():
+        mechanism = mechanism_or_tree(given)
+        if mechanism.contacts:
+            raise DerivationError(
+                f"{mechanism.contacts[0].name!r} holds on one side only: what stays constant "
+                "between two events need not do so through them.",
+                hint="Leave it out, or require its limit with '=', to ask about one mode.",
+                place=mechanism.contacts[0].place,
+            )
+        equations = lagrange(span(mechanism, exact=True))
+        return tuple(_short(x, equations) for x in integrals_of(equations))
+
+
+def _short(found: FirstIntegral, equations: Equations) -> FirstIntegral:
+    """The same with a short formula, where there is one."""
+    try:
+        reading = simplified(found.formula, order_of(equations), squares_of(equations))
+    except TooLarge:
+        return found
+    return replace(found, formula=to_expr(reading))

@@ -1,0 +1,30 @@
+"""Tell relations of velocities that are positions in disguise.
+
+Public names: integrability.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from liaison.analyse.integrability import Integrability
+from liaison.analyse.integrability import integrability as integrability_of
+from liaison.equations.equations import Equations
+from liaison.equations.lagrange import lagrange
+from liaison.expr.memory import collector_paused
+from liaison.model.mechanism import Mechanism
+from liaison.tree.tree import Tree, span
+from liaison.verbs.given import mechanism_or_tree
+
+
+def integrability(given: Equations | Mechanism | Tree | str | Path) -> Integrability:
+    """Which rows of velocities are true ones, and which are positions in disguise.
+
+    Args:
+        given: a mechanism, the path of its text, the text, a tree, or equations with exact
+            numbers: `derive(…, exact=True)`.
+    """
+    if isinstance(given, Equations):
+        return integrability_of(given)
+    with collector_paused():
+        return integrability_of(lagrange(span(mechanism_or_tree(given), exact=True)))

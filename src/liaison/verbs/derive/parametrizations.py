@@ -1,0 +1,37 @@
+"""Compare coordinates: unknowns, operations, time, drift.
+
+Public names: parametrizations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from liaison.analyse.parametrizations import Parametrizations
+from liaison.analyse.parametrizations import parametrizations as measured
+from liaison.tree.cartesian import PARAMETRIZATIONS
+from liaison.verbs.given import Given, mechanism_of
+
+
+def parametrizations(
+    given: Given,
+    names: Iterable[str] = PARAMETRIZATIONS,
+    *,
+    formalism: str = "lagrange",
+    until: float = 1.0,
+    step: float = 1e-3,
+) -> Parametrizations:
+    """A mechanism in minimal, joint, full joint and Cartesian coordinates, compared by measuring.
+
+    Args:
+        given: the mechanism, the path of its text, or the text.
+        names: of parametrizations.
+        formalism: by name.
+        until: how long closures may drift [s].
+        step: of RK4 while they do [s].
+
+    Returns:
+        A table that prints; `table["cartesian"].constraints` and the like are its entries.
+    """
+    mechanism = mechanism_of(given)
+    return measured(mechanism, names, formalism=formalism, until=until, step=step)

@@ -1,0 +1,91 @@
+"""Derive equations of motion that people can read.
+
+Public names: readable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from liaison.analyse.first_integrals import first_integrals
+from liaison.analyse.integrability import integrability
+from liaison.equations.lagrange import lagrange
+from liaison.equations.readable import Readable
+from liaison.equations.readable import readable as read_equations
+from liaison.equations.reading_order import order_of, squares_of
+from liaison.expr.memory import collector_paused
+from liaison.expr.reading import Name, Reading
+from liaison.expr.reading_text import to_unicode
+from liaison.expr.simplify import simplified
+from liaison.expr.simplify_ring import TooLarge
+from liaison.model.mechanism import Mechanism
+from liaison.tree.tree import as_float, span
+from liaison.verbs.derive.derive import derive
+from liaison.verbs.given import mechanism_of
+from liaison.verbs.gravity import with_named_gravity
+
+
+def readable(
+    given: Mechanism | str | Path,
+    formalism: str = "lagrange",
+    *,
+    integrals: bool = True,
+    modes: Mapping[str, str] | None = None,
+) -> Readable:
+    """The equations of motion of a mechanism, short, for reading.
+
+    A free fall along one axis is called g.
+
+    Args:
+        given: the mechanism, the path of its text, or the text.
+        formalism: by name.
+        integrals: find what stays constant, too; not where something holds on one side only, which
+            pushes now and then.
+        modes: of what holds on one side only: "open" or "closed" by the name of a contact or a
+            relation, "sticks" or "slips" by that of its friction, as {"floor": "closed", "floor:
+            sliding": "slips"}; what is not named is open, or sticks. All modes if not given.
+    """
+    mechanism = with_named_gravity(mechanism_of(given))
+    equations = derive(mechanism, formalism, exact=True)
+    found = read_equations(equations, span(mechanism, exact=True), modes=modes)
+    kept = tuple(_integrals(mechanism)) if integrals and not mechanism.contacts else ()
+    notes = (*found.notes, *_rows(mechanism)) if integrals else found.notes
+    return replace(found, values=tuple(_values(mechanism)), integrals=kept, notes=notes)
+
+
+def _rows(mechanism: Mechanism) -> Iterator[str]:
+    """What rows of velocities are: true ones, or positions in disguise."""
+    equations = lagrange(span(mechanism, exact=True))
+    if len(equations.closures.phi) == len(equations.closures.gamma):
+        return
+    order = order_of(equations)
+    for row in integrability(equations).rows:
+        if row.integral is not None:
+            told = to_unicode(simplified(row.integral, order))
+            yield f"{row.name} is a condition on positions in disguise: {told} = const."
+        elif row.is_integrable:
+            yield f"{row.name} is integrable (Frobenius), a condition on positions in disguise."
+        else:
+            yield f"{row.name} is not integrable (Frobenius): a true condition on velocities."
+
+
+def _integrals(mechanism: Mechanism) -> Iterator[tuple[str, Reading, str]]:
+    """First integrals that can be read, short."""
+    with collector_paused():
+        equations = lagrange(span(mechanism, exact=True))
+        order, squares = order_of(equations), squares_of(equations)
+        for x in first_integrals(equations):
+            try:
+                yield x.name, simplified(x.formula, order, squares), x.reason
+            except TooLarge:
+                yield x.name, Name("…"), f"{x.reason}; its formula is too long to be read"
+
+
+def _values(mechanism: Mechanism) -> list[tuple[str, str]]:
+    return [
+        (x.name, f"{float(as_float(x.value)):.10g} {x.unit}".rstrip())
+        for x in mechanism.parameters
+        if x.value is not None
+    ]

@@ -1,0 +1,37 @@
+"""Derive the equations of motion in independent velocities.
+
+Public names: reduce.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
+
+from liaison.analyse.reduce import Reduction
+from liaison.analyse.reduce import reduce as reduced
+from liaison.errors import OptionError
+from liaison.expr.memory import collector_paused
+from liaison.mobility.keywords import ProofKeywords
+from liaison.tree.tree import Tree
+from liaison.verbs.given import Given, mechanism_or_tree
+
+
+def reduce(
+    given: Given | Tree,
+    independent: Sequence[str] = (),
+    *,
+    at: Mapping[str, Any] | None = None,
+    **options: Unpack[ProofKeywords],
+) -> Reduction:
+    """The equations of motion in as many velocities as there are freedoms, without multipliers.
+
+    Args:
+        given: a mechanism, the path of its text, or a tree.
+        independent: coordinates whose velocities are the unknowns; chosen if not given.
+        at: positions and rates by label instead of its own starts [m, rad].
+        **options: of `mobility`: order, primes, seed, time_limit [s], memory_limit [bytes].
+    """
+    OptionError.check("reduce", options, ProofKeywords.__annotations__)
+    with collector_paused():
+        return reduced(mechanism_or_tree(given), independent, at=at, **options)

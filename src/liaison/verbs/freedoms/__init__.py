@@ -1,0 +1,1 @@
+"""Verbs about what closures leave free: mobility, assembly, reach, singular positions."""

@@ -1,0 +1,37 @@
+"""Find every way in which a mechanism closes.
+
+Public names: assembly_modes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+from liaison.errors import OptionError
+from liaison.expr.memory import collector_paused
+from liaison.mobility.assembly import AssemblyModes
+from liaison.mobility.assembly import assembly_modes as find_modes
+from liaison.mobility.keywords import SearchKeywords
+from liaison.tree.tree import Tree
+from liaison.verbs.given import Given, mechanism_or_tree
+from liaison.verbs.one_sided import with_note
+
+
+def assembly_modes(
+    given: Given | Tree,
+    *,
+    at: Mapping[str, Any] | None = None,
+    **options: Unpack[SearchKeywords],
+) -> AssemblyModes:
+    """Every way in which a mechanism closes while some of its coordinates are held.
+
+    Args:
+        given: a mechanism, the path of its text, or a tree.
+        at: held coordinates by label [m, rad], exact where they can be; as many as it has freedoms.
+        **options: seed, time_limit [s], memory_limit [bytes].
+    """
+    OptionError.check("assembly_modes", options, SearchKeywords.__annotations__)
+    mechanism = mechanism_or_tree(given)
+    with collector_paused():
+        return with_note(find_modes(mechanism, at=at, **options), mechanism)

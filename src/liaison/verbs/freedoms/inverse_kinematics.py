@@ -1,0 +1,48 @@
+"""Find all joint coordinates that put a body at a pose.
+
+Public names: inverse_kinematics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
+
+from liaison.errors import OptionError
+from liaison.expr.memory import collector_paused
+from liaison.mobility.assembly import AssemblyModes
+from liaison.mobility.inverse_kinematics import inverse_kinematics as find_reaches
+from liaison.mobility.keywords import SearchKeywords
+from liaison.tree.tree import Tree
+from liaison.verbs.given import Given, mechanism_or_tree
+from liaison.verbs.one_sided import with_note
+
+
+def inverse_kinematics(
+    given: Given | Tree,
+    body: str,
+    *,
+    position: Sequence[Any],
+    rotation: Sequence[Sequence[Any]] | None = None,
+    at: Mapping[str, Any] | None = None,
+    **options: Unpack[SearchKeywords],
+) -> AssemblyModes:
+    """Every set of joint coordinates that puts a body of an arm at a pose.
+
+    Args:
+        given: an arm, the path of its text, or a tree.
+        body: the name of the hand.
+        position: of its origin, in ground's axes [m].
+        rotation: its axes as columns, in ground's axes; those of the ground if not given.
+        at: coordinates that are held besides, by label [m, rad]: all but six of the arm's.
+        **options: seed, time_limit [s], memory_limit [bytes].
+    """
+    OptionError.check(
+        "inverse_kinematics", options, [*SearchKeywords.__annotations__, *("rotation", "at")]
+    )
+    mechanism = mechanism_or_tree(given)
+    with collector_paused():
+        modes = find_reaches(
+            mechanism, body, position=position, rotation=rotation, at=at, **options
+        )
+    return with_note(modes, mechanism)

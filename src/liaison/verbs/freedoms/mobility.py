@@ -1,0 +1,41 @@
+"""Count degrees of freedom exactly, and say what is proved.
+
+Public names: mobility.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+from liaison.errors import NamingError, OptionError
+from liaison.expr.memory import collector_paused
+from liaison.mobility.keywords import ProofKeywords
+from liaison.mobility.mobility import Mobility
+from liaison.mobility.mobility import mobility as examine
+from liaison.tree.tree import Tree
+from liaison.verbs.given import Given, mechanism_or_tree
+
+
+def mobility(
+    given: Given | Tree,
+    *,
+    at: Mapping[str, Any] | None = None,
+    **options: Unpack[ProofKeywords],
+) -> Mobility:
+    """What a mechanism can do in the position where it is assembled, and what of it is proved.
+
+    Args:
+        given: a mechanism, the path of its text, or a tree.
+        at: positions by label instead of its own starts [m, rad], exact where they can be.
+        **options: order (of series, for a proof), primes (how many must agree), seed,
+            time_limit [s], memory_limit [bytes].
+    """
+    OptionError.check("mobility", options, ProofKeywords.__annotations__)
+    mechanism = mechanism_or_tree(given)
+    known = set(mechanism.coordinates)
+    for name in at or {}:
+        if name not in known:
+            raise NamingError.unknown("coordinate", name, known)
+    with collector_paused():
+        return examine(mechanism, at=at, **options)

@@ -1,0 +1,56 @@
+"""Find dead points and positions where branches meet.
+
+Public names: singularities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from liaison.analyse.singularities import NEAR, RankAlong, rank_along
+from liaison.errors import OptionError
+from liaison.expr.memory import collector_paused
+from liaison.mobility.mobility import singularities as followed
+from liaison.mobility.singular import STEP, STEPS, Singularities
+from liaison.simulate.trajectory import Trajectory, load
+from liaison.tree.tree import Tree
+from liaison.verbs.given import Given, mechanism_or_tree
+
+
+def singularities(
+    given: Given | Tree,
+    along: Trajectory | str | Path | None = None,
+    *,
+    at: Mapping[str, Any] | None = None,
+    near: float | None = None,
+    step: float | None = None,
+    steps: int | None = None,
+) -> Singularities | RankAlong:
+    """Where closures lose rank: along a run, or on the whole motion of a mechanism of one freedom.
+
+    Args:
+        given: a mechanism, the path of its text, or a tree.
+        along: a run of it, or the file of one; without it the motion is followed all around, and
+            dead points of each coordinate are found as well.
+        at: positions by label instead of its own starts [m, rad], where there is no run.
+        near: of a run: relative singular value below which the rank counts as lost.
+        step: without a run: arc length of a step [rad, m].
+        steps: without a run: how many at most; 4000 if not given.
+    """
+    mechanism = mechanism_or_tree(given)
+    with collector_paused():
+        if along is None:
+            _check({"near": near}, "without a run", ("at", "step", "steps"))
+            length, count = STEP if step is None else step, STEPS if steps is None else steps
+            return followed(mechanism, at=at, step=length, steps=count)
+        _check({"step": step, "steps": steps}, "along a run", ("near",))
+        run = along if isinstance(along, Trajectory) else load(along)
+        return rank_along(run, mechanism, near=NEAR if near is None else near)
+
+
+def _check(others: dict[str, float | None], case: str, known: tuple[str, ...]) -> None:
+    """Refuses options of the other case."""
+    wrong = [name for name, value in others.items() if value is not None]
+    OptionError.check(f"singularities {case}", wrong, known)

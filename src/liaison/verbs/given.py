@@ -1,0 +1,66 @@
+"""What the verbs are given: a mechanism, or the path of its text, with other values and starts.
+
+Public names: Given, mechanism_of, mechanism_or_tree, with_values, with_starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from liaison.errors import ModelError, NamingError
+from liaison.formats.read import read
+from liaison.model.mechanism import Mechanism, Start
+from liaison.tree.tree import Tree
+
+Given: TypeAlias = Mechanism | str | Path
+"""A mechanism, the path of the text that describes it, or the text."""
+
+
+def mechanism_of(given: Given) -> Mechanism:
+    """The mechanism that is given, or the one that its text describes."""
+    if isinstance(given, Mechanism):
+        return given
+    if isinstance(given, str | Path):
+        return read(given)
+    raise ModelError(
+        f"a {type(given).__name__} is given where a mechanism is meant: give a Mechanism, the "
+        "path of its text, or the text."
+    )
+
+
+def mechanism_or_tree(given: Given | Tree) -> Mechanism:
+    """The mechanism that is given, of a tree, or that its text describes."""
+    return given.mechanism if isinstance(given, Tree) else mechanism_of(given)
+
+
+def with_values(mechanism: Mechanism, values: Mapping[str, Any]) -> Mechanism:
+    """The mechanism with other values of some parameters and inputs, by name, in SI.
+
+    Raises:
+        NamingError: no parameter or input has that name.
+    """
+    known = [x.name for x in (*mechanism.parameters, *mechanism.inputs)]
+    for name in values:
+        if name not in known:
+            raise NamingError.unknown("parameter or input", name, known)
+    if not values:
+        return mechanism
+    return replace(
+        mechanism,
+        parameters=tuple(_with(x, "value", values) for x in mechanism.parameters),
+        inputs=tuple(_with(x, "default", values) for x in mechanism.inputs),
+    )
+
+
+def _with(record: Any, field: str, values: Mapping[str, Any]) -> Any:
+    return replace(record, **{field: values[record.name]}) if record.name in values else record
+
+
+def with_starts(mechanism: Mechanism, starts: Mapping[str, float]) -> Mechanism:
+    """The mechanism with other start values of some coordinates and rates, by label, in SI."""
+    kept = tuple(start for start in mechanism.starts if start.label not in starts)
+    given = tuple(Start(label, value) for label, value in starts.items())
+    return replace(mechanism, starts=kept + given) if given else mechanism

@@ -1,0 +1,37 @@
+"""First integrals of a mechanism, carried into a run.
+
+Public names: with_invariants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from types import MappingProxyType
+
+from liaison.analyse.first_integrals import FirstIntegral
+from liaison.equations.equations import Equations
+from liaison.errors import DerivationError
+from liaison.expr.bind import to_floats
+from liaison.tree.tree import Tree
+from liaison.units import Label
+from liaison.verbs.derive.first_integrals import first_integrals
+
+LARGEST = 40
+"""Velocities of a mechanism whose first integrals are looked for before a run."""
+
+
+def with_invariants(equations: Equations, tree: Tree) -> Equations:
+    """The equations with the first integrals of their mechanism, for a run to follow them.
+
+    Of a mechanism with more than LARGEST velocities none is looked for.
+    """
+    found: Sequence[FirstIntegral] = ()
+    if tree.nv <= LARGEST:
+        with suppress(DerivationError):
+            found = first_integrals(tree)
+    formulas = to_floats([x.formula for x in found]) if found else []
+    named = {x.name: f for x, f in zip(found, formulas, strict=True)}
+    labels = dict(equations.labels) | {"invariants": tuple(Label(x.name, x.unit) for x in found)}
+    return replace(equations, invariants=MappingProxyType(named), labels=MappingProxyType(labels))

@@ -1,0 +1,1 @@
+"""Verbs that let a mechanism move: runs, batches, scenes, and pictures of a run."""

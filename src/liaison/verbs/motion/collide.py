@@ -1,0 +1,66 @@
+"""Make a scene of free bodies that collide.
+
+Public names: collide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from liaison.errors import ModelError
+from liaison.model.contacts.collisions import collisions
+from liaison.scenes.parts import Laws
+from liaison.scenes.scene import Scene
+from liaison.verbs.given import Given, mechanism_of, with_starts, with_values
+from liaison.verbs.scenes import placed_on, placed_scene
+
+GROUND = ((0.0, 0.0, 1.0, 0.0),)
+"""The plane z ≥ 0."""
+
+
+def collide(
+    given: Given,
+    *,
+    planes: Sequence[Sequence[float]] | None = None,
+    friction: float | None = None,
+    restitution: float | None = None,
+    start: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+) -> Scene:
+    """A scene of free bodies: their spheres and boxes touch each other, and planes.
+
+    Contacts are found while it runs, so that there may be thousands of pairs. Who touches whom, and
+    how, is what `collide` in the description says; where it says nothing, all touch all, and
+    `planes`, `friction` and `restitution` are given here.
+
+    Args:
+        given: a mechanism, or the path of its text, each of whose bodies joins the ground by a
+            `free` joint and has a sphere or a box for its shape; gravity is all that acts.
+        planes: (nx, ny, nz, d) of each, with n·x ≥ d allowed [m]; the ground z ≥ 0 if not given.
+        friction: Coulomb's coefficient of all contacts; 0 if not given.
+        restitution: e of all impacts, 0 to 1; 0 if not given.
+        start: positions and rates to begin with, by label, instead of the mechanism's own.
+        parameters: values by name, in SI.
+
+    Returns:
+        The scene; `scene.simulate(until, step=…)` lets it move.
+
+    Raises:
+        ModelError: something in the mechanism that a scene has no place for, by its name.
+    """
+    mechanism = with_starts(with_values(mechanism_of(given), parameters or {}), start or {})
+    said = collisions(mechanism)
+    if said and not (planes is None and friction is None and restitution is None):
+        raise ModelError(
+            f"'{said[0].name}' says what collides and how; planes, friction and restitution of the "
+            "call would say it again.",
+            place=said[0].place,
+            hint="Leave them out of the call, or take the statement out of the description.",
+        )
+    if said:
+        return placed_scene(mechanism, start or {}).scene
+    return placed_on(
+        mechanism, start or {}, GROUND if planes is None else planes,
+        lambda bodies, count: Laws.same(bodies, count, friction or 0.0, restitution or 0.0),
+    ).scene  # fmt: skip

@@ -1,0 +1,77 @@
+"""Move a mechanism by drives that leave it no freedom.
+
+Public names: kinematic_run, driven, law_of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from liaison.analyse.inverse_motion import SERIES
+from liaison.analyse.inverse_motion import kinematic_run as moved_by_drives
+from liaison.errors import ModelError
+from liaison.expr.node import symbol
+from liaison.expr.table import Table
+from liaison.model.relations.imposed import PrescribedMotion
+from liaison.model.mechanism import Mechanism
+from liaison.simulate.trajectory import Trajectory
+from liaison.verbs.given import Given, mechanism_of
+from liaison.verbs.instants import instants
+from liaison.verbs.ready import ready_for
+
+
+def kinematic_run(
+    given: Given,
+    motion: Mapping[str, Any] | None = None,
+    *,
+    until: float,
+    every: float | Sequence[float] = 0.01,
+    start: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, float] | None = None,
+    series: Sequence[str] | None = None,
+) -> Trajectory:
+    """Moves a mechanism by drives that leave it no freedom: kinematics alone, forces after.
+
+    Args:
+        given: the mechanism, or the path of its text.
+        motion: coordinate -> formula of `time`, or a `Table` over time; besides what the mechanism
+            imposes itself. Starts of these coordinates and of all rates are set aside.
+        until: the last instant [s].
+        every: a period [s], or instants.
+        start: positions to assemble from, by label.
+        parameters: values by name, in SI.
+        inputs: values by name instead of the defaults.
+        series: what to evaluate along the run; all that drives need if not given.
+    """
+    mechanism = driven(mechanism_of(given), motion or {})
+    kernel, state = ready_for(mechanism, None, start, parameters)
+    chosen = SERIES if series is None else series
+    times = instants(state.t, until, every)
+    return moved_by_drives(kernel, state, times, inputs=inputs, series=chosen)
+
+
+def driven(mechanism: Mechanism, motion: Mapping[str, Any]) -> Mechanism:
+    """The mechanism with coordinates that follow laws of time, and no start against them."""
+    laws = tuple(PrescribedMotion(f"drive {x}", x, law_of(law)) for x, law in motion.items())
+    own = [x.coordinate for x in mechanism.constraints if isinstance(x, PrescribedMotion)]
+    taken = {*motion, *own}
+    starts = tuple(
+        x for x in mechanism.starts if x.label not in taken and not x.label.endswith("'")
+    )
+    return replace(mechanism, constraints=mechanism.constraints + laws, starts=starts)
+
+
+def law_of(law: Any) -> Any:
+    """A formula of time; a table becomes one."""
+    if isinstance(law, Table):
+        return law(symbol("t"))
+    if callable(law):
+        raise ModelError(
+            "a motion is a formula of `time` or a Table, not a Python function: its rates are "
+            "derived.",
+            hint="Sample the function: Table(times, [f(t) for t in times]).",
+        )
+    return law

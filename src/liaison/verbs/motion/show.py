@@ -1,0 +1,39 @@
+"""Show a run live in a browser.
+
+Public names: show.
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from liaison.model.pairing import drawn
+from liaison.simulate.trajectory import Trajectory
+from liaison.verbs.given import Given, mechanism_of
+from liaison.verbs.pictures import PictureKeywords, picture_options
+from liaison.view.live import LiveView
+from liaison.view.scene import show as shown
+
+
+def show(
+    trajectory: Trajectory,
+    given: Given,
+    *,
+    port: int = 8080,
+    browser: bool = True,
+    block: bool = False,
+    **options: Unpack[PictureKeywords],
+) -> LiveView:
+    """A live view on this machine, with time, speed and what to see under the hand.
+
+    Args:
+        trajectory: with poses.
+        given: the mechanism that moved, or the path of its text.
+        port: where it is served.
+        browser: open it.
+        block: return only when it is closed.
+        **options: of `page`: speed, fps, trace, forces, frames, labels, contacts.
+    """
+    mechanism = drawn(mechanism_of(given))
+    look = picture_options("show", mechanism, options, ("port", "browser", "block"))
+    return shown(trajectory, mechanism, port=port, browser=browser, block=block, **look)

@@ -1,0 +1,78 @@
+"""Simulate a mechanism from its start until a time.
+
+Public names: simulate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+from liaison.errors import OptionError
+from liaison.model.pairing import is_scene
+from liaison.numeric import State
+from liaison.program.kernel import Kernel
+from liaison.simulate.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
+from liaison.simulate.run import DEFAULT_SERIES
+from liaison.simulate.run import simulate as run
+from liaison.simulate.trajectory import Trajectory
+from liaison.verbs.given import Given, mechanism_of
+from liaison.verbs.ready import ready_for
+
+
+def simulate(
+    given: Given | Kernel,
+    state: State | None = None,
+    *,
+    until: float,
+    start: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    invariants: bool = False,
+    options: RunOptions | None = None,
+    **keywords: Unpack[RunKeywords],
+) -> Trajectory:
+    """Lets a mechanism move.
+
+    Args:
+        given: a mechanism, the path of its text, or a kernel (then with a state).
+        state: where it starts; assembled from the mechanism's own start if not given.
+        until: the last instant [s].
+        start: positions and rates to assemble from, by label, instead of the mechanism's own.
+        parameters: values by name, in SI.
+        invariants: find the first integrals and follow them: `trajectory.invariants`.
+        options: how to run, as a record; all of it is optional.
+        **keywords: the same one by one, before those of the record: step, method, rtol, atol,
+            every, inputs, stop, series and others, each explained at `RunOptions`.
+
+    Bodies that collide in more than fifty pairs are marched as a scene, in fixed steps of 1 ms
+    unless `step` is given (docs/theory/time_stepping.md); `trajectory.message` says so.
+
+    Returns:
+        What happened.
+
+    Raises:
+        OptionError: a keyword that a run does not take; proposes the nearest one.
+        SimulationError: the run could not go on; carries status, time and partial trajectory.
+    """
+    chosen = run_options("simulate", options, keywords)
+    if isinstance(given, Kernel):
+        if state is None or start:
+            raise TypeError("simulate(kernel, state, until=…): a kernel needs its state.")
+        return run(given, state, until=until, parameters=parameters, **_single(chosen, keywords))
+    mechanism = mechanism_of(given)
+    if state is None and is_scene(mechanism):
+        from liaison.verbs.scene_runs import run_scene
+
+        return run_scene(mechanism, until, start=start, parameters=parameters, **chosen)
+    chosen = _single(chosen, keywords)
+    kernel, state = ready_for(mechanism, state, start, parameters, invariants=invariants)
+    if invariants:
+        chosen["series"] = (*chosen.get("series", DEFAULT_SERIES), "invariants")
+    return run(kernel, state, until=until, **chosen)
+
+
+def _single(chosen: dict[str, Any], keywords: RunKeywords) -> dict[str, Any]:
+    """The options without those of scenes, which keywords may not ask for here."""
+    single = [x for x in OF_RUNS if x not in OF_SCENES]
+    OptionError.check("simulate, of what is no scene,", keywords, single)
+    return {name: value for name, value in chosen.items() if name not in OF_SCENES}

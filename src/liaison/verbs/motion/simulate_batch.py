@@ -1,0 +1,104 @@
+"""Simulate a mechanism many times on all cores.
+
+Public names: simulate_batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+
+from liaison.analyse.obstructed import moving
+from liaison.errors import NamingError
+from liaison.expr.memory import collector_paused
+from liaison.model.mechanism import Mechanism
+from liaison.numeric import State
+from liaison.program.kernel import Kernel
+from liaison.simulate.batch_result import Runs
+from liaison.simulate.batch_run import simulate_batch as run
+from liaison.simulate.options import (
+    OF_BATCHES,
+    OF_SCENES,
+    BatchKeywords,
+    RunOptions,
+    run_options,
+)
+from liaison.tree.assemble import assemble
+from liaison.tree.singular_attitudes import check_attitudes
+from liaison.tree.tree import Tree, span
+from liaison.verbs.derive.compile import compile
+from liaison.verbs.given import mechanism_of
+from liaison.verbs.ready import kernel_at
+
+TAKEN = tuple(x for x in OF_BATCHES if x not in OF_SCENES)
+"""Options of a batch."""
+
+
+def simulate_batch(
+    given: Mechanism | str | Path | Kernel,
+    states: State | Sequence[State] | None = None,
+    *,
+    until: float,
+    start: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    options: RunOptions | None = None,
+    **keywords: Unpack[BatchKeywords],
+) -> Runs:
+    """Lets a mechanism move many times, on all cores: from many starts, or with many values.
+
+    Args:
+        given: a mechanism, the path of its text, or a kernel (then with states).
+        states: where each run starts; assembled from `start` if not given.
+        until: the last instant [s].
+        start: positions and rates to assemble from, by label: numbers, or one for each run.
+        parameters: values by name, in SI: numbers, or one for each run.
+        options: how to run, as a record.
+        **keywords: the same one by one, each explained at `RunOptions`, and threads: how many; all
+            cores if not given. Recorded are the instants of `every`, or the first and the last;
+            inputs may be arrays with a number for each run. A run that fails raises, unless
+            on_failure="return". progress is called with the fraction of runs that are over. The
+            series "contacts" is evaluated where asked for.
+
+    Returns:
+        All runs, stacked.
+    """
+    chosen = run_options("simulate_batch", options, keywords, TAKEN)
+    if isinstance(given, Kernel):
+        if states is None or start:
+            raise TypeError("simulate_batch(kernel, states, until=…): a kernel needs its states.")
+        return run(given, states, until, parameters=parameters, **chosen)
+    mechanism = mechanism_of(given)
+    with collector_paused():
+        tree = span(mechanism)
+        begin = _assembled(tree, start or {}, parameters or {}) if states is None else states
+        listed = [begin] if isinstance(begin, State) else list(begin)
+        for state in listed:
+            check_attitudes(tree, state)
+        kernel = kernel_at(tree, listed[0]) if listed else compile(mechanism)
+        if states is None:
+            firm = [*(x.label for x in mechanism.starts), *(start or {})]
+            listed = [moving(kernel, state, firm) for state in listed]
+    many = listed[0] if isinstance(begin, State) else listed
+    return run(kernel, many, until, parameters=parameters, **chosen)
+
+
+def _assembled(
+    tree: Tree, start: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> State | list[State]:
+    """One state for each value of the arrays among starts and parameters; one if there are none."""
+    known = [x.name for x in tree.mechanism.parameters]
+    for name in parameters:
+        if name not in known:
+            raise NamingError.unknown("parameter", name, known)
+    lengths = {np.size(x) for x in (*start.values(), *parameters.values()) if np.ndim(x)}
+    if not lengths:
+        return assemble(tree, parameters, **start)
+    rows = min(lengths)  # unequal ones are refused where the runs are counted
+
+    def at(values: Mapping[str, Any], k: int) -> dict[str, float]:
+        return {name: float(x[k] if np.ndim(x) else x) for name, x in values.items()}
+
+    return [assemble(tree, at(parameters, k), **at(start, k)) for k in range(rows)]

@@ -1,0 +1,47 @@
+"""Step a mechanism on under inputs that are given step by step.
+
+Public names: stepper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+from liaison.numeric import State
+from liaison.program.kernel import Kernel
+from liaison.simulate.options import OF_STEPS, RunOptions, StepKeywords, run_options
+from liaison.simulate.stepper import Stepper
+from liaison.simulate.stepper import stepper as stepper_of
+from liaison.verbs.given import Given
+from liaison.verbs.ready import ready_for
+
+
+def stepper(
+    given: Given | Kernel,
+    state: State | None = None,
+    *,
+    start: Mapping[str, float] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    options: RunOptions | None = None,
+    **keywords: Unpack[StepKeywords],
+) -> Stepper:
+    """A mechanism that waits for the next input: `its.step({"motor": 1.5}, 0.01)`.
+
+    Args:
+        given: a mechanism, the path of its text, or a kernel (then with a state).
+        state: where it starts; assembled from the mechanism's own start if not given.
+        start: positions and rates to assemble from, by label, instead of the mechanism's own.
+        parameters: values by name, in SI.
+        options: how steps are taken, as a record; what it says of a record of the run is left
+            aside.
+        **keywords: the same one by one: step, method, rtol, atol and others, each explained at
+            `RunOptions`.
+    """
+    chosen = run_options("stepper", options, keywords, OF_STEPS)
+    if isinstance(given, Kernel):
+        if state is None or start:
+            raise TypeError("stepper(kernel, state): a kernel needs its state.")
+        return stepper_of(given, state, parameters=parameters, **chosen)
+    kernel, state = ready_for(given, state, start, parameters)
+    return stepper_of(kernel, state, **chosen)

@@ -1,0 +1,24 @@
+"""Replace one-sided relations by one-sided viscous friction.
+
+Public names: viscous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from liaison.analyse.viscous import viscous as with_friction
+from liaison.model.mechanism import Mechanism
+from liaison.verbs.given import Given, mechanism_of
+
+
+def viscous(given: Given, alpha: Any, only: Iterable[str] | None = None) -> Mechanism:
+    """The mechanism with one-sided friction for its one-sided relations: see `analyse.viscous`.
+
+    Args:
+        given: the mechanism, or the path of its text.
+        alpha: the coefficient, in N·s/m where a relation is of a speed in m/s.
+        only: names of the relations to replace; all of rates if not given.
+    """
+    return with_friction(mechanism_of(given), alpha, only)

@@ -1,0 +1,18 @@
+"""What verbs of freedoms say of contacts and relations that hold on one side only.
+
+Public names: with_note.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from liaison.mobility.assembly import AssemblyModes
+from liaison.model.contacts import left_out
+from liaison.model.mechanism import Mechanism
+
+
+def with_note(modes: AssemblyModes, mechanism: Mechanism) -> AssemblyModes:
+    """The modes with a note that one-sided relations were left out; the same without any."""
+    sentence = left_out(mechanism.contacts)
+    return replace(modes, notes=(*modes.notes, f"w{sentence[1:-1]}")) if sentence else modes

@@ -1,0 +1,113 @@
+"""Where verbs are found: in the folders of `liaison.verbs`, and in folders of your own.
+
+A verb is one file named as the function that it defines. The file's first line says what the verb
+does; the decorator `command` makes it a verb of the command line, too, with `--json`:
+
+    "Count the bodies of a mechanism."
+
+    from liaison.verbs.given import Given, mechanism_of
+    from liaison.verbs.registry import command
+
+    @command
+    def count(given: Given, *, ground: bool = False) -> dict[str, int]:
+        ...
+
+Put it into a folder, name the folder in the variable LIAISON_VERBS (several with the separator of
+PATH between them), and it is `liaison.count` in Python and `liaison count FILE` on the command
+line. In a folder of this package it needs no variable.
+
+Public names: Verb, verbs, verbs_in, folders, verb_table, command.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TypeVar, final
+
+OWN = "LIAISON_VERBS"
+"""The variable that names further folders of verbs."""
+
+PACKAGE = "liaison_verbs"
+"""The package as which files of further folders are imported."""
+
+HERE = os.path.dirname(__file__)
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A file with a verb.
+
+    Attributes:
+        name: of the verb, its function and its file.
+        module: full name, as imported.
+        path: of the file.
+    """
+
+    name: str
+    module: str
+    path: str
+
+    @property
+    def help(self) -> str:
+        """The first line of the file, without its period."""
+        with open(self.path, encoding="utf-8") as file:
+            return file.readline().strip().strip('"').strip().removesuffix(".")
+
+    @property
+    def is_command(self) -> bool:
+        """Whether the file says that its verb is one of the command line."""
+        with open(self.path, encoding="utf-8") as file:
+            return "\n@command\n" in file.read()
+
+
+def command(function: F) -> F:
+    """Makes a verb one of the command line: `given` is the file, keywords are its options."""
+    return function
+
+
+def verbs() -> dict[str, Verb]:
+    """Every verb by its name: those of the package, then those of your own folders."""
+    return {verb.name: verb for verb in _all()}
+
+
+def _all() -> list[Verb]:
+    found: list[Verb] = []
+    for folder in folders(HERE):
+        found += verbs_in(os.path.join(HERE, folder), f"liaison.verbs.{folder}.").values()
+    own = [x for x in os.environ.get(OWN, "").split(os.pathsep) if x]
+    if own:
+        package = sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE, "Verbs of your own."))
+        package.__path__ = own
+    for folder in own:
+        found += verbs_in(folder, f"{PACKAGE}.").values()
+    return found
+
+
+def verb_table() -> dict[str, str]:
+    """Module -> the verb it offers: what the package `liaison` adds to its public names."""
+    return {verb.module: verb.name for verb in _all()}
+
+
+def folders(path: str) -> list[str]:
+    """The sub-folders of a package, in order."""
+    names = (x.name for x in os.scandir(path) if x.is_dir())
+    return sorted(x for x in names if not x.startswith("_"))
+
+
+def verbs_in(folder: str, prefix: str) -> dict[str, Verb]:
+    """The verbs of one folder."""
+    if not os.path.isdir(folder):
+        return {}
+    names = sorted(x[:-3] for x in os.listdir(folder) if x.endswith(".py"))
+    return {
+        x: Verb(x, prefix + x, os.path.join(folder, f"{x}.py"))
+        for x in names
+        if x.isidentifier() and not x.startswith("_")
+    }

@@ -1,0 +1,249 @@
+"""What a mechanism is, in counts and names: the answer of `check`.
+
+Public names: Summary, by_label, units, is_conservative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from liaison.errors import AssemblyError, Place, diagnostic
+from liaison.expr.evaluate import evaluate
+from liaison.expr.graph import symbols_of
+from liaison.expr.node import as_expr, symbol
+from liaison.model import Field, Unilateral
+from liaison.model.mechanism import Mechanism
+from liaison.numeric import State
+from liaison.tree.assemble import Assembly, assembly
+from liaison.tree.tree import GROUND, Tree, as_float, span
+
+if TYPE_CHECKING:
+    from liaison.analyse.no_impact import NoImpact
+    from liaison.equations.equations import Equations
+
+RANK = 1e-9
+"""Rows and singular values of G under this share of the largest count as zero."""
+
+FEW = 500
+"""Boxes of positions in which freedom from impact may be proved: about a second."""
+
+TINY = 1e-300
+"""Keeps a division by the length of a vanishing row defined."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A mechanism with what follows from it before it moves.
+
+    Attributes:
+        mechanism: as described.
+        tree: its spanning tree and closures.
+        derived: the equations where relations hold; None where they were not needed.
+        start: its assembled start; None where a parameter has no value.
+        rank: of G there; None without a start.
+        entry: whether one-sided relations of rates are entered without impact; None without any.
+    """
+
+    mechanism: Mechanism
+    tree: Tree
+    derived: Equations | None
+    start: Assembly | None
+    rank: int | None
+    entry: NoImpact | None = None
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, start: Mapping[str, float] | None = None) -> Summary:
+        """Spans, derives and assembles, from the mechanism's own start or from another.
+
+        Raises:
+            AssemblyError: the loops cannot be closed from the mechanism's start.
+        """
+        tree = span(replace(mechanism, contacts=()) if mechanism.contacts else mechanism)
+        derived = _equations(tree) if tree.closures or mechanism.constraints else None
+        found = _start(tree, start or {})
+        rank = None if found is None else 0 if derived is None else _rank(derived, found)
+        return cls(mechanism, tree, derived, found, rank, _entry(mechanism))
+
+    @property
+    def equations(self) -> Equations:
+        """By recursive Newton–Euler, in the coordinates of the tree."""
+        return _equations(self.tree) if self.derived is None else self.derived
+
+    @property
+    def closure_rows(self) -> int:
+        """Rows of all closures, those included that hold whatever the mechanism does."""
+        if self.derived is None:
+            return 0
+        closures = self.derived.closures
+        return len(closures.gamma) + len(closures.vanished)
+
+    @property
+    def gruebler(self) -> int:
+        """Freedoms of the joints, less six for each loop and one for each other relation.
+
+        The mobility of a mechanism whose geometry is nothing special; others have more.
+        """
+        freedoms = sum(joint.type.nv for joint in self.mechanism.joints)
+        relations = sum(constraint.ROWS for constraint in self.mechanism.constraints)
+        return freedoms - 6 * self.tree.loops - relations
+
+    @property
+    def freedoms(self) -> int | None:
+        """nv − rank G: independent velocities at the start."""
+        return None if self.rank is None else self.tree.nv - self.rank
+
+    def value(self, x: Any) -> float | None:
+        """A scalar of the description as a number; None where it depends on an unknown."""
+        known = {
+            symbol(p.name): float(as_float(p.value))
+            for p in self.mechanism.parameters
+            if p.value is not None
+        }
+        formula = as_expr(x)
+        if any(name not in known for name in symbols_of([formula])):
+            return None
+        return float(evaluate([formula], known)[0])
+
+    @property
+    def mass(self) -> float | None:
+        """Of all bodies [kg]; None where it depends on an unknown."""
+        masses = [self.value(body.mass) for body in self.mechanism.bodies]
+        known = [x for x in masses if x is not None]
+        return sum(known) if len(known) == len(masses) else None
+
+    @property
+    def gravity(self) -> list[float | None]:
+        """In ground's axes [m/s²]; zeros where there is none."""
+        vectors = [force.vector for force in self.mechanism.forces if isinstance(force, Field)]
+        values = [[self.value(x) for x in vector] for vector in vectors or [(0, 0, 0)]]
+        return [None if None in column else sum(x for x in column if x) for column in zip(*values)]
+
+    def carriers(self) -> list[tuple[str, str, str]]:
+        """(body, carried by, joint) of every node, in the order of the tree."""
+        nodes = self.tree.nodes
+        return [
+            (
+                node.body,
+                "ground" if node.parent == GROUND else nodes[node.parent].body,
+                node.joint.name,
+            )
+            for node in nodes
+        ]
+
+    def warnings(self, file: str = "") -> list[dict[str, Any]]:
+        """What is no mistake but should be known before a run, as an editor takes it."""
+        places = {x.name: x.place or Place(file, 1) for x in self.mechanism.contacts}
+        entries = self.entry.entries if self.entry else ()
+        return [
+            diagnostic(x.text, places[x.relations[-1]], severity="warning")
+            for x in entries
+            if x.verdict != "proved"
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data; ground is not counted among the bodies."""
+        mechanism, start = self.mechanism, self.start
+        return {
+            "name": mechanism.name,
+            "bodies": len(mechanism.bodies) - 1,
+            "joints": len(mechanism.joints),
+            "loops": self.tree.loops,
+            "nq": self.tree.nq,
+            "nv": self.tree.nv,
+            "closure_rows": self.closure_rows,
+            "rank": self.rank,
+            "freedoms": self.freedoms,
+            "gruebler": self.gruebler,
+            "cut": [closure.joint.name for closure in self.tree.closures],
+            "constraints": [constraint.name for constraint in mechanism.constraints],
+            "one_sided": [contact.name for contact in mechanism.contacts],
+            "no_impact": None if self.entry is None else self.entry.to_dict(),
+            "forces": [force.name for force in mechanism.forces],
+            "gravity": self.gravity,
+            "mass": self.mass,
+            "parameters": {
+                x.name: None if x.value is None else self.value(x.value)
+                for x in mechanism.parameters
+            },
+            "unknowns": [x.name for x in mechanism.parameters if x.value is None],
+            "inputs": [x.name for x in mechanism.inputs],
+            "outputs": [x.name for x in mechanism.outputs],
+            "events": [x.name for x in mechanism.events],
+            "units": units(mechanism),
+            "start": None if start is None else by_label(start.state),
+            "moved": None if start is None else start.moved,
+        }
+
+
+def units(mechanism: Mechanism) -> dict[str, str]:
+    """The unit of every parameter, input, output, coordinate and speed; only outputs are not SI."""
+    records = (*mechanism.parameters, *mechanism.inputs, *mechanism.outputs)
+    found = {x.name: x.unit for x in records}
+    for joint in mechanism.joints:
+        found |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
+        found |= zip(joint.speeds, joint.type.speed_units, strict=True)
+    return found
+
+
+def by_label(state: State) -> dict[str, float]:
+    """Positions and velocities of a state by their names."""
+    names = [label.name for part in ("q", "v") for label in state.labels[part]]
+    return dict(zip(names, [*state.q.tolist(), *state.v.tolist()], strict=True))
+
+
+def is_conservative(mechanism: Mechanism) -> bool:
+    """Whether T + U stays what it was: only potentials act, and nothing depends on time."""
+    keeping = all(x.KEEPS_ENERGY for x in mechanism.forces)
+    holding = all(x.KEEPS_ENERGY for x in mechanism.constraints)
+    formulas = [as_expr(x) for force in mechanism.forces for x in force.formulas()]
+    formulas += [as_expr(x) for constraint in mechanism.constraints for x in constraint.formulas()]
+    varying = {"t", *mechanism.speeds, *(x.name for x in mechanism.inputs)}
+    used = {x.name for x in symbols_of(formulas)}
+    return keeping and holding and not mechanism.contacts and not used & varying
+
+
+def _equations(tree: Tree) -> Equations:
+    from liaison.equations.newton_euler import newton_euler
+
+    return newton_euler(tree)
+
+
+def _entry(mechanism: Mechanism) -> NoImpact | None:
+    """Whether one-sided relations of rates are entered without impact; None without any."""
+    if not any(isinstance(x, Unilateral) for x in mechanism.contacts):
+        return None
+    from liaison.analyse.no_impact import no_impact
+
+    return no_impact(mechanism, boxes=FEW)
+
+
+def _start(tree: Tree, start: Mapping[str, float]) -> Assembly | None:
+    """The assembled start; None where its loops depend on an unknown."""
+    try:
+        return assembly(tree, None, **start)
+    except AssemblyError:
+        if all(x.value is not None for x in tree.mechanism.parameters):
+            raise
+        return None
+
+
+def _rank(equations: Equations, start: Assembly) -> int | None:
+    """The rank of G at the assembled start; None where it depends on an unknown."""
+    nv, nc = len(equations.symbols.v), len(equations.closures.gamma)
+    if not nc:
+        return 0
+    from liaison.program.lower import lower
+    from liaison.program.to_numpy import to_numpy
+
+    kernel, state = to_numpy(lower(equations)), start.state
+    G = kernel.call("terms", t=state.t, q=state.q, v=state.v)["G"].reshape(nc, nv)
+    if not np.all(np.isfinite(G)):
+        return None
+    length = np.linalg.norm(G, axis=1, keepdims=True)
+    rounding = length <= RANK * np.max(length, initial=0.0)
+    return int(np.linalg.matrix_rank(np.where(rounding, 0.0, G / length.clip(TINY)), tol=RANK))

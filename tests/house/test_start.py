@@ -1,0 +1,80 @@
+"""How much of the package a run of a pendulum loads, and what a listing of commands loads."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+PENDULUM = REPOSITORY / "examples" / "pendulum.lsd"
+
+MOST = {"liaison.simulate": 200, "liaison simulate": 232, "liaison check": 130}
+"""Modules of liaison that each may import; the command finds first integrals besides."""
+
+COMMAND = """
+import sys
+from liaison.cli import main
+try:
+    main({words!r})
+except SystemExit as end:
+    assert not end.code, end.code
+"""
+CALL = "import sys, liaison; liaison.simulate({file!r}, until=1)"
+COUNT = """
+print(*sorted(x for x in sys.modules if x.partition(".")[0] == "liaison"), file=sys.stderr)
+"""
+
+
+def loaded(code: str) -> list[str]:
+    """Modules of liaison that a program has imported when it ends."""
+    done = subprocess.run(
+        [sys.executable, "-c", code + COUNT], capture_output=True, text=True, env=os.environ
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stderr.splitlines()[-1].split()
+
+
+def command(*words: object) -> str:
+    return COMMAND.format(words=[str(word) for word in words])
+
+
+RUNS = {
+    "liaison.simulate": CALL.format(file=str(PENDULUM)) + "\n",
+    "liaison simulate": command("simulate", PENDULUM, "--until", 1),
+    "liaison check": command("check", PENDULUM),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_pendulum_loads_little(name, capsys):
+    modules = loaded(RUNS[name])
+    with capsys.disabled():
+        print(f"\n{name} of a pendulum: {len(modules)} modules of liaison")
+    assert len(modules) < MOST[name]
+
+
+def test_a_run_loads_nothing_of_other_verbs():
+    rooms = {x.split(".")[1] for x in loaded(RUNS["liaison.simulate"]) if "." in x}
+    assert not rooms & {"mobility", "scenes", "view", "algebra", "cli"}
+
+
+def test_the_list_of_commands_loads_no_room():
+    rooms = {x.split(".")[1] for x in loaded(command("--help")) if "." in x}
+    assert rooms <= {"cli", "verbs", "errors", "lazy"}
+
+
+def test_a_room_never_hides_a_verb():
+    code = (
+        "import sys, liaison\n"
+        "import liaison.simulate.run, liaison.mobility.mobility, liaison.analyse.verify\n"
+        "import liaison.verbs.motion.simulate, liaison.verbs.freedoms.mobility\n"
+        "for verb in (liaison.simulate, liaison.mobility, liaison.verify):\n"
+        "    assert callable(verb), verb\n"
+        "from liaison import mobility, simulate\n"
+        "assert callable(simulate) and callable(mobility)\n"
+        "from liaison.simulate import stepper\n"
+        "assert callable(stepper)\n"
+    )
+    loaded(code)

@@ -1,0 +1,120 @@
+"""A verb is one file: its function, its public name, its line of help, its command."""
+
+import ast
+import inspect
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import liaison
+from liaison.cli.group import commands
+from liaison.verbs.registry import verbs
+
+WIDTH = 80
+
+COUNT = '''"""Count the bodies of a mechanism, heavy ones apart."""
+
+from liaison.verbs.given import Given, mechanism_of
+from liaison.verbs.registry import command
+
+
+@command
+def census(given: Given, *, heavier_than: float = 0.0, twice: bool = False) -> dict[str, int]:
+    """Count bodies.
+
+    Args:
+        given: the mechanism.
+        heavier_than: mass from which on a body is heavy [kg].
+        twice: count each body two times.
+    """
+    bodies = mechanism_of(given).bodies[1:]
+    heavy = [x for x in bodies if float(x.mass) > heavier_than]
+    return {"bodies": len(bodies) * (1 + twice), "heavy": len(heavy)}
+'''
+
+
+@pytest.mark.parametrize("name", sorted(verbs()))
+def test_a_file_defines_the_verb_it_is_named_after(name):
+    verb = verbs()[name]
+    tree = ast.parse(Path(verb.path).read_text(encoding="utf-8"))
+    assert any(isinstance(x, ast.FunctionDef) and x.name == name for x in tree.body)
+    assert callable(getattr(liaison, name))
+    assert 20 < len(verb.help) <= 60
+
+
+@pytest.mark.parametrize("name", sorted(verbs()))
+def test_no_verb_takes_any_keyword_whatever(name):
+    for x in inspect.signature(getattr(liaison, name)).parameters.values():
+        if x.kind is inspect.Parameter.VAR_KEYWORD:
+            assert "Unpack[" in str(x.annotation), f"{name}(**{x.name}: {x.annotation})"
+
+
+def words(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "liaison", *(str(x) for x in arguments)]
+    known = {**os.environ, "COLUMNS": str(WIDTH), **variables}
+    return subprocess.run(line, capture_output=True, text=True, env=known)
+
+
+def test_each_command_has_one_whole_line_of_help():
+    lines = words("--help").stdout.split("Commands:")[1].split("Exit status")[0].strip("\n")
+    listed = [line.split(maxsplit=1) for line in lines.splitlines() if line.strip()]
+    assert [name for name, _ in listed] == list(commands())
+    for name, text in listed:
+        assert text == commands()[name].help
+        assert "..." not in text
+
+
+@pytest.mark.parametrize("name", commands())
+def test_each_command_prints_json_and_explains_every_option(name):
+    done = words(name, "--help")
+    assert done.returncode == 0, done.stderr
+    assert "--json" in done.stdout
+    options = [x.split() for x in done.stdout.split("Options:")[1].splitlines() if "--" in x[:6]]
+    assert all(len(line) > 1 for line in options), options
+
+
+def test_a_new_verb_is_one_file(tmp_path, repository):
+    (tmp_path / "census.py").write_text(COUNT, encoding="utf-8")
+    own = {"LIAISON_VERBS": str(tmp_path)}
+    four_bar = repository / "examples" / "four_bar.lsd"
+    listed = words("--help", **own).stdout
+    assert "census" in listed
+    assert "Count the bodies of a mechanism, heavy ones apart" in listed
+    helped = words("census", "--help", **own).stdout
+    assert "Mass from which on a body is heavy" in helped
+    assert "Count each body two times" in helped
+    done = words("census", four_bar, "--twice", "--json", **own)
+    assert json.loads(done.stdout) == {"bodies": 6, "heavy": 3}
+    assert words("census", four_bar, **own).stdout.splitlines() == ["bodies: 3", "heavy: 3"]
+    assert words("census", four_bar, "--heavier", 1, **own).returncode == 2
+    code = f"import liaison; print(liaison.census({str(four_bar)!r}, heavier_than=1e9))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **own}
+    )
+    assert done.stdout.strip() == "{'bodies': 3, 'heavy': 0}"
+    assert "census" not in words("--help").stdout
+
+
+@pytest.mark.parametrize("name", ["simulate", "sin", "animate"])
+def test_a_verb_does_not_take_the_name_of_another(name, tmp_path):
+    text = COUNT.replace("census", name)
+    (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    done = words("--help", LIAISON_VERBS=str(tmp_path))
+    assert done.returncode != 0
+    assert name in done.stderr
+    assert "rename one" in done.stderr or "each name is used once" in done.stderr
+
+
+def test_no_public_name_takes_any_keyword_whatever():
+    shapes = {"contact"}  # its words depend on what touches
+    loose = []
+    for name in set(liaison.__all__) - shapes:
+        thing = getattr(liaison, name)
+        for x in inspect.signature(thing).parameters.values() if inspect.isfunction(thing) else ():
+            if x.kind is inspect.Parameter.VAR_KEYWORD and str(x.annotation) == "Any":
+                loose.append(name)
+    assert not loose
