@@ -14,8 +14,8 @@ from liaison.analyse.inverse_motion import kinematic_run as moved_by_drives
 from liaison.errors import ModelError
 from liaison.expr.node import symbol
 from liaison.expr.table import Table
-from liaison.model.relations.imposed import PrescribedMotion
 from liaison.model.mechanism import Mechanism
+from liaison.model.relations.imposed import PrescribedMotion
 from liaison.simulate.trajectory import Trajectory
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.instants import instants
