@@ -5,8 +5,9 @@ Verbs are listed by their files in `verbs`. `__init__.pyi`, made by `make tree`,
 type checkers.
 """
 
-from liaison.lazy import offer
 from liaison.verbs.registry import verb_table
+
+from .lazy import offer
 
 __all__ = offer(
     __name__,
@@ -16,16 +17,16 @@ __all__ = offer(
         "Cylindrical Universal SphericalPin Spherical Planar PointOnLine LineOnPlane PointOnPlane "
         "Perpendicular ParallelAxes Rod Free Composition Translation Rotation Screw EulerZXZ "
         "BryantXYZ Quaternion RotationMatrix Box Cone Cylinder Line Mesh Sphere",
-        "model.describe": "ground body join mechanism parameter signal coordinate rate time turned "
+        "model.describe.describe": "ground body join mechanism parameter signal coordinate rate time turned "
         "gravity spring damper motor law wrench potential dissipation friction bearing imposed "
         "gear holonomic nonholonomic rolling at_most contact touch collision output event start",
         "model.contacts.friction": "Friction",
         "model.contacts": "CURVE PROFILE SURFACE",
         "formats.read": "read reading",
-        "formats.lsd_write": "write_lsd",
-        "formats.urdf_write": "write_urdf",
+        "formats.lsd.write.write": "write_lsd",
+        "formats.urdf.write": "write_urdf",
         "formats.notes": "Reading",
-        "formats.urdf": "reading_of_urdf",
+        "formats.urdf.read": "reading_of_urdf",
         "expr": "Expr Function Table PI symbol sqrt sin cos tan asin acos atan atan2 exp log "
         "absolute sign minimum maximum select piecewise to_text to_latex to_sympy",
         # derive, compile, simulate, show
@@ -35,29 +36,29 @@ __all__ = offer(
         "program": "Program Kernel to_numpy to_llvm to_c to_ptx to_gpu to_jax DeviceArray",
         "program.lower": "lower",
         "numeric": "State",
-        "simulate": "Trajectory Run Runs RunOptions Settings Projection Stepper load",
+        "simulation": "Trajectory Run Runs RunOptions Settings Projection Stepper load",
         "view": "plot save_plot",
         # all of it at once: with the verbs, which are files of `verbs`
         "verbs.given": "with_values with_starts",
         "verbs.summary": "Summary",
-        "analyse.attitude_along": "AttitudeAlong attitude_along",
-        "analyse.joint_motion": "joint_motion",
-        "analyse.linear_cases": "solve_linear",
-        "analyse.massless": "massless_motions",
-        "analyse.maximal_run": "maximal_run",
-        "equations.virtual_power": "virtual_power",
-        "equations.generation": "generation",
-        "equations.motorized": "motorized",
+        "analyse.along.attitude_along": "AttitudeAlong attitude_along",
+        "analyse.along.joint_motion": "joint_motion",
+        "analyse.proofs.linear_cases": "solve_linear",
+        "analyse.proofs.massless": "massless_motions",
+        "analyse.along.maximal_run": "maximal_run",
+        "equations.formalisms.virtual_power": "virtual_power",
+        "equations.transform.generation": "generation",
+        "equations.motors.motorized": "motorized",
         "program.ggl": "ggl",
-        "equations.motor_coordinates": "motor_form",
-        "mobility": "Singularities AssemblyModes Mobility",
-        "analyse.syzygies": "PolynomialPsi polynomial_psi",
+        "equations.motors.motor_coordinates": "motor_form",
+        "freedoms": "Singularities AssemblyModes Mobility",
+        "analyse.proofs.syzygies": "PolynomialPsi polynomial_psi",
         "analyse": "Reduction",
-        "analyse.compare": "Comparison",
-        "analyse.contact_points": "ContactAlong contact_points",
-        "analyse.deflate": "deflate",
-        "analyse.no_impact": "NoImpact",
-        "analyse.viscous": "Convergence",
+        "analyse.compare.compare": "Comparison",
+        "analyse.along.contact_points": "ContactAlong contact_points",
+        "analyse.proofs.deflate": "deflate",
+        "analyse.proofs.no_impact": "NoImpact",
+        "analyse.rest.viscous": "Convergence",
         "units": "Label",
         "errors": "LiaisonError TextError NamingError OptionError ModelError FrameError "
         "AssemblyError DerivationError ProgramError SimulationError",

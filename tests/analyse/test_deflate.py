@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.analyse.obstructed import is_obstructed
+from liaison.analyse.proofs.obstructed import is_obstructed
 from liaison.errors import DerivationError
 from liaison.verbs.ready import ready_for
 

@@ -10,9 +10,9 @@ import liaison
 from liaison.analyse import rank_along
 from liaison.cli import main
 from liaison.errors import DerivationError, NamingError
-from liaison.mobility import singularities
+from liaison.freedoms import singularities
 from liaison.model import Revolute
-from liaison.model.describe import body, gear, ground, join, mechanism, start
+from liaison.model.describe.describe import body, gear, ground, join, mechanism, start
 
 
 def parallelogram():

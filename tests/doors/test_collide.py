@@ -5,15 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from liaison import check, collide, simulate, stepper
+from liaison import check, collide, stepper
+from liaison import simulation as simulate
 from liaison.cli import main
 from liaison.errors import ModelError, SimulationError
 from liaison.formats import read_lsd
-from liaison.formats.lsd_write import write_lsd
+from liaison.formats.lsd.write.write import write_lsd
 from liaison.formats.merge import merged, renamed
 from liaison.model import Collision, Sphere, body, collision, gravity, ground, join, start
 from liaison.model.contacts.collisions import surfaces_of
-from liaison.model.describe import mechanism
+from liaison.model.describe.describe import mechanism
 from liaison.model.pairing import is_scene, paired
 
 BALLS = """

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from liaison.cli import main
-from liaison.formats.lsd_forces import FORCE_KINDS
-from liaison.formats.lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS, WORDS
-from liaison.formats.lsd_relations import CONTACTS, COUPLES
-from liaison.formats.lsd_shapes import SHAPES
-from liaison.formats.lsd_tokens import ACTIONS, DIRECTIONS, RESERVED
+from liaison.formats.lsd.formulas.functions import FUNCTIONS, VECTOR_FUNCTIONS, WORDS
+from liaison.formats.lsd.meaning.forces import FORCE_KINDS
+from liaison.formats.lsd.meaning.relations import CONTACTS, COUPLES
+from liaison.formats.lsd.meaning.shapes import SHAPES
+from liaison.formats.lsd.syntax.tokens import ACTIONS, DIRECTIONS, RESERVED
 from liaison.model import JOINT_TYPES
 from liaison.units import UNITS
 

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from liaison import check, simulate
+from liaison import check
+from liaison import simulation as simulate
 from liaison.errors import LiaisonError
 from liaison.formats import read_lsd, reading
 from liaison.model import Coupling, JointFriction

@@ -7,9 +7,9 @@ import pytest
 
 import liaison
 from liaison.formats import read_lsd
-from liaison.formats.lsd_forces import FORCE_KINDS
-from liaison.formats.lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS
-from liaison.formats.lsd_shapes import SHAPES
+from liaison.formats.lsd.formulas.functions import FUNCTIONS, VECTOR_FUNCTIONS
+from liaison.formats.lsd.meaning.forces import FORCE_KINDS
+from liaison.formats.lsd.meaning.shapes import SHAPES
 from liaison.model import JOINT_TYPES
 from liaison.units import UNITS
 

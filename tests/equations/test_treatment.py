@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.equations.readable_treated import readable_treated
+from liaison.equations.readable.treated import readable_treated
 from liaison.errors import NamingError
 from liaison.expr import evaluate, symbol
-from liaison.expr.reading import to_expr
-from liaison.expr.reading_text import to_unicode
+from liaison.expr.reading.reading import to_expr
+from liaison.expr.reading.text import to_unicode
 from liaison.tree import assemble, span
 from liaison.verbs.gravity import with_named_gravity
 

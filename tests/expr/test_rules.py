@@ -24,8 +24,8 @@ from liaison.expr import (
     sqrt,
     symbol,
 )
-from liaison.expr.node import make
-from liaison.expr.rules import ROWS as RULES
+from liaison.expr.graph.node import make
+from liaison.expr.graph.rules import ROWS as RULES
 
 x, y, z = symbol("x"), symbol("y"), symbol("z")
 

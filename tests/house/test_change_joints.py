@@ -18,16 +18,16 @@ from numpy.testing import assert_allclose
 import liaison
 from liaison.cli import main
 from liaison.equations import FORMALISMS
-from liaison.equations.basic_constraints import Side
-from liaison.equations.basic_joints import basic_rows
 from liaison.equations.completion import plain_dynamics
+from liaison.equations.vector.basic_constraints import Side
+from liaison.equations.vector.basic_joints import basic_rows
 from liaison.errors import LiaisonError, ModelError, NamingError, ProgramError, SimulationError
 from liaison.formats import read_lsd
 from liaison.model import JOINT_TYPES
 from liaison.program import to_numpy
 from liaison.program.back_ends import BACK_ENDS, BackEnd
 from liaison.program.lower import lower
-from liaison.simulate.rungekutta import TABLEAUX
+from liaison.simulation.steps.rungekutta import TABLEAUX
 from liaison.view.drawing import drawing
 
 DRILLS = Path(__file__).parent / "drills"

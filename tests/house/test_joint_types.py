@@ -23,32 +23,32 @@ NAMED = {
     "liaison.model": "public names",
     "liaison.model.drives": "makes the hinge of a rotor",
     "liaison.model.pairing": "scenes have free bodies only; others are refused",
-    "liaison.formats.lsd_links": "one motion alone is written as a hinge, slider or screw",
-    "liaison.formats.lsd_write_parts": "link(…) of a composition; others by their words",
+    "liaison.formats.lsd.meaning.links": "one motion alone is written as a hinge, slider or screw",
+    "liaison.formats.lsd.write.parts": "link(…) of a composition; others by their words",
     "liaison.formats.merge": "merges welded bodies; other joints stay",
-    "liaison.formats.mjcf": "the words of MJCF; others are refused",
-    "liaison.formats.urdf": "the words of URDF; others are refused",
-    "liaison.formats.urdf_write": "the words of URDF; others are refused",
+    "liaison.formats.mjcf.read": "the words of MJCF; others are refused",
+    "liaison.formats.urdf.read": "the words of URDF; others are refused",
+    "liaison.formats.urdf.write": "the words of URDF; others are refused",
     "liaison.tree.assemble": "the weld of a loop's copy",
-    "liaison.tree.cartesian": "makes the joints of bodies to the ground",
+    "liaison.tree.parametrize.cartesian": "makes the joints of bodies to the ground",
     "liaison.tree.regroup": "inertia that hinges and sliders do not feel; others keep theirs",
     "liaison.tree.tree": "makes the weld of a loop's copy",
-    "liaison.mobility.hinge_modes": "solves loops of hinges and sliders; others go the general way",
-    "liaison.mobility.inverse_kinematics": "makes the weld of a hand",
-    "liaison.mobility.legs": "sees legs; what has none goes the general way",
-    "liaison.mobility.placing": "roots avoided in coaxial joints; others by their poses",
-    "liaison.mobility.planar": "solves planar linkages; others go the general way",
-    "liaison.equations.maximal": "makes the joints of bodies to the ground",
-    "liaison.equations.parametrization": "asks whether bodies move in a plane",
-    "liaison.equations.transmissions": "rotors turn on hinges; others are refused",
-    "liaison.analyse.maximal_run": "finds the joints of bodies to the ground",
+    "liaison.freedoms.global_.hinge_modes": "solves loops of hinges and sliders; others go the general way",
+    "liaison.freedoms.global_.inverse_kinematics": "makes the weld of a hand",
+    "liaison.freedoms.global_.legs": "sees legs; what has none goes the general way",
+    "liaison.freedoms.placing": "roots avoided in coaxial joints; others by their poses",
+    "liaison.freedoms.global_.planar": "solves planar linkages; others go the general way",
+    "liaison.equations.formalisms.maximal": "makes the joints of bodies to the ground",
+    "liaison.equations.transform.parametrization": "asks whether bodies move in a plane",
+    "liaison.equations.motors.transmissions": "rotors turn on hinges; others are refused",
+    "liaison.analyse.along.maximal_run": "finds the joints of bodies to the ground",
 }
 
 # function with a match over classes of the model -> its default that does not raise
 SERVING = {
-    "liaison.tree.cartesian_uses._Told.constraint": "the relation with its formulas substituted",
-    "liaison.tree.cartesian_uses._Told.force": "the joint keeps its coordinate",
-    "liaison.mobility.relations._formula": "none: the caller says that it is not known",
+    "liaison.tree.parametrize.cartesian_uses._Told.constraint": "the relation with its formulas substituted",
+    "liaison.tree.parametrize.cartesian_uses._Told.force": "the joint keeps its coordinate",
+    "liaison.freedoms.relations._formula": "none: the caller says that it is not known",
     "liaison.cli_sides._side": "name and kind, which all have",
 }
 
@@ -245,9 +245,9 @@ def test_a_match_without_default_is_found():
 LOOKED_UP = {
     "liaison.model.checks_formulas": "formulas of parameters only, the narrowest scope",
     "liaison.cli_own": "no words of its own",
-    "liaison.formats.lsd_values": "a shape, in messages",
-    "liaison.program.loops_read": "refused on the next line",
-    "liaison.program.loops_values": "refused on the next line",
+    "liaison.formats.lsd.formulas.values": "a shape, in messages",
+    "liaison.program.loops.read": "refused on the next line",
+    "liaison.program.loops.values": "refused on the next line",
 }
 
 

@@ -10,8 +10,8 @@ import pytest
 import liaison
 from liaison.errors import DerivationError, ModelError
 from liaison.expr import evaluate, gradient, symbol
-from liaison.formats.lsd_forces import FORCE_KINDS
-from liaison.formats.lsd_relations import CONTACTS, COUPLES
+from liaison.formats.lsd.meaning.forces import FORCE_KINDS
+from liaison.formats.lsd.meaning.relations import CONTACTS, COUPLES
 from liaison.model import Coordinate, Marker
 from liaison.model.contacts import PAIRS, SHAPE_KINDS, TARGET_KINDS
 from liaison.model.kinds import SYMBOLS, Kinds

@@ -9,8 +9,8 @@ import pytest
 
 import liaison
 from liaison import OptionError, RunOptions
-from liaison.simulate.batch_run import simulate_batch
-from liaison.simulate.options import (
+from liaison.simulation.batch.run import simulate_batch
+from liaison.simulation.plan.options import (
     OF_BATCHES,
     OF_SCENES,
     OF_STEPS,
@@ -18,8 +18,8 @@ from liaison.simulate.options import (
     meanings,
     run_options,
 )
-from liaison.simulate.run import simulate
-from liaison.simulate.settings import Settings
+from liaison.simulation.plan.settings import Settings
+from liaison.simulation.run import simulate
 
 TYPED = """
 import liaison

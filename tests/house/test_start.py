@@ -68,7 +68,7 @@ def test_the_list_of_commands_loads_no_room():
 def test_a_room_never_hides_a_verb():
     code = (
         "import sys, liaison\n"
-        "import liaison.simulate.run, liaison.mobility.mobility, liaison.analyse.verify\n"
+        "import liaison.simulation.run, liaison.freedoms.mobility, liaison.analyse.along.verify\n"
         "import liaison.verbs.motion.simulate, liaison.verbs.freedoms.mobility\n"
         "for verb in (liaison.simulate, liaison.mobility, liaison.verify):\n"
         "    assert callable(verb), verb\n"

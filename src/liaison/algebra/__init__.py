@@ -19,8 +19,8 @@ __all__ = offer(
         "node": "Atom Formal IDENTITY as_formal zero",
         "quaternions": "Mixed conjugate norm_squared pure quaternion real rotation_of scalar_part "
         "to_components to_mixed vector_part",
-        "reduce": "RULES Step WORD_RULES expanded reduced simplified steps",
-        "rule": "Rule",
+        "rules.reduce": "RULES Step WORD_RULES expanded reduced simplified steps",
+        "rules.rule": "Rule",
         "substitute": "replaced",
         "text": "to_latex to_text",
     },

@@ -5,14 +5,14 @@ from liaison.lazy import offer
 __all__ = offer(
     __name__,
     {
-        "equilibrium": "Equilibrium equilibrium",
-        "first_integrals": "FirstIntegral first_integrals",
-        "inverse_motion": "Efforts inverse_dynamics kinematic_run",
-        "linearize": "Linearization linearize",
-        "reduce": "Reduction reduce",
-        "sensitivities": "Sensitivities sensitivities",
-        "singularities": "RankAlong RankLoss rank_along",
-        "solutions": "Solutions accelerations compare_solutions",
-        "verify": "Theorem Verification verify",
+        "rest.equilibrium": "Equilibrium equilibrium",
+        "proofs.first_integrals": "FirstIntegral first_integrals",
+        "along.inverse_motion": "Efforts inverse_dynamics kinematic_run",
+        "rest.linearize": "Linearization linearize",
+        "proofs.reduce": "Reduction reduce",
+        "along.sensitivities": "Sensitivities sensitivities",
+        "along.singularities": "RankAlong RankLoss rank_along",
+        "rest.solutions": "Solutions accelerations compare_solutions",
+        "along.verify": "Theorem Verification verify",
     },
 )

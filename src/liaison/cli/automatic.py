@@ -20,7 +20,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
 
-from liaison.cli.options import Debug, Json, Model, Starts, Values, printed
+from .options import Debug, Json, Model, Starts, Values, printed
 
 SIMPLE = (bool, int, float, str, Path)
 """Kinds of values that one word of the command line gives."""
@@ -38,7 +38,7 @@ def command_of(verb: Callable[..., Any]) -> Callable[..., None]:
     names = [x.name for x in options]
 
     def called(**given: Any) -> None:
-        from liaison.cli.values import asked
+        from .values import asked
 
         found = asked(given["file"], given.get("values"), given.get("start"))
         keywords = {name: given[name] for name in names}

@@ -16,8 +16,9 @@ from typing import Annotated, Any
 
 import typer
 
-from liaison.cli.group import Commands
 from liaison.errors import LiaisonError, SimulationError
+
+from .group import Commands
 
 app = typer.Typer(
     name="liaison",

@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeAlias, get_type_hints
 
 import typer
 
-from liaison.simulate.options import RunOptions, meanings
+from liaison.simulation.plan.options import RunOptions, meanings
 
 Model = Annotated[
     Path,

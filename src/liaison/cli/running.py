@@ -13,16 +13,17 @@ from typing import Any
 
 import typer
 
-from liaison.cli.bar import Bar
-from liaison.cli.options import RunOption
-from liaison.cli.values import Asked, check_names, check_word, seconds
 from liaison.errors import ModelError
-from liaison.simulate.options import RunOptions, meanings
-from liaison.simulate.run import DEFAULT_SERIES
-from liaison.simulate.rungekutta import TABLEAUX
-from liaison.simulate.settings import INSTANTS, Settings
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.plan.options import RunOptions, meanings
+from liaison.simulation.plan.settings import INSTANTS, Settings
+from liaison.simulation.record.trajectory import Trajectory
+from liaison.simulation.run import DEFAULT_SERIES
+from liaison.simulation.steps.rungekutta import TABLEAUX
 from liaison.verbs.motion import simulate as verb
+
+from .bar import Bar
+from .options import RunOption
+from .values import Asked, check_names, check_word, seconds
 
 MOST_STEPS = Settings().max_steps
 DRAWN_STEPS = 400
@@ -94,7 +95,7 @@ def _check_method(chosen: Mapping[str, Any]) -> None:
 def _misfit(name: str, value: Any, method: str | None) -> str:
     """Why an option does not fit the method; empty where it does."""
     if name == "impacts":
-        from liaison.simulate.one_sided import IMPACT_LAWS
+        from liaison.contacts.events.one_sided import IMPACT_LAWS
 
         check_word("--impacts", value, IMPACT_LAWS)
         return "--method moreau has its own law of impacts." if method == "moreau" else ""

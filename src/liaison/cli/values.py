@@ -17,9 +17,9 @@ from typing import Any, final
 import typer
 
 from liaison.errors import LiaisonError, NamingError
-from liaison.expr.graph import symbols_of
-from liaison.expr.node import Expr
-from liaison.formats.lsd import read_value
+from liaison.expr.graph.node import Expr
+from liaison.expr.graph.walk import symbols_of
+from liaison.formats.lsd.read import read_value
 from liaison.formats.read import read
 from liaison.model.mechanism import Mechanism
 from liaison.tree.tree import as_float

@@ -6,7 +6,7 @@ Public names: order_of, forces_of, squares_of.
 from __future__ import annotations
 
 from liaison.expr import Expr, as_expr
-from liaison.expr.simplify_arrange import Order
+from liaison.expr.reading.arrange import Order
 
 from .equations import Equations
 

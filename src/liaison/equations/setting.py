@@ -181,7 +181,7 @@ class Setting:
             return self.alike.side_blocks
         if not self.kinematics.tree.mechanism.contacts:
             return []
-        from liaison.tree.sides import side_blocks
+        from liaison.tree.contact.sides import side_blocks
 
         return side_blocks(self.kinematics, self.qdot)
 

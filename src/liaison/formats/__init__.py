@@ -10,10 +10,10 @@ from liaison.lazy import offer
 __all__ = offer(
     __name__,
     {
-        "lsd": "read_lsd read_value",
-        "mjcf": "read_mjcf reading_of_mjcf",
+        "lsd.read": "read_lsd read_value",
+        "mjcf.read": "read_mjcf reading_of_mjcf",
         "notes": "Reading",
         "read": "read reading",
-        "urdf": "read_urdf reading_of_urdf",
+        "urdf.read": "read_urdf reading_of_urdf",
     },
 )

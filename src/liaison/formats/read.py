@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from liaison.errors import OptionError, TextError
+from liaison.formats.lsd.read import read_lsd
 from liaison.model import Mechanism
 from liaison.model.checks_formulas import idle_relations
 
-from .lsd import read_lsd
 from .notes import Reading
 
 MAX_BYTES = 32_000_000
@@ -91,7 +91,7 @@ def _read_file(path: Path, options: dict[str, Any]) -> Reading:
         text = text_of(data, path)
         return _noted(read_lsd(text, file=str(path), folder=path.parent))
     if suffix == ".urdf":
-        from .urdf import reading_of_urdf
+        from liaison.formats.urdf.read import reading_of_urdf
 
         OptionError.check("reading URDF", options, OF_URDF)
         return reading_of_urdf(data, file=str(path), **options)
@@ -101,11 +101,11 @@ def _read_file(path: Path, options: dict[str, Any]) -> Reading:
 def _read_xml(data: bytes, options: dict[str, Any]) -> Reading:
     """MJCF if its root is <mujoco>, otherwise URDF."""
     if b"<mujoco" in data[:100_000] and b"<robot" not in data[:100_000]:
-        from .mjcf import reading_of_mjcf
+        from liaison.formats.mjcf.read import reading_of_mjcf
 
         OptionError.check("reading MJCF", options, ("strict", "file"))
         return reading_of_mjcf(data, **options)
-    from .urdf import reading_of_urdf
+    from liaison.formats.urdf.read import reading_of_urdf
 
     OptionError.check("reading URDF", options, ("file", *OF_URDF))
     return reading_of_urdf(data, **options)

@@ -9,17 +9,17 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from liaison.errors import ModelError, NamingError, Place
+from liaison.model.contacts.collisions import collisions, surfaces_of
+from liaison.model.contacts.joint_friction import BearingFriction
+from liaison.model.contacts.one_sided import OneSided
+from liaison.model.loads.gravity import Gravity
+from liaison.model.loads.load import Force
+from liaison.model.relations.relation import Constraint
 from liaison.spatial import is_zero
 
-from .contacts.collisions import collisions, surfaces_of
-from .contacts.joint_friction import BearingFriction
-from .contacts.one_sided import OneSided
 from .joints import JOINT_TYPES
-from .loads.gravity import Gravity
-from .loads.load import Force
 from .markers import Marker
 from .records import Body, Event, Input, Joint, Output, Parameter, Start
-from .relations.relation import Constraint
 
 
 class Described(Protocol):

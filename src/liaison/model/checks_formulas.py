@@ -22,15 +22,15 @@ from liaison.expr import (
     symbols_of,
     topological,
 )
+from liaison.model.contacts.formulas import GapContact, Unilateral
+from liaison.model.contacts.friction import Friction
+from liaison.model.contacts.one_sided import OneSided
+from liaison.model.contacts.targets import CURVE, PROFILE, SURFACE
+from liaison.model.relations.relation import Constraint, OfCoordinates
 from liaison.spatial import array, inertia_violation, is_zero, number
 
 from .checks import Described
-from .contacts.formulas import GapContact, Unilateral
-from .contacts.friction import Friction
-from .contacts.one_sided import OneSided
-from .contacts.targets import CURVE, PROFILE, SURFACE
 from .records import Event, Output
-from .relations.relation import Constraint, OfCoordinates
 from .scalars import excess
 
 MAX_EXPONENT = 1000  # of a power

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from liaison.model.loads.load import LOAD_KINDS
+from liaison.model.relations.relation import RELATION_KINDS
+
 from .kinds import python_word
-from .loads.load import LOAD_KINDS
-from .relations.relation import RELATION_KINDS
 
 
 def __getattr__(name: str) -> Any:

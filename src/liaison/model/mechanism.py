@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, fields
 from typing import final
 
 from liaison.errors import NamingError, Place
+from liaison.model.contacts.one_sided import OneSided
+from liaison.model.loads.load import Force
+from liaison.model.relations.relation import Constraint
 
 from .checks import CHECKS
 from .checks_formulas import FORMULA_CHECKS
-from .contacts.one_sided import OneSided
-from .loads.load import Force
 from .markers import Marker
 from .records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
-from .relations.relation import Constraint
 from .wishes import spelled_out
 
 __all__ = [

@@ -12,12 +12,19 @@ from typing import Any, NamedTuple
 
 from liaison.errors import ModelError, Place
 from liaison.expr import as_expr, symbols_of
+from liaison.model.contacts.collisions import (
+    Collision,
+    Surfaces,
+    collisions,
+    plane_names,
+    surfaces_of,
+    touching,
+)
+from liaison.model.contacts.contact import Contact
+from liaison.model.contacts.friction import Friction
+from liaison.model.loads.load import Field
 
-from .contacts.collisions import Collision, Surfaces, collisions, plane_names, surfaces_of, touching
-from .contacts.contact import Contact
-from .contacts.friction import Friction
 from .joints import Free, Quaternion
-from .loads.load import Field
 from .markers import Marker
 from .mechanism import Mechanism
 from .records import Body

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from liaison.errors import NamingError
 from liaison.expr import as_expr, evaluate, symbol, symbols_of
-
-from .contacts.targets import CURVE, PROFILE, SURFACE
+from liaison.model.contacts.targets import CURVE, PROFILE, SURFACE
 
 
 def floats(x: Any, parameters: Mapping[str, float]) -> NDArray[np.float64]:

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TypeAlias, final
 
 from liaison.errors import NamingError, ProgramError
+from liaison.program.c.package import c_package
+from liaison.program.c.to_c import compile_c
+from liaison.program.gpu.to_ptx import ptx_package
+from liaison.program.llvm.to_llvm import to_llvm
 
 from .kernel import Kernel
-from .package import c_package
 from .program import Program
-from .to_c import compile_c
-from .to_llvm import to_llvm
 from .to_numpy import to_numpy
-from .to_ptx import ptx_package
 
 Compiler: TypeAlias = Callable[[Program], Kernel]
 Packager: TypeAlias = Callable[[Program, Path, Sequence[str], bool], Mapping[str, Path]]

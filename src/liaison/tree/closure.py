@@ -27,14 +27,7 @@ from typing import Any, NamedTuple, TypeAlias, final
 
 from liaison.errors import DerivationError, Place
 from liaison.expr import Expr, as_expr, jacobian, substitute, symbol, time_derivative
-from liaison.model import (
-    BetweenFrames,
-    Constraint,
-    Joint,
-    JointType,
-    Mechanism,
-    OfCoordinates,
-)
+from liaison.model import BetweenFrames, Constraint, Joint, JointType, Mechanism, OfCoordinates
 from liaison.spatial.arrays import (
     Array,
     array,
@@ -51,16 +44,7 @@ from liaison.spatial.arrays import identity as identity_matrix
 from liaison.units import FORCE, MOMENT, Label, effort_along
 
 from .kinematics import Kinematics, Motion
-from .templates import (
-    ORIGIN,
-    WELDED,
-    P,
-    R,
-    at,
-    derived,
-    residual_template,
-    second_order,
-)
+from .templates import ORIGIN, WELDED, P, R, at, derived, residual_template, second_order
 from .tree import GROUND, Closure, Transform, Tree
 
 Located: TypeAlias = tuple[int, Transform]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from liaison.expr.node import Expr, symbol
+from liaison.expr.graph.node import Expr, symbol
 from liaison.model.loads.gravity import Gravity
 from liaison.model.mechanism import Mechanism
 from liaison.model.records import Parameter

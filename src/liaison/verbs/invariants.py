@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 
-from liaison.analyse.first_integrals import FirstIntegral
+from liaison.analyse.proofs.first_integrals import FirstIntegral
 from liaison.equations.equations import Equations
 from liaison.errors import DerivationError
 from liaison.expr.bind import to_floats

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from liaison.mobility.assembly import AssemblyModes
+from liaison.freedoms.global_.assembly import AssemblyModes
 from liaison.model.contacts import left_out
 from liaison.model.mechanism import Mechanism
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from liaison.analyse.contact_points import ContactAlong, contact_points
-from liaison.analyse.formula_contacts import FormulaAlong, formula_contacts
+from liaison.analyse.along.contact_points import ContactAlong, contact_points
+from liaison.analyse.along.formula_contacts import FormulaAlong, formula_contacts
 from liaison.errors import OptionError, SimulationError
 from liaison.model.mechanism import Mechanism
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.trajectory import Trajectory
 from liaison.view.shapes import check_colors
 
 Places = tuple[ContactAlong | FormulaAlong, ...]

@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from liaison.analyse.massless import check_inertia
-from liaison.analyse.obstructed import is_obstructed, moving
-from liaison.equations.newton_euler import newton_euler
+from liaison.analyse.proofs.massless import check_inertia
+from liaison.analyse.proofs.obstructed import is_obstructed, moving
+from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.expr.memory import collector_paused
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
+from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
-from liaison.program.to_llvm import to_llvm
 from liaison.tree.assemble import assemble
 from liaison.tree.singular_attitudes import check_attitudes
 from liaison.tree.tree import Tree, span
-from liaison.verbs.given import Given, mechanism_of, with_starts, with_values
+
+from .given import Given, mechanism_of, with_starts, with_values
 
 
 def ready_for(
@@ -51,7 +52,7 @@ def kernel_at(tree: Tree, state: State, *, invariants: bool = False) -> Kernel:
     kernel = _machine_code(tree, invariants, state)
     if not is_obstructed(kernel, state):
         return kernel
-    from liaison.analyse.deflate import held
+    from liaison.analyse.proofs.deflate import held
 
     whole = held(tree.mechanism)
     same = whole is tree.mechanism
@@ -62,7 +63,7 @@ def _machine_code(tree: Tree, invariants: bool, state: State) -> Kernel:
     equations = newton_euler(tree)
     check_inertia(tree, equations, state)
     if invariants:
-        from liaison.verbs.invariants import with_invariants
+        from .invariants import with_invariants
 
         equations = with_invariants(equations, tree)
     return to_llvm(lower(equations))

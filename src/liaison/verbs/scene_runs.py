@@ -17,11 +17,12 @@ from liaison.model import Mechanism
 from liaison.model.contacts.collisions import surfaces_of
 from liaison.numeric import Array
 from liaison.numeric.attitude import quaternion_product
-from liaison.simulate import Series, Trajectory
-from liaison.simulate.resampling import rotation_of
-from liaison.simulate.run import DEFAULT_SERIES
-from liaison.verbs.given import with_starts, with_values
-from liaison.verbs.scenes import Placed, placed_scene
+from liaison.simulation import Series, Trajectory
+from liaison.simulation.record.resampling import rotation_of
+from liaison.simulation.run import DEFAULT_SERIES
+
+from .given import with_starts, with_values
+from .scenes import Placed, placed_scene
 
 STEP = 1e-3
 """Fixed step where none is given [s]."""

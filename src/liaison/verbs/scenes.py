@@ -12,6 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
+from liaison.contacts.scene import Bodies, Laws, Scene
 from liaison.errors import ModelError
 from liaison.expr import Expr, as_expr, collector_paused, evaluate, symbol, symbols_of
 from liaison.model import Body, Box, Collision, Marker, Mechanism, Sphere
@@ -19,7 +20,6 @@ from liaison.model.contacts.collisions import Surfaces, collisions, plane_names,
 from liaison.model.loads.load import Field
 from liaison.model.pairing import obstacle
 from liaison.numeric import Array
-from liaison.scenes import Bodies, Laws, Scene
 from liaison.spatial.rotations import quaternion_of, rotation_quaternion
 from liaison.tree import Node, Tree, assemble, span
 

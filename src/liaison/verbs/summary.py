@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from liaison.errors import AssemblyError, Place, diagnostic
-from liaison.expr.evaluate import evaluate
-from liaison.expr.graph import symbols_of
-from liaison.expr.node import as_expr, symbol
+from liaison.expr.graph.evaluate import evaluate
+from liaison.expr.graph.node import as_expr, symbol
+from liaison.expr.graph.walk import symbols_of
 from liaison.model import Field, Unilateral
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
@@ -22,7 +22,7 @@ from liaison.tree.assemble import Assembly, assembly
 from liaison.tree.tree import GROUND, Tree, as_float, span
 
 if TYPE_CHECKING:
-    from liaison.analyse.no_impact import NoImpact
+    from liaison.analyse.proofs.no_impact import NoImpact
     from liaison.equations.equations import Equations
 
 RANK = 1e-9
@@ -208,7 +208,7 @@ def is_conservative(mechanism: Mechanism) -> bool:
 
 
 def _equations(tree: Tree) -> Equations:
-    from liaison.equations.newton_euler import newton_euler
+    from liaison.equations.formalisms.newton_euler import newton_euler
 
     return newton_euler(tree)
 
@@ -217,7 +217,7 @@ def _entry(mechanism: Mechanism) -> NoImpact | None:
     """Whether one-sided relations of rates are entered without impact; None without any."""
     if not any(isinstance(x, Unilateral) for x in mechanism.contacts):
         return None
-    from liaison.analyse.no_impact import no_impact
+    from liaison.analyse.proofs.no_impact import no_impact
 
     return no_impact(mechanism, boxes=FEW)
 

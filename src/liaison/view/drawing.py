@@ -19,7 +19,7 @@ from liaison.errors import LiaisonError, NamingError
 from liaison.model import Body, Field, Joint, Mechanism, Mesh
 from liaison.model.joints import Rail
 from liaison.model.values import floats
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.trajectory import Trajectory
 
 from .bodies import inertia_box, is_point, joint_pieces, skeleton
 from .contacts import touched_pieces, touching_solids

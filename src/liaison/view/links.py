@@ -16,7 +16,7 @@ from liaison.errors import LiaisonError, NamingError
 from liaison.model import Distance, Marker, Mechanism
 from liaison.model.joints import Strut
 from liaison.model.values import floats
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.trajectory import Trajectory
 
 from .contacts import greatest
 from .drawing import Drawing, point_path

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.model import Contact, Mechanism
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.trajectory import Trajectory
 
 from .contacts import sizes
 from .solids import Color

@@ -2,7 +2,7 @@
 
 from fractions import Fraction as F
 
-from liaison.simulate.rungekutta import Tableau
+from liaison.simulation.steps.rungekutta import Tableau
 
 B = (F(2, 9), F(1, 3), F(4, 9), F(0))
 HAT = (F(7, 24), F(1, 4), F(1, 3), F(1, 8))

@@ -28,7 +28,7 @@ def parametrizations(
     """Compare coordinates for a mechanism: unknowns, constraints, operations, time, drift."""
     from liaison.cli.running import run_options
     from liaison.cli.values import asked, check_word
-    from liaison.equations.formalisms import FORMALISMS
+    from liaison.equations.formalisms.table import FORMALISMS
     from liaison.verbs.derive import parametrizations as verb
 
     check_word("--formalism", formalism, FORMALISMS)

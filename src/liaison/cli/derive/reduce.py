@@ -28,7 +28,7 @@ def reduce(
     """Print the equations of motion in independent velocities, without multipliers."""
     from liaison.cli.pages.forms import tidied
     from liaison.cli.values import asked, named_by, positions_of
-    from liaison.expr.text import to_text
+    from liaison.expr.reading.shared import to_text
     from liaison.verbs.derive import reduce as verb
 
     mechanism = asked(file, values).mechanism

@@ -49,7 +49,7 @@ def check(
     facts = verb.check(given.mechanism, given.start)
     extra = {"notes": list(found.notes)}
     if explain:
-        from liaison.formats.lsd_explain import explained
+        from liaison.formats.lsd.explain import explained
 
         extra["assignments"] = explained(file, found)
     text = summary(facts, explain=explain) + notes(extra)

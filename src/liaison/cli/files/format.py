@@ -30,7 +30,7 @@ def format_(
 ) -> None:
     """Print a mechanism as canonical LSD, which reads back as the same mechanism."""
     from liaison.cli.values import check_folders, reader_options
-    from liaison.formats.lsd_write import write_lsd
+    from liaison.formats.lsd.write.write import write_lsd
     from liaison.formats.read import reading
 
     check_folders(out)

@@ -10,8 +10,8 @@ from typing import Any
 
 from liaison.algebra import to_text
 from liaison.cli.values import check_word, named_by
-from liaison.equations.scalar_equations import ScalarEquations
-from liaison.equations.vector_equations import VectorEquations
+from liaison.equations.vector.scalar_equations import ScalarEquations
+from liaison.equations.vector.vector_equations import VectorEquations
 from liaison.model import Mechanism
 from liaison.verbs.derive.vector_equations import LEVELS, vector_equations
 

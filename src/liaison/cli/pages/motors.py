@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from liaison.cli.pages.own import Section, joined, short
-from liaison.equations.motor_coordinates import motor_form
-from liaison.equations.motorized import Motorized, motorized
+from liaison.equations.motors.motor_coordinates import motor_form
+from liaison.equations.motors.motorized import Motorized, motorized
 from liaison.errors import DerivationError
 from liaison.expr import as_expr, collector_paused
-from liaison.expr.reading_text import to_unicode
-from liaison.expr.simplify import simplified
-from liaison.expr.simplify_arrange import Order
+from liaison.expr.reading.arrange import Order
+from liaison.expr.reading.simplify import simplified
+from liaison.expr.reading.text import to_unicode
 from liaison.model import Mechanism
 from liaison.tree import GROUND, span
 from liaison.verbs.gravity import with_named_gravity
+
+from .own import Section, joined, short
 
 
 def motor_equations(mechanism: Mechanism, own: bool, digits: int) -> dict[str, Any]:

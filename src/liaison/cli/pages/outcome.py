@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from liaison.cli.pages.names import named_values
-from liaison.cli.pages.sides import event, event_lines
 from liaison.model.mechanism import Mechanism
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.summary import is_conservative
+
+from .names import named_values
+from .sides import event, event_lines
 
 
 def facts_of(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:

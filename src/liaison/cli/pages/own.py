@@ -20,10 +20,10 @@ from liaison.equations import (
 )
 from liaison.equations.reading_order import order_of, squares_of
 from liaison.expr import Expr, as_expr, collector_paused, count_operations, to_text
-from liaison.expr.reading_text import to_unicode
-from liaison.expr.simplify import simplified
-from liaison.expr.simplify_arrange import Order
-from liaison.expr.simplify_ring import TooLarge
+from liaison.expr.reading.arrange import Order
+from liaison.expr.reading.ring import TooLarge
+from liaison.expr.reading.simplify import simplified
+from liaison.expr.reading.text import to_unicode
 from liaison.model import Mechanism
 from liaison.verbs.derive.derive import derive
 from liaison.verbs.gravity import with_named_gravity

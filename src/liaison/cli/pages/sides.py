@@ -18,8 +18,8 @@ from liaison.model.pairing import is_scene
 from liaison.verbs.summary import Summary
 
 if TYPE_CHECKING:
-    from liaison.simulate.series import EventRecord
-    from liaison.simulate.trajectory import Trajectory
+    from liaison.simulation.record.series import EventRecord
+    from liaison.simulation.record.trajectory import Trajectory
 
 TOUCHES = 1e-9
 """A gap below this at the start is closed [m]."""
@@ -35,7 +35,7 @@ def sides(found: Summary) -> list[dict[str, Any]]:
     """
     if not found.mechanism.contacts:
         return []
-    from liaison.analyse.start_gaps import start_gaps
+    from liaison.analyse.rest.start_gaps import start_gaps
 
     gaps = {} if found.start is None else start_gaps(found.mechanism, found.start.state)
     told = [_side(found, one) for one in found.mechanism.contacts]
@@ -54,8 +54,8 @@ def _side(found: Summary, one: Any) -> dict[str, Any]:
             told = {"kind": "contact", "of": "formula", "with": ""}
             return {"name": one.name, **told, **_restitution(found, one), **_rubs(found, one)}
         case Unilateral():
-            from liaison.expr.reading_plain import plain
-            from liaison.expr.reading_text import to_unicode
+            from liaison.expr.reading.plain import plain
+            from liaison.expr.reading.text import to_unicode
 
             told = {"kind": "relation", "of": f"{to_unicode(plain(as_expr(one.formula)))} ≤ 0"}
             return {"name": one.name, **told, **_restitution(found, one)}

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from liaison.cli.pages.names import listed, named_value, named_values
-from liaison.cli.pages.sides import collision_line, collisions, side_lines, sides
 from liaison.verbs.summary import Summary
+
+from .names import listed, named_value, named_values
+from .sides import collision_line, collisions, side_lines, sides
 
 
 def summary(found: Summary, *, explain: bool = False) -> str:

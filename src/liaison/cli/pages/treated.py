@@ -19,7 +19,7 @@ def treatment_of(
 ) -> dict[str, str] | None:
     """NAME=HOW of the command line, checked: eliminate, multiplier, reaction or "reaction NAME"."""
     from liaison.cli.values import check_names, check_word
-    from liaison.equations.treatment import TREATMENTS
+    from liaison.equations.transform.treatment import TREATMENTS
 
     if not told:
         return None
@@ -42,7 +42,7 @@ def treatment_of(
 
 def _check_rows(mechanism: Mechanism, told: dict[str, str]) -> None:
     """Refuses to eliminate what the coordinates of the tree have eliminated already."""
-    from liaison.equations.treatment import names_carriers
+    from liaison.equations.transform.treatment import names_carriers
     from liaison.tree import span
 
     tree = span(mechanism)
@@ -70,13 +70,14 @@ def told_in(
         digits: of decimals.
         options: parametrization and treatment.
     """
-    from liaison.cli.pages.forms import FORMS, READINGS
-    from liaison.equations.readable import readable
-    from liaison.equations.readable_treated import readable_treated
-    from liaison.expr.reading_text import to_unicode
+    from liaison.equations.readable.readable import readable
+    from liaison.equations.readable.treated import readable_treated
+    from liaison.expr.reading.text import to_unicode
     from liaison.tree import as_float
     from liaison.verbs.derive.derive import derive
     from liaison.verbs.gravity import with_named_gravity
+
+    from .forms import FORMS, READINGS
 
     if form in FORMS:
         equations = derive(mechanism, formalism, exact=form != "c", **options)
@@ -99,7 +100,7 @@ def told_in(
 def generated(mechanism: Mechanism, form: str) -> dict[str, Any]:
     """The facts of `derive --steps`: from bodies by themselves to loops."""
     from liaison.cli.values import check_word
-    from liaison.equations.generation import generation
+    from liaison.equations.transform.generation import generation
     from liaison.tree import span
 
     check_word("--format", form, ("text", "latex"))

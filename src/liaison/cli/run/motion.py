@@ -28,8 +28,8 @@ from liaison.verbs.registry import command
 
 if TYPE_CHECKING:
     from liaison.model import Mechanism
-    from liaison.simulate import Trajectory
-    from liaison.simulate.series import Series
+    from liaison.simulation import Trajectory
+    from liaison.simulation.record.series import Series
 
 
 INSTANTS = 200
@@ -66,7 +66,7 @@ def motion(
     debug: Debug = False,
 ) -> None:
     """Print what joints do along a run: angles with turns, slides, rates; and how bodies stand."""
-    from liaison.analyse.attitude_along import attitudes
+    from liaison.analyse.along.attitude_along import attitudes
     from liaison.cli.running import ran, run_options
     from liaison.cli.values import asked, check_folders, check_names, check_word
 
@@ -102,7 +102,7 @@ class _Columns:
 
 def _joints(mechanism: Mechanism, run: Trajectory, wanted: list[str] | None) -> list[_Columns]:
     """The motion of the joints asked for, or of all that have an angle or a slide."""
-    from liaison.analyse.joint_motion import joint_motion, tells
+    from liaison.analyse.along.joint_motion import joint_motion, tells
 
     chosen = wanted or [x.name for x in mechanism.joints if tells(x)]
     about = {x.label: float(x.value) for x in mechanism.starts if isinstance(x.value, int | float)}
@@ -111,7 +111,7 @@ def _joints(mechanism: Mechanism, run: Trajectory, wanted: list[str] | None) -> 
 
 
 def _body(run: Trajectory, name: str, attitude: str) -> _Columns:
-    from liaison.analyse.attitude_along import attitude_along
+    from liaison.analyse.along.attitude_along import attitude_along
 
     told = attitude_along(run, name, attitude)
     names = tuple(f"{name}.{x}" for x in told.series.axes["coordinate"])

@@ -49,7 +49,7 @@ def verify(
     """Check a run with the general theorems: momentum, moments, energies, power."""
     from liaison.cli.running import run_options
     from liaison.cli.values import asked, check_names
-    from liaison.simulate.trajectory import load
+    from liaison.simulation.record.trajectory import load
     from liaison.verbs.analyse import verify as verb
 
     given = asked(file, values, start)

@@ -13,7 +13,7 @@ from itertools import combinations_with_replacement
 from typing import Any, ClassVar, NamedTuple, Protocol, final
 
 from liaison.errors import ModelError, Place
-from liaison.model.describe_places import line_here, marker_of
+from liaison.model.describe.places import line_here, marker_of
 from liaison.model.markers import Marker
 from liaison.model.records import Body, Joint
 from liaison.model.scalars import UPRIGHT

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import NamingError, Place
-from liaison.model.describe_places import line_here, marker_of
+from liaison.model.describe.places import line_here, marker_of
 from liaison.model.kinds import Property
 from liaison.model.markers import Marker
 from liaison.model.records import Body

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place
-from liaison.model.describe_places import line_here
+from liaison.model.describe.places import line_here
 from liaison.model.scalars import scalar
 
 from .friction import friction_of

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place
-from liaison.model.describe_places import line_here
+from liaison.model.describe.places import line_here
 from liaison.model.records import Joint
 
 from .friction import LAWS, check_speed, not_less_at_rest

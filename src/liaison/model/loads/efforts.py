@@ -12,7 +12,7 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import Place
 from liaison.expr import as_expr
-from liaison.model.describe_places import between, line_here
+from liaison.model.describe.places import between, line_here
 from liaison.model.kinds import Property
 from liaison.model.markers import Measure
 

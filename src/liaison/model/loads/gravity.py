@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, final
 
 from liaison.errors import Place
-from liaison.model.describe_places import line_here
+from liaison.model.describe.places import line_here
 from liaison.model.kinds import Property
 from liaison.model.scalars import Triple, triple
 from liaison.spatial import Array, array

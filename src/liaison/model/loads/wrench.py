@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
 from liaison.errors import Place
-from liaison.model.describe_places import line_here, marker_of
+from liaison.model.describe.places import line_here, marker_of
 from liaison.model.kinds import Property
 from liaison.model.markers import Marker
 from liaison.model.records import Body

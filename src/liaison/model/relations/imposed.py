@@ -13,7 +13,7 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import Place
 from liaison.expr import Expr, as_expr, symbol
-from liaison.model.describe_places import label_of, line_here
+from liaison.model.describe.places import label_of, line_here
 from liaison.model.records import Joint
 
 from .relation import OfCoordinates, Read, relation_kind

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import ModelError, Place
 from liaison.expr import as_expr, sqrt
-from liaison.model.describe_places import line_here, marker_of
+from liaison.model.describe.places import line_here, marker_of
 from liaison.model.markers import Marker
 from liaison.model.records import Body
 from liaison.spatial import number

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from liaison.analyse.equilibrium import Equilibrium
-from liaison.analyse.equilibrium import equilibrium as rest_of
+from liaison.analyse.rest.equilibrium import Equilibrium
+from liaison.analyse.rest.equilibrium import equilibrium as rest_of
 from liaison.numeric import State
 from liaison.verbs.given import Given
 from liaison.verbs.ready import ready_for

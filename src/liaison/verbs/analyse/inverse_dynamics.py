@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from liaison.analyse.inverse_motion import Efforts
-from liaison.analyse.inverse_motion import inverse_dynamics as efforts_along
+from liaison.analyse.along.inverse_motion import Efforts
+from liaison.analyse.along.inverse_motion import inverse_dynamics as efforts_along
 from liaison.numeric import Array
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given
 from liaison.verbs.ready import ready_for
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from liaison.analyse.linearize import Linearization
-from liaison.analyse.linearize import linearize as small_motions
+from liaison.analyse.rest.linearize import Linearization
+from liaison.analyse.rest.linearize import linearize as small_motions
 from liaison.errors import NamingError
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.ready import ready_for
 

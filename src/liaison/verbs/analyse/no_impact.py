@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from liaison.analyse.no_impact import NoImpact
-from liaison.analyse.no_impact import no_impact as entered_without
-from liaison.analyse.rank_proof import MOST_BOXES
+from liaison.analyse.proofs.no_impact import NoImpact
+from liaison.analyse.proofs.no_impact import no_impact as entered_without
+from liaison.analyse.proofs.rank_proof import MOST_BOXES
 from liaison.verbs.given import Given, mechanism_of, with_values
 
 

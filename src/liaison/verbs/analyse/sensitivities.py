@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from liaison.analyse.sensitivities import Sensitivities
-from liaison.analyse.sensitivities import sensitivities as sensitivities_of
-from liaison.simulate.trajectory import Trajectory
+from liaison.analyse.along.sensitivities import Sensitivities
+from liaison.analyse.along.sensitivities import sensitivities as sensitivities_of
+from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given
 from liaison.verbs.ready import ready_for
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from liaison.analyse.solutions import Solutions, compare_solutions
+from liaison.analyse.rest.solutions import Solutions, compare_solutions
 from liaison.numeric import State
 from liaison.verbs.given import Given, mechanism_of, with_starts, with_values
 from liaison.verbs.ready import ready_for
@@ -35,7 +35,7 @@ def solutions(
             coordinates of a tree; the state is in these all the same.
     """
     if maximal:
-        from liaison.analyse.maximal_run import maximal_ready
+        from liaison.analyse.along.maximal_run import maximal_ready
 
         mechanism = with_starts(with_values(mechanism_of(given), parameters or {}), start or {})
         kernel, state = maximal_ready(mechanism, state)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from liaison.analyse.verify import Verification
-from liaison.analyse.verify import verify as verified
-from liaison.simulate.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
-from liaison.simulate.run import simulate
-from liaison.simulate.trajectory import Trajectory
+from liaison.analyse.along.verify import Verification
+from liaison.analyse.along.verify import verify as verified
+from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
+from liaison.simulation.record.trajectory import Trajectory
+from liaison.simulation.run import simulate
 from liaison.verbs.given import Given
 from liaison.verbs.ready import ready_for
 

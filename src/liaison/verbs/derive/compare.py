@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from liaison.analyse.compare import Comparison
-from liaison.analyse.compare import compare as compare_mechanism
-from liaison.analyse.equality import POINTS
+from liaison.analyse.compare.compare import Comparison
+from liaison.analyse.compare.compare import compare as compare_mechanism
+from liaison.analyse.compare.equality import POINTS
 from liaison.verbs.given import Given, mechanism_of
 
 

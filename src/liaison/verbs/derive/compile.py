@@ -5,13 +5,14 @@ Public names: compile.
 
 from __future__ import annotations
 
-from liaison.equations.newton_euler import newton_euler
+from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.expr.memory import collector_paused
 from liaison.program.back_ends import back_end_named
 from liaison.program.kernel import Kernel
 from liaison.program.lower import lower
-from liaison.verbs.derive.derive import Formalism, derive
 from liaison.verbs.given import Given
+
+from .derive import Formalism, derive
 
 
 def compile(

@@ -10,8 +10,8 @@ from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
 from liaison.equations.equations import Equations
-from liaison.equations.newton_euler import newton_euler
-from liaison.equations.parametrization import derived_in
+from liaison.equations.formalisms.newton_euler import newton_euler
+from liaison.equations.transform.parametrization import derived_in
 from liaison.errors import NamingError, OptionError
 from liaison.expr.memory import collector_paused
 from liaison.verbs.given import Given, mechanism_of
@@ -85,7 +85,7 @@ def derive(
 
 
 def _by_name(name: str) -> Formalism:
-    from liaison.equations.formalisms import FORMALISMS
+    from liaison.equations.formalisms.table import FORMALISMS
 
     if name not in FORMALISMS:
         raise NamingError.unknown("formalism", name, FORMALISMS)

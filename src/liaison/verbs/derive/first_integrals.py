@@ -8,16 +8,16 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from liaison.analyse.first_integrals import FirstIntegral
-from liaison.analyse.first_integrals import first_integrals as integrals_of
+from liaison.analyse.proofs.first_integrals import FirstIntegral
+from liaison.analyse.proofs.first_integrals import first_integrals as integrals_of
 from liaison.equations.equations import Equations
-from liaison.equations.lagrange import lagrange
+from liaison.equations.formalisms.lagrange import lagrange
 from liaison.equations.reading_order import order_of, squares_of
 from liaison.errors import DerivationError
 from liaison.expr.memory import collector_paused
-from liaison.expr.reading import to_expr
-from liaison.expr.simplify import simplified
-from liaison.expr.simplify_ring import TooLarge
+from liaison.expr.reading.reading import to_expr
+from liaison.expr.reading.ring import TooLarge
+from liaison.expr.reading.simplify import simplified
 from liaison.model.mechanism import Mechanism
 from liaison.tree.tree import Tree, span
 from liaison.verbs.given import mechanism_or_tree

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from liaison.analyse.integrability import Integrability
-from liaison.analyse.integrability import integrability as integrability_of
+from liaison.analyse.proofs.integrability import Integrability
+from liaison.analyse.proofs.integrability import integrability as integrability_of
 from liaison.equations.equations import Equations
-from liaison.equations.lagrange import lagrange
+from liaison.equations.formalisms.lagrange import lagrange
 from liaison.expr.memory import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.tree.tree import Tree, span

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from liaison.analyse.parametrizations import Parametrizations
-from liaison.analyse.parametrizations import parametrizations as measured
-from liaison.tree.cartesian import PARAMETRIZATIONS
+from liaison.analyse.compare.parametrizations import Parametrizations
+from liaison.analyse.compare.parametrizations import parametrizations as measured
+from liaison.tree.parametrize.cartesian import PARAMETRIZATIONS
 from liaison.verbs.given import Given, mechanism_of
 
 

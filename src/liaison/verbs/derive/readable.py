@@ -9,22 +9,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from liaison.analyse.first_integrals import first_integrals
-from liaison.analyse.integrability import integrability
-from liaison.equations.lagrange import lagrange
-from liaison.equations.readable import Readable
-from liaison.equations.readable import readable as read_equations
+from liaison.analyse.proofs.first_integrals import first_integrals
+from liaison.analyse.proofs.integrability import integrability
+from liaison.equations.formalisms.lagrange import lagrange
+from liaison.equations.readable.readable import Readable
+from liaison.equations.readable.readable import readable as read_equations
 from liaison.equations.reading_order import order_of, squares_of
 from liaison.expr.memory import collector_paused
-from liaison.expr.reading import Name, Reading
-from liaison.expr.reading_text import to_unicode
-from liaison.expr.simplify import simplified
-from liaison.expr.simplify_ring import TooLarge
+from liaison.expr.reading.reading import Name, Reading
+from liaison.expr.reading.ring import TooLarge
+from liaison.expr.reading.simplify import simplified
+from liaison.expr.reading.text import to_unicode
 from liaison.model.mechanism import Mechanism
 from liaison.tree.tree import as_float, span
-from liaison.verbs.derive.derive import derive
 from liaison.verbs.given import mechanism_of
 from liaison.verbs.gravity import with_named_gravity
+
+from .derive import derive
 
 
 def readable(

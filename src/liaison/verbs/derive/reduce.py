@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-from liaison.analyse.reduce import Reduction
-from liaison.analyse.reduce import reduce as reduced
+from liaison.analyse.proofs.reduce import Reduction
+from liaison.analyse.proofs.reduce import reduce as reduced
 from liaison.errors import OptionError
 from liaison.expr.memory import collector_paused
-from liaison.mobility.keywords import ProofKeywords
+from liaison.freedoms.keywords import ProofKeywords
 from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, mechanism_or_tree
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, overload
 
-from liaison.equations.scalar_equations import ScalarEquations
-from liaison.equations.vector_equations import VectorEquations
-from liaison.equations.vector_equations import vector_equations as of_tree
+from liaison.equations.vector.scalar_equations import ScalarEquations
+from liaison.equations.vector.vector_equations import VectorEquations
+from liaison.equations.vector.vector_equations import vector_equations as of_tree
 from liaison.errors import NamingError
 from liaison.tree.tree import span
 from liaison.verbs.given import Given, mechanism_of

@@ -10,9 +10,9 @@ from typing import Any, Unpack
 
 from liaison.errors import OptionError
 from liaison.expr.memory import collector_paused
-from liaison.mobility.assembly import AssemblyModes
-from liaison.mobility.inverse_kinematics import inverse_kinematics as find_reaches
-from liaison.mobility.keywords import SearchKeywords
+from liaison.freedoms.global_.assembly import AssemblyModes
+from liaison.freedoms.global_.inverse_kinematics import inverse_kinematics as find_reaches
+from liaison.freedoms.keywords import SearchKeywords
 from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, mechanism_or_tree
 from liaison.verbs.one_sided import with_note

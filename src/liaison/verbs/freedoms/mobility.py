@@ -10,9 +10,9 @@ from typing import Any, Unpack
 
 from liaison.errors import NamingError, OptionError
 from liaison.expr.memory import collector_paused
-from liaison.mobility.keywords import ProofKeywords
-from liaison.mobility.mobility import Mobility
-from liaison.mobility.mobility import mobility as examine
+from liaison.freedoms.keywords import ProofKeywords
+from liaison.freedoms.mobility import Mobility
+from liaison.freedoms.mobility import mobility as examine
 from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, mechanism_or_tree
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from liaison.analyse.singularities import NEAR, RankAlong, rank_along
+from liaison.analyse.along.singularities import NEAR, RankAlong, rank_along
 from liaison.errors import OptionError
 from liaison.expr.memory import collector_paused
-from liaison.mobility.mobility import singularities as followed
-from liaison.mobility.singular import STEP, STEPS, Singularities
-from liaison.simulate.trajectory import Trajectory, load
+from liaison.freedoms.mobility import singularities as followed
+from liaison.freedoms.singular import STEP, STEPS, Singularities
+from liaison.simulation.record.trajectory import Trajectory, load
 from liaison.tree.tree import Tree
 from liaison.verbs.given import Given, mechanism_or_tree
 

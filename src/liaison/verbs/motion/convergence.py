@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
-from liaison.analyse.viscous import ALPHA, Convergence, with_alpha
-from liaison.analyse.viscous import convergence as distances
+from liaison.analyse.rest.viscous import ALPHA, Convergence, with_alpha
+from liaison.analyse.rest.viscous import convergence as distances
 from liaison.numeric import Array
-from liaison.simulate.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
+from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given, mechanism_of, with_starts, with_values
 from liaison.verbs.instants import instants
-from liaison.verbs.motion.simulate import simulate
 from liaison.verbs.ready import ready_for
+
+from .simulate import simulate
 
 TAKEN = tuple(x for x in OF_RUNS if x not in OF_SCENES)
 """Options of its runs."""

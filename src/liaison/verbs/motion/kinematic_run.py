@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from liaison.analyse.inverse_motion import SERIES
-from liaison.analyse.inverse_motion import kinematic_run as moved_by_drives
+from liaison.analyse.along.inverse_motion import SERIES
+from liaison.analyse.along.inverse_motion import kinematic_run as moved_by_drives
 from liaison.errors import ModelError
-from liaison.expr.node import symbol
+from liaison.expr.graph.node import symbol
 from liaison.expr.table import Table
 from liaison.model.mechanism import Mechanism
 from liaison.model.relations.imposed import PrescribedMotion
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.instants import instants
 from liaison.verbs.ready import ready_for

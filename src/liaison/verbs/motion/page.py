@@ -9,7 +9,7 @@ import os
 from typing import Unpack
 
 from liaison.model.pairing import drawn
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.pictures import PictureKeywords, picture_options
 from liaison.view.scene import page as written_page

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from liaison.model.pairing import drawn
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.pictures import PictureKeywords, picture_options
 from liaison.view.live import LiveView

@@ -12,10 +12,10 @@ from liaison.errors import OptionError
 from liaison.model.pairing import is_scene
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
-from liaison.simulate.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
-from liaison.simulate.run import DEFAULT_SERIES
-from liaison.simulate.run import simulate as run
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
+from liaison.simulation.record.trajectory import Trajectory
+from liaison.simulation.run import DEFAULT_SERIES
+from liaison.simulation.run import simulate as run
 from liaison.verbs.given import Given, mechanism_of
 from liaison.verbs.ready import ready_for
 

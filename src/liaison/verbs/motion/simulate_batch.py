@@ -11,15 +11,15 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from liaison.analyse.obstructed import moving
+from liaison.analyse.proofs.obstructed import moving
 from liaison.errors import NamingError
 from liaison.expr.memory import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
-from liaison.simulate.batch_result import Runs
-from liaison.simulate.batch_run import simulate_batch as run
-from liaison.simulate.options import (
+from liaison.simulation.batch.result import Runs
+from liaison.simulation.batch.run import simulate_batch as run
+from liaison.simulation.plan.options import (
     OF_BATCHES,
     OF_SCENES,
     BatchKeywords,

@@ -10,9 +10,9 @@ from typing import Any, Unpack
 
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
-from liaison.simulate.options import OF_STEPS, RunOptions, StepKeywords, run_options
-from liaison.simulate.stepper import Stepper
-from liaison.simulate.stepper import stepper as stepper_of
+from liaison.simulation.plan.options import OF_STEPS, RunOptions, StepKeywords, run_options
+from liaison.simulation.stepper import Stepper
+from liaison.simulation.stepper import stepper as stepper_of
 from liaison.verbs.given import Given
 from liaison.verbs.ready import ready_for
 

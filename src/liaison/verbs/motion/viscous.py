@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from liaison.analyse.viscous import viscous as with_friction
+from liaison.analyse.rest.viscous import viscous as with_friction
 from liaison.model.mechanism import Mechanism
 from liaison.verbs.given import Given, mechanism_of
 

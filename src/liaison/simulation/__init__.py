@@ -1,0 +1,18 @@
+"""The room `simulate`: a kernel and a state become a trajectory, in a compiled time loop."""
+
+from liaison.lazy import offer
+
+__all__ = offer(
+    __name__,
+    {
+        "batch.result": "Runs",
+        "batch.run": "simulate_batch",
+        "machine": "map_entry",
+        "plan.options": "RunOptions",
+        "steps.projection": "Projection",
+        "run": "Run simulate",
+        "plan.settings": "Settings",
+        "stepper": "Stepper stepper",
+        "record.trajectory": "EventRecord Series Trajectory load",
+    },
+)
