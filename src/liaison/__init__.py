@@ -14,12 +14,13 @@ __all__ = offer(
     {
         # describe
         "model": "Mechanism Body Marker Joint JointType Fixed Revolute Prismatic Helical "
-        "Cylindrical Universal SphericalPin Spherical Planar PointOnLine LineOnPlane PointOnPlane "
-        "Perpendicular ParallelAxes Rod Free Composition Translation Rotation Screw EulerZXZ "
-        "BryantXYZ Quaternion RotationMatrix Box Cone Cylinder Line Mesh Sphere",
-        "model.describe.describe": "ground body join mechanism parameter signal coordinate rate time turned "
-        "gravity spring damper motor law wrench potential dissipation friction bearing imposed "
-        "gear holonomic nonholonomic rolling at_most contact touch collision output event start",
+        "Cylindrical Universal SphericalPin Spherical Planar PointOnLine LineOnPlane "
+        "PointOnPlane Perpendicular ParallelAxes Rod Free Composition Translation Rotation "
+        "Screw EulerZXZ BryantXYZ Quaternion RotationMatrix Box Cone Cylinder Line Mesh Sphere",
+        "model.describe.describe": "ground body join mechanism parameter signal coordinate rate "
+        "time turned gravity spring damper motor law wrench potential dissipation friction "
+        "bearing imposed gear holonomic nonholonomic rolling at_most contact touch collision "
+        "output event start",
         "model.contacts.friction": "Friction",
         "model.contacts": "CURVE PROFILE SURFACE",
         "formats.read": "read reading",
@@ -32,7 +33,8 @@ __all__ = offer(
         # derive, compile, simulate, show
         "tree": "Tree span assemble",
         "equations": "Equations FORMALISMS newton_euler dalembert balance lagrange "
-        "lagrange_reduced hamilton kane boltzmann_hamel gibbs_appell lie_group maximal stabilized",
+        "lagrange_reduced hamilton kane boltzmann_hamel gibbs_appell lie_group maximal "
+        "stabilized",
         "program": "Program Kernel to_numpy to_llvm to_c to_ptx to_gpu to_jax DeviceArray",
         "program.lower": "lower",
         "numeric": "State",

@@ -132,7 +132,9 @@ def imported_later(modules: dict[str, ast.Module]) -> dict[str, set[str]]:
 
 
 def test_rooms_are_imported_inside_functions_only_where_few_runs_need_them(modules):
-    assert imported_later(modules) == {module: set(names.split()) for module, names in LATER.items()}
+    assert imported_later(modules) == {
+        module: set(names.split()) for module, names in LATER.items()
+    }
 
 
 def test_no_room_imports_the_package_itself(modules):

@@ -33,7 +33,7 @@ NAMED = {
     "liaison.tree.parametrize.cartesian": "makes the joints of bodies to the ground",
     "liaison.tree.regroup": "inertia that hinges and sliders do not feel; others keep theirs",
     "liaison.tree.tree": "makes the weld of a loop's copy",
-    "liaison.freedoms.global_.hinge_modes": "solves loops of hinges and sliders; others go the general way",
+    "liaison.freedoms.global_.hinge_modes": "hinges and sliders; others go the general way",
     "liaison.freedoms.global_.inverse_kinematics": "makes the weld of a hand",
     "liaison.freedoms.global_.legs": "sees legs; what has none goes the general way",
     "liaison.freedoms.placing": "roots avoided in coaxial joints; others by their poses",
@@ -46,10 +46,10 @@ NAMED = {
 
 # function with a match over classes of the model -> its default that does not raise
 SERVING = {
-    "liaison.tree.parametrize.cartesian_uses._Told.constraint": "the relation with its formulas substituted",
+    "liaison.tree.parametrize.cartesian_uses._Told.constraint": "formulas substituted",
     "liaison.tree.parametrize.cartesian_uses._Told.force": "the joint keeps its coordinate",
     "liaison.freedoms.relations._formula": "none: the caller says that it is not known",
-    "liaison.cli_sides._side": "name and kind, which all have",
+    "liaison.cli.sides._side": "name and kind, which all have",
 }
 
 

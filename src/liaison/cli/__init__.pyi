@@ -1,4 +1,4 @@
 """The public names, for type checkers and editors; `__init__.py` loads them lazily."""
 
-from .entry import app as app
-from .entry import main as main
+from liaison.cli.entry import app as app
+from liaison.cli.entry import main as main

@@ -1,5 +1,16 @@
 """The public names, for type checkers and editors; `__init__.py` loads them lazily."""
 
+from liaison.equations.equations import Chart as Chart
+from liaison.equations.equations import Closures as Closures
+from liaison.equations.equations import Dynamics as Dynamics
+from liaison.equations.equations import Entries as Entries
+from liaison.equations.equations import Equations as Equations
+from liaison.equations.equations import EventFormula as EventFormula
+from liaison.equations.equations import Kinematic as Kinematic
+from liaison.equations.equations import Reports as Reports
+from liaison.equations.equations import Side as Side
+from liaison.equations.equations import Sides as Sides
+from liaison.equations.equations import Symbols as Symbols
 from liaison.equations.formalisms.balance import Balance as Balance
 from liaison.equations.formalisms.balance import balance as balance
 from liaison.equations.formalisms.boltzmann_hamel import BoltzmannHamel as BoltzmannHamel
@@ -20,6 +31,8 @@ from liaison.equations.formalisms.lie_group import lie_group as lie_group
 from liaison.equations.formalisms.maximal import maximal as maximal
 from liaison.equations.formalisms.newton_euler import newton_euler as newton_euler
 from liaison.equations.formalisms.table import FORMALISMS as FORMALISMS
+from liaison.equations.statement import Line as Line
+from liaison.equations.statement import statement as statement
 from liaison.equations.sweeps.recursions import Recursion as Recursion
 from liaison.equations.sweeps.recursions import Sweep as Sweep
 from liaison.equations.sweeps.sweeps import Blocks as Blocks
@@ -30,17 +43,3 @@ from liaison.equations.transform.stabilized import stabilized as stabilized
 from liaison.equations.transform.transform import Reduced as Reduced
 from liaison.equations.transform.transform import reduced as reduced
 from liaison.equations.transform.transform import transformed as transformed
-
-from .equations import Chart as Chart
-from .equations import Closures as Closures
-from .equations import Dynamics as Dynamics
-from .equations import Entries as Entries
-from .equations import Equations as Equations
-from .equations import EventFormula as EventFormula
-from .equations import Kinematic as Kinematic
-from .equations import Reports as Reports
-from .equations import Side as Side
-from .equations import Sides as Sides
-from .equations import Symbols as Symbols
-from .statement import Line as Line
-from .statement import statement as statement

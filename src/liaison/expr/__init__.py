@@ -5,7 +5,8 @@ f = sin(x) * x**2
 gradient(f, [x]), evaluate(f, {x: 0.3}), to_text(f)
 """
 
-from liaison.expr.graph import rules as _rules  # they act on every formula that is built  # noqa: F401
+# rules act on every formula that is built
+from liaison.expr.graph import rules as _rules  # noqa: F401
 from liaison.lazy import offer
 
 __all__ = offer(
@@ -16,13 +17,12 @@ __all__ = offer(
         "graph.evaluate": "ARRAY Domain FLOAT FRACTION evaluate",
         "functions": "absolute acos asin atan atan2 cos exp log maximum minimum piecewise power "
         "select sign sin sqrt tan",
-        "graph.walk": "Formulas count_operations rewritten substitute switches symbols_of topological",
-        "intervals": "INTERVAL Interval",
+        "graph.walk": "Formulas count_operations rewritten substitute switches symbols_of "
+        "topological",
         "memory": "collector_paused known_nodes",
         "graph.node": "Expr ONE PI Pi Scalar ZERO as_expr constant symbol vanishes",
         "graph.ops": "OPS apply partial",
         "graph.pack": "Packed fingerprint pack unpack",
-        "residues": "DEFAULT_PRIME residues",
         "graph.row": "Op",
         "smooth": "arc_ratio cos_sqrt dexpinv_coefficient sinc_sqrt stumpff",
         "table": "Table",

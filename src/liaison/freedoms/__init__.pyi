@@ -4,14 +4,13 @@ from liaison.freedoms.global_.assembly import AssemblyModes as AssemblyModes
 from liaison.freedoms.global_.assembly import assembly_modes as assembly_modes
 from liaison.freedoms.global_.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from liaison.freedoms.global_.modes import Mode as Mode
-
-from .mobility import Mobility as Mobility
-from .mobility import mobility as mobility
-from .mobility import mobility_of_systems as mobility_of_systems
-from .mobility import singularities as singularities
-from .psi import Parametrization as Parametrization
-from .redundancy import Redundancy as Redundancy
-from .singular import Singularities as Singularities
-from .unassembled import Link as Link
-from .unassembled import RingVerdict as RingVerdict
-from .unassembled import ring_mobility as ring_mobility
+from liaison.freedoms.mobility import Mobility as Mobility
+from liaison.freedoms.mobility import mobility as mobility
+from liaison.freedoms.mobility import mobility_of_systems as mobility_of_systems
+from liaison.freedoms.mobility import singularities as singularities
+from liaison.freedoms.psi import Parametrization as Parametrization
+from liaison.freedoms.redundancy import Redundancy as Redundancy
+from liaison.freedoms.singular import Singularities as Singularities
+from liaison.freedoms.unassembled import Link as Link
+from liaison.freedoms.unassembled import RingVerdict as RingVerdict
+from liaison.freedoms.unassembled import ring_mobility as ring_mobility

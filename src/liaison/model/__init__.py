@@ -8,17 +8,17 @@ from liaison.lazy import offer
 __all__ = offer(
     __name__,
     {
-        "contacts": "BearingFriction CONTACT_KINDS CURVE Contact DryFriction Friction GapContact "
-        "OneSided PROFILE SURFACE Unilateral",
+        "contacts": "BearingFriction CONTACT_KINDS CURVE Contact DryFriction Friction "
+        "GapContact OneSided PROFILE SURFACE Unilateral",
         "contacts.collisions": "Collision",
-        "describe.describe": "at_most bearing body collision contact coordinate damper dissipation event "
-        "friction gear gravity ground holonomic imposed join law motor nonholonomic "
-        "output parameter potential rate rolling signal spring start time touch "
+        "describe.describe": "at_most bearing body collision contact coordinate damper "
+        "dissipation event friction gear gravity ground holonomic imposed join law motor "
+        "nonholonomic output parameter potential rate rolling signal spring start time touch "
         "turned wrench",
         "joints": "ATTITUDES Attitude BryantXYZ Composition Cylindrical EulerZXZ Fixed Free "
         "Helical JOINT_TYPES JointType LineOnPlane ParallelAxes Perpendicular Planar "
-        "PointOnLine PointOnPlane Prismatic Quaternion Revolute Rod Rotation "
-        "RotationMatrix Screw Spherical SphericalPin Translation Universal",
+        "PointOnLine PointOnPlane Prismatic Quaternion Revolute Rod Rotation RotationMatrix "
+        "Screw Spherical SphericalPin Translation Universal",
         "loads": "Actuator AlongMeasure AtMarker Damper Dissipation Field Force Gravity "
         "JointFriction LOAD_KINDS Law OfMechanism PointWrench Potential Spring",
         "loads.drives": "Drive Transmission drive",

@@ -1,4 +1,4 @@
 """The public names, for type checkers and editors; `__init__.py` loads them lazily."""
 
-from .state import Array as Array
-from .state import State as State
+from liaison.numeric.state import Array as Array
+from liaison.numeric.state import State as State

@@ -8,6 +8,8 @@ from liaison.program.gpu.cuda import DeviceArray as DeviceArray
 from liaison.program.gpu.to_gpu import GpuKernel as GpuKernel
 from liaison.program.gpu.to_gpu import to_gpu as to_gpu
 from liaison.program.gpu.to_ptx import to_ptx as to_ptx
+from liaison.program.kernel import Kernel as Kernel
+from liaison.program.kernel import MachineKernel as MachineKernel
 from liaison.program.llvm.batch import BoundBatch as BoundBatch
 from liaison.program.llvm.door import Bound as Bound
 from liaison.program.llvm.to_llvm import to_llvm as to_llvm
@@ -26,15 +28,12 @@ from liaison.program.loops.language import iptr as iptr
 from liaison.program.loops.language import kernel as kernel
 from liaison.program.loops.language import loop as loop
 from liaison.program.loops.language import ptr as ptr
+from liaison.program.lower import lower as lower
 from liaison.program.many.looped import Looped as Looped
 from liaison.program.many.looped import looped as looped
 from liaison.program.many.looped_loops import LoopedLoops as LoopedLoops
 from liaison.program.many.looped_loops import looped_loops as looped_loops
-
-from .kernel import Kernel as Kernel
-from .kernel import MachineKernel as MachineKernel
-from .lower import lower as lower
-from .program import Entry as Entry
-from .program import Program as Program
-from .to_jax import to_jax as to_jax
-from .to_numpy import to_numpy as to_numpy
+from liaison.program.program import Entry as Entry
+from liaison.program.program import Program as Program
+from liaison.program.to_jax import to_jax as to_jax
+from liaison.program.to_numpy import to_numpy as to_numpy

@@ -1,5 +1,5 @@
 """The public names, for type checkers and editors; `__init__.py` loads them lazily."""
 
-from .parts import Bodies as Bodies
-from .parts import Laws as Laws
-from .scene import Scene as Scene
+from liaison.contacts.scene.parts import Bodies as Bodies
+from liaison.contacts.scene.parts import Laws as Laws
+from liaison.contacts.scene.scene import Scene as Scene
