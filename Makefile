@@ -17,13 +17,14 @@ FIND_PYTHON := for p in python3 python3.14 python3.13 python3.12 python3.11; do 
 
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: reference orders invariants help demo test test-all setup setup-all lint tree gallery bench fuzz algebra clean docs
+.PHONY: net net-write reference orders invariants help demo test test-all setup setup-all lint tree gallery bench fuzz algebra clean docs
 
 help:
 	@echo "make demo      simulate the four-bar: 3D page, plot and results under out/"
 	@echo "make test      lint, types and tests"
 	@echo "make test-all  the same, with the slow tests and the comparisons with other systems"
 	@echo "make reference all reference problems against published numbers; out/reference.json"
+	@echo "make net       every example under every method, bit for bit as tests/net says; public names, old files"
 	@echo "make bench     the benchmarks"
 	@echo "make orders    orders of convergence of every method; out/orders.json"
 	@echo "make invariants closures and energy in a million steps of five mechanisms; out/invariants.json"
@@ -73,6 +74,14 @@ gallery: $(READY)
 # every reference problem: error, tolerance, CPU; fails when one does
 reference: $(READY)
 	@$(BIN)/python tests/reference/run.py --out out/reference.json
+
+# the net under every change: public names, results files, trajectories of all examples
+net: $(READY)
+	@$(PYTEST) tests/net
+
+# trajectories anew, after a change of bits that is meant; each is listed in tests/net/README.md
+net-write: $(READY)
+	@$(BIN)/python tests/net/trajectories.py --write
 
 # orders of convergence; what stays constant in a million steps of five mechanisms
 orders invariants: $(READY)
