@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from liaison.scenes import Bodies, Scene
+from liaison.contacts.scene import Bodies, Scene
 
 cpu = time.thread_time
 OUT = Path(__file__).parent / "out"

@@ -24,17 +24,8 @@ from liaison.errors import LiaisonError
 from liaison.expr import collector_paused
 from liaison.formats import read
 from liaison.model import Fixed, Gravity
-from liaison.program import (
-    Kernel,
-    compile_loops,
-    i64,
-    kernel,
-    loop,
-    lower,
-    ptr,
-    to_llvm,
-)
-from liaison.simulate import simulate
+from liaison.program import Kernel, compile_loops, i64, kernel, loop, lower, ptr, to_llvm
+from liaison.simulation import simulate
 from liaison.tree import assemble, span
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))

@@ -22,7 +22,7 @@ from peers_rigid import Exudyn, Model, Mujoco
 import liaison
 from liaison.equations import newton_euler
 from liaison.program import Kernel, lower, to_llvm
-from liaison.simulate import simulate
+from liaison.simulation import simulate
 from liaison.tree import assemble, span
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))

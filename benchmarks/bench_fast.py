@@ -39,7 +39,7 @@ from liaison.equations import blocks_of, sweeps
 from liaison.formats import read, read_urdf
 from liaison.model import Gravity, Parameter
 from liaison.program import Kernel, looped, looped_loops
-from liaison.simulate import simulate
+from liaison.simulation import simulate
 from liaison.tree import as_float, assemble, span
 
 HERE = Path(__file__).parent

@@ -20,10 +20,10 @@ import numpy as np
 from peers_idas import Idas, clocked
 
 import liaison
-from liaison.analyse.maximal_run import maximal_state
+from liaison.analyse.along.maximal_run import maximal_state
 from liaison.equations import Equations, maximal, newton_euler
 from liaison.program import Kernel, lower, to_llvm
-from liaison.simulate import simulate
+from liaison.simulation import simulate
 
 ROOT = Path(__file__).parents[1]
 PROBLEMS = {

@@ -21,12 +21,12 @@ from pathlib import Path
 import numpy as np
 
 import liaison
-from liaison.analyse.maximal_run import maximal_ready
+from liaison.analyse.along.maximal_run import maximal_ready
 from liaison.equations import Equations, newton_euler, stabilized
 from liaison.errors import LiaisonError
 from liaison.program import Kernel, lower, to_llvm
 from liaison.program.ggl import ggl
-from liaison.simulate import Projection, simulate
+from liaison.simulation import Projection, simulate
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"

@@ -22,13 +22,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 from n_four_bar import n_four_bar
 
-from liaison.analyse.maximal_run import ROUNDED, sparse_ready
+from liaison.analyse.along.maximal_run import ROUNDED, sparse_ready
 from liaison.equations import sweeps
-from liaison.equations.maximal import star
+from liaison.equations.formalisms.maximal import star
 from liaison.model import Coordinate, Damper, Mechanism, Quaternion, Spring
 from liaison.numeric import State
 from liaison.program import looped
-from liaison.simulate import simulate
+from liaison.simulation import simulate
 from liaison.spatial import quaternion_of, rotation_x, rotation_z
 from liaison.tree import span
 from samples import chain

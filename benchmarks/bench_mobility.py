@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-import liaison
-from liaison.mobility import Mobility, mobility_of_systems
 from mobility.antenna import patch
 from mobility.linkages import (
     CASES,
@@ -24,6 +22,9 @@ from mobility.linkages import (
     loop_systems,
 )
 from mobility.test_oracles import ROWS
+
+import liaison
+from liaison.freedoms import Mobility, mobility_of_systems
 
 LIMITS = {"four_bar": 0.05, "bennett": 0.05, "goldberg": 0.05, "hexagon": 10.0, "screen": 5.0}
 """CPU seconds allowed."""

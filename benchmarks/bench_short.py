@@ -18,7 +18,7 @@ from typing import Any
 from scipy.integrate import solve_ivp
 
 import liaison
-from liaison.simulate import Run, Settings
+from liaison.simulation import Run, Settings
 
 HERE = Path(__file__).parent
 MODELS = HERE.parent / "examples"

@@ -29,9 +29,9 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "examples")]
 
 import liaison  # noqa: E402
 from liaison.model import Actuator, Coordinate, Fixed, Gravity, Input  # noqa: E402
-from liaison.program.cuda import DeviceArray, driver  # noqa: E402
-from liaison.program.machine import ptx  # noqa: E402
-from liaison.program.to_ptx import to_ptx  # noqa: E402
+from liaison.program.gpu.cuda import DeviceArray, driver  # noqa: E402
+from liaison.program.gpu.to_ptx import to_ptx  # noqa: E402
+from liaison.program.llvm.machine import ptx  # noqa: E402
 
 COUNT = 10_000_000
 ROBOTS, STEPS = 524_288, 1000

@@ -11,17 +11,7 @@ rods lie on one line and the linkage could go on in several ways.
 import sys
 from fractions import Fraction
 
-from liaison import (
-    Box,
-    Mechanism,
-    Revolute,
-    body,
-    gravity,
-    ground,
-    join,
-    mechanism,
-    start,
-)
+from liaison import Box, Mechanism, Revolute, body, gravity, ground, join, mechanism, start
 
 LENGTH = 1  # [m]
 MASS = 1  # [kg]

@@ -4,7 +4,7 @@ The public names are listed here, each once, and load when first used; nothing i
 `__init__.pyi` says the same to type checkers.
 """
 
-from liaison.lazy import offer
+from .lazy import offer
 
 __all__ = offer(
     __name__,
@@ -20,10 +20,10 @@ __all__ = offer(
         "model.friction": "Friction",
         "model.contacts": "CURVE PROFILE SURFACE",
         "formats.read": "read reading",
-        "formats.lsd_write": "write_lsd",
-        "formats.urdf_write": "write_urdf",
+        "formats.lsd.write.write": "write_lsd",
+        "formats.urdf.write": "write_urdf",
         "formats.notes": "Reading",
-        "formats.urdf": "reading_of_urdf",
+        "formats.urdf.read": "reading_of_urdf",
         "expr": "Expr Function Table PI symbol sqrt sin cos tan asin acos atan atan2 exp log "
         "absolute sign minimum maximum select piecewise to_text to_latex to_sympy",
         # derive, compile, simulate, show
@@ -33,7 +33,7 @@ __all__ = offer(
         "program": "Program Kernel to_numpy to_llvm to_c to_ptx to_gpu to_jax DeviceArray",
         "program.lower": "lower",
         "numeric": "State",
-        "simulate": "Trajectory Run Runs Settings Projection Stepper load",
+        "simulation": "Trajectory Run Runs Settings Projection Stepper load",
         "view": "plot save_plot",
         "corridor_view": "page show",
         # all of it at once
@@ -45,26 +45,26 @@ __all__ = offer(
         "corridor_levels": "vector_equations",
         "corridor_reading": "readable",
         "corridor_integrals": "first_integrals integrability",
-        "analyse.attitude_along": "AttitudeAlong attitude_along",
-        "analyse.joint_motion": "joint_motion",
-        "analyse.linear_cases": "solve_linear",
-        "analyse.massless": "massless_motions",
-        "analyse.maximal_run": "maximal_run",
-        "equations.virtual_power": "virtual_power",
-        "equations.generation": "generation",
-        "equations.motorized": "motorized",
+        "analyse.along.attitude_along": "AttitudeAlong attitude_along",
+        "analyse.along.joint_motion": "joint_motion",
+        "analyse.proofs.linear_cases": "solve_linear",
+        "analyse.proofs.massless": "massless_motions",
+        "analyse.along.maximal_run": "maximal_run",
+        "equations.formalisms.virtual_power": "virtual_power",
+        "equations.transform.generation": "generation",
+        "equations.motors.motorized": "motorized",
         "program.ggl": "ggl",
-        "equations.motor_coordinates": "motor_form",
-        "mobility": "Singularities AssemblyModes Mobility",
-        "analyse.syzygies": "PolynomialPsi polynomial_psi",
+        "equations.motors.motor_coordinates": "motor_form",
+        "freedoms": "Singularities AssemblyModes Mobility",
+        "analyse.proofs.syzygies": "PolynomialPsi polynomial_psi",
         "analyse": "Reduction",
-        "analyse.compare": "Comparison",
-        "analyse.contact_points": "ContactAlong contact_points",
-        "analyse.deflate": "deflate",
+        "analyse.compare.compare": "Comparison",
+        "analyse.along.contact_points": "ContactAlong contact_points",
+        "analyse.proofs.deflate": "deflate",
         "corridor_analyse": "equilibrium linearize solutions verify sensitivities kinematic_run "
         "inverse_dynamics no_impact viscous convergence",
-        "analyse.no_impact": "NoImpact",
-        "analyse.viscous": "Convergence",
+        "analyse.proofs.no_impact": "NoImpact",
+        "analyse.rest.viscous": "Convergence",
         "summary": "Summary",
         "units": "Label",
         "errors": "LiaisonError TextError NamingError ModelError FrameError AssemblyError "

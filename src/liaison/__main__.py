@@ -1,6 +1,6 @@
 """`python -m liaison`: the command line."""
 
-from liaison.cli import main
+from .cli import main
 
 if __name__ == "__main__":
     main()

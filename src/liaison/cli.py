@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from liaison.cli_analyse import convergence, equilibrium, linearize, solutions, verify
-from liaison.cli_assemble import assemble
-from liaison.cli_derive import derive
-from liaison.cli_freedoms import reduce, singular
-from liaison.cli_motion import motion, motors
-from liaison.cli_options import (
+from .cli_analyse import convergence, equilibrium, linearize, solutions, verify
+from .cli_assemble import assemble
+from .cli_derive import derive
+from .cli_freedoms import reduce, singular
+from .cli_motion import motion, motors
+from .cli_options import (
     Atol,
     Debug,
     Every,
@@ -49,12 +49,12 @@ from liaison.cli_options import (
     printed,
     written,
 )
-from liaison.cli_parametrizations import parametrizations
-from liaison.cli_print import build, format_
-from liaison.errors import LiaisonError, ModelError, NamingError, SimulationError
+from .cli_parametrizations import parametrizations
+from .cli_print import build, format_
+from .errors import LiaisonError, ModelError, NamingError, SimulationError
 
 if TYPE_CHECKING:
-    from liaison.cli_values import Asked
+    from .cli_values import Asked
 
 __all__ = ["app", "main"]
 
@@ -93,9 +93,10 @@ def check(
 ) -> None:
     """Say what a mechanism is: bodies, joints, loops, coordinates, parameters."""
     from liaison import cli_sides, cli_text, corridor
-    from liaison.cli_values import asked_of, reader_options
-    from liaison.formats.lsd_explain import explained
+    from liaison.formats.lsd.explain import explained
     from liaison.formats.read import reading
+
+    from .cli_values import asked_of, reader_options
 
     found = reading(file, **reader_options(file, lenient, floating, merge_fixed))
     given = asked_of(found.mechanism, values, start)
@@ -152,8 +153,9 @@ def simulate(
 ) -> None:
     """Let a mechanism move, and say how well its energy and its closures were kept."""
     from liaison import cli_text
-    from liaison.cli_values import asked, check_files, drawable, method_options, run_options
-    from liaison.view import save_plot
+
+    from .cli_values import asked, check_files, drawable, method_options, run_options
+    from .view import save_plot
 
     check_files(out, csv, plot, label)
     options = run_options(
@@ -188,8 +190,9 @@ def simulate(
 
 def _series(wanted: list[str] | None, labels: list[str] | None) -> tuple[str, ...]:
     """What is evaluated along the run: the default, what is asked for, what a label is of."""
-    from liaison.cli_values import check_names
-    from liaison.simulate.run import DEFAULT_SERIES
+    from liaison.simulation.run import DEFAULT_SERIES
+
+    from .cli_values import check_names
 
     more = ("reactions", "lam", "momentum", "accelerations", "motions")
     check_names("--series", "series", wanted or (), (*DEFAULT_SERIES, *more))
@@ -229,7 +232,8 @@ def animate(
     """Write a 3D page of the motion that opens from a file, or show it live."""
     from liaison import cli_sides
     from liaison import corridor_view as view
-    from liaison.cli_values import (
+
+    from .cli_values import (
         asked,
         check_folders,
         check_names,
@@ -289,7 +293,8 @@ def mobility(
 ) -> None:
     """Say what a mechanism can do: degrees of freedom, exactly, and what of it is proved."""
     from liaison import corridor
-    from liaison.cli_values import asked, limit_option, positions_of
+
+    from .cli_values import asked, limit_option, positions_of
 
     mechanism = asked(file, values).mechanism
     where = positions_of(mechanism, at)
@@ -377,7 +382,8 @@ def _fail(error: Exception, words: list[str]) -> int:
 def _run(given: Asked, options: dict[str, Any]) -> Any:
     """The run, with a bar on the terminal when it takes long."""
     from liaison import corridor
-    from liaison.cli_text import Bar
+
+    from .cli_text import Bar
 
     for x in given.mechanism.parameters:
         if x.value is None:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from liaison.cli_options import Debug, Json, Model, Starts, Until, Values, printed
+from .cli_options import Debug, Json, Model, Starts, Until, Values, printed
 
 if TYPE_CHECKING:
-    from liaison.analyse import Equilibrium, Linearization, Verification
+    from .analyse import Equilibrium, Linearization, Verification
 
 Independent = Annotated[
     list[str] | None,
@@ -37,7 +37,8 @@ def equilibrium(
 ) -> None:
     """Find a position of rest near the start, whether it is stable, and what its joints bear."""
     from liaison import corridor_analyse as doors
-    from liaison.cli_values import asked
+
+    from .cli_values import asked
 
     given = asked(file, values, start)
     check_still(given.inputs)
@@ -57,7 +58,8 @@ def linearize(
 ) -> None:
     """Tell small motions about the start or an equilibrium: eigenvalues, frequencies, modes."""
     from liaison import corridor_analyse as doors
-    from liaison.cli_values import asked, named_by
+
+    from .cli_values import asked, named_by
 
     given = asked(file, values, start)
     check_still(given.inputs)
@@ -82,7 +84,8 @@ def solutions(
 ) -> None:
     """Solve the constrained system at the start in every way, and compare them."""
     from liaison import corridor_analyse as doors
-    from liaison.cli_values import asked
+
+    from .cli_values import asked
 
     given = asked(file, values, start)
     check_still(given.inputs)
@@ -109,8 +112,9 @@ def verify(
 ) -> None:
     """Hold a run against the general theorems: momentum, moments, energies, power."""
     from liaison import corridor_analyse as doors
-    from liaison.cli_values import asked, check_names, run_options
-    from liaison.simulate import load
+
+    from .cli_values import asked, check_names, run_options
+    from .simulation import load
 
     given = asked(file, values, start)
     check_names("--about", "body", (about,), [x.name for x in given.mechanism.bodies])
@@ -138,7 +142,8 @@ def convergence(
 ) -> None:
     """Realize one-sided relations by viscous friction, and tell how near that comes as it grows."""
     from liaison import corridor_analyse as doors
-    from liaison.cli_values import asked, run_options
+
+    from .cli_values import asked, run_options
 
     given = asked(file, values, start)
     check_still(given.inputs)

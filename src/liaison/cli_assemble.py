@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from liaison.cli_options import Debug, Json, Model, TimeLimit, Values, printed
+from .cli_options import Debug, Json, Model, TimeLimit, Values, printed
 
 
 def assemble(
@@ -40,7 +40,8 @@ def assemble(
 ) -> None:
     """Close the loops of a mechanism: near its start, or in all ways and whether they are all."""
     from liaison import corridor
-    from liaison.cli_values import asked, limit_option, positions_of
+
+    from .cli_values import asked, limit_option, positions_of
 
     mechanism = asked(file, values).mechanism
     where = positions_of(mechanism, at)
@@ -58,7 +59,8 @@ def assemble(
 
 def _near_the_start(mechanism: Any, where: dict[str, Any], as_json: bool) -> None:
     from liaison import corridor
-    from liaison.tree import as_float, assembly, span
+
+    from .tree import as_float, assembly, span
 
     start = {name: float(as_float(x)) for name, x in where.items()}
     closed = assembly(span(corridor.with_starts(mechanism, start)), None, **start)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from liaison.corridor_compare import compare
-from liaison.model import Mechanism
+from .corridor_compare import compare
+from .model import Mechanism
 
 
 def compared(mechanism: Mechanism) -> dict[str, Any]:

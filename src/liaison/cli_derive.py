@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from liaison.cli_options import Debug, Json, Model, Values, printed, written
+from .cli_options import Debug, Json, Model, Values, printed, written
 
 if TYPE_CHECKING:
-    from liaison.model import Mechanism
+    from .model import Mechanism
 
 FORMATS = "text, latex, sympy, html, notebook; entries (every formula with shared parts), c."
 
@@ -66,7 +66,7 @@ def derive(
     debug: Debug = False,
 ) -> None:
     """Print the equations of motion: short for reading, as a document, or as C99."""
-    from liaison.cli_values import asked, check_folders
+    from .cli_values import asked, check_folders
 
     _check_together(
         {"--compare": is_compared, "--own": is_own, "--level": level, "--steps": steps,
@@ -77,14 +77,14 @@ def derive(
     check_folders(out)
     mechanism = asked(file, values).mechanism
     if is_compared:
-        from liaison.cli_compare import compared
+        from .cli_compare import compared
 
         found = compared(mechanism)
     elif is_own or level or steps:
         terms = {"expand": expand or (), "bodies": bodies or (), "basis": basis, "point": point}
         found = _pages(mechanism, formalism if is_own else "", level, form, digits, terms)
     elif treat or parametrization != "joint":
-        from liaison.cli_parametrizations import told_in, treatment_of
+        from .cli_parametrizations import told_in, treatment_of
 
         ways = treatment_of(mechanism, treat, parametrization)
         chosen = {"parametrization": parametrization, "treatment": ways}
@@ -113,15 +113,15 @@ def _pages(
         terms: what a level is told besides.
     """
     if own:
-        from liaison.cli_own import own_words
+        from .cli_own import own_words
 
         found = own_words(mechanism, own, digits)
     elif level is not None:
-        from liaison.cli_levels import at_level
+        from .cli_levels import at_level
 
         found = at_level(mechanism, level, form, terms)
     else:
-        from liaison.cli_parametrizations import generated
+        from .cli_parametrizations import generated
 
         found = generated(mechanism, form)
     return found | _left_out(found["text"], mechanism, form)
@@ -132,7 +132,8 @@ def _formulas(
 ) -> dict[str, Any]:
     """The equations made short, of one mode where asked for, or all of them as they are."""
     from liaison import cli_forms
-    from liaison.cli_values import named_by
+
+    from .cli_values import named_by
 
     if form in cli_forms.READINGS:
         with named_by("--mode"):
@@ -168,9 +169,10 @@ def modes_of(texts: list[str] | None) -> dict[str, str] | None:
 def _check_words(formalism: str, form: str, parametrization: str) -> None:
     """Refuses words that none of the options knows."""
     from liaison import cli_forms
-    from liaison.cli_values import check_word, named_by
-    from liaison.equations import FORMALISMS
-    from liaison.tree.cartesian import known_parametrization
+    from liaison.tree.parametrize.cartesian import known_parametrization
+
+    from .cli_values import check_word, named_by
+    from .equations import FORMALISMS
 
     check_word("--formalism", formalism, FORMALISMS)
     check_word("--format", form, (*cli_forms.READINGS, *cli_forms.FORMS))

@@ -12,22 +12,23 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from liaison.corridor import derive
-from liaison.corridor_reading import readable
-from liaison.equations import Equations
 from liaison.equations.equations import COEFFICIENTS
-from liaison.equations.readable import Readable
-from liaison.equations.readable_forms import as_latex, as_sympy, as_unicode
-from liaison.equations.readable_pages import as_html, as_notebook
-from liaison.equations.readable_sides import side_text
-from liaison.expr import ONE, Expr, as_expr, constant, to_text, topological
-from liaison.expr.graph import rewritten
-from liaison.expr.ops import apply
-from liaison.expr.reading_text import to_unicode
-from liaison.model import Mechanism
-from liaison.program import Program, to_c
+from liaison.equations.readable.forms import as_latex, as_sympy, as_unicode
+from liaison.equations.readable.pages import as_html, as_notebook
+from liaison.equations.readable.readable import Readable
+from liaison.equations.readable.sides import side_text
+from liaison.expr.graph.ops import apply
+from liaison.expr.graph.walk import rewritten
+from liaison.expr.reading.text import to_unicode
+from liaison.program.c.package import EXTRA
 from liaison.program.lower import lower
-from liaison.program.package import EXTRA
+
+from .corridor import derive
+from .corridor_reading import readable
+from .equations import Equations
+from .expr import ONE, Expr, as_expr, constant, to_text, topological
+from .model import Mechanism
+from .program import Program, to_c
 
 LONGEST = 12
 """Characters of a fraction; one that is longer is printed as a decimal."""

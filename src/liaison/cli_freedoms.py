@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from liaison.cli_options import Debug, Json, Model, Values, printed
+from .cli_options import Debug, Json, Model, Values, printed
 
 At = Annotated[
     list[str] | None,
@@ -31,7 +31,8 @@ def singular(
 ) -> None:
     """Find dead points and positions where branches meet, of the whole motion or along a run."""
     from liaison import corridor
-    from liaison.cli_values import asked, positions_of
+
+    from .cli_values import asked, positions_of
 
     mechanism = asked(file, values).mechanism
     found = corridor.singularities(mechanism, along, at=positions_of(mechanism, at))
@@ -51,9 +52,10 @@ def reduce(
 ) -> None:
     """Print the equations of motion in independent velocities, without multipliers."""
     from liaison import corridor
-    from liaison.cli_forms import tidied
-    from liaison.cli_values import asked, named_by, positions_of
-    from liaison.expr import to_text
+
+    from .cli_forms import tidied
+    from .cli_values import asked, named_by, positions_of
+    from .expr import to_text
 
     mechanism = asked(file, values).mechanism
     where = positions_of(mechanism, at)

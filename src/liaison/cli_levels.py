@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from liaison.algebra import to_text
-from liaison.cli_values import check_word, named_by
-from liaison.corridor_levels import LEVELS, vector_equations
-from liaison.equations.scalar_equations import ScalarEquations
-from liaison.equations.vector_equations import VectorEquations
-from liaison.model import Mechanism
+from liaison.equations.vector.scalar_equations import ScalarEquations
+from liaison.equations.vector.vector_equations import VectorEquations
+
+from .algebra import to_text
+from .cli_values import check_word, named_by
+from .corridor_levels import LEVELS, vector_equations
+from .model import Mechanism
 
 FORMS = ("text", "latex")
 SIDES = ("name", "left", "right")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, final
 
 import typer
 
-from liaison.cli_options import (
+from .cli_options import (
     Atol,
     Debug,
     Every,
@@ -30,9 +30,10 @@ from liaison.cli_options import (
 )
 
 if TYPE_CHECKING:
-    from liaison.model import Mechanism
-    from liaison.simulate import Trajectory
-    from liaison.simulate.series import Series
+    from liaison.simulation.record.series import Series
+
+    from .model import Mechanism
+    from .simulation import Trajectory
 
 INSTANTS = 200
 """Instants that are recorded where no interval is given."""
@@ -72,8 +73,9 @@ def motion(
 ) -> None:
     """Tell what joints do along a run: angles with turns, slides, rates; and how bodies stand."""
     from liaison import corridor
-    from liaison.analyse.attitude_along import ATTITUDES
-    from liaison.cli_values import (
+    from liaison.analyse.along.attitude_along import ATTITUDES
+
+    from .cli_values import (
         asked,
         check_folders,
         check_names,
@@ -119,7 +121,7 @@ class _Told:
 
 def _joints(mechanism: Mechanism, run: Trajectory, wanted: list[str] | None) -> list[_Told]:
     """The motion of the joints asked for, or of all that have an angle or a slide."""
-    from liaison.analyse.joint_motion import joint_motion, tells
+    from liaison.analyse.along.joint_motion import joint_motion, tells
 
     chosen = wanted or [x.name for x in mechanism.joints if tells(x)]
     about = {x.label: float(x.value) for x in mechanism.starts if isinstance(x.value, int | float)}
@@ -128,7 +130,7 @@ def _joints(mechanism: Mechanism, run: Trajectory, wanted: list[str] | None) -> 
 
 
 def _body(run: Trajectory, name: str, attitude: str) -> _Told:
-    from liaison.analyse.attitude_along import attitude_along
+    from liaison.analyse.along.attitude_along import attitude_along
 
     told = attitude_along(run, name, attitude)
     names = tuple(f"{name}.{x}" for x in told.series.axes["coordinate"])
@@ -190,8 +192,8 @@ def motors(
     debug: Debug = False,
 ) -> None:
     """Derive the equations of an arm with its rotors: Mampey's mass matrix, torques of motors."""
-    from liaison.cli_motors import motor_equations
-    from liaison.cli_values import asked
+    from .cli_motors import motor_equations
+    from .cli_values import asked
 
     facts = motor_equations(asked(file, values).mechanism, own, digits)
     printed(facts, facts["text"], as_json)

@@ -8,17 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from liaison.cli_own import Section, joined, short
-from liaison.corridor_reading import with_named_gravity
-from liaison.equations.motor_coordinates import motor_form
-from liaison.equations.motorized import Motorized, motorized
-from liaison.errors import DerivationError
-from liaison.expr import as_expr, collector_paused
-from liaison.expr.reading_text import to_unicode
-from liaison.expr.simplify import simplified
-from liaison.expr.simplify_arrange import Order
-from liaison.model import Mechanism
-from liaison.tree import GROUND, span
+from liaison.equations.motors.motor_coordinates import motor_form
+from liaison.equations.motors.motorized import Motorized, motorized
+from liaison.expr.reading.arrange import Order
+from liaison.expr.reading.simplify import simplified
+from liaison.expr.reading.text import to_unicode
+
+from .cli_own import Section, joined, short
+from .corridor_reading import with_named_gravity
+from .errors import DerivationError
+from .expr import as_expr, collector_paused
+from .model import Mechanism
+from .tree import GROUND, span
 
 
 def motor_equations(mechanism: Mechanism, own: bool, digits: int) -> dict[str, Any]:

@@ -8,9 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from liaison.corridor import derive
-from liaison.corridor_reading import with_named_gravity
-from liaison.equations import (
+from liaison.equations.readable.readable import order_of, squares_of
+from liaison.expr.reading.arrange import Order
+from liaison.expr.reading.ring import TooLarge
+from liaison.expr.reading.simplify import simplified
+from liaison.expr.reading.text import to_unicode
+
+from .corridor import derive
+from .corridor_reading import with_named_gravity
+from .equations import (
     BoltzmannHamel,
     Entries,
     Equations,
@@ -20,13 +26,8 @@ from liaison.equations import (
     LieGroup,
     Reduced,
 )
-from liaison.equations.readable import order_of, squares_of
-from liaison.expr import Expr, as_expr, collector_paused, count_operations, to_text
-from liaison.expr.reading_text import to_unicode
-from liaison.expr.simplify import simplified
-from liaison.expr.simplify_arrange import Order
-from liaison.expr.simplify_ring import TooLarge
-from liaison.model import Mechanism
+from .expr import Expr, as_expr, collector_paused, count_operations, to_text
+from .model import Mechanism
 
 Section = tuple[str, list[tuple[str, Expr]]]
 """A title, and named formulas."""

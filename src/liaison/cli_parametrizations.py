@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from liaison.cli_options import Debug, Json, Model, Values, printed
+from .cli_options import Debug, Json, Model, Values, printed
 
 if TYPE_CHECKING:
-    from liaison.model import Mechanism
+    from .model import Mechanism
 
 
 def parametrizations(
@@ -29,8 +29,9 @@ def parametrizations(
 ) -> None:
     """Compare coordinates for a mechanism: unknowns, constraints, operations, time, drift."""
     from liaison import corridor_compare
-    from liaison.cli_values import asked, check_word, run_options
-    from liaison.equations import FORMALISMS
+
+    from .cli_values import asked, check_word, run_options
+    from .equations import FORMALISMS
 
     check_word("--formalism", formalism, FORMALISMS)
     mechanism = asked(file, values).mechanism
@@ -45,8 +46,9 @@ def treatment_of(
     mechanism: Mechanism, told: list[str] | None, parametrization: str = "joint"
 ) -> dict[str, str] | None:
     """NAME=HOW of the command line, checked: eliminate, multiplier, reaction or "reaction NAME"."""
-    from liaison.cli_values import check_names, check_word
-    from liaison.equations.treatment import TREATMENTS
+    from liaison.equations.transform.treatment import TREATMENTS
+
+    from .cli_values import check_names, check_word
 
     if not told:
         return None
@@ -69,8 +71,9 @@ def treatment_of(
 
 def _check_rows(mechanism: Mechanism, told: dict[str, str]) -> None:
     """Refuses to eliminate what the coordinates of the tree have eliminated already."""
-    from liaison.equations.treatment import names_carriers
-    from liaison.tree import span
+    from liaison.equations.transform.treatment import names_carriers
+
+    from .tree import span
 
     tree = span(mechanism)
     if names_carriers(tree, told):
@@ -97,13 +100,14 @@ def told_in(
         digits: of decimals.
         options: parametrization and treatment.
     """
-    from liaison.cli_forms import FORMS, READINGS
-    from liaison.corridor import derive
-    from liaison.corridor_reading import with_named_gravity
-    from liaison.equations.readable import readable
-    from liaison.equations.readable_treated import readable_treated
-    from liaison.expr.reading_text import to_unicode
-    from liaison.tree import as_float
+    from liaison.equations.readable.readable import readable
+    from liaison.equations.readable.treated import readable_treated
+    from liaison.expr.reading.text import to_unicode
+
+    from .cli_forms import FORMS, READINGS
+    from .corridor import derive
+    from .corridor_reading import with_named_gravity
+    from .tree import as_float
 
     if form in FORMS:
         equations = derive(mechanism, formalism, exact=form != "c", **options)
@@ -125,9 +129,10 @@ def told_in(
 
 def generated(mechanism: Mechanism, form: str) -> dict[str, Any]:
     """The facts of `derive --steps`: from bodies by themselves to loops."""
-    from liaison.cli_values import check_word
-    from liaison.equations.generation import generation
-    from liaison.tree import span
+    from liaison.equations.transform.generation import generation
+
+    from .cli_values import check_word
+    from .tree import span
 
     check_word("--format", form, ("text", "latex"))
     found = generation(span(mechanism, exact=True))

@@ -11,21 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from liaison.cli_options import (
-    Debug,
-    Floating,
-    Json,
-    Lenient,
-    Merged,
-    Model,
-    Values,
-    printed,
-    written,
-)
-from liaison.errors import NamingError
+from .cli_options import Debug, Floating, Json, Lenient, Merged, Model, Values, printed, written
+from .errors import NamingError
 
 if TYPE_CHECKING:
-    from liaison.program import Program
+    from .program import Program
 
 
 def format_(
@@ -41,9 +31,10 @@ def format_(
     debug: Debug = False,
 ) -> None:
     """Print a mechanism as canonical LSD, which reads back as the same mechanism."""
-    from liaison.cli_values import check_folders, reader_options
-    from liaison.formats import reading
-    from liaison.formats.lsd_write import write_lsd
+    from liaison.formats.lsd.write.write import write_lsd
+
+    from .cli_values import check_folders, reader_options
+    from .formats import reading
 
     check_folders(out)
     found = reading(file, **reader_options(file, lenient, floating, merge_fixed))
@@ -78,10 +69,11 @@ def build(
 ) -> None:
     """Write the equations of motion as a C package without dependencies, or as text for GPUs."""
     from liaison import corridor
-    from liaison.cli_values import asked, check_word
     from liaison.model.contacts import left_out
-    from liaison.program import c_package
-    from liaison.program.to_ptx import ptx_package
+    from liaison.program.gpu.to_ptx import ptx_package
+
+    from .cli_values import asked, check_word
+    from .program import c_package
 
     check_word("--target", target, ("c", "ptx"))
     if shared and target != "c":

@@ -9,19 +9,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from liaison.analyse.start_gaps import start_gaps
-from liaison.errors import ModelError
-from liaison.expr import as_expr
-from liaison.expr.reading_plain import plain
-from liaison.expr.reading_text import to_unicode
-from liaison.model import BearingFriction, Collision, Contact, DryFriction, GapContact, Unilateral
+from liaison.analyse.rest.start_gaps import start_gaps
+from liaison.expr.reading.plain import plain
+from liaison.expr.reading.text import to_unicode
 from liaison.model.collisions import surfaces_of
 from liaison.model.contact_geometry import THINGS
 from liaison.model.friction import GROUPS, Friction
 from liaison.model.pairing import is_scene
-from liaison.simulate import Trajectory
-from liaison.simulate.series import EventRecord
-from liaison.summary import Summary
+from liaison.simulation.record.series import EventRecord
+
+from .errors import ModelError
+from .expr import as_expr
+from .model import BearingFriction, Collision, Contact, DryFriction, GapContact, Unilateral
+from .simulation import Trajectory
+from .summary import Summary
 
 TOUCHES = 1e-9
 """A gap below this at the start is closed [m]."""

@@ -13,17 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from liaison.cli_sides import (
-    collision_line,
-    collisions,
-    event,
-    event_lines,
-    side_lines,
-    sides,
-)
-from liaison.model import Mechanism
-from liaison.simulate import Trajectory
-from liaison.summary import Summary, is_conservative
+from .cli_sides import collision_line, collisions, event, event_lines, side_lines, sides
+from .model import Mechanism
+from .simulation import Trajectory
+from .summary import Summary, is_conservative
 
 
 def summary(found: Summary, *, explain: bool = False) -> str:

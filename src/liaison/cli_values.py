@@ -18,18 +18,19 @@ from typing import Any, final
 import typer
 
 from liaison import corridor
-from liaison.errors import LiaisonError, NamingError
-from liaison.expr import Expr, symbols_of
-from liaison.formats import read_value
+from liaison.contacts.events.one_sided import IMPACT_LAWS
 from liaison.formats.read import read
-from liaison.model import Mechanism
-from liaison.simulate import Settings
-from liaison.simulate.one_sided import IMPACT_LAWS
-from liaison.simulate.rungekutta import TABLEAUX
-from liaison.simulate.settings import INSTANTS
-from liaison.summary import units
-from liaison.tree import as_float
-from liaison.units import same, unit_of
+from liaison.simulation.plan.settings import INSTANTS
+from liaison.simulation.steps.rungekutta import TABLEAUX
+
+from .errors import LiaisonError, NamingError
+from .expr import Expr, symbols_of
+from .formats import read_value
+from .model import Mechanism
+from .simulation import Settings
+from .summary import units
+from .tree import as_float
+from .units import same, unit_of
 
 MOST_STEPS = Settings().max_steps
 DRAWN_STEPS = 400

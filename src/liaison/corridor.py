@@ -14,39 +14,40 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from liaison.analyse.deflate import held, is_obstructed, moving
-from liaison.analyse.massless import check_inertia
-from liaison.analyse.reduce import Reduction
-from liaison.analyse.reduce import reduce as reduced
-from liaison.analyse.singularities import RankAlong, rank_along
-from liaison.corridor_given import Given as Given
-from liaison.corridor_given import mechanism_of as mechanism_of
-from liaison.corridor_given import with_starts as with_starts
-from liaison.corridor_given import with_values as with_values
-from liaison.corridor_integrals import with_invariants
-from liaison.corridor_scene import run_scene
-from liaison.equations import FORMALISMS, Equations, newton_euler
-from liaison.equations.parametrization import derived_in
-from liaison.errors import NamingError
-from liaison.expr import collector_paused
-from liaison.mobility import AssemblyModes, Mobility, Singularities
-from liaison.mobility import assembly_modes as find_modes
-from liaison.mobility import inverse_kinematics as find_reaches
-from liaison.mobility import mobility as examine
-from liaison.mobility import singularities as followed
-from liaison.model import Mechanism
+from liaison.analyse.along.singularities import RankAlong, rank_along
+from liaison.analyse.proofs.deflate import held, is_obstructed, moving
+from liaison.analyse.proofs.massless import check_inertia
+from liaison.analyse.proofs.reduce import Reduction
+from liaison.analyse.proofs.reduce import reduce as reduced
+from liaison.equations.transform.parametrization import derived_in
 from liaison.model.contacts import left_out
 from liaison.model.pairing import is_scene
-from liaison.numeric import State
-from liaison.program import Kernel, to_llvm
 from liaison.program.lower import lower
-from liaison.simulate import Stepper, Trajectory, load
-from liaison.simulate import simulate as run
-from liaison.simulate import stepper as stepper_of
-from liaison.simulate.run import DEFAULT_SERIES
-from liaison.summary import Summary
-from liaison.tree import Tree, assemble, span
+from liaison.simulation.run import DEFAULT_SERIES
 from liaison.tree.singular_attitudes import check_attitudes
+
+from .corridor_given import Given as Given
+from .corridor_given import mechanism_of as mechanism_of
+from .corridor_given import with_starts as with_starts
+from .corridor_given import with_values as with_values
+from .corridor_integrals import with_invariants
+from .corridor_scene import run_scene
+from .equations import FORMALISMS, Equations, newton_euler
+from .errors import NamingError
+from .expr import collector_paused
+from .freedoms import AssemblyModes, Mobility, Singularities
+from .freedoms import assembly_modes as find_modes
+from .freedoms import inverse_kinematics as find_reaches
+from .freedoms import mobility as examine
+from .freedoms import singularities as followed
+from .model import Mechanism
+from .numeric import State
+from .program import Kernel, to_llvm
+from .simulation import Stepper, Trajectory, load
+from .simulation import simulate as run
+from .simulation import stepper as stepper_of
+from .summary import Summary
+from .tree import Tree, assemble, span
 
 Formalism: TypeAlias = Callable[..., Equations]
 

@@ -10,7 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from liaison.analyse import (
+from liaison.analyse.along.maximal_run import maximal_ready
+from liaison.analyse.proofs.no_impact import NoImpact
+from liaison.analyse.proofs.no_impact import no_impact as entered_without
+from liaison.analyse.rest.viscous import ALPHA, Convergence, with_alpha
+from liaison.analyse.rest.viscous import convergence as distances
+from liaison.analyse.rest.viscous import viscous as with_friction
+
+from .analyse import (
     Efforts,
     Equilibrium,
     Linearization,
@@ -19,25 +26,19 @@ from liaison.analyse import (
     Verification,
     compare_solutions,
 )
-from liaison.analyse import equilibrium as rest_of
-from liaison.analyse import inverse_dynamics as efforts_along
-from liaison.analyse import kinematic_run as moved_by_drives
-from liaison.analyse import linearize as small_motions
-from liaison.analyse import sensitivities as sensitivities_of
-from liaison.analyse import verify as verified
-from liaison.analyse.maximal_run import maximal_ready
-from liaison.analyse.no_impact import NoImpact
-from liaison.analyse.no_impact import no_impact as entered_without
-from liaison.analyse.viscous import ALPHA, Convergence, with_alpha
-from liaison.analyse.viscous import convergence as distances
-from liaison.analyse.viscous import viscous as with_friction
-from liaison.corridor import Given, mechanism_of, ready_for, simulate, with_starts, with_values
-from liaison.errors import ModelError, NamingError
-from liaison.expr import Table, symbol
-from liaison.model import Mechanism, PrescribedMotion
-from liaison.numeric import Array, State
-from liaison.program import Kernel
-from liaison.simulate import Trajectory
+from .analyse import equilibrium as rest_of
+from .analyse import inverse_dynamics as efforts_along
+from .analyse import kinematic_run as moved_by_drives
+from .analyse import linearize as small_motions
+from .analyse import sensitivities as sensitivities_of
+from .analyse import verify as verified
+from .corridor import Given, mechanism_of, ready_for, simulate, with_starts, with_values
+from .errors import ModelError, NamingError
+from .expr import Table, symbol
+from .model import Mechanism, PrescribedMotion
+from .numeric import Array, State
+from .program import Kernel
+from .simulation import Trajectory
 
 
 def equilibrium(

@@ -11,17 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from liaison.analyse.deflate import moving
-from liaison.corridor import compile, kernel_at, mechanism_of
-from liaison.errors import NamingError
-from liaison.expr import collector_paused
-from liaison.model import Mechanism
-from liaison.numeric import State
-from liaison.program import Kernel
-from liaison.simulate import Runs
-from liaison.simulate import simulate_batch as run
-from liaison.tree import Tree, assemble, span
+from liaison.analyse.proofs.deflate import moving
 from liaison.tree.singular_attitudes import check_attitudes
+
+from .corridor import compile, kernel_at, mechanism_of
+from .errors import NamingError
+from .expr import collector_paused
+from .model import Mechanism
+from .numeric import State
+from .program import Kernel
+from .simulation import Runs
+from .simulation import simulate_batch as run
+from .tree import Tree, assemble, span
 
 
 def simulate_batch(

@@ -12,17 +12,18 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.corridor_given import Given, mechanism_of, with_starts, with_values
-from liaison.errors import ModelError
-from liaison.expr import Expr, as_expr, collector_paused, evaluate, symbol, symbols_of
-from liaison.model import Body, Box, Collision, Marker, Mechanism, Sphere
+from liaison.contacts.scene import Bodies, Laws, Scene
 from liaison.model.collisions import Surfaces, collisions, plane_names, surfaces_of
 from liaison.model.forces import Gravity
 from liaison.model.pairing import obstacle
-from liaison.numeric import Array
-from liaison.scenes import Bodies, Laws, Scene
 from liaison.spatial.rotations import quaternion_of, rotation_quaternion
-from liaison.tree import Node, Tree, assemble, span
+
+from .corridor_given import Given, mechanism_of, with_starts, with_values
+from .errors import ModelError
+from .expr import Expr, as_expr, collector_paused, evaluate, symbol, symbols_of
+from .model import Body, Box, Collision, Marker, Mechanism, Sphere
+from .numeric import Array
+from .tree import Node, Tree, assemble, span
 
 GROUND = ((0.0, 0.0, 1.0, 0.0),)
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from liaison.analyse.compare import Comparison
-from liaison.analyse.compare import compare as compare_mechanism
-from liaison.analyse.parametrizations import Parametrizations
-from liaison.analyse.parametrizations import parametrizations as measured
-from liaison.corridor import Given, mechanism_of
+from liaison.analyse.compare.compare import Comparison
+from liaison.analyse.compare.compare import compare as compare_mechanism
+from liaison.analyse.compare.parametrizations import Parametrizations
+from liaison.analyse.compare.parametrizations import parametrizations as measured
+
+from .corridor import Given, mechanism_of
 
 
 def compare(given: Given, formalisms: Iterable[str] | None = None, **options: Any) -> Comparison:

@@ -10,9 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from liaison.errors import ModelError, NamingError
 from liaison.formats.read import read
-from liaison.model import Mechanism, Start
+
+from .errors import ModelError, NamingError
+from .model import Mechanism, Start
 
 Given: TypeAlias = Mechanism | str | Path
 """A mechanism, the path of the text that describes it, or the text."""

@@ -11,21 +11,22 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from liaison.analyse import FirstIntegral
-from liaison.analyse import first_integrals as integrals_of
-from liaison.analyse.integrability import Integrability
-from liaison.analyse.integrability import integrability as integrability_of
-from liaison.equations import Equations, lagrange
-from liaison.equations.readable import order_of, squares_of
-from liaison.errors import DerivationError
-from liaison.expr import collector_paused, to_floats
-from liaison.expr.reading import to_expr
-from liaison.expr.simplify import simplified
-from liaison.expr.simplify_ring import TooLarge
+from liaison.analyse.proofs.integrability import Integrability
+from liaison.analyse.proofs.integrability import integrability as integrability_of
+from liaison.equations.readable.readable import order_of, squares_of
+from liaison.expr.reading.reading import to_expr
+from liaison.expr.reading.ring import TooLarge
+from liaison.expr.reading.simplify import simplified
 from liaison.formats.read import read
-from liaison.model import Mechanism
-from liaison.tree import Tree, span
-from liaison.units import Label
+
+from .analyse import FirstIntegral
+from .analyse import first_integrals as integrals_of
+from .equations import Equations, lagrange
+from .errors import DerivationError
+from .expr import collector_paused, to_floats
+from .model import Mechanism
+from .tree import Tree, span
+from .units import Label
 
 LARGEST = 40
 """Velocities of a mechanism whose first integrals are looked for before a run."""

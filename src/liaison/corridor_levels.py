@@ -9,14 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, overload
 
-from liaison.corridor_reading import with_named_gravity
-from liaison.equations.scalar_equations import ScalarEquations
-from liaison.equations.vector_equations import VectorEquations
-from liaison.equations.vector_equations import vector_equations as of_tree
-from liaison.errors import NamingError
+from liaison.equations.vector.scalar_equations import ScalarEquations
+from liaison.equations.vector.vector_equations import VectorEquations
+from liaison.equations.vector.vector_equations import vector_equations as of_tree
 from liaison.formats.read import read
-from liaison.model import Mechanism
-from liaison.tree import span
+
+from .corridor_reading import with_named_gravity
+from .errors import NamingError
+from .model import Mechanism
+from .tree import span
 
 LEVELS = ("vector", "matrix", "scalar")
 

@@ -10,21 +10,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from liaison.analyse import first_integrals
-from liaison.analyse.integrability import integrability
-from liaison.corridor import derive
-from liaison.equations import lagrange
-from liaison.equations.readable import Readable, order_of, squares_of
-from liaison.equations.readable import readable as read_equations
-from liaison.expr import Expr, collector_paused, symbol
-from liaison.expr.reading import Name, Reading
-from liaison.expr.reading_text import to_unicode
-from liaison.expr.simplify import simplified
-from liaison.expr.simplify_ring import TooLarge
+from liaison.analyse.proofs.integrability import integrability
+from liaison.equations.readable.readable import Readable, order_of, squares_of
+from liaison.equations.readable.readable import readable as read_equations
+from liaison.expr.reading.reading import Name, Reading
+from liaison.expr.reading.ring import TooLarge
+from liaison.expr.reading.simplify import simplified
+from liaison.expr.reading.text import to_unicode
 from liaison.formats.read import read
-from liaison.model import Gravity, Mechanism
 from liaison.model.records import Parameter
-from liaison.tree import as_float, span
+
+from .analyse import first_integrals
+from .corridor import derive
+from .equations import lagrange
+from .expr import Expr, collector_paused, symbol
+from .model import Gravity, Mechanism
+from .tree import as_float, span
 
 
 def readable(

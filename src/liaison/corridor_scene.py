@@ -11,17 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from liaison.corridor_collide import Placed, placed_scene
-from liaison.corridor_given import with_starts, with_values
-from liaison.errors import NamingError, SimulationError
-from liaison.expr import Expr, as_expr, evaluate, symbol, symbols_of
-from liaison.model import Mechanism
 from liaison.model.collisions import surfaces_of
-from liaison.numeric import Array
 from liaison.numeric.attitude import quaternion_product
-from liaison.simulate import Series, Trajectory
-from liaison.simulate.resampling import rotation_of
-from liaison.simulate.run import DEFAULT_SERIES
+from liaison.simulation.record.resampling import rotation_of
+from liaison.simulation.run import DEFAULT_SERIES
+
+from .corridor_collide import Placed, placed_scene
+from .corridor_given import with_starts, with_values
+from .errors import NamingError, SimulationError
+from .expr import Expr, as_expr, evaluate, symbol, symbols_of
+from .model import Mechanism
+from .numeric import Array
+from .simulation import Series, Trajectory
 
 STEP = 1e-3
 """Fixed step where none is given [s]."""

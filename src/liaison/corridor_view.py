@@ -8,17 +8,18 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from liaison.analyse.contact_points import ContactAlong, contact_points
-from liaison.analyse.formula_contacts import FormulaAlong, formula_contacts
-from liaison.corridor import Given, mechanism_of
-from liaison.errors import SimulationError
-from liaison.model import Mechanism
+from liaison.analyse.along.contact_points import ContactAlong, contact_points
+from liaison.analyse.along.formula_contacts import FormulaAlong, formula_contacts
 from liaison.model.pairing import drawn
-from liaison.simulate import Trajectory
-from liaison.view import LiveView
-from liaison.view import page as written_page
-from liaison.view import show as shown
 from liaison.view.shapes import check_colors
+
+from .corridor import Given, mechanism_of
+from .errors import SimulationError
+from .model import Mechanism
+from .simulation import Trajectory
+from .view import LiveView
+from .view import page as written_page
+from .view import show as shown
 
 
 def page(

@@ -11,15 +11,16 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.analyse.no_impact import NoImpact, no_impact
-from liaison.equations import Equations, newton_euler
-from liaison.errors import AssemblyError, Place, diagnostic
-from liaison.expr import as_expr, evaluate, symbol, symbols_of
-from liaison.model import Coupling, Gravity, Holonomic, Mechanism, Potential, Spring, Unilateral
-from liaison.numeric import State
-from liaison.program import to_numpy
+from liaison.analyse.proofs.no_impact import NoImpact, no_impact
 from liaison.program.lower import lower
-from liaison.tree import GROUND, Assembly, Tree, as_float, assembly, span
+
+from .equations import Equations, newton_euler
+from .errors import AssemblyError, Place, diagnostic
+from .expr import as_expr, evaluate, symbol, symbols_of
+from .model import Coupling, Gravity, Holonomic, Mechanism, Potential, Spring, Unilateral
+from .numeric import State
+from .program import to_numpy
+from .tree import GROUND, Assembly, Tree, as_float, assembly, span
 
 RANK = 1e-9
 """Rows and singular values of G under this share of the largest count as zero."""

@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias, final
 
-from liaison.errors import NamingError, Place, TextError
+from .errors import NamingError, Place, TextError
 
 Dimension: TypeAlias = tuple[int, int, int, int]
 """Exponents of m, kg, s, rad."""

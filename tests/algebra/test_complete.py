@@ -8,8 +8,8 @@ from hypothesis import given, settings
 
 from liaison.algebra import is_zero, is_zero_by_components
 from liaison.algebra.node import Atom
-from liaison.algebra.reduce import RULES
-from liaison.algebra.terms import monomial
+from liaison.algebra.rules.reduce import RULES
+from liaison.algebra.rules.terms import monomial
 from samples.formal import expressions
 
 PRIME = 1_000_003

@@ -145,7 +145,7 @@ def test_what_is_too_large_is_refused_and_still_decided(monkeypatch):
     with pytest.raises(DerivationError, match="is too large"):
         expanded(x)
     assert not is_zero_by_components(x)
-    monkeypatch.setattr("liaison.algebra.reduce.LIMIT", 5)
+    monkeypatch.setattr("liaison.algebra.rules.reduce.LIMIT", 5)
     with pytest.raises(DerivationError, match="not reached in 5 steps"):
         reduced(cross(a, cross(b, cross(c, cross(d, u)))))
 

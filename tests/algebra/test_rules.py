@@ -21,10 +21,10 @@ from liaison.algebra import (
     ulysse,
     vector,
 )
-from liaison.algebra.back import to_formal
-from liaison.algebra.flatten import flatten
-from liaison.algebra.rule import measure
-from liaison.algebra.terms import LEFT, RIGHT, added, scaled
+from liaison.algebra.rules.back import to_formal
+from liaison.algebra.rules.flatten import flatten
+from liaison.algebra.rules.rule import measure
+from liaison.algebra.rules.terms import LEFT, RIGHT, added, scaled
 from liaison.expr import sin, symbol
 from samples.formal import expressions
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.analyse.deflate import is_obstructed
+from liaison.analyse.proofs.deflate import is_obstructed
 from liaison.corridor import ready_for
 from liaison.errors import DerivationError
 

@@ -6,13 +6,13 @@ from functools import cache
 
 import pytest
 
-from liaison.analyse.compare import compare, proofs
-from liaison.analyse.degrees import degree_bound
-from liaison.analyse.equality import prove
-from liaison.analyse.exact import exact_mechanism
-from liaison.analyse.positions import Position, assembled_position
+from liaison.analyse.compare.compare import compare, proofs
+from liaison.analyse.compare.equality import prove
+from liaison.analyse.compare.exact_numbers import exact_mechanism
+from liaison.analyse.compare.positions import Position, assembled_position
 from liaison.equations import FORMALISMS, kane, lagrange_reduced, lie_group, maximal
 from liaison.errors import NamingError
+from liaison.exact.degrees import degree_bound
 from liaison.expr import ZERO, collector_paused, cos, sin, symbol
 from liaison.model import RotationMatrix
 from liaison.tree import span
@@ -196,7 +196,7 @@ def test_the_bound_of_degrees_is_one():
 
 def test_where_residues_do_not_decide_floats_are_asked_and_named(monkeypatch):
     """No point modulo a prime: nothing is called proved."""
-    import liaison.analyse.equality as proof
+    import liaison.analyse.compare.equality as proof
 
     monkeypatch.setattr(proof, "evaluated_somewhere", lambda *given: iter(()))
     tree, made = derived("elliptic_pendulum.lsd")

@@ -3,13 +3,13 @@
 import pytest
 
 import liaison
-from liaison.analyse.exact_motion import ExactMotion, imposed_rows
-from liaison.equations.readable import order_of, squares_of
+from liaison.analyse.proofs.exact_motion import ExactMotion, imposed_rows
+from liaison.equations.readable.readable import order_of, squares_of
 from liaison.errors import SimulationError
 from liaison.expr import cos, gradient, sin, symbol
-from liaison.expr.integrate import antiderivative, potential
-from liaison.expr.reading_text import to_unicode
-from liaison.expr.simplify import proved_equal, simplified, vanishes_exactly
+from liaison.expr.reading.integrate import antiderivative, potential
+from liaison.expr.reading.simplify import proved_equal, simplified, vanishes_exactly
+from liaison.expr.reading.text import to_unicode
 
 HEAD = "parameter g = 9.81 m/s^2 ; parameter m = 2 kg ; parameter l = 0.5 m ;\n"
 DOWN = HEAD + "gravity = [0, 0, -g] ;\n"

@@ -3,10 +3,10 @@
 import pytest
 
 import liaison
-from liaison.analyse.integrability import integrability
+from liaison.analyse.proofs.integrability import integrability
 from liaison.expr import symbol
-from liaison.expr.reading_text import to_unicode
-from liaison.expr.simplify import simplified
+from liaison.expr.reading.simplify import simplified
+from liaison.expr.reading.text import to_unicode
 
 PLANE = """
 let plate = body mass = 1 kg, inertia = [1, 1, 1] kg*m^2 end ;

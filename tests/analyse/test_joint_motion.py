@@ -5,11 +5,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 import liaison
-from liaison.analyse.attitude_along import attitude_along
-from liaison.analyse.joint_motion import joint_motion
-from liaison.analyse.maximal_run import maximal_run
-from liaison.equations.basic_constraints import Side
-from liaison.equations.basic_joints import basic_rows, wrench_of
+from liaison.analyse.along.attitude_along import attitude_along
+from liaison.analyse.along.joint_motion import joint_motion
+from liaison.analyse.along.maximal_run import maximal_run
+from liaison.equations.vector.basic_constraints import Side
+from liaison.equations.vector.basic_joints import basic_rows, wrench_of
 from liaison.errors import AssemblyError, ModelError, NamingError, SimulationError
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12, "every": 0.02}
@@ -150,7 +150,7 @@ start A.wx = 4 rad/s ; start A.wy = 1 rad/s ; start A.wz = 9 rad/s ;
 
 @pytest.mark.parametrize("name", ["quaternion", "euler_zxz", "bryant_xyz", "matrix"])
 def test_attitudes_are_continuous_and_turn_back_into_the_pose(gyroscope, name):
-    from liaison.analyse.attitude_along import ATTITUDES
+    from liaison.analyse.along.attitude_along import ATTITUDES
 
     told = attitude_along(gyroscope, "a", name)
     R = gyroscope.series["poses"].values[:, 0, :, :3]

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from liaison.analyse.linear_cases import residuals, solve_linear
+from liaison.analyse.proofs.linear_cases import residuals, solve_linear
 from liaison.errors import DerivationError
+from liaison.exact.rank import gauss, is_null
 from liaison.expr import Function, as_expr, substitute, symbol
-from liaison.expr.simplify import vanishes_exactly
-from liaison.mobility.rank import gauss, is_null
+from liaison.expr.reading.simplify import vanishes_exactly
 
 x, y, t = symbol("x"), symbol("y"), symbol("t")
 a, b, c = symbol("a"), symbol("b"), symbol("c")
@@ -54,7 +54,7 @@ def test_all_cases_of_the_documents_system():
 
 def _where_it_holds(case):
     """Unknowns of the conditions solved for, one after another, as the elimination did."""
-    from liaison.mobility.rank import _solved
+    from liaison.exact.rank import _solved
 
     known = {}
     for f, holds in case.conditions:

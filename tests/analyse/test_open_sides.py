@@ -7,10 +7,10 @@ import pytest
 
 import liaison
 from liaison import corridor_analyse as doors
-from liaison.equations.virtual_power import translation
+from liaison.equations.formalisms.virtual_power import translation
 from liaison.errors import DerivationError, LiaisonError, SimulationError
 from liaison.program import lower
-from liaison.program.to_ptx import to_ptx
+from liaison.program.gpu.to_ptx import to_ptx
 
 BLOCK = """
 name = "block" ;

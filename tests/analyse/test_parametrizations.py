@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.analyse.equality import prove
-from liaison.analyse.exact import exact_mechanism
-from liaison.analyse.parametrizations import parametrizations
-from liaison.analyse.positions import assembled_position
+from liaison.analyse.compare.equality import prove
+from liaison.analyse.compare.exact_numbers import exact_mechanism
+from liaison.analyse.compare.parametrizations import parametrizations
+from liaison.analyse.compare.positions import assembled_position
 from liaison.errors import NamingError
 from liaison.model import Start
 from liaison.tree import assemble, span
-from liaison.tree.cartesian import PARAMETRIZATIONS, parametrized
+from liaison.tree.parametrize.cartesian import PARAMETRIZATIONS, parametrized
 from samples import draw
 
 EQUAL = 1e-11

@@ -10,7 +10,7 @@ import liaison
 from liaison.analyse import rank_along
 from liaison.cli import main
 from liaison.errors import DerivationError, NamingError
-from liaison.mobility import singularities
+from liaison.freedoms import singularities
 from liaison.model import Revolute
 from liaison.model.describe import body, gear, ground, join, mechanism, start
 

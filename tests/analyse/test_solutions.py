@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liaison
-from liaison.analyse.maximal_run import maximal_ready
-from liaison.analyse.solutions import accelerations, compare_solutions
+from liaison.analyse.along.maximal_run import maximal_ready
+from liaison.analyse.rest.solutions import accelerations, compare_solutions
 from liaison.errors import ModelError, NamingError
 from liaison.numeric.constrained import METHODS, Partition, Unsolvable, solve_udu, udu
 

@@ -13,15 +13,15 @@ import scipy.sparse.linalg
 from numpy.testing import assert_allclose
 
 import liaison
-from liaison.analyse.maximal_run import maximal_ready, maximal_run, sparse_ready
-from liaison.analyse.moving_bodies import moving_bodies
-from liaison.equations.basic_constraints import Side
-from liaison.equations.basic_joints import basic_rows
+from liaison.analyse.along.maximal_run import maximal_ready, maximal_run, sparse_ready
+from liaison.analyse.along.moving_bodies import moving_bodies
+from liaison.equations.vector.basic_constraints import Side
+from liaison.equations.vector.basic_joints import basic_rows
 from liaison.errors import DerivationError, NamingError, SimulationError
 from liaison.expr import sin, symbol
 from liaison.numeric import State
-from liaison.simulate import Settings
-from liaison.simulate.run import Run
+from liaison.simulation import Settings
+from liaison.simulation.run import Run
 from liaison.tree import assemble, span
 from samples import chain, sample
 
@@ -231,7 +231,7 @@ def test_what_loops_do_not_know_is_refused(examples):
 
 def test_what_loops_do_not_know_is_written_out_where_nobody_asked(monkeypatch):
     """Many bodies and an implicit method, or one without mass: the run is there all the same."""
-    monkeypatch.setattr("liaison.analyse.maximal_run.MANY", 3)
+    monkeypatch.setattr("liaison.analyse.along.maximal_run.MANY", 3)
     mechanism = liaison.read(ARM)
     by_size = maximal_run(mechanism, until=0.05, step=0.01)
     assert by_size.v.shape[1] == 18 + 3  # B and C are spoken of

@@ -12,7 +12,7 @@ import liaison
 from liaison import polynomial_psi
 from liaison.errors import DerivationError
 from liaison.expr import evaluate
-from liaison.mobility.ideal import Limits
+from liaison.freedoms.engines.ideal import Limits
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ANGLES = {

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import liaison
-from liaison.analyse.viscous import rate
+from liaison.analyse.rest.viscous import rate
 from liaison.cli import main
 from liaison.errors import ModelError, NamingError
 from liaison.model import Dissipation

@@ -10,7 +10,7 @@ import pytest
 
 from liaison.equations import FORMALISMS
 from liaison.program import to_llvm, to_numpy
-from liaison.program.to_c import compile_c
+from liaison.program.c.to_c import compile_c
 from samples import relative_difference, solved
 from samples.derived import Solved
 from samples.drawing import draw

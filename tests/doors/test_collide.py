@@ -10,7 +10,7 @@ from liaison.corridor import check, simulate, stepper
 from liaison.corridor_collide import collide
 from liaison.errors import ModelError, SimulationError
 from liaison.formats import read_lsd
-from liaison.formats.lsd_write import write_lsd
+from liaison.formats.lsd.write.write import write_lsd
 from liaison.formats.merge import merged, renamed
 from liaison.model import Collision, Sphere, body, collision, gravity, ground, join, start
 from liaison.model.collisions import surfaces_of

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 
 from liaison.corridor import check, simulate, with_values
 from liaison.formats import read, read_lsd
-from liaison.formats.lsd_write import write_lsd
+from liaison.formats.lsd.write.write import write_lsd
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "contact"
 FILES = sorted(EXAMPLES.glob("*.lsd"))

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from liaison.cli import main
-from liaison.formats.lsd_forces import FORCE_KINDS
-from liaison.formats.lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS, WORDS
-from liaison.formats.lsd_joints import JOINT_TYPES, SYNONYMS
-from liaison.formats.lsd_relations import CONTACTS, COUPLES
-from liaison.formats.lsd_shapes import SHAPES
-from liaison.formats.lsd_tokens import ACTIONS, DIRECTIONS, RESERVED
+from liaison.formats.lsd.formulas.functions import FUNCTIONS, VECTOR_FUNCTIONS, WORDS
+from liaison.formats.lsd.meaning.forces import FORCE_KINDS
+from liaison.formats.lsd.meaning.joints import JOINT_TYPES, SYNONYMS
+from liaison.formats.lsd.meaning.relations import CONTACTS, COUPLES
+from liaison.formats.lsd.meaning.shapes import SHAPES
+from liaison.formats.lsd.syntax.tokens import ACTIONS, DIRECTIONS, RESERVED
 from liaison.units import UNITS
 
 EDITOR = Path(__file__).parents[2] / "editors"

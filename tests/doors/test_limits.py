@@ -6,7 +6,7 @@ import pytest
 
 from liaison.errors import LiaisonError
 from liaison.formats import read, read_lsd, read_urdf, read_value
-from liaison.formats.mjcf import reading_of_mjcf
+from liaison.formats.mjcf.read import reading_of_mjcf
 
 B = "let b = body mass = 1, inertia = 1 end ; let J = join earth and b with revolute end ;\n"
 SECONDS = 1.0  # of processor time: others may use the machine too

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from liaison.errors import LiaisonError
 from liaison.formats import read_lsd, read_urdf
-from liaison.formats.lsd_forces import FORCE_KINDS
-from liaison.formats.lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS
-from liaison.formats.lsd_joints import JOINT_TYPES
-from liaison.formats.lsd_relations import CONTACTS, COUPLES
-from liaison.formats.lsd_tokens import RESERVED, SIGNS
-from liaison.formats.mjcf import reading_of_mjcf
+from liaison.formats.lsd.formulas.functions import FUNCTIONS, VECTOR_FUNCTIONS
+from liaison.formats.lsd.meaning.forces import FORCE_KINDS
+from liaison.formats.lsd.meaning.joints import JOINT_TYPES
+from liaison.formats.lsd.meaning.relations import CONTACTS, COUPLES
+from liaison.formats.lsd.syntax.tokens import RESERVED, SIGNS
+from liaison.formats.mjcf.read import reading_of_mjcf
 from liaison.units import UNITS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -9,7 +9,7 @@ from doors.test_urdf import ONE, robot
 from doors.test_write_cli import run
 from liaison.equations import newton_euler
 from liaison.formats import read, read_lsd, reading
-from liaison.formats.lsd_write import write_lsd
+from liaison.formats.lsd.write.write import write_lsd
 from liaison.program import to_numpy
 from liaison.program.lower import lower
 from liaison.tree import span

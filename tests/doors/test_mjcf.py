@@ -8,7 +8,7 @@ import pytest
 from liaison.errors import LiaisonError
 from liaison.expr import PI, symbol
 from liaison.formats import read, read_lsd, reading_of_mjcf
-from liaison.formats.lsd_write import write_lsd
+from liaison.formats.lsd.write.write import write_lsd
 from liaison.model import (
     Coupling,
     Fixed,

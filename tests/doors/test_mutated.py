@@ -9,7 +9,7 @@ import pytest
 
 from liaison.errors import LiaisonError
 from liaison.formats import read, reading_of_mjcf, reading_of_urdf
-from liaison.formats.urdf_write import write_urdf
+from liaison.formats.urdf.write import write_urdf
 from samples.mjcf_texts import ARM, LOOP
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

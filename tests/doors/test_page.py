@@ -7,10 +7,10 @@ import pytest
 
 from liaison import corridor
 from liaison.formats import read_lsd
-from liaison.formats.lsd_forces import FORCE_KINDS
-from liaison.formats.lsd_functions import FUNCTIONS, VECTOR_FUNCTIONS
-from liaison.formats.lsd_joints import JOINT_TYPES, SYNONYMS
-from liaison.formats.lsd_shapes import SHAPES
+from liaison.formats.lsd.formulas.functions import FUNCTIONS, VECTOR_FUNCTIONS
+from liaison.formats.lsd.meaning.forces import FORCE_KINDS
+from liaison.formats.lsd.meaning.joints import JOINT_TYPES, SYNONYMS
+from liaison.formats.lsd.meaning.shapes import SHAPES
 from liaison.units import UNITS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "lsd.md").read_text(encoding="utf-8")

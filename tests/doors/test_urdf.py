@@ -9,7 +9,7 @@ import pytest
 from liaison.errors import LiaisonError
 from liaison.expr import PI
 from liaison.formats import read, read_urdf, reading_of_urdf
-from liaison.formats.urdf_links import exact_angle
+from liaison.formats.urdf.links import exact_angle
 from liaison.model import Coupling, Fixed, Free, Gravity, JointFriction, Planar, Prismatic, Revolute
 from liaison.spatial import number
 from liaison.tree import span

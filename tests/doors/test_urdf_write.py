@@ -11,8 +11,8 @@ from liaison.equations import newton_euler
 from liaison.errors import TextError
 from liaison.expr import collector_paused
 from liaison.formats import read, reading_of_urdf
-from liaison.formats.urdf_links import Limits
-from liaison.formats.urdf_write import write_urdf
+from liaison.formats.urdf.links import Limits
+from liaison.formats.urdf.write import write_urdf
 from liaison.model import (
     Body,
     Coupling,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from liaison import expr
 from liaison.errors import LiaisonError, TextError
 from liaison.formats import read, read_lsd
-from liaison.formats.lsd_write import write_lsd
+from liaison.formats.lsd.write.write import write_lsd
 from liaison.model import (
     Body,
     Contact,

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from liaison.cli import main
-from liaison.simulate import load
+from liaison.simulation import load
 
 
 def said(capsys, *words, status=0):

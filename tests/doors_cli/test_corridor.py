@@ -29,7 +29,7 @@ def test_names_the_package_does_not_offer_are_refused():
 
 def test_a_verb_is_not_hidden_by_the_room_of_its_name():
     code = (
-        "import liaison.simulate.trajectory\n"
+        "import liaison.simulation.record.trajectory\n"
         "import liaison\n"
         "from liaison.simulate import Trajectory\n"
         "assert liaison.Trajectory is Trajectory\n"

@@ -9,11 +9,17 @@ import pytest
 from numpy.testing import assert_allclose
 
 import liaison
-from liaison.equations.basic_constraints import Side, coincident, distance, in_plane, orthogonal
-from liaison.equations.basic_joints import basic_rows, hinge_motion
+from liaison.equations.vector.basic_constraints import (
+    Side,
+    coincident,
+    distance,
+    in_plane,
+    orthogonal,
+)
+from liaison.equations.vector.basic_joints import basic_rows, hinge_motion
 from liaison.errors import DerivationError
+from liaison.exact.residues import residues
 from liaison.expr import as_expr, evaluate, symbol, time_derivative
-from liaison.expr.residues import residues
 from liaison.spatial import quaternion_of
 from liaison.spatial.arrays import array, cross, dot
 from samples.joined import Motion, first, second

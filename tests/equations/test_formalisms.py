@@ -6,8 +6,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from liaison.analyse.equality import prove
-from liaison.analyse.exact import exact_mechanism
+from liaison.analyse.compare.equality import prove
+from liaison.analyse.compare.exact_numbers import exact_mechanism
 from liaison.equations import (
     balance,
     boltzmann_hamel,
@@ -20,8 +20,16 @@ from liaison.equations import (
     lie_group,
     newton_euler,
 )
-from liaison.equations.lie_group import bracket, inertia_operator, klein, operator_b, operator_c
+from liaison.equations.formalisms.lie_group import (
+    bracket,
+    inertia_operator,
+    klein,
+    operator_b,
+    operator_c,
+)
 from liaison.errors import DerivationError, NamingError
+from liaison.exact.linear import inverse
+from liaison.exact.residues import residues
 from liaison.expr import (
     ZERO,
     cos,
@@ -30,24 +38,13 @@ from liaison.expr import (
     evaluate,
     gradient,
     jacobian,
-    residues,
     sin,
     substitute,
     symbol,
     to_text,
 )
 from liaison.formats import read
-from liaison.mobility.linear import inverse
-from liaison.model import (
-    Body,
-    EulerZXZ,
-    Gravity,
-    Joint,
-    Marker,
-    Mechanism,
-    Revolute,
-    Spherical,
-)
+from liaison.model import Body, EulerZXZ, Gravity, Joint, Marker, Mechanism, Revolute, Spherical
 from liaison.tree import span
 from samples import solved
 from samples.drawing import draw, values_of

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.analyse.equality import prove
-from liaison.analyse.exact import exact_mechanism
-from liaison.analyse.positions import assembled_position
-from liaison.equations.generation import _Made, generation
+from liaison.analyse.compare.equality import prove
+from liaison.analyse.compare.exact_numbers import exact_mechanism
+from liaison.analyse.compare.positions import assembled_position
 from liaison.equations.setting import setting_of
+from liaison.equations.transform.generation import _Made, generation
 from liaison.expr import as_expr, evaluate
-from liaison.expr.simplify import vanishes_exactly
+from liaison.expr.reading.simplify import vanishes_exactly
 from liaison.spatial.arrays import dot
 from liaison.tree import assemble, span
 

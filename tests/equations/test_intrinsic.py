@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from liaison.algebra import vector
-from liaison.analyse.points import random_point
+from liaison.analyse.compare.points import random_point
 from liaison.corridor_reading import with_named_gravity
 from liaison.equations import newton_euler
-from liaison.equations.vector_equations import vector_equations
+from liaison.equations.vector.vector_equations import vector_equations
 from liaison.errors import DerivationError, NamingError
-from liaison.expr import absolute, as_expr, evaluate, residues, sin, substitute, symbol, symbols_of
-from liaison.expr.simplify import vanishes_exactly
+from liaison.exact.residues import residues
+from liaison.expr import absolute, as_expr, evaluate, sin, substitute, symbol, symbols_of
+from liaison.expr.reading.simplify import vanishes_exactly
 from liaison.formats.read import read
 from liaison.spatial.arrays import product
 from liaison.tree import GROUND, assemble, span

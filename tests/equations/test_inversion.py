@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from liaison.equations.inversion import Dependence, inverted, is_null
-from liaison.expr import as_expr, cos, evaluate, residues, sin, symbol
+from liaison.equations.transform.inversion import Dependence, inverted, is_null
+from liaison.exact.residues import residues
+from liaison.expr import as_expr, cos, evaluate, sin, symbol
 from liaison.model import EulerZXZ, Spherical
 from liaison.spatial.arrays import array, product
 

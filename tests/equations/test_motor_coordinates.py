@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from liaison.equations import newton_euler
-from liaison.equations.motor_coordinates import motor_form
-from liaison.equations.motorized import motorized
+from liaison.equations.motors.motor_coordinates import motor_form
+from liaison.equations.motors.motorized import motorized
 from liaison.errors import DerivationError
-from liaison.expr import as_expr, directional, evaluate, residues, symbol
-from liaison.expr.simplify import vanishes_exactly
+from liaison.exact.residues import residues
+from liaison.expr import as_expr, directional, evaluate, symbol
+from liaison.expr.reading.simplify import vanishes_exactly
 from liaison.formats import read
 from liaison.tree import span
 from samples import relative_difference

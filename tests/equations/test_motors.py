@@ -11,13 +11,14 @@ import pytest
 
 from liaison import simulate
 from liaison.equations import FORMALISMS, newton_euler
-from liaison.equations.mampey import mampey
-from liaison.equations.motorized import motorized
-from liaison.equations.recursion import mass_matrix
+from liaison.equations.motors.mampey import mampey
+from liaison.equations.motors.motorized import motorized
 from liaison.equations.setting import Setting
-from liaison.equations.transform import transformed
+from liaison.equations.sweeps.recursion import mass_matrix
+from liaison.equations.transform.transform import transformed
 from liaison.errors import DerivationError
-from liaison.expr import as_expr, count_operations, evaluate, residues, substitute, symbol
+from liaison.exact.residues import residues
+from liaison.expr import as_expr, count_operations, evaluate, substitute, symbol
 from liaison.formats import read
 from liaison.model import Marker, PointWrench
 from liaison.spatial.plucker import act_force

@@ -11,23 +11,23 @@ from xml.etree import ElementTree
 import pytest
 
 import liaison
-from liaison.analyse.points import random_point
-from liaison.analyse.residue_points import LooseRoots
+from liaison.analyse.compare.points import random_point
+from liaison.analyse.compare.residue_points import LooseRoots
 from liaison.corridor_reading import readable, with_named_gravity
 from liaison.equations import statement
-from liaison.equations.christoffel import christoffel, power_identity, product_identity
-from liaison.equations.named import named_recursion
-from liaison.equations.readable import order_of
-from liaison.equations.readable import readable as read_equations
-from liaison.equations.readable_forms import as_latex, as_sympy, as_unicode
-from liaison.equations.readable_pages import as_html, as_notebook
+from liaison.equations.readable.forms import as_latex, as_sympy, as_unicode
+from liaison.equations.readable.named import named_recursion
+from liaison.equations.readable.pages import as_html, as_notebook
+from liaison.equations.readable.readable import order_of
+from liaison.equations.readable.readable import readable as read_equations
+from liaison.equations.transform.christoffel import christoffel, power_identity, product_identity
 from liaison.errors import DerivationError
-from liaison.expr import DEFAULT_PRIME, as_expr, evaluate, residues, substitute, symbol
-from liaison.expr.reading import Product, Sum, leaves, to_expr
-from liaison.expr.reading_text import to_unicode
-from liaison.expr.residues import Residues
-from liaison.expr.simplify import Reader, proved_equal
-from liaison.expr.simplify_arrange import Order, product_of, sum_of
+from liaison.exact.residues import DEFAULT_PRIME, Residues, residues
+from liaison.expr import as_expr, evaluate, substitute, symbol
+from liaison.expr.reading.arrange import Order, product_of, sum_of
+from liaison.expr.reading.reading import Product, Sum, leaves, to_expr
+from liaison.expr.reading.simplify import Reader, proved_equal
+from liaison.expr.reading.text import to_unicode
 
 HEAD = "gravity = [0, 0, -g] ; parameter g = 9.81 m/s^2 ;"
 

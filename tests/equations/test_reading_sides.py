@@ -12,11 +12,11 @@ from scipy.optimize import brentq
 import liaison
 from liaison.corridor_reading import readable
 from liaison.equations import FORMALISMS
-from liaison.equations.readable_forms import as_latex, as_sympy, as_unicode
-from liaison.equations.readable_pages import as_html, as_notebook
+from liaison.equations.readable.forms import as_latex, as_sympy, as_unicode
+from liaison.equations.readable.pages import as_html, as_notebook
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import evaluate, gradient, substitute, symbol, symbols_of
-from liaison.expr.reading import to_expr
+from liaison.expr.reading.reading import to_expr
 
 TILTED = """
 name = "tilting block" ;

@@ -11,7 +11,7 @@ import liaison
 from liaison.equations import stabilized
 from liaison.errors import DerivationError
 from liaison.program import lower, to_llvm
-from liaison.simulate import Projection
+from liaison.simulation import Projection
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LOOSE = Projection(position=1e3, velocity=1e3, lost=1e4, start=1.0)

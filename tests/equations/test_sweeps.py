@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from liaison.equations import newton_euler, sweeps
-from liaison.equations.articulated import (
+from liaison.equations.setting import Setting
+from liaison.equations.sweeps.articulated import (
     Articulated,
     articulated_body,
     move_articulated,
     of_body,
     solve_symmetric,
 )
-from liaison.equations.recursion import generalized, required_wrenches
-from liaison.equations.setting import Setting
+from liaison.equations.sweeps.recursion import generalized, required_wrenches
 from liaison.errors import DerivationError
 from liaison.expr import count_operations, evaluate, fingerprint, symbol
 from liaison.model import (

@@ -5,11 +5,11 @@ import pytest
 
 import liaison
 from liaison.corridor_reading import with_named_gravity
-from liaison.equations.readable_treated import readable_treated
+from liaison.equations.readable.treated import readable_treated
 from liaison.errors import NamingError
 from liaison.expr import evaluate, symbol
-from liaison.expr.reading import to_expr
-from liaison.expr.reading_text import to_unicode
+from liaison.expr.reading.reading import to_expr
+from liaison.expr.reading.text import to_unicode
 from liaison.tree import assemble, span
 
 CYLINDER = "examples/cases/cylinder_two_multipliers.lsd"

@@ -3,8 +3,8 @@
 import pytest
 
 import liaison
-from liaison.analyse.points import random_point
-from liaison.equations.virtual_power import (
+from liaison.analyse.compare.points import random_point
+from liaison.equations.formalisms.virtual_power import (
     compatible,
     real_velocities,
     rotation,
@@ -13,9 +13,9 @@ from liaison.equations.virtual_power import (
     virtual_power,
 )
 from liaison.errors import NamingError
-from liaison.expr import DEFAULT_PRIME, ZERO, as_expr, directional, evaluate, symbol
-from liaison.expr.residues import Residues
-from liaison.expr.simplify import vanishes_exactly
+from liaison.exact.residues import DEFAULT_PRIME, Residues
+from liaison.expr import ZERO, as_expr, directional, evaluate, symbol
+from liaison.expr.reading.simplify import vanishes_exactly
 
 TREES = [
     "double_pendulum",

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from liaison.exact.intervals import INTERVAL
+from liaison.exact.residues import residues
 from liaison.expr import (
-    INTERVAL,
     collector_paused,
     directional,
     evaluate,
@@ -19,7 +20,6 @@ from liaison.expr import (
     gradient,
     jacobian,
     known_nodes,
-    residues,
     sin,
     stumpff,
     substitute,

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liaison.errors import DerivationError, NamingError
+from liaison.exact.intervals import INTERVAL, Interval
+from liaison.exact.residues import residues
 from liaison.expr import (
     FRACTION,
-    INTERVAL,
     PI,
     Function,
-    Interval,
     Table,
     absolute,
     acos,
@@ -30,7 +30,6 @@ from liaison.expr import (
     log,
     maximum,
     minimum,
-    residues,
     select,
     sign,
     sin,

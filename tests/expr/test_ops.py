@@ -6,18 +6,8 @@ import random
 import numpy as np
 import pytest
 
-from liaison.expr import (
-    OPS,
-    Table,
-    apply,
-    constant,
-    evaluate,
-    expanded,
-    partial,
-    symbol,
-    to_floats,
-)
-from liaison.expr.node import make, make_many
+from liaison.expr import OPS, Table, apply, constant, evaluate, expanded, partial, symbol, to_floats
+from liaison.expr.graph.node import make, make_many
 
 X = [symbol(f"x{i}") for i in range(3)]
 TABLE = Table([-1.0, 0.0, 0.3, 0.8, 2.0], [0.5, 1.0, -0.3, 0.4, 0.1])

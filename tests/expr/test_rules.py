@@ -25,7 +25,7 @@ from liaison.expr import (
     sqrt,
     symbol,
 )
-from liaison.expr.node import make
+from liaison.expr.graph.node import make
 
 x, y, z = symbol("x"), symbol("y"), symbol("z")
 

@@ -104,7 +104,7 @@ def child(kind: str, folder: Path, arguments: list[str]) -> None:
     with atheris.instrument_imports(include=["liaison.formats", "liaison.model", "liaison.units"]):
         from liaison.errors import LiaisonError
         from liaison.formats import read_lsd, reading_of_urdf
-        from liaison.formats.mjcf import reading_of_mjcf
+        from liaison.formats.mjcf.read import reading_of_mjcf
     readers = {
         "lsd": lambda data: read_lsd(data.decode("utf-8", errors="replace")),
         "urdf": reading_of_urdf,

@@ -1,12 +1,14 @@
 """The source files, parsed once for all tests of the house."""
 
 import ast
+import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "src" / "liaison"
+sys.path.insert(0, str(Path(__file__).parent))  # imported.py serves several files
 
 
 @cache

@@ -1,135 +1,108 @@
-"""Imports run one way along the corridor, and each third party stays behind its wall."""
+"""Imports run one way along the corridor, and each third party stays behind its wall.
+
+The tables are those of docs/house.md, "Who may import whom": one place for both.
+"""
 
 import ast
+import re
 import sys
-from collections.abc import Iterator
+from pathlib import Path
 
-MAY_IMPORT = {
-    "numeric": "",
-    "expr": "",
-    "algebra": "expr",
-    "spatial": "expr",
-    "model": "expr spatial",
-    "formats": "expr spatial model",
-    "tree": "numeric expr spatial model",
-    "mobility": "numeric expr spatial model tree",
-    "equations": "expr algebra spatial model tree",
-    "program": "expr equations",
-    "solvers": "program",
-    "simulate": "numeric program solvers",
-    "scenes": "numeric program solvers simulate",
-    "analyse": "numeric expr spatial model tree mobility equations program simulate",
-    "view": "model simulate",
-    "sweep": "simulate",
-}
-OPEN_TO_ALL = {"errors", "units"}
-DOORS = {
-    "__init__", "__main__", "cli", "cli_analyse", "cli_assemble", "cli_compare", "cli_derive",
-    "cli_forms", "cli_own",
-    "cli_freedoms", "cli_levels", "cli_motion", "cli_motors", "cli_options", "cli_sides",
-    "cli_parametrizations", "cli_print", "cli_text",
-    "cli_values", "corridor",
-    "corridor_analyse", "corridor_batch", "corridor_collide", "corridor_compare",
-    "corridor_given", "corridor_integrals", "corridor_scene",
-    "corridor_levels", "corridor_reading", "corridor_view", "lazy", "summary",
-}  # fmt: skip
+import pytest
+from imported import all_imports, existing, imports
 
-# a third party -> the rooms or doors that may import it; numpy is open to all rooms
-WALLS = {
-    "flint": "expr mobility",
-    "scipy": "numeric analyse",
-    "llvmlite": "program",
-    "jax": "program",
-    "sympy": "expr",
-    "xarray": "simulate",
-    "pandas": "simulate",
-    "h5netcdf": "simulate",
-    "h5py": "simulate",
-    "matplotlib": "view",
-    "viser": "view",
-    "jinja2": "view",
-    "rich": "cli_text",
-    "typer": "cli cli_analyse cli_assemble cli_derive cli_freedoms cli_motion "
-    "cli_options cli_parametrizations cli_print cli_values",
-    "hypothesis": "",
-    "pytest": "",
-}
+PAGE = Path(__file__).parents[2] / "docs" / "house.md"
+OPEN_TO_ALL = {"errors", "units", "lazy"}
+DOORS = {"", "__main__", "cli", "verbs"}
 # third parties slow to load: imported inside the function that needs them
 SLOW = {"sympy", "scipy", "xarray", "pandas", "matplotlib", "viser", "h5netcdf", "h5py", "flint"}
+VAGUE = {"utils", "util", "common", "core", "base", "helpers", "helper", "manager", "misc"}
 
 
-def room_of(module: str) -> str:
-    """The room or door a module belongs to: `liaison.tree.span` -> `tree`."""
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 else "__init__"
+def rows(heading: str) -> list[list[str]]:
+    """Cells of the table below a heading of docs/house.md."""
+    text = PAGE.read_text(encoding="utf-8")
+    section = text.split(f"## {heading}\n", 1)[1].split("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")][2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def imports(module: str, tree: ast.AST, *, is_room: bool) -> Iterator[tuple[str, ast.stmt]]:
-    """Full names of all that a module imports, wherever in the file it does so."""
-    here = module if is_room else module.rpartition(".")[0]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, node) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            source = node.module or ""
-            if node.level:
-                source = f"{here}.{source}".rstrip(".")
-            yield from ((f"{source}.{alias.name}", node) for alias in node.names)
+def words(cell: str) -> list[str]:
+    """What stands between backquotes, separated by spaces."""
+    return " ".join(re.findall(r"`([^`]*)`", cell)).split()
 
 
-def all_imports(modules: dict[str, ast.Module]) -> Iterator[tuple[str, str, ast.stmt]]:
-    packages = {name.rpartition(".")[0] for name in modules}
-    for module, tree in modules.items():
-        for name, node in imports(module, tree, is_room=module in packages):
-            yield module, name, node
+def table(column: int) -> dict[str, set[str]]:
+    """Folder -> what it may import, of one column of the table."""
+    return {
+        folder: set(words(row[column]))
+        for row in rows("Who may import whom")
+        for folder in words(row[0])
+    }
 
 
-def existing(name: str, modules: dict[str, ast.Module]) -> str | None:
-    """The module of ours that an imported name lies in."""
-    while name and name not in modules:
-        name = name.rpartition(".")[0]
-    return name or None
+MAY_IMPORT = table(1)
+WALLS = table(2)
+# folders that stand in one row of the table see each other
+TOGETHER = {
+    folder: frozenset(words(row[0]))
+    for row in rows("Who may import whom")
+    for folder in words(row[0])
+}
 
 
-def test_every_room_on_disk_has_a_row_in_the_table(modules):
-    rooms = {room_of(module) for module in modules} - DOORS - OPEN_TO_ALL
-    assert rooms <= set(MAY_IMPORT)
+def folder_of(module: str) -> str:
+    """The row of the table a module belongs to: `liaison.expr.reading.text` -> `expr/reading`."""
+    parts = module.split(".")[1:]
+    for length in range(len(parts), 0, -1):
+        if (path := "/".join(parts[:length])) in MAY_IMPORT:
+            return path
+    return parts[0] if parts else ""
 
 
-def test_each_room_sees_only_the_rooms_it_may(modules):
+def is_door(module: str) -> bool:
+    return folder_of(module) in DOORS
+
+
+def test_every_folder_on_disk_has_a_row_in_the_table(modules):
+    folders = {folder_of(module) for module in modules} - DOORS - OPEN_TO_ALL
+    assert folders == set(MAY_IMPORT)
+
+
+def test_each_folder_sees_only_what_it_may(modules):
     for module, name, _ in all_imports(modules):
-        room = room_of(module)
-        if not name.startswith("liaison") or room in DOORS:
+        if not name.startswith("liaison") or is_door(module):
             continue
-        allowed = OPEN_TO_ALL if room in OPEN_TO_ALL else OPEN_TO_ALL | {room}
-        allowed = allowed | set(MAY_IMPORT.get(room, "").split())
-        assert room_of(name) in allowed, f"{module} looks into {name}"
+        folder, seen = folder_of(module), folder_of(existing(name, modules))
+        allowed = OPEN_TO_ALL | TOGETHER.get(folder, frozenset()) | MAY_IMPORT.get(folder, set())
+        offers = module.count(".") == 1 and name.startswith(f"{module}.")
+        assert offers or seen in allowed, f"{module} imports {name}"
 
 
 def test_the_table_itself_has_no_cycle():
-    order: list[str] = []
+    order: set[str] = set()
     while len(order) < len(MAY_IMPORT):
-        ready = [
-            room
-            for room, seen in MAY_IMPORT.items()
-            if room not in order and set(seen.split()) <= set(order)
-        ]
-        assert ready, f"these rooms see each other: {set(MAY_IMPORT) - set(order)}"
-        order += ready
+        ready = {f for f, seen in MAY_IMPORT.items() if f not in order and seen <= order}
+        assert ready, f"these folders see each other: {set(MAY_IMPORT) - order}"
+        order |= ready
 
 
-def test_other_rooms_are_imported_by_full_name_and_the_own_room_by_one_dot(modules):
+def test_the_own_folder_is_imported_by_one_dot_and_all_else_by_full_name(modules):
+    packages = {name.rpartition(".")[0] for name in modules}
     for module, name, node in all_imports(modules):
         level = node.level if isinstance(node, ast.ImportFrom) else 0
-        assert level < 2, f"{module} climbs out of its room with dots: {name}"
-        own = name.startswith("liaison.") and room_of(name) == room_of(module)
-        if own and room_of(module) in MAY_IMPORT:
-            assert level == 1, f"{module} writes its own room's full name: {name}"
+        assert level < 2, f"{module} climbs out of its folder with dots: {name}"
+        if is_door(module) or not name.startswith("liaison."):
+            continue
+        folder = module if module in packages else module.rpartition(".")[0]
+        source = existing(name, modules)
+        own = source != folder and source.rpartition(".")[0] == folder and source not in packages
+        assert own == (level == 1), f"{module} imports {name} by {level} dots"
 
 
 def test_no_room_is_imported_inside_a_function(modules):
     for module, tree in modules.items():
-        if room_of(module) in DOORS:
+        if is_door(module):
             continue
         functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.Lambda)]
         for function in functions:
@@ -139,7 +112,7 @@ def test_no_room_is_imported_inside_a_function(modules):
 
 def test_no_room_imports_the_package_itself(modules):
     for module, name, node in all_imports(modules):
-        if room_of(module) in DOORS:
+        if is_door(module):
             continue
         if isinstance(node, ast.Import):
             assert name != "liaison", f"{module} imports liaison itself"
@@ -150,7 +123,7 @@ def test_no_room_imports_the_package_itself(modules):
 def test_modules_import_each_other_without_cycle(modules):
     sees: dict[str, set[str]] = {module: set() for module in modules}
     for module, name, _ in all_imports(modules):
-        if name.startswith("liaison") and room_of(module) not in DOORS:
+        if name.startswith("liaison") and not is_door(module):
             found = existing(name, modules)
             sees[module] |= {found} - {module, "liaison", None}
     while sees:
@@ -162,11 +135,11 @@ def test_modules_import_each_other_without_cycle(modules):
 
 def test_third_parties_stay_behind_their_walls(modules):
     ours = {"liaison", "numpy"} | set(sys.stdlib_module_names)
+    walls = WALLS | {"cli": {"rich", "typer", "click"}, "verbs": set(), "": set()}
     for module, name, _ in all_imports(modules):
         party = name.split(".")[0]
         if party not in ours:
-            assert party in WALLS, f"{module} imports {party}, which has no wall yet"
-            assert room_of(module) in WALLS[party].split(), f"{module} imports {party}"
+            assert party in walls[folder_of(module)], f"{module} imports {party}"
 
 
 def test_slow_third_parties_are_imported_where_they_are_used(modules):
@@ -178,9 +151,14 @@ def test_slow_third_parties_are_imported_where_they_are_used(modules):
 
 
 def test_no_module_is_named_after_nothing(modules):
-    vague = {"utils", "util", "common", "core", "base", "helpers", "helper", "manager", "misc"}
     for module in modules:
-        assert not vague & set(module.split(".")), module
+        assert not VAGUE & set(module.split(".")), module
+
+
+@pytest.mark.parametrize("name", sorted(OPEN_TO_ALL))
+def test_what_is_open_to_all_sees_nothing(modules, name):
+    seen = {folder_of(x) for m, x, _ in all_imports(modules) if m == f"liaison.{name}"}
+    assert not seen & (set(MAY_IMPORT) | DOORS - {""})
 
 
 def test_init_defines_nothing(modules):

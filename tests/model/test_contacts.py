@@ -8,7 +8,7 @@ import liaison
 from liaison.errors import LiaisonError, ModelError, NamingError
 from liaison.expr import symbol
 from liaison.formats import read_lsd
-from liaison.formats.lsd_write import write_lsd
+from liaison.formats.lsd.write.write import write_lsd
 from liaison.model import (
     CURVE,
     PROFILE,

@@ -11,8 +11,8 @@ from liaison.equations import newton_euler
 from liaison.errors import LiaisonError
 from liaison.expr import collector_paused
 from liaison.formats import Reading, read_lsd, reading
-from liaison.formats.lsd_write import write_lsd
-from liaison.formats.urdf_write import write_urdf
+from liaison.formats.lsd.write.write import write_lsd
+from liaison.formats.urdf.write import write_urdf
 from liaison.model import Gravity, Mechanism
 from liaison.program import to_numpy
 from liaison.program.lower import lower

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from liaison.program.machine import load
+from liaison.program.llvm.machine import load
 
 ESTIMATE = re.compile(r"call (\w+) @llvm\.nvvm\.rcp\.approx\.ftz\.[df]\(\w+ (\S+)\)")
 REGISTER = re.compile(r"call i32 @llvm\.nvvm\.read\.ptx\.sreg\.(\w+)\.x\(\)")

@@ -9,7 +9,7 @@ import pytest
 
 from liaison.expr import cos, sin, symbol
 from liaison.program import Entry, Program, compile_c
-from liaison.program.compile_c import c_compiler
+from liaison.program.c.compile_c import c_compiler
 
 
 def program_of(outputs, arrays=("q",), size=8, name="sample"):

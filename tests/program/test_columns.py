@@ -10,7 +10,7 @@ import pytest
 from liaison.equations import newton_euler
 from liaison.formats import read
 from liaison.program import lower, to_c, to_llvm, to_numpy
-from liaison.program.columns import LANES
+from liaison.program.derivatives.columns import LANES
 from liaison.tree import assemble, span
 from samples.chains import chain
 

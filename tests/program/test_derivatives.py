@@ -10,7 +10,7 @@ import pytest
 from liaison.equations import newton_euler
 from liaison.expr import OPS, Domain, evaluate
 from liaison.program import lower, to_llvm, to_numpy
-from liaison.program.derivatives import pattern
+from liaison.program.derivatives.derivatives import pattern
 from liaison.tree import span
 from samples import solved
 from samples.chains import chain

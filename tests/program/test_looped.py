@@ -11,10 +11,10 @@ from program_samples import require_c
 from liaison.equations import newton_euler, sweeps
 from liaison.errors import ProgramError
 from liaison.program import compile_c, looped, loops_to_c, lower, to_llvm, to_numpy
-from liaison.program.compile_c import compile_c_text
-from liaison.program.looped import recursion_program, run_sweeps
-from liaison.program.loops_compile import CTYPES
-from liaison.program.loops_tree import signature
+from liaison.program.c.compile_c import compile_c_text
+from liaison.program.loops.compile import CTYPES
+from liaison.program.loops.tree import signature
+from liaison.program.many.looped import recursion_program, run_sweeps
 from liaison.tree import span
 from samples import chain, relative_difference, sample
 

@@ -11,7 +11,7 @@ import scipy.sparse.linalg
 from numpy.testing import assert_allclose
 
 from liaison.equations import blocks_of, maximal, sweeps
-from liaison.equations.maximal import star
+from liaison.equations.formalisms.maximal import star
 from liaison.model import Quaternion
 from liaison.program import looped, looped_loops, lower, to_numpy
 from liaison.tree import span

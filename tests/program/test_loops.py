@@ -31,9 +31,9 @@ from liaison.program import (
     ptr,
     to_llvm,
 )
-from liaison.program.compile_c import compile_c_text
-from liaison.program.loops_compile import CTYPES
-from liaison.program.loops_tree import signature
+from liaison.program.c.compile_c import compile_c_text
+from liaison.program.loops.compile import CTYPES
+from liaison.program.loops.tree import signature
 
 WEIGHTS = (1 / 6, 1 / 3, 1 / 3, 1 / 6)
 ORDER = (3, 1, 2, 0)
@@ -286,7 +286,7 @@ def test_second_compilation_comes_from_the_cache(tmp_path, monkeypatch):
     compile_loops([dot])
     files = list(tmp_path.iterdir())
     assert len(files) == 1
-    monkeypatch.setattr("liaison.program.machine._object_code", None)
+    monkeypatch.setattr("liaison.program.llvm.machine._object_code", None)
     assert compile_loops([dot])[dot](2, np.ones(2), np.ones(2)) == 2
 
 

@@ -13,8 +13,8 @@ from program_samples import require_c
 from liaison.equations import newton_euler
 from liaison.errors import ProgramError
 from liaison.program import c_package, lower, to_llvm
-from liaison.program import package as package_module
-from liaison.program.compile_c import c_compiler
+from liaison.program.c import package as package_module
+from liaison.program.c.compile_c import c_compiler
 from liaison.tree import span
 from samples.chains import chain
 

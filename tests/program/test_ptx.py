@@ -15,12 +15,14 @@ from test_backends import ROWS
 import liaison
 from liaison.errors import ProgramError
 from liaison.expr import acos, asin, atan, atan2, cos, exp, log, sin, symbol, tan
-from liaison.program import Entry, Program, cuda, lower, ptx_ir, to_llvm, to_numpy
-from liaison.program.compact import compact
-from liaison.program.entry_ir import Form
+from liaison.program import Entry, Program, lower, to_llvm, to_numpy
+from liaison.program.gpu import cuda
+from liaison.program.gpu import ptx_entries as ptx_ir
+from liaison.program.gpu.compact import compact
+from liaison.program.gpu.ptx_entries import evaluate_ir, march_ir
+from liaison.program.gpu.to_ptx import to_ptx
+from liaison.program.llvm.entries import Form
 from liaison.program.plan import plan
-from liaison.program.ptx_ir import evaluate_ir, march_ir
-from liaison.program.to_ptx import to_ptx
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DOUBLE, SINGLE = Form(), Form(real="float")

@@ -84,7 +84,7 @@ def test_special_angles_in_one_lane_leave_the_others_alone(angles, value):
 def test_narrower_vectors_give_the_same(lanes, monkeypatch):
     x = RANGES["turns"][:56].reshape(-1, 7)
     wide = kernel_of(7)("f", q=x)
-    monkeypatch.setattr(sys.modules["liaison.program.to_llvm"], "vector_lanes", lambda: lanes)
+    monkeypatch.setattr(sys.modules["liaison.program.llvm.to_llvm"], "vector_lanes", lambda: lanes)
     np.testing.assert_array_equal(kernel_of(7)("f", q=x), wide)
 
 

@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import liaison
-from liaison.equations.basic_constraints import orthogonal
-from liaison.equations.basic_joints import basic_rows
+from liaison.equations.vector.basic_constraints import orthogonal
+from liaison.equations.vector.basic_joints import basic_rows
 from liaison.model.describe import body, ground, join, mechanism, motor, spring
 from liaison.numeric.attitude import attitudes
 from liaison.spatial import quaternion_about, quaternion_product, rotation_quaternion, tilde

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 import liaison
 from liaison.algebra import derivative, is_zero_by_components, matrix, scalar, tilde, vector
-from liaison.equations.lie_group import bracket, inertia_operator
+from liaison.equations.formalisms.lie_group import bracket, inertia_operator
 from liaison.errors import LiaisonError
 from liaison.spatial import bryant_xyz_of, rotation_bryant_xyz, rotation_z
 from liaison.spatial.plucker import apply_inertia, cross_force

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from liaison.equations.motorized import motorized
+from liaison.equations.motors.motorized import motorized
 from liaison.expr import as_expr, evaluate
 from liaison.model import (
     Body,

@@ -8,9 +8,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import liaison
-from liaison.equations.virtual_power import rotation, virtual_power
+from liaison.equations.formalisms.virtual_power import rotation, virtual_power
 from liaison.expr import as_expr, directional, evaluate, symbol
-from liaison.expr.simplify import vanishes_exactly
+from liaison.expr.reading.simplify import vanishes_exactly
 from liaison.model.describe import body, coordinate, gravity, ground, holonomic, join, mechanism
 from liaison.spatial import Frame, Torsor, inertia_violation, product_tensor
 

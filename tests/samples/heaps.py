@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from liaison.scenes import Bodies
+from liaison.contacts.scene import Bodies
 
 FLOOR = np.array([[0.0, 0.0, 1.0, 0.0]])
 

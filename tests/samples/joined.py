@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from liaison.equations.basic_constraints import Side
-from liaison.equations.basic_joints import basic_rows
+from liaison.equations.vector.basic_constraints import Side
+from liaison.equations.vector.basic_joints import basic_rows
 
 
 def first(y, h):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from liaison.program.loops import f64, i64, iptr, loop, ptr
-from liaison.program.loops_compile import compile_loops
-from liaison.solvers.cones import DISC, GIVEN, HELD, ONE_WAY, cone_area, solve_cones
-from liaison.solvers.cones_interior import interior
-from liaison.solvers.cones_table import FORCE, SCALE, prepare
+from liaison.program.loops.compile import compile_loops
+from liaison.program.loops.language import f64, i64, iptr, loop, ptr
+from liaison.solvers.cones.cones import DISC, GIVEN, HELD, ONE_WAY, cone_area, solve_cones
+from liaison.solvers.cones.interior import interior
+from liaison.solvers.cones.table import FORCE, SCALE, prepare
 from samples.contact_scenes import (
     UP,
     Builder,

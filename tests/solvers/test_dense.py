@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from liaison.program.loops_compile import compile_loops
-from liaison.solvers.dense import (
+from liaison.program.loops.compile import compile_loops
+from liaison.solvers.linear.dense import (
     RANK_TOLERANCE,
     backward_solve,
     cholesky,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from liaison.program.loops_compile import compile_loops
-from liaison.solvers.cones import ONE_WAY
-from liaison.solvers.impacts import ENERGETIC, MOREAU, NEWTON, POISSON, impact, impact_area
+from liaison.program.loops.compile import compile_loops
+from liaison.solvers.cones.cones import ONE_WAY
+from liaison.solvers.impacts.impacts import ENERGETIC, MOREAU, NEWTON, POISSON, impact, impact_area
 from samples.contact_scenes import (
     UP,
     Builder,

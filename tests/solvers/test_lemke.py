@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from liaison.program.loops_compile import compile_loops
-from liaison.solvers.cones import DISC, HELD, ONE_WAY, solve_cones
-from liaison.solvers.lemke import (
+from liaison.program.loops.compile import compile_loops
+from liaison.solvers.cones.cones import DISC, HELD, ONE_WAY, solve_cones
+from liaison.solvers.linear.lemke import (
     RAY,
     REFUSED,
     SOLVED,

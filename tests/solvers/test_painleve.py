@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from liaison.program.loops_compile import compile_loops
-from liaison.solvers.painleve import MOST, count_solutions, counting_area
+from liaison.program.loops.compile import compile_loops
+from liaison.solvers.impacts.painleve import MOST, count_solutions, counting_area
 
 
 @pytest.fixture(scope="module", params=["plain", "compiled"])

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from liaison.program.loops_compile import compile_loops
-from liaison.solvers.cones import DISC, ONE_WAY
-from liaison.solvers.routh import PATH_AREA, strike_one
+from liaison.program.loops.compile import compile_loops
+from liaison.solvers.cones.cones import DISC, ONE_WAY
+from liaison.solvers.impacts.routh import PATH_AREA, strike_one
 
 
 @pytest.fixture(scope="module", params=["plain", "compiled"])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from liaison.model import Mechanism, Revolute, body, gravity, ground, join
-from liaison.simulate.trajectory import EventRecord, Series, Trajectory
+from liaison.simulation.record.trajectory import EventRecord, Series, Trajectory
 from liaison.units import Label
 
 # software rendering, and no talk with the outside

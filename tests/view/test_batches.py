@@ -8,7 +8,7 @@ import pytest
 from liaison.model import Free, Sphere, body, gravity, ground, join
 from liaison.model.mechanism import Mechanism
 from liaison.model.shapes import Box
-from liaison.simulate.trajectory import EventRecord, Series, Trajectory
+from liaison.simulation.record.trajectory import EventRecord, Series, Trajectory
 from liaison.view import show
 from liaison.view.batches import MarkBatches, _arrows
 from liaison.view.marks import MOMENT_COLOR, SLIPS, Mark, struck

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.analyse.contact_points import contact_points
-from liaison.analyse.formula_contacts import formula_contacts
+from liaison.analyse.along.contact_points import contact_points
+from liaison.analyse.along.formula_contacts import formula_contacts
 from liaison.view.batches import linear
 from liaison.view.drawing import drawing
 from liaison.view.marks import IMPACT, OPEN, ROLLS, SLIPS, STATE_COLORS, STICKS, beside, marks

@@ -27,7 +27,7 @@ from liaison.model import (
     join,
     spring,
 )
-from liaison.simulate.trajectory import Series, Trajectory
+from liaison.simulation.record.trajectory import Series, Trajectory
 from liaison.view.bodies import inertia_box, joint_pieces, skeleton
 from liaison.view.camera import ASPECT, FIELD_OF_VIEW, camera
 from liaison.view.drawing import drawing, point_path
@@ -278,7 +278,7 @@ def test_points_to_trace_are_told_in_four_ways(double_pendulum):
 
 
 def test_turns_take_z_along_any_direction():
-    from liaison.simulate.resampling import rotation_of
+    from liaison.simulation.record.resampling import rotation_of
 
     directions = np.array([[0, 0, 2], [0, 0, -2], [1, 2, 3], [-3, 0.1, -1], [0, 0, 0]])
     for quat, direction in zip(along(directions), directions, strict=True):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from liaison.errors import LiaisonError, NamingError
-from liaison.simulate.trajectory import Series, Trajectory
+from liaison.simulation.record.trajectory import Series, Trajectory
 from liaison.units import Label
 from liaison.view import page
 from liaison.view.camera import ASPECT, camera

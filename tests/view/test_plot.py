@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import liaison
 from liaison.errors import LiaisonError, NamingError
-from liaison.simulate.trajectory import EventRecord
+from liaison.simulation.record.trajectory import EventRecord
 from liaison.view import plot, save_plot
 
 

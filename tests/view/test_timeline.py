@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from liaison.simulate.trajectory import EventRecord
+from liaison.simulation.record.trajectory import EventRecord
 from liaison.view.marks import OPEN, ROLLS, SLIPS, STICKS, Mark
 from liaison.view.timeline import MOST_EVENTS, happenings, legend, strips, timeline
 

@@ -5,6 +5,17 @@ reduced(cross(a, cross(b, c)))                      (a · c) b - (a · b) c
 is_zero(tilde(cross(a, b)) - (b @ a.T - a @ b.T))   True
 """
 
+from liaison.algebra.rules.reduce import (
+    RULES,
+    WORD_RULES,
+    Step,
+    expanded,
+    reduced,
+    simplified,
+    steps,
+)
+from liaison.algebra.rules.rule import Rule
+
 from .build import (
     axial,
     cross,
@@ -38,16 +49,6 @@ from .quaternions import (
     to_mixed,
     vector_part,
 )
-from .reduce import (
-    RULES,
-    WORD_RULES,
-    Step,
-    expanded,
-    reduced,
-    simplified,
-    steps,
-)
-from .rule import Rule
 from .substitute import replaced
 from .text import to_latex, to_text
 

@@ -9,12 +9,13 @@ from itertools import product as combinations
 
 import numpy as np
 
-from liaison.expr import as_expr, evaluate, residues
+from liaison.algebra.rules.reduce import reduces_to_zero
+from liaison.exact.residues import residues
+from liaison.expr import as_expr, evaluate
 
 from .components import components, sign_of
 from .node import Formal, topological
 from .quaternions import to_components, to_mixed
-from .reduce import reduces_to_zero
 
 
 def is_zero(x: Formal) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from unicodedata import normalize
 
-from liaison.expr.text import latex_name
+from liaison.expr.reading.shared import latex_name
 
 _GREEK_WORDS = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "

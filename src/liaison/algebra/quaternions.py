@@ -21,11 +21,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from liaison.algebra.rules.quaternions import parts
+from liaison.algebra.rules.reduce import reduced, simplified
+
 from .build import cross, dot, dyad, tilde
 from .components import Given, components
 from .node import IDENTITY, ONE, ZERO, Atom, Formal, make, make_one, topological, zero
-from .reduce import reduced, simplified
-from .rules_quaternions import parts
 
 
 def quaternion(name: str, *, unit: bool = False, constant: bool = False) -> Formal:

@@ -3,9 +3,22 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from .balance import Balance, balance
-from .boltzmann_hamel import BoltzmannHamel, boltzmann_hamel
-from .dalembert import dalembert
+from liaison.equations.formalisms.balance import Balance, balance
+from liaison.equations.formalisms.boltzmann_hamel import BoltzmannHamel, boltzmann_hamel
+from liaison.equations.formalisms.dalembert import dalembert
+from liaison.equations.formalisms.gibbs_appell import GibbsAppell, gibbs_appell
+from liaison.equations.formalisms.hamilton import Hamilton, hamilton
+from liaison.equations.formalisms.kane import Kane, kane
+from liaison.equations.formalisms.lagrange import lagrange
+from liaison.equations.formalisms.lagrange_reduced import lagrange_reduced
+from liaison.equations.formalisms.lie_group import LieGroup, lie_group
+from liaison.equations.formalisms.maximal import maximal
+from liaison.equations.formalisms.newton_euler import newton_euler
+from liaison.equations.sweeps.recursions import Recursion, Sweep
+from liaison.equations.sweeps.sweeps import Blocks, Sweeps, blocks_of, sweeps
+from liaison.equations.transform.stabilized import stabilized
+from liaison.equations.transform.transform import Reduced, reduced, transformed
+
 from .equations import (
     Chart,
     Closures,
@@ -19,19 +32,7 @@ from .equations import (
     Sides,
     Symbols,
 )
-from .gibbs_appell import GibbsAppell, gibbs_appell
-from .hamilton import Hamilton, hamilton
-from .kane import Kane, kane
-from .lagrange import lagrange
-from .lagrange_reduced import lagrange_reduced
-from .lie_group import LieGroup, lie_group
-from .maximal import maximal
-from .newton_euler import newton_euler
-from .stabilized import stabilized
 from .statement import Line, statement
-from .sweep_recursions import Recursion, Sweep
-from .sweeps import Blocks, Sweeps, blocks_of, sweeps
-from .transform import Reduced, reduced, transformed
 
 FORMALISMS: Mapping[str, Callable[..., Equations]] = MappingProxyType(
     {

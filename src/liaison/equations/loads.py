@@ -16,18 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, final
 
 from liaison.errors import DerivationError
-from liaison.expr import (
-    ZERO,
-    Expr,
-    as_expr,
-    atan2,
-    cos,
-    gradient,
-    sin,
-    sqrt,
-    symbol,
-    symbols_of,
-)
+from liaison.expr import ZERO, Expr, as_expr, atan2, cos, gradient, sin, sqrt, symbol, symbols_of
 from liaison.model import (
     Actuator,
     Angle,

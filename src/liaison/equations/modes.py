@@ -8,7 +8,8 @@ Of every row k the force is called f_k, of relations of rates μ_k = −f_k ≤ 
 Public names: MODES, Named, named_rows, chosen_modes, efforts_in, held_rows, friction_of, size_of,
 free_letter.
 
-Source: docs/theory/contacts.md (contact-2); the law of slipping as in simulate/modal.py (modal-1).
+Source: docs/theory/contacts.md (contact-2); the law of slipping as in contacts/events/modal.py
+(modal-1).
 """
 
 from __future__ import annotations

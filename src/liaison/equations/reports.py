@@ -10,6 +10,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from liaison.equations.sweeps.recursion import carried_wrenches, required_wrenches
 from liaison.expr import Expr, as_expr
 from liaison.model import Rolling
 from liaison.spatial.arrays import Array, array, cross, dot, minus, plus, product, times, zeros
@@ -18,7 +19,6 @@ from liaison.tree import GROUND, Kinematics, Push, Row, marker_motion
 from liaison.units import Label
 
 from .motions import body_motions, joint_markers
-from .recursion import carried_wrenches, required_wrenches
 from .setting import Setting
 from .theorems import balance
 

@@ -5,9 +5,37 @@ f = sin(x) * x**2
 gradient(f, [x]), evaluate(f, {x: 0.3}), to_text(f)
 """
 
+from liaison.expr.graph.diff import directional, gradient, jacobian, time_derivative
+from liaison.expr.graph.evaluate import ARRAY, FLOAT, FRACTION, Domain, evaluate
+from liaison.expr.graph.node import (
+    ONE,
+    PI,
+    ZERO,
+    Expr,
+    Pi,
+    Scalar,
+    as_expr,
+    constant,
+    symbol,
+    vanishes,
+)
+from liaison.expr.graph.ops import OPS, apply, partial
+from liaison.expr.graph.pack import Packed, fingerprint, pack, unpack
+from liaison.expr.graph.row import Op
+from liaison.expr.graph.rules import ROWS as RULES
+from liaison.expr.graph.walk import (
+    Formulas,
+    count_operations,
+    rewritten,
+    substitute,
+    switches,
+    symbols_of,
+    topological,
+)
+from liaison.expr.reading.shared import to_latex, to_text
+from liaison.expr.reading.sympy import from_sympy, to_sympy
+
 from .bind import bind, expanded, to_floats
-from .diff import directional, gradient, jacobian, time_derivative
-from .evaluate import ARRAY, FLOAT, FRACTION, Domain, evaluate
 from .functions import (
     absolute,
     acos,
@@ -27,46 +55,15 @@ from .functions import (
     sqrt,
     tan,
 )
-from .graph import (
-    Formulas,
-    count_operations,
-    rewritten,
-    substitute,
-    switches,
-    symbols_of,
-    topological,
-)
-from .intervals import INTERVAL, Interval
 from .memory import collector_paused, known_nodes
-from .node import (
-    ONE,
-    PI,
-    ZERO,
-    Expr,
-    Pi,
-    Scalar,
-    as_expr,
-    constant,
-    symbol,
-    vanishes,
-)
-from .ops import OPS, apply, partial
-from .pack import Packed, fingerprint, pack, unpack
-from .residues import DEFAULT_PRIME, residues
-from .row import Op
-from .rules import ROWS as RULES
 from .smooth import arc_ratio, cos_sqrt, dexpinv_coefficient, sinc_sqrt, stumpff
 from .table import Table
-from .text import to_latex, to_text
-from .to_sympy import from_sympy, to_sympy
 from .unknown import Function
 
 __all__ = [
     "ARRAY",
-    "DEFAULT_PRIME",
     "FLOAT",
     "FRACTION",
-    "INTERVAL",
     "ONE",
     "OPS",
     "PI",
@@ -76,7 +73,6 @@ __all__ = [
     "Expr",
     "Formulas",
     "Function",
-    "Interval",
     "Op",
     "Packed",
     "Pi",
@@ -113,7 +109,6 @@ __all__ = [
     "partial",
     "piecewise",
     "power",
-    "residues",
     "rewritten",
     "select",
     "sign",

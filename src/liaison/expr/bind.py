@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from .diff import gradient
-from .graph import Formulas, listed, rewritten, substitute, topological
-from .node import Expr, Scalar, as_expr, constant, symbol
-from .ops import OPS, apply
+from liaison.expr.graph.diff import gradient
+from liaison.expr.graph.node import Expr, Scalar, as_expr, constant, symbol
+from liaison.expr.graph.ops import OPS, apply
+from liaison.expr.graph.walk import Formulas, listed, rewritten, substitute, topological
+
 from .unknown import Function
 
 Meaning: TypeAlias = Callable[..., Any] | tuple[Sequence[Expr], Scalar]

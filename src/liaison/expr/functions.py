@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any, final, overload
 
-from .node import Expr, Pi, Scalar, as_expr, combine, make_many, unary
-from .values import FLOAT_VALUES
+from liaison.expr.graph.node import Expr, Pi, Scalar, as_expr, combine, make_many, unary
+from liaison.expr.graph.values import FLOAT_VALUES
 
 
 def plain(node: Expr) -> Scalar:

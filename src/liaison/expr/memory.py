@@ -9,7 +9,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .node import _KNOWN
+from liaison.expr.graph.node import _KNOWN
 
 
 def known_nodes() -> int:

@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from liaison.expr.graph.node import Expr, Scalar, as_expr, constant, make_many, vanishes
+from liaison.expr.graph.row import Op
+
 from .functions import atan2, cos, maximum, plain, select, sin, sqrt
-from .node import Expr, Scalar, as_expr, constant, make_many, vanishes
-from .row import Op
 
 _TERMS = 16
 

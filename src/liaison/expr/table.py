@@ -17,9 +17,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from liaison.expr.graph.node import ZERO, Expr, Scalar, as_expr, constant, make_many
+from liaison.expr.graph.row import Op
+
 from .functions import plain, select
-from .node import ZERO, Expr, Scalar, as_expr, constant, make_many
-from .row import Op
 
 Floats = NDArray[np.float64]
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, final
 
 from liaison.errors import DerivationError
-
-from .node import Expr, Scalar, as_expr, make_many
-from .row import Op
+from liaison.expr.graph.node import Expr, Scalar, as_expr, make_many
+from liaison.expr.graph.row import Op
 
 
 @final

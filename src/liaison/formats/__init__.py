@@ -5,11 +5,12 @@ LSD is the house's own language; URDF and MJCF are guests'.
 Nothing of a file is ever executed, and nothing a file names is opened.
 """
 
-from .lsd import read_lsd, read_value
-from .mjcf import read_mjcf, reading_of_mjcf
+from liaison.formats.lsd.read import read_lsd, read_value
+from liaison.formats.mjcf.read import read_mjcf, reading_of_mjcf
+from liaison.formats.urdf.read import read_urdf, reading_of_urdf
+
 from .notes import Reading
 from .read import read, reading
-from .urdf import read_urdf, reading_of_urdf
 
 __all__ = [
     "Reading",

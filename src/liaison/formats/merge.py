@@ -10,12 +10,12 @@ from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
+from liaison.formats.lsd.meaning.shapes import moved_shape
 from liaison.model import Body, Collision, Fixed, Marker, Measure, Mechanism
 from liaison.spatial import WORLD, Array, Inertia, Pose, array, compose
 from liaison.spatial.plucker import inverse
 
-from .lsd_poses import rows_of
-from .lsd_shapes import moved_shape
+from .poses import rows_of
 
 Placed = tuple[str, Array, Array]  # a body, and the pose of another on it
 

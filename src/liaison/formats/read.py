@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from liaison.errors import TextError
+from liaison.formats.lsd.read import read_lsd
+from liaison.formats.mjcf.read import reading_of_mjcf
+from liaison.formats.urdf.read import reading_of_urdf
 from liaison.model import Mechanism
 from liaison.model.checks_formulas import idle_relations
 
-from .lsd import read_lsd
-from .mjcf import reading_of_mjcf
 from .notes import Reading
-from .urdf import reading_of_urdf
 
 MAX_BYTES = 32_000_000
 SUFFIXES = (".lsd", ".urdf", ".mjcf", ".xml")

@@ -4,14 +4,7 @@
 """
 
 from .collisions import Collision
-from .constraints import (
-    Constraint,
-    Coupling,
-    Holonomic,
-    Nonholonomic,
-    PrescribedMotion,
-    Rolling,
-)
+from .constraints import Constraint, Coupling, Holonomic, Nonholonomic, PrescribedMotion, Rolling
 from .contact_geometry import CONTACT_KINDS
 from .contacts import CURVE, PROFILE, SURFACE, Contact, GapContact, OneSided, Unilateral
 from .describe import (
@@ -92,17 +85,7 @@ from .joints import (
     Universal,
 )
 from .markers import Angle, Coordinate, Distance, Marker, Measure
-from .mechanism import (
-    GROUND,
-    Body,
-    Event,
-    Input,
-    Joint,
-    Mechanism,
-    Output,
-    Parameter,
-    Start,
-)
+from .mechanism import GROUND, Body, Event, Input, Joint, Mechanism, Output, Parameter, Start
 from .shapes import Box, Cone, Cylinder, Line, Mesh, Shape, Sphere
 
 __all__ = [

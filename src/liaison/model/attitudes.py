@@ -15,16 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
 
-from liaison.expr import (
-    arc_ratio,
-    cos,
-    cos_sqrt,
-    dexpinv_coefficient,
-    select,
-    sin,
-    sinc_sqrt,
-    sqrt,
-)
+from liaison.expr import arc_ratio, cos, cos_sqrt, dexpinv_coefficient, select, sin, sinc_sqrt, sqrt
 from liaison.spatial import (
     Array,
     Entries,

@@ -1,23 +1,37 @@
 """The room `program`: from equations to numbers — programs, kernels, loops and back ends."""
 
-from .batch import BoundBatch
-from .cuda import DeviceArray
-from .door import Bound
-from .gpu import GpuKernel, to_gpu
+from liaison.program.c.package import Package, c_package
+from liaison.program.c.to_c import compile_c, to_c
+from liaison.program.gpu.cuda import DeviceArray
+from liaison.program.gpu.to_gpu import GpuKernel, to_gpu
+from liaison.program.gpu.to_ptx import to_ptx
+from liaison.program.llvm.batch import BoundBatch
+from liaison.program.llvm.door import Bound
+from liaison.program.llvm.to_llvm import to_llvm
+from liaison.program.loops.c import loops_to_c
+from liaison.program.loops.compile import CompiledLoops, compile_loops
+from liaison.program.loops.language import (
+    Loop,
+    at,
+    entry_at,
+    f64,
+    floor,
+    fmax,
+    fmin,
+    i64,
+    iptr,
+    kernel,
+    loop,
+    ptr,
+)
+from liaison.program.many.looped import Looped, looped
+from liaison.program.many.looped_loops import LoopedLoops, looped_loops
+
 from .kernel import Kernel, MachineKernel
-from .looped import Looped, looped
-from .looped_loops import LoopedLoops, looped_loops
-from .loops import Loop, at, entry_at, f64, floor, fmax, fmin, i64, iptr, kernel, loop, ptr
-from .loops_c import loops_to_c
-from .loops_compile import CompiledLoops, compile_loops
 from .lower import lower
-from .package import Package, c_package
 from .program import Entry, Program
-from .to_c import compile_c, to_c
 from .to_jax import to_jax
-from .to_llvm import to_llvm
 from .to_numpy import to_numpy
-from .to_ptx import to_ptx
 
 __all__ = [
     "Bound",

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 
 from liaison.expr import Expr, evaluate, gradient, switches, topological
-from liaison.expr.graph import depends_on
+from liaison.expr.graph.walk import depends_on
 
 from .extend import resolve
 from .program import Program

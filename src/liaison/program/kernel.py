@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liaison.errors import ProgramError
+from liaison.program.llvm.batch import BatchCode, BoundBatch, States, check_apart, empty, states
+from liaison.program.llvm.batch_entries import Variant
+from liaison.program.llvm.door import Bound
 
-from .batch import BatchCode, BoundBatch, States, check_apart, empty, states
-from .batch_ir import Variant
-from .door import Bound
 from .program import Array, Program
 
 SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 7)

@@ -27,16 +27,16 @@ from liaison.expr import (
     substitute,
     switches,
 )
+from liaison.program.derivatives.columns import Columns
+from liaison.program.derivatives.curvature import curvature_makers, curvature_places
+from liaison.program.derivatives.derivatives import Derivatives, dense, derivative_makers
+from liaison.program.derivatives.discrete import discrete_makers
+from liaison.program.derivatives.tangent import tangent_makers
 from liaison.units import FORCE
 
 from .breaks import breaks
-from .columns import Columns
-from .curvature import curvature_makers, curvature_places
-from .derivatives import Derivatives, dense, derivative_makers
-from .discrete import discrete_makers
 from .program import Entry, Program
 from .solve import Factor, Saddle, factor
-from .tangent import tangent_makers
 
 Blocks: TypeAlias = list[tuple[str, Sequence[Expr]]]
 

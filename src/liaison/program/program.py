@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from liaison.errors import NamingError, ProgramError
 from liaison.expr import Expr, topological
+from liaison.program.derivatives.columns import Columns, Later
 from liaison.units import Label
-
-from .columns import Columns, Later
 
 Array: TypeAlias = NDArray[np.float64]
 

@@ -1,5 +1,10 @@
 """The room `tree`: a spanning tree on a mechanism, its kinematics, its closures, its assembly."""
 
+from liaison.tree.contact.lengths import unguarded
+from liaison.tree.contact.places import ContactPlace, contact_places
+from liaison.tree.contact.side_reading import SideReading
+from liaison.tree.contact.sides import SideBlock, side_blocks
+
 from .assemble import Assembly, assemble, assembly
 from .closure import (
     Push,
@@ -14,13 +19,9 @@ from .closure import (
     row_place,
     with_rates,
 )
-from .contact_lengths import unguarded
-from .contact_places import ContactPlace, contact_places
 from .demand import turning_joint
 from .kinematics import Kinematics, Motion, on_symbols
 from .regroup import added, merged, regrouped
-from .side_reading import SideReading
-from .sides import SideBlock, side_blocks
 from .templates import template
 from .tree import GROUND, Closure, Inertia, Node, Tree, as_float, span
 

@@ -55,16 +55,7 @@ from liaison.units import FORCE, MOMENT, Label, effort_along
 
 from .kinematics import Kinematics, Motion
 from .rolling import height, slips
-from .templates import (
-    ORIGIN,
-    WELDED,
-    P,
-    R,
-    at,
-    derived,
-    residual_template,
-    second_order,
-)
+from .templates import ORIGIN, WELDED, P, R, at, derived, residual_template, second_order
 from .tree import GROUND, Closure, Transform, Tree
 
 Located: TypeAlias = tuple[int, Transform]

@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.simulate.resampling import quaternion_of
+from liaison.simulation.record.resampling import quaternion_of
 
 from .links import along
 from .marks import IMPACT, MOMENT_COLOR, STATE_COLORS, Mark

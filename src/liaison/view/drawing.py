@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from liaison.errors import LiaisonError, NamingError
 from liaison.model import Body, Cylindrical, Gravity, Joint, Mechanism, Mesh, Prismatic
 from liaison.model.values import floats
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.trajectory import Trajectory
 
 from .bodies import inertia_box, is_point, joint_pieces, skeleton
 from .contacts import touched_pieces, touching_solids

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from liaison.errors import LiaisonError, NamingError
 from liaison.model import Distance, Marker, Mechanism, Rod, Spring
 from liaison.model.values import floats
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.trajectory import Trajectory
 
 from .contacts import greatest
 from .drawing import Drawing, point_path

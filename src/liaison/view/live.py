@@ -16,7 +16,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.trajectory import Trajectory
 
 from .stage import Stage
 

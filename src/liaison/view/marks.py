@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from liaison.model import Contact, Mechanism
 from liaison.model.values import floats
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.trajectory import Trajectory
 
 from .solids import Color
 

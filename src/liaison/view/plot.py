@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import LiaisonError
-from liaison.simulate.files import whole_file
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.files import whole_file
+from liaison.simulation.record.trajectory import Trajectory
 from liaison.units import UNITS, Label
 
 Array = NDArray[np.float64]

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from liaison.errors import LiaisonError
 from liaison.model import Mechanism
-from liaison.simulate.files import whole_file
-from liaison.simulate.resampling import spots
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.files import whole_file
+from liaison.simulation.record.resampling import spots
+from liaison.simulation.record.trajectory import Trajectory
 
 from .camera import ASPECT, camera
 from .drawing import Drawing, drawing

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.model import Mechanism
-from liaison.simulate.resampling import hermite, quaternion_of, slopes, spots
-from liaison.simulate.trajectory import Trajectory
+from liaison.simulation.record.resampling import hermite, quaternion_of, slopes, spots
+from liaison.simulation.record.trajectory import Trajectory
 
 from .batches import Crowd, MarkBatches, is_plain, linear
 from .camera import camera

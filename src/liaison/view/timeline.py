@@ -15,7 +15,7 @@ from importlib import resources
 
 import numpy as np
 
-from liaison.simulate.trajectory import EventRecord, Trajectory
+from liaison.simulation.record.trajectory import EventRecord, Trajectory
 
 from .marks import IMPACT, MOMENT_COLOR, STATE_COLORS, STATE_WORDS, Mark
 from .solids import Color

@@ -1,0 +1,1 @@
+"""Rewriting rules of formal expressions, and the normal forms they lead to."""

@@ -1,0 +1,244 @@
+"""Rules of space: tildes and mixed products opened, until each term holds at most one of them.
+
+A tilde or a mixed product is an alternating tensor ε whose three slots lead along words to
+vectors, or to slots again. Two of them in a term are six terms of scalar products:
+
+    ε_ijk ε_lmn = det [δ_il δ_im δ_in; δ_jl …; …]                                   (algebra-2)
+
+which says ã b̃ = b aᵀ − (a · b) 1, a × (b × c) = b (a · c) − c (a · b), the laws of Lagrange and
+of Binet–Cauchy, and what becomes of ã B c̃ with a matrix B between, all at once.
+
+Public names: ROWS.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any, TypeAlias
+
+from liaison.algebra.node import Atom
+
+from .rule import Rows
+from .terms import (
+    Factor,
+    Monomial,
+    Polynomial,
+    Ray,
+    Word,
+    added,
+    flipped,
+    is_rotation,
+    is_tilde,
+    monomial,
+    transposed,
+)
+
+ROWS = Rows()
+
+# A slot of an ε: its number in the term. An edge is (end, word, end): endᵀ word end.
+End: TypeAlias = Atom | int
+Edge: TypeAlias = tuple[End, Word, End]
+_RING: Factor = ("trace", ())  # δ_ii = 3
+_EVEN = {(0, 1, 2), (1, 2, 0), (2, 0, 1)}
+
+
+# Terms as graphs --------------------------------------------------------------------------------
+
+
+def _edges_of(factor: Factor, slot: int) -> list[Edge]:
+    """The edges of a triple whose slots are numbered from `slot`."""
+    return [(slot + i, ray[0], ray[1]) for i, ray in enumerate(factor[1:])]
+
+
+def _opened(edge: Edge, slot: int) -> list[Edge] | None:
+    """An edge a W ã V b cut at its first tilde: three edges into the slots of a new ε, or None."""
+    a, word, b = edge
+    for i, letter in enumerate(word):
+        if is_tilde(letter) and not letter.turned:
+            inner, atom = letter.ray
+            return [(a, word[:i], slot), (slot + 1, inner, atom), (slot + 2, word[i + 1 :], b)]
+    return None
+
+
+def _first_tilde(edges: list[Edge], slot: int) -> list[Edge] | None:
+    """The edges with the first tilde among them cut open."""
+    for index, edge in enumerate(edges):
+        cut = _opened(edge, slot)
+        if cut is not None:
+            return [*edges[:index], *cut, *edges[index + 1 :]]
+    return None
+
+
+def _graph(term: Monomial) -> tuple[list[Edge], list[Factor], int]:
+    """Edges of a term, its other factors, and the number of slots after opening up to two ε."""
+    edges: list[Edge] = []
+    rest: list[Factor] = []
+    slots = 0
+    for factor in term:
+        if factor[0] == "mix" and slots < 6:
+            edges += _edges_of(factor, slots)
+            slots += 3
+        elif factor[0] == "trace" and slots < 6 and (ring := _ring(factor[1], slots)):
+            edges += ring
+            slots += 3
+        elif factor[0] == "dot":
+            edges.append((factor[1], factor[2], factor[3]))
+        else:
+            rest.append(factor)
+    while slots < 6 and (more := _first_tilde(edges, slots)) is not None:
+        edges, slots = more, slots + 3
+    return edges, rest, slots
+
+
+def _ring(word: Word, slot: int) -> list[Edge] | None:
+    """The edges of a trace, cut at its first tilde; None where it has none."""
+    for i, letter in enumerate(word):
+        if is_tilde(letter) and not letter.turned:
+            inner, atom = letter.ray
+            return [(slot + 1, inner, atom), (slot + 2, word[i + 1 :] + word[:i], slot)]
+    return None
+
+
+def _joined(edges: list[Edge], partner: dict[int, int]) -> list[Factor]:
+    """Edges walked through joined slots: chains between vectors, and traces of closed rings."""
+    at: dict[End, list[Edge]] = {}
+    for a, word, b in edges:
+        at.setdefault(a, []).append((a, word, b))
+        at.setdefault(b, []).append((b, transposed(word), a))
+    factors: list[Factor] = []
+    seen: set[int] = set()
+    for a, word, b in edges:
+        if type(a) is not int and type(b) is not int:
+            factors.append(("dot", a, word, b))
+    for start in [e for e in at if type(e) is not int]:
+        for edge in at[start]:
+            if type(edge[2]) is int and edge[2] not in seen:
+                factors.append(_walk(edge, at, partner, seen))
+    for slot in partner:
+        if slot not in seen:
+            seen.add(slot)
+            (first,) = at[slot]
+            factors.append(_walk(first, at, partner, seen))
+    return factors
+
+
+def _walk(edge: Edge, at: dict[End, list[Edge]], partner: dict[int, int], seen: set[int]) -> Factor:
+    start, word, end = edge
+    while type(end) is int:
+        seen.add(end)
+        if partner[end] == start:
+            return ("trace", word)
+        seen.add(partner[end])
+        ((_, more, nxt),) = at[partner[end]]
+        word, end = word + more, nxt
+    return ("dot", start, word, end)
+
+
+@ROWS.rule(
+    "two tildes", "ε ε = det δ: ã b̃ = b aᵀ − (a · b) 1, [a, b, c] [d, e, f] = det (a · d, …)"
+)
+def _two(term: Monomial) -> Polynomial | None:
+    edges, rest, slots = _graph(term)
+    if slots < 6:
+        return None
+    result: list[Polynomial] = []
+    for order in permutations(range(3)):
+        partner = {i: 3 + order[i] for i in range(3)}
+        partner |= {j: i for i, j in partner.items()}
+        joined = _joined(edges, partner)
+        rings = joined.count(_RING)
+        new = monomial((*(f for f in joined if f != _RING), *rest))
+        result.append({new: (1 if order in _EVEN else -1) * 3**rings})
+    return added(*result)
+
+
+@ROWS.rule("tilde", "aᵀ b̃ c = [a, b, c]")
+def _one(term: Monomial) -> Polynomial | None:
+    for index, factor in enumerate(term):
+        if factor[0] != "dot":
+            continue
+        cut = _opened((factor[1], factor[2], factor[3]), 0)
+        if cut is not None:
+            (a, before, _), (_, inner, b), (_, after, c) = cut
+            triple = ("mix", (transposed(before), a), (inner, b), (after, c))
+            return {monomial((*term[:index], triple, *term[index + 1 :])): 1}
+    return None
+
+
+# Mixed products ---------------------------------------------------------------------------------
+
+
+def _of_triple(term: Monomial) -> tuple[list[Ray], list[Factor]] | None:
+    """The rays of the one triple of a term, and its other factors."""
+    for index, factor in enumerate(term):
+        if factor[0] == "mix":
+            return list(factor[1:]), [*term[:index], *term[index + 1 :]]
+    return None
+
+
+def _sorted_triple(rays: list[Any]) -> tuple[int, Factor]:
+    order = sorted(range(3), key=lambda i: rays[i])
+    return (1 if tuple(order) in _EVEN else -1), ("mix", *(rays[i] for i in order))
+
+
+@ROWS.rule("alternating", "[a, b, c] = −[b, a, c], so [a, a, c] = 0")
+def _alternating(term: Monomial) -> Polynomial | None:
+    found = _of_triple(term)
+    if found is None:
+        return None
+    rays, rest = found
+    if rays[0] == rays[1] or rays[1] == rays[2] or rays[0] == rays[2]:
+        return {}
+    sign, triple = _sorted_triple(rays)
+    return None if triple == ("mix", *rays) else {monomial((*rest, triple)): sign}
+
+
+@ROWS.rule("turned together", "[R a, R b, c] = [a, b, Rᵀ c] for R a rotation")
+def _turned_together(term: Monomial) -> Polynomial | None:
+    found = _of_triple(term)
+    if found is None:
+        return None
+    rays, rest = found
+    firsts = [word[0] for word, _ in rays if word and is_rotation(word[0])]
+    for first in firsts:
+        if firsts.count(first) >= 2:
+            turned = [_turned_back(ray, first) for ray in rays]
+            return {monomial((*rest, ("mix", *turned))): 1}
+    return None
+
+
+def _turned_back(ray: Ray, first: Any) -> Ray:
+    word, atom = ray
+    return (word[1:], atom) if word and word[0] == first else ((flipped(first), *word), atom)
+
+
+@ROWS.rule("determinant", "[A a, A b, A c] = det A [a, b, c]")
+def _determinant(term: Monomial) -> Polynomial | None:
+    found = _of_triple(term)
+    if found is None or not all(word for word, _ in found[0]):
+        return None
+    rays, rest = found
+    if len({word[0] for word, _ in rays}) > 1:
+        return None
+    first = rays[0][0][0]._replace(turned=False)
+    triple = ("mix", *((word[1:], atom) for word, atom in rays))
+    return {monomial((*rest, ("det", first), triple)): 1}
+
+
+@ROWS.rule("trace", "tr A [a, b, c] = [A a, b, c] + [a, A b, c] + [a, b, A c]")
+def _trace(term: Monomial) -> Polynomial | None:
+    found = _of_triple(term)
+    if found is None:
+        return None
+    rays, rest = found
+    for index, factor in enumerate(rest):
+        if factor[0] == "trace":
+            others = [*rest[:index], *rest[index + 1 :]]
+            return added(*(_with_word(rays, i, factor[1], others) for i in range(3)))
+    return None
+
+
+def _with_word(rays: list[Ray], i: int, word: Word, others: list[Factor]) -> Polynomial:
+    new = list(rays)
+    new[i] = ((*word, *rays[i][0]), rays[i][1])
+    return {monomial((*others, ("mix", *new))): 1}

@@ -1,0 +1,1 @@
+"""Analyses along a run."""

@@ -1,0 +1,149 @@
+"""sensitivities: how a motion changes with parameters, by the generated derivatives.
+
+Along a motion ξ of q ⊞ ξ and δv obey
+
+    ξ̇ = C ξ + δv,   K (δv̇, −δλ) = −(∂r/∂q ξ + ∂r/∂v δv + ∂r/∂p)                 (analysis-6)
+
+with r and C of `program/derivatives/tangent.py`. At the start positions and velocities change no
+more than the closures, which may depend on the parameters themselves, ask for. The derivatives are
+evaluated at all instants at once; the linear system is then followed by a Runge–Kutta method of
+order 4, in compiled steps (`linear_steps.py`); its error is told by doing it again with steps twice
+as long.
+
+Public names: Sensitivities, sensitivities.
+
+Source: HNW1 §I.14 (derivatives with respect to parameters).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from liaison.analyse.rest.linearize import coordinate_label
+from liaison.analyse.rest.local import Local, local
+from liaison.analyse.rest.open_sides import refuse_along
+from liaison.errors import NamingError, SimulationError
+from liaison.numeric import Array
+from liaison.program import Kernel
+from liaison.simulation import Trajectory
+from liaison.units import Label
+
+from .along import plan_along
+from .linear_steps import follow_linear
+from .table import table_along
+
+DIFFERENCES = (
+    "Take differences of runs: simulate_batch(…, parameters={NAME: [p - δ, p + δ]}); or ask about "
+    "one mode, its limit required with '=' where it is closed."
+)
+"""What would do where contacts close and open: an instant of an impact moves with a parameter."""
+
+
+@final
+@dataclass(frozen=True)
+class Sensitivities:
+    """Derivatives of a motion by parameters.
+
+    Args:
+        t: instants [s], every second one of the run.
+        values: coordinates, then velocities, by parameter, shape (instants, 2 nv, parameters).
+        outputs: of the outputs, shape (instants, outputs, parameters).
+        labels: of coordinates and velocities.
+        output_names: of the outputs.
+        parameters: by which is differentiated.
+        error: largest difference from the result with steps twice as long, over 15: relative.
+    """
+
+    t: Array
+    values: Array
+    outputs: Array
+    labels: tuple[Label, ...]
+    output_names: tuple[str, ...]
+    parameters: tuple[str, ...]
+    error: float
+
+    def __getitem__(self, pair: tuple[str, str]) -> Array:
+        """d label/d parameter over time: `found["A", "m"]`."""
+        label, parameter = pair
+        names = [x.name for x in self.labels]
+        if parameter not in self.parameters:
+            raise NamingError.unknown("parameter", parameter, self.parameters)
+        k = self.parameters.index(parameter)
+        if label in names:
+            return self.values[:, names.index(label), k]
+        if label in self.output_names:
+            return self.outputs[:, self.output_names.index(label), k]
+        raise NamingError.unknown("label", label, [*names, *self.output_names])
+
+    def integral(self, output: str, parameter: str) -> float:
+        """d/dp of the integral of an output over the run, by Simpson's rule."""
+        from scipy.integrate import simpson
+
+        return float(simpson(self[output, parameter], x=self.t))
+
+
+def sensitivities(kernel: Kernel, run: Trajectory, parameters: Sequence[str] = ()) -> Sensitivities:
+    """How a run changes with parameters of the mechanism.
+
+    Args:
+        kernel: of the mechanism that moved.
+        run: recorded at even, small intervals (`every=…`), an even number of them; its start values
+            are taken as given, not as formulas of the parameters.
+        parameters: by name; all, if none is given.
+    """
+    names = [label.name for label in kernel.program.labels["p"]]
+    for name in parameters:
+        if name not in names:
+            raise NamingError.unknown("parameter", name, names)
+    chosen = [names.index(name) for name in parameters or names]
+    _check_even(run)
+    plan, rows = plan_along(kernel, run)
+    refuse_along(plan, run, rows, "sensitivities", DIFFERENCES)
+    table = table_along(plan, rows, chosen)
+    state = plan.state
+    first = start_change(local(kernel, state, parameters=plan.parameters), chosen)
+    found = follow_linear(table.A, table.b, first, run.t)
+    even = len(run.t) % 4 == 1
+    coarse = follow_linear(table.A, table.b, first, run.t, 2) if even else found[::2]
+    size = np.max(np.abs(found), initial=1e-30)
+    outputs = table.out_x[::2] @ found + table.out_p[::2]
+    speeds = kernel.program.labels["v"]
+    return Sensitivities(
+        t=run.t[::2],
+        values=found,
+        outputs=outputs,
+        labels=(*map(coordinate_label, speeds), *speeds),
+        output_names=tuple(x.name for x in kernel.program.labels["outputs"]),
+        parameters=tuple(names[k] for k in chosen),
+        error=float(np.max(np.abs(found[::2] - coarse), initial=0.0)) / 15 / size,
+    )
+
+
+def _check_even(run: Trajectory) -> None:
+    steps = np.diff(run.t)
+    if len(steps) < 4 or len(steps) % 2 or np.ptp(steps) > 1e-6 * np.max(steps):
+        raise SimulationError(
+            f"sensitivities follow a run of an even number of equal intervals; this one has "
+            f"{len(steps)} from {np.min(steps, initial=np.inf):.3g} to "
+            f"{np.max(steps, initial=0.0):.3g} s.",
+            status="inconsistent",
+            hint="Record with every=(until/2000), say.",
+        )
+
+
+def start_change(here: Local, chosen: Sequence[int]) -> Array:
+    """(ξ, δv) at the start for a unit of each parameter: the least that the closures ask for."""
+    nv = here.nv
+    tangent = here.tangent
+    found = np.zeros((2 * nv, len(chosen)))
+    if len(here.holonomic):
+        pull = -tangent["phi_p"][:, chosen]
+        found[:nv] = np.linalg.lstsq(here.holonomic, pull, rcond=1e-9)[0]
+    if here.nc:
+        pull = -tangent["rate_p"][:, chosen] - tangent["rate_q"] @ found[:nv]
+        found[nv:] = np.linalg.lstsq(here.G, pull, rcond=1e-9)[0]
+    return found

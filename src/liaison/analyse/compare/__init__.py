@@ -1,0 +1,1 @@
+"""Formalisms and parametrizations compared and proved equal."""

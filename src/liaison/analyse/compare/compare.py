@@ -1,0 +1,264 @@
+"""One mechanism in every formalism: how large the equations are, how fast, and proved equal.
+
+Public names: compare, Comparison, Derived.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, final
+
+import numpy as np
+
+from liaison.equations import FORMALISMS, Equations, Hamilton, Reduced, maximal
+from liaison.errors import LiaisonError, NamingError
+from liaison.expr import Expr, collector_paused, count_operations
+from liaison.model import Mechanism, RotationMatrix
+from liaison.model.contacts import left_out
+from liaison.program import compile_loops, i64, kernel, loop, ptr, to_llvm
+from liaison.program.lower import lower
+from liaison.tree import Tree, span
+
+from .equality import POINTS, prove
+from .exact_numbers import exact_mechanism
+from .positions import assembled_position
+from .verdict import Verdict
+
+REFERENCE = "newton_euler"
+NOTHING = Verdict(None, "not compared")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """One formalism on the mechanism: a line of the table."""
+
+    formalism: str
+    unknowns: int = 0  # accelerations and multipliers; rates of q and p for Hamilton
+    equations: int = 0
+    operations: int = 0  # of M, τ − h, G and γ, every shared part once
+    derivation: float = math.nan  # processor time [s]
+    evaluation: float | None = None  # of one call in machine code [s]
+    verdict: Verdict = NOTHING
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return {
+            "formalism": self.formalism,
+            "unknowns": self.unknowns,
+            "equations": self.equations,
+            "operations": self.operations,
+            "derivation_s": None if math.isnan(self.derivation) else self.derivation,
+            "evaluation_s": self.evaluation,
+            "equal": self.verdict.equal,
+            "proved": self.verdict.is_proved,
+            "how": self.verdict.how,
+            "chance": self.verdict.chance,
+            "difference": self.verdict.difference,
+        }
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Every formalism on one mechanism."""
+
+    name: str
+    rows: tuple[Derived, ...]
+    note: str = ""  # what is not compared
+
+    @property
+    def all_equal(self) -> bool:
+        """Every formalism that applies says the same."""
+        told = [row.verdict.equal for row in self.rows if row.equations]
+        return bool(told) and all(told)
+
+    @property
+    def all_proved(self) -> bool:
+        """And none of that rests on floats."""
+        return self.all_equal and all(x.verdict.is_proved for x in self.rows if x.equations)
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        rows = [row.facts() for row in self.rows]
+        return {"name": self.name, "all_equal": self.all_equal, "all_proved": self.all_proved,
+                "note": self.note, "rows": rows}  # fmt: skip
+
+    def __str__(self) -> str:
+        head = ("formalism", "unknowns", "equations", "operations", "derived", "evaluated", "equal")
+        lines = [head, *(_told(row) for row in self.rows)]
+        widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
+        table = [
+            "  ".join([line[0].ljust(widths[0]),
+                       *(x.rjust(w) for x, w in zip(line[1:-1], widths[1:-1], strict=True)),
+                       line[-1]]).rstrip()
+            for line in lines
+        ]  # fmt: skip
+        return "\n".join([*table, *([self.note] if self.note else [])])
+
+
+def _told(row: Derived) -> tuple[str, ...]:
+    verdict = row.verdict
+    if not row.equations:
+        return (row.formalism, "", "", "", "", "", verdict.how)
+    word = {True: "yes", False: "NO", None: "not known"}[verdict.equal]
+    chance = f", chance of error below {_power(verdict.chance)}" if verdict.is_proved else ""
+    chance = chance if row.formalism != REFERENCE else ""
+    where = f" ({verdict.difference})" if verdict.difference else ""
+    return (
+        row.formalism,
+        str(row.unknowns),
+        str(row.equations),
+        str(row.operations),
+        f"{row.derivation * 1e3:.1f} ms",
+        "" if row.evaluation is None else f"{row.evaluation * 1e6:.3f} µs",
+        f"{word}: {verdict.how}{chance}{where}",
+    )
+
+
+def _power(chance: float | None) -> str:
+    return f"1e{math.ceil(math.log10(chance or 1e-300))}"
+
+
+def compare(
+    mechanism: Mechanism,
+    formalisms: Iterable[str] | None = None,
+    *,
+    seed: int = 0,
+    timed: bool = True,
+    points: int = POINTS,
+) -> Comparison:
+    """Derives a mechanism in every formalism and proves that all say the same.
+
+    Args:
+        mechanism: with exact numbers where it has them; rotations in floats are taken for the
+            exact ones next to them.
+        formalisms: names; all if not given. Newton and Euler's is the one compared with.
+        seed: of everything that is drawn for the proof.
+        timed: also compile each, and measure one evaluation.
+        points: primes that must agree.
+
+    Raises:
+        NamingError: no formalism has that name.
+    """
+    names = list(FORMALISMS if formalisms is None else formalisms)
+    for name in names:
+        if name not in FORMALISMS:
+            raise NamingError.unknown("formalism", name, FORMALISMS)
+    with collector_paused():
+        tree = span(exact_mechanism(mechanism), exact=True)
+        reference = FORMALISMS[REFERENCE](tree)
+        made = {name: _derived(tree, name) for name in names}
+        good = {name: x[0] for name, x in made.items() if isinstance(x[0], Equations)}
+        verdicts = proofs(tree, reference, good, seed=seed, points=points)
+        times = _evaluations(span(mechanism), list(good)) if timed else {}
+    rows = [_row(name, *made[name], verdicts.get(name), times.get(name)) for name in names]
+    return Comparison(mechanism.name, tuple(rows), left_out(mechanism.contacts))
+
+
+def proofs(
+    tree: Tree, reference: Equations, made: Mapping[str, Equations], **options: Any
+) -> dict[str, Verdict]:
+    """Every derivation against the reference; the reference is itself."""
+    others = {name: x for name, x in made.items() if name != REFERENCE}
+    if "maximal" in others:
+        others["maximal"] = maximal(tree, attitude=RotationMatrix())
+    found = prove(reference, others, position=assembled_position(tree), **options)
+    return found | {REFERENCE: Verdict(True, "the others are compared with it", 0.0)}
+
+
+def _derived(tree: Tree, name: str) -> tuple[Equations | LiaisonError, float]:
+    """Equations, or why there are none; and the processor time of it."""
+    begin = time.process_time()
+    try:
+        made: Equations | LiaisonError = FORMALISMS[name](tree)
+        if isinstance(made, Equations):
+            dict(made.dynamics.M)  # what is deferred is derived, too
+    except LiaisonError as error:
+        made = error
+    return made, time.process_time() - begin
+
+
+def _row(
+    name: str,
+    made: Equations | LiaisonError,
+    seconds: float,
+    verdict: Verdict | None,
+    evaluation: float | None,
+) -> Derived:
+    if not isinstance(made, Equations):
+        return Derived(name, verdict=Verdict(None, f"does not apply: {made.message}"))
+    unknowns, equations = sizes(made)
+    return Derived(
+        formalism=name,
+        unknowns=unknowns,
+        equations=equations,
+        operations=sum(count_operations(_terms(made)).values()),
+        derivation=seconds,
+        evaluation=evaluation,
+        verdict=verdict or NOTHING,
+    )
+
+
+def sizes(made: Equations) -> tuple[int, int]:
+    """Unknowns and equations, as the formalism counts them."""
+    rows, n = len(made.closures.gamma), len(made.symbols.v)
+    for native in made.native.values():
+        if isinstance(native, Reduced):
+            return native.mobility, native.mobility
+        if isinstance(native, Hamilton):
+            return len(native.qdot) + n + rows, len(native.qdot) + n + rows
+    return n + rows, n + rows
+
+
+def _terms(made: Equations) -> list[Expr]:
+    M, closures = made.dynamics.M, made.closures
+    return [*(M[key] for key in M), *made.dynamics.f, *closures.G.values(), *closures.gamma]
+
+
+@loop
+def repeated(f: kernel, n: i64, q: ptr, v: ptr, u: ptr, p: ptr, out: ptr, work: ptr) -> None:
+    """An entry, many times."""
+    for _ in range(n):
+        f(0.0, q, v, u, p, p, out, work)
+
+
+@lru_cache(maxsize=1)
+def _repeated() -> Callable[..., Any]:
+    found: Callable[..., Any] = compile_loops([repeated])["repeated"]
+    return found
+
+
+CALLS = 2000
+"""Calls that are timed together, three times."""
+
+
+def _evaluations(tree: Tree, names: Iterable[str]) -> dict[str, float]:
+    """Seconds of one evaluation of M, τ − h, G and γ in machine code, of each."""
+    found = {}
+    for name in names:
+        try:
+            found[name] = evaluation_time(FORMALISMS[name](tree))
+        except LiaisonError:
+            continue
+    return found
+
+
+def evaluation_time(made: Equations, calls: int = CALLS) -> float:
+    """Seconds of one call of the entry `terms`, the quickest of three blocks."""
+    code = to_llvm(lower(made))
+    draw = np.random.default_rng(0)
+    q, v = draw.uniform(0.1, 0.9, len(made.symbols.q)), draw.uniform(-1, 1, len(made.symbols.v))
+    u, p = (np.nan_to_num(np.array([*made.defaults[key], 0.0])) for key in ("u", "p"))
+    out, work = np.zeros(code.out_size("terms") + 1), np.zeros(code.work_size("terms") + 1)
+    address, call = code.address("terms"), _repeated()
+    best = math.inf
+    for _ in range(3):
+        begin = time.process_time()
+        call(address, calls, q, v, u, p, out, work)
+        best = min(best, time.process_time() - begin)
+    return best / calls

@@ -1,0 +1,1 @@
+"""First integrals, integrability, ranks and reduced equations, proved."""

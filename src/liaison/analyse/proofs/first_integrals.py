@@ -1,0 +1,353 @@
+"""First integrals: what stays constant whatever the motion, found, proved exactly, as formulas.
+
+    p_j = ∂T/∂v_j,   ṗ_j = X_j T + commutators − X_j U + τ_j + (Gᵀ λ)_j
+    p_j is constant where the right side vanishes and no row holds v_j; p_j − g where it is ġ(q, t)
+    Ė = vᵀ(τ of no potential) + ∂U/∂t + λᵀ ν;  E − f where the right side is ḟ(q, t)   (integral-1)
+    T₂ − T₀ + U with imposed motions put in, where L does not depend on time           (integral-2)
+    P · u, H · u along fixed directions, about fixed points and about the center of mass
+
+Each is proved at random states modulo a prime of 61 bits, parameters being random residues as
+well: it holds for all of their values.
+
+Public names: FirstIntegral, first_integrals.
+
+Source: LL 1.3.4, 2.2.7–2.2.9; docs/theory/first_integrals.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, final
+
+from liaison.equations import Equations
+from liaison.equations.reports import TreeReports
+from liaison.equations.theorems import whole_mass
+from liaison.equations.transform.christoffel import has_rates
+from liaison.exact.linear import kernel, rank
+from liaison.expr import (
+    ONE,
+    ZERO,
+    Expr,
+    as_expr,
+    directional,
+    gradient,
+    substitute,
+    topological,
+    vanishes,
+)
+from liaison.expr.reading.arrange import arranged
+from liaison.expr.reading.integrate import potential
+from liaison.expr.reading.reading import to_expr
+from liaison.expr.reading.ring import TooLarge
+from liaison.expr.reading.simplify import Reader
+from liaison.spatial.arrays import Array, array, cross, minus
+
+from .exact_motion import ExactMotion
+
+LARGEST = 40_000
+"""Nodes of the energies beyond which only energy and coordinates are looked at."""
+
+SIMPLE = 50
+"""Largest numerator and denominator of a direction that is recognized."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FirstIntegral:
+    """What stays constant.
+
+    Attributes:
+        name: for people, and of its column in a trajectory.
+        formula: of t, q, v and parameters.
+        kind: "energy", "painleve", "cyclic", "momentum" or "angular momentum".
+        reason: why it is constant.
+        unit: of its value.
+    """
+
+    name: str
+    formula: Expr
+    kind: str
+    reason: str
+    unit: str = ""
+
+
+def first_integrals(equations: Equations) -> tuple[FirstIntegral, ...]:
+    """Every first integral that the document's rules give, each proved; energy first.
+
+    Args:
+        equations: with exact numbers: `derive(…, exact=True)`.
+
+    A cyclic coordinate, a momentum or an angular momentum is left out where it is a function of
+    those before it.
+    """
+    motion = ExactMotion(equations)
+    found = [*_energies(equations, motion)]
+    others: list[FirstIntegral] = []
+    for candidate in (*_cyclic(equations, motion), *_momenta(equations, motion)):
+        if _is_new(candidate, others, equations, motion):
+            others.append(candidate)
+    return (*found, *others)
+
+
+# Energy -----------------------------------------------------------------------------------------
+
+
+def _along(equations: Equations, motion: ExactMotion, f: Expr) -> Any:
+    """How f(t, q, ·) changes with positions and time."""
+    symbols = equations.symbols
+    ways: dict[Expr, Any] = dict(zip(symbols.q, motion.qdot, strict=True))
+    return directional([f], ways | {symbols.t: ONE})[0]
+
+
+def _energies(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
+    if motion.imposed:
+        return _painleve(equations, motion)
+    T, U = equations.reports.energy
+    E = as_expr(T + U)
+    if not all(motion.is_zero(as_expr(x)) for x in equations.closures.nu):
+        return []
+    rate = _along(equations, motion, E)
+    for v, f in zip(equations.symbols.v, equations.dynamics.f, strict=True):
+        rate = rate + v * f
+    rate = as_expr(rate)
+    if motion.is_zero(rate):
+        why = "only potentials do work, and none depends on time"
+        return [FirstIntegral("energy", E, "energy", why, "J")]
+    done = _integrated(equations, motion, rate)
+    if done is None:
+        return []
+    why = "the power of what has no potential is a rate: L₂ − L₀ + F"
+    return [FirstIntegral("energy with work", as_expr(E - done), "energy", why, "J")]
+
+
+def _painleve(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
+    """T₂ − T₀ + U of the velocities left, imposed motions put in."""
+    T, U = motion.told([as_expr(x) for x in equations.reports.energy])
+    symbols = equations.symbols
+    free = [symbols.v[j] for j in motion.free]
+    T0 = substitute([T], dict.fromkeys(free, ZERO))[0]
+    slopes = [substitute([x], dict.fromkeys(free, ZERO))[0] for x in gradient(T, free)]
+    T1: Any = ZERO
+    for v, slope in zip(free, slopes, strict=True):
+        T1 = T1 + v * slope
+    integral = as_expr(T - T1 - 2 * T0 + U)
+    rates = motion.rates([integral])
+    if rates is None or any(row[0] for row in rates) or not _keeps(equations, motion):
+        return []
+    why = "imposed motions put in, L does not depend on time: T₂ − T₀ + U"
+    return [FirstIntegral("Painlevé's integral", integral, "painleve", why, "J")]
+
+
+def _keeps(equations: Equations, motion: ExactMotion) -> bool:
+    """The rows that are kept do no work: they ask for no velocity."""
+    closures, symbols = equations.closures, equations.symbols
+    asked = []
+    for k in motion.rows:
+        value: Any = closures.nu[k]
+        for j in range(len(symbols.v)):
+            if j not in motion.free:
+                value = value - closures.G.get((k, j), ZERO) * symbols.v[j]
+        asked.append(as_expr(value))
+    return all(motion.is_zero(x) for x in asked)
+
+
+# Cyclic coordinates -----------------------------------------------------------------------------
+
+
+def _cyclic(equations: Equations, motion: ExactMotion) -> Iterable[FirstIntegral]:
+    """p_j, or p_j − g, of every velocity that no row holds."""
+    symbols, dynamics = equations.symbols, equations.dynamics
+    T = equations.reports.energy[0]
+    momenta = gradient(as_expr(T), list(symbols.v))
+    held = {j for (k, j), x in equations.closures.G.items() if not motion.is_zero(as_expr(x))}
+    labels = equations.labels["v"]
+    for j in motion.free:
+        if j in held or motion.imposed:
+            continue
+        rate = as_expr(_along(equations, motion, momenta[j]) + dynamics.f[j])
+        name = labels[j].name.removesuffix("'")
+        unit = "kg m/s" if labels[j].unit == "m/s" else "kg m2/s"
+        what = _what_it_is(equations, motion, momenta[j])
+        if motion.is_zero(rate):
+            why = f"{name} is cyclic and no force acts along it{what}"
+            yield FirstIntegral(f"momentum of {name}", momenta[j], "cyclic", why, unit)
+            continue
+        done = _integrated(equations, motion, rate)
+        if done is not None:
+            why = f"the force along {name} is the rate of a function of positions and time{what}"
+            name = f"momentum of {name} with impulse"
+            yield FirstIntegral(name, as_expr(momenta[j] - done), "cyclic", why, unit)
+
+
+COMPONENTS = (
+    "the angular momentum about x through the origin of ground",
+    "the angular momentum about y through the origin of ground",
+    "the angular momentum about z through the origin of ground",
+    "the momentum along x of ground",
+    "the momentum along y of ground",
+    "the momentum along z of ground",
+)
+
+
+def _what_it_is(equations: Equations, motion: ExactMotion, p: Expr) -> str:
+    """Which component of the whole momentum a conjugate momentum is, if it is one."""
+    if _size(equations) > LARGEST:
+        return ""
+    for word, x in zip(COMPONENTS, equations.reports.momentum, strict=True):
+        if x.op != "const":
+            for sign, said in ((1, ""), (-1, "minus ")):
+                if motion.is_zero(as_expr(p - sign * x)):
+                    return f"; it is {said}{word}"
+    return ""
+
+
+def _integrated(equations: Equations, motion: ExactMotion, rate: Expr) -> Expr | None:
+    """f(q, t) with ḟ the given formula of t, q and v, if there is one of the usual kind."""
+    if not has_rates(equations) or not motion.is_affine(rate):
+        return None
+    symbols = equations.symbols
+    try:
+        reader = Reader([rate], limit=500)
+        groups = reader.collected(rate, symbols.v)
+    except TooLarge:
+        return None
+    if any(sum(e for _, e in m) > 1 for m in groups):
+        return None
+    slopes = dict.fromkeys((*symbols.q, symbols.t), ZERO)
+    place = {v.name: q for v, q in zip(symbols.v, symbols.q, strict=True)}
+    for m, form in groups.items():
+        value = to_expr(arranged(form, reader.order))
+        key = place[m[0][0].text] if m else symbols.t  # type: ignore[union-attr]
+        slopes[key] = value
+    if any(not _is_position(x, equations) for x in slopes.values()):
+        return None
+    return potential(slopes)
+
+
+def _is_position(f: Expr, equations: Equations) -> bool:
+    """Whether a formula holds no velocity and no input."""
+    banned = {*equations.symbols.v, *equations.symbols.u}
+    return not any(node in banned for node in topological([f]))
+
+
+# Momentum and angular momentum ------------------------------------------------------------------
+
+
+def _size(equations: Equations) -> int:
+    return len(topological([as_expr(x) for x in equations.reports.energy]))
+
+
+def _momenta(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
+    """Combinations of P and H about the origin with fixed directions, then H about the center."""
+    if _size(equations) > LARGEST:
+        return []
+    six = [as_expr(x) for x in equations.reports.momentum]
+    more = ExactMotion(equations, points=len(six) + 2)
+    found = _combinations(more, six, _told_six, "momentum")
+    if not isinstance(equations.reports, TreeReports):
+        return found
+    setting = equations.reports.setting
+    mass, center = whole_mass(setting)
+    for k, g in enumerate(setting.gravity):
+        if not vanishes(as_expr(g)):
+            falling = as_expr(six[3 + k] - mass * g * equations.symbols.t)
+            found += _combinations(more, [falling], _told_falling(k), "momentum")
+    central = _about_center(mass, center, six)
+    if central:
+        found += _combinations(more, central, _told_central, "angular momentum")
+    return found
+
+
+def _combinations(
+    motion: ExactMotion, parts: Sequence[Expr], told: Any, kind: str
+) -> list[FirstIntegral]:
+    """Constant combinations of some formulas with fixed rational weights.
+
+    There are more points than formulas: what is constant at all of them is so everywhere.
+    """
+    rates = motion.rates(parts)
+    if rates is None:
+        return []
+    found = []
+    for weights in kernel(rates, motion.prime, len(parts)):
+        simple = [_rational(x, motion.prime) for x in _scaled(weights, motion.prime)]
+        exact = [x for x in simple if x is not None]
+        if len(exact) < len(parts):
+            continue
+        total: Any = ZERO
+        for w, part in zip(exact, parts, strict=True):
+            total = total + w * part
+        name, unit = told(exact)
+        why = "nothing from outside acts along that direction"
+        found.append(FirstIntegral(name, as_expr(total), kind, why, unit))
+    return found
+
+
+def _scaled(weights: Sequence[int], p: int) -> list[int]:
+    """The first weight that is not zero made 1."""
+    lead = next(x for x in weights if x)
+    scale = pow(lead, -1, p)
+    return [x * scale % p for x in weights]
+
+
+def _rational(x: int, p: int) -> Fraction | None:
+    """The simple fraction with this residue."""
+    for below in range(1, SIMPLE + 1):
+        top = x * below % p
+        top = top - p if top > p // 2 else top
+        if abs(top) <= SIMPLE:
+            return Fraction(top, below)
+    return None
+
+
+def _direction(weights: Sequence[Fraction]) -> str:
+    axes = [k for k in range(3) if weights[k]]
+    if len(axes) == 1:
+        return "xyz"[axes[0]]
+    return "(" + ", ".join(str(x) for x in weights) + ")"
+
+
+def _told_six(weights: Sequence[Fraction]) -> tuple[str, str]:
+    turn, push = weights[:3], weights[3:]
+    if not any(turn):
+        return f"momentum along {_direction(push)}", "kg m/s"
+    name = f"angular momentum about {_direction(turn)}"
+    if any(push):
+        name += f" with momentum along {_direction(push)}"
+    return name, "kg m2/s"
+
+
+def _told_central(weights: Sequence[Fraction]) -> tuple[str, str]:
+    return f"angular momentum about {_direction(weights)} at the center of mass", "kg m2/s"
+
+
+def _told_falling(k: int) -> Callable[[Sequence[Fraction]], tuple[str, str]]:
+    return lambda weights: (f"momentum along {'xyz'[k]} with the impulse of weight", "kg m/s")
+
+
+def _about_center(mass: Any, center: Array, six: Sequence[Expr]) -> list[Expr]:
+    """H about the center of mass: H_O − c × P; nothing where there is no mass."""
+    if vanishes(as_expr(mass)):
+        return []
+    turned = cross(array([as_expr(x) / mass for x in center]), array(list(six[3:])))
+    return [as_expr(minus(a, b)) for a, b in zip(six[:3], turned, strict=True)]
+
+
+def _is_new(
+    candidate: FirstIntegral,
+    others: Sequence[FirstIntegral],
+    equations: Equations,
+    motion: ExactMotion,
+) -> bool:
+    """Whether it varies at all, and is no function of the others."""
+    if len({row[0] for row in motion.values([candidate.formula])}) == 1:
+        return False
+    symbols = equations.symbols
+    xs = [*symbols.q, *symbols.v, symbols.t]
+    formulas = [x.formula for x in (*others, candidate)]
+    slopes = [as_expr(s) for f in formulas for s in gradient(f, xs)]
+    numbers = motion.values(slopes)[0]
+    rows = [numbers[k * len(xs) : (k + 1) * len(xs)] for k in range(len(formulas))]
+    return rank(rows, motion.prime) == len(rows)

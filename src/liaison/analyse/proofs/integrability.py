@@ -1,0 +1,210 @@
+"""Rows of velocities that are positions in disguise: Frobenius' condition, and the integrated form.
+
+A row G_k v = ν_k is the form ω_k = Σ G_kj θ_j − ν_k dt, where θ_j is dual to the field e_j along
+which only v_j is 1. On the fields e_0 = ∂/∂t, e_1, … with [e_i, e_j] = Σ_s c^s_ij e_s
+
+    dω_k(e_i, e_j) = e_i(G_kj) − e_j(G_ki) − Σ_s G_ks c^s_ij                         (frobenius-1)
+
+Some rows are integrable together where every dω_k vanishes on all pairs of motions they allow. That
+is tested at random positions modulo a prime.
+
+Public names: RowVerdict, Integrability, integrability.
+
+Source: LL 1.5.2 (holonomic and nonholonomic conditions); docs/theory/first_integrals.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, final
+
+from liaison.equations import Equations
+from liaison.exact.linear import kernel
+from liaison.exact.residue_field import ResidueField
+from liaison.expr import ONE, ZERO, Expr, as_expr, gradient, vanishes
+from liaison.expr.reading.integrate import potential
+
+from .exact_motion import ExactMotion
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RowVerdict:
+    """What one row of velocities is.
+
+    Attributes:
+        name: of the row.
+        is_integrable: it restricts positions, together with the holonomic rows.
+        integral: what then stays constant, where it was found; None otherwise.
+        factor: by which the row was multiplied before it was integrated.
+    """
+
+    name: str
+    is_integrable: bool
+    integral: Expr | None = None
+    factor: Expr = ONE
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Integrability:
+    """Of the rows that a mechanism states for velocities only.
+
+    Attributes:
+        rows: each with the holonomic rows.
+        is_holonomic: all of them together restrict positions only.
+        integrable_combinations: how many combinations of them, at a position, can be integrable.
+    """
+
+    rows: tuple[RowVerdict, ...]
+    is_holonomic: bool
+    integrable_combinations: int
+
+
+def integrability(equations: Equations) -> Integrability:
+    """Which rows of velocities are integrable: alone, together, and what they integrate to.
+
+    Args:
+        equations: with exact numbers: `derive(…, exact=True)`.
+    """
+    holonomic = len(equations.closures.phi)
+    rows = range(holonomic, len(equations.closures.gamma))
+    forms = _Forms(equations)
+    verdicts = []
+    for k in rows:
+        fits = forms.are_integrable([*range(holonomic), k], [k])
+        found = _integrated(equations, k) if fits else None
+        name = equations.labels["lam"][k].name
+        verdicts.append(RowVerdict(name, fits, *(found or (None, ONE))))
+    everything = range(len(equations.closures.gamma))
+    return Integrability(
+        tuple(verdicts),
+        forms.are_integrable(everything, rows),
+        forms.combinations(everything, rows),
+    )
+
+
+@final
+class _Forms:
+    """The forms of all rows and their exterior derivatives, at random positions."""
+
+    def __init__(self, equations: Equations) -> None:
+        motion = ExactMotion(equations)
+        closures, symbols = equations.closures, equations.symbols
+        self.n = len(symbols.v) + 1
+        self.count = len(closures.gamma)
+        self._N = equations.kinematics.N
+        self._xs = [*symbols.q, symbols.t]
+        G: list[list[Expr]] = [[ZERO] * self.n for _ in range(self.count)]
+        for k, nu in enumerate(closures.nu):
+            G[k][0] = as_expr(-nu)
+        for (k, j), entry in closures.G.items():
+            G[k][j + 1] = as_expr(entry)
+        told = [motion.told(row) for row in G]
+        self._points = [self._at(field, values, told) for field, values in motion.states()]
+
+    def _at(self, field: ResidueField, values: dict[Expr, Any], G: list[list[Expr]]) -> Any:
+        """p, the rows, and dω of every row as a matrix, at a point."""
+        p, n, m = field.p, self.n, len(self._xs)
+        slopes = [as_expr(s) for row in G for x in row for s in gradient(x, self._xs)]
+        flat = field.numbers([x for row in G for x in row], values)
+        numbers = field.numbers(slopes, values)
+        rows = [flat[k * n : (k + 1) * n] for k in range(self.count)]
+        fields, brackets = self._fields(field, values)
+        d = []
+        for k in range(self.count):
+            part = [numbers[(k * n + j) * m : (k * n + j + 1) * m] for j in range(n)]
+            along = [[_dot(fields[i], part[j], p) for j in range(n)] for i in range(n)]
+            curl = [
+                [
+                    (along[i][j] - along[j][i] - _dot(rows[k], brackets.get((i, j), ()), p)) % p
+                    for j in range(n)
+                ]
+                for i in range(n)
+            ]
+            d.append(curl)
+        return p, rows, d
+
+    def _fields(self, field: ResidueField, values: dict[Expr, Any]) -> Any:
+        """Components of the fields e_i in q and t, and c^s_ij of their brackets."""
+        nq, n, p = len(self._xs) - 1, self.n, field.p
+        columns: list[list[Expr]] = [[ZERO] * nq for _ in range(n - 1)]
+        for (i, j), entry in self._N.items():
+            columns[j][i] = as_expr(entry)
+        numbers = [field.numbers(column, values) for column in columns]
+        fields = [[0] * nq + [1], *([*column, 0] for column in numbers)]
+        varying = [j for j, c in enumerate(columns) if not all(x.op == "const" for x in c)]
+        slopes = {
+            j: [field.numbers(gradient(x, self._xs[:-1]), values) for x in columns[j]]
+            for j in varying
+        }
+        brackets = {}
+        for i in varying:
+            for j in varying:
+                found = [
+                    (_dot(slopes[j][a], numbers[i], p) - _dot(slopes[i][a], numbers[j], p)) % p
+                    for a in range(nq)
+                ]
+                if any(found):
+                    rows = [[numbers[s][a] for s in range(n - 1)] for a in range(nq)]
+                    c = field.solved(rows, found, n - 1)
+                    brackets[i + 1, j + 1] = [0, *(c or [0] * (n - 1))]
+        return fields, brackets
+
+    def are_integrable(self, rows: Sequence[int], wanted: Sequence[int]) -> bool:
+        """Whether dω of the wanted rows vanishes on the motions that all of some rows allow."""
+        return all(not any(any(x) for x in found) for found in self._curls(rows, wanted))
+
+    def combinations(self, rows: Sequence[int], wanted: Sequence[int]) -> int:
+        """How many combinations of the wanted rows have a dω that vanishes there."""
+        least = len(wanted)
+        for (p, *_), found in zip(self._points, self._curls(rows, wanted), strict=True):
+            columns = [list(x) for x in zip(*found, strict=True)]
+            least = min(least, len(kernel(columns, p, len(wanted))) if columns else least)
+        return least
+
+    def _curls(self, rows: Sequence[int], wanted: Sequence[int]) -> Iterator[list[list[int]]]:
+        """At each point, for each wanted row, dω on all pairs of allowed motions."""
+        for p, G, d in self._points:
+            basis = kernel([G[k] for k in rows], p, self.n)
+            pairs = [(a, b) for i, a in enumerate(basis) for b in basis[i + 1 :]]
+            yield [[_pair(a, d[k], b, p) for a, b in pairs] for k in wanted]
+
+
+def _dot(a: Sequence[int], b: Sequence[int], p: int) -> int:
+    return sum(x * y for x, y in zip(a, b, strict=False)) % p
+
+
+def _pair(a: Sequence[int], D: Sequence[Sequence[int]], b: Sequence[int], p: int) -> int:
+    return _dot(a, [_dot(row, b, p) for row in D], p)
+
+
+def _integrated(equations: Equations, k: int) -> tuple[Expr, Expr] | None:
+    """F and μ with dF = μ ω_k, where the row is of rates; μ is 1 or one over coefficients."""
+    symbols, closures = equations.symbols, equations.closures
+    slopes = {symbols.t: as_expr(-closures.nu[k])}
+    for (row, j), entry in closures.G.items():
+        if row == k:
+            i = _position(equations, j)
+            if i is None:
+                return None
+            slopes[symbols.q[i]] = as_expr(entry)
+    varying = [x for x in slopes.values() if not vanishes(x) and x.op != "const"]
+    products = [as_expr(a * b) for a, b in combinations(varying, 2)]
+    for factor in (ONE, *varying, *products):
+        found = potential({x: as_expr(s / factor) for x, s in slopes.items()})
+        if found is not None:
+            return found, as_expr(ONE / factor)
+    return None
+
+
+def _position(equations: Equations, j: int) -> int | None:
+    """The coordinate whose rate velocity j is."""
+    N = equations.kinematics.N
+    column = [(i, x) for (i, c), x in N.items() if c == j]
+    if len(column) != 1 or as_expr(column[0][1]) is not ONE:
+        return None
+    (i, _) = column[0]
+    return i if sum(r == i for r, _ in N) == 1 else None

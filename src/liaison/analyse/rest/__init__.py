@@ -1,0 +1,1 @@
+"""Equilibrium, linearization, and solutions of the constrained system at a state."""

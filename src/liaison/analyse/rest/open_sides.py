@@ -1,0 +1,96 @@
+"""What holds on one side only, for analyses of one smooth motion: open, or refused by name.
+
+Public names: refuse_here, refuse_along, refuse_active.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from liaison.errors import SimulationError
+from liaison.model.contacts import ONE_MODE
+from liaison.numeric import Array
+from liaison.program import Kernel
+from liaison.simulation import Trajectory
+from liaison.simulation.machine import map_entry
+from liaison.simulation.plan.plan import Plan
+
+from .local import Local
+
+TOUCHING = 1e-7
+"""Gaps [m, rad] and rates up to which something counts as closed."""
+
+
+def refuse_here(here: Local, verb: str) -> None:
+    """Refuses a state at which something one-sided pushes; see `refuse_active`."""
+    state = here.state
+    row = np.concatenate([[state.t], state.q, state.v, here.u])
+    refuse_active(here.kernel, row[None], here.p, verb)
+
+
+def refuse_along(plan: Plan, run: Trajectory, rows: Array, verb: str, hint: str = ONE_MODE) -> None:
+    """Refuses a run in which anything one-sided closed, opened, stuck or slipped.
+
+    Args:
+        plan: of the mechanism.
+        run: as it was recorded.
+        rows: its states (t, q, v, u).
+        verb: in whose name.
+        hint: what would do.
+    """
+    for event in run.events if plan.program.facts.get("sides") else ():
+        if event.what:
+            raise SimulationError(
+                f"{event.name!r} holds on one side only ({event.what} at t = {event.t:.6g} s); "
+                f"{verb} does not look at such relations.",
+                status="one-sided",
+                t=event.t,
+                hint=hint,
+            )
+    refuse_active(plan.kernel, rows, plan.parameters, verb, hint)
+
+
+def refuse_active(kernel: Kernel, rows: Array, p: Array, verb: str, hint: str = ONE_MODE) -> None:
+    """Refuses states at which something one-sided pushes; those at which all is open are free.
+
+    Args:
+        kernel: of the mechanism.
+        rows: states (t, q, v, u).
+        p: parameters.
+        verb: in whose name.
+        hint: what would do.
+
+    Raises:
+        SimulationError: something is closed, penetrated or rubs.
+    """
+    sides = kernel.program.facts.get("sides", ())
+    if not sides:
+        return
+    out = map_entry(kernel, "one_sided", rows, p)
+    for block in sides:
+        active = _active(block, sides, out)
+        if np.any(active):
+            raise _refused(block, float(rows[int(np.argmax(active)), 0]), verb, hint)
+
+
+def _active(block: tuple[Any, ...], sides: tuple[Any, ...], out: Array) -> Any:
+    """Where a block may push: a gap or a rate that is used up, or friction with its own bound."""
+    _, _, kind, first, _, load, *_ = block
+    if kind == "gap":
+        return out[:, sides.index(block)] <= TOUCHING
+    if kind == "rate":
+        return out[:, len(sides) + first] <= TOUCHING
+    return np.full(len(out), load < 0)
+
+
+def _refused(block: tuple[Any, ...], t: float, verb: str, hint: str) -> SimulationError:
+    what = "rubs" if block[2] == "friction" else "is closed"
+    return SimulationError(
+        f"{block[1]!r} holds on one side only and {what} at t = {t:.6g} s; {verb} does not look "
+        "at such relations.",
+        status="one-sided",
+        t=t,
+        hint=hint,
+    )

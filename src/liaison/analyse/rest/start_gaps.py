@@ -1,0 +1,41 @@
+"""start_gaps: how far apart, or how far inside, contacts and limits are in a state.
+
+Public names: start_gaps.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from liaison.expr import Expr, as_expr, evaluate, symbol, symbols_of
+from liaison.model import Collision, Mechanism
+from liaison.numeric import State
+from liaison.tree import as_float, on_symbols, span
+from liaison.tree.contact.sides import side_blocks
+
+
+def start_gaps(mechanism: Mechanism, state: State) -> dict[str, float]:
+    """The least gap of every contact and limit of positions, by its name [m, rad].
+
+    What depends on a parameter without a value is left out, and what collides in pairs.
+
+    Args:
+        mechanism: with its contacts.
+        state: in the coordinates of its joints.
+    """
+    kept = tuple(x for x in mechanism.contacts if not isinstance(x, Collision))
+    tree = span(replace(mechanism, contacts=kept))
+    moves, qdot = on_symbols(tree)
+    known: dict[Expr, float] = dict(zip([*moves.q, *moves.v], [*state.q, *state.v], strict=True))
+    known |= {symbol("t"): float(state.t)}
+    given = [x for x in mechanism.parameters if x.value is not None]
+    known |= {symbol(x.name): float(as_float(x.value)) for x in given}
+    found: dict[str, float] = {}
+    for block in side_blocks(moves, qdot):
+        gap = as_expr(block.rows[0].value) if block.kind == "gap" else None
+        if gap is not None and all(name in known for name in symbols_of([gap])):
+            value = float(evaluate([gap], known)[0])
+            if math.isfinite(value):
+                found[block.owner] = min(found.get(block.owner, math.inf), value)
+    return found

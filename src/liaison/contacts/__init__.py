@@ -1,0 +1,1 @@
+"""Contact with friction: event-driven, by time stepping, and among many bodies."""

@@ -1,0 +1,1 @@
+"""Event-driven contact: modes, the switch from one to the next, impacts."""

@@ -1,0 +1,230 @@
+"""Contacts along a run: gaps, rates, modes and forces at every recorded state.
+
+A run notes where modes change; between two changes the mode tells the forces, as it did in the time
+loop.
+
+Public names: Contacts, contacts_along, contact_series, over_modes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.numeric import Array
+from liaison.program.loops.compile import CompiledLoops, compile_loops
+from liaison.program.loops.language import at, i64, iptr, loop, ptr
+from liaison.simulation.plan.plan import Plan
+from liaison.simulation.record.series import Series
+from liaison.simulation.steps import sides_layout as side
+from liaison.simulation.steps.sides_layout import (
+    ACTIVE,
+    B_FIRST,
+    B_KIND,
+    B_LOAD,
+    B_ROWS,
+    CODES,
+    FIELDS,
+    FRICTION,
+    M_BLOCKS,
+    M_MODES,
+    NB,
+    NR,
+    NV,
+    O_D,
+    O_FORCE,
+    O_GAP,
+    O_RATE,
+    O_SLIP,
+    O_TOUCHING,
+    O_VDOT,
+    SLIP,
+    STICK,
+)
+
+from .bearings import solve_motion
+from .modal import measure, tell_forces
+from .modal_entries import inside
+from .next_mode import find_mode
+from .one_sided import Marching
+from .touching import can_stay, slip_size, still
+
+AFTER = {
+    side.CLOSES: side.CLOSED, side.OPENS: side.OPEN, side.STICKS: side.STICK,
+    side.SLIPS: side.SLIP, side.ENTERS: side.CLOSED, side.LEAVES: side.OPEN,
+    side.HOLDS: side.LOCKED,
+}  # fmt: skip
+"""The mode after something happened."""
+
+OUTSIDE = 1e-9
+"""Load [N] by which a force may leave its bound."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Contacts:
+    """What is one-sided at every recorded state, each a table with one row an instant.
+
+    Attributes:
+        gap: of every block, 0 of those without.
+        rate: u of every row.
+        force: f of every row.
+        effort: Dᵀ f.
+        vdot: v̇.
+        modes: of every block.
+    """
+
+    gap: Array
+    rate: Array
+    force: Array
+    effort: Array
+    vdot: Array
+    modes: NDArray[np.int64]
+
+
+@loop
+def over_modes(
+    c: iptr, s: ptr, count: i64, sizes: iptr, table: ptr, modes: iptr, p: ptr, out: ptr, work: ptr
+) -> None:
+    """Gap, rate, force, Dᵀf and v̇ at every row (t, q, v, u) of a table; sizes: nq, nu."""
+    nv = c[NV]
+    size = c[NB] + 2 * c[NR] + 2 * nv
+    for i in range(count):
+        row = at(table, i * (1 + sizes[0] + nv + sizes[1]))
+        q = at(row, 1)
+        v = at(q, sizes[0])
+        measure(c, s, row[0], q, v, at(v, nv), p, work)
+        direct(c, s, at(modes, i * c[NB]), v)
+        solve_motion(c, s, row[0], q, v, at(v, nv), p, work)
+        found = at(out, i * size)
+        for j in range(nv):
+            found[c[NB] + 2 * c[NR] + nv + j] = s[c[O_VDOT] + j]
+        bear_inside(c, s)
+        for b in range(c[NB]):
+            found[b] = s[c[O_GAP] + b]
+        for k in range(c[NR]):
+            found[c[NB] + k] = s[c[O_RATE] + k]
+            found[c[NB] + c[NR] + k] = s[c[O_FORCE] + k]
+        for j in range(nv):
+            effort = 0.0
+            for k in range(c[NR]):
+                effort += s[c[O_D] + k * nv + j] * s[c[O_FORCE] + k]
+            found[c[NB] + 2 * c[NR] + j] = effort
+
+
+@loop
+def bear_inside(c: iptr, s: ptr) -> None:
+    """Forces inside their bounds, where the ones of the mode are not and these keep its rest too.
+
+    Contacts that repeat each other are held by many forces; v̇ is the same for all while none slips.
+    """
+    is_outside = 0
+    for b in range(c[NB]):
+        block = at(c, c[M_BLOCKS] + FIELDS * b)
+        mode = c[c[M_MODES] + b]
+        if block[B_KIND] == FRICTION and mode == SLIP and block[B_LOAD] >= 0:
+            return
+        if block[B_KIND] == FRICTION and mode == STICK and inside(c, s, b) < -OUTSIDE:
+            is_outside = 1
+    if is_outside == 1 and can_stay(c, s) >= 0.0:
+        tell_forces(c, s, at(s, c[O_TOUCHING] + c[ACTIVE]))
+
+
+@loop
+def direct(c: iptr, s: ptr, modes: iptr, v: ptr) -> None:
+    """Takes the modes, and the way of every slip: where it only begins, from accelerations."""
+    limit = still(c, v)
+    begins = 0
+    for b in range(c[NB]):
+        c[c[M_MODES] + b] = modes[b]
+        is_friction = 1 if c[c[M_BLOCKS] + FIELDS * b + B_KIND] == FRICTION else 0
+        if is_friction == 1 and modes[b] == SLIP and slip_size(c, s, b) <= limit:
+            begins = 1
+    if begins == 1:
+        find_mode(c, s, limit)
+    for b in range(c[NB]):
+        block = at(c, c[M_BLOCKS] + FIELDS * b)
+        c[c[M_MODES] + b] = modes[b]
+        if block[B_KIND] == FRICTION:
+            size = slip_size(c, s, b)
+            for k in range(block[B_ROWS]):
+                if size > limit:
+                    row = block[B_FIRST] + k
+                    s[c[O_SLIP] + row] = s[c[O_RATE] + row] / size
+
+
+@cache
+def _compiled() -> CompiledLoops:
+    return compile_loops([over_modes])
+
+
+def contacts_along(run: Marching, plan: Plan, rows: Array, happened: Array) -> Contacts:
+    """Contacts at every recorded row (t, q, v, u) of a run.
+
+    Args:
+        run: as it stands at the end.
+        plan: of the free mechanism.
+        rows: recorded states; of two at one instant the first is before what happened there.
+        happened: rows of events (number, t, q, v).
+    """
+    modes = modes_along(run, rows[:, 0], happened)
+    c, s = run.c.copy(), run.s.copy()
+    nv, nb, nr = (int(c[k]) for k in (NV, NB, NR))
+    out = np.zeros((len(rows), nb + 2 * nr + 2 * nv))
+    sizes = np.array([plan.size("nq"), plan.inputs.held.size], dtype=np.int64)
+    table, work = np.ascontiguousarray(rows), np.zeros(max(1, run.work))
+    _compiled()[over_modes](c, s, len(rows), sizes, table, modes, plan.parameters, out, work)
+    gap, rate, force, effort, vdot = np.split(out, np.cumsum([nb, nr, nr, nv]), axis=1)
+    return Contacts(gap, rate, force, effort, vdot, modes)
+
+
+def modes_along(run: Marching, t: Array, happened: Array) -> NDArray[np.int64]:
+    """The mode of every block at recorded instants."""
+    first, nb = int(run.c[side.M_START]), int(run.c[NB])
+    watched = len(run.plan.events)
+    changes = [(row[1], *divmod(int(row[0]) - watched, CODES)) for row in happened
+               if row[0] >= watched]  # fmt: skip
+    now, found, k = run.c[first : first + nb].copy(), np.zeros((len(t), nb), dtype=np.int64), 0
+    for i, instant in enumerate(t):
+        again = i > 0 and t[i - 1] == instant
+        while k < len(changes) and (
+            changes[k][0] < instant or (again and changes[k][0] == instant)
+        ):
+            _, block, what = changes[k]
+            now[block] = AFTER.get(what, now[block])
+            k += 1
+        found[i] = now
+    return found
+
+
+def contact_series(plan: Plan, contacts: Contacts) -> dict[str, Series]:
+    """Forces and rates by row, gaps and modes by block, power lost by group of friction.
+
+    Relations of rates are told as their author wrote them: W v + w ≤ 0, with μ ≤ 0.
+    """
+    sides, labels = plan.program.facts["sides"], plan.program.labels["force"]
+    rows, units = tuple(x.name for x in labels), tuple(x.unit for x in labels)
+    sign = np.array([-1 if x[2] == "rate" else 1 for x in sides for _ in range(x[4])])
+    rates = tuple("rad/s" if unit != "N" else "m/s" for unit in units)
+    gaps = [b for b, block in enumerate(sides) if block[2] == "gap"]
+    rubs = tuple(block[0] for block in sides if block[2] == "friction")
+    return {
+        "contacts": Series(contacts.force * sign, units, {"contact": rows}),
+        "slips": Series(contacts.rate * sign, rates, {"contact": rows}),
+        "gaps": Series(contacts.gap[:, gaps], "m", {"gap": tuple(sides[b][0] for b in gaps)}),
+        "dissipated": Series(_dissipated(sides, contacts), "W", {"group": rubs}),
+        "modes": Series(contacts.modes.astype(float), "", {"block": tuple(x[0] for x in sides)}),
+    }
+
+
+def _dissipated(sides: Sequence[tuple[Any, ...]], contacts: Contacts) -> Array:
+    """−f · u of every block of friction [W]."""
+    power = -contacts.force * contacts.rate
+    rubs = [(block[3], block[4]) for block in sides if block[2] == "friction"]
+    found = [power[:, first : first + rows].sum(axis=1) for first, rows in rubs]
+    return np.stack(found, axis=1) if found else np.zeros((len(power), 0))

@@ -1,0 +1,1 @@
+"""Time stepping through contacts after Moreau and Jean."""

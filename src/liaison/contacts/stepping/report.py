@@ -1,0 +1,49 @@
+"""What a run of Moreau's steps tells besides its states: contacts along it, and what it missed.
+
+Public names: stepped_contacts, contacts_stepped, stepped_meta.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from liaison.contacts.events.one_sided import Marching
+from liaison.contacts.events.series import Contacts, contacts_along
+from liaison.numeric import Array
+from liaison.simulation.plan.moreau import sides_in
+from liaison.simulation.plan.plan import Plan
+from liaison.simulation.steps import layout as at
+from liaison.simulation.steps.layout import Arrays
+
+
+def stepped_contacts(plan: Plan, rows: Array, happened: Array) -> Contacts | None:
+    """Contacts at every recorded state, their forces being those of its mode without impacts.
+
+    None where the run took other steps, or nothing is one-sided.
+    """
+    if plan.settings.tableau.scheme != "moreau" or not sides_in(plan.program):
+        return None
+    return contacts_stepped(Marching(plan, "moreau"), plan, rows, happened)
+
+
+def contacts_stepped(modes: Marching, plan: Plan, rows: Array, happened: Array) -> Contacts:
+    """The same with modes that are there already; nothing of them is changed."""
+    events = happened[np.argsort(happened[:, 1], kind="stable")].copy()
+    own = len(plan.events)
+    events[events[:, 0] >= own, 0] += len(modes.plan.events) - own
+    return contacts_along(modes, plan, rows, events)
+
+
+def stepped_meta(plan: Plan, arrays: Arrays) -> dict[str, Any]:
+    """The deepest penetration left [m] and the worst residual of complementarity, of all steps."""
+    if plan.settings.tableau.scheme != "moreau":
+        return {}
+    w, n = arrays.w, arrays.n
+    return {
+        "theta": float(w[at.THETA]),
+        "penetration": float(w[at.PENETRATION]),
+        "complementarity": float(w[at.COMPLEMENTARITY]),
+        "contacts": int(n[at.CONTACTS]),
+    }

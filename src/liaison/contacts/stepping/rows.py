@@ -1,0 +1,123 @@
+"""Rows of contacts in the metric of M, with closures taken out, and the free motion beside them.
+
+With M = L Lᵀ and Q an orthonormal basis of the rows of closures L⁻¹Gᵀ,
+
+    X = (1 − Q Qᵀ) L⁻¹Dᵀ,   A = XᵀX,   v = v_f + L⁻ᵀ X P                        (stepping-1)
+
+so that impulses P of one-sided rows change their rates by A P and leave those of closures alone.
+
+Public names: one_sided, metric_of, free_motion, rows_in_metric, delassus, pushed.
+
+Source: GVL13 §5.4.2 (QR with column pivoting), §6.1 (least squares in a metric).
+"""
+
+from __future__ import annotations
+
+from liaison.program.loops.language import at, entry_at, f64, i64, iptr, loop, ptr
+from liaison.simulation.steps.layout import E_ONE_SIDED, NR, NV, O_METRIC, O_P, O_ROWS, O_U
+from liaison.solvers.linear.dense import (
+    RANK_TOLERANCE,
+    backward_solve,
+    dot,
+    forward_solve,
+    metric,
+    pivoted_qr,
+    scaled_rows,
+    solve_rows,
+)
+
+
+@loop
+def one_sided(e: iptr, t: f64, q: ptr, v: ptr, out: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
+    """Gaps, rates, D and coefficients of every block."""
+    entry = entry_at(e, E_ONE_SIDED)
+    entry(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, out, scratch)
+
+
+@loop
+def metric_of(rows: i64, M: ptr, G: ptr, w: ptr, n: iptr) -> i64:
+    """L and the basis Q of `rows` rows into the block METRIC; their rank, or -1 without metric."""
+    nv = n[NV]
+    L = at(w, n[O_METRIC])
+    Q = at(L, nv * nv + 1)
+    R = at(Q, rows * nv)
+    order = at(R, rows * rows)
+    L[nv * nv] = metric(nv, rows, M, G, L)
+    if L[nv * nv] < 0.0:
+        return -1
+    scaled_rows(nv, rows, G, L, Q, at(order, 3 * rows + 1))
+    return pivoted_qr(rows, nv, Q, R, order, RANK_TOLERANCE)
+
+
+@loop
+def free_motion(
+    rows: i64, rank: i64, G: ptr, force: ptr, right: ptr, found: ptr, w: ptr, n: iptr
+) -> None:
+    """x with M x = force + Gᵀλ and G x = right, by what `metric_of` left."""
+    nv = n[NV]
+    L = at(w, n[O_METRIC])
+    Q = at(L, nv * nv + 1)
+    R = at(Q, rows * nv)
+    order = at(R, rows * rows)
+    b = at(order, rows)
+    y = at(b, rows)
+    scale = at(y, rows + 1)
+    alpha = L[nv * nv]
+    for i in range(nv):
+        found[i] = force[i]
+        for k in range(rows):
+            found[i] += alpha * G[k * nv + i] * right[k]
+    forward_solve(nv, L, found)
+    for k in range(rank):
+        # the part along closures follows from them alone
+        along = dot(nv, at(Q, k * nv), found)
+        for i in range(nv):
+            found[i] -= along * Q[k * nv + i]
+    for k in range(rows):
+        b[k] = right[k] * scale[k]
+    solve_rows(rows, rank, R, order, b, y)
+    for k in range(rank):
+        for i in range(nv):
+            found[i] += y[k] * Q[k * nv + i]
+    backward_solve(nv, L, found)
+
+
+@loop
+def rows_in_metric(rank: i64, D: ptr, w: ptr, n: iptr) -> None:
+    """X of every row of D into the block ROWS."""
+    nv = n[NV]
+    L = at(w, n[O_METRIC])
+    Q = at(L, nv * nv + 1)
+    for r in range(n[NR]):
+        x = at(w, n[O_ROWS] + r * nv)
+        for i in range(nv):
+            x[i] = D[r * nv + i]
+        forward_solve(nv, L, x)
+        for k in range(rank):
+            along = dot(nv, at(Q, k * nv), x)
+            for i in range(nv):
+                x[i] -= along * Q[k * nv + i]
+
+
+@loop
+def delassus(m: i64, chosen: iptr, A: ptr, w: ptr, n: iptr) -> None:
+    """A of the rows chosen."""
+    nv = n[NV]
+    for i in range(m):
+        x = at(w, n[O_ROWS] + chosen[i] * nv)
+        for j in range(i + 1):
+            A[i * m + j] = dot(nv, x, at(w, n[O_ROWS] + chosen[j] * nv))
+            A[j * m + i] = A[i * m + j]
+
+
+@loop
+def pushed(m: i64, chosen: iptr, f: ptr, x: ptr, w: ptr, n: iptr) -> None:
+    """x := L⁻ᵀ X f of the rows chosen."""
+    nv = n[NV]
+    for i in range(nv):
+        x[i] = 0.0
+    for k in range(m):
+        row = at(w, n[O_ROWS] + chosen[k] * nv)
+        for i in range(nv):
+            x[i] += f[k] * row[i]
+    backward_solve(nv, at(w, n[O_METRIC]), x)

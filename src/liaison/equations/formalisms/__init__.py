@@ -1,0 +1,1 @@
+"""The formalisms of mechanics, one file each."""

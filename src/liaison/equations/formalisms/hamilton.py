@@ -1,0 +1,212 @@
+"""Hamilton's equations: momenta in the place of velocities.
+
+With p_k = ∂L/∂v_k, H = Σ p_k v_k − L, X_k the derivative along the k-th velocity and
+[X_j, X_k] = Σ c^s_jk X_s,
+
+    q̇ = N ∂H/∂p,     ṗ_k = −X_k H + Σ c^s_jk v_j p_s + Q_k + (Gᵀ λ)_k                (hamilton-1)
+
+Where velocities are rates the c vanish and these are Hamilton's own; for quaternions p is the
+moment of momentum in the body's axes and they are Lie and Poisson's. Weight, springs and potentials
+are in H; what has no potential (dampers, motors, friction, given forces) is in Q. H is explicit, of
+(q, p), where M can be inverted in formulas at acceptable cost; implicit otherwise: H of (q, v),
+with p = M v beside it, and −X_k H at constant p is X_k L at constant v.
+
+Public names: hamilton, Hamilton.
+
+Source: PA, « équations de Hamilton » (p = ∂L/∂q̇).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+from liaison.equations.bodies import momenta, slopes, velocities, weight_potential
+from liaison.equations.completion import completed, plain_dynamics
+from liaison.equations.equations import Equations
+from liaison.equations.setting import Setting, setting_of
+from liaison.equations.sweeps.articulated import solve_symmetric
+from liaison.errors import DerivationError
+from liaison.expr import (
+    ZERO,
+    Expr,
+    as_expr,
+    count_operations,
+    directional,
+    jacobian,
+    substitute,
+    symbol,
+)
+from liaison.spatial.arrays import array, dot, is_zero, zeros
+from liaison.spatial.plucker import act_force
+from liaison.tree import GROUND, Kinematics, Tree
+
+from .lagrange import commutator_terms
+
+LIMIT = 2000
+"""Operations that an explicit H may take unless told otherwise."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Hamilton:
+    """Hamilton's equations in q and p."""
+
+    p: tuple[Expr, ...]
+    momenta: tuple[Expr, ...]  # p = M v, of q and v
+    is_explicit: bool
+    H: Expr  # of q, p and t; of q, v and t where it is implicit [J]
+    v: tuple[Expr, ...]  # ∂H/∂p, of q and p; the symbols of v where H is implicit
+    qdot: tuple[Expr, ...]  # N v
+    pdot: tuple[Expr, ...]  # ṗ of (hamilton-1), Gᵀ λ with the symbols of λ in it
+    Q: tuple[Expr, ...]  # forces without potential
+    note: str  # what was done, in words
+
+
+def hamilton(tree: Tree, *, explicit: bool | None = None, limit: int = LIMIT) -> Equations:
+    """The equations of motion from the Hamiltonian.
+
+    Args:
+        tree: of the mechanism.
+        explicit: H of q and p; if not given, where it takes no more operations than the limit.
+        limit: of operations of an explicit H.
+
+    Returns:
+        The equations along the tree's velocities; `native["hamilton"]` is a `Hamilton`.
+
+    Raises:
+        DerivationError: an explicit H is asked for where M cannot be inverted, or where it takes
+            more operations than the limit.
+    """
+    setting = setting_of(tree)
+    v = list(setting.symbols.v)
+    p = _momentum_symbols(setting)
+    p_of_v = generalized_momenta(setting.kinematics)
+    M = jacobian(p_of_v, v)
+    U, Q = _potential(setting)
+    speeds, note = _speeds(M, p, explicit, limit)
+    if speeds is None:
+        H, fall = _implicit(setting, p_of_v, U)
+        felt = fall
+    else:
+        H, fall = _explicit(setting, p, speeds, U)
+        felt = substitute(fall, dict(zip(p, p_of_v, strict=True)))
+    flow = dict(zip(setting.symbols.q, setting.qdot, strict=True))
+    h = [a - b for a, b in zip(directional(p_of_v, flow), felt, strict=True)]
+    made = completed("hamilton", tree, setting, plain_dynamics(setting.symbols.vdot, M, h, Q))
+    told = dict(zip(v, speeds, strict=True)) if speeds else {}
+    native = Hamilton(
+        p=tuple(p),
+        momenta=tuple(p_of_v),
+        is_explicit=speeds is not None,
+        H=H,
+        v=tuple(speeds or v),
+        qdot=tuple(substitute(setting.qdot, told)),
+        pdot=tuple(a + b for a, b in zip(fall, substitute(_pushed(made), told), strict=True)),
+        Q=tuple(substitute(Q, told)),
+        note=f"{note} {_told_of_forces(setting)}",
+    )
+    return replace(made, native={"hamilton": native})
+
+
+def _momentum_symbols(setting: Setting) -> list[Expr]:
+    """p_theta beside theta, with a further p where that name is taken."""
+    symbols = setting.symbols
+    taken = {x.name for x in (*symbols.q, *symbols.v, *symbols.u, *symbols.p)}
+    found = []
+    for x in symbols.v:
+        name = f"p_{x.name.removesuffix(chr(39))}"
+        while name in taken:
+            name = f"p{name}"
+        found.append(symbol(name))
+    return found
+
+
+def generalized_momenta(kinematics: Kinematics) -> list[Expr]:
+    """p_k = S_kᵀ · (moment of momentum, momentum) of all that the joint carries, of q and v."""
+    nodes = kinematics.tree.nodes
+    total = momenta(kinematics, velocities(kinematics))
+    found: list[Any] = [0] * kinematics.tree.nv
+    for i in range(len(nodes) - 1, -1, -1):
+        S = kinematics.subspace(i)
+        for k in range(S.shape[1]):
+            found[nodes[i].v.start + k] = dot(S[:, k], total[i])
+        if nodes[i].parent != GROUND:
+            total[nodes[i].parent] = total[nodes[i].parent] + act_force(
+                *kinematics.pose(i), total[i]
+            )
+    return [as_expr(x) for x in found]
+
+
+def _potential(setting: Setting) -> tuple[Expr, list[Expr]]:
+    """U of weight and of every load that has a potential; τ of the others."""
+    U, Q = weight_potential(setting), [ZERO] * setting.tree.nv
+    for load in setting.loads:
+        if not is_zero(load.potential):
+            U = U + as_expr(load.potential)
+            continue
+        for j, entry in load.tau.items():
+            Q[j] = Q[j] + entry
+    return U, Q
+
+
+def _told_of_forces(setting: Setting) -> str:
+    names = [load.name for load in setting.loads if is_zero(load.potential)]
+    if not names:
+        return "Every force has a potential and is in H."
+    return f"Forces without a potential are beside H, in Q: {', '.join(names)}."
+
+
+def _speeds(
+    M: Mapping[tuple[int, int], Expr], p: list[Expr], explicit: bool | None, limit: int
+) -> tuple[list[Expr] | None, str]:
+    """∂H/∂p = M⁻¹ p as formulas, and what is to be said; None where H stays implicit."""
+    if explicit is False:
+        return None, "H is implicit, of q and v, with p = M v, as asked for."
+    whole = zeros(len(p), len(p))
+    for (i, j), entry in M.items():
+        whole[i, j] = entry
+    try:
+        found = [as_expr(x) for x in solve_symmetric(whole, array(p))[0]]
+    except DerivationError as error:
+        return _refused(explicit, "M is singular: some velocities move no inertia", error)
+    count = sum(count_operations([dot(p, found)]).values())
+    if count > limit:
+        why = f"M⁻¹ would take {count} operations, more than the limit of {limit}"
+        return _refused(explicit, why, None)
+    return found, f"H is explicit, of q and p; its kinetic part takes {count} operations."
+
+
+def _refused(explicit: bool | None, why: str, error: DerivationError | None) -> tuple[None, str]:
+    if explicit:
+        raise DerivationError(
+            f"no explicit Hamiltonian: {why}.",
+            hint="Leave it implicit (explicit=False), raise the limit, or use lagrange.",
+        ) from error
+    return None, f"H is implicit, of q and v, with p = M v: {why}."
+
+
+def _implicit(setting: Setting, p_of_v: list[Expr], U: Expr) -> tuple[Expr, list[Expr]]:
+    """H of (q, v), and what of ṗ follows from it: X L at constant v, and the turning of axes."""
+    T = as_expr(dot(p_of_v, setting.symbols.v)) / 2
+    turn = commutator_terms(setting, p_of_v)
+    along = zip(slopes(setting, T), slopes(setting, U), turn, strict=True)
+    return T + U, [a - b + c for a, b, c in along]
+
+
+def _explicit(
+    setting: Setting, p: list[Expr], speeds: list[Expr], U: Expr
+) -> tuple[Expr, list[Expr]]:
+    """H of (q, p), and what of ṗ follows from it: −X H, and the turning of axes."""
+    H = as_expr(dot(p, speeds)) / 2 + U
+    turn = commutator_terms(setting, p, speeds)
+    return H, [b - a for a, b in zip(slopes(setting, H), turn, strict=True)]
+
+
+def _pushed(equations: Equations) -> list[Expr]:
+    """Q + Gᵀ λ."""
+    total = list(equations.dynamics.tau)
+    for (k, j), entry in equations.closures.G.items():
+        total[j] = total[j] + entry * equations.symbols.lam[k]
+    return total

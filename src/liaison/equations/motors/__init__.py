@@ -1,0 +1,1 @@
+"""Motors with transmissions: rotors, torques, the coordinates of motors."""

@@ -1,0 +1,1 @@
+"""Equations of motion for people: short, named, as text, LaTeX, pages."""

@@ -1,0 +1,232 @@
+"""Readable equations as pages: Unicode text, LaTeX, a script for SymPy.
+
+Public names: as_unicode, as_latex, as_sympy, entry_name, title, TITLES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+from liaison.expr.reading.latex import reading_to_latex
+from liaison.expr.reading.python import identifiers, to_python
+from liaison.expr.reading.reading import Number, Reading, names_in
+from liaison.expr.reading.shared import latex_name
+from liaison.expr.reading.text import DIGITS, is_rounded, to_unicode, unicode_name
+
+from .readable import Readable, ReadLine
+from .sides import ReadSide, side_latex, side_text
+
+TITLES = {
+    "M": "Mass matrix M",
+    "C": "Velocity products C v, by Christoffel symbols",
+    "B": "Velocity products B",
+    "g": "Bias at rest g",
+}
+ONE = Number(Fraction(1))
+
+
+def title(found: Readable) -> str:
+    """What is derived, and how."""
+    return f"{found.name}, by {found.formalism.replace('_', ' ')}"
+
+
+def line_title(line: ReadLine) -> str:
+    """The coordinate a row belongs to, or the name of a row of a closure."""
+    return line.name.removesuffix("'")
+
+
+def entry_name(name: str) -> str:
+    """M[1,2] as M₁₂; M[1,12] as M₁,₁₂."""
+    head, _, rest = name.partition("[")
+    places = [unicode_name(f"x{k}")[1:] for k in rest.rstrip("]").split(",")]
+    comma = "," if any(len(k) > 1 for k in places) else ""
+    return head + comma.join(places)
+
+
+def readings_of(found: Readable) -> Iterator[Reading]:
+    """Every formula of a page."""
+    for line in found.lines:
+        yield from (line.left, line.right, line.divisor)
+    yield from (x for part in found.blocks.values() for _, x in part)
+    yield from (x for _, x in found.quantities)
+    yield from (x for _, x, _ in found.integrals)
+    for side in found.sides:
+        yield from (x for line in side.relations for x in line.items if not isinstance(x, str))
+
+
+def rounded_note(found: Readable, digits: int) -> str:
+    """That numbers were rounded, if some were."""
+    if any(is_rounded(x, digits) for x in readings_of(found)):
+        return f"Numbers are rounded to {digits} digits."
+    return ""
+
+
+# Text -------------------------------------------------------------------------------------------
+
+
+def as_unicode(found: Readable, digits: int = DIGITS) -> str:
+    """The page as text."""
+    parts = [title(found), *_told(found)]
+    if found.quantities:
+        lines = [f"  {unicode_name(n)} = {to_unicode(x, digits)}" for n, x in found.quantities]
+        parts += ["", "Quantities, each from those before it", *lines]
+    parts += ["", motion_title(found), *_equations(found.lines, digits)]
+    if found.sides:
+        parts += ["", sides_title(found), *_sides(found.sides, digits)]
+    for key, entries in found.blocks.items():
+        if entries:
+            lines = [f"  {entry_name(n)} = {to_unicode(x, digits)}" for n, x in entries]
+            parts += ["", TITLES[key], *lines]
+    if found.integrals:
+        lines = [f"  {n}: {to_unicode(x, digits)} = const" for n, x, _ in found.integrals]
+        parts += ["", "First integrals", *lines]
+    notes = [*found.notes, rounded_note(found, digits)]
+    return "\n".join([*parts, *([""] if any(notes) else []), *(x for x in notes if x)])
+
+
+def motion_title(found: Readable) -> str:
+    """Of the equations of motion, with the mode they are of."""
+    return f"Equations of motion: {found.mode}" if found.mode else "Equations of motion"
+
+
+def sides_title(found: Readable) -> str:
+    """Of what holds on one side only."""
+    return "What tells that the mode lasts" if found.mode else "What holds on one side only"
+
+
+def _sides(sides: Iterable[ReadSide], digits: int) -> list[str]:
+    """Every block, its name before its first relation."""
+    titles = [unicode_name(side.name) for side in sides]
+    width = max(map(len, titles), default=0)
+    return [
+        f"  {(name + ':' if k == 0 else ''):<{width + 1}} {side_text(line, digits)}"
+        for name, side in zip(titles, sides)
+        for k, line in enumerate(side.relations)
+    ]
+
+
+def _told(found: Readable) -> list[str]:
+    """Coordinates, multipliers and values, a line each."""
+    names = {"q": "coordinates", "v": "velocities", "u": "inputs"}
+    has_rates = [f"{x.partition(' ')[0]}'" for x in found.labels.get("q", ())] == [
+        x.partition(" ")[0] for x in found.labels.get("v", ())
+    ]
+    lines = []
+    for key, word in names.items():
+        labels = found.labels.get(key, ())
+        if labels and not (key == "v" and has_rates):
+            lines.append(f"  {word:<12} {', '.join(map(_label, labels))}")
+    if found.values:
+        told = ", ".join(f"{unicode_name(n)} = {x}" for n, x in found.values)
+        lines.append(f"  {'with':<12} {told}")
+    multipliers = found.labels.get("lam", ())
+    if multipliers:
+        told = "; ".join(f"{unicode_name(f'lambda{k + 1}')} {x}" for k, x in enumerate(multipliers))
+        lines.append(f"  {'multipliers':<12} {told}")
+    if forces := found.labels.get("force", ()):
+        lines.append(f"  {'forces':<12} {'; '.join(map(_label, forces))}")
+    return lines
+
+
+def _label(text: str) -> str:
+    name, _, unit = text.partition(" ")
+    return f"{unicode_name(name)} {unit}".rstrip()
+
+
+def _equations(lines: Iterable[ReadLine], digits: int) -> list[str]:
+    titles = [unicode_name(line_title(line)) for line in lines]
+    width = max((len(x) for x in titles), default=0)
+    found = []
+    for name, line in zip(titles, lines):
+        text = f"{to_unicode(line.left, digits)} = {to_unicode(line.right, digits)}"
+        divided = "" if line.divisor == ONE else f"      (divided by {to_unicode(line.divisor)})"
+        found.append(f"  {name + ':':<{width + 1}} {text}{divided}")
+    return found
+
+
+# LaTeX ------------------------------------------------------------------------------------------
+
+
+def as_latex(found: Readable, digits: int = DIGITS) -> str:
+    """Displayed formulas with their titles as comments; each block is one `aligned`."""
+    blocks: list[tuple[str, Iterable[tuple[str, ...]]]] = []
+    if found.quantities:
+        rows = [(latex_name(n), reading_to_latex(x, digits)) for n, x in found.quantities]
+        blocks.append(("quantities, each from those before it", rows))
+    equations = [
+        (reading_to_latex(x.left, digits), reading_to_latex(x.right, digits)) for x in found.lines
+    ]
+    blocks.append((motion_title(found).lower(), equations))
+    for side in found.sides:
+        signed = [side_latex(line, digits) for line in side.relations]
+        blocks += [(f"{sides_title(found).lower()}: {side.name}", signed)] if signed else []
+    for key, entries in found.blocks.items():
+        if entries:
+            named = [(latex_name(n), reading_to_latex(x, digits)) for n, x in entries]
+            blocks.append((TITLES[key], named))
+    if found.integrals:
+        kept = [(reading_to_latex(x, digits), r"\text{const}") for _, x, _ in found.integrals]
+        blocks.append(("first integrals", kept))
+    return "\n\n".join(f"% {title(found)}: {head}\n{aligned(rows)}" for head, rows in blocks)
+
+
+def aligned(rows: Iterable[tuple[str, ...]]) -> str:
+    """Rows of an `aligned` environment: left and right sides, or left, sign and right."""
+    inside = " \\\\\n".join(f"{left} &{sign} {right}" for left, sign, right in map(_signed, rows))
+    return f"\\begin{{aligned}}\n{inside}\n\\end{{aligned}}"
+
+
+def _signed(row: tuple[str, ...]) -> tuple[str, ...]:
+    return row if len(row) == 3 else (row[0], "=", row[1])
+
+
+# SymPy ------------------------------------------------------------------------------------------
+
+
+def as_sympy(found: Readable) -> str:
+    """A script for SymPy: `equations`, `M_matrix`, `C_matrix` or `B_vector`, and `g_vector`."""
+    own = {name for name, _ in found.quantities}
+    used = set().union(*(names_in(x) for x in readings_of(found))) if found.lines else set()
+    names = identifiers(sorted(used | own))
+    lines = [f"# {title(found)}, by liaison; exact numbers", "from sympy import *", ""]
+    lines += [f"{names[n]} = Symbol({n!r}, real=True)" for n in sorted(used - own - {"π"})]
+    lines += [f"{names[n]} = {to_python(x, names)}" for n, x in found.quantities]
+    lines += ["", "equations = ["]
+    for line in found.lines:
+        left, right = to_python(line.left, names), to_python(line.right, names)
+        lines.append(f"    Eq({left}, {right}, evaluate=False),  # {line_title(line)}")
+    lines.append("]")
+    lines += [x for key, part in found.blocks.items() for x in _matrix(key, part, names, found)]
+    if found.sides:
+        lines += ["", "one_sided = {", *_sympy_sides(found.sides, names), "}"]
+    if found.integrals:
+        lines += ["", "first_integrals = {"]
+        lines += [f"    {n!r}: {to_python(x, names)}," for n, x, _ in found.integrals] + ["}"]
+    return "\n".join(lines) + "\n"
+
+
+def _sympy_sides(sides: Iterable[ReadSide], names: dict[str, str]) -> Iterator[str]:
+    """Block -> its relations, each a tuple of what it is and a list of formulas and signs."""
+    for side in sides:
+        yield f"    {side.name!r}: ["
+        for line in side.relations:
+            items = (repr(x) if isinstance(x, str) else to_python(x, names) for x in line.items)
+            yield f"        ({line.when!r}, [{', '.join(items)}]),"
+        yield "    ],"
+
+
+def _matrix(
+    key: str, entries: Iterable[tuple[str, Reading]], names: dict[str, str], found: Readable
+) -> list[str]:
+    n = len(found.labels.get("v", ()))
+    columns = n if key in ("M", "C") else 1
+    variable = f"{key}_{'matrix' if key in 'MC' else 'vector'}"
+    lines = ["", f"{variable} = zeros({n}, {columns})"]
+    for name, reading in entries:
+        places = [int(k) - 1 for k in name.partition("[")[2].rstrip("]").split(",")]
+        text = to_python(reading, names)
+        lines.append(f"{variable}[{', '.join(map(str, places))}] = {text}")
+        if key == "M" and places[0] != places[1]:
+            lines.append(f"{variable}[{places[1]}, {places[0]}] = {text}")
+    return lines

@@ -1,0 +1,196 @@
+"""Readable equations as documents: a standalone HTML page with MathML, a Jupyter notebook.
+
+Public names: as_html, as_notebook.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from liaison.expr.reading.latex import reading_to_latex
+from liaison.expr.reading.mathml import mathml_name, to_mathml
+from liaison.expr.reading.reading import Reading
+from liaison.expr.reading.shared import latex_name
+from liaison.expr.reading.text import DIGITS, unicode_name
+
+from .forms import (
+    ONE,
+    TITLES,
+    aligned,
+    as_sympy,
+    line_title,
+    motion_title,
+    rounded_note,
+    sides_title,
+    title,
+)
+from .readable import Readable
+from .sides import side_latex, side_mathml
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto;
+       padding: 0 1rem; }}
+h1 {{ font-size: 1.5rem; }}
+h2 {{ font-size: 1.1rem; margin: 2rem 0 .5rem; }}
+.scroll {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; }}
+td {{ padding: .3rem .6rem .3rem 0; vertical-align: baseline; white-space: nowrap; }}
+td.name, td.note, p.note {{ color: GrayText; font-size: .9rem; }}
+math {{ font-size: 1.3rem; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{body}
+</body>
+</html>
+"""
+
+
+def as_html(found: Readable, digits: int = DIGITS) -> str:
+    """A page that needs nothing but a browser: no script, no font, no network."""
+    parts = [_facts(found)]
+    if found.quantities:
+        rows = [("", _equal(mathml_name(n), to_mathml(x, digits)), "") for n, x in found.quantities]
+        parts.append(_table("Quantities, each from those before it", rows))
+    lines = []
+    for line in found.lines:
+        math = _equal(to_mathml(line.left, digits), to_mathml(line.right, digits))
+        divided = f"divided by {_math(to_mathml(line.divisor))}" if line.divisor != ONE else ""
+        lines.append((escape(unicode_name(line_title(line))), math, divided))
+    parts.append(_table(motion_title(found), lines))
+    if found.sides:
+        parts.append(_table(sides_title(found), _side_rows(found, digits)))
+    for key, entries in found.blocks.items():
+        if entries:
+            named = [("", _equal(mathml_name(n), to_mathml(x, digits)), "") for n, x in entries]
+            parts.append(_table(TITLES[key], named))
+    if found.integrals:
+        constant = "<mtext>const</mtext>"
+        kept = [(escape(n), _equal(to_mathml(x, digits), constant), escape(why))
+                for n, x, why in found.integrals]  # fmt: skip
+        parts.append(_table("First integrals", kept))
+    notes = [*found.notes, rounded_note(found, digits)]
+    parts += [f'<p class="note">{escape(x)}</p>' for x in notes if x]
+    return _PAGE.format(title=escape(title(found)), body="\n".join(parts))
+
+
+def _side_rows(found: Readable, digits: int) -> Iterator[tuple[str, str, str]]:
+    for side in found.sides:
+        for k, line in enumerate(side.relations):
+            math = f'<math displaystyle="true">{side_mathml(line, digits)}</math>'
+            yield escape(unicode_name(side.name)) if k == 0 else "", math, escape(line.when)
+
+
+def _math(inside: str) -> str:
+    return f"<math>{inside}</math>"
+
+
+def _equal(left: str, right: str) -> str:
+    return f'<math displaystyle="true">{left}<mo>=</mo>{right}</math>'
+
+
+def _table(head: str, rows: Iterable[tuple[str, str, str]]) -> str:
+    body = "\n".join(
+        f'<tr><td class="name">{name}</td><td>{math}</td><td class="note">{note}</td></tr>'
+        for name, math, note in rows
+    )
+    return f'<h2>{escape(head)}</h2>\n<div class="scroll"><table>\n{body}\n</table></div>'
+
+
+def _facts(found: Readable) -> str:
+    rows = [("coordinates", found.labels.get("q", ())), ("inputs", found.labels.get("u", ()))]
+    multipliers = found.labels.get("lam", ())
+    told_of = tuple(f"{unicode_name(f'lambda{k + 1}')} {x}" for k, x in enumerate(multipliers))
+    rows.append(("multipliers", told_of))
+    rows.append(("forces", tuple(map(_numbered, found.labels.get("force", ())))))
+    told = [f"<p>{head}: {escape(', '.join(labels))}</p>" for head, labels in rows if labels]
+    if found.values:
+        values = ", ".join(f"{unicode_name(n)} = {x}" for n, x in found.values)
+        told.append(f"<p>with {escape(values)}</p>")
+    return "\n".join(told)
+
+
+def _numbered(label: str) -> str:
+    name, _, rest = label.partition(" ")
+    return f"{unicode_name(name)} {rest}"
+
+
+# Notebook ---------------------------------------------------------------------------------------
+
+
+def as_notebook(found: Readable, digits: int = DIGITS) -> str:
+    """A notebook (nbformat 4.5): formulas to read, and a cell that makes them in SymPy."""
+    cells = [_markdown(f"# {title(found)}\n\n" + _notebook_facts(found))]
+    if found.quantities:
+        cells.append(_section("Quantities, each from those before it", found.quantities, digits))
+    rows = [
+        (reading_to_latex(x.left, digits), reading_to_latex(x.right, digits)) for x in found.lines
+    ]
+    cells.append(_markdown(f"## {motion_title(found)}\n\n$$\n{aligned(rows)}\n$$"))
+    cells += [_side_cell(found, digits)] if found.sides else []
+    for key, entries in found.blocks.items():
+        if entries:
+            cells.append(_section(TITLES[key], entries, digits))
+    if found.integrals:
+        kept = [(reading_to_latex(x, digits), r"\text{const}") for _, x, _ in found.integrals]
+        told = "\n".join(f"- {n}: {why}" for n, _, why in found.integrals)
+        cells.append(_markdown(f"## First integrals\n\n$$\n{aligned(kept)}\n$$\n\n{told}"))
+    notes = [x for x in (*found.notes, rounded_note(found, digits)) if x]
+    cells += [_markdown("\n\n".join(notes))] if notes else []
+    cells.append(_code(as_sympy(found)))
+    for k, cell in enumerate(cells):
+        cell["id"] = f"cell-{k + 1}"
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    book = {
+        "cells": cells,
+        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(book, ensure_ascii=False, indent=1) + "\n"
+
+
+def _notebook_facts(found: Readable) -> str:
+    lines = [f"- coordinates: {', '.join(found.labels.get('q', ()))}"]
+    if found.values:
+        lines.append(f"- with {', '.join(f'{n} = {x}' for n, x in found.values)}")
+    lines += [f"- $\\lambda_{{{k + 1}}}$: {x}" for k, x in enumerate(found.labels.get("lam", ()))]
+    lines += [f"- {_numbered(x)}" for x in found.labels.get("force", ())]
+    return "\n".join(lines)
+
+
+def _section(head: str, entries: Iterable[tuple[str, Reading]], digits: int) -> dict[str, object]:
+    rows = [(latex_name(n), reading_to_latex(x, digits)) for n, x in entries]
+    return _markdown(f"## {head}\n\n$$\n{aligned(rows)}\n$$")
+
+
+def _side_cell(found: Readable, digits: int) -> dict[str, object]:
+    parts = [f"## {sides_title(found)}"]
+    for side in found.sides:
+        rows = [side_latex(line, digits) for line in side.relations]
+        parts += [f"- {side.name}\n\n$$\n{aligned(rows)}\n$$"] if rows else []
+    return _markdown("\n\n".join(parts))
+
+
+def _markdown(text: str) -> dict[str, object]:
+    return {"cell_type": "markdown", "metadata": {}, "source": text.splitlines(keepends=True)}
+
+
+def _code(text: str) -> dict[str, object]:
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {},
+        "outputs": [],
+        "source": text.rstrip("\n").splitlines(keepends=True),
+    }

@@ -1,0 +1,371 @@
+"""The equations of motion made short for reading: rows, M, C and g, or named quantities if large.
+
+Public names: ReadLine, Readable, readable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import gcd, lcm
+from typing import final
+
+from liaison.equations.equations import Equations
+from liaison.equations.modes import Named, chosen_modes, efforts_in, held_rows, named_rows
+from liaison.equations.statement import Line, statement
+from liaison.equations.transform.christoffel import christoffel, has_rates, structure
+from liaison.expr import Expr, as_expr, substitute, symbol, topological, vanishes
+from liaison.expr.reading.arrange import (
+    NICE,
+    ONE,
+    Form,
+    Monomial,
+    Order,
+    arranged,
+    common_factor,
+    quotient,
+    scaled,
+    sum_of,
+)
+from liaison.expr.reading.named import Parts
+from liaison.expr.reading.plain import plain
+from liaison.expr.reading.reading import Name, Number, Reading, leaves, names_in, to_expr
+from liaison.expr.reading.ring import TooLarge
+from liaison.expr.reading.simplify import Reader
+from liaison.tree import Tree
+
+from .legible import AXES, Legible, legible
+from .named import named_recursion
+from .sides import DOTS, ReadSide, is_hard, read_sides
+
+LONGEST = 400
+"""Names and numbers in one row; a system with a longer row is read by named quantities."""
+
+NODES = 2000
+"""Operations of all rows, shared ones once, beyond which no row is developed for trial."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ReadLine:
+    """left = right, both short; the equation was divided by `divisor`, made of parameters."""
+
+    name: str
+    left: Reading
+    right: Reading
+    divisor: Reading = ONE
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """Equations for people.
+
+    Attributes:
+        name, formalism: of the mechanism; how it was derived.
+        labels: of q, v and λ, with units; of forces on one side only, each behind its name.
+        lines: M v̇ + h = τ + Gᵀ λ, velocity by velocity, then G v̇ = γ.
+        blocks: entries that are not zero of "M", "C" (Christoffel) or "B", and "g".
+        quantities: names used in the lines, where these would be too long.
+        integrals: what stays constant: name, formula, and why.
+        values: numbers that the names stand for.
+        notes: what a reader should know.
+        sides: what holds on one side only, block by block.
+        mode: which of its modes the lines are of; "" for all at once.
+    """
+
+    name: str
+    formalism: str
+    labels: Mapping[str, tuple[str, ...]]
+    lines: tuple[ReadLine, ...]
+    blocks: Mapping[str, tuple[tuple[str, Reading], ...]] = field(default_factory=dict)
+    quantities: tuple[tuple[str, Reading], ...] = ()
+    integrals: tuple[tuple[str, Reading, str], ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    sides: tuple[ReadSide, ...] = ()
+    mode: str = ""
+
+
+def order_of(equations: Equations) -> Order:
+    """Parameters as they were declared, then positions, functions, velocities, accelerations."""
+    symbols = equations.symbols
+    return Order(
+        {
+            "parameter": [str(x.a) for x in symbols.p],
+            "position": ["t", *(str(x.a) for x in symbols.q)],
+            "velocity": [str(x.a) for x in symbols.v],
+            "acceleration": [str(x.a) for x in symbols.vdot],
+            "multiplier": [*(f"lambda{k + 1}" for k in range(len(symbols.lam))),
+                           *(str(x.a) for x in _forces(equations)),
+                           *(str(x.a) for x in symbols.u)],
+        }
+    )  # fmt: skip
+
+
+def _forces(equations: Equations) -> tuple[Expr, ...]:
+    """Names of the forces and slips of one-sided rows."""
+    if not equations.sides.blocks:
+        return ()
+    named = named_rows(equations)
+    return (*named.told, *named.slip)
+
+
+def squares_of(equations: Equations) -> dict[Expr, Expr]:
+    """qw² = 1 − qx² − qy² − qz² for every unit quaternion."""
+    found = {}
+    for chart in equations.kinematics.charts:
+        if chart.kind in ("quaternion", "free"):
+            w, *rest = equations.symbols.q[chart.q][-4:]
+            found[w] = as_expr(1 - sum(x * x for x in rest))
+    return found
+
+
+def readable(
+    equations: Equations,
+    tree: Tree | None = None,
+    longest: int = LONGEST,
+    modes: Mapping[str, str] | None = None,
+) -> Readable:
+    """The equations, short; by named quantities where a row would be too long.
+
+    Args:
+        equations: derived with exact numbers (`derive(…, exact=True)`), or decimals come as the
+            binary fractions they are.
+        tree: what they were derived of; where it is given and has the same velocities, quantities
+            are named by what bodies do and bear.
+        longest: names and numbers in a row.
+        modes: one mode of what holds on one side only: "open", "closed", "sticks" or "slips" by
+            the name of a contact, a relation or a friction (`chosen_modes`); all if not given.
+    """
+    case, told = _Case.of(equations, modes), legible(equations)
+    try:
+        found = _developed(told.equations, case, longest)
+    except TooLarge:
+        told = told.by_axes()
+        is_of_tree = tree and _names(equations) == [x.name for x in tree.velocity_labels()]
+        found = _by_names(told, case, tree if is_of_tree else None)
+    sides = case.sides(told)
+    items = [x for side in sides for line in side.relations for x in line.items]
+    in_words = AXES not in told.notes and any(
+        not isinstance(x, str) and names_in(x) & {"V_rel", "Omega_rel"} for x in items
+    )
+    notes = (AXES,) * in_words + (LEFT_OUT,) * (DOTS in items)
+    notes = (*found.notes, *told.notes, *notes)
+    return replace(found, sides=sides, mode=case.told(equations), notes=notes)
+
+
+LEFT_OUT = "… stands for formulas of contacts that are too long to be read; `entries` has them."
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What the lines say of one-sided rows: their forces, and which of them are held."""
+
+    named: Named
+    words: list[str] | None
+    efforts: list[Expr]
+    held: list[int]
+
+    @classmethod
+    def of(cls, equations: Equations, modes: Mapping[str, str] | None) -> _Case:
+        words = None if modes is None else chosen_modes(equations, modes)
+        named = named_rows(equations)
+        held = [] if words is None else held_rows(equations, words)
+        return cls(named, words, efforts_in(equations, named, words), held)
+
+    def statement(self, equations: Equations) -> tuple[Line, ...]:
+        return statement(equations, self.efforts, self.held)
+
+    def sides(self, told: Legible) -> tuple[ReadSide, ...]:
+        equations = told.equations
+        if not equations.sides.blocks:
+            return ()
+        order, squares = order_of(equations), squares_of(equations)
+        return read_sides(told, self.named, self.words, order, squares)
+
+    def told(self, equations: Equations) -> str:
+        """The mode in words: "floor closed, floor: sliding slips"."""
+        pairs = zip(equations.sides.blocks, self.words or (), strict=False)
+        return ", ".join(f"{side.name} {word}" for side, word in pairs)
+
+
+def _names(equations: Equations) -> list[str]:
+    return [label.name for label in equations.labels["v"]]
+
+
+def _labels(equations: Equations) -> dict[str, tuple[str, ...]]:
+    kept = ("q", "v", "lam", "u", "p")
+    found = {part: tuple(map(str, equations.labels.get(part, ()))) for part in kept}
+    if equations.sides.blocks:
+        named = named_rows(equations)
+        rows = zip(named.told, named.force, equations.sides.labels, strict=True)
+        found["force"] = tuple(f"{x.name} {label}" for x, f, label in rows if not vanishes(f))
+    return found
+
+
+def _numbered(equations: Equations) -> Callable[[Sequence[Expr]], list[Expr]]:
+    """Formulas with multipliers called λ₁, λ₂, …"""
+    names = {x: symbol(f"lambda{k + 1}") for k, x in enumerate(equations.symbols.lam)}
+    return lambda fs: substitute(list(fs), names) if names else list(fs)
+
+
+def _developed(equations: Equations, case: _Case, longest: int) -> Readable:
+    lines, numbered = case.statement(equations), _numbered(equations)
+    left = [as_expr(line.left) for line in lines]
+    right = numbered([as_expr(line.right) for line in lines])
+    if len(topological([*left, *right])) > NODES or any(map(is_hard, equations.sides.D.values())):
+        raise TooLarge(f"the equations have more than {NODES} operations")
+    blocks = _blocks(equations)
+    order, squares = order_of(equations), squares_of(equations)
+    everything = [*left, *right, *(f for part in blocks.values() for _, f in part)]
+    reader = Reader([*everything, *squares.values()], order, squares)
+    rows = []
+    for line, a, b in zip(lines, left, right, strict=True):
+        row = read_line(reader, equations, line.name, a, b)
+        if leaves(row.left) + leaves(row.right) > longest:
+            raise TooLarge(f"a row has more than {longest} names and numbers")
+        rows.append(row)
+    read = {key: [(n, reader.read(f)) for n, f in part] for key, part in blocks.items()}
+    kept = {key: tuple((n, x) for n, x in part if leaves(x) > 1 or not _is_zero(x))
+            for key, part in read.items()}  # fmt: skip
+    return Readable(equations.name, equations.formalism, _labels(equations), tuple(rows), kept)
+
+
+def _is_zero(reading: Reading) -> bool:
+    return sum_of([reading]) == sum_of([])
+
+
+def _blocks(equations: Equations) -> dict[str, list[tuple[str, Expr]]]:
+    """Formulas of M's lower triangle, of C or B, and of g."""
+    found = structure(equations)
+    n = len(found.g)
+    blocks = {"M": [(f"M[{i + 1},{j + 1}]", found.M[i][j]) for i in range(n) for j in range(i + 1)]}
+    if has_rates(equations):
+        C = christoffel(equations)
+        blocks["C"] = [(f"C[{i + 1},{j + 1}]", C[i][j]) for i in range(n) for j in range(n)]
+    else:
+        blocks["B"] = [(f"B[{i + 1}]", x) for i, x in enumerate(found.B)]
+    blocks["g"] = [(f"g[{i + 1}]", x) for i, x in enumerate(found.g)]
+    return blocks
+
+
+# One row ----------------------------------------------------------------------------------------
+
+
+def read_line(reader: Reader, equations: Equations, name: str, left: Expr, right: Expr) -> ReadLine:
+    """One equation by accelerations and products of velocities, divided by parameters."""
+    symbols = equations.symbols
+    by = [*symbols.v, *symbols.vdot]
+    lam = [symbol(f"lambda{k + 1}") for k in range(len(symbols.lam))]
+    others = [*lam, *_forces(equations), *symbols.u]
+    sides = [reader.collected(left, by), reader.collected(right, [*by, *others])]
+    forms = [form for side in sides for form in side.values() if form]
+    if sum(map(len, forms)) > LONGEST:
+        raise TooLarge(f"a row has more than {LONGEST} terms")
+    divisor = _divisor(forms, reader.order)
+    order = reader.order
+    a, b = (
+        sum_of(_terms({m: quotient(f, divisor, order) for m, f in side.items()}, order))
+        for side in sides
+    )
+    return ReadLine(name, a, b, arranged(divisor, order))
+
+
+def _terms(side: Mapping[Monomial, Form], order: Order) -> Iterable[Reading]:
+    return (scaled(arranged(form, order), m) for m, form in side.items())
+
+
+def _divisor(forms: Sequence[Form], order: Order) -> Form:
+    """What all terms have in common of parameters, and a number that makes coefficients whole."""
+    if not forms:
+        return {(): Fraction(1)}
+    pure = _parameters_only(common_factor(forms, order), order)
+    left = [quotient(form, pure, order) for form in forms]
+    coefficients = [c for form in left for c in form.values()]
+    if any(c.denominator > NICE or abs(c.numerator) > 1000 for c in coefficients):
+        return pure
+    scale = Fraction(
+        gcd(*(c.numerator for c in coefficients)), lcm(*(c.denominator for c in coefficients))
+    )
+    return {m: c * scale for m, c in pure.items()}
+
+
+def _parameters_only(form: Form, order: Order) -> Form:
+    """The greatest divisor that holds no position: all of it, or the monomial of its parameters."""
+    if all(order.kind(atom) == 0 for m in form for atom, _ in m):
+        lead = next(iter(form.values()))
+        return {m: c / lead for m, c in form.items()} if len(form) == 1 else form
+    shared: dict[Reading, int] | None = None
+    for m in form:
+        powers = {atom: e for atom, e in m if order.kind(atom) == 0}
+        shared = powers if shared is None else {
+            a: min(e, powers[a]) for a, e in shared.items() if a in powers
+        }  # fmt: skip
+    return {order.sorted(shared or {}): Fraction(1)}
+
+
+# Large systems ----------------------------------------------------------------------------------
+
+
+def _by_names(told: Legible, case: _Case, tree: Tree | None) -> Readable:
+    """Rows by named quantities: the recursion from body to body, or plain parts of formulas."""
+    equations = told.equations
+    lines, numbered = case.statement(equations), _numbered(equations)
+    left = [as_expr(line.left) for line in lines]
+    right = numbered([as_expr(line.right) for line in lines])
+    parts = Parts()
+    notes = ["The rows are too long to be developed; they are given by named quantities."]
+    if tree is not None:
+        found = named_recursion(tree)
+        for name, f in found.quantities:
+            parts.named(name, f)
+        left[: len(found.rows)] = found.rows
+        numbers = ", ".join(f"{k + 1} {body}" for k, body in enumerate(found.bodies))
+        notes += [RECURSION, f"Bodies by number: {numbers}."]
+    for direction, f in told.axes:
+        parts.named(direction.name, f)
+    rows = [parts.cut(f) for f in (*left, *right)]
+    return _read_by_names(equations, [x.name for x in lines], parts.names, rows, notes)
+
+
+MANY = 250
+"""Named quantities beyond which formulas are given as they were built."""
+
+RECURSION = (
+    "ω, α and a are those of each body in its own axes, gravity taken off a; n and f are the "
+    "moment and the force that its joint hands to it."
+)
+
+
+def _read_by_names(
+    equations: Equations,
+    titles: Sequence[str],
+    names: Sequence[tuple[str, Expr]],
+    rows: Sequence[Expr],
+    notes: Sequence[str],
+) -> Readable:
+    """Everything read line by line; what is a number or a name gets no line."""
+    order, squares = order_of(equations), squares_of(equations)
+    short: dict[Expr, Expr] = {}
+
+    def read(f: Expr) -> Reading:
+        (g,) = substitute([f], short)
+        return plain(g) if len(names) > MANY else Reader([g], order, squares).read(g)
+
+    quantities = []
+    for name, f in names:
+        reading = read(f)
+        if isinstance(reading, Number | Name):
+            short[symbol(name)] = to_expr(reading)
+        else:
+            quantities.append((name, reading))
+    n = len(titles)
+    lines = tuple(
+        ReadLine(name, read(a), read(b))
+        for name, a, b in zip(titles, rows[:n], rows[n:], strict=True)
+    )
+    found = Readable(equations.name, equations.formalism, _labels(equations), lines)
+    return replace(found, quantities=tuple(quantities), notes=tuple(notes))

@@ -1,0 +1,1 @@
+"""Recursions over a tree: accelerations, wrenches, articulated bodies."""

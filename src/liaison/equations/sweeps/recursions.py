@@ -1,0 +1,188 @@
+"""Inverse and forward dynamics as sweeps over records: the bodies called once for each class.
+
+A *record* is what a node remembers while the sweeps run: slots of numbers, the same for every
+node. A sweep reads a node's own record and its parent's, and writes a part of its own; inwards it
+also hands the first of its results to the parent, where they are added.
+
+Public names: Sweep, Recursion, inverse_recursion, forward_recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+from liaison.expr import Expr, as_expr
+from liaison.spatial.arrays import Array, array, is_formula
+
+from .articulated import Articulated, Drift, Gain, accelerated, articulate, coasted
+from .classes import NodeClass, above, lower_triangle, own, symmetric
+from .recursion import Link, State, at_ground, felt, handed, moved, required
+
+Slots: TypeAlias = dict[str, range]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """One sweep: what each node computes, by class, and where that goes in its record."""
+
+    name: str
+    is_inward: bool
+    formulas: tuple[tuple[Expr, ...], ...]  # for each class
+    writes: int  # slot of the first result
+    hands: int = 0  # how many results are added to the parent's record …
+    receives: int = 0  # … from this slot on
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Recursion:
+    """Sweeps that follow each other over one kind of record."""
+
+    name: str
+    sweeps: tuple[Sweep, ...]
+    ground: tuple[float, ...]  # the record of the ground, as long as every other
+    given: int  # slot of what each joint is given
+    found: int  # slot of what is found for each joint
+
+
+def inverse_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion:
+    """τ of (q, v, v̇): `moved` and `required` outwards, `handed` and `felt` inwards."""
+    nv = max(one.joint.nv for one in classes)
+    slots = _slots(
+        state=18, wrench=6, kept=_kept_size(classes), given=nv, handed=6, found=nv
+    )  # fmt: skip
+
+    def outwards(one: NodeClass) -> list[Any]:
+        state = moved(_state(above, slots["state"]), one.link, _given(one, slots))
+        return [*_flat(state), *_flat(required(one.link.inertia, state)), *_varying(one.link)]
+
+    def inwards(one: NodeClass) -> list[Any]:
+        node = _remembered(one.link, slots["kept"])
+        total = _read(own, slots["wrench"])
+        wrench = (total[:3], total[3:])
+        return [*_flat(handed(node.pose, wrench)), *felt(node.S, wrench)]
+
+    out = Sweep("outwards", False, _each(outwards, classes), slots["state"].start)
+    back = Sweep(
+        "inwards", True, _each(inwards, classes), slots["handed"].start, 6, slots["wrench"].start
+    )
+    ground = _ground(slots, {"state": _flat(at_ground(gravity))})
+    return Recursion("inverse", (out, back), ground, slots["given"].start, slots["found"].start)
+
+
+def forward_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion:
+    """v̇ of (q, v, τ): `coasted` outwards, `articulate` inwards, `accelerated` outwards."""
+    nv = max(one.joint.nv for one in classes)
+    slots = _slots(
+        omega=3, drift=6, inertia=27, kept=_kept_size(classes), given=nv, handed=27, gain=7 * nv,
+        motion=6, found=nv,
+    )  # fmt: skip
+
+    def coast(one: NodeClass) -> list[Any]:
+        drift, inertia = coasted(_read(above, slots["omega"]), one.link)
+        return [*_flat(drift), *_packed(inertia), *_varying(one.link)]
+
+    def gather(one: NodeClass) -> list[Any]:
+        node = _remembered(one.link, slots["kept"])
+        total = _unpacked(_read(own, slots["inertia"]))
+        gain, carried = articulate(node, total, _read(own, slots["drift"]), _given(one, slots))
+        return [*_packed(carried), *_flat(gain)]
+
+    def accelerate(one: NodeClass) -> list[Any]:
+        node = _remembered(one.link, slots["kept"])
+        drift = Drift(_read(own, slots["omega"]), _read(own, slots["drift"]))
+        gain = _gain(one.joint.nv, slots["gain"])
+        motion, vdot = accelerated(_read(above, slots["motion"]), node, drift, gain)
+        return [*motion, *vdot]
+
+    back = Sweep(
+        "gather", True, _each(gather, classes), slots["handed"].start, 27, slots["inertia"].start
+    )
+    sweeps = (
+        Sweep("coast", False, _each(coast, classes), slots["omega"].start),
+        back,
+        Sweep("accelerate", False, _each(accelerate, classes), slots["motion"].start),
+    )
+    ground = _ground(slots, {"motion": [0, 0, 0, *at_ground(gravity).a]})
+    return Recursion("forward", sweeps, ground, slots["given"].start, slots["found"].start)
+
+
+def _slots(**sizes: int) -> Slots:
+    """Slots of a record by name, one after another."""
+    found, start = {}, 0
+    for name, size in sizes.items():
+        found[name] = range(start, start + size)
+        start += size
+    return found
+
+
+def _ground(slots: Slots, known: dict[str, list[Any]]) -> tuple[float, ...]:
+    record = [0.0] * max(slot.stop for slot in slots.values())
+    for name, values in known.items():
+        record[slots[name].start : slots[name].stop] = [float(x) for x in values]
+    return tuple(record)
+
+
+def _each(
+    body: Callable[[NodeClass], list[Any]], classes: Sequence[NodeClass]
+) -> tuple[tuple[Expr, ...], ...]:
+    return tuple(tuple(map(as_expr, body(one))) for one in classes)
+
+
+def _read(place: Callable[[int], Expr], slots: Sequence[int]) -> Array:
+    return array([place(k) for k in slots])
+
+
+def _flat(parts: Sequence[Array]) -> list[Any]:
+    return [x for part in parts for x in part.flat]
+
+
+def _given(one: NodeClass, slots: Slots) -> Array:
+    return _read(own, slots["given"][: one.joint.nv])
+
+
+def _state(place: Callable[[int], Expr], slots: range) -> State:
+    x = _read(place, slots)
+    return State(x[:3], x[3:6], x[6:9], x[9:].reshape(3, 3))
+
+
+def _packed(body: Articulated) -> list[Any]:
+    return [*lower_triangle(body.A), *body.B.flat, *lower_triangle(body.C), *body.wrench]
+
+
+def _unpacked(x: Array) -> Articulated:
+    A, C = symmetric(x[:6]), symmetric(x[15:21])
+    return Articulated(A, x[6:15].reshape(3, 3), C, x[21:])
+
+
+def _gain(nv: int, slots: range) -> Gain:
+    x = _read(own, slots[: 7 * nv])
+    return Gain(x[: 6 * nv].reshape(nv, 6), x[6 * nv :])
+
+
+def _place(node: Link) -> list[Any]:
+    """Pose and S of a node: what depends on q and is wanted by later sweeps."""
+    return [*node.pose[0].flat, *node.pose[1], *node.S.flat]
+
+
+def _varying(node: Link) -> list[Any]:
+    return [x for x in _place(node) if not _is_number(x)]
+
+
+def _kept_size(classes: Sequence[NodeClass]) -> int:
+    return max(len(_varying(one.link)) for one in classes)
+
+
+def _remembered(node: Link, slots: range) -> Link:
+    """The node with pose and S read back from its record; what is a number stays one."""
+    places = iter(slots)
+    x = array([y if _is_number(y) else own(next(places)) for y in _place(node)])
+    S = x[12:].reshape(node.S.shape)
+    return node._replace(pose=(x[:9].reshape(3, 3), x[9:12]), S=S)
+
+
+def _is_number(x: Any) -> bool:
+    return not is_formula(x) or x.op == "const"

@@ -1,0 +1,145 @@
+"""What is not looped of a mechanism of many bodies: loads, relations, outputs, events, as formulas.
+
+Joints of a kind are alike and become loops; what the author adds here and there is written out,
+over the coordinates of the tree. In maximal coordinates each formula is short: it knows the two
+bodies it speaks of, and no chain of joints between them.
+
+Public names: Rest, RestRow, rest_of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, final
+
+from liaison.equations.completion import defaults_of
+from liaison.equations.equations import Chart
+from liaison.equations.setting import Setting, charts_of
+from liaison.errors import DerivationError
+from liaison.expr import Expr, as_expr, substitute, vanishes
+from liaison.tree import Tree
+from liaison.tree.closure import joint_labels, relation_rows, tie_labels
+from liaison.units import Label
+
+from .sweeps import known_values
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RestRow:
+    """A relation: Φ̈ at v̇ = 0, Φ (None where it holds speeds), Φ̇, and its row on v."""
+
+    label: Label
+    second: Expr
+    phi: Expr | None
+    rate: Expr
+    G: Mapping[int, Expr]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Formulas over the symbols of a tree, parameters replaced by their values.
+
+    Attributes:
+        tau: velocity -> generalized force of all loads.
+        potential: energy that loads store [J].
+        rows: relations, those of positions first.
+        outputs: of the mechanism, by name.
+        events: name, formula, direction, action.
+        places: symbol -> (array, index).
+        labels: of q, v, u, outputs; of λ those of cut joints, then of relations.
+        defaults: of inputs.
+        charts: kinds of coordinates.
+    """
+
+    tau: Mapping[int, Expr]
+    potential: Expr
+    rows: tuple[RestRow, ...]
+    outputs: Mapping[str, Expr]
+    events: tuple[tuple[str, Expr, int, str], ...]
+    places: Mapping[Expr, tuple[str, int]]
+    labels: Mapping[str, tuple[Label, ...]]
+    defaults: tuple[float, ...]
+    charts: tuple[Chart, ...]
+
+
+def rest_of(tree: Tree, values: Mapping[str, float] | None = None) -> Rest:
+    """Loads, relations, outputs and events of a mechanism, besides `blocks_of` it.
+
+    Raises:
+        DerivationError: the mechanism has relations that hold on one side.
+    """
+    mechanism = tree.mechanism
+    if mechanism.contacts:
+        raise DerivationError(
+            f"{mechanism.contacts[0].name!r} holds on one side only, which looped loops do not "
+            "know.",
+            hint="Run the mechanism in its own coordinates.",
+        )
+    setting = Setting(tree)
+    told = _Numbers(known_values(tree, values))
+    tau = {j: x for j, x in enumerate(told(setting.applied())) if not vanishes(x)}
+    related = relation_rows(setting.kinematics, setting.qdot) if mechanism.constraints else []
+    rows = [_row(told, label, row) for label, row in related]
+    rows.sort(key=lambda row: row.phi is None)
+    stored = sum((load.potential for load in setting.loads), as_expr(0))
+    return Rest(
+        tau=MappingProxyType(tau),
+        potential=told([stored])[0],
+        rows=tuple(rows),
+        outputs=MappingProxyType(
+            {x.name: told([setting.told(x.formula)])[0] for x in mechanism.outputs}
+        ),
+        events=tuple(
+            (x.name, told([setting.told(x.formula)])[0], x.direction, x.action)
+            for x in mechanism.events
+        ),
+        places=MappingProxyType(_places(setting)),
+        labels=MappingProxyType(_labels(setting, rows)),
+        defaults=tuple(defaults_of(mechanism)["u"]),
+        charts=tuple(chart for node in tree.nodes for chart in charts_of(node)),
+    )
+
+
+class _Numbers:
+    """Formulas with parameters replaced by their values."""
+
+    def __init__(self, values: Mapping[Expr, Any]) -> None:
+        self._values = {name: as_expr(value) for name, value in values.items()}
+
+    def __call__(self, formulas: Sequence[Any]) -> list[Expr]:
+        return substitute([as_expr(x) for x in formulas], self._values)
+
+
+def _row(told: _Numbers, label: Label, row: Any) -> RestRow:
+    known = dict(zip(row.G, told(list(row.G.values())), strict=True))
+    second, rate = told([-as_expr(row.gamma), row.rate])
+    phi = None if row.value is None else told([row.value])[0]
+    kept = {j: x for j, x in known.items() if not vanishes(x)}
+    if not kept:
+        raise DerivationError(f"the relation {label.name!r} holds nothing that moves.")
+    return RestRow(label, second, phi, rate, MappingProxyType(kept))
+
+
+def _places(setting: Setting) -> dict[Expr, tuple[str, int]]:
+    symbols = setting.symbols
+    listed = (("t", (symbols.t,)), ("q", symbols.q), ("v", symbols.v), ("u", symbols.u))
+    return {x: (array, i) for array, group in listed for i, x in enumerate(group)}
+
+
+def _labels(setting: Setting, rows: Sequence[RestRow]) -> dict[str, tuple[Label, ...]]:
+    tree, mechanism = setting.tree, setting.mechanism
+    lam: list[Label] = []
+    for closure in tree.closures:
+        lam += joint_labels(setting.kinematics, closure)
+        lam += tie_labels(closure.joint) if closure.ghost is not None else []
+    return {
+        "q": tree.position_labels(),
+        "v": tree.velocity_labels(),
+        "u": tuple(Label(x.name, x.unit) for x in mechanism.inputs),
+        "lam": (*lam, *(row.label for row in rows)),
+        "outputs": tuple(Label(x.name, x.unit) for x in mechanism.outputs),
+    }

@@ -1,0 +1,1 @@
+"""Equations transformed: reduced, treated, stabilized, in other coordinates."""

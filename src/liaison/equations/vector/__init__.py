@@ -1,0 +1,1 @@
+"""Equations at the level of vectors and of matrices in a basis."""

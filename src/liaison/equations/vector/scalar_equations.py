@@ -1,0 +1,124 @@
+"""Scalar equations for reading: each side made short, as Unicode text and as LaTeX.
+
+A side too long to be made short is written as it is, its shared parts named w1, w2, … above all.
+
+Public names: ScalarEquations, Written, listed, is_empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, final
+
+from liaison.equations.statement import Line
+from liaison.expr import Expr, to_latex, to_text, topological
+from liaison.expr.reading.arrange import Order
+from liaison.expr.reading.latex import reading_to_latex
+from liaison.expr.reading.reading import Reading
+from liaison.expr.reading.ring import TooLarge
+from liaison.expr.reading.simplify import Reader
+from liaison.expr.reading.text import to_unicode
+
+LONGEST = 160
+"""Operations in a side that is made short; making it takes a fraction of a second."""
+
+TERMS = 60
+"""Terms on the way of making it short."""
+
+Written: TypeAlias = tuple[list[tuple[str, str]], list[tuple[str, str, str]]]
+"""Named parts with what they are; equations with their names, left and right."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ScalarEquations:
+    """Developed scalars: left = right, equation by equation, names in an order for reading."""
+
+    name: str
+    lines: tuple[Line, ...]
+    order: Order = field(default_factory=Order)
+    note: str = ""  # what they leave out
+
+    def __iter__(self) -> Iterator[Line]:
+        return iter(self.lines)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    @property
+    def text(self) -> str:
+        """Unicode text, each side as short as it gets."""
+        parts, rows = self.written()
+        named = [f"{name} = {told}" for name, told in parts]
+        note = ["", self.note] if self.note else []
+        return "\n".join([self.name, "", *named, *([""] if named else []), *listed(rows), *note])
+
+    @property
+    def latex(self) -> str:
+        """LaTeX, aligned at the signs of equality."""
+        parts, rows = self._sides(reading_to_latex, _latex_rows)
+        told = [f"{name} &= {text}" for name, text in parts]
+        told += [f"{left} &= {right}" for _, left, right in rows]
+        return "\\begin{aligned}\n" + " \\\\\n".join(told) + "\n\\end{aligned}"
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex}$"
+
+    def __str__(self) -> str:
+        return self.text
+
+    def written(self) -> Written:
+        """Named parts of what is long, then every equation, as Unicode text."""
+        return self._sides(to_unicode, _text_rows)
+
+    def _sides(
+        self, short: Callable[[Reading], str], long: Callable[[list[Expr]], Rows]
+    ) -> Written:
+        sides = [side for line in self.lines for side in (line.left, line.right)]
+        read = {side: self._short(side) for side in dict.fromkeys(sides)}
+        rest = [side for side, reading in read.items() if reading is None]
+        named, texts = long(rest) if rest else ([], [])
+        told = {side: short(reading) for side, reading in read.items() if reading is not None}
+        told |= dict(zip(rest, texts, strict=True))
+        return named, [(line.name, told[line.left], told[line.right]) for line in self.lines]
+
+    def _short(self, f: Expr) -> Reading | None:
+        if len(topological(f)) > LONGEST:
+            return None
+        try:
+            return Reader([f], self.order, limit=TERMS).read(f)
+        except TooLarge:
+            return None
+
+
+Rows: TypeAlias = tuple[list[tuple[str, str]], list[str]]
+
+
+def _text_rows(fs: list[Expr]) -> Rows:
+    return _split(to_text(fs, names=_marks(fs)).splitlines(), len(fs), " = ")
+
+
+def _latex_rows(fs: list[Expr]) -> Rows:
+    rows = to_latex(fs, names=_marks(fs)).splitlines()[1:-1]
+    return _split([row.removesuffix(" \\\\") for row in rows], len(fs), " &= ")
+
+
+def _marks(fs: list[Expr]) -> list[str]:
+    return [f"side{k}" for k in range(len(fs))]
+
+
+def _split(rows: list[str], count: int, sign: str) -> Rows:
+    """The rows of named parts, and the formulas, which are the last ones."""
+    pairs = [row.partition(sign)[::2] for row in rows]
+    return pairs[:-count], [text for _, text in pairs[-count:]]
+
+
+def is_empty(line: Line) -> bool:
+    """0 = 0 as it is written."""
+    return all(side.op == "const" and side.value == 0 for side in (line.left, line.right))
+
+
+def listed(rows: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Each equation below its name."""
+    return [text for name, left, right in rows for text in (name, f"    {left} = {right}")]

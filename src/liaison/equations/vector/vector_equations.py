@@ -1,0 +1,320 @@
+"""The equations of a mechanism at the level of detail one wants: vectors, matrices, scalars.
+
+    found = vector_equations(tree)          F(A) + m₁ g = m₁ γ(G₁), …
+    found.expand("gamma(G1)")               one term one level down
+    found.matrices("bar")                   columns, rows and tildes in the axes of a body
+    found.components("ground")              developed scalars
+
+Every level has the value of the one before. Names are explained in intrinsic.py.
+
+Public names: VectorEquations, vector_equations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+from liaison.algebra import (
+    Formal,
+    components,
+    replaced,
+    rotation_matrix,
+    simplified,
+    tilde,
+    to_latex,
+    to_text,
+)
+from liaison.algebra.names import pretty_name
+from liaison.algebra.node import Atom, topological, transpose
+from liaison.algebra.node import product as product_of
+from liaison.equations.statement import Line
+from liaison.errors import DerivationError, NamingError
+from liaison.expr import as_expr
+from liaison.expr.reading.arrange import Order
+from liaison.model.contacts import left_out
+from liaison.spatial.arrays import Array, product
+from liaison.tree import Tree
+
+from .columns import column, column_value, rotation_name
+from .intrinsic import Intrinsic
+from .lines import VectorLine, body_lines, freedom_lines, joint_lines, system_lines
+from .scalar_equations import ScalarEquations, is_empty, listed
+from .words import meaning
+
+GROUND_WORDS = ("ground", "earth", "0")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class VectorEquations:
+    """Equations between named vectors; `basis` is the number of a body once they are columns."""
+
+    book: Intrinsic
+    lines: tuple[VectorLine, ...]
+    level: str = "vector"
+    basis: int = 0
+
+    # Reading ------------------------------------------------------------------------------------
+
+    @property
+    def text(self) -> str:
+        """Unicode text, a line an equation, below what the numbers stand for."""
+        rows = [(line.name, to_text(line.left), to_text(line.right)) for line in self.lines]
+        note = left_out(self.book.setting.mechanism.contacts)
+        return "\n".join([self.legend, "", *listed(rows), *(["", note] if note else [])])
+
+    @property
+    def latex(self) -> str:
+        """LaTeX, aligned at the signs of equality."""
+        rows = [rf"{to_latex(line.left)} &= {to_latex(line.right)}" for line in self.lines]
+        return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex}$"
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def legend(self) -> str:
+        """Which number stands for which body, and in whose axes columns are."""
+        book = self.book
+        bodies = ", ".join(
+            f"{i} {book.node(i).body} (on {book.joint_name(i)})" for i in book.numbers
+        )
+        told = f"{book.setting.mechanism.name}: 0 ground, {bodies}"
+        if self.level == "vector":
+            return told
+        axes = book.node(self.basis).body if self.basis else "ground"
+        return f"{told}; columns in the axes of {axes}"
+
+    # One level down -----------------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name in the equations, as `expand` takes it."""
+        return tuple(_name(node.data) for node in self._symbols())
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What every name in the equations means."""
+        return {_name(x.data): meaning(self.book, x) for x in self._symbols()}
+
+    @property
+    def expandable(self) -> tuple[str, ...]:
+        """The names that are made of others."""
+        return tuple(_name(x.data) for x in self._symbols() if self._definition(x) is not None)
+
+    def _symbols(self) -> list[Formal]:
+        found: dict[Formal, None] = {}
+        for line in self.lines:
+            for side in (line.left, line.right):
+                found |= {node: None for node in topological(side) if node.op == "symbol"}
+        return list(found)
+
+    def _definition(self, x: Formal) -> Formal | None:
+        if x.kind != "vector":
+            return None
+        found = self.book.definition(x)
+        return found if found is None or self.level == "vector" else self._as_columns(found)
+
+    def expand(self, *names: str) -> VectorEquations:
+        """The equations with each name replaced by what it is made of, one level down.
+
+        Args:
+            names: as `expandable` lists them, or as they are printed; none means all of them.
+
+        Raises:
+            NamingError: the equations hold no such name.
+            DerivationError: the name is given, and made of no others.
+        """
+        parts: dict[Formal, Formal] = {}
+        for x in self._symbols():
+            known = (_name(x.data), pretty_name(x.data.name, order=x.data.order))
+            if not names or set(known) & set(names):
+                found = self._definition(x)
+                if found is not None:
+                    parts[x] = found
+                elif names:
+                    raise _given(_name(x.data), self.expandable)
+        said = {_name(x.data) for x in parts} | {to_text(x) for x in parts}
+        for name in names:
+            if name not in said:
+                raise NamingError.unknown("term of these equations", name, self.names)
+        return self._with(lambda side: replaced(side, parts))
+
+    def expand_all(self) -> VectorEquations:
+        """Every name replaced until only what is given is left."""
+        found, more = self, self.expand()
+        while more.lines != found.lines:
+            found, more = more, more.expand()
+        return found
+
+    def simplified(self) -> VectorEquations:
+        """Each side in its shortest form by the laws of vectors and tildes."""
+        return self._with(simplified)
+
+    def _with(self, change: Callable[[Formal], Formal]) -> VectorEquations:
+        lines = tuple(replace(x, left=change(x.left), right=change(x.right)) for x in self.lines)
+        return replace(self, lines=lines)
+
+    # Matrices -----------------------------------------------------------------------------------
+
+    def matrices(self, basis: str = "ground") -> VectorEquations:
+        """The same with columns, rows and tildes in the axes of the ground or of a body.
+
+        What is fixed in body i is told by its constant column there, R₀₁ r₁(G₁), R₀₁ I₁ R₀₁ᵀ.
+
+        Raises:
+            NamingError: no body has that name.
+        """
+        found = replace(self, level="matrix", basis=self._number(basis))
+        return found._with(found._as_columns)
+
+    def _number(self, basis: str) -> int:
+        bodies = {self.book.node(i).body: i for i in reversed(self.book.numbers)}
+        if basis in GROUND_WORDS:
+            return 0
+        if basis not in bodies:
+            raise NamingError.unknown("body", basis, [*bodies, "ground"])
+        return bodies[basis]
+
+    def _as_columns(self, x: Formal) -> Formal:
+        """Products of vectors as tildes and rows, and what a body carries by its own column."""
+        done: dict[Formal, Formal] = {}
+        for node in topological(x):
+            if node.op == "cross":
+                done[node] = _tilde(done[node.args[0]]) @ done[node.args[1]]
+            elif node.op == "dot":
+                done[node] = transpose(done[node.args[0]]) @ done[node.args[1]]
+            elif node.op == "symbol":
+                done[node] = self._column(node)
+            else:
+                done[node] = replaced(node, {arg: done[arg] for arg in node.args})
+        return done[x]
+
+    def _column(self, node: Formal) -> Formal:
+        found = column(self.book, node)
+        if found is None:
+            path = self.book.definition(node) if self.book.is_arm(node) else None
+            return node if path is None else self._as_columns(path)
+        i, own = found
+        if i == self.basis:
+            return own
+        R = rotation_matrix(rotation_name(self.basis, i))
+        return R @ own @ transpose(R) if own.kind == "matrix" else R @ own
+
+    # Scalars ------------------------------------------------------------------------------------
+
+    def value(self, x: Formal) -> Array:
+        """The components of a side or a difference, in the axes of the ground or of the basis."""
+        leaves = [node for node in topological(x) if node.op == "symbol"]
+        return components(x, {node: self._leaf(node) for node in leaves})
+
+    def _leaf(self, node: Formal) -> Array:
+        book = self.book
+        own = column_value(book, node)
+        if own is not None:
+            return own
+        back = book.rotation(self.basis).T
+        for i in (0, *book.numbers):
+            if node.data.name == rotation_name(self.basis, i):
+                return product(back, book.rotation(i))
+        found = book.value(node)
+        if node.kind == "scalar" or not self.basis:
+            return found
+        return (
+            product(product(back, found), back.T) if node.kind == "matrix" else product(back, found)
+        )
+
+    def components(self, basis: str = "ground") -> ScalarEquations:
+        """Developed scalars: every equation along x, y and z of a basis, in q, v, v̇ and λ.
+
+        Forces and couples of joints stay unknowns, told in the ground's axes: F(A).x, …. What is
+        0 = 0 is left out.
+        """
+        axes = self._number(basis)
+        turn = product(self.book.rotation(axes).T, self.book.rotation(self.basis))
+        is_same = axes == self.basis
+        found: list[Line] = []
+        for line in self.lines:
+            left, right = self.value(line.left), self.value(line.right)
+            if left.ndim == 0:
+                found.append(Line(line.name, as_expr(left.item()), as_expr(right.item())))
+                continue
+            sides = (left, right) if is_same else (product(turn, left), product(turn, right))
+            for axis, a, b in zip("xyz", *sides, strict=True):
+                found.append(Line(f"{line.name}, {axis}", as_expr(a), as_expr(b)))
+        kept = tuple(line for line in found if not is_empty(line))
+        mechanism = self.book.setting.mechanism
+        return ScalarEquations(mechanism.name, kept, self._order(), left_out(mechanism.contacts))
+
+    def _order(self) -> Order:
+        """Parameters first, then positions, velocities, accelerations."""
+        symbols = self.book.setting.symbols
+        kinds = {
+            "parameter": symbols.p,
+            "position": (symbols.t, *symbols.q),
+            "velocity": symbols.v,
+            "acceleration": symbols.vdot,
+            "multiplier": (*symbols.u, *self.book.lam),
+        }
+        return Order({kind: [x.name for x in named] for kind, named in kinds.items()})
+
+
+def _name(atom: Atom) -> str:
+    return atom.name + "'" * atom.order
+
+
+def _tilde(x: Formal) -> Formal:
+    """The tilde of a column, with its scalars in front."""
+    if x.op != "product":
+        return tilde(x)
+    scalars = [factor for factor in x.args if factor.kind == "scalar"]
+    others = [factor for factor in x.args if factor.kind != "scalar"]
+    return product_of(*scalars, tilde(product_of(*others)))
+
+
+def _given(name: str, expandable: Sequence[str]) -> DerivationError:
+    listed = ", ".join(expandable) or "none"
+    return DerivationError(
+        f"{name!r} is given and made of no other vectors.",
+        hint=f"These can be expanded: {listed}. components(basis) gives its scalars.",
+    )
+
+
+def vector_equations(
+    tree: Tree, bodies: Sequence[str] = (), point: str | None = None
+) -> VectorEquations:
+    """The equations of a mechanism as intrinsic vectors.
+
+    Args:
+        tree: of the mechanism, spanned with exact numbers.
+        bodies: of a sub-system, by name: its resultant and its moment. By default every body by
+            itself, what each joint transmits, and the equations of motion.
+        point: of the moments of the sub-system: O0, O1, G1, …; by default O of its first body.
+
+    Raises:
+        NamingError: no body, or no point, has that name.
+    """
+    book = Intrinsic(tree)
+    if not bodies and point is None:
+        lines = [*body_lines(book), *freedom_lines(book), *joint_lines(book)]
+        return VectorEquations(book, tuple(lines))
+    numbers = _numbers(book, bodies)
+    at = point or f"O{numbers[0]}"
+    points = ["O0", *(f"{kind}{i}" for i in book.numbers for kind in "OG")]
+    if at not in points:
+        raise NamingError.unknown("point", at, points)
+    return VectorEquations(book, tuple(system_lines(book, numbers, at)))
+
+
+def _numbers(book: Intrinsic, bodies: Sequence[str]) -> list[int]:
+    """The numbers of bodies by name; all of them where none is named."""
+    known = {book.node(i).body: i for i in reversed(book.numbers)}
+    for name in bodies:
+        if name not in known:
+            raise NamingError.unknown("body", name, known)
+    return sorted({known[name] for name in bodies}) or list(book.numbers)

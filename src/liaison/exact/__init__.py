@@ -1,0 +1,1 @@
+"""Exact arithmetic: residues modulo a prime, series, intervals, balls; linear algebra over them."""

@@ -1,0 +1,301 @@
+"""Formulas modulo a prime: equal formulas get equal residues, different ones almost never do.
+
+Rational arithmetic is exact. An angle is a point of the circle c² + s² = 1 modulo p: angles are
+split into rational multiples of what they are made of, so that sin(2x + y) and sin x cos(x + y) +
+… agree, and multiples of π are roots of unity. Since p = 3 modulo 4, exactly one of x and −x is a
+square: squares count as positive, the root taken is itself a square, and √x √y = √(xy). Functions
+that have no such law are random residues of their arguments.
+
+What is not kept: relations between angles that are products (sin(x (y + z)) and sin(x y + x z)),
+exp(x + y) = exp x exp y, relations between Stumpff functions of different arguments, and order.
+
+Public names: residues, Residues, DEFAULT_PRIME, angles_of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, NoReturn, final
+
+from liaison.errors import DerivationError
+from liaison.expr.graph.evaluate import Domain
+from liaison.expr.graph.node import ONE, Expr, Pi, Value
+from liaison.expr.graph.ops import OPS
+
+# p + 1 is a multiple of 1, …, 16, 17, 19, 23, 29 and 31: these are squares, and π/n is a point
+DEFAULT_PRIME = 2305840746056767919
+Point = tuple[int, int]
+Angle = dict[Expr, Fraction]
+
+
+def _refused(what: str) -> NoReturn:
+    raise DerivationError(
+        what, hint="Evaluate again with another seed, other values, or the default prime."
+    )
+
+
+@lru_cache(maxsize=64)
+def _check_prime(p: int) -> None:
+    if p % 4 != 3 or p < 1000 or pow(2, p - 1, p) != 1 or pow(3, p - 1, p) != 1:
+        raise ValueError(f"residues need a prime p = 3 modulo 4 above 1000, not {p}")
+
+
+@final
+class Residues(Domain):
+    """Integers modulo p; symbols without value get residues drawn from the seed."""
+
+    individual = frozenset({"sin", "cos", "tan"})
+
+    def __init__(self, p: int = DEFAULT_PRIME, seed: int = 0) -> None:
+        _check_prime(p)
+        self.p, self.seed = p, seed
+        self._angles: dict[Expr, Angle] = {}
+        self._parts: dict[Expr, int] = {}
+        self._number: Mapping[Expr, int] = {}
+        self._points: dict[Expr, Point] = {}
+
+    def start(self, order: list[Expr], number: Mapping[Expr, Any]) -> Residues:
+        """A domain for one evaluation, which knows the angles of the graph."""
+        run = Residues(self.p, self.seed)
+        run._angles = angles_of(order)
+        run._number = number
+        for angle in run._angles.values():
+            for atom, factor in angle.items():
+                run._parts[atom] = math.lcm(run._parts.get(atom, 1), factor.denominator)
+        return run
+
+    def drawn(self, *key: object) -> int:
+        """A residue that depends on the key and the seed only."""
+        text = repr((self.p, self.seed, *key))
+        return int.from_bytes(blake2b(text.encode(), digest_size=16).digest(), "little") % self.p
+
+    def constant(self, value: Value) -> int:
+        """Exact; a float is the rational it stands for; π is drawn."""
+        if isinstance(value, Pi):
+            return self.drawn("pi")
+        return self.given(value)
+
+    def given(self, value: Any) -> int:
+        """A whole or rational number modulo p."""
+        exact = Fraction(value)
+        return exact.numerator * self.inverse(exact.denominator) % self.p
+
+    def missing(self, node: Expr, known: list[str]) -> int:
+        """Drawn from the name."""
+        return self.drawn("symbol", node.a)
+
+    def inverse(self, x: int) -> int:
+        """1/x modulo p."""
+        if x % self.p == 0:
+            _refused(f"a division by zero modulo {self.p}")
+        return pow(x, -1, self.p)
+
+    def is_positive(self, x: int) -> bool:
+        """Whether x is a square other than zero."""
+        return pow(x, (self.p - 1) // 2, self.p) == 1
+
+    def root(self, x: int) -> int:
+        """The square root that is a square."""
+        root = pow(x, (self.p + 1) // 4, self.p)
+        if root * root % self.p != x % self.p:
+            _refused(f"{x} has no square root modulo {self.p}")
+        return root
+
+    def operation(self, node: Expr) -> Callable[..., int]:
+        """Arithmetic, points of the circle, or a draw."""
+        op = node.op
+        if op in self.individual:
+            return lambda x: self._circular(node)
+        if op in _ARITHMETIC:
+            function = _ARITHMETIC[op]
+            return lambda *args: function(self, *args)
+        if op == "stumpff":
+            return lambda s: self._stumpff(node.a, s)
+        token = OPS[op].token(node.data) if node.data is not None else ""
+        return lambda *args: self.drawn(op, token, *args)
+
+    def _circular(self, node: Expr) -> int:
+        c, s = self._point(node.a)
+        if node.op == "tan":
+            return s * self.inverse(c) % self.p
+        return c if node.op == "cos" else s
+
+    def _point(self, angle: Expr) -> Point:
+        if angle not in self._points:
+            total: Point = (1, 0)
+            for atom, factor in self._angles[angle].items():
+                parts = self._parts[atom]
+                point = self._part(atom, parts)
+                total = self._turned(total, self._multiple(point, int(factor * parts)))
+            self._points[angle] = total
+        return self._points[angle]
+
+    def _turned(self, a: Point, b: Point) -> Point:
+        return (a[0] * b[0] - a[1] * b[1]) % self.p, (a[0] * b[1] + a[1] * b[0]) % self.p
+
+    def _multiple(self, point: Point, n: int) -> Point:
+        if n < 0:
+            point, n = (point[0], -point[1] % self.p), -n
+        total: Point = (1, 0)
+        while n:
+            if n & 1:
+                total = self._turned(total, point)
+            point, n = self._turned(point, point), n >> 1
+        return total
+
+    def _part(self, atom: Expr, parts: int) -> Point:
+        """The point of the angle atom / parts."""
+        if atom.op == "const" and type(atom.a) is Pi:
+            order, unit = _unit_point(self.p)
+            if order % (2 * parts):
+                _refused(f"π/{parts} is no point of the circle modulo {self.p}")
+            return self._multiple(unit, order // (2 * parts))
+        if atom.op in _INVERSES and parts == 1:
+            return _INVERSES[atom.op](self, *[self._number[arg] for arg in atom.args])
+        # x and -x are mirrored points, whichever way they are written
+        value = 1 if atom is ONE else self._number[atom]
+        half = min(value, self.p - value)
+        c, s = self.circle(self.drawn("angle", parts, half))
+        return (c, s) if half == value else (c, -s % self.p)
+
+    def circle(self, t: int) -> Point:
+        """A point of the circle from its parameter t = tan(θ/2); 1 + t² is never 0."""
+        scale = self.inverse(1 + t * t)
+        return (1 - t * t) * scale % self.p, 2 * t * scale % self.p
+
+    def _stumpff(self, k: int, s: int) -> int:
+        """c_0² + s c_1² = 1 and c_k = 1/k! − s c_{k+2}."""
+        t = self.drawn("stumpff", s)
+        scale = self.inverse(1 + s * t * t)
+        value = 2 * t * scale if k % 2 else (1 - s * t * t) * scale
+        for j in range(k % 2, k, 2):
+            value = (self.inverse(math.factorial(j)) - value) * self.inverse(s)
+        return value % self.p
+
+
+@lru_cache(maxsize=16)
+def _unit_point(p: int) -> tuple[int, Point]:
+    """The largest usable order n, and the point of angle 2π/n that fits the roots taken.
+
+    Of the conjugate points of order n one is wanted for which cos(π/4) = ½ √2 and so on.
+    """
+    domain = Residues(p)
+    order = math.gcd(p + 1, 720720)
+    for trial in range(100_000):
+        point = domain._multiple(domain.circle(domain.drawn("unit", trial)), (p + 1) // order)
+        if _fits(domain, point, order):
+            return order, point
+    _refused(f"no multiple of π is a point of the circle modulo {p}")
+
+
+def _fits(domain: Residues, point: Point, order: int) -> bool:
+    p = domain.p
+    for prime in (2, 3, 5, 7, 11, 13):
+        if order % prime == 0 and domain._multiple(point, order // prime) == (1, 0):
+            return False
+    if order % 4 == 0 and domain._multiple(point, order // 4) != (0, 1):
+        return False
+    for part, square, offset, scale in ((8, 2, 0, 2), (12, 3, 0, 2), (10, 5, 1, 4)):
+        if order % part == 0 and domain.is_positive(square):
+            cosine = (offset + domain.root(square)) * domain.inverse(scale) % p
+            if domain._multiple(point, order // part)[0] != cosine:
+                return False
+    return True
+
+
+# Tables -----------------------------------------------------------------------------------------
+
+
+def _power(domain: Residues, x: int, n: int) -> int:
+    # whole exponents up to 10⁶ of either sign, and halves of them
+    p = domain.p
+    for denominator in (1, 2):
+        whole = n * denominator % p
+        whole = whole - p if whole > p // 2 else whole
+        if abs(whole) <= 1_000_000:
+            base = x if denominator == 1 else domain.root(x)
+            return pow(base if whole >= 0 else domain.inverse(base), abs(whole), p)
+    return domain.drawn("pow", x, n)
+
+
+def _absolute(domain: Residues, x: int) -> int:
+    return x if domain.is_positive(x) or x == 0 else -x % domain.p
+
+
+def _extreme(turn: int) -> Callable[[Residues, int, int], int]:
+    def value(domain: Residues, x: int, y: int) -> int:
+        total = x + y + turn * _absolute(domain, (x - y) % domain.p)
+        return total * domain.inverse(2) % domain.p
+
+    return value
+
+
+_ARITHMETIC: dict[str, Callable[..., int]] = {
+    "add": lambda d, x, y: (x + y) % d.p,
+    "sub": lambda d, x, y: (x - y) % d.p,
+    "mul": lambda d, x, y: x * y % d.p,
+    "div": lambda d, x, y: x * d.inverse(y) % d.p,
+    "neg": lambda d, x: -x % d.p,
+    "pow": _power,
+    "sqrt": lambda d, x: d.root(x),
+    "abs": _absolute,
+    "sign": lambda d, x: 0 if x == 0 else (1 if d.is_positive(x) else d.p - 1),
+    "min": _extreme(-1),
+    "max": _extreme(1),
+    "select": lambda d, c, x, y: x if d.is_positive(c) else y,
+}
+
+
+def _scaled(domain: Residues, x: int, y: int) -> Point:
+    scale = domain.inverse(domain.root((x * x + y * y) % domain.p))
+    return x * scale % domain.p, y * scale % domain.p
+
+
+_INVERSES: dict[str, Callable[..., Point]] = {
+    "asin": lambda d, x: (d.root((1 - x * x) % d.p), x),
+    "acos": lambda d, x: (x, d.root((1 - x * x) % d.p)),
+    "atan": lambda d, x: _scaled(d, 1, x),
+    "atan2": lambda d, y, x: _scaled(d, x, y),
+}
+
+
+def angles_of(order: list[Expr]) -> dict[Expr, Angle]:
+    """The argument of every sin, cos and tan as Σ factor · atom, with rational factors."""
+    wanted = {node.a for node in order if node.op in ("sin", "cos", "tan")}
+    for node in reversed(order):
+        if node in wanted and node.op in ("add", "sub", "neg", "mul"):
+            wanted.update(node.args)
+    split: dict[Expr, Angle] = {}
+    for node in order:
+        if node in wanted:
+            split[node] = _split(node, split)
+    return split
+
+
+def _split(node: Expr, split: Mapping[Expr, Angle]) -> Angle:
+    if node.op == "const" and type(node.a) is not Pi:
+        return {ONE: Fraction(node.a)}
+    if node.op == "mul" and node.a.op == "const" and type(node.a.a) is not Pi:
+        factor = Fraction(node.a.a)
+        return {atom: factor * value for atom, value in split[node.b].items()}
+    if node.op == "neg":
+        return {atom: -value for atom, value in split[node.a].items()}
+    if node.op not in ("add", "sub"):
+        return {node: Fraction(1)}
+    total = dict(split[node.a])
+    turn = 1 if node.op == "add" else -1
+    for atom, value in split[node.b].items():
+        total[atom] = total.get(atom, Fraction(0)) + turn * value
+    return {atom: value for atom, value in total.items() if value}
+
+
+def residues(p: int = DEFAULT_PRIME, seed: int = 0) -> Domain:
+    """The domain of integers modulo a prime p = 3 (mod 4); the seed decides what is drawn.
+
+    Values may be given for symbols, and for nodes such as sin(x) and cos(x) too.
+    """
+    return Residues(p, seed)

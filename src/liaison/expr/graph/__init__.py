@@ -1,0 +1,1 @@
+"""Formulas as an interned graph: nodes, operations, rewriting rules, derivatives, evaluation."""

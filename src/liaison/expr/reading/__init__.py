@@ -1,0 +1,1 @@
+"""Formulas for people: simplification, and printers of text, LaTeX, MathML and SymPy."""

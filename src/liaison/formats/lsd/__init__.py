@@ -1,0 +1,1 @@
+"""LSD, the text language for mechanisms."""

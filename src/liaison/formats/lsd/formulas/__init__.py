@@ -1,0 +1,1 @@
+"""Formulas of LSD: names, units, functions, and their values."""

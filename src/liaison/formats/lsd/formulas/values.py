@@ -1,0 +1,273 @@
+"""What a formula of LSD can be worth: quantities with their dimension, vectors, turns, frames.
+
+A `Quantity` is a scalar in SI with its dimension. Angles count as pure numbers when dimensions
+are compared. A number written without a unit fits any dimension; a quantity whose dimension cannot
+be known (a parameter given without unit, an unknown) is never refused.
+
+Public names: Value, Quantity, Vector, Turn, Turned, Pose, BodyFrame, Word, Unfit, Dimension, PURE,
+kind_of, added, multiplied, divided, raised, checked, number_of, plain, with_unit, literal,
+both_shown.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, TypeAlias, final
+
+from liaison.errors import LiaisonError, TextError
+from liaison.expr import Expr, as_expr
+from liaison.formats.lsd.syntax.nodes import Node, Source
+from liaison.model.checks_formulas import MAX_EXPONENT
+from liaison.model.scalars import MAX_BITS
+from liaison.spatial import Array
+
+from .units import PURE, Dimension, product_of, same, spelled, unit_of
+
+MAX_DIGITS = 4_000  # of a number as it is written
+TOO_LARGE = "it must stay below 1.8e308"
+
+
+class Unfit(Exception):
+    """Values that do not go together; whoever knows the place makes it a TextError."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A scalar in SI; `dimension` None where nothing is known, `bare` for numbers without unit."""
+
+    value: Fraction | float | Expr
+    dimension: Dimension | None = PURE
+    bare: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """Values in brackets; rows of a matrix are vectors too."""
+
+    items: tuple[Quantity | Vector, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """angle || axis."""
+
+    angle: Quantity
+    axis: Vector
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """A rotation by its matrix."""
+
+    R: Array
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """Motions one after another: vectors, turns and rotation matrices."""
+
+    motions: tuple[Vector | Turn | Turned, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BodyFrame:
+    """A frame on a body: rotation and position in the body's own frame."""
+
+    body: str
+    R: Array
+    p: Array
+    name: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A text in quotes, or a name that stands for itself."""
+
+    text: str
+
+
+Value: TypeAlias = Any  # one of the classes above, or a shape of liaison.model
+
+
+def kind_of(value: Value) -> str:
+    """What a value is, in words."""
+    names = {Quantity: "a number", Vector: "a vector", Turn: "a rotation", Pose: "a pose",
+             BodyFrame: "a frame on a body", Word: "a text"}  # fmt: skip
+    return names.get(type(value), "a shape")
+
+
+def added(a: Value, b: Value, sign: int) -> Value:
+    """a + b or a − b of two quantities of one dimension, or of two vectors."""
+    if isinstance(a, Vector) and isinstance(b, Vector) and len(a.items) == len(b.items):
+        return Vector(tuple(added(x, y, sign) for x, y in zip(a.items, b.items, strict=True)))
+    a, b = _scalar(a), _scalar(b)
+    if not (a.bare or b.bare or same(a.dimension, b.dimension)):
+        first, word, second = (a, "added to", b) if sign > 0 else (b, "subtracted from", a)
+        raise Unfit(f"{spelled(first.dimension)} cannot be {word} {spelled(second.dimension)}.")
+    dimension = b.dimension if a.bare else a.dimension
+    if a.dimension is None or b.dimension is None:
+        dimension = None
+    value = a.value + b.value if sign > 0 else a.value - b.value
+    return Quantity(checked(value), dimension, a.bare and b.bare)
+
+
+def multiplied(a: Value, b: Value) -> Value:
+    """a b; one of the two may be a vector."""
+    if isinstance(b, Vector) and not isinstance(a, Vector):
+        a, b = b, a
+    if isinstance(a, Vector):
+        return Vector(tuple(multiplied(x, b) for x in a.items))
+    a, b = _scalar(a), _scalar(b)
+    return Quantity(checked(a.value * b.value), _combined(a, b, 1), a.bare and b.bare)
+
+
+def divided(a: Value, b: Value) -> Value:
+    """a / b; a may be a vector."""
+    if isinstance(a, Vector):
+        return Vector(tuple(divided(x, b) for x in a.items))
+    a, b = _scalar(a), _scalar(b)
+    if not isinstance(b.value, Expr) and b.value == 0:
+        raise Unfit("this divides by zero.")
+    return Quantity(checked(a.value / b.value), _combined(a, b, -1), a.bare and b.bare)
+
+
+def raised(a: Value, b: Value) -> Quantity:
+    """a ^ b; a quantity with a dimension takes integer exponents only."""
+    a, b = _scalar(a), _scalar(b)
+    exponent = b.value
+    if not same(b.dimension, PURE):
+        raise Unfit(f"an exponent is a pure number, not {spelled(b.dimension)}.")
+    if not isinstance(exponent, Fraction) or exponent.denominator != 1:
+        if not same(a.dimension, PURE):
+            raise Unfit(f"{spelled(a.dimension)} is raised to integer powers only.")
+        return Quantity(as_expr(a.value) ** exponent, a.dimension, a.bare and b.bare)
+    n = exponent.numerator
+    _check_power(a.value, n)
+    x = a.dimension
+    dimension = None if x is None else (n * x[0], n * x[1], n * x[2], n * x[3])
+    return Quantity(checked(a.value**n), dimension, a.bare)
+
+
+def _check_power(base: Fraction | float | Expr, n: int) -> None:
+    if abs(n) > MAX_EXPONENT:
+        raise Unfit(f"the exponent {n} is larger than {MAX_EXPONENT}.")
+    if not isinstance(base, Expr) and base == 0 and n < 0:
+        raise Unfit("this divides by zero.")
+    if isinstance(base, Fraction) and abs(n) * _bits(base) > MAX_BITS:
+        raise Unfit(f"this power is too large a number: {TOO_LARGE}.")
+
+
+def _combined(a: Quantity, b: Quantity, sign: int) -> Dimension | None:
+    x, y = a.dimension, b.dimension
+    if x is None or y is None:
+        return None
+    return product_of(x, y, sign)
+
+
+def _scalar(value: Value) -> Quantity:
+    if isinstance(value, Quantity):
+        return value
+    raise Unfit(f"this takes numbers, not {kind_of(value)}.")
+
+
+def _bits(value: Fraction) -> int:
+    return max(value.numerator.bit_length(), value.denominator.bit_length())
+
+
+def checked(value: Fraction | float | Expr) -> Fraction | float | Expr:
+    """The value, if a computer can hold it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Unfit(f"this number is not finite: {TOO_LARGE}.")
+    if isinstance(value, Fraction):
+        if _bits(value) > MAX_BITS:
+            raise Unfit("this number has too many digits.")
+        try:
+            float(value)
+        except OverflowError:
+            raise Unfit(f"this number is not finite: {TOO_LARGE}.") from None
+    return value
+
+
+def plain(value: Any) -> Any:
+    """The integer of an exact number that is one; anything else as it is."""
+    return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
+
+
+@lru_cache(maxsize=4096)
+def number_of(text: str) -> Fraction | float:
+    """The exact value of a decimal literal; the nearest float of one that ends in f."""
+    if text.endswith("f") and len(text) < 400:
+        return checked(float(text[:-1]))  # type: ignore[return-value]
+    mantissa, _, exponent = text.lower().partition("e")
+    if len(mantissa) > MAX_DIGITS:
+        raise Unfit(f"this number has more than {MAX_DIGITS} digits.")
+    if len(exponent.lstrip("+-0")) > 3 or abs(int(exponent or 0)) > 700:
+        raise Unfit(f"the number {text[:40]} is not finite: {TOO_LARGE}.")
+    try:
+        return Fraction(checked(Fraction(text)))  # type: ignore[arg-type]
+    except Unfit:
+        raise Unfit(f"the number {text[:40]} is not finite: {TOO_LARGE}.") from None
+
+
+def with_unit(value: Value, node: Node, source: Source) -> Value:
+    """The value in the unit written behind it; in a vector, the entries that have none yet."""
+    token = unit_behind(node)
+    if token is None:
+        return value
+    return _in_unit_of(value, Quantity(*unit_of(str(token), source.of(token))), str(token))
+
+
+def unit_behind(node: Node) -> Any:
+    """The unit written behind a number, a vector or a bracket; None if there is none."""
+    last = node.parts[-1]
+    return None if type(last) is Node or len(node.parts) == 1 else last
+
+
+def literal(number: Node, measured: Node, source: Source) -> Quantity:
+    """A number in the unit behind it, or behind the vector it stands in."""
+    token = unit_behind(measured)
+    try:
+        return _literal(str(number.parts[0]), "" if token is None else str(token))
+    except LiaisonError as error:
+        error.place = source.of(token)
+        raise
+
+
+@lru_cache(maxsize=4096)
+def _literal(text: str, unit: str) -> Quantity:
+    value = Quantity(number_of(text), PURE, bare=True)
+    return _in_unit_of(value, Quantity(*unit_of(unit)), unit) if unit else value
+
+
+def _in_unit_of(value: Value, unit: Quantity, word: str) -> Any:
+    if isinstance(value, Vector):
+        return Vector(tuple(_in_unit_of(item, unit, word) for item in value.items))
+    if isinstance(value, Quantity) and value.bare:
+        return Quantity(checked(value.value * unit.value), unit.dimension)
+    if isinstance(value, Quantity) and same(value.dimension, unit.dimension):
+        return value
+    if isinstance(value, Quantity) and same(value.dimension, PURE):
+        return multiplied(value, unit)
+    found = spelled(value.dimension) if isinstance(value, Quantity) else kind_of(value)
+    raise Unfit(f"the unit {word!r} stands behind {found}.")
+
+
+def both_shown(said: str, a: Node, first: Value, b: Node, source: Source) -> TextError:
+    """A refusal of two terms together, with both places shown."""
+    what = spelled(first.dimension) if isinstance(first, Quantity) else kind_of(first)
+    place = source.at(a)
+    if a.line == b.line:
+        hint = f"The first term, in column {place.column}, is {what}."
+    else:
+        hint = f"The first term, in line {place.line}, is {what}:{place.excerpt()}"
+    return source.refused(said, b, hint=hint)

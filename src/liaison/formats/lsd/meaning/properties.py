@@ -1,0 +1,157 @@
+"""A statement with properties as its readers see it: `key = value` by name, frames, coordinates.
+
+Public names: Keys, Told, coordinate_of, marker_of.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from liaison.errors import NamingError, Place, TextError
+from liaison.formats.lsd.formulas.formulas import (
+    ANY,
+    Where,
+    in_unit,
+    path_of,
+    scalar_of,
+    value_of,
+    vector_of,
+)
+from liaison.formats.lsd.formulas.names import Book, no_such
+from liaison.formats.lsd.formulas.values import BodyFrame, Vector, kind_of, plain
+from liaison.formats.lsd.syntax.nodes import Node, Source
+from liaison.formats.poses import is_upright, rows_of
+from liaison.model import Marker
+from liaison.spatial import Array, array, is_zero, product
+
+
+class Keys:
+    """The `key = value` pairs of one construct, each asked for by its name."""
+
+    def __init__(self, pairs: Node, owner: str, source: Source) -> None:
+        self.owner, self.source = owner, source
+        self.nodes: dict[str, list[Node]] = {}
+        self.names: dict[str, Any] = {}
+        for pair in pairs.parts:
+            token, node = pair.parts
+            self.nodes.setdefault(str(token), []).append(node)
+            self.names[str(token)] = token
+
+    def check(self, allowed: Iterable[str], *, many: Iterable[str] = ()) -> None:
+        """Refuses keys that do not belong here, and keys given twice unless they may be `many`."""
+        known = [*allowed, *many]
+        for key, token in self.names.items():
+            if key not in known:
+                near = difflib.get_close_matches(key, known, n=1)
+                guess = f"; did you mean {near[0]!r}?" if near else "."
+                raise NamingError(
+                    f"{self.owner} has no property {key!r}{guess}",
+                    place=self.source.of(token),
+                    hint=f"It takes: {', '.join(known) or 'none'}.",
+                )
+            if len(self.nodes[key]) > 1 and key not in many:
+                said = f"{self.owner} gives {key!r} twice."
+                raise NamingError(said, place=self.source.of(token))
+
+    def get(self, key: str) -> Node | None:
+        """The value of a key, if it is given."""
+        return self.nodes[key][0] if key in self.nodes else None
+
+    def need(self, key: str, place: Place) -> Node:
+        """The value of a key that must be given."""
+        node = self.get(key)
+        if node is None:
+            raise TextError(f"{self.owner} needs '{key} = …'.", place=place)
+        return node
+
+    def all(self, key: str) -> list[Node]:
+        """All values of a key that may be given several times."""
+        return self.nodes.get(key, [])
+
+
+class Told:
+    """One statement: its kind, the name it gets, its properties."""
+
+    ON_FRAMES: ClassVar[str] = "acts on a frame of a body, not on"
+
+    def __init__(self, name: str, kind: str, pairs: Node, place: Place, book: Book) -> None:
+        self.name, self.kind, self.place, self.book = name, kind, place, book
+        book.places.setdefault(name, place)
+        self.keys = Keys(pairs, f"{kind} {name!r}", book.source)
+
+    def refused(self, said: str, node: Node | None = None, hint: str = "") -> TextError:
+        """A refusal at a node of the statement, or at its beginning."""
+        place = self.place if node is None else self.book.source.at(node)
+        return TextError(said, place=place, hint=hint)
+
+    def what(self, key: str) -> str:
+        """A property, in words."""
+        return f"the {key} of {self.kind} {self.name!r}"
+
+    def scalar(self, key: str, unit: str, default: Any = None) -> Any:
+        """The number of a key; the default if it is not given, or a refusal."""
+        if self.keys.get(key) is None and default is not None:
+            return default
+        node, where = self.keys.need(key, self.place), Where(f"{self.name}.{key}", unit)
+        return plain(scalar_of(node, self.book, where, self.what(key)))
+
+    def vector(self, key: str, unit: str) -> list[Any]:
+        """The three components of a key."""
+        node, where = self.keys.need(key, self.place), Where(f"{self.name}.{key}", unit)
+        return vector_of(node, self.book, where, self.what(key))
+
+    def pair(self, key: str, unit: str, said: str) -> list[Any]:
+        """The two numbers of a key; one where a single number is given."""
+        node, where = self.keys.need(key, self.place), Where(f"{self.name}.{key}", unit)
+        value = value_of(node, self.book, where)
+        items = value.items if isinstance(value, Vector) else (value,)
+        if isinstance(value, Vector) and len(items) != 2:
+            raise self.refused(f"{self.what(key)} {said}, not {kind_of(value)}.", node)
+        return [plain(in_unit(x, node, self.book, where, self.what(key)).value) for x in items]
+
+    def axis(self) -> list[Any]:
+        """The direction of the key `axis`; z if it is not said."""
+        node = self.keys.get("axis")
+        if node is None:
+            return [0, 0, 1]
+        direction = self.vector("axis", ANY)
+        if all(is_zero(x) for x in direction):
+            hint = "Give a vector along the axis, such as [0,0,1]."
+            raise self.refused(f"{self.what('axis')} is zero; it has no direction.", node, hint)
+        return direction
+
+    def frame(self, node: Node, turn: Array | None = None) -> Marker:
+        """A frame on a body, turned behind its own rotation where that is said."""
+        value = value_of(node, self.book, Where(f"{self.name}.on", kind="body"))
+        if not isinstance(value, BodyFrame):
+            said = f"{self.kind} {self.name!r} {self.ON_FRAMES} {kind_of(value)}."
+            raise self.refused(said, node)
+        return marker_of(value, self.book.source.at(node), turn)
+
+
+def marker_of(frame: BodyFrame, place: Place, turn: Array | None = None) -> Marker:
+    """The record of a frame on a body, turned behind its own rotation where that is said."""
+    R = frame.R
+    if turn is not None:
+        R = turn if is_upright(R) else product(array(R), turn)
+    return Marker(frame.body, rows_of(R), tuple(frame.p), frame.name, place=place)
+
+
+def coordinate_of(node: Node, book: Book) -> str:
+    """The label of a coordinate; a joint of one coordinate may be named instead."""
+    path = path_of(node)
+    label = book.label(path) if path is not None else ""
+    if label:
+        return label
+    known = [name for name in book.labels if not name.endswith("'")]
+    if path in book.joints:
+        known = list(book.joints[path].coordinates)
+    if not path:
+        raise book.source.refused(
+            "a coordinate stands here, not a formula.",
+            node,
+            hint="What holds between several coordinates is said with 'require'.",
+        )
+    raise no_such("coordinate", path, known, book.source.at(node))

@@ -1,0 +1,153 @@
+"""Shapes as LSD writes them: `box([1,2,3] cm)`, `cylinder(radius = 1 cm, length = 5 cm)`, …
+
+Public names: SHAPES, shape_of, moved_shape, colored, is_shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from liaison.errors import LiaisonError
+from liaison.formats.lsd.formulas.units import same, spelled
+from liaison.formats.lsd.formulas.values import Quantity, Unfit, Value, Vector, Word, kind_of, plain
+from liaison.formats.poses import exactly, joined, rows_of
+from liaison.model import Box, Cone, Cylinder, Line, Mesh, Shape, Sphere
+from liaison.spatial import Array, is_zero, norm, rotation_onto_z
+
+LENGTH = (1, 0, 0, 0)
+
+
+def is_shape(value: Value) -> bool:
+    """Whether a value is a shape."""
+    return isinstance(value, Shape)
+
+
+def shape_of(name: str, values: list[Value], named: dict[str, Value]) -> Shape:
+    """A shape by its word; sizes in the order of its properties, or by their names.
+
+    Raises:
+        Unfit: sizes that are missing, too many, or no lengths.
+    """
+    make, takes = SHAPES[name]
+    given = dict(zip(takes, values, strict=False))
+    if len(values) > len(takes) and name != "line":
+        raise Unfit(f"{name} takes {', '.join(takes)}; {len(values)} values are too many.")
+    for key, value in named.items():
+        if key not in (*takes, *EXTRA.get(name, ()), "color"):
+            raise Unfit(f"{name} has no property {key!r}; it takes {', '.join(takes)} and color.")
+        if key in given:
+            raise Unfit(f"{name} is given {key!r} twice.")
+        given[key] = value
+    color = given.pop("color", Word(""))
+    if not isinstance(color, Word):
+        raise Unfit(f"a colour is a text in quotes, not {kind_of(color)}.")
+    try:
+        shape = _line(values) if name == "line" else make(given)
+        return replace(shape, color=color.text)
+    except KeyError as missing:
+        raise Unfit(f"{name} needs {missing}; it takes {', '.join(takes)}.") from None
+    except LiaisonError as error:
+        raise Unfit(error.message) from None
+
+
+def _length(value: Value) -> Any:
+    if not isinstance(value, Quantity):
+        raise Unfit(f"a size is a length (m), not {kind_of(value)}.")
+    if not value.bare and not same(value.dimension, LENGTH):
+        raise Unfit(f"a size is a length (m), not {spelled(value.dimension)}.")
+    return plain(value.value)
+
+
+def _point(value: Value) -> list[Any]:
+    if isinstance(value, Quantity) and is_zero(value.value):
+        return [0, 0, 0]
+    if not isinstance(value, Vector) or len(value.items) != 3:
+        raise Unfit(f"a point has three components, not {kind_of(value)}.")
+    return [_length(item) for item in value.items]
+
+
+def _box(given: dict[str, Value]) -> Box:
+    return Box(*_point(given["size"]))
+
+
+def _sphere(given: dict[str, Value]) -> Sphere:
+    return Sphere(_length(given["radius"]))
+
+
+def _cone(given: dict[str, Value]) -> Cone:
+    return Cone(_length(given["radius"]), _length(given["height"]))
+
+
+def _cylinder(given: dict[str, Value]) -> Cylinder:
+    """Along z about its middle, or from a point to another."""
+    if "to" not in given:
+        return Cylinder(_length(given["radius"]), _length(given["length"]))
+    start = _point(given["from"]) if "from" in given else [0, 0, 0]
+    end = _point(given["to"])
+    along = [b - a for a, b in zip(start, end, strict=True)]
+    if all(is_zero(a) for a in along):
+        raise Unfit("a cylinder from a point to itself has no length.")
+    middle = [plain((a + b) * Fraction(1, 2)) for a, b in zip(start, end, strict=True)]
+    R = rotation_onto_z(along)
+    return Cylinder(_length(given["radius"]), norm(along), rows_of(R), tuple(middle))
+
+
+def _tube(given: dict[str, Value]) -> Cylinder:
+    """A cylinder with a bore."""
+    inner = _length(given.pop("inner"))
+    return replace(_cylinder(given), inner=inner)
+
+
+def _plate(given: dict[str, Value]) -> Box:
+    """A box by two edges and a thickness along z."""
+    size, thickness = given["size"], _length(given["thickness"])
+    if not isinstance(size, Vector) or len(size.items) != 2:
+        raise Unfit(f"a plate has two edges, not {kind_of(size)}.")
+    x, y = (_length(item) for item in size.items)
+    return Box(x, y, thickness)
+
+
+def _mesh(given: dict[str, Value]) -> Mesh:
+    file = given["file"]
+    if not isinstance(file, Word):
+        raise Unfit(f"a file is a text in quotes, not {kind_of(file)}.")
+    return Mesh(file.text, tuple(_scale(given["scale"]))) if "scale" in given else Mesh(file.text)
+
+
+def _scale(value: Value) -> list[Any]:
+    if not isinstance(value, Vector) or len(value.items) != 3:
+        raise Unfit(f"a scale has three components, not {kind_of(value)}.")
+    return [plain(item.value) for item in value.items if isinstance(item, Quantity)]
+
+
+def _line(values: list[Value]) -> Line:
+    if len(values) < 2:
+        raise Unfit("a line goes through two points or more.")
+    return Line(tuple(tuple(_point(value)) for value in values))
+
+
+SHAPES: dict[str, tuple[Callable[[dict[str, Value]], Any], tuple[str, ...]]] = {
+    "box": (_box, ("size",)),
+    "cylinder": (_cylinder, ("radius", "length")),
+    "tube": (_tube, ("radius", "inner", "length")),
+    "plate": (_plate, ("size", "thickness")),
+    "sphere": (_sphere, ("radius",)),
+    "cone": (_cone, ("radius", "height")),
+    "mesh": (_mesh, ("file",)),
+    "line": (_mesh, ("points",)),
+}
+EXTRA = {"cylinder": ("from", "to"), "tube": ("from", "to"), "mesh": ("scale",)}
+
+
+def moved_shape(shape: Any, R: Array, p: Array) -> Shape:
+    """The shape after a motion of its frame."""
+    R, p = joined(R, p, exactly(shape.R), exactly(shape.p))
+    return replace(shape, R=rows_of(R), p=tuple(p))  # type: ignore[no-any-return]
+
+
+def colored(shape: Any, color: str | None) -> Shape:
+    """The shape in the body's colour, unless it has one."""
+    return replace(shape, color=color) if color and not shape.color else shape  # type: ignore[no-any-return]

@@ -1,0 +1,301 @@
+"""The small statements: parameter, input, start, output, event, law, impose, require.
+
+They are declared first, in the order of the text, and read when all coordinates are known.
+
+Public names: Statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import liaison.model as model
+from liaison.errors import LiaisonError, NamingError, Place, TextError
+from liaison.expr import as_expr, symbol, symbols_of
+from liaison.formats.lsd.formulas.formulas import Where, in_unit, value_of
+from liaison.formats.lsd.formulas.names import Book, Spoiled
+from liaison.formats.lsd.formulas.units import (
+    Dimension,
+    known_dimension,
+    same,
+    si_unit,
+    spelled,
+    unit_of,
+)
+from liaison.formats.lsd.formulas.values import Quantity, Value, kind_of
+from liaison.formats.lsd.syntax.grammar import MAX_MISTAKES
+from liaison.formats.lsd.syntax.nodes import Node, path_text
+from liaison.formats.lsd.syntax.tokens import text_in
+
+from .collisions import collision_of
+from .contacts import gap_contact
+from .properties import Told, coordinate_of
+from .relations import related
+from .starts import starts_of
+
+
+class Enough(Exception):
+    """So many refusals that more would help nobody."""
+
+
+DIRECTIONS = {"rising": 1, "falling": -1, "crossing": 0}
+
+
+class Statements:
+    """What the small statements of a text make."""
+
+    def __init__(self, book: Book) -> None:
+        self.book = book
+        self.inputs: list[model.Input] = []
+        self.starts: list[model.Start] = []
+        self.events: list[model.Event] = []
+        self.outputs: list[model.Output] = []
+        self.constraints: list[model.Constraint] = []
+        self.contacts: list[model.OneSided] = []
+        self.early: list[Callable[[], Any]] = []
+        self.later: list[Callable[[], Any]] = []
+        self.given_places: dict[str, Place] = {}
+        self.errors: list[LiaisonError] = []
+        self.some_are_missing = False  # names, because what would declare them was refused
+
+    def declare(self, statement: Node) -> None:
+        """First pass: names; what needs coordinates is put off."""
+        told = statement.parts[1]
+        place = self.book.source.at(told) if isinstance(told, Node) else self.word_place(told)
+        getattr(self, f"_{statement.kind}")(statement, place)
+
+    def read_early(self) -> None:
+        """Second pass, when all names are known: parameters and inputs."""
+        for read in self.early:
+            self.tried(read)
+
+    def read_late(self) -> None:
+        """Last pass, when all coordinates are known."""
+        for read in self.later:
+            self.tried(read)
+
+    def tried(self, read: Callable[[], Any], name: str | None = None) -> Any:
+        """What a reading gives; None where it is refused, which is noted and spoils the name."""
+        try:
+            return read()
+        except LiaisonError as error:
+            self.refuse(error)
+            if name is not None:
+                self.book.spoiled.add(name)
+            return None
+
+    def refuse(self, error: LiaisonError) -> None:
+        """Notes a refusal, unless it only follows from another or was noted before."""
+        told = {(x.message, x.place) for x in self.errors}
+        follows = isinstance(error, NamingError) and self.some_are_missing
+        if isinstance(error, Spoiled) or follows or (error.message, error.place) in told:
+            return
+        self.errors.append(error)
+        if len(self.errors) >= MAX_MISTAKES:
+            raise Enough
+
+    def word_place(self, token: Any) -> Place:
+        """The place of a word."""
+        return self.book.source.place(token.line, token.column, len(token))
+
+    # ---- parameter, input
+
+    def _parameter(self, statement: Node, place: Place) -> None:
+        name = path_text(statement.parts[1])
+        if isinstance(statement.parts[1], Node):
+            # the value of something that was named by its place
+            self.given_places[name] = place
+            self.book.given[name] = lambda unit: self.parameter(statement, name, unit, place)
+            return
+        self.book.declare(name, place)
+        self.book.symbols[name] = Quantity(symbol(name), None)
+        self.early.append(
+            lambda: self.book.add_parameter(self.parameter(statement, name, "", place))
+        )
+
+    def parameter(self, statement: Node, name: str, unit: str, place: Place) -> model.Parameter:
+        """The record: value, unit and bounds; all constants."""
+        parts = {part.kind: part for part in statement.parts[2:]}
+        said, bounds = parts.pop("unit", None), parts.pop("bounds", None)
+        ends = [parts.pop(word, None) for word in ("above", "below")]
+        low, high = bounds.parts if bounds else (end and end.parts[0] for end in ends)
+        value = next(iter(parts.values()), None)
+        factor: Any = Fraction(1)
+        if said is not None:
+            factor, dimension, word = self.said_unit(said)
+            unit = unit or (word if word else si_unit(dimension))
+        what = f"parameter {name!r}"
+        quantities = [
+            None if node is None else self.constant(node, name, what) for node in (value, low, high)
+        ]
+        unit = unit or next((si_unit(q.dimension) for q in quantities if q and not q.bare), "")
+        self.check_units(quantities, unit, what, place)
+        scaled = [q and (q.value * factor if q.bare else q.value) for q in quantities]
+        return model.Parameter(name, scaled[0], unit, scaled[1], scaled[2], place=place)
+
+    def said_unit(self, node: Node) -> tuple[Any, Dimension | None, str]:
+        """Factor and dimension of `in UNIT`; one in quotes is SI and kept as it is written."""
+        token = node.parts[0]
+        if token.startswith('"'):
+            return Fraction(1), known_dimension(text_in(token)), text_in(token)
+        return *unit_of(str(token), self.word_place(token)), ""
+
+    def constant(self, node: Node, name: str, what: str) -> Quantity:
+        """A number that depends on nothing."""
+        value = self.quantity(node, name, what)
+        if symbols_of([as_expr(value.value)]):
+            raise self.book.source.refused(
+                f"the value of {what} depends on other quantities.",
+                node,
+                hint="A parameter is a number; write 'let NAME = …' for what follows from others.",
+            )
+        return value
+
+    def check_units(
+        self, quantities: list[Quantity | None], unit: str, what: str, place: Place
+    ) -> None:
+        """One dimension for value and bounds."""
+        dimension = known_dimension(unit)
+        for q in quantities:
+            if q is not None and not q.bare and not same(q.dimension, dimension):
+                raise TextError(
+                    f"{what} is {spelled(dimension)}, not {spelled(q.dimension)}.", place=place
+                )
+
+    def _input(self, statement: Node, place: Place) -> None:
+        name = self.book.declare(str(statement.parts[1]), place)
+        self.book.symbols[name] = Quantity(symbol(name), None)
+        self.early.append(lambda: self.input(statement, name, place))
+
+    def input(self, statement: Node, name: str, place: Place) -> None:
+        """A quantity given at run time; zero unless the text says otherwise."""
+        record = self.parameter(statement, name, "", place)
+        default = 0 if record.value is None else record.value
+        self.inputs.append(model.Input(name, record.unit, default, place=place))
+        self.book.symbols[name] = Quantity(symbol(name), known_dimension(record.unit))
+
+    # ---- laws, outputs, events, starts
+
+    def _law(self, statement: Node, place: Place) -> None:
+        name = path_text(statement.parts[1])
+        self.book.bindings[name] = statement
+        self.given_places[name] = place
+
+    def _output(self, statement: Node, place: Place) -> None:
+        name = self.book.declare(str(statement.parts[1]), place)
+        self.book.lets[name] = statement.parts[2]  # for events and other outputs, in SI
+        self.book.outputs.add(name)
+        self.later.append(lambda: self.outputs.append(self.output(statement, name, place)))
+
+    def output(self, statement: Node, name: str, place: Place) -> model.Output:
+        """A formula to be recorded, in SI or in the unit behind 'in'."""
+        found = self.book.values.get(name) or self.book.value_of_let(name)
+        value = self.scalar(found, statement.parts[2], f"output {name!r}")
+        if len(statement.parts) < 4:
+            return model.Output(name, value.value, si_unit(value.dimension), place=place)
+        token = statement.parts[3].parts[0]
+        factor, dimension, word = self.said_unit(statement.parts[3])
+        if value.bare:  # a number alone is in that unit already
+            return model.Output(name, value.value, word or str(token), place=place)
+        if not same(value.dimension, dimension):
+            raise TextError(
+                f"output {name!r} is {spelled(value.dimension)}, not {spelled(dimension)}.",
+                place=self.word_place(token),
+            )
+        return model.Output(name, as_expr(value.value) / factor, word or str(token), place=place)
+
+    def _event(self, statement: Node, place: Place) -> None:
+        name = self.book.declare(str(statement.parts[1]), place)
+        words = [str(part) for part in statement.parts[3:]]
+        direction = next((DIRECTIONS[w] for w in words if w in DIRECTIONS), 0)
+        action = "stop" if "stop" in words else "record"
+
+        def read() -> None:
+            formula = self.quantity(statement.parts[2], name, f"event {name!r}").value
+            self.events.append(model.Event(name, formula, direction, action, place=place))
+
+        self.later.append(read)
+
+    def _initial(self, statement: Node, place: Place) -> None:
+        self.later.append(
+            lambda: self.starts.extend(
+                starts_of(statement.parts[1], statement.parts[2], place, self.book)
+            )
+        )
+
+    # ---- relations
+
+    def relation(self, name: str | None, node: Node, place: Place) -> None:
+        """impose A = law(t), require formula = formula, couple, contact."""
+        if node.kind == "impose":
+            self.constraints.append(self.imposed(name, node, place))
+        elif node.kind == "couple":
+            self.constraints.append(related(name, node, place, self.book))
+        elif node.kind == "contact":
+            self.contacts.append(related(name, node, place, self.book))
+        elif node.kind == "touch":
+            self.contacts.append(gap_contact(name, node, place, self.book))
+        elif node.kind == "collide":
+            self.contacts.append(collision_of(name, node, place, self.book))
+        else:
+            self.required(name, node, place)
+
+    def required(self, name: str | None, node: Node, place: Place) -> None:
+        """require formula = formula, or formula <= formula, or formula >= formula."""
+        left, right = node.parts[1:3]
+        name = name or self.book.free_name("relation")
+        self.book.places.setdefault(name, place)
+        what = f"relation {name!r}"
+        a, b = self.quantity(left, name, what), self.quantity(right, name, what)
+        if not (a.bare or b.bare or same(a.dimension, b.dimension)):
+            verb = "equates" if node.kind == "require" else "compares"
+            raise self.book.source.refused(
+                f"{what} {verb} {spelled(a.dimension)} with {spelled(b.dimension)}.", left
+            )
+        formula = as_expr(a.value) - as_expr(b.value)
+        if node.kind != "require":
+            allowed = formula if node.kind == "limit" else -formula
+            restitution = self.restitution(name, node, place)
+            self.contacts.append(model.Unilateral(name, allowed, restitution, place=place))
+            return
+        speeds = {x for joint in self.book.joints.values() for x in joint.speeds}
+        speeds |= {x for x in self.book.labels if x.endswith("'")}
+        has_rates = any(x.name in speeds or x.name.endswith("'") for x in symbols_of([formula]))
+        record = model.Nonholonomic if has_rates else model.Holonomic
+        self.constraints.append(record(name, formula, place=place))
+
+    def restitution(self, name: str, node: Node, place: Place) -> Any:
+        """Of a limit, behind its 'with'."""
+        if len(node.parts) < 4:
+            return 0
+        told = Told(name, "relation", node.parts[3], place, self.book)
+        told.keys.check(("restitution",))
+        return told.scalar("restitution", "")
+
+    def imposed(self, name: str | None, node: Node, place: Place) -> model.PrescribedMotion:
+        """A coordinate that follows a law of time."""
+        label = coordinate_of(node.parts[1], self.book)
+        name = name or self.book.free_name(f"imposed_{label}")
+        self.book.places.setdefault(name, place)
+        unit = si_unit(self.book.symbols[label].dimension)
+        what = f"the motion of {label!r}"
+        law = in_unit(
+            value_of(node.parts[2], self.book, Where(name)),
+            node.parts[2],
+            self.book,
+            Where(name, unit),
+            what,
+        )
+        return model.PrescribedMotion(name, label, law.value, place=place)
+
+    def quantity(self, node: Node, path: str, what: str) -> Quantity:
+        """The scalar of a formula."""
+        return self.scalar(value_of(node, self.book, Where(path)), node, what)
+
+    def scalar(self, value: Value, node: Node, what: str) -> Quantity:
+        """The value of a formula, which must be a scalar."""
+        if isinstance(value, Quantity):
+            return value
+        raise self.book.source.refused(f"{what} is a number, not {kind_of(value)}.", node)

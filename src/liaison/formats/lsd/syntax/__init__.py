@@ -1,0 +1,1 @@
+"""LSD text to syntax tree: tokens, grammar, included files."""

@@ -1,0 +1,265 @@
+"""LSD text -> nodes: comments, limits, included files, and refusals put into words.
+
+Nothing here knows mechanics; nothing of a text is ever executed, and only files below the folder
+of the model are opened.
+
+Public names: parse, parse_formula, MAX_TEXT, MAX_LINE, MAX_NESTING.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from pathlib import Path
+
+from liaison.errors import LiaisonError, Place, TextError
+from liaison.formats.guard import check_bodies
+from liaison.units import UNITS
+
+from .grammar import Grammar
+from .include import Folder
+from .nodes import MAX_DEPTH, Node, Source, TooDeep
+from .terms import Refused
+from .tokens import ACTIONS, DIRECTIONS, RESERVED, STARTERS, TEXT, Token, text_in, tokens
+
+MAX_TEXT = 4_000_000  # characters of a text with all it includes
+MAX_LINE = 20_000  # characters of a line
+MAX_NESTING = 100  # brackets inside brackets
+_BODY = re.compile(r"=\s*body\b")
+
+_VALUE = {"NUMBER", "LPAR", "LSQB"}
+_OPERATORS = {"PLUS", "MINUS", "STAR", "SLASH", "CIRCUMFLEX", "DOT", "PRIME", "THEN", "ABOUT",
+              "AT", "QUESTION", "STRING", "LPAR", "LSQB"}  # fmt: skip
+_WORDS = {"NAME": "a name", "NUMBER": "a number", "UNIT": "a unit", "SEMICOLON": "';'",
+          "COMMA": "','", "EQUAL": "'='", "RPAR": "')'", "RSQB": "']'", "LPAR": "'('",
+          "LSQB": "'['", "DIRECTION": "'rising', 'falling' or 'crossing'",
+          "ACTION": "'stop' or 'record'", "$END": "the end of the text", "ATMOST": "'<='",
+          "ATLEAST": "'>='",
+          "STRING": "a text in quotes"}  # fmt: skip
+
+
+def parse(text: str, file: str, folder: Path | None = None) -> tuple[Source, tuple[Node, ...]]:
+    """The statements of a text and of all it includes, in order; refuses what is not LSD.
+
+    Args:
+        text: the description.
+        file: its name, for messages.
+        folder: where included files may lie; None where a text has no folder.
+    """
+    source = Source(file)
+    reading = _Reading(source, Folder(folder, file))
+    return source, reading.statements(text, file)
+
+
+def parse_formula(text: str, file: str) -> tuple[Source, Node]:
+    """One formula, as given on a command line."""
+    source = Source(file, text.split("\n"))
+    _check_size(text, source, 1)
+    plain = _without_comments(text, source, 1)
+    grammar = Grammar(tokens(plain.split("\n")))
+    try:
+        found = grammar.formula()
+        grammar.need("$END")
+    except (Refused, TooDeep) as error:
+        raise _in_words(error, source) from None
+    return source, found
+
+
+class _Reading:
+    """Texts while they are read: the one asked for, and those it includes."""
+
+    def __init__(self, source: Source, folder: Folder) -> None:
+        self.source = source
+        self.folder = folder
+
+    def statements(self, text: str, file: str) -> tuple[Node, ...]:
+        """The statements of one text, with those of included files in their place."""
+        first = self.source.add(file, text.split("\n"))
+        _check_size(text, self.source, first)
+        plain = _without_comments(text, self.source, first)
+        check_bodies(len(_BODY.findall(plain)), self.source.place(first, 1))
+        grammar = Grammar(tokens(plain.split("\n"), first))
+        found = grammar.text()
+        if grammar.mistakes:
+            raise together([_in_words(mistake, self.source) for mistake in grammar.mistakes])
+        return self.spliced(found)
+
+    def spliced(self, statements: tuple[Node, ...]) -> tuple[Node, ...]:
+        """The statements with 'include' replaced by what the file holds."""
+        if not any(statement.kind == "include" for statement in statements):
+            return statements
+        result: list[Node] = []
+        for statement in statements:
+            result += self.included(statement) if statement.kind == "include" else [statement]
+        return tuple(result)
+
+    def included(self, statement: Node) -> tuple[Node, ...]:
+        """The statements of an included file."""
+        word = statement.parts[1]
+        with self.folder.opened(text_in(word), self.source.of(word)) as (text, file):
+            return self.statements(text, file)
+
+
+def together(errors: list[LiaisonError]) -> LiaisonError:
+    """Several refusals as one: the first, with the others behind it."""
+    first, *others = errors
+    first.also = tuple(others)
+    return first
+
+
+def _check_size(text: str, source: Source, first: int) -> None:
+    if sum(map(len, source.lines)) > MAX_TEXT:
+        raise TextError(
+            f"{source.files[-1]}: the text has {len(text)} characters; the limit is {MAX_TEXT}."
+        )
+    for number, line in enumerate(source.lines[first - 1 :], start=first):
+        if len(line) > MAX_LINE:
+            raise TextError(
+                f"this line has {len(line)} characters; the limit is {MAX_LINE}.",
+                place=source.place(number, 1),
+                hint="Break it: a statement may go over any number of lines.",
+            )
+        if "\0" in line:
+            raise TextError(
+                "there is a NUL character; this is not a text file.",
+                place=Place(source.file, source.place(number, 1).line, line.index("\0") + 1),
+            )
+
+
+_OUTSIDE = re.compile(rf"{TEXT}|`[^`\n]*`|\(\*|\*\)|[()\[\]]")
+_INSIDE = re.compile(r"\(\*|\*\)")
+
+
+def _without_comments(text: str, source: Source, first: int) -> str:
+    """The text with its comments (they may be nested) turned to blanks; counts brackets too."""
+    comments: list[int] = []
+    kept: list[str] = []
+    depth = position = 0
+    piece = _OUTSIDE.search(text)
+    while piece is not None:
+        word = piece[0]
+        if word == "(*":
+            if not comments:
+                kept.append(text[position : piece.start()])
+                position = piece.start()
+            comments.append(piece.start())
+        elif word == "*)":
+            if not comments:
+                raise TextError(
+                    "'*)' ends no comment.", place=_place(text, piece.start(), source, first)
+                )
+            comments.pop()
+            if not comments:
+                kept.append(re.sub(r"[^\n]", " ", text[position : piece.end()]))
+                position = piece.end()
+        else:
+            depth += (word in "([") - (word in ")]")
+            if depth > MAX_NESTING:
+                raise TextError(
+                    f"brackets are nested more than {MAX_NESTING} deep.",
+                    place=_place(text, piece.start(), source, first),
+                )
+        piece = (_INSIDE if comments else _OUTSIDE).search(text, piece.end())
+    if comments:
+        raise TextError(
+            "this comment is never ended; '*)' ends it.",
+            place=_place(text, comments[0], source, first, 2),
+        )
+    return "".join([*kept, text[position:]])
+
+
+def _place(text: str, position: int, source: Source, first: int, length: int = 1) -> Place:
+    line = text.count("\n", 0, position) + first
+    return source.place(line, position - text.rfind("\n", 0, position), length)
+
+
+# ---- refusals of the parser, in words
+
+
+_ONE_SIDED = "Write 'a <= b' or 'a >= b' for a relation of one side."
+_STRAY = {
+    "<": ("the character '<' is not part of the language.", _ONE_SIDED),
+    ">": ("the character '>' is not part of the language.", _ONE_SIDED),
+    '"': (
+        "this text does not end on its line, or holds a backslash that begins nothing known.",
+        'A backslash in a text is written \\\\, a quote \\", a new line \\n.',
+    ),
+    "`": ("this name does not end on its line; a second '`' ends it.", ""),
+}
+
+
+def _in_words(error: Refused | TooDeep, source: Source) -> LiaisonError:
+    if isinstance(error, TooDeep):
+        return source.refused(
+            f"this formula is nested more than {MAX_DEPTH} deep.",
+            error.node,
+            hint="Give its parts names with 'let'.",
+        )
+    word, expected = error.token, error.expected
+    if word.kind == "?":
+        plain = f"the character {str(word)!r} is not part of the language.", ""
+        said, hint = _STRAY.get(str(word), plain)
+        return TextError(said, place=source.place(word.line, word.column), hint=hint)
+    before = _before(word, source)
+    found, place = f"{str(word)!r} does not fit here", source.of(word)
+    if word.kind == "$END":
+        found, place = "the text ends here", _end(source)
+    hint = _guess(str(word), before, expected)
+    return TextError(f"{found}; expected {_words(expected)}.", place=place, hint=hint)
+
+
+def _before(word: Token, source: Source) -> str:
+    """What stands before a word, as far as one line back."""
+    lines = source.lines[max(0, word.line - 2) : word.line]
+    return "\n".join([*lines[:-1], lines[-1][: word.column - 1]]).rstrip() if lines else ""
+
+
+def _end(source: Source) -> Place:
+    """Behind the last word of a text."""
+    last = source.first[-1] - 1
+    number = len(source.lines)
+    while number > last + 1 and not source.lines[number - 1].strip():
+        number -= 1
+    return source.place(number, len(source.lines[number - 1].rstrip()) + 1)
+
+
+def _words(expected: set[str]) -> str:
+    """What would do, as a person says it."""
+    if expected >= _VALUE:
+        words = ["a value", *(_WORDS[t] for t in ("RPAR", "RSQB") if t in expected)]
+    elif "LET" in expected:
+        words = ["a statement (let, join, apply, parameter, start, …)"]
+    else:
+        plain = expected - _OPERATORS - {"UNIT"} or expected
+        words = [_WORDS.get(t, repr(t.lower())) for t in plain]
+    words.sort(key=lambda word: (word[0] != "'", word))
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _guess(found: str, before: str, expected: set[str]) -> str:
+    """A hint for the mistakes that are made most often."""
+    unit = re.search(r"[\d.)\]]\s*([^\W\d]\w*)$", before)
+    previous = re.search(r"([^\W\d]\w*)$", before)
+    if unit and found == "=" and not _is_unit(unit[1]):
+        return f"A ',' may be missing before {unit[1]!r}."
+    if found in STARTERS and "SEMICOLON" in expected:
+        return f"A ';' may be missing before {found!r}."
+    if found in RESERVED and "NAME" in expected:
+        return f"{found!r} is a word of the language; choose another name."
+    near = difflib.get_close_matches(
+        found, [k for k in sorted(RESERVED) if k.upper() in expected], n=1
+    )
+    if not near and expected & {"DIRECTION", "ACTION"}:
+        near = difflib.get_close_matches(found, [*DIRECTIONS, *ACTIONS], n=1)
+    if not near and previous and "LET" not in expected:
+        near = difflib.get_close_matches(previous[1], STARTERS, n=1)
+        near = [] if previous[1] in STARTERS else near
+    if near:
+        return f"Did you mean {near[0]!r}?"
+    if found.isidentifier() and "COMMA" in expected:
+        return f"A ',' may be missing before {found!r}."
+    return ""
+
+
+def _is_unit(text: str) -> bool:
+    return all(word in UNITS for word in re.findall(r"[A-Za-zµ°]+", text))

@@ -1,0 +1,1 @@
+"""A mechanism to LSD text."""

@@ -1,0 +1,1 @@
+"""MJCF, MuJoCo's model format: reader."""

@@ -1,0 +1,346 @@
+"""MJCF, MuJoCo's model files, in a documented subset. `reading_of_mjcf` makes a `Mechanism`.
+
+Read are bodies, their joints (hinge, slide, ball, free; several on a body one after another), their
+mass from <inertial> or from geoms, damping, friction and springs of joints, equalities connect,
+weld and joint, gravity, classes of defaults and the settings of the compiler that bear on these.
+Everything else is named in the notes; what would change the bodies there are is refused.
+
+Public names: read_mjcf, reading_of_mjcf.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any
+
+import liaison.model as model
+from liaison.errors import ModelError, NamingError, Place, TextError
+from liaison.expr import collector_paused, symbol
+from liaison.formats.guard import check_bodies, computable
+from liaison.formats.lsd.formulas.values import plain
+from liaison.formats.notes import Reading
+from liaison.formats.poses import is_upright, rows_of
+from liaison.formats.urdf.links import Limits
+from liaison.formats.urdf.xml import Element, elements_of, numbers_in
+from liaison.model.values import floats
+from liaison.spatial import Array, array, compose, identity, quaternion_of, rotation_onto_z, zeros
+from liaison.spatial.plucker import inverse
+
+from .geoms import Geoms
+from .values import Settings, is_true, number, settings_of
+
+JOINTS: dict[str, type[model.JointType]] = {
+    "hinge": model.Revolute,
+    "slide": model.Prismatic,
+    "ball": model.Spherical,
+    "free": model.Free,
+}
+MAKING = ("include", "frame", "replicate", "composite", "flexcomp", "attach")
+USED = {
+    "mujoco": {"compiler", "option", "default", "worldbody", "equality"},
+    "worldbody": {"body", "geom"},
+    "body": {"body", "geom", "joint", "freejoint", "inertial"},
+    "equality": {"connect", "weld", "joint"},
+}
+UNUSED = {
+    "joint": ("armature", "ref", "margin", "solreflimit", "actuatorfrcrange"),
+    "body": ("mocap", "gravcomp"),
+    "compiler": ("settotalmass", "boundmass", "boundinertia", "balanceinertia"),
+    "option": ("wind", "density", "viscosity"),
+}
+
+
+def read_mjcf(text: str | bytes, **options: Any) -> model.Mechanism:
+    """The mechanism of an MJCF text; see `reading_of_mjcf`."""
+    return reading_of_mjcf(text, **options).mechanism
+
+
+def reading_of_mjcf(text: str | bytes, *, file: str = "text.xml", strict: bool = True) -> Reading:
+    """The mechanism of an MJCF text, with notes.
+
+    Args:
+        text: the description.
+        file: its name, for messages.
+        strict: refuses impossible inertias and geoms whose mass is not known; otherwise they are
+            repaired or left out, and noted.
+
+    Raises:
+        TextError: not XML, not MJCF, or a number that is none, with file and line.
+        NamingError: bodies, joints or classes that are not there, or there twice.
+        ModelError: a description that no mechanism can have.
+    """
+    data = text.encode() if isinstance(text, str) else text
+    with collector_paused(), computable(Place(file, 1)):
+        root = elements_of(data, file)
+        if root.tag != "mujoco":
+            raise TextError(f"the root is {root}; MJCF begins with <mujoco>.", place=root.place)
+        return _Model(root, strict).reading()
+
+
+class _Model:
+    """The bodies and joints of a file."""
+
+    def __init__(self, root: Element, strict: bool) -> None:
+        self.root, self.strict = root, strict
+        self.notes: list[str] = []
+        self.settings: Settings = settings_of(root)
+        self.geoms = Geoms(self.settings, strict, self.notes)
+        self.bodies: dict[str, model.Body] = {}
+        self.joints: dict[str, model.Joint] = {}
+        self.forces: list[model.Force] = []
+        self.starts: list[model.Start] = []
+        self.limits: dict[str, Limits] = {}
+        self.home: dict[str, tuple[Array, Array]] = {"ground": (identity(), zeros(3))}
+
+    def reading(self) -> Reading:
+        """Everything, parents first."""
+        self.note_strangers()
+        for world in self.root.all("worldbody"):
+            self.children(world, "ground", "main")
+        ties, loops = self.equalities()
+        name = self.root.attributes.get("model", "")
+        mechanism = model.Mechanism(
+            name=name or PurePath(self.root.place.file).stem,
+            bodies=tuple(self.bodies.values()),
+            joints=(*self.joints.values(), *loops),
+            constraints=tuple(ties),
+            forces=(model.Gravity(self.gravity()), *self.forces),
+            starts=tuple(self.starts),
+            place=self.root.place,
+        )
+        if self.limits:
+            self.notes.append(f"limits of {len(self.limits)} joints are kept, but not enforced")
+        return Reading(mechanism, tuple(self.notes), limits=self.limits)
+
+    def note_strangers(self) -> None:
+        """Names what is not used, each kind once; refuses what would make bodies."""
+        counts: dict[str, int] = {}
+        front = [self.root]
+        while front:
+            element = front.pop()
+            for child in element.children:
+                if child.tag in MAKING:
+                    said = f"<{child.tag}> in <{element.tag}> is not read."
+                    raise TextError(said, place=child.place, hint="Write out what it makes.")
+                if child.tag not in USED.get(element.tag, {child.tag}):
+                    key = f"<{child.tag}> in <{element.tag}>"
+                    counts[key] = counts.get(key, 0) + 1
+                elif child.tag in USED or child.tag in UNUSED:
+                    front.append(child)
+            for word in UNUSED.get(element.tag, ()):
+                if element.attributes.get(word, "0") not in ("0", "false", "0 0 0"):
+                    key = f"{word!r} of <{element.tag}>"
+                    counts[key] = counts.get(key, 0) + 1
+        self.notes += [f"{key} is not used ({n} times)" for key, n in counts.items()]
+        if any(world.all("geom") for world in self.root.all("worldbody")):
+            self.notes.append("the geoms of the world are not drawn")
+        self.notes.append("contacts between geoms are not read")
+
+    def gravity(self) -> tuple[Any, ...]:
+        """Of <option>; MuJoCo's own where it says nothing."""
+        found = [x for x in self.root.all("option") if "gravity" in x.attributes]
+        return tuple(numbers_in(found[-1] if found else None, "gravity", 3, "0 0 -9.81"))
+
+    # ---- bodies and their joints
+
+    def children(self, element: Element, parent: str, default: str) -> None:
+        """The bodies inside an element, without recursion."""
+        check_bodies(element.count("body"), element.place)
+        front = [(child, parent, default) for child in reversed(element.all("body"))]
+        while front:
+            child, on, inherited = front.pop()
+            name, own = self.body(child, on, inherited)
+            front += [(x, name, own) for x in reversed(child.all("body"))]
+
+    def body(self, element: Element, parent: str, default: str) -> tuple[str, str]:
+        """A body with the joints that carry it; its name and its children's class."""
+        default = element.attributes.get("childclass", default)
+        name = element.attributes.get("name") or f"body {len(self.bodies) + 1}"
+        name = "ground_body" if name == "ground" else name
+        if name in self.bodies:
+            raise NamingError.double("bodies", name, place=element.place)
+        with computable(element.place):
+            body = self.geoms.body(name, element, default)
+            X = self.settings.pose(element)
+        self.home[name] = compose(*self.home[parent], *X)
+        said = [self.settings.filled(x, default) for x in element.all("joint")]
+        said += element.all("freejoint")
+        self.carry(body, parent, X, said, element)
+        self.bodies[name] = body
+        return name, default
+
+    def carry(
+        self,
+        body: model.Body,
+        parent: str,
+        X: tuple[Array, Array],
+        said: list[Element],
+        at: Element,
+    ) -> None:
+        """The joints of a body; between two of them moves a body without mass."""
+        if not said:
+            name, ends = (
+                self.free(f"{body.name} fixed"),
+                (_marker(parent, *X), model.Marker(body.name)),
+            )
+            self.add(model.Joint(name, model.Fixed(), *ends, place=at.place))
+        for k, element in enumerate(said):
+            is_last = k == len(said) - 1
+            end = body.name if is_last else f"{body.name} after {k + 1}"
+            if not is_last:
+                self.bodies[end] = model.Body(end, place=element.place)
+            name = element.attributes.get("name") or self.free(f"{body.name} joint {k + 1}")
+            self.joint(name, element, parent, X, end)
+            parent, X = end, (identity(), zeros(3))
+
+    def joint(
+        self, name: str, element: Element, parent: str, X: tuple[Array, Array], end: str
+    ) -> None:
+        """One joint: about or along its axis through its place, both told in the body's frame."""
+        kind = "free" if element.tag == "freejoint" else element.attributes.get("type", "hinge")
+        if kind not in JOINTS:
+            raise NamingError.unknown("joint type", kind, JOINTS, place=element.place)
+        if kind == "free":
+            self.free_joint(name, element, parent, X, end)
+            return
+        p = array(numbers_in(element, "pos", 3, "0 0 0"))
+        turn = identity() if kind == "ball" else rotation_onto_z(self.axis(name, element))
+        F = compose(*X, turn, p)
+        made = model.Joint(name, JOINTS[kind](), _marker(parent, *F), _marker(end, turn, p),
+                     place=element.place)  # fmt: skip
+        self.add(made)
+        if kind != "ball":
+            self.properties(made, element, kind)
+
+    def axis(self, name: str, element: Element) -> list[Any]:
+        direction = numbers_in(element, "axis", 3, "0 0 1")
+        if not any(direction):
+            said = f"the axis of joint {name!r} is zero; it has no direction."
+            raise ModelError(said, place=element.place)
+        return [plain(x) for x in direction]
+
+    def free_joint(
+        self, name: str, element: Element, parent: str, X: tuple[Array, Array], end: str
+    ) -> None:
+        """A free body counts from the world, and starts where it is described."""
+        if parent != "ground":
+            said = f"joint {name!r} is free, but its body is inside another."
+            raise ModelError(said, place=element.place)
+        made = model.Joint(
+            name, model.Free(), model.Marker("ground"), model.Marker(end), place=element.place
+        )
+        self.add(made)
+        R, p = X
+        if is_upright(R):
+            entries: list[Any] = [1, 0, 0, 0]
+        else:
+            entries = [float(x) for x in quaternion_of(floats(R, {}))]
+        values = [*p, *entries]
+        self.starts += [model.Start(x, y) for x, y in zip(made.coordinates, values, strict=True)]
+
+    def properties(self, joint: model.Joint, element: Element, kind: str) -> None:
+        """Spring, friction and limits of a hinge or a slide."""
+        viscous, dry = number(element, "damping", "0"), number(element, "frictionloss", "0")
+        if viscous or dry:
+            name = f"friction of {joint.name}"
+            self.forces.append(
+                model.JointFriction(name, joint.name, viscous, dry, place=element.place)
+            )
+        turned = self.settings.angle if kind == "hinge" else (lambda x: x)
+        stiffness = number(element, "stiffness", "0")
+        if stiffness:
+            rest = turned(numbers_in(element, "springref", 1, "0")[0])
+            along = model.Coordinate(joint.coordinates[0])
+            name = f"spring of {joint.name}"
+            self.forces.append(model.Spring(name, along, stiffness, rest, place=element.place))
+        if "range" in element.attributes and element.attributes.get("limited") != "false":
+            lower, upper = (turned(x) for x in numbers_in(element, "range", 2, ""))
+            self.limits[joint.name] = Limits(lower, upper)
+
+    def add(self, joint: model.Joint) -> None:
+        if joint.name in self.joints:
+            raise NamingError.double("joints", joint.name, place=joint.place)
+        self.joints[joint.name] = joint
+
+    def free(self, wish: str) -> str:
+        """A name like the wish that no joint has."""
+        while wish in self.joints:
+            wish += "_"
+        return wish
+
+    # ---- equalities
+
+    def equalities(self) -> tuple[list[model.Constraint], list[model.Joint]]:
+        """Relations of coordinates, and joints that close loops."""
+        ties: list[model.Constraint] = []
+        loops: list[model.Joint] = []
+        for element in (x for group in self.root.all("equality") for x in group.children):
+            if element.tag not in USED["equality"]:
+                continue
+            filled = self.settings.filled(element, "main")
+            if not is_true(filled, "active", "true"):
+                self.notes.append(f"{element} is not active (line {element.place.line})")
+            elif element.tag == "joint":
+                ties.append(self.tie(filled, len(ties)))
+            else:
+                loops.append(self.loop(filled, len(loops)))
+        return ties, loops
+
+    def loop(self, element: Element, count: int) -> model.Joint:
+        """connect: a ball at a point of the first body; weld: as they are described, or relpose."""
+        if "site1" in element.attributes:
+            raise TextError(f"{element} is between sites; name bodies.", place=element.place)
+        first = self.named(element, "body1")
+        second = self.named(element, "body2") if "body2" in element.attributes else "ground"
+        name = self.free(element.attributes.get("name") or f"{element.tag} {count + 1}")
+        between = compose(*inverse(*self.home[second]), *self.home[first])
+        if element.tag == "connect":
+            p = array(numbers_in(element, "anchor", 3, ""))
+            q = compose(*between, identity(), p)[1]
+            ends = _marker(first, identity(), p), _marker(second, identity(), q)
+            return model.Joint(name, model.Spherical(), *ends, place=element.place)
+        pose = numbers_in(element, "relpose", 7, "0 1 0 0 0 0 0")
+        if any(pose[3:]):  # of the second body, told in the first
+            X = self.settings.by_quaternion(pose[3:]), array(pose[:3])
+            ends = _marker(first, *X), model.Marker(second)
+        else:
+            ends = model.Marker(first), _marker(second, *between)
+        return model.Joint(name, model.Fixed(), *ends, place=element.place)
+
+    def named(self, element: Element, key: str) -> str:
+        name = element.get(key)
+        if name == "world":
+            return "ground"
+        if name not in self.bodies:
+            raise NamingError.unknown("body", name, self.bodies, place=element.place)
+        return name
+
+    def tie(self, element: Element, count: int) -> model.Constraint:
+        """joint1 as a polynomial of joint2."""
+        first = self.coordinate(element, "joint1")
+        name = element.attributes.get("name") or f"joint equality {count + 1}"
+        words = element.attributes.get("polycoef", "0 1 0 0 0").split()
+        c = numbers_in(element, "polycoef", len(words), "0 1 0 0 0")
+        if "joint2" not in element.attributes:
+            return model.PrescribedMotion(name, first, c[0], place=element.place)
+        second = self.coordinate(element, "joint2")
+        if not any(c[2:]) and len(c) > 1 and c[1]:
+            return model.Coupling(name, first, c[1], second, c[0], place=element.place)
+        x = symbol(second)
+        total: Any = 0
+        for coefficient in reversed(c):
+            total = total * x + coefficient
+        return model.Holonomic(name, symbol(first) - total, place=element.place)
+
+    def coordinate(self, element: Element, key: str) -> str:
+        name = element.get(key)
+        if name not in self.joints:
+            raise NamingError.unknown("joint", name, self.joints, place=element.place)
+        if self.joints[name].type.nq != 1:
+            said = f"joint {name!r} has {self.joints[name].type.nq} coordinates, not one."
+            raise ModelError(said, place=element.place)
+        return self.joints[name].coordinates[0]
+
+
+def _marker(body: str, R: Array, p: Array) -> model.Marker:
+    return model.Marker(body, rows_of(R), tuple(p))

@@ -1,0 +1,161 @@
+"""Attributes of MJCF: classes of defaults, angles in degrees or radians, the ways to say a turn.
+
+Public names: Settings, settings_of, is_true, number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, final
+
+import numpy as np
+
+from liaison.errors import NamingError, TextError
+from liaison.expr import PI
+from liaison.formats.lsd.formulas.values import plain
+from liaison.formats.urdf.links import exact_angle
+from liaison.formats.urdf.xml import Element, number_in, numbers_in
+from liaison.spatial import Array, array, identity, product, rotation_about, rotation_quaternion
+
+TURNS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
+_AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What holds for a whole file: units of angles, the order of Euler's, classes of defaults."""
+
+    degrees: bool = True
+    sequence: str = "xyz"
+    inertia_from_geoms: str = "auto"
+    classes: Mapping[str, Mapping[str, dict[str, str]]] = field(default_factory=dict)
+
+    def filled(self, element: Element, default: str) -> Element:
+        """The element with the attributes of its class where it has none of its own."""
+        name = element.attributes.get("class", default)
+        if name not in self.classes:
+            raise NamingError.unknown("class", name, self.classes, place=element.place)
+        attributes = {**self.classes[name].get(element.tag, {}), **element.attributes}
+        return Element(element.tag, attributes, element.place, element.children)
+
+    def angle(self, x: Fraction) -> Any:
+        """An angle in radians, exact."""
+        if not self.degrees:
+            return exact_angle(x)
+        return PI * (x / 180) if x else 0
+
+    def pose(self, element: Element) -> tuple[Array, Array]:
+        """(R, p) of pos and whatever says the turn."""
+        p = array([plain(x) for x in numbers_in(element, "pos", 3, "0 0 0")])
+        return self.turn(element), p
+
+    def turn(self, element: Element) -> Array:
+        """R of quat, axisangle, euler, xyaxes or zaxis; the identity if none is given."""
+        said = [key for key in TURNS if key in element.attributes]
+        if len(said) > 1:
+            both = " and ".join(said)
+            raise TextError(f"{element} says its turn twice: {both}.", place=element.place)
+        if not said:
+            return identity()
+        count = {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}[said[0]]
+        values = numbers_in(element, said[0], count, "")
+        if not any(values[: 3 if said[0] != "quat" else 4]) and said[0] != "euler":
+            raise TextError(f"{said[0]!r} of {element} is zero.", place=element.place)
+        found: Array = _WAYS[said[0]](self, values)
+        return found
+
+    def by_quaternion(self, values: list[Fraction]) -> Array:
+        """w x y z, made of unit length; in exact numbers where that is one of them."""
+        if sum(x != 0 for x in values) == 1:
+            values = [Fraction((x > 0) - (x < 0)) for x in values]
+            return array([[plain(x) for x in row] for row in rotation_quaternion(values)])
+        e = np.array([float(x) for x in values])
+        return rotation_quaternion((e / np.linalg.norm(e)).tolist())
+
+    def by_axis(self, values: list[Fraction]) -> Array:
+        """x y z and an angle."""
+        return rotation_about([plain(x) for x in values[:3]], self.angle(values[3]))
+
+    def by_euler(self, values: list[Fraction]) -> Array:
+        """Angles one after another; capital letters mean fixed axes."""
+        R = identity()
+        for letter, value in zip(self.sequence, values, strict=True):
+            step = rotation_about(_AXES[letter.lower()], self.angle(value))
+            R = product(step, R) if letter.isupper() else product(R, step)
+        return R
+
+    def by_axes(self, values: list[Fraction]) -> Array:
+        """The directions of x and, made perpendicular to it, of y."""
+        x = np.array([float(v) for v in values[:3]])
+        y = np.array([float(v) for v in values[3:]])
+        x /= np.linalg.norm(x)
+        y -= (x @ y) * x
+        y /= np.linalg.norm(y)
+        return np.column_stack((x, y, np.cross(x, y)))
+
+    def by_z(self, values: list[Fraction]) -> Array:
+        """The least turn that brings z to a direction."""
+        x, y, z = (float(v) for v in values)
+        if x == y == 0:
+            return identity() if z > 0 else rotation_about((1, 0, 0), PI)
+        return rotation_about([-y, x, 0], math.atan2(math.hypot(x, y), z))
+
+
+_WAYS: dict[str, Any] = {
+    "quat": Settings.by_quaternion,
+    "axisangle": Settings.by_axis,
+    "euler": Settings.by_euler,
+    "xyaxes": Settings.by_axes,
+    "zaxis": Settings.by_z,
+}
+
+
+def settings_of(root: Element) -> Settings:
+    """The settings of a file: <compiler> and <default>.
+
+    Raises:
+        TextError: global coordinates, which MuJoCo itself no longer reads.
+    """
+    said: dict[str, str] = {}
+    for compiler in root.all("compiler"):
+        said |= compiler.attributes
+        if compiler.attributes.get("coordinate", "local") != "local":
+            raise TextError("only local coordinates are read.", place=compiler.place)
+    classes: dict[str, dict[str, dict[str, str]]] = {"main": {}}
+    for element in root.all("default"):
+        _collect(element, "main", classes)
+    sequence = said.get("eulerseq", "xyz")
+    if len(sequence) != 3 or sequence.lower().strip("xyz"):
+        raise TextError(f"eulerseq is {sequence!r}; it is three of x, y, z.", place=root.place)
+    return Settings(
+        said.get("angle", "degree") == "degree",
+        sequence,
+        said.get("inertiafromgeom", "auto"),
+        classes,
+    )
+
+
+def _collect(element: Element, parent: str, classes: dict[str, dict[str, dict[str, str]]]) -> None:
+    """A class has what its parent has, and its own."""
+    name = element.attributes.get("class", "main")
+    made = {tag: dict(found) for tag, found in classes.get(parent, {}).items()}
+    for child in element.children:
+        if child.tag != "default":
+            made[child.tag] = {**made.get(child.tag, {}), **child.attributes}
+    classes[name] = made
+    for child in element.all("default"):
+        _collect(child, name, classes)
+
+
+def is_true(element: Element, name: str, default: str = "false") -> bool:
+    """A truth value."""
+    return element.attributes.get(name, default) == "true"
+
+
+def number(element: Element, name: str, default: str) -> Any:
+    """A number, whole where it is."""
+    return plain(number_in(element, name, default))

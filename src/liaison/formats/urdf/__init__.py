@@ -1,0 +1,1 @@
+"""URDF, the robot description format: reader and writer."""

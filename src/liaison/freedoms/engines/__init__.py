@@ -1,0 +1,1 @@
+"""Polynomial systems: ideals, Gröbner bases, external engines, certified roots."""

@@ -1,0 +1,1 @@
+"""All positions of a mechanism: assembly modes, inverse kinematics."""

@@ -1,0 +1,281 @@
+"""assembly_modes: every way in which a mechanism closes, some of its coordinates held.
+
+Completeness is claimed only where it is proved: planar linkages by one polynomial over the
+rationals, six hinges in space by elimination, platforms on six legs through msolve. Otherwise
+positions found from many starts are given, each proved to exist, without a claim to be all.
+
+Public names: AssemblyModes, assembly_modes, modes_told.
+
+Source: docs/theory/mobility.md, "All assembly modes".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from liaison.errors import DerivationError
+from liaison.expr import as_expr, evaluate
+from liaison.freedoms.clock import MEMORY_LIMIT, TIME_LIMIT, Exhausted, bounded, seconds_left
+from liaison.freedoms.engines.engines import EngineError, NotThere
+from liaison.freedoms.engines.quotient import Infinite
+from liaison.freedoms.engines.systems import PolynomialSystem, Solution, solved
+from liaison.model import Mechanism
+from liaison.numeric import State
+from liaison.tree import Tree
+
+from .hinge_modes import hinge_answer
+from .legs import Leg, leg_pose, legs_of
+from .links import Links, links_of
+from .local_modes import LocalAnswer, local_answer
+from .modes import Mode, closed, joint_coordinates, mode_at, sorted_modes
+from .planar import PlanarLinkage, planar_linkage
+from .platforms import plate_answer, some_poses
+
+Poses: TypeAlias = dict[int, tuple[Any, Any]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AssemblyModes:
+    """Positions in which a mechanism closes, and whether they are all.
+
+    `complex` counts solutions over the complex numbers with multiplicity, as the theory does: 2 for
+    a four-bar, 6 for a 3-RPR platform, 16 for six hinges, 40 for six legs; None if not known.
+    """
+
+    name: str
+    modes: tuple[Mode, ...]
+    is_complete: bool
+    why: str  # complete, or not
+    method: str
+    complex: int | None
+    held: Mapping[str, float]
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.modes)
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """The modes as states of the mechanism's tree, at rest."""
+        return tuple(mode.state for mode in self.modes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {
+            "name": self.name, "count": len(self.modes), "is_complete": self.is_complete,
+            "why": self.why, "method": self.method, "complex": self.complex,
+            "held": dict(self.held), "modes": [mode.to_dict() for mode in self.modes],
+            "notes": list(self.notes),
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        count = len(self.modes)
+        kind = "assembly mode" if count == 1 else "assembly modes"
+        lines = [f"{self.name}: {count} {kind}, {'all' if self.is_complete else 'perhaps not all'}"]
+        lines += [f"  {mode}" for mode in self.modes]
+        counted = "" if self.complex is None else f"; {self.complex} over the complex numbers"
+        lines.append(f"  {self.why} ({self.method}{counted})")
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+
+def assembly_modes(
+    given: Mechanism | Tree,
+    *,
+    at: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    time_limit: float = TIME_LIMIT,
+    memory_limit: float = MEMORY_LIMIT,
+) -> AssemblyModes:
+    """Every way in which a mechanism closes while some of its coordinates are held.
+
+    Args:
+        given: a mechanism, or a tree of one.
+        at: held coordinates by label [m, rad], exact where they can be; imposed motions are held at
+            t = 0 besides. As many as its mobility.
+        seed: of everything drawn.
+        time_limit: wall clock [s].
+        memory_limit: bytes.
+
+    Raises:
+        DerivationError: the mechanism still moves, or a relation is not known here.
+        AssemblyError: what is held contradicts itself.
+    """
+    mechanism = given.mechanism if isinstance(given, Tree) else given
+    with bounded(time_limit, memory_limit):
+        return modes_told(mechanism, mechanism, at or {}, seed)
+
+
+def modes_told(
+    closed_one: Mechanism, mechanism: Mechanism, at: Mapping[str, Any], seed: int
+) -> AssemblyModes:
+    """All modes of one mechanism, as states of another that has the same joints or fewer."""
+    return _solved(mechanism, links_of(closed_one, at), seed)
+
+
+def _solved(mechanism: Mechanism, links: Links, seed: int) -> AssemblyModes:
+    if not links.joints:
+        modes = [mode_at(mechanism, links, {}, _ALONE)]
+        return _answer(mechanism, links, modes, (True, "no loop is left to close"), "held", 1)
+    try:
+        with bounded(ENGINES * seconds_left()):
+            found = _completely(mechanism, links, seed)
+        if found is not None:
+            return found
+        return _locally(mechanism, links, seed, UNKNOWN_KIND)
+    except Infinite:
+        raise _still_moving(mechanism, links) from None
+    except (NotThere, EngineError, Exhausted) as error:
+        return _locally(mechanism, links, seed, f"not computed: {error.message.rstrip('.')}")
+
+
+def _completely(mechanism: Mechanism, links: Links, seed: int) -> AssemblyModes | None:
+    """By a method that knows all modes; None where none fits."""
+    plane = planar_linkage(links)
+    if plane is not None:
+        return _in_the_plane(mechanism, plane, seed)
+    hinges = hinge_answer(links, seed)
+    if hinges is not None and (hinges.is_complete or hinges.found):
+        modes = [mode_at(mechanism, links, poses, known) for poses, known in hinges.found]
+        complete = hinges.is_complete, hinges.why
+        return _answer(mechanism, links, modes, complete, hinges.method, hinges.complex)
+    platform = legs_of(links)
+    return None if platform is None else _on_legs(mechanism, links, *platform, seed)
+
+
+def _on_legs(
+    mechanism: Mechanism, links: Links, plate: int, legs: Sequence[Leg], seed: int
+) -> AssemblyModes:
+    """A plate on legs: its poses, and then those of the legs."""
+    try:
+        with bounded(ENGINES * seconds_left()):
+            answer, complete = plate_answer(legs, seed), None
+    except (NotThere, EngineError, Exhausted) as error:
+        answer = some_poses(legs, seed)
+        complete = (
+            False,
+            f"not computed: {error.message.rstrip('.')}; these were found from drawn starts",
+        )
+    modes = []
+    for pose, known in zip(answer.poses, answer.solved.real, strict=True):
+        poses: Poses = {0: (np.eye(3), np.zeros(3)), plate: pose}
+        for leg in legs:
+            if leg.link is not None:
+                poses[leg.link] = _leg(mechanism, links, leg, poses, plate)
+        modes.append(mode_at(mechanism, links, poses, known))
+    method = f"plate on {len(legs)} legs, {answer.solved.engine}"
+    count = answer.solved.multiplicity or None
+    return _answer(mechanism, links, modes, complete or closed(answer.solved), method, count)
+
+
+def _leg(mechanism: Mechanism, links: Links, leg: Leg, poses: Poses, plate: int) -> tuple[Any, Any]:
+    """The pose of a leg that turns its joints least from their starts."""
+    starts = {s.label: float(evaluate(as_expr(s.value))) for s in links.mechanism.starts}
+    choices = [leg_pose(leg, poses, plate, turned) for turned in (False, True)]
+
+    def away(pose: tuple[Any, Any]) -> float:
+        total = 0.0
+        for end in leg.ends:
+            if end.axis is not None:
+                told = joint_coordinates(links, end.joint, {**poses, leg.link or 0: pose})
+                labels = end.joint.joint.coordinates
+                total += sum(abs(x - starts.get(k, 0.0)) for k, x in zip(labels, told, strict=True))
+        return total
+
+    return min(choices, key=away)
+
+
+def _locally(mechanism: Mechanism, links: Links, seed: int, why: str) -> AssemblyModes:
+    """Positions near drawn starts, without a claim to be all."""
+    try:
+        answer = local_answer(links, seed)
+    except Exhausted as error:
+        answer = LocalAnswer((), 0, -1, 0, False)
+        why = f"{why}; {error.message.rstrip('.')}"
+    if 0 <= answer.rank < answer.unknowns and not _has_idle_motion(links):
+        raise _still_moving(mechanism, links)
+    modes = [mode_at(mechanism, links, poses, known) for poses, known in answer.found]
+    text = f"{why}; these were found from {answer.starts} starts"
+    found = _answer(mechanism, links, modes, (False, text), "Newton's steps", None)
+    if answer.is_redundant:
+        found = replace(found, notes=(*found.notes, REDUNDANT))
+    return found
+
+
+UNKNOWN_KIND = "all modes are known for planar linkages, loops of six hinges and plates on six legs"
+REDUNDANT = (
+    "more equations than unknowns: proofs are of independent ones, the others hold in floats"
+)
+
+ENGINES = 0.7
+"""Part of the time that complete methods may take, before single modes are sought."""
+
+
+def _has_idle_motion(links: Links) -> bool:
+    """A rod between two ball joints spins freely: positions are not isolated, and need not be."""
+    platform = legs_of(links)
+    return platform is not None and any(
+        leg.link is not None and all(end.axis is None for end in leg.ends) for leg in platform[1]
+    )
+
+
+_ALONE = Solution((), "exact", 0.0, 1)
+
+
+def _in_the_plane(mechanism: Mechanism, plane: PlanarLinkage, seed: int) -> AssemblyModes:
+    """A planar linkage: its polynomial system, solved."""
+    links = plane.links
+    if plane.unclosed:
+        return _answer(mechanism, links, [], (True, f"none: {plane.unclosed}"), "planar", 0)
+    system = PolynomialSystem(plane.count, plane.equations)
+    found = solved(system, seed=seed)
+    modes = [mode_at(mechanism, links, _planar_poses(plane, s.x), s) for s in found.real]
+    complete = closed(found)
+    return _answer(mechanism, links, modes, complete, f"planar, {found.engine}", found.multiplicity)
+
+
+def _planar_poses(plane: PlanarLinkage, x: tuple[float, ...]) -> Poses:
+    """Poses of the links in ground's axes."""
+
+    def number(c: Any) -> float:
+        return float(evaluate(as_expr(c)))
+
+    def at(f: Any) -> float:
+        return sum(number(c) * float(np.prod([v**e for v, e in zip(x, m, strict=True)]))
+                   for m, c in f.items())  # fmt: skip
+
+    frames = {k: np.array([[number(e) for e in row] for row in B]) for k, B in plane.frames.items()}
+    found: Poses = {}
+    for link, (C, S) in plane.headings.items():
+        c, s = at(C), at(S)
+        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        place = [at(f) for f in plane.places[link]] + [number(plane.heights[link])]
+        found[link] = frames[0] @ turn @ frames[link].T, frames[0] @ np.array(place)
+    return found
+
+
+def _answer(
+    mechanism: Mechanism,
+    links: Links,
+    modes: list[Mode],
+    complete: tuple[bool, str],
+    method: str,
+    complex_count: int | None,
+) -> AssemblyModes:
+    held = {label: float(evaluate(as_expr(x))) for label, x in links.held.items()}
+    return AssemblyModes(
+        mechanism.name, sorted_modes(modes), *complete, method, complex_count, held, links.notes
+    )
+
+
+def _still_moving(mechanism: Mechanism, links: Links) -> DerivationError:
+    free = [label for j in links.joints for label in j.joint.coordinates]
+    return DerivationError(
+        f"'{mechanism.name}' still moves, or could over the complex numbers, with what is held: it "
+        "closes in infinitely many positions.",
+        hint=f"Hold one more of {', '.join(free[:12])}.",
+    )

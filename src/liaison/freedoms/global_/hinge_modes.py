@@ -1,0 +1,208 @@
+"""Assembly modes of a single loop of six hinges, and of three that meet: links to balls and back.
+
+Public names: HingeAnswer, hinge_answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.exact.balls import precision
+from liaison.exact.rigid import Motion3, in_balls, moved, turn_z
+from liaison.freedoms.clock import Exhausted
+from liaison.freedoms.engines.certify import certified
+from liaison.freedoms.engines.engines import EngineError, NotThere
+from liaison.freedoms.engines.systems import Solution
+from liaison.freedoms.motions import Transform
+from liaison.model import Prismatic, Revolute
+from liaison.spatial import compose, inverse
+
+from .links import Links, Passive
+from .six_hinges import PRECISION, HingeLoop, LoopClosure, hinge_positions
+from .six_joints import joint_positions
+from .triples import Triple, three_that_meet, triple_of, triple_positions
+
+Floats: TypeAlias = NDArray[np.float64]
+Step: TypeAlias = tuple[Passive, Transform, Transform, int]
+"""A hinge of the loop: its marker on this side, on the far side, and the far link."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class HingeAnswer:
+    """Poses of the links at each position, what is proved of it, and of all of them."""
+
+    found: tuple[tuple[dict[int, tuple[Floats, Floats]], Solution], ...]
+    is_complete: bool
+    why: str
+    method: str
+    complex: int | None
+
+
+def hinge_answer(links: Links, seed: int = 0) -> HingeAnswer | None:
+    """All positions of such a loop; None where the links are none, or it degenerates.
+
+    Raises:
+        Infinite: it moves.
+        NotThere, Exhausted: not computed.
+    """
+    steps = _loop(links)
+    if steps is None or len(steps) not in (3, 6):
+        return None
+    with precision(PRECISION):
+        X = [in_balls(x) for x in _between(steps)]
+    sliders = [k for k, step in enumerate(steps) if isinstance(step[0].joint.type, Prismatic)]
+    if len(steps) == 3:
+        return None if sliders else _about_a_point(X, steps)
+    if (triple := triple_of(X, sliders)) is not None:
+        return _with_a_wrist(X, triple, sliders, steps, seed)
+    found = None if sliders else hinge_positions(X)
+    if found is not None and found.is_complete:
+        why = "all of them, proved by elimination in balls: each root has at most one position"
+        return _loop_answer(found, steps, why, "six hinges")
+    return _in_general(X, sliders, steps, seed, found)
+
+
+def _in_general(
+    X: Sequence[Motion3], sliders: Sequence[int], steps: Sequence[Step], seed: int,
+    part: HingeLoop | None,
+) -> HingeAnswer | None:  # fmt: skip
+    """A loop that no other method serves, through msolve; without it what is known so far."""
+    if len(sliders) == 6:
+        return None
+    try:
+        with precision(PRECISION):
+            found = joint_positions(X, sliders, seed)
+    except (NotThere, EngineError, Exhausted):
+        if part is None:
+            raise
+        return _loop_answer(part, steps, UNDECIDED.format(part.open_roots), "six hinges")
+    why = "all of them for data rounded to 2⁻⁴⁰, each proved for the data, if msolve is right"
+    why = why if found.is_complete else UNDECIDED.format(found.open_roots)
+    return _loop_answer(found, steps, why, "six joints, msolve")
+
+
+UNDECIDED = "not proved to be all: {} complex solutions are undecided"
+
+
+def _loop_answer(found: HingeLoop, steps: Sequence[Step], why: str, method: str) -> HingeAnswer:
+    real = [(_poses(steps, [x.real for x in at.angles]), Solution((), "Krawczyk", at.box.radius, 1))
+            for at in found.real]  # fmt: skip
+    return HingeAnswer(tuple(real), found.is_complete, why, method, len(found.positions))
+
+
+def _about_a_point(X: Sequence[Motion3], steps: Sequence[Step]) -> HingeAnswer | None:
+    """Three hinges whose axes meet, as in a spherical four-bar of which one is held."""
+    near = three_that_meet(X)
+    if near is None:
+        return None
+    angles, sure = near
+    proved = [(at, *_certified(X, at)) for at in angles]
+    found = [(_poses(steps, exact), known) for _, exact, known in proved]
+    gap = max((float(abs(x).mid()) for at in angles for x in _left_over(X, at)), default=0.0)
+    if gap > NEAR:
+        return HingeAnswer((), True, f"none: the axes miss each other by {gap:.3g} m", METHOD, 0)
+    sure = sure and all(known.proof for _, known in found)
+    why = "all of them, proved: a spherical triangle has two, for axes that meet to 1e-12 m"
+    return HingeAnswer(tuple(found), sure, why if sure else SINGULAR, METHOD, 2)
+
+
+METHOD = "three hinges whose axes meet"
+SINGULAR = "not proved to be all: some are near a singular position"
+NEAR = 1e-9
+"""Gap beyond which a loop whose axes meet stays open [m]."""
+
+
+def _left_over(X: Sequence[Motion3], angles: Sequence[float]) -> list[Any]:
+    """The way that is left around the loop."""
+    from flint import arb
+
+    here = turn_z(arb(0))
+    for angle, step in zip(angles, X, strict=True):
+        here = moved(moved(here, turn_z(arb(angle))), step)
+    return here[1]
+
+
+def _certified(
+    X: Sequence[Motion3], near: Sequence[float], sliders: Sequence[int] = ()
+) -> tuple[Sequence[float], Solution]:
+    """Joint values of a position and what is proved of it."""
+    closure = LoopClosure(X, sliders)
+    with precision(PRECISION):
+        box = certified(closure, near)
+    if box is None or not closure.holds(box.box):
+        return near, Solution((), "", 1e-9, 0)
+    return [float(x.mid()) for x in box.box], Solution((), "Krawczyk", box.radius, 1)
+
+
+def _with_a_wrist(
+    X: Sequence[Motion3], triple: Triple, sliders: Sequence[int], steps: Sequence[Step], seed: int
+) -> HingeAnswer:
+    """A loop of which three axes meet, or are parallel."""
+    with precision(PRECISION):
+        near = triple_positions(X, triple, sliders=sliders, seed=seed)
+    proved = [_certified(X, values, sliders) for values in near.angles]
+    found = [(_poses(steps, exact), known) for exact, known in proved]
+    sure = near.is_sure and all(known.proof for _, known in found)
+    kind = "three axes that meet" if triple.meets else "three parallel axes"
+    joints = "six joints" if sliders else "six hinges"
+    method = f"{joints}, {kind}, {near.engine}"
+    why = (
+        "all of them for data rounded to 2⁻⁹⁶, each proved for the data themselves"
+        if sure
+        else SINGULAR
+    )
+    count = near.complex if triple.meets else None
+    return HingeAnswer(tuple(found), sure, why, method, count)
+
+
+def _loop(links: Links) -> list[Step] | None:
+    """The one loop through the ground, hinge after hinge; None where it is not one."""
+    waiting = list(links.joints)
+    if not all(isinstance(j.joint.type, Revolute | Prismatic) for j in waiting):
+        return None
+    found: list[Step] = []
+    here = 0
+    while waiting:
+        touching = [j for j in waiting if here in (j.a, j.b)]
+        if not touching or (here and len(touching) != 1) or (not here and len(touching) != 2):
+            return None
+        j = touching[0]
+        waiting.remove(j)
+        found.append((j, j.F, j.M, j.b) if j.a == here else (j, j.M, j.F, j.a))
+        here = found[-1][3]
+        if here == 0 and waiting:
+            return None
+    return found if here == 0 else None
+
+
+def _between(steps: Sequence[Step]) -> list[Transform]:
+    """From behind each hinge to the next, across the link."""
+    after = [*steps[1:], steps[0]]
+    return [compose(*inverse(*step[2]), *then[1]) for step, then in zip(steps, after, strict=True)]
+
+
+def _poses(steps: Sequence[Step], values: Sequence[float]) -> dict[int, tuple[Floats, Floats]]:
+    """Poses of the links in ground's axes."""
+    R, p = np.eye(3), np.zeros(3)
+    found = {}
+    for (j, F, M, far), value in zip(steps, values, strict=True):
+        angle, way = (0.0, value) if isinstance(j.joint.type, Prismatic) else (value, 0.0)
+        c, s = np.cos(angle), np.sin(angle)
+        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        for turned, place in (_floats(F), (turn, np.array([0, 0, way])), _floats(inverse(*M))):
+            R, p = R @ turned, R @ place + p
+        found[far] = R, p
+    return found
+
+
+def _floats(X: Transform) -> tuple[Floats, Floats]:
+    turned, place = in_balls(X)
+    return np.array([[float(x) for x in row] for row in turned]), np.array(
+        [float(x) for x in place]
+    )

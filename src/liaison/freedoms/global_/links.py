@@ -1,0 +1,237 @@
+"""A mechanism with some coordinates held: rigid links, and the joints between them that may move.
+
+Bodies that fixed or held joints tie together are one link; joints that no loop passes are held at
+their starts. What is left is a graph of links in which every joint is on a loop; all solvers of
+assembly modes begin from it.
+
+Public names: Passive, Links, links_of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite
+from typing import Any, TypeAlias, final
+
+from liaison.errors import AssemblyError, DerivationError, ModelError, NamingError
+from liaison.expr import Expr, as_expr, evaluate, substitute, symbol, symbols_of
+from liaison.freedoms.motions import Transform
+from liaison.freedoms.placing import across, valued
+from liaison.model import Coupling, Fixed, Joint, Mechanism, Nonholonomic, PrescribedMotion
+from liaison.spatial import compose, identity, inverse, zeros
+
+NEAR = 1e-9
+"""Gap at a joint beyond which held coordinates contradict each other [m, 1]."""
+
+Numbers: TypeAlias = dict[str, Any]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Passive:
+    """A joint that may move, with its markers on two links."""
+
+    joint: Joint
+    a: int  # the link of the predecessor
+    F: Transform  # the predecessor's marker in it
+    b: int  # the link of the successor
+    M: Transform
+
+    @property
+    def name(self) -> str:
+        """Of the joint."""
+        return self.joint.name
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Rigid links and the joints between them; link 0 holds the ground."""
+
+    mechanism: Mechanism
+    bodies: Mapping[str, tuple[int, Transform]]  # body -> link, pose in it
+    joints: tuple[Passive, ...]  # that may move, each on a loop
+    held: Numbers
+    notes: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """How many links the loops have, with the ground."""
+        return len({0} | {k for joint in self.joints for k in (joint.a, joint.b)})
+
+
+def links_of(mechanism: Mechanism, at: Mapping[str, Any]) -> Links:
+    """The links of a mechanism in which some coordinates are held.
+
+    Args:
+        mechanism: with parameters that have values.
+        at: held coordinates by label [m, rad], exact where they can be.
+
+    Raises:
+        NamingError: a label that no coordinate has.
+        DerivationError: relations that are not known here.
+        AssemblyError: what is held contradicts itself.
+    """
+    for label in at:
+        if label not in mechanism.coordinates:
+            raise NamingError.unknown("coordinate", label, mechanism.coordinates)
+    notes: list[str] = []
+    exact = valued(mechanism, notes)
+    held = _held(exact, at)
+    known = [joint for joint in exact.joints if _is_known(joint, held)]
+    resting = _bridges([joint for joint in exact.joints if joint not in known], known)
+    if resting:
+        names = ", ".join(joint.name for joint in resting)
+        notes.append(f"no loop passes {names}: they keep their starts")
+    known += resting
+    bodies = _rigid(exact, known, _rests(exact, resting) | held)
+    joints = tuple(_passive(joint, bodies) for joint in exact.joints if joint not in known)
+    _check(known, bodies)
+    return Links(exact, bodies, joints, held, tuple(notes))
+
+
+def _bridges(free: Sequence[Joint], known: Sequence[Joint]) -> list[Joint]:
+    """Free joints that no loop passes: without them their bodies are not connected."""
+    ends = [(j.predecessor.body, j.successor.body) for j in (*free, *known)]
+    return [joint for k, joint in enumerate(free) if not _are_joined(ends, k)]
+
+
+def _are_joined(ends: Sequence[tuple[str, str]], but: int) -> bool:
+    """Whether the ends of one edge are connected by the others."""
+    start, goal = ends[but]
+    seen, waiting = {start}, [start]
+    while waiting:
+        here = waiting.pop()
+        for k, pair in enumerate(ends):
+            if k != but and here in pair:
+                far = pair[1] if pair[0] == here else pair[0]
+                if far not in seen:
+                    seen.add(far)
+                    waiting.append(far)
+    return goal in seen
+
+
+def _rests(mechanism: Mechanism, joints: Sequence[Joint]) -> Numbers:
+    """Starts of joints, or their zero positions."""
+    starts = {start.label: start.value for start in mechanism.starts}
+    found: Numbers = {}
+    for joint in joints:
+        neutral = joint.type.neutral()
+        found |= {k: starts.get(k, x) for k, x in zip(joint.coordinates, neutral, strict=True)}
+    return found
+
+
+def _held(mechanism: Mechanism, at: Mapping[str, Any]) -> Numbers:
+    """What is held: by the caller, by imposed motions at t = 0, by couplings to these."""
+    values = {symbol(x.name): as_expr(x.value) for x in mechanism.parameters if x.value is not None}
+    values[symbol("t")] = as_expr(0)
+    held: Numbers = {label: _as_written(x) for label, x in at.items()}
+    waiting = []
+    for relation in mechanism.constraints:
+        if isinstance(relation, PrescribedMotion):
+            held.setdefault(relation.coordinate, _number(relation.law, values))
+        elif isinstance(relation, Coupling):
+            waiting.append(relation)
+        elif not isinstance(relation, Nonholonomic):
+            raise DerivationError(
+                f"assembly modes with the relation '{relation.name}' are not computed.",
+                hint="Imposed motions and couplings to held coordinates are known.",
+            )
+    for _ in range(len(waiting)):
+        waiting = [relation for relation in waiting if not _coupled(relation, held, values)]
+    if waiting:
+        raise DerivationError(
+            f"the coupling '{waiting[0].name}' ties two coordinates of which none is held.",
+            hint=f"Hold one of them: at={{{waiting[0].coordinate!r}: …}}.",
+        )
+    return held
+
+
+def _as_written(x: Any) -> Any:
+    """A float as the decimal that it is written as; other numbers as they are."""
+    if isinstance(x, float) and not isfinite(x):
+        raise ModelError(f"{x} is held; a coordinate is a finite number.")
+    return Fraction(repr(x)) if type(x) is float else x
+
+
+def _number(formula: Any, values: Mapping[Expr, Expr]) -> Expr:
+    found = substitute([as_expr(formula)], dict(values))[0]
+    if symbols_of([found]):
+        names = ", ".join(str(x) for x in symbols_of([found]))
+        raise DerivationError(f"an imposed motion depends on {names}, which has no value.")
+    return found
+
+
+def _coupled(relation: Coupling, held: Numbers, values: Mapping[Expr, Expr]) -> bool:
+    """Whether one side is known, and then the other."""
+    ratio, offset = (_number(x, values) for x in (relation.ratio, relation.offset))
+    if relation.other in held:
+        held.setdefault(relation.coordinate, ratio * held[relation.other] + offset)
+    elif relation.coordinate in held:
+        held[relation.other] = (held[relation.coordinate] - offset) / ratio
+    else:
+        return False
+    return True
+
+
+def _is_known(joint: Joint, held: Numbers) -> bool:
+    told = [label in held for label in joint.coordinates]
+    if any(told) and not all(told):
+        missing = [x for x in joint.coordinates if x not in held]
+        raise DerivationError(
+            f"joint '{joint.name}' is held in part only; {', '.join(missing)} is free.",
+            hint="Hold all coordinates of a joint, or none.",
+        )
+    return isinstance(joint.type, Fixed) or (bool(told) and all(told))
+
+
+def _rigid(
+    mechanism: Mechanism, known: Sequence[Joint], held: Numbers
+) -> dict[str, tuple[int, Transform]]:
+    """Each body's link and its pose there, along the joints that are known."""
+    found: dict[str, tuple[int, Transform]] = {}
+    names = ["ground", *(body.name for body in mechanism.bodies if body.name != "ground")]
+    steps = [(joint, across(joint, [held[x] for x in joint.coordinates])) for joint in known]
+    count = 0
+    for name in names:
+        if name in found:
+            continue
+        found[name] = count, (identity(3), zeros(3))
+        waiting = [name]
+        while waiting:
+            body = waiting.pop()
+            for joint, X in steps:
+                ends = joint.predecessor.body, joint.successor.body
+                if body == ends[0] and ends[1] not in found:
+                    found[ends[1]] = count, compose(*found[body][1], *X)
+                    waiting.append(ends[1])
+                elif body == ends[1] and ends[0] not in found:
+                    found[ends[0]] = count, compose(*found[body][1], *inverse(*X))
+                    waiting.append(ends[0])
+        count += 1
+    return found
+
+
+def _passive(joint: Joint, bodies: Mapping[str, tuple[int, Transform]]) -> Passive:
+    first, second = joint.predecessor, joint.successor
+    a, X_a = bodies[first.body]
+    b, X_b = bodies[second.body]
+    F = compose(*X_a, first.rotation, first.position)
+    return Passive(joint, a, F, b, compose(*X_b, second.rotation, second.position))
+
+
+def _check(known: Sequence[Joint], bodies: Mapping[str, tuple[int, Transform]]) -> None:
+    """Refuses held joints that close a loop that does not close."""
+    for joint in known:
+        passive = _passive(joint, bodies)
+        seen = compose(*inverse(*passive.F), *passive.M)
+        rows = [float(evaluate(as_expr(x))) for x in joint.type.residual(*seen) or []]
+        gap = max((abs(x) for x in rows), default=0.0)
+        if passive.a == passive.b and gap > NEAR:
+            raise AssemblyError(
+                f"what is held leaves {gap:.3g} at joint '{joint.name}'.",
+                hint="Hold fewer coordinates, or others.",
+                place=joint.place,
+            )

@@ -1,0 +1,235 @@
+"""All positions of a loop of six hinges: at most sixteen, each proved, real and complex.
+
+The elimination gives a polynomial of degree 16 whose roots are isolated in ball arithmetic. Over a
+root where M(x3) has a kernel of dimension one there is at most one position; it is sought, and
+proved on the closure itself by Krawczyk's test. Where that succeeds for every root, all positions
+are known. The loop may be read from any of its hinges; where one reading degenerates others are
+tried.
+
+Public names: HingePosition, HingeLoop, LoopClosure, hinge_positions, last_angle, angle_of.
+
+Source: RR93 (sixteen at most); docs/theory/mobility.md (mobility-12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from liaison.exact.balls import kernel_line, precision
+from liaison.exact.rigid import Motion3, applied, crossed, moved, slide_z, turn_z
+from liaison.freedoms.clock import go_on
+from liaison.freedoms.engines.certify import Certificate, Square, certified
+
+from .elimination import Elimination, elimination
+
+PRECISION = 640
+"""Bits of the elimination; about a third of them are lost on the way."""
+
+TIGHT = 1e-60
+"""Radius to which roots are isolated."""
+
+TURNS = (0.62, -1.17, 1.91, -2.43, 0.29, 2.87, -0.84, 1.36)
+"""Turns [rad] by which hinges are read off, so that no position is at half a turn by accident."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class HingePosition:
+    """One position of the loop: its angles [rad], real or complex."""
+
+    angles: tuple[complex, ...]
+    box: Certificate
+
+    @property
+    def is_real(self) -> bool:
+        """It can be built."""
+        return self.box.is_real
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class HingeLoop:
+    """All positions, and whether they are."""
+
+    positions: tuple[HingePosition, ...]
+    is_complete: bool  # all real ones are there, proved
+    roots: int  # of the polynomial
+    open_roots: int  # that gave no position, nor a proof that there is none
+
+    @property
+    def real(self) -> tuple[HingePosition, ...]:
+        """Those that can be built."""
+        return tuple(position for position in self.positions if position.is_real)
+
+
+@final
+class LoopClosure(Square):
+    """J1 X1 … Jn Xn = 1: six equations in six joint values, or those of rotation in three.
+
+    Joints turn about z, sliders among them slide along it.
+    """
+
+    def __init__(self, X: Sequence[Motion3], sliders: Sequence[int] = ()) -> None:
+        self.X, self.sliders = X, frozenset(sliders)
+
+    def _frames(self, x: Sequence[Any]) -> list[Motion3]:
+        """Each hinge's frame before it turns, and at last the whole way round."""
+        found: list[Motion3] = [turn_z(x[0] * 0)]
+        for k, (value, step) in enumerate(zip(x, self.X, strict=True)):
+            found.append(moved(moved(found[-1], self.joint(k, value)), step))
+        return found
+
+    def joint(self, k: int, value: Any) -> Motion3:
+        """The motion of a joint."""
+        return slide_z(value) if k in self.sliders else turn_z(value)
+
+    def values(self, x: Sequence[Any]) -> list[Any]:
+        """Twice the vector of the rotation that is left, and the way that is left."""
+        R, p = self._frames(x)[-1]
+        turn = [R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1]]
+        return turn if len(x) == 3 else turn + p
+
+    def jacobian(self, x: Sequence[Any]) -> list[list[Any]]:
+        """From the axis of each hinge."""
+        *frames, (R, p) = self._frames(x)
+        zero = x[0] * 0
+        columns = []
+        for k, (turned, place) in enumerate(frames):
+            w = applied(turned, [zero, zero, zero + 1])
+            if k in self.sliders:
+                columns.append([zero, zero, zero, *w])
+                continue
+            d = [crossed(w, [R[0][j], R[1][j], R[2][j]]) for j in range(3)]  # columns of ∂R
+            turn = [d[1][2] - d[2][1], d[2][0] - d[0][2], d[0][1] - d[1][0]]
+            columns.append(turn + crossed(w, [a - b for a, b in zip(p, place, strict=True)]))
+        return [[column[i] for column in columns] for i in range(len(x))]
+
+    def holds(self, box: Sequence[Any]) -> bool:
+        """The rotation left is none, rather than half a turn."""
+        R, _ = self._frames(box)[-1]
+        return bool(abs(R[0][0] + R[1][1] + R[2][2] - 3) < 1)
+
+
+def hinge_positions(X: Sequence[Motion3]) -> HingeLoop | None:
+    """All positions of a loop of six hinges; None where every reading of it degenerates.
+
+    Args:
+        X: from each hinge's frame (z its axis), behind it, to the next one's; of balls that are
+            tight to `PRECISION`.
+    """
+    best: HingeLoop | None = None
+    for attempt in range(12):
+        go_on()
+        first = attempt % 6
+        turns = [TURNS[(attempt + k) % len(TURNS)] for k in range(6)]
+        with precision(PRECISION):
+            found = _read(X, first, turns)
+        if found is not None and (best is None or len(found.positions) > len(best.positions)):
+            best = found
+        if best is not None and best.is_complete:
+            break
+    return best
+
+
+def _read(X: Sequence[Motion3], first: int, turns: Sequence[float]) -> HingeLoop | None:
+    """The positions by one reading: from hinge `first` on, each hinge turned by a constant."""
+    from flint import arb
+
+    order = [(first + k) % 6 for k in range(6)]
+    offset = [arb(turn) for turn in turns]
+    read = [moved(X[j], turn_z(offset[(k + 1) % 6])) for k, j in enumerate(order)]
+    found = elimination(read)
+    if found is None:
+        return None
+    try:
+        roots = found.polynomial.complex_roots(tol=TIGHT)
+    except ValueError:
+        return None
+    closure = LoopClosure(X)
+    positions, unsolved = [], 0
+    for root in roots:
+        go_on()
+        near = _recovered(found, _real_if_so(root, roots))
+        position = None if near is None else _proved(closure, near, order, offset)
+        if position is not None:
+            positions.append(position)
+        elif near is None or not _is_excluded(near):
+            unsolved += 1
+    return HingeLoop(tuple(positions), unsolved == 0, len(roots), unsolved)
+
+
+def _real_if_so(root: Any, roots: Sequence[Any]) -> Any:
+    """A real ball for a root that is real: one whose mirror image meets no other root."""
+    mirrored = root.conjugate()
+    others = [other for other in roots if other is not root]
+    is_real = root.imag.contains(0) and not any(mirrored.overlaps(other) for other in others)
+    return root.real if is_real else root
+
+
+def _recovered(found: Elimination, x3: Any) -> list[Any] | None:
+    """x3, x4, x5 and the cosines and sines of θ1 and θ2; None where the kernel is not a line."""
+    kernel = kernel_line(found.matrix(x3))
+    if kernel is None:
+        return None
+    sizes = [float(abs(v).mid()) for v in kernel]
+    k4 = max(range(9), key=sizes.__getitem__)
+    k5 = max((k for k in range(12) if k % 3 < 2), key=sizes.__getitem__)
+    if kernel[k4].contains(0) or kernel[k5].contains(0):
+        return None
+    x4, x5 = kernel[k4 + 3] / kernel[k4], kernel[k5 + 1] / kernel[k5]
+    if any((1 + x * x).contains(0) for x in (x3, x4, x5)):
+        return None
+    return [x3, x4, x5, *found.first_two([x3, x4, x5])]
+
+
+def _is_excluded(near: Sequence[Any]) -> bool:
+    """No position is over this root: a cosine and a sine do not fit together."""
+    c1, s1, c2, s2 = near[3:]
+    return not ((c1 * c1 + s1 * s1 - 1).contains(0) and (c2 * c2 + s2 * s2 - 1).contains(0))
+
+
+def _proved(
+    closure: LoopClosure, near: Sequence[Any], order: Sequence[int], offset: Sequence[Any]
+) -> HingePosition | None:
+    """The position near what was recovered, proved on the closure."""
+    x3, x4, x5, c1, s1, c2, s2 = near
+    is_real = isinstance(x3, type(offset[0]))
+    read = [
+        angle_of(c1, s1, is_real),
+        angle_of(c2, s2, is_real),
+        *(2 * x.atan() for x in (x3, x4, x5)),
+    ]
+    angles: list[Any] = [None] * 6
+    for k, angle in enumerate(read):
+        angles[order[k]] = angle + offset[k]
+    angles[order[5]] = last_angle(closure, angles, order[5], is_real)
+    box = certified(closure, angles)
+    if box is None or not closure.holds(box.box):
+        return None
+    return HingePosition(tuple(complex(x) for x in box.box), box)
+
+
+def angle_of(c: Any, s: Any, is_real: bool) -> Any:
+    """The angle of a cosine and a sine, which may be complex."""
+    from flint import acb, arb
+
+    if is_real:
+        return arb.atan2(s, c)
+    return (acb(c) + acb(0, 1) * s).log() * acb(0, -1)
+
+
+def last_angle(closure: LoopClosure, values: Sequence[Any], place: int, is_real: bool) -> Any:
+    """The angle of one hinge, from the way round that the others leave; its own is not read."""
+    from flint import acb, arb
+
+    zero = arb(0) if is_real else acb(0)
+    before = turn_z(zero)
+    for k in range(place):
+        before = moved(moved(before, closure.joint(k, values[k])), closure.X[k])
+    after = closure.X[place]
+    for k in range(place + 1, len(closure.X)):
+        after = moved(moved(after, closure.joint(k, values[k])), closure.X[k])
+    R, _ = moved(after, before)  # its inverse is the turn that closes the loop
+    return angle_of(R[0][0], -R[1][0], is_real)

@@ -1,0 +1,1 @@
+"""Mobility near one position: ranks, series, obstructions."""

@@ -1,0 +1,218 @@
+"""What one prime says of a system at its known point: ranks, bounds on the mobility, and why.
+
+Public names: Verdict, verdict.
+
+Source: docs/theory/mobility.md; FUL98 example 8.4.6 for the orders that prove.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+from typing import Any, final
+
+from liaison.exact.linear import rank, valuation
+from liaison.exact.rings import Field, Series
+from liaison.freedoms.clock import Exhausted
+from liaison.freedoms.screws import LoopSystem, System
+
+from .obstruction import Branch, branches, deflation, hessians, upper_bound
+from .series import Germ
+from .translations import translating_dimension
+
+ORDER = 800
+"""Highest order of a series computed for the sake of a proof, unless told otherwise."""
+
+SIDES = "at least {} by counting equations for sides that fold without turning (Krull)"
+
+ADDED = (
+    "each loop by itself is proved to move in every way that is possible to first order, and the "
+    "ranks of the loops add up: the implicit function theorem"
+)
+
+TRANSCENDENTAL = (
+    "no bound can prove it: screw joints and relations of angles are power series, not polynomials"
+)
+
+SCREEN = 10
+"""Order at which an obstruction is looked for first."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a computation modulo one prime shows."""
+
+    p: int
+    naive_rank: int
+    rank: int
+    first_order: int
+    low: int
+    high: int
+    status: str  # regular, shaky, non-reduced, bifurcation, undecided
+    proof: str
+    is_proved: bool  # low as well as high; high always is
+    obstruction: int | None = None  # order at which first-order motions are stopped
+    multiplicity: int | None = None
+    branches: tuple[Branch, ...] = ()
+    order: int = 1
+    bound: int | None = None
+    is_cut_short: bool = False  # by a bound on time or memory
+
+
+@final
+class _Case:
+    """One system under examination."""
+
+    def __init__(self, system: System, order: int, seed: int) -> None:
+        self.system, self.limit, self.seed = system, order, seed
+        self.germ = Germ(system)
+        self.path: list[Any] = []  # followed so far
+        draw = Random(seed)
+        point = [draw.randrange(system.p) for _ in range(system.n)]
+        naive = system.jacobian(Field(system.p), point)
+        self.naive = rank([[x % system.p for x in row] for row in naive], system.p)
+
+    @cached_property
+    def least(self) -> int:
+        """What counting equations shows: within groups of motions, or for sides that only fold."""
+        known = max(0, self.system.least_dimension())
+        if isinstance(self.system, LoopSystem):
+            known = max(known, translating_dimension(self.system))
+        return known
+
+    def _reason(self) -> str:
+        """Why the variety has at least that dimension."""
+        if self.least > self.system.least_dimension():
+            return SIDES.format(self.least)
+        return f"at least {self.least} by counting equations (Krull)"
+
+    def found(self, low: int, high: int, status: str, proof: str, **facts: object) -> Verdict:
+        """The verdict, with the counts it shares with all others."""
+        options = {"is_proved": low == high} | facts
+        germ = self.germ
+        return Verdict(
+            self.system.p, self.naive, germ.rank, germ.dimension, low, high, status, proof,
+            **options,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    def examined(self) -> Verdict:
+        """First order, then finite motion along a path, then what stops it."""
+        germ, system = self.germ, self.system
+        if germ.dimension == 0:
+            return self.found(0, 0, "regular", "the Jacobian has full column rank: no motion")
+        if germ.dimension == system.least_dimension():
+            return self.found(germ.dimension, germ.dimension, "regular", self._full_row_rank())
+        if germ.dimension == self.least:
+            return self.found(germ.dimension, germ.dimension, "regular", SIDES.format(self.least))
+        if system.is_first_order:
+            least = self.least
+            proof = "at most the first-order mobility; some relations are known to first order only"
+            return self.found(least, germ.dimension, "undecided", proof)
+        try:
+            if self._adds_up():
+                return self.found(germ.dimension, germ.dimension, "regular", ADDED)
+            stopped = self._obstruction(SCREEN)
+            return self._moving() if stopped is None else self._stopped(stopped)
+        except Exhausted as error:
+            proof = f"{self._reason()}; given up: {error.message.rstrip('.')}"
+            return self.found(self.least, germ.dimension, "undecided", proof, is_cut_short=True)
+
+    def _adds_up(self) -> bool:
+        """Each loop by itself is proved regular, and their ranks sum up to that of all."""
+        parts = self.system.parts() if isinstance(self.system, LoopSystem) else []
+        if len(parts) < 2 or sum(Germ(part).rank for part in parts) != self.germ.rank:
+            return False
+        told = (verdict(part, self.limit, self.seed) for part in parts)
+        return all(part.status == "regular" and part.is_proved for part in told)
+
+    def _full_row_rank(self) -> str:
+        if self.germ.rank == self.system.size:
+            return "full row rank: the implicit function theorem"
+        assert isinstance(self.system, LoopSystem)
+        sizes = ", ".join(map(str, self.system.group_dimensions()))
+        return (
+            f"full rank within the groups of motions of the loops (dimension {sizes}): "
+            "the implicit function theorem there"
+        )
+
+    def _obstruction(self, order: int) -> int | None:
+        """The order at which the leftover equations stop a random path; None if they do not."""
+        ring = Series(self.system.p, order)
+        t = [ring.of([0, v]) for v in self.germ.direction(self.seed)]
+        self.path = self.germ.lift(ring, t, short=self.path)
+        h = self.germ.leftover(ring, self.path)
+        least = min((valuation(f, order) for f in h), default=order)
+        return least if least < order else None
+
+    def _moving(self) -> Verdict:
+        """No obstruction at low order: on to the order that proves, if it is within reach."""
+        d = self.germ.dimension
+        bound = self.system.bound(self.germ.rows)
+        order = bound + 1 if bound is not None and bound < self.limit else self._evidence()
+        stopped = self._obstruction(order)
+        if stopped is not None:
+            return self._stopped(stopped)
+        if bound is not None and order > bound:
+            proof = f"a path satisfies every equation to order {order} > {bound} (Bézout)"
+            return self.found(d, d, "regular", proof, order=order, bound=bound)
+        why = "no bound within reach proves it" if bound is not None else TRANSCENDENTAL
+        proof = f"a path satisfies every equation to order {order}; {why}"
+        return self.found(d, d, "regular", proof, is_proved=False, order=order, bound=bound)
+
+    def _evidence(self) -> int:
+        """An order that is quick: long for small systems."""
+        size = self.system.n * max(1, self.system.size)
+        return min(self.limit, 120 if size <= 150 else 48 if size <= 600 else 16)
+
+    def _stopped(self, order: int) -> Verdict:
+        """The path is obstructed: bounds from slices, deflation and branches."""
+        germ = self.germ
+        H = hessians(germ)
+        deflated = deflation(germ, H)
+        least = self.least
+        low = max(least, deflated.dimension if deflated.holds else 0)
+        high, times = upper_bound(germ, low, self.seed)
+        facts: dict[str, object] = {"obstruction": order, "multiplicity": times}
+        if high == 0:
+            proof = f"isolated, of multiplicity {times} (Nakayama); obstructed at order {order}"
+            return self.found(0, 0, "shaky", proof, **facts)
+        if high == low and deflated.holds and deflated.dimension == high:
+            proof = (
+                f"at most {high} by a slice of multiplicity {times} (Nakayama); at least {low} by "
+                f"a deflated path to order {deflated.order}"
+            )
+            if least == high:
+                proof = proof.partition("; ")[0] + "; " + self._reason()
+            facts |= {"order": deflated.order, "is_proved": least == high}
+            return self.found(low, high, "non-reduced", proof, **facts)
+        return self._branched(least, high, facts)
+
+    def _branched(self, least: int, high: int, facts: dict[str, object]) -> Verdict:
+        bound = self.system.bound(self.germ.rows, self.germ.dimension - high)
+        order = bound + 1 if bound is not None and bound <= 130 else 24
+        found = tuple(branches(self.germ, high, order))
+        text = f"at most {high} by a slice of multiplicity {facts['multiplicity']} (Nakayama)"
+        if not found:
+            low = least if least < high else high
+            status = "undecided" if low < high else "bifurcation"
+            return self.found(low, high, status, text, **facts)
+        proved = bound is not None and order > bound
+        word = f"> {bound} (Bézout)" if proved else "reached"
+        ranks = ", ".join(str(branch.rank) for branch in found)
+        text += f"; {len(found)} branches followed to order {order} {word}, of rank {ranks}"
+        facts |= {"branches": found, "order": order, "bound": bound}
+        facts["is_proved"] = proved or least == high
+        return self.found(high, high, "bifurcation", text, **facts)
+
+
+def verdict(system: System, order: int = ORDER, seed: int = 1) -> Verdict:
+    """Examines a system modulo its prime.
+
+    Args:
+        system: with its known solution x = 0.
+        order: highest order of series computed.
+        seed: of directions, slices and points.
+    """
+    return _Case(system, order, seed).examined()

@@ -1,0 +1,326 @@
+"""mobility: what a closed mechanism can do, in one assembled position, and what of it is proved.
+
+Three numbers are always told apart: the naive rank (off the variety, of no mechanical meaning), the
+first-order mobility (velocities that the closures allow in this position) and the finite mobility
+(the dimension of the positions that can be reached), as an interval.
+
+Public names: Mobility, mobility, mobility_of_systems, singularities.
+
+Source: docs/theory/mobility.md; the question is PA's (rank of Δ on the variety).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, final
+
+from liaison.errors import DerivationError
+from liaison.exact.rings import primes_from
+from liaison.expr import FRACTION, evaluate, topological
+from liaison.freedoms.local.float_loops import loop_matrix, second_derivatives, twists_of
+from liaison.freedoms.local.float_verdict import FloatVerdict, float_verdict
+from liaison.freedoms.local.real import is_isolated_over_reals
+from liaison.freedoms.local.verdict import ORDER, Verdict, verdict
+from liaison.model import Mechanism, Start
+from liaison.model.contacts import left_out
+from liaison.spatial import compose
+from liaison.tree import GROUND, Tree, as_float, assemble, span
+from liaison.tree.kinematics import Kinematics
+
+from .clock import MEMORY_LIMIT, TIME_LIMIT, bounded
+from .home import Home, home_of, numeric_home
+from .psi import Parametrization, parametrization_of
+from .redundancy import Redundancy, redundancy_of
+from .screws import System
+from .singular import Singularities, singular_positions
+from .words import paragraph
+
+PRIMES = 3
+CLOSED = 1e-9
+"""Largest residual in floats of a position that is then shown to be exact [m, 1]."""
+
+AGREEING = 40
+"""Order of the series at the primes after the first, which must only agree."""
+
+TRIALS = 40
+"""Primes tried before a position counts as not exact."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Mobility:
+    """What a mechanism can do in one position.
+
+    `finite` is (low, high): high is proved always, low where `is_proved`. `status` is one of
+    regular (every first-order motion goes on), shaky (none does), non-reduced (fewer go on, at
+    every position near), bifurcation (several branches meet here), undecided.
+    """
+
+    name: str
+    unknowns: int
+    equations: int
+    loops: int
+    gruebler: int  # unknowns − 6 a loop − relations
+    naive_rank: int
+    rank: int
+    first_order: int
+    finite: tuple[int, int]
+    status: str
+    proof: str
+    is_proved: bool
+    primes: tuple[int, ...]
+    verdicts: tuple[Verdict, ...] = ()
+    redundancy: Redundancy | None = None
+    mode: str = "exact"
+    real: str = ""  # what differs over the real numbers
+    psi: Parametrization | None = None  # velocities of all joints from independent ones
+    notes: tuple[str, ...] = ()
+
+    @property
+    def redundant_rows(self) -> int:
+        """Equations that follow from the others, to first order."""
+        return self.equations - self.rank
+
+    @property
+    def branches(self) -> tuple[dict[str, int], ...]:
+        """Rank and mobility on each branch that was followed, on a random slice."""
+        found = self.verdicts[0].branches if self.verdicts else ()
+        return tuple({"rank": b.rank, "mobility": self.unknowns - b.rank, "order": b.order}
+                     for b in found)  # fmt: skip
+
+    def __str__(self) -> str:
+        return paragraph(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        found: dict[str, Any] = {
+            "name": self.name, "mode": self.mode, "unknowns": self.unknowns,
+            "equations": self.equations, "loops": self.loops, "gruebler": self.gruebler,
+            "naive_rank": self.naive_rank, "rank": self.rank, "first_order": self.first_order,
+            "finite": list(self.finite), "status": self.status, "proof": self.proof,
+            "is_proved": self.is_proved, "branches": list(self.branches),
+            "redundant_rows": self.redundant_rows, "primes": list(self.primes),
+            "obstruction_order": self.verdicts[0].obstruction if self.verdicts else None,
+            "real": self.real, "notes": list(self.notes), "summary": paragraph(self),
+        }  # fmt: skip
+        if self.psi is not None:
+            found["independent"] = list(self.psi.independent)
+        return found | ({"redundancy": self.redundancy.to_dict()} if self.redundancy else {})
+
+
+def mobility(
+    given: Mechanism | Tree,
+    *,
+    at: Mapping[str, Any] | None = None,
+    order: int = ORDER,
+    primes: int = PRIMES,
+    seed: int = 0,
+    time_limit: float = TIME_LIMIT,
+    memory_limit: float = MEMORY_LIMIT,
+) -> Mobility:
+    """The mobility of a mechanism in the position where it is assembled.
+
+    Args:
+        given: a mechanism, or a tree of one.
+        at: positions by label instead of the mechanism's starts [m, rad], exact where they can be.
+        order: highest order of power series computed for a proof.
+        primes: how many random primes must agree.
+        seed: of primes, directions and slices.
+        time_limit: wall clock [s]; what is not decided by then is "undecided".
+        memory_limit: bytes.
+
+    Raises:
+        AssemblyError: the loops cannot be closed.
+    """
+    mechanism = given.mechanism if isinstance(given, Tree) else given
+    with bounded(time_limit, memory_limit):
+        found = _examined(mechanism, at, order, primes, seed)
+    told = left_out(mechanism.contacts)  # a sentence, and here a note
+    return replace(found, notes=(*found.notes, f"w{told[1:-1]}")) if told else found
+
+
+def _examined(
+    mechanism: Mechanism, at: Mapping[str, Any] | None, order: int, primes: int, seed: int
+) -> Mobility:
+    try:
+        home = _home(mechanism, at or {})
+        source = systems(home, seed)
+        found = mobility_of_systems(mechanism.name, source, order=order, primes=primes, seed=seed)
+    except DerivationError as error:
+        return _in_floats(mechanism, at or {}, error)
+    if home.relations.uncounted:
+        found = replace(found, finite=(0, found.finite[1]), status="undecided", is_proved=False)
+    loops = len(home.loops)
+    rows = 6 * loops + len(home.relations.rows)
+    return replace(
+        found, loops=loops, gruebler=found.unknowns - rows, notes=home.notes,
+        redundancy=redundancy_of(home, found.rank, is_regular=found.status == "regular",
+                                 source=systems(home, seed)),
+        real=_real(home, found), psi=_psi(home, found),
+    )  # fmt: skip
+
+
+def _psi(home: Home, found: Mobility) -> Parametrization | None:
+    """Ψ, where the finite mobility is known and one branch passes here."""
+    if found.finite[0] != found.finite[1] or found.status not in ("regular", "non-reduced"):
+        return None
+    starts = [start.label for start in home.mechanism.starts]
+    return parametrization_of(home, found.rank, found.finite[0], starts)
+
+
+def _real(home: Home, found: Mobility) -> str:
+    """What differs over the real numbers, as far as second-order forms tell."""
+    told = home.relations
+    if found.finite[1] == 0 or found.status in ("regular", "non-reduced"):
+        return ""
+    if told.uncounted or len(told.tangent) > len(told.curved):
+        return ""
+    twists = twists_of(home)
+    J, second = loop_matrix(home, twists), second_derivatives(home, twists)
+    return ISOLATED if is_isolated_over_reals(J, second, found.rank) else ""
+
+
+ISOLATED = "isolated over the real numbers: a second-order form is definite (in floats)"
+
+
+def singularities(
+    given: Mechanism | Tree, *, at: Mapping[str, Any] | None = None, **options: Any
+) -> Singularities:
+    """Bifurcations and dead points along the motion of a mechanism of mobility one, in floats.
+
+    Args:
+        given: a mechanism, or a tree of one.
+        at: positions by label instead of the mechanism's starts [m, rad].
+        **options: of `singular_positions`: step, steps.
+    """
+    mechanism = given.mechanism if isinstance(given, Tree) else given
+    begun = _begun(mechanism, at or {})
+    q, poses = _assembled(begun, at or {})
+    home = _as_told(begun) or numeric_home(begun, q, poses)
+    return singular_positions(home, begin=q, **options)
+
+
+def _home(mechanism: Mechanism, at: Mapping[str, Any]) -> Home:
+    """The assembled position, with exact numbers."""
+    begun = _begun(mechanism, at)
+    return _as_told(begun) or home_of(begun, *_assembled(begun, at))
+
+
+def _as_told(mechanism: Mechanism) -> Home | None:
+    """The position that the starts alone give, if it closes the loops."""
+    try:
+        home = home_of(mechanism)
+    except DerivationError:
+        return None
+    residual = [abs(float(x)) for x in evaluate(list(home.closure))] if home.closure else []
+    return home if max(residual, default=0.0) < CLOSED else None
+
+
+def _begun(mechanism: Mechanism, at: Mapping[str, Any]) -> Mechanism:
+    """The mechanism with other starts."""
+    kept = tuple(start for start in mechanism.starts if start.label not in at)
+    return replace(mechanism, starts=kept + tuple(Start(k, x) for k, x in at.items()))
+
+
+def _assembled(begun: Mechanism, at: Mapping[str, Any]) -> tuple[dict[str, float], dict[str, Any]]:
+    """Coordinates and poses of bodies that assembly finds in floats."""
+    tree = span(begun)
+    state = assemble(tree, None, **{name: float(as_float(x)) for name, x in at.items()})
+    kinematics = Kinematics(tree, state.q)
+    poses = {}
+    for body, (node, X_NB) in tree.frames.items():
+        if node != GROUND:
+            seen = kinematics.motion(GROUND, node)
+            poses[body] = compose(seen.R, seen.p, *X_NB)
+    q = {label.name: float(x) for label, x in zip(tree.position_labels(), state.q, strict=True)}
+    return q, poses
+
+
+def _in_floats(mechanism: Mechanism, at: Mapping[str, Any], why: DerivationError) -> Mobility:
+    """What floats tell where no exact position is near."""
+    begun = _begun(mechanism, at)
+    q, poses = _assembled(begun, at)
+    home = numeric_home(begun, q, poses)
+    seen = float_verdict(home)
+    note = f"not exact, computed in floats: {why.message.rstrip('.')}; another position may be, at"
+    note += " simple angles and lengths such as 0 or 90 deg"
+    rows = 6 * len(home.loops) + len(home.relations.rows)
+    n = len(home.columns)
+    return Mobility(
+        name=mechanism.name, unknowns=n, equations=rows, loops=len(home.loops), gruebler=n - rows,
+        naive_rank=seen.naive_rank, rank=seen.rank, first_order=n - seen.rank,
+        finite=(seen.low, seen.high), status=seen.status, proof=seen.proof, is_proved=False,
+        primes=(), mode="numeric", notes=(*home.notes, note),
+        redundancy=redundancy_of(home, seen.rank, is_regular=seen.status == "regular"),
+        psi=_psi_in_floats(home, seen),
+    )  # fmt: skip
+
+
+def _psi_in_floats(home: Home, seen: FloatVerdict) -> Parametrization | None:
+    if seen.status != "regular":
+        return None
+    starts = [start.label for start in home.mechanism.starts]
+    return parametrization_of(home, seen.rank, seen.high, starts)
+
+
+def systems(home: Home, seed: int = 0) -> Iterator[System]:
+    """The loops modulo one random prime after the other, those where the position is exact."""
+    failures = 0
+    for p in primes_from(seed, _radicands(home)):
+        system = home.system(p)
+        if system is None:
+            failures += 1
+            if failures > TRIALS:
+                raise DerivationError(
+                    f"the position of '{home.mechanism.name}' is not exact: its joints do not hold "
+                    "modulo any prime tried.",
+                    hint="Give the starts as exact numbers or formulas that close the loops.",
+                )
+        else:
+            failures = 0
+            yield system
+
+
+def _radicands(home: Home) -> list[int]:
+    """Whole numbers whose square roots occur."""
+    found = []
+    for node in topological(home.formulas()):
+        if node.op == "sqrt":
+            try:
+                value = evaluate(node.args[0], domain=FRACTION)
+            except DerivationError:
+                continue
+            found.append(int(value.numerator * value.denominator))
+    return found
+
+
+def mobility_of_systems(
+    name: str,
+    source: Iterator[System],
+    *,
+    order: int = ORDER,
+    primes: int = PRIMES,
+    seed: int = 0,
+) -> Mobility:
+    """The mobility of equations at their known solution, from systems modulo several primes."""
+    verdicts = []
+    for k, system in enumerate(islice(source, primes)):
+        limit = order if k == 0 else min(order, AGREEING)
+        found = verdict(system, limit, seed + k + 1)
+        if k and found.is_cut_short:
+            break
+        verdicts.append(found)
+    best = max(v.rank for v in verdicts)
+    kept = tuple(v for v in verdicts if v.rank == best)
+    high, low = min(v.high for v in kept), min(v.low for v in kept)
+    main = next((v for v in kept if (v.low, v.high) == (low, high)), kept[0])
+    status = main.status if len({v.status for v in kept}) == 1 else "undecided"
+    return Mobility(
+        name=name, unknowns=system.n, equations=system.size, loops=0,
+        gruebler=system.n - system.size, naive_rank=max(v.naive_rank for v in verdicts),
+        rank=best, first_order=system.n - best, finite=(min(low, high), high), status=status,
+        proof=main.proof, is_proved=any(v.is_proved for v in kept) and low == high,
+        primes=tuple(v.p for v in verdicts), verdicts=(main, *(v for v in kept if v is not main)),
+    )  # fmt: skip

@@ -1,0 +1,220 @@
+"""Bodies placed with exact numbers: along joints whose coordinates are exact, or where they lie.
+
+Public names: Placing, valued, markers_of, across.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, final
+
+from liaison.errors import DerivationError
+from liaison.exact.recognize import float_of, simple_angle, simple_number, simple_rotation
+from liaison.expr import Expr, as_expr, substitute, symbol, symbols_of
+from liaison.model import Cylindrical, Helical, Joint, Marker, Mechanism, Prismatic, Revolute
+from liaison.spatial import array, compose, identity, inverse, product, rotation_about, zeros
+from liaison.spatial.arrays import cross
+
+from .motions import Motion, Transform, motions_of
+
+
+def valued(mechanism: Mechanism, notes: list[str], *, rounded: bool = False) -> Mechanism:
+    """Parameters replaced by their values; floats by simple exact numbers, or all by floats."""
+    values = {symbol(x.name): as_expr(x.value) for x in mechanism.parameters if x.value is not None}
+    scalars = [x for joint in mechanism.joints for m in (joint.predecessor, joint.successor)
+               for x in m.scalars()]  # fmt: skip
+    if not rounded and not values and not any(isinstance(x, float) for x in scalars):
+        return mechanism
+    change: Any = _Exact(values, notes)
+    if rounded:
+        exact = _Exact(values, [])
+        change = lambda x: float_of(exact(x))  # noqa: E731
+    joints = tuple(
+        replace(joint, type=joint.type.mapped(change),
+                predecessor=_mapped(joint.predecessor, change),
+                successor=_mapped(joint.successor, change))
+        for joint in mechanism.joints
+    )  # fmt: skip
+    starts = tuple(replace(start, value=change(start.value)) for start in mechanism.starts)
+    return replace(mechanism, joints=joints, starts=starts)
+
+
+def _mapped(marker: Marker, change: Any) -> Marker:
+    R = tuple(tuple(change(x) for x in row) for row in marker.R)
+    return replace(marker, R=R, p=tuple(change(x) for x in marker.p))  # type: ignore[arg-type]
+
+
+class _Exact:
+    """Takes a scalar of a description to an exact one."""
+
+    def __init__(self, values: Mapping[Expr, Expr], notes: list[str]) -> None:
+        self.values, self.notes = values, notes
+
+    def __call__(self, x: Any) -> Any:
+        if isinstance(x, Expr):
+            known = {s: self.values[s] for s in symbols_of([x]) if s in self.values}
+            return substitute([x], known)[0]
+        if not isinstance(x, float):
+            return x
+        guess = simple_number(x)
+        note = "floats of the description were taken for the simple exact numbers near them"
+        if guess is not None and note not in self.notes:
+            self.notes.append(note)
+        return x if guess is None else guess
+
+
+@final
+class Placing:
+    """Bodies being placed, one after the other."""
+
+    def __init__(
+        self, mechanism: Mechanism, q: Mapping[str, float] | None,
+        poses: Mapping[str, Any] | None, notes: list[str],
+    ) -> None:  # fmt: skip
+        self.mechanism, self.q, self.near, self.notes = mechanism, q, poses, notes
+        self.starts = {start.label: start.value for start in mechanism.starts}
+        self.used: set[str] = set()
+        self.poses: dict[str, Transform] = {"ground": (identity(3), zeros(3))}
+
+    def place(self) -> None:
+        """Places every body: along a joint whose coordinates are exact, or where it lies."""
+        self._spread(told=True)
+        self._spread(told=False)
+        for body in self.mechanism.bodies:
+            if body.name not in self.poses:
+                self._lying(body.name)
+                self._spread(told=False)
+
+    def _spread(self, *, told: bool) -> None:
+        """Places bodies along joints, from those placed; `told`: only where starts are given."""
+        count = 0
+        while count < len(self.poses):
+            count = len(self.poses)
+            for joint in self.mechanism.joints:
+                if not told or all(label in self.starts for label in joint.coordinates):
+                    self._along(joint)
+
+    def _along(self, joint: Joint) -> None:
+        a, b = joint.predecessor.body, joint.successor.body
+        if (a in self.poses) == (b in self.poses):
+            return
+        q = self.coordinates(joint)
+        if q is None:
+            return
+        X = across(joint, q)
+        self.used.add(joint.name)
+        if a in self.poses:
+            self.poses[b] = compose(*self.poses[a], *X)
+        else:
+            self.poses[a] = compose(*self.poses[b], *inverse(*X))
+
+    def _lying(self, body: str) -> None:
+        """Takes the body where floats say it lies."""
+        if self.near is None:
+            raise DerivationError(f"body '{body}' is nowhere by the starts alone.")
+        R, p = self.near[body]
+        turned, at = simple_rotation(R), [simple_number(float(x)) for x in p]
+        if turned is None or any(x is None for x in at):
+            raise DerivationError(f"no simple exact place is near that of body '{body}'.")
+        self.notes.append(f"body '{body}' was taken to lie exactly where assembly put it")
+        self.poses[body] = turned, array(at)
+
+    def coordinates(self, joint: Joint) -> list[Any] | None:
+        """Exact coordinates of a joint near those assembled; None if some are not simple."""
+        if joint.type.nq != joint.type.nv:
+            return self._neutral(joint)
+        found = []
+        units = joint.type.coordinate_units
+        for label, unit in zip(joint.coordinates, units, strict=True):
+            value = self._coordinate(label, unit)
+            if value is None:
+                return None
+            found.append(value)
+        return found
+
+    def _neutral(self, joint: Joint) -> list[Any] | None:
+        """The zero position of a joint with an attitude, where nothing else is said."""
+        if self.q is not None or any(label in self.starts for label in joint.coordinates):
+            return None
+        return list(joint.type.neutral())
+
+    def _coordinate(self, label: str, unit: str) -> Any:
+        given = self.starts.get(label, 0)
+        if self.q is None:
+            return given
+        if label not in self.q:
+            return given if label in self.starts else None
+        x = self.q[label]
+        if abs(float_of(given) - x) < 1e-9 * max(1.0, abs(x)):
+            return given
+        guess = simple_angle(x) if unit == "rad" else simple_number(x)
+        note = f"coordinate '{label}' = {x:.12g} was taken for a simple number"
+        if guess is not None and note not in self.notes:
+            self.notes.append(note)
+        return guess
+
+    def known(self) -> dict[str, Any]:
+        """Exact coordinates by label, as far as they are known."""
+        found: dict[str, Any] = {}
+        for joint in self.mechanism.joints:
+            told = self.q is not None or all(x in self.starts for x in joint.coordinates)
+            q = self.coordinates(joint) if told or not self._is_cut(joint) else None
+            found |= dict(zip(joint.coordinates, q, strict=True)) if q is not None else {}
+        return found
+
+    def _is_cut(self, joint: Joint) -> bool:
+        """No body was placed along this joint, so that its coordinates are not known."""
+        return joint.name not in self.used
+
+    def motions(self, joint: Joint) -> tuple[Motion, ...]:
+        """Its elementary motions, at home."""
+        F, M = markers_of(joint, self.poses)
+        return tuple(motions_of(joint, F, M, self.coordinates(joint)))
+
+    def closure(self) -> list[Expr]:
+        """What each joint asks to vanish, and that markers' axes are perpendicular."""
+        found: list[Any] = []
+        for joint in self.mechanism.joints:
+            F, M = markers_of(joint, self.poses)
+            if isinstance(joint.type, Revolute):
+                found += [*(M[1] - F[1]), *cross(F[0][:, 2], M[0][:, 2])]
+            else:
+                found += joint.type.residual(*compose(*inverse(*F), *M)) or []
+        return [as_expr(x) for x in found if not _is_zero(x)]
+
+    def is_upright(self) -> bool:
+        """No joint is put together the wrong way round."""
+        found: list[Any] = []
+        for joint in self.mechanism.joints:
+            F, M = markers_of(joint, self.poses)
+            found += joint.type.positive(*compose(*inverse(*F), *M))
+        return all(float_of(x) > 0 for x in found)
+
+
+def markers_of(joint: Joint, poses: Mapping[str, Transform]) -> tuple[Transform, Transform]:
+    """The poses of a joint's two markers."""
+    first, second = joint.predecessor, joint.successor
+    F = compose(*poses[first.body], first.rotation, first.position)
+    return F, compose(*poses[second.body], second.rotation, second.position)
+
+
+def across(joint: Joint, q: Sequence[Any]) -> Transform:
+    """The successor body in the predecessor's axes; without roots where both markers are alike."""
+    first, second = joint.predecessor, joint.successor
+    alike = first.R == second.R and isinstance(
+        joint.type, Revolute | Prismatic | Cylindrical | Helical
+    )
+    if not alike:
+        X = compose(first.rotation, first.position, *joint.type.pose(array(list(q))))
+        return compose(*X, *inverse(second.rotation, second.position))
+    axis = first.rotation[:, 2]
+    slide = joint.type.pose(array(list(q)))[1][2]
+    turn = 0 if isinstance(joint.type, Prismatic) else q[0]
+    R = identity(3) if isinstance(turn, int) and turn == 0 else rotation_about(axis, turn)
+    shift = array([a * slide for a in axis]) if not _is_zero(slide) else zeros(3)
+    return R, first.position + shift - product(R, second.position)
+
+
+def _is_zero(x: Any) -> bool:
+    return isinstance(x, int) and x == 0

@@ -1,0 +1,194 @@
+"""Redundant closures in mechanical words: which reactions are not determined, and how to free them.
+
+A self-stress is a wrench in each loop that no joint of it can feel as power. Its dimension is the
+number of redundant rows. A component of the reaction in a joint is determined exactly where every
+self-stress leaves it zero.
+
+Public names: Redundancy, redundancy_of.
+
+Source: LL §1.5.2 (redundant constraints); docs/theory/mobility.md (mobility-5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.freedoms.local.float_loops import loop_matrix, twists_of
+from liaison.freedoms.local.stresses import stressed
+
+from .freeing import Flow, freer_joints
+from .home import Home
+from .screws import System
+
+Floats = NDArray[np.float64]
+Named: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""Joint -> components of its reaction."""
+
+ZERO = 1e-9
+"""A component of a unit self-stress below this is zero; its count is known exactly."""
+
+COMPONENTS = ("moment about x", "moment about y", "moment about z",
+              "force along x", "force along y", "force along z")  # fmt: skip
+
+FAMILIES = {
+    (1, 1): "a single hinge",
+    (1, 0): "a single slider",
+    (2, 0): "purely translating in a plane",
+    (2, 1): "cylindrical: all axes are one",
+    (3, 0): "purely translating",
+    (3, 1): "planar: all axes are parallel, all slides across them",
+    (3, 3): "spherical: all axes meet in a point",
+    (4, 1): "Schoenflies: all axes are parallel",
+}
+"""Dimension of the group of motions, and of its rotations -> in words."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Redundancy:
+    """What the closures leave undetermined."""
+
+    count: int  # redundant rows
+    families: tuple[str, ...]  # what kind of motion each loop is confined to
+    undetermined: Named  # joint -> reaction components
+    determined: Named  # the others that joints of loops transmit
+    is_exact: bool  # the components are told apart exactly, not in floats
+    proposal: tuple[tuple[str, str], ...]  # joint -> type that would free it
+    remaining: int  # redundant rows after the proposal
+
+    def sentences(self) -> list[str]:
+        """For people."""
+        if not self.count:
+            return ["No closure equation is redundant: every reaction is determined."]
+        verb = "is" if self.count == 1 else "are"
+        lines = [f"{self.count} of the closure equations {verb} redundant."]
+        lines += [text for text in self.families if text]
+        for parts in dict.fromkeys(parts for _, parts in self.undetermined):
+            joints = [joint for joint, found in self.undetermined if found == parts]
+            word = "joint" if len(joints) == 1 else "joints"
+            lines.append(f"Not determined in {word} {', '.join(joints)}: {', '.join(parts)}.")
+        if self.proposal:
+            change = ", ".join(f"{joint} {kind}" for joint, kind in self.proposal)
+            rest = "" if not self.remaining else f" ({self.remaining} would remain)"
+            lines.append(f"The motion stays and the redundancy goes with: {change}{rest}.")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "count": self.count,
+            "loops": list(self.families),
+            "undetermined": {joint: list(parts) for joint, parts in self.undetermined},
+            "determined": {joint: list(parts) for joint, parts in self.determined},
+            "is_exact": self.is_exact,
+            "proposal": dict(self.proposal),
+            "remaining": self.remaining,
+        }
+
+
+def redundancy_of(
+    home: Home, rank: int, *, is_regular: bool = True, source: Iterator[System] | None = None
+) -> Redundancy:
+    """What the closures of a mechanism leave undetermined in its home position.
+
+    Args:
+        home: the position.
+        rank: of the closure equations there, known exactly.
+        is_regular: the finite mobility is the first-order one; only then can a joint be made
+            freer without changing the motion.
+        source: its loops modulo one prime after the other; components are told in floats if not
+            given.
+    """
+    twists = twists_of(home)
+    stresses = _left_kernel(loop_matrix(home, twists), rank)
+    flow = Flow(home)
+    free = [flow.freedoms(k, group) for k, group in enumerate(twists)]
+    reached = [_reached(flow, k, stresses) for k in range(len(twists))]
+    # what is far from zero is not zero; what is near must be shown to be
+    asked = [k for k in sorted({k for loop in home.loops for k, _ in loop}) if len(stresses)
+             and not all(a or b for a, b in zip(reached[k], free[k], strict=True))]  # fmt: skip
+    exact = stressed(home, source or iter(()), asked)
+    reached = [exact.get(k, flags) for k, flags in enumerate(reached)]
+    proposal: tuple[tuple[str, str], ...] = ()
+    remaining = len(stresses)
+    if remaining and is_regular:
+        proposal, remaining = freer_joints(home, flow, stresses)
+    return Redundancy(
+        count=len(stresses),
+        families=tuple(_families(home, twists)),
+        undetermined=_listed(home, reached),
+        determined=_listed(home, _others(home, free, reached)),
+        is_exact=source is not None and len(exact) == len(asked),
+        proposal=proposal,
+        remaining=remaining,
+    )
+
+
+def _reached(flow: Flow, k: int, stresses: Floats) -> tuple[bool, ...]:
+    """Which components of a joint's reaction unit self-stresses reach, in floats."""
+    sizes = np.max(np.abs(flow.reactions(k, stresses)), axis=0, initial=0.0)
+    return tuple(bool(size > ZERO) for size in sizes)
+
+
+def _listed(home: Home, parts: Sequence[tuple[bool, ...]]) -> Named:
+    """Joint -> names of its components, of joints that have some."""
+    found = []
+    for joint, flags in zip(home.mechanism.joints, parts, strict=True):
+        names = tuple(name for name, flag in zip(COMPONENTS, flags, strict=True) if flag)
+        if names:
+            found.append((joint.name, names))
+    return tuple(found)
+
+
+def _others(
+    home: Home, free: Sequence[tuple[bool, ...]], reached: Sequence[tuple[bool, ...]]
+) -> list[tuple[bool, ...]]:
+    """Components that joints of loops transmit and no self-stress reaches."""
+    in_loops = {joint for loop in home.loops for joint, _ in loop}
+    return [
+        tuple(k in in_loops and not a and not b for a, b in zip(flags, free[k], strict=True))
+        for k, flags in enumerate(reached)
+    ]
+
+
+def _left_kernel(J: Floats, rank: int) -> Floats:
+    """Rows that span the combinations of equations that vanish."""
+    if not J.size:
+        return np.zeros((J.shape[0] - rank, J.shape[0]))
+    left = np.linalg.svd(J)[0]
+    return left[:, rank:].T
+
+
+def _families(home: Home, twists: list[list[Floats]]) -> list[str]:
+    """What each loop is confined to, where that is less than space."""
+    found = []
+    for loop in home.loops:
+        names = [home.mechanism.joints[k].name for k, _ in loop]
+        size, turns = _group([t for k, _ in loop for t in twists[k]])
+        if size < 6:
+            kind = FAMILIES.get((size, turns), "within a smaller group of motions")
+            found.append(f"Loop {'-'.join(names)} is {kind}; it closes with {size}, not 6.")
+    return found
+
+
+def _group(twists: list[Floats]) -> tuple[int, int]:
+    """Dimensions of the group of motions of a loop's joints and of its rotations, in floats."""
+    basis: list[Floats] = []
+    waiting = list(twists)
+    while waiting and len(basis) < 6:
+        s = waiting.pop()
+        if np.linalg.matrix_rank(np.array([*basis, s]), tol=1e-8) > len(basis):
+            waiting += [_bracket(s, other) for other in basis]
+            basis.append(s / np.linalg.norm(s))
+    turns = np.array([s[:3] for s in basis]) if basis else np.zeros((1, 3))
+    return len(basis), int(np.linalg.matrix_rank(turns, tol=1e-8))
+
+
+def _bracket(a: Floats, b: Floats) -> Floats:
+    turn = np.cross(a[:3], b[:3])
+    return np.concatenate([turn, np.cross(a[:3], b[3:]) + np.cross(a[3:], b[:3])])

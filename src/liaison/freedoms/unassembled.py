@@ -1,0 +1,266 @@
+"""Rings of hinges from Denavit–Hartenberg data alone: a position modulo p, or that there is none.
+
+    Π R_z(θ_i) T_z(d_i) T_x(a_i) R_x(α_i) = 1                              (mobility-6)
+
+Some joint values τ = tan(θ/2) are fixed at random, from many to none; a standard basis of the
+others is solved for its points modulo p; the ring is taken there and examined like any other. A
+ring of four is solved over the rationals by FLINT's plain algorithm, a larger one modulo primes by
+msolve. Past the limits, or without msolve, the answer is None, "not computed".
+
+Public names: Link, RingVerdict, ring_mobility.
+
+Source: CLO15 §3.1 (elimination); docs/theory/mobility.md (mobility-6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import islice
+from random import Random
+from typing import Any, final
+
+from liaison.exact.balls import ball_of, precision
+from liaison.exact.rigid import Motion3
+from liaison.exact.rings import primes_from
+from liaison.expr import Expr, as_expr, constant, symbol
+from liaison.freedoms.engines.engines import EngineError, NotThere
+from liaison.freedoms.engines.ideal import Basis, Limits, groebner
+from liaison.freedoms.engines.slices import slice_of
+from liaison.freedoms.global_.six_hinges import PRECISION, hinge_positions
+from liaison.freedoms.local.verdict import Verdict, verdict
+
+from .clock import Exhausted
+from .screws import Factor, LoopSystem
+
+PRIMES = 12
+"""Primes tried for a rational point of one slice."""
+
+SMALL = 4
+"""Hinges up to which standard bases over the rationals are quick."""
+
+AGREEING, TRIALS = 2, 10
+"""Primes that must agree that a slice is empty, and that are tried for a point of another."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link of a ring: length a and offset d [m], twist α by its cosine and sine, exact."""
+
+    a: Any
+    cosine: Any
+    sine: Any
+    d: Any = 0
+
+    def behind(self, p: int) -> list[int]:
+        """The dual quaternion from this hinge to the next, modulo p."""
+        found = [1, 0, 0, 0, 0, 0, 0, 0]
+        for factor in self.factors(0):
+            found = [x % p for x in multiplied(found, [_residue(x, p) for x in factor])]
+        return found
+
+    def factors(self, tau: Any) -> list[list[Any]]:
+        """Dual quaternions of the hinge, the offset, the length and the twist."""
+        t = Fraction(self.sine) / (1 + Fraction(self.cosine))
+        d, a = Fraction(self.d) / 2, Fraction(self.a) / 2
+        return [
+            [1, 0, 0, tau, 0, 0, 0, 0],
+            [1, 0, 0, 0, 0, 0, 0, d],
+            [1, 0, 0, 0, 0, a, 0, 0],
+            [1, t, 0, 0, 0, 0, 0, 0],
+        ]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RingVerdict:
+    """What was found: whether the ring can be assembled, and its mobility at a position."""
+
+    is_assembled: bool  # over the complex numbers
+    verdict: Verdict | None  # at a position modulo p, where one was found
+    dimension: int | None = None  # of the set of all positions, if it can be assembled
+    how: str = "over the rationals"
+    real: int | None = None  # positions over the reals, of a rigid ring of six
+
+
+def ring_mobility(
+    links: Sequence[Link], *, seed: int = 0, limits: Limits | None = None
+) -> RingVerdict | None:
+    """The mobility of a ring of hinges, wherever it can be assembled.
+
+    Args:
+        links: exact Denavit–Hartenberg data, in order around the ring.
+        seed: of the values fixed and of the primes.
+        limits: of the standard bases over the rationals, for rings of four.
+
+    Returns:
+        At a position of the largest component that a slice meets; None where it is not computed.
+        Bounds of `clock.bounded` hold.
+    """
+    if len(links) > SMALL:
+        try:
+            found: RingVerdict | None = _by_slices(links, seed)
+        except (NotThere, EngineError, Exhausted):
+            found = None
+        is_rigid = found is None or found.dimension == 0
+        return _with_real(links, found) if len(links) == 6 and is_rigid else found
+    return _over_the_rationals(links, seed, limits)
+
+
+def _by_slices(links: Sequence[Link], seed: int) -> RingVerdict:
+    """Slices modulo primes, from many values fixed to none; the first that is not empty counts."""
+    behind = [link.behind for link in links]
+    for fixed in range(len(links) - 1, -1, -1):
+        found = [slice_of(behind, fixed, seed + 1000 * fixed + k) for k in range(AGREEING)]
+        if max(s.dimension for s in found) < 0:
+            continue
+        for k in range(AGREEING, TRIALS):
+            if any(s.points for s in found):
+                break
+            found.append(slice_of(behind, fixed, seed + 1000 * fixed + k))
+        at = next((s for s in found if s.points), None)
+        told = None if at is None else verdict(_ring(links, at.points[0], at.p))
+        return RingVerdict(True, told, fixed, f"modulo {len(found)} primes, {fixed} values fixed")
+    return RingVerdict(False, None, None, f"modulo {AGREEING} primes each")
+
+
+def _with_real(links: Sequence[Link], found: RingVerdict | None) -> RingVerdict | None:
+    """How many positions of a rigid ring of six are real, where the elimination decides it."""
+    with precision(PRECISION):
+        loop = hinge_positions([_motion(link) for link in links])
+    if loop is None or not loop.is_complete:
+        return found
+    if found is None:
+        found = RingVerdict(bool(loop.positions), None, 0, "by elimination in balls")
+    return replace(found, real=len(loop.real))
+
+
+def _motion(link: Link) -> Motion3:
+    """From one hinge to the next, in balls."""
+    c, s, a, d = (ball_of(Fraction(x)) for x in (link.cosine, link.sine, link.a, link.d))
+    zero, one = ball_of(0), ball_of(1)
+    return [[one, zero, zero], [zero, c, -s], [zero, s, c]], [a, zero, d]
+
+
+def _over_the_rationals(
+    links: Sequence[Link], seed: int, limits: Limits | None
+) -> RingVerdict | None:
+    draw = Random(seed)
+    for fixed in range(len(links) - 1, -1, -1):
+        basis = _slice(links, [draw.randrange(2, 50) for _ in range(fixed)], limits)
+        if basis is None:
+            return None
+        if basis[0].dimension() > 0:
+            return None
+        found = _at_a_point(links, *basis, seed) if basis[0].dimension() == 0 else None
+        is_empty = basis[0].dimension() < 0 or (found is None and _is_spurious(*basis, limits))
+        if found is not None or is_empty is None:
+            return None if found is None else replace(found, dimension=fixed)
+        if not is_empty:
+            return RingVerdict(is_assembled=True, verdict=None, dimension=fixed)
+    return RingVerdict(is_assembled=False, verdict=None)
+
+
+def _is_spurious(basis: Basis, tau: list[Any], limits: Limits | None) -> bool | None:
+    """All points of a slice have some 1 + τ² = 0; None where it is not computed."""
+    z, rotations = symbol("saturation"), constant(1)
+    for x in tau:
+        rotations = as_expr(rotations * (1 + x * x))
+    equations = [*basis.formulas(), as_expr(z * rotations - 1)]
+    found = groebner(equations, [z, *basis.unknowns], limits=limits)
+    return None if found is None else found.dimension() < 0
+
+
+def _slice(
+    links: Sequence[Link], values: Sequence[int], limits: Limits | None
+) -> tuple[Basis, list[Any]] | None:
+    """A basis of the closure with the first joint values fixed, and all joint values."""
+    free = [symbol(f"tau{k}") for k in range(len(values), len(links))]
+    tau: list[Any] = [constant(v) for v in values] + free
+    found = groebner(_closure(links, tau), free, order="lex", limits=limits)
+    return None if found is None else (found, tau)
+
+
+def _closure(links: Sequence[Link], tau: Sequence[Any]) -> list[Expr]:
+    total: list[Any] = [1, 0, 0, 0, 0, 0, 0, 0]
+    for link, x in zip(links, tau, strict=True):
+        for factor in link.factors(x):
+            total = multiplied(total, factor)
+    return [as_expr(total[k]) for k in (1, 2, 3, 5, 6, 7)]
+
+
+def multiplied(A: Sequence[Any], B: Sequence[Any]) -> list[Any]:
+    """The product of two dual quaternions, real part first, each w x y z."""
+    crossed = zip(_hamilton(A[:4], B[4:]), _hamilton(A[4:], B[:4]), strict=True)
+    return [*_hamilton(A[:4], B[:4]), *(a + b for a, b in crossed)]
+
+
+def _hamilton(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+    return [
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    ]
+
+
+def _at_a_point(
+    links: Sequence[Link], basis: Basis, tau: list[Any], seed: int
+) -> RingVerdict | None:
+    """The verdict at a point of a slice; None where no prime tried has one."""
+    for p in islice(primes_from(seed), PRIMES):
+        for point in points_modulo(basis, p):
+            known = iter(point)
+            at = [next(known) if x in basis.unknowns else int(x.a) for x in tau]
+            return RingVerdict(True, verdict(_ring(links, at, p)))
+    return None
+
+
+def points_modulo(basis: Basis, p: int) -> list[list[int]]:
+    """The points over F_p of a finite variety, from its basis in the order lex."""
+    count = len(basis.unknowns)
+    partial: list[list[int]] = [[]]
+    for level in range(count):
+        partial = [[root, *known] for known in partial
+                   for root in _roots(basis, known, count - 1 - level, p)]  # fmt: skip
+    return partial
+
+
+def _roots(basis: Basis, known: Sequence[int], place: int, p: int) -> list[int]:
+    """Values of one unknown that satisfy all polynomials in it and in those already known."""
+    from flint import nmod_poly
+
+    common = nmod_poly([0], p)
+    for f in basis.polynomials:
+        terms = [([int(e) for e in m], c) for m, c in f.to_dict().items()]
+        if any(any(powers[:place]) for powers, _ in terms):
+            continue
+        coefficients = [0] * (1 + max(powers[place] for powers, _ in terms))
+        for powers, c in terms:
+            value = int(c.p) * pow(int(c.q), -1, p)
+            for x, e in zip(known, powers[place + 1 :], strict=True):
+                value = value * pow(x, e, p) % p
+            coefficients[powers[place]] = (coefficients[powers[place]] + value) % p
+        common = common.gcd(nmod_poly(coefficients, p))
+    return [int(root) for root, _ in common.roots()] if common.degree() > 0 else []
+
+
+def _ring(links: Sequence[Link], tau: Sequence[int], p: int) -> LoopSystem:
+    """The screws of the hinges where the ring is assembled, modulo p."""
+    before = [1, 0, 0, 0, 0, 0, 0, 0]
+    factors = []
+    for k, (link, x) in enumerate(zip(links, tau, strict=True)):
+        back = [before[0], *(-b for b in before[1:4]), before[4], *(-b for b in before[5:])]
+        axis = multiplied(multiplied(before, [0, 0, 0, 1, 0, 0, 0, 0]), back)
+        factors.append(Factor(k, 1, tuple(axis[i] % p for i in (1, 2, 3, 5, 6, 7))))
+        for factor in link.factors(x):
+            whole = [_residue(value, p) for value in factor]
+            before = [value % p for value in multiplied(before, whole)]
+    return LoopSystem(p, len(links), [factors])
+
+
+def _residue(x: Any, p: int) -> int:
+    exact = Fraction(x)
+    return exact.numerator * pow(exact.denominator, -1, p) % p

@@ -1,0 +1,188 @@
+"""to_c: a program as C99 text, one function for each entry, with the signature of every kernel.
+
+The text needs a C compiler and libm, nothing else: it includes <math.h> only.
+
+Public names: to_c, compile_c, c_name.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable, Iterable
+from functools import cache as memo
+from typing import Any
+
+from liaison.expr import OPS, Expr, Table
+from liaison.program.kernel import MachineKernel
+from liaison.program.loops.c import constant
+from liaison.program.plan import LARGEST_POWER, PIECE, Piece, Plan, plan
+from liaison.program.program import Program
+
+from .compile_c import compile_c_text
+
+ARGUMENTS = (
+    "double t, const double *restrict q, const double *restrict v, const double *restrict u, "
+    "const double *restrict p, const double *restrict x, double *restrict out, "
+    "double *restrict work"
+)
+PASSED = "t, q, v, u, p, x, out, work"
+PRELUDE = """\
+#include <math.h>
+
+static inline double liaison_min(double x, double y) { return y < x || y != y ? y : x; }
+static inline double liaison_max(double x, double y) { return y > x || y != y ? y : x; }
+static inline double liaison_sign(double x) { return x != x ? x : (x > 0) - (x < 0); }
+static inline double liaison_power(double x, int n) {
+  double y = 1, s = x;
+  for (int k = n < 0 ? -n : n; k; k >>= 1, s *= s)
+    if (k & 1) y *= s;
+  return n < 0 ? 1 / y : y;
+}
+static inline double liaison_table(int n, int m, const double *breaks, const double *origins,
+                                   const double *coefficients, double x) {
+  int low = 0, high = n;
+  while (low < high) {
+    int middle = (low + high) / 2;
+    if (breaks[middle] >= x) high = middle; else low = middle + 1;
+  }
+  const double *c = coefficients + low * m;
+  double t = x - origins[low], y = c[m - 1];
+  for (int k = m - 2; k >= 0; k--) y = y * t + c[k];
+  return y;
+}
+"""
+OWN = {"min": "liaison_min({}, {})", "max": "liaison_max({}, {})", "sign": "liaison_sign({})"}
+
+
+def to_c(program: Program, entries: Iterable[str] | None = None, *, size: int = PIECE) -> str:
+    """C99 text of the program's entries (all, if none is named).
+
+    Function `c_name(program, entry)` has the signature said in kernel.py; the size of its
+    workspace stands in the comment above it.
+    """
+    names = list(program.entries if entries is None else entries)
+    return module_c(program, {name: plan(program, name, size=size) for name in names})
+
+
+def compile_c(
+    program: Program, *, flags: tuple[str, ...] = ("-O1",), size: int = PIECE
+) -> MachineKernel:
+    """A kernel of the C text, through the system's C compiler."""
+
+    @memo
+    def planned(entry: str) -> Plan:
+        return plan(program, entry, size=size)
+
+    def compiler(entries: tuple[str, ...]) -> tuple[dict[str, int], Any]:
+        text = module_c(program, {entry: planned(entry) for entry in entries})
+        library = compile_c_text(text, flags=flags)
+        found = {entry: library[c_name(program, entry)] for entry in entries}
+        pointers = {e: ctypes.cast(f, ctypes.c_void_p).value or 0 for e, f in found.items()}
+        return pointers, library
+
+    return MachineKernel(program, compiler, lambda entry: planned(entry).work_size)
+
+
+def c_name(program: Program, entry: str) -> str:
+    """Name of the entry's function: the program's and the entry's, as C allows."""
+    return re.sub(r"\W", "_", f"{program.name}_{entry}", flags=re.ASCII).lstrip("_0123456789")
+
+
+def module_c(program: Program, plans: dict[str, Plan]) -> str:
+    """C text of planned entries."""
+    tables: dict[tuple[Table, int], str] = {}
+    functions: list[str] = []
+    for entry, made in plans.items():
+        functions += _entry(program, entry, made, tables)
+    data = [line for key, name in tables.items() for line in _table(key, name)]
+    return "\n".join([PRELUDE, *data, *functions])
+
+
+def _entry(program: Program, entry: str, made: Plan, tables: Any) -> list[str]:
+    name = c_name(program, entry)
+    comment = f"/* {entry}: {len(program.entry(entry).outputs)} outputs, work {made.work_size} */"
+    bodies = [_Writer(program, made, piece, tables).lines() for piece in made.pieces]
+    if len(bodies) == 1:
+        return [comment, f"void {name}({ARGUMENTS})", "{", *bodies[0], "}", ""]
+    lines: list[str] = []
+    for k, body in enumerate(bodies):
+        lines += [f"static void {name}_{k}({ARGUMENTS})", "{", *body, "}", ""]
+    calls = [f"  {name}_{k}({PASSED});" for k in range(len(bodies))]
+    return [*lines, comment, f"void {name}({ARGUMENTS})", "{", *calls, "}", ""]
+
+
+def _table(key: tuple[Table, int], name: str) -> list[str]:
+    table, order = key
+    arrays = {
+        "breaks": table.breaks,
+        "origins": table.origins,
+        "values": table.derivative_coefficients(order).ravel(),
+    }
+    return [
+        f"static const double {name}_{part}[] = {{{', '.join(constant(n, 'f64') for n in array)}}};"
+        for part, array in arrays.items()
+    ]
+
+
+class _Writer:
+    """Writes the assignments of one piece."""
+
+    def __init__(
+        self, program: Program, made: Plan, piece: Piece, tables: dict[tuple[Table, int], str]
+    ) -> None:
+        self.inputs, self.numbers, self.piece, self.tables = (
+            program.inputs,
+            made.numbers,
+            piece,
+            tables,
+        )
+        self.names: dict[Expr, str] = {}
+
+    def lines(self) -> list[str]:
+        lines = []
+        for item in self.piece.items:
+            for node in item:
+                value = self.value(node)
+                self.names[node] = name = f"t{len(self.names)}"
+                lines.append(f"  const double {name} = {value};")
+        saves = self.piece.saves.items()
+        lines += [f"  work[{place}] = {self.names[node]};" for node, place in saves]
+        return lines + [f"  out[{i}] = {self.operand(node)};" for i, node in self.piece.outputs]
+
+    def operand(self, node: Expr) -> str:
+        if node in self.names:
+            return self.names[node]
+        if node in self.numbers:
+            return constant(self.numbers[node], "f64")
+        if node.op != "symbol":
+            return f"work[{self.piece.loads[node]}]"
+        array, index = self.inputs[node]
+        return "t" if array == "t" else f"{array}[{index}]"
+
+    def value(self, node: Expr) -> str:
+        special = SPECIAL.get(node.op)
+        if special is not None:
+            return special(self, node)
+        form = OWN.get(node.op) or OPS[node.op].c
+        return form.format(*(self.operand(arg) for arg in node.args))
+
+    def power(self, node: Expr) -> str:
+        base, exponent = node.args
+        n = self.numbers.get(exponent)
+        if n is not None and n == int(n) and abs(n) <= LARGEST_POWER:
+            return f"liaison_power({self.operand(base)}, {int(n)})"
+        return f"pow({self.operand(base)}, {self.operand(exponent)})"
+
+    def table(self, node: Expr) -> str:
+        table, order = node.data
+        name = self.tables.setdefault((table, order), f"table{len(self.tables)}")
+        n, m = len(table.breaks), table.derivative_coefficients(order).shape[1]
+        data = f"{name}_breaks, {name}_origins, {name}_values"
+        return f"liaison_table({n}, {m}, {data}, {self.operand(node.args[0])})"
+
+
+SPECIAL: dict[str, Callable[[_Writer, Expr], str]] = {
+    "pow": _Writer.power,
+    "table": _Writer.table,
+}

@@ -1,0 +1,1 @@
+"""Derivatives of the dynamics, as entries of a program."""

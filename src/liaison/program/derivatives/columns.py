@@ -1,0 +1,155 @@
+"""Columns: one linear system with many right-hand sides, kept as one formula for several of them.
+
+Derivatives of forward dynamics solve K x = b for a column b of each coordinate, velocity and force.
+Written out, everything is there once for each column. Kept as columns, right-hand sides are there
+once for four of them, as what a direction does: a seed of each column is 1 in its own lane and 0
+in the others; and the elimination is there once, over symbols b.
+
+Public names: Block, Columns, Group, Later, LANES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias, final, overload
+
+from liaison.expr import Expr, topological
+from liaison.expr.graph.walk import depends_on
+
+Blocks: TypeAlias = list[tuple[str, Sequence[Expr]]]
+
+LANES = 4
+"""Columns at once: half a register of AVX-512, which computes these as quickly, and sorts columns
+that change little together from those that change much."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Right-hand sides of up to LANES columns: formulas of the seeds, one for each row."""
+
+    seeds: tuple[Expr, ...]
+    rows: tuple[Expr, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Columns that go together: all derivatives by q, say."""
+
+    name: str
+    width: int
+    blocks: tuple[Block, ...]
+
+
+@final
+@dataclass(frozen=True)
+class Columns:
+    """x(b) for the columns of some groups.
+
+    Attributes:
+        right: symbols b, one for each row.
+        parts: (name, x(b)) for what is wanted of the solution: v̇, then λ.
+        groups: the right-hand sides.
+        written_out: the same as blocks of formulas, for back ends that know no columns.
+    """
+
+    right: tuple[Expr, ...]
+    parts: tuple[tuple[str, tuple[Expr, ...]], ...]
+    groups: tuple[Group, ...]
+    written_out: Callable[[], Blocks]
+
+    @property
+    def layout(self) -> tuple[tuple[str, int], ...]:
+        """Blocks of the entry: part by part, group by group, each a matrix row by row."""
+        return tuple(
+            (f"{part}_{group.name}", len(rows) * group.width)
+            for part, rows in self.parts
+            for group in self.groups
+        )
+
+    @property
+    def blocks(self) -> list[Block]:
+        """All right-hand sides."""
+        return [block for group in self.groups for block in group.blocks]
+
+    @property
+    def solution(self) -> list[Expr]:
+        """x(b), all parts."""
+        return [x for _, rows in self.parts for x in rows]
+
+    @cached_property
+    def steps(self) -> list[Expr]:
+        """What the elimination does for each vector of columns, arguments first."""
+        return steps_of(self.solution, self.right)
+
+    @cached_property
+    def shared(self) -> list[Expr]:
+        """What is computed once for all columns."""
+        outer = outside(self.solution, self.steps, self.right)
+        for block in self.blocks:
+            outer |= outside(block.rows, steps_of(block.rows, block.seeds), block.seeds)
+        return [node for node in outer if node.op != "const"]
+
+    def operations(self) -> list[Expr]:
+        """Every operation on a vector, as often as it is done."""
+        found = [x for block in self.blocks for x in steps_of(block.rows, block.seeds)]
+        return found + self.steps * len(self.blocks)
+
+
+def steps_of(formulas: Sequence[Expr], symbols: Sequence[Expr]) -> list[Expr]:
+    """The nodes that depend on the symbols, arguments first."""
+    order = topological(formulas)
+    active = depends_on(order, symbols)
+    return [node for node in order if node in active and node.op != "symbol"]
+
+
+def outside(
+    formulas: Sequence[Expr], steps: Sequence[Expr], symbols: Sequence[Expr]
+) -> dict[Expr, None]:
+    """What the steps read that is neither one of them nor a symbol, in order."""
+    here = {*steps, *symbols}
+    read = [*(arg for node in steps for arg in node.args), *formulas]
+    return dict.fromkeys(node for node in read if node not in here)
+
+
+@final
+class Later(Sequence[Expr]):
+    """Formulas of a known number, made when one of them is looked at."""
+
+    def __init__(self, size: int, make: Callable[[], Sequence[Expr]]) -> None:
+        self._size, self._make = size, make
+
+    @cached_property
+    def _made(self) -> tuple[Expr, ...]:
+        made = tuple(self._make())
+        assert len(made) == self._size
+        return made
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, k: int) -> Expr: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> Sequence[Expr]: ...
+
+    def __getitem__(self, k: Any) -> Any:
+        return self._made[k]
+
+    def __iter__(self) -> Iterator[Expr]:
+        return iter(self._made)
+
+
+def substituted(blocks: Sequence[Block], change: Callable[[list[Expr]], list[Expr]]) -> list[Block]:
+    """Blocks whose formulas are changed all at once."""
+    changed = iter(change([x for block in blocks for x in block.rows]))
+    return [Block(block.seeds, tuple(next(changed) for _ in block.rows)) for block in blocks]
+
+
+def unit(seed: int, lanes: int = LANES) -> tuple[float, ...]:
+    """The values of a seed: 1 in its own lane."""
+    return tuple(float(k == seed) for k in range(lanes))

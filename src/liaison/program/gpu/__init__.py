@@ -1,0 +1,1 @@
+"""The GPU back end: PTX text, kernels, and the CUDA driver."""

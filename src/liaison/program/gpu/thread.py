@@ -1,0 +1,257 @@
+"""One thread of a GPU: an entry as instructions on registers, and where its state lies in memory.
+
+There is no libm on the device and no libdevice is asked for: what entries call is written here.
+
+Public names: DeviceModule, Body, Memory, body_of, written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias, final
+
+from liaison.errors import ProgramError
+from liaison.expr import Expr
+from liaison.program.llvm.entries import LIBM, Form, Module, Writer
+from liaison.program.plan import Item, Piece, Plan, plan
+from liaison.program.program import ARRAYS, Entry, Program
+
+from .chained import chained
+from .compact import compact
+from .functions import FUNCTIONS
+from .sincos import any_function, far_function, quick_sincos
+
+Given: TypeAlias = Mapping[str, Callable[[int], str]]
+"""Array -> the operand of its value with an index."""
+
+GLOBAL, LOCAL = "ptr addrspace(1)", "ptr addrspace(5)"
+WHOLE = 10**9  # operations: never cut
+ANGLES = 8  # sines and cosines with one branch for those that are far
+
+
+class DeviceModule(Module):
+    """What the kernels of a module share."""
+
+    def __init__(self, form: Form) -> None:
+        super().__init__()
+        self.form = form
+        self.functions: set[str] = set()
+
+    def declarations(self) -> list[str]:
+        """Nothing is made elsewhere."""
+        return []
+
+    def tail(self) -> str:
+        """The functions and tables that were asked for."""
+        asked = [FUNCTIONS[name] for name in FUNCTIONS if name in self.functions]
+        return "\n".join([super().tail(), far_function(), any_function(), *asked])
+
+    def ask(self, name: str) -> str:
+        """A function of doubles by its name on the device, with all that it calls."""
+        if name not in FUNCTIONS:
+            raise ProgramError(
+                f"the function {name!r} has no form for a GPU.",
+                hint="to_llvm(program).batch evaluates it on the processor.",
+            )
+        if name not in self.functions:
+            self.functions.add(name)
+            for other in FUNCTIONS:
+                if f"@liaison_{other}(" in FUNCTIONS[name]:
+                    self.ask(other)
+        return f"liaison_{name}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Body:
+    """An entry as instructions, the operands of its outputs, and the block it ends in."""
+
+    lines: tuple[str, ...]
+    outputs: tuple[str, ...]
+    block: str
+
+
+def body_of(
+    module: DeviceModule, program: Program, entry: str, given: Given, prefix: str, block: str
+) -> Body:
+    """An entry for one thread, its outputs in registers and its sums as chains.
+
+    Args:
+        module: collects what it calls.
+        program: with the entry.
+        entry: its name.
+        given: where the values of arrays come from.
+        prefix: of every name made here, unique in the function.
+        block: label of the block these lines are appended to.
+    """
+    outputs = chained(program.entry(entry).outputs)
+    kept = Program(program.name, {entry: Entry(entry, outputs)}, program.inputs)
+    made = plan(kept, entry, lanes=ANGLES, size=WHOLE)
+    return _Thread(module, program, made, made.pieces[0], given, prefix, block).body()
+
+
+def written(
+    module: DeviceModule, program: Program, made: Plan, piece: Piece, memory: Memory
+) -> str:
+    """A piece of an entry from memory to memory.
+
+    Of an entry in one piece all loads come first, so that a thread waits for them once. Of one that
+    is cut, values are read when they are needed and written when they are there.
+    """
+    thread = _Thread(module, program, made, piece, memory.given(), "n", "entry")
+    if len(made.pieces) > 1:
+        memory.lines = thread.lines
+        thread.memory = memory
+        return "\n".join(thread.body().lines)
+    body = thread.body()
+    loads = memory.taken()
+    for (index, _), value in zip(piece.outputs, body.outputs, strict=True):
+        memory.store("out", index, value)
+    return "\n".join([*loads, *body.lines, *memory.taken()])
+
+
+class _Thread(Writer):
+    """Writes an entry for one thread; outputs stay in registers."""
+
+    def __init__(
+        self,
+        module: DeviceModule,
+        program: Program,
+        made: Plan,
+        piece: Piece,
+        given: Given,
+        prefix: str,
+        block: str,
+    ) -> None:
+        super().__init__(module, program, made, replace(piece, items=compact(piece)))
+        self.device, self.form = module, module.form
+        self.given, self.prefix, self.block = given, prefix, block
+        self.memory: Memory | None = None
+
+    def body(self) -> Body:
+        """All instructions; with a memory, results are written as soon as they are there."""
+        wanted: dict[Expr, list[int]] = {}
+        for index, node in self.piece.outputs:
+            wanted.setdefault(node, []).append(index)
+        for item in self.piece.items:
+            self.item(item)
+            for node in item:
+                self.keep(node, wanted.pop(node, ()))
+        for node, places in wanted.items():
+            self.keep(node, places)
+        outputs = tuple(self.operand(node) for _, node in self.piece.outputs)
+        return Body(tuple(self.lines), outputs, self.block)
+
+    def store(self, array: str, index: int, value: str) -> None:
+        """Into memory, if there is one."""
+        if self.memory is not None:
+            self.memory.store(array, index, value)
+
+    def put(self, text: str) -> str:
+        """Appends an instruction and names its value."""
+        self.count += 1
+        self.lines.append(f"  %{self.prefix}{self.count} = {text}")
+        return f"%{self.prefix}{self.count}"
+
+    def load(self, array: str, index: int) -> str:
+        """From wherever the caller keeps it."""
+        return self.given[array](index)
+
+    def turn(self, item: Item) -> None:
+        """Sines and cosines of several angles."""
+        self.count += 1
+        angles = list(dict.fromkeys(node.args[0] for node in item))
+        tag, xs = f"{self.prefix}s{self.count}", [self.operand(angle) for angle in angles]
+        lines, found, self.block = quick_sincos(tag, xs, self.form.real, self.block)
+        self.lines += lines
+        for node in item:
+            sine, cosine = found[angles.index(node.args[0])]
+            self.names[node] = sine if node.op == "sin" else cosine
+
+    def item(self, item: Item) -> None:
+        """One operation; 1/x by the device's estimate of it and Newton's iteration."""
+        node = item[0]
+        if node.op == "div" and self.numbers.get(node.args[0]) == 1.0:
+            self.names[node] = self.inverse(self.operand(node.args[1]))
+        else:
+            super().item(item)
+
+    def inverse(self, x: str) -> str:
+        """y + y (e + e²) with e = 1 − x y from an estimate y, then once more with e alone.
+
+        Inverses of numbers beyond the normal range are 0, infinite or NaN.
+        """
+        kind, bits = self.form.kind, self.form.real[0]
+        one, minus = self.form.number(1.0), self.put(f"fneg {kind} {x}")
+        y = self.put(f"call {kind} @llvm.nvvm.rcp.approx.ftz.{bits}({kind} {x})")
+        e = self.fused(minus, y, one)
+        y = self.fused(y, self.fused(e, e, e), y)
+        return y if bits == "f" else self.fused(y, self.fused(minus, y, one), y)
+
+    def fused(self, a: str, b: str, c: str) -> str:
+        """a b + c, rounded once."""
+        kind, bits = self.form.kind, 64 if self.form.real == "double" else 32
+        return self.put(f"call {kind} @llvm.fma.f{bits}({kind} {a}, {kind} {b}, {kind} {c})")
+
+    def call(self, name: str, *args: str) -> str:
+        """A function of doubles, which floats are widened for."""
+        name = self.device.ask(name) if name in LIBM else name
+        if self.form.real == "double":
+            return super().call(name, *args)
+        wide = [self.put(f"fpext float {arg} to double") for arg in args]
+        passed = ", ".join(f"double {arg}" for arg in wide)
+        value = self.put(f"call double @{name}({passed})")
+        return self.put(f"fptrunc double {value} to float")
+
+
+@final
+class Memory:
+    """Where the state of thread %i lies: component by component, a stride apart.
+
+    Args:
+        form: double or float.
+        shared: arrays that are the same for all states.
+    """
+
+    def __init__(self, form: Form, shared: frozenset[str]) -> None:
+        self.form, self.shared = form, shared
+        self.lines: list[str] = []
+        self._count = 0
+        self._known: dict[tuple[str, int], str] = {}
+
+    def given(self) -> dict[str, Callable[[int], str]]:
+        """Loads, for a writer; each place is read once."""
+        return {name: partial(self.load, name) for name in (*ARRAYS, "work")}
+
+    def taken(self) -> list[str]:
+        """The lines up to now, which are then no longer kept."""
+        lines, self.lines = self.lines, []
+        return lines
+
+    def load(self, array: str, index: int) -> str:
+        """A value of this thread's state."""
+        if (array, index) not in self._known:
+            place, space = self._place(array, index), LOCAL if array == "work" else GLOBAL
+            self._known[array, index] = self._put(f"load {self.form.kind}, {space} {place}")
+        return self._known[array, index]
+
+    def store(self, array: str, index: int, value: str) -> None:
+        """A result of this thread's state."""
+        place, space = self._place(array, index), LOCAL if array == "work" else GLOBAL
+        self.lines.append(f"  store {self.form.kind} {value}, {space} {place}")
+
+    def _place(self, array: str, index: int) -> str:
+        where = str(index)
+        if array == "work":
+            return self._put(f"getelementptr inbounds {self.form.kind}, {LOCAL} %work, i64 {where}")
+        if array not in self.shared:
+            where = self._put(f"mul i64 %{array}.stride, {index}") if index else "0"
+            where = self._put(f"add i64 {where}, %i")
+        return self._put(f"getelementptr inbounds {self.form.kind}, {GLOBAL} %{array}, i64 {where}")
+
+    def _put(self, text: str) -> str:
+        self._count += 1
+        self.lines.append(f"  %m{self._count} = {text}")
+        return f"%m{self._count}"

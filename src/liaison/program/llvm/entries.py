@@ -1,0 +1,335 @@
+"""Entries as LLVM IR: one text for one state, and for as many states as a register has lanes.
+
+A value is a double, or a vector of doubles that belong to as many states; what the writer needs to
+know of that is a `Form`. Functions that processors do not have are called once for each lane.
+
+Public names: Form, SCALAR, Module, Writer, module_ir.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache as memo
+from math import copysign
+from typing import Any, final
+
+from liaison.expr import Expr, Table
+from liaison.program.plan import LARGEST_POWER, TURNING, Item, Piece, Plan
+from liaison.program.program import Program
+
+from .sincos import double, sincos_lines, single, slow_function
+from .tables import table_function
+
+ARGUMENTS = (
+    "double %t, ptr noalias readonly %q, ptr noalias readonly %v, ptr noalias readonly %u, "
+    "ptr noalias readonly %p, ptr noalias readonly %x, ptr noalias %out, ptr noalias %work"
+)
+PASSED = "double %t, ptr %q, ptr %v, ptr %u, ptr %p, ptr %x, ptr %out, ptr %work"
+LIBM = {**dict.fromkeys(("tan", "asin", "acos", "atan", "exp", "log"), 1), "atan2": 2, "pow": 2}
+MANY = 64  # zeros among the outputs that are worth a call of memset
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a value is: a double or float, or a vector of `lanes` of them."""
+
+    lanes: int = 1
+    real: str = "double"
+
+    @property
+    def kind(self) -> str:
+        """The type in IR."""
+        return self.real if self.lanes == 1 else f"<{self.lanes} x {self.real}>"
+
+    @property
+    def mask(self) -> str:
+        """The type of a comparison."""
+        return "i1" if self.lanes == 1 else f"<{self.lanes} x i1>"
+
+    def number(self, value: float) -> str:
+        """A constant, in every lane."""
+        text = double(value) if self.real == "double" else single(value)
+        return text if self.lanes == 1 else f"splat ({self.real} {text})"
+
+    @property
+    def plain(self) -> dict[str, str]:
+        """Operations that are one instruction."""
+        return _plain(self)
+
+
+@memo
+def _plain(form: Form) -> dict[str, str]:
+    kind, bits = form.kind, 64 if form.real == "double" else 32
+    suffix = f"f{bits}" if form.lanes == 1 else f"v{form.lanes}f{bits}"
+    return {
+        "add": f"fadd contract {kind} {{}}, {{}}",
+        "sub": f"fsub contract {kind} {{}}, {{}}",
+        "mul": f"fmul contract {kind} {{}}, {{}}",
+        "div": f"fdiv {kind} {{}}, {{}}",
+        "neg": f"fneg {kind} {{}}",
+        "sqrt": f"call {kind} @llvm.sqrt.{suffix}({kind} {{}})",
+        "abs": f"call {kind} @llvm.fabs.{suffix}({kind} {{}})",
+    }
+
+
+SCALAR = Form()
+
+
+def module_ir(program: Program, plans: Mapping[str, Plan]) -> str:
+    """IR text of a module: one function for each plan, by name, and those it is cut into."""
+    module = Module()
+    bodies = [entry_functions(module, name, program, made) for name, made in plans.items()]
+    return "\n".join([*module.declarations(), *bodies, module.tail(), ""])
+
+
+def entry_functions(module: Module, name: str, program: Program, made: Plan) -> str:
+    """The function of an entry, and those it is cut into."""
+    count = len(made.pieces)
+    if count == 1:
+        writer = Writer(module, program, made, made.pieces[0])
+        return writer.function(f"define void @{name}({ARGUMENTS})")
+    names = [f"@{name}.{k}" for k in range(count)]
+    parts = [
+        Writer(module, program, made, piece).function(f"define internal void {part}({ARGUMENTS})")
+        for part, piece in zip(names, made.pieces, strict=True)
+    ]
+    calls = [f"  call void {part}({PASSED})" for part in names]
+    whole = [f"define void @{name}({ARGUMENTS}) nounwind {{", *calls, "  ret void", "}"]
+    return "\n".join([*parts, *whole])
+
+
+class Module:
+    """What the functions of a module share: declarations, cold functions, tables."""
+
+    def __init__(self) -> None:
+        self.lanes: set[int] = set()
+        self.tables: dict[tuple[Table, int], str] = {}
+        self.spread: dict[tuple[str, int], None] = {}  # (function of doubles, lanes), in order
+
+    def declarations(self) -> list[str]:
+        """Functions that are made elsewhere."""
+        lines = [f"declare double @{name}(double)" for name in ("sin", "cos")]
+        for name, arity in LIBM.items():
+            lines.append(f"declare double @{name}({', '.join(['double'] * arity)})")
+        return [*lines, "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"]
+
+    def tail(self) -> str:
+        """The cold functions that were asked for, and the weight of the branches to them."""
+        cold = [slow_function(lanes) for lanes in sorted(self.lanes)]
+        tables = [table_function(*key, name) for key, name in self.tables.items()]
+        spread = [_spread(name, LIBM.get(name, 1), Form(lanes)) for name, lanes in self.spread]
+        return "\n".join([*cold, *tables, *spread, '!0 = !{!"branch_weights", i32 100000, i32 1}'])
+
+
+def _spread(name: str, arity: int, form: Form) -> str:
+    """A function of vectors that calls one of doubles, lane by lane."""
+    kind, letters = form.kind, "xy"[:arity]
+    given = ", ".join(f"{kind} %{letter}" for letter in letters)
+    lines = [f"define internal {kind} @{name}.{form.lanes}({given}) noinline nounwind {{"]
+    result = "poison"
+    for i in range(form.lanes):
+        for letter in letters:
+            lines.append(f"  %{letter}{i} = extractelement {kind} %{letter}, i32 {i}")
+        passed = ", ".join(f"double %{letter}{i}" for letter in letters)
+        lines.append(f"  %f{i} = call double @{name}({passed})")
+        lines.append(f"  %r{i} = insertelement {kind} {result}, double %f{i}, i32 {i}")
+        result = f"%r{i}"
+    return "\n".join([*lines, f"  ret {kind} {result}", "}"])
+
+
+def is_positive_zero(x: float | None) -> bool:
+    """0.0 and not −0.0."""
+    return x == 0.0 and copysign(1.0, x) > 0
+
+
+class Writer:
+    """Writes the function of one piece, for one state."""
+
+    form = SCALAR
+
+    def __init__(self, module: Module, program: Program, made: Plan, piece: Piece) -> None:
+        self.module, self.inputs, self.piece = module, program.inputs, piece
+        self.lines: list[str] = []
+        self.names: dict[Expr, str] = {}
+        self.numbers = made.numbers
+        self.size = 1 + max((k for part in made.pieces for k, _ in part.outputs), default=-1)
+        self.block = "entry"
+        self.count = 0
+
+    def function(self, head: str) -> str:
+        """The whole function; `head` is its first line up to the brace."""
+        piece = self.piece
+        outputs: dict[Expr, list[int]] = {}
+        for index, node in piece.outputs:
+            outputs.setdefault(node, []).append(index)
+        self.clear(outputs)
+        for item in piece.items:
+            self.item(item)
+            for node in item:
+                self.keep(node, outputs.pop(node, ()))
+        for node, places in outputs.items():
+            self.keep(node, places)
+        return "\n".join([f"{head} nounwind {{", "entry:", *self.lines, "  ret void", "}"])
+
+    def clear(self, outputs: dict[Expr, list[int]]) -> None:
+        """Many zeros among the outputs are written at once, before anything else."""
+        zeros = [node for node in outputs if is_positive_zero(self.numbers.get(node))]
+        if sum(len(outputs[node]) for node in zeros) < MANY:
+            return
+        for node in zeros:
+            del outputs[node]
+        length = f"i64 {8 * self.size}"
+        self.lines.append(f"  call void @llvm.memset.p0.i64(ptr %out, i8 0, {length}, i1 false)")
+
+    def put(self, text: str) -> str:
+        """Appends an instruction and names its value."""
+        self.count += 1
+        self.lines.append(f"  %n{self.count} = {text}")
+        return f"%n{self.count}"
+
+    def keep(self, node: Expr, outputs: Any) -> None:
+        """Stores a value where later pieces or the caller want it."""
+        if node in self.piece.saves:
+            self.store("work", self.piece.saves[node], self.operand(node))
+        for index in outputs:
+            self.store("out", index, self.operand(node))
+
+    def store(self, array: str, index: int, value: str) -> None:
+        """Into an array."""
+        place = self.place(array, index)
+        self.lines.append(f"  store {self.form.kind} {value}, ptr {place}, align 8")
+
+    def place(self, array: str, index: int) -> str:
+        """The address of an entry of an array."""
+        return self.put(f"getelementptr inbounds double, ptr %{array}, i64 {index}")
+
+    def load(self, array: str, index: int) -> str:
+        """From an array."""
+        if array == "t":
+            return "%t"
+        return self.put(f"load double, ptr {self.place(array, index)}, align 8")
+
+    def operand(self, node: Expr) -> str:
+        """The name of a value; loads it where it is not in this piece yet."""
+        name = self.names.get(node)
+        if name is None:
+            name = self.names[node] = self.fetched(node)
+        return name
+
+    def fetched(self, node: Expr) -> str:
+        """A number, or a value from an array."""
+        if node in self.numbers:
+            return self.form.number(self.numbers[node])
+        if node.op == "symbol":
+            return self.load(*self.inputs[node])
+        return self.load("work", self.piece.loads[node])
+
+    def item(self, item: Item) -> None:
+        """One operation, or sines and cosines together."""
+        node = item[0]
+        if node.op in TURNING:
+            self.turn(item)
+            return
+        args = [self.operand(arg) for arg in node.args]
+        text = self.form.plain.get(node.op)
+        if text is not None:
+            self.names[node] = self.put(text.format(*args))
+        elif node.op in SPECIAL:
+            self.names[node] = SPECIAL[node.op](self, node, *args)
+        else:
+            self.names[node] = self.call(node.op, *args)
+
+    def call(self, name: str, *args: str) -> str:
+        """A function of doubles, on every lane."""
+        form = self.form
+        if form.lanes > 1:
+            self.module.spread[name, form.lanes] = None
+            name = f"{name}.{form.lanes}"
+        passed = ", ".join(f"{form.kind} {arg}" for arg in args)
+        return self.put(f"call {form.kind} @{name}({passed})")
+
+    def turn(self, item: Item) -> None:
+        """Sines and cosines of one angle, or of several as a vector."""
+        angles = list(dict.fromkeys(node.args[0] for node in item))
+        lanes = next(n for n in (1, 2, 4, 8) if n >= len(angles))
+        sine, cosine = self.turned(self.gathered([self.operand(a) for a in angles], lanes), lanes)
+        for node in item:
+            vector = sine if node.op == "sin" else cosine
+            lane = angles.index(node.args[0])
+            extract = f"extractelement <{lanes} x double> {vector}, i32 {lane}"
+            self.names[node] = vector if lanes == 1 else self.put(extract)
+
+    def turned(self, operand: str, lanes: int) -> tuple[str, str]:
+        """Sine and cosine of a vector."""
+        self.module.lanes.add(lanes)
+        self.count += 1
+        lines, sine, cosine, self.block = sincos_lines(f"s{self.count}", operand, lanes, self.block)
+        self.lines += lines
+        return sine, cosine
+
+    def gathered(self, values: list[str], lanes: int) -> str:
+        """Doubles as one vector."""
+        if lanes == 1:
+            return values[0]
+        kind = f"<{lanes} x double>"
+        vector = "zeroinitializer"
+        for lane, value in enumerate(values):
+            vector = self.put(f"insertelement {kind} {vector}, double {value}, i32 {lane}")
+        return vector
+
+    def test(self, relation: str, x: str, y: str) -> str:
+        """A comparison, to be given to `choose`."""
+        return self.put(f"fcmp {relation} {self.form.kind} {x}, {y}")
+
+    def choose(self, test: str, x: str, y: str) -> str:
+        """x where the test holds, else y."""
+        kind = self.form.kind
+        return self.put(f"select {self.form.mask} {test}, {kind} {x}, {kind} {y}")
+
+    def smaller(self, node: Expr, x: str, y: str) -> str:
+        """y if y < x or y is NaN, else x; the other way round for max."""
+        test = self.test("ult" if node.op == "min" else "ugt", y, x)
+        lost = self.test("uno", x, x)
+        return self.choose(lost, x, self.choose(test, y, x))
+
+    def sign(self, node: Expr, x: str) -> str:
+        """−1, 0 or 1; NaN of NaN."""
+        zero = self.form.number(0.0)
+        above, below = self.test("ogt", x, zero), self.test("olt", x, zero)
+        rest = self.choose(self.test("uno", x, x), x, zero)
+        lower = self.choose(below, self.form.number(-1.0), rest)
+        return self.choose(above, self.form.number(1.0), lower)
+
+    def select(self, node: Expr, condition: str, x: str, y: str) -> str:
+        """x where the condition is positive, else y."""
+        return self.choose(self.test("ogt", condition, self.form.number(0.0)), x, y)
+
+    def power(self, node: Expr, x: str, y: str) -> str:
+        """Whole powers by repeated multiplication, others by libm."""
+        exponent, kind, one = self.numbers.get(node.args[1]), self.form.kind, self.form.number(1.0)
+        if exponent is None or exponent != int(exponent) or abs(exponent) > LARGEST_POWER:
+            return self.call("pow", x, y)
+        product, square, left = "", x, abs(int(exponent))
+        while left:
+            if left & 1:
+                product = self.put(f"fmul {kind} {product}, {square}") if product else square
+            left >>= 1
+            square = self.put(f"fmul {kind} {square}, {square}") if left else square
+        return self.put(f"fdiv {kind} {one}, {product or one}") if exponent < 0 else product or one
+
+    def table(self, node: Expr, x: str) -> str:
+        """A table of data."""
+        name = self.module.tables.setdefault(node.data, f"liaison_table{len(self.module.tables)}")
+        return self.call(name, x)
+
+
+SPECIAL: dict[str, Callable[..., str]] = {
+    "min": Writer.smaller,
+    "max": Writer.smaller,
+    "sign": Writer.sign,
+    "select": Writer.select,
+    "pow": Writer.power,
+    "table": Writer.table,
+}

@@ -1,0 +1,1 @@
+"""The loop language: Python functions in a small subset, compiled to LLVM and C."""

@@ -1,0 +1,181 @@
+"""Printing loops as C99 text.
+
+Public names: loops_to_c.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .language import Loop
+from .llvm import unique_names
+from .read import reachable
+from .tree import Routine, Step, Value
+
+C = {
+    "f64": "double", "i64": "int64_t", "bool": "int", "ptr": "double *", "iptr": "int64_t *",
+    "kernel": "liaison_kernel ", "void": "void",
+}  # fmt: skip
+INFIX = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
+    "eq": "==", "ne": "!=", "and": "&&", "or": "||",
+}  # fmt: skip
+PRELUDE = """\
+#include <math.h>
+#include <stdint.h>
+
+typedef void (*liaison_kernel)(double, const double *, const double *, const double *,
+                               const double *, const double *, double *, double *);
+
+static inline double min_f64(double x, double y) { return y < x ? y : x; }
+static inline double max_f64(double x, double y) { return y > x ? y : x; }
+static inline double abs_f64(double x) { return fabs(x); }
+static inline int64_t min_i64(int64_t x, int64_t y) { return y < x ? y : x; }
+static inline int64_t max_i64(int64_t x, int64_t y) { return y > x ? y : x; }
+static inline int64_t abs_i64(int64_t x) { return x < 0 ? -x : x; }
+static inline int64_t mod_i64(int64_t x, int64_t y) {
+  int64_t r = x % y;
+  return r != 0 && (r ^ y) < 0 ? r + y : r;
+}
+static inline int64_t floordiv_i64(int64_t x, int64_t y) {
+  int64_t q = x / y;
+  return x % y != 0 && ((x % y) ^ y) < 0 ? q - 1 : q;
+}
+static inline double power_f64(double x, int n) {
+  double y = x;
+  while (--n > 0) y *= x;
+  return y;
+}
+static inline int64_t power_i64(int64_t x, int n) {
+  int64_t y = x;
+  while (--n > 0) y *= x;
+  return y;
+}
+"""
+
+
+def loops_to_c(roots: Sequence[Loop[..., Any]]) -> str:
+    """C99 text of the loops and of all they call; the roots are visible from outside.
+
+    Names are those of the LLVM symbols: `liaison_` and the loop's own.
+    """
+    routines = reachable(roots)
+    names = unique_names([*roots, *(read.loop for read in routines)])
+    heads = [_head(read, names, read.loop in set(roots)) for read in routines]
+    printers = [_Printer(read, names) for read in routines]
+    bodies = [printer.lines() for printer in printers]
+    tables = [line for printer in printers for line in printer.tables]
+    parts = [PRELUDE, *tables, *(f"{head};" for head in heads)]
+    for head, body in zip(heads, bodies, strict=True):
+        parts += ["", f"{head} {{", *body, "}"]
+    return "\n".join([*parts, ""])
+
+
+def constant(value: float | int, kind: str) -> str:
+    """A number as C writes it, to the last bit."""
+    if kind == "i64":
+        return f"INT64_C({value})" if abs(value) > 2**31 - 1 else f"{value}"
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "(-INFINITY)"
+    text = repr(float(value))
+    return text if float(value) >= 0 and text[0] != "-" else f"({text})"
+
+
+def _head(read: Routine, names: dict[Loop[..., Any], str], visible: bool) -> str:
+    arguments = ", ".join(f"{C[kind]} {name}_".replace("* ", "*") for name, kind in read.arguments)
+    linkage = "" if visible else "static "
+    return f"{linkage}{C[read.result]} {names[read.loop]}({arguments or 'void'})"
+
+
+class _Printer:
+    """Statements as lines, values as text; local names end in _ so that none is a C word."""
+
+    def __init__(self, routine: Routine, names: dict[Loop[..., Any], str]) -> None:
+        self.routine, self.names = routine, names
+        self.tables: list[str] = []
+        self.count = 0
+
+    def lines(self) -> list[str]:
+        start = {"f64": " = 0", "i64": " = 0", "bool": " = 0"}
+        local = [
+            f"  {C[kind]} {name}_{start.get(kind, '')};".replace("* ", "*")
+            for name, kind in self.routine.locals.items()
+        ]
+        body = self.block(self.routine.body, "  ")
+        return [*local, *body, *([] if self.routine.result == "void" else ["  return 0;"])]
+
+    def block(self, steps: tuple[Step, ...], indent: str) -> list[str]:
+        return [line for step in steps for line in self.step(step, indent)]
+
+    def step(self, step: Step, indent: str) -> list[str]:
+        values = [self.value(value) for value in step.values]
+        deeper = indent + "  "
+        if step.kind == "for":
+            return self.for_(step, values, indent)
+        if step.kind == "while":
+            inner = self.block(step.body, deeper)
+            return [f"{indent}while ({values[0]}) {{", *inner, f"{indent}}}"]
+        if step.kind == "if":
+            lines = [f"{indent}if ({values[0]}) {{", *self.block(step.body, deeper)]
+            if step.orelse:
+                lines += [f"{indent}}} else {{", *self.block(step.orelse, deeper)]
+            return [*lines, f"{indent}}}"]
+        return [indent + self.simple(step, values)]
+
+    def simple(self, step: Step, values: list[str]) -> str:
+        if step.kind == "assign":
+            return f"{step.name}_ = {values[0]};"
+        if step.kind == "store":
+            return f"{values[0]}[{values[1]}] = {values[2]};"
+        if step.kind == "do":
+            return f"{values[0]};"
+        return f"{' '.join([step.kind, *values])};"
+
+    def for_(self, step: Step, values: list[str], indent: str) -> list[str]:
+        """A hidden counter, so that the name may be changed in the body as in Python."""
+        self.count += 1
+        i, end = f"i{self.count}", f"n{self.count}"
+        sign = "<" if step.values[2].data > 0 else ">"
+        start = f"int64_t {i} = {values[0]}, {end} = {values[1]}"
+        head = f"for ({start}; {i} {sign} {end}; {i} += {values[2]})"
+        inner = self.block(step.body, indent + "  ")
+        return [f"{indent}{head} {{", f"{indent}  {step.name}_ = {i};", *inner, f"{indent}}}"]
+
+    def value(self, value: Value) -> str:
+        kind, args = value.kind, [self.value(a) for a in value.args]
+        if kind in INFIX:
+            return f"({args[0]} {INFIX[kind]} {args[1]})"
+        if kind in FORMS:
+            return FORMS[kind].format(*args, type=C[value.type], kind=value.type)
+        if kind == "const":
+            return constant(value.data, value.type)
+        if kind == "table":
+            return f"{self.table(value)}[{args[0]}]"
+        if kind == "power":
+            return f"power_{value.type}({args[0]}, {value.data})"
+        names = {"call": self.names.get(value.data, "") if kind == "call" else ""}
+        name = names.get(kind) or (f"{value.data}_" if kind != "math" else value.data)
+        return name if kind == "local" else f"{name}({', '.join(args)})"
+
+    def table(self, value: Value) -> str:
+        name = f"{self.names[self.routine.loop]}_table{len(self.tables)}"
+        entries = ", ".join(constant(n, value.type) for n in value.data)
+        self.tables.append(f"static const {C[value.type]} {name}[] = {{{entries}}};")
+        return name
+
+
+FORMS = {
+    "neg": "(-{0})",
+    "not": "(!{0})",
+    "convert": "(({type}){0})",
+    "load": "{0}[{1}]",
+    "offset": "({0} + {1})",
+    "entry": "((liaison_kernel)(intptr_t){0}[{1}])",
+    "choice": "({0} ? {1} : {2})",
+    **{name: f"{name}_{{kind}}({{0}}, {{1}})" for name in ("min", "max", "floordiv", "mod")},
+    "abs": "abs_{kind}({0})",
+}

@@ -1,0 +1,107 @@
+"""Loops: Python functions in a small subset, which also become LLVM code and C99 text.
+
+    @loop
+    def axpy(n: i64, a: f64, x: ptr, y: ptr) -> None:
+        for i in range(n):
+            y[i] = y[i] + a * x[i]
+
+Called, a loop runs as plain Python on NumPy arrays: that is its test. `compile_loops([axpy])`
+gives machine code, `loops_to_c([axpy])` gives text. The subset:
+
+- arguments are annotated `f64` (double), `i64` (int64), `ptr` (double *), `iptr` (int64 *) or
+  `kernel` (an entry of a kernel); the result is `f64`, `i64` or None;
+- `for i in range(...)` (a step must be a literal), `while`, `if`/`elif`/`else`, `break`,
+  `continue`, `return`, assignment to names and to `p[i]`, also `+=` and its like;
+- `+ - * /` and unary minus, `//` and `%` on integers (rounding down), `**`, comparisons,
+  `and` `or` `not`, `a if c else b`; `min`, `max`, `abs`, `float`, `int`;
+- `at(p, n)` is the pointer n elements on; there are no slices and no `p + n`;
+- sqrt sin cos tan asin acos atan atan2 exp log pow copysign isfinite from `math`, and `fmin`,
+  `fmax`, `floor` from here;
+- calls of other loops, and of kernels `f(t, q, v, u, p, x, out, work)`;
+- `f = entry_at(addresses, i)` is the kernel whose address is `addresses[i]` (an `iptr`);
+- numbers, and flat tuples of numbers (`A[i]`), from the module or an enclosing function;
+- a local name keeps the type of its first value: begin a sum of floats with 0.0.
+
+Two differences: where plain Python raises (division by zero, sqrt(-1)), compiled code gives
+inf or NaN; and plain Python's `at` cannot go backwards.
+
+Public names: loop, Loop, f64, i64, ptr, iptr, kernel, at, entry_at, fmin, fmax, floor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Generic, ParamSpec, TypeAlias, TypeVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.program.kernel import SIGNATURE, Function
+
+f64: TypeAlias = float
+i64: TypeAlias = int
+ptr: TypeAlias = NDArray[np.float64]
+iptr: TypeAlias = NDArray[np.int64]
+kernel: TypeAlias = Function
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Pointer = TypeVar("Pointer", ptr, iptr)
+
+
+@final
+class Loop(Generic[P, R]):
+    """A function of the subset: callable as plain Python, translatable to machine code."""
+
+    def __init__(self, function: Callable[P, R]) -> None:
+        self.function = function
+        self.name = function.__name__
+        self.__doc__ = function.__doc__
+        self.__wrapped__ = function
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run as plain Python."""
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<loop {self.name}>"
+
+
+def loop(function: Callable[P, R]) -> Loop[P, R]:
+    """Mark a function as a loop; the subset is checked when it is translated."""
+    return Loop(function)
+
+
+def at(pointer: Pointer, n: int) -> Pointer:
+    """The pointer n elements further on."""
+    return pointer[n:]
+
+
+def entry_at(addresses: iptr, i: int) -> Function:
+    """The kernel at an address from a table of them, as `Kernel.address` gives it.
+
+    Loops that choose a kernel while they run take it from such a table. Whoever makes the table
+    keeps the kernels alive.
+    """
+    call = SIGNATURE(int(addresses[i]))
+
+    def run(t: float, *arrays: ptr) -> None:
+        call(t, *(array.ctypes.data for array in arrays))
+
+    return run
+
+
+def fmin(x: float, y: float) -> float:
+    """The smaller number; the other one where one is NaN, as in C."""
+    return y if y < x or math.isnan(x) else x
+
+
+def fmax(x: float, y: float) -> float:
+    """The larger number; the other one where one is NaN, as in C."""
+    return y if y > x or math.isnan(x) else x
+
+
+def floor(x: float) -> float:
+    """The largest whole number not above x, as a float."""
+    return float(math.floor(x))

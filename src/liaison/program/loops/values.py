@@ -1,0 +1,269 @@
+"""Reading the values of a loop: Python expressions -> typed trees.
+
+Public names: Values.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, final
+
+from . import language as loops
+from .language import Loop
+from .tree import ELEMENT, KERNEL_ARGUMENTS, Scope, Value, signature
+
+MATH: dict[Any, tuple[str, int]] = {
+    **{f: (f.__name__, 1) for f in (math.sqrt, math.sin, math.cos, math.tan, math.asin, math.acos)},
+    **{f: (f.__name__, 1) for f in (math.atan, math.exp, math.log, math.fabs, math.isfinite)},
+    **{f: (f.__name__, 2) for f in (math.atan2, math.pow, math.copysign)},
+    loops.floor: ("floor", 1),
+    loops.fmin: ("fmin", 2),
+    loops.fmax: ("fmax", 2),
+}
+BINARY = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div",
+    ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow",
+}  # fmt: skip
+COMPARE = {
+    ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
+}  # fmt: skip
+
+
+@final
+class Values:
+    """Reads expressions in the scope of one loop."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self.types, self.outer, self.refuse = scope.types, scope.outer, scope.refuse
+
+    def value(self, node: ast.expr) -> Value:
+        """The typed tree of an expression."""
+        reader = VALUES.get(type(node))
+        if reader is None:
+            self.refuse(node, f"{type(node).__name__} is not in the subset")
+        return reader(self, node)
+
+    def constant(self, node: ast.Constant) -> Value:
+        """A number written in the loop."""
+        return self.literal(node, node.value)
+
+    def literal(self, node: ast.AST, value: Any) -> Value:
+        """A number, with its type."""
+        if isinstance(value, (bool, int)) and abs(value) < 2**63:
+            return Value("const", "i64", data=int(value))
+        if isinstance(value, float):
+            return Value("const", "f64", data=float(value))
+        self.refuse(node, f"{value!r} is no number of the subset")
+
+    def name(self, node: ast.Name) -> Value:
+        """An argument, a local, or a number from outside."""
+        if node.id in self.types:
+            return Value("local", self.types[node.id], data=node.id)
+        if node.id not in self.outer:
+            self.refuse(node, f"the name {node.id!r} is not known here")
+        return self.literal(node, self.outer[node.id])
+
+    def attribute(self, node: ast.Attribute) -> Value:
+        """A number under a dotted name."""
+        return self.literal(node, self.object(node))
+
+    def object(self, node: ast.expr) -> Any:
+        """What a name or a dotted name outside the function stands for."""
+        if isinstance(node, ast.Attribute):
+            return getattr(self.object(node.value), node.attr, None)
+        if isinstance(node, ast.Name) and node.id not in self.types:
+            return self.outer.get(node.id, BUILTINS.get(node.id))
+        return None
+
+    def element(self, node: ast.Subscript) -> tuple[Value, Value]:
+        """Pointer and index of p[i]."""
+        pointer = self.value(node.value)
+        if pointer.type not in ELEMENT:
+            self.refuse(node, "only pointers have elements")
+        return pointer, self.fit(node, self.value(node.slice), "i64")
+
+    def subscript(self, node: ast.Subscript) -> Value:
+        """p[i], or a number of a table."""
+        table = self.object(node.value)
+        if table is not None:
+            return self.table(node, table)
+        pointer, index = self.element(node)
+        return Value("load", ELEMENT[pointer.type], (pointer, index))
+
+    def table(self, node: ast.Subscript, table: Any) -> Value:
+        """An element of a tuple of numbers."""
+        if not isinstance(table, tuple) or not table:
+            self.refuse(node, "a table is a tuple of numbers")
+        numbers = [self.literal(node, number) for number in table]
+        kind = "f64" if any(n.type == "f64" for n in numbers) else "i64"
+        index = self.fit(node, self.value(node.slice), "i64")
+        if index.kind == "const":
+            if not 0 <= index.data < len(table):
+                self.refuse(node, f"index {index.data} is outside a table of {len(table)}")
+            return self.fit(node, numbers[index.data], kind)
+        data = tuple(float(n.data) if kind == "f64" else n.data for n in numbers)
+        return Value("table", kind, (index,), data)
+
+    def unary(self, node: ast.UnaryOp) -> Value:
+        """A sign, or `not`."""
+        if isinstance(node.op, ast.Not):
+            return Value("not", "bool", (self.condition(node.operand),))
+        value = self.number(self.value(node.operand))
+        if isinstance(node.op, ast.Invert) or value.type not in ("f64", "i64"):
+            self.refuse(node, "only numbers have a sign")
+        if isinstance(node.op, ast.UAdd):
+            return value
+        if value.kind == "const":
+            return Value("const", value.type, data=-value.data)
+        return Value("neg", value.type, (value,))
+
+    def binary(self, node: ast.BinOp) -> Value:
+        """An operation between two values."""
+        return self.arithmetic(node, node.op, self.value(node.left), self.value(node.right))
+
+    def arithmetic(self, node: ast.AST, op: ast.operator, x: Value, y: Value) -> Value:
+        """The operation `op` on x and y, both made of one type."""
+        name = BINARY.get(type(op))
+        if name is None:
+            self.refuse(node, f"{type(op).__name__} is not in the subset")
+        if name == "pow":
+            return self.power(node, x, y)
+        x, y = self.alike(node, x, y)
+        if name == "div":
+            x, y = self.fit(node, x, "f64"), self.fit(node, y, "f64")
+        elif name in ("floordiv", "mod") and x.type == "f64":
+            self.refuse(node, "// and % are for integers; write floor(x / y)")
+        return Value(name, x.type, (x, y))
+
+    def power(self, node: ast.AST, x: Value, y: Value) -> Value:
+        """A product for small whole powers, else pow."""
+        x = self.number(x)
+        if y.kind == "const" and y.type == "i64" and 1 <= y.data <= 8:
+            return Value("power", x.type, (x,), y.data)
+        if x.type != "f64":
+            self.refuse(node, "an integer is raised to a literal power from 1 to 8 only")
+        return Value("math", "f64", (x, self.fit(node, y, "f64")), "pow")
+
+    def compare(self, node: ast.Compare) -> Value:
+        """One comparison."""
+        name = COMPARE.get(type(node.ops[0]))
+        if len(node.ops) != 1 or name is None:
+            self.refuse(node, "one comparison at a time, of numbers")
+        x, y = self.alike(node, self.value(node.left), self.value(node.comparators[0]))
+        return Value(name, "bool", (x, y))
+
+    def boolean(self, node: ast.BoolOp) -> Value:
+        """`and` and `or`, which stop early."""
+        name = "and" if isinstance(node.op, ast.And) else "or"
+        values = [self.condition(value) for value in node.values]
+        result = values[0]
+        for value in values[1:]:
+            result = Value(name, "bool", (result, value))
+        return result
+
+    def choice(self, node: ast.IfExp) -> Value:
+        """x if c else y."""
+        x, y = self.alike(node, self.value(node.body), self.value(node.orelse))
+        return Value("choice", x.type, (self.condition(node.test), x, y))
+
+    def condition(self, node: ast.expr) -> Value:
+        """A value as true or false."""
+        value = self.value(node)
+        if value.type == "bool":
+            return value
+        if value.type not in ("f64", "i64"):
+            self.refuse(node, "a condition is a comparison or a number")
+        return Value("ne", "bool", (value, Value("const", value.type, data=0)))
+
+    def call(self, node: ast.Call) -> Value:
+        """A call of a kernel, a loop or a function."""
+        if node.keywords:
+            self.refuse(node, "arguments are given by position")
+        args = tuple(self.value(a) for a in node.args)
+        if isinstance(node.func, ast.Name) and self.types.get(node.func.id) == "kernel":
+            args = self.given(node, args, KERNEL_ARGUMENTS)
+            return Value("kernel", "void", args, node.func.id)
+        callee = self.object(node.func)
+        if isinstance(callee, Loop):
+            arguments, result = signature(callee)
+            self.scope.calls[callee] = None
+            args = self.given(node, args, [kind for _, kind in arguments])
+            return Value("call", result, args, callee)
+        return self.function(node, callee, args)
+
+    def function(self, node: ast.Call, callee: Any, args: tuple[Value, ...]) -> Value:
+        """A call of a function the subset knows."""
+        if callee is loops.at and len(args) == 2 and args[0].type in ELEMENT:
+            return Value("offset", args[0].type, (args[0], self.fit(node, args[1], "i64")))
+        if callee is loops.entry_at and len(args) == 2 and args[0].type == "iptr":
+            return Value("entry", "kernel", (args[0], self.fit(node, args[1], "i64")))
+        if callee in (min, max) and len(args) == 2:
+            x, y = self.alike(node, *args)
+            return Value("min" if callee is min else "max", x.type, (x, y))
+        if callee in (float, int, abs) and len(args) == 1:
+            return self.conversion(node, callee, self.number(args[0]))
+        try:
+            name, arity = MATH[callee]
+        except (KeyError, TypeError):
+            self.refuse(node, f"{ast.unparse(node.func)} cannot be called from a loop")
+        values = self.given(node, args, ["f64"] * arity)
+        return Value("math", "bool" if name == "isfinite" else "f64", values, name)
+
+    def conversion(self, node: ast.Call, callee: Any, x: Value) -> Value:
+        """abs, float and int."""
+        if callee is abs and x.type in ("f64", "i64"):
+            return Value("abs", x.type, (x,))
+        if callee is float:
+            return self.fit(node, x, "f64")
+        return Value("convert", "i64", (x,)) if x.type == "f64" else self.fit(node, x, "i64")
+
+    # types
+
+    def given(
+        self, node: ast.AST, args: Iterable[Value], kinds: Iterable[str]
+    ) -> tuple[Value, ...]:
+        """Arguments, as many and of such types as wanted."""
+        args, kinds = list(args), list(kinds)
+        if len(args) != len(kinds):
+            self.refuse(node, f"{len(kinds)} arguments, not {len(args)}")
+        return tuple(self.fit(node, a, kind) for a, kind in zip(args, kinds, strict=True))
+
+    def number(self, value: Value) -> Value:
+        """Truth values as 0 and 1."""
+        return Value("convert", "i64", (value,)) if value.type == "bool" else value
+
+    def fit(self, node: ast.AST, value: Value, kind: str, name: str = "") -> Value:
+        """The value as this type; integers become floats, nothing else changes."""
+        value = self.number(value)
+        if value.type == kind:
+            return value
+        if (value.type, kind) == ("i64", "f64"):
+            if value.kind == "const":
+                return Value("const", "f64", data=float(value.data))
+            return Value("convert", "f64", (value,))
+        hint = f"{name!r} began as {kind}" if name else f"{kind} is wanted here"
+        self.refuse(node, f"{hint}, not {value.type}")
+
+    def alike(self, node: ast.AST, x: Value, y: Value) -> tuple[Value, Value]:
+        """Two numbers of one type."""
+        x, y = self.number(x), self.number(y)
+        kind = "f64" if "f64" in (x.type, y.type) else "i64"
+        return self.fit(node, x, kind), self.fit(node, y, kind)
+
+
+BUILTINS: dict[str, Any] = {"min": min, "max": max, "abs": abs, "float": float, "int": int}
+VALUES: dict[type, Callable[[Values, Any], Value]] = {
+    ast.Constant: Values.constant,
+    ast.Name: Values.name,
+    ast.Attribute: Values.attribute,
+    ast.Subscript: Values.subscript,
+    ast.UnaryOp: Values.unary,
+    ast.BinOp: Values.binary,
+    ast.Compare: Values.compare,
+    ast.BoolOp: Values.boolean,
+    ast.IfExp: Values.choice,
+    ast.Call: Values.call,
+}

@@ -1,0 +1,1 @@
+"""Kernels for mechanisms of many bodies: loops over tables instead of unrolled formulas."""

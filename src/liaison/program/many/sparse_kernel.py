@@ -1,0 +1,171 @@
+"""sparse_kernel: a kernel for mechanisms of many bodies, its entries loops over index tables.
+
+`simulate` runs it as any other. Code for one body and one joint of each kind is compiled, not for
+each of them; the system is eliminated block by block in an order found once.
+
+Public names: sparse_kernel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from liaison.equations.sweeps.rest import Rest
+from liaison.equations.sweeps.sweeps import Blocks
+from liaison.errors import ProgramError
+from liaison.expr import Expr, fingerprint
+from liaison.program.derivatives.columns import Later
+from liaison.program.kernel import MachineKernel
+from liaison.program.llvm.machine import load
+from liaison.program.llvm.to_llvm import to_llvm
+from liaison.program.loops.compile import CompiledLoops, compile_loops
+from liaison.program.program import Entry, Program
+
+from .block_arrays import BlockArrays
+from .sparse_entries import ENTRIES
+
+Frame = tuple[int, Sequence[float]]
+
+
+def sparse_kernel(
+    made: Blocks,
+    rest: Rest,
+    *,
+    bodies: Mapping[str, Frame],
+    joints: Mapping[str, Sequence[float]],
+) -> MachineKernel:
+    """The kernel of a mechanism told by blocks.
+
+    Args:
+        made: its blocks, bodies free.
+        rest: its loads, relations, outputs and events.
+        bodies: name -> node and pose in it (R row by row, p).
+        joints: cut joints in their order -> pose of the successor's marker in its node.
+    """
+    arrays = BlockArrays(made, rest, [*bodies.values()], [*joints.values()])
+    written = to_llvm(_written_out(made.name, rest))
+    program = _program(made, rest, arrays, tuple(bodies), tuple(joints), written.program)
+
+    def compiler(names: tuple[str, ...]) -> tuple[dict[str, int], Any]:
+        looped = [name for name in names if name in ENTRIES]
+        code = load(_doors(looped, arrays), looped, keep=False) if looped else None
+        found = {name: code[name] for name in looped} if code else {}
+        found |= {name: written.address(name) for name in names if name not in ENTRIES}
+        return found, (code, arrays, written)
+
+    def work_size(name: str) -> int:
+        return arrays.work_size if name in ENTRIES else written.work_size(name)
+
+    whole = {"t": 1, "q": made.nq, "v": made.nv, "u": len(rest.labels["u"]), "p": 0, "x": 0}
+    reads = dict.fromkeys(program.entries, whole) | {"retract": {**whole, "v": 0, "x": made.nv}}
+    return MachineKernel(program, compiler, work_size, reads=reads)
+
+
+def _written_out(name: str, rest: Rest) -> Program:
+    """Outputs and events, which are no loops."""
+    outputs = Entry("outputs", [*rest.outputs.values()], tuple((x, 1) for x in rest.outputs))
+    found = {"outputs": outputs} if rest.outputs else {}
+    if rest.events:
+        layout = tuple((event[0], 1) for event in rest.events)
+        found["events"] = Entry("events", [event[1] for event in rest.events], layout)
+    return Program(f"{name}, outputs", found, rest.places)
+
+
+def _program(
+    made: Blocks,
+    rest: Rest,
+    arrays: BlockArrays,
+    bodies: tuple[str, ...],
+    joints: tuple[str, ...],
+    written: Program,
+) -> Program:
+    """What the kernel offers: names, sizes and labels; its entries have no formulas."""
+    nq, nv, nc, nphi = made.nq, made.nv, arrays.tables.nc, arrays.tables.nphi
+    layouts: dict[str, tuple[tuple[str, int], ...]] = {
+        "forward": (("vdot", nv), ("lam", nc), ("residual", 1)),
+        "rate": (("xidot", nv), ("vdot", nv), ("residual", 1)),
+        "retract": (("q", nq),),
+        "closure": (("phi", nphi), ("rate", nc)),
+        "correct_q": (("delta", nv), ("worst", 1)),
+        "correct_v": (("delta", nv), ("worst", 1)),
+        "energy": (("T", 1), ("U", 1)),
+        "poses": tuple((name, 12) for name in bodies),
+        "motions": tuple((name, 12) for name in bodies),
+        "markers": tuple((name, 12) for name in joints),
+        "reactions": tuple((name, 6) for name in joints),
+    }
+    entries = {name: Entry(name, _looped(name, x), x) for name, x in layouts.items()}
+    sizes = {"nq": nq, "nv": nv, "nc": nc, "nphi": nphi, "nu": len(rest.labels["u"]), "np": 0}
+    return Program(
+        name=made.name,
+        entries=MappingProxyType(entries | dict(written.entries)),
+        inputs=rest.places,
+        sizes=MappingProxyType({**sizes, "nx": max(nq, nv + nc)}),
+        labels=MappingProxyType({**rest.labels, "p": ()}),
+        defaults=MappingProxyType({"u": np.array(rest.defaults, dtype=float), "p": np.zeros(0)}),
+        facts=MappingProxyType(
+            {
+                "formalism": "maximal, sparse",
+                "charts": rest.charts,
+                "events": tuple((name, way, action) for name, _, way, action in rest.events),
+                "vanished": (),
+                "identity": _identity(arrays),
+            }
+        ),
+    )
+
+
+def _identity(arrays: BlockArrays) -> str:
+    """A word that is the same for the same mechanism, in every process: formulas and numbers."""
+    made, rest = arrays.made, arrays.rest
+    listed = [*(x for one in made.blocks for x in (*one.formulas, *one.retract, *one.rate))]
+    listed += [x for one in made.closing for x in one.formulas]
+    if rest is not None:
+        listed += [*rest.tau.values(), *(x for row in rest.rows for x in (row.second, row.rate))]
+    digest = hashlib.sha256(fingerprint(listed).encode())
+    for table in (made.nodes, made.closures, arrays.c):
+        digest.update(table.tobytes())
+    return digest.hexdigest()
+
+
+def _looped(name: str, layout: tuple[tuple[str, int], ...]) -> Later:
+    """In place of the formulas of an entry that is a loop."""
+
+    def refuse() -> list[Expr]:
+        raise ProgramError(
+            f"the entry {name!r} is a loop over bodies and has no formulas.",
+            hint="Derive the equations by maximal or newton_euler to see them.",
+        )
+
+    return Later(sum(size for _, size in layout), refuse)
+
+
+def _doors(names: Sequence[str], arrays: BlockArrays) -> str:
+    """Functions of the kernel's signature that hand its two arrays to the loops."""
+    given = "double %t, ptr %q, ptr %v, ptr %u, ptr %p, ptr %x, ptr %out, ptr %work"
+    passed = "double %t, ptr %q, ptr %v, ptr %u, ptr %x, ptr %out, ptr %work"
+    places = (arrays.n.ctypes.data, arrays.c.ctypes.data)
+    lines: list[str] = []
+    for name in names:
+        lines += [
+            f"define void @{name}({given}) {{",
+            f"  %f = inttoptr i64 {_loops().address(ENTRIES[name])} to ptr",
+            f"  %n = inttoptr i64 {places[0]} to ptr",
+            f"  %c = inttoptr i64 {places[1]} to ptr",
+            f"  call void %f(ptr %n, ptr %c, {passed})",
+            "  ret void",
+            "}",
+        ]
+    return "\n".join(lines)
+
+
+@cache
+def _loops() -> CompiledLoops:
+    """All entries, once a process."""
+    return compile_loops([*ENTRIES.values()], optimize=3)

@@ -1,0 +1,156 @@
+"""What a batch of runs is given, checked: one row of numbers for each start, and common instants.
+
+Public names: Starts, starts_of, instants_of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from liaison.errors import NamingError, SimulationError
+from liaison.numeric import Array, State
+from liaison.program import Program
+from liaison.simulation.plan.plan import check_state, parameters_of
+from liaison.simulation.plan.settings import Settings
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """Where the runs begin: positions, velocities, inputs and parameters, a row for each run."""
+
+    t: float
+    q: Array
+    v: Array
+    u: Array
+    p: Array
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    @property
+    def table(self) -> Array:
+        """All of them side by side, as the compiled loop takes them."""
+        return np.ascontiguousarray(np.hstack([self.q, self.v, self.u, self.p]))
+
+
+def starts_of(
+    program: Program,
+    states: State | Sequence[State],
+    parameters: Mapping[str, Any],
+    inputs: Mapping[str, Any],
+    held: Array,
+) -> Starts:
+    """One row for each run; what is given once holds for all of them.
+
+    Args:
+        program: says names and sizes.
+        states: one for all runs, or one for each.
+        parameters: name -> number, or one for each run.
+        inputs: name -> one number for each run; other kinds of inputs are not looked at.
+        held: the inputs of every run where none are given here.
+
+    Raises:
+        SimulationError: lengths that do not agree, starts at different times, values not finite.
+    """
+    listed = [states] if isinstance(states, State) else list(states)
+    lengths = {"states": None if isinstance(states, State) else len(listed)}
+    lengths |= {f"parameter {k!r}": _length(k, x) for k, x in parameters.items()}
+    lengths |= {f"input {k!r}": _length(k, x) for k, x in inputs.items()}
+    count = _agreed(lengths)
+    for k, state in enumerate(listed):
+        _checked(program, state, listed[0].t, k)
+    one = (count, 1) if isinstance(states, State) else (1, 1)
+    return Starts(
+        listed[0].t,
+        np.tile([state.q for state in listed], one),
+        np.tile([state.v for state in listed], one),
+        _columns(program, "u", "input", np.tile(held, (count, 1)), inputs),
+        _parameters(program, count, parameters),
+    )
+
+
+def _length(name: str, value: Any) -> int | None:
+    array = np.asarray(value, dtype=float)
+    if array.ndim > 1:
+        raise SimulationError(
+            f"{name!r} has shape {array.shape}; a batch takes a number, or one for each run."
+        )
+    return None if array.ndim == 0 else len(array)
+
+
+def _agreed(lengths: Mapping[str, int | None]) -> int:
+    """How many runs there are."""
+    told = {what: n for what, n in lengths.items() if n is not None}
+    if not told:
+        raise SimulationError(
+            "one state and no list of values: that is one run, not a batch.",
+            hint="Give several states, or an array of values for a parameter or an input.",
+        )
+    if len(set(told.values())) > 1:
+        each = ", ".join(f"{n} {what}" for what, n in told.items())
+        raise SimulationError(f"the runs of a batch are not told alike: {each}.")
+    count = next(iter(told.values()))
+    if count == 0:
+        raise SimulationError("a batch of no runs was asked for: the lists are empty.")
+    return count
+
+
+def _checked(program: Program, state: State, t: float, k: int) -> None:
+    try:
+        check_state(program, state)
+    except SimulationError as refusal:
+        raise SimulationError(f"state {k} of the batch: {refusal.message}") from None
+    if state.t != t:
+        raise SimulationError(
+            f"state {k} of the batch begins at {state.t:g} s, the first one at {t:g} s; "
+            "runs of a batch share their instants."
+        )
+
+
+def _parameters(program: Program, count: int, given: Mapping[str, Any]) -> Array:
+    """Rows of parameters: finite, and the least and the largest of each within its bounds."""
+    many = {k: np.asarray(x, dtype=float) for k, x in given.items() if np.ndim(x) == 1}
+    common = {k: x for k, x in given.items() if k not in many}
+    base = np.tile(program.defaults.get("p", np.zeros(0)), (count, 1))
+    table = _columns(program, "p", "parameter", base, {**many, **common})
+    names = [label.name for label in program.labels.get("p", ())]
+    for extreme in (table.min(axis=0), table.max(axis=0)):
+        parameters_of(program, dict(zip(names, extreme, strict=False)))
+    return table
+
+
+def _columns(
+    program: Program, array: str, kind: str, table: Array, given: Mapping[str, Any]
+) -> Array:
+    """A table with some columns given by name."""
+    names = [label.name for label in program.labels.get(array, ())]
+    for name, values in given.items():
+        if name not in names:
+            raise NamingError.unknown(kind, name, names)
+        column = np.broadcast_to(np.asarray(values, dtype=float), len(table))
+        if not np.all(np.isfinite(column)):
+            k = int(np.argmax(~np.isfinite(column)))
+            raise SimulationError(f"{kind} {name!r} is {column[k]} in run {k}; it must be finite.")
+        table[:, names.index(name)] = column
+    return table
+
+
+def instants_of(settings: Settings, start: float, until: float) -> Array:
+    """The instants all runs are recorded at: those asked for, or the first and the last one."""
+    end = float(until)
+    if not math.isfinite(end) or end < start:
+        raise SimulationError(f"a batch from {start:g} s cannot end at {end:g} s.", t=start)
+    times, period, samples = settings.instants(start, end)
+    if times.size:
+        return times
+    if samples:
+        found = start + np.arange(samples) * period
+        close = abs(found[-1] - end) <= 1e-9 * period
+        return np.append(found[:-1] if close else found, end)
+    return np.unique([start, end])

@@ -1,0 +1,366 @@
+"""Runs: what came of a batch, stacked: one axis for the runs, one for the instants.
+
+`runs["A"]` is a position, shape (runs, instants); `runs["energy.T"]` a column of a series;
+`runs[3]` the fourth run as a Trajectory.
+
+Public names: Runs, Ends, runs_of, check_series.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.errors import NamingError
+from liaison.numeric import Array, State
+from liaison.simulation.outcome import UNDEFINED, Outcome
+from liaison.simulation.plan.plan import Plan
+from liaison.simulation.record.series import EventRecord, Series
+from liaison.simulation.record.trajectory import DONE, FAILED, INTERRUPTED, STOPPED, Trajectory
+from liaison.simulation.report import SHAPES, event_records, message_of, meta_of, residuals_of
+from liaison.simulation.steps import layout as at
+from liaison.units import Label
+
+from .loop import ENDS, MEASURED
+from .plan import Starts
+
+UNFINISHED = -1
+"""The code of a run that was not begun."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """How each run ended: codes and counts, its last good (t, q, v), words where Python has any.
+
+    With contacts also what its steps missed (beside the last state), series of contacts where they
+    are asked for, and how many sign changes the time loop looked for.
+    """
+
+    codes: NDArray[np.int64]
+    last: Array
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    happened: dict[int, list[Array]] = field(default_factory=dict)
+    contacts: dict[int, dict[str, Series]] = field(default_factory=dict)
+    watched: int = 0
+
+    @staticmethod
+    def for_runs(count: int, size: int, watched: int = 0) -> Ends:
+        """Nothing has begun."""
+        codes = np.zeros((count, len(ENDS)), dtype=np.int64)
+        codes[:, 0] = UNFINISHED
+        return Ends(codes, np.full((count, 1 + size + MEASURED), np.nan), watched=watched)
+
+    @property
+    def fraction(self) -> float:
+        """How many of the runs are over, 0 to 1."""
+        return float(np.mean(self.codes[:, 0] != UNFINISHED))
+
+    def happened_in(self, k: int) -> Array:
+        """Rows of events (number, t, q, v) of a run."""
+        size = self.last.shape[1] - MEASURED + 1
+        return np.concatenate([np.zeros((0, size)), *self.happened.get(k, ())])
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Runs:
+    """Many runs of one mechanism, recorded at the same instants.
+
+    Attributes:
+        name: of the mechanism.
+        t: instants [s], shape (n,).
+        q: positions, shape (runs, n, nq); NaN at instants that a run did not reach.
+        v: velocities, shape (runs, n, nv), likewise.
+        recorded: how many instants each run reached.
+        labels: name and unit for each entry of q, v, u, p.
+        series: energy, outputs, … with values of shape (runs, n, …).
+        parameters: those of each run, shape (runs, np).
+        end_t: the time each run ended at [s].
+        end_q: positions there, shape (runs, nq).
+        end_v: velocities there, shape (runs, nv).
+        statuses: DONE, STOPPED, INTERRUPTED, TIME_LIMIT or FAILED, for each run.
+        messages: the same in a sentence.
+        reasons: why a run failed, as `SimulationError.status` says it; "" otherwise.
+        events: what occurred in each run, in order; told when they are first asked for.
+        counts: steps, evaluations, rejected, … of each run.
+        measures: with Moreau's steps the deepest penetration [m], the worst residual and how many
+            contacts there were at once, of each run.
+        meta: method, tolerances and the like.
+    """
+
+    name: str
+    t: Array
+    q: Array
+    v: Array
+    recorded: NDArray[np.int64]
+    labels: Mapping[str, tuple[Label, ...]]
+    series: Mapping[str, tuple[Array, Series]]
+    parameters: Array
+    end_t: Array
+    end_q: Array
+    end_v: Array
+    statuses: tuple[str, ...]
+    messages: tuple[str, ...]
+    reasons: tuple[str, ...]
+    events: Sequence[tuple[EventRecord, ...]]
+    counts: Mapping[str, NDArray[np.int64]]
+    measures: Mapping[str, Array]
+    meta: Mapping[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        return (self[k] for k in range(len(self)))
+
+    @property
+    def success(self) -> NDArray[np.bool_]:
+        """Which runs ended as asked: at their end, or by an event meant to stop them."""
+        return np.array([status in (DONE, STOPPED) for status in self.statuses])
+
+    @overload
+    def __getitem__(self, key: str) -> Array: ...
+
+    @overload
+    def __getitem__(self, key: int) -> Trajectory: ...
+
+    def __getitem__(self, key: str | int) -> Array | Trajectory:
+        """A quantity of all runs by its label, or one run."""
+        if isinstance(key, str):
+            return self._column(key)
+        if not -len(self) <= key < len(self):
+            raise IndexError(f"run {key} of a batch of {len(self)}")
+        return self._run(range(len(self))[key])
+
+    def ends(self, k: int) -> State:
+        """The state in which a run ended."""
+        labels = {x: self.labels[x] for x in ("q", "v") if x in self.labels}
+        return State(float(self.end_t[k]), self.end_q[k], self.end_v[k], labels)
+
+    def _column(self, label: str) -> Array:
+        known: dict[str, Array] = {}
+        for array, values in (("v", self.v), ("q", self.q)):
+            known |= {x.name: values[:, :, k] for k, x in enumerate(self.labels.get(array, ()))}
+        for name, (values, shape) in self.series.items():
+            known[name] = values
+            flat = values.reshape(len(self), len(self.t), -1)
+            for k, column in enumerate(shape.columns(name)):
+                known[column] = flat[:, :, k]
+                known.setdefault(column.removeprefix("outputs."), flat[:, :, k])
+        if label not in known:
+            raise NamingError.unknown("label", label, known)
+        return known[label]
+
+    def _run(self, k: int) -> Trajectory:
+        n = int(self.recorded[k])
+        series = {
+            name: Series(values[k, :n], shape.unit, shape.axes)
+            for name, (values, shape) in self.series.items()
+            if n  # a run that failed at once shows the state it ended in
+        }
+        names = [label.name for label in self.labels.get("p", ())]
+        return Trajectory(
+            name=self.name,
+            t=self.t[:n] if n else self.end_t[k : k + 1],
+            q=self.q[k, :n] if n else self.end_q[k : k + 1],
+            v=self.v[k, :n] if n else self.end_v[k : k + 1],
+            labels=self.labels,
+            series=series,
+            events=self.events[k],
+            status=self.statuses[k],
+            message=self.messages[k],
+            counts={name: int(x[k]) for name, x in self.counts.items()},
+            meta={
+                **self.meta,
+                **{name: x[k].item() for name, x in self.measures.items()},
+                "parameters": dict(zip(names, self.parameters[k].tolist(), strict=False)),
+            },
+        )
+
+    def __repr__(self) -> str:
+        told = {x: self.statuses.count(x) for x in dict.fromkeys(self.statuses)}
+        ends = ", ".join(f"{n} {status}" for status, n in told.items())
+        return f"Runs({self.name!r}, {len(self)} runs, {len(self.t)} instants: {ends})"
+
+
+def runs_of(plan: Plan, starts: Starts, records: Array, ends: Ends, series: Sequence[str]) -> Runs:
+    """The record of a batch."""
+    nq, nv = plan.size("nq"), plan.size("nv")
+    _fill_unbegun(starts, ends)
+    recorded = ends.codes[:, ENDS.index("recorded")].copy()
+    found = _series(plan, starts, records, recorded, series)
+    found |= _contacts(ends, records.shape[:2])
+    outcomes = [_outcome(ends, k) for k in range(len(starts))]
+    _mark_gaps(plan, recorded, found, outcomes)
+    events = _Events(plan, ends, len(starts))
+    return Runs(
+        name=plan.program.name,
+        t=np.asarray(plan.settings.every, dtype=float),
+        q=records[:, :, 1 : 1 + nq],
+        v=records[:, :, 1 + nq : 1 + nq + nv],
+        recorded=recorded,
+        labels=plan.program.labels,
+        series=found,
+        parameters=starts.p,
+        end_t=ends.last[:, 0],
+        end_q=ends.last[:, 1 : 1 + nq],
+        end_v=ends.last[:, 1 + nq : 1 + nq + nv],
+        statuses=tuple(x.status for x in outcomes),
+        messages=tuple(_message(plan, events, k, x) for k, x in enumerate(outcomes)),
+        reasons=tuple(x.reason for x in outcomes),
+        events=events,
+        counts={name: ends.codes[:, k].copy() for k, name in enumerate(ENDS) if k > 1},
+        measures=_measures(plan, ends),
+        meta=meta_of(plan) | _theta(plan),
+    )
+
+
+def _fill_unbegun(starts: Starts, ends: Ends) -> None:
+    """A run that was not begun ends where it would have started."""
+    rows = ends.codes[:, 0] == UNFINISHED
+    ends.last[rows, :-MEASURED] = np.hstack(
+        [np.full((len(starts), 1), starts.t), starts.q, starts.v]
+    )[rows]
+
+
+def _outcome(ends: Ends, k: int) -> Outcome:
+    if k in ends.outcomes:
+        return ends.outcomes[k]
+    code, t = ends.codes[k, 0], ends.last[k, 0]
+    if code == UNFINISHED:
+        return Outcome(INTERRUPTED, "the run was not begun.", reason=INTERRUPTED)
+    assert code == at.DONE
+    return Outcome(DONE, f"reached t = {t:.9g} s.")
+
+
+def _message(plan: Plan, events: _Events, k: int, outcome: Outcome) -> str:
+    return message_of(plan, events[k] if outcome.status == STOPPED else (), outcome)
+
+
+@final
+class _Events(Sequence[tuple[EventRecord, ...]]):
+    """What occurred in each run, each told when it is first asked for: most never are."""
+
+    def __init__(self, plan: Plan, ends: Ends, count: int) -> None:
+        self._plan, self._ends, self._runs = plan, ends, range(count)
+        self._told: dict[int, tuple[EventRecord, ...]] = {}
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Told at last where it is written or sent elsewhere."""
+        return tuple, (list(self),)
+
+    @overload
+    def __getitem__(self, k: int) -> tuple[EventRecord, ...]: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> list[tuple[EventRecord, ...]]: ...
+
+    def __getitem__(
+        self, k: int | slice
+    ) -> tuple[EventRecord, ...] | list[tuple[EventRecord, ...]]:
+        if isinstance(k, slice):
+            return [self[i] for i in self._runs[k]]
+        i, ends = self._runs[k], self._ends
+        if i not in self._told:
+            is_any = i in ends.happened
+            self._told[i] = (
+                event_records(self._plan, ends.happened_in(i), ends.watched) if is_any else ()
+            )
+        return self._told[i]
+
+
+def _series(
+    plan: Plan, starts: Starts, records: Array, recorded: NDArray[np.int64], names: Sequence[str]
+) -> dict[str, tuple[Array, Series]]:
+    """Series at all recorded states at once, on vectors and all cores; NaN where none was."""
+    there = np.arange(records.shape[1]) < recorded[:, None]
+    rows = records[there]
+    runs = np.nonzero(there)[0]
+    found: dict[str, tuple[Array, Series]] = {}
+    for name in names:
+        if name in plan.program.entries and plan.kernel.out_size(name):
+            shapes = _shaped(plan, name, _evaluated(plan, name, rows, starts.p[runs]))
+            found |= {x: (_stacked(there, s.values), s) for x, s in shapes.items()}
+    return found
+
+
+def check_series(names: Sequence[str]) -> None:
+    """Refuses a series that is not evaluated for batches."""
+    known = (*SHAPES, "closure", "contacts")
+    for name in names:
+        if name not in known:
+            raise NamingError.unknown("series of a batch", name, known)
+
+
+def _contacts(ends: Ends, shape: tuple[int, ...]) -> dict[str, tuple[Array, Series]]:
+    """Series of contacts of all runs; NaN where none was."""
+    found: dict[str, tuple[Array, Series]] = {}
+    for k, told in ends.contacts.items():
+        for name, series in told.items():
+            if name not in found:
+                found[name] = (np.full((*shape, *series.values.shape[1:]), np.nan), series)
+            found[name][0][k, : len(series.values)] = series.values
+    return found
+
+
+def _measures(plan: Plan, ends: Ends) -> dict[str, Array]:
+    """Numbers by run of what Moreau's steps missed; NaN where a run was not begun."""
+    if plan.settings.tableau.scheme != "moreau":
+        return {}
+    names = ("penetration", "complementarity", "contacts")
+    return dict(zip(names, ends.last[:, -MEASURED:].T, strict=True))
+
+
+def _theta(plan: Plan) -> dict[str, float]:
+    theta = plan.settings.theta
+    is_moreau = plan.settings.tableau.scheme == "moreau"
+    return {"theta": 0.5 if theta is None else theta} if is_moreau else {}
+
+
+def _evaluated(plan: Plan, entry: str, rows: Array, p: Array) -> Array:
+    """An entry at every row (t, q, v, u), with the parameters of each; shape (rows, outputs)."""
+    if not len(rows):
+        return np.zeros((0, plan.kernel.out_size(entry)))
+    nq, nv = plan.size("nq"), plan.size("nv")
+    t, q, v, u = np.split(np.ascontiguousarray(rows.T), [1, 1 + nq, 1 + nq + nv])
+    return plan.kernel.batch(entry, t[0], q=q, v=v, u=u, p=np.ascontiguousarray(p.T)).T
+
+
+def _shaped(plan: Plan, name: str, out: Array) -> dict[str, Series]:
+    if name == "closure":
+        return residuals_of(plan, out) if plan.size("nc") else {}
+    return {name: SHAPES[name](plan.kernel, out)}
+
+
+def _stacked(there: NDArray[np.bool_], values: Array) -> Array:
+    whole = np.full((*there.shape, *values.shape[1:]), np.nan)
+    whole[there] = values
+    return whole
+
+
+def _mark_gaps(
+    plan: Plan,
+    recorded: NDArray[np.int64],
+    found: Mapping[str, tuple[Array, Series]],
+    outcomes: list[Outcome],
+) -> None:
+    """A run whose series has no finite value at an instant it reached has failed."""
+    times = np.asarray(plan.settings.every, dtype=float)
+    there = np.arange(times.size) < recorded[:, None]
+    for name, (values, shape) in found.items():
+        flat = values.reshape(*there.shape, -1)
+        bad = there[:, :, None] & ~np.isfinite(flat)
+        for k in np.flatnonzero(bad.any(axis=(1, 2))):
+            i, column = np.argwhere(bad[k])[0]
+            what = list(shape.columns(name))[column].removeprefix("outputs.")
+            text = f"{what!r} is {flat[k, i, column]} at t = {times[i]:.9g} s."
+            if not outcomes[k].is_failure:
+                outcomes[k] = Outcome(FAILED, text, UNDEFINED, "not finite")

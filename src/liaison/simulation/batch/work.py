@@ -1,0 +1,272 @@
+"""A batch of runs under way: threads that take one share of it after the other.
+
+Each thread has arrays of its own: those of the run it has under way, and where something holds on
+one side only the modes of that run. Python is asked at the end of a run, never in a step.
+
+Public names: Batch.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import replace
+from threading import Lock
+from typing import Any, final
+
+import numpy as np
+
+from liaison.contacts.events.one_sided import Marching, marching
+from liaison.contacts.events.series import contact_series, contacts_along
+from liaison.contacts.stepping.report import contacts_stepped
+from liaison.errors import SimulationError
+from liaison.numeric import Array
+from liaison.simulation.machine import Machine
+from liaison.simulation.outcome import Outcome, outcome_of
+from liaison.simulation.plan.plan import Plan, arrays_of
+from liaison.simulation.prepared import add_entries
+from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT
+from liaison.simulation.report import begun
+from liaison.simulation.run import NEEDS
+from liaison.simulation.steps import layout as at
+from liaison.simulation.steps.layout import Arrays
+
+from . import loop as each
+from .plan import Starts
+from .result import Ends
+
+SLICE = 0.05
+"""Seconds of work a thread does before it looks whether it should stop."""
+
+EVENTS = 4096
+"""Rows of events at least that a thread keeps before Python takes them out."""
+
+SHOWN = 0.1
+"""Seconds between two calls of what shows progress."""
+
+
+@final
+class Batch:
+    """Runs under way.
+
+    Args:
+        plan: what they share.
+        starts: where each begins.
+        threads: how many.
+        has_contacts: whether contacts are told at the recorded states.
+    """
+
+    def __init__(self, plan: Plan, starts: Starts, threads: int, *, has_contacts: bool) -> None:
+        self.plan, self.starts, self.has_contacts = plan, starts, has_contacts
+        modes = marching(plan, plan.settings.impacts)
+        self.template = arrays_of(plan if modes is None else modes.plan)
+        n, count = self.template.n, len(starts)
+        if modes is not None:
+            modes.mark(n)
+        if "terms" not in plan.program.entries:
+            n[at.PIVOTS_LEFT] = 0
+        self.row = int(1 + n[at.NQ] + n[at.NV] + n[at.NU])
+        samples = int(n[at.SAMPLES])
+        n[at.CAPACITY] = samples + 1  # never full: a mode that ends last asks for room
+        self.records = np.full((count, samples, self.row), np.nan)
+        watched = len(plan.events if modes is None else modes.plan.events)
+        self.ends = Ends.for_runs(count, int(n[at.NQ] + n[at.NV]), watched)
+        self.table = starts.table
+        self.threads = min(threads, count)
+        self.lock = Lock()
+        self._ended = ""
+
+    def finish(
+        self, time_limit: float | None, progress: Callable[[float], None] | None = None
+    ) -> None:
+        """Goes on until all runs are over, the time is, or Ctrl-C."""
+        deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
+        shares = iter(_shares(len(self.starts), self.threads))
+        with ThreadPoolExecutor(self.threads, thread_name_prefix="liaison") as pool:
+            workers = [pool.submit(self._work, shares, deadline) for _ in range(self.threads)]
+            try:
+                self._watch(workers, progress)
+            except BaseException as fault:
+                self._ended = INTERRUPTED
+                if not isinstance(fault, KeyboardInterrupt):
+                    raise
+
+    def _watch(self, workers: list[Future[None]], progress: Callable[[float], None] | None) -> None:
+        """Waits for the threads, and tells how many runs are over."""
+        left: set[Future[None]] = set(workers)
+        while left:
+            done, left = wait(left, timeout=SHOWN, return_when="FIRST_EXCEPTION")
+            for worker in done:
+                worker.result()
+            if progress is not None:
+                progress(self.ends.fraction)
+
+    def _work(self, shares: Iterator[tuple[int, int]], deadline: float) -> None:
+        with self.lock:
+            worker = _Worker(self)
+        while not self._ended:
+            with self.lock:
+                share = next(shares, None)
+            if share is None:
+                return
+            worker.begin(*share)
+            while not worker.is_done and not self._ended:
+                worker.go()
+                if time.perf_counter() > deadline and not worker.is_done:
+                    self._ended = self._ended or TIME_LIMIT
+            worker.take_events()
+        worker.leave(self._ended)
+
+
+@final
+class _Worker:
+    """The arrays of one thread, and what Python does for the run it has under way."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._modes = marching(batch.plan, batch.plan.settings.impacts)
+        self._plan = batch.plan if self._modes is None else self._modes.plan
+        self._told = self._modes
+        if batch.has_contacts and self._modes is None:
+            self._told = Marching(batch.plan, "moreau")
+        a = batch.template
+        self._row = int(2 + a.n[at.NQ] + a.n[at.NV])
+        room = max(2 * int(a.n[at.EVENT_CAPACITY]), EVENTS) if a.happened.size else 0
+        own = replace(
+            a, w=a.w.copy(), n=a.n.copy(), records=np.zeros(1), scratch=np.zeros(1),
+            happened=np.zeros(max(1, room * self._row)),
+        )  # fmt: skip
+        self._machine = Machine(own)
+        add_entries(self._machine, self._plan)
+        self._call, self._beside = _loop_of(own, self._modes)
+        self._task = self._sizes(room)
+        self._budget = 256
+        self._addresses = self._bound()
+
+    def _sizes(self, room: int) -> Any:
+        a, b = self._batch.template, self._batch
+        task = np.zeros(each.TASK + 2 * each.MOST_RUNS, dtype=np.int64)
+        task[each.ROOM], task[each.LEAST] = room, a.n[at.EVENT_CAPACITY]
+        task[each.FLOATS_OF_RUN], task[each.INTS_OF_RUN] = a.w.size, a.n.size
+        task[each.NUMBER_OF_P] = b.starts.p.shape[1]
+        task[each.RECORDS_OF_RUN] = b.records[0].size
+        if self._modes is not None:
+            task[each.INTS_OF_SIDES], task[each.FLOATS_OF_SIDES] = (
+                self._modes.c.size, self._modes.s.size,
+            )  # fmt: skip
+        task[each.IS_HEARD] = b.has_contacts
+        return task
+
+    def _bound(self) -> list[int]:
+        a, b = self._machine.arrays, self._batch
+        listed = (
+            *self._beside, self._machine.addresses, self._task, b.template.w, b.template.n, a.w,
+            a.n, a.scratch, b.table, b.records, a.happened, b.ends.codes, b.ends.last,
+        )  # fmt: skip
+        return [x.ctypes.data for x in listed]
+
+    def begin(self, first: int, end: int) -> None:
+        """Takes a share of the runs."""
+        self._task[[each.NEXT, each.LAST, each.IS_UNDER_WAY]] = first, end, 0
+
+    @property
+    def is_done(self) -> bool:
+        """The share is done."""
+        return bool(self._task[each.NEXT] >= self._task[each.LAST])
+
+    def go(self) -> None:
+        """Works for about 50 ms, or until Python has something to do, and does it."""
+        self._task[each.BUDGET] = self._budget
+        began = time.perf_counter()
+        status = int(self._call(*self._addresses))
+        if status == at.GOOD:
+            spent = max(time.perf_counter() - began, 1e-9)
+            self._budget = max(1, min(4 * self._budget, int(self._budget * SLICE / spent)))
+        elif status in NEEDS:
+            with self._batch.lock:  # others may be compiling
+                self._machine.add(self._plan.kernel, NEEDS[status][0])
+            self._addresses = self._bound()
+        else:
+            self._hear(status)
+
+    def _hear(self, status: int) -> None:
+        """A run ended or failed, found a relation without its row, or has no room for events."""
+        i = int(self._task[each.NEXT]) - (not self._task[each.IS_UNDER_WAY])
+        self.take_events(i)
+        try:
+            status = self._judged(status)
+        except SimulationError as refusal:
+            self._end(i, at.NO_MODE)
+            self._note(i, Outcome(FAILED, refusal.message, refusal.hint, refusal.status))
+            return
+        if status >= at.NOT_FINITE:
+            self._end(i, status)
+        if not self._task[each.IS_UNDER_WAY]:
+            self._note(i, outcome_of(self._plan, self._machine.arrays, status))
+
+    def _judged(self, status: int) -> int:
+        """What a status is after a look at the modes; a lost relation is held from here on."""
+        if self._modes is None or self._task[each.IS_UNDER_WAY] == 0:
+            return status
+        return self._modes.judged(status, self._machine.arrays)
+
+    def _end(self, i: int, status: int) -> None:
+        """Ends the run that is under way."""
+        a, ends = self._machine.arrays, self._batch.ends
+        each.end_run(i, status, self._task, a.w, a.n, ends.codes.ravel(), ends.last.ravel())
+
+    def _note(self, i: int, outcome: Outcome) -> None:
+        """What Python tells of a run that ended."""
+        batch = self._batch
+        self.take_events(i)
+        more = begun(self._modes)
+        batch.ends.outcomes[i] = (
+            replace(outcome, message=outcome.message + more) if more else outcome
+        )
+        if batch.has_contacts and self._told is not None:
+            rows = batch.records[i, : batch.ends.codes[i, each.ENDS.index("recorded")]]
+            plan = replace(batch.plan, parameters=batch.starts.p[i])
+            happened = batch.ends.happened_in(i)
+            told = contacts_along if self._modes is not None else contacts_stepped
+            batch.ends.contacts[i] = contact_series(plan, told(self._told, plan, rows, happened))
+
+    def take_events(self, under_way: int | None = None) -> None:
+        """Takes events out of the buffer: of runs that ended, then of the one that is heard."""
+        task, n, happened = self._task, self._machine.arrays.n, self._batch.ends.happened
+        runs = task[each.TASK :][: 2 * task[each.TOLD]].tolist()
+        if under_way is not None:
+            runs += [under_way, n.item(at.HAPPENED)]
+        buffer, first = self._machine.arrays.happened, 0
+        for run, rows in zip(runs[::2], runs[1::2], strict=True):
+            last = first + rows * self._row
+            if rows:
+                happened.setdefault(run, []).append(buffer[first:last].reshape(rows, -1).copy())
+            first = last
+        task[each.TAKEN], task[each.TOLD] = 0, 0
+        n[at.HAPPENED] = 0
+
+    def leave(self, ended: str) -> None:
+        """Notes the run that was under way when the batch was ended."""
+        if not self._task[each.IS_UNDER_WAY]:
+            return self.take_events()
+        i = int(self._task[each.NEXT])
+        self._end(i, at.GOOD)
+        self._note(i, outcome_of(self._plan, self._machine.arrays, at.GOOD, ended))
+
+
+def _loop_of(arrays: Arrays, modes: Marching | None) -> tuple[Any, tuple[Array | Any, ...]]:
+    """The compiled loop over runs, and arrays that it takes before all others."""
+    if modes is not None:
+        beside = (modes.c, modes.s, modes.c.copy(), modes.s.copy())
+        return each.compiled_batch(each.march_each), beside
+    if arrays.n[at.IS_MOREAU]:
+        return each.compiled_batch(each.step_each), ()
+    return each.compiled_batch(each.advance_each), ()
+
+
+def _shares(count: int, threads: int) -> list[tuple[int, int]]:
+    """Ranges of runs, several for each thread, so that none waits long for the last."""
+    size = max(1, min(each.MOST_RUNS, count // (8 * threads)))
+    return [(k, min(count, k + size)) for k in range(0, count, size)]

@@ -1,0 +1,92 @@
+"""Checkpoints: the arrays of a run as bytes, with what tells the run from another one.
+
+Public names: Kept, to_bytes, from_bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass
+from typing import Any, final
+from zipfile import BadZipFile
+
+import numpy as np
+
+from liaison.errors import SimulationError
+from liaison.program.extend import identity
+from liaison.simulation.plan.plan import Plan
+from liaison.simulation.record.files import plain
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a run consists of: its arrays w and n, rows drained, calls of controllers, status."""
+
+    arrays: dict[str, Any]
+    calls: list[int]
+    status: int
+
+
+def to_bytes(plan: Plan, kept: Kept) -> bytes:
+    """The run and its marks in one NumPy archive."""
+    buffer = io.BytesIO()
+    np.savez(
+        buffer, allow_pickle=False, **kept.arrays, calls=np.array(kept.calls, dtype=np.int64),
+        status=np.array([kept.status]), marks=np.array(json.dumps(marks(plan))),
+    )  # fmt: skip
+    return buffer.getvalue()
+
+
+def from_bytes(plan: Plan, given: bytes) -> Kept:
+    """The run in the bytes; refuses those of another one, and says what differs."""
+    try:
+        with np.load(io.BytesIO(given), allow_pickle=False) as saved:
+            found = dict(saved)
+            told = json.loads(found.pop("marks").item())
+    except (ValueError, KeyError, OSError, EOFError, BadZipFile) as error:
+        raise SimulationError(f"these bytes are no checkpoint of a run: {error}.") from error
+    _check_same(told, json.loads(json.dumps(marks(plan))))
+    calls, status = found.pop("calls"), found.pop("status")
+    return Kept(found, [int(x) for x in calls], int(status[0]))
+
+
+def marks(plan: Plan) -> dict[str, Any]:
+    """What must agree for a run to be taken up: equations, extras, numbers, settings."""
+    added = None if plan.added is None else plan.added.program
+    settings = plan.settings
+    sides = ["one_sided"] if "one_sided" in plan.program.entries else []
+    return {
+        "mechanism": plan.program.name,
+        "equations": identity(plan.program, "rate", "retract", *sides),
+        "formulas of inputs and stops": "" if added is None else identity(added, *added.entries),
+        "parameters": plan.parameters.tolist(),
+        "inputs": plan.inputs.held.tolist(),
+        "controllers": [[x.name, x.period] for x in plan.inputs.controllers],
+        "start": [plan.state.t, *plan.state.q.tolist(), *plan.state.v.tolist()],
+        "end": plan.until,
+        "method": settings.tableau.name,
+        "step": settings.step,
+        "spectral radius": settings.radius,
+        "tolerances": [settings.rtol, settings.atol, settings.max_step, settings.residual],
+        "projection": plain(settings.projection),
+        "recorded instants": plain(settings.every),
+        "steps allowed": settings.max_steps,
+        "law of impacts": settings.impacts,
+        "theta": settings.theta,
+        "facets": settings.facets,
+    }
+
+
+def _check_same(told: dict[str, Any], wanted: dict[str, Any]) -> None:
+    other = [name for name, value in wanted.items() if told.get(name) != value]
+    if other:
+        short = {x: (told.get(x), wanted[x]) for x in other if x in ("mechanism", "end", "step")}
+        words = "; ".join(f"{x} {had!r} there, {has!r} here" for x, (had, has) in short.items())
+        raise SimulationError(
+            f"this checkpoint belongs to another run: not the same {', '.join(other)}"
+            + (f" ({words})." if words else "."),
+            status="inconsistent",
+            hint="Make the run with the arguments of the one that was kept.",
+        )

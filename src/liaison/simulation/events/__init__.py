@@ -1,0 +1,1 @@
+"""Events: sign changes of formulas located inside a step."""

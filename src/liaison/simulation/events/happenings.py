@@ -1,0 +1,111 @@
+"""Which events a run watches: those of the mechanism, and the stop conditions of the caller.
+
+Public names: Watched, watched, quantities, extra_program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from liaison.errors import NamingError, SimulationError
+from liaison.program import Program
+from liaison.program.extend import extended
+from liaison.simulation.plan.inputs import Inputs, is_formula
+
+DIRECTIONS = {"rising": 1, "falling": -1, "any": 0, "both": 0, 1: 1, -1: -1, 0: 0, None: 0}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """An event: its name, the direction that counts (+1, -1, 0: any), and whether it stops."""
+
+    name: str
+    direction: int
+    stops: bool
+
+
+def watched(program: Program, stop: Any) -> tuple[tuple[Watched, ...], tuple[Any, ...]]:
+    """The events in the order of their values, and the formulas that stop= adds at the end.
+
+    `stop` is one or several of: the name of an event; a formula, which ends the run when it
+    changes sign; a mapping of names to such formulas, or of labels (coordinate, rate, output,
+    "t") to the value that ends the run.
+    """
+    own = [Watched(name, DIRECTIONS[way], action == "stop") for name, way, action in _own(program)]
+    names, formulas = _stops(program, stop)
+    for name in names:
+        if name not in [event.name for event in own]:
+            raise NamingError.unknown("event", name, [event.name for event in own])
+    own = [Watched(e.name, e.direction, e.stops or e.name in names) for e in own]
+    added = [Watched(name, 0, True) for name, _ in formulas]
+    return (*own, *added), tuple(formula for _, formula in formulas)
+
+
+def _own(program: Program) -> list[tuple[str, Any, str]]:
+    told = program.facts.get("events")
+    if told is not None:
+        return [(name, way, action) for name, way, action in told]
+    if "events" not in program.entries:
+        return []
+    return [(name, 0, "record") for name, _ in program.entries["events"].layout]
+
+
+def _stops(program: Program, stop: Any) -> tuple[list[str], list[tuple[str, Any]]]:
+    if stop is None:
+        return [], []
+    listed = list(stop) if isinstance(stop, list | tuple) else [stop]
+    names: list[str] = []
+    formulas: list[tuple[str, Any]] = []
+    for given in listed:
+        if isinstance(given, str):
+            names.append(given)
+        elif isinstance(given, Mapping):
+            formulas += [(name, _reaches(program, name, x)) for name, x in given.items()]
+        elif is_formula(given):
+            formulas.append((f"stop {len(formulas) + 1}" if formulas else "stop", given))
+        else:
+            raise SimulationError(
+                f"stop= takes names of events, formulas, and values by label, not {given!r}."
+            )
+    return names, formulas
+
+
+def _reaches(program: Program, name: str, given: Any) -> Any:
+    """A formula that is zero where the quantity of that label has the value given."""
+    if is_formula(given):
+        return given
+    value = float(given)
+    if not math.isfinite(value):
+        raise SimulationError(f"stop= cannot wait for {name!r} to become {value}.")
+    found = quantities(program)
+    if name not in found:
+        raise NamingError.unknown("coordinate, rate or output", name, found)
+    return found[name] - value
+
+
+def quantities(program: Program) -> dict[str, Any]:
+    """Label -> formula, for time, coordinates, rates, inputs and outputs."""
+    symbols = {place: symbol for symbol, place in program.inputs.items()}
+    named = {"t": ("t", 0)}
+    for array in ("u", "v", "q"):
+        named |= {x.name: (array, k) for k, x in enumerate(program.labels.get(array, ()))}
+    found = {name: symbols[place] for name, place in named.items() if place in symbols}
+    if "outputs" in program.entries:
+        entry = program.entries["outputs"]
+        found |= zip((name for name, _ in entry.layout), entry.outputs, strict=False)
+    return found
+
+
+def extra_program(program: Program, inputs: Inputs, stops: tuple[Any, ...]) -> Program | None:
+    """A small program with what the run adds: formulas of inputs, stop conditions."""
+    entries: dict[str, tuple[Any, ...]] = {}
+    if inputs.formulas:
+        entries["inputs"] = tuple(formula for _, formula in inputs.formulas)
+    if stops:
+        own = program.entries["events"].outputs if _own(program) else ()
+        entries["events"] = (*own, *stops)
+    return extended(program, **entries) if entries else None

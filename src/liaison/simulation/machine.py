@@ -1,0 +1,196 @@
+"""The compiled time loop and the entries it calls, behind one Python call.
+
+Public names: Machine, map_entry, over_states, over_saddles, compiled_loops.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.contacts.stepping.march import march
+from liaison.numeric import Array
+from liaison.program import Kernel
+from liaison.program.loops.compile import CompiledLoops, compile_loops
+from liaison.program.loops.language import at, i64, iptr, kernel, loop, ptr
+from liaison.program.to_numpy import NumpyKernel
+from liaison.simulation.steps.advance import advance
+from liaison.simulation.steps.layout import (
+    CAPACITY,
+    ENTRIES,
+    IS_MOREAU,
+    NC,
+    S_DENSE,
+    Arrays,
+    dense_size,
+)
+from liaison.solvers.linear.dense import saddle
+
+
+@loop
+def over_states(
+    entry: kernel, count: i64, sizes: iptr, table: ptr, p: ptr, x: ptr, out: ptr, scratch: ptr
+) -> None:
+    """An entry at every row (t, q, v, u) of a table; sizes are nq, nv, nu, nx, outputs."""
+    nq = sizes[0]
+    nv = sizes[1]
+    nu = sizes[2]
+    for i in range(count):
+        row = at(table, i * (1 + nq + nv + nu))
+        q = at(row, 1)
+        v = at(q, nq)
+        entry(row[0], q, v, at(v, nv), p, at(x, i * sizes[3]), at(out, i * sizes[4]), scratch)
+
+
+@loop
+def over_saddles(sizes: iptr, terms: ptr, found: ptr, miss: ptr, row: iptr, area: ptr) -> None:
+    """v̇ and λ from every row of terms; sizes are how many, nv, nc, terms in a row."""
+    nv = sizes[1]
+    nc = sizes[2]
+    for i in range(sizes[0]):
+        M = at(terms, i * sizes[3])
+        G = at(M, nv * nv)
+        f = at(G, nc * nv)
+        vdot = at(found, i * (nv + nc))
+        miss[i] = saddle(nv, nc, M, G, f, at(f, nv), vdot, at(vdot, nv), row, area)
+
+
+@cache
+def compiled_loops() -> CompiledLoops:
+    """The loops of this room as machine code, once a process."""
+    return compile_loops([advance, over_states, over_saddles])
+
+
+@cache
+def _over_states() -> Callable[..., None]:
+    """`over_states` by addresses."""
+    found: Callable[..., None] = compiled_loops().function(over_states)
+    return found
+
+
+def address(array: NDArray[Any]) -> int:
+    """Where an array begins; of one that can be written to four times as quick as NumPy tells."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        # read-only, or empty
+        return int(array.ctypes.data)
+
+
+@cache
+def compiled_march() -> CompiledLoops:
+    """The loop of Moreau's steps as machine code, once a process."""
+    return compile_loops([march])
+
+
+def _loop_of(arrays: Arrays, is_compiled: bool) -> Callable[..., int]:
+    """What goes on with a run: `march` with Moreau's steps, `advance` with all others."""
+    if arrays.n[IS_MOREAU]:
+        return compiled_march().function(march) if is_compiled else march
+    return compiled_loops().function(advance) if is_compiled else advance
+
+
+@final
+class Machine:
+    """Calls `advance` on arrays, with the entries of a kernel; entries may be added later.
+
+    Arrays and their addresses change together, in one assignment, so that an interruption
+    finds either the old ones or the new ones.
+
+    Args:
+        arrays: where the run lives.
+        is_compiled: False runs the loops as plain Python, for tests.
+        call: another loop, compiled, that goes on with a run.
+        beside: arrays that it takes before all others.
+    """
+
+    def __init__(
+        self,
+        arrays: Arrays,
+        *,
+        is_compiled: bool = True,
+        call: Callable[..., int] | None = None,
+        beside: tuple[Any, ...] = (),
+    ) -> None:
+        self._is_compiled = is_compiled
+        self._beside = beside
+        self.addresses = np.zeros(len(ENTRIES), dtype=np.int64)
+        self._kept: list[Kernel] = []
+        self._work = 0
+        self._is_dense = False  # a kernel of many bodies has no terms for the pivoted solver
+        self._call = call or _loop_of(arrays, is_compiled)
+        self._bound = self._with(arrays)
+
+    @property
+    def arrays(self) -> Arrays:
+        """Where the run lives."""
+        return self._bound[0]
+
+    def _with(self, arrays: Arrays) -> tuple[Arrays, tuple[Any, ...]]:
+        a = arrays
+        listed = (*self._beside, self.addresses, a.w, a.n, a.scratch, a.records, a.happened)
+        return arrays, tuple(map(address, listed)) if self._is_compiled else listed
+
+    def add(self, kernel: Kernel, *entries: str) -> None:
+        """Makes entries of a kernel known to the loop, compiling them together."""
+        if entries and hasattr(kernel, "compile"):
+            kernel.compile(*entries)
+        for name in entries:
+            self.addresses[ENTRIES.index(name)] = kernel.address(name)
+        if kernel not in self._kept:
+            self._kept.append(kernel)
+        self._work = max([self._work, *map(kernel.work_size, entries)])
+        n = self.arrays.n
+        self._is_dense = self._is_dense or "terms" in kernel.program.entries
+        size = self._work + (dense_size(n) if int(n[NC]) and self._is_dense else 0)
+        scratch = self.arrays.scratch if self.arrays.scratch.size >= size else np.zeros(size)
+        n[S_DENSE] = self._work
+        self._bound = self._with(replace(self.arrays, scratch=scratch))
+
+    def enlarge(self) -> None:
+        """Twice the room for recordings, which must be empty; up to about 8 MB."""
+        old = self.arrays
+        if old.records.size < 1_000_000:
+            self._bound = self._with(replace(old, records=np.zeros(2 * old.records.size)))
+            old.n[CAPACITY] *= 2
+
+    def __call__(self, tries: int) -> int:
+        """Goes on for at most `tries` steps; returns a status of `layout`."""
+        return int(self._call(*self._bound[1], tries))
+
+
+def map_entry(kernel: Kernel, entry: str, table: Array, p: Array, x: Array | None = None) -> Array:
+    """The outputs of an entry at every row (t, q, v, u) of a table.
+
+    Args:
+        kernel: has the entry.
+        entry: its name.
+        table: shape (n, 1 + nq + nv + nu).
+        p: parameters.
+        x: further arguments, one row each, shape (n, nx).
+
+    Returns:
+        Outputs, shape (n, outputs).
+    """
+    sizes = kernel.program.sizes
+    nq, nv, nu = sizes["nq"], sizes["nv"], sizes.get("nu", 0)
+    more = np.zeros((len(table), 1)) if x is None else np.ascontiguousarray(x, dtype=float)
+    lacks = sizes.get("nx", 0) - more.shape[1]  # forces of contacts, where nobody tells them
+    if x is not None and lacks > 0:
+        more = np.hstack([more, np.zeros((len(table), lacks))])
+    if isinstance(kernel, NumpyKernel):
+        q, v, u = np.split(table[:, 1:], [nq, nq + nv], axis=1)
+        return kernel(entry, table[:, 0], q=q, v=v, u=u, p=p, x=more)
+    rows, p = np.ascontiguousarray(table, dtype=float), np.array(p, dtype=float)
+    out = np.zeros((len(table), kernel.out_size(entry)))
+    scratch = np.zeros(max(1, kernel.work_size(entry)))
+    shape = np.array([nq, nv, nu, more.shape[1], out.shape[1]], dtype=np.int64)
+    listed = (shape, rows, p, more, out, scratch)
+    _over_states()(kernel.address(entry), len(rows), *map(address, listed))
+    return out

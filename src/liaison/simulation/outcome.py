@@ -1,0 +1,265 @@
+"""How a run ended, in words: status, sentence, advice; what failed by its name.
+
+Public names: Outcome, outcome_of, gap, REASONS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from liaison.numeric import Array
+from liaison.simulation.plan.plan import Plan
+from liaison.simulation.record.trajectory import DONE, FAILED, INTERRUPTED, STOPPED, Series
+from liaison.simulation.steps import layout as at
+from liaison.simulation.steps.layout import Arrays
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended: status of the trajectory, sentence, advice; the reason if it failed."""
+
+    status: str
+    message: str
+    hint: str = ""
+    reason: str = ""
+
+    @property
+    def is_failure(self) -> bool:
+        """The run did not end as asked."""
+        return bool(self.reason)
+
+
+REASONS = {
+    at.NOT_FINITE: "not finite",
+    at.STEP_TOO_SMALL: "step too small",
+    at.POSITIONS_LOST: "projection lost",
+    at.VELOCITIES_LOST: "projection lost",
+    at.INCONSISTENT: "inconsistent closures",
+    at.TOO_MANY_STEPS: "too many steps",
+    at.CHATTER: "event chatter",
+    at.BAD_START: "inconsistent start",
+    at.BAD_START_RATE: "inconsistent start",
+    at.EVENT_NOT_FINITE: "not finite",
+    at.NOT_CONVERGED: "not converged",
+    at.NO_MODE: "no mode",
+    at.BAD_GAP: "inconsistent start",
+    at.BAD_SIDE: "inconsistent start",
+    at.SINGULAR_MASS: "singular mass matrix",
+    at.STANDSTILL: "standstill",
+    at.STEP_UP: "step up",
+}
+"""What `SimulationError.status` says."""
+
+
+def outcome_of(plan: Plan, arrays: Arrays, code: int, ended: str = "") -> Outcome:
+    """The end of a run in words; `ended` is INTERRUPTED or TIME_LIMIT where Python ended it."""
+    w, n = arrays.w, arrays.n
+    now = f"t = {w.item(at.T_GOOD):.9g} s"
+    if ended:
+        word = "interrupted" if ended == INTERRUPTED else "out of time"
+        return Outcome(ended, f"the run was {word} at {now}.", reason=ended)
+    if code == at.STOPPED:
+        return Outcome(STOPPED, f"stopped by an event at {now}.")
+    if code < at.NOT_FINITE:
+        return Outcome(DONE, f"reached {now}." if code == at.DONE else f"under way at {now}.")
+    message, hint = _failure(plan, w, n, code)
+    return Outcome(FAILED, message.format(now=now), hint, REASONS[code])
+
+
+def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
+    row = _row_name(plan, int(n[at.DETAIL]))
+    size = f"{w[at.WORST]:.3g}"
+    others = _against(plan, w, n) if code == at.INCONSISTENT else ""
+    smaller = "Take a smaller step." if not plan.settings.is_adaptive else "Loosen rtol and atol."
+    look = "Look at what grows there: forces that pump energy, a singular position, a collision."
+    texts = {
+        at.NOT_FINITE: _not_finite(plan, w, n, f"{smaller} {look}"),
+        at.STEP_TOO_SMALL: ("the step became too small at {now}: the error stays too large.", look),
+        at.POSITIONS_LOST: (
+            f"projection lost after {{now}}: {row} cannot be brought below {size}.",
+            f"{smaller} The mechanism may be at the end of its range or in a singular position.",
+        ),
+        at.VELOCITIES_LOST: _rate_lost(plan, row, size, smaller),
+        at.INCONSISTENT: (
+            f"no acceleration meets {row} after {{now}}: it misses by {size}{others}.",
+            "The closures contradict each other there; two motors may drive one freedom.",
+        ),
+        at.NOT_CONVERGED: (
+            "the stages of an implicit step are not found after {now}.",
+            f"{smaller} {look}",
+        ),
+        at.TOO_MANY_STEPS: (
+            f"{n[at.STEPS]} steps were not enough: {{now}} is reached.", "Raise max_steps."
+        ),
+    }  # fmt: skip
+    sides = _sides_failed(plan, n, size)
+    return (texts | _events_failed(plan, n) | _start_failed(row, size) | sides)[code]
+
+
+def _rate_lost(plan: Plan, row: str, size: str, smaller: str) -> tuple[str, str]:
+    """Velocities that closures do not allow, or with which they push against a contact."""
+    name = row.removeprefix("closure row ").strip("'")
+    if name in {block[0] for block in plan.program.facts.get("sides", ())}:
+        return (
+            f"closures or drives go on against {name!r}, which is closed at {{now}}: its rate "
+            f"stays at {size}.",
+            "Let the drive end before the stop, or a spring give way between them.",
+        )
+    return (
+        f"projection lost after {{now}}: the rate of {row} stays at {size}.",
+        f"{smaller} The mechanism may be at the end of its range or in a singular position.",
+    )
+
+
+def _sides_failed(plan: Plan, n: Any, size: str) -> dict[int, tuple[str, str]]:
+    """What can go wrong with contacts and relations of one side."""
+    sides, k = plan.program.facts.get("sides", ()), int(n[at.DETAIL])
+    name = sides[k][0] if 0 <= k < len(sides) else ""
+    return {
+        at.BAD_GAP: (
+            f"the start does not hold: {name!r} is violated by {size} m.",
+            "Start where nothing penetrates.",
+        ),
+        at.BAD_SIDE: (
+            f"the start does not hold: the rate of {name!r} is on the forbidden side by {size}.",
+            "Start with velocities that it allows.",
+        ),
+        at.NO_MODE: _no_mode([block[2] for block in sides]),
+        at.SINGULAR_MASS: (
+            "the mass matrix is singular at {now}: contacts cannot tell its accelerations.",
+            "Give mass or inertia to what moves by itself.",
+        ),
+        at.STANDSTILL: (
+            "contacts open and close without end at {now}: time does not advance.",
+            "Method 'moreau' with a fixed step passes such instants.",
+        ),
+        at.STEP_UP: (
+            f"what {name!r} touches jumps up by {size} m at {{now}}: its formula tells no wall.",
+            "Let it rise within a length, or give the wall a contact of its own.",
+        ),
+    }
+
+
+def _no_mode(kinds: Sequence[str]) -> tuple[str, str]:
+    """No reactions on one side fit: by friction, or because relations of rates are dependent."""
+    if all(kind == "rate" for kind in kinds):
+        return (
+            "no reactions of the relations of rates fit the motion at {now}: their rows depend on "
+            "each other there, and no acceleration keeps them all.",
+            "`liaison check` names such positions before a run.",
+        )
+    if "friction" not in kinds:
+        return (
+            "no forces of what is closed fit the motion at {now}: closures or drives push against "
+            "it, or its bodies differ too much in mass.",
+            "Let the drive end before the stop, or a spring give way between them.",
+        )
+    return (
+        "no forces of the contacts fit the motion at {now}: none that are closed, stick or slip "
+        "under Coulomb's law (Painlevé).",
+        "Smaller friction, or contacts that give way, have a solution there.",
+    )
+
+
+def _events_failed(plan: Plan, n: Any) -> dict[int, tuple[str, str]]:
+    name, when = _event_name(plan, n), "at" if n[at.PHASE] == at.START else "after"
+    return {
+        at.CHATTER: (
+            f"event {name!r} chatters at {{now}}: it fires at every step and time hardly advances.",
+            "Give the event a direction, or its formula a dead band.",
+        ),
+        at.EVENT_NOT_FINITE: (
+            f"event {name!r} has no value {when} {{now}}: its formula gives no number.",
+            UNDEFINED,
+        ),
+    }
+
+
+def _start_failed(row: str, size: str) -> dict[int, tuple[str, str]]:
+    advice = "Bring it onto its closures first, with assemble."
+    return {
+        at.BAD_START: (f"the start does not hold: {row} is off by {size}.", advice),
+        at.BAD_START_RATE: (
+            f"the start does not hold: the rate of {row} is off by {size}.",
+            advice,
+        ),
+    }
+
+
+def _not_finite(plan: Plan, w: Array, n: Any, advice: str) -> tuple[str, str]:
+    """Names the velocity whose acceleration failed, and whether it failed at the state itself."""
+    nv, stages = int(n[at.NV]), int(n[at.NS])
+    size = stages * (2 * nv + 1)
+    k = w[n[at.O_K] : n[at.O_K] + size].reshape(stages, 2 * nv + 1)[:, nv : 2 * nv]
+    bad = np.argwhere(~np.isfinite(k))
+    if not len(bad):
+        return "the state is no longer finite after {now}.", advice
+    stage, index = bad[0]
+    labels = plan.program.labels.get("v", ())
+    name = labels[index].name if index < len(labels) else f"v[{index}]"
+    if stage == 0:
+        return f"the acceleration of {name!r} is not finite at {{now}}.", UNDEFINED
+    return f"the state is no longer finite after {{now}}: the acceleration of {name!r}.", advice
+
+
+UNDEFINED = (
+    "Look at where the formulas are defined (a root of a negative number, 0/0), "
+    "and for a mass or an inertia that is zero."
+)
+
+
+def _event_name(plan: Plan, n: Any) -> str:
+    k = int(n[at.DETAIL])
+    return plan.events[k].name if 0 <= k < len(plan.events) else ""
+
+
+PART = 1e-3
+"""Rows with this part of the worst one share in a contradiction."""
+
+
+def _against(plan: Plan, w: Array, n: Any) -> str:
+    """Rows that contradict the worst one at the last good state: all parts of what no v̇ meets."""
+    q, v, u, p = (w[n[k] : n[k] + size] for k, size in (
+        (at.O_Q, n[at.NQ]), (at.O_V, n[at.NV]), (at.O_U, plan.size("nu")), (at.O_P, plan.size("np"))
+    ))  # fmt: skip
+    later = float(max(w[at.T], w[at.T_NEW]))  # in the step that failed
+    nv, nc = len(v), plan.size("nc")
+    terms = np.asarray(plan.kernel("terms", later, q=q, v=v, u=u, p=p))[nv * nv :]
+    G, gamma = terms[: nc * nv].reshape(nc, nv), terms[nc * nv + nv :][:nc]
+    length = np.linalg.norm(G, axis=1)
+    if not (np.all(np.isfinite(G)) and np.all(np.isfinite(gamma)) and np.all(length > 0)):
+        return ""
+    G, gamma = G / length[:, None], gamma / length
+    missed = np.abs(gamma - G @ np.linalg.lstsq(G, gamma, rcond=1e-9)[0])
+    worst, most = int(n[at.DETAIL]), float(np.max(missed, initial=0.0))
+    rows = [k for k in np.argsort(-missed, kind="stable") if missed[k] > PART * most]
+    shared = [_row_name(plan, int(k)).removeprefix("closure row ") for k in rows if k != worst]
+    return f", against {', '.join(shared[:3])}" if shared else ""
+
+
+def _row_name(plan: Plan, row: int) -> str:
+    for kind in ("lam", "phi", "closure"):
+        labels = plan.program.labels.get(kind, ())
+        if 0 <= row < len(labels):
+            return f"closure row {labels[row].name!r}"
+    return f"closure row {row + 1}" if row >= 0 else "the closures"
+
+
+def gap(t: Array, found: Mapping[str, Series]) -> Outcome | None:
+    """The failure that a series without a finite value at some instant is; None if all have."""
+    for name, series in found.items():
+        if np.isfinite(series.values).all():
+            continue
+        for column, (_, values) in replace(series, undetermined=None).columns(name).items():
+            k = int(np.argmax(~np.isfinite(values)))
+            if not np.isfinite(values[k]):
+                what = column.replace("outputs.", "").replace("inputs.", "")
+                kind = {"outputs": "output", "inputs": "input"}.get(name, "series")
+                text = f"{kind} {what!r} is {values[k]} at t = {t[k]:.9g} s."
+                return Outcome(FAILED, text, UNDEFINED, "not finite")
+    return None

@@ -1,0 +1,42 @@
+"""What time stepping with contacts needs before a run: the table of blocks, tolerances, refusals.
+
+Public names: sides_in, fill_moreau.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from liaison.errors import SimulationError
+from liaison.program import Program
+from liaison.simulation.steps import layout as at
+from liaison.simulation.steps.layout import Arrays
+from liaison.simulation.steps.sides_layout import FIELDS, KINDS, LAWS
+
+GAP = 1e-13
+"""Penetration that is left alone [m]."""
+
+
+def sides_in(program: Program) -> tuple[tuple[Any, ...], ...]:
+    """Blocks that hold on one side only: (name, owner, kind, first row, rows, load, law)."""
+    return tuple(program.facts.get("sides", ()))
+
+
+def fill_moreau(arrays: Arrays, program: Program, theta: float | None = None) -> None:
+    """The table of blocks, and the numbers of the scheme.
+
+    Raises:
+        SimulationError: a law of friction that steps of fixed size cannot take.
+    """
+    w, n = arrays.w, arrays.n
+    w[at.THETA], w[at.GAP_TOLERANCE] = 0.5 if theta is None else theta, GAP
+    for k, (name, _, kind, first, rows, load, law) in enumerate(sides_in(program)):
+        if law == "regularized" or k in program.facts.get("bearings", ()):
+            why = "is regularized" if law == "regularized" else "depends on what a joint transmits"
+            raise SimulationError(
+                f"method 'moreau' does not take {name!r}: its friction {why}.",
+                hint="It takes Coulomb's and Stribeck's, bounded by a contact or by a formula; "
+                "the default method takes all.",
+            )
+        start = n[at.M_SIDES] + FIELDS * k
+        n[start : start + FIELDS] = KINDS[kind], first, rows, load, LAWS[law]

@@ -1,0 +1,294 @@
+"""Plan: all that is decided before a run begins, checked; and the arrays that follow from it.
+
+Public names: Plan, plan_of, arrays_of, lasting_arrays, fill_run, entries_of, kernel_like,
+check_state, end_of, parameters_of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from liaison.errors import NamingError, SimulationError
+from liaison.numeric import Array, State
+from liaison.program import Kernel, Program, to_llvm, to_numpy
+from liaison.program.breaks import breaks_of
+from liaison.program.to_numpy import NumpyKernel
+from liaison.simulation.events.happenings import Watched, extra_program, watched
+from liaison.simulation.steps import layout as at
+from liaison.simulation.steps.layout import Arrays, Sizes, allocate
+from liaison.simulation.steps.rungekutta import Tableau
+
+from .inputs import Inputs, inputs_of
+from .moreau import fill_moreau, sides_in
+from .settings import Settings
+
+FIRST_CAPACITY, EVENTS_KEPT = 256, 128
+
+PIVOTING = 4e6
+"""Work of the pivoted solver, in (nv + nc)³, done before two entries are compiled: about 2 ms."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A run before it begins: kernel, start, end, settings, inputs, parameters, events."""
+
+    kernel: Kernel
+    state: State
+    until: float
+    settings: Settings
+    inputs: Inputs
+    parameters: Array
+    events: tuple[Watched, ...]
+    added: Kernel | None  # formulas of inputs and stop conditions
+
+    @property
+    def program(self) -> Program:
+        """What is simulated."""
+        return self.kernel.program
+
+    def size(self, name: str) -> int:
+        """nq, nv, nc, … of the program; 0 if it does not say."""
+        return int(self.program.sizes.get(name, 0))
+
+
+def plan_of(
+    kernel: Kernel,
+    state: State,
+    until: float,
+    settings: Settings,
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    stop: Any = None,
+) -> Plan:
+    """Checks everything a run is given; refuses with the name of what is wrong."""
+    program = kernel.program
+    for entry in entries_of(settings.tableau, program):
+        if entry not in program.entries:
+            raise NamingError.unknown("entry", entry, program.entries)
+    check_state(program, state)
+    end = end_of(state, until)
+    found = inputs_of(program, inputs)
+    events, stops = watched(program, stop)
+    extras = extra_program(program, found, stops)
+    added = None if extras is None else kernel_like(kernel, extras)
+    values = parameters_of(program, parameters)
+    return Plan(kernel, state, end, settings, found, values, events, added)
+
+
+def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
+    """Entries that every step calls."""
+    closures = ("closure",) if program.sizes.get("nc", 0) else ()
+    if tableau.scheme == "variational":
+        reach = ("reach",) if closures else ()
+        more = ("rate", "difference") if len(tableau.parts) > 1 else ()
+        return ("retract", "terms", "kick", "leap", "d_leap", *reach, *closures, *more)
+    if tableau.scheme == "alpha":
+        return ("rate", "retract", "terms", "turn", "d_motion", *closures)
+    if tableau.scheme == "moreau":
+        return ("retract", "terms", "one_sided", *closures)
+    return ("rate", "retract", *closures, *(("d_rate",) if tableau.is_implicit else ()))
+
+
+def kernel_like(kernel: Kernel, program: Program) -> Kernel:
+    """A kernel of another program through the same back end."""
+    if isinstance(kernel, NumpyKernel):
+        return to_numpy(program)
+    return to_llvm(program)
+
+
+def parameters_of(program: Program, given: Mapping[str, float] | None) -> Array:
+    """Default parameters with some given anew, by name; all finite and within their bounds."""
+    names = [label.name for label in program.labels.get("p", ())]
+    values = np.array(program.defaults.get("p", np.zeros(len(names))), dtype=float)
+    for name, value in (given or {}).items():
+        if name not in names:
+            raise NamingError.unknown("parameter", name, names)
+        values[names.index(name)] = float(value)
+    for k in np.flatnonzero(~np.isfinite(values)):
+        name = names[k] if k < len(names) else f"p[{k}]"
+        raise SimulationError(
+            f"parameter {name!r} is {values[k]}; a run needs a finite value.",
+            hint=f"Give it: parameters={{{name!r}: …}}.",
+        )
+    _check_bounds(program, dict(zip(names, values, strict=False)))
+    values.setflags(write=False)
+    return values
+
+
+def _check_bounds(program: Program, values: Mapping[str, float]) -> None:
+    for name, (low, high) in program.facts.get("bounds", {}).items():
+        value = values.get(name, low)
+        # the value nearest a bound in floats is that bound
+        slack = 1e-12 * abs(value)
+        if not low - slack <= value <= high + slack:
+            raise SimulationError(
+                f"parameter {name!r} is {value:g}; it must be within its bounds "
+                f"{low:g} … {high:g}.".replace("inf", "∞")
+            )
+
+
+def check_state(program: Program, state: State, *, is_named: bool = False) -> None:
+    """Refuses a state of another mechanism, or one that is not finite.
+
+    Args:
+        program: of the mechanism.
+        state: where a run is to begin.
+        is_named: its names are known to be those of the program.
+    """
+    for name, array in (("q", state.q), ("v", state.v)):
+        wanted = program.sizes["n" + name]
+        if array.size != wanted:
+            raise SimulationError(
+                f"the state has {array.size} numbers in {name}, but {program.name!r} has {wanted}."
+            )
+        if not is_named:
+            _check_names(program, state, name)
+        if not math.isfinite(sum(array.tolist())):  # or numbers whose sum is too large
+            _check_finite(program, name, array)
+    if not math.isfinite(state.t):
+        raise SimulationError(f"the state begins at t = {state.t} s, not finite.")
+
+
+def _check_names(program: Program, state: State, name: str) -> None:
+    labels = program.labels.get(name, ())
+    told = state.labels.get(name, labels)
+    if [x.name for x in told] != [x.name for x in labels]:
+        raise SimulationError(
+            f"the state's {name} is ({', '.join(x.name for x in told)}), but that of "
+            f"{program.name!r} is ({', '.join(x.name for x in labels)})."
+        )
+
+
+def _check_finite(program: Program, name: str, array: Array) -> None:
+    labels = program.labels.get(name, ())
+    for k in np.flatnonzero(~np.isfinite(array)):
+        label = labels[k].name if k < len(labels) else f"{name}[{k}]"
+        raise SimulationError(f"the state begins with {label!r} = {array[k]}, not finite.")
+
+
+def end_of(state: State, until: float) -> float:
+    """The time to end at; refuses one before the start."""
+    end = float(until)
+    if not math.isfinite(end) or end < state.t:
+        raise SimulationError(f"a run from {state.t:g} s cannot end at {end:g} s.", t=state.t)
+    return end
+
+
+def arrays_of(plan: Plan) -> Arrays:
+    """Arrays with everything in place for the first step."""
+    arrays = lasting_arrays(plan)
+    fill_run(arrays, plan)
+    return arrays
+
+
+def lasting_arrays(plan: Plan) -> Arrays:
+    """Arrays with what every run of a kernel with these options has in them; see `fill_run`."""
+    settings, inputs, instants = plan.settings, plan.inputs, breaks_in(plan)
+    sides = sides_in(plan.program) if settings.tableau.scheme == "moreau" else ()
+    sizes = Sizes(
+        nq=plan.size("nq"), nv=plan.size("nv"), nu=inputs.held.size, np=plan.parameters.size,
+        nc=plan.size("nc"), nphi=plan.program.sizes.get("nphi", plan.size("nc")),
+        events=len(plan.events), formulas=len(inputs.formulas), grid=settings.grid,
+        blocks=len(sides), rows=sum(block[4] for block in sides),
+        facets=settings.facets or 0, breaks=instants.size,
+    )  # fmt: skip
+    kept = EVENTS_KEPT + at.PARTS * len(plan.events) if plan.events else 0
+    kept += EVENTS_KEPT + 4 * len(sides) if sides else 0
+    arrays = allocate(sizes, settings.tableau, capacity=FIRST_CAPACITY, event_capacity=kept)
+    _fill_settings(arrays, settings)
+    _fill_formulas(arrays, plan)
+    _put(arrays, at.O_BREAKS, instants)
+    if settings.tableau.scheme == "moreau":
+        fill_moreau(arrays, plan.program, settings.theta)
+    n = arrays.n
+    n[at.HAS_CLOSURE] = plan.size("nc") > 0
+    for k, event in enumerate(plan.events):
+        n[n[at.M_DIRECTION] + k], n[n[at.M_STOPS] + k] = event.direction, event.stops
+    measured = scales(plan)
+    n[n[at.M_SCALE] + np.array([*measured], dtype=np.int64)] = [*measured.values()]
+    for k, omega in turning(plan).items() if n[at.IS_ALPHA] else ():
+        n[n[at.M_TURN] + k] = omega
+    return arrays
+
+
+def fill_run(arrays: Arrays, plan: Plan) -> None:
+    """What differs from run to run: start and end, parameters, inputs, instants to record."""
+    w, n, state = arrays.w, arrays.n, plan.state
+    w[at.T] = w[at.T_NEW] = w[at.T_START] = w[at.T_BASE] = w[at.T_GOOD] = state.t
+    w[at.T_END], w[at.T_CONTROL] = plan.until, math.inf
+    _put(arrays, at.O_Q, state.q)
+    _put(arrays, at.O_V, state.v)
+    good, nq, nv = n.item(at.O_GOOD), state.q.size, state.v.size
+    w[good : good + nq], w[good + nq : good + nq + nv] = state.q, state.v
+    _put(arrays, at.O_P, plan.parameters)
+    _put(arrays, at.O_U, plan.inputs.held)
+    grid, period, samples = plan.settings.instants(state.t, plan.until)
+    w[at.PERIOD], n[at.SAMPLES] = period, samples
+    n[at.RECORDS_STEPS], n[at.RECORDS_END] = samples == 0, grid.size == 0
+    _put(arrays, at.O_GRID, grid)
+
+
+def _fill_settings(arrays: Arrays, settings: Settings) -> None:
+    w, n, projection = arrays.w, arrays.n, settings.projection
+    w[at.STEP] = settings.step or 0.0
+    w[[at.RTOL, at.ATOL, at.H_MAX]] = settings.rtol, settings.atol, settings.max_step
+    w[at.POSITION_TOLERANCE], w[at.VELOCITY_TOLERANCE] = projection.position, projection.velocity
+    w[at.LOST], w[at.START_TOLERANCE] = projection.lost, projection.start
+    w[at.RESIDUAL_TOLERANCE], w[at.ERROR_BEFORE] = settings.residual, 1e-4
+    w[at.RADIUS] = settings.radius
+    n[at.ITERATIONS], n[at.STEPS_ALLOWED] = projection.iterations, settings.max_steps
+    n[at.IS_ADAPTIVE] = settings.is_adaptive
+    work = max(1, int(n[at.NV]) + int(n[at.NC])) ** 3  # nothing moves: as little as one
+    n[at.PIVOTS_LEFT] = min(1000, int(PIVOTING / work))
+
+
+def _fill_formulas(arrays: Arrays, plan: Plan) -> None:
+    n, inputs = arrays.n, plan.inputs
+    for k, (slot, _) in enumerate(inputs.formulas):
+        n[n[at.M_INPUT] + k] = slot
+    if inputs.formulas and plan.added is not None:
+        n[at.INPUTS_READ_Q] = plan.added.program.reads("inputs")["q"] > 0
+
+
+def _put(arrays: Arrays, slot: int, values: Array) -> None:
+    if values.size:
+        start = arrays.n.item(slot)
+        arrays.w[start : start + values.size] = values
+
+
+def breaks_in(plan: Plan) -> Array:
+    """Instants at which time alone makes the equations or the inputs jump or bend, in order."""
+    formulas = [formula for _, formula in plan.inputs.formulas]
+    own = plan.program.facts.get("breaks", ())
+    return np.array(sorted({*own, *breaks_of(plan.program, formulas)}), dtype=float)
+
+
+def scales(plan: Plan) -> dict[int, int]:
+    """Local coordinate -> the entry of q its error is measured by; others are measured by 1."""
+    nq, nv = plan.size("nq"), plan.size("nv")
+    charts: Sequence[Any] = plan.program.facts.get("charts", ())
+    if not charts:
+        return {k: k for k in range(nv)} if nq == nv else {}
+    found: dict[int, int] = {}
+    for chart in charts:
+        if chart.kind == "plain":
+            v, q = chart.v, chart.q
+            found.update(zip(range(v.start, v.stop), range(q.start, q.stop), strict=True))
+    return found
+
+
+def turning(plan: Plan) -> dict[int, int]:
+    """Velocity of a translation told in turning axes -> the first of the ω they turn with."""
+    found: dict[int, int] = {}
+    for chart in plan.program.facts.get("charts", ()):
+        if chart.kind in ("free", "free matrix"):
+            places = range(*chart.v.indices(plan.size("nv")))
+            found |= dict.fromkeys(places[3:], places[0])
+    return found

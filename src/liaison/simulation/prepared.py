@@ -1,0 +1,223 @@
+"""Prepared: what every run of one kernel with one choice of options shares, made once and kept.
+
+A run that follows another with the same options finds its arrays laid out, its events and formulas
+compiled and all addresses known; only what differs from run to run is checked and written. What a
+run works on lies in its `Workplace`, which serves one run at a time: runs at the same moment, in
+threads or within each other, have places of their own.
+
+Public names: Prepared, Workplace, planned, add_entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import is_
+from threading import Lock
+from typing import Any, final
+
+import numpy as np
+
+from liaison.contacts.events.one_sided import Marching, ModalKernel, marching
+from liaison.numeric import State
+from liaison.program import Kernel, Program
+from liaison.simulation.plan.inputs import Inputs, inputs_of
+from liaison.simulation.plan.plan import (
+    Plan,
+    check_state,
+    end_of,
+    entries_of,
+    fill_run,
+    lasting_arrays,
+    parameters_of,
+    plan_of,
+)
+from liaison.simulation.plan.settings import Settings
+from liaison.simulation.steps import layout as at
+
+from .machine import Machine
+
+CHOICES = 16
+"""Choices of options a kernel remembers."""
+
+WORKPLACES, SIZE = 8, 500_000
+"""Workplaces kept for later runs with the same options, and the most numbers that one may hold."""
+
+_LOCK = Lock()
+
+
+def add_entries(machine: Machine, plan: Plan) -> None:
+    """Gives a machine what every run of a plan calls."""
+    added = plan.added
+    extra = [] if added is None else list(added.program.entries)
+    names = list(entries_of(plan.settings.tableau, plan.program))
+    names += ["events"] * bool(plan.events and "events" not in extra)
+    machine.add(plan.kernel, *names)
+    if added is not None:
+        machine.add(added, *extra)
+    if isinstance(plan.kernel, ModalKernel):
+        machine.add(plan.kernel, "events", "terms")  # which call the events that were added
+
+
+@final
+class Workplace:
+    """Where runs of one kernel with one choice of options take place, one after the other.
+
+    Args:
+        plan: of one such run.
+        is_compiled: False runs the time loop as plain Python.
+
+    Attributes:
+        contacts: what a run with contacts has besides; None where nothing is one-sided.
+        machine: goes on with a run.
+    """
+
+    def __init__(self, plan: Plan, is_compiled: bool) -> None:
+        self.contacts = marching(plan, plan.settings.impacts)
+        seen = plan if self.contacts is None else self.contacts.plan
+        self.machine = _machine(seen, self.contacts, is_compiled)
+        if "terms" not in plan.program.entries:
+            self.machine.arrays.n[at.PIVOTS_LEFT] = 0
+        add_entries(self.machine, seen)
+        arrays = [self.machine.arrays.w, self.machine.arrays.n]
+        arrays += [] if self.contacts is None else [self.contacts.c, self.contacts.s]
+        self._blank = [(x, x.copy()) for x in arrays]
+        self._records, sizes = self.machine.arrays.records, (x.size for x, _ in self._blank)
+        self._is_small = self._records.size + sum(sizes) < SIZE
+
+    def begin(self, plan: Plan) -> None:
+        """Everything in place for the first step of a run; nothing is left of the run before."""
+        for array, blank in self._blank:
+            array[:] = blank
+        arrays = self.machine.arrays
+        arrays.scratch.fill(0.0)
+        fill_run(arrays, plan)
+        if self.contacts is not None:
+            self.contacts.begin(plan)
+
+    @property
+    def is_small(self) -> bool:
+        """It is small, and has not grown."""
+        return self._is_small and self.machine.arrays.records is self._records
+
+
+def _machine(plan: Plan, contacts: Marching | None, is_compiled: bool) -> Machine:
+    """What goes on with a run of a plan, through all modes where there are contacts."""
+    arrays = lasting_arrays(plan)
+    if contacts is None:
+        return Machine(arrays, is_compiled=is_compiled)
+    contacts.mark(arrays.n)
+    return Machine(arrays, call=contacts.loop, beside=(contacts.c, contacts.s))
+
+
+@final
+class Prepared:
+    """What every run of one kernel with one choice of options shares.
+
+    Args:
+        plan: of one such run.
+        is_compiled: False runs the time loop as plain Python.
+
+    Attributes:
+        pace: steps the compiled loop does in a slice, as runs have found out.
+    """
+
+    def __init__(self, plan: Plan, is_compiled: bool) -> None:
+        self._kernel, self._events, self._added = plan.kernel, plan.events, plan.added
+        self._is_compiled = is_compiled
+        self._defaults: dict[str, tuple[bytes, Any]] = {}
+        self._names: tuple[Any, Any] = ((), ())
+        self._free: list[Workplace] = []
+        self.pace = 16
+
+    def plan(
+        self,
+        state: State,
+        until: float,
+        settings: Settings,
+        inputs: Inputs | None,
+        parameters: Mapping[str, float] | None,
+    ) -> Plan:
+        """As `plan_of`, where only these differ; None: the inputs have their defaults."""
+        names = state.labels.get("q"), state.labels.get("v")
+        kernel, program = self._kernel, self._kernel.program
+        check_state(program, state, is_named=all(map(is_, names, self._names)))
+        self._names = names
+        end = end_of(state, until)
+        if inputs is None:
+            inputs = self._by_default("u", inputs_of)
+        if parameters:
+            values = parameters_of(program, parameters)
+        else:
+            values = self._by_default("p", parameters_of)
+        return Plan(kernel, state, end, settings, inputs, values, self._events, self._added)
+
+    def _by_default(self, array: str, make: Callable[[Program, None], Any]) -> Any:
+        """What follows from default values, made anew only where somebody changed them."""
+        program = self._kernel.program
+        values = np.asarray(program.defaults.get(array, ()), dtype=float).tobytes()
+        known = self._defaults.get(array)
+        if known is None or known[0] != values:
+            known = self._defaults[array] = values, make(program, None)
+        return known[1]
+
+    def workplace(self, plan: Plan) -> Workplace:
+        """Where a run of that plan begins; `take_back` ends its use."""
+        try:
+            place = self._free.pop()
+        except IndexError:
+            with _LOCK:  # others may be compiling
+                place = Workplace(plan, self._is_compiled)
+        place.begin(plan)
+        return place
+
+    def take_back(self, place: Workplace) -> None:
+        """The place serves other runs: nobody may look at its arrays any more."""
+        if len(self._free) < WORKPLACES and place.is_small:
+            self._free.append(place)
+
+
+def planned(
+    kernel: Kernel,
+    state: State,
+    until: float,
+    settings: Settings,
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    stop: Any = None,
+    is_compiled: bool = True,
+) -> tuple[Plan, Prepared]:
+    """As `plan_of`, and what the run shares with others."""
+    found = inputs_of(kernel.program, inputs) if inputs else None
+    table, key = kernel.prepared, (*_key(settings, found, stop), is_compiled)
+    try:
+        known = table.get(key)
+    except TypeError:  # something in it cannot be looked up
+        known, table = None, {}
+    if known is not None:
+        return known.plan(state, until, settings, found, parameters), known
+    with _LOCK:
+        plan = plan_of(
+            kernel, state, until, settings, inputs=inputs, parameters=parameters, stop=stop
+        )
+        known = Prepared(plan, is_compiled)
+        if len(table) >= CHOICES:
+            del table[next(iter(table))]
+        if table is kernel.prepared:
+            table[key] = known
+    return plan, known
+
+
+def _key(settings: Settings, inputs: Inputs | None, stop: Any) -> tuple[Any, ...]:
+    """What runs that share their preparation agree in."""
+    formulas = () if inputs is None else inputs.formulas
+    return settings.lasting, settings.grid, formulas, None if stop is None else _listed(stop)
+
+
+def _listed(stop: Any) -> Any:
+    """Stop conditions as a key: names, formulas and values, in tuples."""
+    if isinstance(stop, Mapping):
+        return Mapping, *((name, _listed(x)) for name, x in stop.items())
+    if isinstance(stop, list | tuple):
+        return tuple(map(_listed, stop))
+    return stop

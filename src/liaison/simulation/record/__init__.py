@@ -1,0 +1,1 @@
+"""Results: trajectories, labelled series, files."""

@@ -1,0 +1,314 @@
+"""From the numbers of a run to a Trajectory: labels, series, counts.
+
+Public names: trajectory_of, series_of, event_records, message_of, meta_of, residuals_of, SHAPES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, final
+
+import numpy as np
+
+from liaison.contacts.events.one_sided import Marching
+from liaison.contacts.events.series import Contacts, contact_series, contacts_along
+from liaison.contacts.events.touching import TOUCH
+from liaison.contacts.stepping.report import stepped_contacts, stepped_meta
+from liaison.errors import NamingError
+from liaison.numeric import Array
+from liaison.program import Kernel
+from liaison.simulation.plan.moreau import sides_in
+from liaison.simulation.plan.plan import Plan
+from liaison.simulation.record.files import plain
+from liaison.simulation.record.series import POSE_AXES, POSE_UNITS
+from liaison.simulation.record.trajectory import STOPPED, EventRecord, Series, Trajectory
+from liaison.simulation.steps import layout as at
+from liaison.simulation.steps.layout import Arrays
+from liaison.simulation.steps.sides_layout import CODES, INSIDE, WHATS
+from liaison.units import Label
+
+from .machine import map_entry
+from .outcome import Outcome, gap
+from .reactions import joint_accelerations, motions, multipliers, reactions
+
+COUNTS = {
+    "steps": at.STEPS, "rejected": at.REJECTED, "evaluations": at.EVALUATIONS,
+    "projections": at.PROJECTIONS, "fallbacks": at.FALLBACKS,
+}  # fmt: skip
+
+
+def trajectory_of(
+    plan: Plan,
+    arrays: Arrays,
+    rows: Array,
+    happened: Array,
+    series: Sequence[str],
+    end: Outcome,
+    modes: Marching | None = None,
+) -> Trajectory:
+    """The record of a run so far; `modes` where it went from event to event of contacts."""
+    nq, nv = plan.size("nq"), plan.size("nv")
+    rows = _with_last_good(plan, arrays, rows, end)
+    found = _inputs(plan, rows)
+    if series:
+        found |= series_of(plan, rows, series, _contacts(plan, rows, happened, series, modes))
+    end = end if end.is_failure else gap(rows[:, 0], found) or end
+    return Trajectory.of_run(
+        Told(plan, arrays, happened, end, modes),
+        name=plan.program.name,
+        t=rows[:, 0].copy(),
+        q=rows[:, 1 : 1 + nq].copy(),
+        v=rows[:, 1 + nq : 1 + nq + nv].copy(),
+        series=found,
+        status=end.status,
+    )
+
+
+def _contacts(
+    plan: Plan, rows: Array, happened: Array, series: Sequence[str], modes: Marching | None
+) -> Contacts | None:
+    """Contacts at the recorded states; accelerations and reactions depend on them."""
+    if not {"contacts", *FORWARD} & {*series}:
+        return None
+    if modes is None:
+        return stepped_contacts(plan, rows, happened)
+    return contacts_along(modes, plan, rows, happened)
+
+
+@final
+class Told:
+    """What a trajectory tells besides its numbers; each made when it is first asked for."""
+
+    def __init__(
+        self, plan: Plan, arrays: Arrays, happened: Array, end: Outcome, modes: Marching | None
+    ) -> None:
+        happened.setflags(write=False)
+        self._plan, self._happened, self._end = plan, happened, end
+        self._counts = [arrays.n.item(slot) for slot in COUNTS.values()]
+        self._stepped = stepped_meta(plan, arrays)
+        self._watched = len(plan.events) if modes is None else modes.watched
+        self._begun = begun(modes)
+
+    def labels(self) -> dict[str, tuple[Label, ...]]:
+        """Name and unit of each entry of q, v, …"""
+        return {name: tuple(x) for name, x in self._plan.program.labels.items()}
+
+    def events(self) -> tuple[EventRecord, ...]:
+        """What occurred, in order."""
+        return event_records(self._plan, self._happened, self._watched)
+
+    def message(self) -> str:
+        """The status in a sentence."""
+        return message_of(self._plan, self.events(), self._end) + self._begun
+
+    def counts(self) -> dict[str, int]:
+        """Steps, evaluations, …"""
+        return dict(zip(COUNTS, self._counts, strict=True))
+
+    def meta(self) -> Any:
+        """Plain data on how it was run."""
+        return plain(meta_of(self._plan) | self._stepped)
+
+
+def event_records(plan: Plan, happened: Array, watched: int = 0) -> tuple[EventRecord, ...]:
+    """Rows of events (number, t, q, v) by their names.
+
+    Args:
+        plan: with the events of the mechanism and of the caller.
+        happened: the rows.
+        watched: how many sign changes the time loop looked for; those that are no event of the plan
+            are the state before something happened to a contact. 0: those of the plan.
+    """
+    own, nq = plan.events, plan.size("nq")
+    watched, sides = watched or len(own), sides_in(plan.program)
+    found: list[EventRecord] = []
+    was_t, was = np.nan, np.empty(0)
+    happened = _in_order(happened)
+    for (number, t), q, v in zip(
+        happened[:, :2].tolist(), happened[:, 2 : 2 + nq], happened[:, 2 + nq :], strict=True
+    ):
+        if len(own) <= number < watched:
+            was_t, was = t, v
+        elif number < watched:
+            found.append(EventRecord(own[int(number)].name, t, q, v))
+        else:
+            block, what = divmod(int(number) - watched, CODES)
+            before = was if was_t == t else None
+            found.append(EventRecord(sides[block][0], t, q, v, WHATS[what], before))
+    return tuple(found)
+
+
+def _in_order(happened: Array) -> Array:
+    """Rows by time, those of one instant as they came."""
+    t = happened[:, 1].tolist()
+    return happened if t == sorted(t) else happened[np.argsort(t, kind="stable")]
+
+
+def message_of(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:
+    """The sentence of the outcome, with the name of the event that stopped the run."""
+    stops = {event.name for event in plan.events if event.stops}
+    last = next((event.name for event in reversed(events) if event.name in stops), None)
+    if end.status != STOPPED or last is None:
+        return end.message
+    return end.message.replace("an event", f"event {last!r}", 1)
+
+
+def begun(modes: Marching | None) -> str:
+    """A sentence on a start that was brought out of what it touches; none if it needed not be."""
+    inside = 0.0 if modes is None else float(modes.s[INSIDE])
+    if inside <= TOUCH:
+        return ""
+    return f" The start was {inside:.3g} m inside a contact and was brought out."
+
+
+def _with_last_good(plan: Plan, arrays: Arrays, rows: Array, end: Outcome) -> Array:
+    """Rows with the last good state at the end, where a run broke off after its last record."""
+    w, n = arrays.w, arrays.n
+    if len(rows) and not (end.is_failure and w[at.T_GOOD] > rows[-1, 0]):
+        return rows
+    good = w[n[at.O_GOOD] : n[at.O_GOOD] + n[at.NQ] + n[at.NV]]
+    u = w[n[at.O_U] : n[at.O_U] + n[at.NU]]
+    return np.vstack([rows, np.concatenate([[w[at.T_GOOD]], good, u])])
+
+
+def meta_of(plan: Plan) -> dict[str, Any]:
+    """Method, tolerances, parameters and charts as plain data."""
+    settings = plan.settings
+    names = [label.name for label in plan.program.labels.get("p", ())]
+    charts = _charts(plan)
+    return {
+        "mechanism": plan.program.name,
+        "method": settings.tableau.name,
+        "step": settings.step,
+        "rtol": settings.rtol,
+        "atol": settings.atol,
+        "until": plan.until,
+        "parameters": dict(zip(names, plan.parameters.tolist(), strict=False)),
+        **({"charts": charts} if charts else {}),
+    }
+
+
+def _charts(plan: Plan) -> list[dict[str, Any]]:
+    """Kinds of coordinates as plain data; plain ones that follow each other are one."""
+    found: list[dict[str, Any]] = []
+    for chart in plan.program.facts.get("charts", ()):
+        one = {"kind": chart.kind, "q": (chart.q.start, chart.q.stop)}
+        one["v"] = (chart.v.start, chart.v.stop)
+        last = found[-1] if found else {"kind": "", "q": (0, 0), "v": (0, 0)}
+        follows = last["q"][1] == one["q"][0] and last["v"][1] == one["v"][0]
+        if follows and chart.kind == last["kind"] == "plain":
+            last["q"], last["v"] = (last["q"][0], one["q"][1]), (last["v"][0], one["v"][1])
+        else:
+            found.append(one)
+    return found
+
+
+def _inputs(plan: Plan, rows: Array) -> dict[str, Series]:
+    """The inputs as they were, where there are any."""
+    labels = plan.program.labels.get("u", ())
+    if not labels:
+        return {}
+    units, names = tuple(x.unit for x in labels), tuple(x.name for x in labels)
+    u = rows[:, 1 + plan.size("nq") + plan.size("nv") :].copy()
+    return {"inputs": Series(u, units, {"input": names})}
+
+
+def series_of(
+    plan: Plan, rows: Array, names: Sequence[str], contacts: Contacts | None = None
+) -> dict[str, Series]:
+    """Series at the recorded states; a name that the program lacks is left out unless unknown."""
+    kernel, p = plan.kernel, plan.parameters
+    wanted = [name for name in names if _is_there(plan, name)]
+    if "reactions" in wanted and "markers" not in wanted:
+        wanted.append("markers")
+    if hasattr(kernel, "compile") and wanted:
+        own = {*wanted} - {"lam", "accelerations", "contacts"}
+        kernel.compile(*own, *(["forward"] if {*wanted} & FORWARD.keys() else []))
+    found: dict[str, Series] = {}
+    for name in wanted:
+        if name in FORWARD:
+            found |= FORWARD[name](plan, rows, contacts)
+        elif name == "contacts":
+            found |= {} if contacts is None else contact_series(plan, contacts)
+        elif name == "closure":
+            found |= residuals_of(plan, map_entry(kernel, name, rows, p))
+        else:
+            found[name] = SHAPES[name](kernel, map_entry(kernel, name, rows, p))
+    return found
+
+
+def _is_there(plan: Plan, name: str) -> bool:
+    if name not in KNOWN:
+        raise NamingError.unknown("series", name, KNOWN)
+    if name in ("closure", "lam"):
+        return plan.size("nc") > 0
+    if name == "contacts":
+        return bool(plan.program.facts.get("sides"))
+    if name == "accelerations":
+        return "forward" in plan.program.entries
+    return name in plan.program.entries and plan.kernel.out_size(name) > 0
+
+
+def _layout(kernel: Kernel, entry: str) -> tuple[str, ...]:
+    return tuple(name for name, _ in kernel.program.entry(entry).layout)
+
+
+def _energy(kernel: Kernel, out: Array) -> Series:
+    return Series(out, "J", {"part": ("T", "U")})
+
+
+def _outputs(kernel: Kernel, out: Array) -> Series:
+    labels: Mapping[str, str] = {x.name: x.unit for x in kernel.program.labels.get("outputs", ())}
+    names = _layout(kernel, "outputs")
+    return Series(out, tuple(labels.get(x, "") for x in names), {"output": names})
+
+
+def _invariants(kernel: Kernel, out: Array) -> Series:
+    labels = {x.name: x.unit for x in kernel.program.labels.get("invariants", ())}
+    known = [k for k in range(out.shape[1]) if np.all(np.isfinite(out[:, k]))]
+    names = tuple(_layout(kernel, "invariants")[k] for k in known)
+    return Series(out[:, known], tuple(labels.get(x, "") for x in names), {"invariant": names})
+
+
+def _poses(kernel: Kernel, out: Array) -> Series:
+    bodies = _layout(kernel, "poses")
+    return Series.of_poses(_as_poses(out, len(bodies)), bodies)
+
+
+def _markers(kernel: Kernel, out: Array) -> Series:
+    joints = _layout(kernel, "markers")
+    return Series(_as_poses(out, len(joints)), POSE_UNITS, {"joint": joints, **POSE_AXES})
+
+
+def _as_poses(out: Array, count: int) -> Array:
+    """[R | p], shape (n, count, 3, 4), from R row by row and p."""
+    table = out.reshape(len(out), count, 12)
+    R, p = table[:, :, :9].reshape(len(out), -1, 3, 3), table[:, :, 9:, None]
+    return np.concatenate([R, p], axis=3)
+
+
+def _momentum(kernel: Kernel, out: Array) -> Series:
+    units = ("kg m2/s",) * 3 + ("kg m/s",) * 3
+    return Series(out, units, {"component": ("Lx", "Ly", "Lz", "Px", "Py", "Pz")})
+
+
+def residuals_of(plan: Plan, out: Array) -> dict[str, Series]:
+    """Largest |Φ| and |G v − ν| at each instant."""
+    n = plan.program.sizes.get("nphi", plan.size("nc"))
+    parts = {"position_residual": out[:, :n], "velocity_residual": out[:, n:]}
+    return {name: Series(np.max(np.abs(x), axis=1, initial=0.0)) for name, x in parts.items()}
+
+
+FORWARD = {
+    "reactions": reactions, "lam": multipliers, "motions": motions,
+    "accelerations": joint_accelerations,
+}  # fmt: skip
+"""Series that need the accelerations and multipliers."""
+
+SHAPES = {
+    "energy": _energy, "outputs": _outputs, "poses": _poses, "momentum": _momentum,
+    "markers": _markers, "invariants": _invariants,
+}  # fmt: skip
+
+KNOWN = (*SHAPES, "closure", "contacts", *sorted(FORWARD))
+"""All series by name."""

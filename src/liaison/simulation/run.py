@@ -1,0 +1,387 @@
+"""simulate: a kernel and a state become a trajectory.
+
+The time loop itself is compiled (`advance.py`); here Python calls it in slices of about 20 ms and
+does what a loop cannot: drain recordings, compile entries first needed now, ask controllers,
+show progress, obey Ctrl-C and time limits.
+
+Public names: Run, simulate.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, final
+
+from liaison.errors import SimulationError
+from liaison.numeric import Array, State
+from liaison.program import Kernel
+from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.settings import PROJECTION, Settings, settings_of
+from liaison.simulation.record.files import whole_file
+from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
+from liaison.simulation.steps import layout as at
+from liaison.simulation.steps.layout import Arrays
+from liaison.simulation.steps.projection import Projection
+
+from .checkpoint import Kept, from_bytes, to_bytes
+from .drained import Drained
+from .outcome import Outcome, gap, outcome_of
+from .prepared import planned
+from .report import trajectory_of
+
+DEFAULT_SERIES = ("energy", "outputs", "poses", "closure", "contacts")
+"""Entries evaluated at the recorded states, where the program has them."""
+
+SLICE = 0.02
+"""Seconds of work the compiled loop is given at a time."""
+
+FIRST_SLICE = 4096
+"""Steps of the first slice of a run, at most."""
+
+NEEDS = {
+    at.NEEDS_CORRECT_Q: ("correct_q", at.HAS_CORRECT_Q),
+    at.NEEDS_CORRECT_V: ("correct_v", at.HAS_CORRECT_V),
+    at.NEEDS_TERMS: ("terms", at.HAS_TERMS),
+}
+
+OWN = [at.HAS_CORRECT_Q, at.HAS_CORRECT_V, at.HAS_TERMS, at.CAPACITY, at.S_DENSE]
+"""What a run knows of its own machine: not taken over from a checkpoint."""
+
+
+def simulate(
+    kernel: Kernel,
+    state: State,
+    until: float,
+    *,
+    step: float | None = None,
+    method: str | None = None,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    every: float | Sequence[float] | Array | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    stop: Any = None,
+    series: Sequence[str] = DEFAULT_SERIES,
+    time_limit: float | None = None,
+    progress: Callable[[float], None] | None = None,
+    on_failure: str = "raise",
+    projection: Projection | None = None,
+    max_step: float = math.inf,
+    max_steps: int = 10_000_000,
+    residual: float = 1e-8,
+    spectral_radius: float | None = None,
+    impacts: str = "energetic",
+    theta: float | None = None,
+    facets: int | None = None,
+) -> Trajectory:
+    """Integrates from a state until a time, and records what happened.
+
+    Args:
+        kernel: of a program with the entries `rate` and `retract`, and those of its closures.
+        state: where to begin; on its closures (`assemble` makes such states).
+        until: time to end at [s].
+        step: fixed step [s]; without it the step follows from the tolerances.
+        method: "rk4", "tsitouras" or "dormand-prince"; "radau" or
+            "generalized-alpha" (with a fixed step) for stiff systems; "gauss4",
+            "gauss6", "rattle", "rattle4" or "rattle6", with a fixed step, for long conservative
+            runs; "moreau", with a fixed step, through contacts. By default the first with a fixed
+            step, the second without.
+        rtol: error allowed a step, relative to each coordinate.
+        atol: the same, absolute.
+        every: instants to record: a period [s], a sequence, or None for every step.
+        inputs: name -> number, formula, table or controller; see `inputs.py`.
+        parameters: name -> value instead of the default.
+        stop: what ends the run: names of events, formulas that change sign, or {label: value}.
+        series: entries to evaluate at the recorded states; "reactions", "lam" (multipliers),
+            "accelerations", "motions" (of bodies) and "momentum" are not among the default.
+        time_limit: seconds of wall clock after which the run ends.
+        progress: called with the fraction done, at most every 0.1 s.
+        on_failure: "raise", or "return" the partial trajectory; Ctrl-C is such a failure.
+        projection: tolerances of the closures.
+        max_step: longest step of an adaptive method [s].
+        max_steps: steps after which the run is refused.
+        residual: when the generated solution of the constrained system is taken over by the
+            pivoted one.
+        spectral_radius: of "generalized-alpha", 0 to 1: part of a vibration too fast for the step
+            that is left after one step.
+        impacts: law of impacts: "energetic", "newton", "poisson", "moreau" or "stronge".
+        theta: of "moreau", ½ to 1: where in a step its forces are taken; ½ if not given.
+        facets: of "moreau": sides of polygons in the place of round cones of friction.
+
+    Raises:
+        SimulationError: the run could not go on; carries status, time and partial trajectory.
+        NamingError: an input, a parameter or an event that the mechanism does not have.
+    """
+    settings = settings_of(
+        step=step, method=method, rtol=rtol, atol=atol, every=every, max_step=max_step,
+        max_steps=max_steps, projection=projection or PROJECTION, residual=residual,
+        spectral_radius=spectral_radius, impacts=impacts, theta=theta,
+        facets=facets,
+    )  # fmt: skip
+    if on_failure not in ("raise", "return"):
+        raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")
+    run = Run(kernel, state, until, settings, inputs=inputs, parameters=parameters, stop=stop)
+    found = run.finish(
+        series=series, time_limit=time_limit, progress=progress, on_failure=on_failure
+    )
+    run.leave()
+    return found
+
+
+@final
+class Run:
+    """A run under way: `go` advances it, `checkpoint` keeps it, `trajectory` shows it.
+
+    Args:
+        kernel: see `simulate`.
+        state: where to begin.
+        until: time to end at [s].
+        settings: method, tolerances, recording.
+        inputs: see `simulate`.
+        parameters: see `simulate`.
+        stop: see `simulate`.
+        is_compiled: False runs the time loop as plain Python: its test, thousands of times slower.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        state: State,
+        until: float,
+        settings: Settings | None = None,
+        *,
+        inputs: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, float] | None = None,
+        stop: Any = None,
+        is_compiled: bool = True,
+    ) -> None:
+        self.told, self._prepared = planned(
+            kernel, state, until, settings or settings_of(), inputs=inputs, parameters=parameters,
+            stop=stop, is_compiled=is_compiled,
+        )  # fmt: skip
+        self._place = self._prepared.workplace(self.told)
+        self._machine, self.marching = self._place.machine, self._place.contacts
+        self._drained = Drained()
+        self._calls = [0] * len(self.told.inputs.controllers)
+        self._tries = self._prepared.pace
+        self.status = at.GOOD
+        if self._calls:
+            self._control()
+
+    def leave(self) -> None:
+        """Gives up its workplace, for another run: this one is not to be used any more."""
+        self._prepared.pace = min(self._tries, FIRST_SLICE)
+        self._prepared.take_back(self._place)
+        del self._place, self._machine
+
+    # going on
+
+    @property
+    def plan(self) -> Plan:
+        """As the time loop sees it, with contacts among closures and events."""
+        return self.told if self.marching is None else self.marching.plan
+
+    @property
+    def arrays(self) -> Arrays:
+        """Where the run lives: all of its state."""
+        return self._machine.arrays
+
+    @property
+    def t(self) -> float:
+        """The time reached [s]."""
+        return float(self.arrays.w[at.T_GOOD])
+
+    @property
+    def state(self) -> State:
+        """The last good state."""
+        w, n = self.arrays.w, self.arrays.n
+        good = w[n[at.O_GOOD] : n[at.O_GOOD] + n[at.NQ] + n[at.NV]]
+        return State(self.t, good[: n[at.NQ]], good[n[at.NQ] :], self._labels)
+
+    @property
+    def fraction(self) -> float:
+        """How much of the run is done, 0 to 1."""
+        start, end = self.arrays.w[at.T_START], self.arrays.w[at.T_END]
+        return 1.0 if end <= start else min(1.0, max(0.0, (self.t - start) / (end - start)))
+
+    @property
+    def is_over(self) -> bool:
+        """The run reached its end, was stopped by an event, or failed."""
+        return self.status in (at.DONE, at.STOPPED) or self.status >= at.NOT_FINITE
+
+    def go(self, tries: int | None = None) -> int:
+        """Advances by about 20 ms of work, or by `tries` steps; returns a status of `layout`."""
+        began = time.perf_counter()
+        status = self._machine(self._tries if tries is None else tries)
+        if status == at.GOOD and tries is None:
+            spent = max(time.perf_counter() - began, 1e-9)
+            self._tries = max(1, min(4 * self._tries, int(self._tries * SLICE / spent)))
+        if status == at.FULL:
+            n = self.arrays.n
+            is_crowded = 2 * n[at.RECORDED] > n[at.CAPACITY]
+            self._drain()
+            if is_crowded:
+                self._machine.enlarge()
+        elif status in NEEDS:
+            entry, flag = NEEDS[status]
+            if entry not in self.plan.program.entries:
+                raise SimulationError(
+                    f"the closures of {self.plan.program.name!r} are not met after t = {self.t:g} "
+                    "s, and its kernel has no pivoted solver.",
+                    status="inconsistent closures",
+                    t=self.t,
+                    hint="Take a smaller step; or written-out equations (sparse=False), which "
+                    "solve again with pivoting.",
+                )
+            self._machine.add(self.plan.kernel, entry)
+            self.arrays.n[flag] = 1
+        elif status == at.CONTROL:
+            self._control()
+        elif self.marching is not None:
+            status = self.marching.judged(status, self.arrays)
+        self.status = status
+        return status
+
+    def finish(
+        self,
+        *,
+        series: Sequence[str] = DEFAULT_SERIES,
+        time_limit: float | None = None,
+        progress: Callable[[float], None] | None = None,
+        on_failure: str = "raise",
+    ) -> Trajectory:
+        """Goes on to the end, and returns the trajectory; see `simulate`."""
+        cause: BaseException | None = None
+        try:
+            ended = self._to_the_end(time_limit, progress)
+            outcome = self._outcome(ended)
+        except KeyboardInterrupt:
+            outcome = self._outcome(INTERRUPTED)
+        except SimulationError as refusal:
+            outcome = Outcome(FAILED, refusal.message, refusal.hint, refusal.status)
+            cause = refusal.__cause__
+        found = self.trajectory(series, outcome)
+        if found.status != outcome.status:
+            outcome = gap(found.t, found.series) or outcome
+        if outcome.is_failure and on_failure == "raise":
+            raise SimulationError(
+                outcome.message,
+                status=outcome.reason,
+                t=self.t,
+                trajectory=found,
+                hint=outcome.hint,
+            ) from cause
+        return found
+
+    def _to_the_end(
+        self, time_limit: float | None, progress: Callable[[float], None] | None
+    ) -> str:
+        """Goes on until the run is over; TIME_LIMIT if the time is over first."""
+        if progress is None and time_limit is None:
+            while not self.is_over:
+                self.go()
+            return ""
+        began = shown = time.perf_counter()
+        while not self.is_over:
+            self.go()
+            now = time.perf_counter()
+            if progress is not None and (now - shown > 0.1 or self.is_over):
+                shown = now
+                progress(self.fraction)
+            if time_limit is not None and now - began > time_limit and not self.is_over:
+                return TIME_LIMIT
+        return ""
+
+    def trajectory(self, series: Sequence[str] = (), outcome: Outcome | None = None) -> Trajectory:
+        """What was recorded so far, with series evaluated there."""
+        self._drain()
+        end = outcome or self._outcome()
+        return trajectory_of(
+            self.told, self.arrays, self.rows, self.happened, series, end, self.marching
+        )
+
+    def _outcome(self, ended: str = "") -> Outcome:
+        plan = self.plan if self.status >= at.NOT_FINITE else self.told
+        return outcome_of(plan, self.arrays, self.status, ended)
+
+    # what Python does between slices
+
+    def _drain(self) -> None:
+        self._drained.take(self.arrays)
+
+    def _control(self) -> None:
+        """Asks the controllers that are due, and sets the next instant at which one is."""
+        w, n = self.arrays.w, self.arrays.n
+        start, now = w[at.T_START], w[at.T]
+        upcoming = math.inf
+        for k, controller in enumerate(self.plan.inputs.controllers):
+            due = start + self._calls[k] * controller.period
+            if due <= now + 1e-12 * max(1.0, abs(now)):
+                w[n[at.O_U] + controller.slot] = controller.value(float(now), self.now)
+                self._calls[k] += 1
+                n[at.IS_FRESH] = 0
+                due = start + self._calls[k] * controller.period
+            upcoming = min(upcoming, due)
+        w[at.T_CONTROL] = upcoming
+
+    @property
+    def now(self) -> State:
+        """The state the loop holds, before anything is known to be good about it."""
+        w, n = self.arrays.w, self.arrays.n
+        q = w[n[at.O_Q] : n[at.O_Q] + n[at.NQ]]
+        v = w[n[at.O_V] : n[at.O_V] + n[at.NV]]
+        return State(float(w[at.T]), q, v, self._labels)
+
+    @property
+    def _labels(self) -> dict[str, Any]:
+        return {k: x for k, x in self.plan.program.labels.items() if k in ("q", "v")}
+
+    # recorded tables, checkpoints
+
+    @property
+    def rows(self) -> Array:
+        """Recorded rows (t, q, v, u), drained so far."""
+        return self._drained.rows
+
+    @property
+    def happened(self) -> Array:
+        """Rows of events (number, t, q, v), drained so far."""
+        return self._drained.happened
+
+    def take_happened(self) -> Array:
+        """The same, which are then forgotten: for runs that are told step by step."""
+        self._drain()
+        found = self.happened
+        self._drained.forget_happened(self.arrays)
+        return found
+
+    def checkpoint(self) -> bytes:
+        """All that is needed to go on later, bit for bit: see `restore`."""
+        self._drain()
+        a = self.arrays
+        tables = {"w": a.w, "n": a.n, "rows": self.rows, "happened": self.happened}
+        tables |= {} if self.marching is None else self.marching.kept()
+        return to_bytes(self.plan, Kept(tables, self._calls, self.status))
+
+    def keep(self, path: str | Path) -> None:
+        """Writes a checkpoint to a file, which is a whole one whenever the process ends."""
+        with whole_file(Path(path)) as temporary:
+            temporary.write_bytes(self.checkpoint())
+
+    def restore(self, kept: bytes) -> None:
+        """Takes up where `checkpoint` left off; this run was made with the same arguments.
+
+        Raises:
+            SimulationError: the checkpoint belongs to another mechanism, or to other settings.
+        """
+        found = from_bytes(self.plan, kept)
+        had = self.arrays.n[OWN]
+        self.arrays.w[:], self.arrays.n[:] = found.arrays["w"], found.arrays["n"]
+        self.arrays.n[OWN] = had
+        if self.marching is not None:
+            self.marching.restore(found.arrays)
+        self._drained.restore(found.arrays["rows"], found.arrays["happened"])
+        self._calls, self.status = found.calls, found.status

@@ -1,0 +1,160 @@
+"""Stepper: a mechanism that waits for the next input, for control loops and learning.
+
+    robot = stepper(kernel, state, step=1e-3)
+    for k in range(1000):
+        state = robot.step({"motor": control(robot.state)}, 0.01)
+
+An event that stops ends the step at its instant: `state.t` says when, `robot.stopped_by` which; the
+next step goes on from there. Through contacts `robot.modes` says what holds now, `robot.events`
+what happened in the last step.
+
+Public names: Stepper, stepper.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liaison.errors import NamingError, SimulationError
+from liaison.numeric import State
+from liaison.program import Kernel
+from liaison.simulation.plan.moreau import sides_in
+from liaison.simulation.plan.settings import Settings
+from liaison.simulation.record.series import EventRecord
+from liaison.simulation.steps import layout as at
+from liaison.simulation.steps import sides_layout as side
+
+from .outcome import outcome_of
+from .report import event_records
+from .run import Run
+
+MODES = {side.OPEN: "open", side.CLOSED: "closed", side.LOCKED: "held"}
+SLIDES = {side.OPEN: "open", side.STICK: "sticks", side.SLIP: "slips"}
+"""Words of modes: of gaps and relations of rates, and of friction."""
+
+Given: TypeAlias = Mapping[str, float] | ArrayLike | None
+
+
+def stepper(
+    kernel: Kernel,
+    state: State,
+    *,
+    step: float | None = None,
+    method: str | None = None,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    parameters: Mapping[str, float] | None = None,
+    **more: Any,
+) -> Stepper:
+    """A stepper from a state; arguments as in `simulate`, further ones as in `Settings`."""
+    settings = Settings(step=step, method=method, rtol=rtol, atol=atol, **more)
+    return Stepper(kernel, state, settings, parameters)
+
+
+@final
+class Stepper:
+    """Holds a state; `step` moves it on under constant inputs."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        state: State,
+        settings: Settings,
+        parameters: Mapping[str, float] | None = None,
+    ) -> None:
+        self._kernel, self._settings, self._parameters = kernel, settings, parameters
+        self._names = [label.name for label in kernel.program.labels.get("u", ())]
+        self._begin(state)
+
+    def reset(self, state: State) -> State:
+        """Begins anew from a state; inputs take their defaults. Returns the state as projected."""
+        before = self._run
+        self._begin(state)
+        before.leave()
+        return self.state
+
+    def _begin(self, state: State) -> None:
+        self._run = Run(self._kernel, state, state.t, self._settings, parameters=self._parameters)
+        n = self._run.arrays.n
+        n[[at.RECORDS_STEPS, at.RECORDS_END, at.SAMPLES]] = 0
+        self._advance()
+
+    @property
+    def state(self) -> State:
+        """The state now."""
+        return self._run.state
+
+    @property
+    def stopped_by(self) -> tuple[str, ...]:
+        """Names of the events that ended the last step before its time; usually none."""
+        if self._run.status != at.STOPPED:
+            return ()
+        n, events = self._run.arrays.n, self._run.told.events
+        fired = n[n[at.M_FIRED] : n[at.M_FIRED] + len(events)]
+        return tuple(x.name for x, has in zip(events, fired, strict=True) if has and x.stops)
+
+    @property
+    def modes(self) -> dict[str, str]:
+        """What holds now: "open", "closed" or "held"; of friction "open", "sticks" or "slips"."""
+        sides, modes = sides_in(self._run.told.program), self._run.marching
+        n = self._run.arrays.n
+        table, first = (n, n[at.M_MODE]) if modes is None else (modes.c, modes.c[side.M_MODES])
+        words = (SLIDES if block[2] == "friction" else MODES for block in sides)
+        now = table[first : first + len(sides)].tolist()
+        return {x[0]: word[k] for x, word, k in zip(sides, words, now, strict=True)}
+
+    @property
+    def events(self) -> tuple[EventRecord, ...]:
+        """What happened in the last step, in order; after `reset`, at the start."""
+        told, seen = self._run.told, self._run.plan.events
+        return event_records(told, self._happened, len(seen))
+
+    def step(self, u: Given, dt: float) -> State:
+        """Moves on by dt [s] with inputs held at u: by name, or all in order; None keeps them.
+
+        An event that stops the mechanism ends the step early; see `stopped_by`.
+        """
+        if not (dt > 0 and math.isfinite(dt)):
+            raise SimulationError(f"a step of {dt} s; it must be positive and finite.")
+        w, n = self._run.arrays.w, self._run.arrays.n
+        if u is not None:
+            self._set_inputs(u)
+        w[at.T_END] = w[at.T] + dt
+        n[at.PHASE], n[at.IS_STOPPING] = at.TRY, 0
+        self._advance()
+        return self.state
+
+    def _advance(self) -> None:
+        while True:
+            status = self._run.go(1_000_000)
+            if status in (at.DONE, at.STOPPED):
+                self._happened = self._run.take_happened()
+                return
+            if status >= at.NOT_FINITE:
+                end = outcome_of(self._run.plan, self._run.arrays, status)
+                raise SimulationError(
+                    end.message, status=end.reason, t=self._run.t,
+                    trajectory=self._run.trajectory(), hint=end.hint,
+                )  # fmt: skip
+
+    def _set_inputs(self, u: Mapping[str, float] | ArrayLike) -> None:
+        w, n = self._run.arrays.w, self._run.arrays.n
+        held = w[n[at.O_U] : n[at.O_U] + n[at.NU]]
+        if isinstance(u, Mapping):
+            for name, value in u.items():
+                if name not in self._names:
+                    raise NamingError.unknown("input", name, self._names)
+                held[self._names.index(name)] = value
+        else:
+            values = np.atleast_1d(np.asarray(u, dtype=float))
+            if values.shape != held.shape:
+                raise SimulationError(f"{values.size} inputs were given; there are {held.size}.")
+            held[:] = values
+        if not np.all(np.isfinite(held)):
+            raise SimulationError("an input is not finite.", t=self._run.t)
+        n[at.IS_FRESH] = 0

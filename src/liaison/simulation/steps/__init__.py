@@ -1,0 +1,1 @@
+"""One time step: methods, step size, projection, and the time loop around them."""

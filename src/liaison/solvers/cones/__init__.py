@@ -1,0 +1,1 @@
+"""Contact problems with Coulomb friction: forces in second-order cones."""

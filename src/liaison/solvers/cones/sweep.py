@@ -1,0 +1,181 @@
+"""Sweeps over contacts: each solved exactly while the others wait (nonsmooth Gauss–Seidel).
+
+A contact is a load and the discs it bounds. For a given load N its discs are projections, and what
+is left is one equation of one unknown, z_n(N) = 0 or N = least, solved by secants inside a bracket.
+Such a contact always has a solution, and sweeps get near the one of all contacts together.
+
+Public names: sweep.
+
+Source: JAL98; ACA ch. 13.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+
+from .table import (
+    CONSTANT,
+    DISC,
+    FIELDS,
+    FORCE,
+    GIVEN,
+    HEAD,
+    HELD,
+    NEXT,
+    ONE_WAY,
+    RATE,
+    VECTORS,
+    radius,
+)
+
+SOFT = 1e-9
+"""Proximal mobility, beside 1: rows that depend on others move only as far as they must."""
+
+FEW, ALONE, AMONG = 4, 12, 3
+"""Secants at most for a contact: alone with its few blocks, or among others."""
+
+ENOUGH = 1e-14
+
+
+@loop
+def push(m: i64, area: ptr, row: i64, y: f64) -> None:
+    """Sets one force and what it does to all rates."""
+    change = y - area[FORCE * m + row]
+    area[FORCE * m + row] = y
+    if change != 0.0:
+        z = at(area, RATE * m)
+        column = at(area, VECTORS * m + row * m)
+        for i in range(m):
+            z[i] += change * column[i]
+
+
+@loop
+def secular(hx: f64, hy: f64, gx: f64, gy: f64, r: f64) -> f64:
+    """λ ≥ 0 with |(g_x/(h_x + λ), g_y/(h_y + λ))| = r, or 0 where the length is at most r at 0.
+
+    Newton's method on 1/length, which is concave, from below the root: it only ever grows.
+    """
+    lam = max(0.0, sqrt(gx * gx + gy * gy) / max(r, 1e-300) - max(hx, hy))
+    for _ in range(20):
+        x = gx / (hx + lam)
+        y = gy / (hy + lam)
+        length = sqrt(x * x + y * y)
+        if not (length > r * (1.0 + 1e-15)):
+            break
+        slope = (x * x / (hx + lam) + y * y / (hy + lam)) / length
+        lam += (length - r) / r * length / slope
+    return lam
+
+
+@loop
+def settle_disc(m: i64, area: ptr, first: i64, r: f64) -> None:
+    """A disc of two rows, exactly: least ½ yᵀHy + gᵀy over ‖y‖ ≤ r in the axes of H."""
+    y = at(area, FORCE * m + first)
+    z = at(area, RATE * m + first)
+    if not (r > 0.0):
+        push(m, area, first, 0.0)
+        push(m, area, first + 1, 0.0)
+        return
+    columns = at(area, VECTORS * m + first * m + first)
+    a = columns[0]
+    d = columns[m + 1]
+    c = 0.5 * (columns[1] + columns[m])
+    # turn by half the angle of (a − d, 2c): H becomes diagonal
+    half = sqrt(0.25 * (a - d) * (a - d) + c * c)
+    cos = 1.0
+    sin = 0.0
+    if half > 1e-14:
+        cos = sqrt(max(0.0, 0.5 + 0.25 * (a - d) / half))
+        sin = sqrt(max(0.0, 0.5 - 0.25 * (a - d) / half))
+        sin = -sin if c < 0.0 else sin
+    hx = max(0.5 * (a + d) + half, 0.0) + SOFT
+    hy = max(0.5 * (a + d) - half, 0.0) + SOFT
+    gx = cos * z[0] + sin * z[1] - hx * (cos * y[0] + sin * y[1])
+    gy = cos * z[1] - sin * z[0] - hy * (cos * y[1] - sin * y[0])
+    lam = secular(hx, hy, gx, gy, r)
+    x = -gx / (hx + lam)
+    w = -gy / (hy + lam)
+    push(m, area, first, cos * x - sin * w)
+    push(m, area, first + 1, sin * x + cos * w)
+
+
+@loop
+def settle_line(m: i64, area: ptr, row: i64, r: f64) -> None:
+    """A disc of one row, exactly."""
+    mobility = area[VECTORS * m + row * m + row]
+    y = area[FORCE * m + row] - area[RATE * m + row] / (max(mobility, 0.0) + SOFT)
+    push(m, area, row, max(-r, min(r, y)))
+
+
+@loop
+def settle_one_disc(m: i64, blocks: iptr, area: ptr, table: ptr, k: i64) -> None:
+    """Disc k under the load of now."""
+    r = radius(blocks, table, at(area, FORCE * m), k)
+    if blocks[4 * k + 2] == 1:
+        settle_line(m, area, blocks[4 * k + 1], r)
+    else:
+        settle_disc(m, area, blocks[4 * k + 1], r)
+
+
+@loop
+def settle_discs(m: i64, blocks: iptr, area: ptr, table: ptr, load: i64) -> None:
+    """The discs of a load, one after the other."""
+    k = int(table[FIELDS * load + HEAD])
+    while k >= 0:
+        settle_one_disc(m, blocks, area, table, k)
+        k = int(table[FIELDS * k + NEXT])
+
+
+@loop
+def settle_contact(m: i64, blocks: iptr, area: ptr, table: ptr, k: i64, turns: i64) -> None:
+    """One contact: its load by secants in a bracket, its discs with every trial."""
+    row = blocks[4 * k + 1]
+    least = table[FIELDS * k + CONSTANT]
+    mobility = max(area[VECTORS * m + row * m + row], 0.0) + SOFT
+    slope = mobility
+    low = least
+    high = 1e300
+    is_bracketed = 0
+    for _ in range(turns):
+        load = area[FORCE * m + row]
+        rate = area[RATE * m + row]
+        if rate < 0.0:
+            low = max(low, load)
+            is_bracketed = 1
+        else:
+            high = min(high, load)
+        trial = load - rate / slope
+        if trial < low:
+            trial = 0.5 * (low + high) if is_bracketed == 1 else least
+        elif trial > high:
+            trial = 0.5 * (low + high)
+        push(m, area, row, trial)
+        settle_discs(m, blocks, area, table, k)
+        after = area[RATE * m + row]
+        if abs(after) <= ENOUGH or (trial <= least and after >= 0.0):
+            break
+        if trial != load:
+            slope = max((after - rate) / (trial - load), 1e-4 * mobility)
+
+
+@loop
+def sweep(m: i64, nb: i64, blocks: iptr, area: ptr) -> None:
+    """Every contact, every disc with a bound of its own, every held row, once; z goes along."""
+    table = at(area, VECTORS * m + 2 * m * m)
+    turns = ALONE if nb < FEW else AMONG
+    for k in range(nb):
+        first = blocks[4 * k + 1]
+        kind = blocks[4 * k]
+        if kind == ONE_WAY:
+            settle_contact(m, blocks, area, table, k, turns)
+        elif kind == HELD:
+            for i in range(first, first + blocks[4 * k + 2]):
+                mobility = max(area[VECTORS * m + i * m + i], 0.0) + SOFT
+                push(m, area, i, area[FORCE * m + i] - area[RATE * m + i] / mobility)
+            settle_discs(m, blocks, area, table, k)
+        elif kind == DISC and blocks[4 * k + 3] < 0:
+            settle_one_disc(m, blocks, area, table, k)
+        elif kind == GIVEN:
+            settle_discs(m, blocks, area, table, k)

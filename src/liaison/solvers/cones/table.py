@@ -1,0 +1,238 @@
+"""The contact problem in even numbers: rows scaled, discs made round, and what forces miss of it
+
+    u = A f + b,    f_i = β σ_i y_i,   σ_i u_i = β z_i:    z = Ã y + b̃         (cones-1)
+
+σ makes the diagonal of Ã about 1 and ellipses discs of radius c y_load + k; β makes b̃ at most 1.
+The area that all loops of the solver share holds `VECTORS` vectors of m doubles, two matrices
+m × m, and `FIELDS` doubles a block.
+
+Public names: ONE_WAY, DISC, HELD, GIVEN, cone_area, prepare, project, copy, refresh,
+radius, natural_residual.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+
+ONE_WAY, DISC, HELD, GIVEN = 0, 1, 2, 3
+"""Kinds of blocks: f ≥ least ⟂ u ≥ 0; ‖f‖ ≤ bound, f against u; u = 0; f known."""
+
+SCALE, FREE, FORCE, RATE, BEST, STEP, ROWS, ORDER, KEPT, SWEPT = range(10)
+CENTER, DIAGONAL, WHOLE, FOUND = range(10, 14)
+"""Vectors of the area: σ, b̃, y, z, the best y so far, a Newton step, its rows, pivots, the best y
+of Newton's method, y after sweeps, the center of softer problems, diagonal of Ã and b̃ meanwhile,
+the best y of all searches."""
+
+VECTORS = 14
+
+COEFFICIENT, CONSTANT, HEAD, NEXT, DUAL, CHANGE, FIELDS = range(7)
+"""Fields of a block: c and k of the radius (or the least y), first disc it loads, next of it, the
+rate of a load or factor of a disc from inside, and its change in a step."""
+
+NOTHING = 1e-15
+"""A row with less than this part of the largest mobility does not move, whatever acts on it."""
+
+
+def cone_area(m: int, nb: int) -> int:
+    """Doubles that `solve_cones` works in."""
+    return VECTORS * m + 2 * m * m + FIELDS * nb
+
+
+@loop
+def semi_axis(limits: ptr, k: i64, row: i64, load: f64) -> f64:
+    """Semi-axis of block k along its row 0 or 1 under a load."""
+    return float(max(limits[3 * k + row], 0.0) * max(load, 0.0) + max(limits[3 * k + 2], 0.0))
+
+
+@loop
+def share(limits: ptr, k: i64, rows: i64, row: i64, load: f64) -> f64:
+    """Semi-axis along a row, as a part of the longer one of the block."""
+    if rows < 2:
+        return 1.0
+    most = max(semi_axis(limits, k, 0, load), semi_axis(limits, k, 1, load))
+    if most > 0.0:
+        return semi_axis(limits, k, row, load) / most
+    most = max(limits[3 * k], limits[3 * k + 1])
+    return max(limits[3 * k + row], 0.0) / most if most > 0.0 else 1.0
+
+
+@loop
+def scale_block(
+    m: i64, A: ptr, blocks: iptr, limits: ptr, k: i64, f: ptr, least: f64, sigma: ptr
+) -> None:
+    """σ of the rows of one block: its mean mobility becomes 1, its ellipse a circle."""
+    first = blocks[4 * k + 1]
+    rows = blocks[4 * k + 2]
+    load = 0.0
+    if blocks[4 * k] == DISC and blocks[4 * k + 3] >= 0:
+        load = f[blocks[4 * blocks[4 * k + 3] + 1]]
+    mobility = 0.0
+    for i in range(first, first + rows):
+        sigma[i] = share(limits, k, rows, i - first, load) if blocks[4 * k] == DISC else 1.0
+        mobility += sigma[i] * sigma[i] * A[i * m + i] / float(rows)
+    for i in range(first, first + rows):
+        sigma[i] = sigma[i] / sqrt(max(mobility, least))
+
+
+@loop
+def scale_limits(nb: i64, blocks: iptr, limits: ptr, sigma: ptr, beta: f64, table: ptr) -> None:
+    """c and k of every radius in scaled numbers; lists of the discs that each block loads."""
+    for k in range(nb):
+        table[FIELDS * k + HEAD] = -1.0
+        table[FIELDS * k + NEXT] = -1.0
+        table[FIELDS * k + COEFFICIENT] = 0.0
+        first = blocks[4 * k + 1]
+        table[FIELDS * k + CONSTANT] = limits[3 * k + 2] / (beta * sigma[first])
+    for back in range(nb):
+        k = nb - 1 - back
+        if blocks[4 * k] == DISC:
+            first = blocks[4 * k + 1]
+            size = sigma[first]
+            steep = limits[3 * k]
+            if blocks[4 * k + 2] > 1:
+                size = max(size, sigma[first + 1])
+                steep = max(steep, limits[3 * k + 1])
+            table[FIELDS * k + CONSTANT] = max(limits[3 * k + 2], 0.0) / (beta * size)
+            load = blocks[4 * k + 3]
+            if load >= 0:
+                table[FIELDS * k + COEFFICIENT] = (
+                    max(steep, 0.0) * sigma[blocks[4 * load + 1]] / size
+                )
+                table[FIELDS * k + NEXT] = table[FIELDS * load + HEAD]
+                table[FIELDS * load + HEAD] = float(k)
+
+
+@loop
+def common_size(m: i64, nb: i64, b: ptr, blocks: iptr, limits: ptr, f: ptr, sigma: ptr) -> f64:
+    """β: the largest of σ b and of forces that are given or the least allowed; 1 if all are 0."""
+    size = 0.0
+    bad = 0.0
+    for i in range(m):
+        size = max(size, abs(sigma[i] * b[i]))
+        bad += b[i] - b[i]
+    for k in range(nb):
+        first = blocks[4 * k + 1]
+        bad += (limits[3 * k] - limits[3 * k]) + (limits[3 * k + 2] - limits[3 * k + 2])
+        if blocks[4 * k] == GIVEN:
+            for i in range(first, first + blocks[4 * k + 2]):
+                size = max(size, abs(f[i]) / sigma[i])
+        elif blocks[4 * k] == ONE_WAY:
+            size = max(size, abs(limits[3 * k + 2]) / sigma[first])
+    return (size if size > 1e-250 else 1.0) + bad
+
+
+@loop
+def prepare(m: i64, nb: i64, A: ptr, b: ptr, blocks: iptr, limits: ptr, f: ptr, area: ptr) -> f64:
+    """Fills the area with (cones-1), begun at f; returns β, NaN if anything is not finite."""
+    sigma = at(area, SCALE * m)
+    columns = at(area, VECTORS * m)
+    most = 0.0
+    for i in range(m):
+        most = max(most, A[i * m + i])
+    for k in range(nb):
+        scale_block(m, A, blocks, limits, k, f, max(NOTHING * most, 1e-280), sigma)
+    beta = common_size(m, nb, b, blocks, limits, f, sigma)
+    scale_limits(nb, blocks, limits, sigma, beta, at(area, VECTORS * m + 2 * m * m))
+    bad = 0.0
+    for i in range(m):
+        for j in range(m):
+            c = sigma[i] * sigma[j] * A[i * m + j]
+            columns[j * m + i] = c
+            bad += c - c
+    for i in range(m):
+        area[FREE * m + i] = sigma[i] * b[i] / beta
+        area[FORCE * m + i] = f[i] / (beta * sigma[i]) if sigma[i] > 0.0 else 0.0
+        bad += f[i] - f[i]
+    return beta + bad
+
+
+@loop
+def copy(m: i64, x: ptr, y: ptr) -> None:
+    """y := x."""
+    for i in range(m):
+        y[i] = x[i]
+
+
+@loop
+def refresh(m: i64, area: ptr) -> None:
+    """z = Ã y + b̃, afresh."""
+    z = at(area, RATE * m)
+    for i in range(m):
+        z[i] = area[FREE * m + i]
+    for j in range(m):
+        y = area[FORCE * m + j]
+        if y != 0.0:
+            column = at(area, VECTORS * m + j * m)
+            for i in range(m):
+                z[i] += y * column[i]
+
+
+@loop
+def radius(blocks: iptr, table: ptr, y: ptr, k: i64) -> f64:
+    """Radius of disc k under its load."""
+    load = blocks[4 * k + 3]
+    pressed = max(y[blocks[4 * load + 1]], 0.0) if load >= 0 else 0.0
+    return float(table[FIELDS * k + COEFFICIENT] * pressed + table[FIELDS * k + CONSTANT])
+
+
+@loop
+def project(m: i64, nb: i64, blocks: iptr, area: ptr) -> None:
+    """y inside its bounds: loads first, then discs by the shortest way."""
+    y = at(area, FORCE * m)
+    table = at(area, VECTORS * m + 2 * m * m)
+    for k in range(nb):
+        if blocks[4 * k] == ONE_WAY:
+            first = blocks[4 * k + 1]
+            y[first] = max(y[first], table[FIELDS * k + CONSTANT])
+    for k in range(nb):
+        if blocks[4 * k] == DISC:
+            first = blocks[4 * k + 1]
+            second = first + blocks[4 * k + 2] - 1
+            r = radius(blocks, table, y, k)
+            length = abs(y[first])
+            if second > first:
+                length = sqrt(y[first] * y[first] + y[second] * y[second])
+            if length > r:
+                y[first] = y[first] * (r / length)
+                if second > first:
+                    y[second] = y[second] * (r / length)
+
+
+@loop
+def disc_residual(blocks: iptr, table: ptr, y: ptr, z: ptr, k: i64) -> f64:
+    """Length of y − P(y − z) of one disc, P the projection on it."""
+    first = blocks[4 * k + 1]
+    r = radius(blocks, table, y, k)
+    if blocks[4 * k + 2] == 1:
+        return float(abs(max(y[first] - r, min(y[first] + r, z[first]))))
+    dx = y[first] - z[first]
+    dy = y[first + 1] - z[first + 1]
+    length = sqrt(dx * dx + dy * dy)
+    if length <= r:
+        return sqrt(z[first] * z[first] + z[first + 1] * z[first + 1])
+    dx = y[first] - r / length * dx
+    dy = y[first + 1] - r / length * dy
+    return sqrt(dx * dx + dy * dy)
+
+
+@loop
+def natural_residual(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
+    """Largest entry of the natural map y − P(y − z), for z up to date; |b̃| is at most 1."""
+    y = at(area, FORCE * m)
+    z = at(area, RATE * m)
+    table = at(area, VECTORS * m + 2 * m * m)
+    worst = 0.0
+    for k in range(nb):
+        first = blocks[4 * k + 1]
+        miss = 0.0
+        if blocks[4 * k] == ONE_WAY:
+            miss = abs(min(y[first] - table[FIELDS * k + CONSTANT], z[first]))
+        elif blocks[4 * k] == DISC:
+            miss = disc_residual(blocks, table, y, z, k)
+        elif blocks[4 * k] == HELD:
+            for i in range(first, first + blocks[4 * k + 2]):
+                miss = max(miss, abs(z[i]))
+        worst = max(worst, miss)
+    return worst

@@ -1,0 +1,1 @@
+"""Impacts: jumps of velocity under several impact laws."""

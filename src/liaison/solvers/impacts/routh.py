@@ -1,0 +1,283 @@
+"""One contact's impact along its path: slip that changes while the impulse grows, after Routh.
+
+With the normal impulse p for time, slips scaled by their coefficients x = μ u_t, and so b = μ A_tn,
+B = μ A_tt μ,
+
+    du_n/dp = A_nn − bᵀd,    dx/dp = b − B d,    dW/dp = u_n                         (routh-1)
+
+where friction is −d: d = x/‖x‖ while it slips; B d = b where it sticks, if ‖d‖ ≤ 1; else it slips
+away from rest along the only direction it can, (B + λ 1) d = b, ‖d‖ = 1, λ > 0. Compression ends
+where u_n = 0 with W = W_c, the impact where the contact gave back e² of it, W = (1 − e²) W_c:
+Stronge's hypothesis. Friction opposes slip throughout, so that energy never grows.
+
+In three dimensions slip turns as it slows down. With dp = ‖x‖ dσ the right sides of (routh-1) have
+no singularity, and slip ends as e^(−σ) does. In a plane all parts are straight.
+
+Public names: strike_one, PATH_AREA.
+
+Source: STR90 (energetic restitution); KEL86 (slip that turns); docs/theory/contact_solvers.md.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.solvers.cones.table import DISC, ONE_WAY
+
+P, UN, WORK, X0, X1, F0, F1 = 0, 1, 2, 3, 4, 5, 6
+"""State: normal impulse, rate of the gap, work of the load, scaled slips, scaled friction."""
+
+STATE = 7
+
+ANN, B0, B1, B00, B01, B11, E2, ENDS, EXPANDS = 0, 1, 2, 3, 4, 5, 6, 7, 8
+"""Of the contact: entries of (routh-1), e², W at which the impact ends, 1 while it expands."""
+
+GIVEN = 9
+STAGES = 7
+PATH_AREA = GIVEN + (STAGES + 4) * STATE
+
+NODES = (
+    0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+    1 / 5, 0.0, 0.0, 0.0, 0.0, 0.0,
+    3 / 40, 9 / 40, 0.0, 0.0, 0.0, 0.0,
+    44 / 45, -56 / 15, 32 / 9, 0.0, 0.0, 0.0,
+    19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0.0, 0.0,
+    9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656, 0.0,
+    35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84,
+)  # fmt: skip
+ERRORS = (
+    71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40,
+)  # fmt: skip
+"""Dormand and Prince's coefficients, row by row, and those of their error."""
+
+ACCURACY, STILL = 1e-13, 1e-13
+"""Error of slip in a step beside itself, and slip beside that of the start that has ended."""
+
+MOST = 20000
+"""Steps of one impact."""
+
+
+@loop
+def path_slopes(g: ptr, y: ptr, out: ptr) -> None:
+    """(routh-1) by σ, while it slips."""
+    s = sqrt(y[X0] * y[X0] + y[X1] * y[X1])
+    out[P] = s
+    out[UN] = g[ANN] * s - g[B0] * y[X0] - g[B1] * y[X1]
+    out[WORK] = y[UN] * s
+    out[X0] = g[B0] * s - g[B00] * y[X0] - g[B01] * y[X1]
+    out[X1] = g[B1] * s - g[B01] * y[X0] - g[B11] * y[X1]
+    out[F0] = -y[X0]
+    out[F1] = -y[X1]
+
+
+@loop
+def path_step(h: f64, g: ptr, y: ptr, out: ptr, k: ptr) -> f64:
+    """The state after a step h of σ; the error of its slip beside the slip."""
+    for stage in range(STAGES):
+        for i in range(STATE):
+            out[i] = y[i]
+            for j in range(min(stage, 6)):
+                out[i] += h * NODES[6 * stage + j] * k[STATE * j + i]
+        path_slopes(g, out, at(k, STATE * stage))
+    wrong = 0.0
+    for i in range(X0, F0):
+        total = 0.0
+        for j in range(STAGES):
+            total += ERRORS[j] * k[STATE * j + i]
+        wrong += h * h * total * total
+    return sqrt(wrong / (y[X0] * y[X0] + y[X1] * y[X1]))
+
+
+@loop
+def distance_left(g: ptr, y: ptr) -> f64:
+    """What compression (u_n) or expansion (W) still has before it; 0 or less: it is over."""
+    return float(g[ENDS] - y[WORK] if g[EXPANDS] > 0.0 else -y[UN])
+
+
+@loop
+def end_phase(g: ptr, y: ptr) -> i64:
+    """Compression becomes expansion; 1 where that is the end of the impact."""
+    if g[EXPANDS] > 0.0:
+        return 1
+    g[EXPANDS] = 1.0
+    g[ENDS] = (1.0 - g[E2]) * y[WORK]
+    return 1 if g[E2] <= 0.0 else 0
+
+
+@loop
+def land(h: f64, g: ptr, y: ptr, out: ptr, k: ptr) -> None:
+    """The state where the phase ends within a step h, by halving and secants."""
+    low = 0.0
+    high = h
+    below = distance_left(g, y)
+    above = distance_left(g, out)
+    for turn in range(80):
+        middle = 0.5 * (low + high)
+        if turn % 3 != 2 and below > above:
+            middle = low + (high - low) * below / (below - above)
+        path_step(middle, g, y, out, k)
+        left = distance_left(g, out)
+        if left > 0.0:
+            low = middle
+            below = left
+        else:
+            high = middle
+            above = left
+        if high - low <= 1e-15 * h or left == 0.0:
+            break
+    for i in range(STATE):
+        y[i] = out[i]
+
+
+@loop
+def slip_in_space(g: ptr, y: ptr, work: ptr) -> i64:
+    """Slip of two components until it has ended (0) or the impact has (1)."""
+    out = at(work, STATE)
+    k = at(out, STATE)
+    ended = STILL * sqrt(y[X0] * y[X0] + y[X1] * y[X1])
+    size = abs(g[B0]) + abs(g[B1]) + g[B00] + g[B11]
+    h = 0.02 / size
+    for _ in range(MOST):
+        error = path_step(h, g, y, out, k)
+        if error > ACCURACY and h * size > 1e-4:
+            h = 0.5 * h
+            continue
+        if distance_left(g, out) <= 0.0:
+            land(h, g, y, out, k)
+            if end_phase(g, y) == 1:
+                return 1
+        else:
+            for i in range(STATE):
+                y[i] = out[i]
+            if g[EXPANDS] > 0.0 and y[UN] < 0.0:
+                g[EXPANDS] = 0.0
+            if error < 0.02 * ACCURACY:
+                h = min(1.5 * h, 0.5 / size)
+        if y[X0] * y[X0] + y[X1] * y[X1] <= ended * ended:
+            return 0
+    return 0
+
+
+@loop
+def straight(slip: f64, growth: f64, d0: f64, d1: f64, g: ptr, y: ptr) -> i64:
+    """A part of the path with friction −d and a slip that grows steadily; 1 if the impact ends.
+
+    It ends where the slip does, or the impact.
+    """
+    a = g[ANN] - g[B0] * d0 - g[B1] * d1
+    left = -slip / growth if growth < 0.0 else 1e300
+    for _ in range(2):
+        way = 1e300
+        if g[EXPANDS] > 0.0:
+            root = y[UN] * y[UN] + 2.0 * a * (g[ENDS] - y[WORK])
+            if root >= 0.0 and y[UN] + sqrt(root) > 0.0:
+                way = 2.0 * (g[ENDS] - y[WORK]) / (y[UN] + sqrt(root))
+        elif a > 0.0:
+            way = -y[UN] / a
+        go = min(way, left)
+        y[P] += go
+        y[WORK] += go * (y[UN] + 0.5 * a * go)
+        y[UN] += a * go
+        y[F0] -= d0 * go
+        y[F1] -= d1 * go
+        left -= go
+        if way > go or end_phase(g, y) == 1:
+            return 1 if way <= go else 0
+        y[UN] = 0.0
+    return 1
+
+
+@loop
+def from_rest(g: ptr, y: ptr) -> i64:
+    """What remains of the impact where slip has ended: it sticks, or slips away along one way."""
+    trace = g[B00] + g[B11]
+    y[X0] = 0.0
+    y[X1] = 0.0
+    low = 1e-15 * trace
+    high = sqrt(g[B0] * g[B0] + g[B1] * g[B1]) + low
+    shift = low
+    d0 = 0.0
+    d1 = 0.0
+    for _ in range(200):
+        c0 = g[B00] + shift
+        c1 = g[B11] + shift
+        inverse = 1.0 / (c0 * c1 - g[B01] * g[B01]) if trace > 0.0 else 0.0
+        d0 = inverse * (c1 * g[B0] - g[B01] * g[B1])
+        d1 = inverse * (c0 * g[B1] - g[B01] * g[B0])
+        if d0 * d0 + d1 * d1 <= 1.0:
+            if shift == low:
+                break  # it sticks
+            high = shift
+        else:
+            low = shift
+        if high - low <= 1e-16 * high:
+            break
+        shift = 0.5 * (low + high)
+    return straight(0.0, 0.0, d0, d1, g, y)
+
+
+@loop
+def strike_one(
+    m: i64, nb: i64, A: ptr, u: ptr, blocks: iptr, limits: ptr, e: ptr, f: ptr, area: ptr
+) -> i64:
+    """Impulses of an impact at one contact, with at most one disc of friction.
+
+    Args:
+        m: rows.
+        nb: blocks, as for `solve_cones`.
+        A: mobility; kept.
+        u: rates before; kept.
+        blocks: as for `solve_cones`.
+        limits: as for `solve_cones`.
+        e: restitution of every block.
+        f: result: impulses.
+        area: `PATH_AREA` doubles.
+
+    Returns:
+        1 where it is such a contact and the impact came to its end; else 0.
+    """
+    one = blocks[1]
+    if nb > 2 or blocks[0] != ONE_WAY or A[one * m + one] <= 0.0 or limits[2] != 0.0:
+        return 0
+    if nb == 2 and (blocks[4] != DISC or blocks[7] != 0 or limits[5] != 0.0):
+        return 0
+    g = area
+    y = at(area, GIVEN)
+    for i in range(PATH_AREA):
+        area[i] = 0.0
+    g[ANN] = A[one * m + one]
+    g[E2] = e[0] * e[0]
+    y[UN] = u[one]
+    rows = blocks[6] if nb == 2 else 0
+    for r in range(rows):
+        i = blocks[5] + r
+        y[X0 + r] = limits[3 + r] * u[i]
+        g[B0 + r] = limits[3 + r] * A[i * m + one]
+        g[B00 + 2 * r] = limits[3 + r] * limits[3 + r] * A[i * m + i]
+    if rows == 2:
+        g[B01] = limits[3] * limits[4] * A[blocks[5] * m + blocks[5] + 1]
+    over = path(rows, g, y, at(area, GIVEN + STATE))
+    for i in range(m):
+        f[i] = 0.0
+    f[one] = y[P]
+    for r in range(rows):
+        f[blocks[5] + r] = limits[3 + r] * y[F0 + r]
+    return over
+
+
+@loop
+def path(rows: i64, g: ptr, y: ptr, work: ptr) -> i64:
+    """The whole impact, from the rates before it; 1 where it came to its end."""
+    if y[UN] >= 0.0:
+        return 1
+    slip = sqrt(y[X0] * y[X0] + y[X1] * y[X1])
+    if slip > STILL * abs(y[UN]) * sqrt((g[B00] + g[B11]) / g[ANN]):
+        if rows == 2:
+            over = slip_in_space(g, y, work)
+        else:
+            d = 1.0 if y[X0] > 0.0 else -1.0
+            over = straight(slip, d * g[B0] - g[B00], d, 0.0, g, y)
+        if over == 1:
+            return 1
+    return from_rest(g, y)

@@ -1,0 +1,1 @@
+"""Linear systems and linear complementarity problems, as compiled loops."""

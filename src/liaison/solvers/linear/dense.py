@@ -1,0 +1,293 @@
+"""Dense linear algebra as loops: what the generated elimination falls back on near rank loss.
+
+    M v̇ = f + Gᵀλ,   G v̇ = γ                                                   (dense-1)
+
+is solved in the metric of M. With M = L Lᵀ, A = L⁻¹Gᵀ with its columns scaled to length 1, and
+A P = Q R by orthogonalisation with pivoting, rows that add less than a threshold to the others are
+left out; v̇ meets the rest, λ is the shortest possible, and what the rows left out miss is returned.
+The condition of A enters once, not squared as in G M⁻¹Gᵀ.
+
+Public names: RANK_TOLERANCE, NOISE, dot, largest, cholesky, forward_solve, backward_solve,
+pivoted_qr, solve_rows, shortest, saddle, saddle_area.
+
+Source: GVL13 §5.4.2 (QR with column pivoting), §5.5.7 (minimum-norm solution).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+
+RANK_TOLERANCE = 1e-9
+"""A row whose part independent of the others is below this (they have length 1) is redundant."""
+
+NOISE = 1e-8
+"""A row shorter than this part of the longest one asks nothing. Rows that vanish on the closures
+have the length of what q misses of them, 1e-9 between steps: made length 1 they would stop it."""
+
+TINY = 1e-300
+
+
+@loop
+def dot(n: i64, x: ptr, y: ptr) -> f64:
+    """Σ x_i y_i."""
+    total = 0.0
+    for i in range(n):
+        total += x[i] * y[i]
+    return total
+
+
+@loop
+def largest(n: i64, x: ptr) -> f64:
+    """max |x_i|; NaN if any entry is not finite."""
+    found = 0.0
+    bad = 0.0
+    for i in range(n):
+        size = abs(x[i])
+        bad += size - size
+        if size > found:
+            found = size
+    return found + bad
+
+
+@loop
+def cholesky(n: i64, a: ptr) -> i64:
+    """A = L Lᵀ in place (row-major, lower triangle); 0 if done, else 1 + the row that failed."""
+    for i in range(n):
+        for j in range(i):
+            s = a[i * n + j] - dot(j, at(a, i * n), at(a, j * n))
+            a[i * n + j] = s / a[j * n + j]
+        d = a[i * n + i]
+        rest = d - dot(i, at(a, i * n), at(a, i * n))
+        if not (rest > 1e-14 * abs(d)):
+            return i + 1
+        a[i * n + i] = sqrt(rest)
+    return 0
+
+
+@loop
+def forward_solve(n: i64, l: ptr, x: ptr) -> None:
+    """x := L⁻¹ x."""
+    for i in range(n):
+        x[i] = (x[i] - dot(i, at(l, i * n), x)) / l[i * n + i]
+
+
+@loop
+def backward_solve(n: i64, l: ptr, x: ptr) -> None:
+    """x := L⁻ᵀ x."""
+    for back in range(n):
+        i = n - 1 - back
+        x[i] = x[i] / l[i * n + i]
+        for j in range(i):
+            x[j] -= l[i * n + j] * x[i]
+
+
+@loop
+def remove(n: i64, q: ptr, x: ptr) -> f64:
+    """Takes from x its part along the unit vector q, twice; returns the coefficient."""
+    c = dot(n, q, x)
+    for i in range(n):
+        x[i] -= c * q[i]
+    again = dot(n, q, x)
+    for i in range(n):
+        x[i] -= again * q[i]
+    return c + again
+
+
+@loop
+def pivoted_qr(m: i64, n: i64, a: ptr, r: ptr, order: ptr, tolerance: f64) -> i64:
+    """Rows of `a` (m of them, length n) orthogonalised in place, largest remainder first.
+
+    On return row k < rank of `a` is the k-th unit vector; with π = order, the given row π(i) is
+    Σ_k r[k m + i] (unit vector k) plus a remainder shorter than `tolerance` where i ≥ rank.
+
+    Returns:
+        The rank.
+    """
+    for i in range(m):
+        order[i] = float(i)
+    for k in range(m):
+        best = k
+        length = -1.0
+        for i in range(k, m):
+            size = dot(n, at(a, i * n), at(a, i * n))
+            if size > length:
+                length = size
+                best = i
+        if not (sqrt(max(length, 0.0)) > tolerance):
+            return k
+        exchange(m, n, a, r, order, k, best)
+        length = sqrt(length)
+        for j in range(n):
+            a[k * n + j] = a[k * n + j] / length
+        r[k * m + k] = length
+        for i in range(k + 1, m):
+            r[k * m + i] = remove(n, at(a, k * n), at(a, i * n))
+    return m
+
+
+@loop
+def exchange(m: i64, n: i64, a: ptr, r: ptr, order: ptr, i: i64, j: i64) -> None:
+    """Exchanges rows i and j of a, columns i and j of r (above row i), entries of order."""
+    for k in range(n):
+        kept = a[i * n + k]
+        a[i * n + k] = a[j * n + k]
+        a[j * n + k] = kept
+    for k in range(i):
+        kept = r[k * m + i]
+        r[k * m + i] = r[k * m + j]
+        r[k * m + j] = kept
+    kept = order[i]
+    order[i] = order[j]
+    order[j] = kept
+
+
+@loop
+def solve_rows(m: i64, rank: i64, r: ptr, order: ptr, b: ptr, y: ptr) -> f64:
+    """y with R₁₁ᵀ y = b (in the order of the pivots); returns the worst miss of the other rows.
+
+    `y` has m + 1 entries: the number of the row that misses most comes last (-1: none).
+    """
+    for i in range(rank):
+        s = b[int(order[i])]
+        for k in range(i):
+            s -= r[k * m + i] * y[k]
+        y[i] = s / r[i * m + i]
+    worst = 0.0
+    y[m] = -1.0
+    for i in range(rank, m):
+        s = b[int(order[i])]
+        for k in range(rank):
+            s -= r[k * m + i] * y[k]
+        if not (abs(s) <= worst):
+            worst = abs(s)
+            y[m] = order[i]
+    return worst
+
+
+@loop
+def shortest(m: i64, rank: i64, r: ptr, order: ptr, y: ptr, x: ptr, area: ptr) -> None:
+    """The shortest x with Σ_i r[k, i] x_π(i) = y_k for k < rank; `area` holds m² + m doubles.
+
+    The rows of R are orthogonalised from the last, which has the fewest entries, R = T Z with T
+    upper triangular; then x = Zᵀ T⁻¹ y.
+    """
+    t = at(area, m * m)
+    for i in range(m):
+        x[i] = 0.0
+    for back in range(rank):
+        k = rank - 1 - back
+        row = at(area, k * m)
+        for i in range(m):
+            row[i] = r[k * m + i] if i >= k else 0.0
+        missing = y[k]
+        for j in range(k + 1, rank):
+            missing -= remove(m, at(area, j * m), row) * t[j]
+        length = sqrt(max(dot(m, row, row), TINY))
+        t[k] = missing / length
+        for i in range(m):
+            row[i] = row[i] / length
+            x[int(order[i])] += t[k] * row[i]
+
+
+@loop
+def metric(nv: i64, nc: i64, M: ptr, G: ptr, L: ptr) -> f64:
+    """L with L Lᵀ = M + α GᵀG; returns α: 0 where M alone is positive, -1 where nothing helps.
+
+    Where G v̇ = γ holds, adding α Gᵀ(G v̇ − γ) changes nothing in (dense-1): so a velocity without
+    inertia that the rows hold has a metric too.
+    """
+    for i in range(nv * nv):
+        L[i] = M[i]
+    if cholesky(nv, L) == 0:
+        return 0.0
+    alpha = 0.0
+    for i in range(nv):
+        alpha = max(alpha, M[i * nv + i])
+    alpha = alpha * float(nv) / max(dot(nc * nv, G, G), TINY)
+    for i in range(nv * nv):
+        L[i] = M[i]
+    for k in range(nc):
+        for i in range(nv):
+            c = alpha * G[k * nv + i]
+            for j in range(nv):
+                L[i * nv + j] += c * G[k * nv + j]
+    return alpha if cholesky(nv, L) == 0 else -1.0
+
+
+@loop
+def scaled_rows(nv: i64, nc: i64, G: ptr, L: ptr, A: ptr, scale: ptr) -> None:
+    """Rows of A = scale_k L⁻¹ G_kᵀ, of length 1; 0 where only rounding is left of a row."""
+    longest = 0.0
+    for k in range(nc):
+        row = at(A, k * nv)
+        for i in range(nv):
+            row[i] = G[k * nv + i]
+        forward_solve(nv, L, row)
+        scale[k] = sqrt(dot(nv, row, row))
+        longest = max(longest, scale[k])
+    for k in range(nc):
+        is_noise = 1 if scale[k] <= NOISE * longest else 0
+        scale[k] = 1.0 if is_noise == 1 else 1.0 / scale[k]
+        for i in range(nv):
+            A[k * nv + i] = 0.0 if is_noise == 1 else A[k * nv + i] * scale[k]
+
+
+@loop
+def saddle(
+    nv: i64, nc: i64, M: ptr, G: ptr, f: ptr, gamma: ptr, vdot: ptr, lam: ptr, row: iptr, area: ptr
+) -> f64:
+    """v̇ and λ of (dense-1), whatever the rank of G.
+
+    Args:
+        nv: velocities.
+        nc: rows of G.
+        M: mass matrix, row-major; kept.
+        G: rows, row-major; kept.
+        f: applied minus bias.
+        gamma: right-hand side of the rows.
+        vdot: result, nv.
+        lam: result, nc: the shortest, measured in rows scaled to length 1.
+        row: result: number of the row that misses most, -1 if none.
+        area: `saddle_area(nv, nc)` doubles.
+
+    Returns:
+        The largest miss |γ − G v̇| of rows scaled to length 1 in the metric of M; -1 where the mass
+        matrix is not positive even with the rows to help.
+    """
+    A = at(area, nv * nv)
+    R = at(A, nv * nc)
+    order = at(R, nc * nc)
+    b = at(order, nc)
+    y = at(b, nc)
+    scale = at(y, nc + 1)
+    alpha = metric(nv, nc, M, G, area)
+    row[0] = -1
+    if alpha < 0.0:
+        return -1.0
+    scaled_rows(nv, nc, G, area, A, scale)
+    # free motion L⁻¹ (f + α Gᵀγ), and what the rows still miss of it
+    for i in range(nv):
+        vdot[i] = f[i]
+        for k in range(nc):
+            vdot[i] += alpha * G[k * nv + i] * gamma[k]
+    forward_solve(nv, area, vdot)
+    for k in range(nc):
+        b[k] = gamma[k] * scale[k] - dot(nv, at(A, k * nv), vdot)
+    rank = pivoted_qr(nc, nv, A, R, order, RANK_TOLERANCE)
+    worst = solve_rows(nc, rank, R, order, b, y)
+    row[0] = int(y[nc])
+    for k in range(rank):
+        for i in range(nv):
+            vdot[i] += y[k] * A[k * nv + i]
+    backward_solve(nv, area, vdot)
+    shortest(nc, rank, R, order, y, lam, at(scale, nc))
+    for k in range(nc):
+        lam[k] = lam[k] * scale[k]
+    return worst
+
+
+def saddle_area(nv: int, nc: int) -> int:
+    """Doubles that `saddle` works in."""
+    return nv * nv + nv * nc + 2 * nc * nc + 5 * nc + 1

@@ -1,0 +1,1 @@
+"""Contacts as rows: gaps, normals, tangents, and the points where bodies touch."""

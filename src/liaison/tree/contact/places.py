@@ -1,0 +1,83 @@
+"""Where contacts touch, in the ground's axes: the point I, its frame, and its three velocities.
+
+Three points are at I: one of the first body, one of the second, and the geometric one, which goes
+where they touch. Of a wheel that rolls the first two stand still and the third moves on.
+
+Public names: ContactPlace, contact_places.
+
+Source: LL 1.5.1; docs/theory/contacts.md (contact-1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from liaison.expr import as_expr, substitute, time_derivative
+from liaison.model import Contact
+from liaison.model.pairing import paired
+from liaison.spatial.arrays import Array, array, cross, product
+from liaison.tree.closure import marker_motion, relative
+from liaison.tree.kinematics import Kinematics
+from liaison.tree.templates import P, R
+from liaison.tree.tree import GROUND
+
+from .templates import Touch
+from .touches import touches
+
+
+class ContactPlace(NamedTuple):
+    """One place of contact, as formulas of q and v, in the ground's axes."""
+
+    name: str  # as its gap
+    bodies: tuple[str, str]
+    point: Array  # I [m]
+    normal: Array  # from the second body to the first
+    tangents: tuple[Array, Array]
+    on_first: Array  # velocities at I [m/s]
+    on_second: Array
+    geometric: Array
+
+
+def contact_places(kinematics: Kinematics, qdot: Sequence[Any]) -> list[ContactPlace]:
+    """Every place at which bodies may touch; contacts told by formulas have none.
+
+    Args:
+        kinematics: on formulas of q and v.
+        qdot: N v.
+    """
+    found: list[ContactPlace] = []
+    for one in paired(kinematics.tree.mechanism).contacts:
+        if isinstance(one, Contact):
+            places = touches(one, kinematics.tree.numbers)
+            for k, touch in enumerate(places):
+                name = one.name if len(places) == 1 else f"{one.name}[{k + 1}]"
+                found.append(_place(kinematics, qdot, one, touch.found(), name))
+    return found
+
+
+def _place(
+    kinematics: Kinematics, qdot: Sequence[Any], one: Contact, touch: Touch, name: str
+) -> ContactPlace:
+    tree = kinematics.tree
+    F, M = (marker_motion(kinematics, GROUND, tree.located(x)) for x in (one.second, one.first))
+    seen = relative(F, M)
+    values = dict(zip([*R.flat, *P], map(as_expr, [*seen.R.flat, *seen.p]), strict=True))
+
+    def turned(v: Array) -> Array:
+        """A vector of the second frame in the ground's axes."""
+        return product(F.R, array(substitute([as_expr(x) for x in v], values)))
+
+    arm = turned(touch.point)
+    point = M.p + arm
+    flow = dict(zip(kinematics.q, qdot, strict=True))
+    return ContactPlace(
+        name,
+        (one.first.body, one.second.body),
+        point,
+        turned(touch.normal),
+        (turned(touch.tangents[0]), turned(touch.tangents[1])),
+        on_first=M.velocity + cross(M.omega, arm),
+        on_second=F.velocity + cross(F.omega, point - F.p),
+        geometric=array(time_derivative([as_expr(x) for x in point], flow)),
+    )

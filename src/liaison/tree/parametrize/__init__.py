@@ -1,0 +1,1 @@
+"""Coordinates other than those of the spanning tree."""
