@@ -28,10 +28,22 @@ class _Offering(ModuleType):
     def __getattr__(self, name: str) -> Any:
         home = self._home.get(name)
         if home is None:
-            return self._registered(name) or self._module(name)
+            return self._module(name) or self._registered(name)
         value = getattr(import_module(home), name)
         super().__setattr__(name, value)
         return value
+
+    def _module(self, name: str) -> ModuleType | None:
+        """The module of that name within the package, or None."""
+        full = f"{self.__name__}.{name}"
+        if name.startswith("_"):
+            return None
+        try:
+            return import_module(full)
+        except ModuleNotFoundError as error:
+            if error.name != full:
+                raise
+            return None
 
     def _registered(self, name: str) -> Any:
         """What a file of somebody's own registered under that name, as long as it is registered."""
@@ -40,18 +52,9 @@ class _Offering(ModuleType):
             if (kind := getattr(import_module(module), table).by_name(name)) is not None:
                 return kind
         if self._further and not name.startswith("_"):
-            return getattr(sys.modules.get(self._further), name, None)
-        return None
-
-    def _module(self, name: str) -> ModuleType:
-        """The module of that name within the package."""
-        full = f"{self.__name__}.{name}"
-        if not name.startswith("_"):
-            try:
-                return import_module(full)
-            except ModuleNotFoundError as error:
-                if error.name != full:
-                    raise
+            word = getattr(import_module(self._further), name, None)
+            if word is not None:
+                return word
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -20,8 +20,7 @@ each_type = pytest.mark.parametrize("kind", JOINT_TYPES, ids=lambda kind: kind._
 
 # module -> why it names joint types by their classes; what it does not name has a default there
 NAMED = {
-    "liaison.model": "public names",
-    "liaison.model.drives": "makes the hinge of a rotor",
+    "liaison.model.loads.drives": "makes the hinge of a rotor",
     "liaison.model.pairing": "scenes have free bodies only; others are refused",
     "liaison.formats.lsd.meaning.links": "one motion alone is written as a hinge, slider or screw",
     "liaison.formats.lsd.write.parts": "link(…) of a composition; others by their words",
@@ -156,8 +155,8 @@ FAMILIES = (model.Force, model.Constraint, model.OneSided, model.JointType, mode
 def family_classes() -> set[str]:
     return {
         name
-        for name, thing in vars(model).items()
-        if inspect.isclass(thing) and issubclass(thing, FAMILIES)
+        for name in model.__all__
+        if inspect.isclass(thing := getattr(model, name)) and issubclass(thing, FAMILIES)
     }
 
 

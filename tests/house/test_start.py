@@ -57,7 +57,7 @@ def test_a_pendulum_loads_little(name, capsys):
 
 def test_a_run_loads_nothing_of_other_verbs():
     rooms = {x.split(".")[1] for x in loaded(RUNS["liaison.simulate"]) if "." in x}
-    assert not rooms & {"mobility", "scenes", "view", "algebra", "cli"}
+    assert not rooms & {"freedoms", "contacts", "view", "algebra", "cli"}
 
 
 def test_the_list_of_commands_loads_no_room():
@@ -74,7 +74,7 @@ def test_a_room_never_hides_a_verb():
         "    assert callable(verb), verb\n"
         "from liaison import mobility, simulate\n"
         "assert callable(simulate) and callable(mobility)\n"
-        "from liaison.simulate import stepper\n"
+        "from liaison.simulation import stepper\n"
         "assert callable(stepper)\n"
     )
     loaded(code)
