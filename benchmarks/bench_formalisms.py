@@ -14,9 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from liaison.analyse.compare.compare import compare, sizes
+from liaison.analyse.compare.compare import compare, exact_mechanism, sizes
 from liaison.analyse.compare.equality import prove
-from liaison.analyse.compare.exact_numbers import exact_mechanism
 from liaison.analyse.compare.positions import Position
 from liaison.equations import FORMALISMS, Equations, hamilton, lagrange, lagrange_reduced, maximal
 from liaison.equations.setting import shared_settings

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import liaison
-from liaison.analyse.along.moving_bodies import moving_bodies
+from liaison.analyse.along.maximal_run import moving_bodies
 from liaison.model import Gravity, Prismatic, Revolute, Rolling, Spherical, Universal
 from liaison.spatial import quaternion_of
 from liaison.tree import Tree

@@ -6,9 +6,8 @@ from functools import cache
 
 import pytest
 
-from liaison.analyse.compare.compare import compare, proofs
+from liaison.analyse.compare.compare import compare, exact_mechanism, proofs
 from liaison.analyse.compare.equality import prove
-from liaison.analyse.compare.exact_numbers import exact_mechanism
 from liaison.analyse.compare.positions import Position, assembled_position
 from liaison.equations import FORMALISMS, kane, lagrange_reduced, lie_group, maximal
 from liaison.errors import NamingError

@@ -8,8 +8,7 @@ import liaison
 from liaison.analyse.along.attitude_along import attitude_along
 from liaison.analyse.along.joint_motion import joint_motion
 from liaison.analyse.along.maximal_run import maximal_run
-from liaison.equations.vector.basic_constraints import Side
-from liaison.equations.vector.basic_joints import basic_rows, wrench_of
+from liaison.equations.vector.basic_joints import Side, basic_rows, wrench_of
 from liaison.errors import AssemblyError, ModelError, NamingError, SimulationError
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12, "every": 0.02}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import liaison
+from liaison.analyse.compare.compare import exact_mechanism
 from liaison.analyse.compare.equality import prove
-from liaison.analyse.compare.exact_numbers import exact_mechanism
 from liaison.analyse.compare.parametrizations import parametrizations
 from liaison.analyse.compare.positions import assembled_position
 from liaison.errors import NamingError

@@ -13,10 +13,13 @@ import scipy.sparse.linalg
 from numpy.testing import assert_allclose
 
 import liaison
-from liaison.analyse.along.maximal_run import maximal_ready, maximal_run, sparse_ready
-from liaison.analyse.along.moving_bodies import moving_bodies
-from liaison.equations.vector.basic_constraints import Side
-from liaison.equations.vector.basic_joints import basic_rows
+from liaison.analyse.along.maximal_run import (
+    maximal_ready,
+    maximal_run,
+    moving_bodies,
+    sparse_ready,
+)
+from liaison.equations.vector.basic_joints import Side, basic_rows
 from liaison.errors import DerivationError, NamingError, SimulationError
 from liaison.expr import sin, symbol
 from liaison.numeric import State

@@ -309,7 +309,7 @@ def test_an_unwritable_file_is_told_in_one_line(run, four_bar, tmp_path):
 
 
 def test_a_long_run_tells_its_progress_on_stderr(capsys):
-    from liaison.cli.bar import Bar
+    from liaison.cli.running import Bar
 
     with Bar() as bar:
         bar(0.1)
@@ -323,7 +323,7 @@ def test_a_long_run_tells_its_progress_on_stderr(capsys):
 
 
 def test_on_a_terminal_the_progress_is_a_bar(monkeypatch):
-    from liaison.cli.bar import Bar
+    from liaison.cli.running import Bar
 
     terminal = io.StringIO()
     monkeypatch.setattr(terminal, "isatty", lambda: True)

@@ -9,14 +9,15 @@ import pytest
 from numpy.testing import assert_allclose
 
 import liaison
-from liaison.equations.vector.basic_constraints import (
+from liaison.equations.vector.basic_joints import (
     Side,
+    basic_rows,
     coincident,
     distance,
+    hinge_motion,
     in_plane,
     orthogonal,
 )
-from liaison.equations.vector.basic_joints import basic_rows, hinge_motion
 from liaison.errors import DerivationError
 from liaison.exact.residues import residues
 from liaison.expr import as_expr, evaluate, symbol, time_derivative

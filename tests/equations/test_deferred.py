@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from liaison.equations import newton_euler
+from liaison.equations.formalisms.newton_euler import Deferred
 from liaison.equations.setting import Setting
-from liaison.equations.sweeps.deferred import Deferred
 from liaison.equations.sweeps.recursion import mass_matrix
 from liaison.expr import ONE
 from liaison.tree import span

@@ -6,8 +6,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from liaison.analyse.compare.compare import exact_mechanism
 from liaison.analyse.compare.equality import prove
-from liaison.analyse.compare.exact_numbers import exact_mechanism
 from liaison.equations import (
     balance,
     boltzmann_hamel,

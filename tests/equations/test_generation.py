@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import liaison
+from liaison.analyse.compare.compare import exact_mechanism
 from liaison.analyse.compare.equality import prove
-from liaison.analyse.compare.exact_numbers import exact_mechanism
 from liaison.analyse.compare.positions import assembled_position
 from liaison.equations.setting import setting_of
 from liaison.equations.transform.generation import _Made, generation

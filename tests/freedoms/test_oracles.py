@@ -8,9 +8,9 @@ from liaison.exact.residues import residues
 from liaison.exact.rings import Field, primes_from
 from liaison.expr import evaluate, sqrt, symbol
 from liaison.freedoms import mobility_of_systems
+from liaison.freedoms.local.float_verdict import is_isolated_over_reals
 from liaison.freedoms.local.formulas import FormulaSystem, taylor
-from liaison.freedoms.local.real import is_isolated_over_reals
-from liaison.freedoms.local.translations import translating_dimension
+from liaison.freedoms.local.verdict import translating_dimension
 
 from .antenna import patch
 from .linkages import (

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from liaison.freedoms.local.series import Germ
-from liaison.freedoms.local.translations import translating_dimension
+from liaison.freedoms.local.verdict import translating_dimension
 
 from .linkages import loop_systems
 

@@ -19,8 +19,7 @@ import liaison
 from liaison.cli import main
 from liaison.equations import FORMALISMS
 from liaison.equations.completion import plain_dynamics
-from liaison.equations.vector.basic_constraints import Side
-from liaison.equations.vector.basic_joints import basic_rows
+from liaison.equations.vector.basic_joints import Side, basic_rows
 from liaison.errors import LiaisonError, ModelError, NamingError, ProgramError, SimulationError
 from liaison.formats import read_lsd
 from liaison.model import JOINT_TYPES

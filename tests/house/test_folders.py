@@ -86,6 +86,13 @@ def test_rooms_and_verbs_share_no_name(package):
     assert not rooms & set(liaison.__all__)
 
 
+def offered_modules(package: str, tree: ast.Module) -> set[str]:
+    """Modules whose names a package offers by its table: the door is an importer, too."""
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
+    tables = [c.args[1] for c in calls if getattr(c.func, "id", "") == "offer"]
+    return {f"{package}.{key}" for table in tables for key in ast.literal_eval(table)}
+
+
 def only_importers(modules: dict[str, ast.Module]) -> dict[str, str]:
     """Modules with exactly one importer, which is in the same room."""
     importers: dict[str, set[str]] = defaultdict(set)
@@ -93,6 +100,9 @@ def only_importers(modules: dict[str, ast.Module]) -> dict[str, str]:
     for module, name, _ in all_imports(modules):
         source = existing(name, modules)
         if source and source != module and source not in packages:
+            importers[source].add(module)
+    for module, tree in modules.items():
+        for source in offered_modules(module, tree):
             importers[source].add(module)
     room = lambda module: module.split(".")[1]  # noqa: E731
     return {

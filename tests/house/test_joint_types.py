@@ -22,7 +22,7 @@ each_type = pytest.mark.parametrize("kind", JOINT_TYPES, ids=lambda kind: kind._
 NAMED = {
     "liaison.model.loads.drives": "makes the hinge of a rotor",
     "liaison.model.pairing": "scenes have free bodies only; others are refused",
-    "liaison.formats.lsd.meaning.links": "one motion alone is written as a hinge, slider or screw",
+    "liaison.formats.lsd.meaning.joints": "one motion alone is written as a hinge, slider or screw",
     "liaison.formats.lsd.write.parts": "link(…) of a composition; others by their words",
     "liaison.formats.merge": "merges welded bodies; other joints stay",
     "liaison.formats.mjcf.read": "the words of MJCF; others are refused",
@@ -47,7 +47,7 @@ NAMED = {
 SERVING = {
     "liaison.tree.parametrize.cartesian_uses._Told.constraint": "formulas substituted",
     "liaison.tree.parametrize.cartesian_uses._Told.force": "the joint keeps its coordinate",
-    "liaison.freedoms.relations._formula": "none: the caller says that it is not known",
+    "liaison.freedoms.home._formula": "none: the caller says that it is not known",
     "liaison.cli.sides._side": "name and kind, which all have",
 }
 

@@ -17,10 +17,9 @@ from liaison.errors import ProgramError
 from liaison.expr import acos, asin, atan, atan2, cos, exp, log, sin, symbol, tan
 from liaison.program import Entry, Program, lower, to_llvm, to_numpy
 from liaison.program.gpu import cuda
-from liaison.program.gpu import ptx_entries as ptx_ir
-from liaison.program.gpu.compact import compact
-from liaison.program.gpu.ptx_entries import evaluate_ir, march_ir
-from liaison.program.gpu.to_ptx import to_ptx
+from liaison.program.gpu import to_ptx as ptx_ir
+from liaison.program.gpu.thread import compact
+from liaison.program.gpu.to_ptx import evaluate_ir, march_ir, to_ptx
 from liaison.program.llvm.entries import Form
 from liaison.program.plan import plan
 

@@ -8,8 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import liaison
-from liaison.equations.vector.basic_constraints import orthogonal
-from liaison.equations.vector.basic_joints import basic_rows
+from liaison.equations.vector.basic_joints import basic_rows, orthogonal
 from liaison.model.describe.describe import body, ground, join, mechanism, motor, spring
 from liaison.numeric.attitude import attitudes
 from liaison.spatial import quaternion_about, quaternion_product, rotation_quaternion, tilde

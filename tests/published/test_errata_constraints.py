@@ -9,8 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import liaison
-from liaison.equations.vector.basic_constraints import distance, in_plane, orthogonal
-from liaison.equations.vector.basic_joints import basic_rows
+from liaison.equations.vector.basic_joints import basic_rows, distance, in_plane, orthogonal
 from samples.joined import Motion
 
 ROUNDING = 1e-12  # a few dozen operations on numbers near 1

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from liaison.equations.vector.basic_constraints import Side
-from liaison.equations.vector.basic_joints import basic_rows
+from liaison.equations.vector.basic_joints import Side, basic_rows
 
 
 def first(y, h):

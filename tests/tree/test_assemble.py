@@ -22,7 +22,7 @@ from liaison.model import (
     Start,
 )
 from liaison.tree import assemble, assembly, span
-from liaison.tree.refusals import short
+from liaison.tree.assemble import short
 from samples import draw, relative_difference
 from samples.derived import Solved
 

@@ -29,9 +29,8 @@ from liaison.model import (
     spring,
 )
 from liaison.simulation.record.trajectory import Series, Trajectory
-from liaison.view.bodies import inertia_box, joint_pieces, skeleton
 from liaison.view.camera import ASPECT, FIELD_OF_VIEW, camera
-from liaison.view.drawing import drawing, point_path
+from liaison.view.drawing import drawing, inertia_box, joint_pieces, point_path, skeleton
 from liaison.view.links import along, arrows, links, trace_points
 from liaison.view.shapes import color_named, read_surface, shape_piece
 from liaison.view.solids import cone, corners, frame_along, plate, polyline

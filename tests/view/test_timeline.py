@@ -8,7 +8,7 @@ import numpy as np
 
 from liaison.simulation.record.trajectory import EventRecord
 from liaison.view.marks import OPEN, ROLLS, SLIPS, STICKS, Mark
-from liaison.view.timeline import MOST_EVENTS, happenings, legend, strips, timeline
+from liaison.view.scene import MOST_EVENTS, happenings, legend, strips, timeline
 
 
 def mark(name: str, states: list[int], hit: int | None = None, turns: bool = False) -> Mark:

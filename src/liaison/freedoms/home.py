@@ -4,27 +4,191 @@ Bodies are placed along the tree by the author's starts; coordinates that assemb
 are recognized as simple exact numbers, or the body's place is. Nothing recognized is trusted: the
 position counts as exact only where every joint holds modulo the primes used.
 
-Public names: Home, home_of, numeric_home.
+Loops of a mechanism's graph: a basis of shortest cycles, each with few joints.
+
+Relations between coordinates as rows beside the loops: gears, imposed motions, any Φ(q, t) = 0.
+
+A relation that is linear in the coordinates is a row to all orders: Σ c g(τ) = 0, g = atan for
+angles. Another one is a formula of τ, to all orders too, where it is made of coordinates and of
+sines and cosines of their whole sums. Else it is known to first order only, by its gradient at
+home; that decides the mobility where all rows are independent, and only there.
+
+Public names: Home, home_of, numeric_home, Step, loops_of. Source: HOR87 (a shortest cycle basis
+from breadth-first paths, by greedy choice), Relations, relations_of, Terms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from liaison.errors import DerivationError
 from liaison.exact.residues import residues
-from liaison.expr import Expr, as_expr, evaluate
-from liaison.freedoms.local.curved import Curved
-from liaison.model import Mechanism
+from liaison.expr import ZERO, Expr, as_expr, evaluate, gradient, substitute, symbol, symbols_of
+from liaison.freedoms.local.curved import Curved, in_tau
+from liaison.model import Constraint, Mechanism, OfCoordinates
 from liaison.spatial import array, zeros
 
-from .cycles import Step, loops_of
 from .motions import Motion, Transform, motions_of
 from .placing import Placing, markers_of, valued
-from .relations import Relations, relations_of
 from .screws import Factor, LoopSystem
+
+Terms: TypeAlias = tuple[tuple[int, Expr, bool], ...]
+"""(column, coefficient, is an angle) for each term of a row."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """What the constraints of a mechanism say of its joint freedoms."""
+
+    linear: tuple[Terms, ...] = ()  # to all orders
+    tangent: tuple[Terms, ...] = ()  # to first order
+    curved: tuple[Expr, ...] = ()  # the tangent ones as formulas of τ; empty if one of them is none
+    uncounted: tuple[str, ...] = ()  # names of relations of positions that are left out
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> tuple[Terms, ...]:
+        """All rows, those to all orders first."""
+        return self.linear + self.tangent
+
+
+def relations_of(
+    mechanism: Mechanism, columns: Sequence[Motion], at: Mapping[str, Any]
+) -> Relations:
+    """Rows of a mechanism's constraints.
+
+    Args:
+        mechanism: with its constraints and the values of its parameters.
+        columns: its joint freedoms, in order.
+        at: the coordinates at home, by label, as far as they are known.
+    """
+    place = {motion.coordinate: k for k, motion in enumerate(columns) if motion.coordinate}
+    values = {symbol(x.name): as_expr(x.value) for x in mechanism.parameters if x.value is not None}
+    rows: dict[bool, list[Terms]] = {True: [], False: []}
+    uncounted, notes = [], []
+    curved: list[Expr | None] = []
+    for relation in mechanism.constraints:
+        if isinstance(relation, OfCoordinates) and relation.OF_SPEEDS:
+            notes.append(f"the relation '{relation.name}' holds speeds and is not counted")
+            continue
+        formula = _formula(relation)
+        terms, is_linear = None, False
+        if formula is not None:
+            terms, is_linear = _terms(substitute([formula], values)[0], place, columns, at)
+        if terms is None:
+            uncounted.append(relation.name)
+            notes.append(f"the relation '{relation.name}' is not counted: the mobility may be less")
+        else:
+            rows[is_linear].append(terms)
+            if not is_linear and formula is not None:
+                curved.append(_in_tau(substitute([formula], values)[0], place, columns, at))
+    told = tuple(f for f in curved if f is not None)
+    kept = told if len(told) == len(curved) else ()
+    return Relations(tuple(rows[True]), tuple(rows[False]), kept, tuple(uncounted), tuple(notes))
+
+
+def _in_tau(
+    formula: Expr, place: Mapping[str, int], columns: Sequence[Motion], at: Mapping[str, Any]
+) -> Expr | None:
+    """The relation of an instant as a formula of τ."""
+    return in_tau(substitute([formula], {symbol("t"): ZERO})[0], place, columns, at)
+
+
+def _formula(relation: Constraint) -> Expr | None:
+    """What vanishes, up to what depends on time only; None of one between frames, which the
+    caller notes as not counted."""
+    return relation.tangent() if isinstance(relation, OfCoordinates) else None
+
+
+def _terms(
+    formula: Expr, place: Mapping[str, int], columns: Sequence[Motion], at: Mapping[str, Any]
+) -> tuple[Terms | None, bool]:
+    """Terms of a formula's row, and whether they hold to all orders; None if they are not known."""
+    unknowns = [x for x in symbols_of([formula]) if str(x.a) != "t"]
+    if any(str(x.a) not in place for x in unknowns):
+        return None, False
+    slopes = gradient(formula, unknowns) if unknowns else []
+    is_linear = not any(symbols_of([slope]) for slope in slopes)
+    known = {x: as_expr(at[str(x.a)]) for x in unknowns if str(x.a) in at}
+    known[symbol("t")] = ZERO
+    slopes = substitute(slopes, known) if slopes else []
+    if any(symbols_of([slope]) for slope in slopes):
+        return None, False
+    columns_of = [place[str(x.a)] for x in unknowns]
+    terms = list(zip(columns_of, slopes, strict=True))
+    # a single angle that is held is τ = 0, without arc tangent
+    turns = len(terms) > 1
+    return tuple((k, c, turns and columns[k].is_angle) for k, c in terms), is_linear
+
+
+Step: TypeAlias = tuple[int, int]
+"""A joint on the way around a loop, and +1 from predecessor to successor, −1 back."""
+
+Ends: TypeAlias = tuple[str, str]
+
+LARGE = 80
+"""Joints beyond which cycles of one tree from the ground do."""
+
+
+def loops_of(mechanism: Mechanism) -> tuple[tuple[Step, ...], ...]:
+    """Independent loops of a mechanism, each as joints with the direction they are passed in."""
+    ends = [(joint.predecessor.body, joint.successor.body) for joint in mechanism.joints]
+    count = len(ends) - (len(mechanism.bodies) - 1)
+    roots = [body.name for body in mechanism.bodies] if len(ends) <= LARGE else ["ground"]
+    candidates = [cycle for root in roots for cycle in _cycles(ends, root)]
+    found: list[tuple[Step, ...]] = []
+    reduced: dict[int, int] = {}
+    for cycle in sorted(candidates, key=lambda cycle: (len(cycle), sorted(k for k, _ in cycle))):
+        if len(found) < count and _is_new(sum(1 << k for k, _ in cycle), reduced):
+            found.append(cycle)
+    return tuple(found)
+
+
+def _is_new(bits: int, reduced: dict[int, int]) -> bool:
+    """Whether a set of joints is no sum of those before; remembers it if so."""
+    while bits:
+        top = bits.bit_length()
+        if top not in reduced:
+            reduced[top] = bits
+            return True
+        bits ^= reduced[top]
+    return False
+
+
+def _cycles(ends: Sequence[Ends], root: str) -> list[tuple[Step, ...]]:
+    """For each joint off a breadth-first tree: down to it, across, and back."""
+    way, used = _paths(ends, root)
+    found = []
+    for k, (a, b) in enumerate(ends):
+        if k not in used:
+            down, back = way[a], way[b]
+            while down and back and down[0] == back[0]:
+                down, back = down[1:], back[1:]
+            found.append((*down, (k, 1), *((j, -sign) for j, sign in reversed(back))))
+    return found
+
+
+def _paths(ends: Sequence[Ends], root: str) -> tuple[dict[str, tuple[Step, ...]], set[int]]:
+    """The way from the root to each body, and the joints used for it."""
+    touching: dict[str, list[tuple[int, int, str]]] = {}
+    for k, (a, b) in enumerate(ends):
+        touching.setdefault(a, []).append((k, 1, b))
+        touching.setdefault(b, []).append((k, -1, a))
+    way: dict[str, tuple[Step, ...]] = {root: ()}
+    level, used = [root], set()
+    while level:
+        found = []
+        for body in level:
+            for k, sign, far in touching.get(body, []):
+                if far not in way:
+                    way[far] = (*way[body], (k, sign))
+                    used.add(k)
+                    found.append(far)
+        level = found
+    return way, used
 
 
 @final

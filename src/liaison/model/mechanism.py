@@ -3,16 +3,20 @@
 Whole or not at all: a `Mechanism` checks itself when it is made. Change one with
 `dataclasses.replace`.
 
+Outputs named in events and in other outputs, spelled out.
+
 Public names: Mechanism; and of records.py and markers.py: Body, GROUND, Marker, Joint, Parameter,
-Input, Start, Event, Output.
+Input, Start, Event, Output, spelled_out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import final
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import TypeVar, final
 
-from liaison.errors import NamingError, Place
+from liaison.errors import ModelError, NamingError, Place
+from liaison.expr import Expr, as_expr, substitute, symbols_of
 from liaison.model.contacts.one_sided import OneSided
 from liaison.model.loads.load import Force
 from liaison.model.relations.relation import Constraint
@@ -21,7 +25,51 @@ from .checks import CHECKS
 from .checks_formulas import FORMULA_CHECKS
 from .markers import Marker
 from .records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
-from .wishes import spelled_out
+
+Wish = TypeVar("Wish", Event, Output)
+
+
+def spelled_out(
+    outputs: Iterable[Output], events: Iterable[Event]
+) -> tuple[tuple[Output, ...], tuple[Event, ...]]:
+    """The same outputs and events, with its formula wherever the name of an output stands.
+
+    Raises:
+        ModelError: outputs that are made of each other.
+    """
+    said = {output.symbol: output for output in outputs}
+    formulas: dict[Expr, Expr] = {}
+    while len(formulas) < len(said):
+        left = {x: output for x, output in said.items() if x not in formulas}
+        ready = [x for x, output in left.items() if not left.keys() & _symbols(output)]
+        if not ready:
+            raise _circle(left.values())
+        formulas |= {x: as_expr(_without(said[x], formulas).formula) for x in ready}
+    return (
+        tuple(_without(output, formulas) for output in said.values()),
+        tuple(_without(event, formulas) for event in events),
+    )
+
+
+def _symbols(wish: Event | Output) -> set[Expr]:
+    return set(symbols_of([wish.formula])) if isinstance(wish.formula, Expr) else set()
+
+
+def _without(wish: Wish, formulas: Mapping[Expr, Expr]) -> Wish:
+    if not formulas.keys() & _symbols(wish):
+        return wish
+    return replace(wish, formula=substitute([wish.formula], formulas)[0])
+
+
+def _circle(outputs: Iterable[Output]) -> ModelError:
+    first, *others = outputs
+    among = f" by way of {', '.join(repr(output.name) for output in others)}" if others else ""
+    return ModelError(
+        f"output '{first.name}' is made of itself{among}; write it in terms of coordinates, "
+        "speeds, inputs and parameters.",
+        place=first.place,
+    )
+
 
 __all__ = [
     "GROUND",

@@ -29,9 +29,13 @@ from liaison.expr import (
 )
 from liaison.program.derivatives.columns import Columns
 from liaison.program.derivatives.curvature import curvature_makers, curvature_places
-from liaison.program.derivatives.derivatives import Derivatives, dense, derivative_makers
+from liaison.program.derivatives.derivatives import (
+    Derivatives,
+    dense,
+    derivative_makers,
+    tangent_makers,
+)
 from liaison.program.derivatives.discrete import discrete_makers
-from liaison.program.derivatives.tangent import tangent_makers
 from liaison.units import FORCE
 
 from .breaks import breaks

@@ -4,7 +4,9 @@ The time loop itself is compiled (`advance.py`); here Python calls it in slices 
 does what a loop cannot: drain recordings, compile entries first needed now, ask controllers,
 show progress, obey Ctrl-C and time limits.
 
-Public names: Run, simulate.
+Drained: rows that were taken out of the buffers of a run, in their order.
+
+Public names: Run, simulate, Drained.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, final
+
+import numpy as np
 
 from liaison.errors import SimulationError
 from liaison.numeric import Array, State
@@ -26,10 +30,62 @@ from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Arrays
 from liaison.simulation.steps.projection import Projection
 
-from .drained import Drained
 from .outcome import Outcome, gap, outcome_of
 from .prepared import planned
 from .report import trajectory_of
+
+SLOTS = np.array([at.RECORDED, at.HAPPENED, at.RECORDED_BEFORE, at.HAPPENED_BEFORE])
+"""They change together, all or none, should Ctrl-C come then."""
+
+
+@final
+class Drained:
+    """Recorded rows (t, q, v, u) and rows of events (number, t, q, v), each by those before it."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, Array] = {}
+        self._happened: dict[int, Array] = {}
+
+    def take(self, arrays: Arrays) -> None:
+        """Empties the buffers; repeated after an interruption, it takes each row once."""
+        item = arrays.n.item
+        recorded, happened = item(at.RECORDED), item(at.HAPPENED)
+        if not (recorded or happened) and self._rows and self._happened:
+            return
+        numbers = item(at.NQ) + item(at.NV)
+        before, happened_before = item(at.RECORDED_BEFORE), item(at.HAPPENED_BEFORE)
+        _copy(arrays.records, recorded, 1 + numbers + item(at.NU), before, self._rows)
+        _copy(arrays.happened, happened, 2 + numbers, happened_before, self._happened)
+        arrays.n[SLOTS] = 0, 0, before + recorded, happened_before + happened
+
+    @property
+    def rows(self) -> Array:
+        """Recorded rows so far."""
+        return _joined(self._rows)
+
+    @property
+    def happened(self) -> Array:
+        """Rows of events so far."""
+        return _joined(self._happened)
+
+    def forget_happened(self, arrays: Arrays) -> None:
+        """Rows of events are counted from here on."""
+        self._happened = {0: self.happened[:0]}
+        arrays.n[at.HAPPENED_BEFORE] = 0
+
+    def restore(self, rows: Array, happened: Array) -> None:
+        """Takes up from rows of a checkpoint."""
+        self._rows, self._happened = {0: rows}, {0: happened}
+
+
+def _copy(buffer: Array, count: int, size: int, before: int, taken: dict[int, Array]) -> None:
+    if count or not taken:
+        taken[before] = buffer[: count * size].reshape(count, size).copy()
+
+
+def _joined(taken: dict[int, Array]) -> Array:
+    return np.concatenate([taken[k] for k in sorted(taken)]) if len(taken) > 1 else taken[0]
+
 
 DEFAULT_SERIES = ("energy", "outputs", "poses", "closure", "contacts")
 """Entries evaluated at the recorded states, where the program has them."""

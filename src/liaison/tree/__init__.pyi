@@ -17,8 +17,8 @@ from liaison.tree.closure import with_rates as with_rates
 from liaison.tree.contact.lengths import unguarded as unguarded
 from liaison.tree.contact.places import ContactPlace as ContactPlace
 from liaison.tree.contact.places import contact_places as contact_places
-from liaison.tree.contact.side_reading import SideReading as SideReading
 from liaison.tree.contact.sides import SideBlock as SideBlock
+from liaison.tree.contact.sides import SideReading as SideReading
 from liaison.tree.contact.sides import side_blocks as side_blocks
 from liaison.tree.demand import turning_joint as turning_joint
 from liaison.tree.kinematics import Kinematics as Kinematics

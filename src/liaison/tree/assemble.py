@@ -4,41 +4,168 @@ Coordinates that the author gave are held; the others move, least and together, 
 on the closures in local coordinates. Where the given ones leave no solution the refusal says how
 far the nearest configuration is, and at which joint.
 
-Public names: Assembly, assemble, assembly.
+Starts that follow from starts: through couplings, and from laws of time.
 
-Source: JB94 §3.2 (position problem), §3.3 (velocity problem).
+Assembling moves coordinates a little at a time; a rotor behind a gear may be many turns away.
+
+What a refusal to assemble says: gaps with units, short numbers, laws that contradict each other.
+
+Public names: Assembly, assemble, assembly. Source: JB94 §3.2 (position problem), §3.3 (velocity
+problem), followed, against, not_closed, check_defined, check_known, imposed_twice, unit_along,
+short, start_place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import AssemblyError, NamingError
-from liaison.expr import Expr, as_expr, evaluate, symbol
-from liaison.model import Fixed
+from liaison.errors import AssemblyError, NamingError, Place
+from liaison.expr import ZERO, Expr, as_expr, evaluate, symbol, symbols_of
+from liaison.model import Fixed, Mechanism, OfCoordinates, PrescribedMotion
 from liaison.numeric import State
 from liaison.spatial.arrays import array
+from liaison.units import FORCE, MOMENT, Label
 
-from .closure import Located, Relative, closure_rows, marker_motion, relative
-from .following import followed
+from .closure import Located, Relative, closure_rows, marker_motion, relative, row_place
 from .kinematics import Kinematics
-from .refusals import (
-    against,
-    check_defined,
-    check_known,
-    imposed_twice,
-    not_closed,
-    short,
-    start_place,
-    unit_along,
-)
 from .regroup import merged
 from .tree import Tree, as_float, identity
+
+PART, LISTED = 1e-3, 4
+"""Rows with this part of the worst residual share in it; so many are named."""
+
+ROUNDING = 1e-12
+"""A position below this is told as 0 [m, rad]."""
+
+
+def against(residual: Any, names: Sequence[str]) -> str:
+    """The other joints and relations that share in what cannot be met, ", against 'A', 'B'".
+
+    Where the sum of squares is least, Gᵀ r = 0: rows with a part in r contradict each other.
+    """
+    size = np.abs(residual)
+    owners = [name.rpartition(": ")[0] or name for name in names]
+    worst = owners[int(np.argmax(size))]
+    shared = [x for x, s in zip(owners, size, strict=True) if s > PART * np.max(size)]
+    others = [repr(x) for x in dict.fromkeys(shared) if x != worst]
+    more = f" and {len(others) - LISTED} more" if len(others) > LISTED else ""
+    return f", against {', '.join(others[:LISTED])}{more}" if others else ""
+
+
+def not_closed(mechanism: Mechanism, row: str, off: str) -> AssemblyError:
+    """The refusal of a loop or a relation that no configuration satisfies.
+
+    Args:
+        mechanism: that is assembled.
+        row: the worst of its rows.
+        off: what it is left with, in words.
+    """
+    owner = row.rpartition(": ")[0] or row
+    is_relation = any(x.name == owner for x in mechanism.constraints)
+    what = "relation" if is_relation else "loop through"
+    part = "formula of that relation" if is_relation else "lengths and the markers of that joint"
+    return AssemblyError(
+        f"the {what} {owner!r} cannot be assembled: {off} (row {row!r}).",
+        hint=f"Check the {part}, or give a better start.",
+        place=row_place(mechanism, row),
+    )
+
+
+def check_defined(G: Any, names: Sequence[str], mechanism: Mechanism) -> None:
+    """Refuses a start at which a row of the closures has no value.
+
+    Args:
+        G: rows of the closures at the start.
+        names: of the rows.
+        mechanism: that is assembled.
+    """
+    undefined = ~np.all(np.isfinite(G), axis=1)
+    if not np.any(undefined):
+        return
+    name = names[int(np.argmax(undefined))]
+    raise AssemblyError(
+        f"the relation {name!r} has no value at the start: a formula of it divides by zero there, "
+        "or has no derivative.",
+        hint="Give another start. A disc that lies flat on its plane has no lowest point; two "
+        "points that coincide have no direction from one to the other.",
+        place=row_place(mechanism, name),
+    )
+
+
+def check_known(formulas: list[Expr], known: set[Expr]) -> None:
+    """Refuses formulas of the closures whose symbols have no value."""
+    unknown = [x.name for x in symbols_of([f for f in formulas if f is not ZERO]) if x not in known]
+    if unknown:
+        raise AssemblyError(
+            f"the loops depend on {', '.join(unknown)}, which have no value.",
+            hint="Give each a value (--set name=value) before assembling.",
+        )
+
+
+def imposed_twice(mechanism: Mechanism, row: str) -> AssemblyError | None:
+    """The refusal of two laws for one coordinate, where the row is of one of them."""
+    laws = [x for x in mechanism.constraints if isinstance(x, PrescribedMotion)]
+    label = next((x.coordinate for x in laws if x.name == row), "")
+    both = [x for x in laws if x.coordinate == label]
+    if len(both) < 2:
+        return None
+    return AssemblyError(
+        f"the coordinate {label!r} is imposed {len(both)} times, and the laws differ: "
+        f"{', '.join(repr(x.name) for x in both)}.",
+        hint="Leave one law for each coordinate; write their sum if both are meant.",
+        place=both[-1].place,
+    )
+
+
+def unit_along(multiplier: Label) -> str:
+    """The unit of what a closure holds, from that of its multiplier."""
+    return {FORCE: "m", MOMENT: "rad"}.get(multiplier.unit, "")
+
+
+def short(x: float) -> str:
+    """A position for people: what is rounding beside 1 m or 1 rad is 0."""
+    return f"{x:.6g}" if abs(x) > ROUNDING else "0"
+
+
+def start_place(mechanism: Mechanism, labels: Collection[str]) -> Place | None:
+    """Where the author gave the last of these starts."""
+    places = [start.place for start in mechanism.starts if start.label in labels]
+    return places[-1] if places else None
+
+
+def followed(
+    mechanism: Mechanism, given: Mapping[str, float], fixed: Mapping[Expr, float]
+) -> dict[str, float]:
+    """Positions that are given, with what laws and couplings make of them.
+
+    Args:
+        mechanism: whose relations they are.
+        given: positions by label; they stay as they are.
+        fixed: the time and the parameters.
+    """
+
+    def value(x: Any) -> float:
+        return float(evaluate([as_expr(x)], dict(fixed))[0])
+
+    relations = [x for x in mechanism.constraints if isinstance(x, OfCoordinates)]
+    alone = [x.implied({}, value) for x in relations]
+    known, size = dict(given), -1
+    for found in alone:
+        for label, number in found.items():
+            known.setdefault(label, number)
+    linked = [x for x, found in zip(relations, alone, strict=True) if not found]
+    while size < len(known):
+        size = len(known)
+        for x in linked:
+            for label, number in x.implied(known, value).items():
+                known.setdefault(label, number)
+    return known
+
 
 Floats = NDArray[np.float64]
 

@@ -3,9 +3,10 @@
 Six velocities a body and a multiplier a row of every joint: the series "lam" has each as the force
 or moment that it is, `run.reaction(…)` the wrenches, `joint_motion(…)` what the joints do.
 
-Public names: maximal_run, maximal_ready, sparse_ready, maximal_state, MANY, ROUNDED.
+Where all bodies are at a state and how they move, in numbers: one sweep, however many there are.
 
-Source: LL 4.4, 4.5.
+Public names: maximal_run, maximal_ready, sparse_ready, maximal_state, MANY, ROUNDED. Source: LL
+4.4, 4.5, moving_bodies. Source: JB94 §3.5 (recursive velocities).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from liaison.equations.sweeps.rest import rest_of
 from liaison.equations.sweeps.sweeps import known_values
 from liaison.errors import AssemblyError, DerivationError, NamingError, SimulationError
 from liaison.model import Attitude, Free, Mechanism, Quaternion, RotationMatrix
-from liaison.numeric import State
+from liaison.numeric import Array, State
 from liaison.program import Kernel, to_llvm
 from liaison.program.lower import lower
 from liaison.program.many.sparse_kernel import sparse_kernel
@@ -32,9 +33,51 @@ from liaison.simulation import Projection, Trajectory
 from liaison.simulation import simulate as run
 from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, RunOptions, run_options
 from liaison.spatial import quaternion_of
-from liaison.tree import Tree, assemble, span
+from liaison.spatial.arrays import vector
+from liaison.tree import Kinematics, Tree, assemble, span
 
-from .moving_bodies import moving_bodies
+
+def moving_bodies(
+    tree: Tree, state: State, values: Mapping[str, float] | None = None
+) -> dict[str, tuple[Array, Array, Array]]:
+    """Body -> R and p of its frame in the ground, and its twist (ω, v) in its own axes.
+
+    Args:
+        tree: of the mechanism.
+        state: of the tree.
+        values: of parameters, where they differ from the description's.
+    """
+    known = known_values(tree, values)
+
+    def floats(entries: Array) -> Array:
+        flat = [float(number(x, known)) for x in entries.flat]
+        return np.array(flat).reshape(entries.shape)
+
+    kinematics = Kinematics(tree, vector(map(float, state.q)))
+    ground = (np.eye(3), np.zeros(3), np.zeros(6))
+    nodes: list[tuple[Array, Array, Array]] = []
+    for i, node in enumerate(tree.nodes):
+        parent = ground if node.parent < 0 else nodes[node.parent]
+        R, p = map(floats, kinematics.pose(i))
+        S = floats(kinematics.subspace(i))
+        nodes.append(_carried(parent, R, p, S @ state.v[node.v]))
+    still = np.zeros(6)
+    found = {}
+    for body, (node_of, (R_NB, p_NB)) in tree.frames.items():
+        carrier = ground if node_of < 0 else nodes[node_of]
+        found[body] = _carried(carrier, floats(R_NB), floats(p_NB), still)
+    return found
+
+
+def _carried(
+    parent: tuple[Array, Array, Array], R: Array, p: Array, twist: Array
+) -> tuple[Array, Array, Array]:
+    """A frame at (R, p) of a moving one, with a twist of its own in its own axes."""
+    above, place, moving = parent
+    omega, v = moving[:3], moving[3:]
+    carried = np.concatenate([R.T @ omega, R.T @ (v + np.cross(omega, p))])
+    return above @ R, place + above @ p, carried + twist
+
 
 MANY = 20
 """Bodies from which on loops over tables are taken of themselves."""

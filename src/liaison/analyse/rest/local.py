@@ -1,6 +1,6 @@
 """Local: a mechanism at one state, in numbers: what holds there and how it changes.
 
-Dense algebra on the generated derivatives (`program/derivatives/tangent.py`). Perturbations
+Dense algebra on the generated derivatives (`program/derivatives/derivatives.py`). Perturbations
 (ξ, δv) that the closures allow are told by some of them, chosen by pivoting:
 
     G_h ξ = 0,   ∂(G v − ν)/∂q ξ + G δv = 0                                     (analysis-2)

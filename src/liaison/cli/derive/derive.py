@@ -1,17 +1,180 @@
 """Print the equations of motion, for reading or as C.
 
-Public names: derive.
+The answer of `derive --compare`: every formalism on one mechanism, with the proof of equality.
+
+Equations by levels on the command line: `derive --level vector|matrix|scalar --expand TERM`.
+
+Equations in other coordinates, with constraints treated as asked, and by steps.
+
+Public names: derive, compared, LEVELS, FORMS, at_level, treatment_of, told_in, generated.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from liaison.algebra import to_text
 from liaison.cli.options import Debug, Json, Model, Values, printed, written
+from liaison.cli.values import check_word, named_by
+from liaison.equations.vector.scalar_equations import ScalarEquations
+from liaison.equations.vector.vector_equations import VectorEquations
+from liaison.model import Mechanism
+from liaison.verbs.derive.compare import compare
+from liaison.verbs.derive.vector_equations import LEVELS, vector_equations
 from liaison.verbs.registry import command
+
+if TYPE_CHECKING:
+    from liaison.model import Mechanism
+
+
+def treatment_of(
+    mechanism: Mechanism, told: list[str] | None, parametrization: str = "joint"
+) -> dict[str, str] | None:
+    """NAME=HOW of the command line, checked: eliminate, multiplier, reaction or "reaction NAME"."""
+    from liaison.cli.values import check_names, check_word
+    from liaison.equations.transform.treatment import TREATMENTS
+
+    if not told:
+        return None
+
+    known = [joint.name for joint in mechanism.joints]
+    known += [constraint.name for constraint in mechanism.constraints]
+    found = {}
+    for text in told or ():
+        name, equals, way = text.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{text!r} is not NAME=HOW.", param_hint="--treat")
+        owner = name.rpartition(": ")[0] or name
+        check_names("--treat", "joint or relation", (owner,), known)
+        check_word("--treat", way.partition(" ")[0], TREATMENTS)
+        found[name] = way
+    if parametrization == "joint":
+        _check_rows(mechanism, found)
+    return found
+
+
+def _check_rows(mechanism: Mechanism, told: dict[str, str]) -> None:
+    """Refuses to eliminate what the coordinates of the tree have eliminated already."""
+    from liaison.equations.transform.treatment import names_carriers
+    from liaison.tree import span
+
+    tree = span(mechanism)
+    if names_carriers(tree, told):
+        return
+    carriers = {node.joint.name: node.body for node in tree.nodes}
+    for name, way in told.items():
+        if way == "eliminate" and name in carriers:
+            message = (
+                f"joint {name!r} carries {carriers[name]!r} in the tree: its coordinates meet it "
+                "already, and no row is left to eliminate. Joints that close loops have rows."
+            )
+            raise typer.BadParameter(message, param_hint="--treat")
+
+
+def told_in(
+    mechanism: Mechanism, formalism: str, form: str, digits: int, options: dict[str, Any]
+) -> dict[str, Any]:
+    """The facts of `derive` in a parametrization, with constraints treated as asked.
+
+    Args:
+        mechanism: of the file.
+        formalism: by name.
+        form: how it is written: one of READINGS or FORMS.
+        digits: of decimals.
+        options: parametrization and treatment.
+    """
+    from liaison.cli.pages.forms import FORMS, READINGS
+    from liaison.equations.readable.readable import readable
+    from liaison.equations.readable.treated import readable_treated
+    from liaison.expr.reading.text import to_unicode
+    from liaison.tree import as_float
+    from liaison.verbs.derive.derive import derive
+    from liaison.verbs.gravity import with_named_gravity
+
+    if form in FORMS:
+        equations = derive(mechanism, formalism, exact=form != "c", **options)
+        sizes = {name: len(labels) for name, labels in equations.labels.items()}
+        return {"sizes": sizes, "text": FORMS[form](equations)}
+    equations = derive(with_named_gravity(mechanism), formalism, exact=True, **options)
+    is_treated = "treatment" in equations.native
+    found = readable_treated(equations) if is_treated else readable(equations)
+    values = [(x.name, f"{float(as_float(x.value)):.10g} {x.unit}".rstrip())
+              for x in mechanism.parameters if x.value is not None]  # fmt: skip
+    found = replace(found, values=tuple(values))
+    lines = [
+        {"name": x.name, "left": to_unicode(x.left, digits), "right": to_unicode(x.right, digits)}
+        for x in found.lines
+    ]
+    labels = {name: list(part) for name, part in found.labels.items()}
+    return {"labels": labels, "equations": lines, "text": READINGS[form](found, digits)}
+
+
+def generated(mechanism: Mechanism, form: str) -> dict[str, Any]:
+    """The facts of `derive --steps`: from bodies by themselves to loops."""
+    from liaison.cli.values import check_word
+    from liaison.equations.transform.generation import generation
+    from liaison.tree import span
+
+    check_word("--format", form, ("text", "latex"))
+    found = generation(span(mechanism, exact=True))
+    steps = [
+        {"number": x.number, "title": x.title, "laws": list(x.laws), "text": x.to_text()}
+        for x in found.steps
+    ]
+    return {
+        "formalism": "generation",
+        "order": list(found.order),
+        "steps": steps,
+        "text": found.to_latex() if form == "latex" else str(found),
+    }
+
+
+FORMS = ("text", "latex")
+SIDES = ("name", "left", "right")
+
+
+def at_level(
+    mechanism: Mechanism, level: str, form: str, terms: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The facts of a level: its text, its equations, and which terms can be expanded.
+
+    Args:
+        mechanism: whose equations are told.
+        level: one of LEVELS.
+        form: one of FORMS.
+        terms: what `vector_equations` takes: expand, bodies, basis, point.
+    """
+    check_word("--level", level, LEVELS)
+    check_word("--format", form, FORMS)
+    found: VectorEquations | ScalarEquations
+    with named_by("--level"):
+        found = vector_equations(mechanism, level, **terms)  # type: ignore[call-overload]
+    facts: dict[str, Any] = {"level": level, "basis": terms["basis"]}
+    facts["text"] = found.latex if form == "latex" else found.text
+    if isinstance(found, ScalarEquations):
+        named, rows = found.written()
+        facts["where"] = dict(named)
+    else:
+        rows = [(line.name, to_text(line.left), to_text(line.right)) for line in found.lines]
+        facts |= {"names": found.meanings, "expandable": list(found.expandable)}
+    return facts | {"equations": [dict(zip(SIDES, row, strict=True)) for row in rows]}
+
+
+def compared(mechanism: Mechanism) -> dict[str, Any]:
+    """The facts as JSON has them, and the table for people."""
+    found = compare(mechanism)
+    end = "All that apply are proved equal."
+    if not found.all_equal:
+        end = "They are NOT all known to be equal: see the last column."
+    elif not found.all_proved:
+        end = "All that apply are equal; some of it is numerical: see the last column."
+    return found.facts() | {"text": f"{mechanism.name}\n\n{found}\n\n{end}"}
+
 
 if TYPE_CHECKING:
     from liaison.model import Mechanism
@@ -79,14 +242,14 @@ def derive(
     check_folders(out)
     mechanism = asked(file, values).mechanism
     if is_compared:
-        from liaison.cli.pages.compared import compared
+        from liaison.cli.derive.derive import compared
 
         found = compared(mechanism)
     elif is_own or level or steps:
         terms = {"expand": expand or (), "bodies": bodies or (), "basis": basis, "point": point}
         found = _pages(mechanism, formalism if is_own else "", level, form, digits, terms)
     elif treat or parametrization != "joint":
-        from liaison.cli.pages.treated import told_in, treatment_of
+        from liaison.cli.derive.derive import told_in, treatment_of
 
         ways = treatment_of(mechanism, treat, parametrization)
         chosen = {"parametrization": parametrization, "treatment": ways}
@@ -119,11 +282,11 @@ def _pages(
 
         found = own_words(mechanism, own, digits)
     elif level is not None:
-        from liaison.cli.pages.levels import at_level
+        from liaison.cli.derive.derive import at_level
 
         found = at_level(mechanism, level, form, terms)
     else:
-        from liaison.cli.pages.treated import generated
+        from liaison.cli.derive.derive import generated
 
         found = generated(mechanism, form)
     return found | _left_out(found["text"], mechanism, form)

@@ -1,10 +1,13 @@
 """Say what a mechanism is: bodies, joints, loops, freedoms.
 
-Public names: check.
+What a mechanism is, as text: the answer of `check`.
+
+Public names: check, summary, notes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -20,7 +23,103 @@ from liaison.cli.options import (
     Values,
     printed,
 )
+from liaison.cli.pages.names import listed, named_value, named_values
+from liaison.cli.pages.sides import collision_line, collisions, side_lines, sides
 from liaison.verbs.registry import command
+from liaison.verbs.summary import Summary
+
+
+def summary(found: Summary, *, explain: bool = False) -> str:
+    """A mechanism in a few lines; with `explain`, its tree joint by joint."""
+    facts = found.to_dict()
+    known = facts["units"]
+    counts = [_count(facts[x], x[:-1]) for x in ("bodies", "joints", "loops")]
+    rows = {
+        "": ", ".join(counts),
+        "coordinates": f"{_count(facts['nq'], 'position')}, {_count(facts['nv'], 'velocitie')}",
+        "closures": _closures(found),
+        "mobility": _mobility(found),
+        "mass": "depends on an unknown" if found.mass is None else f"{found.mass:.6g} kg",
+        "gravity": " ".join("?" if x is None else f"{x:g}" for x in found.gravity) + " m/s²",
+        "forces": listed(facts["forces"]),
+        "constraints": listed(facts["constraints"]),
+        "parameters": named_values(facts["parameters"], known),
+        "inputs": named_values(dict.fromkeys(facts["inputs"]), known, unknown=""),
+        "outputs": named_values(dict.fromkeys(facts["outputs"]), known, unknown=""),
+        "events": listed(facts["events"]),
+        "start": _start(found),
+    }
+    lines = [f"{found.mechanism.name}: {rows.pop('')}"]
+    lines += [f"  {name:<12} {text}" for name, text in rows.items() if text]
+    lines += [f"  {'one-sided':<12} {line}" for line in side_lines(sides(found))]
+    if told := collisions(found):
+        lines.append(f"  {'collisions':<12} {collision_line(told)}")
+    lines += _entries(found)
+    return "\n".join(lines + (_explained(found) if explain else []))
+
+
+def notes(facts: Mapping[str, list[str]]) -> str:
+    """Notes of the reader, and what it deduced; "" where there is nothing to say."""
+    titles = {"notes": "Not used, or repaired:", "assignments": "Declared and deduced:"}
+    lines: list[str] = []
+    for key, found in facts.items():
+        if found:
+            lines += ["", titles[key], *(f"  {line}" for line in found)]
+    return "".join(f"\n{line}" for line in lines)
+
+
+def _count(number: int, thing: str) -> str:
+    """ "1 body", "2 bodies"."""
+    singular = thing[:-2] + "y" if thing.endswith("ie") else thing
+    return f"{number} {singular if number == 1 else thing + 's'}"
+
+
+def _closures(found: Summary) -> str:
+    if not found.closure_rows:
+        return ""
+    cut = [closure.joint.name for closure in found.tree.closures]
+    rank = "" if found.rank is None else f" of rank {found.rank} at the start"
+    return f"{found.closure_rows} rows{rank}" + (f"; cut at {', '.join(cut)}" if cut else "")
+
+
+def _mobility(found: Summary) -> str:
+    counted = f"Grübler's count {found.gruebler}"
+    if found.freedoms is None:
+        return counted
+    return f"{_count(found.freedoms, 'free velocitie')} at the start; {counted}"
+
+
+def _entries(found: Summary) -> list[str]:
+    """How one-sided relations of rates are entered; what is not proved stands as a warning."""
+    if found.entry is None:
+        return []
+    mark = {"proved": "entry  ", "fails": "warning", "not proved": "warning"}
+    return [f"  {mark[x.verdict]:<12} {x.text}" for x in found.entry.entries]
+
+
+def _start(found: Summary) -> str:
+    if found.start is None:
+        unknown = [x.name for x in found.mechanism.parameters if x.value is None]
+        return f"not assembled: {listed(unknown)} unknown (--set name=value)"
+    state = found.start.state
+    told = [named_value(x.name, v, x.unit) for x, v in zip(state.labels["q"], state.q, strict=True)]
+    moved = f" (moved by {found.start.moved:.3g} to close the loops)" if found.start.moved else ""
+    return listed(told) + moved
+
+
+def _explained(found: Summary) -> list[str]:
+    """The tree, joint by joint, and the rows of the closures."""
+    lines = ["", "The tree, parents first:"]
+    joints = {joint.name: joint for joint in found.mechanism.joints}
+    for body, parent, name in found.carriers():
+        kind = joints[name].type.name if name in joints else "fixed"
+        lines.append(f"  {body} on {parent} by {name} ({kind})")
+    if found.tree.closures:
+        lines += ["", "The closures, and what each row transmits:"]
+        lines += [f"  {label}" for label in found.equations.labels["lam"]]
+        gone = found.equations.closures.vanished
+        lines += [f"  {name}: always satisfied" for name in gone]
+    return lines
 
 
 @command
@@ -38,8 +137,8 @@ def check(
     debug: Debug = False,
 ) -> None:
     """Say what a mechanism is: bodies, joints, loops, coordinates, parameters."""
+    from liaison.cli.files.check import notes, summary
     from liaison.cli.pages import sides
-    from liaison.cli.pages.summary import notes, summary
     from liaison.cli.values import asked_of, reader_options
     from liaison.formats.read import reading
     from liaison.verbs.analyse import check as verb

@@ -1,15 +1,19 @@
 """Simulate; say how well energy and closures were kept.
 
-Public names: simulate.
+How a run went: as facts, and as text.
+
+Public names: simulate, facts_of, outcome.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from liaison.cli.options import (
@@ -28,8 +32,120 @@ from liaison.cli.options import (
     with_run_options,
     written,
 )
+from liaison.cli.pages.names import named_values
+from liaison.cli.pages.sides import event, event_lines
 from liaison.errors import NamingError, SimulationError
+from liaison.model.mechanism import Mechanism
+from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.registry import command
+from liaison.verbs.summary import is_conservative
+
+
+def facts_of(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
+    """How a run went, as plain data.
+
+    `energy_error` is the largest change of T + U; None where the mechanism does not conserve it.
+    `penetration` is how far a gap was ever below 0 [m], of what has gaps.
+    """
+    energy = run["energy"].sum(axis=1)
+    change = float(np.max(np.abs(energy - energy[0])))
+    return {
+        "name": run.name,
+        "status": run.status,
+        "message": run.message,
+        "t": float(run.t[-1]),
+        "instants": len(run),
+        **run.counts,
+        "energy": float(energy[-1]),
+        "energy_change": change,
+        "energy_error": change if is_conservative(mechanism) else None,
+        "position_residual": _largest(run, "position_residual"),
+        "velocity_residual": _largest(run, "velocity_residual"),
+        **_inside(run),
+        **{x: run.meta[x] for x in ("penetration", "residual") if run.meta.get("scene")},
+        "q": _named(run, "q"),
+        "v": _named(run, "v"),
+        "outputs": {name: float(x[-1]) for name, (_, x) in _outputs(run).items()},
+        "invariants": _drifts(run),
+        "events": [event(run, x) for x in run.events],
+        "units": {x.name: x.unit for part in ("q", "v") for x in run.labels[part]}
+        | {name: label.unit for name, (label, _) in _outputs(run).items()},
+    }
+
+
+def _drifts(run: Trajectory) -> dict[str, dict[str, Any]]:
+    """How far each first integral went from its value at the beginning."""
+    found = run.invariants if "invariants" in run.series else {}
+    return {
+        name: {"value": float(x.values[0]), "drift": x.drift, "unit": x.unit}
+        for name, x in found.items()
+    }
+
+
+def _outputs(run: Trajectory) -> dict[str, tuple[Any, Any]]:
+    """Columns of the outputs by their own names."""
+    if "outputs" not in run.series:
+        return {}
+    found = run.columns("outputs.*")
+    return {name.removeprefix("outputs."): column for name, column in found.items()}
+
+
+def _largest(run: Trajectory, name: str) -> float:
+    return float(np.max(run[name])) if name in run.series else 0.0
+
+
+def _named(run: Trajectory, part: str) -> dict[str, float]:
+    """The last row of q or v by label."""
+    values = getattr(run, part)[-1].tolist()
+    return dict(zip([label.name for label in run.labels[part]], values, strict=True))
+
+
+def outcome(found: Mapping[str, Any]) -> str:
+    """The facts of a run in a few lines."""
+    lost = found["energy_change"]
+    kept = f"error {lost:.3g} J"
+    if found["energy_error"] is None:
+        kept = f"changed by {lost:.3g} J at most (not a conservative mechanism)"
+    lines = [
+        f"{found['name']}: {found['message']}",
+        f"  work         {_work(found)}",
+        f"  energy       {found['energy']:.6g} J at the end, {kept}",
+        *_kept_closures(found),
+        f"  end          {named_values(found['q'], found['units'])}",
+    ]
+    if found["outputs"]:
+        lines.append(f"  outputs      {named_values(found['outputs'], found['units'])} at the end")
+    lines += [
+        f"  constant     {name}: {x['value']:.6g} {x['unit']}, drift {x['drift']:.3g}"
+        for name, x in found.get("invariants", {}).items()
+    ]
+    lines += event_lines(found["events"])
+    files = [x for x in ("results", "csv", "plot") if x in found]
+    return "\n".join(lines + [f"  {kind:<12} {found[kind]}" for kind in files])
+
+
+def _inside(run: Trajectory) -> dict[str, float]:
+    """How far a gap was below 0 at a recorded instant; nothing where there is none."""
+    if "gaps" not in run.series or not run["gaps"].size:
+        return {}
+    return {"penetration": max(0.0, -float(np.min(run["gaps"])))}
+
+
+def _work(found: Mapping[str, Any]) -> str:
+    if "evaluations" in found:
+        return f"{found['steps']} steps, {found['evaluations']} evaluations"
+    return f"{found['steps']} steps, {found['sweeps']} sweeps, {found['contacts']} contacts at most"
+
+
+def _kept_closures(found: Mapping[str, Any]) -> list[str]:
+    """How well closures were kept, and how deep bodies went into each other."""
+    deep, missed = found.get("penetration"), found.get("residual")
+    place, speed = found["position_residual"], found["velocity_residual"]
+    lines = [f"  closures     {place:.3g} in position, {speed:.3g} in velocity at worst"]
+    if deep is None:
+        return lines
+    more = "" if missed is None else f", residual of impulses {missed:.3g}"
+    return lines * bool(place or speed) + [f"  penetration  {deep:.3g} m at worst{more}"]
 
 
 @command
@@ -61,7 +177,7 @@ def simulate(
     debug: Debug = False,
 ) -> None:
     """Let a mechanism move, and say how well its energy and its closures were kept."""
-    from liaison.cli.pages.outcome import facts_of, outcome
+    from liaison.cli.run.simulate import facts_of, outcome
     from liaison.cli.running import drawable, ran, run_options, series_of
     from liaison.cli.values import asked, check_files
 

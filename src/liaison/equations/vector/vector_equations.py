@@ -7,11 +7,16 @@
 
 Every level has the value of the one before. Names are explained in intrinsic.py.
 
-Public names: VectorEquations, vector_equations.
+What a body carries, told by its column in the body's own axes: r₁(G₁), e₁(A), I₁.
+
+What the names of vector equations mean, a sentence each.
+
+Public names: VectorEquations, vector_equations, column, column_value, rotation_name, meaning.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import final
@@ -19,12 +24,14 @@ from typing import final
 from liaison.algebra import (
     Formal,
     components,
+    matrix,
     replaced,
     rotation_matrix,
     simplified,
     tilde,
     to_latex,
     to_text,
+    vector,
 )
 from liaison.algebra.names import pretty_name
 from liaison.algebra.node import Atom, topological, transpose
@@ -37,11 +44,99 @@ from liaison.model.contacts import left_out
 from liaison.spatial.arrays import Array, product
 from liaison.tree import Tree
 
-from .columns import column, column_value, rotation_name
 from .intrinsic import Intrinsic
 from .lines import VectorLine, body_lines, freedom_lines, joint_lines, system_lines
 from .scalar_equations import ScalarEquations, is_empty, listed
-from .words import meaning
+
+_POINTS = {"O": "the joint's origin on {}", "G": "the center of mass of {}"}
+
+# pattern of a name -> what it means; {0}, {1}, … are its groups, numbers told as bodies
+_MEANINGS = (
+    (r"g", "acceleration of free fall [m/s²]"),
+    (r"m(\d+)", "mass of {0} [kg]"),
+    (r"J(\d+)", "inertia tensor of {0} at its center of mass [kg·m²]"),
+    (r"I(\d+)", "inertia tensor of {0} at its center of mass, in its own axes [kg·m²]"),
+    (r"omega(\d+)", "angular velocity of {0} [rad/s]"),
+    (r"omega(\d+)'", "angular acceleration of {0} [rad/s²]"),
+    (r"gamma\(([OG]\d+)\)", "acceleration of {0} [m/s²]"),
+    (r"([OG]\d+)([OG]\d+)", "from {0} to {1} [m]"),
+    (r"r(\d+)\(([OG]\d+)\)", "place of {1} in the axes of {0} [m]"),
+    (r"R(\d)(\d)", "axes of {1} in those of {0}"),
+    (r"R\((\d+),(\d+)\)", "axes of {1} in those of {0}"),
+    (r"F\((.*),(\d+)\)", "force of {0!r} on {1} [N]"),
+    (r"M\((.*),(\d+)\)", "moment of {0!r} on {1} at its center of mass [N·m]"),
+    (r"F\((.*)\)", "force of joint {0!r}, and of what acts in it, on the body it carries [N]"),
+    (r"C\((.*)\)", "couple of joint {0!r}, and of what acts in it, on the body it carries [N·m]"),
+    (r"Omega\((.*)\)", "angular velocity across joint {0!r} [rad/s]"),
+    (r"alpha\((.*)\)", "angular acceleration across joint {0!r} [rad/s²]"),
+    (r"V\((.*)\)", "sliding velocity across joint {0!r} [m/s]"),
+    (r"Gamma\((.*)\)", "sliding acceleration across joint {0!r} [m/s²]"),
+    (r"b\((.*)\)", "part of the angular acceleration across joint {0!r} without v̇ [rad/s²]"),
+    (r"c\((.*)\)", "part of the sliding acceleration across joint {0!r} without v̇ [m/s²]"),
+    (r"e\((.*)\)", "how the body turns for a unit velocity of {0!r}"),
+    (r"u\((.*)\)", "how the body slides for a unit velocity of {0!r}"),
+    (r"e(\d+)\((.*)\)", "how {0} turns for a unit velocity of {1!r}, in its own axes"),
+    (r"u(\d+)\((.*)\)", "how {0} slides for a unit velocity of {1!r}, in its own axes"),
+    (r"tau\((.*)\)", "effort along {0!r} itself: motors, springs, relations of coordinates"),
+)
+
+
+def meaning(book: Intrinsic, name: Formal) -> str:
+    """What a name of the equations of a mechanism means."""
+    text = name.data.name + "'" * name.data.order
+    for pattern, sentence in _MEANINGS:
+        if found := re.fullmatch(pattern, text):
+            return sentence.format(*(_told(book, part) for part in found.groups()))
+    return "a scalar of the description"
+
+
+def _told(book: Intrinsic, part: str) -> str:
+    """A number as its body, a point in words, a name of the author as it is."""
+    if found := re.fullmatch(r"([OG])(\d+)", part):
+        return _POINTS[found[1]].format(_body(book, int(found[2])))
+    return _body(book, int(part)) if part.isdigit() else part
+
+
+def _body(book: Intrinsic, i: int) -> str:
+    return book.node(i).body if i else "ground"
+
+
+def column(book: Intrinsic, name: Formal) -> tuple[int, Formal] | None:
+    """The body whose axes tell a name best, and its name there; None for what no body carries.
+
+    O1G1 is r1(G1) in the axes of body 1, e(A) is e1(A), J1 is I1.
+    """
+    text = name.data.name
+    if found := re.fullmatch(r"J(\d+)", text):
+        return int(found[1]), matrix(f"I{found[1]}", symmetric=True, constant=True)
+    if book.is_arm(name) and text.startswith("O") and book.definition(name) is None:
+        i, end = re.findall(r"\d+", text)[0], re.findall(r"[OG]\d+", text)[1]
+        return int(i), vector(f"r{i}({end})")
+    if found := re.fullmatch(r"([eu])\((.*)\)", text):
+        i = book.with_freedom(found[2])
+        return i, vector(f"{found[1]}{i}({found[2]})")
+    return None
+
+
+def column_value(book: Intrinsic, name: Formal) -> Array | None:
+    """The components, in its body's axes, of what `column` made; None for other names."""
+    text = name.data.name
+    if found := re.fullmatch(r"I(\d+)", text):
+        return book.central_inertia(int(found[1]))
+    if found := re.fullmatch(r"r(\d+)\(([OG])(\d+)\)", text):
+        i, k = int(found[1]), int(found[3])
+        return book.center(i) if found[2] == "G" else book.kinematics.pose(k - 1)[1]
+    if found := re.fullmatch(r"([eu])(\d+)\((.*)\)", text):
+        i = int(found[2])
+        S = book.kinematics.subspace(i - 1)[:, book.freedoms(i).index(found[3])]
+        return S[:3] if found[1] == "e" else S[3:]
+    return None
+
+
+def rotation_name(basis: int, i: int) -> str:
+    """The rotation matrix from the axes of body i to those of the basis."""
+    return f"R{basis}{i}" if max(basis, i) < 10 else f"R({basis},{i})"
+
 
 GROUND_WORDS = ("ground", "earth", "0")
 

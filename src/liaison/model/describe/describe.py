@@ -7,6 +7,8 @@
 Parts are given in any order and nesting; bodies come along with their joints. Parameters and
 inputs stand for their symbols in formulas.
 
+Parts of a mechanism, in any order and nesting, become the mechanism.
+
 Public names: ground, body, join, mechanism, parameter, signal, time, coordinate, rate, gravity,
 spring, damper, motor, law, wrench, potential, dissipation, friction, bearing, imposed, gear,
 holonomic, nonholonomic, rolling, at_most, contact, touch, collision, output, event, start, turned.
@@ -25,6 +27,7 @@ from liaison.model.contacts.contact import contact as contact
 from liaison.model.contacts.formulas import at_most as at_most
 from liaison.model.contacts.formulas import touch as touch
 from liaison.model.contacts.joint_friction import bearing as bearing
+from liaison.model.contacts.one_sided import OneSided
 from liaison.model.joints import JointType, axis_vector
 from liaison.model.loads.efforts import law as law
 from liaison.model.loads.efforts import motor as motor
@@ -32,23 +35,98 @@ from liaison.model.loads.formulas import dissipation as dissipation
 from liaison.model.loads.formulas import potential as potential
 from liaison.model.loads.friction import friction as friction
 from liaison.model.loads.gravity import gravity as gravity
+from liaison.model.loads.load import Force
 from liaison.model.loads.springs import damper as damper
 from liaison.model.loads.springs import spring as spring
 from liaison.model.loads.wrench import wrench as wrench
 from liaison.model.markers import Marker
+from liaison.model.mechanism import Mechanism
 from liaison.model.records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
 from liaison.model.relations.coupling import gear as gear
 from liaison.model.relations.formulas import holonomic as holonomic
 from liaison.model.relations.formulas import nonholonomic as nonholonomic
 from liaison.model.relations.imposed import imposed as imposed
+from liaison.model.relations.relation import Constraint
 from liaison.model.relations.rolling import rolling as rolling
 from liaison.model.scalars import scalar, tensor
 from liaison.model.shapes import Shape, filled
 from liaison.spatial import product, rotation_about, rotation_onto_z
 
-from .gather import mechanism as mechanism
 from .places import label_of, line_here, marker_of
-from .words import in_si, joint_kind, shown_in, si_label
+from .words import check_shown, in_si, joint_kind, shown_in, si_label
+
+_FIELDS: Mapping[type, str] = {
+    Body: "bodies",
+    Joint: "joints",
+    Constraint: "constraints",
+    Force: "forces",
+    OneSided: "contacts",
+    Parameter: "parameters",
+    Input: "inputs",
+    Start: "starts",
+    Event: "events",
+    Output: "outputs",
+}
+
+
+def mechanism(*parts: Any, name: str = "") -> Mechanism:
+    """A mechanism of parts in any order; lists among them are opened, bodies of joints added.
+
+    Another mechanism among them, such as one that was read, brings all of its parts and its name;
+    starts given beside it take the place of its own.
+
+    Raises:
+        ModelError, NamingError: the parts make no mechanism.
+    """
+    sorted_parts: dict[str, list[Any]] = {kind: [] for kind in _FIELDS.values()}
+    given = list(_flat(parts))
+    for part in _opened(given):
+        kinds = [kind for base, kind in _FIELDS.items() if isinstance(part, base)]
+        if not kinds:
+            raise ModelError(f"{part!r} is no part of a mechanism: no body, joint, force, ….")
+        sorted_parts[kinds[0]].append(part)
+    _add_owners(sorted_parts)
+    check_shown([x for x in given if isinstance(x, Output)], sorted_parts["joints"])
+    options: dict[str, Any] = {kind: tuple(found) for kind, found in sorted_parts.items()}
+    names = [part.name for part in given if isinstance(part, Mechanism)]
+    return Mechanism(name or next(iter(names), "mechanism"), **options)
+
+
+def _opened(parts: list[Any]) -> Iterable[Any]:
+    """The parts, and those of the mechanisms among them but for starts that are given anew."""
+    anew = {part.label for part in parts if isinstance(part, Start)}
+    for part in parts:
+        if not isinstance(part, Mechanism):
+            yield part
+            continue
+        for kind in _FIELDS.values():
+            kept = getattr(part, kind)
+            yield from (x for x in kept if not (isinstance(x, Start) and x.label in anew))
+
+
+def _flat(parts: Iterable[Any]) -> Iterable[Any]:
+    for part in parts:
+        if isinstance(part, list | tuple):
+            yield from _flat(part)
+        else:
+            yield part
+
+
+def _add_owners(parts: dict[str, list[Any]]) -> None:
+    """Adds the bodies whose markers are joined, and lets the markers forget them."""
+    markers = [m for joint in parts["joints"] for m in (joint.predecessor, joint.successor)]
+    owners = [marker.owner for marker in markers if marker.owner is not None]
+    # equal bodies are one body; different ones of one name are left for the checks to refuse
+    parts["bodies"] = [x for x in dict.fromkeys([*parts["bodies"], *owners]) if x != GROUND]
+    parts["joints"] = [
+        replace(
+            joint,
+            predecessor=replace(joint.predecessor, owner=None),
+            successor=replace(joint.successor, owner=None),
+        )
+        for joint in parts["joints"]
+    ]
+
 
 ground = GROUND
 time: Expr = symbol("t")

@@ -1,20 +1,323 @@
 """to_ptx: a program as PTX text for NVIDIA GPUs, through LLVM; neither GPU nor CUDA is needed.
 
-Public names: to_ptx, ptx_package, Precision.
+Kernels for a GPU as LLVM IR: entries on many states, and fixed steps of many states.
+
+One state a thread. `evaluate_ir` reads a state, runs an entry and writes its outputs; a long one is
+cut into functions, since registers are given out for each, and what passes between them lies in the
+thread's own memory. `march_ir`
+takes steps of the classical Runge–Kutta method in local coordinates without leaving the registers,
+the four stages as one loop, and brings closed loops back after each step by one correction of
+positions and one of velocities.
+
+Source: HNW1 §II.1, table 1.2 (the method); HLW §IV.8 (local coordinates).
+
+Public names: to_ptx, ptx_package, Precision, evaluate_ir, march_ir, EVALUATE, MARCH.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, final
 
 from liaison.errors import ProgramError
 from liaison.program.llvm.entries import Form
 from liaison.program.llvm.machine import ptx
-from liaison.program.program import Entry, Program
+from liaison.program.plan import plan
+from liaison.program.program import ARRAYS, Entry, Program
 
-from .ptx_entries import evaluate_ir, march_ir
+from .thread import ANGLES, GLOBAL, LOCAL, Body, DeviceModule, Given, Memory, body_of, written
+
+STRIDED = ("t", "q", "v", "u", "p", "x")
+EVALUATE = ("count", *ARRAYS, "out", *(f"{name}.stride" for name in (*STRIDED, "out")))
+"""Arguments of an evaluating kernel: the count, addresses, then strides."""
+
+_MOVED = STRIDED[:5]
+MARCH = ("count", "steps", "step", *_MOVED, "residual", *(f"{name}.stride" for name in _MOVED))
+"""Arguments of a marching kernel, which changes q and v in place and adds to `residual`."""
+
+HEAD = """\
+define ptx_kernel void @{name}({arguments}) #0 {{
+start:
+  %thread32 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %block32 = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %width32 = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %thread = zext i32 %thread32 to i64
+  %block = zext i32 %block32 to i64
+  %width = zext i32 %width32 to i64
+  %before = mul i64 %block, %width
+  %i = add i64 %before, %thread
+  %mine = icmp ult i64 %i, %count
+  br i1 %mine, label %entry, label %done
+entry:"""
+
+PIECES = {"double": 1000, "float": 10_000}
+"""Operations in a function of an evaluating kernel; up to twice that it is not cut. Measured:
+floats take half the registers, and what does not fit is better left to the driver's compiler."""
+TAIL = ["  br label %done", "done:", "  ret void", "}"]
+
+
+def evaluate_ir(
+    program: Program, entry: str, form: Form, shared: frozenset[str], block: int
+) -> str:
+    """IR of the kernel `evaluate`: an entry on every state.
+
+    Args:
+        program: with the entry.
+        entry: its name.
+        form: double or float.
+        shared: arrays that are the same for all states.
+        block: threads in a block, at most.
+    """
+    module = DeviceModule(form)
+    made = plan(program, entry, lanes=ANGLES, size=PIECES[form.real])
+    bodies = [written(module, program, made, piece, Memory(form, shared)) for piece in made.pieces]
+    head = _head("evaluate", EVALUATE, form)
+    if len(bodies) == 1:
+        return _module(module, [head, *bodies, *TAIL], block)
+    names = [f"@piece{k}" for k in range(len(bodies))]
+    given = _arguments(EVALUATE, form)
+    functions = [
+        f"define internal void {name}({given}, i64 %i, {LOCAL} %work) noinline nounwind {{\n"
+        f"entry:\n{body}\n  ret void\n}}"
+        for name, body in zip(names, bodies, strict=True)
+    ]
+    work = f"[{made.work_size} x {form.kind}]"
+    calls = [
+        f"  %work.here = alloca {work}, align 8",
+        f"  %work = addrspacecast ptr %work.here to {LOCAL}",
+        *(f"  call void {name}({given}, i64 %i, {LOCAL} %work)" for name in names),
+    ]
+    calls = [line.replace(" noalias", "") for line in calls]
+    return _module(module, [*functions, head, *calls, *TAIL], block)
+
+
+def march_ir(program: Program, form: Form, shared: frozenset[str], block: int) -> str:
+    """IR of the kernel `march`: fixed steps of every state.
+
+    Args:
+        program: with rate and retract, and correct_q and correct_v where it has closures.
+        form: double or float.
+        shared: arrays that are the same for all states; never q or v.
+        block: threads in a block, at most.
+    """
+    module = DeviceModule(form)
+    lines = [_head("march", MARCH, form), *_March(module, program, form, shared).lines(), *TAIL]
+    return _module(module, lines, block)
+
+
+@final
+@dataclass(slots=True)
+class _Text:
+    """Instructions of a function, and the block they are in."""
+
+    form: Form
+    lines: list[str] = field(default_factory=list)
+    block: str = "entry"
+    count: int = 0
+
+    def put(self, text: str) -> str:
+        self.count += 1
+        self.lines.append(f"  %r{self.count} = {text}")
+        return f"%r{self.count}"
+
+    def op(self, name: str, a: str, b: str) -> str:
+        return self.put(f"{name} contract {self.form.kind} {a}, {b}")
+
+    def along(self, a: Sequence[str], factor: str, b: Sequence[str]) -> list[str]:
+        """a + factor b."""
+        pairs = zip(a, b, strict=True)
+        return [self.op("fadd", x, self.op("fmul", factor, y)) for x, y in pairs]
+
+    def pick(self, test: str, a: float, b: str) -> str:
+        kind = self.form.kind
+        return self.put(f"select i1 {test}, {kind} {self.form.number(a)}, {kind} {b}")
+
+    def larger(self, a: str, b: str) -> str:
+        """The larger; NaN where b is NaN."""
+        kind = self.form.kind
+        return self.put(
+            f"select i1 {self.put(f'fcmp ugt {kind} {b}, {a}')}, {kind} {b}, {kind} {a}"
+        )
+
+    def enter(self, block: str) -> None:
+        self.lines.append(f"{block}:")
+        self.block = block
+
+
+class _March:
+    """Writes the loops of a marching kernel."""
+
+    def __init__(
+        self, module: DeviceModule, program: Program, form: Form, shared: frozenset[str]
+    ) -> None:
+        self.module, self.program, self.form = module, program, form
+        self.nq, self.nv = program.sizes["nq"], program.sizes["nv"]
+        self.memory = Memory(form, shared)
+        self.text = _Text(form)
+        self.bodies = 0
+
+    def lines(self) -> list[str]:
+        """Everything between the head and the tail."""
+        q = [self.memory.load("q", k) for k in range(self.nq)]
+        v = [self.memory.load("v", k) for k in range(self.nv)]
+        worst = self.memory.load("residual", 0)
+        t = self.memory.load("t", 0)
+        self.loop(q, v, worst, t)
+        return [*self.first, *self.text.lines, *self.memory.taken()]
+
+    def loop(self, q0: list[str], v0: list[str], worst0: str, t0: str) -> None:
+        """Step after step; the loops' variables are patched once their ends are known."""
+        text, form = self.text, self.form
+        text.lines.append("  br label %steps")
+        text.enter("steps")
+        k = self.later("k", "i64", 1)[0]
+        q, v = self.later("q", form.kind, self.nq), self.later("v", form.kind, self.nv)
+        worst = self.later("worst", form.kind, 1)[0]
+        number = text.put(f"uitofp i64 {k} to {form.kind}")
+        now = text.op("fadd", t0, text.op("fmul", number, "%step"))
+        turns, pushes = self.stages(q, v, now)
+        end = text.op("fadd", now, "%step")
+        q_new, v_new, missed = self.moved(q, v, turns, pushes, end, worst)
+        ahead = text.put(f"add i64 {k}, 1")
+        more = text.put(f"icmp ult i64 {ahead}, %steps.count")
+        last = text.block
+        text.lines.append(f"  br i1 {more}, label %steps, label %finish")
+        text.enter("finish")
+        self.patch("k", "i64", ["0"], [ahead], "entry", last)
+        self.patch("q", form.kind, q0, q_new, "entry", last)
+        self.patch("v", form.kind, v0, v_new, "entry", last)
+        self.patch("worst", form.kind, [worst0], [missed], "entry", last)
+        self.first = self.memory.taken()
+        for array, values in (("q", q_new), ("v", v_new), ("residual", [missed])):
+            for index, value in enumerate(values):
+                self.memory.store(array, index, value)
+
+    def stages(self, q: list[str], v: list[str], now: str) -> tuple[list[str], list[str]]:
+        """The four stages as a loop: h Σ bᵢ ξ̇ᵢ and h Σ bᵢ v̇ᵢ."""
+        text, form, nv = self.text, self.form, self.nv
+        before = text.block
+        text.lines.append("  br label %stages")
+        text.enter("stages")
+        stage = self.later("stage", "i32", 1)[0]
+        names = ("xi", "speed", "turned", "pushed")
+        xi, speed, turned, pushed = (self.later(name, form.kind, nv) for name in names)
+        is_first = text.put(f"icmp eq i32 {stage}, 0")
+        is_third = text.put(f"icmp eq i32 {stage}, 2")
+        is_last = text.put(f"icmp eq i32 {stage}, 3")
+        is_end = text.put(f"or i1 {is_first}, {is_last}")
+        when = text.pick(is_first, 0.0, text.pick(is_last, 1.0, form.number(0.5)))
+        weight = text.op("fmul", text.pick(is_end, 1 / 6, form.number(1 / 3)), "%step")
+        reach = text.op("fmul", text.pick(is_third, 1.0, form.number(0.5)), "%step")
+        time = text.op("fadd", now, text.op("fmul", when, "%step"))
+        out = self.run("rate", {"t": [time], "q": q, "v": speed, "x": xi})
+        turn, push = out[:nv], out[nv : 2 * nv]
+        xi_next = [text.op("fmul", reach, x) for x in turn]
+        speed_next = text.along(v, reach, push)
+        turned_next, pushed_next = (
+            text.along(turned, weight, turn),
+            text.along(pushed, weight, push),
+        )
+        ahead = text.put(f"add i32 {stage}, 1")
+        more = text.put(f"icmp ult i32 {ahead}, 4")
+        last = text.block
+        text.lines.append(f"  br i1 {more}, label %stages, label %update")
+        text.enter("update")
+        zeros = [form.number(0.0)] * nv
+        self.patch("stage", "i32", ["0"], [ahead], before, last)
+        starts = (zeros, v, zeros, zeros)
+        nexts = (xi_next, speed_next, turned_next, pushed_next)
+        for name, start, following in zip(names, starts, nexts, strict=True):
+            self.patch(name, form.kind, start, following, before, last)
+        return turned_next, pushed_next
+
+    def moved(
+        self, q: list[str], v: list[str], turns: list[str], pushes: list[str], t: str, worst: str
+    ) -> tuple[list[str], list[str], str]:
+        """The state after a step, back on its closures, and the largest residual before that."""
+        text, nv = self.text, self.nv
+        q = self.run("retract", {"t": [t], "q": q, "v": v, "x": turns})
+        v = [text.op("fadd", x, y) for x, y in zip(v, pushes, strict=True)]
+        if self.program.sizes["nc"]:
+            if self.program.sizes["nphi"]:
+                out = self.run("correct_q", {"t": [t], "q": q, "v": v, "x": []})
+                q = self.run("retract", {"t": [t], "q": q, "v": v, "x": out[:nv]})
+                worst = text.larger(worst, out[nv])
+            out = self.run("correct_v", {"t": [t], "q": q, "v": v, "x": []})
+            v = [text.op("fadd", x, y) for x, y in zip(v, out, strict=False)]
+            worst = text.larger(worst, out[nv])
+        return q, v, self.lost(worst, v)
+
+    def lost(self, worst: str, v: list[str]) -> str:
+        """NaN once a velocity is not finite: x − x is 0, or NaN."""
+        text = self.text
+        for x in v:
+            worst = text.op("fadd", worst, text.put(f"fsub {self.form.kind} {x}, {x}"))
+        return worst
+
+    def run(self, entry: str, values: dict[str, list[str]]) -> list[str]:
+        """An entry inline, on values in registers; inputs and parameters are read once."""
+        self.bodies += 1
+        given: Given = {
+            **self.memory.given(),
+            **{name: listed.__getitem__ for name, listed in values.items()},
+        }
+        text = self.text
+        made: Body = body_of(
+            self.module, self.program, entry, given, f"b{self.bodies}.", text.block
+        )
+        text.lines += made.lines
+        text.block = made.block
+        return list(made.outputs)
+
+    def later(self, name: str, kind: str, count: int) -> list[str]:
+        """Variables of a loop, whose first lines are written by `patch`."""
+        self.text.lines += [f"@@{name}{k}" for k in range(count)]
+        return [f"%{name}.{k}" for k in range(count)]
+
+    def patch(
+        self,
+        name: str,
+        kind: str,
+        start: Sequence[str],
+        following: Sequence[str],
+        before: str,
+        after: str,
+    ) -> None:
+        lines = self.text.lines
+        for k, (a, b) in enumerate(zip(start, following, strict=True)):
+            at = lines.index(f"@@{name}{k}")
+            lines[at] = f"  %{name}.{k} = phi {kind} [{a}, %{before}], [{b}, %{after}]"
+
+
+def _head(name: str, arguments: Iterable[str], form: Form) -> str:
+    """The first lines of a kernel."""
+    return HEAD.format(name=name, arguments=_arguments(arguments, form))
+
+
+def _arguments(arguments: Iterable[str], form: Form) -> str:
+    texts = []
+    for argument in arguments:
+        kind = form.kind if argument == "step" else "i64"
+        if argument in (*ARRAYS, "out", "residual"):
+            kind = f"{GLOBAL} noalias"
+        texts.append(f"{kind} %{'steps.count' if argument == 'steps' else argument}")
+    return ", ".join(texts)
+
+
+def _module(module: DeviceModule, lines: Sequence[str], block: int) -> str:
+    registers = ("tid", "ctaid", "ntid")
+    return "\n".join(
+        [
+            *(f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}.x()" for name in registers),
+            *lines,
+            module.tail(),
+            f'attributes #0 = {{ nounwind "nvvm.maxntid"="{block}" }}',
+            "",
+        ]
+    )
+
 
 Precision: TypeAlias = Literal["double", "single"]
 

@@ -3,12 +3,21 @@
 A frozen record, found by label: `run["A"]` is a position, `run["A'"]` its rate, `run["energy"]`
 a series, `run["energy.T"]` one column of it. Its arrays are read-only. One run is one netCDF file.
 
-Public names: Trajectory, Series, EventRecord, load, DONE, STOPPED, INTERRUPTED, TIME_LIMIT, FAILED.
+First integrals along a run, as measures of its error.
+
+Later: fields of a record that are made when somebody first asks for them.
+
+A run as a compact table in a notebook.
+
+Public names: Trajectory, Series, EventRecord, load, DONE, STOPPED, INTERRUPTED, TIME_LIMIT, FAILED,
+Invariant, invariants_of, Later, html_table.
 """
 
 from __future__ import annotations
 
 import csv
+import html
+import itertools
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -24,9 +33,87 @@ from liaison.units import Label
 
 from . import resampling
 from .files import Variable, plain, read_netcdf, whole_file, write_netcdf
-from .invariants import Invariant, invariants_of
-from .later import Later
 from .series import Array, EventRecord, Series, as_series, event_variables, events_in, frozen
+
+
+def html_table(title: str, message: str, columns: Mapping[str, tuple[Label, Array]]) -> str:
+    """The first columns of a run with their ends and extremes, as HTML."""
+    rows = [_row(label, x) for label, x in itertools.islice(columns.values(), 24)]
+    more = max(0, len(columns) - len(rows))
+    foot = f"<p>and {more} more: see <code>columns()</code></p>" if more else ""
+    heads = "".join(f"<th>{x}</th>" for x in ("label", "unit", "first", "last", "min", "max"))
+    note = f"<p>{html.escape(message)}</p>" if message else ""
+    return (
+        f"<div><p><b>{html.escape(title)}</b></p>{note}<table><thead><tr>{heads}</tr>"
+        f"</thead><tbody>{''.join(rows)}</tbody></table>{foot}</div>"
+    )
+
+
+def _row(label: Label, x: Array) -> str:
+    finite = x[np.isfinite(x)]
+    ends = [x[0], x[-1], *((finite.min(), finite.max()) if len(finite) else (np.nan, np.nan))]
+    cells = "".join(f"<td>{value:.6g}</td>" for value in ends)
+    return f"<tr><td>{html.escape(label.name)}</td><td>{html.escape(label.unit)}</td>{cells}</tr>"
+
+
+class Later:
+    """A record with slots, some of which are empty until they are read.
+
+    Attributes:
+        _later: has a method for each such field, by its name, that makes it.
+    """
+
+    __slots__ = ("_later",)
+
+    if not TYPE_CHECKING:  # which would hide names that are misspelled
+
+        def __getattr__(self, name: str) -> Any:
+            """Called where a slot is empty."""
+            later = None if name.startswith("_") else getattr(self, "_later", None)
+            make = getattr(later, name, None)
+            if make is None:
+                raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+            value = make()
+            object.__setattr__(self, name, value)
+            return value
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Invariant:
+    """What should stay as it was at the beginning.
+
+    Attributes:
+        values: at every instant.
+        unit: of the values.
+    """
+
+    values: Array
+    unit: str
+
+    @property
+    def drift(self) -> float:
+        """The largest change since the beginning, in its unit."""
+        return float(np.max(np.abs(self.values - self.values[0])))
+
+
+def invariants_of(series: Mapping[str, Series]) -> dict[str, Invariant]:
+    """The series of invariants by name.
+
+    Raises:
+        SimulationError: the run was not asked for them.
+    """
+    if "invariants" not in series:
+        raise SimulationError(
+            "this run has no invariants.",
+            status="inconsistent",
+            hint="Ask for them: simulate(mechanism, until=…, invariants=True).",
+        )
+    found = series["invariants"]
+    (names,) = found.axes.values()
+    units = found.unit if isinstance(found.unit, tuple) else (found.unit,) * len(names)
+    return {n: Invariant(found.values[:, k], units[k]) for k, n in enumerate(names)}
+
 
 if TYPE_CHECKING:
     from .wrenches import Point
@@ -288,7 +375,7 @@ class Trajectory(Later):
 
     def _repr_html_(self) -> str:
         """A compact table for notebooks."""
-        from .notebook import html_table
+        from .trajectory import html_table
 
         return html_table(str(self), self.message, self.columns())
 

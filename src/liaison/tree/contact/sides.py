@@ -8,19 +8,23 @@ A block tells its rows so that the allowed side is u ≥ 0 and a force f ≥ 0 a
 
 the effort on v is Dᵀ f in each, with u = D v + d and u̇ = D v̇ − γ.
 
-Public names: SideBlock, side_blocks.
+A place of contact as people read it: its gap without cases, its foot, its directions.
 
-Source: docs/theory/contacts.md (contact-2); LL 1.5.1 for the groups of friction.
+Contacts whose formulas do not hold for the mechanism they are in, refused by name.
+
+Public names: SideBlock, side_blocks. Source: docs/theory/contacts.md (contact-2); LL 1.5.1 for the
+groups of friction, SideReading, pose_seen, side_reading, refuse_tilted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
-from liaison.errors import DerivationError
-from liaison.expr import Expr, as_expr, symbol, symbols_of
+from liaison.errors import DerivationError, ModelError
+from liaison.expr import Expr, as_expr, evaluate, substitute, symbol, symbols_of
 from liaison.model import (
     BearingFriction,
     Contact,
@@ -34,13 +38,73 @@ from liaison.model import (
 from liaison.model.contacts.friction import GROUPS
 from liaison.model.pairing import paired
 from liaison.spatial.arrays import identity, zeros
-from liaison.tree.closure import Row, relation_row, template_rows, with_rates
+from liaison.tree.closure import (
+    Located,
+    Row,
+    marker_motion,
+    relation_row,
+    relative,
+    template_rows,
+    with_rates,
+)
 from liaison.tree.kinematics import Kinematics
+from liaison.tree.templates import P, R
 
-from .side_reading import SideReading, pose_seen, side_reading
 from .templates import Touch, gap_template, rate_template, slip_templates, turn_templates
 from .touches import touches
-from .touches_refused import refuse_tilted
+
+
+def refuse_tilted(kinematics: Kinematics, contact: Contact) -> None:
+    """Refuses a disc on a profile or curve whose axes do not stay parallel.
+
+    Raises:
+        ModelError: they are not parallel at some positions drawn at random.
+    """
+    places = [kinematics.tree.located(x) for x in (contact.second, contact.first)]
+    root = kinematics.tree.common_ancestor(*(node for node, _ in places))
+    F, M = (marker_motion(kinematics, root, x) for x in places)
+    share = as_expr(relative(F, M).R[2, 2])
+    draw = random.Random(0)
+    for _ in range(3):
+        values = {x: draw.uniform(-1, 1) for x in symbols_of([share])}
+        if abs(abs(float(evaluate([share], values)[0])) - 1) > 1e-9:
+            raise ModelError(
+                f"contact '{contact.name}' is of a disc with a profile or curve, but their axes do "
+                "not stay parallel: a disc touches them in its own plane.",
+                hint="Make it a ball, or turn the frames so that both z are parallel.",
+                place=contact.place,
+            )
+
+
+class SideReading(NamedTuple):
+    """What is told of a gap besides its rows; every formula of q."""
+
+    gap: Expr  # the regular case of it
+    feet: tuple[tuple[Expr, Expr, Expr], ...] = ()  # value in the rows, symbol, what vanishes
+    axes: tuple[tuple[Expr, ...], ...] = ()  # normal and tangents, in the second frame
+
+
+def pose_seen(kinematics: Kinematics, second: Located, first: Located) -> dict[Expr, Expr]:
+    """What stands for the template's (R, p): the first marker seen from the second."""
+    root = kinematics.tree.common_ancestor(second[0], first[0])
+    seen = relative(*(marker_motion(kinematics, root, x) for x in (second, first)))
+    return dict(zip([*R.flat, *P], map(as_expr, [*seen.R.flat, *seen.p]), strict=True))
+
+
+def side_reading(touch: Touch, pose: Mapping[Expr, Expr]) -> SideReading:
+    """The reading of one place of contact."""
+    found = touch.found()
+    axes = substitute([x for v in (found.normal, *found.tangents) for x in map(as_expr, v)], pose)
+    listed = (tuple(axes[:3]), tuple(axes[3:6]), tuple(axes[6:]))
+    gap = touch.gap if touch.shown is None else touch.shown
+    if touch.foot is None:
+        return SideReading(substitute([gap], pose)[0], (), listed)
+    values = substitute(touch.foot.values, pose)
+    # a parameter that needs no steps is put in; the others stay as symbols
+    plain = {a: x for a, x in zip(touch.foot.parameters, values, strict=True) if x.op != "select"}
+    told = substitute([gap, *touch.foot.conditions], {**pose, **plain})
+    feet = zip(values, touch.foot.parameters, told[1:], strict=True)
+    return SideReading(told[0], tuple(x for x in feet if x[1] not in plain), listed)
 
 
 @final

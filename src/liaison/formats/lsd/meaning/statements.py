@@ -238,7 +238,7 @@ class Statements:
 
             self.contacts.append(gap_contact(name, node, place, self.book))
         elif node.kind == "collide":
-            from .collisions import collision_of
+            from .contacts import collision_of
 
             self.contacts.append(collision_of(name, node, place, self.book))
         else:
