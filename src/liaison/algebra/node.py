@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, final
 from weakref import WeakValueDictionary
 
 from liaison.expr import Expr, as_expr
-from liaison.expr.graph.number import stable_hash
+from liaison.expr.graph.node import stable_hash
 
 Kind: TypeAlias = Literal["scalar", "vector", "row", "matrix", "quaternion"]
 Operand: TypeAlias = "Formal | Expr | int | Fraction | float"

@@ -19,8 +19,8 @@ __all__ = offer(
         "select sign sin sqrt tan",
         "graph.walk": "Formulas count_operations rewritten substitute switches symbols_of "
         "topological",
-        "memory": "collector_paused known_nodes",
-        "graph.node": "Expr ONE PI Pi Scalar ZERO as_expr constant symbol vanishes",
+        "graph.node": "Expr ONE PI Pi Scalar ZERO as_expr collector_paused constant "
+        "known_nodes symbol vanishes",
         "graph.ops": "OPS apply partial",
         "graph.pack": "Packed fingerprint pack unpack",
         "graph.row": "Op",

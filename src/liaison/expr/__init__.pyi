@@ -36,7 +36,9 @@ from liaison.expr.graph.node import Expr as Expr
 from liaison.expr.graph.node import Pi as Pi
 from liaison.expr.graph.node import Scalar as Scalar
 from liaison.expr.graph.node import as_expr as as_expr
+from liaison.expr.graph.node import collector_paused as collector_paused
 from liaison.expr.graph.node import constant as constant
+from liaison.expr.graph.node import known_nodes as known_nodes
 from liaison.expr.graph.node import symbol as symbol
 from liaison.expr.graph.node import vanishes as vanishes
 from liaison.expr.graph.ops import OPS as OPS
@@ -54,8 +56,6 @@ from liaison.expr.graph.walk import substitute as substitute
 from liaison.expr.graph.walk import switches as switches
 from liaison.expr.graph.walk import symbols_of as symbols_of
 from liaison.expr.graph.walk import topological as topological
-from liaison.expr.memory import collector_paused as collector_paused
-from liaison.expr.memory import known_nodes as known_nodes
 from liaison.expr.reading.shared import to_latex as to_latex
 from liaison.expr.reading.shared import to_text as to_text
 from liaison.expr.reading.sympy import from_sympy as from_sympy

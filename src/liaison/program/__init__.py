@@ -7,9 +7,8 @@ __all__ = offer(
     {
         "llvm.batch": "BoundBatch",
         "gpu.cuda": "DeviceArray",
-        "llvm.door": "Bound",
         "gpu.to_gpu": "GpuKernel to_gpu",
-        "kernel": "Kernel MachineKernel",
+        "kernel": "Bound Kernel MachineKernel",
         "many.looped": "Looped looped",
         "many.looped_loops": "LoopedLoops looped_loops",
         "loops.language": "Loop at entry_at f64 floor fmax fmin i64 iptr kernel loop ptr",

@@ -8,10 +8,10 @@ from liaison.program.gpu.cuda import DeviceArray as DeviceArray
 from liaison.program.gpu.to_gpu import GpuKernel as GpuKernel
 from liaison.program.gpu.to_gpu import to_gpu as to_gpu
 from liaison.program.gpu.to_ptx import to_ptx as to_ptx
+from liaison.program.kernel import Bound as Bound
 from liaison.program.kernel import Kernel as Kernel
 from liaison.program.kernel import MachineKernel as MachineKernel
 from liaison.program.llvm.batch import BoundBatch as BoundBatch
-from liaison.program.llvm.door import Bound as Bound
 from liaison.program.llvm.to_llvm import to_llvm as to_llvm
 from liaison.program.loops.c import loops_to_c as loops_to_c
 from liaison.program.loops.compile import CompiledLoops as CompiledLoops

@@ -8,26 +8,83 @@ Every entry answers to one C signature, is re-entrant and touches no globals:
 `out` must not overlap any other argument. `work` holds `work_size(entry)` doubles and may be
 NULL where that is 0.
 
-Public names: Kernel, MachineKernel, Function, SIGNATURE.
+The cheap door: an entry with kept arrays, called from Python for the price of one argument.
+
+A record in memory holds the address of the entry and of its arrays; a compiled trampoline takes
+the record's address and makes the real call. Converting eight arguments at every call would cost
+more than most entries do.
+
+Public names: Kernel, MachineKernel, Function, SIGNATURE, Bound.
 """
 
 from __future__ import annotations
 
 import ctypes
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from liaison.errors import ProgramError
-from liaison.program.llvm.batch import BatchCode, BoundBatch, States, check_apart, empty, states
-from liaison.program.llvm.batch_entries import Variant
-from liaison.program.llvm.door import Bound
+from liaison.program.llvm.batch import (
+    BatchCode,
+    BoundBatch,
+    States,
+    Variant,
+    check_apart,
+    empty,
+    states,
+)
+from liaison.program.llvm.machine import load
 
 from .program import Array, Program
+
+FIELDS = ("ptr", "double", *["ptr"] * 7)  # entry, t, q, v, u, p, x, out, work
+
+
+@final
+class Bound:
+    """An entry with kept arrays: change them in place, call, read `out`.
+
+    The arrays and the kernel are held, so every address stays good.
+    """
+
+    __slots__ = ("_call", "_kept", "_record", "_time", "out")
+
+    def __init__(self, address: int, arrays: Sequence[Array], owner: Any) -> None:
+        record = np.zeros(len(FIELDS), dtype=np.int64)
+        record[0] = address
+        record[2:] = [array.ctypes.data for array in arrays]
+        self._call = _trampoline()
+        self._kept = (tuple(arrays), owner, record)
+        self._record = ctypes.c_void_p(record.ctypes.data)
+        self._time = record.view(np.float64)
+        self.out = arrays[5]
+
+    def __call__(self, t: float = 0.0) -> Array:
+        """Run the entry at time t; returns the kept `out`."""
+        self._time[1] = t
+        self._call(self._record)
+        return self.out
+
+
+@cache
+def _trampoline() -> Any:
+    """void door(record): calls the entry of the record with the arguments of the record."""
+    lines = ["define void @door(ptr %record) nounwind {"]
+    for i, kind in enumerate(FIELDS):
+        lines.append(f"  %p{i} = getelementptr inbounds i64, ptr %record, i64 {i}")
+        lines.append(f"  %a{i} = load {kind}, ptr %p{i}, align 8")
+    passed = ", ".join(f"{kind} %a{i + 1}" for i, kind in enumerate(FIELDS[1:]))
+    text = "\n".join([*lines, f"  call void %a0({passed})", "  ret void", "}"])
+    code = load(text, ["door"])
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code["door"])
+    function.code = code  # type: ignore[attr-defined]  # lives as long as the function
+    return function
+
 
 SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 7)
 """The C type of every entry."""

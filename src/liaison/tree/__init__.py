@@ -10,11 +10,10 @@ __all__ = offer(
         "relation_row relative_rows row_place with_rates",
         "contact.lengths": "unguarded",
         "contact.places": "ContactPlace contact_places",
-        "demand": "turning_joint",
         "kinematics": "Kinematics Motion on_symbols",
         "regroup": "added merged regrouped",
         "contact.sides": "SideReading SideBlock side_blocks",
         "templates": "template",
-        "tree": "Closure GROUND Inertia Node Tree as_float span",
+        "tree": "Closure GROUND Inertia Node Tree as_float span turning_joint",
     },
 )

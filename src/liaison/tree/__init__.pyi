@@ -20,7 +20,6 @@ from liaison.tree.contact.places import contact_places as contact_places
 from liaison.tree.contact.sides import SideBlock as SideBlock
 from liaison.tree.contact.sides import SideReading as SideReading
 from liaison.tree.contact.sides import side_blocks as side_blocks
-from liaison.tree.demand import turning_joint as turning_joint
 from liaison.tree.kinematics import Kinematics as Kinematics
 from liaison.tree.kinematics import Motion as Motion
 from liaison.tree.kinematics import on_symbols as on_symbols
@@ -35,3 +34,4 @@ from liaison.tree.tree import Node as Node
 from liaison.tree.tree import Tree as Tree
 from liaison.tree.tree import as_float as as_float
 from liaison.tree.tree import span as span
+from liaison.tree.tree import turning_joint as turning_joint

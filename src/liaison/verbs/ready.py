@@ -11,7 +11,7 @@ from typing import Any
 from liaison.analyse.proofs.massless import check_inertia
 from liaison.analyse.proofs.obstructed import is_obstructed, moving
 from liaison.equations.formalisms.newton_euler import newton_euler
-from liaison.expr.memory import collector_paused
+from liaison.expr.graph.node import collector_paused
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.program.llvm.to_llvm import to_llvm

@@ -5,22 +5,77 @@ compares formulas. Nodes are held weakly, so a dropped graph is freed. Every nod
 its structure, the same in every process, by which commutative arguments are ordered: neither text
 nor code depends on what was built first. Local rules (rules.py) act while building.
 
+Numbers of constants, and hashes that are the same in every process.
+
+What building costs: formulas alive, and the collector paused while many are made.
+
 Public names: Expr, Pi, Scalar, symbol, constant, as_expr, vanishes, ZERO, ONE, TWO, HALF, PI; for
-this room's own builders make, make_many, combine, unary and the tables of rules.
+this room's own builders make, make_many, combine, unary and the tables of rules, Number, Value,
+THE_PI, exact_or_float, stable_hash, known_nodes, collector_paused.
 """
 
 from __future__ import annotations
 
+import gc
+import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
 from fractions import Fraction
+from hashlib import blake2b
+from numbers import Integral, Rational, Real
 from threading import RLock
 from typing import Any, NoReturn, TypeAlias, final
 from weakref import ref
 
 import numpy as np
 
-from .number import BITS, THE_PI, Number, Pi, Value, exact_or_float, stable_hash
+
+@final
+class Pi:
+    """The number π as an exact constant; `float(value)` rounds it."""
+
+    __slots__ = ()
+
+    def __float__(self) -> float:
+        return math.pi
+
+    def __repr__(self) -> str:
+        return "pi"
+
+
+THE_PI = Pi()
+Number: TypeAlias = int | Fraction | float
+Value: TypeAlias = int | Fraction | float | Pi
+BITS = (1 << 59) - 1
+
+
+def exact_or_float(x: object) -> Value | None:
+    """The number of any numeric type: int, Fraction, float or Pi; None for what is no number.
+
+    NumPy integers and Decimal are exact, NumPy floats are floats.
+    """
+    if isinstance(x, float):
+        return float(x)
+    if isinstance(x, bool | np.bool_):
+        raise TypeError(f"{x!r} is a truth value, not a number")
+    if isinstance(x, Integral):
+        return int(x)
+    if isinstance(x, Rational):
+        return Fraction(int(x.numerator), int(x.denominator))
+    if isinstance(x, Decimal):
+        return Fraction(x)
+    if isinstance(x, Real):
+        return float(x)
+    return THE_PI if isinstance(x, Pi) else None
+
+
+def stable_hash(*parts: object) -> int:
+    """59 bits of the content of `parts`, the same in every process."""
+    text = "\x1f".join(str(part) for part in parts)
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little") & BITS
+
 
 __all__ = [
     "COMMUTATIVE", "HALF", "MINUS_ONE", "ONE", "PI", "RULES", "RULES_ONE", "RULES_SAME", "TWO",
@@ -362,3 +417,20 @@ def unary(op: str, a: Expr) -> Expr:
 ZERO, ONE, TWO, HALF = constant(0), constant(1), constant(2), constant(Fraction(1, 2))
 MINUS_ONE = constant(-1)
 PI = constant(THE_PI)
+
+
+def known_nodes() -> int:
+    """How many formulas are alive in this process."""
+    return len(_KNOWN)
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Building without the cyclic collector: nodes form no cycles, and it takes half the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from .node import COMMUTATIVE, RULES, RULES_ONE, RULES_SAME, Expr
 from .ops import OPS
-from .rule import Rule
+from .row import Rule
 from .rules_arithmetic import ARITHMETIC
 from .rules_functions import FUNCTIONS
 

@@ -14,7 +14,7 @@ from liaison.expr.functions import cos, select, sin, sqrt
 
 from .node import ONE, TWO, ZERO, Expr, Number, Pi, combine, constant, make, vanishes
 from .ops import OPS
-from .rule import Found, Rows
+from .row import Found, Rows
 from .values import FLOAT_VALUES
 
 ARITHMETIC = Rows()

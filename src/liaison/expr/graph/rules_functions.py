@@ -14,7 +14,7 @@ from fractions import Fraction
 from liaison.expr.functions import absolute, sqrt
 
 from .node import HALF, ONE, PI, TWO, ZERO, Expr, Pi, constant, make, unary
-from .rule import Found, Rows
+from .row import Found, Rows
 
 _SMALL_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 

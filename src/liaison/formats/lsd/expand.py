@@ -17,8 +17,7 @@ from typing import Any, TypeAlias
 from liaison.errors import LiaisonError, NamingError, TextError
 from liaison.formats.lsd.formulas.formulas import Where, path_of, value_of
 from liaison.formats.lsd.formulas.functions import FUNCTIONS, VECTOR_FUNCTIONS, WORDS
-from liaison.formats.lsd.formulas.names import Book, no_such
-from liaison.formats.lsd.formulas.places import PLACES
+from liaison.formats.lsd.formulas.names import PLACES, Book, no_such
 from liaison.formats.lsd.formulas.units import PURE, same
 from liaison.formats.lsd.formulas.values import Quantity
 from liaison.formats.lsd.meaning.shapes import SHAPES

@@ -21,10 +21,25 @@ from .attitudes import (
 from .axial import Cylindrical, Fixed, Helical, Prismatic, Revolute, SphericalPin, Universal
 from .ball import Free, PointOnLine, PointOnPlane, Rod, Spherical
 from .composition import Composition, Motion, Rotation, Screw, Translation, axis_vector
-from .joint_type import ATTITUDE, JOINT_TYPES, JointType, JointTypes, joint_type, nearest_angle
+from .joint_type import (
+    ATTITUDE,
+    JOINT_TYPES,
+    Ball,
+    Block,
+    Held,
+    JointType,
+    JointTypes,
+    Primitive,
+    Rail,
+    Step,
+    Strut,
+    Tube,
+    held,
+    joint_type,
+    nearest_angle,
+    steps,
+)
 from .plane import LineOnPlane, ParallelAxes, Perpendicular, Planar
-from .steps import Held, Step, held, steps
-from .symbols import Ball, Block, Primitive, Rail, Strut, Tube
 
 for _found in iter_modules(__path__):
     import_module(f"{__name__}.{_found.name}")

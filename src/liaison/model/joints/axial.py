@@ -30,9 +30,20 @@ from liaison.spatial import (
     zeros,
 )
 
-from .joint_type import JointType, joint_type, nearest_angle
-from .steps import Held, Step, held, steps
-from .symbols import Ball, Block, Primitive, Rail, Tube
+from .joint_type import (
+    Ball,
+    Block,
+    Held,
+    JointType,
+    Primitive,
+    Rail,
+    Step,
+    Tube,
+    held,
+    joint_type,
+    nearest_angle,
+    steps,
+)
 
 FORCES = ("force along x", "force along y", "force along z")
 

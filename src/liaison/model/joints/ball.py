@@ -31,9 +31,20 @@ from liaison.spatial import (
 )
 
 from .attitudes import Attitude, Quaternion, exponential
-from .joint_type import ATTITUDE, JointType, joint_type, nearest_angle
-from .steps import Held, Step, held, steps
-from .symbols import Ball, Block, Primitive, Strut
+from .joint_type import (
+    ATTITUDE,
+    Ball,
+    Block,
+    Held,
+    JointType,
+    Primitive,
+    Step,
+    Strut,
+    held,
+    joint_type,
+    nearest_angle,
+    steps,
+)
 
 TURNS = steps("turn_xF@M turn_yF@M turn_zF@M")
 """Elementary motions of a ball."""

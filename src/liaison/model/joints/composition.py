@@ -28,8 +28,7 @@ from liaison.spatial import (
 )
 from liaison.spatial.arrays import times
 
-from .joint_type import JointType, joint_type
-from .symbols import Ball, Primitive
+from .joint_type import Ball, JointType, Primitive, joint_type
 
 AXES: dict[str, tuple[int, int, int]] = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 

@@ -7,7 +7,17 @@ other rooms (formats, tree, mobility, equations, view) read all they need from t
 F is the marker on the predecessor, M the marker on the successor; z is the axis where there is
 one. All functions take numbers or formulas.
 
-Public names: JointType, JointTypes, JOINT_TYPES, joint_type, nearest_angle.
+A joint in words that other rooms compute with: its elementary motions, its basic constraints.
+
+Elementary motions are what mobility multiplies to close loops; basic constraints are those of
+which the rows of a joint can be composed (LL 4.5.2).
+
+Symbols of joints as data: simple solids at the predecessor's marker, drawn by the room `view`.
+
+Lengths are in radii of a joint's pin, so that a symbol scales with the scene it stands in.
+
+Public names: JointType, JointTypes, JOINT_TYPES, joint_type, nearest_angle, Step, steps, Held,
+held, Tube, Ball, Block, Rail, Strut, Primitive.
 """
 
 from __future__ import annotations
@@ -17,16 +27,136 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar, final
+from typing import Any, ClassVar, TypeAlias, TypeVar, final
 
 from liaison.errors import ModelError
 from liaison.expr import atan2, cos, sin
 from liaison.spatial import Array, Entries, array, identity, zeros
 
-from .steps import Held, Step
-from .symbols import Ball, Primitive
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tube:
+    """A cylinder about an axis of the marker."""
+
+    radius: float = 1.0
+    length: float = 4.5
+    axis: str = "z"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ball:
+    """A sphere at the marker's origin."""
+
+    radius: float = 1.5
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A box along the marker's axes."""
+
+    sides: tuple[float, float, float]
+    opacity: float = 1.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rail:
+    """A thin rod along an axis of the marker, as long as the way of the successor on it."""
+
+    axis: str = "z"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Strut:
+    """A line from the predecessor's marker to the successor's."""
+
+
+Primitive: TypeAlias = Tube | Ball | Block | Rail | Strut
+
+
+_STEP = re.compile(r"(slide)_([xyz])([FM])|(turn|screw)_([xyz])([FM])@([FM])")
+_HELD = re.compile(r"point|distance|screw|plane_[xyz]|[xyz]F\.[xyz]M")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One elementary motion: a slide along an axis, a turn about it, or a screw with the pitch.
+
+    Attributes:
+        kind: "slide", "turn" or "screw".
+        axis: "x", "y" or "z".
+        frame: "F" or "M": the marker whose axis it is.
+        at: "F" or "M": the marker whose origin lies on the axis; "" for a slide.
+    """
+
+    kind: str
+    axis: str
+    frame: str
+    at: str = ""
+
+
+def steps(text: str) -> tuple[Step, ...]:
+    """Elementary motions in order, such as "slide_xF turn_zF@M".
+
+    Raises:
+        ModelError: a word is none.
+    """
+    found = []
+    for word in text.split():
+        match = _STEP.fullmatch(word)
+        if match is None:
+            raise ModelError(
+                f"{word!r} is no elementary motion; write slide_AF, turn_AF@F or screw_AF@F with "
+                "an axis A = x, y or z, and F or M for the marker."
+            )
+        found.append(Step(*(part for part in match.groups() if part)))
+    return tuple(found)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One basic constraint of a joint.
+
+    Attributes:
+        kind: "point" (M's origin at F's), "plane" (M's origin in the plane across an axis of F),
+            "square" (an axis of F and one of M perpendicular), "distance" (the joint's `length`
+            between the origins) or "screw" (the joint's `pitch` ties slide and turn).
+        axis: of F, for "plane" and "square".
+        other: of M, for "square".
+    """
+
+    kind: str
+    axis: str = ""
+    other: str = ""
+
+
+def held(text: str) -> tuple[Held, ...]:
+    """Basic constraints in order, such as "point yF.zM xF.zM" or "plane_z".
+
+    Raises:
+        ModelError: a word is none.
+    """
+    found = []
+    for word in text.split():
+        if not _HELD.fullmatch(word):
+            raise ModelError(
+                f"{word!r} is no basic constraint; write point, distance, screw, plane_A, or "
+                "AF.BM for axes A of F and B of M that stay perpendicular."
+            )
+        if word.startswith("plane_"):
+            found.append(Held("plane", word[-1]))
+        else:
+            found.append(Held("square", word[0], word[3]) if "." in word else Held(word))
+    return tuple(found)
+
 
 ATTITUDE = "attitude"
 """The word in `JointType.OPTIONS` for an option that is an attitude; other options have a unit."""

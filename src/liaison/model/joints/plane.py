@@ -13,9 +13,18 @@ from typing import Any, ClassVar, final
 from liaison.expr import cos, sin
 from liaison.spatial import Array, Entries, array, product, rotation_x, rotation_y, rotation_z
 
-from .joint_type import JointType, joint_type, nearest_angle
-from .steps import Held, Step, held, steps
-from .symbols import Ball, Block, Primitive
+from .joint_type import (
+    Ball,
+    Block,
+    Held,
+    JointType,
+    Primitive,
+    Step,
+    held,
+    joint_type,
+    nearest_angle,
+    steps,
+)
 
 
 @joint_type

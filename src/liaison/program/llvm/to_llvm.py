@@ -17,8 +17,7 @@ from liaison.program.kernel import MachineKernel
 from liaison.program.plan import PIECE, Plan, plan
 from liaison.program.program import Program
 
-from .batch import BatchCode
-from .batch_entries import Variant, batch_ir
+from .batch import BatchCode, Variant, batch_ir
 from .columns import ColumnsPlan, columns_plan, module_of
 from .machine import load, vector_lanes
 

@@ -23,8 +23,7 @@ import numpy as np
 from liaison.errors import NamingError
 from liaison.model import Body, Free, Joint, Marker, Mechanism, Planar, Start
 from liaison.spatial import quaternion_of
-from liaison.tree.demand import coordinates_in_use
-from liaison.tree.tree import Tree, span
+from liaison.tree.tree import Tree, coordinates_in_use, span
 
 from .cartesian_uses import rewritten
 from .plane_of_motion import Floats, Standing, axes_along, plane_normal, standing, tidy

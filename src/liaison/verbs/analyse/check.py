@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from liaison.expr.memory import collector_paused
+from liaison.expr.graph.node import collector_paused
 from liaison.verbs.given import Given, mechanism_of, with_starts
 from liaison.verbs.summary import Summary
 

@@ -6,7 +6,7 @@ Public names: compile.
 from __future__ import annotations
 
 from liaison.equations.formalisms.newton_euler import newton_euler
-from liaison.expr.memory import collector_paused
+from liaison.expr.graph.node import collector_paused
 from liaison.program.back_ends import back_end_named
 from liaison.program.kernel import Kernel
 from liaison.program.lower import lower

@@ -13,7 +13,7 @@ from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.transform.parametrization import derived_in
 from liaison.errors import NamingError, OptionError
-from liaison.expr.memory import collector_paused
+from liaison.expr.graph.node import collector_paused
 from liaison.verbs.given import Given, mechanism_of
 
 if TYPE_CHECKING:

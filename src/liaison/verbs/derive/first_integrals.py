@@ -14,7 +14,7 @@ from liaison.equations.equations import Equations
 from liaison.equations.formalisms.lagrange import lagrange
 from liaison.equations.reading_order import order_of, squares_of
 from liaison.errors import DerivationError
-from liaison.expr.memory import collector_paused
+from liaison.expr.graph.node import collector_paused
 from liaison.expr.reading.reading import to_expr
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import simplified

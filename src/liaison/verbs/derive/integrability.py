@@ -11,7 +11,7 @@ from liaison.analyse.proofs.integrability import Integrability
 from liaison.analyse.proofs.integrability import integrability as integrability_of
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.lagrange import lagrange
-from liaison.expr.memory import collector_paused
+from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.tree.tree import Tree, span
 from liaison.verbs.given import mechanism_or_tree

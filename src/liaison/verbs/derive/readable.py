@@ -15,7 +15,7 @@ from liaison.equations.formalisms.lagrange import lagrange
 from liaison.equations.readable.readable import Readable
 from liaison.equations.readable.readable import readable as read_equations
 from liaison.equations.reading_order import order_of, squares_of
-from liaison.expr.memory import collector_paused
+from liaison.expr.graph.node import collector_paused
 from liaison.expr.reading.reading import Name, Reading
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import simplified

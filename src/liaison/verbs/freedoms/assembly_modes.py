@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 from liaison.errors import OptionError
-from liaison.expr.memory import collector_paused
+from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.global_.assembly import AssemblyModes
 from liaison.freedoms.global_.assembly import assembly_modes as find_modes
 from liaison.freedoms.keywords import SearchKeywords

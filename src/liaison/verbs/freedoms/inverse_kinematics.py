@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from liaison.errors import OptionError
-from liaison.expr.memory import collector_paused
+from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.global_.assembly import AssemblyModes
 from liaison.freedoms.global_.inverse_kinematics import inverse_kinematics as find_reaches
 from liaison.freedoms.keywords import SearchKeywords

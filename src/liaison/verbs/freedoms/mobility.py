@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 from liaison.errors import NamingError, OptionError
-from liaison.expr.memory import collector_paused
+from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.keywords import ProofKeywords
 from liaison.freedoms.mobility import Mobility
 from liaison.freedoms.mobility import mobility as examine

@@ -11,7 +11,7 @@ from typing import Any
 
 from liaison.analyse.along.singularities import NEAR, RankAlong, rank_along
 from liaison.errors import OptionError
-from liaison.expr.memory import collector_paused
+from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.mobility import singularities as followed
 from liaison.freedoms.singular import STEP, STEPS, Singularities
 from liaison.simulation.record.trajectory import Trajectory, load

@@ -13,7 +13,7 @@ import numpy as np
 
 from liaison.analyse.proofs.obstructed import moving
 from liaison.errors import NamingError
-from liaison.expr.memory import collector_paused
+from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
 from liaison.program.kernel import Kernel

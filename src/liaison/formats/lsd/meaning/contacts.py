@@ -22,8 +22,7 @@ from liaison.model import CURVE, PROFILE, SURFACE, Collision, Contact, Friction,
 from liaison.model.contacts import SHAPE_KINDS, TARGET_KINDS, ContactShape
 from liaison.model.kinds import Derived, Property
 
-from .properties import Told
-from .related import Related
+from .properties import Related, Told
 
 FRICTION: dict[str, tuple[str, str]] = {
     "friction": ("sliding", ""),

@@ -22,7 +22,7 @@ from liaison.model import RELATION_KINDS, BetweenFrames, Constraint, Coupling, H
 from liaison.model.kinds import Derived
 
 from .contacts import CONTACTS
-from .related import Related
+from .properties import Related
 
 __all__ = ["CONTACTS", "COUPLES", "related"]
 

@@ -2,7 +2,9 @@
 
 They are declared first, in the order of the text, and read when all coordinates are known.
 
-Public names: Statements.
+`start A = 30 deg`: where the motion begins, for one coordinate or a whole ball or free joint.
+
+Public names: Statements, starts_of.
 """
 
 from __future__ import annotations
@@ -14,8 +16,8 @@ from typing import Any
 import liaison.model as model
 from liaison.errors import LiaisonError, NamingError, Place, TextError
 from liaison.expr import as_expr, symbol, symbols_of
-from liaison.formats.lsd.formulas.formulas import Where, in_unit, value_of
-from liaison.formats.lsd.formulas.names import Book, Spoiled
+from liaison.formats.lsd.formulas.formulas import Where, in_unit, path_of, value_of
+from liaison.formats.lsd.formulas.names import Book, Spoiled, no_such
 from liaison.formats.lsd.formulas.units import (
     Dimension,
     known_dimension,
@@ -24,14 +26,121 @@ from liaison.formats.lsd.formulas.units import (
     spelled,
     unit_of,
 )
-from liaison.formats.lsd.formulas.values import Quantity, Value, kind_of
+from liaison.formats.lsd.formulas.values import (
+    Quantity,
+    Turn,
+    Turned,
+    Unfit,
+    Value,
+    Vector,
+    kind_of,
+    plain,
+)
 from liaison.formats.lsd.syntax.grammar import MAX_MISTAKES
 from liaison.formats.lsd.syntax.nodes import Node, path_text
 from liaison.formats.lsd.syntax.tokens import text_in
+from liaison.formats.poses import as_pose, matrices_of
+from liaison.model import Attitude, Joint, Quaternion, Start
+from liaison.spatial import (
+    Array,
+    array,
+    identity,
+    number,
+    quaternion_about,
+    quaternion_product,
+    zeros,
+)
 
 from .properties import Told, coordinate_of
 from .relations import related
-from .starts import starts_of
+
+POSE_TOLERANCE = 1e-9  # by which a start may miss what its joint holds, in SI
+
+
+def starts_of(left: Node, right: Node, place: Place, book: Book) -> list[Start]:
+    """The starts of `start LEFT = RIGHT`.
+
+    LEFT is a coordinate `A` or `A.x`, a speed `A'` or `A.wx`, or a joint with several: then RIGHT
+    is a vector of as many numbers, or a pose of the second frame in the first.
+    """
+    is_rate = left.kind == "prime"
+    path = path_of(left.parts[0] if is_rate else left)
+    where = book.source.at(left)
+    name = f"{path}'" if is_rate else str(path)
+    value = value_of(right, book, Where(f"start.{name}"))
+    label = book.label(name)
+    if label:
+        return [_start(label, value, right, place, book)]
+    if path not in book.joints:
+        raise no_such("coordinate or speed", name, book.labels, where)
+    return _whole_joint(book.joints[path], is_rate, value, right, place, book)
+
+
+def _start(label: str, value: Value, node: Node, place: Place, book: Book) -> Start:
+    unit = si_unit(book.symbols[label].dimension)
+    number = in_unit(value, node, book, Where(label, unit), f"the start of {label!r}")
+    return Start(label, number.value, place=place)
+
+
+def _whole_joint(
+    joint: Joint, is_rate: bool, value: Value, node: Node, place: Place, book: Book
+) -> list[Start]:
+    labels = joint.speeds if is_rate else joint.coordinates
+    if isinstance(value, Vector) and len(value.items) == len(labels):
+        pairs = zip(labels, value.items, strict=True)
+        return [_start(label, item, node, place, book) for label, item in pairs]
+    entries = None if is_rate else _of_pose(value, joint, node, book)
+    if entries is not None:
+        return [Start(x, y, place=place) for x, y in zip(labels, entries, strict=True)]
+    has_pose = joint.type.coordinates_of(identity(), zeros(3), joint.type.neutral()) is not None
+    found = f"{len(value.items)} numbers" if isinstance(value, Vector) else kind_of(value)
+    raise book.source.refused(
+        f"the start of {joint.name!r} is {found}; it takes {len(labels)} numbers: "
+        f"{', '.join(labels)}.",
+        node,
+        hint="Or a pose: [0, 0, 1] m ++ 30 deg || [1, 0, 0]." if has_pose and not is_rate else "",
+    )
+
+
+def _of_pose(value: Value, joint: Joint, node: Node, book: Book) -> list[Any] | None:
+    """Coordinates of a pose of the joint's second frame in its first; None where it is none."""
+    try:
+        pose = as_pose(value)
+    except Unfit:
+        return None
+    R, p = matrices_of(pose, book, node)
+    found = joint.type.coordinates_of(R, p, joint.type.neutral())
+    if found is None:
+        return None
+    gaps = [number(x) for x in joint.type.residual(R, p) or ()]
+    if any(gap is not None and abs(gap) > POSE_TOLERANCE for gap in gaps):
+        leaves = ", ".join(joint.coordinates)
+        said = f"joint {joint.name!r} does not let its frames be so; it leaves {leaves}."
+        raise book.source.refused(said, node)
+    attitude = getattr(joint.type, "attitude", None)
+    turns = [motion for motion in pose.motions if isinstance(motion, Turn)]
+    if isinstance(attitude, Quaternion) and not any(isinstance(x, Turned) for x in pose.motions):
+        return [*found[:-4], *_quaternion(turns)]
+    if isinstance(attitude, Attitude):
+        n = len(attitude.NAMES)
+        if _misses(attitude.rotation(found[-n:]), R):
+            return [*found[:-n], *attitude.at_singularity(R, found[-n:])]
+    return list(found)
+
+
+def _misses(A: Array, B: Array) -> bool:
+    """Whether two rotations of numbers differ."""
+    gaps = [number(a - b) for a, b in zip(A.flat, B.flat, strict=True)]
+    return any(gap is not None and abs(gap) > POSE_TOLERANCE for gap in gaps)
+
+
+def _quaternion(turns: list[Turn]) -> Array:
+    """The unit quaternion of turns one after another, exact where sines of half angles are."""
+    total = array([1, 0, 0, 0])
+    for turn in turns:
+        axis = [plain(q.value) for q in turn.axis.items if isinstance(q, Quantity)]
+        total = quaternion_product(total, quaternion_about(axis, turn.angle.value))
+    return total
 
 
 class Enough(Exception):
