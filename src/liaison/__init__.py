@@ -14,7 +14,7 @@ __all__ = offer(
         "Cylindrical Universal SphericalPin Spherical Planar PointOnLine LineOnPlane PointOnPlane "
         "Perpendicular ParallelAxes Rod Free Composition Translation Rotation Screw EulerZXZ "
         "BryantXYZ Quaternion RotationMatrix Box Cone Cylinder Line Mesh Sphere",
-        "model.describe": "ground body join mechanism parameter signal coordinate rate time turned "
+        "model.describe.describe": "ground body join mechanism parameter signal coordinate rate time turned "
         "gravity spring damper motor law wrench potential dissipation friction bearing imposed "
         "gear holonomic nonholonomic rolling at_most contact touch collision output event start",
         "model.friction": "Friction",

@@ -13,7 +13,16 @@ from liaison.expr import PI, atan
 from liaison.freedoms import assembly_modes
 from liaison.freedoms.engines import engines
 from liaison.model import Prismatic, Revolute
-from liaison.model.describe import body, gear, ground, imposed, join, mechanism, start, time
+from liaison.model.describe.describe import (
+    body,
+    gear,
+    ground,
+    imposed,
+    join,
+    mechanism,
+    start,
+    time,
+)
 
 EXAMPLES = "examples/"
 Z, X = (0, 0, 1), (1, 0, 0)

@@ -11,7 +11,15 @@ import liaison
 from liaison.equations.formalisms.virtual_power import rotation, virtual_power
 from liaison.expr import as_expr, directional, evaluate, symbol
 from liaison.expr.reading.simplify import vanishes_exactly
-from liaison.model.describe import body, coordinate, gravity, ground, holonomic, join, mechanism
+from liaison.model.describe.describe import (
+    body,
+    coordinate,
+    gravity,
+    ground,
+    holonomic,
+    join,
+    mechanism,
+)
 from liaison.spatial import Frame, Torsor, inertia_violation, product_tensor
 
 ROUNDING = 1e-12  # a few dozen operations on numbers near 1

@@ -3,11 +3,7 @@
 `mechanism(...)`, `body(...)`, `join(...)` in describe.py are the pleasant way to make them.
 """
 
-from .collisions import Collision
-from .constraints import Constraint, Coupling, Holonomic, Nonholonomic, PrescribedMotion, Rolling
-from .contact_geometry import CONTACT_KINDS
-from .contacts import CURVE, PROFILE, SURFACE, Contact, GapContact, OneSided, Unilateral
-from .describe import (
+from liaison.model.describe.describe import (
     at_most,
     bearing,
     body,
@@ -40,6 +36,11 @@ from .describe import (
     turned,
     wrench,
 )
+
+from .collisions import Collision
+from .constraints import Constraint, Coupling, Holonomic, Nonholonomic, PrescribedMotion, Rolling
+from .contact_geometry import CONTACT_KINDS
+from .contacts import CURVE, PROFILE, SURFACE, Contact, GapContact, OneSided, Unilateral
 from .drives import Drive, Transmission, drive
 from .forces import (
     Actuator,

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from liaison.errors import NamingError
+from liaison.model.describe.places import line_here, marker_of
 
 from .collisions import Collision
 from .contact_geometry import SIZES, TOUCHED
 from .contacts import Contact, GapContact, Unilateral
-from .describe_places import line_here, marker_of
 from .markers import Marker
 from .records import Body
 

@@ -10,10 +10,9 @@ from typing import final
 import numpy as np
 
 from liaison.numeric import Array
-from liaison.simulation.steps import layout as at
-from liaison.simulation.steps.layout import Arrays
+from liaison.simulation.steps.layout import Arrays, Run
 
-SLOTS = np.array([at.RECORDED, at.HAPPENED, at.RECORDED_BEFORE, at.HAPPENED_BEFORE])
+COUNTED = Run.slots("recorded", "happened", "recorded_before", "happened_before")
 """They change together, all or none, should Ctrl-C come then."""
 
 
@@ -27,15 +26,15 @@ class Drained:
 
     def take(self, arrays: Arrays) -> None:
         """Empties the buffers; repeated after an interruption, it takes each row once."""
-        item = arrays.n.item
-        recorded, happened = item(at.RECORDED), item(at.HAPPENED)
+        run = arrays.run
+        recorded, happened = int(run.recorded), int(run.happened)
         if not (recorded or happened) and self._rows and self._happened:
             return
-        numbers = item(at.NQ) + item(at.NV)
-        before, happened_before = item(at.RECORDED_BEFORE), item(at.HAPPENED_BEFORE)
-        _copy(arrays.records, recorded, 1 + numbers + item(at.NU), before, self._rows)
+        numbers = int(run.nq) + int(run.nv)
+        before, happened_before = int(run.recorded_before), int(run.happened_before)
+        _copy(arrays.records, recorded, 1 + numbers + int(run.nu), before, self._rows)
         _copy(arrays.happened, happened, 2 + numbers, happened_before, self._happened)
-        arrays.n[SLOTS] = 0, 0, before + recorded, happened_before + happened
+        run.ints[COUNTED] = 0, 0, before + recorded, happened_before + happened
 
     @property
     def rows(self) -> Array:
@@ -50,7 +49,7 @@ class Drained:
     def forget_happened(self, arrays: Arrays) -> None:
         """Rows of events are counted from here on."""
         self._happened = {0: self.happened[:0]}
-        arrays.n[at.HAPPENED_BEFORE] = 0
+        arrays.run.happened_before = 0
 
     def restore(self, rows: Array, happened: Array) -> None:
         """Takes up from rows of a checkpoint."""

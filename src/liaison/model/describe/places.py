@@ -9,11 +9,10 @@ import linecache
 import sys
 
 from liaison.errors import ModelError, Place
+from liaison.model.markers import Marker
+from liaison.model.records import Body, Joint
 
-from .markers import Marker
-from .records import Body, Joint
-
-OWN = "liaison.model.describe"
+OWN = "liaison.model.describe.describe"
 """How the names of the modules that describe begin."""
 
 

@@ -20,16 +20,13 @@ from typing import Any
 
 from liaison.errors import ModelError, Place
 from liaison.expr import Expr, symbol
-from liaison.spatial import product, rotation_about, rotation_onto_z
-
-from .composition import axis_vector
-from .constraints import Coupling, Holonomic, Nonholonomic, PrescribedMotion, Rolling
-from .describe_contacts import at_most as at_most
-from .describe_contacts import collision as collision
-from .describe_contacts import contact as contact
-from .describe_contacts import touch as touch
-from .describe_places import label_of, line_here, marker_of
-from .forces import (
+from liaison.model.composition import axis_vector
+from liaison.model.constraints import Coupling, Holonomic, Nonholonomic, PrescribedMotion, Rolling
+from liaison.model.describe_contacts import at_most as at_most
+from liaison.model.describe_contacts import collision as collision
+from liaison.model.describe_contacts import contact as contact
+from liaison.model.describe_contacts import touch as touch
+from liaison.model.forces import (
     Actuator,
     Damper,
     Dissipation,
@@ -40,13 +37,16 @@ from .forces import (
     Potential,
     Spring,
 )
+from liaison.model.joint_friction import BearingFriction, DryFriction
+from liaison.model.joint_type import JointType
+from liaison.model.markers import Coordinate, Distance, Marker, Measure
+from liaison.model.records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
+from liaison.model.scalars import scalar, tensor
+from liaison.model.shapes import Shape, filled
+from liaison.spatial import product, rotation_about, rotation_onto_z
+
 from .gather import mechanism as mechanism
-from .joint_friction import BearingFriction, DryFriction
-from .joint_type import JointType
-from .markers import Coordinate, Distance, Marker, Measure
-from .records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
-from .scalars import scalar, tensor
-from .shapes import Shape, filled
+from .places import label_of, line_here, marker_of
 from .words import in_si, joint_kind, shown_in, si_label
 
 ground = GROUND

@@ -14,16 +14,23 @@ from typing import Any
 
 from liaison.errors import ModelError, NamingError, Place
 from liaison.expr import PI, Expr, as_expr, symbols_of
+from liaison.model.ball_joints import Free, PointOnLine, PointOnPlane, Rod, Spherical
+from liaison.model.composition import Composition
+from liaison.model.joint_type import JointType
+from liaison.model.joints import (
+    Cylindrical,
+    Fixed,
+    Helical,
+    Prismatic,
+    Revolute,
+    SphericalPin,
+    Universal,
+)
+from liaison.model.plane_joints import LineOnPlane, ParallelAxes, Perpendicular, Planar
+from liaison.model.records import Joint, Output
+from liaison.model.scalars import scalar
 from liaison.units import same as same_dimension
 from liaison.units import si_unit, unit_of
-
-from .ball_joints import Free, PointOnLine, PointOnPlane, Rod, Spherical
-from .composition import Composition
-from .joint_type import JointType
-from .joints import Cylindrical, Fixed, Helical, Prismatic, Revolute, SphericalPin, Universal
-from .plane_joints import LineOnPlane, ParallelAxes, Perpendicular, Planar
-from .records import Joint, Output
-from .scalars import scalar
 
 # Units ------------------------------------------------------------------------------------------
 

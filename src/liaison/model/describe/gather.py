@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from liaison.errors import ModelError
+from liaison.model.constraints import Constraint
+from liaison.model.contacts import OneSided
+from liaison.model.forces import Force
+from liaison.model.mechanism import Mechanism
+from liaison.model.records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
 
-from .constraints import Constraint
-from .contacts import OneSided
-from .forces import Force
-from .mechanism import Mechanism
-from .records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
 from .words import check_shown
 
 _FIELDS: Mapping[type, str] = {

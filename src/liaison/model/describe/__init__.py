@@ -1,0 +1,1 @@
+"""The pleasant way to write mechanisms in Python."""
