@@ -117,6 +117,5 @@ def test_compiled_steps_are_the_plain_ones():
         found = follow_linear(A, b, first, t, stride)
         plain = np.zeros(found.size)
         plain[:6] = first.ravel()
-        sizes = np.array([9, stride, 2, 3])
-        linear_steps(sizes, t, A.ravel(), b.ravel(), plain, np.zeros(18))
+        linear_steps(9, stride, 2, 3, t, A.ravel(), b.ravel(), plain, np.zeros(18))
         np.testing.assert_allclose(found.ravel(), plain, atol=1e-14)

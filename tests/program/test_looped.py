@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import time
 
 import numpy as np
@@ -28,7 +29,7 @@ def loop_in_c():
     require_c()
     foreign = compile_c_text(loops_to_c([run_sweeps]))["liaison_run_sweeps"]
     arguments, foreign.restype = signature(run_sweeps)[0], None
-    foreign.argtypes = [CTYPES[kind] for _, kind in arguments]
+    foreign.argtypes = [CTYPES.get(kind, ctypes.c_void_p) for _, kind in arguments]  # records
     return lambda *args: foreign(*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in args))
 
 

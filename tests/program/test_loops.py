@@ -313,7 +313,7 @@ def changes_type(n: i64) -> f64:
 
 @loop
 def slices(x: ptr) -> f64:
-    return x[1:][0]
+    return x[1:3][0]
 
 
 @loop
@@ -377,7 +377,7 @@ def gives_nothing(n: i64, x: ptr) -> i64:
 REFUSED = [
     (uses_a_list, "List is not in the subset"),
     (changes_type, "'s' began as i64, not f64"),
-    (slices, "Slice is not in the subset"),
+    (slices, "a slice is `p[i:]`"),
     (adds_to_a_pointer, "i64 is wanted here, not ptr"),
     (entry_of_floats, "entry_at cannot be called from a loop"),
     (prints, "print cannot be called from a loop"),

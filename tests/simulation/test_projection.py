@@ -22,13 +22,12 @@ def with_entries(program, **entries):
 
 def projected(kernel, run, q, v, pivots=0):
     """q and v after `project` in plain Python; the status."""
-    run.arrays.n[at.PIVOTS_LEFT] = pivots
-    for flag in (at.HAS_CORRECT_Q, at.HAS_CORRECT_V, at.HAS_TERMS):
-        run.arrays.n[flag] = 1
+    run.arrays.run.pivots_left = pivots
+    run.arrays.run.has_correct[:] = run.arrays.run.has_terms = 1
     run._machine.add(kernel, "retract", "closure", "correct_q", "correct_v", "terms")
-    a, entries = run.arrays, run._machine.addresses
+    a, entries = run.arrays, run._machine.entries
     q, v = np.array(q, float), np.array(v, float)
-    status = project(entries, 0.0, q, v, a.w, a.n, a.scratch)
+    status = project(entries, 0.0, q, v, a.run, a.scratch)
     return q, v, status
 
 
@@ -71,7 +70,7 @@ def test_the_pivoted_way_takes_over_where_the_generated_one_stalls(rod):
     assert status == at.GOOD
     assert q == pytest.approx([1.0, 0.0], abs=1e-10)
     assert v == pytest.approx([0.0, 1.0], abs=1e-10)
-    assert run.arrays.n[at.FALLBACKS] == 2
+    assert run.arrays.run.fallbacks == 2
 
 
 def test_residuals_stay_small_and_energy_is_kept(rod):

@@ -167,6 +167,14 @@ def test_a_checkpoint_of_another_run_is_refused(swing):
         Run(*swing, 1.0).restore(kept[:100])
 
 
+def test_a_checkpoint_of_another_layout_is_refused(swing, monkeypatch):
+    kept = Run(*swing, 1.0).checkpoint()
+    Run(*swing, 1.0).restore(kept)
+    monkeypatch.setattr(at.Run, "mark", lambda: "another")
+    with pytest.raises(SimulationError, match="lays out a run in another way"):
+        Run(*swing, 1.0).restore(kept)
+
+
 def test_a_checkpoint_of_other_equations_of_equal_shape_is_refused(swing):
     heavier = plain("oscillator", lambda q, v: [-2 * q[0]])
     kept = Run(to_llvm(heavier), swing[1], 1.0).checkpoint()
@@ -220,9 +228,9 @@ def test_control_c_reaches_a_run_in_compiled_code(swing):
 def test_draining_after_an_interruption_takes_each_row_once(swing):
     run = Run(*swing, 1.0, Settings(step=0.01))
     run.go(10)
-    before = run.arrays.n.copy()
+    before = run.arrays.run.ints.copy()
     run._drain()
-    run.arrays.n[:] = before  # as if interrupted before the buffer was marked empty
+    run.arrays.run.ints[:] = before  # as if interrupted before the buffer was marked empty
     found = run.finish()
     assert found.t == pytest.approx(np.arange(101) / 100, abs=1e-14)
 

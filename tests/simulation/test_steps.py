@@ -8,7 +8,6 @@ from liaison.errors import SimulationError
 from liaison.expr import ONE, ZERO, as_expr, log, select, symbol
 from liaison.program import Entry, Program, to_llvm, to_numpy
 from liaison.simulation import Run, Settings, simulate
-from liaison.simulation.steps import layout as at
 
 
 def with_rate(program, rate, **entries):
@@ -90,7 +89,7 @@ def test_plain_python_and_machine_code_walk_the_same_way(name, settings):
     assert found[0].t == pytest.approx(found[1].t, abs=1e-12)
     assert np.max(np.abs(found[0].q - found[1].q)) < 1e-10
     assert np.max(np.abs(found[0].v - found[1].v)) < 1e-10
-    steps = [run.arrays.n[at.STEPS] for run in runs]
+    steps = [run.arrays.run.steps for run in runs]
     assert steps[0] == steps[1]
 
 

@@ -8,7 +8,7 @@ from liaison.program.loops.compile import compile_loops
 from liaison.program.loops.language import f64, i64, iptr, loop, ptr
 from liaison.solvers.cones.cones import DISC, GIVEN, HELD, ONE_WAY, cone_area, solve_cones
 from liaison.solvers.cones.interior import interior
-from liaison.solvers.cones.table import FORCE, SCALE, prepare
+from liaison.solvers.cones.table import Area, prepare
 from samples.contact_scenes import (
     UP,
     Builder,
@@ -26,10 +26,11 @@ def interior_alone(
     m: i64, nb: i64, A: ptr, b: ptr, blocks: iptr, limits: ptr, f: ptr, area: ptr
 ) -> f64:
     """As `solve_cones`, by the way from inside alone."""
-    beta = prepare(m, nb, A, b, blocks, limits, f, area)
-    residual = interior(m, nb, blocks, area, 1.0, 1e-4, 0.01)
+    work = Area(area, m, nb)
+    beta = prepare(m, nb, A, b, blocks, limits, f, work)
+    residual = interior(m, nb, blocks, work, 1.0, 1e-4, 0.01)
     for i in range(m):
-        f[i] = beta * area[SCALE * m + i] * area[FORCE * m + i]
+        f[i] = beta * work.scale[i] * work.force[i]
     return residual
 
 

@@ -17,12 +17,16 @@ from liaison.errors import SimulationError
 from liaison.program.extend import identity
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.record.files import plain
+from liaison.simulation.steps.layout import Run
+
+LAYOUT = "layout"
+"""The mark of how a run is laid out; it is looked at before all others."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a run consists of: its arrays w and n, rows drained, calls of controllers, status."""
+    """What a run consists of: its block, rows drained, calls of controllers, status."""
 
     arrays: dict[str, Any]
     calls: list[int]
@@ -58,6 +62,7 @@ def marks(plan: Plan) -> dict[str, Any]:
     settings = plan.settings
     sides = ["one_sided"] if "one_sided" in plan.program.entries else []
     return {
+        LAYOUT: Run.mark(),
         "mechanism": plan.program.name,
         "equations": identity(plan.program, "rate", "retract", *sides),
         "formulas of inputs and stops": "" if added is None else identity(added, *added.entries),
@@ -81,6 +86,13 @@ def marks(plan: Plan) -> dict[str, Any]:
 
 def _check_same(told: dict[str, Any], wanted: dict[str, Any]) -> None:
     other = [name for name, value in wanted.items() if told.get(name) != value]
+    if LAYOUT in other:
+        raise SimulationError(
+            "this checkpoint was written by a version of liaison that lays out a run in another "
+            "way, so that its numbers mean something else here.",
+            status="inconsistent",
+            hint="Take it up with the version that wrote it, or begin the run anew.",
+        )
     if other:
         short = {x: (told.get(x), wanted[x]) for x in other if x in ("mechanism", "end", "step")}
         words = "; ".join(f"{x} {had!r} there, {has!r} here" for x, (had, has) in short.items())

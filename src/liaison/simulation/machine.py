@@ -1,6 +1,6 @@
 """The compiled time loop and the entries it calls, behind one Python call.
 
-Public names: Machine, map_entry, over_states, over_saddles, compiled_loops.
+Public names: Machine, address, map_entry, over_states, over_saddles, compiled_loops.
 """
 
 from __future__ import annotations
@@ -18,17 +18,10 @@ from liaison.numeric import Array
 from liaison.program import Kernel
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import at, i64, iptr, kernel, loop, ptr
+from liaison.program.loops.records import Record
 from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.steps.advance import advance
-from liaison.simulation.steps.layout import (
-    CAPACITY,
-    ENTRIES,
-    IS_MOREAU,
-    NC,
-    S_DENSE,
-    Arrays,
-    dense_size,
-)
+from liaison.simulation.steps.layout import Arrays, Entries, dense_size
 from liaison.solvers.linear.dense import saddle
 
 
@@ -73,8 +66,9 @@ def _over_states() -> Callable[..., None]:
     return found
 
 
-def address(array: NDArray[Any]) -> int:
+def address(place: NDArray[Any] | Record) -> int:
     """Where an array begins; of one that can be written to four times as quick as NumPy tells."""
+    array = place.ints if isinstance(place, Record) else place
     try:
         return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -92,7 +86,7 @@ def compiled_march() -> CompiledLoops:
 
 def _loop_of(arrays: Arrays, is_compiled: bool) -> Callable[..., int]:
     """What goes on with a run: `march` with Moreau's steps, `advance` with all others."""
-    if arrays.n[IS_MOREAU]:
+    if arrays.run.is_moreau:
         from liaison.contacts.stepping.march import march
 
         return compiled_march().function(march) if is_compiled else march
@@ -123,7 +117,7 @@ class Machine:
     ) -> None:
         self._is_compiled = is_compiled
         self._beside = beside
-        self.addresses = np.zeros(len(ENTRIES), dtype=np.int64)
+        self.entries = Entries.new()
         self._kept: list[Kernel] = []
         self._work = 0
         self._is_dense = False  # a kernel of many bodies has no terms for the pivoted solver
@@ -137,7 +131,7 @@ class Machine:
 
     def _with(self, arrays: Arrays) -> tuple[Arrays, tuple[Any, ...]]:
         a = arrays
-        listed = (*self._beside, self.addresses, a.w, a.n, a.scratch, a.records, a.happened)
+        listed = (*self._beside, self.entries, a.run, a.scratch, a.records, a.happened)
         return arrays, tuple(map(address, listed)) if self._is_compiled else listed
 
     def add(self, kernel: Kernel, *entries: str) -> None:
@@ -145,15 +139,16 @@ class Machine:
         if entries and hasattr(kernel, "compile"):
             kernel.compile(*entries)
         for name in entries:
-            self.addresses[ENTRIES.index(name)] = kernel.address(name)
+            self.entries.ints[Entries.slot(name)] = kernel.address(name)
+            self.entries.has_terms |= name == "terms"
         if kernel not in self._kept:
             self._kept.append(kernel)
         self._work = max([self._work, *map(kernel.work_size, entries)])
-        n = self.arrays.n
+        run = self.arrays.run
         self._is_dense = self._is_dense or "terms" in kernel.program.entries
-        size = self._work + (dense_size(n) if int(n[NC]) and self._is_dense else 0)
+        size = self._work + (dense_size(run) if int(run.nc) and self._is_dense else 0)
         scratch = self.arrays.scratch if self.arrays.scratch.size >= size else np.zeros(size)
-        n[S_DENSE] = self._work
+        run.scratch_dense = self._work
         self._bound = self._with(replace(self.arrays, scratch=scratch))
 
     def enlarge(self) -> None:
@@ -161,7 +156,7 @@ class Machine:
         old = self.arrays
         if old.records.size < 1_000_000:
             self._bound = self._with(replace(old, records=np.zeros(2 * old.records.size)))
-            old.n[CAPACITY] *= 2
+            old.run.capacity *= 2
 
     def __call__(self, tries: int) -> int:
         """Goes on for at most `tries` steps; returns a status of `layout`."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from liaison.numeric import Array
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.record.trajectory import DONE, FAILED, INTERRUPTED, STOPPED, Series
 from liaison.simulation.steps import layout as at
-from liaison.simulation.steps.layout import Arrays
+from liaison.simulation.steps.layout import Arrays, Run
 
 
 @final
@@ -58,8 +58,8 @@ REASONS = {
 
 def outcome_of(plan: Plan, arrays: Arrays, code: int, ended: str = "") -> Outcome:
     """The end of a run in words; `ended` is INTERRUPTED or TIME_LIMIT where Python ended it."""
-    w, n = arrays.w, arrays.n
-    now = f"t = {w.item(at.T_GOOD):.9g} s"
+    run = arrays.run
+    now = f"t = {float(run.t_good):.9g} s"
     if ended:
         word = "interrupted" if ended == INTERRUPTED else "out of time"
         return Outcome(ended, f"the run was {word} at {now}.", reason=ended)
@@ -67,18 +67,18 @@ def outcome_of(plan: Plan, arrays: Arrays, code: int, ended: str = "") -> Outcom
         return Outcome(STOPPED, f"stopped by an event at {now}.")
     if code < at.NOT_FINITE:
         return Outcome(DONE, f"reached {now}." if code == at.DONE else f"under way at {now}.")
-    message, hint = _failure(plan, w, n, code)
+    message, hint = _failure(plan, run, code)
     return Outcome(FAILED, message.format(now=now), hint, REASONS[code])
 
 
-def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
-    row = _row_name(plan, int(n[at.DETAIL]))
-    size = f"{w[at.WORST]:.3g}"
-    others = _against(plan, w, n) if code == at.INCONSISTENT else ""
+def _failure(plan: Plan, run: Run, code: int) -> tuple[str, str]:
+    row = _row_name(plan, int(run.detail[0]))
+    size = f"{run.worst:.3g}"
+    others = _against(plan, run) if code == at.INCONSISTENT else ""
     smaller = "Take a smaller step." if not plan.settings.is_adaptive else "Loosen rtol and atol."
     look = "Look at what grows there: forces that pump energy, a singular position, a collision."
     texts = {
-        at.NOT_FINITE: _not_finite(plan, w, n, f"{smaller} {look}"),
+        at.NOT_FINITE: _not_finite(plan, run, f"{smaller} {look}"),
         at.STEP_TOO_SMALL: ("the step became too small at {now}: the error stays too large.", look),
         at.POSITIONS_LOST: (
             f"projection lost after {{now}}: {row} cannot be brought below {size}.",
@@ -94,11 +94,11 @@ def _failure(plan: Plan, w: Array, n: Any, code: int) -> tuple[str, str]:
             f"{smaller} {look}",
         ),
         at.TOO_MANY_STEPS: (
-            f"{n[at.STEPS]} steps were not enough: {{now}} is reached.", "Raise max_steps."
+            f"{run.steps} steps were not enough: {{now}} is reached.", "Raise max_steps."
         ),
     }  # fmt: skip
-    sides = _sides_failed(plan, n, size)
-    return (texts | _events_failed(plan, n) | _start_failed(row, size) | sides)[code]
+    sides = _sides_failed(plan, run, size)
+    return (texts | _events_failed(plan, run) | _start_failed(row, size) | sides)[code]
 
 
 def _rate_lost(plan: Plan, row: str, size: str, smaller: str) -> tuple[str, str]:
@@ -116,9 +116,9 @@ def _rate_lost(plan: Plan, row: str, size: str, smaller: str) -> tuple[str, str]
     )
 
 
-def _sides_failed(plan: Plan, n: Any, size: str) -> dict[int, tuple[str, str]]:
+def _sides_failed(plan: Plan, run: Run, size: str) -> dict[int, tuple[str, str]]:
     """What can go wrong with contacts and relations of one side."""
-    sides, k = plan.program.facts.get("sides", ()), int(n[at.DETAIL])
+    sides, k = plan.program.facts.get("sides", ()), int(run.detail[0])
     name = sides[k][0] if 0 <= k < len(sides) else ""
     return {
         at.BAD_GAP: (
@@ -166,8 +166,8 @@ def _no_mode(kinds: Sequence[str]) -> tuple[str, str]:
     )
 
 
-def _events_failed(plan: Plan, n: Any) -> dict[int, tuple[str, str]]:
-    name, when = _event_name(plan, n), "at" if n[at.PHASE] == at.START else "after"
+def _events_failed(plan: Plan, run: Run) -> dict[int, tuple[str, str]]:
+    name, when = _event_name(plan, run), "at" if run.phase == at.START else "after"
     return {
         at.CHATTER: (
             f"event {name!r} chatters at {{now}}: it fires at every step and time hardly advances.",
@@ -191,12 +191,9 @@ def _start_failed(row: str, size: str) -> dict[int, tuple[str, str]]:
     }
 
 
-def _not_finite(plan: Plan, w: Array, n: Any, advice: str) -> tuple[str, str]:
+def _not_finite(plan: Plan, run: Run, advice: str) -> tuple[str, str]:
     """Names the velocity whose acceleration failed, and whether it failed at the state itself."""
-    nv, stages = int(n[at.NV]), int(n[at.NS])
-    size = stages * (2 * nv + 1)
-    k = w[n[at.O_K] : n[at.O_K] + size].reshape(stages, 2 * nv + 1)[:, nv : 2 * nv]
-    bad = np.argwhere(~np.isfinite(k))
+    bad = np.argwhere(~np.isfinite(run.k[:, run.nv : 2 * run.nv]))
     if not len(bad):
         return "the state is no longer finite after {now}.", advice
     stage, index = bad[0]
@@ -213,8 +210,8 @@ UNDEFINED = (
 )
 
 
-def _event_name(plan: Plan, n: Any) -> str:
-    k = int(n[at.DETAIL])
+def _event_name(plan: Plan, run: Run) -> str:
+    k = int(run.detail[0])
     return plan.events[k].name if 0 <= k < len(plan.events) else ""
 
 
@@ -222,12 +219,10 @@ PART = 1e-3
 """Rows with this part of the worst one share in a contradiction."""
 
 
-def _against(plan: Plan, w: Array, n: Any) -> str:
+def _against(plan: Plan, run: Run) -> str:
     """Rows that contradict the worst one at the last good state: all parts of what no v̇ meets."""
-    q, v, u, p = (w[n[k] : n[k] + size] for k, size in (
-        (at.O_Q, n[at.NQ]), (at.O_V, n[at.NV]), (at.O_U, plan.size("nu")), (at.O_P, plan.size("np"))
-    ))  # fmt: skip
-    later = float(max(w[at.T], w[at.T_NEW]))  # in the step that failed
+    q, v, u, p = run.q, run.v, run.u[: plan.size("nu")], run.p[: plan.size("np")]
+    later = float(max(run.t, run.t_new))  # in the step that failed
     nv, nc = len(v), plan.size("nc")
     terms = np.asarray(plan.kernel("terms", later, q=q, v=v, u=u, p=p))[nv * nv :]
     G, gamma = terms[: nc * nv].reshape(nc, nv), terms[nc * nv + nv :][:nc]
@@ -236,7 +231,7 @@ def _against(plan: Plan, w: Array, n: Any) -> str:
         return ""
     G, gamma = G / length[:, None], gamma / length
     missed = np.abs(gamma - G @ np.linalg.lstsq(G, gamma, rcond=1e-9)[0])
-    worst, most = int(n[at.DETAIL]), float(np.max(missed, initial=0.0))
+    worst, most = int(run.detail[0]), float(np.max(missed, initial=0.0))
     rows = [k for k in np.argsort(-missed, kind="stable") if missed[k] > PART * most]
     shared = [_row_name(plan, int(k)).removeprefix("closure row ") for k in rows if k != worst]
     return f", against {', '.join(shared[:3])}" if shared else ""

@@ -32,7 +32,6 @@ from liaison.simulation.plan.plan import (
     plan_of,
 )
 from liaison.simulation.plan.settings import Settings
-from liaison.simulation.steps import layout as at
 
 from .machine import Machine
 
@@ -82,10 +81,10 @@ class Workplace:
         seen = plan if self.contacts is None else self.contacts.plan
         self.machine = _machine(seen, self.contacts, is_compiled)
         if "terms" not in plan.program.entries:
-            self.machine.arrays.n[at.PIVOTS_LEFT] = 0
+            self.machine.arrays.run.pivots_left = 0
         add_entries(self.machine, seen)
-        arrays = [self.machine.arrays.w, self.machine.arrays.n]
-        arrays += [] if self.contacts is None else [self.contacts.c, self.contacts.s]
+        arrays: list[Any] = [self.machine.arrays.run.ints]
+        arrays += [] if self.contacts is None else [self.contacts.sides.ints]
         self._blank = [(x, x.copy()) for x in arrays]
         self._records, sizes = self.machine.arrays.records, (x.size for x, _ in self._blank)
         self._is_small = self._records.size + sum(sizes) < SIZE
@@ -120,8 +119,8 @@ def _machine(plan: Plan, contacts: Marching | None, is_compiled: bool) -> Machin
     arrays = lasting_arrays(plan)
     if contacts is None:
         return Machine(arrays, is_compiled=is_compiled)
-    contacts.mark(arrays.n)
-    return Machine(arrays, call=contacts.loop, beside=(contacts.c, contacts.s))
+    contacts.mark(arrays.run)
+    return Machine(arrays, call=contacts.loop, beside=(contacts.sides,))
 
 
 @final

@@ -18,7 +18,6 @@ from liaison.simulation.plan.plan import Plan
 from liaison.simulation.record.files import plain
 from liaison.simulation.record.series import POSE_AXES, POSE_UNITS
 from liaison.simulation.record.trajectory import STOPPED, EventRecord, Series, Trajectory
-from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Arrays
 from liaison.units import Label
 
@@ -30,10 +29,7 @@ if TYPE_CHECKING:
     from liaison.contacts.events.one_sided import Marching
     from liaison.contacts.events.series import Contacts
 
-COUNTS = {
-    "steps": at.STEPS, "rejected": at.REJECTED, "evaluations": at.EVALUATIONS,
-    "projections": at.PROJECTIONS, "fallbacks": at.FALLBACKS,
-}  # fmt: skip
+COUNTS = ("steps", "rejected", "evaluations", "projections", "fallbacks")
 
 
 def trajectory_of(
@@ -89,7 +85,7 @@ class Told:
     ) -> None:
         happened.setflags(write=False)
         self._plan, self._happened, self._end = plan, happened, end
-        self._counts = [arrays.n.item(slot) for slot in COUNTS.values()]
+        self._counts = [int(getattr(arrays.run, name)) for name in COUNTS]
         self._stepped = _stepped(plan, arrays)
         self._watched = len(plan.events) if modes is None else modes.watched
         self._begun = begun(modes)
@@ -174,9 +170,8 @@ def begun(modes: Marching | None) -> str:
     if modes is None:
         return ""
     from liaison.contacts.events.touching import TOUCH
-    from liaison.simulation.steps.sides_layout import INSIDE
 
-    inside = float(modes.s[INSIDE])
+    inside = float(modes.sides.inside)
     if inside <= TOUCH:
         return ""
     return f" The start was {inside:.3g} m inside a contact and was brought out."
@@ -184,12 +179,12 @@ def begun(modes: Marching | None) -> str:
 
 def _with_last_good(plan: Plan, arrays: Arrays, rows: Array, end: Outcome) -> Array:
     """Rows with the last good state at the end, where a run broke off after its last record."""
-    w, n = arrays.w, arrays.n
-    if len(rows) and not (end.is_failure and w[at.T_GOOD] > rows[-1, 0]):
+    run = arrays.run
+    if len(rows) and not (end.is_failure and run.t_good > rows[-1, 0]):
         return rows
-    good = w[n[at.O_GOOD] : n[at.O_GOOD] + n[at.NQ] + n[at.NV]]
-    u = w[n[at.O_U] : n[at.O_U] + n[at.NU]]
-    return np.vstack([rows, np.concatenate([[w[at.T_GOOD]], good, u])])
+    good = run.good.floats
+    u = run.u
+    return np.vstack([rows, np.concatenate([[run.t_good], good, u])])
 
 
 def meta_of(plan: Plan) -> dict[str, Any]:

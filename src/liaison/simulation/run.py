@@ -34,7 +34,7 @@ from .outcome import Outcome, gap, outcome_of
 from .prepared import planned
 from .report import trajectory_of
 
-SLOTS = np.array([at.RECORDED, at.HAPPENED, at.RECORDED_BEFORE, at.HAPPENED_BEFORE])
+COUNTED = at.Run.slots("recorded", "happened", "recorded_before", "happened_before")
 """They change together, all or none, should Ctrl-C come then."""
 
 
@@ -48,15 +48,15 @@ class Drained:
 
     def take(self, arrays: Arrays) -> None:
         """Empties the buffers; repeated after an interruption, it takes each row once."""
-        item = arrays.n.item
-        recorded, happened = item(at.RECORDED), item(at.HAPPENED)
+        run = arrays.run
+        recorded, happened = int(run.recorded), int(run.happened)
         if not (recorded or happened) and self._rows and self._happened:
             return
-        numbers = item(at.NQ) + item(at.NV)
-        before, happened_before = item(at.RECORDED_BEFORE), item(at.HAPPENED_BEFORE)
-        _copy(arrays.records, recorded, 1 + numbers + item(at.NU), before, self._rows)
+        numbers = int(run.nq) + int(run.nv)
+        before, happened_before = int(run.recorded_before), int(run.happened_before)
+        _copy(arrays.records, recorded, 1 + numbers + int(run.nu), before, self._rows)
         _copy(arrays.happened, happened, 2 + numbers, happened_before, self._happened)
-        arrays.n[SLOTS] = 0, 0, before + recorded, happened_before + happened
+        run.ints[COUNTED] = 0, 0, before + recorded, happened_before + happened
 
     @property
     def rows(self) -> Array:
@@ -71,7 +71,7 @@ class Drained:
     def forget_happened(self, arrays: Arrays) -> None:
         """Rows of events are counted from here on."""
         self._happened = {0: self.happened[:0]}
-        arrays.n[at.HAPPENED_BEFORE] = 0
+        arrays.run.happened_before = 0
 
     def restore(self, rows: Array, happened: Array) -> None:
         """Takes up from rows of a checkpoint."""
@@ -97,12 +97,13 @@ FIRST_SLICE = 4096
 """Steps of the first slice of a run, at most."""
 
 NEEDS = {
-    at.NEEDS_CORRECT_Q: ("correct_q", at.HAS_CORRECT_Q),
-    at.NEEDS_CORRECT_V: ("correct_v", at.HAS_CORRECT_V),
-    at.NEEDS_TERMS: ("terms", at.HAS_TERMS),
+    at.NEEDS_CORRECT_Q: "correct_q",
+    at.NEEDS_CORRECT_V: "correct_v",
+    at.NEEDS_TERMS: "terms",
 }
+"""Entries that are compiled when a run first needs them."""
 
-OWN = [at.HAS_CORRECT_Q, at.HAS_CORRECT_V, at.HAS_TERMS, at.CAPACITY, at.S_DENSE]
+OWN = at.Run.slots("has_correct", "has_terms", "capacity", "scratch_dense")
 """What a run knows of its own machine: not taken over from a checkpoint."""
 
 
@@ -247,19 +248,18 @@ class Run:
     @property
     def t(self) -> float:
         """The time reached [s]."""
-        return float(self.arrays.w[at.T_GOOD])
+        return float(self.arrays.run.t_good)
 
     @property
     def state(self) -> State:
         """The last good state."""
-        w, n = self.arrays.w, self.arrays.n
-        good = w[n[at.O_GOOD] : n[at.O_GOOD] + n[at.NQ] + n[at.NV]]
-        return State(self.t, good[: n[at.NQ]], good[n[at.NQ] :], self._labels)
+        run = self.arrays.run
+        return State(self.t, run.good.q, run.good.v, self._labels)
 
     @property
     def fraction(self) -> float:
         """How much of the run is done, 0 to 1."""
-        start, end = self.arrays.w[at.T_START], self.arrays.w[at.T_END]
+        start, end = self.arrays.run.t_start, self.arrays.run.t_end
         return 1.0 if end <= start else min(1.0, max(0.0, (self.t - start) / (end - start)))
 
     @property
@@ -275,13 +275,13 @@ class Run:
             spent = max(time.perf_counter() - began, 1e-9)
             self._tries = max(1, min(4 * self._tries, int(self._tries * SLICE / spent)))
         if status == at.FULL:
-            n = self.arrays.n
-            is_crowded = 2 * n[at.RECORDED] > n[at.CAPACITY]
+            run = self.arrays.run
+            is_crowded = 2 * run.recorded > run.capacity
             self._drain()
             if is_crowded:
                 self._machine.enlarge()
         elif status in NEEDS:
-            entry, flag = NEEDS[status]
+            entry = NEEDS[status]
             if entry not in self.plan.program.entries:
                 raise SimulationError(
                     f"the closures of {self.plan.program.name!r} are not met after t = {self.t:g} "
@@ -292,7 +292,10 @@ class Run:
                     "solve again with pivoting.",
                 )
             self._machine.add(self.plan.kernel, entry)
-            self.arrays.n[flag] = 1
+            if status == at.NEEDS_TERMS:
+                self.arrays.run.has_terms = 1
+            else:
+                self.arrays.run.has_correct[status - at.NEEDS_CORRECT_Q] = 1
         elif status == at.CONTROL:
             self._control()
         elif self.marching is not None:
@@ -369,26 +372,24 @@ class Run:
 
     def _control(self) -> None:
         """Asks the controllers that are due, and sets the next instant at which one is."""
-        w, n = self.arrays.w, self.arrays.n
-        start, now = w[at.T_START], w[at.T]
+        run = self.arrays.run
+        start, now = run.t_start, run.t
         upcoming = math.inf
         for k, controller in enumerate(self.plan.inputs.controllers):
             due = start + self._calls[k] * controller.period
             if due <= now + 1e-12 * max(1.0, abs(now)):
-                w[n[at.O_U] + controller.slot] = controller.value(float(now), self.now)
+                run.u[controller.slot] = controller.value(float(now), self.now)
                 self._calls[k] += 1
-                n[at.IS_FRESH] = 0
+                run.is_fresh = 0
                 due = start + self._calls[k] * controller.period
             upcoming = min(upcoming, due)
-        w[at.T_CONTROL] = upcoming
+        run.t_control = upcoming
 
     @property
     def now(self) -> State:
         """The state the loop holds, before anything is known to be good about it."""
-        w, n = self.arrays.w, self.arrays.n
-        q = w[n[at.O_Q] : n[at.O_Q] + n[at.NQ]]
-        v = w[n[at.O_V] : n[at.O_V] + n[at.NV]]
-        return State(float(w[at.T]), q, v, self._labels)
+        run = self.arrays.run
+        return State(float(run.t), run.q, run.v, self._labels)
 
     @property
     def _labels(self) -> dict[str, Any]:
@@ -419,7 +420,7 @@ class Run:
 
         self._drain()
         a = self.arrays
-        tables = {"w": a.w, "n": a.n, "rows": self.rows, "happened": self.happened}
+        tables = {"run": a.run.ints, "rows": self.rows, "happened": self.happened}
         tables |= {} if self.marching is None else self.marching.kept()
         return to_bytes(self.plan, Kept(tables, self._calls, self.status))
 
@@ -437,9 +438,9 @@ class Run:
         from .checkpoint import from_bytes
 
         found = from_bytes(self.plan, kept)
-        had = self.arrays.n[OWN]
-        self.arrays.w[:], self.arrays.n[:] = found.arrays["w"], found.arrays["n"]
-        self.arrays.n[OWN] = had
+        had = self.arrays.run.ints[OWN]
+        self.arrays.run.ints[:] = found.arrays["run"]
+        self.arrays.run.ints[OWN] = had
         if self.marching is not None:
             self.marching.restore(found.arrays)
         self._drained.restore(found.arrays["rows"], found.arrays["happened"])

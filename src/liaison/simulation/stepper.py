@@ -80,8 +80,8 @@ class Stepper:
 
     def _begin(self, state: State) -> None:
         self._run = Run(self._kernel, state, state.t, self._settings, parameters=self._parameters)
-        n = self._run.arrays.n
-        n[[at.RECORDS_STEPS, at.RECORDS_END, at.SAMPLES]] = 0
+        run = self._run.arrays.run
+        run.records_steps = run.records_end = run.samples = 0
         self._advance()
 
     @property
@@ -94,18 +94,17 @@ class Stepper:
         """Names of the events that ended the last step before its time; usually none."""
         if self._run.status != at.STOPPED:
             return ()
-        n, events = self._run.arrays.n, self._run.told.events
-        fired = n[n[at.M_FIRED] : n[at.M_FIRED] + len(events)]
+        events = self._run.told.events
+        fired = self._run.arrays.run.fired[: len(events)]
         return tuple(x.name for x, has in zip(events, fired, strict=True) if has and x.stops)
 
     @property
     def modes(self) -> dict[str, str]:
         """What holds now: "open", "closed" or "held"; of friction "open", "sticks" or "slips"."""
         sides, modes = sides_in(self._run.told.program), self._run.marching
-        n = self._run.arrays.n
-        table, first = (n, n[at.M_MODE]) if modes is None else (modes.c, modes.c[side.M_MODES])
+        table = self._run.arrays.run.mode if modes is None else modes.sides.mode
         words = (SLIDES if block[2] == "friction" else MODES for block in sides)
-        now = table[first : first + len(sides)].tolist()
+        now = table[: len(sides)].tolist()
         return {x[0]: word[k] for x, word, k in zip(sides, words, now, strict=True)}
 
     @property
@@ -121,11 +120,11 @@ class Stepper:
         """
         if not (dt > 0 and math.isfinite(dt)):
             raise SimulationError(f"a step of {dt} s; it must be positive and finite.")
-        w, n = self._run.arrays.w, self._run.arrays.n
+        run = self._run.arrays.run
         if u is not None:
             self._set_inputs(u)
-        w[at.T_END] = w[at.T] + dt
-        n[at.PHASE], n[at.IS_STOPPING] = at.TRY, 0
+        run.t_end = run.t + dt
+        run.phase, run.is_stopping = at.TRY, 0
         self._advance()
         return self.state
 
@@ -143,8 +142,8 @@ class Stepper:
                 )  # fmt: skip
 
     def _set_inputs(self, u: Mapping[str, float] | ArrayLike) -> None:
-        w, n = self._run.arrays.w, self._run.arrays.n
-        held = w[n[at.O_U] : n[at.O_U] + n[at.NU]]
+        run = self._run.arrays.run
+        held = run.u
         if isinstance(u, Mapping):
             for name, value in u.items():
                 if name not in self._names:
@@ -157,4 +156,4 @@ class Stepper:
             held[:] = values
         if not np.all(np.isfinite(held)):
             raise SimulationError("an input is not finite.", t=self._run.t)
-        n[at.IS_FRESH] = 0
+        run.is_fresh = 0

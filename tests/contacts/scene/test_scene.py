@@ -8,7 +8,9 @@ import pytest
 import liaison
 from liaison.contacts.scene import Bodies, Scene
 from liaison.contacts.scene.broad_phase import sweep_and_prune
+from liaison.contacts.scene.layout import Extent, Pair, fill
 from liaison.errors import ModelError, SimulationError
+from liaison.program.loops.records import Rows
 from samples.heaps import FLOOR, balls, heap, walls
 
 
@@ -100,9 +102,11 @@ def test_sweeping_finds_the_pairs_that_overlap():
     low = rng.uniform(0, 1, (60, 3))
     boxes = np.column_stack([low, low + rng.uniform(0.02, 0.25, (60, 3))])
     owner = np.arange(60) // 2
-    pairs, order = np.zeros(4000, dtype=np.int64), np.arange(60)[::-1].copy()
-    count = sweep_and_prune(60, boxes.ravel(), owner, order, 2000, pairs)
-    found = {tuple(x) for x in pairs[: 2 * count].reshape(-1, 2)}
+    extents, pairs = (Rows(x, np.zeros(n * x.header)) for x, n in ((Extent, 60), (Pair, 2000)))
+    fill(extents, Extent, low=boxes[:, :3], high=boxes[:, 3:], body=owner)
+    order = np.arange(60)[::-1].copy()
+    count = sweep_and_prune(60, extents, order, 2000, pairs)
+    found = {(pairs[k].first, pairs[k].second) for k in range(count)}
     wanted = {
         (i, j)
         for i in range(60)
@@ -113,7 +117,7 @@ def test_sweeping_finds_the_pairs_that_overlap():
     }
     assert found == wanted
     assert len(wanted) == count > 20
-    assert sweep_and_prune(60, boxes.ravel(), owner, order, 3, pairs) == -1
+    assert sweep_and_prune(60, extents, order, 3, pairs) == -1
 
 
 def test_what_is_no_scene_is_refused_by_name():

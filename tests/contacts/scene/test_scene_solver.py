@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
-from liaison.contacts.impulses.block_factors import factor_room, factorize_bodies, solve_bodies
-from liaison.contacts.impulses.elimination import BETWEEN, PLACE, block_room, eliminate, table_size
+from liaison.contacts.impulses.block_factors import factorize_bodies, solve_bodies
+from liaison.contacts.impulses.elimination import eliminate
 from liaison.contacts.scene import Scene
+from liaison.contacts.scene.layout import Contact, System, Twist, block_room, fill
 from liaison.program.loops.compile import compile_loops
+from liaison.program.loops.records import Rows
 from samples.heaps import balls, walls
 
 RADIUS = 0.05
@@ -25,41 +27,49 @@ def pile(n, side=4, seed=0, mu=0.3, e=0.0):
     return Scene(balls(places, RADIUS), walls(WIDE), friction=mu, restitution=e)
 
 
+def touching(pairs):
+    """Contacts of these bodies."""
+    table = Rows(Contact, np.zeros(Contact.header * len(pairs)))
+    fill(table, Contact, body=pairs)
+    return table
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_bodies_in_blocks_are_solved_as_a_dense_system_is(seed):
     rng = np.random.default_rng(seed)
     n = 30
     contacts = [sorted(rng.choice(n, 2, replace=False)) for _ in range(50)]
     contacts += [contacts[0], [-1, 3]]  # two bodies may touch twice; a plane is no body
-    contact = np.array(contacts, dtype=np.int64).ravel()
     count, blocks = len(contacts), block_room(n)
-    table, a = np.zeros(table_size(n, count), dtype=np.int64), np.zeros(factor_room(n))
+    system = System.new(bodies=n, contacts=count, blocks=blocks)
     go = compile_loops([eliminate, factorize_bodies, solve_bodies])
-    assert 0 < go[eliminate](n, count, contact, blocks, table) < blocks
+    assert 0 < go[eliminate](count, touching(contacts), system) < blocks
     dense = np.zeros((n, 6, n, 6))
     for i in range(n):
         dense[i, :, i] = rng.normal(size=(6, 6)) + 30 * np.eye(6)
-        a[36 * i : 36 * i + 36] = dense[i, :, i].ravel()
-    place = table[table[PLACE] :]
+        system.diagonal[i] = dense[i, :, i].ravel()
     for c, (i, j) in enumerate(contacts):
         if i >= 0:
-            first, last = (i, j) if place[i] < place[j] else (j, i)
-            slot = 36 * table[table[BETWEEN] + c]
-            for start, row, column in ((n, last, first), (n + blocks, first, last)):
+            first, last = (i, j) if system.place[i] < system.place[j] else (j, i)
+            for blocks_of, row, column in (
+                (system.lower, last, first),
+                (system.upper, first, last),
+            ):
                 dense[row, :, column] = rng.normal(size=(6, 6))
-                a[36 * start + slot : 36 * start + slot + 36] = dense[row, :, column].ravel()
+                blocks_of[system.between[c]] = dense[row, :, column].ravel()
     b = rng.normal(size=6 * n)
-    x = b.copy()
-    assert go[factorize_bodies](n, blocks, table, a) == 0
-    go[solve_bodies](n, blocks, table, a, x)
-    assert x == pytest.approx(np.linalg.solve(dense.reshape(6 * n, 6 * n), b), abs=1e-12)
+    x = Rows(Twist, b.copy())
+    assert go[factorize_bodies](system) == 0
+    go[solve_bodies](system, x)
+    wanted = np.linalg.solve(dense.reshape(6 * n, 6 * n), b)
+    assert x.floats.ravel() == pytest.approx(wanted, abs=1e-12)
 
 
 def test_too_many_blocks_are_told():
-    contact = np.array([[i, j] for i in range(6) for j in range(i)], dtype=np.int64).ravel()
-    table = np.zeros(table_size(6, 15), dtype=np.int64)
-    assert eliminate(6, 15, contact, 15, table) == 15
-    assert eliminate(6, 15, contact, 14, table) == -1
+    contact = touching([[i, j] for i in range(6) for j in range(i)])
+    for blocks, found in ((15, 15), (14, -1)):
+        system = System.new(bodies=6, contacts=15, blocks=blocks)
+        assert eliminate(15, contact, system) == found
 
 
 @pytest.mark.parametrize("e", [0.0, 0.5])

@@ -18,7 +18,7 @@ import numpy as np
 
 from liaison.numeric import Array
 from liaison.program.loops.compile import CompiledLoops, compile_loops
-from liaison.program.loops.language import at, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, i64, loop, ptr
 
 
 @loop
@@ -35,19 +35,18 @@ def rate(m: i64, p: i64, A: ptr, b: ptr, y: ptr, out: ptr) -> None:
 
 
 @loop
-def linear_steps(sizes: iptr, t: ptr, A: ptr, b: ptr, found: ptr, area: ptr) -> None:
+def linear_steps(
+    instants: i64, stride: i64, m: i64, p: i64, t: ptr, A: ptr, b: ptr, found: ptr, area: ptr
+) -> None:
     """All steps, from the first block of `found` on.
 
-    Sizes are instants, intervals a half step, m, p; `area` has room for four blocks of m p.
+    A step is twice `stride` intervals; `area` has room for three blocks of m p.
     """
-    stride = sizes[1]
-    m = sizes[2]
-    p = sizes[3]
     size = m * p
     slope = area
     y = at(area, size)
     total = at(area, 2 * size)
-    for step in range((sizes[0] - 1) // (2 * stride)):
+    for step in range((instants - 1) // (2 * stride)):
         k = 2 * stride * step
         h = t[k + 2 * stride] - t[k]
         here = at(found, step * size)
@@ -84,7 +83,7 @@ def follow_linear(A: Array, b: Array, first: Array, t: Array, stride: int = 1) -
     m, p = first.shape
     found = np.zeros(((len(t) - 1) // (2 * stride) + 1, m, p))
     found[0] = first
-    sizes = np.array([len(t), stride, m, p], dtype=np.int64)
     given = [np.ascontiguousarray(x, dtype=float) for x in (t, A, b)]
-    _compiled()[linear_steps](sizes, *given, found, np.zeros(max(1, 3 * m * p)))
+    area = np.zeros(max(1, 3 * m * p))
+    _compiled()[linear_steps](len(t), stride, m, p, *given, found, area)
     return found

@@ -12,23 +12,23 @@ from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array
 from liaison.numeric.degenerate import degenerate_rule, quadratic_form
 from liaison.program import Kernel, Program
 from liaison.program.kernel import Function
+from liaison.program.llvm.trampolines import Trampoline, trampoline
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.simulation.events.happenings import Watched
+from liaison.simulation.machine import address
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps import sides_layout as side
-from liaison.simulation.steps.layout import Arrays
+from liaison.simulation.steps.layout import Arrays, Run
 from liaison.solvers.impacts.impacts import ENERGETIC, MOREAU, NEWTON, POISSON, STRONGE
 
 from .bearings import UNSETTLED
-from .doorways import Doorway, doorway
 from .modal_entries import modal_closure, modal_events, modal_rate, modal_terms
 from .sliding import force_left
 from .switching import march
@@ -44,14 +44,10 @@ MODAL = {
 }  # fmt: skip
 """Entries that depend on the mode."""
 
-BASE = {
-    "terms": side.F_TERMS, "one_sided": side.F_SIDES, "local_rate": side.F_LOCAL,
-    "retract": side.F_RETRACT, "closure": side.F_CLOSURE, "bearings": side.F_BEARINGS,
-    "rate": side.F_RATE,
-}  # fmt: skip
+BASE = tuple(name for name in side.FreeEntries.fields if name != "events")
 """Entries of the free mechanism that they call."""
 
-ADDRESSES = [*BASE.values(), side.F_EVENTS]
+ADDRESSES = side.Sides.slots("free")
 
 JAMMED = 0.02
 """A contact jams where friction leaves less than this share of what its force does."""
@@ -71,19 +67,18 @@ def compiled_march() -> CompiledLoops:
 
 @final
 class ModalKernel(Kernel):
-    """Entries of a mechanism in its present mode, which lies in the arrays c and s.
+    """Entries of a mechanism in its present mode.
 
     Args:
         base: kernel of the mechanism, free of all that holds on one side only.
-        c: tables.
-        s: numbers.
+        sides: where the mode lies.
     """
 
-    def __init__(self, base: Kernel, c: NDArray[np.int64], s: Array) -> None:
-        super().__init__(_modal_program(base.program, c))
+    def __init__(self, base: Kernel, sides: side.Sides) -> None:
+        super().__init__(_modal_program(base.program, sides))
         self.base = base
-        self._arrays = (c, s)
-        self._code: Doorway | None = None
+        self._sides = sides
+        self._code: Trampoline | None = None
 
     def address(self, entry: str) -> int:
         """Of machine code that knows where the mode lies; of the free mechanism's otherwise."""
@@ -91,7 +86,7 @@ class ModalKernel(Kernel):
             return self.base.address(entry)
         if self._code is None:
             loops = {name: compiled_march().address(x) for name, x in MODAL.items()}
-            self._code = doorway(loops, self, *self._arrays)
+            self._code = trampoline(loops, self, [address(self._sides)])
         return self._code[entry]
 
     def compile(self, *entries: str) -> None:
@@ -119,13 +114,12 @@ class ModalKernel(Kernel):
         return self.base._evaluate(entry, t, arrays)
 
 
-def _modal_program(program: Program, c: NDArray[np.int64]) -> Program:
+def _modal_program(program: Program, sides: side.Sides) -> Program:
     """The same program with one-sided rows beside its closures."""
-    rows, gaps = int(c[side.ROWS]), int(c[side.GAPS])
+    rows, gaps = int(sides.nrows), int(sides.ngaps)
     sizes = {**program.sizes, "nc": rows, "nphi": program.sizes["nphi"] + gaps}
     known = [*program.labels.get("lam", ()), *program.labels.get("force", ())]
-    order = c[c[side.M_ROWS] : c[side.M_ROWS] + rows]
-    lam = tuple(known[k] if k < len(known) else known[-1] for k in order)
+    lam = tuple(known[k] if k < len(known) else known[-1] for k in sides.row_order)
     labels = {**program.labels, "lam": lam}
     return replace(program, sizes=MappingProxyType(sizes), labels=MappingProxyType(labels))
 
@@ -136,16 +130,14 @@ class Marching:
 
     Attributes:
         watched: how many sign changes the time loop looks for.
-        c: tables.
-        s: numbers.
+        sides: all that is known of what holds on one side only.
     """
 
     def __init__(self, plan: Plan, law: str) -> None:
         sides = plan.program.facts["sides"]
         bearings = plan.program.facts.get("bearings", ())
-        made = side.layout_of(sides, plan.program.sizes, _law(law), bearings)
-        self.c, self.s = made.c, made.s
-        self.kernel = ModalKernel(plan.kernel, self.c, self.s)
+        self.sides = side.sides_of(sides, plan.program.sizes, _law(law), bearings)
+        self.kernel = ModalKernel(plan.kernel, self.sides)
         ends = tuple(Watched(block[0], -1, stops=True) for block in sides)
         slopes = tuple(Watched(block[0], 1, stops=False) for block in sides)
         self.own = len(plan.events)
@@ -153,7 +145,7 @@ class Marching:
         self.watched = len(self._events)
         self._plan: Plan | None = None
         self.begin(plan)
-        self.c[side.OWN] = self.own
+        self.sides.own = self.own
         self._find(plan)
 
     def begin(self, plan: Plan) -> None:
@@ -172,35 +164,38 @@ class Marching:
         self.kernel.compile()
         self.work = self.kernel.work_size("rate")
         for entry in self.kernel._called():
-            self.c[BASE[entry]] = plan.kernel.address(entry)
+            self._give(entry, plan.kernel)
         if self.own:
             has_stops = plan.added is not None and "events" in plan.added.program.entries
             source = plan.added if has_stops and plan.added is not None else plan.kernel
-            self.c[side.F_EVENTS] = source.address("events")
+            self._give("events", source)
             self.work = max(self.kernel.work_size("rate"), source.work_size("events"))
+
+    def _give(self, entry: str, kernel: Kernel) -> None:
+        self.sides.free.ints[side.FreeEntries.fields[entry].slot] = kernel.address(entry)
 
     @property
     def loop(self) -> Any:
         """The compiled loop that goes on with the run."""
         return compiled_march().function(march)
 
-    def mark(self, n: NDArray[np.int64]) -> None:
+    def mark(self, run: Run) -> None:
         """Ends of modes switch; they do not stop the run."""
-        first = n[at.M_STOPS] + self.own
-        nb = int(self.c[side.NB])
-        n[first : first + nb], n[first + nb : first + 2 * nb] = at.SWITCHING, at.SLOPE
-        n[at.DIPS] = nb
-        n[at.HAS_TERMS], n[at.PIVOTS_LEFT] = 1, np.iinfo(np.int64).max // 2
+        nb, stops = int(self.sides.nb), run.stops[self.own :]
+        stops[:nb], stops[nb : 2 * nb] = at.SWITCHING, at.SLOPE
+        run.dips = nb
+        run.has_terms, run.pivots_left = 1, np.iinfo(np.int64).max // 2
 
     def kept(self) -> dict[str, Any]:
         """What a checkpoint keeps."""
-        return {"c": self.c, "s": self.s}
+        return {"sides": self.sides.ints}
 
     def restore(self, arrays: dict[str, Any]) -> None:
         """Takes up where `kept` left off; addresses stay those of this process."""
-        had = self.c[ADDRESSES].copy()
-        self.c[:], self.s[:] = arrays["c"], arrays["s"]
-        self.c[ADDRESSES] = had
+        words = self.sides.ints
+        had = words[ADDRESSES]
+        words[:] = arrays["sides"]
+        words[ADDRESSES] = had
 
     def judged(self, status: int, arrays: Arrays) -> int:
         """What a status of the loop is after a look at the modes; a lost relation is held.
@@ -222,11 +217,11 @@ class Marching:
         Raises:
             SimulationError: the relation does not tell.
         """
-        w, n, c = arrays.w, arrays.n, self.c
-        b, nv = int(c[side.BAD]), int(c[side.NV])
-        t, v = float(w[at.T]), w[n[at.O_V] : n[at.O_V] + nv]
+        run, sides = arrays.run, self.sides
+        b = int(sides.bad)
+        t, v = float(run.t), run.v
         name = self.plan.program.facts["sides"][b][0]
-        if c[c[side.M_MODES] + b] == side.LOCKED:
+        if sides.mode[b] == side.LOCKED:
             raise _lost(f"{name!r} cannot be held any longer at t = {t:.9g} s: where its row "
                         "vanishes bends or moves.", t)  # fmt: skip
         M, form, G = self._numbers(arrays, b)
@@ -237,45 +232,44 @@ class Marching:
         if rule.kind == "undecided":
             raise _lost(f"the row of {name!r} vanishes at t = {t:.9g} s, and the relation allows "
                         "velocities of several kinds there.", t)  # fmt: skip
-        c[c[side.M_MODES] + b] = side.LOCKED
-        first = int(c[side.O_HELD] + c[side.HELDS] * nv)
-        self.s[first : first + rule.held.size] = rule.held.ravel()
-        c[side.HELDS] += len(rule.held)
+        sides.mode[b] = side.LOCKED
+        sides.held[sides.helds : sides.helds + len(rule.held)] = rule.held
+        sides.helds += len(rule.held)
         v[:] = rule.after
         for what in ([side.IMPACTS] if rule.kind == "jump" else []) + [side.HOLDS]:
-            self._note(arrays, int(n[at.NE]) + side.CODES * b + what)
+            self._note(arrays, int(run.ne) + side.CODES * b + what)
 
     def is_lost(self, arrays: Arrays) -> bool:
         """Whether an active relation of rates depends on rows that hold, so that none fits."""
-        c, nv = self.c, int(self.c[side.NV])
+        nv = int(self.sides.nv)
         _, given = self._given(arrays)
         G = self.kernel.base.call("terms", **given)["G"].reshape(-1, nv)
         seen = self.kernel.base.call("one_sided", **given)
         for b, block in enumerate(self.plan.program.facts["sides"]):
             D, rate = seen["D"][block[3] * nv : (block[3] + 1) * nv], seen["rate"][block[3]]
-            is_open = block[2] == "rate" and c[c[side.M_MODES] + b] != side.LOCKED
+            is_open = block[2] == "rate" and self.sides.mode[b] != side.LOCKED
             if is_open and abs(rate) <= LOST * (1 + np.max(np.abs(given["v"]), initial=0.0)):
                 left = D - along(G, D) @ G
                 if np.max(np.abs(left)) <= LOST * np.max(np.abs(D)):
-                    c[side.BAD] = b
+                    self.sides.bad = b
                     return True
         return False
 
     def is_jamming(self) -> bool:
         """Whether friction takes all but a little of what presses on it (Painlevé)."""
-        is_locked = not self.s[side.UNBORNE] <= UNSETTLED
-        return bool(is_locked or force_left(self.c, self.s) < JAMMED)
+        is_locked = not self.sides.unborne <= UNSETTLED
+        return bool(is_locked or force_left(self.sides) < JAMMED)
 
     def _given(self, arrays: Arrays) -> tuple[Array, dict[str, Any]]:
         """v, and what entries are asked with at the present state."""
-        w, n, nv = arrays.w, arrays.n, int(self.c[side.NV])
-        v = w[n[at.O_V] : n[at.O_V] + nv].copy()
+        run = arrays.run
+        v = run.v.copy()
         return v, {
-            "t": float(w[at.T]),
-            "q": w[n[at.O_Q] : n[at.O_Q] + n[at.NQ]],
+            "t": float(run.t),
+            "q": run.q,
             "v": v,
-            "u": w[n[at.O_U] : n[at.O_U] + n[at.NU]],
-            "p": w[n[at.O_P] : n[at.O_P] + self.plan.parameters.size],
+            "u": run.u,
+            "p": run.p,
         }
 
     def _numbers(self, arrays: Arrays, b: int) -> tuple[Array, Array | None, Array]:
@@ -283,8 +277,8 @@ class Marching:
 
         What of its row is along rows that hold has the rate that they have.
         """
-        nv, base = int(self.c[side.NV]), self.kernel.base
-        first = int(self.c[self.c[side.M_BLOCKS] + side.FIELDS * b + 1])
+        nv, base = int(self.sides.nv), self.kernel.base
+        first = int(self.sides.blocks[b].first)
         v, given = self._given(arrays)
         terms = base.call("terms", **given)
         G = terms["G"].reshape(-1, nv)
@@ -302,12 +296,11 @@ class Marching:
 
     def _note(self, arrays: Arrays, number: int) -> None:
         """One row of what happened."""
-        w, n = arrays.w, arrays.n
-        q, v = n[at.O_Q], n[at.O_V]
-        row = [number, w[at.T], *w[q : q + n[at.NQ]], *w[v : v + n[at.NV]]]
-        start = int(n[at.HAPPENED]) * len(row)
+        run = arrays.run
+        row = [number, run.t, *run.q, *run.v]
+        start = int(run.happened) * len(row)
         arrays.happened[start : start + len(row)] = row
-        n[at.HAPPENED] += 1
+        run.happened += 1
 
 
 def _lost(message: str, t: float) -> SimulationError:

@@ -22,30 +22,7 @@ from liaison.program.loops.language import at, i64, iptr, loop, ptr
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.record.series import Series
 from liaison.simulation.steps import sides_layout as side
-from liaison.simulation.steps.sides_layout import (
-    ACTIVE,
-    B_FIRST,
-    B_KIND,
-    B_LOAD,
-    B_ROWS,
-    CODES,
-    FIELDS,
-    FRICTION,
-    M_BLOCKS,
-    M_MODES,
-    NB,
-    NR,
-    NV,
-    O_D,
-    O_FORCE,
-    O_GAP,
-    O_RATE,
-    O_SLIP,
-    O_TOUCHING,
-    O_VDOT,
-    SLIP,
-    STICK,
-)
+from liaison.simulation.steps.sides_layout import CODES, FRICTION, SLIP, STICK, Sides
 
 from .bearings import solve_motion
 from .modal import measure, tell_forces
@@ -89,73 +66,73 @@ class Contacts:
 
 @loop
 def over_modes(
-    c: iptr, s: ptr, count: i64, sizes: iptr, table: ptr, modes: iptr, p: ptr, out: ptr, work: ptr
+    sides: Sides, count: i64, sizes: iptr, table: ptr, modes: iptr, p: ptr, out: ptr, work: ptr
 ) -> None:
     """Gap, rate, force, Dᵀf and v̇ at every row (t, q, v, u) of a table; sizes: nq, nu."""
-    nv = c[NV]
-    size = c[NB] + 2 * c[NR] + 2 * nv
+    nv = sides.nv
+    size = sides.nb + 2 * sides.nr + 2 * nv
     for i in range(count):
         row = at(table, i * (1 + sizes[0] + nv + sizes[1]))
         q = at(row, 1)
         v = at(q, sizes[0])
-        measure(c, s, row[0], q, v, at(v, nv), p, work)
-        direct(c, s, at(modes, i * c[NB]), v)
-        solve_motion(c, s, row[0], q, v, at(v, nv), p, work)
+        measure(sides, row[0], q, v, at(v, nv), p, work)
+        direct(sides, at(modes, i * sides.nb), v)
+        solve_motion(sides, row[0], q, v, at(v, nv), p, work)
         found = at(out, i * size)
         for j in range(nv):
-            found[c[NB] + 2 * c[NR] + nv + j] = s[c[O_VDOT] + j]
-        bear_inside(c, s)
-        for b in range(c[NB]):
-            found[b] = s[c[O_GAP] + b]
-        for k in range(c[NR]):
-            found[c[NB] + k] = s[c[O_RATE] + k]
-            found[c[NB] + c[NR] + k] = s[c[O_FORCE] + k]
+            found[sides.nb + 2 * sides.nr + nv + j] = sides.vdot[j]
+        bear_inside(sides)
+        for b in range(sides.nb):
+            found[b] = sides.seen.gap[b]
+        for k in range(sides.nr):
+            found[sides.nb + k] = sides.seen.rate[k]
+            found[sides.nb + sides.nr + k] = sides.force[k]
         for j in range(nv):
             effort = 0.0
-            for k in range(c[NR]):
-                effort += s[c[O_D] + k * nv + j] * s[c[O_FORCE] + k]
-            found[c[NB] + 2 * c[NR] + j] = effort
+            for k in range(sides.nr):
+                effort += sides.seen.D[k, j] * sides.force[k]
+            found[sides.nb + 2 * sides.nr + j] = effort
 
 
 @loop
-def bear_inside(c: iptr, s: ptr) -> None:
+def bear_inside(sides: Sides) -> None:
     """Forces inside their bounds, where the ones of the mode are not and these keep its rest too.
 
     Contacts that repeat each other are held by many forces; v̇ is the same for all while none slips.
     """
     is_outside = 0
-    for b in range(c[NB]):
-        block = at(c, c[M_BLOCKS] + FIELDS * b)
-        mode = c[c[M_MODES] + b]
-        if block[B_KIND] == FRICTION and mode == SLIP and block[B_LOAD] >= 0:
+    for b in range(sides.nb):
+        block = sides.blocks[b]
+        mode = sides.mode[b]
+        if block.kind == FRICTION and mode == SLIP and block.load >= 0:
             return
-        if block[B_KIND] == FRICTION and mode == STICK and inside(c, s, b) < -OUTSIDE:
+        if block.kind == FRICTION and mode == STICK and inside(sides, b) < -OUTSIDE:
             is_outside = 1
-    if is_outside == 1 and can_stay(c, s) >= 0.0:
-        tell_forces(c, s, at(s, c[O_TOUCHING] + c[ACTIVE]))
+    if is_outside == 1 and can_stay(sides) >= 0.0:
+        tell_forces(sides, sides.touching[sides.active :])
 
 
 @loop
-def direct(c: iptr, s: ptr, modes: iptr, v: ptr) -> None:
+def direct(sides: Sides, modes: iptr, v: ptr) -> None:
     """Takes the modes, and the way of every slip: where it only begins, from accelerations."""
-    limit = still(c, v)
+    limit = still(sides, v)
     begins = 0
-    for b in range(c[NB]):
-        c[c[M_MODES] + b] = modes[b]
-        is_friction = 1 if c[c[M_BLOCKS] + FIELDS * b + B_KIND] == FRICTION else 0
-        if is_friction == 1 and modes[b] == SLIP and slip_size(c, s, b) <= limit:
+    for b in range(sides.nb):
+        sides.mode[b] = modes[b]
+        is_friction = 1 if sides.blocks[b].kind == FRICTION else 0
+        if is_friction == 1 and modes[b] == SLIP and slip_size(sides, b) <= limit:
             begins = 1
     if begins == 1:
-        find_mode(c, s, limit)
-    for b in range(c[NB]):
-        block = at(c, c[M_BLOCKS] + FIELDS * b)
-        c[c[M_MODES] + b] = modes[b]
-        if block[B_KIND] == FRICTION:
-            size = slip_size(c, s, b)
-            for k in range(block[B_ROWS]):
+        find_mode(sides, limit)
+    for b in range(sides.nb):
+        block = sides.blocks[b]
+        sides.mode[b] = modes[b]
+        if block.kind == FRICTION:
+            size = slip_size(sides, b)
+            for k in range(block.rows):
                 if size > limit:
-                    row = block[B_FIRST] + k
-                    s[c[O_SLIP] + row] = s[c[O_RATE] + row] / size
+                    row = block.first + k
+                    sides.slip[row] = sides.seen.rate[row] / size
 
 
 @cache
@@ -173,23 +150,23 @@ def contacts_along(run: Marching, plan: Plan, rows: Array, happened: Array) -> C
         happened: rows of events (number, t, q, v).
     """
     modes = modes_along(run, rows[:, 0], happened)
-    c, s = run.c.copy(), run.s.copy()
-    nv, nb, nr = (int(c[k]) for k in (NV, NB, NR))
+    sides = run.sides.copy()
+    nv, nb, nr = int(sides.nv), int(sides.nb), int(sides.nr)
     out = np.zeros((len(rows), nb + 2 * nr + 2 * nv))
     sizes = np.array([plan.size("nq"), plan.inputs.held.size], dtype=np.int64)
     table, work = np.ascontiguousarray(rows), np.zeros(max(1, run.work))
-    _compiled()[over_modes](c, s, len(rows), sizes, table, modes, plan.parameters, out, work)
+    _compiled()[over_modes](sides, len(rows), sizes, table, modes, plan.parameters, out, work)
     gap, rate, force, effort, vdot = np.split(out, np.cumsum([nb, nr, nr, nv]), axis=1)
     return Contacts(gap, rate, force, effort, vdot, modes)
 
 
 def modes_along(run: Marching, t: Array, happened: Array) -> NDArray[np.int64]:
     """The mode of every block at recorded instants."""
-    first, nb = int(run.c[side.M_START]), int(run.c[NB])
+    nb = int(run.sides.nb)
     watched = len(run.plan.events)
     changes = [(row[1], *divmod(int(row[0]) - watched, CODES)) for row in happened
                if row[0] >= watched]  # fmt: skip
-    now, found, k = run.c[first : first + nb].copy(), np.zeros((len(t), nb), dtype=np.int64), 0
+    now, found, k = run.sides.at_start.copy(), np.zeros((len(t), nb), dtype=np.int64), 0
     for i, instant in enumerate(t):
         again = i > 0 and t[i - 1] == instant
         while k < len(changes) and (

@@ -13,20 +13,8 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
-from liaison.simulation.steps.sides_layout import (
-    ACTIVE,
-    B_KIND,
-    B_LOAD,
-    FIELDS,
-    FRICTION,
-    M_BLOCKS,
-    M_LIST,
-    M_OWNER,
-    O_MATRIX,
-    O_PIVOTS,
-    O_RIGHT,
-)
+from liaison.program.loops.language import at, f64, i64, loop, ptr
+from liaison.simulation.steps.sides_layout import FRICTION, Sides
 from liaison.solvers.linear.dense import largest
 from liaison.solvers.linear.pivoting import factorize, solve_factorized
 
@@ -38,25 +26,25 @@ PULLS, KEPT = 1e-9, 1e-9
 
 
 @loop
-def share(c: iptr, s: ptr) -> i64:
+def share(sides: Sides) -> i64:
     """Forces of the active rows, behind the right-hand side; 0, or 1 where there are none."""
-    m = c[ACTIVE]
-    x = at(s, c[O_RIGHT] + m)
+    m = sides.active
+    x = sides.right[m:]
     takes = at(x, 3 * m)
     first = at(takes, m)
     for a in range(m):
         takes[a] = 1.0
-    if nearest_zero(c, s) != 0:
+    if nearest_zero(sides) != 0:
         return 1
     for a in range(m):
         first[a] = x[a]
     for _ in range(m):
-        a = lowest_load(c, m, x)
+        a = lowest_load(sides, m, x)
         if a < 0:
             break
-        leave_out(c, m, a, takes)
-        nearest_zero(c, s)
-        if misses(m, at(s, c[O_MATRIX]), at(s, c[O_RIGHT]), x) > KEPT:
+        leave_out(sides, m, a, takes)
+        nearest_zero(sides)
+        if misses(m, sides.matrix, sides.right, x) > KEPT:
             # a mode ends there, and is seen to end by forces that go smoothly through zero
             for d in range(m):
                 x[d] = first[d]
@@ -65,25 +53,25 @@ def share(c: iptr, s: ptr) -> i64:
 
 
 @loop
-def lowest_load(c: iptr, m: i64, x: ptr) -> i64:
+def lowest_load(sides: Sides, m: i64, x: ptr) -> i64:
     """The active row of a gap or a rate that pulls most; −1 if none does."""
     found = -1
     low = -PULLS * largest(m, x)
     for a in range(m):
-        b = c[c[M_OWNER] + c[c[M_LIST] + a]]
-        if c[c[M_BLOCKS] + FIELDS * b + B_KIND] != FRICTION and x[a] < low:
+        b = sides.block_of[sides.listed[a]]
+        if sides.blocks[b].kind != FRICTION and x[a] < low:
             low = x[a]
             found = a
     return found
 
 
 @loop
-def leave_out(c: iptr, m: i64, a: i64, takes: ptr) -> None:
+def leave_out(sides: Sides, m: i64, a: i64, takes: ptr) -> None:
     """A row without force, and the friction under it, which has no load."""
-    load = c[c[M_OWNER] + c[c[M_LIST] + a]]
+    load = sides.block_of[sides.listed[a]]
     for d in range(m):
-        block = at(c, c[M_BLOCKS] + FIELDS * c[c[M_OWNER] + c[c[M_LIST] + d]])
-        is_under = 1 if block[B_KIND] == FRICTION and block[B_LOAD] == load else 0
+        block = sides.blocks[sides.block_of[sides.listed[d]]]
+        is_under = 1 if block.kind == FRICTION and block.load == load else 0
         if d == a or is_under == 1:
             takes[d] = 0.0
 
@@ -104,17 +92,17 @@ def misses(m: i64, A: ptr, right: ptr, x: ptr) -> f64:
 
 
 @loop
-def nearest_zero(c: iptr, s: ptr) -> i64:
+def nearest_zero(sides: Sides) -> i64:
     """x with A x = right, nearest zero where there are many; 0 of rows that take no force."""
-    m = c[ACTIVE]
-    A = at(s, c[O_MATRIX])
+    m = sides.active
+    A = sides.matrix
     factor = at(A, m * m)
-    right = at(s, c[O_RIGHT])
+    right = sides.right
     x = at(right, m)
     scale = at(x, m)
     rest = at(scale, m)
     takes = at(rest, m)
-    order = at(s, c[O_PIVOTS])
+    order = sides.pivots
     for i in range(m):
         size = abs(A[i * m + i]) * takes[i]
         scale[i] = 1.0 / sqrt(size) if size > 0.0 else 0.0

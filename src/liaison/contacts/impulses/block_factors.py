@@ -1,59 +1,46 @@
 """Sparse systems of bodies in blocks of six: L U without exchange of bodies, and solutions.
 
-Public names: BLOCK, factorize_bodies, solve_bodies, factor_room.
+Public names: factorize_bodies, solve_bodies.
 
 Source: GVL13 §3.2.10 (block LU); docs/theory/contact_solvers.md.
 """
 
 from __future__ import annotations
 
-from liaison.program.loops.language import at, i64, iptr, loop, ptr
+from liaison.contacts.scene.layout import System, Twist
+from liaison.program.loops.language import i64, loop, ptr
+from liaison.program.loops.records import Rows
 
-from .elimination import ORDER, ROWS, START, TARGET, block_room
-
-BLOCK = 36
 SIDE = 6
 
 
-def factor_room(n: int) -> int:
-    """Doubles of a matrix: blocks of the diagonal, those below it, those to the right of it."""
-    return BLOCK * (n + 2 * block_room(n))
-
-
 @loop
-def factorize_bodies(n: i64, blocks: i64, s: iptr, a: ptr) -> i64:
+def factorize_bodies(s: System) -> i64:
     """A = L U in place; 0 if done, 1 where a block has no factors.
 
     Pivots are numbers, within blocks too: inverses of blocks would lose what inertia says, beside
     stiff contacts.
 
     Args:
-        n: bodies.
-        blocks: room for blocks, as in the table.
-        s: the table of `eliminate`.
-        a: n diagonal blocks by body, `blocks` blocks (later, sooner), as many (sooner, later).
+        s: what `eliminate` made of it, and its matrix.
     """
-    lower = at(a, BLOCK * n)
-    upper = at(lower, BLOCK * blocks)
-    target = at(s, s[TARGET])
-    rows = at(s, s[ROWS])
     found = 0
-    for turn in range(n):
-        pivot = at(a, BLOCK * s[s[ORDER] + turn])
+    for turn in range(s.bodies):
+        pivot = s.diagonal[s.order[turn]]
         if factorize_block(pivot) != 0:
             return 1
-        first = s[s[START] + turn]
-        last = s[s[START] + turn + 1]
+        first = s.first[turn]
+        last = s.first[turn + 1]
         for p in range(first, last):
-            divide_right(pivot, at(lower, BLOCK * p))
-            divide_left(pivot, at(upper, BLOCK * p))
+            divide_right(pivot, s.lower[p])
+            divide_left(pivot, s.upper[p])
         for p in range(first, last):
-            minus_product(at(lower, BLOCK * p), at(upper, BLOCK * p), at(a, BLOCK * rows[p]))
+            minus_product(s.lower[p], s.upper[p], s.diagonal[s.below[p]])
             for q in range(p + 1, last):
-                there = target[found]
+                there = s.target[found]
                 found += 1
-                minus_product(at(lower, BLOCK * q), at(upper, BLOCK * p), at(lower, BLOCK * there))
-                minus_product(at(lower, BLOCK * p), at(upper, BLOCK * q), at(upper, BLOCK * there))
+                minus_product(s.lower[q], s.upper[p], s.lower[there])
+                minus_product(s.lower[p], s.upper[q], s.upper[there])
     return 0
 
 
@@ -61,7 +48,7 @@ def factorize_bodies(n: i64, blocks: i64, s: iptr, a: ptr) -> i64:
 def minus_product(x: ptr, y: ptr, out: ptr) -> None:
     """out −= x y."""
     for i in range(SIDE):
-        row = at(out, SIDE * i)
+        row = out[6 * i :]
         a = row[0]
         b = row[1]
         c = row[2]
@@ -69,8 +56,8 @@ def minus_product(x: ptr, y: ptr, out: ptr) -> None:
         e = row[4]
         f = row[5]
         for p in range(SIDE):
-            t = x[SIDE * i + p]
-            line = at(y, SIDE * p)
+            t = x[6 * i + p]
+            line = y[6 * p :]
             a -= t * line[0]
             b -= t * line[1]
             c -= t * line[2]
@@ -93,10 +80,10 @@ def factorize_block(a: ptr) -> i64:
         if not (abs(pivot) > 1e-300):
             return 1
         for i in range(p + 1, SIDE):
-            t = a[SIDE * i + p] / pivot
-            a[SIDE * i + p] = t
+            t = a[6 * i + p] / pivot
+            a[6 * i + p] = t
             for j in range(p + 1, SIDE):
-                a[SIDE * i + j] -= t * a[SIDE * p + j]
+                a[6 * i + j] -= t * a[6 * p + j]
     return 0
 
 
@@ -106,10 +93,10 @@ def divide_right(pivot: ptr, x: ptr) -> None:
     for p in range(SIDE):
         size = 1.0 / pivot[7 * p]
         for i in range(SIDE):
-            total = x[SIDE * i + p]
+            total = x[6 * i + p]
             for q in range(p):
-                total -= x[SIDE * i + q] * pivot[SIDE * q + p]
-            x[SIDE * i + p] = total * size
+                total -= x[6 * i + q] * pivot[6 * q + p]
+            x[6 * i + p] = total * size
 
 
 @loop
@@ -117,37 +104,34 @@ def divide_left(pivot: ptr, x: ptr) -> None:
     """x := L⁻¹ x."""
     for i in range(1, SIDE):
         for p in range(i):
-            t = pivot[SIDE * i + p]
+            t = pivot[6 * i + p]
             for j in range(SIDE):
-                x[SIDE * i + j] -= t * x[SIDE * p + j]
+                x[6 * i + j] -= t * x[6 * p + j]
 
 
 @loop
-def solve_bodies(n: i64, blocks: i64, s: iptr, a: ptr, x: ptr) -> None:
+def solve_bodies(s: System, x: Rows[Twist]) -> None:
     """x := A⁻¹ x with the factors of `factorize_bodies`."""
-    lower = at(a, BLOCK * n)
-    upper = at(lower, BLOCK * blocks)
-    rows = at(s, s[ROWS])
-    for turn in range(n):
-        body = s[s[ORDER] + turn]
-        own = at(x, SIDE * body)
-        forward(at(a, BLOCK * body), own)
-        for p in range(s[s[START] + turn], s[s[START] + turn + 1]):
-            minus_applied(at(lower, BLOCK * p), own, at(x, SIDE * rows[p]))
-    for back in range(n):
-        turn = n - 1 - back
-        body = s[s[ORDER] + turn]
-        own = at(x, SIDE * body)
-        for p in range(s[s[START] + turn], s[s[START] + turn + 1]):
-            minus_applied(at(upper, BLOCK * p), at(x, SIDE * rows[p]), own)
-        backward(at(a, BLOCK * body), own)
+    for turn in range(s.bodies):
+        body = s.order[turn]
+        own = x[body].floats
+        forward(s.diagonal[body], own)
+        for p in range(s.first[turn], s.first[turn + 1]):
+            minus_applied(s.lower[p], own, x[s.below[p]].floats)
+    for back in range(s.bodies):
+        turn = s.bodies - 1 - back
+        body = s.order[turn]
+        own = x[body].floats
+        for p in range(s.first[turn], s.first[turn + 1]):
+            minus_applied(s.upper[p], x[s.below[p]].floats, own)
+        backward(s.diagonal[body], own)
 
 
 @loop
 def minus_applied(block: ptr, x: ptr, out: ptr) -> None:
     """out −= block x."""
     for i in range(SIDE):
-        row = at(block, SIDE * i)
+        row = block[6 * i :]
         total = out[i]
         for j in range(SIDE):
             total -= row[j] * x[j]
@@ -159,7 +143,7 @@ def forward(pivot: ptr, x: ptr) -> None:
     """x := L⁻¹ x of one body."""
     for i in range(1, SIDE):
         for p in range(i):
-            x[i] -= pivot[SIDE * i + p] * x[p]
+            x[i] -= pivot[6 * i + p] * x[p]
 
 
 @loop
@@ -168,5 +152,5 @@ def backward(pivot: ptr, x: ptr) -> None:
     for back in range(SIDE):
         i = SIDE - 1 - back
         for p in range(i + 1, SIDE):
-            x[i] -= pivot[SIDE * i + p] * x[p]
+            x[i] -= pivot[6 * i + p] * x[p]
         x[i] = x[i] / pivot[7 * i]

@@ -4,115 +4,80 @@ Velocities of bodies hang together by contacts. The body with the fewest neighbo
 neighbors are neighbors of each other from then on. The table made here serves all factorizations of
 one problem.
 
-Public names: eliminate, block_room, table_size, and where the parts of the table begin: ORDER,
-START, ROWS, TARGET, BETWEEN.
+Public names: eliminate.
 
 Source: GVL13 §11.1.9 (least degree).
 """
 
 from __future__ import annotations
 
-from math import sqrt
-
-from liaison.program.loops.language import at, i64, iptr, loop
-
-PAIRS_A_BLOCK = 24
-"""Room for pairs of blocks that meet, for each block beside the diagonal."""
-
-ORDER, PLACE, START, HEAD, SIZE, MARK, SLOT, ROWS, TARGET, POOL, BETWEEN = range(11)
-PARTS = 16
-"""Parts of the table, and integers before them: bodies in order; the place of each; the first
-block of each column; neighbors (where, how many); a mark and a slot for each body; the body of each
-block; what pairs of blocks of a column change; neighbors, in lists; the block between bodies that
-touch."""
-
-
-def block_room(n: int) -> int:
-    """Blocks beside the diagonal that there is room for: a pile of n bodies fills in far fewer."""
-    return min(n * (n - 1) // 2, int(n * (8 + 3 * sqrt(n)))) + 1
-
-
-def table_size(n: int, contacts: int) -> int:
-    """Integers of the table."""
-    blocks = block_room(n)
-    return PARTS + 7 * n + 1 + blocks + 2 * PAIRS_A_BLOCK * blocks + 5 * contacts
+from liaison.contacts.scene.layout import PAIRS_A_BLOCK, Contact, System
+from liaison.program.loops.language import i64, loop
+from liaison.program.loops.records import Rows
 
 
 @loop
-def eliminate(n: i64, count: i64, contact: iptr, blocks: i64, s: iptr) -> i64:
-    """The table of an elimination.
+def eliminate(count: i64, contact: Rows[Contact], s: System) -> i64:
+    """The order of an elimination, and where what fills in goes, into the system.
 
     Args:
-        n: bodies.
         count: contacts.
-        contact: two bodies of each; the first is −1 where it is a plane.
-        blocks: room for blocks, `block_room(n)`.
-        s: result, `table_size(n, count)` integers.
+        contact: whose bodies touch; the first is −1 where it is a plane.
+        s: result; its matrix is left as it is.
 
     Returns:
         Blocks beside the diagonal; −1 if they are too many.
     """
-    lay_out(n, count, blocks, s)
-    end = neighbors(n, count, contact, s)
+    blocks = s.blocks
+    end = neighbors(count, contact, s)
     found = 0
-    for i in range(n):
-        s[s[PLACE] + i] = -1
-    for turn in range(n):
-        i = fewest(n, s)
-        s[s[ORDER] + turn] = i
-        s[s[PLACE] + i] = turn
-        s[s[START] + turn] = found
-        size = s[s[SIZE] + i]
+    for i in range(s.bodies):
+        s.place[i] = -1
+    for turn in range(s.bodies):
+        i = fewest(s)
+        s.order[turn] = i
+        s.place[i] = turn
+        s.first[turn] = found
+        size = s.degree[i]
         if found + size > blocks:
             return -1
         for j in range(size):
-            s[s[ROWS] + found + j] = s[s[POOL] + s[s[HEAD] + i] + j]
+            s.below[found + j] = s.pool[s.head[i] + j]
         for j in range(size):
-            end = join(i, s[s[ROWS] + found + j], end, PAIRS_A_BLOCK * blocks + 4 * count, s)
+            end = join(i, s.below[found + j], end, PAIRS_A_BLOCK * blocks + 4 * count, s)
             if end < 0:
                 return -1
         found += size
-    s[s[START] + n] = found
-    for turn in range(n):
+    s.first[s.bodies] = found
+    for turn in range(s.bodies):
         sort_column(turn, s)
-    if pairs(n, PAIRS_A_BLOCK * blocks, s) != 0:
+    if pairs(PAIRS_A_BLOCK * blocks, s) != 0:
         return -1
     between(count, contact, s)
     return found
 
 
 @loop
-def lay_out(n: i64, count: i64, blocks: i64, s: iptr) -> None:
-    """Where the parts of the table begin."""
-    for part in range(7):
-        s[part] = PARTS + part * n + (1 if part > START else 0)
-    s[ROWS] = PARTS + 7 * n + 1
-    s[TARGET] = s[ROWS] + blocks
-    s[POOL] = s[TARGET] + PAIRS_A_BLOCK * blocks
-    s[BETWEEN] = s[POOL] + PAIRS_A_BLOCK * blocks + 4 * count
-    for i in range(n):
-        s[s[SIZE] + i] = 0
-        s[s[MARK] + i] = -1
-
-
-@loop
-def neighbors(n: i64, count: i64, contact: iptr, s: iptr) -> i64:
+def neighbors(count: i64, contact: Rows[Contact], s: System) -> i64:
     """Lists of the bodies that each body touches, once each; where the lists end."""
-    size = at(s, s[SIZE])
-    head = at(s, s[HEAD])
-    pool = at(s, s[POOL])
+    size = s.degree
+    head = s.head
+    pool = s.pool
+    for i in range(s.bodies):
+        size[i] = 0
+        s.visit[i] = -1
     for c in range(count):
-        if contact[2 * c] >= 0:
-            size[contact[2 * c]] += 1
-            size[contact[2 * c + 1]] += 1
+        if contact[c].body[0] >= 0:
+            size[contact[c].body[0]] += 1
+            size[contact[c].body[1]] += 1
     end = 0
-    for i in range(n):
+    for i in range(s.bodies):
         head[i] = end
         end += size[i]
         size[i] = 0
     for c in range(count):
-        one = contact[2 * c]
-        other = contact[2 * c + 1]
+        one = contact[c].body[0]
+        other = contact[c].body[1]
         if one >= 0 and listed(one, other, s) == 0:
             pool[head[one] + size[one]] = other
             pool[head[other] + size[other]] = one
@@ -122,31 +87,31 @@ def neighbors(n: i64, count: i64, contact: iptr, s: iptr) -> i64:
 
 
 @loop
-def listed(one: i64, other: i64, s: iptr) -> i64:
+def listed(one: i64, other: i64, s: System) -> i64:
     """1 if a body is already among the neighbors of another."""
-    for j in range(s[s[SIZE] + one]):
-        if s[s[POOL] + s[s[HEAD] + one] + j] == other:
+    for j in range(s.degree[one]):
+        if s.pool[s.head[one] + j] == other:
             return 1
     return 0
 
 
 @loop
-def fewest(n: i64, s: iptr) -> i64:
+def fewest(s: System) -> i64:
     """The body with the fewest neighbors of those that are left."""
     best = -1
-    for i in range(n):
-        if s[s[PLACE] + i] < 0 and (best < 0 or s[s[SIZE] + i] < s[s[SIZE] + best]):
+    for i in range(s.bodies):
+        if s.place[i] < 0 and (best < 0 or s.degree[i] < s.degree[best]):
             best = i
     return best
 
 
 @loop
-def join(i: i64, j: i64, end: i64, room: i64, s: iptr) -> i64:
+def join(i: i64, j: i64, end: i64, room: i64, s: System) -> i64:
     """Neighbors of i become neighbors of j, and i leaves; the new end of the lists, −1: no room."""
-    mark = at(s, s[MARK])
-    pool = at(s, s[POOL])
-    first = s[s[HEAD] + j]
-    size = s[s[SIZE] + j]
+    mark = s.visit
+    pool = s.pool
+    first = s.head[j]
+    size = s.degree[j]
     # a mark is the number of the pair that set it, so that none need be taken away
     own = i * 1048576 + j
     mark[j] = own
@@ -157,19 +122,19 @@ def join(i: i64, j: i64, end: i64, room: i64, s: iptr) -> i64:
             pool[first + kept] = pool[first + p]
             kept += 1
     missing = 0
-    for p in range(s[s[SIZE] + i]):
-        missing += 1 if mark[pool[s[s[HEAD] + i] + p]] != own else 0
-    s[s[SIZE] + j] = kept + missing
+    for p in range(s.degree[i]):
+        missing += 1 if mark[pool[s.head[i] + p]] != own else 0
+    s.degree[j] = kept + missing
     if missing == 0:
         return end
     if end + kept + missing > room:
         return -1
     for p in range(kept):
         pool[end + p] = pool[first + p]
-    s[s[HEAD] + j] = end
+    s.head[j] = end
     end += kept
-    for p in range(s[s[SIZE] + i]):
-        other = pool[s[s[HEAD] + i] + p]
+    for p in range(s.degree[i]):
+        other = pool[s.head[i] + p]
         if mark[other] != own:
             pool[end] = other
             end += 1
@@ -177,52 +142,52 @@ def join(i: i64, j: i64, end: i64, room: i64, s: iptr) -> i64:
 
 
 @loop
-def sort_column(turn: i64, s: iptr) -> None:
+def sort_column(turn: i64, s: System) -> None:
     """The bodies of a column by their places."""
-    place = at(s, s[PLACE])
-    rows = at(s, s[ROWS])
-    for j in range(s[s[START] + turn] + 1, s[s[START] + turn + 1]):
+    place = s.place
+    rows = s.below
+    for j in range(s.first[turn] + 1, s.first[turn + 1]):
         body = rows[j]
         p = j - 1
-        while p >= s[s[START] + turn] and place[rows[p]] > place[body]:
+        while p >= s.first[turn] and place[rows[p]] > place[body]:
             rows[p + 1] = rows[p]
             p -= 1
         rows[p + 1] = body
 
 
 @loop
-def pairs(n: i64, room: i64, s: iptr) -> i64:
+def pairs(room: i64, s: System) -> i64:
     """Which block each pair of blocks of a column changes; 1 if there is no room."""
-    rows = at(s, s[ROWS])
-    start = at(s, s[START])
-    slot = at(s, s[SLOT])
+    rows = s.below
+    start = s.first
+    slot = s.slot
     found = 0
-    for turn in range(n):
+    for turn in range(s.bodies):
         for b in range(start[turn], start[turn + 1]):
-            own = s[s[PLACE] + rows[b]]
+            own = s.place[rows[b]]
             for j in range(start[own], start[own + 1]):
                 slot[rows[j]] = j
             if found + start[turn + 1] - b > room:
                 return 1
             for a in range(b + 1, start[turn + 1]):
-                s[s[TARGET] + found] = slot[rows[a]]
+                s.target[found] = slot[rows[a]]
                 found += 1
     return 0
 
 
 @loop
-def between(count: i64, contact: iptr, s: iptr) -> None:
+def between(count: i64, contact: Rows[Contact], s: System) -> None:
     """The block of every two bodies that touch; −1 of a body and a plane."""
-    rows = at(s, s[ROWS])
+    rows = s.below
     for c in range(count):
-        one = contact[2 * c]
-        other = contact[2 * c + 1]
-        s[s[BETWEEN] + c] = -1
+        one = contact[c].body[0]
+        other = contact[c].body[1]
+        s.between[c] = -1
         if one >= 0:
-            if s[s[PLACE] + one] > s[s[PLACE] + other]:
-                one = contact[2 * c + 1]
-                other = contact[2 * c]
-            turn = s[s[PLACE] + one]
-            for j in range(s[s[START] + turn], s[s[START] + turn + 1]):
+            if s.place[one] > s.place[other]:
+                one = contact[c].body[1]
+                other = contact[c].body[0]
+            turn = s.place[one]
+            for j in range(s.first[turn], s.first[turn + 1]):
                 if rows[j] == other:
-                    s[s[BETWEEN] + c] = j
+                    s.between[c] = j

@@ -16,47 +16,14 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.contacts.scene.layout import (
-    BLOCKS,
-    BODIES,
-    COUNT,
-    K_CONTACT,
-    K_SPARSE,
-    LAW,
-    ROWS,
-    TURNS,
-    Z_FORCE,
-    Z_INSIDE,
-    Z_INVERSE,
-    Z_LAW,
-    Z_MASS,
-    Z_NEW,
-    Z_ROWS,
-    Z_SCALE,
-)
+from liaison.contacts.scene.bodies import copy_twists
+from liaison.contacts.scene.layout import Cone, Contact, System, World
 from liaison.contacts.scene.rates import rate, residual_of, start_from
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, i64, loop, ptr
 
-from .block_factors import BLOCK, factorize_bodies, solve_bodies
-from .cone_pairs import (
-    CONSTANT,
-    DF,
-    DW,
-    DZ,
-    LAMBDA,
-    MU,
-    PAIR,
-    RATE,
-    G,
-    W,
-    aim,
-    cones_of,
-    products,
-    respond,
-    room_of,
-    scale_pair,
-)
-from .elimination import BETWEEN, PLACE, START, eliminate
+from .block_factors import factorize_bodies, solve_bodies
+from .cone_pairs import aim, cones_of, products, respond, room_of, scale_pair
+from .elimination import eliminate
 from .sweeps import swept
 
 PART = 0.95
@@ -76,248 +43,257 @@ STUCK, DAMPING, DAMPED = 0.05, 4.0, 3
 
 
 @loop
-def from_inside(mu: f64, tolerance: f64, begin: f64, turns: i64, free: ptr, z: ptr, k: iptr) -> f64:
-    """Impulses with a residual up to the tolerance, from those in Z_FORCE on; the residual.
+def from_inside(mu: f64, tolerance: f64, begin: f64, turns: i64, world: World) -> f64:
+    """Impulses with a residual up to the tolerance, from those there are on; the residual.
 
     Args:
         mu: 1, or 0 where nothing rubs.
         tolerance: residual that is enough.
         begin: how far inside their cones impulses and rates begin, beside the strongest impulse.
         turns: at most.
-        free: velocities without impulses.
-        z: floats; impulses and velocities are the best found.
-        k: integers.
+        world: velocities without impulses are `unloaded`; impulses and velocities become the best.
     """
-    n = k[BODIES]
-    best = float(residual_of(mu, z, k))
-    kept = at(z, k[Z_INSIDE] + PAIR * k[COUNT])
-    for i in range(3 * k[COUNT]):
-        kept[i] = z[k[Z_FORCE] + i]
-    table = at(k, k[K_SPARSE])
-    if eliminate(n, k[COUNT], at(k, k[K_CONTACT]), k[BLOCKS], table) < 0:
+    best = float(residual_of(mu, world))
+    keep_best(world)
+    if eliminate(world.contacts, world.contact, System(world.system)) < 0:
         return best
-    enter(mu, begin, free, z, k)
+    enter(mu, begin, world)
     damping = 0.0
-    before = mean_product(0.0, z, k)
+    before = mean_product(0.0, world)
     for turn in range(turns):
         if turn % LOOK == LOOK - 1:
-            product = mean_product(0.0, z, k)
+            product = mean_product(0.0, world)
             if product > SLOW * before:
                 break
             before = product
-        damping = turn_inside(damping, free, z, k)
-        k[TURNS] += 1
+        damping = turn_inside(damping, world)
+        world.turns += 1
         if damping < 0.0:
             break
-        with_impulses(free, z, k)
-        now = float(residual_of(mu, z, k))
+        with_impulses(world)
+        now = float(residual_of(mu, world))
         if now < best:
             best = now
-            for i in range(3 * k[COUNT]):
-                kept[i] = z[k[Z_FORCE] + i]
+            keep_best(world)
         if best > tolerance and now <= best and best <= NEAR * tolerance:
-            best = finished(mu, tolerance, best, z, k)
+            best = finished(mu, tolerance, best, world)
         if best <= tolerance:
             break
-    for i in range(3 * k[COUNT]):
-        z[k[Z_FORCE] + i] = kept[i]
-    with_impulses(free, z, k)
+    take_best(world)
+    with_impulses(world)
     return best
 
 
 @loop
-def finished(mu: f64, tolerance: f64, best: f64, z: ptr, k: iptr) -> f64:
+def keep_best(world: World) -> None:
+    """Keeps the impulses as the best so far."""
+    for c in range(world.contacts):
+        for r in range(3):
+            world.best_force[c, r] = world.contact[c].force[r]
+
+
+@loop
+def take_best(world: World) -> None:
+    """The best impulses so far become those of the contacts."""
+    for c in range(world.contacts):
+        for r in range(3):
+            world.contact[c].force[r] = world.best_force[c, r]
+
+
+@loop
+def finished(mu: f64, tolerance: f64, best: f64, world: World) -> f64:
     """Sweeps from impulses that are nearly right; kept if they get there. The best residual."""
-    kept = at(z, k[Z_INSIDE] + PAIR * k[COUNT])
-    now = swept(mu, tolerance, LAST, z, k)
+    now = swept(mu, tolerance, LAST, world)
     if now <= tolerance:
-        for i in range(3 * k[COUNT]):
-            kept[i] = z[k[Z_FORCE] + i]
+        keep_best(world)
         return now
-    for i in range(3 * k[COUNT]):
-        z[k[Z_FORCE] + i] = kept[i]
+    take_best(world)
     return best
 
 
 @loop
-def with_impulses(free: ptr, z: ptr, k: iptr) -> None:
+def with_impulses(world: World) -> None:
     """Velocities with the impulses as they are."""
-    for i in range(6 * k[BODIES]):
-        z[k[Z_NEW] + i] = free[i]
-    start_from(z, k)
+    copy_twists(world.bodies, world.unloaded, world.next)
+    start_from(world)
 
 
 @loop
-def enter(mu: f64, begin: f64, free: ptr, z: ptr, k: iptr) -> None:
+def enter(mu: f64, begin: f64, world: World) -> None:
     """Impulses, rates and λ a little inside their cones."""
     strongest = 1e-300
-    for c in range(k[COUNT]):
-        strongest = max(strongest, z[k[Z_FORCE] + 3 * c] * z[k[Z_SCALE] + 2 * c])
+    for c in range(world.contacts):
+        strongest = max(strongest, world.contact[c].force[0] * world.contact[c].normal)
     little = begin * strongest
-    for c in range(k[COUNT]):
-        q = at(z, k[Z_INSIDE] + PAIR * c)
-        f = at(z, k[Z_FORCE] + 3 * c)
-        q[MU] = mu * z[k[Z_LAW] + LAW * c]
-        f[0] = max(f[0], little / z[k[Z_SCALE] + 2 * c])
+    for c in range(world.contacts):
+        contact = world.contact[c]
+        q = world.cone[c]
+        f = contact.force
+        q.mu = mu * contact.friction
+        f[0] = max(f[0], little / contact.normal)
         length = sqrt(f[1] * f[1] + f[2] * f[2])
-        bound = PART * q[MU] * f[0]
+        bound = PART * q.mu * f[0]
         part = bound / length if length > bound else 1.0
         f[1] = part * f[1]
         f[2] = part * f[2]
-    with_impulses(free, z, k)
-    v = at(z, k[Z_INSIDE] + (PAIR + 3) * k[COUNT] + 6 * k[BODIES])
-    for i in range(6 * k[BODIES]):
-        v[i] = z[k[Z_NEW] + i]
-    for c in range(k[COUNT]):
-        q = at(z, k[Z_INSIDE] + PAIR * c)
+    with_impulses(world)
+    copy_twists(world.bodies, world.next, world.inner)
+    for c in range(world.contacts):
+        q = world.cone[c]
         for r in range(3):
-            q[RATE + r] = rate(c, r, z, k)
-        q[W] = max(q[RATE], little)
-        if q[MU] > 0.0:
-            slip = sqrt(q[RATE + 1] * q[RATE + 1] + q[RATE + 2] * q[RATE + 2])
-            q[LAMBDA] = 1.1 * slip + 0.5 * little / q[MU]
+            q.rate[r] = rate(world.contact[c], r, world)
+        q.w = max(q.rate[0], little)
+        if q.mu > 0.0:
+            slip = sqrt(q.rate[1] * q.rate[1] + q.rate[2] * q.rate[2])
+            q.slack = 1.1 * slip + 0.5 * little / q.mu
 
 
 @loop
-def turn_inside(damping: f64, free: ptr, z: ptr, k: iptr) -> f64:
+def turn_inside(damping: f64, world: World) -> f64:
     """One turn; the damping of the next, −1 where the matrix has no factors."""
-    for c in range(k[COUNT]):
-        scale_pair(at(z, k[Z_FORCE] + 3 * c), at(z, k[Z_INSIDE] + PAIR * c))
+    for c in range(world.contacts):
+        scale_pair(world.contact[c].force, world.cone[c])
     used = damping
     for tried in range(DAMPED + 1):
-        if assemble(used, z, k) != 0:
+        if assemble(used, world) != 0:
             return -1.0
-        far = direction(free, z, k)
+        far = direction(world)
         if far >= STUCK or tried == DAMPED:
             break
         used = max(DAMPING * used, 1.0)
-    for c in range(k[COUNT]):
-        q = at(z, k[Z_INSIDE] + PAIR * c)
+    for c in range(world.contacts):
+        q = world.cone[c]
         for r in range(3):
-            z[k[Z_FORCE] + 3 * c + r] += far * q[DF + r]
+            world.contact[c].force[r] += far * q.df[r]
         # rates by what they change: of what sticks they are far below the rounding of v
-        q[RATE] += far * (q[DW] + q[W] - q[RATE])
-        q[RATE + 1] += far * q[DZ + 1]
-        q[RATE + 2] += far * q[DZ + 2]
-        q[W] += far * q[DW]
-        q[LAMBDA] += far * q[DZ]
-    x = at(z, k[Z_INSIDE] + (PAIR + 3) * k[COUNT])
-    for i in range(6 * k[BODIES]):
-        x[6 * k[BODIES] + i] += far * x[i]
+        q.rate[0] += far * (q.dw + q.w - q.rate[0])
+        q.rate[1] += far * q.dz[1]
+        q.rate[2] += far * q.dz[2]
+        q.w += far * q.dw
+        q.slack += far * q.dz[0]
+    for i in range(world.bodies):
+        v = world.inner[i].floats
+        for j in range(6):
+            v[j] += far * world.change[i].floats[j]
     return used / DAMPING if used > 1.0 else 0.0
 
 
 @loop
-def direction(free: ptr, z: ptr, k: iptr) -> f64:
+def direction(world: World) -> f64:
     """Changes of everything, aimed as Mehrotra does; how far they may go."""
-    now = mean_product(0.0, z, k)
-    solve_for(0.0, 0.0, free, z, k)
-    far = min(1.0, least_room(z, k))
-    part = max(mean_product(far, z, k) / now, 0.0)
+    now = mean_product(0.0, world)
+    solve_for(0.0, 0.0, world)
+    far = min(1.0, least_room(world))
+    part = max(mean_product(far, world) / now, 0.0)
     part = min(1.0, max(CENTERING, part * part * part))
-    solve_for(part * now, 1.0, free, z, k)
-    return float(min(1.0, PART * least_room(z, k)))
+    solve_for(part * now, 1.0, world)
+    return float(min(1.0, PART * least_room(world)))
 
 
 @loop
-def mean_product(s: f64, z: ptr, k: iptr) -> f64:
+def mean_product(s: f64, world: World) -> f64:
     """The mean of the products after the part s of the changes."""
     total = 0.0
     cones = 0
-    for c in range(k[COUNT]):
-        q = at(z, k[Z_INSIDE] + PAIR * c)
+    for c in range(world.contacts):
+        q = world.cone[c]
         if s == 0.0:
-            for i in range(DF, DZ + 3):
-                q[i] = 0.0
-        total += products(s, at(z, k[Z_FORCE] + 3 * c), q)
+            q.dw = 0.0
+            for i in range(3):
+                q.df[i] = 0.0
+                q.dz[i] = 0.0
+        total += products(s, world.contact[c].force, q)
         cones += cones_of(q)
     return float(total / float(cones))
 
 
 @loop
-def least_room(z: ptr, k: iptr) -> f64:
+def least_room(world: World) -> f64:
     """How far all contacts may go along their changes."""
     far = 1e30
-    for c in range(k[COUNT]):
-        far = min(far, room_of(at(z, k[Z_FORCE] + 3 * c), at(z, k[Z_INSIDE] + PAIR * c)))
+    for c in range(world.contacts):
+        far = min(far, room_of(world.contact[c].force, world.cone[c]))
     return far
 
 
 @loop
-def solve_for(tau: f64, second: f64, free: ptr, z: ptr, k: iptr) -> None:
+def solve_for(tau: f64, second: f64, world: World) -> None:
     """Changes of all contacts on the way to τ, by (interior-2)."""
-    n = k[BODIES]
-    x = at(z, k[Z_INSIDE] + (PAIR + 3) * k[COUNT])
-    for i in range(n):
-        missing_momentum(i, free, x, z, k)
-    for c in range(k[COUNT]):
-        q = at(z, k[Z_INSIDE] + PAIR * c)
-        f = at(z, k[Z_FORCE] + 3 * c)
+    for i in range(world.bodies):
+        missing_momentum(i, world)
+    for c in range(world.contacts):
+        contact = world.contact[c]
+        q = world.cone[c]
+        f = contact.force
         aim(f, q, tau, second)
         for side in range(2):
-            body = k[k[K_CONTACT] + 2 * c + side]
-            if body >= 0:
-                rows = at(z, k[Z_ROWS] + ROWS * c + 1 + 18 * side)
-                own = at(x, 6 * body)
+            if contact.body[side] >= 0:
+                rows = contact.rows[18 * side :]
+                own = world.change[contact.body[side]].floats
                 for i in range(6):
                     own[i] += (
-                        rows[i] * (q[CONSTANT] + f[0])
-                        + rows[6 + i] * (q[CONSTANT + 1] + f[1])
-                        + rows[12 + i] * (q[CONSTANT + 2] + f[2])
+                        rows[i] * (q.constant[0] + f[0])
+                        + rows[6 + i] * (q.constant[1] + f[1])
+                        + rows[12 + i] * (q.constant[2] + f[2])
                     )
-    solve_bodies(n, k[BLOCKS], at(k, k[K_SPARSE]), at(x, 18 * n + BLOCK), x)
-    for c in range(k[COUNT]):
-        du = at(x, 18 * n)
-        for r in range(3):
-            du[r] = 0.0
-            for side in range(2):
-                body = k[k[K_CONTACT] + 2 * c + side]
-                if body >= 0:
-                    row = at(z, k[Z_ROWS] + ROWS * c + 1 + 18 * side + 6 * r)
-                    own = at(x, 6 * body)
-                    for i in range(6):
-                        du[r] += row[i] * own[i]
-        respond(du[0], du[1], du[2], at(z, k[Z_INSIDE] + PAIR * c))
+    solve_bodies(System(world.system), world.change)
+    for c in range(world.contacts):
+        changed_rates(world.contact[c], world)
+        respond(world.rates[0], world.rates[1], world.rates[2], world.cone[c])
 
 
 @loop
-def missing_momentum(i: i64, free: ptr, x: ptr, z: ptr, k: iptr) -> None:
+def changed_rates(contact: Contact, world: World) -> None:
+    """The change of the rates of a contact with those of velocities, into `rates`."""
+    du = world.rates
+    for r in range(3):
+        du[r] = 0.0
+        for side in range(2):
+            if contact.body[side] >= 0:
+                row = contact.rows[18 * side + 6 * r :]
+                own = world.change[contact.body[side]].floats
+                for i in range(6):
+                    du[r] += row[i] * own[i]
+
+
+@loop
+def missing_momentum(i: i64, world: World) -> None:
     """−M (v − v_free) of a body, to which its impulses are added."""
-    n = k[BODIES]
-    block = at(x, 18 * n)
-    for j in range(BLOCK):
+    block = world.block
+    v = world.inner[i].floats
+    free = world.unloaded[i].floats
+    for j in range(36):
         block[j] = 0.0
-    inertia(i, -1.0, block, z, k)
+    inertia(i, -1.0, block, world)
     for a in range(6):
         total = 0.0
         for b in range(6):
-            total += block[6 * a + b] * (x[6 * n + 6 * i + b] - free[6 * i + b])
-        x[6 * i + a] = total
+            total += block[6 * a + b] * (v[b] - free[b])
+        world.change[i].floats[a] = total
 
 
 @loop
-def assemble(damping: f64, z: ptr, k: iptr) -> i64:
+def assemble(damping: f64, world: World) -> i64:
     """The factors of the matrix of (interior-2); 1 where it has none."""
-    n = k[BODIES]
-    a = at(z, k[Z_INSIDE] + (PAIR + 3) * k[COUNT] + 18 * n + BLOCK)
-    used = at(k, k[K_SPARSE])
-    for i in range(BLOCK * n):
-        a[i] = 0.0
-    filled = used[used[START] + n]
-    for i in range(BLOCK * filled):
-        a[BLOCK * n + i] = 0.0
-        a[BLOCK * (n + k[BLOCKS]) + i] = 0.0
-    for i in range(n):
-        inertia(i, 1.0 + damping, at(a, BLOCK * i), z, k)
-    for c in range(k[COUNT]):
-        add_contact(c, a, z, k)
-    return factorize_bodies(n, k[BLOCKS], used, a)
+    system = System(world.system)
+    for i in range(world.bodies):
+        for j in range(36):
+            system.diagonal[i, j] = 0.0
+    for p in range(system.first[world.bodies]):
+        for j in range(36):
+            system.lower[p, j] = 0.0
+            system.upper[p, j] = 0.0
+    for i in range(world.bodies):
+        inertia(i, 1.0 + damping, system.diagonal[i], world)
+    for c in range(world.contacts):
+        add_contact(c, system, world)
+    return factorize_bodies(system)
 
 
 @loop
-def inertia(i: i64, times: f64, block: ptr, z: ptr, k: iptr) -> None:
+def inertia(i: i64, times: f64, block: ptr, world: World) -> None:
     """M of a body into its block: from the inverse of its inertia, which is at hand."""
-    a = at(z, k[Z_INVERSE] + 9 * i)
+    a = world.body[i].turned_inverse
     x = a[4] * a[8] - a[5] * a[7]
     y = a[5] * a[6] - a[3] * a[8]
     t = a[3] * a[7] - a[4] * a[6]
@@ -332,35 +308,35 @@ def inertia(i: i64, times: f64, block: ptr, z: ptr, k: iptr) -> None:
     block[8] = size * (a[2] * a[3] - a[0] * a[5])
     block[14] = size * (a[0] * a[4] - a[1] * a[3])
     for j in range(3, 6):
-        block[7 * j] = times * z[k[Z_MASS] + i]
+        block[7 * j] = times * world.body[i].mass
 
 
 @loop
-def add_contact(c: i64, a: ptr, z: ptr, k: iptr) -> None:
+def add_contact(c: i64, system: System, world: World) -> None:
     """Dᵀ G D of one contact: two blocks of the diagonal, and two between its bodies."""
-    n = k[BODIES]
-    s = at(k, k[K_SPARSE])
-    q = at(z, k[Z_INSIDE] + PAIR * c)
-    rows = at(z, k[Z_ROWS] + ROWS * c + 1)
-    one = k[k[K_CONTACT] + 2 * c]
-    other = k[k[K_CONTACT] + 2 * c + 1]
-    add_product(at(rows, 18), at(rows, 18), q, at(a, BLOCK * other))
+    contact = world.contact[c]
+    q = world.cone[c]
+    one = contact.body[0]
+    other = contact.body[1]
+    rows = contact.rows
+    second = rows[18:]
+    add_product(second, second, q, system.diagonal[other])
     if one >= 0:
-        add_product(rows, rows, q, at(a, BLOCK * one))
-        lower = at(a, BLOCK * (n + s[s[BETWEEN] + c]))
-        upper = at(lower, BLOCK * k[BLOCKS])
-        if s[s[PLACE] + one] < s[s[PLACE] + other]:
-            add_product(at(rows, 18), rows, q, lower)
-            add_product(rows, at(rows, 18), q, upper)
+        add_product(rows, rows, q, system.diagonal[one])
+        lower = system.lower[system.between[c]]
+        upper = system.upper[system.between[c]]
+        if system.place[one] < system.place[other]:
+            add_product(second, rows, q, lower)
+            add_product(rows, second, q, upper)
         else:
-            add_product(rows, at(rows, 18), q, lower)
-            add_product(at(rows, 18), rows, q, upper)
+            add_product(rows, second, q, lower)
+            add_product(second, rows, q, upper)
 
 
 @loop
-def add_product(left: ptr, right: ptr, q: ptr, out: ptr) -> None:
+def add_product(left: ptr, right: ptr, q: Cone, out: ptr) -> None:
     """out += leftᵀ G right, three rows each."""
-    g = at(q, G)
+    g = q.g
     for j in range(6):
         x = right[j]
         y = right[6 + j]

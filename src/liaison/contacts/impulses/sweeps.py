@@ -17,20 +17,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.contacts.scene.layout import (
-    BODIES,
-    COUNT,
-    LAW,
-    STRONGEST,
-    SWEEPS,
-    Z_FORCE,
-    Z_LAST,
-    Z_LAW,
-    Z_NEW,
-    Z_SCALE,
-)
+from liaison.contacts.scene.layout import Contact, World
 from liaison.contacts.scene.rates import change_velocities, rate, residual_of
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, i64, loop
 
 LEAP = 10
 """Sweeps after which it is looked at whether they go on straight."""
@@ -46,23 +35,23 @@ OVER = 1.6
 
 
 @loop
-def swept(mu: f64, limit: f64, allowed: i64, z: ptr, k: iptr) -> f64:
+def swept(mu: f64, limit: f64, allowed: i64, world: World) -> f64:
     """Sweeps until the residual is at most the limit; the residual."""
     kept = 0
     for turn in range(allowed):
-        change = sweep(mu, z, k)
-        k[SWEEPS] += 1
-        if not (change > limit * z[STRONGEST]):
-            residual = float(residual_of(mu, z, k))
+        change = sweep(mu, world)
+        world.sweeps += 1
+        if not (change > limit * world.strongest):
+            residual = float(residual_of(mu, world))
             if not (residual > limit):
                 return residual
         if turn % LEAP == LEAP - 1 and turn + LEAP < allowed:
-            kept = leap(kept, mu, z, k)
-    return float(residual_of(mu, z, k))
+            kept = leap(kept, mu, world)
+    return float(residual_of(mu, world))
 
 
 @loop
-def leap(kept: i64, mu: f64, z: ptr, k: iptr) -> i64:
+def leap(kept: i64, mu: f64, world: World) -> i64:
     """Goes on along the way of the last sweeps where it is straight, as far as no mode changes.
 
     Impulses of a pile are not unique, and sweeps carry them along what does not move bodies, at a
@@ -71,53 +60,71 @@ def leap(kept: i64, mu: f64, z: ptr, k: iptr) -> i64:
     Args:
         kept: how many states are kept, the last one first, `LEAP` sweeps apart.
         mu: friction.
-        z: floats.
-        k: integers.
+        world: everything else.
 
     Returns:
         How many are kept now: two, or none after a leap.
     """
-    m = 3 * k[COUNT]
-    size = m + 6 * k[BODIES]
-    last = at(z, k[Z_LAST])
-    way = at(last, size)
+    last = world.last_force
+    way = world.way_force
     along = 0.0
     before = 1e-300
     now = 1e-300
-    for i in range(m):
-        step = z[k[Z_FORCE] + i] - last[i]
-        along += step * way[i]
-        before += way[i] * way[i]
-        now += step * step
-    for i in range(m):
-        way[i] = z[k[Z_FORCE] + i] - last[i]
-        last[i] = z[k[Z_FORCE] + i]
-    for i in range(6 * k[BODIES]):
-        way[m + i] = z[k[Z_NEW] + i] - last[m + i]
-        last[m + i] = z[k[Z_NEW] + i]
+    for c in range(world.contacts):
+        f = world.contact[c].force
+        for r in range(3):
+            step = f[r] - last[c, r]
+            along += step * way[c, r]
+            before += way[c, r] * way[c, r]
+            now += step * step
+            way[c, r] = step
+            last[c, r] = f[r]
+    keep_velocities(world)
     if kept < 2 or along < STRAIGHT * sqrt(before * now):
         return min(kept + 1, 2)
     part = along / before
     far = FARTHEST if part >= 1.0 - 1.0 / FARTHEST else part / (1.0 - part)
-    far = min(far, room(mu, way, z, k))
-    for i in range(m):
-        z[k[Z_FORCE] + i] += far * way[i]
-    for i in range(6 * k[BODIES]):
-        z[k[Z_NEW] + i] += far * way[m + i]
+    go_on(min(far, room(mu, world)), world)
     return 0
 
 
 @loop
-def room(mu: f64, way: ptr, z: ptr, k: iptr) -> f64:
+def keep_velocities(world: World) -> None:
+    """The way of velocities since they were kept last, and where they are now."""
+    for i in range(world.bodies):
+        v = world.next[i].floats
+        last = world.last_speed[i].floats
+        way = world.way_speed[i].floats
+        for j in range(6):
+            way[j] = v[j] - last[j]
+            last[j] = v[j]
+
+
+@loop
+def go_on(far: f64, world: World) -> None:
+    """Impulses and velocities some times their way further on."""
+    for c in range(world.contacts):
+        f = world.contact[c].force
+        for r in range(3):
+            f[r] += far * world.way_force[c, r]
+    for i in range(world.bodies):
+        v = world.next[i].floats
+        way = world.way_speed[i].floats
+        for j in range(6):
+            v[j] += far * way[j]
+
+
+@loop
+def room(mu: f64, world: World) -> f64:
     """How far impulses may go along a way: none negative, those inside their bound stay there."""
     far = FARTHEST
-    for c in range(k[COUNT]):
-        f = at(z, k[Z_FORCE] + 3 * c)
-        d = at(way, 3 * c)
+    for c in range(world.contacts):
+        f = world.contact[c].force
+        d = world.way_force[c]
         if d[0] < 0.0:
             far = min(far, -f[0] / d[0])
         # |f_t + s d_t|² = μ² (f_n + s d_n)²
-        own = mu * z[k[Z_LAW] + LAW * c]
+        own = mu * world.contact[c].friction
         rest = own * own * f[0] * f[0] - f[1] * f[1] - f[2] * f[2]
         if rest > 1e-9 * f[0] * f[0]:
             half = f[1] * d[1] + f[2] * d[2] - own * own * f[0] * d[0]
@@ -131,40 +138,41 @@ def room(mu: f64, way: ptr, z: ptr, k: iptr) -> f64:
 
 
 @loop
-def sweep(mu: f64, z: ptr, k: iptr) -> f64:
+def sweep(mu: f64, world: World) -> f64:
     """All contacts once; the largest change, as a velocity."""
     worst = 0.0
-    z[STRONGEST] = 0.0
-    for c in range(k[COUNT]):
-        f = at(z, k[Z_FORCE] + 3 * c)
-        a = at(z, k[Z_SCALE] + 2 * c)
-        new = max(f[0] - OVER * rate(c, 0, z, k) / a[0], 0.0)
+    world.strongest = 0.0
+    for c in range(world.contacts):
+        contact = world.contact[c]
+        f = contact.force
+        a = contact.normal
+        new = max(f[0] - OVER * rate(contact, 0, world) / a, 0.0)
         change = new - f[0]
         f[0] = new
-        change_velocities(c, 0, change, z, k)
-        worst = max(worst, abs(change) * a[0])
-        z[STRONGEST] = max(z[STRONGEST], new * a[0])
+        change_velocities(contact, 0, change, world)
+        worst = max(worst, abs(change) * a)
+        world.strongest = max(world.strongest, new * a)
         if mu > 0.0:
-            worst = max(worst, slide(c, mu * z[k[Z_LAW] + LAW * c] * new, z, k))
+            worst = max(worst, slide(contact, mu * contact.friction * new, world))
     return worst
 
 
 @loop
-def slide(c: i64, bound: f64, z: ptr, k: iptr) -> f64:
+def slide(contact: Contact, bound: f64, world: World) -> f64:
     """The friction of one contact; its change, as a velocity."""
-    f = at(z, k[Z_FORCE] + 3 * c)
-    a = z[k[Z_SCALE] + 2 * c + 1]
+    f = contact.force
+    a = contact.across
     x = f[1]
     y = f[2]
     if bound > 0.0:
-        x -= OVER * rate(c, 1, z, k) / a
-        y -= OVER * rate(c, 2, z, k) / a
+        x -= OVER * rate(contact, 1, world) / a
+        y -= OVER * rate(contact, 2, world) / a
     length = sqrt(x * x + y * y)
     part = bound / length if length > bound else 1.0
     dx = part * x - f[1]
     dy = part * y - f[2]
     f[1] += dx
     f[2] += dy
-    change_velocities(c, 1, dx, z, k)
-    change_velocities(c, 2, dy, z, k)
+    change_velocities(contact, 1, dx, world)
+    change_velocities(contact, 2, dy, world)
     return float(a * max(abs(dx), abs(dy)))

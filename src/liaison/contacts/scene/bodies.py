@@ -2,7 +2,7 @@
 
 Velocities are (ω, velocity of the center of mass), in the axes of the ground.
 
-Public names: free_bodies, move, moved_pose, rotation.
+Public names: free_bodies, move, moved_pose, rotation, copy_twists, copy_poses.
 
 Source: HLW §IV.8 (steps on a group); docs/theory/time_stepping.md.
 """
@@ -11,101 +11,115 @@ from __future__ import annotations
 
 from math import cos, sin, sqrt
 
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.program.loops.records import Rows
 
-from .layout import (
-    BODIES,
-    GX,
-    Z_END,
-    Z_FREE,
-    Z_INERTIA,
-    Z_INVERSE,
-    Z_MID,
-    Z_OUT,
-    Z_POSE,
-    Z_SPEED,
-    H,
-)
+from .layout import Pose, Twist, World
 
 
 @loop
-def free_bodies(z: ptr, k: iptr) -> None:
-    """Poses midway, the inverse of the inertia there, free velocities, and poses they lead to."""
-    h = z[H]
-    for i in range(k[BODIES]):
-        v = at(z, k[Z_SPEED] + 6 * i)
-        free = at(z, k[Z_FREE] + 6 * i)
-        pose = at(z, k[Z_POSE] + 7 * i)
-        middle = at(z, k[Z_MID] + 7 * i)
-        moved_pose(0.5 * h, pose, v, middle)
-        turned_inertia(i, middle, z, k)
-        spin(i, z, k)
+def copy_twists(count: i64, source: Rows[Twist], target: Rows[Twist]) -> None:
+    """Velocities of all bodies from one place to another."""
+    for i in range(count):
+        one = source[i]
+        other = target[i]
         for j in range(3):
-            free[3 + j] = v[3 + j] + h * z[GX + j]
-    move(at(z, k[Z_FREE]), at(z, k[Z_END]), z, k)
+            other.spin[j] = one.spin[j]
+            other.velocity[j] = one.velocity[j]
 
 
 @loop
-def move(after: ptr, poses: ptr, z: ptr, k: iptr) -> None:
+def copy_poses(count: i64, source: Rows[Pose], target: Rows[Pose]) -> None:
+    """Poses of all bodies from one place to another."""
+    for i in range(count):
+        one = source[i]
+        other = target[i]
+        for j in range(3):
+            other.place[j] = one.place[j]
+        for j in range(4):
+            other.turn[j] = one.turn[j]
+
+
+@loop
+def free_bodies(world: World) -> None:
+    """Poses midway, the inverse of the inertia there, free velocities, and poses they lead to."""
+    h = world.h
+    for i in range(world.bodies):
+        v = world.speed[i]
+        free = world.free[i]
+        moved_pose(0.5 * h, world.pose[i], v, world.mid[i])
+        turned_inertia(i, world.mid[i], world)
+        spin(i, world)
+        for j in range(3):
+            free.velocity[j] = v.velocity[j] + h * world.gravity[j]
+    move(world.free, world.end, world)
+
+
+@loop
+def move(after: Rows[Twist], poses: Rows[Pose], world: World) -> None:
     """Poses after a step that ends with the velocities `after`: by their mean with those before."""
-    mean = at(z, k[Z_OUT])
-    for i in range(k[BODIES]):
-        for j in range(6):
-            mean[j] = 0.5 * (z[k[Z_SPEED] + 6 * i + j] + after[6 * i + j])
-        moved_pose(z[H], at(z, k[Z_POSE] + 7 * i), mean, at(poses, 7 * i))
+    mean = world.mean[0]
+    for i in range(world.bodies):
+        one = world.speed[i]
+        other = after[i]
+        for j in range(3):
+            mean.spin[j] = 0.5 * (one.spin[j] + other.spin[j])
+            mean.velocity[j] = 0.5 * (one.velocity[j] + other.velocity[j])
+        moved_pose(world.h, world.pose[i], mean, poses[i])
 
 
 @loop
-def moved_pose(h: f64, pose: ptr, v: ptr, out: ptr) -> None:
+def moved_pose(h: f64, pose: Pose, v: Twist, out: Pose) -> None:
     """A pose after the time h at steady velocities: q := exp(h ω/2) q, of length 1."""
-    rate = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
+    turn = pose.turn
+    rate = sqrt(v.spin[0] * v.spin[0] + v.spin[1] * v.spin[1] + v.spin[2] * v.spin[2])
     half = 0.5 * h * rate
     c = cos(half)
     s = 0.5 * h if half < 1e-9 else sin(half) / rate
-    x = s * v[0]
-    y = s * v[1]
-    w = s * v[2]
-    a = c * pose[3] - x * pose[4] - y * pose[5] - w * pose[6]
-    b = c * pose[4] + x * pose[3] + y * pose[6] - w * pose[5]
-    d = c * pose[5] + y * pose[3] + w * pose[4] - x * pose[6]
-    e = c * pose[6] + w * pose[3] + x * pose[5] - y * pose[4]
+    x = s * v.spin[0]
+    y = s * v.spin[1]
+    w = s * v.spin[2]
+    a = c * turn[0] - x * turn[1] - y * turn[2] - w * turn[3]
+    b = c * turn[1] + x * turn[0] + y * turn[3] - w * turn[2]
+    d = c * turn[2] + y * turn[0] + w * turn[1] - x * turn[3]
+    e = c * turn[3] + w * turn[0] + x * turn[2] - y * turn[1]
     length = 1.0 / sqrt(a * a + b * b + d * d + e * e)
-    out[3] = a * length
-    out[4] = b * length
-    out[5] = d * length
-    out[6] = e * length
+    out.turn[0] = a * length
+    out.turn[1] = b * length
+    out.turn[2] = d * length
+    out.turn[3] = e * length
     for j in range(3):
-        out[j] = pose[j] + h * v[3 + j]
+        out.place[j] = pose.place[j] + h * v.velocity[j]
 
 
 @loop
-def turned_inertia(i: i64, pose: ptr, z: ptr, k: iptr) -> None:
-    """R I⁻¹ Rᵀ of a body into the block INVERSE; the block INERTIA holds I, then I⁻¹ of each."""
-    R = at(z, k[Z_OUT])
-    B = at(R, 9)
-    own = at(z, k[Z_INERTIA] + 18 * i + 9)
-    rotation(pose, R)
+def turned_inertia(i: i64, pose: Pose, world: World) -> None:
+    """R I⁻¹ Rᵀ of a body; R is left in its place."""
+    R = world.R
+    B = world.product
+    body = world.body[i]
+    rotation(pose.turn, R)
     for a in range(3):
         for b in range(3):
             total = 0.0
             for c in range(3):
-                total += own[3 * a + c] * R[3 * b + c]
+                total += body.inverse[3 * a + c] * R[3 * b + c]
             B[3 * a + b] = total
     for a in range(3):
         for b in range(3):
             total = 0.0
             for c in range(3):
                 total += R[3 * a + c] * B[3 * c + b]
-            z[k[Z_INVERSE] + 9 * i + 3 * a + b] = total
+            body.turned_inverse[3 * a + b] = total
 
 
 @loop
-def rotation(pose: ptr, R: ptr) -> None:
+def rotation(turn: ptr, R: ptr) -> None:
     """R of a unit quaternion (w, x, y, z)."""
-    w = pose[3]
-    x = pose[4]
-    y = pose[5]
-    t = pose[6]
+    w = turn[0]
+    x = turn[1]
+    y = turn[2]
+    t = turn[3]
     R[0] = 1.0 - 2.0 * (y * y + t * t)
     R[1] = 2.0 * (x * y - w * t)
     R[2] = 2.0 * (x * t + w * y)
@@ -118,16 +132,16 @@ def rotation(pose: ptr, R: ptr) -> None:
 
 
 @loop
-def spin(i: i64, z: ptr, k: iptr) -> None:
+def spin(i: i64, world: World) -> None:
     """ω after a step without moments: ω₁ = ω − h I⁻¹(ω̄ × I ω̄), ω̄ the mean of both, twice."""
-    R = at(z, k[Z_OUT])
-    own = at(z, k[Z_INERTIA] + 18 * i)
-    inverse = at(z, k[Z_INVERSE] + 9 * i)
-    v = at(z, k[Z_SPEED] + 6 * i)
-    free = at(z, k[Z_FREE] + 6 * i)
-    local = at(R, 9)
-    turned = at(R, 12)
-    moment = at(R, 15)
+    R = world.R
+    body = world.body[i]
+    inverse = body.turned_inverse
+    v = world.speed[i].spin
+    free = world.free[i].spin
+    local = world.local
+    turned = world.turned
+    moment = world.moment
     for j in range(3):
         free[j] = v[j]
     for _ in range(3):
@@ -138,7 +152,7 @@ def spin(i: i64, z: ptr, k: iptr) -> None:
         for a in range(3):
             turned[a] = 0.0
             for c in range(3):
-                turned[a] += own[3 * a + c] * local[c]
+                turned[a] += body.inertia[3 * a + c] * local[c]
         for a in range(3):
             moment[a] = 0.0
             local[a] = 0.5 * (v[a] + free[a])
@@ -149,4 +163,4 @@ def spin(i: i64, z: ptr, k: iptr) -> None:
         t = local[0] * moment[1] - local[1] * moment[0]
         for a in range(3):
             change = inverse[3 * a] * x + inverse[3 * a + 1] * y + inverse[3 * a + 2] * t
-            free[a] = v[a] - z[H] * change
+            free[a] = v[a] - world.h * change

@@ -7,21 +7,21 @@ Source: docs/theory/time_stepping.md; COH95 §3 (sort and sweep with coherence b
 
 from __future__ import annotations
 
-from liaison.program.loops.language import at, i64, iptr, loop, ptr
+from liaison.program.loops.language import i64, iptr, loop
+from liaison.program.loops.records import Rows
 
-SIDES = 6  # numbers of a box: low x, y, z, high x, y, z
+from .layout import Extent, Pair
 
 
 @loop
 def sweep_and_prune(
-    count: i64, boxes: ptr, owner: iptr, order: iptr, capacity: i64, pairs: iptr
+    count: i64, boxes: Rows[Extent], order: iptr, capacity: i64, pairs: Rows[Pair]
 ) -> i64:
-    """Pairs of boxes of different owners that overlap.
+    """Pairs of boxes of different bodies that overlap.
 
     Args:
         count: boxes.
-        boxes: six numbers each.
-        owner: of each box; two of the same owner are no pair.
+        boxes: their extents, and bodies; two of the same body are no pair.
         order: boxes by their left side, nearly: put right here, and used again next time.
         capacity: pairs at most.
         pairs: result, the smaller number first.
@@ -33,29 +33,29 @@ def sweep_and_prune(
     found = 0
     for i in range(count):
         one = order[i]
-        box = at(boxes, SIDES * one)
+        box = boxes[one]
         for j in range(i + 1, count):
             other = order[j]
-            if boxes[SIDES * other] > box[3]:
+            if boxes[other].low[0] > box.high[0]:
                 break
-            if owner[one] != owner[other] and overlap(box, at(boxes, SIDES * other)) == 1:
+            if box.body != boxes[other].body and overlap(box, boxes[other]) == 1:
                 if found >= capacity:
                     return -1
-                pairs[2 * found] = min(one, other)
-                pairs[2 * found + 1] = max(one, other)
+                pairs[found].first = min(one, other)
+                pairs[found].second = max(one, other)
                 found += 1
     return found
 
 
 @loop
-def sort_again(count: i64, boxes: ptr, order: iptr) -> None:
+def sort_again(count: i64, boxes: Rows[Extent], order: iptr) -> None:
     """Insertion: quick where little changed."""
     for i in range(1, count):
         one = order[i]
-        left = boxes[SIDES * one]
+        left = boxes[one].low[0]
         j = i - 1
         while j >= 0:
-            if boxes[SIDES * order[j]] <= left:
+            if boxes[order[j]].low[0] <= left:
                 break
             order[j + 1] = order[j]
             j -= 1
@@ -63,8 +63,8 @@ def sort_again(count: i64, boxes: ptr, order: iptr) -> None:
 
 
 @loop
-def overlap(a: ptr, b: ptr) -> i64:
+def overlap(a: Extent, b: Extent) -> i64:
     """1 if two boxes that overlap along x do so along y and z too."""
-    if a[1] > b[4] or b[1] > a[4]:
+    if a.low[1] > b.high[1] or b.low[1] > a.high[1]:
         return 0
-    return 1 if a[2] <= b[5] and b[2] <= a[5] else 0
+    return 1 if a.low[2] <= b.high[2] and b.low[2] <= a.high[2] else 0

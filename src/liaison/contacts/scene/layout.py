@@ -1,63 +1,425 @@
-"""Where everything lies in the two arrays of a scene: `z` (float64) and `k` (int64).
+"""Where everything of a scene lies: one block of words, the record `World`, and its rows.
 
-Public names: the slots, blocks and status codes below; SceneSizes, scene_arrays, and how
-many numbers each thing has: ROWS, LIVE, EVENT, SOLID, FEATURE, LAW.
+Bodies, colliders, candidates, contacts and followed pairs are records in arrays of it; the sparse
+system of the interior method is a block inside it, `System`.
+
+Public names: the records below; the kinds of pairs, entries and status codes; SceneSizes,
+new_world, block_room, fill.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from math import sqrt
+from typing import Any, TypeVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from liaison.contacts.impulses.cone_pairs import interior_size
-from liaison.contacts.impulses.elimination import block_room, table_size
-from liaison.numeric import Array
+from liaison.program.loops.language import f64, i64, iptr, kernel, ptr
+from liaison.program.loops.records import Part, Record, Rows, evaluate, inline, rows, size, sized
 from liaison.program.pairs import PAIR_ROWS
+from liaison.solvers.cones.cones import cone_area
 
-# named slots of z
-T, STEP, T_START, T_END, H, FRICTION, RESTITUTION, GX, GY, GZ, RESIDUAL = range(11)
-TOLERANCE, DEPTH, MARGIN, WORST_RESIDUAL, WORST_DEPTH, STRONGEST, SIZE, TOUCH = range(11, 19)
-TURNING_RESIDUAL, LEFT = 19, 20
-FLOATS = 24
+R = TypeVar("R", bound=Record)
 
-# named slots of k: sizes, choices, progress
-BODIES, BALLS, COLLIDERS, PLANES, CAPACITY, COUNT, CANDIDATES, TABLE = range(8)
-STEPS, RECORDED, RECORDS, EVERY, SWEEPS_ALLOWED, SWEEPS, MOST, IS_BEGUN = range(8, 16)
-TOUCHING, HAPPENED, LIVING, CLASSES = range(16, 20)
-# offsets of blocks: in k, then in z
-K_OWNER, K_ORDER, K_PAIRS, K_CONTACT, K_ACTIVE, K_TABLE, K_NEXT = range(20, 27)
-Z_POSE, Z_SPEED, Z_MASS, Z_INERTIA, Z_BALL, Z_PLANE, Z_MID, Z_END = range(30, 38)
-Z_FREE, Z_NEW, Z_INVERSE, Z_BOX, Z_ROWS, Z_PUSH, Z_FORCE, Z_RIGHT = range(38, 46)
-Z_SCALE, Z_KEPT, Z_SUM, Z_OUT, Z_LAST, Z_DENSE, K_BLOCKS = range(46, 53)
-K_LIVE, K_CLASS, K_LAWS, Z_LIVE, Z_LAW, Z_LAWS, EVENT_ROOM = range(53, 60)
-BOXES, K_KIND, K_FEATURE, K_NEAR, Z_FEATURE, Z_SOLID, Z_WORK = range(60, 67)
-BLOCKS, K_SPARSE, Z_INSIDE, MISSED, TURNS = range(67, 72)
-HAS_TURNING, Z_MOMENT, Z_MOMENT_KEPT, PARTS, TRIED = range(72, 77)
-INTS = 96
+FEW = 20
+"""Contacts up to which they are solved together."""
 
-ROWS = PAIR_ROWS
-"""Numbers of a contact: its gap, three rows on the first body, three on the second."""
-LIVE = 28
-"""Numbers of a pair of bodies that is followed for its events; `notes` says which."""
-EVENT = 5
-"""Numbers of an event: what, first (−1 − plane, or body), second, instant, speed of approach."""
-SOLID = 10
-"""Numbers of a box: its center on its body, its half sizes, the quaternion of its axes there."""
-FEATURE = 16
-"""Numbers of a candidate as the kernel of pairs takes them: ten of the first, six of the second."""
-LAW = 4
-"""Numbers of a law: friction, restitution, rolling and pivoting friction [m]."""
+PAIRS_A_BLOCK = 24
+"""Room for pairs of blocks that meet, for each block beside the diagonal."""
 
-# entries of the kernel of pairs
+
+# bodies and what they touch with
+
+
+@final
+class Pose(Record):
+    """Where a body is: its center of mass and its unit quaternion (w, x, y, z)."""
+
+    place: ptr = inline(3)
+    turn: ptr = inline(4)
+
+
+@final
+class Twist(Record):
+    """ω and the velocity of the center of mass, in the axes of the ground."""
+
+    spin: ptr = inline(3)
+    velocity: ptr = inline(3)
+
+
+@final
+class Body(Record):
+    """What a body weighs: I and I⁻¹ in its own axes, and I⁻¹ in those of the ground, midway."""
+
+    mass: f64
+    inertia: ptr = inline(9)
+    inverse: ptr = inline(9)
+    turned_inverse: ptr = inline(9)
+
+
+@final
+class Collider(Record):
+    """A ball (radius 0: a point, or a box) on a body; the kernel of pairs takes center, radius."""
+
+    center: ptr = inline(3)
+    radius: f64
+    body: i64
+    surface: i64  # class of its laws
+
+
+@final
+class Plane(Record):
+    """n·x ≥ d; the kernel of pairs takes n, d."""
+
+    normal: ptr = inline(3)
+    d: f64
+    surface: i64
+
+
+@final
+class Solid(Record):
+    """A box: its center on its body, its half sizes, the quaternion of its axes there."""
+
+    center: ptr = inline(3)
+    half: ptr = inline(3)
+    turn: ptr = inline(4)
+
+
+@final
+class Oriented(Record):
+    """A box in the axes of the ground: its axes as columns, its center, its half sizes."""
+
+    axes: ptr = inline(9)
+    center: ptr = inline(3)
+    half: ptr = inline(3)
+
+
+@final
+class Law(Record):
+    """Of two surfaces that touch: rolling and pivoting friction are lengths [m]."""
+
+    friction: f64
+    restitution: f64
+    rolling: f64
+    pivoting: f64
+
+
+# what may touch, and what does
+
+
+@final
+class Extent(Record):
+    """The box around a collider during a step, along the axes of the ground, and its body."""
+
+    low: ptr = inline(3)
+    high: ptr = inline(3)
+    body: i64
+
+
+@final
+class Pair(Record):
+    """Two colliders, the smaller number first."""
+
+    first: i64
+    second: i64
+
+
+@final
+class Candidate(Record):
+    """What may come near within a step."""
+
+    kind: i64  # BALL_BALL …
+    corner: i64  # which point of two boxes it is
+    first: i64  # collider, or −1 − plane
+    second: i64  # collider
+    is_active: i64
+    one: ptr = inline(10)  # of the first, as the kernel of pairs takes it: ball, plane, box or edge
+    other: ptr = inline(6)  # of the second: ball or edge
+
+
+@final
+class Contact(Record):
+    """What touches: the kernel of pairs writes the gap and the rows."""
+
+    gap: f64
+    rows: ptr = inline(PAIR_ROWS - 1)  # D: three rows on the first body, three on the second
+    push: ptr = inline(36)  # M⁻¹Dᵀ, likewise
+    right: ptr = inline(3)  # what restitution and gaps add to the rates
+    force: ptr = inline(3)  # impulses along n and across it
+    moment: ptr = inline(3)  # about n and across it
+    normal: f64  # mobility along n
+    across: f64  # largest mobility across it
+    friction: f64
+    restitution: f64
+    rolling: f64
+    pivoting: f64
+    body: iptr = inline(2)  # −1 in the first place: a plane
+    candidate: i64
+
+
+@final
+class Slot(Record):
+    """A place of a table by keys: key 0 where there is nothing."""
+
+    key: i64
+    index: i64
+
+
+@final
+class Live(Record):
+    """A pair of bodies that is followed for its events: what is kept, then what one step shows.
+
+    Three numbers each are for sliding, rolling and pivoting.
+    """
+
+    key: i64
+    mode: i64  # APART or CLOSED
+    hit: i64  # step of its last impact
+    chain: i64  # impacts in a row
+    since: f64  # when it last carried
+    landing: f64  # what the approach that ended left of its way
+    rubbing: iptr = inline(3)  # BARE, STICK or SLIDE
+    held: iptr = inline(3)  # steps for which that was otherwise
+    changed: ptr = inline(3)  # since when
+    is_seen: i64
+    is_hit: i64
+    load: f64
+    approach: f64
+    wait: f64
+    bounce: f64
+    rates: ptr = inline(3)
+    friction: ptr = inline(3)
+
+
+@final
+class Event(Record):
+    """What happened to a pair."""
+
+    what: i64
+    first: i64  # body, or −1 − plane
+    second: i64
+    t: f64
+    speed: f64  # of approach
+
+
+# the interior method
+
+
+@final
+class Cone(Record):
+    """One contact of the interior method; names as in `cone_pairs`."""
+
+    w: f64
+    slack: f64  # λ
+    mu: f64
+    rate: ptr = inline(3)
+    eta: f64
+    point: ptr = inline(3)  # of the scaling
+    scaled: ptr = inline(3)
+    g: ptr = inline(9)
+    kappa: ptr = inline(2)  # slopes of λ
+    h: f64
+    d: ptr = inline(3)  # what complementarity asks for
+    dn: f64
+    constant: ptr = inline(3)  # c
+    first: f64
+    df: ptr = inline(3)  # changes of f, w, and λ with u_t
+    dw: f64
+    dz: ptr = inline(3)
+
+
+@final
+class System(Record):
+    """The sparse system of bodies that touch: the order of elimination, and the matrix.
+
+    Blocks are six by six; those beside the diagonal lie by columns, in the order of elimination.
+    """
+
+    bodies: i64 = size()
+    contacts: i64 = size()
+    blocks: i64 = size()  # room for blocks beside the diagonal
+    order: iptr = sized("bodies")
+    place: iptr = sized("bodies")  # of each body in the order
+    first: iptr = sized("bodies + 1")  # first block of each column
+    head: iptr = sized("bodies")  # where the neighbors of each body begin in the pool
+    degree: iptr = sized("bodies")  # how many they are
+    visit: iptr = sized("bodies")  # the last pair of bodies that looked at each
+    slot: iptr = sized("bodies")
+    below: iptr = sized("blocks")  # the body of each block
+    target: iptr = sized(f"{PAIRS_A_BLOCK} * blocks")  # what pairs of blocks of a column change
+    pool: iptr = sized(f"{PAIRS_A_BLOCK} * blocks + 4 * contacts")  # neighbors, in lists
+    between: iptr = sized("contacts")  # the block between bodies that touch
+    diagonal: ptr = sized("bodies", "36")
+    lower: ptr = sized("blocks", "36")  # (later, sooner)
+    upper: ptr = sized("blocks", "36")  # (sooner, later)
+
+
+# all of it
+
+
+@final
+class World(Record):
+    """All that a scene under way knows."""
+
+    bodies: i64 = size()
+    balls: i64 = size()
+    boxes: i64 = size()
+    colliders: i64 = size()  # balls, then boxes, then points
+    planes: i64 = size()
+    capacity: i64 = size()  # candidates and contacts that there is room for
+    table: i64 = size()
+    classes: i64 = size()
+    laws: i64 = size()
+    few: i64 = size()
+
+    # time, and what is wanted
+    t: f64
+    h: f64
+    step: f64
+    t_start: f64
+    t_end: f64
+    tolerance: f64
+    depth: f64  # penetration that is left alone
+    margin: f64
+    touch: f64
+    gravity: ptr = inline(3)
+    every: i64
+    sweeps_allowed: i64
+    records: i64  # room for rows
+    width: i64  # of a row
+    event_room: i64
+    has_turning: i64  # rolling or pivoting friction anywhere
+
+    # progress
+    candidates: i64
+    contacts: i64
+    touching: i64  # contacts when impulses were found
+    followed: i64  # pairs
+    steps: i64
+    parts: i64  # of the step under way that are done
+    tried: i64
+    is_begun: i64
+    recorded: i64
+    happened: i64
+    sweeps: i64
+    turns: i64
+    missed: i64
+    most: i64  # contacts
+    left: f64  # residual of the impulses
+    turning_residual: f64
+    residual: f64
+    penetration: f64
+    strongest: f64
+    worst_residual: f64
+    worst_depth: f64
+
+    # workspace of one body, one pair or one contact
+    R: ptr = inline(9)
+    product: ptr = inline(9)
+    mean: Rows[Twist] = rows("1")
+    local: ptr = inline(3)
+    turned: ptr = inline(3)
+    moment: ptr = inline(3)
+    before: ptr = inline(3)
+    after: ptr = inline(3)
+    out: ptr = inline(1)
+    own: ptr = inline(9)
+    box: Rows[Oriented] = rows("2")
+    normal: ptr = inline(3)
+    point: ptr = inline(3)
+    polygon: ptr = sized("12", "3")
+    clipped: ptr = sized("12", "3")
+    rates: ptr = inline(3)
+    block: ptr = inline(36)
+
+    # bodies: before the step, midway, at its end; velocities before, without impulses, with them
+    pose: Rows[Pose] = rows("bodies")
+    mid: Rows[Pose] = rows("bodies")
+    end: Rows[Pose] = rows("bodies")
+    speed: Rows[Twist] = rows("bodies")
+    free: Rows[Twist] = rows("bodies")
+    next: Rows[Twist] = rows("bodies")
+    body: Rows[Body] = rows("bodies")
+
+    # what they touch with, and how
+    collider: Rows[Collider] = rows("colliders")
+    plane: Rows[Plane] = rows("planes")
+    solid: Rows[Solid] = rows("boxes")
+    law: Rows[Law] = rows("laws")
+    law_between: iptr = sized("classes", "classes")
+
+    # what may touch, and what does
+    extent: Rows[Extent] = rows("balls + boxes")
+    order: iptr = sized("balls + boxes")
+    near: Rows[Pair] = rows("capacity")
+    candidate: Rows[Candidate] = rows("capacity")
+    contact: Rows[Contact] = rows("capacity")
+    plane_force: ptr = sized("planes", "3")
+
+    # impulses and moments of the step before; pairs that are followed
+    kept_table: Rows[Slot] = rows("table")
+    kept_force: ptr = sized("capacity", "3")
+    kept_moment: ptr = sized("capacity", "3")
+    pair_table: Rows[Slot] = rows("table")
+    pair: Rows[Live] = rows("2 * capacity")
+
+    # sweeps: impulses and velocities some sweeps ago, and the way from there
+    last_force: ptr = sized("capacity", "3")
+    way_force: ptr = sized("capacity", "3")
+    last_speed: Rows[Twist] = rows("bodies")
+    way_speed: Rows[Twist] = rows("bodies")
+
+    # few contacts at once
+    few_rates: ptr = sized("3 * few")
+    few_before: ptr = sized("3 * few")
+    few_forces: ptr = sized("3 * few")
+    mobility: ptr = sized("9 * few * few")
+    cone_blocks: iptr = sized("8 * few")
+    cone_limits: ptr = sized("6 * few")
+    cones: ptr = sized()
+
+    # the interior method: velocities without impulses, those inside, and their change
+    unloaded: Rows[Twist] = rows("bodies")
+    inner: Rows[Twist] = rows("bodies")
+    change: Rows[Twist] = rows("bodies")
+    cone: Rows[Cone] = rows("capacity")
+    best_force: ptr = sized("capacity", "3")
+    system: iptr = sized()  # a System
+
+
+@final
+class Row(Part):
+    """What is recorded of one instant."""
+
+    t: f64
+    q: ptr = sized("7 * bodies")
+    v: ptr = sized("6 * bodies")
+    contacts: f64
+    residual: f64
+    penetration: f64
+    forces: ptr = sized("3 * planes")
+
+
+@final
+class Entries(Record):
+    """Addresses of the entries of the kernel of pairs: gap and rows by kind, then gaps alone."""
+
+    ball_ball: kernel
+    ball_plane: kernel
+    ball_box: kernel
+    point_face: kernel
+    edge_edge: kernel
+    ball_ball_gap: kernel
+    ball_plane_gap: kernel
+    ball_box_gap: kernel
+    point_face_gap: kernel
+    edge_edge_gap: kernel
+
+
 KINDS = 5
 BALL_BALL, BALL_PLANE, BALL_BOX, POINT_FACE, EDGE_EDGE = range(KINDS)
-PAIR_ENTRIES = (
-    "ball_ball", "ball_plane", "ball_box", "point_face", "edge_edge",
-    "ball_ball_gap", "ball_plane_gap", "ball_box_gap", "point_face_gap", "edge_edge_gap",
-)  # fmt: skip
+"""Kinds of pairs, in the order of their entries."""
 
 # what `scene_march` returns
 GOOD, DONE, FULL, CROWDED, NOT_FINITE, UNSOLVED = range(6)
@@ -70,50 +432,36 @@ class SceneSizes:
 
     bodies: int
     balls: int
+    boxes: int
     colliders: int
     planes: int
     capacity: int
-    dense: int
-    blocks: int
     classes: int
     laws: int
-    boxes: int
 
 
-def scene_arrays(s: SceneSizes) -> tuple[Array, NDArray[np.int64]]:
-    """Arrays of these sizes, offsets filled in, all else zero."""
-    n, c = s.bodies, s.capacity
-    table = 1 << (4 * c - 1).bit_length()
-    wide = s.balls + s.boxes
-    ints = {
-        K_OWNER: s.colliders, K_ORDER: wide, K_PAIRS: 2 * c, K_CONTACT: 2 * c, K_ACTIVE: c,
-        K_KIND: c, K_FEATURE: c, K_NEAR: 2 * c,
-        K_TABLE: 2 * table, K_NEXT: c, K_BLOCKS: s.blocks, K_LIVE: 2 * table,
-        K_CLASS: s.colliders + s.planes, K_LAWS: s.classes**2, K_SPARSE: table_size(n, c),
-    }  # fmt: skip
-    floats = {
-        Z_POSE: 7 * n, Z_SPEED: 6 * n, Z_MASS: n, Z_INERTIA: 18 * n, Z_BALL: 4 * s.colliders,
-        Z_PLANE: 4 * s.planes, Z_MID: 7 * n, Z_END: 7 * n, Z_FREE: 6 * n, Z_NEW: 6 * n,
-        Z_INVERSE: 9 * n, Z_BOX: 6 * wide, Z_ROWS: ROWS * c, Z_PUSH: 36 * c, Z_FORCE: 3 * c,
-        Z_RIGHT: 3 * c, Z_SCALE: 2 * c, Z_KEPT: 3 * c, Z_SUM: 3 * s.planes, Z_OUT: 64,
-        Z_LAST: 6 * c + 12 * n, Z_DENSE: s.dense, Z_LIVE: 2 * LIVE * c, Z_LAW: LAW * c,
-        Z_LAWS: LAW * s.laws, Z_FEATURE: FEATURE * c, Z_SOLID: SOLID * s.boxes, Z_WORK: 192,
-        Z_MOMENT: 3 * c, Z_MOMENT_KEPT: 3 * c,
-        Z_INSIDE: interior_size(n, c),
-    }  # fmt: skip
-    offsets: dict[int, int] = {}
-    k = np.zeros(_place(ints, INTS, offsets), dtype=np.int64)
-    z = np.zeros(_place(floats, FLOATS, offsets))
-    for slot, offset in offsets.items():
-        k[slot] = offset
-    k[[BODIES, BALLS, COLLIDERS, PLANES]] = s.bodies, s.balls, s.colliders, s.planes
-    k[[CAPACITY, TABLE, CLASSES, BOXES]] = c, table, s.classes, s.boxes
-    k[BLOCKS] = block_room(n)
-    return z, k
+def block_room(n: int) -> int:
+    """Blocks beside the diagonal that there is room for: a pile of n bodies fills in far fewer."""
+    return min(n * (n - 1) // 2, int(n * (8 + 3 * sqrt(n)))) + 1
 
 
-def _place(blocks: dict[int, int], start: int, offsets: dict[int, int]) -> int:
-    for slot, size in blocks.items():
-        offsets[slot] = start
-        start += size
-    return start
+def new_world(s: SceneSizes) -> World:
+    """A block of these sizes, all else zero."""
+    system = System.new(bodies=s.bodies, contacts=s.capacity, blocks=block_room(s.bodies))
+    world = World.new(
+        {"system": system.words, "cones": cone_area(3 * FEW, 2 * FEW)},
+        bodies=s.bodies, balls=s.balls, boxes=s.boxes, colliders=s.colliders, planes=s.planes,
+        capacity=s.capacity, table=1 << (4 * s.capacity - 1).bit_length(), classes=s.classes,
+        laws=s.laws, few=FEW,
+    )  # fmt: skip
+    world.system[:] = system.ints
+    world.width = evaluate(Row.length(), world.counts)
+    return world
+
+
+def fill(table: Rows[R], record: type[R], **columns: Any) -> None:
+    """Fields of all rows of a table, by name."""
+    for name, values in columns.items():
+        words = table.floats if record.fields[name].type in ("f64", "ptr") else table.ints
+        slots = record.slots(name)
+        words[:, slots] = np.reshape(values, (len(table), len(slots)))

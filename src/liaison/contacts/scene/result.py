@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from liaison.numeric import Array
+from liaison.program.loops.records import Rows, evaluate
 from liaison.simulation.record.resampling import rotation_of
 from liaison.simulation.record.trajectory import EventRecord, Series, Trajectory
 from liaison.simulation.steps.sides_layout import WHATS
 from liaison.units import Label
 
+from .layout import Event, Row
 from .notes import CODES, IMPACTS, SLIPS, STICKS
 from .parts import Bodies
 
@@ -26,27 +28,28 @@ RATE = (
 )  # fmt: skip
 
 
-def scene_events(bodies: Bodies, planes: Sequence[str], rows: Array) -> tuple[EventRecord, ...]:
+def scene_events(
+    bodies: Bodies, planes: Sequence[str], rows: Rows[Event]
+) -> tuple[EventRecord, ...]:
     """What happened to pairs, in the order of time: 'a-b', or 'a-plane' of a plane.
 
     Args:
         bodies: what moves.
         planes: names of the planes.
-        rows: of the loop: what, first, second, instant, speed of approach.
+        rows: as the loop tells them.
     """
     empty = np.zeros(0)
     found = []
-    for code, first, second, t, speed in rows[np.argsort(rows[:, 3], kind="stable")].tolist():
-        one = bodies.names[int(second)]
-        pair = (
-            f"{bodies.names[int(first)]}-{one}"
-            if first >= 0
-            else f"{one}-{planes[int(-1 - first)]}"
-        )
-        group, what = divmod(int(code), CODES)
+    for event in sorted(rows, key=lambda x: float(x.t)):
+        one = bodies.names[event.second]
+        if event.first >= 0:
+            pair = f"{bodies.names[event.first]}-{one}"
+        else:
+            pair = f"{one}-{planes[-1 - event.first]}"
+        group, what = divmod(int(event.what), CODES)
         name = f"{pair}: {GROUPS[group]}" if what in (STICKS, SLIPS) else pair
-        fast = speed if what == IMPACTS else None
-        found.append(EventRecord(name, t, empty, empty, WHATS[what], None, fast))
+        fast = float(event.speed) if what == IMPACTS else None
+        found.append(EventRecord(name, float(event.t), empty, empty, WHATS[what], None, fast))
     return tuple(found)
 
 
@@ -61,22 +64,27 @@ def scene_trajectory(
     """
     names = bodies.names
     n = len(names)
-    q, v = rows[:, 1 : 1 + 7 * n], rows[:, 1 + 7 * n : 1 + 13 * n]
-    rest = rows[:, 1 + 13 * n :]
+    counts = {"bodies": n, "planes": len(planes)}
+
+    def column(name: str) -> Array:
+        start = evaluate(Row.start(name), counts)
+        return rows[:, start : start + evaluate(Row.fields[name].length, counts)]
+
+    t, q, v = column("t")[:, 0], column("q"), column("v")
     series = {
         "energy": Series(_energy(bodies, gravity, q, v), "J", {"part": ("T", "U")}),
         "poses": Series.of_poses(_framed(bodies, _poses(q, n)), names),
-        "contacts": Series(rest[:, 0]),
-        "residual": Series(rest[:, 1]),
-        "penetration": Series(rest[:, 2], "m"),
+        "contacts": Series(column("contacts")[:, 0]),
+        "residual": Series(column("residual")[:, 0]),
+        "penetration": Series(column("penetration")[:, 0], "m"),
     }
     if len(planes):
         numbers = tuple(x.removeprefix("plane ") for x in planes)
-        forces = rest[:, 3:].reshape(len(rows), -1, 3)
+        forces = column("forces").reshape(len(rows), -1, 3)
         series["planes"] = Series(forces, "N", {"plane": numbers, "component": ("x", "y", "z")})
     return Trajectory(
         name="scene",
-        t=rows[:, 0].copy(),
+        t=t.copy(),
         q=q.copy(),
         v=v.copy(),
         labels={
@@ -85,7 +93,7 @@ def scene_trajectory(
         },
         series=series,
         events=events,
-        message=f"reached t = {rows[-1, 0]:.9g} s{_missed(told)}.",
+        message=f"reached t = {column('t')[-1, 0]:.9g} s{_missed(told)}.",
         counts={x: told[x] for x in ("steps", "sweeps", "turns", "contacts", "missed")},
         meta={"method": "moreau", **told},
     )

@@ -15,17 +15,33 @@ from functools import cache
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from liaison.contacts.impulses.few import FEW, dense_size
 from liaison.errors import SimulationError
 from liaison.numeric import Array
 from liaison.program import Kernel, to_llvm
 from liaison.program.loops.compile import CompiledLoops, compile_loops
+from liaison.program.loops.records import Rows
 from liaison.program.pairs import pair_program
 from liaison.simulation.record.trajectory import Trajectory
 
-from . import layout as at
-from .layout import PAIR_ENTRIES, SceneSizes, scene_arrays
+from .layout import (
+    CROWDED,
+    DONE,
+    FULL,
+    GOOD,
+    NOT_FINITE,
+    Body,
+    Collider,
+    Entries,
+    Event,
+    Extent,
+    Plane,
+    SceneSizes,
+    World,
+    fill,
+    new_world,
+)
 from .march import begin_depth, scene_march
 from .parts import DEEP, Bodies, Laws, check_start, refuse_start
 from .result import scene_events, scene_trajectory
@@ -33,6 +49,12 @@ from .result import scene_events, scene_trajectory
 RECORDS = 256
 EVENTS = 16
 """Events that fit into their buffer, for each contact there is room for; a step needs eight."""
+PROGRESS = (
+    "t", "h", "left", "turning_residual", "residual", "penetration", "strongest", "worst_residual",
+    "worst_depth", "steps", "recorded", "sweeps", "most", "is_begun", "followed", "turns", "missed",
+    "parts", "tried",
+)  # fmt: skip
+"""What a scene under way keeps when it gets more room, besides poses, velocities and pairs."""
 SLICE = 0.05
 """Seconds of work between two looks at the clock."""
 
@@ -47,7 +69,7 @@ def compiled_scene() -> CompiledLoops:
 def pair_kernel() -> Kernel:
     """The kernels of pairs as machine code, once a process."""
     made = to_llvm(pair_program())
-    made.compile(*PAIR_ENTRIES)
+    made.compile(*Entries.fields)
     return made
 
 
@@ -147,8 +169,7 @@ class _Run:
         sweeps: int, events: bool,
     ) -> None:  # fmt: skip
         self.scene, self.until, self.with_events = scene, until, events
-        self.happened = np.zeros(0)
-        self.events: list[Array] = []
+        self.events: list[NDArray[np.int64]] = []
         solids, _ = scene.bodies.boxes()
         count = len(scene.bodies.owner)
         capacity = 64 + 8 * count + 24 * len(solids) + count * len(scene.planes) // 2
@@ -158,8 +179,7 @@ class _Run:
         self.settings = (step, every, tolerance, depth * self.size, sweeps)
         self._build(capacity)
         self.rows: list[Array] = []
-        self.width = 1 + 13 * len(scene.bodies.names) + 3 + 3 * len(scene.planes)
-        self.records = np.zeros(RECORDS * self.width)
+        self.records = np.zeros(RECORDS * int(self.world.width))
 
     def _build(self, capacity: int) -> None:
         b, scene = self.scene.bodies, self.scene
@@ -168,72 +188,75 @@ class _Run:
         is_ball = b.ball[:, 3] > 0
         balls = int(np.sum(is_ball))
         held = np.column_stack([solid[:, :3], np.zeros(len(solid))])
-        table = np.concatenate([b.ball[is_ball], held, b.ball[~is_ball]])
+        ball = np.concatenate([b.ball[is_ball], held, b.ball[~is_ball]])
         owner = np.concatenate([b.owner[is_ball], solid_owner, b.owner[~is_ball]])
+        wide = balls + len(solid)
         sizes = SceneSizes(
-            len(b.names), balls, len(owner), len(scene.planes), capacity, dense_size(), 8 * FEW,
-            len(scene.laws.table), len(scene.laws.values), len(solid),
+            bodies=len(b.names), balls=balls, boxes=len(solid), colliders=len(owner),
+            planes=len(scene.planes), capacity=capacity, classes=len(scene.laws.table),
+            laws=len(scene.laws.values),
         )  # fmt: skip
-        z, k = scene_arrays(sizes)
-        put = {
-            at.Z_POSE: b.pose, at.Z_SPEED: b.speed, at.Z_MASS: b.mass, at.Z_BALL: table,
-            at.Z_INERTIA: np.stack([b.inertia, np.linalg.inv(b.inertia)], axis=1),
-            at.Z_PLANE: scene.planes, at.Z_LAWS: scene.laws.values,
-            at.Z_SOLID: solid,
-        }  # fmt: skip
-        for slot, values in put.items():
-            z[k[slot] : k[slot] + values.size] = values.ravel()
-        kinds = np.concatenate([scene.laws.bodies[owner], scene.laws.planes])
-        for slot, numbers in {
-            at.K_OWNER: owner, at.K_ORDER: np.arange(balls + len(solid)), at.K_CLASS: kinds,
-            at.K_LAWS: scene.laws.table.ravel(),
-        }.items():  # fmt: skip
-            k[k[slot] : k[slot] + len(numbers)] = numbers
-        step, every, tolerance, depth, sweeps = self.settings
-        z[[at.STEP, at.T_END, at.TOLERANCE, at.DEPTH]] = step, self.until, tolerance, depth
-        z[at.GX : at.GX + 3] = scene.gravity
-        z[at.MARGIN], z[at.TOUCH] = 0.01 * self.size, 1e-4 * self.size
-        k[[at.EVERY, at.SWEEPS_ALLOWED, at.RECORDS]] = every, sweeps, RECORDS
-        k[at.HAS_TURNING] = bool(np.any(scene.laws.values[:, 2:] > 0))
-        k[at.EVENT_ROOM] = EVENTS * capacity if self.with_events else 0
-        self.happened = np.zeros(at.EVENT * int(k[at.EVENT_ROOM]))
-        self.z, self.k = z, k
+        self.world = world = new_world(sizes)
+        world.pose.floats[:], world.speed.floats[:] = b.pose, b.speed
+        world.solid.floats[:], world.law.floats[:] = solid, scene.laws.values
+        world.law_between[:], world.order[:] = scene.laws.table, np.arange(wide)
+        fill(world.body, Body, mass=b.mass, inertia=b.inertia, inverse=np.linalg.inv(b.inertia))
+        surface = scene.laws.bodies[owner]
+        fill(
+            world.collider, Collider, center=ball[:, :3], radius=ball[:, 3], body=owner,
+            surface=surface,
+        )  # fmt: skip
+        normal, d = scene.planes[:, :3], scene.planes[:, 3]
+        fill(world.plane, Plane, normal=normal, d=d, surface=scene.laws.planes)
+        fill(world.extent, Extent, body=owner[:wide])
+        self._set(world)
+        self.happened = Rows(Event, np.zeros(Event.header * int(world.event_room)))
+
+    def _set(self, world: World) -> None:
+        """What is wanted of a run."""
+        scene = self.scene
+        world.step, world.every, world.tolerance, world.depth, world.sweeps_allowed = self.settings
+        world.t_end, world.records = self.until, RECORDS
+        world.gravity[:] = scene.gravity
+        world.margin, world.touch = 0.01 * self.size, 1e-4 * self.size
+        world.has_turning = bool(np.any(scene.laws.values[:, 2:] > 0))
+        world.event_room = EVENTS * world.capacity if self.with_events else 0
 
     def _enlarge(self) -> None:
         """Twice the room for contacts; the state goes on."""
         self._drain_events()
-        z, k = self.z, self.k
-        n, capacity = int(k[at.BODIES]), int(k[at.CAPACITY])
-        self._build(2 * capacity)
-        self.z[: at.FLOATS] = z[: at.FLOATS]
-        kept = [at.STEPS, at.RECORDED, at.SWEEPS, at.MOST, at.IS_BEGUN, at.LIVING]
-        kept += [at.TURNS, at.MISSED, at.PARTS, at.TRIED]
-        self.k[kept] = k[kept]
-        live = at.LIVE * int(k[at.LIVING])
-        for slot, size in ((at.Z_POSE, 7 * n), (at.Z_SPEED, 6 * n), (at.Z_LIVE, live)):
-            self.z[self.k[slot] : self.k[slot] + size] = z[k[slot] : k[slot] + size]
+        before = self.world
+        self._build(2 * int(before.capacity))
+        kept = World.slots(*PROGRESS)
+        self.world.ints[kept] = before.ints[kept]
+        self.world.pose.floats[:] = before.pose.floats
+        self.world.speed.floats[:] = before.speed.floats
+        followed = int(before.followed)
+        self.world.pair.ints[:followed] = before.pair.ints[:followed]
 
     def finish(
         self, time_limit: float | None, progress: Callable[[float], None] | None
     ) -> Trajectory:
         """Goes on to the end."""
-        entries = np.array([pair_kernel().address(x) for x in PAIR_ENTRIES], dtype=np.int64)
+        entries = Entries.new()
+        for name in Entries.fields:
+            setattr(entries, name, pair_kernel().address(name))
         go = compiled_scene()[scene_march]
         self._check_start(entries)
-        began, tries, status = time.perf_counter(), 1, at.GOOD
-        while status != at.DONE:
+        began, tries, status = time.perf_counter(), 1, GOOD
+        while status != DONE:
             start = time.perf_counter()
-            status = int(go(entries, self.z, self.k, self.records, self.happened, tries))
+            status = int(go(entries, self.world, self.records, self.happened, tries))
             spent = max(time.perf_counter() - start, 1e-9)
-            if status == at.GOOD:
+            if status == GOOD:
                 tries = max(1, min(4 * tries, int(tries * SLICE / spent)))
             self._answer(status)
             if progress is not None:
-                progress(min(1.0, float(self.z[at.T]) / max(self.until, 1e-300)))
+                progress(min(1.0, float(self.world.t) / max(self.until, 1e-300)))
             if time_limit is not None and time.perf_counter() - began > time_limit:
                 raise SimulationError(
-                    f"the scene was out of time at t = {self.z[at.T]:.9g} s.",
-                    status="time limit", t=float(self.z[at.T]),
+                    f"the scene was out of time at t = {self.world.t:.9g} s.",
+                    status="time limit", t=float(self.world.t),
                     hint="Give it more time, an earlier end or a longer step.",
                 )  # fmt: skip
         self._drain()
@@ -241,53 +264,55 @@ class _Run:
         scene = self.scene
         return scene_trajectory(
             scene.bodies, scene.laws.names, scene.gravity, np.concatenate(self.rows), self._told(),
-            scene_events(scene.bodies, scene.laws.names, np.concatenate(self.events)),
+            scene_events(scene.bodies, scene.laws.names, Rows(Event, np.concatenate(self.events))),
         )  # fmt: skip
 
-    def _check_start(self, entries: Any) -> None:
+    def _check_start(self, entries: Entries) -> None:
         """Refuses bodies that begin inside each other, of whatever shapes."""
-        look, found = compiled_scene()[begin_depth], -1 - at.CROWDED
-        while found == -1 - at.CROWDED:
-            found = int(look(entries, self.z, self.k))
-            if found == -1 - at.CROWDED:
+        look, found = compiled_scene()[begin_depth], -1 - CROWDED
+        while found == -1 - CROWDED:
+            found = int(look(entries, self.world))
+            if found == -1 - CROWDED:
                 self._enlarge()
-        z, k, bodies = self.z, self.k, self.scene.bodies
+        world, bodies = self.world, self.scene.bodies
         limit = DEEP * (1 + float(np.max(np.abs(bodies.pose), initial=0.0)))
-        if found >= 0 and z[at.SIZE] > limit:
-            pair = k[k[at.K_PAIRS] + 2 * found : k[at.K_PAIRS] + 2 * found + 2]
-            one, other = (bodies.names[k[k[at.K_OWNER] + x]] for x in pair)
-            refuse_start(f"bodies {one!r} and {other!r} begin {z[at.SIZE]:.3g} m inside each other")
-        z[at.SIZE] = 0.0
+        depth = float(world.penetration)
+        if found >= 0 and depth > limit:
+            pair = world.candidate[found]
+            one, other = (
+                bodies.names[world.collider[int(x)].body] for x in (pair.first, pair.second)
+            )
+            refuse_start(f"bodies {one!r} and {other!r} begin {depth:.3g} m inside each other")
+        world.penetration = 0.0
 
     def _answer(self, status: int) -> None:
-        if status == at.FULL:
+        if status == FULL:
             self._drain()
             self._drain_events()
-        elif status == at.CROWDED:
+        elif status == CROWDED:
             self._enlarge()
-        elif status == at.NOT_FINITE:
+        elif status == NOT_FINITE:
             raise SimulationError(
-                f"the scene is no longer finite after t = {self.z[at.T]:.9g} s.",
-                status="not finite", t=float(self.z[at.T]),
+                f"the scene is no longer finite after t = {self.world.t:.9g} s.",
+                status="not finite", t=float(self.world.t),
                 hint="Take a smaller step, and look whether bodies begin inside each other.",
             )  # fmt: skip
 
     def _drain(self) -> None:
-        count = int(self.k[at.RECORDED])
-        self.rows.append(self.records[: count * self.width].reshape(count, self.width).copy())
-        self.k[at.RECORDED] = 0
+        width = int(self.world.width)
+        self.rows.append(self.records.reshape(-1, width)[: int(self.world.recorded)].copy())
+        self.world.recorded = 0
 
     def _drain_events(self) -> None:
-        count = int(self.k[at.HAPPENED])
-        self.events.append(self.happened[: at.EVENT * count].reshape(count, at.EVENT).copy())
-        self.k[at.HAPPENED] = 0
+        self.events.append(self.happened.ints[: int(self.world.happened)].copy())
+        self.world.happened = 0
 
     def _told(self) -> dict[str, Any]:
         """What a run says of itself: counts, and the worst of what it missed."""
-        z, k = self.z, self.k
+        world = self.world
         return {
-            "steps": int(k[at.STEPS]), "sweeps": int(k[at.SWEEPS]), "contacts": int(k[at.MOST]),
-            "turns": int(k[at.TURNS]), "missed": int(k[at.MISSED]),
-            "penetration": float(z[at.WORST_DEPTH]), "residual": float(z[at.WORST_RESIDUAL]),
-            "step": float(z[at.STEP]), "until": self.until,
+            "steps": int(world.steps), "sweeps": int(world.sweeps), "contacts": int(world.most),
+            "turns": int(world.turns), "missed": int(world.missed),
+            "penetration": float(world.worst_depth), "residual": float(world.worst_residual),
+            "step": float(world.step), "until": self.until,
         }  # fmt: skip

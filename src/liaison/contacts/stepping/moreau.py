@@ -19,42 +19,18 @@ Source: MOR88 §10 (midpoint scheme), JEAN99 §5 (θ-scheme); docs/theory/time_s
 
 from __future__ import annotations
 
-from liaison.program.loops.language import at, entry_at, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, flat, i64, loop, ptr
 from liaison.simulation.steps.explicit import refresh
 from liaison.simulation.steps.layout import (
-    COMPLEMENTARITY,
-    E_RETRACT,
-    E_TERMS,
-    EVALUATIONS,
     GOOD,
-    M_ACTIVE,
-    M_MODE,
-    M_SIDES,
-    NB,
-    NC,
     NO_MODE,
     NOT_FINITE,
-    NPHI,
-    NQ,
-    NR,
-    NV,
-    O_END,
-    O_FREE,
-    O_MID,
-    O_P,
-    O_Q,
-    O_SIDES,
-    O_TERMS,
-    O_U,
-    O_V,
-    O_Y,
     SINGULAR_MASS,
-    T_NEW,
-    THETA,
-    H,
-    T,
+    Entries,
+    OneSided,
+    Run,
 )
-from liaison.simulation.steps.sides_layout import CLOSED, FIELDS, FRICTION, GAP
+from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP
 from liaison.simulation.steps.variational import note_stages
 from liaison.solvers.linear.dense import largest
 
@@ -72,183 +48,172 @@ AGAIN = 5
 
 
 @loop
-def moreau_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
-    """The state at the end of the step of size w[H] into the block Y; GOOD, or why not."""
-    nv = n[NV]
-    y = at(w, n[O_Y])
-    free = at(w, n[O_FREE])
-    if midway(e, w, n, scratch) != GOOD:
+def moreau_step(e: Entries, run: Run, scratch: ptr) -> i64:
+    """The state at the end of the step of size `run.h` into `run.y`; GOOD, or why not."""
+    nv = run.nv
+    y = run.y
+    if midway(e, run, scratch) != GOOD:
         return SINGULAR_MASS
-    free_velocities(e, at(w, n[O_V]), w, n, scratch)
-    free_velocities(e, free, w, n, scratch)
-    predict(e, w, n, scratch)
+    free_velocities(e, run.v, run, scratch)
+    free_velocities(e, run.free.v, run, scratch)
+    predict(e, run, scratch)
     for turn in range(2):
         if turn > 0:
             # forces that depend on velocities, with those that impulses led to
-            free_velocities(e, at(y, nv), w, n, scratch)
-        if find_impulses(e, w, n, scratch) != GOOD:
+            free_velocities(e, at(y, nv), run, scratch)
+        if find_impulses(e, run, scratch) != GOOD:
             return NO_MODE
-        if n[n[M_ACTIVE] + 7 * n[NB] + n[NR]] == 0:
+        if run.rows_chosen == 0:
             break
     bad = 0.0
     for i in range(2 * nv):
         bad += y[i] - y[i]
     if bad != 0.0:
         return NOT_FINITE
-    note_stages(w, n)
+    note_stages(run)
     return GOOD
 
 
 @loop
-def find_impulses(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+def find_impulses(e: Entries, run: Run, scratch: ptr) -> i64:
     """Impulses of all that is active, and of what becomes so under them; GOOD, or why not."""
     for _ in range(AGAIN):
-        residual = impulses(1.0, w, n)
+        residual = impulses(1.0, run)
         if not (residual <= UNSOLVED):
             return NO_MODE
-        finish_step(w, n)
-        if work(w, n) > 0.0:
-            residual = max(residual, without_gain(w, n))
-        if closing(e, w, n, scratch) == 0:
-            w[COMPLEMENTARITY] = max(w[COMPLEMENTARITY], residual)
+        finish_step(run)
+        if work(run) > 0.0:
+            residual = max(residual, without_gain(run))
+        if closing(e, run, scratch) == 0:
+            run.complementarity = max(run.complementarity, residual)
             break
     return GOOD
 
 
 @loop
-def midway(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+def midway(e: Entries, run: Run, scratch: ptr) -> i64:
     """Terms, one-sided rows and the metric at q_θ; X of all rows."""
-    retract = entry_at(e, E_RETRACT)
-    terms = entry_at(e, E_TERMS)
-    nv = n[NV]
-    v = at(w, n[O_V])
-    moved = at(w, n[O_FREE] + nv)
-    q = at(moved, 3 * nv)
-    t = w[T] + w[THETA] * w[H]
-    M = at(w, n[O_TERMS])
+    nv = run.nv
+    v = run.v
+    moved = run.free.moved
+    q = run.free.q
+    t = run.t + run.theta * run.h
     for i in range(nv):
-        moved[i] = w[THETA] * w[H] * v[i]
-    retract(t, at(w, n[O_Q]), v, at(w, n[O_U]), at(w, n[O_P]), moved, q, scratch)
-    refresh(e, t, q, v, w, n, scratch)
-    terms(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, M, scratch)
-    one_sided(e, t, q, v, at(w, n[O_MID]), w, n, scratch)
-    dampen(w, n)
-    rank = metric_of(n[NC], M, at(M, nv * nv), w, n)
+        moved[i] = run.theta * run.h * v[i]
+    e.retract(t, run.q, v, run.u, run.p, moved, q, scratch)
+    refresh(e, t, q, v, run, scratch)
+    e.terms(t, q, v, run.u, run.p, q, run.terms.floats, scratch)
+    one_sided(e, t, q, v, run.mid, run, scratch)
+    dampen(run)
+    rank = metric_of(run.nc, flat(run.terms.M), flat(run.terms.G), run)
     if rank < 0:
         return SINGULAR_MASS
-    n[n[M_ACTIVE] + 7 * n[NB] + 2 * n[NR] + 1] = rank
-    rows_in_metric(rank, at(w, n[O_MID] + n[NB] + 2 * n[NR]), w, n)
+    run.rank = rank
+    rows_in_metric(rank, flat(run.mid.D), run)
     return GOOD
 
 
 @loop
-def free_velocities(e: iptr, after: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
+def free_velocities(e: Entries, after: ptr, run: Run, scratch: ptr) -> None:
     """v_f, with forces at q_θ and the mean of the velocities before and `after`."""
-    terms = entry_at(e, E_TERMS)
-    nv = n[NV]
-    nc = n[NC]
-    theta = w[THETA]
-    v = at(w, n[O_V])
-    free = at(w, n[O_FREE])
-    mean = at(free, nv)
-    force = at(mean, nv)
-    q = at(force, 2 * nv)
-    t = w[T] + theta * w[H]
-    M = at(w, n[O_TERMS])
-    G = at(M, nv * nv)
-    f = at(G, nc * nv)
-    nu = at(f, nv + nc + n[NPHI])
+    nv = run.nv
+    nc = run.nc
+    theta = run.theta
+    v = run.v
+    free = run.free.v
+    mean = run.free.moved
+    force = run.free.force
+    q = run.free.q
+    t = run.t + theta * run.h
+    terms = run.terms
+    nu = terms.nu
     for i in range(nv):
         mean[i] = (1.0 - theta) * v[i] + theta * after[i]
-    refresh(e, t, q, mean, w, n, scratch)
-    terms(t, q, mean, at(w, n[O_U]), at(w, n[O_P]), q, M, scratch)
-    n[EVALUATIONS] += 1
-    dampen(w, n)
+    refresh(e, t, q, mean, run, scratch)
+    e.terms(t, q, mean, run.u, run.p, q, terms.floats, scratch)
+    run.evaluations += 1
+    dampen(run)
     for i in range(nv):
-        force[i] = w[H] * f[i]
+        force[i] = run.h * terms.f[i]
     # what closures still ask of the change of v
     for k in range(nc):
         nu[k] = nu[k] / theta
         for i in range(nv):
-            nu[k] -= G[k * nv + i] * v[i] / theta
-    rank = n[n[M_ACTIVE] + 7 * n[NB] + 2 * n[NR] + 1]
-    free_motion(nc, rank, G, force, nu, free, w, n)
+            nu[k] -= terms.G[k, i] * v[i] / theta
+    free_motion(nc, run.rank, flat(terms.G), force, nu, free, run)
     for i in range(nv):
         free[i] += v[i]
 
 
 @loop
-def dampen(w: ptr, n: iptr) -> None:
+def dampen(run: Run) -> None:
     """Viscous friction of closed blocks, implicit: M + h θ c DᵀD, and −c Dᵀu beside f."""
-    nv = n[NV]
-    mid = at(w, n[O_MID])
-    M = at(w, n[O_TERMS])
-    f = at(M, nv * nv + n[NC] * nv)
-    for k in range(n[NB]):
-        block = at(n, n[M_SIDES] + FIELDS * k)
-        c = mid[n[NB] + 2 * n[NR] + n[NR] * nv + 8 * k + 4]
-        if c > 0.0 and block[0] == FRICTION and is_loaded(k, n) == 1:
-            for r in range(block[1], block[1] + block[2]):
-                D = at(mid, n[NB] + 2 * n[NR] + r * nv)
+    nv = run.nv
+    mid = run.mid
+    terms = run.terms
+    for k in range(run.nb):
+        block = run.blocks[k]
+        c = mid.laws[k].viscous
+        if c > 0.0 and block.kind == FRICTION and is_loaded(k, run) == 1:
+            for r in range(block.first, block.first + block.rows):
+                D = mid.D[r]
                 for i in range(nv):
-                    f[i] -= c * D[i] * mid[n[NB] + r]
+                    terms.f[i] -= c * D[i] * mid.rate[r]
                     for j in range(nv):
-                        M[i * nv + j] += w[H] * w[THETA] * c * D[i] * D[j]
+                        terms.M[i, j] += run.h * run.theta * c * D[i] * D[j]
 
 
 @loop
-def is_loaded(k: i64, n: iptr) -> i64:
+def is_loaded(k: i64, run: Run) -> i64:
     """1 if the friction block has no load, or its load was closed in the step before."""
-    load = n[n[M_SIDES] + FIELDS * k + 3]
+    load = run.blocks[k].load
     if load < 0:
         return 1
-    return 1 if n[n[M_MODE] + load] == CLOSED else 0
+    return 1 if run.mode[load] == CLOSED else 0
 
 
 @loop
-def predict(e: iptr, w: ptr, n: iptr, scratch: ptr) -> None:
+def predict(e: Entries, run: Run, scratch: ptr) -> None:
     """Which blocks are active: gaps that touch or that the free motion closes, rates, friction."""
-    free = at(w, n[O_FREE])
-    end = at(w, n[O_END])
-    state_after(e, free, end, w, n, scratch)
-    active = at(n, n[M_ACTIVE])
-    near = TOUCH * (1.0 + largest(n[NQ], at(w, n[O_Q])))
-    for k in range(n[NB]):
-        block = at(n, n[M_SIDES] + FIELDS * k)
+    end = run.end
+    state_after(e, run.free.v, end, run, scratch)
+    active = run.active
+    near = TOUCH * (1.0 + largest(run.nq, run.q))
+    for k in range(run.nb):
+        block = run.blocks[k]
         active[k] = 1
-        if block[0] == GAP:
-            active[k] = 1 if end[k] <= 0.0 or w[n[O_SIDES] + k] <= near else 0
-        elif block[0] == FRICTION and block[3] >= 0:
-            active[k] = active[block[3]]
+        if block.kind == GAP:
+            active[k] = 1 if end.gap[k] <= 0.0 or run.sides.gap[k] <= near else 0
+        elif block.kind == FRICTION and block.load >= 0:
+            active[k] = active[block.load]
 
 
 @loop
-def state_after(e: iptr, after: ptr, out: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
+def state_after(e: Entries, after: ptr, out: OneSided, run: Run, scratch: ptr) -> None:
     """One-sided rows at the end of a step that ends with the velocities `after`."""
-    retract = entry_at(e, E_RETRACT)
-    nv = n[NV]
-    v = at(w, n[O_V])
-    moved = at(w, n[O_FREE] + nv)
-    q = at(moved, 3 * nv + n[NQ])
+    nv = run.nv
+    v = run.v
+    moved = run.free.moved
+    q = run.free.q_end
     for i in range(nv):
-        moved[i] = w[H] * ((1.0 - w[THETA]) * v[i] + w[THETA] * after[i])
-    retract(w[T_NEW], at(w, n[O_Q]), after, at(w, n[O_U]), at(w, n[O_P]), moved, q, scratch)
-    one_sided(e, w[T_NEW], q, after, out, w, n, scratch)
+        moved[i] = run.h * ((1.0 - run.theta) * v[i] + run.theta * after[i])
+    e.retract(run.t_new, run.q, after, run.u, run.p, moved, q, scratch)
+    one_sided(e, run.t_new, q, after, out, run, scratch)
 
 
 @loop
-def closing(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+def closing(e: Entries, run: Run, scratch: ptr) -> i64:
     """Gaps that the impulses of others close join the problem; how many."""
-    nv = n[NV]
-    end = at(w, n[O_END])
-    state_after(e, at(w, n[O_Y] + nv), end, w, n, scratch)
-    active = at(n, n[M_ACTIVE])
+    nv = run.nv
+    end = run.end
+    state_after(e, run.y[nv:], end, run, scratch)
+    active = run.active
     count = 0
-    for k in range(n[NB]):
-        block = at(n, n[M_SIDES] + FIELDS * k)
-        if block[0] == GAP and active[k] == 0 and end[k] < 0.0:
+    for k in range(run.nb):
+        block = run.blocks[k]
+        if block.kind == GAP and active[k] == 0 and end.gap[k] < 0.0:
             active[k] = 1
             count += 1
-        elif block[0] == FRICTION and block[3] >= 0:
-            active[k] = active[block[3]]
+        elif block.kind == FRICTION and block.load >= 0:
+            active[k] = active[block.load]
     return count

@@ -16,27 +16,9 @@ from __future__ import annotations
 
 from math import exp, sqrt
 
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
-from liaison.simulation.steps.layout import (
-    CONTACTS,
-    FACETS,
-    M_ACTIVE,
-    M_MODE,
-    M_SIDES,
-    NB,
-    NR,
-    NV,
-    O_CONES,
-    O_FREE,
-    O_IMPULSE,
-    O_MID,
-    O_SIDES,
-    O_V,
-    O_Y,
-    THETA,
-    H,
-)
-from liaison.simulation.steps.sides_layout import FIELDS, FRICTION, GAP, OPEN, STICK, STRIBECK
+from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
+from liaison.simulation.steps.layout import Run
+from liaison.simulation.steps.sides_layout import FRICTION, GAP, OPEN, STICK, STRIBECK
 from liaison.solvers.cones.cones import DISC, ONE_WAY, solve_cones
 from liaison.solvers.linear.dense import dot, largest
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
@@ -52,184 +34,167 @@ ROUNDING = 1e-12
 
 
 @loop
-def impulses(part: f64, w: ptr, n: iptr) -> f64:
+def impulses(part: f64, run: Run) -> f64:
     """P of the active blocks, with a part of their restitution; the residual of the problem."""
-    nb = n[NB]
-    nr = n[NR]
-    active = at(n, n[M_ACTIVE])
-    table = at(active, nb)
-    chosen = at(active, 7 * nb)
-    count = choose(w, n)
-    m = chosen[nr]
-    A = at(w, n[O_CONES])
-    b = at(A, nr * nr)
-    P = at(b, nr)
-    limits = at(P, nr)
-    kept = at(w, n[O_IMPULSE])
-    delassus(m, chosen, A, w, n)
-    rates(m, part, w, n)
+    problem = run.problem
+    cones = flat(run.cone.ints)
+    chosen = run.chosen
+    count = choose(run)
+    m = run.rows_chosen
+    A = problem.A
+    b = problem.b
+    P = problem.P
+    limits = problem.limits
+    kept = run.impulse
+    delassus(m, chosen, A, run)
+    rates(m, part, run)
     for i in range(m):
         P[i] = kept[chosen[i]]
-    area = at(limits, 3 * nb + nr)
-    if n[FACETS] > 0:
+    if run.facets > 0:
         residual = UNSOLVABLE
-        if solve_polyhedral(m, count, A, b, table, limits, n[FACETS], P, area) == SOLVED:
-            residual = polyhedral_missed(m, count, table, n[FACETS], area)
+        if solve_polyhedral(m, count, A, b, cones, limits, run.facets, P, run.area) == SOLVED:
+            residual = polyhedral_missed(m, count, cones, run.facets, run.area)
     else:
-        residual = solve_cones(m, count, A, b, table, limits, P, area)
-    for r in range(nr):
+        residual = solve_cones(m, count, A, b, cones, limits, P, run.area)
+    for r in range(run.nr):
         kept[r] = 0.0
     for i in range(m):
         kept[chosen[i]] = P[i]
-    n[CONTACTS] = max(n[CONTACTS], count)
+    run.contacts = max(run.contacts, count)
     return float(residual)
 
 
 @loop
-def choose(w: ptr, n: iptr) -> i64:
+def choose(run: Run) -> i64:
     """The table of active blocks and the rows they have, with the bounds of friction."""
-    nb = n[NB]
-    active = at(n, n[M_ACTIVE])
-    table = at(active, nb)
-    number = at(active, 5 * nb)
-    chosen = at(active, 7 * nb)
-    limits = at(w, n[O_CONES] + n[NR] * n[NR] + 2 * n[NR])
     count = 0
     m = 0
-    for k in range(nb):
-        block = at(n, n[M_SIDES] + FIELDS * k)
-        if active[k] == 1:
-            row = at(table, 4 * count)
-            number[k] = count
-            row[0] = DISC if block[0] == FRICTION else ONE_WAY
-            row[1] = m
-            row[2] = block[2]
-            row[3] = number[block[3]] if block[3] >= 0 else -1
-            bounds(k, at(limits, 3 * count), w, n)
-            for r in range(block[2]):
-                chosen[m] = block[1] + r
+    for k in range(run.nb):
+        block = run.blocks[k]
+        if run.active[k] == 1:
+            cone = run.cone[count]
+            run.cone_of[k] = count
+            cone.kind = DISC if block.kind == FRICTION else ONE_WAY
+            cone.first = m
+            cone.rows = block.rows
+            cone.load = run.cone_of[block.load] if block.load >= 0 else -1
+            bounds(k, run.problem.limits[3 * count :], run)
+            for r in range(block.rows):
+                run.chosen[m] = block.first + r
                 m += 1
             count += 1
-    chosen[n[NR]] = m
+    run.rows_chosen = m
     return count
 
 
 @loop
-def bounds(k: i64, limit: ptr, w: ptr, n: iptr) -> None:
+def bounds(k: i64, limit: ptr, run: Run) -> None:
     """Coefficients along both rows, and the bound of a block without load, as an impulse."""
-    nr = n[NR]
-    block = at(n, n[M_SIDES] + FIELDS * k)
-    given = at(w, n[O_MID] + n[NB] + 2 * nr + nr * n[NV] + 8 * k)
+    block = run.blocks[k]
+    law = run.mid.laws[k]
     limit[0] = 0.0
     limit[1] = 0.0
     limit[2] = 0.0
-    if block[0] == FRICTION:
-        along = given[1]
-        u = at(w, n[O_SIDES] + n[NB] + block[1])
-        speed = dot(block[2], u, u)
-        is_still = 1 if sqrt(speed) <= STILL * (1.0 + largest(n[NV], at(w, n[O_V]))) else 0
-        if block[4] == STRIBECK and given[5] > 0.0:
-            along += exp(-speed / (given[5] * given[5])) * (given[2] - given[1])
-        elif n[n[M_MODE] + k] == STICK or (n[n[M_MODE] + k] == OPEN and is_still == 1):
+    if block.kind == FRICTION:
+        along = law.dynamic
+        u = run.sides.rate[block.first :]
+        speed = dot(block.rows, u, u)
+        is_still = 1 if sqrt(speed) <= STILL * (1.0 + largest(run.nv, run.v)) else 0
+        if block.law == STRIBECK and law.speed > 0.0:
+            along += exp(-speed / (law.speed * law.speed)) * (law.static - law.dynamic)
+        elif run.mode[k] == STICK or (run.mode[k] == OPEN and is_still == 1):
             # at rest; what lands in motion slips
-            along = given[2]
-        if block[3] >= 0:
+            along = law.static
+        if block.load >= 0:
             limit[0] = along
-            limit[1] = along * given[3] / given[1] if given[1] > 0.0 else along
+            limit[1] = along * law.across / law.dynamic if law.dynamic > 0.0 else along
         else:
-            limit[2] = along * w[H]
+            limit[2] = along * run.h
 
 
 @loop
-def rates(m: i64, part: f64, w: ptr, n: iptr) -> None:
+def rates(m: i64, part: f64, run: Run) -> None:
     """b of the problem: rates of the free motion at the end of the step, with restitution."""
-    nb = n[NB]
-    nr = n[NR]
-    nv = n[NV]
-    b = at(w, n[O_CONES] + nr * nr)
-    chosen = at(n, n[M_ACTIVE] + 7 * nb)
-    free = at(w, n[O_FREE])
-    v = at(w, n[O_V])
+    nv = run.nv
+    b = run.problem.b
+    mid = run.mid
+    before = run.sides.rate
+    free = run.free.v
+    v = run.v
     still = STILL * (1.0 + largest(nv, v))
     for i in range(m):
-        r = chosen[i]
-        D = at(w, n[O_MID] + nb + 2 * nr + r * nv)
-        u = w[n[O_MID] + nb + r]
-        b[i] = u + (1.0 - w[THETA]) / w[THETA] * (u - w[n[O_SIDES] + nb + r])
+        r = run.chosen[i]
+        u = mid.rate[r]
+        b[i] = u + (1.0 - run.theta) / run.theta * (u - before[r])
         for j in range(nv):
-            b[i] += D[j] * (free[j] - v[j])
-    for k in range(nb):
-        block = at(n, n[M_SIDES] + FIELDS * k)
-        if n[n[M_ACTIVE] + k] == 1 and block[0] == GAP:
-            i = n[n[M_ACTIVE] + nb + 4 * n[n[M_ACTIVE] + 5 * nb + k] + 1]
-            u = w[n[O_SIDES] + nb + block[1]]
-            n[n[M_MODE] + nb + k] = 0
+            b[i] += mid.D[r, j] * (free[j] - v[j])
+    for k in range(run.nb):
+        block = run.blocks[k]
+        if run.active[k] == 1 and block.kind == GAP:
+            i = run.cone[run.cone_of[k]].first
+            u = before[block.first]
+            run.hits[k] = 0
             if u >= 0.0:
                 b[i] += u
             elif u < -still and b[i] - u >= u:
-                b[i] += part * w[n[O_MID] + nb + 2 * nr + nr * nv + 8 * k] * u
-                n[n[M_MODE] + nb + k] = 1
+                b[i] += part * mid.laws[k].restitution * u
+                run.hits[k] = 1
 
 
 @loop
-def finish_step(w: ptr, n: iptr) -> None:
-    """v₁ and ξ into the block Y."""
-    nv = n[NV]
-    y = at(w, n[O_Y])
-    v = at(w, n[O_V])
-    free = at(w, n[O_FREE])
-    chosen = at(n, n[M_ACTIVE] + 7 * n[NB])
-    P = at(w, n[O_CONES] + n[NR] * n[NR] + n[NR])
-    pushed(chosen[n[NR]], chosen, P, at(y, nv), w, n)
+def finish_step(run: Run) -> None:
+    """v₁ and ξ into `run.y`."""
+    nv = run.nv
+    y = run.y
+    v = run.v
+    free = run.free.v
+    pushed(run.rows_chosen, run.chosen, run.problem.P, at(y, nv), run)
     for i in range(nv):
         y[nv + i] += free[i]
-        y[i] = w[H] * ((1.0 - w[THETA]) * v[i] + w[THETA] * y[nv + i])
+        y[i] = run.h * ((1.0 - run.theta) * v[i] + run.theta * y[nv + i])
 
 
 @loop
-def work(w: ptr, n: iptr) -> f64:
+def work(run: Run) -> f64:
     """Pᵀ(u + u₁)/2 of the step that is finished; 0 where it is rounding."""
-    nb = n[NB]
-    nr = n[NR]
-    nv = n[NV]
-    chosen = at(n, n[M_ACTIVE] + 7 * nb)
-    P = at(w, n[O_CONES] + nr * nr + nr)
-    v = at(w, n[O_V])
-    after = at(w, n[O_Y] + nv)
+    nv = run.nv
+    mid = run.mid
+    P = run.problem.P
+    v = run.v
+    after = run.y[nv:]
     total = 0.0
     size = 0.0
-    for i in range(chosen[nr]):
-        D = at(w, n[O_MID] + nb + 2 * nr + chosen[i] * nv)
-        u = w[n[O_MID] + nb + chosen[i]] + 0.5 * (dot(nv, D, after) - dot(nv, D, v))
+    for i in range(run.rows_chosen):
+        r = run.chosen[i]
+        D = mid.D[r]
+        u = mid.rate[r] + 0.5 * (dot(nv, D, after) - dot(nv, D, v))
         total += P[i] * u
-        size += abs(P[i]) * (abs(u) + abs(w[n[O_MID] + nb + chosen[i]]))
+        size += abs(P[i]) * (abs(u) + abs(mid.rate[r]))
     return float(total) if abs(total) > ROUNDING * size else 0.0
 
 
 @loop
-def without_gain(w: ptr, n: iptr) -> f64:
+def without_gain(run: Run) -> f64:
     """Impulses of (stepping-5) in the place of those that gain; the residual of those without e."""
-    nb = n[NB]
-    nr = n[NR]
-    m = n[n[M_ACTIVE] + 7 * nb + nr]
-    P = at(w, n[O_CONES] + nr * nr + nr)
-    way = at(P, nr + 3 * nb)
-    gain = work(w, n)
+    m = run.rows_chosen
+    P = run.problem.P
+    way = run.problem.way
+    gain = work(run)
     for i in range(m):
         way[i] = P[i]
-    residual = impulses(0.0, w, n)
-    finish_step(w, n)
-    least = work(w, n)
+    residual = impulses(0.0, run)
+    finish_step(run)
+    least = work(run)
     for i in range(m):
         way[i] -= P[i]
         P[i] += 0.5 * way[i]
-    finish_step(w, n)
-    square = 2.0 * (gain + least - 2.0 * work(w, n))
+    finish_step(run)
+    square = 2.0 * (gain + least - 2.0 * work(run))
     slope = gain - least - square
     root = sqrt(max(slope * slope - 4.0 * square * min(least, 0.0), 0.0)) + slope
     part = min(max(-2.0 * min(least, 0.0) / root, 0.0), 1.0) if root > 0.0 else 0.0
     for i in range(m):
         P[i] += (part - 0.5) * way[i]
-        w[n[O_IMPULSE] + n[n[M_ACTIVE] + 7 * nb + i]] = P[i]
-    finish_step(w, n)
+        run.impulse[run.chosen[i]] = P[i]
+    finish_step(run)
     return residual

@@ -14,7 +14,6 @@ from liaison.contacts.events.series import Contacts, contacts_along
 from liaison.numeric import Array
 from liaison.simulation.events.happenings import sides_in
 from liaison.simulation.plan.plan import Plan
-from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Arrays
 
 
@@ -40,10 +39,10 @@ def stepped_meta(plan: Plan, arrays: Arrays) -> dict[str, Any]:
     """The deepest penetration left [m] and the worst residual of complementarity, of all steps."""
     if plan.settings.tableau.scheme != "moreau":
         return {}
-    w, n = arrays.w, arrays.n
+    run = arrays.run
     return {
-        "theta": float(w[at.THETA]),
-        "penetration": float(w[at.PENETRATION]),
-        "complementarity": float(w[at.COMPLEMENTARITY]),
-        "contacts": int(n[at.CONTACTS]),
+        "theta": float(run.theta),
+        "penetration": float(run.penetration),
+        "complementarity": float(run.complementarity),
+        "contacts": int(run.contacts),
     }

@@ -13,8 +13,8 @@ Source: GVL13 §5.4.2 (QR with column pivoting), §6.1 (least squares in a metri
 
 from __future__ import annotations
 
-from liaison.program.loops.language import at, entry_at, f64, i64, iptr, loop, ptr
-from liaison.simulation.steps.layout import E_ONE_SIDED, NR, NV, O_METRIC, O_P, O_ROWS, O_U
+from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.simulation.steps.layout import Entries, OneSided, Run
 from liaison.solvers.linear.dense import (
     RANK_TOLERANCE,
     backward_solve,
@@ -28,17 +28,16 @@ from liaison.solvers.linear.dense import (
 
 
 @loop
-def one_sided(e: iptr, t: f64, q: ptr, v: ptr, out: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
+def one_sided(e: Entries, t: f64, q: ptr, v: ptr, out: OneSided, run: Run, scratch: ptr) -> None:
     """Gaps, rates, D and coefficients of every block."""
-    entry = entry_at(e, E_ONE_SIDED)
-    entry(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, out, scratch)
+    e.one_sided(t, q, v, run.u, run.p, q, out.floats, scratch)
 
 
 @loop
-def metric_of(rows: i64, M: ptr, G: ptr, w: ptr, n: iptr) -> i64:
-    """L and the basis Q of `rows` rows into the block METRIC; their rank, or -1 without metric."""
-    nv = n[NV]
-    L = at(w, n[O_METRIC])
+def metric_of(rows: i64, M: ptr, G: ptr, run: Run) -> i64:
+    """L and the basis Q of `rows` rows into `run.metric`; their rank, or -1 without metric."""
+    nv = run.nv
+    L = run.metric
     Q = at(L, nv * nv + 1)
     R = at(Q, rows * nv)
     order = at(R, rows * rows)
@@ -50,12 +49,10 @@ def metric_of(rows: i64, M: ptr, G: ptr, w: ptr, n: iptr) -> i64:
 
 
 @loop
-def free_motion(
-    rows: i64, rank: i64, G: ptr, force: ptr, right: ptr, found: ptr, w: ptr, n: iptr
-) -> None:
+def free_motion(rows: i64, rank: i64, G: ptr, force: ptr, right: ptr, found: ptr, run: Run) -> None:
     """x with M x = force + Gᵀλ and G x = right, by what `metric_of` left."""
-    nv = n[NV]
-    L = at(w, n[O_METRIC])
+    nv = run.nv
+    L = run.metric
     Q = at(L, nv * nv + 1)
     R = at(Q, rows * nv)
     order = at(R, rows * rows)
@@ -83,13 +80,13 @@ def free_motion(
 
 
 @loop
-def rows_in_metric(rank: i64, D: ptr, w: ptr, n: iptr) -> None:
-    """X of every row of D into the block ROWS."""
-    nv = n[NV]
-    L = at(w, n[O_METRIC])
+def rows_in_metric(rank: i64, D: ptr, run: Run) -> None:
+    """X of every row of D into `run.in_metric`."""
+    nv = run.nv
+    L = run.metric
     Q = at(L, nv * nv + 1)
-    for r in range(n[NR]):
-        x = at(w, n[O_ROWS] + r * nv)
+    for r in range(run.nr):
+        x = run.in_metric[r]
         for i in range(nv):
             x[i] = D[r * nv + i]
         forward_solve(nv, L, x)
@@ -100,24 +97,24 @@ def rows_in_metric(rank: i64, D: ptr, w: ptr, n: iptr) -> None:
 
 
 @loop
-def delassus(m: i64, chosen: iptr, A: ptr, w: ptr, n: iptr) -> None:
+def delassus(m: i64, chosen: iptr, A: ptr, run: Run) -> None:
     """A of the rows chosen."""
-    nv = n[NV]
+    nv = run.nv
     for i in range(m):
-        x = at(w, n[O_ROWS] + chosen[i] * nv)
+        x = run.in_metric[chosen[i]]
         for j in range(i + 1):
-            A[i * m + j] = dot(nv, x, at(w, n[O_ROWS] + chosen[j] * nv))
+            A[i * m + j] = dot(nv, x, run.in_metric[chosen[j]])
             A[j * m + i] = A[i * m + j]
 
 
 @loop
-def pushed(m: i64, chosen: iptr, f: ptr, x: ptr, w: ptr, n: iptr) -> None:
+def pushed(m: i64, chosen: iptr, f: ptr, x: ptr, run: Run) -> None:
     """x := L⁻ᵀ X f of the rows chosen."""
-    nv = n[NV]
+    nv = run.nv
     for i in range(nv):
         x[i] = 0.0
     for k in range(m):
-        row = at(w, n[O_ROWS] + chosen[k] * nv)
+        row = run.in_metric[chosen[k]]
         for i in range(nv):
             x[i] += f[k] * row[i]
-    backward_solve(nv, at(w, n[O_METRIC]), x)
+    backward_solve(nv, run.metric, x)

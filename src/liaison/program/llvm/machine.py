@@ -3,7 +3,7 @@
 One target machine for each optimisation level serves the whole process and knows the host's
 processor. Object code is taken from the disk cache where it is there.
 
-Public names: Code, load, object_code, ptx, host, vector_lanes.
+Public names: Code, Target, load, object_code, object_code_for, ptx, host, vector_lanes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import ctypes.util
 import itertools
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, final
 
@@ -75,6 +76,56 @@ def object_code(ir: str, *, optimize: int = 2) -> bytes:
     """The content of an object file for this processor, position-independent."""
     with _LOCK:
         return _object_code(ir, optimize, passes=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What object code is made for: a triple as LLVM writes it, a processor, its features."""
+
+    triple: str
+    processor: str = ""
+    features: str = ""
+
+
+def object_code_for(
+    target: Target, ir: str | Callable[[], str], *, optimize: int = 2, key: str = ""
+) -> bytes:
+    """The content of an object file for another processor; any host will do.
+
+    Args:
+        target: which one.
+        ir: a module, without target lines; or what gives it, when `key` says what it depends on.
+        optimize: level of code generation, 0 to 3; from 1 on LLVM's own passes run over the IR.
+        key: what stands for the text in the disk cache; nothing is stored there without one.
+    """
+    with _LOCK:
+        machine = _machine_for(target, optimize)
+        features = target.processor, target.features, f"O{optimize}"
+        version = ".".join(map(str, _llvm().llvm_version_info))
+        name = key_of(key, target.triple, *features, version)
+        content = fetch(name) if key else None
+        if content is None:
+            text = ir if isinstance(ir, str) else ir()
+            module = _llvm().parse_assembly(f'target triple = "{target.triple}"\n{text}')
+            module.data_layout = str(machine.target_data)
+            module.verify()
+            if optimize:
+                _improve(module, optimize, machine)
+            content = bytes(machine.emit_object(module))
+            if key:
+                store(name, content)
+        return content
+
+
+@cache
+def _machine_for(target: Target, optimize: int) -> Any:
+    llvm = _llvm()
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.processor, features=target.features, opt=optimize, reloc="pic"
+    )
 
 
 def ptx(ir: str, processor: str) -> str:
@@ -148,18 +199,18 @@ def _object_code(ir: str, optimize: int, passes: bool) -> bytes:
     module.data_layout = str(machine.target_data)
     module.verify()
     if passes:
-        _improve(module, optimize)
+        _improve(module, optimize, machine)
     return bytes(machine.emit_object(module))
 
 
-def _improve(module: Any, optimize: int) -> None:
+def _improve(module: Any, optimize: int, machine: Any) -> None:
     """Locals into registers and what follows from it; everything LLVM knows at level 3.
 
     The long list takes ten times as long, and runs a time loop no faster.
     """
     llvm = _llvm()
     options = llvm.create_pipeline_tuning_options(speed_level=max(1, optimize))
-    builder = llvm.create_pass_builder(_target_machine(optimize), options)
+    builder = llvm.create_pass_builder(machine, options)
     if optimize > 2:
         builder.getModulePassManager().run(module, builder)
         return

@@ -6,13 +6,14 @@ Public names: loops_to_c.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .language import Loop
 from .llvm import unique_names
 from .read import reachable
-from .tree import Routine, Step, Value
+from .records import Record
+from .tree import Kind, Routine, Step, Value
 
 C = {
     "f64": "double", "i64": "int64_t", "bool": "int", "ptr": "double *", "iptr": "int64_t *",
@@ -63,11 +64,13 @@ def loops_to_c(roots: Sequence[Loop[..., Any]]) -> str:
     """
     routines = reachable(roots)
     names = unique_names([*roots, *(read.loop for read in routines)])
-    heads = [_head(read, names, read.loop in set(roots)) for read in routines]
-    printers = [_Printer(read, names) for read in routines]
+    structs = _structs(routines)
+    heads = [_head(read, names, read.loop in set(roots), structs) for read in routines]
+    printers = [_Printer(read, names, structs) for read in routines]
     bodies = [printer.lines() for printer in printers]
     tables = [line for printer in printers for line in printer.tables]
-    parts = [PRELUDE, *tables, *(f"{head};" for head in heads)]
+    records = [line for record in structs for line in _typedef(record, structs)]
+    parts = [PRELUDE, *records, *tables, *(f"{head};" for head in heads)]
     for head, body in zip(heads, bodies, strict=True):
         parts += ["", f"{head} {{", *body, "}"]
     return "\n".join([*parts, ""])
@@ -85,8 +88,71 @@ def constant(value: float | int, kind: str) -> str:
     return text if float(value) >= 0 and text[0] != "-" else f"({text})"
 
 
-def _head(read: Routine, names: dict[Loop[..., Any], str], visible: bool) -> str:
-    arguments = ", ".join(f"{C[kind]} {name}_".replace("* ", "*") for name, kind in read.arguments)
+def _structs(routines: Sequence[Routine]) -> dict[type[Record], str]:
+    """The records that occur, each with a name; equal names are numbered."""
+    found: dict[type[Record], str] = {}
+    seen: dict[str, int] = {}
+    for kind in (kind for read in routines for kind in _kinds(read)):
+        if isinstance(kind, Kind) and kind.family in ("record", "rows"):
+            for record in _with_nested(kind.record):
+                if record not in found:
+                    name = f"liaison_{record.__name__}"
+                    count = seen[name] = seen.get(name, 0) + 1
+                    found[record] = name + (f"_{count}" if count > 1 else "")
+    return found
+
+
+def _with_nested(record: type[Record]) -> list[type[Record]]:
+    """A record after those that it contains."""
+    inner = [x.record for x in record.fields.values() if x.layout == "nested"]
+    return [*(each for one in inner for each in _with_nested(one)), record]
+
+
+def _kinds(read: Routine) -> Iterator[str]:
+    """All types that occur in a loop."""
+    yield from (kind for _, kind in read.arguments)
+    yield from read.locals.values()
+    steps = list(read.body)
+    values: list[Value] = []
+    while steps or values:
+        if steps:
+            step = steps.pop(0)
+            steps = [*step.body, *step.orelse, *steps]
+            values += step.values
+        else:
+            value = values.pop(0)
+            values = [*value.args, *values]
+            yield value.type
+
+
+def _typedef(record: type[Record], structs: dict[type[Record], str]) -> list[str]:
+    """The header of a record; arrays, behind it, are there by their offsets in words."""
+    lines = [] if record.is_fixed else ["  int64_t words;"]
+    for field in record.fields.values():
+        if field.layout == "nested":
+            lines.append(f"  {structs[field.record]} {field.name}_;")
+        elif field.layout == "inline":
+            lines.append(f"  {C[field.type]}{field.name}_[{field.dims[0]}];".replace(" *", " "))
+        else:
+            kind = "double" if field.type == "f64" else "int64_t"
+            lines.append(f"  {kind} {field.name}_;{'  /* offset */' if field.is_array else ''}")
+    return ["typedef struct {", *lines, f"}} {structs[record]};", ""]
+
+
+def _type(kind: str, structs: dict[type[Record], str]) -> str:
+    """A type as C writes it."""
+    if not isinstance(kind, Kind):
+        return C[kind]
+    if kind.family in ("record", "rows"):
+        return f"{structs[kind.record]} *"
+    return C[kind.element or "ptr"]
+
+
+def _head(
+    read: Routine, names: dict[Loop[..., Any], str], visible: bool, structs: dict[type[Record], str]
+) -> str:
+    listed = [(name, _type(kind, structs)) for name, kind in read.arguments]
+    arguments = ", ".join(f"{kind} {name}_".replace("* ", "*") for name, kind in listed)
     linkage = "" if visible else "static "
     return f"{linkage}{C[read.result]} {names[read.loop]}({arguments or 'void'})"
 
@@ -94,15 +160,17 @@ def _head(read: Routine, names: dict[Loop[..., Any], str], visible: bool) -> str
 class _Printer:
     """Statements as lines, values as text; local names end in _ so that none is a C word."""
 
-    def __init__(self, routine: Routine, names: dict[Loop[..., Any], str]) -> None:
-        self.routine, self.names = routine, names
+    def __init__(
+        self, routine: Routine, names: dict[Loop[..., Any], str], structs: dict[type[Record], str]
+    ) -> None:
+        self.routine, self.names, self.structs = routine, names, structs
         self.tables: list[str] = []
         self.count = 0
 
     def lines(self) -> list[str]:
         start = {"f64": " = 0", "i64": " = 0", "bool": " = 0"}
         local = [
-            f"  {C[kind]} {name}_{start.get(kind, '')};".replace("* ", "*")
+            f"  {_type(kind, self.structs)} {name}_{start.get(kind, '')};".replace("* ", "*")
             for name, kind in self.routine.locals.items()
         ]
         body = self.block(self.routine.body, "  ")
@@ -131,6 +199,8 @@ class _Printer:
             return f"{step.name}_ = {values[0]};"
         if step.kind == "store":
             return f"{values[0]}[{values[1]}] = {values[2]};"
+        if step.kind == "put":
+            return f"{values[0]} = {values[1]};"
         if step.kind == "do":
             return f"{values[0]};"
         return f"{' '.join([step.kind, *values])};"
@@ -150,11 +220,16 @@ class _Printer:
         if kind in INFIX:
             return f"({args[0]} {INFIX[kind]} {args[1]})"
         if kind in FORMS:
-            return FORMS[kind].format(*args, type=C[value.type], kind=value.type)
+            return FORMS[kind].format(*args, type=_type(value.type, self.structs), kind=value.type)
         if kind == "const":
             return constant(value.data, value.type)
         if kind == "table":
             return f"{self.table(value)}[{args[0]}]"
+        if kind in ("field", "inline"):
+            place = f"{args[0]}->{value.data.name}{'' if value.data.name == 'words' else '_'}"
+            return f"(&{place})" if value.data.layout == "nested" else place
+        if kind == "kernel":
+            return f"{args[0]}({', '.join(args[1:])})"
         if kind == "power":
             return f"power_{value.type}({args[0]}, {value.data})"
         names = {"call": self.names.get(value.data, "") if kind == "call" else ""}
@@ -174,6 +249,8 @@ FORMS = {
     "convert": "(({type}){0})",
     "load": "{0}[{1}]",
     "offset": "({0} + {1})",
+    "cast": "(({type}){0})",
+    "address": "((liaison_kernel)(intptr_t){0})",
     "entry": "((liaison_kernel)(intptr_t){0}[{1}])",
     "choice": "({0} ? {1} : {2})",
     **{name: f"{name}_{{kind}}({{0}}, {{1}})" for name in ("min", "max", "floordiv", "mod")},

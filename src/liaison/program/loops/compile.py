@@ -18,7 +18,8 @@ from liaison.program.llvm.machine import Code, load
 from .key import loops_key
 from .language import Loop
 from .llvm import loops_ir, unique_names
-from .tree import ELEMENT, signature
+from .records import Part, Record, Rows
+from .tree import ELEMENT, Kind, signature
 
 CTYPES: dict[str, Any] = {
     "f64": ctypes.c_double, "i64": ctypes.c_int64, "ptr": ctypes.c_void_p,
@@ -42,7 +43,8 @@ class CompiledLoops:
     def function(self, loop: str | Loop[..., Any]) -> Any:
         """The loop as a bare foreign function: pointers and kernels are given as addresses."""
         arguments, result = signature(self._find(loop)[0])
-        prototype = ctypes.CFUNCTYPE(CTYPES[result], *(CTYPES[kind] for _, kind in arguments))
+        kinds = [ctypes.c_void_p if isinstance(x, Kind) else CTYPES[x] for _, x in arguments]
+        prototype = ctypes.CFUNCTYPE(CTYPES[result], *kinds)
         function = prototype(self.address(loop))
         function.code = self._code  # type: ignore[attr-defined]  # the code lives as long as this
         return function
@@ -82,6 +84,8 @@ def compile_loops(
 
 
 def _argument(loop: Loop[..., Any], value: Any, kind: str) -> Any:
+    if isinstance(kind, Kind):
+        return _address_of(loop, value, kind)
     if kind not in ELEMENT or not isinstance(value, np.ndarray):
         return value
     if value.dtype != DTYPES[ELEMENT[kind]] or not value.flags.c_contiguous:
@@ -90,3 +94,16 @@ def _argument(loop: Loop[..., Any], value: Any, kind: str) -> Any:
             f"not of {value.dtype}."
         )
     return value.ctypes.data
+
+
+def _address_of(loop: Loop[..., Any], value: Any, kind: Kind) -> Any:
+    """Where a record, a part or rows begin; a number is an address already."""
+    if isinstance(value, int):
+        return value
+    if kind.family == "rows" and isinstance(value, Rows):
+        return value.ints.ctypes.data
+    if not isinstance(value, kind.record) or not isinstance(value, Record | Part):
+        raise ProgramError(
+            f"loop {loop.name!r} takes a {kind.record.__name__}, not {type(value).__name__}."
+        )
+    return value.floats.ctypes.data

@@ -17,7 +17,8 @@ from types import ModuleType
 from typing import Any
 
 from .language import Loop
-from .tree import outer_names
+from .records import Part, Record
+from .tree import Kind, outer_names, signature
 
 
 def loops_key(roots: Sequence[Loop[..., Any]]) -> str:
@@ -41,7 +42,14 @@ def _content(loop: Loop[..., Any], number: dict[Loop[..., Any], int]) -> list[An
     annotations = [str(kind) for kind in function.__annotations__.values()]
     parts = [code.co_name, code.co_code, code.co_linetable, code.co_consts, code.co_varnames]
     names = [(name, _meaning(value, number)) for name, value in _used(loop)]
-    return [*parts, code.co_names, annotations, names]
+    return [*parts, code.co_names, annotations, names, _layouts(loop)]
+
+
+def _layouts(loop: Loop[..., Any]) -> list[str]:
+    """The layouts of all records that a loop names: its code shows none of their numbers."""
+    named = [kind.record for _, kind in signature(loop)[0] if isinstance(kind, Kind)]
+    used = [value for _, value in _used(loop) if isinstance(value, type)]
+    return [x.text() for x in [*named, *used] if issubclass(x, Record | Part)]
 
 
 def _meaning(value: Any, number: dict[Loop[..., Any], int]) -> str:
@@ -56,7 +64,7 @@ def _used(loop: Loop[..., Any]) -> list[tuple[str, Any]]:
     """Names from outside that the loop's code mentions, also in modules it mentions."""
     code = loop.function.__code__
     mentioned = [*code.co_names, *code.co_freevars]
-    outer = outer_names(loop.function)
+    outer = outer_names(loop)
     used = [(name, outer[name]) for name in mentioned if name in outer]
     modules = [(name, value) for name, value in used if isinstance(value, ModuleType)]
     for path, module in modules:

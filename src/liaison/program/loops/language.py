@@ -8,13 +8,16 @@
 Called, a loop runs as plain Python on NumPy arrays: that is its test. `compile_loops([axpy])`
 gives machine code, `loops_to_c([axpy])` gives text. The subset:
 
-- arguments are annotated `f64` (double), `i64` (int64), `ptr` (double *), `iptr` (int64 *) or
-  `kernel` (an entry of a kernel); the result is `f64`, `i64` or None;
+- arguments are annotated `f64` (double), `i64` (int64), `ptr` (double *), `iptr` (int64 *),
+  `kernel` (an entry of a kernel) or by a record (see `loops_records`); the result is `f64`, `i64`
+  or None;
 - `for i in range(...)` (a step must be a literal), `while`, `if`/`elif`/`else`, `break`,
-  `continue`, `return`, assignment to names and to `p[i]`, also `+=` and its like;
+  `continue`, `return`, assignment to names, to `p[i]` and to fields, also `+=` and its like;
 - `+ - * /` and unary minus, `//` and `%` on integers (rounding down), `**`, comparisons,
   `and` `or` `not`, `a if c else b`; `min`, `max`, `abs`, `float`, `int`;
-- `at(p, n)` is the pointer n elements on; there are no slices and no `p + n`;
+- `p[n:]` or `at(p, n)` is the pointer n elements on; there are no other slices and no `p + n`;
+- fields of records: `run.t`, `run.t = x`, `run.q[i]`, `run.k[j, i]`, `run.blocks[k].kind`;
+  `flat(m)` is a matrix row by row;
 - sqrt sin cos tan asin acos atan atan2 exp log pow copysign isfinite from `math`, and `fmin`,
   `fmax`, `floor` from here;
 - calls of other loops, and of kernels `f(t, q, v, u, p, x, out, work)`;
@@ -25,14 +28,16 @@ gives machine code, `loops_to_c([axpy])` gives text. The subset:
 Two differences: where plain Python raises (division by zero, sqrt(-1)), compiled code gives
 inf or NaN; and plain Python's `at` cannot go backwards.
 
-Public names: loop, Loop, f64, i64, ptr, iptr, kernel, at, entry_at, fmin, fmax, floor.
+Public names: loop, Loop, f64, i64, ptr, iptr, kernel, at, flat, entry_at, fmin, fmax, floor.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Generic, ParamSpec, TypeAlias, TypeVar, final
+import sys
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,8 +59,11 @@ Pointer = TypeVar("Pointer", ptr, iptr)
 class Loop(Generic[P, R]):
     """A function of the subset: callable as plain Python, translatable to machine code."""
 
-    def __init__(self, function: Callable[P, R]) -> None:
+    def __init__(
+        self, function: Callable[P, R], near: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
         self.function = function
+        self.near = near
         self.name = function.__name__
         self.__doc__ = function.__doc__
         self.__wrapped__ = function
@@ -70,12 +78,24 @@ class Loop(Generic[P, R]):
 
 def loop(function: Callable[P, R]) -> Loop[P, R]:
     """Mark a function as a loop; the subset is checked when it is translated."""
-    return Loop(function)
+    frame = sys._getframe(1)
+    if frame.f_locals is frame.f_globals:
+        return Loop(function)
+    # classes of an enclosing function that annotations alone name
+    said = [
+        x.removeprefix("Rows[").rstrip("]") for x in map(str, function.__annotations__.values())
+    ]
+    return Loop(function, {x: frame.f_locals[x] for x in said if x in frame.f_locals})
 
 
 def at(pointer: Pointer, n: int) -> Pointer:
     """The pointer n elements further on."""
     return pointer[n:]
+
+
+def flat(matrix: Pointer) -> Pointer:
+    """The elements of a matrix, row by row."""
+    return matrix.reshape(-1)
 
 
 def entry_at(addresses: iptr, i: int) -> Function:

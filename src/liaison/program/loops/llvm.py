@@ -11,12 +11,14 @@ from typing import Any
 
 from .language import Loop
 from .read import reachable
-from .tree import KERNEL_ARGUMENTS, Routine, Step, Value
+from .records import Field
+from .tree import KERNEL_ARGUMENTS, Kind, Routine, Step, Value
 
-IR = {
+NAMES = {
     "f64": "double", "i64": "i64", "bool": "i1", "ptr": "ptr", "iptr": "ptr", "kernel": "ptr",
     "void": "void",
 }  # fmt: skip
+INVARIANT = "!0 = !{}"
 FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 INTEGER = {"add": "add", "sub": "sub", "mul": "mul"}
 ORDERED = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq", "ne": "une"}
@@ -34,7 +36,7 @@ def loops_ir(roots: Sequence[Loop[..., Any]]) -> str:
     texts = [printer.text() for printer in printers]
     used = {name: None for printer in printers for name in printer.used}
     tables = [line for printer in printers for line in printer.tables]
-    return "\n".join([*map(declaration, used), *tables, *texts, ""])
+    return "\n".join([*map(declaration, used), *tables, *texts, INVARIANT, ""])
 
 
 def unique_names(loops: Iterable[Loop[..., Any]]) -> dict[Loop[..., Any], str]:
@@ -46,6 +48,11 @@ def unique_names(loops: Iterable[Loop[..., Any]]) -> dict[Loop[..., Any], str]:
             count = seen[loop.name] = seen.get(loop.name, 0) + 1
             names[loop] = f"liaison_{loop.name}" + (f"_{count}" if count > 1 else "")
     return names
+
+
+def ir(kind: str) -> str:
+    """A type as IR writes it."""
+    return "ptr" if isinstance(kind, Kind) else NAMES[kind]
 
 
 def declaration(function: str) -> str:
@@ -78,13 +85,13 @@ class _Printer:
 
     def text(self) -> str:
         read = self.routine
-        arguments = ", ".join(f"{IR[kind]} %a.{name}" for name, kind in read.arguments)
+        arguments = ", ".join(f"{ir(kind)} %a.{name}" for name, kind in read.arguments)
         symbol = self.names[read.loop]
-        head = f"define {self.linkage}{IR[read.result]} @{symbol}({arguments}) nounwind {{"
+        head = f"define {self.linkage}{ir(read.result)} @{symbol}({arguments}) nounwind {{"
         for name, kind in [*read.arguments, *read.locals.items()]:
-            self.lines.append(f"  %v.{name} = alloca {IR[kind]}")
+            self.lines.append(f"  %v.{name} = alloca {ir(kind)}")
         for name, kind in read.arguments:
-            self.lines.append(f"  store {IR[kind]} %a.{name}, ptr %v.{name}")
+            self.lines.append(f"  store {ir(kind)} %a.{name}, ptr %v.{name}")
         self.block(read.body)
         self.lines.append("  ret void" if read.result == "void" else "  unreachable")
         return "\n".join([head, "entry:", *self.lines, "}"])
@@ -116,20 +123,26 @@ class _Printer:
 
     def step_assign(self, step: Step) -> None:
         value = step.values[0]
-        self.lines.append(f"  store {IR[value.type]} {self.value(value)}, ptr %v.{step.name}")
+        self.lines.append(f"  store {ir(value.type)} {self.value(value)}, ptr %v.{step.name}")
 
     def step_store(self, step: Step) -> None:
         pointer, index, value = step.values
         stored = self.value(value)
         place = self.offset(self.value(pointer), value.type, self.value(index))
-        self.lines.append(f"  store {IR[value.type]} {stored}, ptr {place}")
+        self.lines.append(f"  store {ir(value.type)} {stored}, ptr {place}")
+
+    def step_put(self, step: Step) -> None:
+        place, value = step.values
+        stored = self.value(value)
+        record = self.value(place.args[0])
+        self.lines.append(f"  store {ir(value.type)} {stored}, ptr {self.slot(record, place.data)}")
 
     def step_do(self, step: Step) -> None:
         self.value(step.values[0])
 
     def step_return(self, step: Step) -> None:
         if step.values:
-            self.lines.append(f"  ret {IR[step.values[0].type]} {self.value(step.values[0])}")
+            self.lines.append(f"  ret {ir(step.values[0].type)} {self.value(step.values[0])}")
         else:
             self.lines.append("  ret void")
         self.place(self.mark("after"))
@@ -198,36 +211,58 @@ class _Printer:
         kind = value.args[0].type
         if value.kind in ORDERED:
             test = f"fcmp {ORDERED[value.kind]}" if kind == "f64" else f"icmp {SIGNED[value.kind]}"
-            return self.fresh(f"{test} {IR[kind]} {args[0]}, {args[1]}")
+            return self.fresh(f"{test} {ir(kind)} {args[0]}, {args[1]}")
         name = FLOAT[value.kind] if kind == "f64" else INTEGER[value.kind]
-        return self.fresh(f"{name} {IR[kind]} {args[0]}, {args[1]}")
+        return self.fresh(f"{name} {ir(kind)} {args[0]}, {args[1]}")
 
     def value_const(self, value: Value) -> str:
         return number(value.data, value.type)
 
     def value_local(self, value: Value) -> str:
-        return self.fresh(f"load {IR[value.type]}, ptr %v.{value.data}")
+        return self.fresh(f"load {ir(value.type)}, ptr %v.{value.data}")
 
     def offset(self, pointer: str, kind: str, index: str) -> str:
-        return self.fresh(f"getelementptr inbounds {IR[kind]}, ptr {pointer}, i64 {index}")
+        return self.fresh(f"getelementptr inbounds {ir(kind)}, ptr {pointer}, i64 {index}")
 
     def value_load(self, value: Value) -> str:
         pointer, index = (self.value(a) for a in value.args)
         return self.fresh(
-            f"load {IR[value.type]}, ptr {self.offset(pointer, value.type, index)}, align 8"
+            f"load {ir(value.type)}, ptr {self.offset(pointer, value.type, index)}, align 8"
         )
 
     def value_offset(self, value: Value) -> str:
         pointer, index = (self.value(a) for a in value.args)
-        return self.offset(pointer, "f64" if value.type == "ptr" else "i64", index)
+        if isinstance(value.type, Kind) and value.type.family == "record":
+            kind = f"[{value.type.record.header} x i64]"
+            return self.fresh(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {index}")
+        return self.offset(pointer, "i64", index)
+
+    def value_cast(self, value: Value) -> str:
+        return self.value(value.args[0])
+
+    def slot(self, record: str, field: Field) -> str:
+        return self.offset(record, "i64", str(field.slot))
+
+    def value_field(self, value: Value) -> str:
+        place = self.slot(self.value(value.args[0]), value.data)
+        # counts and offsets are the same as long as the block lives
+        mark = ", !invariant.load !0" if value.data.is_fixed else ""
+        return self.fresh(f"load {ir(value.type)}, ptr {place}, align 8{mark}")
+
+    def value_inline(self, value: Value) -> str:
+        return self.slot(self.value(value.args[0]), value.data)
+
+    def value_address(self, value: Value) -> str:
+        return self.fresh(f"inttoptr i64 {self.value(value.args[0])} to ptr")
 
     def value_entry(self, value: Value) -> str:
         pointer, index = (self.value(a) for a in value.args)
-        return self.fresh(f"load ptr, ptr {self.offset(pointer, 'i64', index)}, align 8")
+        word = self.fresh(f"load i64, ptr {self.offset(pointer, 'i64', index)}, align 8")
+        return self.fresh(f"inttoptr i64 {word} to ptr")
 
     def value_table(self, value: Value) -> str:
         name = f"@{self.names[self.routine.loop]}.table{len(self.tables)}"
-        kind = IR[value.type]
+        kind = ir(value.type)
         entries = ", ".join(f"{kind} {number(n, value.type)}" for n in value.data)
         self.tables.append(f"{name} = internal constant [{len(value.data)} x {kind}] [{entries}]")
         place = self.offset(name, value.type, self.value(value.args[0]))
@@ -243,7 +278,7 @@ class _Printer:
     def value_convert(self, value: Value) -> str:
         x, before = self.value(value.args[0]), value.args[0].type
         name = {"bool": "zext", "i64": "sitofp", "f64": "fptosi"}[before]
-        return self.fresh(f"{name} {IR[before]} {x} to {IR[value.type]}")
+        return self.fresh(f"{name} {ir(before)} {x} to {ir(value.type)}")
 
     def value_power(self, value: Value) -> str:
         x = self.value(value.args[0])
@@ -276,7 +311,7 @@ class _Printer:
         x, y = (self.value(a) for a in value.args)
         names = ORDERED if value.type == "f64" else SIGNED
         test = "fcmp" if value.type == "f64" else "icmp"
-        kind = IR[value.type]
+        kind = ir(value.type)
         better = names["lt" if value.kind == "min" else "gt"]
         swap = self.fresh(f"{test} {better} {kind} {y}, {x}")
         return self.fresh(f"select i1 {swap}, {kind} {y}, {kind} {x}")
@@ -301,7 +336,7 @@ class _Printer:
 
     def fork(self, test: Value, then: Value | None, otherwise: Value | None) -> str:
         """The value of the branch taken; None stands for the test's own value."""
-        kind = IR[(then or otherwise or test).type]
+        kind = ir((then or otherwise or test).type)
         labels = self.mark("then"), self.mark("else"), self.mark("end")
         condition = self.value(test)
         self.branch(condition, labels[0], labels[1])
@@ -328,13 +363,13 @@ class _Printer:
         return self.fresh(f"call double @{name}({', '.join(f'double {a}' for a in args)})")
 
     def value_call(self, value: Value) -> str:
-        args = ", ".join(f"{IR[a.type]} {self.value(a)}" for a in value.args)
-        return self.invoke(IR[value.type], f"@{self.names[value.data]}", args)
+        args = ", ".join(f"{ir(a.type)} {self.value(a)}" for a in value.args)
+        return self.invoke(ir(value.type), f"@{self.names[value.data]}", args)
 
     def value_kernel(self, value: Value) -> str:
-        target = self.fresh(f"load ptr, ptr %v.{value.data}")
-        kinds = ", ".join(IR[kind] for kind in KERNEL_ARGUMENTS)
-        args = ", ".join(f"{IR[a.type]} {self.value(a)}" for a in value.args)
+        target = self.value(value.args[0])
+        kinds = ", ".join(ir(kind) for kind in KERNEL_ARGUMENTS)
+        args = ", ".join(f"{ir(a.type)} {self.value(a)}" for a in value.args[1:])
         return self.invoke(f"void ({kinds})", target, args)
 
     def invoke(self, kind: str, target: str, args: str) -> str:

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, final
 
 from .language import Loop
-from .tree import ELEMENT, Routine, Scope, Step, Value, scope_of
+from .tree import ELEMENT, Kind, Routine, Scope, Step, Value, scope_of
 from .values import Values
 
 
@@ -87,17 +87,32 @@ class _Reader:
         return self.set(node.target, self.values.value(node.value))
 
     def set(self, target: ast.expr, value: Value) -> Step:
+        if isinstance(target, ast.Attribute):
+            return self.put(target, value)
         if isinstance(target, ast.Subscript):
             pointer, index = self.values.element(target)
             stored = self.values.fit(target, value, ELEMENT[pointer.type])
             return Step("store", values=(pointer, index, stored))
         if not isinstance(target, ast.Name):
-            self.refuse(target, "assign to a name or to p[i]")
+            self.refuse(target, "assign to a name, to p[i] or to a field")
         value = self.values.number(value)
         if value.type == "void":
             self.refuse(target, "this call gives nothing")
         kind = self.types.setdefault(target.id, value.type)
-        return Step("assign", target.id, (self.values.fit(target, value, kind, target.id),))
+        value = self.values.fit(target, value, kind, target.id)
+        if isinstance(kind, Kind) and kind.owner != getattr(value.type, "owner", None):
+            self.refuse(target, f"{target.id!r} began as a part of another record")
+        return Step("assign", target.id, (value,))
+
+    def put(self, target: ast.Attribute, value: Value) -> Step:
+        """`run.t = x`."""
+        place = self.values.value(target)
+        stored = self.values.fit(target, value, place.type)
+        if place.kind == "load":
+            return Step("store", values=(*place.args, stored))
+        if place.kind != "field" or place.data.is_fixed:
+            self.refuse(target, self.values.fields.why_not_set(place, target.attr))
+        return Step("put", values=(place, stored))
 
     def for_(self, node: ast.For) -> Step:
         call = node.iter

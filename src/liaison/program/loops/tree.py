@@ -1,7 +1,9 @@
 """What a loop is once read: typed values and statements, every name resolved.
 
-Public names: Value, Step, Routine, Scope, scope_of, signature, outer_names; TYPES, ELEMENT,
-KERNEL_ARGUMENTS.
+A type is one of the words in TYPES; of what carries more than that, it is a `Kind`.
+
+Public names: Value, Kind, Step, Routine, Scope, scope_of, signature, outer_names, record_kind,
+part_kind, rows_kind; TYPES, ELEMENT, KERNEL_ARGUMENTS.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn, final
@@ -17,10 +19,61 @@ from typing import Any, NoReturn, final
 from liaison.errors import Place, ProgramError
 
 from .language import Loop
+from .records import Part, Record
 
 TYPES = ("f64", "i64", "ptr", "iptr", "kernel")
 ELEMENT = {"ptr": "f64", "iptr": "i64"}
 KERNEL_ARGUMENTS = ("f64", *["ptr"] * 7)
+
+
+@final
+class Kind(str):
+    """The type of a record, of rows of records, of a part or of a matrix, all of them pointers.
+
+    Attributes:
+        family: "record", "rows", "part" or "matrix".
+        record: the class, of what is no matrix.
+        element: "ptr" or "iptr", of a matrix.
+        owner: what a part is sized by: a record, or a `counts` of integers by name.
+        row: the length of a matrix's rows.
+    """
+
+    family: str
+    record: Any
+    element: str
+    owner: Value | None
+    row: Value | None
+
+    def __new__(
+        cls,
+        family: str,
+        text: str,
+        record: Any = None,
+        *,
+        element: str = "",
+        owner: Value | None = None,
+        row: Value | None = None,
+    ) -> Kind:
+        """A type of this text."""
+        made = super().__new__(cls, text)
+        made.family, made.record, made.element = family, record, element
+        made.owner, made.row = owner, row
+        return made
+
+
+def record_kind(record: type[Record]) -> Kind:
+    """The type of a record."""
+    return Kind("record", f"{record.__name__}#{record.serial}", record)
+
+
+def rows_kind(record: type[Record]) -> Kind:
+    """The type of rows of records."""
+    return Kind("rows", f"Rows[{record.__name__}#{record.serial}]", record)
+
+
+def part_kind(part: type[Part], owner: Value | None = None) -> Kind:
+    """The type of a part, and what it is sized by."""
+    return Kind("part", f"{part.__name__}#{part.serial}", part, owner=owner)
 
 
 @final
@@ -37,7 +90,7 @@ class Value:
 @final
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A statement: assign, store, for, while, if, break, continue, return or do."""
+    """A statement: assign, store, put, for, while, if, break, continue, return or do."""
 
     kind: str
     name: str = ""
@@ -69,12 +122,13 @@ class Scope:
         node = ast.parse(textwrap.dedent("".join(self.lines))).body[0]
         assert isinstance(node, ast.FunctionDef)
         self.node = node
-        self.outer = outer_names(loop.function)
+        self.outer = outer_names(loop)
         self.calls: dict[Loop[..., Any], None] = {}
         arguments = node.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
             self.refuse(node, "only plain arguments without defaults")
-        self.arguments = tuple((a.arg, self.type_of(a, a.annotation)) for a in arguments.args)
+        listed = [(a.arg, self.type_of(a, a.annotation)) for a in arguments.args]
+        self.arguments = tuple((name, self.owned(node, kind, listed)) for name, kind in listed)
         self.result = "void" if self.is_none(node.returns) else self.type_of(node, node.returns)
         if self.result not in ("void", "f64", "i64"):
             self.refuse(node, "the result is f64, i64 or None")
@@ -94,13 +148,31 @@ class Scope:
 
     def type_of(self, where: ast.AST, annotation: ast.expr | None) -> str:
         """The type an annotation names."""
-        if isinstance(annotation, ast.Constant):
-            name = annotation.value
-        else:
-            name = getattr(annotation, "id", getattr(annotation, "attr", None))
-        if name not in TYPES:
-            self.refuse(where, f"an annotation is one of {', '.join(TYPES)}")
-        return str(name)
+        text = annotation.value if isinstance(annotation, ast.Constant) else None
+        kind = _named(text or (ast.unparse(annotation) if annotation else ""), self.outer)
+        if kind is None:
+            self.refuse(where, f"an annotation is one of {', '.join(TYPES)} or a record")
+        return kind
+
+    def owned(self, node: ast.AST, kind: str, arguments: list[tuple[str, str]]) -> str:
+        """The type of an argument, with what a part is sized by."""
+        if not isinstance(kind, Kind) or kind.family != "part":
+            return kind
+        needs = kind.record.needs()
+        for name, other in arguments:
+            if isinstance(other, Kind) and other.family == "record":
+                fields = other.record.fields
+                if all(x in fields and fields[x].layout == "size" for x in needs):
+                    return part_kind(kind.record, Value("local", other, data=name))
+        numbers = [x for x in needs if (x, "i64") in arguments]
+        if not numbers:
+            self.refuse(
+                node,
+                f"{kind.record.__name__} is sized by {', '.join(needs)}: neither a record nor "
+                "integers among the arguments have these names",
+            )
+        values = tuple(Value("local", "i64", data=x) for x in numbers)
+        return part_kind(kind.record, Value("counts", "i64", values, tuple(numbers)))
 
 
 @cache
@@ -114,11 +186,30 @@ def signature(loop: Loop[..., Any]) -> tuple[tuple[tuple[str, str], ...], str]:
     said = dict(loop.function.__annotations__)
     result = said.pop("return", None)
     result = "void" if result in (None, "None") else result
-    is_plain = len(said) == loop.function.__code__.co_argcount and {*said.values()} <= {*TYPES}
-    if is_plain and result in ("void", "f64", "i64"):
-        return tuple(said.items()), result  # as the text says it: no need to read that
+    outer = None if {*said.values()} <= {*TYPES} else outer_names(loop)
+    kinds = [_named(x, outer or {}) for x in said.values() if isinstance(x, str)]
+    found = [kind for kind in kinds if kind is not None]
+    if len(found) == loop.function.__code__.co_argcount and result in ("void", "f64", "i64"):
+        return tuple(zip(said, found, strict=True)), result  # the text need not be read
     scope = scope_of(loop)
     return scope.arguments, scope.result
+
+
+def _named(text: Any, outer: Mapping[str, Any]) -> str | None:
+    """The type of an annotation as text; None where it is none."""
+    if text in TYPES:
+        return str(text)
+    is_rows = isinstance(text, str) and text.startswith("Rows[")
+    path = text.removeprefix("Rows[").removesuffix("]") if isinstance(text, str) else ""
+    first, *rest = path.split(".")
+    found = outer.get(first)
+    for name in rest:
+        found = getattr(found, name, None)
+    if path.rsplit(".", 1)[-1] in TYPES and not is_rows:
+        return path.rsplit(".", 1)[-1]
+    if isinstance(found, type) and issubclass(found, Record):
+        return rows_kind(found) if is_rows else record_kind(found)
+    return part_kind(found) if isinstance(found, type) and issubclass(found, Part) else None
 
 
 def _source(loop: Loop[..., Any]) -> tuple[str, list[str], int]:
@@ -129,9 +220,10 @@ def _source(loop: Loop[..., Any]) -> tuple[str, list[str], int]:
     return inspect.getsourcefile(loop.function) or "?", lines, start
 
 
-def outer_names(function: Callable[..., Any]) -> dict[str, Any]:
+def outer_names(loop: Loop[..., Any]) -> dict[str, Any]:
     """Names of the module and of enclosing functions, with what they stand for."""
-    names = dict(getattr(function, "__globals__", {}))
+    function = loop.function
+    names = {**getattr(function, "__globals__", {}), **loop.near}
     code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None) or ()
     for name, cell in zip(code.co_freevars if code else (), cells, strict=True):
         names[name] = cell.cell_contents

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, final
 
 from . import language as loops
+from .fields import Fields
 from .language import Loop
-from .tree import ELEMENT, KERNEL_ARGUMENTS, Scope, Value, signature
+from .records import Part, Record, words_of
+from .tree import ELEMENT, KERNEL_ARGUMENTS, Kind, Scope, Value, signature
 
 MATH: dict[Any, tuple[str, int]] = {
     **{f: (f.__name__, 1) for f in (math.sqrt, math.sin, math.cos, math.tan, math.asin, math.acos)},
@@ -38,6 +40,7 @@ class Values:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.types, self.outer, self.refuse = scope.types, scope.outer, scope.refuse
+        self.fields = Fields(scope)
 
     def value(self, node: ast.expr) -> Value:
         """The typed tree of an expression."""
@@ -67,8 +70,16 @@ class Values:
         return self.literal(node, self.outer[node.id])
 
     def attribute(self, node: ast.Attribute) -> Value:
-        """A number under a dotted name."""
+        """A field of a record, or a number under a dotted name."""
+        if self.is_inside(node):
+            return self.fields.field(node, self.value(node.value), node.attr)
         return self.literal(node, self.object(node))
+
+    def is_inside(self, node: ast.expr) -> bool:
+        """Whether an expression begins with a value of the loop, not with a name from outside."""
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        return isinstance(node, ast.Call) or (isinstance(node, ast.Name) and node.id in self.types)
 
     def object(self, node: ast.expr) -> Any:
         """What a name or a dotted name outside the function stands for."""
@@ -79,17 +90,43 @@ class Values:
         return None
 
     def element(self, node: ast.Subscript) -> tuple[Value, Value]:
-        """Pointer and index of p[i]."""
+        """Pointer and index of p[i] or m[j, i]."""
         pointer = self.value(node.value)
+        if isinstance(node.slice, ast.Slice):
+            self.refuse(node, "a slice is a pointer: assign to one element at a time")
+        if isinstance(pointer.type, Kind) and pointer.type.family == "matrix":
+            return self.fields.element(node, pointer, self.indices(node))
         if pointer.type not in ELEMENT:
             self.refuse(node, "only pointers have elements")
+        if isinstance(node.slice, ast.Tuple):
+            self.refuse(node, "two indices are for matrices: fields with two dimensions")
         return pointer, self.fit(node, self.value(node.slice), "i64")
+
+    def indices(self, node: ast.Subscript) -> list[Value]:
+        """The numbers between the brackets; of `i:` the i."""
+        listed = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        found = []
+        for index in listed:
+            if isinstance(index, ast.Slice):
+                if index.upper or index.step or not index.lower or index is not listed[-1]:
+                    self.refuse(node, "a slice is `p[i:]`, the pointer i elements on")
+                index = index.lower
+            found.append(self.fit(node, self.value(index), "i64"))
+        return found
 
     def subscript(self, node: ast.Subscript) -> Value:
         """p[i], or a number of a table."""
         table = self.object(node.value)
         if table is not None:
             return self.table(node, table)
+        last = node.slice.elts[-1] if isinstance(node.slice, ast.Tuple) else node.slice
+        found = self.value(node.value)
+        if isinstance(last, ast.Slice) or isinstance(found.type, Kind):
+            pointer = self.fields.pointer(
+                node, found, self.indices(node), isinstance(last, ast.Slice)
+            )
+            if pointer is not None:
+                return pointer
         pointer, index = self.element(node)
         return Value("load", ELEMENT[pointer.type], (pointer, index))
 
@@ -166,7 +203,9 @@ class Values:
 
     def choice(self, node: ast.IfExp) -> Value:
         """x if c else y."""
-        x, y = self.alike(node, self.value(node.body), self.value(node.orelse))
+        x, y = self.value(node.body), self.value(node.orelse)
+        if not (x.type == y.type and (x.type in ELEMENT or isinstance(x.type, Kind))):
+            x, y = self.alike(node, x, y)
         return Value("choice", x.type, (self.condition(node.test), x, y))
 
     def condition(self, node: ast.expr) -> Value:
@@ -182,15 +221,21 @@ class Values:
         """A call of a kernel, a loop or a function."""
         if node.keywords:
             self.refuse(node, "arguments are given by position")
+        if self.object(node.func) is words_of and node.args:
+            counts = [self.value(x) for x in node.args[1:]]
+            return self.fields.words_of(node, self.object(node.args[0]), counts)
         args = tuple(self.value(a) for a in node.args)
-        if isinstance(node.func, ast.Name) and self.types.get(node.func.id) == "kernel":
-            args = self.given(node, args, KERNEL_ARGUMENTS)
-            return Value("kernel", "void", args, node.func.id)
+        if self.is_inside(node.func) and not isinstance(node.func, ast.Call):
+            entry = self.value(node.func)
+            if entry.type != "kernel":
+                self.refuse(node, f"{ast.unparse(node.func)} is no entry of a kernel")
+            return Value("kernel", "void", (entry, *self.given(node, args, KERNEL_ARGUMENTS)))
         callee = self.object(node.func)
         if isinstance(callee, Loop):
             arguments, result = signature(callee)
             self.scope.calls[callee] = None
             args = self.given(node, args, [kind for _, kind in arguments])
+            self.fields.check_owners(node, arguments, args)
             return Value("call", result, args, callee)
         return self.function(node, callee, args)
 
@@ -198,6 +243,10 @@ class Values:
         """A call of a function the subset knows."""
         if callee is loops.at and len(args) == 2 and args[0].type in ELEMENT:
             return Value("offset", args[0].type, (args[0], self.fit(node, args[1], "i64")))
+        if callee is loops.flat and len(args) == 1:
+            return self.fields.flat(node, args[0])
+        if isinstance(callee, type) and issubclass(callee, Record | Part):
+            return self.fields.cast(node, callee, args)
         if callee is loops.entry_at and len(args) == 2 and args[0].type == "iptr":
             return Value("entry", "kernel", (args[0], self.fit(node, args[1], "i64")))
         if callee in (min, max) and len(args) == 2:
@@ -244,8 +293,9 @@ class Values:
             if value.kind == "const":
                 return Value("const", "f64", data=float(value.data))
             return Value("convert", "f64", (value,))
-        hint = f"{name!r} began as {kind}" if name else f"{kind} is wanted here"
-        self.refuse(node, f"{hint}, not {value.type}")
+        wanted, present = (str(x).partition("#")[0] for x in (kind, value.type))
+        hint = f"{name!r} began as {wanted}" if name else f"{wanted} is wanted here"
+        self.refuse(node, f"{hint}, not {present}{self.fields.bridge(value.type, kind)}")
 
     def alike(self, node: ast.AST, x: Value, y: Value) -> tuple[Value, Value]:
         """Two numbers of one type."""

@@ -1,4 +1,4 @@
-"""The arrays of a mechanism told by blocks: tables and addresses of kernels packed, work measured.
+"""The system of a mechanism in blocks: tables, constants and entries of kernels in one record.
 
 Public names: BlockArrays.
 """
@@ -9,32 +9,29 @@ from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from liaison.equations.sweeps.blocks import STATE
 from liaison.equations.sweeps.rest import Rest, RestRow
 from liaison.equations.sweeps.sweeps import Blocks
 from liaison.expr import Expr, as_expr
 from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.to_llvm import to_llvm
+from liaison.program.loops.records import Rows, evaluate
 from liaison.program.program import Array, Entry, Program
 
-from . import block_layout as at
-from .block_tables import RECORD, BlockTables, Packed
-
-FRAMES = 32
-"""Room for a pose and two wrenches."""
+from .block_layout import Body, System, Work
+from .block_tables import BlockTables
 
 
 @final
 class BlockArrays:
-    """Kernels of nodes, closures and of what is written out; the arrays `n` and `c` over them.
+    """Kernels of nodes, closures and of what is written out; the `system` over them.
 
     Args:
         made: the blocks.
         rest: loads and relations; None where there are none.
         frames: of bodies: node and pose in it, twelve numbers each.
-        marks: poses of the markers of closures in which reactions are told, twelve numbers each.
+        marks: poses of the markers of closures in which reactions are expressed, twelve numbers
+            each.
     """
 
     def __init__(
@@ -48,70 +45,87 @@ class BlockArrays:
         self.tables = BlockTables(made, () if rest is None else rest.rows)
         self.kept: list[MachineKernel] = []
         self._work = 1
-        ints, floats = Packed(at.HEADER, np.int64), Packed(0, np.float64)
-        slots = self._counts() | self._places(ints) | self._kernels(ints)
-        slots |= {at.POSES: len(frames), at.O_POSES: ints.add([node for node, _ in frames])}
-        slots |= {
-            at.C_NODES: floats.add(made.constants),
-            at.C_ENDS: floats.add(made.closure_constants),
-            at.C_GROUND: floats.add(made.ground),
-            at.C_POSES: floats.add([x for _, pose in frames for x in pose]),
-            at.C_MARKERS: floats.add([x for pose in marks for x in pose]),
+        entries = self._entries()
+        numbers: dict[str, Array] = {
+            "constants": np.asarray(made.constants, dtype=float).ravel(),
+            "closure_constants": np.asarray(made.closure_constants, dtype=float).ravel(),
+            "ground": np.array(made.ground, dtype=float),
+            "frames": np.array([pose for _, pose in frames], dtype=float).reshape(-1, 12),
+            "markers": np.array([*marks], dtype=float).reshape(-1, 12),
         }
-        slots |= self._areas()
-        self.n: NDArray[np.int64] = ints.array()
-        self.c: Array = floats.array()
-        for slot, value in slots.items():
-            self.n[slot] = value
+        lengths = {name: numbers[name].size for name in ("constants", "closure_constants")}
+        self.system = System.new(lengths, **self._counts(len(frames), len(marks)))
+        for name, values in numbers.items():
+            getattr(self.system, name)[:] = values
+        self.system.framed[:] = [node for node, _ in frames]
+        self._fill_tables()
+        self._fill_entries(entries)
 
     @property
     def work_size(self) -> int:
         """Doubles of work space that every entry wants."""
-        return int(self.n[at.W_ALL])
+        return evaluate(Work.length(), self.system.counts)
 
-    def _counts(self) -> dict[int, int]:
-        t, made, rest = self.tables, self.made, self.rest
+    @property
+    def numbers(self) -> list[Array]:
+        """All constants of the mechanism."""
+        s = self.system
+        return [s.constants, s.closure_constants, s.ground, s.frames, s.markers]
+
+    def _counts(self, frames: int, markers: int) -> dict[str, int]:
+        t, made, order = self.tables, self.made, self.tables.order
         return {
-            at.BODIES: t.bodies, at.KEPT: made.kept, at.UNKNOWNS: t.unknowns,
-            at.ROW_TABLE: len(t.rows), at.LENT_TABLE: len(t.lent),
-            at.CLOSED_TABLE: len(t.closed), at.PIVOTS: len(t.order.pivots),
-            at.RELATIONS: len(t.relations), at.TERMS: len(t.terms),
-            at.TAUS: 0 if rest is None else len(rest.tau), at.NQ: made.nq, at.NV: made.nv,
-            at.NC: t.nc, at.NPHI: t.nphi, at.RECORD: RECORD, at.SLOTS: len(t.order.slots),
+            "bodies": t.bodies, "kept": made.kept, "unknowns": t.unknowns,
+            "n_blocks": len(order.slots),
+            "degree": int((order.pivots[:, 2] - order.pivots[:, 1]).max(initial=0)),
+            "nq": made.nq, "nv": made.nv, "nc": t.nc, "nphi": t.nphi,
+            "n_results": t.end - (t.bodies + 1) * Body.header, "n_scratch": self._work,
+            "n_rows": len(t.rows), "n_lent": len(t.lent), "n_closed": len(t.closed),
+            "n_relations": len(t.relations), "n_terms": len(t.terms),
+            "n_pivots": len(order.pivots), "n_edges": len(order.edges),
+            "n_targets": len(order.targets),
+            "n_taus": 0 if self.rest is None else len(self.rest.tau),
+            "n_frames": frames, "n_markers": markers, "n_classes": len(made.blocks),
+            "n_closing": len(made.closing),
         }  # fmt: skip
 
-    def _places(self, ints: Packed) -> dict[int, int]:
-        t, order = self.tables, self.tables.order
-        listed = {
-            at.O_NODES: self.made.nodes, at.O_ROWS: t.rows, at.O_LENT: t.lent,
-            at.O_CLOSED: t.closed, at.O_JOINTS: t.joints, at.O_PIVOTS: order.pivots,
-            at.O_EDGES: order.edges, at.O_TARGETS: order.targets, at.O_SIZES: t.sizes,
-            at.O_RELATIONS: t.relation_table, at.O_TERMS: t.terms,
-            at.O_TAUS: [] if self.rest is None else [*self.rest.tau],
-        }  # fmt: skip
-        return {slot: ints.add(table) for slot, table in listed.items()}
+    def _fill_tables(self) -> None:
+        s, t, order = self.system, self.tables, self.tables.order
+        filled: list[tuple[Rows[Any], Any]] = [
+            (s.nodes, self.made.nodes), (s.couplings, t.rows), (s.lent, t.lent),
+            (s.closed, t.closed), (s.joints, t.joints), (s.relations, t.relation_table),
+            (s.terms, t.terms), (s.pivots, order.pivots), (s.edges, order.edges),
+        ]  # fmt: skip
+        for rows, table in filled:
+            rows.ints[:] = table
+        s.targets[:] = order.targets
+        s.sizes[:] = t.sizes
+        s.taus[:] = [] if self.rest is None else [*self.rest.tau]
 
-    def _kernels(self, ints: Packed) -> dict[int, int]:
-        made = self.made
-        blocks = [one.formulas for one in made.blocks]
-        found = {
-            at.E_NODES: ints.add(self._addresses("node", blocks, made.inputs)),
-            at.E_ENDS: ints.add(
-                self._addresses(
-                    "closure", [one.formulas for one in made.closing], made.closure_inputs
-                )
-            ),
-            at.E_RETRACT: ints.add(
-                self._addresses("retract", [one.retract for one in made.blocks], made.local_inputs)
-            ),
-            at.E_RATE: ints.add(
-                self._addresses("rate", [one.rate for one in made.blocks], made.local_inputs)
-            ),
+    def _fill_entries(self, entries: dict[str, list[int]]) -> None:
+        s = self.system
+        s.node_entries[:], s.closure_entries[:] = entries["node"], entries["closure"]
+        s.retract_entries[:], s.rate_entries[:] = entries["retract"], entries["rate"]
+        if self.rest is not None:
+            # a field of this type reads as a function and is set to an address
+            tau, relation, potential = entries["rest"]
+            s.tau_entry = tau  # type: ignore[assignment]
+            s.relation_entry = relation  # type: ignore[assignment]
+            s.potential_entry = potential  # type: ignore[assignment]
+
+    def _entries(self) -> dict[str, list[int]]:
+        """Addresses of the entries of each class of nodes and closures, and of what is left."""
+        made, rest = self.made, self.rest
+        listed: dict[str, tuple[Sequence[Sequence[Expr]], Any]] = {
+            "node": ([one.formulas for one in made.blocks], made.inputs),
+            "closure": ([one.formulas for one in made.closing], made.closure_inputs),
+            "retract": ([one.retract for one in made.blocks], made.local_inputs),
+            "rate": ([one.rate for one in made.blocks], made.local_inputs),
         }
-        if self.rest is None:
-            return {**found, at.E_REST: 0}
-        listed = [[*self.rest.tau.values()], _flat(self.rest.rows), [self.rest.potential]]
-        return {**found, at.E_REST: ints.add(self._addresses("rest", listed, self.rest.places))}
+        if rest is not None:
+            formulas = [[*rest.tau.values()], _flat(rest.rows), [rest.potential]]
+            listed["rest"] = (formulas, rest.places)
+        return {name: self._addresses(name, *x) for name, x in listed.items()}
 
     def _addresses(self, name: str, formulas: Sequence[Sequence[Expr]], inputs: Any) -> list[int]:
         """Addresses of entries, zero where nothing is computed; compiled together."""
@@ -124,31 +138,8 @@ class BlockArrays:
         listed = (f"{name} {k}" for k in range(len(formulas)))
         return [kernel.address(x) if x in entries else 0 for x in listed]
 
-    def _areas(self) -> dict[int, int]:
-        """Where each part of the work space begins."""
-        t, order = self.tables, self.tables.order
-        degree = int((order.pivots[:, 2] - order.pivots[:, 1]).max(initial=0))
-        rest = () if self.rest is None else self.rest.tau
-        terms = 3 * len(t.relations) + len(t.terms)
-        sizes = {
-            at.W_RECORDS: t.end, at.W_DIAGONAL: 36 * t.unknowns,
-            at.W_BLOCKS: 36 * len(order.slots) + 36, at.W_SCALE: 6 * t.unknowns,
-            at.W_X: 6 * t.unknowns, at.W_GIVEN: 6 * t.unknowns, at.W_LEFT: 6 * t.unknowns,
-            at.W_TAU: self.made.nv, at.W_TAUS: len(rest), at.W_RELATIONS: terms,
-            at.W_Q: self.made.nq + t.nc + FRAMES, at.W_SPACE: 36 * (degree + 1),
-            at.W_KERNEL: self._work, at.W_ALL: 0,
-        }  # fmt: skip
-        found, start = {}, 0
-        for slot, size in sizes.items():
-            found[slot] = start
-            start += size
-        return found
-
 
 def _flat(rows: Sequence[RestRow]) -> list[Expr]:
     """Results of relations: Φ̈, Φ and Φ̇ of all, then the entries of their rows on v."""
     levels = [x.second for x in rows] + [as_expr(0 if x.phi is None else x.phi) for x in rows]
     return [*levels, *(x.rate for x in rows), *(g for x in rows for g in x.G.values())]
-
-
-assert STATE == 24, "the loops of sparse_entries.py know where a state has what"

@@ -12,25 +12,10 @@ Source: docs/theory/closures.md, the proximal view of (solve-1).
 
 from __future__ import annotations
 
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, flat, i64, loop, ptr
 
 from .block_assembly import lend_right, take_residual
-from .block_layout import (
-    BODIES,
-    O_EDGES,
-    O_PIVOTS,
-    O_SIZES,
-    O_TARGETS,
-    PIVOTS,
-    UNKNOWNS,
-    W_BLOCKS,
-    W_DIAGONAL,
-    W_GIVEN,
-    W_LEFT,
-    W_SCALE,
-    W_SPACE,
-    W_X,
-)
+from .block_layout import System, Work
 
 EPSILON = 1e-8
 """ρ relative to its row: half of the digits, since bodies and rows are eliminated in turn, and a
@@ -45,26 +30,17 @@ ROUNDING = 1e-15
 
 
 @loop
-def solved(n: iptr, seen: i64, enough: f64, work: ptr) -> f64:
+def solved(system: System, seen: i64, enough: f64, work: Work) -> f64:
     """x of the right-hand sides; returns what rows miss, taken to shrink as corrections do.
 
     Refinement ends where the next correction of the first `seen` numbers, if it shrinks as much as
     the last, is no larger than `enough` times what is found; or where one does not halve.
     """
-    pivots = at(n, n[O_PIVOTS])
-    edges = at(n, n[O_EDGES])
-    sizes = at(n, n[O_SIZES])
-    diagonal = at(work, n[W_DIAGONAL])
-    blocks = at(work, n[W_BLOCKS])
-    space = at(work, n[W_SPACE])
-    eliminate(
-        n[PIVOTS], pivots, edges, at(n, n[O_TARGETS]), sizes, diagonal, blocks,
-        at(work, n[W_SCALE]), space,
-    )  # fmt: skip
-    count = 6 * n[UNKNOWNS]
-    given = at(work, n[W_GIVEN])
-    x = at(work, n[W_X])
-    left = at(work, n[W_LEFT])
+    eliminate(system, work)
+    count = 6 * system.unknowns
+    given = flat(work.given)
+    x = flat(work.x)
+    left = flat(work.left)
     for k in range(count):
         x[k] = 0.0
         left[k] = given[k]
@@ -74,10 +50,10 @@ def solved(n: iptr, seen: i64, enough: f64, work: ptr) -> f64:
         if turn > 0:
             for k in range(count):
                 left[k] = given[k]
-            take_residual(n, work, x, left)
-            missed = largest_of(6 * n[BODIES], count, left)
-        lend_right(n, work, left)
-        solve_blocks(n[PIVOTS], pivots, edges, diagonal, blocks, space, left)
+            take_residual(system, work, x, left)
+            missed = largest_of(6 * system.bodies, count, left)
+        lend_right(system, work, left)
+        solve_blocks(system, work, left)
         for k in range(count):
             x[k] += left[k]
         size = largest_of(0, seen, left)
@@ -144,56 +120,61 @@ def take_off(rows: i64, columns: i64, n: i64, left: ptr, right: ptr, target: ptr
 
 
 @loop
-def eliminate(
-    count: i64, pivots: iptr, edges: iptr, targets: iptr, sizes: iptr,
-    diagonal: ptr, blocks: ptr, scale: ptr, kept: ptr,
-) -> None:  # fmt: skip
+def eliminate(system: System, work: Work) -> None:
     """All pivots in turn: diagonal blocks become inverses, the others L."""
-    for s in range(count):
-        k = pivots[4 * s]
-        first = pivots[4 * s + 1]
+    sizes = system.sizes
+    edges = system.edges
+    blocks = work.blocks
+    diagonal = work.diagonal
+    kept = work.space
+    for s in range(system.n_pivots):
+        pivot = system.pivots[s]
+        k = pivot.unknown
+        first = pivot.first
         n = sizes[k]
-        D = at(diagonal, 36 * k)
+        D = diagonal[k]
         for i in range(n):
-            D[7 * i] -= EPSILON * scale[6 * k + i]
+            D[7 * i] -= EPSILON * work.scale[k, i]
         invert(n, D)
-        degree = pivots[4 * s + 2] - first
-        target = pivots[4 * s + 3]
+        degree = pivot.end - first
+        target = pivot.target
         for b in range(degree):
-            later = edges[2 * (first + b)]
-            L = at(blocks, 36 * edges[2 * (first + b) + 1])
-            scaled_rows(sizes[later], n, L, D, at(kept, 36 * b))
+            later = edges[first + b].unknown
+            L = blocks[edges[first + b].block]
+            scaled_rows(sizes[later], n, L, D, kept[b])
             for a in range(b):
-                sooner = edges[2 * (first + a)]
-                block = at(blocks, 36 * targets[target])
-                take_off(sizes[later], sizes[sooner], n, L, at(kept, 36 * a), block)
+                sooner = edges[first + a].unknown
+                block = blocks[system.targets[target]]
+                take_off(sizes[later], sizes[sooner], n, L, kept[a], block)
                 target += 1
-            take_off(sizes[later], sizes[later], n, L, at(kept, 36 * b), at(diagonal, 36 * later))
+            take_off(sizes[later], sizes[later], n, L, kept[b], diagonal[later])
 
 
 @loop
-def solve_blocks(
-    count: i64, pivots: iptr, edges: iptr, diagonal: ptr, blocks: ptr, space: ptr, x: ptr
-) -> None:
+def solve_blocks(system: System, work: Work, x: ptr) -> None:
     """x of a right-hand side, in its place; all six of each block, those not used being zero."""
+    count = system.n_pivots
+    edges = system.edges
+    blocks = work.blocks
     for s in range(count):
-        k = pivots[4 * s]
-        for e in range(pivots[4 * s + 1], pivots[4 * s + 2]):
-            later = edges[2 * e]
-            L = at(blocks, 36 * edges[2 * e + 1])
+        pivot = system.pivots[s]
+        k = pivot.unknown
+        for e in range(pivot.first, pivot.end):
+            later = edges[e].unknown
+            L = blocks[edges[e].block]
             for i in range(6):
                 total = 0.0
                 for j in range(6):
                     total += L[6 * i + j] * x[6 * k + j]
                 x[6 * later + i] -= total
     for r in range(count):
-        s = count - 1 - r
-        k = pivots[4 * s]
-        own = at(x, 6 * k)
-        multiply(at(diagonal, 36 * k), own, space)
-        for e in range(pivots[4 * s + 1], pivots[4 * s + 2]):
-            later = edges[2 * e]
-            L = at(blocks, 36 * edges[2 * e + 1])
+        pivot = system.pivots[count - 1 - r]
+        k = pivot.unknown
+        own = x[6 * k :]
+        multiply(work.diagonal[k], own, work.space[0])
+        for e in range(pivot.first, pivot.end):
+            later = edges[e].unknown
+            L = blocks[edges[e].block]
             for i in range(6):
                 for j in range(6):
                     own[j] -= L[6 * i + j] * x[6 * later + i]

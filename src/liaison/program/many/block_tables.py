@@ -1,12 +1,12 @@
 """Tables of a mechanism told by blocks: unknowns, who touches whom, where each number lies.
 
-Public names: BlockTables, Packed, RECORD.
+Public names: BlockTables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,12 @@ from numpy.typing import NDArray
 from liaison.equations.sweeps.blocks import FOUND
 from liaison.equations.sweeps.rest import RestRow
 from liaison.equations.sweeps.sweeps import Blocks
+from liaison.program.loops.records import Record
 
-from . import block_layout as at
+from .block_layout import Body, Closed, Joint, Lent, Relation, Row, Term
 from .block_order import Ordered, ordered
 
 Ints = NDArray[np.int64]
-
-RECORD = FOUND + 12 * 6
-"""Numbers of a node: see sweep_blocks.py."""
 
 
 @final
@@ -51,7 +49,7 @@ class BlockTables:
 
     def _place_closures(self) -> None:
         """Results of closures behind the records of nodes; multipliers in the same order."""
-        start, lam = (self.bodies + 1) * RECORD, 0
+        start, lam = (self.bodies + 1) * Body.header, 0
         self.results: list[int] = []
         self.first_lam: list[int] = []
         for c in self.made.closures[:, 0]:
@@ -123,14 +121,14 @@ class BlockTables:
         made = self.made
         joints: list[tuple[int, ...]] = []
         for i, (c, parent, _, v, _, nv) in enumerate(made.nodes[: self.bodies].tolist()):
-            here, count = (i + 1) * RECORD + FOUND, made.blocks[c].rows
+            here, count = (i + 1) * Body.header + FOUND, made.blocks[c].rows
             if count:
                 unknown = self.row_of[i]
                 self._add_rows(unknown, (i, parent), (here, here + 6), 12)
                 if self._lends((i,)):
                     self._lend((i, parent), (here, here + 6), 12, unknown)
             joints.append((i, parent, here + 12 * count, v, nv))
-        self.joints = _ints(joints, at.JOINT)
+        self.joints = _ints(joints, Joint)
 
     def _closure_tables(self) -> None:
         made = self.made
@@ -143,25 +141,22 @@ class BlockTables:
                 self._lend((a, b), offsets, 6, unknown)
             start, q, v = rest
             closed.append((c, a, b, start, o, q, v, one.rows, one.ties, self.first_lam[k]))
-        self.closed = _ints(closed, at.CLOSED)
+        self.closed = _ints(closed, Closed)
 
     def _relation_tables(self) -> None:
         """A row of J for each body a relation touches, behind the closures; and its terms."""
         relations: list[tuple[int, ...]] = []
         terms: list[tuple[int, ...]] = []
-        count = len(self.relations)
-        place = 3 * count
         for e, (unknown, row) in enumerate(zip(self.relation_of, self.relations, strict=True)):
             own = {body: self.end + 6 * k for k, body in enumerate(self._moved_by(row))}
             self.end += 6 * len(own)
             for body, offset in own.items():
                 self._rows.append(self._row(unknown, body, offset, 6))
             for j in row.G:
-                terms.append((place, *self._term(j, own)))
-                place += 1
+                terms.append(self._term(j, own))
             relations.append((unknown, len(row.G), self.joint_rows + e, int(row.phi is not None)))
-        self.relation_table, self.terms = _ints(relations, at.RELATION), _ints(terms, at.TERM)
-        self.rows, self.lent = _ints(self._rows, at.ROW), _ints(self._lent, at.LENT)
+        self.relation_table, self.terms = _ints(relations, Relation), _ints(terms, Term)
+        self.rows, self.lent = _ints(self._rows, Row), _ints(self._lent, Lent)
 
     def _term(self, j: int, own: dict[int, int]) -> tuple[int, ...]:
         """Sources and targets of a velocity's part in a relation; what its tie leaves over."""
@@ -201,25 +196,6 @@ class BlockTables:
         return -1 - self.order.slots[b, a]
 
 
-def _ints(rows: Sequence[tuple[int, ...]], width: int) -> Ints:
-    return np.array(rows, dtype=np.int64).reshape(-1, width)
-
-
-@final
-class Packed:
-    """Arrays one after another in one, with the offset of each."""
-
-    def __init__(self, start: int, dtype: Any) -> None:
-        self._parts: list[NDArray[Any]] = [np.zeros(start, dtype=dtype)]
-        self.size, self._dtype = start, dtype
-
-    def add(self, part: Any) -> int:
-        """Puts an array at the end; returns where."""
-        flat = np.ascontiguousarray(part, dtype=self._dtype).ravel()
-        self._parts.append(flat)
-        self.size += flat.size
-        return self.size - flat.size
-
-    def array(self) -> NDArray[Any]:
-        """All of them."""
-        return np.concatenate(self._parts)
+def _ints(rows: Sequence[tuple[int, ...]], record: type[Record]) -> Ints:
+    """A table with a column for each word of a record."""
+    return np.array(rows, dtype=np.int64).reshape(-1, record.header)

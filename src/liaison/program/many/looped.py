@@ -3,7 +3,7 @@
 A kernel for each class of nodes and sweep, one loop that runs them: a chain of ten thousand bodies
 compiles as quickly as one of ten. The same loop runs as plain Python, through LLVM and through C.
 
-Public names: looped, Looped, run_sweeps, recursion_program.
+Public names: looped, Looped, run_sweeps, recursion_program, SweepTables, Step.
 """
 
 from __future__ import annotations
@@ -20,56 +20,75 @@ from liaison.errors import ProgramError
 from liaison.program.kernel import Kernel, MachineKernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.loops.compile import compile_loops
-from liaison.program.loops.language import Loop, at, entry_at, i64, iptr, loop, ptr
+from liaison.program.loops.language import Loop, entry_at, flat, i64, iptr, loop, ptr
+from liaison.program.loops.records import Record, Rows, rows, size, sized
 from liaison.program.program import Array, Entry, Program
 
-CLASS, PARENT, Q, V, CONSTANTS, NV = range(6)  # columns of the table of nodes
-FIELDS = 6
-INWARD, WRITES, HANDS, RECEIVES = range(4)  # columns of the table of sweeps
-STEPS = 4
+from .block_layout import Node
+
+
+class Step(Record):
+    """A sweep: its direction, where its kernels write, what inwards goes to the parent."""
+
+    is_inward: i64
+    writes: i64
+    hands: i64
+    receives: i64
+
+
+class SweepTables(Record):
+    """A recursion over a tree: tables, constants, and a row of numbers for each node."""
+
+    n_nodes: i64 = size()
+    n_steps: i64 = size()
+    n_classes: i64 = size()
+    width: i64 = size()
+    given: i64
+    found: i64
+    steps: Rows[Step] = rows("n_steps")
+    nodes: Rows[Node] = rows("n_nodes")
+    entries: iptr = sized("n_steps", "n_classes")
+    constants: ptr = sized()
+    numbers: ptr = sized("n_nodes + 1", "width")  # the ground first
+    scratch: ptr = sized()
 
 
 @loop
-def sweep_nodes(
-    n: i64, step: iptr, size: i64, nodes: iptr, entries: iptr, q: ptr, v: ptr, constants: ptr,
-    records: ptr, work: ptr,
-) -> None:  # fmt: skip
+def sweep_nodes(run: SweepTables, s: i64, q: ptr, v: ptr) -> None:
     """One sweep: every node's kernel in turn, and inwards what it hands to its parent."""
+    step = run.steps[s]
+    entries = run.entries[s]
+    nodes = run.nodes
+    numbers = run.numbers
+    scratch = run.scratch
+    n = run.n_nodes
     for k in range(n):
-        i = n - 1 - k if step[INWARD] else k
-        node = at(nodes, i * FIELDS)
-        record = at(records, (i + 1) * size)
-        parent = at(records, (node[PARENT] + 1) * size)
-        f = entry_at(entries, node[CLASS])
-        result = at(record, step[WRITES])
-        given = at(constants, node[CONSTANTS])
-        f(0.0, at(q, node[Q]), at(v, node[V]), record, given, parent, result, work)
-        target = at(parent, step[RECEIVES])
-        for j in range(step[HANDS]):
+        i = n - 1 - k if step.is_inward else k
+        node = nodes[i]
+        own = numbers[i + 1]
+        parent = numbers[node.parent + 1]
+        f = entry_at(entries, node.kind)
+        result = own[step.writes :]
+        constants = run.constants[node.constants :]
+        f(0.0, q[node.q :], v[node.v :], own, constants, parent, result, scratch)
+        target = parent[step.receives :]
+        for j in range(step.hands):
             target[j] += result[j]
 
 
 @loop
-def run_sweeps(
-    n: i64, plan: iptr, steps: iptr, nodes: iptr, entries: iptr, q: ptr, v: ptr, given: ptr,
-    found: ptr, constants: ptr, records: ptr, work: ptr,
-) -> None:  # fmt: skip
-    """A recursion: what is given to the joints into the records, all sweeps, what is found out.
-
-    plan: number of sweeps, number of classes, size of a record, slots of given and found.
-    """
-    size = plan[2]
-    for i in range(n):
-        node = at(nodes, i * FIELDS)
-        for j in range(node[NV]):
-            records[(i + 1) * size + plan[3] + j] = given[node[V] + j]
-    for s in range(plan[0]):
-        kernels = at(entries, s * plan[1])
-        sweep_nodes(n, at(steps, s * STEPS), size, nodes, kernels, q, v, constants, records, work)
-    for i in range(n):
-        node = at(nodes, i * FIELDS)
-        for j in range(node[NV]):
-            found[node[V] + j] = records[(i + 1) * size + plan[4] + j]
+def run_sweeps(run: SweepTables, q: ptr, v: ptr, given: ptr, found: ptr) -> None:
+    """A recursion: what is given to the joints into the records, all sweeps, what is found out."""
+    for i in range(run.n_nodes):
+        node = run.nodes[i]
+        for j in range(node.nv):
+            run.numbers[i + 1, run.given + j] = given[node.v + j]
+    for s in range(run.n_steps):
+        sweep_nodes(run, s, q, v)
+    for i in range(run.n_nodes):
+        node = run.nodes[i]
+        for j in range(node.nv):
+            found[node.v + j] = run.numbers[i + 1, run.found + j]
 
 
 def recursion_program(sweeps: Sweeps) -> Program:
@@ -99,8 +118,8 @@ def looped(
     Args:
         sweeps: of the tree.
         to_kernel: the back end of the node kernels: to_llvm, compile_c or to_numpy.
-        run: the loop `run_sweeps` itself, or compiled elsewhere so that it takes arrays and
-            addresses; through LLVM if None.
+        run: the loop `run_sweeps` itself, or compiled elsewhere so that it takes the
+            address of its record, and arrays; through LLVM if None.
     """
     return Looped(sweeps, to_kernel(recursion_program(sweeps)), run or _compiled())
 
@@ -150,31 +169,37 @@ def _prepared(
 ) -> Callable[[Array, Array, Array], Array]:
     """The recursion with its tables and records made."""
     names = [name for row in _names(sweeps, recursion) for name in row]
-    entries = np.array(_addresses(kernel, names), dtype=np.int64)
-    work = np.empty(max(1, *(kernel.work_size(name) for name in names)))
-    ground = np.array(recursion.ground)
-    size, n = len(ground), len(sweeps.nodes)
-    records = np.zeros((n + 1) * size)
-    counts = (len(recursion.sweeps), len(sweeps.classes), size)
-    plan = np.array([*counts, recursion.given, recursion.found], dtype=np.int64)
-    steps = np.array(
-        [(s.is_inward, s.writes, s.hands, s.receives) for s in recursion.sweeps], dtype=np.int64
-    )
-    kept = (plan, steps.ravel(), sweeps.nodes.ravel(), entries, sweeps.constants, records, work)
-    tables, rest = _given_to(run, kept[:4]), _given_to(run, kept[4:])
+    addresses = _addresses(kernel, names)
+    block = _tables(sweeps, recursion, max(1, *(kernel.work_size(name) for name in names)))
+    flat(block.entries)[:] = addresses
+    # plain Python takes the record, compiled code its address
+    place = block if isinstance(run, Loop) else block.ints.ctypes.data
 
     def answer(q: Array, v: Array, given: Array) -> Array:
-        kept[5][:size] = ground
+        block.numbers[0] = recursion.ground
         found = np.empty(sweeps.nv)
-        run(n, *tables, q, v, given, found, *rest)
+        run(place, q, v, given, found)
         return found
 
     return answer
 
 
-def _given_to(run: Callable[..., None], arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Arrays as plain Python takes them, or once for all their addresses for compiled code."""
-    return arrays if isinstance(run, Loop) else tuple(array.ctypes.data for array in arrays)
+def _tables(sweeps: Sweeps, recursion: Recursion, work: int) -> SweepTables:
+    """The tables of a recursion, without its entries."""
+    block = SweepTables.new(
+        {"constants": len(sweeps.constants), "scratch": work},
+        n_nodes=len(sweeps.nodes),
+        n_steps=len(recursion.sweeps),
+        n_classes=len(sweeps.classes),
+        width=len(recursion.ground),
+    )
+    block.given, block.found = recursion.given, recursion.found
+    for step, sweep in zip(block.steps, recursion.sweeps, strict=True):
+        step.is_inward, step.writes = int(sweep.is_inward), sweep.writes
+        step.hands, step.receives = sweep.hands, sweep.receives
+    block.nodes.ints[:] = sweeps.nodes
+    block.constants[:] = sweeps.constants
+    return block
 
 
 def _addresses(kernel: Kernel, names: list[str]) -> list[int]:

@@ -22,6 +22,7 @@ from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.program import Array
 
 from .block_arrays import BlockArrays
+from .block_layout import Work
 from .block_loops import ROUNDING
 from .sparse_entries import accelerations
 
@@ -38,7 +39,7 @@ class LoopedLoops:
     def __init__(self, made: Blocks) -> None:
         self.made = made
         self.arrays = BlockArrays(made)
-        self._work = np.zeros(self.arrays.work_size)
+        self._work = Work(np.zeros(self.arrays.work_size), self.arrays.system)
 
     def forward(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None
@@ -49,7 +50,7 @@ class LoopedLoops:
         force = np.zeros(made.nv) if tau is None else self._checked("tau", tau, made.nv)
         vdot, lam = np.zeros(made.nv), np.zeros(arrays.tables.nc + 1)
         run = _compiled()[accelerations]
-        run(arrays.n, arrays.c, 0.0, *given, force, force, ROUNDING, vdot, lam, self._work)
+        run(arrays.system, 0.0, *given, force, force, ROUNDING, vdot, lam, self._work)
         if not np.all(np.isfinite(vdot)):
             raise ProgramError(
                 f"the accelerations of {made.name!r} are not finite.",

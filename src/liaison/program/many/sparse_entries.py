@@ -1,48 +1,16 @@
 """Entries of a kernel as loops over bodies and joints: the contract of kernel.py for many bodies.
 
-Each takes the arrays `n` and `c` of block_layout.py, then what an entry takes, parameters aside.
+Each takes the system of block_layout.py, then what an entry takes, parameters aside.
 
 Public names: ENTRIES, accelerations.
 """
 
 from __future__ import annotations
 
-from liaison.equations.sweeps.blocks import STATE
-from liaison.program.loops.language import at, entry_at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import entry_at, f64, flat, i64, loop, ptr
 
-from .block_assembly import NODE, assemble, measure
-from .block_layout import (
-    BODIES,
-    C_GROUND,
-    C_MARKERS,
-    C_POSES,
-    CLOSED,
-    CLOSED_TABLE,
-    E_RATE,
-    E_REST,
-    E_RETRACT,
-    KEPT,
-    NC,
-    NPHI,
-    NQ,
-    NV,
-    O_CLOSED,
-    O_NODES,
-    O_POSES,
-    PHI,
-    POSES,
-    RATE,
-    RECORD,
-    REST_POTENTIAL,
-    SECOND,
-    TAUS,
-    UNKNOWNS,
-    W_KERNEL,
-    W_Q,
-    W_RECORDS,
-    W_TAU,
-    W_X,
-)
+from .block_assembly import assemble, measure
+from .block_layout import PHI, RATE, SECOND, State, System, Work
 from .block_loops import ROUNDING, largest_of, solved
 from .block_sides import found_motions, found_multipliers, left_over, right_hand
 
@@ -55,148 +23,141 @@ CORRECTED = 1e-6
 
 @loop
 def accelerations(
-    n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, tau: ptr, enough: f64, vdot: ptr, lam: ptr,
-    work: ptr,
+    system: System, t: f64, q: ptr, v: ptr, u: ptr, tau: ptr, enough: f64, vdot: ptr, lam: ptr,
+    work: Work,
 ) -> f64:  # fmt: skip
     """v̇ and λ under all loads and τ, to so many digits; returns what the rows miss."""
-    own = at(work, n[W_TAU])
-    for k in range(n[NV]):
-        own[k] = tau[k]
-    measure(n, c, t, q, v, u, work)
-    assemble(n, SECOND, work)
-    right_hand(n, t, q, v, u, SECOND, work)
-    missed = solved(n, 6 * n[UNKNOWNS], enough, work)
-    found_motions(n, SECOND, work, at(work, n[W_X]), vdot)
-    found_multipliers(n, work, at(work, n[W_X]), lam)
+    for k in range(system.nv):
+        work.tau[k] = tau[k]
+    measure(system, t, q, v, u, work)
+    assemble(system, SECOND, work)
+    right_hand(system, t, q, v, u, SECOND, work)
+    missed = solved(system, 6 * system.unknowns, enough, work)
+    found_motions(system, SECOND, work, flat(work.x), vdot)
+    found_multipliers(system, work, flat(work.x), lam)
     return missed
 
 
 @loop
-def forward(
-    n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, work: ptr
-) -> None:  # fmt: skip
+def unloaded(
+    system: System, t: f64, q: ptr, v: ptr, u: ptr, enough: f64, vdot: ptr, lam: ptr, work: Work
+) -> f64:
+    """v̇ and λ under the loads of the mechanism alone."""
+    for k in range(system.nv):
+        work.tau[k] = 0.0
+    return accelerations(system, t, q, v, u, work.tau, enough, vdot, lam, work)
+
+
+@loop
+def forward(system: System, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, area: ptr) -> None:
     """v̇, λ and what the rows miss."""
-    nothing = at(work, n[W_TAU])
-    for k in range(n[NV]):
-        nothing[k] = 0.0
-    lam = at(out, n[NV])
-    out[n[NV] + n[NC]] = accelerations(n, c, t, q, v, u, nothing, ROUNDING, out, lam, work)
+    work = Work(area, system)
+    lam = out[system.nv :]
+    out[system.nv + system.nc] = unloaded(system, t, q, v, u, ROUNDING, out, lam, work)
 
 
 @loop
-def rate(n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, work: ptr) -> None:
+def rate(system: System, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, area: ptr) -> None:
     """ξ̇, v̇ and what the rows miss, at q ⊞ ξ."""
-    moved = at(work, n[W_Q])
-    retract(n, c, t, q, v, u, x, moved, work)
-    for i in range(n[BODIES] + n[KEPT]):
-        node = at(n, n[O_NODES] + NODE * i)
-        f = entry_at(at(n, n[E_RATE]), node[0])
-        xi = at(x, node[3])
-        f(t, at(q, node[2]), at(v, node[3]), u, u, xi, at(out, node[3]), at(work, n[W_KERNEL]))
-    nothing = at(work, n[W_TAU])
-    for k in range(n[NV]):
-        nothing[k] = 0.0
-    vdot = at(out, n[NV])
-    lam = at(moved, n[NQ])
-    out[2 * n[NV]] = accelerations(n, c, t, moved, v, u, nothing, STEPPED, vdot, lam, work)
+    work = Work(area, system)
+    moved = work.moved
+    retract(system, t, q, v, u, x, moved, area)
+    for i in range(system.bodies + system.kept):
+        node = system.nodes[i]
+        f = entry_at(system.rate_entries, node.kind)
+        f(t, q[node.q :], v[node.v :], u, u, x[node.v :], out[node.v :], work.scratch)
+    vdot = out[system.nv :]
+    out[2 * system.nv] = unloaded(system, t, moved, v, u, STEPPED, vdot, work.rows_left, work)
 
 
 @loop
-def retract(n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, work: ptr) -> None:
+def retract(system: System, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, area: ptr) -> None:
     """q ⊞ ξ."""
-    for i in range(n[BODIES] + n[KEPT]):
-        node = at(n, n[O_NODES] + NODE * i)
-        f = entry_at(at(n, n[E_RETRACT]), node[0])
-        xi = at(x, node[3])
-        f(t, at(q, node[2]), v, u, u, xi, at(out, node[2]), at(work, n[W_KERNEL]))
+    work = Work(area, system)
+    for i in range(system.bodies + system.kept):
+        node = system.nodes[i]
+        f = entry_at(system.retract_entries, node.kind)
+        f(t, q[node.q :], v, u, u, x[node.v :], out[node.q :], work.scratch)
 
 
 @loop
-def closure(n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, work: ptr) -> None:
+def closure(system: System, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, area: ptr) -> None:
     """Φ, then Φ̇."""
-    measure(n, c, t, q, v, u, work)
-    left_over(n, PHI, work, out)
-    left_over(n, RATE, work, at(out, n[NPHI]))
+    work = Work(area, system)
+    measure(system, t, q, v, u, work)
+    left_over(system, PHI, work, out)
+    left_over(system, RATE, work, out[system.nphi :])
 
 
 @loop
 def correct(
-    n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, level: i64, out: ptr, work: ptr
+    system: System, t: f64, q: ptr, v: ptr, u: ptr, level: i64, out: ptr, work: Work
 ) -> None:
     """δ of least kinetic energy that takes away what is left over at a level, and its size."""
-    measure(n, c, t, q, v, u, work)
-    assemble(n, level, work)
-    right_hand(n, t, q, v, u, level, work)
-    solved(n, 6 * n[BODIES], CORRECTED, work)
-    count = n[NPHI] if level == PHI else n[NC]
-    rows = at(work, n[W_Q])
-    left_over(n, level, work, rows)
-    out[n[NV]] = largest_of(0, count, rows)
-    found_motions(n, level, work, at(work, n[W_X]), out)
+    measure(system, t, q, v, u, work)
+    assemble(system, level, work)
+    right_hand(system, t, q, v, u, level, work)
+    solved(system, 6 * system.bodies, CORRECTED, work)
+    count = system.nphi if level == PHI else system.nc
+    left_over(system, level, work, work.rows_left)
+    out[system.nv] = largest_of(0, count, work.rows_left)
+    found_motions(system, level, work, flat(work.x), out)
 
 
 @loop
-def correct_q(n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, work: ptr) -> None:
+def correct_q(system: System, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, area: ptr) -> None:
     """δ with G δ = −Φ, and the largest |Φ|."""
-    correct(n, c, t, q, v, u, PHI, out, work)
+    correct(system, t, q, v, u, PHI, out, Work(area, system))
 
 
 @loop
-def correct_v(n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, work: ptr) -> None:
+def correct_v(system: System, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, area: ptr) -> None:
     """δ with G (v + δ) = ν, and the largest |G v − ν|."""
-    correct(n, c, t, q, v, u, RATE, out, work)
+    correct(system, t, q, v, u, RATE, out, Work(area, system))
 
 
 @loop
-def energy(n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, work: ptr) -> None:
+def energy(system: System, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, area: ptr) -> None:
     """T = Σ ½ V · I V; U of gravity and loads."""
-    measure(n, c, t, q, v, u, work)
-    records = at(work, n[W_RECORDS])
-    rise = at(c, n[C_GROUND] + 21)  # the ground accelerates upwards in place of gravity
+    work = Work(area, system)
+    measure(system, t, q, v, u, work)
+    rise = State(system.ground).drift[3:]  # the ground accelerates upwards in place of gravity
     out[0] = 0.0
     out[1] = 0.0
-    if n[TAUS] > 0:
-        f = entry_at(at(n, n[E_REST]), REST_POTENTIAL)
-        f(t, q, v, u, u, u, at(out, 1), at(work, n[W_KERNEL]))
-    for i in range(n[BODIES]):
-        state = at(records, (i + 1) * n[RECORD])
-        V = at(state, 12)
-        I = at(state, STATE)
+    if system.n_taus > 0:
+        system.potential_entry(t, q, v, u, u, u, out[1:], work.scratch)
+    for i in range(system.bodies):
+        body = work.states[i + 1]
+        V = body.twist
+        I = body.inertia
         for a in range(6):
             for b in range(6):
                 out[0] += 0.5 * V[a] * I[6 * a + b] * V[b]
         m = I[21]
-        p = at(state, 9)
+        p = body.p
         # the block beside J is m c as a cross product: its entries 16, 5 and 9 are m c
         out[1] += rise[0] * (m * p[0] + I[16]) + rise[1] * (m * p[1] + I[5])
         out[1] += rise[2] * (m * p[2] + I[9])
 
 
 @loop
-def poses(n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, work: ptr) -> None:
+def poses(system: System, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, area: ptr) -> None:
     """R row by row and p of every body's frame."""
-    measure(n, c, t, q, v, u, work)
-    records = at(work, n[W_RECORDS])
-    for b in range(n[POSES]):
-        state = at(records, (n[n[O_POSES] + b] + 1) * n[RECORD])
-        placed(state, at(c, n[C_POSES] + 12 * b), at(out, 12 * b))
+    work = Work(area, system)
+    measure(system, t, q, v, u, work)
+    for b in range(system.n_frames):
+        state = work.states[system.framed[b] + 1].floats
+        placed(state, system.frames[b], out[12 * b :])
 
 
 @loop
-def markers(n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, work: ptr) -> None:
-    """R row by row and p of the marker in which each joint's reaction is told."""
-    measure(n, c, t, q, v, u, work)
-    marks(n, c, work, out)
-
-
-@loop
-def marks(n: iptr, c: ptr, work: ptr, out: ptr) -> None:
-    """Poses of the successors' markers of closures, from the states of nodes."""
-    records = at(work, n[W_RECORDS])
-    for k in range(n[CLOSED_TABLE]):
-        row = at(n, n[O_CLOSED] + CLOSED * k)
-        state = at(records, (row[2] + 1) * n[RECORD])
-        placed(state, at(c, n[C_MARKERS] + 12 * k), at(out, 12 * k))
+def markers(system: System, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, area: ptr) -> None:
+    """R row by row and p of the marker in which each joint's reaction is expressed."""
+    work = Work(area, system)
+    measure(system, t, q, v, u, work)
+    for k in range(system.n_closed):
+        state = work.states[system.closed[k].nodes[1] + 1].floats
+        placed(state, system.markers[k], out[12 * k :])
 
 
 @loop
@@ -215,24 +176,23 @@ def placed(state: ptr, fixed: ptr, out: ptr) -> None:
 
 
 @loop
-def reactions(
-    n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, work: ptr
-) -> None:  # fmt: skip
+def reactions(system: System, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, area: ptr) -> None:
     """The wrench of each joint on its successor, in M's axes at M, of v̇ and λ in x."""
-    measure(n, c, t, q, v, u, work)
-    records = at(work, n[W_RECORDS])
-    frames = at(work, n[W_Q])
-    for k in range(n[CLOSED_TABLE]):
-        row = at(n, n[O_CLOSED] + CLOSED * k)
-        state = at(records, (row[2] + 1) * n[RECORD])
-        placed(state, at(c, n[C_MARKERS] + 12 * k), frames)
-        size = row[7] + row[8]
-        wrench = at(frames, 12)
+    work = Work(area, system)
+    measure(system, t, q, v, u, work)
+    numbers = work.floats
+    wrench = work.wrench
+    for k in range(system.n_closed):
+        row = system.closed[k]
+        body = work.states[row.nodes[1] + 1]
+        placed(body.floats, system.markers[k], work.pose)
+        size = row.count + row.ties
         for j in range(6):
             wrench[j] = 0.0
             for i in range(size):
-                wrench[j] += x[n[NV] + row[9] + i] * records[row[4] + 6 * (size + i) + j]
-        seen(frames, at(state, 9), wrench, at(out, 6 * k))
+                J = numbers[row.place + 6 * (size + i) + j]
+                wrench[j] += x[system.nv + row.multiplier + i] * J
+        seen(work.pose, body.p, wrench, out[6 * k :])
 
 
 @loop
@@ -253,24 +213,24 @@ def seen(frame: ptr, origin: ptr, wrench: ptr, out: ptr) -> None:
 
 
 @loop
-def motions(n: iptr, c: ptr, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, work: ptr) -> None:
+def motions(system: System, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, area: ptr) -> None:
     """ω, v, ω̇, v̇ of free bodies in the ground's axes, of v̇ in x."""
-    measure(n, c, t, q, v, u, work)
-    records = at(work, n[W_RECORDS])
-    rise = at(c, n[C_GROUND] + 21)
-    for b in range(n[POSES]):
-        i = n[n[O_POSES] + b]
-        state = at(records, (i + 1) * n[RECORD])
-        rates = at(x, n[n[O_NODES] + NODE * i + 3])
-        row = at(out, 12 * b)
+    work = Work(area, system)
+    measure(system, t, q, v, u, work)
+    rise = State(system.ground).drift[3:]
+    for b in range(system.n_frames):
+        i = system.framed[b]
+        body = work.states[i + 1]
+        rates = x[system.nodes[i].v :]
+        row = out[12 * b :]
         for j in range(6):
-            row[j] = state[12 + j]
-            row[6 + j] = state[18 + j]
+            row[j] = body.twist[j]
+            row[6 + j] = body.drift[j]
         for j in range(3):
             row[9 + j] -= rise[j]
             for k in range(3):
-                row[6 + j] += state[3 * j + k] * rates[k]
-                row[9 + j] += state[3 * j + k] * rates[3 + k]
+                row[6 + j] += body.R[3 * j + k] * rates[k]
+                row[9 + j] += body.R[3 * j + k] * rates[3 + k]
 
 
 ENTRIES = {

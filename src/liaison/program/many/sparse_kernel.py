@@ -22,8 +22,8 @@ from liaison.errors import ProgramError
 from liaison.expr import Expr, fingerprint
 from liaison.program.derivatives.columns import Later
 from liaison.program.kernel import MachineKernel
-from liaison.program.llvm.machine import load
 from liaison.program.llvm.to_llvm import to_llvm
+from liaison.program.llvm.trampolines import Trampoline
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.program import Entry, Program
 
@@ -54,7 +54,10 @@ def sparse_kernel(
 
     def compiler(names: tuple[str, ...]) -> tuple[dict[str, int], Any]:
         looped = [name for name in names if name in ENTRIES]
-        code = load(_doors(looped, arrays), looped, keep=False) if looped else None
+        addresses = {name: _loops().address(ENTRIES[name]) for name in looped}
+        code = Trampoline(addresses, 1, without=("p",)) if looped else None
+        if code is not None:
+            code.pass_on([arrays.system.ints.ctypes.data])
         found = {name: code[name] for name in looped} if code else {}
         found |= {name: written.address(name) for name in names if name not in ENTRIES}
         return found, (code, arrays, written)
@@ -129,7 +132,7 @@ def _identity(arrays: BlockArrays) -> str:
     if rest is not None:
         listed += [*rest.tau.values(), *(x for row in rest.rows for x in (row.second, row.rate))]
     digest = hashlib.sha256(fingerprint(listed).encode())
-    for table in (made.nodes, made.closures, arrays.c):
+    for table in (made.nodes, made.closures, *arrays.numbers):
         digest.update(table.tobytes())
     return digest.hexdigest()
 
@@ -144,25 +147,6 @@ def _looped(name: str, layout: tuple[tuple[str, int], ...]) -> Later:
         )
 
     return Later(sum(size for _, size in layout), refuse)
-
-
-def _doors(names: Sequence[str], arrays: BlockArrays) -> str:
-    """Functions of the kernel's signature that hand its two arrays to the loops."""
-    given = "double %t, ptr %q, ptr %v, ptr %u, ptr %p, ptr %x, ptr %out, ptr %work"
-    passed = "double %t, ptr %q, ptr %v, ptr %u, ptr %x, ptr %out, ptr %work"
-    places = (arrays.n.ctypes.data, arrays.c.ctypes.data)
-    lines: list[str] = []
-    for name in names:
-        lines += [
-            f"define void @{name}({given}) {{",
-            f"  %f = inttoptr i64 {_loops().address(ENTRIES[name])} to ptr",
-            f"  %n = inttoptr i64 {places[0]} to ptr",
-            f"  %c = inttoptr i64 {places[1]} to ptr",
-            f"  call void %f(ptr %n, ptr %c, {passed})",
-            "  ret void",
-            "}",
-        ]
-    return "\n".join(lines)
 
 
 @cache

@@ -4,70 +4,100 @@ A thread calls `advance_each` on its own arrays (`march_each` from event to even
 `step_each` with Moreau's steps); it comes back when its share is done, its steps are used up, a run
 failed or ended with events to take out, or Python has something to do for the run under way.
 
-Public names: advance_each, march_each, step_each, end_run, compiled_batch, ENDS, and the
-slots of a task.
+Public names: advance_each, march_each, step_each, end_run, compiled_batch, Task, End, Last,
+ENDS, MEASURED, MOST_RUNS.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, final
 
 from liaison.contacts.events.switching import march
 from liaison.contacts.events.touching import TOUCH
 from liaison.contacts.stepping.march import march as moreau_march
 from liaison.program.loops.compile import compile_loops
-from liaison.program.loops.language import at, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, f64, i64, loop, ptr
+from liaison.program.loops.records import Part, Record, Rows, rows, size, sized, words_of
 from liaison.simulation.steps.advance import advance
 from liaison.simulation.steps.layout import (
-    COMPLEMENTARITY,
-    CONTACTS,
     DONE,
-    E_CORRECT_Q,
-    E_CORRECT_V,
-    E_TERMS,
-    EVALUATIONS,
-    FALLBACKS,
     GOOD,
-    HAPPENED,
-    HAS_CORRECT_Q,
-    HAS_CORRECT_V,
-    HAS_TERMS,
-    IS_MOREAU,
     NEEDS_CORRECT_Q,
     NEEDS_CORRECT_V,
     NEEDS_TERMS,
-    NQ,
-    NU,
-    NV,
-    O_GOOD,
-    O_P,
-    O_Q,
-    O_U,
-    O_V,
-    PENETRATION,
-    PROJECTIONS,
-    RECORDED,
-    REJECTED,
-    S_DENSE,
-    STEPS,
     STOPPED,
-    T_GOOD,
+    Entries,
+    Run,
 )
-from liaison.simulation.steps.sides_layout import INSIDE
+from liaison.simulation.steps.sides_layout import Sides
 
-# slots of a task: the next run, the end of the share, what is left of the allotted steps; sizes;
-# whether Python is asked at the end of every run
-NEXT, LAST, IS_UNDER_WAY, BUDGET = 0, 1, 2, 3
-FLOATS_OF_RUN, INTS_OF_RUN, NUMBER_OF_P, RECORDS_OF_RUN = 4, 5, 6, 7
-INTS_OF_SIDES, FLOATS_OF_SIDES, IS_HEARD = 8, 9, 10
-# events: rows that runs of this share left, how many runs did, rows there are, rows a run needs
-TAKEN, TOLD, ROOM, LEAST = 11, 12, 13, 14
-TASK = 15
 MOST_RUNS = 256
-"""Of a share; run and rows of each that left events follow in a task."""
+"""Of a share."""
 
-ENDS = ("status", "recorded", "steps", "rejected", "evaluations", "projections", "fallbacks")
+
+@final
+class Told(Record):
+    """A run that left events in the buffer."""
+
+    run: i64
+    rows: i64
+
+
+@final
+class Task(Record):
+    """A thread's share of the runs, and how far it has come."""
+
+    most: i64 = size()  # runs at most that leave events
+    next: i64
+    last: i64  # the end of the share
+    is_under_way: i64
+    budget: i64  # what is left of the allotted steps
+    record_words: i64  # of one run
+    is_heard: i64  # whether Python is asked at the end of every run
+    taken: i64  # rows of events that runs of this share left
+    told_runs: i64  # how many runs did
+    room: i64  # rows of events there are
+    least: i64  # rows of events that a run needs
+    told: Rows[Told] = rows("most")
+
+
+@final
+class Start(Part):
+    """Where a run begins."""
+
+    q: ptr = sized("nq")
+    v: ptr = sized("nv")
+    u: ptr = sized("nu")
+    p: ptr = sized("np")
+
+
+@final
+class End(Record):
+    """How a run ended."""
+
+    status: i64
+    recorded: i64
+    steps: i64
+    rejected: i64
+    evaluations: i64
+    projections: i64
+    fallbacks: i64
+
+
+@final
+class Last(Part):
+    """The last good state of a run, and what Moreau's steps missed."""
+
+    t: f64
+    q: ptr = sized("nq")
+    v: ptr = sized("nv")
+    penetration: f64
+    complementarity: f64
+    contacts: f64
+
+
+ENDS = tuple(End.fields)
 """What the end of a run is noted by, one row of integers each."""
 
 MEASURED = 3
@@ -78,90 +108,86 @@ ON = -1
 
 
 @loop
-def start_run(i: i64, task: iptr, first: ptr, choices: iptr, w: ptr, n: iptr, starts: ptr) -> None:
-    """Arrays as they are before any run, with the i-th start in its places."""
-    dense = n[S_DENSE]
-    for k in range(task[FLOATS_OF_RUN]):
-        w[k] = first[k]
-    for k in range(task[INTS_OF_RUN]):
-        n[k] = choices[k]
-    n[S_DENSE] = dense
-    nq = n[NQ]
-    nv = n[NV]
-    nu = n[NU]
-    row = at(starts, i * (nq + nv + nu + task[NUMBER_OF_P]))
-    for k in range(nq):
-        w[n[O_Q] + k] = row[k]
-        w[n[O_GOOD] + k] = row[k]
-    for k in range(nv):
-        w[n[O_V] + k] = row[nq + k]
-        w[n[O_GOOD] + nq + k] = row[nq + k]
-    for k in range(nu):
-        w[n[O_U] + k] = row[nq + nv + k]
-    for k in range(task[NUMBER_OF_P]):
-        w[n[O_P] + k] = row[nq + nv + nu + k]
-    task[IS_UNDER_WAY] = 1
+def start_run(i: i64, task: Task, first: Run, run: Run, starts: ptr) -> None:
+    """The block as it is before any run, with the i-th start in its places."""
+    dense = run.scratch_dense
+    words = run.ints
+    for k in range(run.words):
+        words[k] = first.ints[k]
+    run.scratch_dense = dense
+    start = Start(at(starts, i * words_of(Start, run)), run)
+    for k in range(run.nq):
+        run.q[k] = start.q[k]
+        run.good.q[k] = start.q[k]
+    for k in range(run.nv):
+        run.v[k] = start.v[k]
+        run.good.v[k] = start.v[k]
+    for k in range(run.nu):
+        run.u[k] = start.u[k]
+    for k in range(run.np):
+        run.p[k] = start.p[k]
+    task.is_under_way = 1
 
 
 @loop
-def end_run(i: i64, status: i64, task: iptr, w: ptr, n: iptr, ends: iptr, last: ptr) -> None:
+def end_run(i: i64, status: i64, task: Task, run: Run, ends: Rows[End], last: ptr) -> None:
     """Notes how the i-th run ended, and its last good state."""
-    row = at(ends, 7 * i)
-    row[0] = status
-    row[1] = n[RECORDED]
-    row[2] = n[STEPS]
-    row[3] = n[REJECTED]
-    row[4] = n[EVALUATIONS]
-    row[5] = n[PROJECTIONS]
-    row[6] = n[FALLBACKS]
-    size = n[NQ] + n[NV]
-    good = at(last, i * (1 + size + MEASURED))
-    good[0] = w[T_GOOD]
-    for k in range(size):
-        good[1 + k] = w[n[O_GOOD] + k]
-    if n[IS_MOREAU] > 0:
-        good[1 + size] = w[PENETRATION]
-        good[2 + size] = w[COMPLEMENTARITY]
-        good[3 + size] = float(n[CONTACTS])
-    task[NEXT] = i + 1
-    task[IS_UNDER_WAY] = 0
+    end = ends[i]
+    end.status = status
+    end.recorded = run.recorded
+    end.steps = run.steps
+    end.rejected = run.rejected
+    end.evaluations = run.evaluations
+    end.projections = run.projections
+    end.fallbacks = run.fallbacks
+    good = Last(at(last, i * words_of(Last, run)), run)
+    good.t = run.t_good
+    for k in range(run.nq):
+        good.q[k] = run.good.q[k]
+    for k in range(run.nv):
+        good.v[k] = run.good.v[k]
+    if run.is_moreau > 0:
+        good.penetration = run.penetration
+        good.complementarity = run.complementarity
+        good.contacts = float(run.contacts)
+    task.next = i + 1
+    task.is_under_way = 0
 
 
 @loop
-def supply(status: i64, e: iptr, n: iptr) -> i64:
+def supply(status: i64, e: Entries, run: Run) -> i64:
     """1 if the entry a run asks for is there, which is then made known to it."""
-    entry = E_TERMS
-    flag = HAS_TERMS
-    if status == NEEDS_CORRECT_Q:
-        entry = E_CORRECT_Q
-        flag = HAS_CORRECT_Q
-    elif status == NEEDS_CORRECT_V:
-        entry = E_CORRECT_V
-        flag = HAS_CORRECT_V
-    elif status != NEEDS_TERMS:
+    if status == NEEDS_TERMS:
+        if e.has_terms == 0:
+            return 0
+        run.has_terms = 1
+        return 1
+    level = status - NEEDS_CORRECT_Q
+    if status != NEEDS_CORRECT_Q and status != NEEDS_CORRECT_V:
         return 0
-    if e[entry] == 0:
+    if e.correct[level] == 0:
         return 0
-    n[flag] = 1
+    run.has_correct[level] = 1
     return 1
 
 
 @loop
-def leave_events(task: iptr, n: iptr) -> i64:
+def leave_events(task: Task, run: Run) -> i64:
     """1 if the events of a run that ended stay in the buffer, and there is room for another run."""
-    if task[ROOM] - task[TAKEN] - n[HAPPENED] < task[LEAST]:
+    if task.room - task.taken - run.happened < task.least:
         return 0
-    task[TASK + 2 * task[TOLD]] = task[NEXT] - 1
-    task[TASK + 2 * task[TOLD] + 1] = n[HAPPENED]
-    task[TOLD] += 1
-    task[TAKEN] += n[HAPPENED]
-    n[HAPPENED] = 0
+    told = task.told[task.told_runs]
+    told.run = task.next - 1
+    told.rows = run.happened
+    task.told_runs += 1
+    task.taken += run.happened
+    run.happened = 0
     return 1
 
 
 @loop
 def settle(
-    status: i64, before: i64, heard: i64, e: iptr, task: iptr, w: ptr, n: iptr, ends: iptr,
+    status: i64, before: i64, heard: i64, e: Entries, task: Task, run: Run, ends: Rows[End],
     last: ptr,
 ) -> i64:  # fmt: skip
     """Ends a run that is done; ON, or what to return with: what is heard ends in Python.
@@ -169,80 +195,79 @@ def settle(
     A run that failed is left under way: Python may know how it goes on.
     """
     if status == GOOD:
-        task[BUDGET] = 0
+        task.budget = 0
         return GOOD
-    task[BUDGET] = max(1, task[BUDGET] - 1 - (n[STEPS] + n[REJECTED] - before))
+    task.budget = max(1, task.budget - 1 - (run.steps + run.rejected - before))
     if status != DONE and status != STOPPED:
-        return ON if supply(status, e, n) == 1 else status
-    end_run(task[NEXT], status, task, w, n, ends, last)
+        return ON if supply(status, e, run) == 1 else status
+    end_run(task.next, status, task, run, ends, last)
     if status == STOPPED or heard > 0:
         return status
-    if n[HAPPENED] > 0 and leave_events(task, n) == 0:
+    if run.happened > 0 and leave_events(task, run) == 0:
         return status
-    return ON if task[BUDGET] > 1 else GOOD
+    return ON if task.budget > 1 else GOOD
 
 
 @loop
 def advance_each(
-    e: iptr, task: iptr, first: ptr, choices: iptr, w: ptr, n: iptr, scratch: ptr, starts: ptr,
-    records: ptr, happened: ptr, ends: iptr, last: ptr,
+    e: Entries, task: Task, first: Run, run: Run, scratch: ptr, starts: ptr,
+    records: ptr, happened: ptr, ends: Rows[End], last: ptr,
 ) -> i64:  # fmt: skip
     """Goes on with a share of the runs; GOOD if it is done or the allotted steps are used up."""
     status = ON
-    while task[NEXT] < task[LAST] and status == ON:
-        if task[IS_UNDER_WAY] == 0:
-            start_run(task[NEXT], task, first, choices, w, n, starts)
-        before = n[STEPS] + n[REJECTED]
-        own = at(records, task[NEXT] * task[RECORDS_OF_RUN])
-        events = at(happened, task[TAKEN] * (2 + n[NQ] + n[NV]))
-        status = advance(e, w, n, scratch, own, events, task[BUDGET])
-        status = settle(status, before, task[IS_HEARD], e, task, w, n, ends, last)
+    while task.next < task.last and status == ON:
+        if task.is_under_way == 0:
+            start_run(task.next, task, first, run, starts)
+        before = run.steps + run.rejected
+        own = at(records, task.next * task.record_words)
+        events = at(happened, task.taken * (2 + run.nq + run.nv))
+        status = advance(e, run, scratch, own, events, task.budget)
+        status = settle(status, before, task.is_heard, e, task, run, ends, last)
     return max(status, GOOD)
 
 
 @loop
 def step_each(
-    e: iptr, task: iptr, first: ptr, choices: iptr, w: ptr, n: iptr, scratch: ptr, starts: ptr,
-    records: ptr, happened: ptr, ends: iptr, last: ptr,
+    e: Entries, task: Task, first: Run, run: Run, scratch: ptr, starts: ptr,
+    records: ptr, happened: ptr, ends: Rows[End], last: ptr,
 ) -> i64:  # fmt: skip
     """As `advance_each`, with Moreau's steps."""
     status = ON
-    while task[NEXT] < task[LAST] and status == ON:
-        if task[IS_UNDER_WAY] == 0:
-            start_run(task[NEXT], task, first, choices, w, n, starts)
-        before = n[STEPS] + n[REJECTED]
-        own = at(records, task[NEXT] * task[RECORDS_OF_RUN])
-        events = at(happened, task[TAKEN] * (2 + n[NQ] + n[NV]))
-        status = moreau_march(e, w, n, scratch, own, events, task[BUDGET])
-        status = settle(status, before, task[IS_HEARD], e, task, w, n, ends, last)
+    while task.next < task.last and status == ON:
+        if task.is_under_way == 0:
+            start_run(task.next, task, first, run, starts)
+        before = run.steps + run.rejected
+        own = at(records, task.next * task.record_words)
+        events = at(happened, task.taken * (2 + run.nq + run.nv))
+        status = moreau_march(e, run, scratch, own, events, task.budget)
+        status = settle(status, before, task.is_heard, e, task, run, ends, last)
     return max(status, GOOD)
 
 
 @loop
 def march_each(
-    c: iptr, s: ptr, tables: iptr, numbers: ptr,
-    e: iptr, task: iptr, first: ptr, choices: iptr, w: ptr, n: iptr, scratch: ptr, starts: ptr,
-    records: ptr, happened: ptr, ends: iptr, last: ptr,
+    sides: Sides, untouched: Sides,
+    e: Entries, task: Task, first: Run, run: Run, scratch: ptr, starts: ptr,
+    records: ptr, happened: ptr, ends: Rows[End], last: ptr,
 ) -> i64:  # fmt: skip
     """As `advance_each`, from event to event of what holds on one side only.
 
-    tables, numbers: c and s as they are before any run.
+    untouched: the sides as they are before any run.
     """
     status = ON
-    while task[NEXT] < task[LAST] and status == ON:
-        i = task[NEXT]
-        if task[IS_UNDER_WAY] == 0:
-            start_run(i, task, first, choices, w, n, starts)
-            for k in range(task[INTS_OF_SIDES]):
-                c[k] = tables[k]
-            for k in range(task[FLOATS_OF_SIDES]):
-                s[k] = numbers[k]
-        before = n[STEPS] + n[REJECTED]
-        own = at(records, i * task[RECORDS_OF_RUN])
-        events = at(happened, task[TAKEN] * (2 + n[NQ] + n[NV]))
-        status = march(c, s, e, w, n, scratch, own, events, task[BUDGET])
-        heard = 1 if s[INSIDE] > TOUCH else task[IS_HEARD]
-        status = settle(status, before, heard, e, task, w, n, ends, last)
+    while task.next < task.last and status == ON:
+        i = task.next
+        if task.is_under_way == 0:
+            start_run(i, task, first, run, starts)
+            words = sides.ints
+            for k in range(sides.words):
+                words[k] = untouched.ints[k]
+        before = run.steps + run.rejected
+        own = at(records, i * task.record_words)
+        events = at(happened, task.taken * (2 + run.nq + run.nv))
+        status = march(sides, e, run, scratch, own, events, task.budget)
+        heard = 1 if sides.inside > TOUCH else task.is_heard
+        status = settle(status, before, heard, e, task, run, ends, last)
     return max(status, GOOD)
 
 

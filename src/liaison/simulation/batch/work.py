@@ -23,7 +23,8 @@ from liaison.contacts.events.series import contact_series, contacts_along
 from liaison.contacts.stepping.report import contacts_stepped
 from liaison.errors import SimulationError
 from liaison.numeric import Array
-from liaison.simulation.machine import Machine
+from liaison.program.loops.records import Rows
+from liaison.simulation.machine import Machine, address
 from liaison.simulation.outcome import Outcome, outcome_of
 from liaison.simulation.plan.plan import Plan, arrays_of
 from liaison.simulation.prepared import add_entries
@@ -62,17 +63,17 @@ class Batch:
         self.plan, self.starts, self.has_contacts = plan, starts, has_contacts
         modes = marching(plan, plan.settings.impacts)
         self.template = arrays_of(plan if modes is None else modes.plan)
-        n, count = self.template.n, len(starts)
+        run, count = self.template.run, len(starts)
         if modes is not None:
-            modes.mark(n)
+            modes.mark(run)
         if "terms" not in plan.program.entries:
-            n[at.PIVOTS_LEFT] = 0
-        self.row = int(1 + n[at.NQ] + n[at.NV] + n[at.NU])
-        samples = int(n[at.SAMPLES])
-        n[at.CAPACITY] = samples + 1  # never full: a mode that ends last asks for room
+            run.pivots_left = 0
+        self.row = int(1 + run.nq + run.nv + run.nu)
+        samples = int(run.samples)
+        run.capacity = samples + 1  # never full: a mode that ends last asks for room
         self.records = np.full((count, samples, self.row), np.nan)
         watched = len(plan.events if modes is None else modes.plan.events)
-        self.ends = Ends.for_runs(count, int(n[at.NQ] + n[at.NV]), watched)
+        self.ends = Ends.for_runs(count, int(run.nq + run.nv), watched)
         self.table = starts.table
         self.threads = min(threads, count)
         self.lock = Lock()
@@ -132,53 +133,47 @@ class _Worker:
         if batch.has_contacts and self._modes is None:
             self._told = Marching(batch.plan, "moreau")
         a = batch.template
-        self._row = int(2 + a.n[at.NQ] + a.n[at.NV])
-        room = max(2 * int(a.n[at.EVENT_CAPACITY]), EVENTS) if a.happened.size else 0
+        self._row = int(2 + a.run.nq + a.run.nv)
+        room = max(2 * int(a.run.event_capacity), EVENTS) if a.happened.size else 0
         own = replace(
-            a, w=a.w.copy(), n=a.n.copy(), records=np.zeros(1), scratch=np.zeros(1),
+            a, run=a.run.copy(), records=np.zeros(1), scratch=np.zeros(1),
             happened=np.zeros(max(1, room * self._row)),
         )  # fmt: skip
         self._machine = Machine(own)
         add_entries(self._machine, self._plan)
         self._call, self._beside = _loop_of(own, self._modes)
-        self._task = self._sizes(room)
+        self._task = self._share(room)
         self._budget = 256
         self._addresses = self._bound()
 
-    def _sizes(self, room: int) -> Any:
+    def _share(self, room: int) -> each.Task:
         a, b = self._batch.template, self._batch
-        task = np.zeros(each.TASK + 2 * each.MOST_RUNS, dtype=np.int64)
-        task[each.ROOM], task[each.LEAST] = room, a.n[at.EVENT_CAPACITY]
-        task[each.FLOATS_OF_RUN], task[each.INTS_OF_RUN] = a.w.size, a.n.size
-        task[each.NUMBER_OF_P] = b.starts.p.shape[1]
-        task[each.RECORDS_OF_RUN] = b.records[0].size
-        if self._modes is not None:
-            task[each.INTS_OF_SIDES], task[each.FLOATS_OF_SIDES] = (
-                self._modes.c.size, self._modes.s.size,
-            )  # fmt: skip
-        task[each.IS_HEARD] = b.has_contacts
+        task = each.Task.new(most=each.MOST_RUNS)
+        task.room, task.least = room, a.run.event_capacity
+        task.record_words, task.is_heard = b.records[0].size, b.has_contacts
         return task
 
     def _bound(self) -> list[int]:
         a, b = self._machine.arrays, self._batch
         listed = (
-            *self._beside, self._machine.addresses, self._task, b.template.w, b.template.n, a.w,
-            a.n, a.scratch, b.table, b.records, a.happened, b.ends.codes, b.ends.last,
+            *self._beside, self._machine.entries, self._task, b.template.run, a.run,
+            a.scratch, b.table, b.records, a.happened, b.ends.codes, b.ends.last,
         )  # fmt: skip
-        return [x.ctypes.data for x in listed]
+        return [address(x) for x in listed]
 
     def begin(self, first: int, end: int) -> None:
         """Takes a share of the runs."""
-        self._task[[each.NEXT, each.LAST, each.IS_UNDER_WAY]] = first, end, 0
+        task = self._task
+        task.next, task.last, task.is_under_way = first, end, 0
 
     @property
     def is_done(self) -> bool:
         """The share is done."""
-        return bool(self._task[each.NEXT] >= self._task[each.LAST])
+        return bool(self._task.next >= self._task.last)
 
     def go(self) -> None:
         """Works for about 50 ms, or until Python has something to do, and does it."""
-        self._task[each.BUDGET] = self._budget
+        self._task.budget = self._budget
         began = time.perf_counter()
         status = int(self._call(*self._addresses))
         if status == at.GOOD:
@@ -186,14 +181,14 @@ class _Worker:
             self._budget = max(1, min(4 * self._budget, int(self._budget * SLICE / spent)))
         elif status in NEEDS:
             with self._batch.lock:  # others may be compiling
-                self._machine.add(self._plan.kernel, NEEDS[status][0])
+                self._machine.add(self._plan.kernel, NEEDS[status])
             self._addresses = self._bound()
         else:
             self._hear(status)
 
     def _hear(self, status: int) -> None:
         """A run ended or failed, found a relation without its row, or has no room for events."""
-        i = int(self._task[each.NEXT]) - (not self._task[each.IS_UNDER_WAY])
+        i = int(self._task.next) - (not self._task.is_under_way)
         self.take_events(i)
         try:
             status = self._judged(status)
@@ -203,19 +198,19 @@ class _Worker:
             return
         if status >= at.NOT_FINITE:
             self._end(i, status)
-        if not self._task[each.IS_UNDER_WAY]:
+        if not self._task.is_under_way:
             self._note(i, outcome_of(self._plan, self._machine.arrays, status))
 
     def _judged(self, status: int) -> int:
         """What a status is after a look at the modes; a lost relation is held from here on."""
-        if self._modes is None or self._task[each.IS_UNDER_WAY] == 0:
+        if self._modes is None or self._task.is_under_way == 0:
             return status
         return self._modes.judged(status, self._machine.arrays)
 
     def _end(self, i: int, status: int) -> None:
         """Ends the run that is under way."""
         a, ends = self._machine.arrays, self._batch.ends
-        each.end_run(i, status, self._task, a.w, a.n, ends.codes.ravel(), ends.last.ravel())
+        each.end_run(i, status, self._task, a.run, Rows(each.End, ends.codes), ends.last.ravel())
 
     def _note(self, i: int, outcome: Outcome) -> None:
         """What Python tells of a run that ended."""
@@ -234,24 +229,25 @@ class _Worker:
 
     def take_events(self, under_way: int | None = None) -> None:
         """Takes events out of the buffer: of runs that ended, then of the one that is heard."""
-        task, n, happened = self._task, self._machine.arrays.n, self._batch.ends.happened
-        runs = task[each.TASK :][: 2 * task[each.TOLD]].tolist()
+        task, happened = self._task, self._batch.ends.happened
+        current = self._machine.arrays.run
+        runs = task.told.ints[: task.told_runs].tolist()
         if under_way is not None:
-            runs += [under_way, n.item(at.HAPPENED)]
+            runs += [[under_way, int(current.happened)]]
         buffer, first = self._machine.arrays.happened, 0
-        for run, rows in zip(runs[::2], runs[1::2], strict=True):
+        for run, rows in runs:
             last = first + rows * self._row
             if rows:
                 happened.setdefault(run, []).append(buffer[first:last].reshape(rows, -1).copy())
             first = last
-        task[each.TAKEN], task[each.TOLD] = 0, 0
-        n[at.HAPPENED] = 0
+        task.taken = task.told_runs = 0
+        current.happened = 0
 
     def leave(self, ended: str) -> None:
         """Notes the run that was under way when the batch was ended."""
-        if not self._task[each.IS_UNDER_WAY]:
+        if not self._task.is_under_way:
             return self.take_events()
-        i = int(self._task[each.NEXT])
+        i = int(self._task.next)
         self._end(i, at.GOOD)
         self._note(i, outcome_of(self._plan, self._machine.arrays, at.GOOD, ended))
 
@@ -259,9 +255,9 @@ class _Worker:
 def _loop_of(arrays: Arrays, modes: Marching | None) -> tuple[Any, tuple[Array | Any, ...]]:
     """The compiled loop over runs, and arrays that it takes before all others."""
     if modes is not None:
-        beside = (modes.c, modes.s, modes.c.copy(), modes.s.copy())
+        beside = (modes.sides, modes.sides.copy())
         return each.compiled_batch(each.march_each), beside
-    if arrays.n[at.IS_MOREAU]:
+    if arrays.run.is_moreau:
         return each.compiled_batch(each.step_each), ()
     return each.compiled_batch(each.advance_each), ()
 

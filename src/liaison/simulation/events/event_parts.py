@@ -12,27 +12,9 @@ Source: HNW1 §II.6 (cubic Hermite interpolation).
 
 from __future__ import annotations
 
-from liaison.program.loops.language import at, entry_at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.simulation.steps.explicit import refresh, state_at
-from liaison.simulation.steps.layout import (
-    DIPS,
-    E_EVENTS,
-    EVENT_CAPACITY,
-    M_STOPS,
-    NE,
-    O_AFTER,
-    O_BEFORE,
-    O_BEFORE_NEW,
-    O_P,
-    O_PROBE,
-    O_TQ,
-    O_TV,
-    O_U,
-    PARTS,
-    SWITCHING,
-    H,
-    T,
-)
+from liaison.simulation.steps.layout import PARTS, SWITCHING, Entries, Run
 
 FLAT = 1.0
 """The slope that stands for none: of a value that is no open gap."""
@@ -48,15 +30,14 @@ MOST = 256
 
 
 @loop
-def values(e: iptr, theta: f64, out: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
+def values(e: Entries, theta: f64, out: ptr, run: Run, scratch: ptr) -> None:
     """The value of every event at the fraction θ of the step."""
-    events = entry_at(e, E_EVENTS)
-    q = at(w, n[O_TQ])
-    v = at(w, n[O_TV])
-    state_at(e, theta, q, v, w, n, scratch)
-    t = w[T] + theta * w[H]
-    refresh(e, t, q, v, w, n, scratch)
-    events(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, out, scratch)
+    q = run.trial.q
+    v = run.trial.v
+    state_at(e, theta, q, v, run, scratch)
+    t = run.t + theta * run.h
+    refresh(e, t, q, v, run, scratch)
+    e.events(t, q, v, run.u, run.p, q, out, scratch)
 
 
 @loop
@@ -91,48 +72,48 @@ def is_told(left: f64, right: f64, rise: f64, fall: f64, between: f64, is_whole:
 
 
 @loop
-def are_told(e: iptr, parts: i64, w: ptr, n: iptr, scratch: ptr) -> i64:
-    """1 if so many parts tell of every open gap whether it closes; overwrites BEFORE_NEW."""
-    before = at(w, n[O_BEFORE_NEW])
-    after = at(w, n[O_AFTER])
-    probe = at(w, n[O_PROBE])
-    length = w[H] / float(parts)
-    for i in range(n[NE]):
-        before[i] = w[n[O_BEFORE] + i]
+def are_told(e: Entries, parts: i64, run: Run, scratch: ptr) -> i64:
+    """1 if so many parts tell of every open gap whether it closes; overwrites `run.before_new`."""
+    before = run.before_new
+    after = run.after
+    probe = run.probe
+    length = run.h / float(parts)
+    for i in range(run.ne):
+        before[i] = run.before[i]
     for part in range(parts):
-        values(e, (float(part) + GOLDEN) / float(parts), probe, w, n, scratch)
-        values(e, float(part + 1) / float(parts), after, w, n, scratch)
-        for i in range(n[NE] - n[DIPS]):
-            slope = i + n[DIPS]
-            if n[n[M_STOPS] + i] == SWITCHING and before[slope] != FLAT and after[slope] != FLAT:
+        values(e, (float(part) + GOLDEN) / float(parts), probe, run, scratch)
+        values(e, float(part + 1) / float(parts), after, run, scratch)
+        for i in range(run.ne - run.dips):
+            slope = i + run.dips
+            if run.stops[i] == SWITCHING and before[slope] != FLAT and after[slope] != FLAT:
                 rise = before[slope] * length
                 fall = after[slope] * length
                 whole = 1 if parts < PARTS else 0
                 if is_told(before[i], after[i], rise, fall, probe[i], whole) == 0:
                     return 0
-        for i in range(n[NE]):
+        for i in range(run.ne):
             before[i] = after[i]
     return 1
 
 
 @loop
-def has_gaps(w: ptr, n: iptr) -> i64:
+def has_gaps(run: Run) -> i64:
     """1 if a gap is open."""
-    if n[DIPS] > 0:
-        for i in range(n[NE] - n[DIPS]):
-            if n[n[M_STOPS] + i] == SWITCHING and w[n[O_BEFORE] + i + n[DIPS]] != FLAT:
+    if run.dips > 0:
+        for i in range(run.ne - run.dips):
+            if run.stops[i] == SWITCHING and run.before[i + run.dips] != FLAT:
                 return 1
     return 0
 
 
 @loop
-def parts_needed(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+def parts_needed(e: Entries, run: Run, scratch: ptr) -> i64:
     """Parts in which events of the step just taken are looked for, PARTS or more."""
-    own = n[NE] - 2 * n[DIPS]
-    most = min(MOST, (n[EVENT_CAPACITY] - n[NE]) // max(own, 1))
-    if has_gaps(w, n) == 0 or are_told(e, 1, w, n, scratch) == 1:
+    own = run.ne - 2 * run.dips
+    most = min(MOST, (run.event_capacity - run.ne) // max(own, 1))
+    if has_gaps(run) == 0 or are_told(e, 1, run, scratch) == 1:
         return PARTS
     parts = PARTS
-    while 2 * parts <= most and are_told(e, parts, w, n, scratch) == 0:
+    while 2 * parts <= most and are_told(e, parts, run, scratch) == 0:
         parts = 2 * parts
     return parts

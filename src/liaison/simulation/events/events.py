@@ -13,49 +13,18 @@ Source: CHA97, bracketing with inverse quadratic interpolation.
 
 from __future__ import annotations
 
-from liaison.program.loops.language import at, entry_at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.simulation.steps.explicit import interpolate, refresh, state_at
 from liaison.simulation.steps.layout import (
     CHATTER,
-    DETAIL,
-    DIPS,
-    E_EVENTS,
-    EVENT_CAPACITY,
     EVENT_NOT_FINITE,
     FULL,
     GOOD,
-    HAPPENED,
-    IS_STOPPING,
-    M_DIRECTION,
-    M_FIRED,
-    M_STOPS,
-    M_STREAK,
-    NE,
-    NQ,
-    NV,
-    O_AFTER,
-    O_BEFORE,
-    O_BEFORE_NEW,
-    O_P,
-    O_PROBE,
-    O_Q,
-    O_SIGN,
-    O_SIGN_NEW,
-    O_STREAK,
-    O_THETA,
-    O_TQ,
-    O_TV,
-    O_U,
-    O_V,
-    O_Y,
     SLOPE,
     STOPPING,
     SWITCHING,
-    T_END,
-    T_NEW,
-    T_START,
-    H,
-    T,
+    Entries,
+    Run,
 )
 from liaison.simulation.steps.projection import project
 
@@ -78,25 +47,24 @@ EPSILON = 2.220446049250313e-16
 
 
 @loop
-def first_signs(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+def first_signs(e: Entries, run: Run, scratch: ptr) -> i64:
     """Signs and values of the events at the start of the run; GOOD, or which has no value."""
-    events = entry_at(e, E_EVENTS)
-    q = at(w, n[O_Q])
-    v = at(w, n[O_V])
-    refresh(e, w[T], q, v, w, n, scratch)
-    events(w[T], q, v, at(w, n[O_U]), at(w, n[O_P]), q, at(w, n[O_BEFORE]), scratch)
-    for i in range(n[NE]):
-        w[n[O_SIGN] + i] = sign_of(w[n[O_BEFORE] + i])
-    return all_numbers(at(w, n[O_BEFORE]), n)
+    q = run.q
+    v = run.v
+    refresh(e, run.t, q, v, run, scratch)
+    e.events(run.t, q, v, run.u, run.p, q, run.before, scratch)
+    for i in range(run.ne):
+        run.sign[i] = sign_of(run.before[i])
+    return all_numbers(run.before, run)
 
 
 @loop
-def all_numbers(values: ptr, n: iptr) -> i64:
-    """GOOD, or EVENT_NOT_FINITE with the first event without a value in DETAIL."""
-    for i in range(n[NE]):
+def all_numbers(values: ptr, run: Run) -> i64:
+    """GOOD, or EVENT_NOT_FINITE with the first event without a value in `run.detail`."""
+    for i in range(run.ne):
         # NaN alone differs from itself
         if values[i] != values[i]:
-            n[DETAIL] = i
+            run.detail[0] = i
             return EVENT_NOT_FINITE
     return GOOD
 
@@ -109,48 +77,46 @@ def sign_of(x: f64) -> f64:
 
 @loop
 def locate(
-    e: iptr,
+    e: Entries,
     event: i64,
     left: f64,
     right: f64,
     f_left: f64,
     f_right: f64,
-    w: ptr,
-    n: iptr,
+    run: Run,
     scratch: ptr,
 ) -> f64:
     """θ between `left` and `right` where the event's value changes sign; NaN if it has none."""
-    out = at(w, n[O_PROBE])
+    out = run.probe
     if f_left > 0.0 and f_left <= BARELY:
-        x = risen(e, event, left, right, w, n, scratch)
+        x = risen(e, event, left, right, run, scratch)
         if x == left:
             return left
         # it has fallen again within twice that part of the step
         right = min(right, left + 2.0 * (x - left))
-        values(e, right, out, w, n, scratch)
+        values(e, right, out, run, scratch)
         f_right = out[event]
-        values(e, x, out, w, n, scratch)
+        values(e, x, out, run, scratch)
         left = x
         f_left = out[event]
     if f_right == 0.0:
-        return first_zero(e, event, left, right, w, n, scratch)
-    return narrow(e, event, left, right, f_left, f_right, w, n, scratch)
+        return first_zero(e, event, left, right, run, scratch)
+    return narrow(e, event, left, right, f_left, f_right, run, scratch)
 
 
 @loop
 def narrow(
-    e: iptr,
+    e: Entries,
     event: i64,
     left: f64,
     right: f64,
     f_left: f64,
     f_right: f64,
-    w: ptr,
-    n: iptr,
+    run: Run,
     scratch: ptr,
 ) -> f64:
     """As `locate`, between values of different signs: the bracket is narrowed to rounding."""
-    out = at(w, n[O_PROBE])
+    out = run.probe
     a = right
     b = left
     c = left
@@ -158,10 +124,10 @@ def narrow(
     fb = f_left
     fc = f_left
     part = 0.5
-    tolerance = 2.0 * EPSILON * (1.0 + abs(w[T]) / w[H])
+    tolerance = 2.0 * EPSILON * (1.0 + abs(run.t) / run.h)
     for _ in range(100):
         x = a + part * (b - a)
-        values(e, x, out, w, n, scratch)
+        values(e, x, out, run, scratch)
         fx = out[event]
         if fx != fx:
             return float(fx)
@@ -177,7 +143,7 @@ def narrow(
         fa = fx
         limit = tolerance / max(abs(b - a), EPSILON * tolerance)
         if fa == 0.0:
-            return first_zero(e, event, left, a, w, n, scratch)
+            return first_zero(e, event, left, a, run, scratch)
         if limit > 0.5:
             break
         part = guess(a, b, c, fa, fb, fc)
@@ -186,25 +152,25 @@ def narrow(
 
 
 @loop
-def risen(e: iptr, event: i64, left: f64, right: f64, w: ptr, n: iptr, scratch: ptr) -> f64:
+def risen(e: Entries, event: i64, left: f64, right: f64, run: Run, scratch: ptr) -> f64:
     """θ at which a value that begins at zero has become positive; `left` if it never does."""
-    out = at(w, n[O_PROBE])
+    out = run.probe
     x = right
     for _ in range(HALVINGS):
         x = left + 0.5 * (x - left)
-        values(e, x, out, w, n, scratch)
+        values(e, x, out, run, scratch)
         if out[event] > 0.0:
             return x
     return left
 
 
 @loop
-def first_zero(e: iptr, event: i64, left: f64, right: f64, w: ptr, n: iptr, scratch: ptr) -> f64:
+def first_zero(e: Entries, event: i64, left: f64, right: f64, run: Run, scratch: ptr) -> f64:
     """The first θ at which the event's value is zero, as it is at `right` but not at `left`."""
-    out = at(w, n[O_PROBE])
+    out = run.probe
     for _ in range(52):
         middle = 0.5 * (left + right)
-        values(e, middle, out, w, n, scratch)
+        values(e, middle, out, run, scratch)
         if out[event] == 0.0:
             right = middle
         else:
@@ -226,46 +192,46 @@ def guess(a: f64, b: f64, c: f64, fa: f64, fb: f64, fc: f64) -> f64:
 
 
 @loop
-def dip(e: iptr, event: i64, left: f64, right: f64, w: ptr, n: iptr, scratch: ptr) -> f64:
+def dip(e: Entries, event: i64, left: f64, right: f64, run: Run, scratch: ptr) -> f64:
     """θ where a value that is positive at both ends falls below zero between them; NONE if not."""
-    slope = event + n[DIPS]
-    before = at(w, n[O_BEFORE_NEW])
-    after = at(w, n[O_AFTER])
-    if n[DIPS] == 0 or before[slope] >= 0.0 or after[slope] <= 0.0:
+    slope = event + run.dips
+    before = run.before_new
+    after = run.after
+    if run.dips == 0 or before[slope] >= 0.0 or after[slope] <= 0.0:
         return NONE
-    lowest = locate(e, slope, left, right, before[slope], after[slope], w, n, scratch)
-    probe = at(w, n[O_PROBE])
-    values(e, lowest, probe, w, n, scratch)
+    lowest = locate(e, slope, left, right, before[slope], after[slope], run, scratch)
+    probe = run.probe
+    values(e, lowest, probe, run, scratch)
     if not (probe[event] < 0.0):
         return NONE
-    return float(locate(e, event, left, lowest, before[event], probe[event], w, n, scratch))
+    return float(locate(e, event, left, lowest, before[event], probe[event], run, scratch))
 
 
 @loop
-def crossings(e: iptr, part: i64, parts: i64, w: ptr, n: iptr, scratch: ptr) -> i64:
+def crossings(e: Entries, part: i64, parts: i64, run: Run, scratch: ptr) -> i64:
     """θ of every event that fires in one part of the step, NONE elsewhere; GOOD, or why not."""
     left = float(part) / float(parts)
     right = float(part + 1) / float(parts)
-    after = at(w, n[O_AFTER])
-    before = at(w, n[O_BEFORE_NEW])
-    theta = at(w, n[O_THETA])
-    sign = at(w, n[O_SIGN_NEW])
-    values(e, right, after, w, n, scratch)
-    status = all_numbers(after, n)
-    for i in range(n[NE]):
+    after = run.after
+    before = run.before_new
+    theta = run.crossing
+    sign = run.sign_new
+    values(e, right, after, run, scratch)
+    status = all_numbers(after, run)
+    for i in range(run.ne):
         theta[i] = NONE
-        direction = float(n[n[M_DIRECTION] + i])
-        if n[n[M_STOPS] + i] == SWITCHING and before[i] > 0.0 and after[i] > 0.0:
-            theta[i] = dip(e, i, left, right, w, n, scratch)
-        elif n[n[M_STOPS] + i] == SLOPE:
+        direction = float(run.direction[i])
+        if run.stops[i] == SWITCHING and before[i] > 0.0 and after[i] > 0.0:
+            theta[i] = dip(e, i, left, right, run, scratch)
+        elif run.stops[i] == SLOPE:
             theta[i] = NONE
         elif sign[i] * after[i] <= 0.0 and sign[i] != 0.0 and direction * sign[i] <= 0.0:
-            theta[i] = locate(e, i, left, right, before[i], after[i], w, n, scratch)
-            if w[T] == w[T_START] and theta[i] < STILL_THE_START:
+            theta[i] = locate(e, i, left, right, before[i], after[i], run, scratch)
+            if run.t == run.t_start and theta[i] < STILL_THE_START:
                 theta[i] = NONE
             if theta[i] != theta[i]:
                 theta[i] = NONE
-                n[DETAIL] = i
+                run.detail[0] = i
                 status = EVENT_NOT_FINITE
         sign[i] = sign_of(after[i])
         before[i] = after[i]
@@ -273,108 +239,108 @@ def crossings(e: iptr, part: i64, parts: i64, w: ptr, n: iptr, scratch: ptr) -> 
 
 
 @loop
-def earliest(w: ptr, n: iptr) -> i64:
+def earliest(run: Run) -> i64:
     """The event of least θ; -1 if none fires."""
     found = -1
     least = NONE
-    for i in range(n[NE]):
-        if w[n[O_THETA] + i] < least:
-            least = w[n[O_THETA] + i]
+    for i in range(run.ne):
+        if run.crossing[i] < least:
+            least = run.crossing[i]
             found = i
     return found
 
 
 @loop
-def look_for_events(e: iptr, w: ptr, n: iptr, scratch: ptr, happened: ptr) -> i64:
+def look_for_events(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
     """Events of the step just taken, recorded; a stopping one shortens the step to its instant.
 
     Nothing is changed unless all is done, so a call that needs an entry can be repeated.
     """
-    parts = parts_needed(e, w, n, scratch)
+    parts = parts_needed(e, run, scratch)
     # what switches stops, and slopes never fire
-    if n[EVENT_CAPACITY] - n[HAPPENED] < parts * (n[NE] - 2 * n[DIPS]) + 2 * n[DIPS]:
+    if run.event_capacity - run.happened < parts * (run.ne - 2 * run.dips) + 2 * run.dips:
         return FULL
-    q = at(w, n[O_TQ])
-    v = at(w, n[O_TV])
-    for i in range(n[NE]):
-        w[n[O_SIGN_NEW] + i] = w[n[O_SIGN] + i]
-        w[n[O_BEFORE_NEW] + i] = w[n[O_BEFORE] + i]
-        n[n[M_FIRED] + i] = 0
-    count = n[HAPPENED]
+    q = run.trial.q
+    v = run.trial.v
+    for i in range(run.ne):
+        run.sign_new[i] = run.sign[i]
+        run.before_new[i] = run.before[i]
+        run.fired[i] = 0
+    count = run.happened
     stop = NONE
     for part in range(parts):
         if stop == NONE:
-            verdict = crossings(e, part, parts, w, n, scratch)
-            i = earliest(w, n)
-            while i >= 0 and w[n[O_THETA] + i] <= stop + SAME_INSTANT:
-                theta = w[n[O_THETA] + i]
-                t = w[T] + theta * w[H]
-                state_at(e, theta, q, v, w, n, scratch)
-                refresh(e, t, q, v, w, n, scratch)
-                status = project(e, t, q, v, w, n, scratch)
+            verdict = crossings(e, part, parts, run, scratch)
+            i = earliest(run)
+            while i >= 0 and run.crossing[i] <= stop + SAME_INSTANT:
+                theta = run.crossing[i]
+                t = run.t + theta * run.h
+                state_at(e, theta, q, v, run, scratch)
+                refresh(e, t, q, v, run, scratch)
+                status = project(e, t, q, v, run, scratch)
                 if status != GOOD:
                     return status
-                note(i, t, q, v, count, n, happened)
+                note(i, t, q, v, count, run, happened)
                 count += 1
-                n[n[M_FIRED] + i] = 1
-                if n[n[M_STOPS] + i] > 0:
+                run.fired[i] = 1
+                if run.stops[i] > 0:
                     stop = min(stop, theta)
-                w[n[O_THETA] + i] = NONE
-                i = earliest(w, n)
+                run.crossing[i] = NONE
+                i = earliest(run)
             if verdict != GOOD and stop == NONE:
                 return verdict
     if stop < NONE:
-        forget_later(e, stop, w, n, scratch)
-    return settle(stop, count, w, n)
+        forget_later(e, stop, run, scratch)
+    return settle(stop, count, run)
 
 
 @loop
-def forget_later(e: iptr, stop: f64, w: ptr, n: iptr, scratch: ptr) -> None:
+def forget_later(e: Entries, stop: f64, run: Run, scratch: ptr) -> None:
     """What has not fired by the instant of a stop has the sign it has there, to go on from."""
-    here = at(w, n[O_PROBE])
-    values(e, stop, here, w, n, scratch)
-    for i in range(n[NE]):
-        if n[n[M_FIRED] + i] == 0:
-            w[n[O_SIGN_NEW] + i] = sign_of(here[i])
-            w[n[O_BEFORE_NEW] + i] = here[i]
+    here = run.probe
+    values(e, stop, here, run, scratch)
+    for i in range(run.ne):
+        if run.fired[i] == 0:
+            run.sign_new[i] = sign_of(here[i])
+            run.before_new[i] = here[i]
 
 
 @loop
-def note(event: i64, t: f64, q: ptr, v: ptr, count: i64, n: iptr, happened: ptr) -> None:
+def note(event: i64, t: f64, q: ptr, v: ptr, count: i64, run: Run, happened: ptr) -> None:
     """One row of the table of what happened: event, t, q, v."""
-    row = at(happened, count * (2 + n[NQ] + n[NV]))
+    row = at(happened, count * (2 + run.nq + run.nv))
     row[0] = float(event)
     row[1] = t
-    for i in range(n[NQ]):
+    for i in range(run.nq):
         row[2 + i] = q[i]
-    for i in range(n[NV]):
-        row[2 + n[NQ] + i] = v[i]
+    for i in range(run.nv):
+        row[2 + run.nq + i] = v[i]
 
 
 @loop
-def settle(stop: f64, count: i64, w: ptr, n: iptr) -> i64:
+def settle(stop: f64, count: i64, run: Run) -> i64:
     """Keeps the new signs, shortens the step where it stops, and watches for chatter."""
-    n[HAPPENED] = count
+    run.happened = count
     if stop < NONE:
-        interpolate(stop, at(w, n[O_Y]), w, n)
-        w[T_NEW] = w[T] + stop * w[H]
-        n[IS_STOPPING] = SWITCHING
-        for i in range(n[NE]):
-            if n[n[M_FIRED] + i] > 0 and n[n[M_STOPS] + i] == STOPPING:
-                n[IS_STOPPING] = STOPPING
+        interpolate(stop, run.y, run)
+        run.t_new = run.t + stop * run.h
+        run.is_stopping = SWITCHING
+        for i in range(run.ne):
+            if run.fired[i] > 0 and run.stops[i] == STOPPING:
+                run.is_stopping = STOPPING
     status = GOOD
-    for i in range(n[NE]):
-        w[n[O_SIGN] + i] = w[n[O_SIGN_NEW] + i]
-        w[n[O_BEFORE] + i] = w[n[O_BEFORE_NEW] + i]
-        streak = n[n[M_STREAK] + i]
-        if n[n[M_FIRED] + i] == 0:
+    for i in range(run.ne):
+        run.sign[i] = run.sign_new[i]
+        run.before[i] = run.before_new[i]
+        streak = run.streak[i]
+        if run.fired[i] == 0:
             streak = 0
         else:
             if streak == 0:
-                w[n[O_STREAK] + i] = w[T]
+                run.streak_start[i] = run.t
             streak += 1
-        n[n[M_STREAK] + i] = streak
-        if streak >= STREAK and w[T_NEW] - w[n[O_STREAK] + i] < SHARE * (w[T_END] - w[T_START]):
-            n[DETAIL] = i
+        run.streak[i] = streak
+        if streak >= STREAK and run.t_new - run.streak_start[i] < SHARE * (run.t_end - run.t_start):
+            run.detail[0] = i
             status = CHATTER
     return status

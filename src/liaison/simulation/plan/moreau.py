@@ -8,9 +8,8 @@ from __future__ import annotations
 from liaison.errors import SimulationError
 from liaison.program import Program
 from liaison.simulation.events.happenings import sides_in
-from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Arrays
-from liaison.simulation.steps.sides_layout import FIELDS, KINDS, LAWS
+from liaison.simulation.steps.sides_layout import KINDS, LAWS
 
 GAP = 1e-13
 """Penetration that is left alone [m]."""
@@ -22,8 +21,8 @@ def fill_moreau(arrays: Arrays, program: Program, theta: float | None = None) ->
     Raises:
         SimulationError: a law of friction that steps of fixed size cannot take.
     """
-    w, n = arrays.w, arrays.n
-    w[at.THETA], w[at.GAP_TOLERANCE] = 0.5 if theta is None else theta, GAP
+    run = arrays.run
+    run.theta, run.gap_tolerance = 0.5 if theta is None else theta, GAP
     for k, (name, _, kind, first, rows, load, law) in enumerate(sides_in(program)):
         if law == "regularized" or k in program.facts.get("bearings", ()):
             why = "is regularized" if law == "regularized" else "depends on what a joint transmits"
@@ -32,5 +31,4 @@ def fill_moreau(arrays: Arrays, program: Program, theta: float | None = None) ->
                 hint="It takes Coulomb's and Stribeck's, bounded by a contact or by a formula; "
                 "the default method takes all.",
             )
-        start = n[at.M_SIDES] + FIELDS * k
-        n[start : start + FIELDS] = KINDS[kind], first, rows, load, LAWS[law]
+        run.blocks.ints[k] = KINDS[kind], first, rows, load, LAWS[law]

@@ -203,65 +203,56 @@ def lasting_arrays(plan: Plan) -> Arrays:
     arrays = allocate(sizes, settings.tableau, capacity=FIRST_CAPACITY, event_capacity=kept)
     _fill_settings(arrays, settings)
     _fill_formulas(arrays, plan)
-    _put(arrays, at.O_BREAKS, instants)
+    arrays.run.break_times[:] = instants
     if settings.tableau.scheme == "moreau":
         from .moreau import fill_moreau
 
         fill_moreau(arrays, plan.program, settings.theta)
-    n = arrays.n
-    n[at.HAS_CLOSURE] = plan.size("nc") > 0
+    run = arrays.run
+    run.has_closure = plan.size("nc") > 0
     for k, event in enumerate(plan.events):
-        n[n[at.M_DIRECTION] + k], n[n[at.M_STOPS] + k] = event.direction, event.stops
+        run.direction[k], run.stops[k] = event.direction, event.stops
     measured = scales(plan)
-    n[n[at.M_SCALE] + np.array([*measured], dtype=np.int64)] = [*measured.values()]
-    for k, omega in turning(plan).items() if n[at.IS_ALPHA] else ():
-        n[n[at.M_TURN] + k] = omega
+    run.scale[np.array([*measured], dtype=np.int64)] = [*measured.values()]
+    for k, omega in turning(plan).items() if run.is_alpha else ():
+        run.turn[k] = omega
     return arrays
 
 
 def fill_run(arrays: Arrays, plan: Plan) -> None:
     """What differs from run to run: start and end, parameters, inputs, instants to record."""
-    w, n, state = arrays.w, arrays.n, plan.state
-    w[at.T] = w[at.T_NEW] = w[at.T_START] = w[at.T_BASE] = w[at.T_GOOD] = state.t
-    w[at.T_END], w[at.T_CONTROL] = plan.until, math.inf
-    _put(arrays, at.O_Q, state.q)
-    _put(arrays, at.O_V, state.v)
-    good, nq, nv = n.item(at.O_GOOD), state.q.size, state.v.size
-    w[good : good + nq], w[good + nq : good + nq + nv] = state.q, state.v
-    _put(arrays, at.O_P, plan.parameters)
-    _put(arrays, at.O_U, plan.inputs.held)
+    run, state = arrays.run, plan.state
+    run.t = run.t_new = run.t_start = run.t_base = run.t_good = state.t
+    run.t_end, run.t_control = plan.until, math.inf
+    run.q[:], run.v[:] = state.q, state.v
+    run.good.q[:], run.good.v[:] = state.q, state.v
+    run.p[:], run.u[:] = plan.parameters, plan.inputs.held
     grid, period, samples = plan.settings.instants(state.t, plan.until)
-    w[at.PERIOD], n[at.SAMPLES] = period, samples
-    n[at.RECORDS_STEPS], n[at.RECORDS_END] = samples == 0, grid.size == 0
-    _put(arrays, at.O_GRID, grid)
+    run.period, run.samples = period, samples
+    run.records_steps, run.records_end = samples == 0, grid.size == 0
+    run.instants[: grid.size] = grid
 
 
 def _fill_settings(arrays: Arrays, settings: Settings) -> None:
-    w, n, projection = arrays.w, arrays.n, settings.projection
-    w[at.STEP] = settings.step or 0.0
-    w[[at.RTOL, at.ATOL, at.H_MAX]] = settings.rtol, settings.atol, settings.max_step
-    w[at.POSITION_TOLERANCE], w[at.VELOCITY_TOLERANCE] = projection.position, projection.velocity
-    w[at.LOST], w[at.START_TOLERANCE] = projection.lost, projection.start
-    w[at.RESIDUAL_TOLERANCE], w[at.ERROR_BEFORE] = settings.residual, 1e-4
-    w[at.RADIUS] = settings.radius
-    n[at.ITERATIONS], n[at.STEPS_ALLOWED] = projection.iterations, settings.max_steps
-    n[at.IS_ADAPTIVE] = settings.is_adaptive
-    work = max(1, int(n[at.NV]) + int(n[at.NC])) ** 3  # nothing moves: as little as one
-    n[at.PIVOTS_LEFT] = min(1000, int(PIVOTING / work))
+    run, projection = arrays.run, settings.projection
+    run.step = settings.step or 0.0
+    run.rtol, run.atol, run.h_max = settings.rtol, settings.atol, settings.max_step
+    run.tolerance[:] = projection.position, projection.velocity
+    run.lost, run.start_tolerance = projection.lost, projection.start
+    run.residual_tolerance, run.error_before = settings.residual, 1e-4
+    run.radius = settings.radius
+    run.iterations, run.steps_allowed = projection.iterations, settings.max_steps
+    run.is_adaptive = settings.is_adaptive
+    work = max(1, int(run.nv) + int(run.nc)) ** 3  # nothing moves: as little as one
+    run.pivots_left = min(1000, int(PIVOTING / work))
 
 
 def _fill_formulas(arrays: Arrays, plan: Plan) -> None:
-    n, inputs = arrays.n, plan.inputs
+    run, inputs = arrays.run, plan.inputs
     for k, (slot, _) in enumerate(inputs.formulas):
-        n[n[at.M_INPUT] + k] = slot
+        run.input[k] = slot
     if inputs.formulas and plan.added is not None:
-        n[at.INPUTS_READ_Q] = plan.added.program.reads("inputs")["q"] > 0
-
-
-def _put(arrays: Arrays, slot: int, values: Array) -> None:
-    if values.size:
-        start = arrays.n.item(slot)
-        arrays.w[start : start + values.size] = values
+        run.inputs_read_q = plan.added.program.reads("inputs")["q"] > 0
 
 
 def breaks_in(plan: Plan) -> Array:

@@ -13,121 +13,72 @@ Source: HNW1 §II.4 (error norm); HLW §IV.8 (Lie-group methods through a local 
 
 from __future__ import annotations
 
-from liaison.program.loops.language import at, entry_at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
+from liaison.program.loops.records import words_of
 from liaison.solvers.linear.dense import largest, saddle
 
-from .layout import (
-    ATOL,
-    DETAIL,
-    E_INPUTS,
-    E_RATE,
-    E_RETRACT,
-    E_TERMS,
-    EVALUATIONS,
-    FALLBACKS,
-    GOOD,
-    HAS_TERMS,
-    INCONSISTENT,
-    INPUTS_READ_Q,
-    IS_IN_DOUBT,
-    M_INPUT,
-    M_SCALE,
-    NC,
-    ND,
-    NEEDS_TERMS,
-    NI,
-    NOT_FINITE,
-    NPHI,
-    NS,
-    NV,
-    O_A,
-    O_B,
-    O_C,
-    O_DENSE,
-    O_E,
-    O_FORMULAS,
-    O_K,
-    O_P,
-    O_Q,
-    O_STAGE,
-    O_TQ,
-    O_U,
-    O_V,
-    O_Y,
-    RESIDUAL_TOLERANCE,
-    RTOL,
-    S_DENSE,
-    WORST,
-    H,
-    T,
-)
+from .layout import GOOD, INCONSISTENT, NEEDS_TERMS, NOT_FINITE, Dense, Entries, Run
 
 CONSISTENCY = 1e-6
 """Largest relative miss of a closure row, after the pivoted solver, that is still a solution."""
 
 
 @loop
-def refresh(e: iptr, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
+def refresh(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> None:
     """Inputs given by formulas, evaluated into u."""
-    if n[NI] > 0:
-        inputs = entry_at(e, E_INPUTS)
-        u = at(w, n[O_U])
-        out = at(w, n[O_FORMULAS])
-        inputs(t, q, v, u, at(w, n[O_P]), q, out, scratch)
-        for i in range(n[NI]):
-            u[n[n[M_INPUT] + i]] = out[i]
+    if run.ni > 0:
+        u = run.u
+        out = run.formulas
+        e.inputs(t, q, v, u, run.p, q, out, scratch)
+        for i in range(run.ni):
+            u[run.input[i]] = out[i]
 
 
 @loop
-def derivative(e: iptr, t: f64, y: ptr, k: ptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+def derivative(e: Entries, t: f64, y: ptr, k: ptr, run: Run, scratch: ptr) -> i64:
     """k = (ξ̇, v̇, residual) at y = (ξ, v) in the chart of the step; GOOD, or why not."""
-    rate = entry_at(e, E_RATE)
-    retract = entry_at(e, E_RETRACT)
-    nv = n[NV]
-    q0 = at(w, n[O_Q])
+    nv = run.nv
+    q0 = run.q
     v = at(y, nv)
-    u = at(w, n[O_U])
-    p = at(w, n[O_P])
-    if n[INPUTS_READ_Q] > 0:
-        q = at(w, n[O_TQ])
-        retract(t, q0, v, u, p, y, q, scratch)
-        refresh(e, t, q, v, w, n, scratch)
+    u = run.u
+    p = run.p
+    if run.inputs_read_q > 0:
+        q = run.trial.q
+        e.retract(t, q0, v, u, p, y, q, scratch)
+        refresh(e, t, q, v, run, scratch)
     else:
-        refresh(e, t, q0, v, w, n, scratch)
-    n[EVALUATIONS] += 1
-    rate(t, q0, v, u, p, y, k, scratch)
-    limit = w[RESIDUAL_TOLERANCE]
-    if n[NC] == 0 or (k[2 * nv] <= limit and n[IS_IN_DOUBT] == 0):
+        refresh(e, t, q0, v, run, scratch)
+    run.evaluations += 1
+    e.rate(t, q0, v, u, p, y, k, scratch)
+    limit = run.residual_tolerance
+    if run.nc == 0 or (k[2 * nv] <= limit and run.is_in_doubt == 0):
         return GOOD
     if k[2 * nv] <= limit * (1.0 + largest(nv, at(k, nv))):
         return GOOD
-    return solved_again(e, t, y, k, w, n, scratch)
+    return solved_again(e, t, y, k, run, scratch)
 
 
 @loop
-def solved_again(e: iptr, t: f64, y: ptr, k: ptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+def solved_again(e: Entries, t: f64, y: ptr, k: ptr, run: Run, scratch: ptr) -> i64:
     """v̇ in k anew, by the pivoted solver; kept if it misses the closures less than before."""
-    retract = entry_at(e, E_RETRACT)
-    terms = entry_at(e, E_TERMS)
-    if n[HAS_TERMS] == 0:
+    if run.has_terms == 0:
         return NEEDS_TERMS
-    nv = n[NV]
-    nc = n[NC]
-    q = at(w, n[O_TQ])
+    nv = run.nv
+    nc = run.nc
+    q = run.trial.q
     v = at(y, nv)
-    u = at(w, n[O_U])
-    p = at(w, n[O_P])
-    retract(t, at(w, n[O_Q]), v, u, p, y, q, scratch)
-    M = at(scratch, n[S_DENSE])
-    terms(t, q, v, u, p, q, M, scratch)
-    n[FALLBACKS] += 1
-    G = at(M, nv * nv)
-    f = at(G, nc * nv)
-    gamma = at(f, nv)
-    vdot = at(gamma, 2 * nc + n[NPHI])
-    lam = at(vdot, nv)
+    u = run.u
+    p = run.p
+    e.retract(t, run.q, v, u, p, y, q, scratch)
+    dense = Dense(scratch[run.scratch_dense :], run)
+    area = scratch[run.scratch_dense + words_of(Dense, run) :]
+    e.terms(t, q, v, u, p, q, dense.floats, scratch)
+    run.fallbacks += 1
+    vdot = dense.vdot
     before = k[2 * nv] / (1.0 + largest(nv, at(k, nv)))
-    miss = saddle(nv, nc, M, G, f, gamma, vdot, lam, at(n, DETAIL), at(lam, nc))
+    M = flat(dense.M)
+    G = flat(dense.G)
+    miss = saddle(nv, nc, M, G, dense.f, dense.gamma, vdot, dense.lam, run.detail, area)
     after = miss / (1.0 + largest(nv, vdot))
     if miss >= 0.0 and not (after >= before):
         for i in range(nv):
@@ -135,78 +86,77 @@ def solved_again(e: iptr, t: f64, y: ptr, k: ptr, w: ptr, n: iptr, scratch: ptr)
         before = after
     if before <= CONSISTENCY:
         return GOOD
-    w[WORST] = before
+    run.worst = before
     # NaN alone differs from itself
     return INCONSISTENT if before == before else NOT_FINITE
 
 
 @loop
-def stages(e: iptr, first: i64, last: i64, w: ptr, n: iptr, scratch: ptr) -> i64:
-    """Stages `first` to `last` − 1 of the step of size w[H]; GOOD, or why not."""
-    nv = n[NV]
-    h = w[H]
-    y = at(w, n[O_STAGE])
+def stages(e: Entries, first: i64, last: i64, run: Run, scratch: ptr) -> i64:
+    """Stages `first` to `last` − 1 of the step of size `run.h`; GOOD, or why not."""
+    h = run.h
+    y = run.stage
     for i in range(first, last):
-        combine(h, i, at(w, n[O_A] + i * n[NS]), y, w, n)
-        k = at(w, n[O_K] + i * (2 * nv + 1))
-        t = w[T] + w[n[O_C] + i] * h
-        status = derivative(e, t, y, k, w, n, scratch)
+        combine(h, i, run.a[i], y, run)
+        k = run.k[i]
+        t = run.t + run.c[i] * h
+        status = derivative(e, t, y, k, run, scratch)
         if status != GOOD:
             return status
     return GOOD
 
 
 @loop
-def combine(h: f64, count: i64, weights: ptr, y: ptr, w: ptr, n: iptr) -> None:
+def combine(h: f64, count: i64, weights: ptr, y: ptr, run: Run) -> None:
     """y = (0, v) + h Σ weights_j k_j over the first `count` stages."""
-    nv = n[NV]
-    v = at(w, n[O_V])
+    nv = run.nv
+    v = run.v
     for i in range(nv):
         y[i] = 0.0
         y[nv + i] = v[i]
     for j in range(count):
         c = h * weights[j]
         if c != 0.0:
-            k = at(w, n[O_K] + j * (2 * nv + 1))
+            k = run.k[j]
             for i in range(2 * nv):
                 y[i] += c * k[i]
 
 
 @loop
-def new_state(w: ptr, n: iptr) -> i64:
-    """The state at the end of the step into the block Y; 1 if every number of it is finite."""
-    y = at(w, n[O_Y])
-    combine(w[H], n[NS], at(w, n[O_B]), y, w, n)
+def new_state(run: Run) -> i64:
+    """The state at the end of the step into `run.y`; 1 if every number of it is finite."""
+    y = run.y
+    combine(run.h, run.ns, run.b, y, run)
     bad = 0.0
-    for i in range(2 * n[NV]):
+    for i in range(2 * run.nv):
         bad += y[i] - y[i]
     return 1 if bad == 0.0 else 0
 
 
 @loop
-def size_of(i: i64, xi: f64, w: ptr, n: iptr) -> f64:
+def size_of(i: i64, xi: f64, run: Run) -> f64:
     """The size that a relative error of the i-th local coordinate is measured by."""
-    slot = n[n[M_SCALE] + i]
+    slot = run.scale[i]
     if slot < 0:
         return 1.0
-    q = w[n[O_Q] + slot]
+    q = run.q[slot]
     return float(max(abs(q), abs(q + xi)))
 
 
 @loop
-def error_norm(w: ptr, n: iptr) -> f64:
+def error_norm(run: Run) -> f64:
     """max |error_i| / (atol + rtol size_i) over (ξ, v); a step is accepted up to 1."""
-    nv = n[NV]
-    y = at(w, n[O_Y])
-    v = at(w, n[O_V])
+    nv = run.nv
+    y = run.y
+    v = run.v
     found = 0.0
     bad = 0.0
     for i in range(2 * nv):
         error = 0.0
-        for j in range(n[NS]):
-            error += w[n[O_E] + j] * w[n[O_K] + j * (2 * nv + 1) + i]
-        size = size_of(i, y[i], w, n) if i < nv else max(abs(v[i - nv]), abs(y[i]))
-        ratio = abs(error * w[H]) / (w[ATOL] + w[RTOL] * size)
+        for j in range(run.ns):
+            error += run.e[j] * run.k[j, i]
+        size = size_of(i, y[i], run) if i < nv else max(abs(v[i - nv]), abs(y[i]))
+        ratio = abs(error * run.h) / (run.atol + run.rtol * size)
         bad += ratio - ratio
         if ratio > found:
             found = ratio
@@ -214,32 +164,31 @@ def error_norm(w: ptr, n: iptr) -> f64:
 
 
 @loop
-def interpolate(theta: f64, y: ptr, w: ptr, n: iptr) -> None:
+def interpolate(theta: f64, y: ptr, run: Run) -> None:
     """y(θ) inside the step under way."""
-    nv = n[NV]
-    degree = n[ND]
-    v = at(w, n[O_V])
+    nv = run.nv
+    degree = run.nd
+    v = run.v
     for i in range(nv):
         y[i] = 0.0
         y[nv + i] = v[i]
-    for j in range(n[NS]):
+    for j in range(run.ns):
         c = 0.0
         for d in range(degree):
-            c = (c + w[n[O_DENSE] + (j + 1) * degree - 1 - d]) * theta
-        c = c * w[H]
-        k = at(w, n[O_K] + j * (2 * nv + 1))
+            c = (c + run.dense[j, degree - 1 - d]) * theta
+        c = c * run.h
+        k = run.k[j]
         for i in range(2 * nv):
             y[i] += c * k[i]
 
 
 @loop
-def state_at(e: iptr, theta: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
+def state_at(e: Entries, theta: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> None:
     """q, v at the fraction θ of the step under way."""
-    retract = entry_at(e, E_RETRACT)
-    nv = n[NV]
-    y = at(w, n[O_STAGE])
-    interpolate(theta, y, w, n)
+    nv = run.nv
+    y = run.stage
+    interpolate(theta, y, run)
     for i in range(nv):
         v[i] = y[nv + i]
-    t = w[T] + theta * w[H]
-    retract(t, at(w, n[O_Q]), v, at(w, n[O_U]), at(w, n[O_P]), y, q, scratch)
+    t = run.t + theta * run.h
+    e.retract(t, run.q, v, run.u, run.p, y, q, scratch)

@@ -23,7 +23,8 @@ Differs: ξ̇ = B(ξ) v keeps the chart of each joint; velocities are projected.
 
 from __future__ import annotations
 
-from liaison.program.loops.language import at, entry_at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, f64, i64, loop, ptr
+from liaison.program.loops.records import words_of
 from liaison.solvers.linear.dense import largest
 from liaison.solvers.linear.pivoting import (
     ROUNDS,
@@ -34,79 +35,48 @@ from liaison.solvers.linear.pivoting import (
 )
 
 from .explicit import derivative, refresh
-from .layout import (
-    E_MOTION,
-    E_RETRACT,
-    E_TERMS,
-    E_TURN,
-    EVALUATIONS,
-    GOOD,
-    IS_FRESH,
-    IS_STOPPING,
-    M_TURN,
-    NC,
-    NOT_CONVERGED,
-    NPHI,
-    NQ,
-    NV,
-    O_ALPHA,
-    O_K,
-    O_NEWTON,
-    O_P,
-    O_Q,
-    O_STAGE,
-    O_TQ,
-    O_U,
-    O_V,
-    O_Y,
-    RADIUS,
-    T_NEW,
-    H,
-    T,
-)
+from .layout import GOOD, NOT_CONVERGED, Entries, Run, Terms
 from .variational import note_stages
 
 
 @loop
-def alpha_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
-    """The state at the end of the step of size w[H] into the block Y; GOOD, or why not.
+def alpha_step(e: Entries, run: Run, scratch: ptr) -> i64:
+    """The state at the end of the step of size `run.h` into `run.y`; GOOD, or why not.
 
-    The block ALPHA holds a, v̇, λ of the beginning, then those of the end. The block NEWTON holds
-    K, scales, right-hand side, B, slopes, v̇ and terms of the end, G of the beginning.
+    `run.newton` holds K, scales, right-hand side, B, slopes, v̇ and terms of the end, G of the
+    beginning.
     """
-    nv = n[NV]
-    nc = n[NC]
+    nv = run.nv
+    nc = run.nc
     m = nv + nc
-    old = at(w, n[O_ALPHA])
-    new = at(old, 2 * nv + nc)
-    if n[IS_FRESH] == 0:
-        status = restart(e, w, n, scratch)
+    if run.is_fresh == 0:
+        status = restart(e, run, scratch)
         if status != GOOD:
             return status
     for i in range(2 * nv + nc):
-        new[i] = old[i]
-    K = at(w, n[O_NEWTON])
+        run.later.floats[i] = run.earlier.floats[i]
+    K = run.newton
     scale = at(K, m * m + 2 * m)
     right = at(scale, m)
     B = at(right, 2 * m)
-    rows_at_beginning(e, w, n, scratch, B)
-    terms_at_end(e, w, n, scratch, B)
-    matrix(e, w, n, scratch, K, B)
+    rows_at_beginning(e, run, scratch, B)
+    terms_at_end(e, run, scratch, B)
+    matrix(e, run, scratch, K, B)
     scale_evenly(nv, m, K, scale)
     rank = factorize_completely(m, K, at(K, m * m))
     before = 0.0
     for turn in range(ROUNDS):
-        missed(w, n, right, at(B, 3 * nv * nv))
+        missed(run, right, at(B, 3 * nv * nv))
         for i in range(m):
             right[i] = right[i] * scale[i]
         solve_completely(m, rank, K, at(K, m * m), right)
-        size = correct(w, n, scale, right, B)
-        terms_at_end(e, w, n, scratch, B)
-        whole = largest(nv, at(w, n[O_Y]))
-        verdict = is_found(turn, size, before, whole, 1.0 + largest(n[NQ], at(w, n[O_Q])))
+        size = correct(run, scale, right, B)
+        terms_at_end(e, run, scratch, B)
+        whole = largest(nv, run.y)
+        verdict = is_found(turn, size, before, whole, 1.0 + largest(run.nq, run.q))
         if verdict > 0:
-            note_stages(w, n)
-            to_new_axes(w, n, B)
+            note_stages(run)
+            to_new_axes(run, B)
             return GOOD
         if verdict < 0:
             return NOT_CONVERGED
@@ -115,24 +85,24 @@ def alpha_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
 
 
 @loop
-def restart(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+def restart(e: Entries, run: Run, scratch: ptr) -> i64:
     """a = v̇ at the beginning, λ unknown: 0."""
-    nv = n[NV]
-    y = at(w, n[O_STAGE])
-    k = at(w, n[O_K])
-    old = at(w, n[O_ALPHA])
+    nv = run.nv
+    y = run.stage
+    k = run.k[0]
+    old = run.earlier
     for i in range(nv):
         y[i] = 0.0
-        y[nv + i] = w[n[O_V] + i]
-    status = derivative(e, w[T], y, k, w, n, scratch)
+        y[nv + i] = run.v[i]
+    status = derivative(e, run.t, y, k, run, scratch)
     for i in range(nv):
-        old[i] = k[nv + i]
-        old[nv + i] = k[nv + i]
-        if n[n[M_TURN] + i] >= 0:
-            old[i] += across(n[n[M_TURN] + i], i, at(w, n[O_V]))
-            old[nv + i] = old[i]
-    for row in range(n[NC]):
-        old[2 * nv + row] = 0.0
+        old.a[i] = k[nv + i]
+        old.vdot[i] = k[nv + i]
+        if run.turn[i] >= 0:
+            old.a[i] += across(run.turn[i], i, run.v)
+            old.vdot[i] = old.a[i]
+    for row in range(run.nc):
+        old.lam[row] = 0.0
     return status
 
 
@@ -145,34 +115,35 @@ def across(omega: i64, i: i64, v: ptr) -> f64:
 
 
 @loop
-def turned_back(i: i64, x: ptr, n: iptr, B: ptr) -> f64:
+def turned_back(i: i64, x: ptr, run: Run, B: ptr) -> f64:
     """The i-th entry of x, told in the axes of the end if its axes turn."""
-    omega = n[n[M_TURN] + i]
+    omega = run.turn[i]
     if omega < 0:
         return float(x[i])
     total = 0.0
     for j in range(omega + 3, omega + 6):
-        total += B[j * n[NV] + i] * x[j]
+        total += B[j * run.nv + i] * x[j]
     return total
 
 
 @loop
-def to_new_axes(w: ptr, n: iptr, B: ptr) -> None:
+def to_new_axes(run: Run, B: ptr) -> None:
     """a and v̇ of the end, told in the axes of the end."""
-    nv = n[NV]
-    new = at(w, n[O_ALPHA] + 2 * nv + n[NC])
-    kept = at(w, n[O_STAGE])
+    nv = run.nv
+    new = run.later
+    kept = run.stage
     for i in range(nv):
-        kept[i] = turned_back(i, new, n, B)
-        kept[nv + i] = turned_back(i, at(new, nv), n, B)
-    for i in range(2 * nv):
-        new[i] = kept[i]
+        kept[i] = turned_back(i, new.a, run, B)
+        kept[nv + i] = turned_back(i, new.vdot, run, B)
+    for i in range(nv):
+        new.a[i] = kept[i]
+        new.vdot[i] = kept[nv + i]
 
 
 @loop
-def coefficient(number: i64, w: ptr) -> f64:
+def coefficient(number: i64, run: Run) -> f64:
     """α_m, α_f, γ, β of the spectral radius, by number."""
-    rho = w[RADIUS]
+    rho = run.radius
     am = (2.0 * rho - 1.0) / (rho + 1.0)
     af = rho / (rho + 1.0)
     gamma = 0.5 + af - am
@@ -184,178 +155,167 @@ def coefficient(number: i64, w: ptr) -> f64:
 
 
 @loop
-def terms_at_end(e: iptr, w: ptr, n: iptr, scratch: ptr, B: ptr) -> None:
-    """ξ, v₁ of (alpha-1) into the block Y, v̇₁ of (alpha-2), and the terms of (alpha-3) there.
+def terms_at_end(e: Entries, run: Run, scratch: ptr, B: ptr) -> None:
+    """ξ, v₁ of (alpha-1) into `run.y`, v̇₁ of (alpha-2), and the terms of (alpha-3) there.
 
     B comes first, then slopes (not touched), v̇₁, and the terms.
     """
-    retract = entry_at(e, E_RETRACT)
-    terms = entry_at(e, E_TERMS)
-    turn = entry_at(e, E_TURN)
-    nv = n[NV]
-    h = w[H]
-    am = coefficient(0, w)
-    af = coefficient(1, w)
-    gamma = coefficient(2, w)
-    beta = coefficient(3, w)
-    old = at(w, n[O_ALPHA])
-    new = at(old, 2 * nv + n[NC])
-    y = at(w, n[O_Y])
-    v = at(w, n[O_V])
+    nv = run.nv
+    h = run.h
+    am = coefficient(0, run)
+    af = coefficient(1, run)
+    gamma = coefficient(2, run)
+    beta = coefficient(3, run)
+    old = run.earlier
+    new = run.later
+    y = run.y
+    v = run.v
     for i in range(nv):
-        y[i] = h * v[i] + h * h * ((0.5 - beta) * old[i] + beta * new[i])
-        y[nv + i] = v[i] + h * ((1.0 - gamma) * old[i] + gamma * new[i])
-        new[nv + i] = ((1.0 - am) * new[i] + am * old[i] - af * old[nv + i]) / (1.0 - af)
-    q = at(w, n[O_TQ])
-    u = at(w, n[O_U])
-    p = at(w, n[O_P])
-    turn(w[T], at(w, n[O_Q]), v, u, p, y, B, scratch)
+        y[i] = h * v[i] + h * h * ((0.5 - beta) * old.a[i] + beta * new.a[i])
+        y[nv + i] = v[i] + h * ((1.0 - gamma) * old.a[i] + gamma * new.a[i])
+        new.vdot[i] = ((1.0 - am) * new.a[i] + am * old.a[i] - af * old.vdot[i]) / (1.0 - af)
+    q = run.trial.q
+    u = run.u
+    p = run.p
+    e.turn(run.t, run.q, v, u, p, y, B, scratch)
     vdot = at(B, 3 * nv * nv)
     for i in range(nv):
-        vdot[i] = turned_back(i, at(y, nv), n, B)
+        vdot[i] = turned_back(i, at(y, nv), run, B)
     for i in range(nv):
         y[nv + i] = vdot[i]
     for i in range(nv):
-        vdot[i] = turned_back(i, at(new, nv), n, B)
-        if n[n[M_TURN] + i] >= 0:
-            vdot[i] -= across(n[n[M_TURN] + i], i, at(y, nv))
-    retract(w[T_NEW], at(w, n[O_Q]), v, u, p, y, q, scratch)
-    refresh(e, w[T_NEW], q, at(y, nv), w, n, scratch)
-    terms(w[T_NEW], q, at(y, nv), u, p, q, at(vdot, nv), scratch)
-    n[EVALUATIONS] += 1
+        vdot[i] = turned_back(i, new.vdot, run, B)
+        if run.turn[i] >= 0:
+            vdot[i] -= across(run.turn[i], i, at(y, nv))
+    e.retract(run.t_new, run.q, v, u, p, y, q, scratch)
+    refresh(e, run.t_new, q, at(y, nv), run, scratch)
+    e.terms(run.t_new, q, at(y, nv), u, p, q, at(vdot, nv), scratch)
+    run.evaluations += 1
 
 
 @loop
-def matrix(e: iptr, w: ptr, n: iptr, scratch: ptr, K: ptr, B: ptr) -> None:
+def matrix(e: Entries, run: Run, scratch: ptr, K: ptr, B: ptr) -> None:
     """Slopes of (alpha-3) by η, which moves q₁ to q₁ ⊞ η, and by λ."""
-    slopes = entry_at(e, E_MOTION)
-    nv = n[NV]
-    m = nv + n[NC]
-    y = at(w, n[O_Y])
-    new = at(w, n[O_ALPHA] + m + nv)
+    nv = run.nv
+    m = nv + run.nc
+    y = run.y
     Jq = at(B, nv * nv)
     vdot = at(Jq, 2 * nv * nv)
-    x = at(w, n[O_NEWTON] + m * m + 3 * m)
+    x = run.newton[m * m + 3 * m :]
     for i in range(nv):
         x[i] = vdot[i]
-    for k in range(n[NC]):
-        x[nv + k] = new[2 * nv + k]
-    u = at(w, n[O_U])
-    slopes(w[T_NEW], at(w, n[O_TQ]), at(y, nv), u, at(w, n[O_P]), x, Jq, scratch)
-    fill(w, n, K, B, at(vdot, nv))
+    for k in range(run.nc):
+        x[nv + k] = run.later.lam[k]
+    u = run.u
+    e.d_motion(run.t_new, run.trial.q, at(y, nv), u, run.p, x, Jq, scratch)
+    fill(run, K, B, Terms(at(vdot, nv), run))
 
 
 @loop
-def rows_at_beginning(e: iptr, w: ptr, n: iptr, scratch: ptr, B: ptr) -> None:
+def rows_at_beginning(e: Entries, run: Run, scratch: ptr, B: ptr) -> None:
     """G at the beginning, behind the terms of the end.
 
     Impulses act along it in the slopes: on the closures, rows that depend on others do so to
     rounding, and get none. Where the step is only guessed to end they hardly do.
     """
-    terms = entry_at(e, E_TERMS)
-    nv = n[NV]
-    nc = n[NC]
-    found = at(B, 3 * nv * nv + nv)
+    nv = run.nv
+    nc = run.nc
+    found = Terms(at(B, 3 * nv * nv + nv), run)
     if nc > 0:
-        q = at(w, n[O_Q])
-        refresh(e, w[T], q, at(w, n[O_V]), w, n, scratch)
-        terms(w[T], q, at(w, n[O_V]), at(w, n[O_U]), at(w, n[O_P]), q, found, scratch)
-        begun = at(found, nv * nv + nc * nv + nv + 2 * nc + n[NPHI])
-        for i in range(nc * nv):
-            begun[i] = found[nv * nv + i]
+        q = run.q
+        refresh(e, run.t, q, run.v, run, scratch)
+        e.terms(run.t, q, run.v, run.u, run.p, q, found.floats, scratch)
+        begun = at(B, 3 * nv * nv + nv + words_of(Terms, run))
+        for k in range(nc):
+            for i in range(nv):
+                begun[k * nv + i] = found.G[k, i]
 
 
 @loop
-def fill(w: ptr, n: iptr, K: ptr, B: ptr, M: ptr) -> None:
+def fill(run: Run, K: ptr, B: ptr, terms: Terms) -> None:
     """K from the slopes that follow B, and from M and G."""
-    nv = n[NV]
-    m = nv + n[NC]
-    h = w[H]
-    beta = coefficient(3, w)
-    by_v = coefficient(2, w) / (h * beta)
-    by_vdot = (1.0 - coefficient(0, w)) / ((1.0 - coefficient(1, w)) * h * h * beta)
+    nv = run.nv
+    m = nv + run.nc
+    h = run.h
+    beta = coefficient(3, run)
+    by_v = coefficient(2, run) / (h * beta)
+    by_vdot = (1.0 - coefficient(0, run)) / ((1.0 - coefficient(1, run)) * h * h * beta)
     Jq = at(B, nv * nv)
     Jv = at(Jq, nv * nv)
-    G = at(M, nv * nv)
-    begun = at(G, n[NC] * nv + nv + 2 * n[NC] + n[NPHI])
+    begun = at(B, 3 * nv * nv + nv + words_of(Terms, run))
     for i in range(m * m):
         K[i] = 0.0
     for i in range(nv):
         for j in range(nv):
             total = Jq[i * nv + j]
             for k in range(nv):
-                c = by_vdot * M[i * nv + k] + by_v * Jv[i * nv + k]
-                total += c * moved(k, j, n, B)
+                c = by_vdot * terms.M[i, k] + by_v * Jv[i * nv + k]
+                total += c * moved(k, j, run, B)
             K[i * m + j] = total
-    for k in range(n[NC]):
+    for k in range(run.nc):
         for j in range(nv):
             K[j * m + nv + k] = -begun[k * nv + j]
-            row = G[k * nv + j]
-            if k >= n[NPHI]:
+            row = terms.G[k, j]
+            if k >= run.nphi:
                 row = 0.0
                 for l in range(nv):
-                    row += by_v * G[k * nv + l] * moved(l, j, n, B)
+                    row += by_v * terms.G[k, l] * moved(l, j, run, B)
             K[(nv + k) * m + j] = row
 
 
 @loop
-def moved(i: i64, j: i64, n: iptr, B: ptr) -> f64:
+def moved(i: i64, j: i64, run: Run, B: ptr) -> f64:
     """∂v₁/∂η h β/γ: B, but 1 for translations in turning axes, which are told at the end again."""
-    if n[n[M_TURN] + i] >= 0:
+    if run.turn[i] >= 0:
         return 1.0 if i == j else 0.0
-    return float(B[i * n[NV] + j])
+    return float(B[i * run.nv + j])
 
 
 @loop
-def missed(w: ptr, n: iptr, right: ptr, vdot: ptr) -> None:
+def missed(run: Run, right: ptr, vdot: ptr) -> None:
     """What (alpha-3) misses, with its sign turned; the terms follow v̇₁."""
-    nv = n[NV]
-    nc = n[NC]
-    M = at(vdot, nv)
-    new = at(w, n[O_ALPHA] + 2 * nv + nc)
-    lam = at(new, 2 * nv)
-    v = at(w, n[O_Y] + nv)
-    G = at(M, nv * nv)
-    f = at(G, nc * nv)
-    phi = at(f, nv + nc)
-    nu = at(phi, n[NPHI])
+    nv = run.nv
+    nc = run.nc
+    terms = Terms(at(vdot, nv), run)
+    lam = run.later.lam
+    v = run.y[nv:]
     for i in range(nv):
-        right[i] = f[i]
+        right[i] = terms.f[i]
         for j in range(nv):
-            right[i] -= M[i * nv + j] * vdot[j]
+            right[i] -= terms.M[i, j] * vdot[j]
         for k in range(nc):
-            right[i] += G[k * nv + i] * lam[k]
+            right[i] += terms.G[k, i] * lam[k]
     for k in range(nc):
-        if k < n[NPHI]:
-            right[nv + k] = -phi[k]
+        if k < run.nphi:
+            right[nv + k] = -terms.phi[k]
         else:
-            right[nv + k] = nu[k]
+            right[nv + k] = terms.nu[k]
             for j in range(nv):
-                right[nv + k] -= G[k * nv + j] * v[j]
+                right[nv + k] -= terms.G[k, j] * v[j]
 
 
 @loop
-def correct(w: ptr, n: iptr, scale: ptr, right: ptr, B: ptr) -> f64:
+def correct(run: Run, scale: ptr, right: ptr, B: ptr) -> f64:
     """a₁ and λ corrected by the scaled (η, δλ); the size of η."""
-    nv = n[NV]
-    nc = n[NC]
-    change = coefficient(3, w) * w[H] * w[H]
-    new = at(w, n[O_ALPHA] + 2 * nv + nc)
+    nv = run.nv
+    nc = run.nc
+    change = coefficient(3, run) * run.h * run.h
+    new = run.later
     for i in range(nv + nc):
         right[i] = right[i] * scale[i]
     for i in range(nv):
         for j in range(nv):
-            new[i] += B[i * nv + j] * right[j] / change
+            new.a[i] += B[i * nv + j] * right[j] / change
     for k in range(nc):
-        new[2 * nv + k] += right[nv + k]
+        new.lam[k] += right[nv + k]
     return largest(nv, right)
 
 
 @loop
-def keep_accelerations(w: ptr, n: iptr) -> None:
+def keep_accelerations(run: Run) -> None:
     """a, v̇ and λ of the end become those of the beginning; not where an event cut the step."""
-    size = 2 * n[NV] + n[NC]
-    old = at(w, n[O_ALPHA])
-    for i in range(size):
-        old[i] = old[size + i]
-    n[IS_FRESH] = 1 - n[IS_STOPPING]
+    old = run.earlier.floats
+    new = run.later.floats
+    for i in range(2 * run.nv + run.nc):
+        old[i] = new[i]
+    run.is_fresh = 1 - run.is_stopping

@@ -1,13 +1,12 @@
-"""Where everything lies in the two arrays of a run: `w` (float64) and `n` (int64).
+"""Where everything of a run lies: one block of words, the record `Run`.
 
-All that a run knows is in these two arrays, so a copy of them is a checkpoint. The first slots
-have names; blocks follow, and `n` holds the offset of each. What exists for positions and for
-velocities (a tolerance, an entry, a flag) lies side by side, velocities second. What needs not be
-kept between two calls (workspace of the kernel, matrices of the pivoted solver) is in `scratch`.
+All that a run knows is in this block, so a copy of it is a checkpoint. What exists for positions
+and for velocities (a tolerance, an entry, a flag) lies side by side, velocities second. What needs
+not be kept between two calls (workspace of the kernel, matrices of the pivoted solver) is in
+`scratch`.
 
-Public names: the slots, entries, phases and status codes below; Sizes, Arrays, allocate,
-dense_size, newton_size, slopes_size, leap_size,
-alpha_size, sides_size.
+Public names: Run and the records and parts in it; Entries; the phases and status codes below;
+Sizes, Arrays, allocate, dense_size, newton_size, slopes_size, leap_size, alpha_size.
 """
 
 from __future__ import annotations
@@ -16,76 +15,339 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from liaison.numeric import Array
+from liaison.program.loops.language import f64, i64, iptr, kernel, ptr
+from liaison.program.loops.records import (
+    Part,
+    Record,
+    Rows,
+    inline,
+    part,
+    rows,
+    size,
+    sized,
+    words_of,
+)
 from liaison.solvers.linear.dense import saddle_area
 
 from .rungekutta import Tableau
 
-# named slots of w
-T, T_NEW, T_START, T_END, T_CONTROL, T_BASE = 0, 1, 2, 3, 4, 5
-STEP, H, H_NEXT, H_MAX, ERROR_BEFORE, RTOL, ATOL = 7, 8, 9, 10, 11, 12, 13
-POSITION_TOLERANCE, VELOCITY_TOLERANCE, LOST, RESIDUAL_TOLERANCE = 14, 15, 16, 17
-PERIOD, WORST, START_TOLERANCE, T_GOOD, H_PART, FILTER = 18, 19, 20, 21, 22, 23
-RADIUS = 24
-# of time stepping with contacts
-PENETRATION, COMPLEMENTARITY, THETA, GAP_TOLERANCE = 40, 41, 42, 43
-FLOATS = 48
 
-# named slots of n: sizes and choices
-NQ, NV, NU, NC, NPHI, NE, NS, ND, NI = 0, 1, 2, 3, 4, 5, 6, 7, 8
-REUSES_LAST, IS_ADAPTIVE, INPUTS_READ_Q, RECORDS_STEPS, SAMPLES, GRID = 9, 10, 11, 12, 13, 14
-ITERATIONS, STEPS_ALLOWED, ORDER = 15, 16, 17
-IS_IMPLICIT, SLOPES, IS_VARIATIONAL, IS_ALPHA = 84, 85, 86, 87
-HAS_CLOSURE, HAS_CORRECT_Q, HAS_CORRECT_V, HAS_TERMS, RECORDS_END = 18, 19, 20, 21, 23
-# progress
-PHASE, IS_FRESH, WAS_REJECTED, IS_STOPPING, DETAIL, BASE_STEPS, NEXT_SAMPLE = (
-    24,
-    25,
-    26,
-    27,
-    28,
-    29,
-    30,
-)
-STEPS, REJECTED, EVALUATIONS, PROJECTIONS, FALLBACKS, PIVOTS_LEFT = 31, 32, 33, 34, 35, 42
-HAS_MOVED, IS_IN_DOUBT, IS_PART, HAS_PULLED = 43, 44, 45, 46
-RECORDED, CAPACITY, HAPPENED, EVENT_CAPACITY, RECORDED_BEFORE, HAPPENED_BEFORE = (
-    36,
-    37,
-    38,
-    39,
-    40,
-    41,
-)
-# offsets of blocks in w, in n, in scratch
-O_Q, O_V, O_U, O_P, O_K, O_Y, O_STAGE, O_TQ, O_TV, O_OUT = 48, 49, 50, 51, 52, 53, 54, 55, 56, 57
-O_A, O_B, O_E, O_C, O_DENSE, O_GRID, O_FORMULAS = 58, 59, 60, 61, 62, 63, 64
-O_SIGN, O_SIGN_NEW, O_BEFORE, O_AFTER, O_THETA, O_STREAK = 65, 66, 67, 68, 69, 70
-O_BEFORE_NEW, O_PROBE, O_NEXT, O_GOOD = 71, 72, 73, 74
-M_SCALE, M_INPUT, M_DIRECTION, M_STOPS, M_STREAK, M_FIRED = 75, 76, 78, 79, 80, 81
-M_TURN = 47
-S_DENSE, O_NEWTON, O_ALPHA = 82, 83, 77
-PARTS_OF_STEP, O_PARTS, O_KEPT = 88, 89, 90
-# time stepping with contacts: blocks and rows, table, modes, what is active; rows at the start,
-# terms, rows midway and at the end, the metric, rows in it, the complementarity problem, velocities
-IS_MOREAU, NB, NR, M_SIDES, M_MODE, M_ACTIVE, O_SIDES, O_TERMS, O_MID, O_END = range(100, 110)
-O_METRIC, O_ROWS, O_CONES, O_FREE, O_IMPULSE, CONTACTS = range(110, 116)
-FACETS = 117  # sides of the polygons that friction is bounded by; 0: it is bounded by ellipses
-DIPS = 116  # from an event that switches to its slope, in the list of events
-# instants at which formulas jump or bend: how many, those passed, where they lie
-BREAKS, BREAKS_PASSED, O_BREAKS = 118, 119, 120
-INTS = 128
+@final
+class Block(Record):
+    """Rows that hold on one side only, together: a gap, a rate, or friction."""
 
-# entries of the kernel, in the table of their addresses
-ENTRIES = (
-    "rate", "retract", "closure", "correct_q", "correct_v", "terms", "events", "inputs", "d_rate",
-    "kick", "leap", "d_leap", "reach", "turn", "d_motion", "difference", "one_sided",
+    kind: i64  # GAP, RATE or FRICTION
+    first: i64  # its first row
+    rows: i64
+    load: i64  # the block whose force bounds friction, or -1
+    law: i64  # of friction
+
+
+@final
+class Law(Record):
+    """Coefficients of a block: of restitution, and of friction."""
+
+    restitution: f64
+    dynamic: f64
+    static: f64
+    across: f64  # dynamic, along the second row
+    viscous: f64
+    speed: f64  # of Stribeck's law, or of a regularized one
+    spare: ptr = inline(2)
+
+
+@final
+class OneSided(Part):
+    """What the entry `one_sided` writes."""
+
+    gap: ptr = sized("nb")
+    rate: ptr = sized("nr")
+    bias: ptr = sized("nr")
+    D: ptr = sized("nr", "nv")
+    laws: Rows[Law] = rows("nb")
+
+
+@final
+class Terms(Part):
+    """What the entry `terms` writes: M v̇ = f + Gᵀλ, G v̇ = γ; Φ = 0, G v = ν."""
+
+    M: ptr = sized("nv", "nv")
+    G: ptr = sized("nc", "nv")
+    f: ptr = sized("nv")
+    gamma: ptr = sized("nc")
+    phi: ptr = sized("nphi")
+    nu: ptr = sized("nc")
+
+
+@final
+class Dense(Part):
+    """Where the pivoted solver works: `Terms`, and what it finds."""
+
+    M: ptr = sized("nv", "nv")
+    G: ptr = sized("nc", "nv")
+    f: ptr = sized("nv")
+    gamma: ptr = sized("nc")
+    phi: ptr = sized("nphi")
+    nu: ptr = sized("nc")
+    vdot: ptr = sized("nv")
+    lam: ptr = sized("nc")
+
+
+@final
+class Snapshot(Part):
+    """A state."""
+
+    q: ptr = sized("nq")
+    v: ptr = sized("nv")
+
+
+@final
+class Accelerations(Part):
+    """What generalized α carries from step to step."""
+
+    a: ptr = sized("nv")
+    vdot: ptr = sized("nv")
+    lam: ptr = sized("nc")
+
+
+@final
+class Free(Part):
+    """The motion of a step without impulses of contacts, and what leads there."""
+
+    v: ptr = sized("nv")
+    moved: ptr = sized("nv")
+    force: ptr = sized("nv")
+    q: ptr = sized("nq")
+    q_end: ptr = sized("nq")
+
+
+@final
+class Problem(Part):
+    """The complementarity problem of a step, with the rows of what is active."""
+
+    A: ptr = sized("nr * nr")
+    b: ptr = sized("nr")
+    P: ptr = sized("nr")
+    limits: ptr = sized("3 * nb")
+    way: ptr = sized("nr")
+
+
+@final
+class Cone(Record):
+    """A cone of a problem, as `solve_cones` takes it."""
+
+    kind: i64
+    first: i64
+    rows: i64
+    load: i64
+
+
+@final
+class Entries(Record):
+    """Addresses of a kernel's entries."""
+
+    rate: kernel
+    retract: kernel
+    closure: kernel
+    correct: iptr = inline(2)  # of positions, of velocities
+    terms: kernel
+    events: kernel
+    inputs: kernel
+    d_rate: kernel
+    kick: kernel
+    leap: kernel
+    d_leap: kernel
+    reach: kernel
+    turn: kernel
+    d_motion: kernel
+    difference: kernel
+    one_sided: kernel
+    has_terms: i64
+
+    @classmethod
+    def slot(cls, name: str) -> int:
+        """The word that holds the address of an entry."""
+        if name in ("correct_q", "correct_v"):
+            return cls.fields["correct"].slot + (name == "correct_v")
+        return cls.fields[name].slot
+
+
+@final
+class Run(Record):
+    """All that a run knows."""
+
+    nq: i64 = size()
+    nv: i64 = size()
+    nu: i64 = size()
+    np: i64 = size()  # parameters
+    nc: i64 = size()  # closures
+    nphi: i64 = size()  # closures of positions among them
+    ne: i64 = size()  # events
+    ni: i64 = size()  # inputs that are formulas
+    ns: i64 = size()  # stages
+    nd: i64 = size()  # degree of the dense output
+    nb: i64 = size()  # blocks of contacts
+    nr: i64 = size()  # rows of contacts
+    grid: i64 = size()  # instants to record, where they are listed
+    breaks: i64 = size()  # instants at which formulas jump or bend
+    parts: i64 = size()  # steps that one is composed of
+
+    # time and step
+    t: f64
+    h: f64
+    t_new: f64
+    t_start: f64
+    t_end: f64
+    t_control: f64
+    t_base: f64
+    t_good: f64
+    step: f64
+    h_next: f64
+    h_max: f64
+    h_part: f64
+    error_before: f64
+    rtol: f64
+    atol: f64
+    tolerance: ptr = inline(2)  # of positions, of velocities
+    lost: f64
+    residual_tolerance: f64
+    start_tolerance: f64
+    period: f64
+    worst: f64
+    filter: f64
+    radius: f64
+
+    # choices
+    is_adaptive: i64
+    is_implicit: i64
+    is_variational: i64
+    is_alpha: i64
+    is_moreau: i64
+    reuses_last: i64
+    inputs_read_q: i64
+    records_steps: i64
+    records_end: i64
+    samples: i64
+    iterations: i64
+    steps_allowed: i64
+    order: i64
+    slopes: i64
+    facets: i64  # sides of the polygons that bound friction; 0: it is bounded by ellipses
+    dips: i64  # from an event that switches to its slope, in the list of events
+    has_closure: i64
+    has_correct: iptr = inline(2)  # whether these entries are there: of positions, of velocities
+    has_terms: i64
+    scratch_dense: i64  # where matrices of the pivoted solver begin in scratch
+    capacity: i64
+    event_capacity: i64
+
+    # progress
+    phase: i64
+    is_fresh: i64
+    was_rejected: i64
+    is_stopping: i64
+    is_in_doubt: i64
+    is_part: i64
+    has_moved: i64
+    has_pulled: i64
+    detail: iptr = inline(1)  # which row or event is meant by a status
+    base_steps: i64
+    next_sample: i64
+    steps: i64
+    rejected: i64
+    evaluations: i64
+    projections: i64
+    fallbacks: i64
+    pivots_left: i64
+    recorded: i64
+    happened: i64
+    recorded_before: i64
+    happened_before: i64
+    breaks_passed: i64
+
+    # time stepping with contacts
+    theta: f64
+    gap_tolerance: f64
+    penetration: f64
+    complementarity: f64
+    contacts: i64
+    rank: i64  # of the closures, midway
+    rows_chosen: i64
+
+    # the state, and what a step is made of
+    q: ptr = sized("nq")
+    v: ptr = sized("nv")
+    u: ptr = sized("nu")
+    p: ptr = sized("np")
+    k: ptr = sized("ns", "2 * nv + 1")  # ξ̇, v̇ and a residual of every stage
+    y: ptr = sized("2 * nv + 1")
+    stage: ptr = sized("2 * nv + 1")
+    trial: Snapshot = part()
+    moved: Snapshot = part()  # by projection
+    out: ptr = sized("max(max(nphi + nc, nv + 1), 1)")
+    landed: Snapshot = part()
+    good: Snapshot = part()
+    kept: Snapshot = part()
+    newton: ptr = sized()
+    earlier: Accelerations = part()
+    later: Accelerations = part()
+
+    # the tableau
+    a: ptr = sized("ns", "ns")
+    b: ptr = sized("ns")
+    e: ptr = sized("ns")
+    c: ptr = sized("ns")
+    dense: ptr = sized("ns", "nd")
+    fractions: ptr = sized("parts")
+
+    # recording, inputs, events
+    instants: ptr = sized("grid")
+    formulas: ptr = sized("ni")
+    break_times: ptr = sized("breaks")
+    sign: ptr = sized("ne")
+    sign_new: ptr = sized("ne")
+    before: ptr = sized("ne")
+    before_new: ptr = sized("ne")
+    after: ptr = sized("ne")
+    crossing: ptr = sized("ne")
+    probe: ptr = sized("ne")
+    streak_start: ptr = sized("ne")
+    scale: iptr = sized("nv")
+    turn: iptr = sized("nv")
+    input: iptr = sized("ni")
+    direction: iptr = sized("ne")
+    stops: iptr = sized("ne")
+    streak: iptr = sized("ne")
+    fired: iptr = sized("ne")
+
+    # time stepping with contacts: rows at the beginning, midway and at the end of a step
+    sides: OneSided = part()
+    mid: OneSided = part()
+    end: OneSided = part()
+    terms: Terms = part()
+    metric: ptr = sized("nv * nv + 1 + (nc + nr) * (nv + nc + nr + 5)")
+    in_metric: ptr = sized("nr", "nv")  # L⁻¹Dᵀ of all rows
+    held: ptr = sized("(nphi + nb) * (nv + 1)")
+    problem: Problem = part()
+    area: ptr = sized()
+    free: Free = part()
+    impulse: ptr = sized("nr")
+    blocks: Rows[Block] = rows("nb")
+    mode: iptr = sized("nb")
+    hits: iptr = sized("nb")
+    active: iptr = sized("nb")
+    cone: Rows[Cone] = rows("nb")
+    cone_of: iptr = sized("nb")
+    chosen: iptr = sized("nr")  # rows of what is active
+
+
+MOREAU = (
+    "sides", "mid", "end", "terms", "metric", "in_metric", "held", "problem", "area", "free",
+    "impulse", "hits", "active", "cone", "cone_of", "chosen",
 )  # fmt: skip
-E_RATE, E_RETRACT, E_CLOSURE, E_CORRECT_Q, E_CORRECT_V, E_TERMS, E_EVENTS, E_INPUTS = range(8)
-E_SLOPES, E_KICK, E_LEAP, E_LEAP_SLOPES, E_REACH, E_TURN, E_MOTION = 8, 9, 10, 11, 12, 13, 14
-E_DIFFERENCE, E_ONE_SIDED = 15, 16
+"""Arrays that only steps of Moreau and Jean use."""
 
 # phases of a step
 START, TRY, LAND, EVENTS, SAMPLING, COMMIT, ARRIVED, FINISHED = 0, 1, 2, 3, 4, 5, 6, 7
@@ -131,8 +393,7 @@ class Sizes:
 class Arrays:
     """The arrays a compiled run works on."""
 
-    w: Array
-    n: NDArray[np.int64]
+    run: Run
     scratch: Array
     records: Array
     happened: Array
@@ -140,38 +401,23 @@ class Arrays:
 
 def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) -> Arrays:
     """Arrays for a run of these sizes, offsets and tableau filled in, all else zero."""
-    stages, degree = tableau.stages, len(tableau.dense[0])
-    y = 2 * s.nv + 1
-    out = max(s.nphi + s.nc, s.nv + 1, 1)
-    blocks = {
-        O_Q: s.nq, O_V: s.nv, O_U: s.nu, O_P: s.np, O_K: stages * y, O_Y: y, O_STAGE: y,
-        O_TQ: 2 * s.nq, O_TV: 2 * s.nv, O_OUT: out,
-        O_A: stages * stages, O_B: stages, O_E: stages, O_C: stages, O_DENSE: stages * degree,
-        O_GRID: s.grid, O_FORMULAS: s.formulas, O_BREAKS: s.breaks,
-        O_SIGN: s.events, O_SIGN_NEW: s.events, O_BEFORE: s.events, O_AFTER: s.events,
-        O_THETA: s.events, O_STREAK: s.events, O_BEFORE_NEW: s.events, O_PROBE: s.events,
-        O_NEXT: s.nq + s.nv, O_GOOD: s.nq + s.nv,
-        O_NEWTON: _newton_size(s, tableau),
-        O_ALPHA: 2 * (2 * s.nv + s.nc) if tableau.scheme == "alpha" else 0,
-        O_PARTS: len(tableau.parts), O_KEPT: s.nq + s.nv if len(tableau.parts) > 1 else 0,
-        **(moreau_blocks(s) if tableau.scheme == "moreau" else {}),
-    }  # fmt: skip
-    maps = {
-        M_SCALE: s.nv, M_INPUT: s.formulas, M_DIRECTION: s.events, M_STOPS: s.events,
-        M_STREAK: s.events, M_FIRED: s.events, M_TURN: s.nv,
-        M_SIDES: 5 * s.blocks, M_MODE: 2 * s.blocks, M_ACTIVE: 7 * s.blocks + 2 * s.rows + 2,
-    }  # fmt: skip
-    offsets: dict[int, int] = {}
-    floats, ints = _place(blocks, FLOATS, offsets), _place(maps, INTS, offsets)
-    w, n = np.zeros(floats), np.zeros(ints, dtype=np.int64)
-    for slot, offset in offsets.items():
-        n[slot] = offset
-    _fill_sizes(n, s, tableau)
-    n[CAPACITY], n[EVENT_CAPACITY] = capacity, event_capacity
-    _fill_tableau(w, n, tableau)
+    lengths = {"newton": _newton_size(s, tableau), "area": _moreau_area(s)}
+    idle = [] if tableau.scheme == "alpha" else ["earlier", "later"]
+    idle += [] if len(tableau.parts) > 1 else ["kept"]
+    idle += [] if tableau.scheme == "moreau" else MOREAU
+    lengths |= dict.fromkeys(idle, 0)
+    run = Run.new(
+        lengths, nq=s.nq, nv=s.nv, nu=s.nu, np=s.np, nc=s.nc, nphi=s.nphi, ne=s.events,
+        ni=s.formulas, ns=tableau.stages, nd=len(tableau.dense[0]), nb=s.blocks, nr=s.rows,
+        grid=s.grid, breaks=s.breaks, parts=len(tableau.parts),
+    )  # fmt: skip
+    run.facets, run.slopes = s.facets, slopes_size(s.nv, s.nc)
+    run.capacity, run.event_capacity = capacity, event_capacity
+    run.scale[:] = run.turn[:] = -1
+    _fill_tableau(run, tableau)
     row = 1 + s.nq + s.nv + s.nu
     happened = np.zeros(max(1, event_capacity * (2 + s.nq + s.nv)))
-    return Arrays(w, n, np.zeros(1), np.zeros(max(1, capacity * row)), happened)
+    return Arrays(run, np.zeros(1), np.zeros(max(1, capacity * row)), happened)
 
 
 def slopes_size(nv: int, nc: int) -> int:
@@ -200,27 +446,14 @@ def alpha_size(nv: int, nc: int, nphi: int) -> int:
     return m * m + 5 * m + 3 * nv * nv + nv + terms + nc * nv
 
 
-def sides_size(nb: int, nr: int, nv: int) -> int:
-    """Doubles that the entry `one_sided` writes: gaps, rates, biases, D, eight numbers a block."""
-    return nb + 2 * nr + nr * nv + 8 * nb
-
-
-def moreau_blocks(s: Sizes) -> dict[int, int]:
-    """Sizes of the blocks that a step of Moreau and Jean is found in; see `moreau.py`."""
+def _moreau_area(s: Sizes) -> int:
+    """Doubles that impulses of a step of Moreau and Jean are found in."""
     from liaison.solvers.cones.cones import cone_area
     from liaison.solvers.linear.lemke import polyhedral_area
 
-    nv, nc, nb, nr = s.nv, s.nc, s.blocks, s.rows
-    sides = sides_size(nb, nr, nv)
-    solver = polyhedral_area(nr, nb * (s.facets + 1)) if s.facets else cone_area(nr, nb)
-    return {
-        O_SIDES: sides, O_MID: sides, O_END: sides,
-        O_TERMS: nv * nv + nc * nv + nv + nc + s.nphi + nc,
-        O_METRIC: nv * nv + (nc + nr) * nv + (nc + nr) ** 2 + 5 * (nc + nr) + 1,
-        O_ROWS: nr * nv + (s.nphi + nb) * (nv + 1),
-        O_CONES: nr * nr + 4 * nr + 3 * nb + solver,
-        O_FREE: 4 * nv + 2 * s.nq, O_IMPULSE: nr,
-    }  # fmt: skip
+    if s.facets:
+        return polyhedral_area(s.rows, s.blocks * (s.facets + 1))
+    return cone_area(s.rows, s.blocks)
 
 
 def _newton_size(s: Sizes, tableau: Tableau) -> int:
@@ -231,44 +464,21 @@ def _newton_size(s: Sizes, tableau: Tableau) -> int:
     return newton_size(tableau.stages, s.nv, s.nc) if tableau.is_implicit else 0
 
 
-def dense_size(n: NDArray[np.int64]) -> int:
+def dense_size(run: Run) -> int:
     """Doubles that the pivoted solver and the terms need in scratch; see `dense.saddle`."""
-    nv, nc = int(n[NV]), int(n[NC])
-    terms = nv * nv + nc * nv + nv + nc + int(n[NPHI]) + nc
-    return terms + 3 * nv + 2 * nc + saddle_area(nv, nc)
+    return words_of(Dense, run) + saddle_area(int(run.nv), int(run.nc))
 
 
-def _place(blocks: dict[int, int], start: int, offsets: dict[int, int]) -> int:
-    for slot, size in blocks.items():
-        offsets[slot] = start
-        start += size
-    return start
-
-
-def _fill_sizes(n: NDArray[np.int64], s: Sizes, tableau: Tableau) -> None:
-    n[[NQ, NV, NU, NC, NPHI]] = s.nq, s.nv, s.nu, s.nc, s.nphi
-    n[[NE, NI, NB, NR, FACETS]] = s.events, s.formulas, s.blocks, s.rows, s.facets
-    n[IS_MOREAU] = tableau.scheme == "moreau"
-    n[[NS, ND, GRID, ORDER]] = tableau.stages, len(tableau.dense[0]), s.grid, tableau.error_order
-    n[[IS_IMPLICIT, SLOPES]] = tableau.is_implicit, slopes_size(s.nv, s.nc)
-    n[PARTS_OF_STEP], n[BREAKS] = len(tableau.parts), s.breaks
-    n[[IS_VARIATIONAL, IS_ALPHA]] = tableau.scheme == "variational", tableau.scheme == "alpha"
-    n[[REUSES_LAST, IS_ADAPTIVE]] = tableau.reuses_last, tableau.is_adaptive
-    n[n[M_SCALE] : n[M_SCALE] + s.nv] = -1
-    n[n[M_TURN] : n[M_TURN] + s.nv] = -1
-
-
-def _fill_tableau(w: Array, n: NDArray[np.int64], tableau: Tableau) -> None:
-    s = tableau.stages
-    a = np.zeros((s, s))
+def _fill_tableau(run: Run, tableau: Tableau) -> None:
+    run.order, run.filter = tableau.error_order, tableau.filter
+    run.is_moreau, run.is_implicit = tableau.scheme == "moreau", tableau.is_implicit
+    run.is_variational, run.is_alpha = tableau.scheme == "variational", tableau.scheme == "alpha"
+    run.reuses_last, run.is_adaptive = tableau.reuses_last, tableau.is_adaptive
     for i, row in enumerate(tableau.a):
-        a[i, : len(row)] = [float(x) for x in row]
-    w[FILTER] = tableau.filter
-    dense = np.array([[float(x) for x in row] for row in tableau.dense])
-    fill = {O_A: a, O_B: np.array(tableau.b, dtype=float), O_C: np.array(tableau.c, dtype=float)}
-    fill[O_DENSE] = dense
-    fill[O_PARTS] = np.array(tableau.parts, dtype=float)
+        run.a[i, : len(row)] = [float(x) for x in row]
+    run.b[:] = np.array(tableau.b, dtype=float)
+    run.c[:] = np.array(tableau.c, dtype=float)
+    run.dense[:] = [[float(x) for x in row] for row in tableau.dense]
+    run.fractions[:] = np.array(tableau.parts, dtype=float)
     if tableau.is_adaptive:
-        fill[O_E] = np.array(tableau.e, dtype=float)
-    for slot, values in fill.items():
-        w[n[slot] : n[slot] + values.size] = values.ravel()
+        run.e[:] = np.array(tableau.e, dtype=float)

@@ -19,42 +19,19 @@ from dataclasses import dataclass
 from typing import final
 
 from liaison.errors import SimulationError
-from liaison.program.loops.language import at, entry_at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, entry_at, f64, flat, i64, loop, ptr
+from liaison.program.loops.records import words_of
 from liaison.solvers.linear.dense import largest, saddle
 
 from .layout import (
-    DETAIL,
-    E_CLOSURE,
-    E_CORRECT_Q,
-    E_RETRACT,
-    E_TERMS,
-    FALLBACKS,
     GOOD,
-    HAS_CORRECT_Q,
-    HAS_MOVED,
-    HAS_TERMS,
-    ITERATIONS,
-    LOST,
-    NC,
     NEEDS_CORRECT_Q,
     NEEDS_TERMS,
-    NPHI,
-    NQ,
-    NV,
-    O_OUT,
-    O_P,
-    O_STAGE,
-    O_TQ,
-    O_TV,
-    O_U,
-    PIVOTS_LEFT,
-    POSITION_TOLERANCE,
     POSITIONS_LOST,
-    PROJECTIONS,
-    S_DENSE,
     VELOCITIES_LOST,
-    VELOCITY_TOLERANCE,
-    WORST,
+    Dense,
+    Entries,
+    Run,
 )
 
 STALL = 0.5
@@ -101,172 +78,163 @@ class Projection:
 
 
 @loop
-def residuals(e: iptr, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
-    """Φ and G v − ν into the block OUT."""
-    closure = entry_at(e, E_CLOSURE)
-    closure(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, at(w, n[O_OUT]), scratch)
+def residuals(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> None:
+    """Φ and G v − ν into `run.out`."""
+    e.closure(t, q, v, run.u, run.p, q, run.out, scratch)
 
 
 @loop
-def project(e: iptr, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+def project(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
     """q and v back to the closures, in place, where they are farther off than the tolerances."""
-    if n[NC] == 0:
+    if run.nc == 0:
         return GOOD
-    out = at(w, n[O_OUT])
-    residuals(e, t, q, v, w, n, scratch)
-    worst = largest(n[NPHI], out)
-    size = 1.0 + largest(n[NQ], q)
-    n[HAS_MOVED] = 0
-    if not (worst <= w[POSITION_TOLERANCE] * size):
-        status = corrections(e, 0, worst, size, t, q, v, w, n, scratch)
+    out = run.out
+    residuals(e, t, q, v, run, scratch)
+    worst = largest(run.nphi, out)
+    size = 1.0 + largest(run.nq, q)
+    run.has_moved = 0
+    if not (worst <= run.tolerance[0] * size):
+        status = corrections(e, 0, worst, size, t, q, v, run, scratch)
         if status != GOOD:
             return status
-        residuals(e, t, q, v, w, n, scratch)
-    worst = largest(n[NC], at(out, n[NPHI]))
-    size = 1.0 + largest(n[NV], v)
-    if not (worst <= w[VELOCITY_TOLERANCE] * size):
-        status = corrections(e, 1, worst, size, t, q, v, w, n, scratch)
+        residuals(e, t, q, v, run, scratch)
+    worst = largest(run.nc, at(out, run.nphi))
+    size = 1.0 + largest(run.nv, v)
+    if not (worst <= run.tolerance[1] * size):
+        status = corrections(e, 1, worst, size, t, q, v, run, scratch)
         if status != GOOD:
             return status
-    n[PROJECTIONS] += n[HAS_MOVED]
+    run.projections += run.has_moved
     return GOOD
 
 
 @loop
 def corrections(
-    e: iptr,
+    e: Entries,
     level: i64,
     worst: f64,
     size: f64,
     t: f64,
     q: ptr,
     v: ptr,
-    w: ptr,
-    n: iptr,
+    run: Run,
     scratch: ptr,
 ) -> i64:
     """Corrections of q (level 0) or v (level 1) while they help; if one kind stalls, the other."""
     has_switched = 0
-    is_pivoted = 1 if n[PIVOTS_LEFT] > 0 else 0
-    tolerance = w[POSITION_TOLERANCE + level] * size
-    for _ in range(n[ITERATIONS]):
+    is_pivoted = 1 if run.pivots_left > 0 else 0
+    tolerance = run.tolerance[level] * size
+    for _ in range(run.iterations):
         if worst <= tolerance:
             return GOOD
-        status = correction(e, level, is_pivoted, t, q, v, w, n, scratch)
+        status = correction(e, level, is_pivoted, t, q, v, run, scratch)
         if status != GOOD:
             return status
-        after = residual_moved(e, level, t, q, v, w, n, scratch)
+        after = residual_moved(e, level, t, q, v, run, scratch)
         has_stalled = 0 if after < STALL * worst else 1
         if has_stalled == 1 and worst <= SLACK * tolerance:
             return GOOD
         if after < worst:
             worst = after
-            take(level, q, v, w, n)
+            take(level, q, v, run)
         if has_stalled == 1:
             if has_switched == 1:
                 break
             has_switched = 1
             is_pivoted = 1 - is_pivoted
-            n[FALLBACKS] += is_pivoted
-    return verdict(worst, size, level, w, n)
+            run.fallbacks += is_pivoted
+    return verdict(worst, size, level, run)
 
 
 @loop
 def correction(
-    e: iptr, level: i64, is_pivoted: i64, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr
+    e: Entries, level: i64, is_pivoted: i64, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr
 ) -> i64:
-    """δ into the block STAGE, from the generated entry or the pivoted solver; or what it needs."""
+    """δ into `run.stage`, from the generated entry or the pivoted solver; or what it needs."""
     if is_pivoted == 1:
-        if n[HAS_TERMS] == 0:
+        if run.has_terms == 0:
             return NEEDS_TERMS
-        pivoted(e, level, t, q, v, w, n, scratch)
+        pivoted(e, level, t, q, v, run, scratch)
     else:
-        if n[HAS_CORRECT_Q + level] == 0:
+        if run.has_correct[level] == 0:
             return NEEDS_CORRECT_Q + level
-        correct = entry_at(e, E_CORRECT_Q + level)
-        correct(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, at(w, n[O_STAGE]), scratch)
+        correct = entry_at(e.correct, level)
+        correct(t, q, v, run.u, run.p, q, run.stage, scratch)
     return GOOD
 
 
 @loop
-def residual_moved(
-    e: iptr, level: i64, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr
-) -> f64:
+def residual_moved(e: Entries, level: i64, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> f64:
     """The largest residual after a move by δ; the state moved lies beside the trial state."""
-    nv = n[NV]
-    delta = at(w, n[O_STAGE])
+    nv = run.nv
+    delta = run.stage
     if level == 0:
-        retract = entry_at(e, E_RETRACT)
-        moved_q = at(w, n[O_TQ] + n[NQ])
-        retract(t, q, v, at(w, n[O_U]), at(w, n[O_P]), delta, moved_q, scratch)
-        residuals(e, t, moved_q, v, w, n, scratch)
-        return largest(n[NPHI], at(w, n[O_OUT]))
-    moved_v = at(w, n[O_TV] + nv)
+        moved_q = run.moved.q
+        e.retract(t, q, v, run.u, run.p, delta, moved_q, scratch)
+        residuals(e, t, moved_q, v, run, scratch)
+        return largest(run.nphi, run.out)
+    moved_v = run.moved.v
     for i in range(nv):
         moved_v[i] = v[i] + delta[i]
-    residuals(e, t, q, moved_v, w, n, scratch)
-    return largest(n[NC], at(w, n[O_OUT] + n[NPHI]))
+    residuals(e, t, q, moved_v, run, scratch)
+    return largest(run.nc, run.out[run.nphi :])
 
 
 @loop
-def take(level: i64, q: ptr, v: ptr, w: ptr, n: iptr) -> None:
+def take(level: i64, q: ptr, v: ptr, run: Run) -> None:
     """The state moved becomes the state."""
-    n[HAS_MOVED] = 1
+    run.has_moved = 1
     if level == 0:
-        for i in range(n[NQ]):
-            q[i] = w[n[O_TQ] + n[NQ] + i]
+        for i in range(run.nq):
+            q[i] = run.moved.q[i]
     else:
-        for i in range(n[NV]):
-            v[i] = w[n[O_TV] + n[NV] + i]
+        for i in range(run.nv):
+            v[i] = run.moved.v[i]
 
 
 @loop
-def verdict(worst: f64, size: f64, level: i64, w: ptr, n: iptr) -> i64:
+def verdict(worst: f64, size: f64, level: i64, run: Run) -> i64:
     """GOOD if what is left may be left; otherwise notes the worst row and says what was lost."""
-    if worst <= w[LOST] * size:
+    if worst <= run.lost * size:
         return GOOD
-    note_worst(level, w, n)
+    note_worst(level, run)
     return POSITIONS_LOST if level == 0 else VELOCITIES_LOST
 
 
 @loop
-def note_worst(level: i64, w: ptr, n: iptr) -> None:
-    """The row of the largest residual in the block OUT into DETAIL, its size into WORST."""
-    first = n[O_OUT] + level * n[NPHI]
-    count = n[NPHI] if level == 0 else n[NC]
-    w[WORST] = -1.0
+def note_worst(level: i64, run: Run) -> None:
+    """The row of the largest residual in `run.out` into `run.detail`, its size into `run.worst`."""
+    out = run.out[level * run.nphi :]
+    count = run.nphi if level == 0 else run.nc
+    run.worst = -1.0
     for k in range(count):
-        size = abs(w[first + k])
-        if not (size <= w[WORST]):
-            w[WORST] = size
-            n[DETAIL] = k
+        size = abs(out[k])
+        if not (size <= run.worst):
+            run.worst = size
+            run.detail[0] = k
 
 
 @loop
-def pivoted(e: iptr, level: i64, t: f64, q: ptr, v: ptr, w: ptr, n: iptr, scratch: ptr) -> None:
-    """δ of positions (level 0) or velocities (level 1) into the block STAGE, pivoted."""
-    terms = entry_at(e, E_TERMS)
-    nv = n[NV]
-    nc = n[NC]
-    nphi = n[NPHI]
-    M = at(scratch, n[S_DENSE])
-    terms(t, q, v, at(w, n[O_U]), at(w, n[O_P]), q, M, scratch)
-    n[PIVOTS_LEFT] = max(n[PIVOTS_LEFT] - 1, 0)
-    G = at(M, nv * nv)
-    f = at(G, nc * nv)
-    right = at(f, nv)
-    phi = at(right, nc)
-    lam = at(phi, nphi + nc)
+def pivoted(e: Entries, level: i64, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> None:
+    """δ of positions (level 0) or velocities (level 1) into `run.stage`, pivoted."""
+    nv = run.nv
+    dense = Dense(scratch[run.scratch_dense :], run)
+    area = scratch[run.scratch_dense + words_of(Dense, run) :]
+    e.terms(t, q, v, run.u, run.p, q, dense.floats, scratch)
+    run.pivots_left = max(run.pivots_left - 1, 0)
+    right = dense.gamma
     for i in range(nv):
-        f[i] = 0.0
-    rows = nc
+        dense.f[i] = 0.0
+    rows = run.nc
     if level == 0:
-        rows = nphi
-        for k in range(nphi):
-            right[k] = -phi[k]
+        rows = run.nphi
+        for k in range(run.nphi):
+            right[k] = -dense.phi[k]
     else:
-        for k in range(nc):
-            right[k] = phi[nphi + k]
+        for k in range(run.nc):
+            right[k] = dense.nu[k]
             for i in range(nv):
-                right[k] -= G[k * nv + i] * v[i]
-    saddle(nv, rows, M, G, f, right, at(w, n[O_STAGE]), lam, at(n, DETAIL), at(lam, nc))
+                right[k] -= dense.G[k, i] * v[i]
+    M = flat(dense.M)
+    G = flat(dense.G)
+    saddle(nv, rows, M, G, dense.f, right, run.stage, dense.lam, run.detail, area)

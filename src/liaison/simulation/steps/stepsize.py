@@ -9,45 +9,11 @@ from __future__ import annotations
 
 from math import isfinite, pow
 
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.solvers.linear.dense import largest
 
 from .explicit import derivative, size_of
-from .layout import (
-    ATOL,
-    BASE_STEPS,
-    BREAKS,
-    BREAKS_PASSED,
-    ERROR_BEFORE,
-    GOOD,
-    H_MAX,
-    H_NEXT,
-    H_PART,
-    IS_ADAPTIVE,
-    IS_FRESH,
-    IS_PART,
-    NOT_FINITE,
-    NS,
-    NV,
-    O_BREAKS,
-    O_K,
-    O_STAGE,
-    O_V,
-    O_Y,
-    ORDER,
-    REJECTED,
-    RTOL,
-    STEP,
-    STEP_TOO_SMALL,
-    T_BASE,
-    T_CONTROL,
-    T_END,
-    T_NEW,
-    T_START,
-    WAS_REJECTED,
-    H,
-    T,
-)
+from .layout import GOOD, NOT_FINITE, STEP_TOO_SMALL, Entries, Run
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 8.0
 MEMORY = 0.04  # exponent of the error of the step before
@@ -58,106 +24,106 @@ ROUNDING = 8.9e-16  # relative; steps of the size of time's rounding are refused
 
 
 @loop
-def first_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+def first_step(e: Entries, run: Run, scratch: ptr) -> i64:
     """A first step from the sizes of y, ẏ and ÿ, measured by the tolerances."""
-    nv = n[NV]
-    y = at(w, n[O_STAGE])
-    k0 = at(w, n[O_K])
-    k1 = at(w, n[O_K] + 2 * nv + 1)
-    v = at(w, n[O_V])
+    nv = run.nv
+    y = run.stage
+    k0 = run.k[0]
+    k1 = run.k[1]
+    v = run.v
     for i in range(nv):
         y[i] = 0.0
         y[nv + i] = v[i]
-    status = derivative(e, w[T], y, k0, w, n, scratch)
+    status = derivative(e, run.t, y, k0, run, scratch)
     if status != GOOD:
         return status
     d0 = 0.0
     d1 = 0.0
     for i in range(2 * nv):
-        size = size_of(i, 0.0, w, n) if i < nv else abs(v[i - nv])
-        scale = w[ATOL] + w[RTOL] * size
+        size = size_of(i, 0.0, run) if i < nv else abs(v[i - nv])
+        scale = run.atol + run.rtol * size
         d0 = max(d0, size / scale)
         d1 = max(d1, abs(k0[i]) / scale)
     h = 0.01 * d0 / d1 if d0 > 1e-5 and d1 > 1e-5 else 1e-6
-    h = min(h, w[H_MAX])
+    h = min(h, run.h_max)
     for i in range(2 * nv):
         y[i] += h * k0[i]
-    status = derivative(e, w[T] + h, y, k1, w, n, scratch)
+    status = derivative(e, run.t + h, y, k1, run, scratch)
     if status != GOOD:
         return status
     d2 = 0.0
     for i in range(2 * nv):
-        size = size_of(i, 0.0, w, n) if i < nv else abs(v[i - nv])
-        d2 = max(d2, abs(k1[i] - k0[i]) / (w[ATOL] + w[RTOL] * size) / h)
+        size = size_of(i, 0.0, run) if i < nv else abs(v[i - nv])
+        d2 = max(d2, abs(k1[i] - k0[i]) / (run.atol + run.rtol * size) / h)
     d = max(d1, d2)
-    longer = pow(0.01 / d, 1.0 / float(n[ORDER])) if d > 1e-15 else max(1e-6, 1e-3 * h)
+    longer = pow(0.01 / d, 1.0 / float(run.order)) if d > 1e-15 else max(1e-6, 1e-3 * h)
     longer = min(100.0 * h, longer)
-    w[H_NEXT] = longer if isfinite(longer) and longer > 0.0 else 1e-6
-    n[IS_FRESH] = 1
+    run.h_next = longer if isfinite(longer) and longer > 0.0 else 1e-6
+    run.is_fresh = 1
     return GOOD
 
 
 @loop
-def before_break(stop: f64, w: ptr, n: iptr) -> f64:
+def before_break(stop: f64, run: Run) -> f64:
     """Just before the next instant at which formulas jump or bend, or `stop` where none is before.
 
     A step that ended there goes on just after it, from the same state.
     """
-    while n[BREAKS_PASSED] < n[BREAKS]:
-        instant = w[n[O_BREAKS] + n[BREAKS_PASSED]]
+    while run.breaks_passed < run.breaks:
+        instant = run.break_times[run.breaks_passed]
         slack = BESIDE * abs(instant)
-        if w[T] < instant - slack:
+        if run.t < instant - slack:
             return instant - slack if instant + slack < stop else stop
-        if w[T] <= instant:
-            w[T] = instant + slack
-            n[IS_FRESH] = 0
-        n[BREAKS_PASSED] += 1
+        if run.t <= instant:
+            run.t = instant + slack
+            run.is_fresh = 0
+        run.breaks_passed += 1
     return stop
 
 
 @loop
-def choose_step(w: ptr, n: iptr) -> None:
+def choose_step(run: Run) -> None:
     """The end and the size of the next step: never past the end or a control instant."""
-    stop = min(w[T_END], w[T_CONTROL])
-    if n[IS_ADAPTIVE] > 0:
-        stop = before_break(stop, w, n)
-        h = min(w[H_NEXT], w[H_MAX])
-        new = w[T] + h
+    stop = min(run.t_end, run.t_control)
+    if run.is_adaptive > 0:
+        stop = before_break(stop, run)
+        h = min(run.h_next, run.h_max)
+        new = run.t + h
         if new + 0.01 * h >= stop:
             new = stop
         elif new + h > stop:
-            new = w[T] + 0.5 * (stop - w[T])
+            new = run.t + 0.5 * (stop - run.t)
     else:
-        new = w[T_BASE] + float(n[BASE_STEPS] + 1) * w[STEP]
-        if new + 1e-6 * w[STEP] >= stop:
+        new = run.t_base + float(run.base_steps + 1) * run.step
+        if new + 1e-6 * run.step >= stop:
             new = stop
-        n[IS_PART] = 1 if w[H_PART] > 0.0 and w[T] + 1.5 * w[H_PART] < new else 0
-        if n[IS_PART] > 0:
-            new = w[T] + w[H_PART]
-    w[T_NEW] = new
-    w[H] = new - w[T]
+        run.is_part = 1 if run.h_part > 0.0 and run.t + 1.5 * run.h_part < new else 0
+        if run.is_part > 0:
+            new = run.t + run.h_part
+    run.t_new = new
+    run.h = new - run.t
 
 
 @loop
-def is_pulled(v: ptr, w: ptr, n: iptr) -> i64:
+def is_pulled(v: ptr, run: Run) -> i64:
     """1 if closures changed the new velocities by a noticeable part of what the step did.
 
     Where closures lose rank, as in a flat position, v̇ is not determined and turns within an
     instant; what the step did across the closures that come back is undone by projection. The part
     undone goes with h⁴ where all is regular, and stays the same however short the step is here.
     """
-    nv = n[NV]
+    nv = run.nv
     most = 0.0
     pull = 0.0
     for i in range(nv):
-        pull = max(pull, abs(v[i] - w[n[O_Y] + nv + i]))
-        for j in range(n[NS]):
-            most = max(most, abs(w[n[O_K] + j * (2 * nv + 1) + nv + i]))
-    return 1 if pull > PULLED * most * w[H] + ROUNDING * largest(nv, v) else 0
+        pull = max(pull, abs(v[i] - run.y[nv + i]))
+        for j in range(run.ns):
+            most = max(most, abs(run.k[j, nv + i]))
+    return 1 if pull > PULLED * most * run.h + ROUNDING * largest(nv, v) else 0
 
 
 @loop
-def divide(status: i64, v: ptr, w: ptr, n: iptr) -> i64:
+def divide(status: i64, v: ptr, run: Run) -> i64:
     """1 if a fixed step is to be taken again in parts, which grow again; v: velocities on closures.
 
     So is the first step, if it is pulled, and any whose end cannot be brought back to the closures.
@@ -165,26 +131,26 @@ def divide(status: i64, v: ptr, w: ptr, n: iptr) -> i64:
     that land near it.
     """
     is_wrong = 0 if status == GOOD else 1
-    if w[T] < w[T_START] + 0.5 * w[STEP]:
-        is_wrong += is_pulled(v, w, n)
-    if is_wrong > 0 and w[H] > 1.5 * SHORTEST * w[STEP]:
-        w[H_PART] = max(w[H] / 16.0, SHORTEST * w[STEP])
-        n[REJECTED] += 1
+    if run.t < run.t_start + 0.5 * run.step:
+        is_wrong += is_pulled(v, run)
+    if is_wrong > 0 and run.h > 1.5 * SHORTEST * run.step:
+        run.h_part = max(run.h / 16.0, SHORTEST * run.step)
+        run.rejected += 1
         return 1
-    w[H_PART] = 2.0 * w[H_PART] if n[IS_PART] > 0 else 0.0
+    run.h_part = 2.0 * run.h_part if run.is_part > 0 else 0.0
     return 0
 
 
 @loop
-def reject(error: f64, status: i64, w: ptr, n: iptr) -> i64:
+def reject(error: f64, status: i64, run: Run) -> i64:
     """A smaller step next; refuses when it would drown in the rounding of time."""
-    n[REJECTED] += 1
-    n[WAS_REJECTED] = 1
+    run.rejected += 1
+    run.was_rejected = 1
     factor = SHRINK
     if error > 1.0:
-        factor = max(SHRINK, SAFETY * pow(error, -1.0 / float(n[ORDER])))
-    w[H_NEXT] = w[H] * factor
-    if w[H_NEXT] < 16.0 * ROUNDING * max(abs(w[T]), 1e-6 * (w[T_END] - w[T_START])):
+        factor = max(SHRINK, SAFETY * pow(error, -1.0 / float(run.order)))
+    run.h_next = run.h * factor
+    if run.h_next < 16.0 * ROUNDING * max(abs(run.t), 1e-6 * (run.t_end - run.t_start)):
         if status != GOOD:
             return status
         return STEP_TOO_SMALL if error > 0.0 else NOT_FINITE
@@ -192,14 +158,14 @@ def reject(error: f64, status: i64, w: ptr, n: iptr) -> i64:
 
 
 @loop
-def adapt(error: f64, w: ptr, n: iptr) -> None:
+def adapt(error: f64, run: Run) -> None:
     """The next step from this error and the one before; a shortened step does not shorten it."""
     e = max(error, 1e-10)
-    exponent = 1.0 / float(n[ORDER])
-    factor = SAFETY * pow(e, -(exponent - 0.75 * MEMORY)) * pow(w[ERROR_BEFORE], MEMORY)
-    factor = min(1.0 if n[WAS_REJECTED] > 0 else GROW, max(SHRINK, factor))
-    was_shortened = 1 if w[H] < 0.99 * min(w[H_NEXT], w[H_MAX]) else 0
-    longer = w[H] * factor
-    w[H_NEXT] = max(w[H_NEXT], longer) if was_shortened == 1 else longer
-    w[ERROR_BEFORE] = max(e, 1e-4)
-    n[WAS_REJECTED] = 0
+    exponent = 1.0 / float(run.order)
+    factor = SAFETY * pow(e, -(exponent - 0.75 * MEMORY)) * pow(run.error_before, MEMORY)
+    factor = min(1.0 if run.was_rejected > 0 else GROW, max(SHRINK, factor))
+    was_shortened = 1 if run.h < 0.99 * min(run.h_next, run.h_max) else 0
+    longer = run.h * factor
+    run.h_next = max(run.h_next, longer) if was_shortened == 1 else longer
+    run.error_before = max(e, 1e-4)
+    run.was_rejected = 0

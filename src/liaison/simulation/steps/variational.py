@@ -25,7 +25,8 @@ Differs: on the group of each joint, and for mass matrices that depend on positi
 
 from __future__ import annotations
 
-from liaison.program.loops.language import at, entry_at, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, flat, i64, loop, ptr
+from liaison.program.loops.records import words_of
 from liaison.solvers.linear.dense import largest, saddle
 from liaison.solvers.linear.pivoting import (
     ROUNDS,
@@ -36,132 +37,97 @@ from liaison.solvers.linear.pivoting import (
 )
 
 from .explicit import derivative, refresh
-from .layout import (
-    DETAIL,
-    E_DIFFERENCE,
-    E_KICK,
-    E_LEAP,
-    E_LEAP_SLOPES,
-    E_REACH,
-    E_RETRACT,
-    E_TERMS,
-    EVALUATIONS,
-    GOOD,
-    NC,
-    NOT_CONVERGED,
-    NOT_FINITE,
-    NPHI,
-    NQ,
-    NV,
-    O_K,
-    O_KEPT,
-    O_NEWTON,
-    O_P,
-    O_PARTS,
-    O_Q,
-    O_STAGE,
-    O_TQ,
-    O_U,
-    O_V,
-    O_Y,
-    PARTS_OF_STEP,
-    T_NEW,
-    H,
-    T,
-)
+from .layout import GOOD, NOT_CONVERGED, NOT_FINITE, Entries, Run, Terms
 
 
 @loop
-def variational_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
-    """The state at the end of the step of size w[H] into the block Y; GOOD, or why not.
+def variational_step(e: Entries, run: Run, scratch: ptr) -> i64:
+    """The state at the end of the step of size `run.h` into `run.y`; GOOD, or why not.
 
-    The block NEWTON holds K and its scales, unknowns and right-hand side, G, p and ν at the
+    `run.newton` holds K and its scales, unknowns and right-hand side, G, p and ν at the
     beginning, and what entries give.
     """
-    nv = n[NV]
-    m = nv + n[NC]
-    K = at(w, n[O_NEWTON])
+    nv = run.nv
+    m = nv + run.nc
+    K = run.newton
     scale = at(K, m * m + 2 * m)
     z = at(scale, m)
     G = at(z, 2 * m)
-    p0 = at(G, n[NC] * nv)
-    area = at(p0, nv + n[NC])
-    begin_step(e, w, n, scratch, z, G, p0, area)
-    matrix(e, w, n, scratch, K, scale, z, G, area)
+    p0 = at(G, run.nc * nv)
+    area = at(p0, nv + run.nc)
+    begin_step(e, run, scratch, z, G, p0, area)
+    matrix(e, run, scratch, K, scale, z, G, area)
     rank = factorize_completely(m, K, at(K, m * m))
-    status = find(e, w, n, scratch, rank, K, scale, z, G, p0, area)
+    status = find(e, run, scratch, rank, K, scale, z, G, p0, area)
     if status == GOOD:
-        status = arrive_with(e, w, n, scratch, z, area)
+        status = arrive_with(e, run, scratch, z, area)
     if status == GOOD:
-        note_stages(w, n)
+        note_stages(run)
     return status
 
 
 @loop
-def begin_step(e: iptr, w: ptr, n: iptr, scratch: ptr, z: ptr, G: ptr, p0: ptr, area: ptr) -> None:
+def begin_step(e: Entries, run: Run, scratch: ptr, z: ptr, G: ptr, p0: ptr, area: ptr) -> None:
     """G, p and ν at the beginning, and a first guess: ξ = h v, no impulse."""
-    terms = entry_at(e, E_TERMS)
-    kick = entry_at(e, E_KICK)
-    nv = n[NV]
-    q = at(w, n[O_Q])
-    v = at(w, n[O_V])
-    u = at(w, n[O_U])
-    refresh(e, w[T], q, v, w, n, scratch)
-    if n[NC] > 0:
-        terms(w[T], q, v, u, at(w, n[O_P]), q, area, scratch)
-        for i in range(n[NC] * nv):
-            G[i] = area[nv * nv + i]
-        for k in range(n[NC]):
-            p0[nv + k] = area[nv * nv + n[NC] * nv + nv + n[NC] + n[NPHI] + k]
-    kick(w[T], q, v, u, at(w, n[O_P]), q, area, scratch)
+    nv = run.nv
+    q = run.q
+    v = run.v
+    u = run.u
+    refresh(e, run.t, q, v, run, scratch)
+    if run.nc > 0:
+        e.terms(run.t, q, v, u, run.p, q, area, scratch)
+        terms = Terms(area, run)
+        for k in range(run.nc):
+            p0[nv + k] = terms.nu[k]
+            for i in range(nv):
+                G[k * nv + i] = terms.G[k, i]
+    e.kick(run.t, q, v, u, run.p, q, area, scratch)
     for i in range(nv):
         p0[i] = area[nv + i]
-        z[i] = w[H] * v[i]
-    for k in range(n[NC]):
+        z[i] = run.h * v[i]
+    for k in range(run.nc):
         z[nv + k] = 0.0
 
 
 @loop
 def matrix(
-    e: iptr, w: ptr, n: iptr, scratch: ptr, K: ptr, scale: ptr, z: ptr, G: ptr, area: ptr
+    e: Entries, run: Run, scratch: ptr, K: ptr, scale: ptr, z: ptr, G: ptr, area: ptr
 ) -> None:
     """The slopes of (variational-1) at the guess, rows and columns scaled to about 1."""
-    slopes = entry_at(e, E_LEAP_SLOPES)
-    nv = n[NV]
-    nphi = n[NPHI]
-    m = nv + n[NC]
-    h = w[H]
-    q = at(w, n[O_Q])
-    slopes(w[T], q, at(w, n[O_V]), at(w, n[O_U]), at(w, n[O_P]), z, area, scratch)
+    nv = run.nv
+    nphi = run.nphi
+    m = nv + run.nc
+    h = run.h
+    q = run.q
+    e.d_leap(run.t, q, run.v, run.u, run.p, z, area, scratch)
     for i in range(nv):
         for j in range(nv):
             k = i * nv + j
             by_v = area[nv * nv + k] / h - 0.5 * area[2 * nv * nv + k]
             K[i * m + j] = area[k] + by_v
     if nphi > 0:
-        reach = entry_at(e, E_REACH)
-        reach(w[T_NEW], q, q, at(w, n[O_U]), at(w, n[O_P]), z, area, scratch)
-    for k in range(n[NC]):
+        e.reach(run.t_new, q, q, run.u, run.p, z, area, scratch)
+    for k in range(run.nc):
         for j in range(nv):
             K[(nv + k) * m + j] = area[nphi + k * nv + j] if k < nphi else G[k * nv + j]
             K[j * m + nv + k] = -G[k * nv + j]
-        for j in range(n[NC]):
+        for j in range(run.nc):
             K[(nv + k) * m + nv + j] = 0.0
     scale_evenly(nv, m, K, scale)
 
 
 @loop
 def find(
-    e: iptr, w: ptr, n: iptr, scratch: ptr, rank: i64, K: ptr, scale: ptr, z: ptr, G: ptr, p0: ptr,
+    e: Entries, run: Run, scratch: ptr, rank: i64, K: ptr, scale: ptr, z: ptr, G: ptr, p0: ptr,
     area: ptr,
 ) -> i64:  # fmt: skip
     """Corrections of ξ and the impulses until rounding alone is left."""
-    nv = n[NV]
-    m = nv + n[NC]
+    nv = run.nv
+    m = nv + run.nc
     right = at(z, m)
     before = 0.0
     for turn in range(ROUNDS):
-        missed(e, w, n, scratch, z, right, G, p0, area)
+        missed(e, run, scratch, z, right, G, p0, area)
         for i in range(m):
             right[i] = right[i] * scale[i]
         solve_completely(m, rank, K, at(K, m * m), right)
@@ -172,7 +138,7 @@ def find(
         for i in range(nv):
             whole = max(whole, abs(z[i]))
         size = largest(nv, right)
-        verdict = is_found(turn, size, before, whole, 1.0 + largest(n[NQ], at(w, n[O_Q])))
+        verdict = is_found(turn, size, before, whole, 1.0 + largest(run.nq, run.q))
         if verdict != 0:
             return GOOD if verdict > 0 else NOT_CONVERGED
         before = size
@@ -181,189 +147,176 @@ def find(
 
 @loop
 def missed(
-    e: iptr, w: ptr, n: iptr, scratch: ptr, z: ptr, right: ptr, G: ptr, p0: ptr, area: ptr
+    e: Entries, run: Run, scratch: ptr, z: ptr, right: ptr, G: ptr, p0: ptr, area: ptr
 ) -> None:
     """What (variational-1) and (variational-3) miss at z = (ξ, a), with their sign turned."""
-    leap = entry_at(e, E_LEAP)
-    kick = entry_at(e, E_KICK)
-    nv = n[NV]
-    nphi = n[NPHI]
-    q = at(w, n[O_Q])
-    u = at(w, n[O_U])
-    p = at(w, n[O_P])
+    nv = run.nv
+    nphi = run.nphi
+    q = run.q
+    u = run.u
+    p = run.p
     v = at(area, 3 * nv)
     for i in range(nv):
-        v[i] = z[i] / w[H]
-    leap(w[T], q, v, u, p, z, area, scratch)
+        v[i] = z[i] / run.h
+    e.leap(run.t, q, v, u, p, z, area, scratch)
     for i in range(nv):
         right[i] = p0[i] - area[i]
-        for k in range(n[NC]):
+        for k in range(run.nc):
             right[i] += G[k * nv + i] * z[nv + k]
-    if n[NC] > nphi:
-        slipped(e, w, n, scratch, z, right, G, at(p0, nv), area)
-    refresh(e, w[T], q, v, w, n, scratch)
-    kick(w[T], q, v, u, p, q, area, scratch)
-    n[EVALUATIONS] += 1
+    if run.nc > nphi:
+        slipped(e, run, scratch, z, right, G, at(p0, nv), area)
+    refresh(e, run.t, q, v, run, scratch)
+    e.kick(run.t, q, v, u, p, q, area, scratch)
+    run.evaluations += 1
     for i in range(nv):
-        right[i] += 0.5 * w[H] * area[i]
+        right[i] += 0.5 * run.h * area[i]
     if nphi > 0:
-        reach = entry_at(e, E_REACH)
-        reach(w[T_NEW], q, v, u, p, z, area, scratch)
+        e.reach(run.t_new, q, v, u, p, z, area, scratch)
         for k in range(nphi):
             right[nv + k] = -area[k]
 
 
 @loop
 def slipped(
-    e: iptr, w: ptr, n: iptr, scratch: ptr, z: ptr, right: ptr, G: ptr, nu: ptr, area: ptr
+    e: Entries, run: Run, scratch: ptr, z: ptr, right: ptr, G: ptr, nu: ptr, area: ptr
 ) -> None:
     """What (variational-3) misses, times h, with its sign turned; v_ξ is what `leap` gave."""
-    retract = entry_at(e, E_RETRACT)
-    terms = entry_at(e, E_TERMS)
-    nv = n[NV]
-    nc = n[NC]
-    u = at(w, n[O_U])
-    p = at(w, n[O_P])
-    q = at(w, n[O_TQ])
+    nv = run.nv
+    nc = run.nc
+    u = run.u
+    p = run.p
+    q = run.trial.q
     last = at(area, 2 * nv)
-    there = at(area, 4 * nv)
-    retract(w[T_NEW], at(w, n[O_Q]), last, u, p, z, q, scratch)
-    terms(w[T_NEW], q, last, u, p, q, there, scratch)
-    G_new = at(there, nv * nv)
-    nu_new = at(G_new, nc * nv + nv + nc + n[NPHI])
-    for k in range(n[NPHI], nc):
-        mean = -0.5 * w[H] * (nu[k] + nu_new[k])
+    there = Terms(at(area, 4 * nv), run)
+    e.retract(run.t_new, run.q, last, u, p, z, q, scratch)
+    e.terms(run.t_new, q, last, u, p, q, there.floats, scratch)
+    for k in range(run.nphi, nc):
+        mean = -0.5 * run.h * (nu[k] + there.nu[k])
         for j in range(nv):
-            mean += 0.5 * (G[k * nv + j] * z[j] + w[H] * G_new[k * nv + j] * last[j])
+            mean += 0.5 * (G[k * nv + j] * z[j] + run.h * there.G[k, j] * last[j])
         right[nv + k] = -mean
 
 
 @loop
-def arrive_with(e: iptr, w: ptr, n: iptr, scratch: ptr, z: ptr, area: ptr) -> i64:
-    """ξ and v₁ of (variational-2) into the block Y."""
-    leap = entry_at(e, E_LEAP)
-    kick = entry_at(e, E_KICK)
-    retract = entry_at(e, E_RETRACT)
-    terms = entry_at(e, E_TERMS)
-    nv = n[NV]
-    nc = n[NC]
-    u = at(w, n[O_U])
-    p = at(w, n[O_P])
-    y = at(w, n[O_Y])
-    q = at(w, n[O_TQ])
+def arrive_with(e: Entries, run: Run, scratch: ptr, z: ptr, area: ptr) -> i64:
+    """ξ and v₁ of (variational-2) into `run.y`."""
+    nv = run.nv
+    nc = run.nc
+    u = run.u
+    p = run.p
+    y = run.y
+    q = run.trial.q
     f = at(area, 3 * nv)
     v = at(f, 2 * nv)
     for i in range(nv):
         y[i] = z[i]
-        v[i] = z[i] / w[H]
-    retract(w[T_NEW], at(w, n[O_Q]), v, u, p, z, q, scratch)
-    leap(w[T], at(w, n[O_Q]), v, u, p, z, area, scratch)
+        v[i] = z[i] / run.h
+    e.retract(run.t_new, run.q, v, u, p, z, q, scratch)
+    e.leap(run.t, run.q, v, u, p, z, area, scratch)
     for i in range(nv):
         v[i] = area[2 * nv + i]
-    refresh(e, w[T_NEW], q, v, w, n, scratch)
-    kick(w[T_NEW], q, v, u, p, q, f, scratch)
+    refresh(e, run.t_new, q, v, run, scratch)
+    e.kick(run.t_new, q, v, u, p, q, f, scratch)
     for i in range(nv):
-        f[i] = area[nv + i] + 0.5 * w[H] * f[i]
-    M = at(v, nv)
-    terms(w[T_NEW], q, v, u, p, q, M, scratch)
-    G = at(M, nv * nv)
-    nu = at(G, nc * nv + nv + nc + n[NPHI])
-    lam = at(nu, nc)
-    bad = saddle(nv, nc, M, G, f, nu, at(y, nv), lam, at(n, DETAIL), at(lam, nc))
+        f[i] = area[nv + i] + 0.5 * run.h * f[i]
+    terms = Terms(at(v, nv), run)
+    e.terms(run.t_new, q, v, u, p, q, terms.floats, scratch)
+    lam = at(v, nv + words_of(Terms, run))
+    M = flat(terms.M)
+    G = flat(terms.G)
+    bad = saddle(nv, nc, M, G, f, terms.nu, at(y, nv), lam, run.detail, at(lam, nc))
     for i in range(2 * nv):
         bad += y[i] - y[i]
     return GOOD if bad >= 0.0 else NOT_FINITE
 
 
 @loop
-def note_stages(w: ptr, n: iptr) -> None:
+def note_stages(run: Run) -> None:
     """Slopes at the beginning, over the whole and at the end of the step, for interpolation."""
-    nv = n[NV]
-    v = at(w, n[O_V])
-    y = at(w, n[O_Y])
+    nv = run.nv
+    v = run.v
+    y = run.y
     for i in range(nv):
-        change = (y[nv + i] - v[i]) / w[H]
+        change = (y[nv + i] - v[i]) / run.h
         for s in range(3):
-            w[n[O_K] + s * (2 * nv + 1) + nv + i] = change
-        w[n[O_K] + i] = v[i]
-        w[n[O_K] + 2 * nv + 1 + i] = y[i] / w[H]
-        w[n[O_K] + 2 * (2 * nv + 1) + i] = y[nv + i]
+            run.k[s, nv + i] = change
+        run.k[0, i] = v[i]
+        run.k[1, i] = y[i] / run.h
+        run.k[2, i] = y[nv + i]
 
 
 @loop
-def composed_step(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
-    """A step in parts, from the state on; what they did together goes into the block Y."""
-    nv = n[NV]
-    q = at(w, n[O_Q])
-    v = at(w, n[O_V])
-    start = at(w, n[O_KEPT])
-    exchange_state(w, n, 0)
-    t = w[T]
-    end = w[T_NEW]
-    h = w[H]
+def composed_step(e: Entries, run: Run, scratch: ptr) -> i64:
+    """A step in parts, from the state on; what they did together goes into `run.y`."""
+    nv = run.nv
+    q = run.q
+    v = run.v
+    start = run.kept.q
+    exchange_state(run, 0)
+    t = run.t
+    end = run.t_new
+    h = run.h
     status = GOOD
-    for part in range(n[PARTS_OF_STEP]):
+    for part in range(run.parts):
         if status == GOOD:
-            w[H] = h * w[n[O_PARTS] + part]
-            w[T_NEW] = w[T] + w[H]
-            status = variational_step(e, w, n, scratch)
-            take_part(e, w, n, scratch)
-    difference = entry_at(e, E_DIFFERENCE)
-    y = at(w, n[O_Y])
-    difference(end, start, v, at(w, n[O_U]), at(w, n[O_P]), q, y, scratch)
+            run.h = h * run.fractions[part]
+            run.t_new = run.t + run.h
+            status = variational_step(e, run, scratch)
+            take_part(e, run, scratch)
+    y = run.y
+    e.difference(end, start, v, run.u, run.p, q, y, scratch)
     for i in range(nv):
         y[nv + i] = v[i]
-    exchange_state(w, n, 1)
-    w[T] = t
-    w[T_NEW] = end
-    w[H] = h
+    exchange_state(run, 1)
+    run.t = t
+    run.t_new = end
+    run.h = h
     if status == GOOD:
-        status = note_ends(e, w, n, scratch)
+        status = note_ends(e, run, scratch)
     return status
 
 
 @loop
-def exchange_state(w: ptr, n: iptr, back: i64) -> None:
-    """The state into the block KEPT, or out of it."""
-    kept = at(w, n[O_KEPT])
-    for i in range(n[NQ]):
+def exchange_state(run: Run, back: i64) -> None:
+    """The state into `run.kept`, or out of it."""
+    kept = run.kept
+    for i in range(run.nq):
         if back == 0:
-            kept[i] = w[n[O_Q] + i]
+            kept.q[i] = run.q[i]
         else:
-            w[n[O_Q] + i] = kept[i]
-    for i in range(n[NV]):
+            run.q[i] = kept.q[i]
+    for i in range(run.nv):
         if back == 0:
-            kept[n[NQ] + i] = w[n[O_V] + i]
+            kept.v[i] = run.v[i]
         else:
-            w[n[O_V] + i] = kept[n[NQ] + i]
+            run.v[i] = kept.v[i]
 
 
 @loop
-def take_part(e: iptr, w: ptr, n: iptr, scratch: ptr) -> None:
+def take_part(e: Entries, run: Run, scratch: ptr) -> None:
     """The end of a part becomes the state."""
-    retract = entry_at(e, E_RETRACT)
-    y = at(w, n[O_Y])
-    q = at(w, n[O_Q])
-    moved = at(w, n[O_TQ])
-    retract(w[T_NEW], q, at(y, n[NV]), at(w, n[O_U]), at(w, n[O_P]), y, moved, scratch)
-    for i in range(n[NQ]):
+    y = run.y
+    q = run.q
+    moved = run.trial.q
+    e.retract(run.t_new, q, at(y, run.nv), run.u, run.p, y, moved, scratch)
+    for i in range(run.nq):
         q[i] = moved[i]
-    for i in range(n[NV]):
-        w[n[O_V] + i] = y[n[NV] + i]
-    w[T] = w[T_NEW]
+    for i in range(run.nv):
+        run.v[i] = y[run.nv + i]
+    run.t = run.t_new
 
 
 @loop
-def note_ends(e: iptr, w: ptr, n: iptr, scratch: ptr) -> i64:
+def note_ends(e: Entries, run: Run, scratch: ptr) -> i64:
     """Slopes for interpolation, with the accelerations at both ends."""
-    nv = n[NV]
-    note_stages(w, n)
-    y = at(w, n[O_STAGE])
+    nv = run.nv
+    note_stages(run)
+    y = run.stage
     for i in range(nv):
         y[i] = 0.0
-        y[nv + i] = w[n[O_V] + i]
-    status = derivative(e, w[T], y, at(w, n[O_K]), w, n, scratch)
+        y[nv + i] = run.v[i]
+    status = derivative(e, run.t, y, run.k[0], run, scratch)
     if status != GOOD:
         return status
-    last = at(w, n[O_K] + 2 * (2 * nv + 1))
-    return derivative(e, w[T_NEW], at(w, n[O_Y]), last, w, n, scratch)
+    last = run.k[2]
+    return derivative(e, run.t_new, run.y, last, run, scratch)

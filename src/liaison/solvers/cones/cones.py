@@ -13,22 +13,18 @@ Source: ACA ch. 13; docs/theory/contact_solvers.md.
 
 from __future__ import annotations
 
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, i64, iptr, loop, ptr
 
 from .interior import interior
 from .newton import newton, rounding
 from .proximal import approach
 from .sweep import sweep
 from .table import (
-    BEST,
     DISC,
-    FORCE,
-    FOUND,
     GIVEN,
     HELD,
     ONE_WAY,
-    SCALE,
-    SWEPT,
+    Area,
     cone_area,
     copy,
     natural_residual,
@@ -66,22 +62,22 @@ BOLD = 0.01
 
 
 @loop
-def keep_best(m: i64, area: ptr, residual: f64, best: f64) -> f64:
+def keep_best(m: i64, area: Area, residual: f64, best: f64) -> f64:
     """Remembers y if its residual is the least so far; returns that."""
     if residual < best:
-        copy(m, at(area, FORCE * m), at(area, BEST * m))
+        copy(m, area.force, area.best)
         return residual
     return best
 
 
 @loop
-def is_found(m: i64, area: ptr, best: f64) -> i64:
+def is_found(m: i64, area: Area, best: f64) -> i64:
     """1 if nothing but rounding is left."""
-    return 1 if best <= rounding(m, at(area, BEST * m)) else 0
+    return 1 if best <= rounding(m, area.best) else 0
 
 
 @loop
-def settle(m: i64, nb: i64, blocks: iptr, area: ptr, sweeps: i64, near: f64, best: f64) -> f64:
+def settle(m: i64, nb: i64, blocks: iptr, area: Area, sweeps: i64, near: f64, best: f64) -> f64:
     """Sweeps from y on, then Newton's method, with caution and without; the least residual so far.
 
     y is left where sweeps led.
@@ -90,7 +86,7 @@ def settle(m: i64, nb: i64, blocks: iptr, area: ptr, sweeps: i64, near: f64, bes
         sweep(m, nb, blocks, area)
         if near > 0.0 and natural_residual(m, nb, blocks, area) < near:
             break
-    copy(m, at(area, FORCE * m), at(area, SWEPT * m))
+    copy(m, area.force, area.swept)
     for turn in range(2):
         if is_found(m, area, best) == 0:
             refresh(m, area)
@@ -98,44 +94,44 @@ def settle(m: i64, nb: i64, blocks: iptr, area: ptr, sweeps: i64, near: f64, bes
             caution = BOLD if turn == 0 else 0.0
             residual = natural_residual(m, nb, blocks, area)
             best = keep_best(m, area, newton(m, nb, blocks, area, residual, caution), best)
-            copy(m, at(area, SWEPT * m), at(area, FORCE * m))
+            copy(m, area.swept, area.force)
     refresh(m, area)
     return best
 
 
 @loop
-def scatter(m: i64, nb: i64, turn: i64, blocks: iptr, area: ptr) -> None:
+def scatter(m: i64, nb: i64, turn: i64, blocks: iptr, area: Area) -> None:
     """Another beginning: loads and friction spread over their bounds, the same at every call."""
     for k in range(nb):
         for i in range(blocks[4 * k + 1], blocks[4 * k + 1] + blocks[4 * k + 2]):
             x = GOLDEN * float((i + 1) * (2 * turn + 1))
             x -= float(int(x))
             if blocks[4 * k] == ONE_WAY:
-                area[FORCE * m + i] = x * SPREAD[turn % 4]
+                area.force[i] = x * SPREAD[turn % 4]
             elif blocks[4 * k] != GIVEN:
-                area[FORCE * m + i] = (2.0 * x - 1.0) * SPREAD[turn % 4]
+                area.force[i] = (2.0 * x - 1.0) * SPREAD[turn % 4]
     project(m, nb, blocks, area)
     refresh(m, area)
 
 
 @loop
-def harder(m: i64, nb: i64, turn: i64, blocks: iptr, area: ptr, best: f64) -> f64:
+def harder(m: i64, nb: i64, turn: i64, blocks: iptr, area: Area, best: f64) -> f64:
     """What sweeps and modes do not find: from inside of the bounds, then by softer problems."""
     if is_found(m, area, best) == 0:
         found = interior(m, nb, blocks, area, SIZE[turn], SHRINKS[turn], BOLD)
         best = keep_best(m, area, found, best)
-        copy(m, at(area, SWEPT * m), at(area, FORCE * m))
+        copy(m, area.swept, area.force)
     if is_found(m, area, best) == 0 and turn > 0:
         if turn > 1:
-            copy(m, at(area, BEST * m), at(area, FORCE * m))
+            copy(m, area.best, area.force)
         best = keep_best(m, area, approach(m, nb, blocks, area, CAUTION[turn]), best)
-        copy(m, at(area, SWEPT * m), at(area, FORCE * m))
+        copy(m, area.swept, area.force)
     refresh(m, area)
     return best
 
 
 @loop
-def search_from(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
+def search_from(m: i64, nb: i64, blocks: iptr, area: Area) -> f64:
     """From y of the area to the best found; its residual.
 
     Sweeps, then Newton's method from where they led; the next time four times as many sweeps go on
@@ -155,18 +151,18 @@ def search_from(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
 
 
 @loop
-def search(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
+def search(m: i64, nb: i64, blocks: iptr, area: Area) -> f64:
     """From y of the area, and where that leads nowhere from elsewhere, to the best found."""
     least = search_from(m, nb, blocks, area)
-    copy(m, at(area, BEST * m), at(area, FOUND * m))
+    copy(m, area.best, area.found)
     for turn in range(AFRESH if m <= MANY else 0):
-        if least > rounding(m, at(area, FOUND * m)):
+        if least > rounding(m, area.found):
             scatter(m, nb, turn, blocks, area)
             best = search_from(m, nb, blocks, area)
             if best < least:
                 least = best
-                copy(m, at(area, BEST * m), at(area, FOUND * m))
-    copy(m, at(area, FOUND * m), at(area, FORCE * m))
+                copy(m, area.best, area.found)
+    copy(m, area.found, area.force)
     refresh(m, area)
     return least
 
@@ -205,21 +201,22 @@ def solve_cones(
         not finite; then f = 0.
     """
     residual = 0.0
+    work = Area(area, m, nb)
     # an ellipse whose shape depends on its load is scaled again with the load found
     for turn in range(30):
-        beta = prepare(m, nb, A, b, blocks, limits, f, area)
+        beta = prepare(m, nb, A, b, blocks, limits, f, work)
         if not (beta < 1e300):
             for i in range(m):
                 f[i] = 0.0
             return 1e300 * 1e300
         if turn > 0:
-            refresh(m, area)
-            residual = natural_residual(m, nb, blocks, area)
+            refresh(m, work)
+            residual = natural_residual(m, nb, blocks, work)
             if residual <= 1e-13:
                 return residual
-        residual = search(m, nb, blocks, area)
+        residual = search(m, nb, blocks, work)
         for i in range(m):
-            f[i] = beta * area[SCALE * m + i] * area[FORCE * m + i]
+            f[i] = beta * work.scale[i] * work.force[i]
         if depends_on_load(nb, blocks, limits) == 0:
             return residual
     return residual

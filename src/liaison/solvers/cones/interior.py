@@ -18,25 +18,17 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, flat, i64, iptr, loop, ptr
+from liaison.program.loops.records import Rows
 from liaison.solvers.linear.pivoting import factorize, solve_factorized
 
 from .newton import newton, rounding
 from .table import (
-    CENTER,
-    CHANGE,
-    COEFFICIENT,
-    CONSTANT,
     DISC,
-    DUAL,
-    FIELDS,
-    FORCE,
     GIVEN,
     ONE_WAY,
-    ORDER,
-    RATE,
-    STEP,
-    VECTORS,
+    Area,
+    Bound,
     copy,
     natural_residual,
     project,
@@ -61,7 +53,7 @@ STAGES = (1e-3, 1e-6, 1e-9)
 
 
 @loop
-def slack(blocks: iptr, table: ptr, y: ptr, k: i64) -> f64:
+def slack(blocks: iptr, table: Rows[Bound], y: ptr, k: i64) -> f64:
     """r² − |y|² of disc k; 0 where its radius is none."""
     r = radius(blocks, table, y, k)
     first = blocks[4 * k + 1]
@@ -73,38 +65,38 @@ def slack(blocks: iptr, table: ptr, y: ptr, k: i64) -> f64:
 
 
 @loop
-def enter(m: i64, nb: i64, size: f64, blocks: iptr, area: ptr) -> None:
+def enter(m: i64, nb: i64, size: f64, blocks: iptr, area: Area) -> None:
     """The beginning: loads of one size, nothing on discs."""
-    y = at(area, FORCE * m)
-    table = at(area, VECTORS * m + 2 * m * m)
+    y = area.force
+    table = area.table
     for k in range(nb):
         first = blocks[4 * k + 1]
         if blocks[4 * k] == ONE_WAY:
-            y[first] = table[FIELDS * k + CONSTANT] + size
+            y[first] = table[k].constant + size
         elif blocks[4 * k] != GIVEN:
             for i in range(first, first + blocks[4 * k + 2]):
                 y[i] = 0.0
     for k in range(nb):
-        table[FIELDS * k + DUAL] = 1.0
+        table[k].dual = 1.0
         if blocks[4 * k] == DISC:
-            table[FIELDS * k + DUAL] = 1.0 / max(radius(blocks, table, y, k), 1e-3)
+            table[k].dual = 1.0 / max(radius(blocks, table, y, k), 1e-3)
     refresh(m, area)
 
 
 @loop
-def mean_product(nb: i64, blocks: iptr, table: ptr, y: ptr) -> f64:
+def mean_product(nb: i64, blocks: iptr, table: Rows[Bound], y: ptr) -> f64:
     """The mean of what (cones-4) calls ε."""
     total = 0.0
     count = 0.0
     for k in range(nb):
         if blocks[4 * k] == ONE_WAY:
-            room = y[blocks[4 * k + 1]] - table[FIELDS * k + CONSTANT]
-            total += table[FIELDS * k + DUAL] * room
+            room = y[blocks[4 * k + 1]] - table[k].constant
+            total += table[k].dual * room
             count += 1.0
         elif blocks[4 * k] == DISC:
             r = radius(blocks, table, y, k)
             if r > 0.0:
-                total += table[FIELDS * k + DUAL] * slack(blocks, table, y, k) / r
+                total += table[k].dual * slack(blocks, table, y, k) / r
                 count += 1.0
     return total / max(count, 1.0)
 
@@ -118,10 +110,10 @@ def still_row(m: i64, i: i64, J: ptr) -> None:
 
 
 @loop
-def disc_block(m: i64, k: i64, blocks: iptr, area: ptr, J: ptr) -> None:
+def disc_block(m: i64, k: i64, blocks: iptr, area: Area, J: ptr) -> None:
     """What the rows of a disc add to Ã."""
-    y = at(area, FORCE * m)
-    table = at(area, VECTORS * m + 2 * m * m)
+    y = area.force
+    table = area.table
     first = blocks[4 * k + 1]
     rows = blocks[4 * k + 2]
     r = radius(blocks, table, y, k)
@@ -129,10 +121,10 @@ def disc_block(m: i64, k: i64, blocks: iptr, area: ptr, J: ptr) -> None:
         for i in range(first, first + rows):
             still_row(m, i, J)
         return
-    lam = table[FIELDS * k + DUAL]
+    lam = table[k].dual
     steep = 2.0 * lam / slack(blocks, table, y, k)
     load = blocks[4 * k + 3]
-    pull = steep * r * table[FIELDS * k + COEFFICIENT]
+    pull = steep * r * table[k].coefficient
     for i in range(first, first + rows):
         J[i * m + i] += lam
         for j in range(first, first + rows):
@@ -142,12 +134,12 @@ def disc_block(m: i64, k: i64, blocks: iptr, area: ptr, J: ptr) -> None:
 
 
 @loop
-def inner_system(m: i64, nb: i64, rho: f64, blocks: iptr, area: ptr) -> i64:
+def inner_system(m: i64, nb: i64, rho: f64, blocks: iptr, area: Area) -> i64:
     """Factors of the linearized (cones-4), rates and factors λ eliminated; 1 if there are none."""
-    y = at(area, FORCE * m)
-    columns = at(area, VECTORS * m)
-    J = at(columns, m * m)
-    table = at(J, m * m)
+    y = area.force
+    columns = flat(area.columns)
+    J = flat(area.J)
+    table = area.table
     for i in range(m):
         for j in range(m):
             J[i * m + j] = columns[j * m + i]
@@ -155,30 +147,30 @@ def inner_system(m: i64, nb: i64, rho: f64, blocks: iptr, area: ptr) -> i64:
     for k in range(nb):
         first = blocks[4 * k + 1]
         if blocks[4 * k] == ONE_WAY:
-            room = y[first] - table[FIELDS * k + CONSTANT]
-            J[first * m + first] += table[FIELDS * k + DUAL] / room
+            room = y[first] - table[k].constant
+            J[first * m + first] += table[k].dual / room
         elif blocks[4 * k] == DISC:
             disc_block(m, k, blocks, area, J)
         elif blocks[4 * k] == GIVEN:
             for i in range(first, first + blocks[4 * k + 2]):
                 still_row(m, i, J)
-    return factorize(m, J, at(area, ORDER * m))
+    return factorize(m, J, area.order)
 
 
 @loop
-def aim(m: i64, nb: i64, eps: f64, rho: f64, blocks: iptr, area: ptr) -> None:
+def aim(m: i64, nb: i64, eps: f64, rho: f64, blocks: iptr, area: Area) -> None:
     """The step of forces and factors towards a solution of (cones-4), by the factors at hand."""
-    y = at(area, FORCE * m)
-    z = at(area, RATE * m)
-    step = at(area, STEP * m)
-    table = at(area, VECTORS * m + 2 * m * m)
+    y = area.force
+    z = area.rate
+    step = area.step
+    table = area.table
     for i in range(m):
         step[i] = -z[i] - rho * y[i]
     for k in range(nb):
         first = blocks[4 * k + 1]
         last = first + blocks[4 * k + 2]
         if blocks[4 * k] == ONE_WAY:
-            step[first] += eps / (y[first] - table[FIELDS * k + CONSTANT])
+            step[first] += eps / (y[first] - table[k].constant)
         elif blocks[4 * k] == DISC:
             r = radius(blocks, table, y, k)
             for i in range(first, last):
@@ -188,21 +180,21 @@ def aim(m: i64, nb: i64, eps: f64, rho: f64, blocks: iptr, area: ptr) -> None:
         elif blocks[4 * k] == GIVEN:
             for i in range(first, last):
                 step[i] = 0.0
-    solve_factorized(m, at(area, VECTORS * m + m * m), at(area, ORDER * m), step)
+    solve_factorized(m, flat(area.J), area.order, step)
     for k in range(nb):
-        table[FIELDS * k + CHANGE] = factor_change(m, k, eps, blocks, area)
+        table[k].change = factor_change(m, k, eps, blocks, area)
 
 
 @loop
-def factor_change(m: i64, k: i64, eps: f64, blocks: iptr, area: ptr) -> f64:
+def factor_change(m: i64, k: i64, eps: f64, blocks: iptr, area: Area) -> f64:
     """How the rate of a load, or the factor of a disc, changes with the step of forces."""
-    y = at(area, FORCE * m)
-    step = at(area, STEP * m)
-    table = at(area, VECTORS * m + 2 * m * m)
+    y = area.force
+    step = area.step
+    table = area.table
     first = blocks[4 * k + 1]
-    dual = table[FIELDS * k + DUAL]
+    dual = table[k].dual
     if blocks[4 * k] == ONE_WAY:
-        room = y[first] - table[FIELDS * k + CONSTANT]
+        room = y[first] - table[k].constant
         return float((eps - dual * step[first]) / room - dual)
     r = radius(blocks, table, y, k) if blocks[4 * k] == DISC else 0.0
     if not (r > 0.0):
@@ -210,7 +202,7 @@ def factor_change(m: i64, k: i64, eps: f64, blocks: iptr, area: ptr) -> f64:
     widens = 0.0
     load = blocks[4 * k + 3]
     if load >= 0 and y[blocks[4 * max(load, 0) + 1]] > 0.0:
-        widens = 2.0 * r * table[FIELDS * k + COEFFICIENT] * step[blocks[4 * load + 1]]
+        widens = 2.0 * r * table[k].coefficient * step[blocks[4 * load + 1]]
     for i in range(first, first + blocks[4 * k + 2]):
         widens -= 2.0 * y[i] * step[i]
     return float((eps * r - dual * widens) / slack(blocks, table, y, k) - dual)
@@ -223,21 +215,21 @@ def way_to_zero(x: f64, change: f64) -> f64:
 
 
 @loop
-def way_in_disc(m: i64, k: i64, blocks: iptr, area: ptr) -> f64:
+def way_in_disc(m: i64, k: i64, blocks: iptr, area: Area) -> f64:
     """The largest part of the step, up to 1, that stays inside of disc k.
 
     r² − |y|² along the step is a parabola; it may fall to a hundredth.
     """
-    y = at(area, FORCE * m)
-    step = at(area, STEP * m)
-    table = at(area, VECTORS * m + 2 * m * m)
+    y = area.force
+    step = area.step
+    table = area.table
     r = radius(blocks, table, y, k)
     if not (r > 0.0):
         return 1.0
     load = blocks[4 * k + 3]
     grows = 0.0
     if load >= 0:
-        grows = table[FIELDS * k + COEFFICIENT] * step[blocks[4 * max(load, 0) + 1]]
+        grows = table[k].coefficient * step[blocks[4 * max(load, 0) + 1]]
     a = grows * grows
     half = r * grows
     for i in range(blocks[4 * k + 1], blocks[4 * k + 1] + blocks[4 * k + 2]):
@@ -255,27 +247,27 @@ def way_in_disc(m: i64, k: i64, blocks: iptr, area: ptr) -> f64:
 
 
 @loop
-def way_inside(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
+def way_inside(m: i64, nb: i64, blocks: iptr, area: Area) -> f64:
     """The largest part of the step, up to 1, that stays inside of all bounds."""
-    table = at(area, VECTORS * m + 2 * m * m)
+    table = area.table
     way = 1.0
     for k in range(nb):
-        field = at(table, FIELDS * k)
+        field = table[k]
         if blocks[4 * k] == ONE_WAY:
             i = blocks[4 * k + 1]
-            way = min(way, way_to_zero(area[FORCE * m + i] - field[CONSTANT], area[STEP * m + i]))
-            way = min(way, way_to_zero(field[DUAL], field[CHANGE]))
+            way = min(way, way_to_zero(area.force[i] - field.constant, area.step[i]))
+            way = min(way, way_to_zero(field.dual, field.change))
         elif blocks[4 * k] == DISC:
             way = min(way, way_in_disc(m, k, blocks, area))
-            way = min(way, way_to_zero(field[DUAL], field[CHANGE]))
+            way = min(way, way_to_zero(field.dual, field.change))
     return way
 
 
 @loop
-def inner_step(m: i64, nb: i64, shrinks: f64, blocks: iptr, area: ptr) -> f64:
+def inner_step(m: i64, nb: i64, shrinks: f64, blocks: iptr, area: Area) -> f64:
     """One step: as far as a look at ε = 0 promises, towards a smaller ε; its part, 0 if none."""
-    y = at(area, FORCE * m)
-    table = at(area, VECTORS * m + 2 * m * m)
+    y = area.force
+    table = area.table
     mean = mean_product(nb, blocks, table, y)
     rho = max(shrinks * min(mean, 1.0), 1e-14)
     if inner_system(m, nb, rho, blocks, area) != 0:
@@ -288,29 +280,29 @@ def inner_step(m: i64, nb: i64, shrinks: f64, blocks: iptr, area: ptr) -> f64:
     if not (way > STALLED):
         return 0.0
     for i in range(m):
-        y[i] += way * area[STEP * m + i]
+        y[i] += way * area.step[i]
     for k in range(nb):
-        table[FIELDS * k + DUAL] += way * table[FIELDS * k + CHANGE]
+        table[k].dual += way * table[k].change
     refresh(m, area)
     return way
 
 
 @loop
-def try_modes(m: i64, nb: i64, blocks: iptr, area: ptr, caution: f64) -> f64:
+def try_modes(m: i64, nb: i64, blocks: iptr, area: Area, caution: f64) -> f64:
     """Newton's method on the modes from y on; its residual. y stays where it finds nothing."""
-    copy(m, at(area, FORCE * m), at(area, CENTER * m))
+    copy(m, area.force, area.center)
     project(m, nb, blocks, area)
     refresh(m, area)
     found = newton(m, nb, blocks, area, natural_residual(m, nb, blocks, area), caution)
-    if found > rounding(m, at(area, FORCE * m)):
-        copy(m, at(area, CENTER * m), at(area, FORCE * m))
+    if found > rounding(m, area.force):
+        copy(m, area.center, area.force)
         refresh(m, area)
     return found
 
 
 @loop
 def interior(
-    m: i64, nb: i64, blocks: iptr, area: ptr, size: f64, shrinks: f64, caution: f64
+    m: i64, nb: i64, blocks: iptr, area: Area, size: f64, shrinks: f64, caution: f64
 ) -> f64:
     """(cones-4) with ever smaller ε, from loads of one size on; y and its residual."""
     enter(m, nb, size, blocks, area)
@@ -323,7 +315,7 @@ def interior(
         is_near = 1 if stage < 3 and residual < STAGES[stage] else 0
         if is_near == 1 or (way == 0.0 and residual < STAGES[0]):
             found = try_modes(m, nb, blocks, area, caution)
-            if found <= rounding(m, at(area, FORCE * m)):
+            if found <= rounding(m, area.force):
                 return found
             while stage < 3 and residual < STAGES[stage]:
                 stage += 1

@@ -17,28 +17,11 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, f64, flat, i64, iptr, loop, ptr
+from liaison.program.loops.records import Rows
 from liaison.solvers.linear.pivoting import factorize, solve_factorized
 
-from .table import (
-    COEFFICIENT,
-    CONSTANT,
-    DISC,
-    FIELDS,
-    FORCE,
-    HELD,
-    KEPT,
-    ONE_WAY,
-    ORDER,
-    RATE,
-    ROWS,
-    STEP,
-    VECTORS,
-    natural_residual,
-    project,
-    radius,
-    refresh,
-)
+from .table import DISC, HELD, ONE_WAY, Area, Bound, natural_residual, project, radius, refresh
 
 SOFT, SOFTEST = 1e-8, 1e-2
 """Least and largest proximal mobility of linearized equations; between, caution × residual."""
@@ -57,13 +40,13 @@ PATIENCE = 8
 
 
 @loop
-def choose_closed(m: i64, nb: i64, blocks: iptr, area: ptr, table: ptr) -> i64:
+def choose_closed(m: i64, nb: i64, blocks: iptr, area: Area, table: Rows[Bound]) -> i64:
     """Rows that are unknown because their load is closed or held; the others get their least force.
 
     Discs come after, once it is known how far they reach. Returns how many there are.
     """
-    y = at(area, FORCE * m)
-    rows = at(area, ROWS * m)
+    y = area.force
+    rows = area.chosen
     count = 0
     for k in range(nb):
         first = blocks[4 * k + 1]
@@ -72,8 +55,8 @@ def choose_closed(m: i64, nb: i64, blocks: iptr, area: ptr, table: ptr) -> i64:
                 rows[count] = float(i)
                 count += 1
         elif blocks[4 * k] == ONE_WAY:
-            least = table[FIELDS * k + CONSTANT]
-            if y[first] - area[RATE * m + first] > least:
+            least = table[k].constant
+            if y[first] - area.rate[first] > least:
                 rows[count] = float(first)
                 count += 1
             else:
@@ -82,10 +65,10 @@ def choose_closed(m: i64, nb: i64, blocks: iptr, area: ptr, table: ptr) -> i64:
 
 
 @loop
-def choose_discs(m: i64, nb: i64, blocks: iptr, area: ptr, table: ptr, count: i64) -> i64:
+def choose_discs(m: i64, nb: i64, blocks: iptr, area: Area, table: Rows[Bound], count: i64) -> i64:
     """Rows of discs that can bear anything join the unknowns; the others bear nothing."""
-    y = at(area, FORCE * m)
-    rows = at(area, ROWS * m)
+    y = area.force
+    rows = area.chosen
     for k in range(nb):
         if blocks[4 * k] == DISC:
             first = blocks[4 * k + 1]
@@ -100,28 +83,28 @@ def choose_discs(m: i64, nb: i64, blocks: iptr, area: ptr, table: ptr, count: i6
 
 
 @loop
-def stuck_row(m: i64, n: i64, i: i64, soft: f64, area: ptr, row: ptr) -> f64:
+def stuck_row(m: i64, n: i64, i: i64, soft: f64, area: Area, row: ptr) -> f64:
     """z_i = 0, linearized: coefficients of the unknowns in `row`, right-hand side returned."""
-    rows = at(area, ROWS * m)
-    columns = at(area, VECTORS * m)
+    rows = area.chosen
+    columns = flat(area.columns)
     for c in range(n):
         j = int(rows[c])
         row[c] = columns[j * m + i] + (soft if i == j else 0.0)
-    return float(-area[RATE * m + i])
+    return float(-area.rate[i])
 
 
 @loop
 def slipping_row(
-    m: i64, n: i64, i: i64, other: i64, load_row: i64, steep: f64, r: f64, area: ptr, row: ptr
+    m: i64, n: i64, i: i64, other: i64, load_row: i64, steep: f64, r: f64, area: Area, row: ptr
 ) -> f64:
     """y_i = r e_i, linearized; `other` is the other row of the disc (i itself where there is none).
 
     δy_i − c e_i δN − (r/‖d‖) Σ_j (δ_ij − e_i e_j)(δy_j − δz_j) = r e_i − y_i
     """
-    y = at(area, FORCE * m)
-    z = at(area, RATE * m)
-    rows = at(area, ROWS * m)
-    columns = at(area, VECTORS * m)
+    y = area.force
+    z = area.rate
+    rows = area.chosen
+    columns = flat(area.columns)
     di = y[i] - z[i]
     dj = y[other] - z[other] if other != i else 0.0
     length = sqrt(di * di + dj * dj)
@@ -139,12 +122,12 @@ def slipping_row(
 
 @loop
 def disc_rows(
-    m: i64, n: i64, k: i64, at_row: i64, soft: f64, blocks: iptr, area: ptr, table: ptr
+    m: i64, n: i64, k: i64, at_row: i64, soft: f64, blocks: iptr, area: Area, table: Rows[Bound]
 ) -> None:
     """The equations of one disc, from row `at_row` of the linear system on."""
-    y = at(area, FORCE * m)
-    z = at(area, RATE * m)
-    J = at(area, VECTORS * m + m * m)
+    y = area.force
+    z = area.rate
+    J = flat(area.J)
     first = blocks[4 * k + 1]
     last = first + blocks[4 * k + 2] - 1
     r = radius(blocks, table, y, k)
@@ -153,50 +136,50 @@ def disc_rows(
         size += (y[i] - z[i]) * (y[i] - z[i])
     load = blocks[4 * k + 3]
     load_row = blocks[4 * load + 1] if load >= 0 else -1
-    steep = table[FIELDS * k + COEFFICIENT]
+    steep = table[k].coefficient
     for i in range(first, last + 1):
         row = at(J, (at_row + i - first) * n)
         if sqrt(size) <= r:
-            area[STEP * m + at_row + i - first] = stuck_row(m, n, i, soft, area, row)
+            area.step[at_row + i - first] = stuck_row(m, n, i, soft, area, row)
         else:
-            area[STEP * m + at_row + i - first] = slipping_row(
+            area.step[at_row + i - first] = slipping_row(
                 m, n, i, first + last - i, load_row, steep, r, area, row
             )
 
 
 @loop
-def linearize(m: i64, nb: i64, soft: f64, blocks: iptr, area: ptr) -> i64:
+def linearize(m: i64, nb: i64, soft: f64, blocks: iptr, area: Area) -> i64:
     """The linear system of one Newton step, in the area; returns how many unknowns it has."""
-    table = at(area, VECTORS * m + 2 * m * m)
+    table = area.table
     closed = choose_closed(m, nb, blocks, area, table)
     n = choose_discs(m, nb, blocks, area, table, closed)
     refresh(m, area)
     for c in range(closed):
-        i = int(area[ROWS * m + c])
-        row = at(area, VECTORS * m + m * m + c * n)
-        area[STEP * m + c] = stuck_row(m, n, i, soft, area, row)
+        i = int(area.chosen[c])
+        row = flat(area.J)[c * n :]
+        area.step[c] = stuck_row(m, n, i, soft, area, row)
     c = closed
     for k in range(nb):
-        if blocks[4 * k] == DISC and radius(blocks, table, at(area, FORCE * m), k) > 0.0:
+        if blocks[4 * k] == DISC and radius(blocks, table, area.force, k) > 0.0:
             disc_rows(m, n, k, c, soft, blocks, area, table)
             c += blocks[4 * k + 2]
     return n
 
 
 @loop
-def newton_step(m: i64, nb: i64, soft: f64, blocks: iptr, area: ptr) -> i64:
+def newton_step(m: i64, nb: i64, soft: f64, blocks: iptr, area: Area) -> i64:
     """One step of Newton's method, then back inside the bounds; 1 if it has no solution."""
     n = linearize(m, nb, soft, blocks, area)
-    step = at(area, STEP * m)
-    J = at(area, VECTORS * m + m * m)
-    if factorize(n, J, at(area, ORDER * m)) != 0:
+    step = area.step
+    J = flat(area.J)
+    if factorize(n, J, area.order) != 0:
         return 1
-    solve_factorized(n, J, at(area, ORDER * m), step)
+    solve_factorized(n, J, area.order, step)
     for c in range(n):
         if not (abs(step[c]) < 1e100):
             return 1
     for c in range(n):
-        area[FORCE * m + int(area[ROWS * m + c])] += step[c]
+        area.force[int(area.chosen[c])] += step[c]
     project(m, nb, blocks, area)
     refresh(m, area)
     return 0
@@ -212,10 +195,10 @@ def rounding(m: i64, y: ptr) -> f64:
 
 
 @loop
-def newton(m: i64, nb: i64, blocks: iptr, area: ptr, residual: f64, caution: f64) -> f64:
+def newton(m: i64, nb: i64, blocks: iptr, area: Area, residual: f64, caution: f64) -> f64:
     """Steps while they help; y and z of the best of them, whose residual is returned."""
-    kept = at(area, KEPT * m)
-    y = at(area, FORCE * m)
+    kept = area.kept
+    y = area.force
     for i in range(m):
         kept[i] = y[i]
     waited = 0

@@ -12,10 +12,10 @@ Source: ROC76.
 
 from __future__ import annotations
 
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, i64, iptr, loop
 
 from .newton import newton, rounding
-from .table import CENTER, DIAGONAL, FORCE, FREE, VECTORS, WHOLE, copy, natural_residual, refresh
+from .table import Area, copy, natural_residual, refresh
 
 SOFTEST, HARDEST, FIRST = 1.0, 1e-9, 0.01
 """Largest, smallest and first ρ, beside the mobility 1 of rows."""
@@ -31,38 +31,38 @@ NEAR = 1e-3
 
 
 @loop
-def soften(m: i64, area: ptr, rho: f64) -> None:
+def soften(m: i64, area: Area, rho: f64) -> None:
     """Makes the problem of the area the one of (cones-3), and z its rates."""
     for i in range(m):
-        area[VECTORS * m + i * m + i] = area[DIAGONAL * m + i] + rho
-        area[FREE * m + i] = area[WHOLE * m + i] - rho * area[CENTER * m + i]
+        area.columns[i, i] = area.diagonal[i] + rho
+        area.free[i] = area.whole[i] - rho * area.center[i]
     refresh(m, area)
 
 
 @loop
-def soft_step(m: i64, nb: i64, blocks: iptr, area: ptr, rho: f64, caution: f64) -> f64:
+def soft_step(m: i64, nb: i64, blocks: iptr, area: Area, rho: f64, caution: f64) -> f64:
     """Solves (cones-3) and moves c there if it can; the next ρ. The area is left with ρ = 0."""
     soften(m, area, rho)
     before = natural_residual(m, nb, blocks, area)
     after = newton(m, nb, blocks, area, before, caution)
     if after <= max(1e-3 * before, 1e-13):
-        copy(m, at(area, FORCE * m), at(area, CENTER * m))
+        copy(m, area.force, area.center)
         rho = max(HARDEST, HARDER * rho)
     else:
-        copy(m, at(area, CENTER * m), at(area, FORCE * m))
+        copy(m, area.center, area.force)
         rho = min(SOFTEST, SOFTER * rho)
     soften(m, area, 0.0)
     return rho
 
 
 @loop
-def approach(m: i64, nb: i64, blocks: iptr, area: ptr, caution: f64) -> f64:
+def approach(m: i64, nb: i64, blocks: iptr, area: Area, caution: f64) -> f64:
     """Soft problems from y of the area on, until the hard one is solved; its residual."""
-    y = at(area, FORCE * m)
-    copy(m, at(area, FREE * m), at(area, WHOLE * m))
-    copy(m, y, at(area, CENTER * m))
+    y = area.force
+    copy(m, area.free, area.whole)
+    copy(m, y, area.center)
     for i in range(m):
-        area[DIAGONAL * m + i] = area[VECTORS * m + i * m + i]
+        area.diagonal[i] = area.columns[i, i]
     rho = FIRST
     tries = int(max(float(LEAST), min(float(MOST), WORK / float(m * m * m))))
     for _ in range(tries):
@@ -72,6 +72,6 @@ def approach(m: i64, nb: i64, blocks: iptr, area: ptr, caution: f64) -> f64:
             residual = newton(m, nb, blocks, area, residual, caution)
         if residual <= rounding(m, y):
             return residual
-        copy(m, at(area, CENTER * m), y)
+        copy(m, area.center, y)
     refresh(m, area)
     return natural_residual(m, nb, blocks, area)

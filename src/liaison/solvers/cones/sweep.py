@@ -13,22 +13,10 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, flat, i64, iptr, loop
+from liaison.program.loops.records import Rows
 
-from .table import (
-    CONSTANT,
-    DISC,
-    FIELDS,
-    FORCE,
-    GIVEN,
-    HEAD,
-    HELD,
-    NEXT,
-    ONE_WAY,
-    RATE,
-    VECTORS,
-    radius,
-)
+from .table import DISC, GIVEN, HELD, ONE_WAY, Area, Bound, radius
 
 SOFT = 1e-9
 """Proximal mobility, beside 1: rows that depend on others move only as far as they must."""
@@ -40,13 +28,13 @@ ENOUGH = 1e-14
 
 
 @loop
-def push(m: i64, area: ptr, row: i64, y: f64) -> None:
+def push(m: i64, area: Area, row: i64, y: f64) -> None:
     """Sets one force and what it does to all rates."""
-    change = y - area[FORCE * m + row]
-    area[FORCE * m + row] = y
+    change = y - area.force[row]
+    area.force[row] = y
     if change != 0.0:
-        z = at(area, RATE * m)
-        column = at(area, VECTORS * m + row * m)
+        z = area.rate
+        column = area.columns[row]
         for i in range(m):
             z[i] += change * column[i]
 
@@ -70,15 +58,15 @@ def secular(hx: f64, hy: f64, gx: f64, gy: f64, r: f64) -> f64:
 
 
 @loop
-def settle_disc(m: i64, area: ptr, first: i64, r: f64) -> None:
+def settle_disc(m: i64, area: Area, first: i64, r: f64) -> None:
     """A disc of two rows, exactly: least ½ yᵀHy + gᵀy over ‖y‖ ≤ r in the axes of H."""
-    y = at(area, FORCE * m + first)
-    z = at(area, RATE * m + first)
+    y = area.force[first:]
+    z = area.rate[first:]
     if not (r > 0.0):
         push(m, area, first, 0.0)
         push(m, area, first + 1, 0.0)
         return
-    columns = at(area, VECTORS * m + first * m + first)
+    columns = flat(area.columns)[first * m + first :]
     a = columns[0]
     d = columns[m + 1]
     c = 0.5 * (columns[1] + columns[m])
@@ -102,17 +90,17 @@ def settle_disc(m: i64, area: ptr, first: i64, r: f64) -> None:
 
 
 @loop
-def settle_line(m: i64, area: ptr, row: i64, r: f64) -> None:
+def settle_line(m: i64, area: Area, row: i64, r: f64) -> None:
     """A disc of one row, exactly."""
-    mobility = area[VECTORS * m + row * m + row]
-    y = area[FORCE * m + row] - area[RATE * m + row] / (max(mobility, 0.0) + SOFT)
+    mobility = area.columns[row, row]
+    y = area.force[row] - area.rate[row] / (max(mobility, 0.0) + SOFT)
     push(m, area, row, max(-r, min(r, y)))
 
 
 @loop
-def settle_one_disc(m: i64, blocks: iptr, area: ptr, table: ptr, k: i64) -> None:
+def settle_one_disc(m: i64, blocks: iptr, area: Area, table: Rows[Bound], k: i64) -> None:
     """Disc k under the load of now."""
-    r = radius(blocks, table, at(area, FORCE * m), k)
+    r = radius(blocks, table, area.force, k)
     if blocks[4 * k + 2] == 1:
         settle_line(m, area, blocks[4 * k + 1], r)
     else:
@@ -120,27 +108,29 @@ def settle_one_disc(m: i64, blocks: iptr, area: ptr, table: ptr, k: i64) -> None
 
 
 @loop
-def settle_discs(m: i64, blocks: iptr, area: ptr, table: ptr, load: i64) -> None:
+def settle_discs(m: i64, blocks: iptr, area: Area, table: Rows[Bound], load: i64) -> None:
     """The discs of a load, one after the other."""
-    k = int(table[FIELDS * load + HEAD])
+    k = int(table[load].head)
     while k >= 0:
         settle_one_disc(m, blocks, area, table, k)
-        k = int(table[FIELDS * k + NEXT])
+        k = int(table[k].next)
 
 
 @loop
-def settle_contact(m: i64, blocks: iptr, area: ptr, table: ptr, k: i64, turns: i64) -> None:
+def settle_contact(
+    m: i64, blocks: iptr, area: Area, table: Rows[Bound], k: i64, turns: i64
+) -> None:
     """One contact: its load by secants in a bracket, its discs with every trial."""
     row = blocks[4 * k + 1]
-    least = table[FIELDS * k + CONSTANT]
-    mobility = max(area[VECTORS * m + row * m + row], 0.0) + SOFT
+    least = table[k].constant
+    mobility = max(area.columns[row, row], 0.0) + SOFT
     slope = mobility
     low = least
     high = 1e300
     is_bracketed = 0
     for _ in range(turns):
-        load = area[FORCE * m + row]
-        rate = area[RATE * m + row]
+        load = area.force[row]
+        rate = area.rate[row]
         if rate < 0.0:
             low = max(low, load)
             is_bracketed = 1
@@ -153,7 +143,7 @@ def settle_contact(m: i64, blocks: iptr, area: ptr, table: ptr, k: i64, turns: i
             trial = 0.5 * (low + high)
         push(m, area, row, trial)
         settle_discs(m, blocks, area, table, k)
-        after = area[RATE * m + row]
+        after = area.rate[row]
         if abs(after) <= ENOUGH or (trial <= least and after >= 0.0):
             break
         if trial != load:
@@ -161,9 +151,9 @@ def settle_contact(m: i64, blocks: iptr, area: ptr, table: ptr, k: i64, turns: i
 
 
 @loop
-def sweep(m: i64, nb: i64, blocks: iptr, area: ptr) -> None:
+def sweep(m: i64, nb: i64, blocks: iptr, area: Area) -> None:
     """Every contact, every disc with a bound of its own, every held row, once; z goes along."""
-    table = at(area, VECTORS * m + 2 * m * m)
+    table = area.table
     turns = ALONE if nb < FEW else AMONG
     for k in range(nb):
         first = blocks[4 * k + 1]
@@ -172,8 +162,8 @@ def sweep(m: i64, nb: i64, blocks: iptr, area: ptr) -> None:
             settle_contact(m, blocks, area, table, k, turns)
         elif kind == HELD:
             for i in range(first, first + blocks[4 * k + 2]):
-                mobility = max(area[VECTORS * m + i * m + i], 0.0) + SOFT
-                push(m, area, i, area[FORCE * m + i] - area[RATE * m + i] / mobility)
+                mobility = max(area.columns[i, i], 0.0) + SOFT
+                push(m, area, i, area.force[i] - area.rate[i] / mobility)
             settle_discs(m, blocks, area, table, k)
         elif kind == DISC and blocks[4 * k + 3] < 0:
             settle_one_disc(m, blocks, area, table, k)

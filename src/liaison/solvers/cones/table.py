@@ -3,41 +3,64 @@
     u = A f + b,    f_i = β σ_i y_i,   σ_i u_i = β z_i:    z = Ã y + b̃         (cones-1)
 
 σ makes the diagonal of Ã about 1 and ellipses discs of radius c y_load + k; β makes b̃ at most 1.
-The area that all loops of the solver share holds `VECTORS` vectors of m doubles, two matrices
-m × m, and `FIELDS` doubles a block.
 
-Public names: ONE_WAY, DISC, HELD, GIVEN, cone_area, prepare, project, copy, refresh,
+Public names: ONE_WAY, DISC, HELD, GIVEN, Area, Bound, cone_area, prepare, project, copy, refresh,
 radius, natural_residual.
 """
 
 from __future__ import annotations
 
 from math import sqrt
+from typing import final
 
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, flat, i64, iptr, loop, ptr
+from liaison.program.loops.records import Part, Record, Rows, rows, sized, words_of
 
 ONE_WAY, DISC, HELD, GIVEN = 0, 1, 2, 3
 """Kinds of blocks: f ≥ least ⟂ u ≥ 0; ‖f‖ ≤ bound, f against u; u = 0; f known."""
-
-SCALE, FREE, FORCE, RATE, BEST, STEP, ROWS, ORDER, KEPT, SWEPT = range(10)
-CENTER, DIAGONAL, WHOLE, FOUND = range(10, 14)
-"""Vectors of the area: σ, b̃, y, z, the best y so far, a Newton step, its rows, pivots, the best y
-of Newton's method, y after sweeps, the center of softer problems, diagonal of Ã and b̃ meanwhile,
-the best y of all searches."""
-
-VECTORS = 14
-
-COEFFICIENT, CONSTANT, HEAD, NEXT, DUAL, CHANGE, FIELDS = range(7)
-"""Fields of a block: c and k of the radius (or the least y), first disc it loads, next of it, the
-rate of a load or factor of a disc from inside, and its change in a step."""
 
 NOTHING = 1e-15
 """A row with less than this part of the largest mobility does not move, whatever acts on it."""
 
 
+@final
+class Bound(Record):
+    """Of a block: the radius of its disc, and the discs that it loads."""
+
+    coefficient: f64  # c of the radius
+    constant: f64  # k of the radius, or the least y
+    head: f64  # first disc it loads
+    next: f64  # next disc under the same load
+    dual: f64  # rate of a load or factor of a disc, from inside
+    change: f64  # of that, in a step
+
+
+@final
+class Area(Part):
+    """What all loops of the solver share."""
+
+    scale: ptr = sized("m")  # σ
+    free: ptr = sized("m")  # b̃
+    force: ptr = sized("m")  # y
+    rate: ptr = sized("m")  # z
+    best: ptr = sized("m")  # y so far
+    step: ptr = sized("m")  # of Newton's method
+    chosen: ptr = sized("m")  # its rows
+    order: ptr = sized("m")  # its pivots
+    kept: ptr = sized("m")  # its best y
+    swept: ptr = sized("m")  # y after sweeps
+    center: ptr = sized("m")  # of softer problems
+    diagonal: ptr = sized("m")  # of Ã meanwhile
+    whole: ptr = sized("m")  # b̃ meanwhile
+    found: ptr = sized("m")  # the best y of all searches
+    columns: ptr = sized("m", "m")  # of Ã
+    J: ptr = sized("m", "m")  # of Newton's method
+    table: Rows[Bound] = rows("nb")
+
+
 def cone_area(m: int, nb: int) -> int:
     """Doubles that `solve_cones` works in."""
-    return VECTORS * m + 2 * m * m + FIELDS * nb
+    return words_of(Area, m, nb)
 
 
 @loop
@@ -77,14 +100,16 @@ def scale_block(
 
 
 @loop
-def scale_limits(nb: i64, blocks: iptr, limits: ptr, sigma: ptr, beta: f64, table: ptr) -> None:
+def scale_limits(
+    nb: i64, blocks: iptr, limits: ptr, sigma: ptr, beta: f64, table: Rows[Bound]
+) -> None:
     """c and k of every radius in scaled numbers; lists of the discs that each block loads."""
     for k in range(nb):
-        table[FIELDS * k + HEAD] = -1.0
-        table[FIELDS * k + NEXT] = -1.0
-        table[FIELDS * k + COEFFICIENT] = 0.0
+        table[k].head = -1.0
+        table[k].next = -1.0
+        table[k].coefficient = 0.0
         first = blocks[4 * k + 1]
-        table[FIELDS * k + CONSTANT] = limits[3 * k + 2] / (beta * sigma[first])
+        table[k].constant = limits[3 * k + 2] / (beta * sigma[first])
     for back in range(nb):
         k = nb - 1 - back
         if blocks[4 * k] == DISC:
@@ -94,14 +119,12 @@ def scale_limits(nb: i64, blocks: iptr, limits: ptr, sigma: ptr, beta: f64, tabl
             if blocks[4 * k + 2] > 1:
                 size = max(size, sigma[first + 1])
                 steep = max(steep, limits[3 * k + 1])
-            table[FIELDS * k + CONSTANT] = max(limits[3 * k + 2], 0.0) / (beta * size)
+            table[k].constant = max(limits[3 * k + 2], 0.0) / (beta * size)
             load = blocks[4 * k + 3]
             if load >= 0:
-                table[FIELDS * k + COEFFICIENT] = (
-                    max(steep, 0.0) * sigma[blocks[4 * load + 1]] / size
-                )
-                table[FIELDS * k + NEXT] = table[FIELDS * load + HEAD]
-                table[FIELDS * load + HEAD] = float(k)
+                table[k].coefficient = max(steep, 0.0) * sigma[blocks[4 * load + 1]] / size
+                table[k].next = table[load].head
+                table[load].head = float(k)
 
 
 @loop
@@ -124,17 +147,17 @@ def common_size(m: i64, nb: i64, b: ptr, blocks: iptr, limits: ptr, f: ptr, sigm
 
 
 @loop
-def prepare(m: i64, nb: i64, A: ptr, b: ptr, blocks: iptr, limits: ptr, f: ptr, area: ptr) -> f64:
+def prepare(m: i64, nb: i64, A: ptr, b: ptr, blocks: iptr, limits: ptr, f: ptr, area: Area) -> f64:
     """Fills the area with (cones-1), begun at f; returns β, NaN if anything is not finite."""
-    sigma = at(area, SCALE * m)
-    columns = at(area, VECTORS * m)
+    sigma = area.scale
+    columns = flat(area.columns)
     most = 0.0
     for i in range(m):
         most = max(most, A[i * m + i])
     for k in range(nb):
         scale_block(m, A, blocks, limits, k, f, max(NOTHING * most, 1e-280), sigma)
     beta = common_size(m, nb, b, blocks, limits, f, sigma)
-    scale_limits(nb, blocks, limits, sigma, beta, at(area, VECTORS * m + 2 * m * m))
+    scale_limits(nb, blocks, limits, sigma, beta, area.table)
     bad = 0.0
     for i in range(m):
         for j in range(m):
@@ -142,8 +165,8 @@ def prepare(m: i64, nb: i64, A: ptr, b: ptr, blocks: iptr, limits: ptr, f: ptr, 
             columns[j * m + i] = c
             bad += c - c
     for i in range(m):
-        area[FREE * m + i] = sigma[i] * b[i] / beta
-        area[FORCE * m + i] = f[i] / (beta * sigma[i]) if sigma[i] > 0.0 else 0.0
+        area.free[i] = sigma[i] * b[i] / beta
+        area.force[i] = f[i] / (beta * sigma[i]) if sigma[i] > 0.0 else 0.0
         bad += f[i] - f[i]
     return beta + bad
 
@@ -156,36 +179,36 @@ def copy(m: i64, x: ptr, y: ptr) -> None:
 
 
 @loop
-def refresh(m: i64, area: ptr) -> None:
+def refresh(m: i64, area: Area) -> None:
     """z = Ã y + b̃, afresh."""
-    z = at(area, RATE * m)
+    z = area.rate
     for i in range(m):
-        z[i] = area[FREE * m + i]
+        z[i] = area.free[i]
     for j in range(m):
-        y = area[FORCE * m + j]
+        y = area.force[j]
         if y != 0.0:
-            column = at(area, VECTORS * m + j * m)
+            column = area.columns[j]
             for i in range(m):
                 z[i] += y * column[i]
 
 
 @loop
-def radius(blocks: iptr, table: ptr, y: ptr, k: i64) -> f64:
+def radius(blocks: iptr, table: Rows[Bound], y: ptr, k: i64) -> f64:
     """Radius of disc k under its load."""
     load = blocks[4 * k + 3]
     pressed = max(y[blocks[4 * load + 1]], 0.0) if load >= 0 else 0.0
-    return float(table[FIELDS * k + COEFFICIENT] * pressed + table[FIELDS * k + CONSTANT])
+    return float(table[k].coefficient * pressed + table[k].constant)
 
 
 @loop
-def project(m: i64, nb: i64, blocks: iptr, area: ptr) -> None:
+def project(m: i64, nb: i64, blocks: iptr, area: Area) -> None:
     """y inside its bounds: loads first, then discs by the shortest way."""
-    y = at(area, FORCE * m)
-    table = at(area, VECTORS * m + 2 * m * m)
+    y = area.force
+    table = area.table
     for k in range(nb):
         if blocks[4 * k] == ONE_WAY:
             first = blocks[4 * k + 1]
-            y[first] = max(y[first], table[FIELDS * k + CONSTANT])
+            y[first] = max(y[first], table[k].constant)
     for k in range(nb):
         if blocks[4 * k] == DISC:
             first = blocks[4 * k + 1]
@@ -201,7 +224,7 @@ def project(m: i64, nb: i64, blocks: iptr, area: ptr) -> None:
 
 
 @loop
-def disc_residual(blocks: iptr, table: ptr, y: ptr, z: ptr, k: i64) -> f64:
+def disc_residual(blocks: iptr, table: Rows[Bound], y: ptr, z: ptr, k: i64) -> f64:
     """Length of y − P(y − z) of one disc, P the projection on it."""
     first = blocks[4 * k + 1]
     r = radius(blocks, table, y, k)
@@ -218,17 +241,17 @@ def disc_residual(blocks: iptr, table: ptr, y: ptr, z: ptr, k: i64) -> f64:
 
 
 @loop
-def natural_residual(m: i64, nb: i64, blocks: iptr, area: ptr) -> f64:
+def natural_residual(m: i64, nb: i64, blocks: iptr, area: Area) -> f64:
     """Largest entry of the natural map y − P(y − z), for z up to date; |b̃| is at most 1."""
-    y = at(area, FORCE * m)
-    z = at(area, RATE * m)
-    table = at(area, VECTORS * m + 2 * m * m)
+    y = area.force
+    z = area.rate
+    table = area.table
     worst = 0.0
     for k in range(nb):
         first = blocks[4 * k + 1]
         miss = 0.0
         if blocks[4 * k] == ONE_WAY:
-            miss = abs(min(y[first] - table[FIELDS * k + CONSTANT], z[first]))
+            miss = abs(min(y[first] - table[k].constant, z[first]))
         elif blocks[4 * k] == DISC:
             miss = disc_residual(blocks, table, y, z, k)
         elif blocks[4 * k] == HELD:

@@ -27,10 +27,12 @@ docs/theory/contact_solvers.md.
 from __future__ import annotations
 
 from math import sqrt
+from typing import final
 
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
-from liaison.solvers.cones.cones import ONE_WAY, cone_area, solve_cones
-from liaison.solvers.cones.table import copy
+from liaison.program.loops.language import f64, i64, iptr, loop, ptr
+from liaison.program.loops.records import Part, sized, words_of
+from liaison.solvers.cones.cones import ONE_WAY, solve_cones
+from liaison.solvers.cones.table import Area, copy
 
 from .routh import PATH_AREA, strike_one
 
@@ -39,13 +41,6 @@ ENERGETIC, NEWTON, POISSON, MOREAU, STRONGE = 0, 1, 2, 3, 4
 
 ROUNDS = 20
 """Impacts in a row at one instant, of which the last is inelastic."""
-
-HEADER, VECTORS = 3, 6
-"""Numbers at the beginning of the area, two results and a size, and vectors of m doubles after."""
-
-BEFORE, COMPRESSED, COMPRESSION, EXPANSION, AFTER, ALLOWED = 0, 1, 2, 3, 4, 5
-"""These vectors: u before this impact, u_c, f_c, f_e, u after (also the b of a problem), and f_e of
-the largest s that is allowed so far."""
 
 TRIALS, ENOUGH, CLOSE = 40, 1e-11, 1e-10
 """Expansions at most, and how near to its bound an excess, or to the largest one an s, is right."""
@@ -60,9 +55,26 @@ NEGLIGIBLE, ROUNDING = 1e-11, 1e-14
 """Parts of the largest rate below which a contact does not approach, and a rate is 0."""
 
 
+@final
+class ImpactArea(Part):
+    """What the loops of an impact share."""
+
+    worst: f64  # residual of the problems solved
+    rounds: f64  # impacts that followed each other
+    size: f64  # of the rates before
+    before: ptr = sized("m")  # u before this impact
+    uc: ptr = sized("m")  # u after compression
+    fc: ptr = sized("m")  # impulses of compression
+    fe: ptr = sized("m")  # impulses of expansion
+    after: ptr = sized("m")  # u after; also the b of a problem
+    allowed: ptr = sized("m")  # fe of the largest s that is allowed so far
+    least: ptr = sized("3 * nb")
+    cones: ptr = sized(f"max({Area.length()}, {PATH_AREA})")
+
+
 def impact_area(m: int, nb: int) -> int:
     """Doubles that `impact` works in."""
-    return HEADER + VECTORS * m + 3 * nb + max(cone_area(m, nb), PATH_AREA)
+    return words_of(ImpactArea, m, nb)
 
 
 @loop
@@ -126,16 +138,16 @@ def compress(
 
 @loop
 def expand(
-    s: f64, m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ptr
+    s: f64, m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ImpactArea
 ) -> f64:
-    """f_e and u⁺ of an expansion with loads of at least s e f_c; its residual, beside area[2].
+    """f_e and u⁺ of an expansion with loads of at least s e f_c; its residual, beside `area.size`.
 
     The search begins at the f_e there is.
     """
-    fc = at(area, HEADER + COMPRESSION * m)
-    fe = at(area, HEADER + EXPANSION * m)
-    uc = at(area, HEADER + COMPRESSED * m)
-    least = at(area, HEADER + VECTORS * m)
+    fc = area.fc
+    fe = area.fe
+    uc = area.uc
+    least = area.least
     size = largest_rate(m, A, uc)
     for k in range(nb):
         for i in range(3):
@@ -144,22 +156,22 @@ def expand(
         if blocks[4 * k] == ONE_WAY:
             least[3 * k + 2] = s * restitution[k] * fc[i]
             size = max(size, least[3 * k + 2] * sqrt(max(A[i * m + i], 0.0)))
-    residual = solve_cones(m, nb, A, uc, blocks, least, fe, at(least, 3 * nb))
-    response(m, A, fe, uc, at(area, HEADER + AFTER * m))
-    return float(residual * size / max(area[2], 1e-300))
+    residual = solve_cones(m, nb, A, uc, blocks, least, fe, area.cones)
+    response(m, A, fe, uc, area.after)
+    return float(residual * size / max(area.size, 1e-300))
 
 
 @loop
-def excess(m: i64, nb: i64, blocks: iptr, restitution: ptr, area: ptr) -> f64:
+def excess(m: i64, nb: i64, blocks: iptr, restitution: ptr, area: ImpactArea) -> f64:
     """How much too energetic the last expansion was: 0 or less is allowed; a part of what was lost.
 
     The larger of what loads give back beyond Σ e² of what they took, and the change of T.
     """
-    before = at(area, HEADER + BEFORE * m)
-    uc = at(area, HEADER + COMPRESSED * m)
-    fc = at(area, HEADER + COMPRESSION * m)
-    fe = at(area, HEADER + EXPANSION * m)
-    after = at(area, HEADER + AFTER * m)
+    before = area.before
+    uc = area.uc
+    fc = area.fc
+    fe = area.fe
+    after = area.after
     taken = 0.0
     allowed = 0.0
     returned = 0.0
@@ -176,16 +188,16 @@ def excess(m: i64, nb: i64, blocks: iptr, restitution: ptr, area: ptr) -> f64:
 
 @loop
 def expand_from_nothing(
-    s: f64, m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ptr
+    s: f64, m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ImpactArea
 ) -> f64:
     """As `expand`, from loads alone, without friction."""
     for k in range(nb):
         i = blocks[4 * k + 1]
         for j in range(i, i + blocks[4 * k + 2]):
-            area[HEADER + EXPANSION * m + j] = 0.0
+            area.fe[j] = 0.0
         if blocks[4 * k] == ONE_WAY:
-            push = s * restitution[k] * area[HEADER + COMPRESSION * m + i]
-            area[HEADER + EXPANSION * m + i] = push
+            push = s * restitution[k] * area.fc[i]
+            area.fe[i] = push
     return expand(s, m, nb, A, blocks, limits, restitution, area)
 
 
@@ -206,16 +218,16 @@ def is_near(width: f64, under: f64, over: f64) -> i64:
 
 @loop
 def expand_as_allowed(
-    m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ptr
+    m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ImpactArea
 ) -> f64:
     """The expansion with the largest s ≤ 1 that `excess` allows: its root, by regula falsi.
 
     Each trial begins at the impulses of the last. One that is not solved counts as not allowed, and
     the second of these ends the search.
     """
-    uc = at(area, HEADER + COMPRESSED * m)
-    fe = at(area, HEADER + EXPANSION * m)
-    allowed = at(area, HEADER + ALLOWED * m)
+    uc = area.uc
+    fe = area.fe
+    allowed = area.allowed
     residual = expand_from_nothing(1.0, m, nb, A, blocks, limits, restitution, area)
     over = excess(m, nb, blocks, restitution, area)
     if over <= 0.0 and residual <= UNSOLVED:
@@ -250,7 +262,7 @@ def expand_as_allowed(
             under = 0.5 * under if side == 2 else under
             side = 2
     copy(m, allowed, fe)
-    response(m, A, fe, uc, at(area, HEADER + AFTER * m))
+    response(m, A, fe, uc, area.after)
     return kept
 
 
@@ -279,19 +291,19 @@ def mean_restitution(nb: i64, blocks: iptr, restitution: ptr, f: ptr) -> f64:
 
 @loop
 def one_impact(
-    law: i64, m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ptr
+    law: i64, m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ImpactArea
 ) -> f64:
-    """f_c, f_e and u after one impact from the rates before it; the worst residual, beside area[2].
+    """f_c, f_e and u after one impact from the rates before it; the worst residual beside `size`.
 
     Any law but the five is an inelastic impact.
     """
-    before = at(area, HEADER + BEFORE * m)
-    uc = at(area, HEADER + COMPRESSED * m)
-    fc = at(area, HEADER + COMPRESSION * m)
-    fe = at(area, HEADER + EXPANSION * m)
-    after = at(area, HEADER + AFTER * m)
-    cones = at(area, HEADER + VECTORS * m + 3 * nb)
-    share = float(largest_rate(m, A, before) / max(area[2], 1e-300))
+    before = area.before
+    uc = area.uc
+    fc = area.fc
+    fe = area.fe
+    after = area.after
+    cones = area.cones
+    share = float(largest_rate(m, A, before) / max(area.size, 1e-300))
     for i in range(m):
         fe[i] = 0.0
     if law == NEWTON:
@@ -305,7 +317,7 @@ def one_impact(
             return 0.0
         law = ENERGETIC
     residual = share * compress(m, nb, A, before, blocks, limits, fc, uc, cones)
-    clean(m, A, uc, area[2])
+    clean(m, A, uc, area.size)
     if law == ENERGETIC:
         return max(residual, expand_as_allowed(m, nb, A, blocks, limits, restitution, area))
     if law == POISSON:
@@ -349,28 +361,29 @@ def impact(
     Returns:
         The change of kinetic energy (impact-1); positive only under NEWTON and POISSON.
     """
-    before = at(area, HEADER + BEFORE * m)
-    after = at(area, HEADER + AFTER * m)
+    desk = ImpactArea(area, m, nb)
+    before = desk.before
+    after = desk.after
     worst = 0.0
     change = 0.0
     rounds = 0
-    area[2] = largest_rate(m, A, u)
+    desk.size = largest_rate(m, A, u)
     for i in range(m):
         f[i] = 0.0
     for turn in range(ROUNDS):
         for i in range(m):
             before[i] = u[i]
-        clean(m, A, before, area[2])
+        clean(m, A, before, desk.size)
         now = law if turn + 1 < ROUNDS else -1
-        worst = max(worst, one_impact(now, m, nb, A, blocks, limits, restitution, area))
+        worst = max(worst, one_impact(now, m, nb, A, blocks, limits, restitution, desk))
         rounds = turn + 1
         for i in range(m):
-            step = area[HEADER + COMPRESSION * m + i] + area[HEADER + EXPANSION * m + i]
+            step = desk.fc[i] + desk.fe[i]
             f[i] += step
             u[i] = after[i]
             change += 0.5 * step * (before[i] + after[i])
-        if is_approaching(m, nb, A, blocks, u, area[2]) == 0:
+        if is_approaching(m, nb, A, blocks, u, desk.size) == 0:
             break
-    area[0] = worst
-    area[1] = float(rounds)
+    desk.worst = worst
+    desk.rounds = float(rounds)
     return change

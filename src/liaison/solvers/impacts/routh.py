@@ -21,21 +21,48 @@ Source: STR90 (energetic restitution); KEL86 (slip that turns); docs/theory/cont
 from __future__ import annotations
 
 from math import sqrt
+from typing import final
 
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, i64, iptr, loop, ptr
+from liaison.program.loops.records import Part, Record, Rows, inline, rows, words_of
 from liaison.solvers.cones.table import DISC, ONE_WAY
 
-P, UN, WORK, X0, X1, F0, F1 = 0, 1, 2, 3, 4, 5, 6
-"""State: normal impulse, rate of the gap, work of the load, scaled slips, scaled friction."""
-
-STATE = 7
-
-ANN, B0, B1, B00, B01, B11, E2, ENDS, EXPANDS = 0, 1, 2, 3, 4, 5, 6, 7, 8
-"""Of the contact: entries of (routh-1), e², W at which the impact ends, 1 while it expands."""
-
-GIVEN = 9
 STAGES = 7
-PATH_AREA = GIVEN + (STAGES + 4) * STATE
+
+
+@final
+class Path(Record):
+    """A state on the path of an impact."""
+
+    p: f64  # normal impulse
+    un: f64  # rate of the gap
+    work: f64  # of the load
+    x: ptr = inline(2)  # scaled slips
+    f: ptr = inline(2)  # scaled friction
+
+
+@final
+class Struck(Record):
+    """The contact: entries of (routh-1), and where the phase under way ends."""
+
+    ann: f64
+    b: ptr = inline(2)
+    B: ptr = inline(3)  # of the first row, between both, of the second
+    e2: f64  # e²
+    ends: f64  # W at which the impact ends
+    expands: f64  # 1 while it expands
+
+
+@final
+class PathArea(Part):
+    """What the loops of an impact along its path share: the state, one to try, slopes."""
+
+    struck: Rows[Struck] = rows("1")
+    state: Rows[Path] = rows("2")
+    slopes: Rows[Path] = rows("9")
+
+
+PATH_AREA, NUMBERS = words_of(PathArea), Path.header
 
 NODES = (
     0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
@@ -59,54 +86,63 @@ MOST = 20000
 
 
 @loop
-def path_slopes(g: ptr, y: ptr, out: ptr) -> None:
+def path_slopes(g: Struck, y: Path, out: Path) -> None:
     """(routh-1) by σ, while it slips."""
-    s = sqrt(y[X0] * y[X0] + y[X1] * y[X1])
-    out[P] = s
-    out[UN] = g[ANN] * s - g[B0] * y[X0] - g[B1] * y[X1]
-    out[WORK] = y[UN] * s
-    out[X0] = g[B0] * s - g[B00] * y[X0] - g[B01] * y[X1]
-    out[X1] = g[B1] * s - g[B01] * y[X0] - g[B11] * y[X1]
-    out[F0] = -y[X0]
-    out[F1] = -y[X1]
+    s = sqrt(y.x[0] * y.x[0] + y.x[1] * y.x[1])
+    out.p = s
+    out.un = g.ann * s - g.b[0] * y.x[0] - g.b[1] * y.x[1]
+    out.work = y.un * s
+    out.x[0] = g.b[0] * s - g.B[0] * y.x[0] - g.B[1] * y.x[1]
+    out.x[1] = g.b[1] * s - g.B[1] * y.x[0] - g.B[2] * y.x[1]
+    out.f[0] = -y.x[0]
+    out.f[1] = -y.x[1]
 
 
 @loop
-def path_step(h: f64, g: ptr, y: ptr, out: ptr, k: ptr) -> f64:
+def path_step(h: f64, g: Struck, y: Path, out: Path, k: Rows[Path]) -> f64:
     """The state after a step h of σ; the error of its slip beside the slip."""
+    before = y.floats
+    after = out.floats
     for stage in range(STAGES):
-        for i in range(STATE):
-            out[i] = y[i]
+        for i in range(NUMBERS):
+            after[i] = before[i]
             for j in range(min(stage, 6)):
-                out[i] += h * NODES[6 * stage + j] * k[STATE * j + i]
-        path_slopes(g, out, at(k, STATE * stage))
+                after[i] += h * NODES[6 * stage + j] * k[j].floats[i]
+        path_slopes(g, out, k[stage])
     wrong = 0.0
-    for i in range(X0, F0):
+    for i in range(2):
         total = 0.0
         for j in range(STAGES):
-            total += ERRORS[j] * k[STATE * j + i]
+            total += ERRORS[j] * k[j].x[i]
         wrong += h * h * total * total
-    return sqrt(wrong / (y[X0] * y[X0] + y[X1] * y[X1]))
+    return sqrt(wrong / (y.x[0] * y.x[0] + y.x[1] * y.x[1]))
 
 
 @loop
-def distance_left(g: ptr, y: ptr) -> f64:
+def take(y: Path, out: Path) -> None:
+    """y := out."""
+    for i in range(NUMBERS):
+        y.floats[i] = out.floats[i]
+
+
+@loop
+def distance_left(g: Struck, y: Path) -> f64:
     """What compression (u_n) or expansion (W) still has before it; 0 or less: it is over."""
-    return float(g[ENDS] - y[WORK] if g[EXPANDS] > 0.0 else -y[UN])
+    return float(g.ends - y.work if g.expands > 0.0 else -y.un)
 
 
 @loop
-def end_phase(g: ptr, y: ptr) -> i64:
+def end_phase(g: Struck, y: Path) -> i64:
     """Compression becomes expansion; 1 where that is the end of the impact."""
-    if g[EXPANDS] > 0.0:
+    if g.expands > 0.0:
         return 1
-    g[EXPANDS] = 1.0
-    g[ENDS] = (1.0 - g[E2]) * y[WORK]
-    return 1 if g[E2] <= 0.0 else 0
+    g.expands = 1.0
+    g.ends = (1.0 - g.e2) * y.work
+    return 1 if g.e2 <= 0.0 else 0
 
 
 @loop
-def land(h: f64, g: ptr, y: ptr, out: ptr, k: ptr) -> None:
+def land(h: f64, g: Struck, y: Path, out: Path, k: Rows[Path]) -> None:
     """The state where the phase ends within a step h, by halving and secants."""
     low = 0.0
     high = h
@@ -126,17 +162,14 @@ def land(h: f64, g: ptr, y: ptr, out: ptr, k: ptr) -> None:
             above = left
         if high - low <= 1e-15 * h or left == 0.0:
             break
-    for i in range(STATE):
-        y[i] = out[i]
+    take(y, out)
 
 
 @loop
-def slip_in_space(g: ptr, y: ptr, work: ptr) -> i64:
+def slip_in_space(g: Struck, y: Path, out: Path, k: Rows[Path]) -> i64:
     """Slip of two components until it has ended (0) or the impact has (1)."""
-    out = at(work, STATE)
-    k = at(out, STATE)
-    ended = STILL * sqrt(y[X0] * y[X0] + y[X1] * y[X1])
-    size = abs(g[B0]) + abs(g[B1]) + g[B00] + g[B11]
+    ended = STILL * sqrt(y.x[0] * y.x[0] + y.x[1] * y.x[1])
+    size = abs(g.b[0]) + abs(g.b[1]) + g.B[0] + g.B[2]
     h = 0.02 / size
     for _ in range(MOST):
         error = path_step(h, g, y, out, k)
@@ -148,63 +181,62 @@ def slip_in_space(g: ptr, y: ptr, work: ptr) -> i64:
             if end_phase(g, y) == 1:
                 return 1
         else:
-            for i in range(STATE):
-                y[i] = out[i]
-            if g[EXPANDS] > 0.0 and y[UN] < 0.0:
-                g[EXPANDS] = 0.0
+            take(y, out)
+            if g.expands > 0.0 and y.un < 0.0:
+                g.expands = 0.0
             if error < 0.02 * ACCURACY:
                 h = min(1.5 * h, 0.5 / size)
-        if y[X0] * y[X0] + y[X1] * y[X1] <= ended * ended:
+        if y.x[0] * y.x[0] + y.x[1] * y.x[1] <= ended * ended:
             return 0
     return 0
 
 
 @loop
-def straight(slip: f64, growth: f64, d0: f64, d1: f64, g: ptr, y: ptr) -> i64:
+def straight(slip: f64, growth: f64, d0: f64, d1: f64, g: Struck, y: Path) -> i64:
     """A part of the path with friction −d and a slip that grows steadily; 1 if the impact ends.
 
     It ends where the slip does, or the impact.
     """
-    a = g[ANN] - g[B0] * d0 - g[B1] * d1
+    a = g.ann - g.b[0] * d0 - g.b[1] * d1
     left = -slip / growth if growth < 0.0 else 1e300
     for _ in range(2):
         way = 1e300
-        if g[EXPANDS] > 0.0:
-            root = y[UN] * y[UN] + 2.0 * a * (g[ENDS] - y[WORK])
-            if root >= 0.0 and y[UN] + sqrt(root) > 0.0:
-                way = 2.0 * (g[ENDS] - y[WORK]) / (y[UN] + sqrt(root))
+        if g.expands > 0.0:
+            root = y.un * y.un + 2.0 * a * (g.ends - y.work)
+            if root >= 0.0 and y.un + sqrt(root) > 0.0:
+                way = 2.0 * (g.ends - y.work) / (y.un + sqrt(root))
         elif a > 0.0:
-            way = -y[UN] / a
+            way = -y.un / a
         go = min(way, left)
-        y[P] += go
-        y[WORK] += go * (y[UN] + 0.5 * a * go)
-        y[UN] += a * go
-        y[F0] -= d0 * go
-        y[F1] -= d1 * go
+        y.p += go
+        y.work += go * (y.un + 0.5 * a * go)
+        y.un += a * go
+        y.f[0] -= d0 * go
+        y.f[1] -= d1 * go
         left -= go
         if way > go or end_phase(g, y) == 1:
             return 1 if way <= go else 0
-        y[UN] = 0.0
+        y.un = 0.0
     return 1
 
 
 @loop
-def from_rest(g: ptr, y: ptr) -> i64:
+def from_rest(g: Struck, y: Path) -> i64:
     """What remains of the impact where slip has ended: it sticks, or slips away along one way."""
-    trace = g[B00] + g[B11]
-    y[X0] = 0.0
-    y[X1] = 0.0
+    trace = g.B[0] + g.B[2]
+    y.x[0] = 0.0
+    y.x[1] = 0.0
     low = 1e-15 * trace
-    high = sqrt(g[B0] * g[B0] + g[B1] * g[B1]) + low
+    high = sqrt(g.b[0] * g.b[0] + g.b[1] * g.b[1]) + low
     shift = low
     d0 = 0.0
     d1 = 0.0
     for _ in range(200):
-        c0 = g[B00] + shift
-        c1 = g[B11] + shift
-        inverse = 1.0 / (c0 * c1 - g[B01] * g[B01]) if trace > 0.0 else 0.0
-        d0 = inverse * (c1 * g[B0] - g[B01] * g[B1])
-        d1 = inverse * (c0 * g[B1] - g[B01] * g[B0])
+        c0 = g.B[0] + shift
+        c1 = g.B[2] + shift
+        inverse = 1.0 / (c0 * c1 - g.B[1] * g.B[1]) if trace > 0.0 else 0.0
+        d0 = inverse * (c1 * g.b[0] - g.B[1] * g.b[1])
+        d1 = inverse * (c0 * g.b[1] - g.B[1] * g.b[0])
         if d0 * d0 + d1 * d1 <= 1.0:
             if shift == low:
                 break  # it sticks
@@ -242,42 +274,43 @@ def strike_one(
         return 0
     if nb == 2 and (blocks[4] != DISC or blocks[7] != 0 or limits[5] != 0.0):
         return 0
-    g = area
-    y = at(area, GIVEN)
+    desk = PathArea(area)
+    g = desk.struck[0]
+    y = desk.state[0]
     for i in range(PATH_AREA):
         area[i] = 0.0
-    g[ANN] = A[one * m + one]
-    g[E2] = e[0] * e[0]
-    y[UN] = u[one]
+    g.ann = A[one * m + one]
+    g.e2 = e[0] * e[0]
+    y.un = u[one]
     rows = blocks[6] if nb == 2 else 0
     for r in range(rows):
         i = blocks[5] + r
-        y[X0 + r] = limits[3 + r] * u[i]
-        g[B0 + r] = limits[3 + r] * A[i * m + one]
-        g[B00 + 2 * r] = limits[3 + r] * limits[3 + r] * A[i * m + i]
+        y.x[r] = limits[3 + r] * u[i]
+        g.b[r] = limits[3 + r] * A[i * m + one]
+        g.B[2 * r] = limits[3 + r] * limits[3 + r] * A[i * m + i]
     if rows == 2:
-        g[B01] = limits[3] * limits[4] * A[blocks[5] * m + blocks[5] + 1]
-    over = path(rows, g, y, at(area, GIVEN + STATE))
+        g.B[1] = limits[3] * limits[4] * A[blocks[5] * m + blocks[5] + 1]
+    over = path(rows, g, y, desk.state[1], desk.slopes)
     for i in range(m):
         f[i] = 0.0
-    f[one] = y[P]
+    f[one] = y.p
     for r in range(rows):
-        f[blocks[5] + r] = limits[3 + r] * y[F0 + r]
+        f[blocks[5] + r] = limits[3 + r] * y.f[r]
     return over
 
 
 @loop
-def path(rows: i64, g: ptr, y: ptr, work: ptr) -> i64:
+def path(rows: i64, g: Struck, y: Path, out: Path, k: Rows[Path]) -> i64:
     """The whole impact, from the rates before it; 1 where it came to its end."""
-    if y[UN] >= 0.0:
+    if y.un >= 0.0:
         return 1
-    slip = sqrt(y[X0] * y[X0] + y[X1] * y[X1])
-    if slip > STILL * abs(y[UN]) * sqrt((g[B00] + g[B11]) / g[ANN]):
+    slip = sqrt(y.x[0] * y.x[0] + y.x[1] * y.x[1])
+    if slip > STILL * abs(y.un) * sqrt((g.B[0] + g.B[2]) / g.ann):
         if rows == 2:
-            over = slip_in_space(g, y, work)
+            over = slip_in_space(g, y, out, k)
         else:
-            d = 1.0 if y[X0] > 0.0 else -1.0
-            over = straight(slip, d * g[B0] - g[B00], d, 0.0, g, y)
+            d = 1.0 if y.x[0] > 0.0 else -1.0
+            over = straight(slip, d * g.b[0] - g.B[0], d, 0.0, g, y)
         if over == 1:
             return 1
     return from_rest(g, y)

@@ -1,0 +1,595 @@
+"""Records: blocks of 64-bit words whose fields loops read and write by name.
+
+    class Block(Record):
+        kind: i64
+        first: i64
+
+    class Run(Record):
+        nq: i64 = size()                    # a count: set when the block is made, then read only
+        ns: i64 = size()
+        nb: i64 = size()
+        t: f64                              # a number in the header
+        step: kernel                        # the address of an entry of a kernel
+        detail: iptr = inline(2)            # a short array inside the header
+        law: Law = nested()                 # a record of a fixed size inside the header
+        q: ptr = sized("nq")                # an array behind the header
+        k: ptr = sized("ns", "2 * nq + 1")  # a matrix, row by row
+        area: ptr = sized()                 # an array whose length is an argument of `new`
+        blocks: Rows[Block] = rows("nb")    # records one after the other
+        mid: Sides = part()                 # arrays one after the other, as a kernel writes them
+
+    run = Run.new({"area": 120}, nq=2, ns=7, nb=1)
+
+A block is a header of one word for each field, and the arrays after it, in the order of the class.
+The word of an array holds its offset in the block: there is no address inside, so a block can be
+copied, stored and sent. The first word of a record with arrays is `words`, its length.
+
+In a loop `run.t` is a number, `run.q` a pointer, `run.k[j, i]` an element, `run.k[j]` a row,
+`run.blocks[k].kind` a number of a record in an array, `run.mid.d[r, i]` an element of a part,
+`run.step(...)` a call; `run.floats` and `run.ints` are pointers to the block, `Run(p)` is the
+record at a pointer, `Sides(p, run)` the part at a pointer with the counts of `run`, `Area(p, m, n)`
+one with these counts, in the order in which its formulas name them. `words_of(Sides, run)` is the
+length of a part. As plain Python the same expressions are NumPy views that end where their array
+ends.
+
+A part that is an argument of a loop is sized by the first record among the arguments that has its
+counts, or by integers among them of the same names.
+
+Public names: Record, Part, Rows, Field, Counts, size, inline, nested, sized, rows, part,
+words_of.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import itertools
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import CodeType, MappingProxyType
+from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.errors import NamingError, ProgramError
+
+from .language import entry_at
+
+Counts: TypeAlias = dict[str, int]
+Words: TypeAlias = NDArray[Any]
+R = TypeVar("R", bound="Record")
+
+SCALARS = ("f64", "i64", "kernel")
+ARRAYS = ("ptr", "iptr")
+OPERATIONS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv)
+RESERVED = (
+    "floats", "ints", "words", "fields", "header", "is_fixed", "serial", "new", "text", "mark",
+    "copy", "span", "slots", "counts",
+)  # fmt: skip
+OF_PARTS = ("start", "length", "needs")
+_NUMBER = itertools.count()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The default of a field in the text of a class: how its words are laid out."""
+
+    layout: str
+    dims: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a record or a part.
+
+    Attributes:
+        name: as in the class.
+        layout: "scalar", "size", "inline", "nested", "sized", "rows" or "part".
+        type: "f64", "i64", "kernel", "ptr" or "iptr"; "ptr" for rows and parts.
+        slot: its word in the header; -1 in a part.
+        dims: formulas of its dimensions.
+        record: class of the nested record, of the elements of rows, or of the part.
+    """
+
+    name: str
+    layout: str
+    type: str
+    slot: int
+    dims: tuple[str, ...] = ()
+    record: Any = None
+
+    @property
+    def is_array(self) -> bool:
+        """Whether its words lie behind the header."""
+        return self.layout in ("sized", "rows", "part")
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether no loop ever writes its word of the header: counts, and offsets of arrays."""
+        return self.is_array or self.layout == "size"
+
+    @property
+    def width(self) -> int:
+        """Words of the header that it takes."""
+        if self.layout == "nested":
+            return int(self.record.header)
+        return int(self.dims[0]) if self.layout == "inline" else 1
+
+    @property
+    def length(self) -> str:
+        """The formula of the number of words behind the header; empty where there is none."""
+        if self.layout == "part":
+            return str(self.record.length())
+        if self.layout == "rows":
+            return f"{self.record.header} * ({self.dims[0]})"
+        if self.layout == "scalar":
+            return "1"
+        return " * ".join(f"({x})" for x in self.dims)
+
+    def text(self) -> str:
+        """The field as one line of a layout's text."""
+        return f"{self.slot} {self.name}: {self.type} {self.layout}({', '.join(self.dims)})"
+
+
+def size() -> Any:
+    """A count by which arrays are sized: an argument of `new`, read only in loops."""
+    return Shape("size")
+
+
+def inline(count: int) -> Any:
+    """An array of a fixed length inside the header."""
+    return Shape("inline", (str(int(count)),))
+
+
+def nested() -> Any:
+    """A record of a fixed size inside the header."""
+    return Shape("nested")
+
+
+def sized(*dims: str) -> Any:
+    """An array behind the header; without formulas its length is an argument of `new`."""
+    return Shape("sized", dims)
+
+
+def rows(count: str) -> Any:
+    """Records of a fixed size, one after the other."""
+    return Shape("rows", (count,))
+
+
+def part() -> Any:
+    """Arrays one after the other without offsets, as an entry of a kernel writes them."""
+    return Shape("part")
+
+
+@cache
+def formula(text: str) -> tuple[ast.expr, CodeType, tuple[str, ...]]:
+    """A formula of counts: its syntax, its code and the counts it names."""
+    try:
+        tree = ast.parse(text, mode="eval")
+    except SyntaxError as cause:
+        raise ProgramError(f"{text!r} is no formula of a size.") from cause
+    named = [x for x in ast.walk(tree.body) if isinstance(x, ast.Name)]
+    names = [x.id for x in sorted(named, key=lambda x: x.col_offset) if x.id not in ("max", "min")]
+    for node in ast.walk(tree.body):
+        is_call = isinstance(node, ast.Call) and len(node.args) == 2 and not node.keywords
+        is_known = isinstance(node, ast.Name | ast.operator | ast.Load) or is_call
+        is_known = is_known or (isinstance(node, ast.Constant) and type(node.value) is int)
+        is_known = is_known or (isinstance(node, ast.BinOp) and isinstance(node.op, OPERATIONS))
+        if not is_known:
+            raise ProgramError(
+                f"{text!r} is no formula of a size.",
+                hint="Write integers and counts with + - * // and max(a, b), min(a, b).",
+            )
+    return tree.body, compile(tree, "<size>", "eval"), tuple(dict.fromkeys(names))
+
+
+def evaluate(text: str, counts: Mapping[str, int]) -> int:
+    """The value of a formula."""
+    return int(eval(formula(text)[1], _SCOPE, counts))
+
+
+_SCOPE: dict[str, Any] = {"__builtins__": {}, "max": max, "min": min}
+
+
+class Record:
+    """A block of 64-bit words with named fields; subclasses declare them.
+
+    Args:
+        words: a block that `new` made, or a copy of one.
+    """
+
+    fields: ClassVar[Mapping[str, Field]] = MappingProxyType({})
+    header: ClassVar[int] = 0
+    is_fixed: ClassVar[bool] = True
+    serial: ClassVar[int] = -1
+    _sizes: ClassVar[tuple[Field, ...]] = ()
+    _following: ClassVar[Mapping[str, Field | None]] = MappingProxyType({})
+
+    def __init_subclass__(cls) -> None:
+        declared = _declared(cls, sys._getframe(1))
+        inside = ("scalar", "inline", "nested")
+        cls.is_fixed = all(layout in inside for _, _, layout, _, _ in declared)
+        slot = 0 if cls.is_fixed else 1
+        found: dict[str, Field] = {}
+        for name, kind, layout, dims, record in declared:
+            found[name] = field = Field(name, layout, kind, slot, dims, record)
+            setattr(cls, name, _descriptor(field))
+            slot += field.width
+        cls.fields, cls.header = MappingProxyType(found), slot
+        cls.serial = next(_NUMBER)
+        cls._sizes = tuple(x for x in found.values() if x.layout == "size")
+        arrays = [x for x in found.values() if x.is_array]
+        later = [*arrays[1:], None]
+        cls._following = {x.name: y for x, y in zip(arrays, later, strict=False)}
+        counts = [x.name for x in cls._sizes]
+        for field in found.values():
+            _check_counts(cls, field, counts)
+
+    def __init__(self, words: Words) -> None:
+        ints: NDArray[np.int64] = words.view(np.int64)
+        length = self.header if self.is_fixed else int(ints[0])
+        if not self.header <= length <= ints.size:
+            raise ProgramError(
+                f"{ints.size} words are no block of {type(self).__name__}, whose header has "
+                f"{self.header} and whose length is said to be {length}.",
+                hint=f"Make blocks by {type(self).__name__}.new.",
+            )
+        self.ints: NDArray[np.int64] = ints[:length]
+        self.floats: NDArray[np.float64] = self.ints.view(np.float64)
+        self._views: dict[str, Any] = {}
+
+    @property
+    def words(self) -> int:
+        """Length of the block."""
+        return int(self.ints.size)
+
+    @classmethod
+    def new(cls, lengths: Mapping[str, int] | None = None, /, **counts: int) -> Self:
+        """A block of zeros with its counts and offsets.
+
+        Args:
+            lengths: array -> its words, where that is not what its formulas say.
+            counts: every field that is a `size()`.
+        """
+        wanted = {x.name for x in cls._sizes}
+        if wanted != counts.keys():
+            listed = ", ".join(sorted(wanted)) or "none"
+            raise ProgramError(f"{cls.__name__} has the counts {listed}, not {', '.join(counts)}.")
+        lengths = dict(lengths or {})
+        offsets, end = cls._offsets(lengths, counts)
+        if lengths:
+            raise NamingError.unknown(f"array of {cls.__name__}", next(iter(lengths)), offsets)
+        ints = np.zeros(end, dtype=np.int64)
+        if not cls.is_fixed:
+            ints[0] = end
+        for name, value in [*counts.items(), *offsets.items()]:
+            ints[cls.fields[name].slot] = value
+        return cls(ints)
+
+    @classmethod
+    def _offsets(cls, lengths: dict[str, int], counts: Counts) -> tuple[Counts, int]:
+        """Where every array begins, and the end; takes what it uses out of `lengths`."""
+        found: Counts = {}
+        end = cls.header
+        for field in cls.fields.values():
+            if not field.is_array:
+                continue
+            found[field.name] = end
+            if field.name not in lengths and not field.length:
+                raise ProgramError(
+                    f"the length of {cls.__name__}.{field.name} is missing.",
+                    hint=f"{cls.__name__}.new({{{field.name!r}: …}}, …)",
+                )
+            length = lengths.pop(field.name, None)
+            end += int(evaluate(field.length, counts) if length is None else length)
+        return found, end
+
+    @property
+    def counts(self) -> Counts:
+        """The counts of this block by name."""
+        return {x.name: int(self.ints[x.slot]) for x in self._sizes}
+
+    def span(self, name: str) -> slice:
+        """The words of an array in the block."""
+        field = self.fields[name]
+        if not field.is_array:
+            return slice(field.slot, field.slot + field.width)
+        start = int(self.ints[field.slot])
+        following = self._following[name]
+        return slice(start, int(self.ints[following.slot]) if following else self.words)
+
+    @classmethod
+    def slots(cls, *names: str) -> list[int]:
+        """Words of the header in which these fields lie."""
+        found: list[int] = []
+        for field in (cls.fields[name] for name in names):
+            found += range(field.slot, field.slot + field.width)
+        return found
+
+    def copy(self) -> Self:
+        """The same in words of its own."""
+        return type(self)(self.ints.copy())
+
+    @classmethod
+    def text(cls) -> str:
+        """The layout as text: two classes with the same text read each other's blocks."""
+        head = f"{cls.__name__} {cls.header} {'fixed' if cls.is_fixed else 'sized'}"
+        return "\n".join([head, *_lines(cls)])
+
+    @classmethod
+    def mark(cls) -> str:
+        """A digest of the layout."""
+        return hashlib.sha256(cls.text().encode()).hexdigest()
+
+
+class Part:
+    """Arrays one after the other in an array, sized by the counts of a record.
+
+    Args:
+        floats: where it begins.
+        counts: by which its arrays are sized: a record that has them, or numbers in the order of
+            `needs`.
+    """
+
+    fields: ClassVar[Mapping[str, Field]] = MappingProxyType({})
+    serial: ClassVar[int] = -1
+
+    def __init_subclass__(cls) -> None:
+        found: dict[str, Field] = {}
+        for name, kind, layout, dims, record in _declared(cls, sys._getframe(1)):
+            if (
+                layout not in ("scalar", "sized", "rows")
+                or kind == "kernel"
+                or not (dims or layout == "scalar")
+            ):
+                raise ProgramError(
+                    f"{cls.__name__}.{name}: a part has numbers, arrays and rows with formulas."
+                )
+            found[name] = field = Field(name, layout, kind, -1, dims, record)
+            setattr(cls, name, _PartField(field))
+        cls.fields, cls.serial = MappingProxyType(found), next(_NUMBER)
+
+    def __init__(self, floats: NDArray[np.float64], *counts: Record | int) -> None:
+        self.counts: Counts = _counts(type(self), counts)
+        self.floats: NDArray[np.float64] = floats[: evaluate(type(self).length(), self.counts)]
+        self._views: dict[str, Any] = {}
+
+    @classmethod
+    def start(cls, name: str) -> str:
+        """The formula of where an array begins."""
+        return _total(itertools.takewhile(lambda x: x.name != name, cls.fields.values()))
+
+    @classmethod
+    def length(cls) -> str:
+        """The formula of all its words."""
+        return _total(cls.fields.values())
+
+    @classmethod
+    def needs(cls) -> tuple[str, ...]:
+        """The counts that its formulas name."""
+        return formula(cls.length())[2]
+
+    @classmethod
+    def text(cls) -> str:
+        """The layout as text."""
+        return "\n".join([cls.__name__, *_lines(cls)])
+
+
+def _total(fields: Iterable[Field]) -> str:
+    """The formula of the words of fields; equal ones are counted."""
+    lengths = Counter(x.length for x in fields)
+    return " + ".join(f"{n} * ({x})" if n > 1 else f"({x})" for x, n in lengths.items()) or "0"
+
+
+def _counts(cls: type[Part], given: tuple[Record | int, ...]) -> Counts:
+    """The counts of a part by name."""
+    first = given[0] if given else None
+    if isinstance(first, Record) and len(given) == 1:
+        return first.counts
+    numbers = [int(x) for x in given if not isinstance(x, Record)]
+    return dict(zip(cls.needs(), numbers, strict=True))
+
+
+def words_of(part: type[Part], *counts: Record | int) -> int:
+    """The length of a part with these counts."""
+    return evaluate(part.length(), _counts(part, counts))
+
+
+@final
+class Rows(Generic[R]):
+    """Records of a fixed size, one after the other.
+
+    Args:
+        record: class of the rows.
+        words: where they lie.
+    """
+
+    def __init__(self, record: type[R], words: Words) -> None:
+        self._record = record
+        self.ints: NDArray[np.int64] = words.view(np.int64).reshape(-1, record.header)
+        self.floats: NDArray[np.float64] = self.ints.view(np.float64)
+        self._made: dict[int, R] = {}
+
+    def __len__(self) -> int:
+        return len(self.ints)
+
+    def __iter__(self) -> Iterator[R]:
+        return (self[k] for k in range(len(self)))
+
+    def __getitem__(self, k: int) -> R:
+        found = self._made.get(k)
+        if found is None:
+            if not 0 <= k < len(self.ints):
+                raise IndexError(f"row {k} of {len(self.ints)} of {self._record.__name__}")
+            found = self._made[k] = self._record(self.ints[k])
+        return found
+
+
+# how classes are read
+
+
+def _declared(cls: type, frame: Any) -> list[tuple[str, str, str, tuple[str, ...], Any]]:
+    """Name, type, layout, dimensions and class of every field in the text of a class."""
+    found = []
+    for name, annotation in inspect.get_annotations(cls).items():
+        if name.startswith("_") or "ClassVar" in str(annotation):
+            continue
+        if name in RESERVED or (name in OF_PARTS and issubclass(cls, Part)):
+            raise ProgramError(f"{cls.__name__}.{name}: this name is one of the record's own.")
+        shape = cls.__dict__.get(name, Shape("scalar"))
+        if not isinstance(annotation, str) or not isinstance(shape, Shape):
+            raise ProgramError(
+                f"{cls.__name__}.{name} is no field of a record.",
+                hint="Begin the file with `from __future__ import annotations`; a default is one "
+                "of size(), inline(n), sized(...), rows(...), part().",
+            )
+        kind, record = _kind(cls, name, annotation, shape.layout, frame)
+        found.append((name, kind, shape.layout, shape.dims, record))
+    return found
+
+
+def _kind(cls: type, name: str, annotation: str, layout: str, frame: Any) -> tuple[str, Any]:
+    """Type of the words of a field, and the class of its rows or part."""
+    known = {"scalar": SCALARS, "size": ("i64",), "inline": ARRAYS, "sized": ARRAYS}
+    if layout in known:
+        if annotation not in known[layout]:
+            raise ProgramError(
+                f"{cls.__name__}.{name}: {annotation!r} with the layout {layout!r}.",
+                hint=f"Its type is one of {', '.join(known[layout])}.",
+            )
+        return annotation, None
+    inner = annotation.removeprefix("Rows[").removesuffix("]") if layout == "rows" else annotation
+    record = frame.f_locals.get(inner, frame.f_globals.get(inner))
+    wanted: type = Part if layout == "part" else Record
+    if not (isinstance(record, type) and issubclass(record, wanted)):
+        raise ProgramError(
+            f"{cls.__name__}.{name}: {annotation!r} is no {wanted.__name__.lower()}.",
+            hint="blocks: Rows[Block] = rows(count), or mid: Sides = part(), of a class above.",
+        )
+    if layout != "part" and not cast(type[Record], record).is_fixed:
+        raise ProgramError(f"{cls.__name__}.{name}: {inner} has arrays, so it has no fixed size.")
+    return "ptr", record
+
+
+def _check_counts(cls: type[Record], field: Field, counts: list[str]) -> None:
+    if not field.is_array or not field.length:
+        return
+    for name in formula(field.length)[2]:
+        if name not in counts:
+            raise NamingError.unknown(f"count of {cls.__name__}, for {field.name},", name, counts)
+
+
+def _lines(cls: Any) -> list[str]:
+    lines = []
+    for field in cls.fields.values():
+        lines.append(f"  {field.text()}")
+        if field.record is not None:
+            lines += [f"    {line}" for line in field.record.text().splitlines()]
+    return lines
+
+
+# how fields are reached in plain Python
+
+
+def _descriptor(field: Field) -> Any:
+    if field.layout == "size":
+        return _Count(field)
+    if field.layout == "scalar":
+        return {"f64": _Float, "i64": _Integer, "kernel": _Entry}[field.type](field)
+    return _Array(field)
+
+
+class _Descriptor:
+    def __init__(self, field: Field) -> None:
+        self.field, self.slot = field, field.slot
+
+
+class _Float(_Descriptor):
+    def __get__(self, record: Any, owner: Any = None) -> Any:
+        return self if record is None else record.floats[self.slot]
+
+    def __set__(self, record: Any, value: float) -> None:
+        record.floats[self.slot] = value
+
+
+class _Integer(_Descriptor):
+    def __get__(self, record: Any, owner: Any = None) -> Any:
+        return self if record is None else record.ints[self.slot]
+
+    def __set__(self, record: Any, value: int) -> None:
+        record.ints[self.slot] = value
+
+
+class _Count(_Integer):
+    def __set__(self, record: Any, value: int) -> None:
+        name = self.field.name
+        raise ProgramError(f"{name!r} is a count: it is set when the block is made, not later.")
+
+
+class _Entry(_Integer):
+    def __get__(self, record: Any, owner: Any = None) -> Any:
+        return self if record is None else entry_at(record.ints, self.slot)
+
+
+class _Viewed(_Descriptor):
+    def __get__(self, record: Any, owner: Any = None) -> Any:
+        if record is None:
+            return self
+        try:
+            return record._views[self.field.name]
+        except KeyError:
+            return record._views.setdefault(self.field.name, self.view(record))
+
+    def __set__(self, record: Any, value: Any) -> None:
+        name = self.field.name
+        raise ProgramError(f"{name!r} is an array: assign its elements, `….{name}[:] = …`.")
+
+    def view(self, record: Any) -> Any:
+        raise NotImplementedError
+
+
+class _Array(_Viewed):
+    def view(self, record: Record) -> Any:
+        span, field = record.span(self.field.name), self.field
+        if field.layout == "part":
+            return field.record(record.floats[span.start :], record)
+        if field.layout == "nested":
+            return field.record(record.ints[span])
+        if field.layout == "rows":
+            return Rows(field.record, record.ints[span])
+        words: Words = record.floats[span] if field.type == "ptr" else record.ints[span]
+        return _shaped(words, field, record.counts) if len(field.dims) > 1 else words[:]
+
+
+class _PartField(_Viewed):
+    def __get__(self, record: Any, owner: Any = None) -> Any:
+        found = super().__get__(record, owner)
+        return found[0] if record is not None and self.field.layout == "scalar" else found
+
+    def __set__(self, record: Any, value: Any) -> None:
+        if self.field.layout != "scalar":
+            super().__set__(record, value)
+        self.__get__(record)
+        record._views[self.field.name][0] = value
+
+    def view(self, record: Part) -> Any:
+        field = self.field
+        start = evaluate(type(record).start(field.name), record.counts)
+        words: Words = record.floats[start : start + evaluate(field.length, record.counts)]
+        if field.layout == "rows":
+            return Rows(field.record, words)
+        words = words.view(np.int64) if field.type in ("i64", "iptr") else words
+        return _shaped(words, field, record.counts) if len(field.dims) > 1 else words
+
+
+def _shaped(words: Words, field: Field, counts: Counts) -> Words:
+    """A matrix; one that this block does without has no rows."""
+    width = evaluate(field.dims[1], counts)
+    return words.reshape(len(words) // width if width else evaluate(field.dims[0], counts), width)
