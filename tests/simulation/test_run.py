@@ -18,6 +18,7 @@ from liaison.program import Entry, to_llvm
 from liaison.program.lower import lower
 from liaison.simulation import Projection, Run, Settings, map_entry, simulate
 from liaison.simulation.steps import layout as at
+from liaison.simulation.steps.sides_layout import Sides
 from liaison.tree import assemble, span
 from liaison.units import Label
 
@@ -167,10 +168,11 @@ def test_a_checkpoint_of_another_run_is_refused(swing):
         Run(*swing, 1.0).restore(kept[:100])
 
 
-def test_a_checkpoint_of_another_layout_is_refused(swing, monkeypatch):
+@pytest.mark.parametrize("record", [at.Run, Sides])
+def test_a_checkpoint_of_another_layout_is_refused(swing, monkeypatch, record):
     kept = Run(*swing, 1.0).checkpoint()
     Run(*swing, 1.0).restore(kept)
-    monkeypatch.setattr(at.Run, "mark", lambda: "another")
+    monkeypatch.setattr(record, "mark", lambda: "another")
     with pytest.raises(SimulationError, match="lays out a run in another way"):
         Run(*swing, 1.0).restore(kept)
 

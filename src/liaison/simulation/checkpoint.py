@@ -18,6 +18,7 @@ from liaison.program.extend import identity
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.record.files import plain
 from liaison.simulation.steps.layout import Run
+from liaison.simulation.steps.sides_layout import Sides
 
 LAYOUT = "layout"
 """The mark of how a run is laid out; it is looked at before all others."""
@@ -62,7 +63,7 @@ def marks(plan: Plan) -> dict[str, Any]:
     settings = plan.settings
     sides = ["one_sided"] if "one_sided" in plan.program.entries else []
     return {
-        LAYOUT: Run.mark(),
+        LAYOUT: [Run.mark(), Sides.mark()],
         "mechanism": plan.program.name,
         "equations": identity(plan.program, "rate", "retract", *sides),
         "formulas of inputs and stops": "" if added is None else identity(added, *added.entries),

@@ -7,8 +7,8 @@ Source: docs/theory/contact_solvers.md.
 
 from __future__ import annotations
 
-from liaison.contacts.scene.layout import World
-from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.contacts.scene.layout import ConeLimit, World
+from liaison.program.loops.language import f64, flat, i64, loop, ptr
 from liaison.solvers.cones.cones import DISC, ONE_WAY, solve_cones
 
 
@@ -19,19 +19,19 @@ def settle(mu: f64, world: World) -> None:
     m = 3 * count
     f = world.few_forces
     for c in range(count):
-        block = world.cone_blocks[8 * c :]
-        limit = world.cone_limits[6 * c :]
-        block[0] = ONE_WAY
-        block[1] = 3 * c
-        block[2] = 1
-        block[3] = -1
-        block[4] = DISC
-        block[5] = 3 * c + 1
-        block[6] = 2
-        block[7] = 2 * c
         contact = world.contact[c]
-        for i in range(6):
-            limit[i] = mu * contact.friction if i == 3 or i == 4 else 0.0
+        load = world.cone_block[2 * c]
+        load.kind = ONE_WAY
+        load.first = 3 * c
+        load.rows = 1
+        load.load = -1
+        disc = world.cone_block[2 * c + 1]
+        disc.kind = DISC
+        disc.first = 3 * c + 1
+        disc.rows = 2
+        disc.load = 2 * c
+        bound(0.0, world.cone_limit[2 * c])
+        bound(mu * contact.friction, world.cone_limit[2 * c + 1])
         for d in range(count):
             mobility(c, d, world.mobility, world)
         for r in range(3):
@@ -41,14 +41,22 @@ def settle(mu: f64, world: World) -> None:
         2 * count,
         world.mobility,
         world.few_rates,
-        world.cone_blocks,
-        world.cone_limits,
+        flat(world.cone_block.ints),
+        flat(world.cone_limit.floats),
         f,
         world.cones,
     )
     for c in range(count):
         for r in range(3):
             world.contact[c].force[r] = f[3 * c + r]
+
+
+@loop
+def bound(coefficient: f64, limit: ConeLimit) -> None:
+    """A bound in proportion to the load, the same along both rows."""
+    limit.coefficient[0] = coefficient
+    limit.coefficient[1] = coefficient
+    limit.constant = 0.0
 
 
 @loop

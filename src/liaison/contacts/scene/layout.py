@@ -143,7 +143,9 @@ class Contact(Record):
     """What touches: the kernel of pairs writes the gap and the rows."""
 
     gap: f64
-    rows: ptr = inline(PAIR_ROWS - 1)  # D: three rows on the first body, three on the second
+    # D: three rows on the first body, three on the second; of these the directions n, t₁, t₂ are
+    # three numbers each from 21 on, six apart
+    rows: ptr = inline(PAIR_ROWS - 1)
     push: ptr = inline(36)  # M⁻¹Dᵀ, likewise
     right: ptr = inline(3)  # what restitution and gaps add to the rates
     force: ptr = inline(3)  # impulses along n and across it
@@ -201,6 +203,27 @@ class Event(Record):
     second: i64
     t: f64
     speed: f64  # of approach
+
+
+# few contacts at once
+
+
+@final
+class ConeBlock(Record):
+    """A block of rows, as `solve_cones` takes it: the load of a contact, or its friction."""
+
+    kind: i64
+    first: i64
+    rows: i64
+    load: i64
+
+
+@final
+class ConeLimit(Record):
+    """What bounds a block, as `solve_cones` takes it."""
+
+    coefficient: ptr = inline(2)  # along its rows
+    constant: f64
 
 
 # the interior method
@@ -375,8 +398,8 @@ class World(Record):
     few_before: ptr = sized("3 * few")
     few_forces: ptr = sized("3 * few")
     mobility: ptr = sized("9 * few * few")
-    cone_blocks: iptr = sized("8 * few")
-    cone_limits: ptr = sized("6 * few")
+    cone_block: Rows[ConeBlock] = rows("2 * few")
+    cone_limit: Rows[ConeLimit] = rows("2 * few")
     cones: ptr = sized()
 
     # the interior method: velocities without impulses, those inside, and their change

@@ -49,7 +49,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from types import CodeType, MappingProxyType
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast, final
 
@@ -71,7 +71,7 @@ RESERVED = (
     "floats", "ints", "words", "fields", "header", "is_fixed", "serial", "new", "text", "mark",
     "copy", "span", "slots", "counts",
 )  # fmt: skip
-OF_PARTS = ("start", "length", "needs")
+OF_PARTS = ("start", "length", "needs", "spans")
 _NUMBER = itertools.count()
 
 
@@ -357,8 +357,9 @@ class Part:
         cls.fields, cls.serial = MappingProxyType(found), next(_NUMBER)
 
     def __init__(self, floats: NDArray[np.float64], *counts: Record | int) -> None:
-        self.counts: Counts = _counts(type(self), counts)
-        self.floats: NDArray[np.float64] = floats[: evaluate(type(self).length(), self.counts)]
+        kind: Any = type(self)
+        self.spans = _spans(kind, _counts(kind, counts))
+        self.floats: NDArray[np.float64] = floats[: self.spans[""][1]]
         self._views: dict[str, Any] = {}
 
     @classmethod
@@ -388,18 +389,30 @@ def _total(fields: Iterable[Field]) -> str:
     return " + ".join(f"{n} * ({x})" if n > 1 else f"({x})" for x, n in lengths.items()) or "0"
 
 
-def _counts(cls: type[Part], given: tuple[Record | int, ...]) -> Counts:
-    """The counts of a part by name."""
+def _counts(cls: type[Part], given: tuple[Record | int, ...]) -> tuple[int, ...]:
+    """The counts that a part needs."""
     first = given[0] if given else None
     if isinstance(first, Record) and len(given) == 1:
-        return first.counts
-    numbers = [int(x) for x in given if not isinstance(x, Record)]
-    return dict(zip(cls.needs(), numbers, strict=True))
+        return tuple(int(first.ints[first.fields[name].slot]) for name in cls.needs())
+    return tuple(int(x) for x in given if not isinstance(x, Record))
+
+
+@lru_cache(maxsize=1024)
+def _spans(cls: Any, values: tuple[int, ...]) -> dict[str, tuple[int, int, int]]:
+    """Start, length and rows' length of every field of a part; of the whole under no name."""
+    counts = dict(zip(cls.needs(), values, strict=True))
+    found = {"": (0, evaluate(cls.length(), counts), 0)}
+    for name, field in cls.fields.items():
+        width = evaluate(field.dims[1], counts) if len(field.dims) > 1 else 0
+        start, length = evaluate(cls.start(name), counts), evaluate(field.length, counts)
+        found[name] = (start, length, width)
+    return found
 
 
 def words_of(part: type[Part], *counts: Record | int) -> int:
     """The length of a part with these counts."""
-    return evaluate(part.length(), _counts(part, counts))
+    kind: Any = part
+    return _spans(kind, _counts(kind, counts))[""][1]
 
 
 @final
@@ -581,12 +594,14 @@ class _PartField(_Viewed):
 
     def view(self, record: Part) -> Any:
         field = self.field
-        start = evaluate(type(record).start(field.name), record.counts)
-        words: Words = record.floats[start : start + evaluate(field.length, record.counts)]
+        start, length, width = record.spans[field.name]
+        words: Words = record.floats[start : start + length]
         if field.layout == "rows":
             return Rows(field.record, words)
         words = words.view(np.int64) if field.type in ("i64", "iptr") else words
-        return _shaped(words, field, record.counts) if len(field.dims) > 1 else words
+        if len(field.dims) < 2:
+            return words
+        return words.reshape(length // width if width else 0, width)
 
 
 def _shaped(words: Words, field: Field, counts: Counts) -> Words:
