@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.analyse.along.linear_steps import follow_linear, linear_steps
+from liaison.analyse.along.sensitivities import follow_linear, linear_steps
 from liaison.errors import NamingError, SimulationError
 
 LOOP = """

@@ -104,11 +104,12 @@ def only_importers(modules: dict[str, ast.Module]) -> dict[str, str]:
     for module, tree in modules.items():
         for source in offered_modules(module, tree):
             importers[source].add(module)
-    room = lambda module: module.split(".")[1]  # noqa: E731
     return {
-        source: next(iter(users))
+        source: user
         for source, users in importers.items()
-        if len(users) == 1 and source.count(".") > 1 and room(next(iter(users))) == room(source)
+        if len(users) == 1 and source.count(".") > 1
+        for user in users
+        if user.split(".")[1:2] == source.split(".")[1:2]
     }
 
 

@@ -21,16 +21,15 @@ LATER = {
     "analyse.proofs.obstructed": "analyse.rest.local",
     "equations.reading_order": "equations.modes",
     "equations.setting": "tree.contact.sides",
-    "formats.lsd.meaning.statements": "formats.lsd.meaning.collisions formats.lsd.meaning.contacts",
+    "formats.lsd.meaning.statements": "formats.lsd.meaning.contacts",
     "formats.read": "formats.mjcf.read formats.urdf.read",
     "simulation.steps.layout": "solvers.cones.cones solvers.linear.lemke",
     "simulation.machine": "contacts.stepping.march",
-    "simulation.plan.plan": "simulation.plan.moreau",
     "simulation.prepared": "contacts.events.one_sided",
     "simulation.report": "contacts.events.series contacts.stepping.report "
     "simulation.steps.sides_layout contacts.events.touching",
     "simulation.run": "simulation.checkpoint",
-    "simulation.record.trajectory": "simulation.record.notebook simulation.record.wrenches",
+    "simulation.record.trajectory": "simulation.record.wrenches",
 }
 VAGUE = {"utils", "util", "common", "core", "base", "helpers", "helper", "manager", "misc"}
 

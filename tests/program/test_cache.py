@@ -15,7 +15,7 @@ from program_samples import program_of, synthetic
 from liaison.expr import symbol
 from liaison.program import to_llvm
 from liaison.program.llvm import cache, machine
-from liaison.program.llvm.cache import cache_folder, fetch, key_of, prune, store
+from liaison.program.llvm.machine import cache_folder, fetch, key_of, prune, store
 
 X = symbol("q[0]")
 
@@ -147,7 +147,7 @@ def test_pruning_beside_other_processes(folder):
     """Several prune and store at once: nothing is raised, and what is read is whole."""
     script = (
         "import sys\n"
-        "from liaison.program.llvm.cache import fetch, key_of, prune, store\n"
+        "from liaison.program.llvm.machine import fetch, key_of, prune, store\n"
         "for k in range(120):\n"
         "    key = key_of(str(k % 40))\n"
         "    store(key, bytes([k % 40]) * 20_000)\n"

@@ -6,7 +6,7 @@ import math
 import types
 
 from liaison.program import f64, floor, i64, loop
-from liaison.program.loops.key import loops_key
+from liaison.program.loops.compile import loops_key
 
 PRELUDE = """from __future__ import annotations
 import math
@@ -62,7 +62,7 @@ def test_the_translator_is_part_of_the_key(monkeypatch):
         return floor(math.pi) * n
 
     before = loops_key([f])
-    monkeypatch.setattr("liaison.program.loops.key._translator", lambda: b"another")
+    monkeypatch.setattr("liaison.program.loops.compile._translator", lambda: b"another")
     assert loops_key([f]) != before
 
 

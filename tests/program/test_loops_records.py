@@ -15,8 +15,7 @@ from liaison.errors import NamingError, ProgramError
 from liaison.expr import symbol
 from liaison.program import Entry, Program, compile_loops, loops_to_c, to_llvm
 from liaison.program.c.compile_c import compile_c_text
-from liaison.program.loops.compile import CTYPES
-from liaison.program.loops.key import loops_key
+from liaison.program.loops.compile import CTYPES, loops_key
 from liaison.program.loops.language import f64, flat, i64, iptr, kernel, loop, ptr
 from liaison.program.loops.llvm import loops_ir
 from liaison.program.loops.records import (

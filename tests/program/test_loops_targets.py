@@ -19,8 +19,7 @@ from liaison.program.llvm import machine, trampolines
 from liaison.program.llvm.machine import Target, object_code_for
 from liaison.program.llvm.trampolines import Trampoline, trampoline, trampoline_ir
 from liaison.program.loops.language import Loop, f64, i64, iptr, loop, ptr
-from liaison.program.loops.llvm import loops_ir
-from liaison.program.loops.targets import TARGETS, loop_symbols, loops_object
+from liaison.program.loops.llvm import TARGETS, loop_symbols, loops_ir, loops_object
 from liaison.simulation.steps.advance import advance
 
 MAGIC = {"wasm32": b"\0asm", "aarch64": b"\x7fELF", "thumb": b"\x7fELF"}
@@ -81,9 +80,7 @@ def test_an_object_for_a_target_is_made_once(tmp_path, monkeypatch):
 
     made = {name: loops_object([double], name) for name in TARGETS}
     assert len(set(made.values())) == len(list(tmp_path.iterdir())) == len(TARGETS)
-    monkeypatch.setattr(
-        "liaison.program.loops.targets.loops_ir", lambda roots: pytest.fail("again")
-    )
+    monkeypatch.setattr("liaison.program.loops.llvm.loops_ir", lambda roots: pytest.fail("again"))
     assert {name: loops_object([double], name) for name in TARGETS} == made
     assert loop_symbols([double]) == {"double": "liaison_double"}
     with pytest.raises(NamingError, match="did you mean 'wasm32'"):

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.analyse.along.linear_steps import linear_steps
 from liaison.analyse.along.maximal_run import sparse_ready
+from liaison.analyse.along.sensitivities import linear_steps
 from liaison.analyse.compare.compare import repeated
 from liaison.equations import blocks_of
 from liaison.program import looped_loops

@@ -10,10 +10,9 @@ from liaison.model.mechanism import Mechanism
 from liaison.model.shapes import Box
 from liaison.simulation.record.trajectory import EventRecord, Series, Trajectory
 from liaison.view import show
-from liaison.view.batches import MarkBatches, _arrows
 from liaison.view.marks import MOMENT_COLOR, SLIPS, Mark, struck
 from liaison.view.solids import cone, cube, globe, pillar
-from liaison.view.stage import MOST_NODES
+from liaison.view.stage import MOST_NODES, MarkBatches, _arrows
 
 COUNT = MOST_NODES + 6
 

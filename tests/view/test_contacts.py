@@ -9,10 +9,10 @@ import pytest
 import liaison
 from liaison.analyse.along.contact_points import contact_points
 from liaison.analyse.along.formula_contacts import formula_contacts
-from liaison.view.batches import linear
 from liaison.view.drawing import drawing
 from liaison.view.marks import IMPACT, OPEN, ROLLS, SLIPS, STATE_COLORS, STICKS, beside, marks
 from liaison.view.scene import sampled
+from liaison.view.stage import linear
 
 SLIDE = """
 name = "slide" ;

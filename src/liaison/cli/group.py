@@ -173,8 +173,6 @@ def _imported(name: str, file: Verb) -> Any:
     module = import_module(file.module)
     function: Callable[..., Any] = getattr(module, name, None) or getattr(module, f"{name}_")
     if not file.module.startswith("liaison.cli."):
-        from .group import command_of
-
         function = command_of(function)
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
     app.command(name=name)(function)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from liaison.model import Body, Contact, Marker, Mechanism
 from liaison.model.contacts import Sizes, Solid
-from liaison.model.contacts.rounds import rod
+from liaison.model.contacts.points import rod
 from liaison.model.values import curve_points, floats, heights, radii
 
 from .solids import Color, Piece, Surface, ball, box, globe, tube

@@ -7,7 +7,7 @@ import pytest
 
 import liaison
 from liaison.contacts.scene import Bodies, Scene
-from liaison.contacts.scene.broad_phase import sweep_and_prune
+from liaison.contacts.scene.candidates import sweep_and_prune
 from liaison.contacts.scene.layout import Extent, Pair, fill
 from liaison.errors import ModelError, SimulationError
 from liaison.program.loops.records import Rows

@@ -242,15 +242,11 @@ def derive(
     check_folders(out)
     mechanism = asked(file, values).mechanism
     if is_compared:
-        from liaison.cli.derive.derive import compared
-
         found = compared(mechanism)
     elif is_own or level or steps:
         terms = {"expand": expand or (), "bodies": bodies or (), "basis": basis, "point": point}
         found = _pages(mechanism, formalism if is_own else "", level, form, digits, terms)
     elif treat or parametrization != "joint":
-        from liaison.cli.derive.derive import told_in, treatment_of
-
         ways = treatment_of(mechanism, treat, parametrization)
         chosen = {"parametrization": parametrization, "treatment": ways}
         found = told_in(mechanism, formalism, form, digits, chosen)
@@ -282,12 +278,8 @@ def _pages(
 
         found = own_words(mechanism, own, digits)
     elif level is not None:
-        from liaison.cli.derive.derive import at_level
-
         found = at_level(mechanism, level, form, terms)
     else:
-        from liaison.cli.derive.derive import generated
-
         found = generated(mechanism, form)
     return found | _left_out(found["text"], mechanism, form)
 

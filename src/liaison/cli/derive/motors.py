@@ -116,7 +116,6 @@ def motors(
     debug: Debug = False,
 ) -> None:
     """Derive the equations of an arm with its rotors: Mampey's mass matrix, torques of motors."""
-    from liaison.cli.derive.motors import motor_equations
     from liaison.cli.values import asked
 
     facts = motor_equations(asked(file, values).mechanism, own, digits)

@@ -137,7 +137,6 @@ def check(
     debug: Debug = False,
 ) -> None:
     """Say what a mechanism is: bodies, joints, loops, coordinates, parameters."""
-    from liaison.cli.files.check import notes, summary
     from liaison.cli.pages import sides
     from liaison.cli.values import asked_of, reader_options
     from liaison.formats.read import reading

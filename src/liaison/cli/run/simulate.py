@@ -177,7 +177,6 @@ def simulate(
     debug: Debug = False,
 ) -> None:
     """Let a mechanism move, and say how well its energy and its closures were kept."""
-    from liaison.cli.run.simulate import facts_of, outcome
     from liaison.cli.running import drawable, ran, run_options, series_of
     from liaison.cli.values import asked, check_files
 

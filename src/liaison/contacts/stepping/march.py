@@ -3,12 +3,20 @@
 Like `advance` it keeps all it knows in the record `Run`, and returns when Python has something to
 do.
 
-Public names: march.
+Positions brought onto closures and out of penetration, by the shortest way in the metric of M.
+
+    δᵀM δ least,   G δ = −Φ,   g + D δ = 0 where a contact stays closed, ≥ 0 elsewhere    (place-1)
+
+repeated. Closed contacts are met together with the closures first, as far as they are independent;
+what still penetrates is pushed out by a problem of complementarity.
+
+Public names: march, place. Source: docs/theory/time_stepping.md; HW2 §VII.2 (projection methods).
 """
 
 from __future__ import annotations
 
-from liaison.program.loops.language import at, i64, loop, ptr
+from liaison.contacts.events.edges import EDGE
+from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
 from liaison.simulation.events.events import look_for_events
 from liaison.simulation.steps.advance import begin, commit
 from liaison.simulation.steps.explicit import refresh
@@ -21,6 +29,7 @@ from liaison.simulation.steps.layout import (
     EVENTS,
     GOOD,
     LAND,
+    NOT_FINITE,
     SAMPLING,
     START,
     STOPPED,
@@ -31,14 +40,146 @@ from liaison.simulation.steps.layout import (
 )
 from liaison.simulation.steps.projection import project
 from liaison.simulation.steps.recording import arrive, sample
-from liaison.simulation.steps.sides_layout import FRICTION, GAP
+from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP
 from liaison.simulation.steps.stepsize import choose_step
-from liaison.solvers.linear.dense import largest
+from liaison.solvers.cones.cones import ONE_WAY, solve_cones
+from liaison.solvers.linear.dense import dot, largest
 
 from .modes import has_room, note_modes
 from .moreau import moreau_step
-from .place import place
-from .rows import one_sided
+from .rows import delassus, free_motion, metric_of, one_sided, pushed, rows_in_metric
+
+ROUNDS = 12
+"""Corrections at most: they are Newton's, and two or three are enough as a rule."""
+
+NEAR = 4.0
+"""Gaps up to this many penetrations wide are guarded while others are pushed out."""
+
+
+@loop
+def place(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr) -> i64:
+    """q out of penetration, in place; notes the largest that is left."""
+    end = run.end
+    deepest = 0.0
+    for turn in range(ROUNDS):
+        one_sided(e, t, q, v, end, run, scratch)
+        deepest = penetration(run)
+        off = 0.0 if turn > 1 else hovering(run)
+        if not (max(deepest, off) > run.gap_tolerance):
+            break
+        status = push_out(e, 1 if off > run.gap_tolerance else 0, deepest, t, q, v, run, scratch)
+        if status != GOOD:
+            return status
+    run.penetration = max(run.penetration, deepest)
+    return GOOD
+
+
+@loop
+def penetration(run: Run) -> f64:
+    """The deepest penetration of all gaps at the end."""
+    found = 0.0
+    for k in range(run.nb):
+        if run.blocks[k].kind == GAP:
+            found = max(found, -run.end.gap[k])
+    return found
+
+
+@loop
+def is_held(k: i64, run: Run) -> i64:
+    """1 if the block is a gap that stays closed under a force."""
+    block = run.blocks[k]
+    if block.kind != GAP or run.mode[k] != CLOSED or run.end.gap[k] > EDGE:
+        return 0
+    return 1 if run.impulse[block.first] > 0.0 else 0
+
+
+@loop
+def hovering(run: Run) -> f64:
+    """The largest gap of the contacts that stay closed."""
+    found = 0.0
+    for k in range(run.nb):
+        if is_held(k, run) == 1:
+            found = max(found, abs(run.end.gap[k]))
+    return found
+
+
+@loop
+def push_out(
+    e: Entries, holds: i64, deepest: f64, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr
+) -> i64:
+    """One correction of q: closed gaps to zero where `holds`, the others to what is allowed."""
+    nv = run.nv
+    delta = run.free.v
+    rest = run.free.moved
+    moved = run.free.q
+    held = run.held
+    e.terms(t, q, v, run.u, run.p, q, run.terms.floats, scratch)
+    rows = held_rows(holds, held, run)
+    rank = metric_of(rows, flat(run.terms.M), held, run)
+    if rank < 0:
+        return NOT_FINITE
+    for i in range(nv):
+        rest[i] = 0.0
+    free_motion(rows, rank, held, rest, at(held, (run.nphi + run.nb) * nv), delta, run)
+    rows_in_metric(rank, flat(run.end.D), run)
+    add_guarded(holds, deepest, delta, rest, run)
+    e.retract(t, q, v, run.u, run.p, delta, moved, scratch)
+    for i in range(run.nq):
+        q[i] = moved[i]
+    return GOOD
+
+
+@loop
+def held_rows(holds: i64, held: ptr, run: Run) -> i64:
+    """Rows of closures and, where `holds`, of closed gaps, with what they ask; how many."""
+    nv = run.nv
+    nphi = run.nphi
+    right = at(held, (nphi + run.nb) * nv)
+    for i in range(nphi * nv):
+        held[i] = flat(run.terms.G)[i]
+    for k in range(nphi):
+        right[k] = -run.terms.phi[k]
+    rows = int(nphi)
+    for k in range(run.nb):
+        block = run.blocks[k]
+        if holds == 1 and is_held(k, run) == 1:
+            D = run.end.D[block.first]
+            for i in range(nv):
+                held[rows * nv + i] = D[i]
+            right[rows] = -run.end.gap[k]
+            rows += 1
+    return rows
+
+
+@loop
+def add_guarded(holds: i64, deepest: f64, delta: ptr, rest: ptr, run: Run) -> None:
+    """Adds to δ what the gaps that are not held need in order not to be negative after it."""
+    nv = run.nv
+    problem = run.problem
+    f = problem.P
+    chosen = run.chosen
+    m = 0
+    for k in range(run.nb):
+        block = run.blocks[k]
+        gap = run.end.gap[k]
+        if block.kind == GAP and (holds == 0 or is_held(k, run) == 0) and gap <= NEAR * deepest:
+            chosen[m] = block.first
+            problem.b[m] = gap + dot(nv, run.end.D[block.first], delta)
+            f[m] = 0.0
+            cone = run.cone[m]
+            cone.kind = ONE_WAY
+            cone.first = m
+            cone.rows = 1
+            cone.load = -1
+            for j in range(3):
+                problem.limits[3 * m + j] = 0.0
+            m += 1
+    delassus(m, chosen, problem.A, run)
+    cones = flat(run.cone.ints)
+    solve_cones(m, m, problem.A, problem.b, cones, problem.limits, f, run.area)
+    pushed(m, chosen, f, rest, run)
+    for i in range(nv):
+        delta[i] += rest[i]
 
 
 @loop

@@ -23,8 +23,7 @@ from liaison.expr import absolute, as_expr, minimum, select
 from liaison.model.kinds import Property
 from liaison.spatial.arrays import Array, array, cross, dot, identity, product
 
-from .points import nearest_to_ball
-from .rounds import LENGTH
+from .points import LENGTH, nearest_to_ball
 from .shape import ContactShape, Sizes, Solid, corners, shape_kind, touching
 from .touch import FAR, SHALLOW, Touching, length, within
 

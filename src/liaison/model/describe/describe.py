@@ -31,6 +31,7 @@ from liaison.model.contacts.one_sided import OneSided
 from liaison.model.joints import JointType, axis_vector
 from liaison.model.loads.efforts import law as law
 from liaison.model.loads.efforts import motor as motor
+from liaison.model.loads.efforts import wrench as wrench
 from liaison.model.loads.formulas import dissipation as dissipation
 from liaison.model.loads.formulas import potential as potential
 from liaison.model.loads.friction import friction as friction
@@ -38,7 +39,6 @@ from liaison.model.loads.gravity import gravity as gravity
 from liaison.model.loads.load import Force
 from liaison.model.loads.springs import damper as damper
 from liaison.model.loads.springs import spring as spring
-from liaison.model.loads.wrench import wrench as wrench
 from liaison.model.markers import Marker
 from liaison.model.mechanism import Mechanism
 from liaison.model.records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start

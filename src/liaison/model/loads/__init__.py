@@ -11,7 +11,7 @@ from .springs import Damper, Spring
 from .friction import JointFriction  # isort: skip (the order in which words are listed)
 from .efforts import Actuator, Law  # isort: skip
 from .formulas import Dissipation, Potential  # isort: skip
-from .wrench import PointWrench  # isort: skip
+from .efforts import PointWrench  # isort: skip
 from .gravity import Gravity  # isort: skip
 
 __all__ = [

@@ -1,6 +1,8 @@
 """Efforts along a measure by a formula or an input: laws, motors and jacks.
 
-Public names: Law, law, Actuator, motor.
+A force and a moment at a place of a body.
+
+Public names: Law, law, Actuator, motor, PointWrench, wrench.
 """
 
 # ruff: noqa: D102 (methods of an interface are documented there)
@@ -12,11 +14,77 @@ from typing import Any, ClassVar, final
 
 from liaison.errors import Place
 from liaison.expr import as_expr
-from liaison.model.describe.places import between, line_here
+from liaison.model.describe.places import between, line_here, marker_of
 from liaison.model.kinds import Property
-from liaison.model.markers import Measure
+from liaison.model.markers import Marker, Measure
+from liaison.model.records import Body
+from liaison.model.scalars import Triple, check_name, triple
 
-from .load import AlongMeasure, Read, load_kind
+from .load import AlongMeasure, AtMarker, Read, load_kind
+
+
+@load_kind
+@final
+@dataclass(frozen=True, slots=True)
+class PointWrench(AtMarker):
+    """A force and a moment on a body at a marker's origin, in the axes of another marker.
+
+    `axes` None means ground's axes; the body's own marker makes a follower force.
+    """
+
+    name: str
+    marker: Marker
+    force: Triple = (0, 0, 0)  # [N]
+    moment: Triple = (0, 0, 0)  # [N·m]
+    axes: Marker | None = None
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    WORD: ClassVar[str] = "wrench"
+    LSD: ClassVar[str] = "wrench"
+    PYTHON: ClassVar[str] = "wrench"
+    SYMBOL: ClassVar[str] = "arrow"
+    PROPERTIES: ClassVar[tuple[Property, ...]] = (
+        Property("force", "N", optional=True, vector=True),
+        Property("torque", "N*m", field="moment", optional=True, vector=True),
+    )
+    TRIPLES: ClassVar[tuple[str, ...]] = ("force", "moment")
+
+    def __post_init__(self) -> None:
+        check_name("wrench", self.name, self.place)
+        for part in self.TRIPLES:
+            what = f"the {part} of wrench '{self.name}'"
+            object.__setattr__(self, part, triple(getattr(self, part), what, self.place))
+
+    def markers(self) -> tuple[Marker, ...]:
+        return (self.marker,) if self.axes is None else (self.marker, self.axes)
+
+    def formulas(self) -> tuple[Any, ...]:
+        return self.force + self.moment
+
+    def at(self) -> Marker:
+        return self.marker
+
+    def turned_with(self) -> Marker | None:
+        return self.axes
+
+    def wrench(self) -> tuple[Triple, Triple]:
+        return self.moment, self.force
+
+
+def wrench(
+    at: Body | Marker,
+    *,
+    force: Any = (0, 0, 0),
+    moment: Any = (0, 0, 0),
+    axes: Body | Marker | None = None,
+    name: str = "",
+) -> PointWrench:
+    """A force and a moment on a body at a marker, in ground's axes or in those of `axes`."""
+    marker = marker_of(at)
+    turned_by = None if axes is None else marker_of(axes)
+    return PointWrench(
+        name or f"wrench {marker.body}", marker, force, moment, turned_by, line_here()
+    )
 
 
 @load_kind

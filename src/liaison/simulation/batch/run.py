@@ -3,33 +3,283 @@
 Each run is computed as `simulate` computes it, bit for bit, by a thread that runs machine code
 only; how many threads there are changes nothing but the time.
 
-Public names: simulate_batch.
+A batch of runs under way: threads that take one share of it after the other.
+
+Each thread has arrays of its own: those of the run it has under way, and where something holds on
+one side only the modes of that run. Python is asked at the end of a run, never in a step.
+
+Public names: simulate_batch, Batch.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
-from typing import Any
+from threading import Lock
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from liaison.contacts.events.one_sided import Marching, marching
+from liaison.contacts.events.series import contact_series, contacts_along
+from liaison.contacts.stepping.report import contacts_stepped
 from liaison.errors import SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
+from liaison.program.loops.records import Rows
 from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.events.happenings import sides_in
+from liaison.simulation.machine import Machine, address
+from liaison.simulation.outcome import Outcome, outcome_of
 from liaison.simulation.plan.inputs import inputs_of
-from liaison.simulation.plan.plan import Plan, plan_of
+from liaison.simulation.plan.plan import Plan, arrays_of, plan_of
 from liaison.simulation.plan.settings import Settings
+from liaison.simulation.prepared import add_entries
+from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT
+from liaison.simulation.report import begun
+from liaison.simulation.run import NEEDS
+from liaison.simulation.steps import layout as at
+from liaison.simulation.steps.layout import Arrays
 from liaison.simulation.steps.projection import Projection
 
+from . import loop as each
 from .plan import Starts, instants_of, starts_of
-from .result import Runs, check_series, runs_of
-from .work import Batch
+from .result import Ends, Runs, check_series, runs_of
+
+SLICE = 0.05
+"""Seconds of work a thread does before it looks whether it should stop."""
+
+EVENTS = 4096
+"""Rows of events at least that a thread keeps before Python takes them out."""
+
+SHOWN = 0.1
+"""Seconds between two calls of what shows progress."""
+
+
+@final
+class Batch:
+    """Runs under way.
+
+    Args:
+        plan: what they share.
+        starts: where each begins.
+        threads: how many.
+        has_contacts: whether contacts are told at the recorded states.
+    """
+
+    def __init__(self, plan: Plan, starts: Starts, threads: int, *, has_contacts: bool) -> None:
+        self.plan, self.starts, self.has_contacts = plan, starts, has_contacts
+        modes = marching(plan, plan.settings.impacts)
+        self.template = arrays_of(plan if modes is None else modes.plan)
+        run, count = self.template.run, len(starts)
+        if modes is not None:
+            modes.mark(run)
+        if "terms" not in plan.program.entries:
+            run.pivots_left = 0
+        self.row = int(1 + run.nq + run.nv + run.nu)
+        samples = int(run.samples)
+        run.capacity = samples + 1  # never full: a mode that ends last asks for room
+        self.records = np.full((count, samples, self.row), np.nan)
+        watched = len(plan.events if modes is None else modes.plan.events)
+        self.ends = Ends.for_runs(count, int(run.nq + run.nv), watched)
+        self.table = starts.table
+        self.threads = min(threads, count)
+        self.lock = Lock()
+        self._ended = ""
+
+    def finish(
+        self, time_limit: float | None, progress: Callable[[float], None] | None = None
+    ) -> None:
+        """Goes on until all runs are over, the time is, or Ctrl-C."""
+        deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
+        shares = iter(_shares(len(self.starts), self.threads))
+        with ThreadPoolExecutor(self.threads, thread_name_prefix="liaison") as pool:
+            workers = [pool.submit(self._work, shares, deadline) for _ in range(self.threads)]
+            try:
+                self._watch(workers, progress)
+            except BaseException as fault:
+                self._ended = INTERRUPTED
+                if not isinstance(fault, KeyboardInterrupt):
+                    raise
+
+    def _watch(self, workers: list[Future[None]], progress: Callable[[float], None] | None) -> None:
+        """Waits for the threads, and tells how many runs are over."""
+        left: set[Future[None]] = set(workers)
+        while left:
+            done, left = wait(left, timeout=SHOWN, return_when="FIRST_EXCEPTION")
+            for worker in done:
+                worker.result()
+            if progress is not None:
+                progress(self.ends.fraction)
+
+    def _work(self, shares: Iterator[tuple[int, int]], deadline: float) -> None:
+        with self.lock:
+            worker = _Worker(self)
+        while not self._ended:
+            with self.lock:
+                share = next(shares, None)
+            if share is None:
+                return
+            worker.begin(*share)
+            while not worker.is_done and not self._ended:
+                worker.go()
+                if time.perf_counter() > deadline and not worker.is_done:
+                    self._ended = self._ended or TIME_LIMIT
+            worker.take_events()
+        worker.leave(self._ended)
+
+
+@final
+class _Worker:
+    """The arrays of one thread, and what Python does for the run it has under way."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._modes = marching(batch.plan, batch.plan.settings.impacts)
+        self._plan = batch.plan if self._modes is None else self._modes.plan
+        self._told = self._modes
+        if batch.has_contacts and self._modes is None:
+            self._told = Marching(batch.plan, "moreau")
+        a = batch.template
+        self._row = int(2 + a.run.nq + a.run.nv)
+        room = max(2 * int(a.run.event_capacity), EVENTS) if a.happened.size else 0
+        own = replace(
+            a, run=a.run.copy(), records=np.zeros(1), scratch=np.zeros(1),
+            happened=np.zeros(max(1, room * self._row)),
+        )  # fmt: skip
+        self._machine = Machine(own)
+        add_entries(self._machine, self._plan)
+        self._call, self._beside = _loop_of(own, self._modes)
+        self._task = self._share(room)
+        self._budget = 256
+        self._addresses = self._bound()
+
+    def _share(self, room: int) -> each.Task:
+        a, b = self._batch.template, self._batch
+        task = each.Task.new(most=each.MOST_RUNS)
+        task.room, task.least = room, a.run.event_capacity
+        task.record_words, task.is_heard = b.records[0].size, b.has_contacts
+        return task
+
+    def _bound(self) -> list[int]:
+        a, b = self._machine.arrays, self._batch
+        listed = (
+            *self._beside, self._machine.entries, self._task, b.template.run, a.run,
+            a.scratch, b.table, b.records, a.happened, b.ends.codes, b.ends.last,
+        )  # fmt: skip
+        return [address(x) for x in listed]
+
+    def begin(self, first: int, end: int) -> None:
+        """Takes a share of the runs."""
+        task = self._task
+        task.next, task.last, task.is_under_way = first, end, 0
+
+    @property
+    def is_done(self) -> bool:
+        """The share is done."""
+        return bool(self._task.next >= self._task.last)
+
+    def go(self) -> None:
+        """Works for about 50 ms, or until Python has something to do, and does it."""
+        self._task.budget = self._budget
+        began = time.perf_counter()
+        status = int(self._call(*self._addresses))
+        if status == at.GOOD:
+            spent = max(time.perf_counter() - began, 1e-9)
+            self._budget = max(1, min(4 * self._budget, int(self._budget * SLICE / spent)))
+        elif status in NEEDS:
+            with self._batch.lock:  # others may be compiling
+                self._machine.add(self._plan.kernel, NEEDS[status])
+            self._addresses = self._bound()
+        else:
+            self._hear(status)
+
+    def _hear(self, status: int) -> None:
+        """A run ended or failed, found a relation without its row, or has no room for events."""
+        i = int(self._task.next) - (not self._task.is_under_way)
+        self.take_events(i)
+        try:
+            status = self._judged(status)
+        except SimulationError as refusal:
+            self._end(i, at.NO_MODE)
+            self._note(i, Outcome(FAILED, refusal.message, refusal.hint, refusal.status))
+            return
+        if status >= at.NOT_FINITE:
+            self._end(i, status)
+        if not self._task.is_under_way:
+            self._note(i, outcome_of(self._plan, self._machine.arrays, status))
+
+    def _judged(self, status: int) -> int:
+        """What a status is after a look at the modes; a lost relation is held from here on."""
+        if self._modes is None or self._task.is_under_way == 0:
+            return status
+        return self._modes.judged(status, self._machine.arrays)
+
+    def _end(self, i: int, status: int) -> None:
+        """Ends the run that is under way."""
+        a, ends = self._machine.arrays, self._batch.ends
+        each.end_run(i, status, self._task, a.run, Rows(each.End, ends.codes), ends.last.ravel())
+
+    def _note(self, i: int, outcome: Outcome) -> None:
+        """What Python tells of a run that ended."""
+        batch = self._batch
+        self.take_events(i)
+        more = begun(self._modes)
+        batch.ends.outcomes[i] = (
+            replace(outcome, message=outcome.message + more) if more else outcome
+        )
+        if batch.has_contacts and self._told is not None:
+            rows = batch.records[i, : batch.ends.codes[i, each.ENDS.index("recorded")]]
+            plan = replace(batch.plan, parameters=batch.starts.p[i])
+            happened = batch.ends.happened_in(i)
+            told = contacts_along if self._modes is not None else contacts_stepped
+            batch.ends.contacts[i] = contact_series(plan, told(self._told, plan, rows, happened))
+
+    def take_events(self, under_way: int | None = None) -> None:
+        """Takes events out of the buffer: of runs that ended, then of the one that is heard."""
+        task, happened = self._task, self._batch.ends.happened
+        current = self._machine.arrays.run
+        runs = task.told.ints[: task.told_runs].tolist()
+        if under_way is not None:
+            runs += [[under_way, int(current.happened)]]
+        buffer, first = self._machine.arrays.happened, 0
+        for run, rows in runs:
+            last = first + rows * self._row
+            if rows:
+                happened.setdefault(run, []).append(buffer[first:last].reshape(rows, -1).copy())
+            first = last
+        task.taken = task.told_runs = 0
+        current.happened = 0
+
+    def leave(self, ended: str) -> None:
+        """Notes the run that was under way when the batch was ended."""
+        if not self._task.is_under_way:
+            return self.take_events()
+        i = int(self._task.next)
+        self._end(i, at.GOOD)
+        self._note(i, outcome_of(self._plan, self._machine.arrays, at.GOOD, ended))
+
+
+def _loop_of(arrays: Arrays, modes: Marching | None) -> tuple[Any, tuple[Array | Any, ...]]:
+    """The compiled loop over runs, and arrays that it takes before all others."""
+    if modes is not None:
+        beside = (modes.sides, modes.sides.copy())
+        return each.compiled_batch(each.march_each), beside
+    if arrays.run.is_moreau:
+        return each.compiled_batch(each.step_each), ()
+    return each.compiled_batch(each.advance_each), ()
+
+
+def _shares(count: int, threads: int) -> list[tuple[int, int]]:
+    """Ranges of runs, several for each thread, so that none waits long for the last."""
+    size = max(1, min(each.MOST_RUNS, count // (8 * threads)))
+    return [(k, min(count, k + size)) for k in range(0, count, size)]
+
 
 BATCH_SERIES = ("energy", "outputs", "closure")
 """Entries evaluated at the recorded states unless said otherwise."""

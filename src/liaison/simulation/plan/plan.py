@@ -1,7 +1,9 @@
 """Plan: all that is decided before a run begins, checked; and the arrays that follow from it.
 
+What time stepping with contacts needs before a run: the table of blocks, tolerances, refusals.
+
 Public names: Plan, plan_of, arrays_of, lasting_arrays, fill_run, entries_of, kernel_like,
-check_state, end_of, parameters_of.
+check_state, end_of, parameters_of, fill_moreau.
 """
 
 from __future__ import annotations
@@ -22,9 +24,33 @@ from liaison.simulation.events.happenings import Watched, extra_program, sides_i
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Arrays, Sizes, allocate
 from liaison.simulation.steps.rungekutta import Tableau
+from liaison.simulation.steps.sides_layout import KINDS, LAWS
 
 from .inputs import Inputs, inputs_of
 from .settings import Settings
+
+GAP = 1e-13
+"""Penetration that is left alone [m]."""
+
+
+def fill_moreau(arrays: Arrays, program: Program, theta: float | None = None) -> None:
+    """The table of blocks, and the numbers of the scheme.
+
+    Raises:
+        SimulationError: a law of friction that steps of fixed size cannot take.
+    """
+    run = arrays.run
+    run.theta, run.gap_tolerance = 0.5 if theta is None else theta, GAP
+    for k, (name, _, kind, first, rows, load, law) in enumerate(sides_in(program)):
+        if law == "regularized" or k in program.facts.get("bearings", ()):
+            why = "is regularized" if law == "regularized" else "depends on what a joint transmits"
+            raise SimulationError(
+                f"method 'moreau' does not take {name!r}: its friction {why}.",
+                hint="It takes Coulomb's and Stribeck's, bounded by a contact or by a formula; "
+                "the default method takes all.",
+            )
+        run.blocks.ints[k] = KINDS[kind], first, rows, load, LAWS[law]
+
 
 FIRST_CAPACITY, EVENTS_KEPT = 256, 128
 
@@ -205,8 +231,6 @@ def lasting_arrays(plan: Plan) -> Arrays:
     _fill_formulas(arrays, plan)
     arrays.run.break_times[:] = instants
     if settings.tableau.scheme == "moreau":
-        from .moreau import fill_moreau
-
         fill_moreau(arrays, plan.program, settings.theta)
     run = arrays.run
     run.has_closure = plan.size("nc") > 0

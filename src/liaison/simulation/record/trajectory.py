@@ -375,7 +375,6 @@ class Trajectory(Later):
 
     def _repr_html_(self) -> str:
         """A compact table for notebooks."""
-        from .trajectory import html_table
 
         return html_table(str(self), self.message, self.columns())
 
