@@ -87,14 +87,14 @@ def test_rooms_and_verbs_share_no_name(package):
 
 
 def offered_modules(package: str, tree: ast.Module) -> set[str]:
-    """Modules whose names a package offers by its table: the door is an importer, too."""
+    """Modules whose names a package offers by its table."""
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
     tables = [c.args[1] for c in calls if getattr(c.func, "id", "") == "offer"]
     return {f"{package}.{key}" for table in tables for key in ast.literal_eval(table)}
 
 
 def only_importers(modules: dict[str, ast.Module]) -> dict[str, str]:
-    """Modules with exactly one importer, which is in the same room."""
+    """Modules with exactly one importer, a file of the same room; a door is no such file."""
     importers: dict[str, set[str]] = defaultdict(set)
     packages = {name.rpartition(".")[0] for name in modules}
     for module, name, _ in all_imports(modules):
@@ -103,13 +103,13 @@ def only_importers(modules: dict[str, ast.Module]) -> dict[str, str]:
             importers[source].add(module)
     for module, tree in modules.items():
         for source in offered_modules(module, tree):
-            importers[source].add(module)
+            importers[source].add(module)  # the door is an importer, and no other half
     return {
         source: user
         for source, users in importers.items()
         if len(users) == 1 and source.count(".") > 1
         for user in users
-        if user.split(".")[1:2] == source.split(".")[1:2]
+        if user.split(".")[1:2] == source.split(".")[1:2] and user not in packages
     }
 
 

@@ -19,7 +19,8 @@ from liaison.program.llvm import machine, trampolines
 from liaison.program.llvm.machine import Target, object_code_for
 from liaison.program.llvm.trampolines import Trampoline, trampoline, trampoline_ir
 from liaison.program.loops.language import Loop, f64, i64, iptr, loop, ptr
-from liaison.program.loops.llvm import TARGETS, loop_symbols, loops_ir, loops_object
+from liaison.program.loops.llvm import loops_ir
+from liaison.program.loops.targets import TARGETS, loop_symbols, loops_object
 from liaison.simulation.steps.advance import advance
 
 MAGIC = {"wasm32": b"\0asm", "aarch64": b"\x7fELF", "thumb": b"\x7fELF"}

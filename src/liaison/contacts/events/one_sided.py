@@ -20,8 +20,8 @@ from liaison.program import Kernel, Program
 from liaison.program.kernel import Function
 from liaison.program.llvm.trampolines import Trampoline, trampoline
 from liaison.program.loops.compile import CompiledLoops, compile_loops
+from liaison.program.loops.records import address
 from liaison.simulation.events.happenings import Watched
-from liaison.simulation.machine import address
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps import sides_layout as side

@@ -42,6 +42,7 @@ words_of.
 from __future__ import annotations
 
 import ast
+import ctypes
 import hashlib
 import inspect
 import itertools
@@ -608,3 +609,13 @@ def _shaped(words: Words, field: Field, counts: Counts) -> Words:
     """A matrix; one that this block does without has no rows."""
     width = evaluate(field.dims[1], counts)
     return words.reshape(len(words) // width if width else evaluate(field.dims[0], counts), width)
+
+
+def address(place: NDArray[Any] | Record) -> int:
+    """Where an array begins; of one that can be written to four times as quick as NumPy tells."""
+    array = place.ints if isinstance(place, Record) else place
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        # read-only, or empty
+        return int(array.ctypes.data)

@@ -31,10 +31,10 @@ from liaison.contacts.stepping.report import contacts_stepped
 from liaison.errors import SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
-from liaison.program.loops.records import Rows
+from liaison.program.loops.records import Rows, address
 from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.events.happenings import sides_in
-from liaison.simulation.machine import Machine, address
+from liaison.simulation.machine import Machine
 from liaison.simulation.outcome import Outcome, outcome_of
 from liaison.simulation.plan.inputs import inputs_of
 from liaison.simulation.plan.plan import Plan, arrays_of, plan_of
