@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-import json
 import os
 import subprocess
 import sys
@@ -16,25 +15,7 @@ from liaison.verbs.registry import verbs
 
 WIDTH = 80
 
-COUNT = '''"""Count the bodies of a mechanism, heavy ones apart."""
-
-from liaison.verbs.given import Given, mechanism_of
-from liaison.verbs.registry import command
-
-
-@command
-def census(given: Given, *, heavier_than: float = 0.0, twice: bool = False) -> dict[str, int]:
-    """Count bodies.
-
-    Args:
-        given: the mechanism.
-        heavier_than: mass from which on a body is heavy [kg].
-        twice: count each body two times.
-    """
-    bodies = mechanism_of(given).bodies[1:]
-    heavy = [x for x in bodies if float(x.mass) > heavier_than]
-    return {"bodies": len(bodies) * (1 + twice), "heavy": len(heavy)}
-'''
+CENSUS = Path(__file__).parent / "drills" / "census.py"
 
 
 @pytest.mark.parametrize("name", sorted(verbs()))
@@ -77,31 +58,9 @@ def test_each_command_prints_json_and_explains_every_option(name):
     assert all(len(line) > 1 for line in options), options
 
 
-def test_a_new_verb_is_one_file(tmp_path, repository):
-    (tmp_path / "census.py").write_text(COUNT, encoding="utf-8")
-    own = {"LIAISON_VERBS": str(tmp_path)}
-    four_bar = repository / "examples" / "four_bar.lsd"
-    listed = words("--help", **own).stdout
-    assert "census" in listed
-    assert "Count the bodies of a mechanism, heavy ones apart" in listed
-    helped = words("census", "--help", **own).stdout
-    assert "Mass from which on a body is heavy" in helped
-    assert "Count each body two times" in helped
-    done = words("census", four_bar, "--twice", "--json", **own)
-    assert json.loads(done.stdout) == {"bodies": 6, "heavy": 3}
-    assert words("census", four_bar, **own).stdout.splitlines() == ["bodies: 3", "heavy: 3"]
-    assert words("census", four_bar, "--heavier", 1, **own).returncode == 2
-    code = f"import liaison; print(liaison.census({str(four_bar)!r}, heavier_than=1e9))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **own}
-    )
-    assert done.stdout.strip() == "{'bodies': 3, 'heavy': 0}"
-    assert "census" not in words("--help").stdout
-
-
 @pytest.mark.parametrize("name", ["simulate", "sin", "animate"])
 def test_a_verb_does_not_take_the_name_of_another(name, tmp_path):
-    text = COUNT.replace("census", name)
+    text = CENSUS.read_text(encoding="utf-8").replace("census", name)
     (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
     done = words("--help", LIAISON_VERBS=str(tmp_path))
     assert done.returncode != 0

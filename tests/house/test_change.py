@@ -1,4 +1,4 @@
-"""Change drills: a joint type, a tableau, a formalism and a back end, each from one file.
+"""The change drills: eight things, each added from one file and then used in everything.
 
 The files lie in `drills/`; nothing else of the package is touched. Each thing is registered for one
 test, then used in everything that the package has for things of its kind, and forgotten again.
@@ -7,6 +7,9 @@ test, then used in everything that the package has for things of its kind, and f
 import ast
 import importlib.util
 import json
+import os
+import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -20,16 +23,43 @@ from liaison.cli import main
 from liaison.equations import FORMALISMS
 from liaison.equations.completion import plain_dynamics
 from liaison.equations.vector.basic_joints import Side, basic_rows
-from liaison.errors import LiaisonError, ModelError, NamingError, ProgramError, SimulationError
+from liaison.errors import (
+    LiaisonError,
+    ModelError,
+    NamingError,
+    ProgramError,
+    SimulationError,
+    TextError,
+)
 from liaison.formats import read_lsd
 from liaison.model import JOINT_TYPES
+from liaison.model.contacts import PAIRS, SHAPE_KINDS
+from liaison.model.loads import LOAD_KINDS
+from liaison.model.relations import RELATION_KINDS
 from liaison.program import to_numpy
 from liaison.program.back_ends import BACK_ENDS, BackEnd
 from liaison.program.lower import lower
 from liaison.simulation.steps.rungekutta import TABLEAUX
+from liaison.verbs.summary import is_conservative
 from liaison.view.drawing import drawing
+from liaison.view.links import links
+from liaison.view.symbols import symbols
 
 DRILLS = Path(__file__).parent / "drills"
+EIGHT = {
+    "joint type": "pin_in_slot", "load": "cubic_spring", "relation": "elliptic_gear",
+    "contact shape": "torus", "integrator": "bogacki_shampine", "formalism": "maggi",
+    "back end": "julia", "verb": "census",
+}  # fmt: skip
+
+
+def test_eight_things_are_one_file_each(capsys):
+    with capsys.disabled():
+        for thing, name in EIGHT.items():
+            lines = len((DRILLS / f"{name}.py").read_text(encoding="utf-8").splitlines())
+            print(f"\ndrill: {thing:<14} drills/{name}.py, {lines} lines", end="")
+        print()
+
 
 PENDULUM = """
 name = "pendulum in a slot" ;
@@ -438,6 +468,335 @@ def test_a_back_end_that_does_nothing_is_refused(julia):
         BACK_ENDS.add(BackEnd("nothing"))
     with pytest.raises(ProgramError, match="already"):
         BACK_ENDS.add(julia.JULIA)
+
+
+# Loads, relations, contact shapes ---------------------------------------------------------------
+
+SAME_FORCES = 1e-9  # accelerations of two parametrizations, relative: rounding of a solved system
+KEPT = 1e-7  # energy over a run with steps of 1e-9, relative to what moves
+
+
+@pytest.fixture
+def kind(request):
+    """The module of one drill, registered while the test runs."""
+    kinds = (LOAD_KINDS, RELATION_KINDS, SHAPE_KINDS)
+    before, pairs = [list(x) for x in kinds], dict(PAIRS)
+    spec = importlib.util.spec_from_file_location(
+        f"drill_{request.param}", DRILLS / f"{request.param}.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    yield module
+    for family, known in zip(kinds, before, strict=True):
+        for one in [x for x in family if x not in known]:
+            family.remove(one)
+    for pair in PAIRS.keys() - pairs.keys():
+        del PAIRS[pair]
+    del sys.modules[spec.name]
+
+
+def registered(name):
+    return pytest.mark.parametrize("kind", [name], indirect=True)
+
+
+def rod(name, length=0.5, mass=1):
+    return liaison.body(name, mass, center=(0, 0, -length / 2), inertia=(0.03, 0.03, 0.001))
+
+
+def double_pendulum(*loads):
+    first, second = rod("first"), rod("second")
+    return (
+        first,
+        second,
+        [
+            liaison.join(liaison.ground, first, "revolute", name="A", axis="y"),
+            liaison.join(first.at((0, 0, -0.5)), second, "revolute", name="B", axis="y"),
+            liaison.gravity(),
+            liaison.start("A", 0.4, 0.3),
+            liaison.start("B", -0.7, 0.1),
+        ],
+    )
+
+
+def sprung(along="distance"):
+    """A double pendulum with a cubic spring between two markers, or on a joint."""
+    _, second, parts = double_pendulum()
+    where = (
+        (liaison.ground.at((0.3, 0, -0.4)), second.at((0, 0, -0.3)))
+        if along == "distance"
+        else ("B",)
+    )
+    spring = liaison.cubic_spring(*where, stiffness=30, rest=0.1, name="bumper")
+    return liaison.mechanism(parts, spring, name=f"sprung {along}")
+
+
+def geared():
+    """Two pendulums whose hinges are tied by elliptic gears."""
+    first, second = rod("first"), rod("second", 0.3, mass=3)
+    return liaison.mechanism(
+        liaison.join(liaison.ground, first, "revolute", name="A", axis="y"),
+        liaison.join(liaison.ground.at((0.6, 0, 0)), second, "revolute", name="B", axis="y"),
+        liaison.elliptic_gear("B", "A", 0.3, name="mesh"),
+        liaison.gravity(),
+        liaison.start("A", 0.5, 0.4),
+        name="elliptic gears",
+    )
+
+
+def tyre(friction=0.4, restitution=0.5, height=0.6):
+    wheel = liaison.body("wheel", 2, inertia=(0.05, 0.05, 0.09))
+    return liaison.mechanism(
+        liaison.join(liaison.ground, wheel, liaison.Free(), name="f"),
+        liaison.contact(wheel, liaison.ground, "torus", ring=0.25, tube=0.05, name="floor",
+                   friction=friction, restitution=restitution),
+        liaison.gravity(),
+        liaison.start({"f.z": height, "f.wx": 0.0, "f.wz": -4.0, "f.vx": 1.2,
+                  "f.qw": np.cos(0.6), "f.qx": np.sin(0.6)}),
+        name="tyre",
+    )  # fmt: skip
+
+
+# ---- a load
+
+
+@registered("cubic_spring")
+@pytest.mark.parametrize("along", ["distance", "joint"])
+def test_a_load_is_written_and_read_again(kind, along):
+    mechanism = sprung(along)
+    text = liaison.write_lsd(mechanism)
+    assert "apply cubic_spring stiffness = 30" in text
+    assert liaison.read(text) == mechanism
+
+
+@registered("cubic_spring")
+def test_a_load_has_its_word_at_the_python_door(kind):
+    assert liaison.cubic_spring is kind.cubic_spring
+    assert is_conservative(sprung())
+
+
+def test_a_word_is_gone_with_its_kind():
+    with pytest.raises(AttributeError, match="cubic_spring"):
+        _ = liaison.cubic_spring
+    _, _, parts = double_pendulum()
+    text = liaison.write_lsd(liaison.mechanism(parts, liaison.spring("B", stiffness=1)))
+    with pytest.raises(NamingError, match="cubic_spring"):
+        liaison.read(text.replace("apply spring", "apply cubic_spring"))
+
+
+@registered("cubic_spring")
+@pytest.mark.parametrize("along", ["distance", "joint"])
+def test_all_formalisms_agree_about_a_load(kind, along):
+    found = liaison.compare(sprung(along))
+    assert {row.formalism for row in found.rows} >= set(FORMALISMS) - {"maximal", "stabilized"}
+    assert found.all_proved
+
+
+@registered("cubic_spring")
+@pytest.mark.parametrize("along", ["distance", "joint"])
+def test_a_load_acts_the_same_in_all_parametrizations(kind, along):
+    table = liaison.parametrizations(sprung(along), until=0.05)
+    used = [column for column in table.columns if not column.why_not]
+    assert "cartesian" in {column.name for column in used}
+    assert all(column.difference < SAME_FORCES for column in used if column.name != "joint")
+
+
+@registered("cubic_spring")
+@pytest.mark.parametrize("along", ["distance", "joint"])
+def test_a_run_with_a_load_keeps_energy_and_the_theorems(kind, along):
+    mechanism = sprung(along)
+    run = liaison.simulate(
+        mechanism, until=1.0, rtol=1e-10, series=("energy", "reactions", "poses")
+    )
+    energy = run.series["energy"].values.sum(axis=1)
+    moving = np.ptp(run.series["energy"].values[:, 0])
+    assert np.ptp(energy) < KEPT * moving
+    plain = liaison.simulate(liaison.mechanism(double_pendulum()[2]), until=1.0)
+    assert not np.allclose(run.q[-1], plain.q[-1], atol=0.05)  # it does act
+    assert liaison.verify(mechanism, until=0.5).holds
+
+
+@registered("cubic_spring")
+def test_a_load_is_drawn_as_it_says(kind):
+    mechanism = sprung()
+    run = liaison.simulate(mechanism, until=0.1)
+    (coil,) = links(drawing(run, mechanism), mechanism)
+    assert coil.is_coil
+    assert coil.name == "bumper"
+    assert [(x.kind, x.symbol) for x in symbols(mechanism)] == [
+        ("gravity", "field"), ("cubic_spring", "coil")
+    ]  # fmt: skip
+
+
+@registered("cubic_spring")
+def test_bad_loads_are_refused(kind):
+    with pytest.raises(ModelError, match="the stiffness of cubic spring 'x' is -1; it must not be"):
+        liaison.cubic_spring("B", stiffness=-1, name="x")
+    text = liaison.write_lsd(sprung("joint"))
+    with pytest.raises(NamingError, match="no property 'stifness'; did you mean 'stiffness'"):
+        liaison.read(text.replace("stiffness =", "stifness ="))
+    with pytest.raises(TextError, match=r"stiffness of cubic_spring .* must be"):
+        liaison.read(text.replace("stiffness = 30 N*m/rad^3", "stiffness = 30 N/m"))
+
+
+# ---- a relation
+
+
+@registered("elliptic_gear")
+def test_a_relation_is_written_and_read_again(kind):
+    mechanism = geared()
+    text = liaison.write_lsd(mechanism)
+    assert "couple A and B with elliptic_gear eccentricity = 0.3f end" in text
+    assert liaison.read(text) == mechanism
+    assert [(x.kind, x.symbol) for x in symbols(mechanism)][-1] == ("elliptic_gear", "gear")
+
+
+@registered("elliptic_gear")
+def test_a_relation_takes_a_freedom(kind):
+    assert liaison.elliptic_gear is kind.elliptic_gear
+    found = liaison.mobility(geared())
+    assert found.finite == (1, 1)
+    assert liaison.check(geared()).freedoms == 1
+
+
+@registered("elliptic_gear")
+def test_all_formalisms_and_parametrizations_agree_about_a_relation(kind):
+    assert liaison.compare(geared()).all_proved
+    table = liaison.parametrizations(geared(), until=0.05)
+    used = [column for column in table.columns if not column.why_not]
+    assert {"joint", "cartesian"} <= {column.name for column in used}
+    assert all(column.difference < SAME_FORCES for column in used if column.name != "joint")
+
+
+@registered("elliptic_gear")
+def test_a_run_with_a_relation_holds_it_and_the_theorems(kind):
+    mechanism = geared()
+    run = liaison.simulate(mechanism, until=1.0, rtol=1e-10, series=("energy", "lam", "closure"))
+    a, b = run.q.T
+    assert np.abs(b + a + 0.3 * np.sin(a)).max() < 1e-9
+    energy = run.series["energy"].values.sum(axis=1)
+    assert np.ptp(energy) < KEPT * np.ptp(run.series["energy"].values[:, 0])
+    (labels,) = run.series["lam"].axes.values()
+    assert labels == ("mesh",)
+    assert np.abs(run.series["lam"].values).max() > 0.1  # a torque passes through the teeth
+    assert liaison.verify(mechanism, until=0.5).holds
+
+
+@registered("elliptic_gear")
+def test_bad_relations_are_refused(kind):
+    with pytest.raises(ModelError, match="ties 'A' to itself; it must tie two"):
+        liaison.elliptic_gear("A", "A", 0.1)
+    text = liaison.write_lsd(geared())
+    with pytest.raises(NamingError, match=r"elliptic_gears.*did you mean"):
+        liaison.read(text.replace("elliptic_gear ", "elliptic_gears "))
+    with pytest.raises(TextError, match="needs 'eccentricity = …'"):
+        liaison.read(text.replace("eccentricity = 0.3f ", ""))
+
+
+# ---- a contact shape
+
+
+@registered("torus")
+def test_a_contact_shape_is_written_and_read_again(kind):
+    mechanism = tyre()
+    text = liaison.write_lsd(mechanism)
+    assert "with torus ring = 0.25f m, tube = 0.05f m" in text
+    assert liaison.read(text) == mechanism
+    assert liaison.check(mechanism).freedoms == 6
+
+
+@registered("torus")
+@pytest.mark.parametrize(
+    "options", [{}, {"method": "moreau", "step": 2e-4}], ids=["events", "moreau"]
+)
+def test_a_contact_shape_bounces_slides_and_rests(kind, options):
+    run = liaison.simulate(tyre(), until=1.2, **options)
+    z, R = run.q[:, 2], run.series["poses"].values[:, -1]
+    axis = np.sqrt(np.maximum(1 - R.reshape(len(z), 3, 4)[:, 2, 2] ** 2, 0))
+    gap = z - 0.25 * axis - 0.05
+    assert gap.min() > -2e-3 if options else gap.min() > -1e-8
+    assert gap.min() < 1e-3  # it touches
+    energy = run.series["energy"].values.sum(axis=1)
+    assert energy[-1] < energy[0] - 0.1  # impacts and friction take energy
+    assert np.diff(energy).max() < 1e-3 * energy[0]  # and nothing gives any
+
+
+@registered("torus")
+def test_a_torus_without_a_ring_is_a_ball(kind):
+    states = []
+    for shape in ({"kind": "torus", "ring": 1e-9, "tube": 0.1}, {"kind": "ball", "radius": 0.1}):
+        ball = liaison.body("ball", 1, inertia=(0.004, 0.004, 0.004))
+        free = liaison.join(liaison.ground, ball, liaison.Free(), name="f")
+        touch = liaison.contact(
+            ball, liaison.ground, friction=0.3, restitution=0.4, name="floor", **shape
+        )
+        start = liaison.start({"f.z": 0.4, "f.vx": 1.0})
+        run = liaison.simulate(liaison.mechanism(free, touch, liaison.gravity(), start), until=0.8)
+        states.append(np.concatenate([run.q[-1], run.v[-1]]))
+    assert np.abs(states[0] - states[1]).max() < 1e-5
+
+
+@registered("torus")
+def test_the_theorems_hold_while_a_contact_shape_rolls(kind):
+    mechanism = tyre(friction=0.9, restitution=0, height=0.25 * np.sin(1.2) + 0.05)
+    assert liaison.verify(mechanism, until=0.2).holds
+
+
+@registered("torus")
+def test_a_contact_shape_is_drawn_as_it_says(kind):
+    mechanism = tyre()
+    drawn = drawing(liaison.simulate(mechanism, until=0.05), mechanism)
+    (mesh,) = [piece for piece in drawn.pieces["wheel"] if piece.kind == "mesh"]
+    assert np.linalg.norm(mesh.surface.vertices[:, :2], axis=1).max() == pytest.approx(0.3)
+    assert symbols(mechanism)[-1].symbol == "mesh"
+
+
+@registered("torus")
+def test_bad_contact_shapes_are_refused(kind):
+    wheel = liaison.body("wheel", 1)
+    with pytest.raises(ModelError, match=r"the tube of contact .* is -1 m; it must be positive"):
+        liaison.contact(wheel, liaison.ground, "torus", ring=1, tube=-1)
+    with pytest.raises(ModelError, match="is of a torus; give its tube"):
+        liaison.contact(wheel, liaison.ground, "torus", ring=1)
+    with pytest.raises(ModelError, match="is of a torus, which has no radius"):
+        liaison.contact(wheel, liaison.ground, "torus", ring=1, tube=1, radius=1)
+    with pytest.raises(ModelError, match="is of a ball, which has no ring"):
+        liaison.contact(wheel, liaison.ground, "ball", ring=1, radius=1)
+    with pytest.raises(ModelError, match="of a torus with a ball, which is not known"):
+        liaison.contact(wheel, liaison.ground, "torus", ring=1, tube=1, outside=1)
+    with pytest.raises(NamingError, match=r"'rings'.*did you mean 'ring'"):
+        liaison.contact(wheel, liaison.ground, "torus", rings=1, tube=1)
+
+
+# A verb ------------------------------------------------------------------------------------------
+
+
+def words(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "liaison", *(str(x) for x in arguments)]
+    known = {**os.environ, "COLUMNS": "80", **variables}
+    return subprocess.run(line, capture_output=True, text=True, env=known)
+
+
+def test_a_new_verb_is_one_file(tmp_path, repository):
+    shutil.copy(DRILLS / "census.py", tmp_path)
+    own = {"LIAISON_VERBS": str(tmp_path)}
+    four_bar = repository / "examples" / "four_bar.lsd"
+    listed = words("--help", **own).stdout
+    assert "census" in listed
+    assert "Count the bodies of a mechanism, heavy ones apart" in listed
+    helped = words("census", "--help", **own).stdout
+    assert "Mass from which on a body is heavy" in helped
+    assert "Count each body two times" in helped
+    done = words("census", four_bar, "--twice", "--json", **own)
+    assert json.loads(done.stdout) == {"bodies": 6, "heavy": 3}
+    assert words("census", four_bar, **own).stdout.splitlines() == ["bodies: 3", "heavy: 3"]
+    assert words("census", four_bar, "--heavier", 1, **own).returncode == 2
+    code = f"import liaison; print(liaison.census({str(four_bar)!r}, heavier_than=1e9))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **own}
+    )
+    assert done.stdout.strip() == "{'bodies': 3, 'heavy': 0}"
+    assert "census" not in words("--help").stdout
 
 
 @pytest.mark.parametrize("file", sorted(DRILLS.glob("*.py")), ids=lambda path: path.stem)
