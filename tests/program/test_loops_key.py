@@ -6,7 +6,7 @@ import math
 import types
 
 from liaison.program import f64, floor, i64, loop
-from liaison.program.loops.compile import loops_key
+from liaison.program.loops.compile import loops_key, translator_files
 
 PRELUDE = """from __future__ import annotations
 import math
@@ -75,3 +75,8 @@ def test_enclosed_constants_are_part_of_the_key():
         return f
 
     assert loops_key([made(1.0)]) != loops_key([made(2.0)])
+
+
+def test_every_file_of_the_language_is_part_of_the_translator():
+    names = {file.name for file in translator_files()}
+    assert names >= {"language.py", "read.py", "values.py", "records.py", "fields.py", "llvm.py"}

@@ -89,8 +89,12 @@ def _callees(loop: Loop[..., Any]) -> Iterable[Loop[..., Any]]:
 @cache
 def _translator() -> bytes:
     """Digest of the files that turn loops into IR."""
-    files = sorted(Path(__file__).parent.glob("loops*.py"))
-    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).digest()
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in translator_files())).digest()
+
+
+def translator_files() -> list[Path]:
+    """All files of this folder: the loop language, its records and its printers."""
+    return sorted(Path(__file__).parent.glob("*.py"))
 
 
 CTYPES: dict[str, Any] = {
