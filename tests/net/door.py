@@ -17,6 +17,7 @@ import json
 import re
 import runpy
 import sys
+import typing
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,10 @@ DOCUMENTED = {
     "reading": "floating gravity strict merge_fixed",
 }
 """Keywords that `**options` takes as its documentation says, where signatures name none."""
+
+
+OF_RECORD = "the record's"
+"""A default that stands in a record of options."""
 
 
 # what there is now
@@ -132,9 +137,20 @@ def signature(thing: Callable[..., Any]) -> dict[str, Any]:
         found = inspect.signature(thing)
     except ValueError:
         return {"parameters": {}, "returns": ""}
+    parameters = {}
+    for x in found.parameters.values():
+        parameters |= keywords(thing, x) or {x.name: parameter(x)}
+    return {"parameters": parameters, "returns": annotation(found.return_annotation)}
+
+
+def keywords(thing: Callable[..., Any], x: inspect.Parameter) -> dict[str, Any]:
+    """The keywords of `**options: Unpack[Keywords]`, one by one; none of other parameters."""
+    if x.kind is not x.VAR_KEYWORD or "Unpack" not in annotation(x.annotation):
+        return {}
+    (record,) = typing.get_args(typing.get_type_hints(thing)[x.name])
     return {
-        "parameters": {x.name: parameter(x) for x in found.parameters.values()},
-        "returns": annotation(found.return_annotation),
+        name: {"kind": "keyword_only", "is": annotation(kind), "default": OF_RECORD}
+        for name, kind in record.__annotations__.items()
     }
 
 
@@ -148,6 +164,8 @@ def annotation(x: Any) -> str:
     """A type as text, names without their modules."""
     if x is inspect.Parameter.empty:
         return ""
+    if isinstance(x, typing.ForwardRef):
+        x = x.__forward_arg__
     text = x if isinstance(x, str) else inspect.formatannotation(x)
     return re.sub(r"\b(?:\w+\.)+(?=\w)", "", text).replace(" ", "").replace('"', "'")
 
@@ -252,16 +270,16 @@ def _is_property(had: Mapping[str, Any], has: Mapping[str, Any]) -> bool:
 def _narrowed(where: str, had: Any, has: Any, documented: str) -> list[str]:
     """Calls that were right and are not any more."""
     old, new = had["parameters"], has["parameters"]
-    kept = [x for x in old if x in new]
+    # `**options` may become keywords, and a keyword of its name a record of them
+    new_kinds = {x for x in old if x in new and old[x]["kind"] == "var_keyword" != new[x]["kind"]}
+    kept = [x for x in old if x in new and x not in new_kinds]
     found = [
         f"{where}: parameter {x!r} is gone"
         for x in old
         if x not in new and "var" not in old[x]["kind"]
     ]
     gone = [x for x in old if x not in new and old[x]["kind"] == "var_keyword"]
-    if gone or any(
-        new[x]["kind"] != old[x]["kind"] for x in kept if old[x]["kind"] == "var_keyword"
-    ):
+    if gone or new_kinds:
         found += [
             f"{where}: keyword {x!r} of **options is gone"
             for x in documented.split() if x not in new
@@ -278,7 +296,10 @@ def _narrowed(where: str, had: Any, has: Any, documented: str) -> list[str]:
     found += [
         f"{where}: parameter {x!r} is new and has no default"
         for x in new
-        if x not in old and "default" not in new[x] and "var" not in new[x]["kind"]
+        if x not in old
+        and "default" not in new[x]
+        and "var" not in new[x]["kind"]
+        and x not in documented.split()
     ]
     if not _is_same_type(had["returns"], has["returns"]):
         found.append(f"{where} returned {had['returns']}, returns {has['returns']}")
@@ -293,7 +314,7 @@ def _narrowed_one(where: str, had: Mapping[str, str], has: Mapping[str, str]) ->
     }
     if has["kind"] != had["kind"] and has["kind"] not in wider.get(had["kind"], ()):
         found.append(f"{where} was {had['kind']}, is {has['kind']}")
-    if "default" in had and has.get("default") != had["default"]:
+    if "default" in had and has.get("default") not in (had["default"], OF_RECORD):
         found.append(f"{where} had default {had['default']}, has {has.get('default', 'none')}")
     if not _takes(had["is"], has["is"]):
         found.append(f"{where} took {had['is']}, takes {has['is']}")
