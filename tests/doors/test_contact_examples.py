@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from liaison import check, with_values
-from liaison import simulation as simulate
+from liaison import simulate
 from liaison.formats import read, read_lsd
 from liaison.formats.lsd.write.write import write_lsd
 

@@ -93,7 +93,7 @@ def _by_name(name: str) -> Formalism:
 
 
 def _check_options(formalism: Formalism, options: Mapping[str, Any]) -> None:
-    """Refuses what the formalism does not take; `independent` is of the parametrization, too."""
+    """Raises an error for options that the formalism (or the parametrization) does not take."""
     taken = signature(formalism).parameters.values()
     if any(x.kind is Parameter.VAR_KEYWORD for x in taken):
         return

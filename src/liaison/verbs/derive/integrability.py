@@ -1,4 +1,4 @@
-"""Tell relations of velocities that are positions in disguise.
+"""Find velocity constraints that are integrable (holonomic).
 
 Public names: integrability.
 """

@@ -1,4 +1,4 @@
-"""Derive equations of motion that people can read.
+"""Derive equations of motion for reading.
 
 Public names: readable.
 """

@@ -1,4 +1,4 @@
-"""Find every way in which a mechanism closes.
+"""Find all assembly modes of a mechanism.
 
 Public names: assembly_modes.
 """
@@ -24,7 +24,7 @@ def assembly_modes(
     at: Mapping[str, Any] | None = None,
     **options: Unpack[SearchKeywords],
 ) -> AssemblyModes:
-    """Every way in which a mechanism closes while some of its coordinates are held.
+    """All assembly modes of a mechanism, with some of its coordinates held.
 
     Args:
         given: a mechanism, the path of its text, or a tree.
