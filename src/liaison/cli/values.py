@@ -1,6 +1,6 @@
 """Values on the command line: numbers with units, NAME=VALUE, times.
 
-Every refusal here is of the command line, not of the model.
+Every error here is one of the command line, not of the model.
 
 Public names: Asked, asked, asked_of, reader_options, positions_of, seconds, limit_option,
 check_folders, check_files, check_suffix, check_names, check_word, check_still, named_by.

@@ -56,7 +56,7 @@ def run_scene(
         step: fixed step [s]; 1 ms if not given.
         every: period of the record [s], taken to whole steps; None: every step.
         method: "moreau" or None.
-        series: those of every run; energy, outputs and poses are told in any case.
+        series: those of every run; energy, outputs and poses are always recorded.
         **options: of `Scene.simulate`.
 
     Raises:

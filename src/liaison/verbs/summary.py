@@ -46,7 +46,7 @@ class Summary:
         derived: the equations where relations hold; None where they were not needed.
         start: its assembled start; None where a parameter has no value.
         rank: of G there; None without a start.
-        entry: whether one-sided relations of rates are entered without impact; None without any.
+        entry: whether unilateral relations of rates are entered without impact; None without any.
     """
 
     mechanism: Mechanism

@@ -144,7 +144,7 @@ def at_level(
     """The facts of a level: its text, its equations, and which terms can be expanded.
 
     Args:
-        mechanism: whose equations are told.
+        mechanism: whose equations are printed.
         level: one of LEVELS.
         form: one of FORMS.
         terms: what `vector_equations` takes: expand, bodies, basis, point.
@@ -279,7 +279,7 @@ def _pages(
         level: vector, matrix or scalar; None for the steps of the generation.
         form: text, latex, …
         digits: of decimals.
-        terms: what a level is told besides.
+        terms: further arguments of a level.
     """
     if own:
         from liaison.cli.pages.own import own_words

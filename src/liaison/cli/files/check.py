@@ -51,7 +51,7 @@ def summary(found: Summary, *, explain: bool = False) -> str:
     }
     lines = [f"{found.mechanism.name}: {rows.pop('')}"]
     lines += [f"  {name:<12} {text}" for name, text in rows.items() if text]
-    lines += [f"  {'one-sided':<12} {line}" for line in side_lines(sides(found))]
+    lines += [f"  {'unilateral':<12} {line}" for line in side_lines(sides(found))]
     if told := collisions(found):
         lines.append(f"  {'collisions':<12} {collision_line(told)}")
     lines += _entries(found)

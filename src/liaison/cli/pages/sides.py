@@ -30,7 +30,7 @@ MOST = 12
 def sides(found: Summary) -> list[dict[str, Any]]:
     """Contacts, relations and friction that sticks: name, kind, law and coefficients.
 
-    A coefficient that depends on time or on an unknown is None. What has a gap tells it at the
+    A coefficient that depends on time or on an unknown is None. What has a gap reports it at the
     start, the least of its places: below 0 it is inside.
     """
     if not found.mechanism.contacts:

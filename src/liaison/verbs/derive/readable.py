@@ -42,9 +42,9 @@ def readable(
     Args:
         given: the mechanism, the path of its text, or the text.
         formalism: by name.
-        integrals: find what stays constant, too; not where something holds on one side only, which
-            pushes now and then.
-        modes: of what holds on one side only: "open" or "closed" by the name of a contact or a
+        integrals: find what stays constant, too; not with unilateral constraints, whose
+            forces come and go.
+        modes: of unilateral constraints: "open" or "closed" by the name of a contact or a
             relation, "sticks" or "slips" by that of its friction, as {"floor": "closed", "floor:
             sliding": "slips"}; what is not named is open, or sticks. All modes if not given.
     """

@@ -28,7 +28,7 @@ def assembly_modes(
 
     Args:
         given: a mechanism, the path of its text, or a tree.
-        at: held coordinates by label [m, rad], exact where they can be; as many as it has freedoms.
+        at: held coordinates by label [m, rad], exact where they can be; as many as its mobility.
         **options: seed, time_limit [s], memory_limit [bytes].
     """
     OptionError.check("assembly_modes", options, SearchKeywords.__annotations__)
