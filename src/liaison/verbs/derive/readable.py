@@ -57,7 +57,7 @@ def readable(
 
 
 def _rows(mechanism: Mechanism) -> Iterator[str]:
-    """What rows of velocities are: true ones, or positions in disguise."""
+    """Notes on velocity constraints: nonholonomic, or integrable to positions."""
     equations = lagrange(span(mechanism, exact=True))
     if len(equations.closures.phi) == len(equations.closures.gamma):
         return
@@ -65,9 +65,9 @@ def _rows(mechanism: Mechanism) -> Iterator[str]:
     for row in integrability(equations).rows:
         if row.integral is not None:
             told = to_unicode(simplified(row.integral, order))
-            yield f"{row.name} is a condition on positions in disguise: {told} = const."
+            yield f"{row.name} is a holonomic constraint in integrated form: {told} = const."
         elif row.is_integrable:
-            yield f"{row.name} is integrable (Frobenius), a condition on positions in disguise."
+            yield f"{row.name} is integrable (Frobenius): a holonomic constraint."
         else:
             yield f"{row.name} is not integrable (Frobenius): a true condition on velocities."
 
