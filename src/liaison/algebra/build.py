@@ -62,7 +62,7 @@ def matrix(
     if antisymmetric and orthogonal:
         raise ValueError(f"{name} is antisymmetric, so det {name} = 0, and cannot be orthogonal")
     if len(told) > 1:
-        raise ValueError(f"{name} is told to be {' and '.join(told)}; give one of them")
+        raise ValueError(f"{name} is declared {' and '.join(told)}; give one of them")
     return _symbol("matrix", name, traits)
 
 

@@ -54,7 +54,7 @@ def paragraph(found: Any) -> str:
     lines = [
         f"{found.name}: finite mobility {number}, {sure}; first-order mobility "
         f"{found.first_order}; {STATUS[found.status]}.",
-        f"  {found.unknowns} joint freedoms, {found.equations} equations "
+        f"  {found.unknowns} joint degrees of freedom, {found.equations} equations "
         f"({_loops(found.loops)}), rank {found.rank} here, {found.naive_rank} off the variety; "
         f"counting alone (Grübler) gives {found.gruebler}.",
         f"  Why: {found.proof}.",

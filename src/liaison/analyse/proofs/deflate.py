@@ -96,7 +96,7 @@ def refusal(found: Mobility) -> DerivationError:
             f"{found.first_order} to first order (it is {found.status}). Forces along that way are "
             "held by no finite reaction.",
             hint="Give joints some play, or a body some elasticity (a spring); "
-            "`liaison mobility` tells more.",
+            "`liaison mobility` says more.",
         )
     count = f"{low}" if low == high else f"{low} to {high}"
     return DerivationError(

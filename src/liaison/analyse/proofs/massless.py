@@ -96,7 +96,7 @@ def check_inertia(tree: Tree, made: Equations, state: State) -> None:
             f"nothing gives {most!r} inertia where '{tree.mechanism.name}' starts, so its "
             f"acceleration is not determined. {lost}",
             hint="Give a body that this motion moves, or one it carries, a mass or an inertia about"
-            " it, or impose the motion; `liaison.massless_motions` tells all such motions.",
+            " it, or impose the motion; `liaison.massless_motions` lists all such motions.",
         )
 
 

@@ -381,10 +381,12 @@ def _number(value: Any) -> str:
 def _effect(found: RateRows, loss: Loss) -> str:
     """What becomes of velocities there."""
     if loss.effect == "free":
-        return "theorem 1 does not speak there, but no velocity has to jump."
+        return "theorem 1 does not apply there, but no velocity has to jump."
     possible = "an impact is possible there, and its reaction is not of the form Wᵀμ; "
     if loss.effect == "undecided":
-        return possible + "the relation tells no velocity after it: several remain, or it moves."
+        return (
+            possible + "the relation determines no velocity after it: several remain, or it moves."
+        )
     after = ", ".join(_held(found, row) for row in loss.after)
     said = "the velocity after it follows from the relation itself"
     return f"{possible}{said}{_own(found, loss)}: {after}."

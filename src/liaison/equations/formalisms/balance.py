@@ -86,7 +86,8 @@ def _chosen(tree: Tree, bodies: Iterable[str]) -> list[str]:
             raise NamingError.unknown("body", name, tree.frames)
     if not chosen or "ground" in chosen:
         raise DerivationError(
-            "a sub-system is made of bodies that move; the ground is held by what is not told.",
+            "a sub-system is made of bodies that move; "
+            "the forces that hold the ground are not described.",
             hint=f"Bodies: {', '.join(sorted(set(tree.frames) - {'ground'}))}.",
         )
     return chosen

@@ -91,8 +91,8 @@ def motion_title(found: Readable) -> str:
 
 
 def sides_title(found: Readable) -> str:
-    """Of what holds on one side only."""
-    return "What tells that the mode lasts" if found.mode else "What holds on one side only"
+    """Title of the section on unilateral constraints."""
+    return "Conditions of the mode" if found.mode else "Unilateral constraints"
 
 
 def _sides(sides: Iterable[ReadSide], digits: int) -> list[str]:
