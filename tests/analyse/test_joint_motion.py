@@ -122,7 +122,7 @@ let A = join earth and a with revolute axis = [0, 0, 1] end ;
 start A' = 12 rad/s ;
 """)
     coarse = liaison.simulate(swung, until=4, every=1.0, series=("poses", "motions"))
-    with pytest.raises(SimulationError, match="do not tell how many turns"):
+    with pytest.raises(SimulationError, match="do not determine how many turns"):
         joint_motion(swung, coarse, "A")
 
 

@@ -8,7 +8,7 @@ from liaison.analyse.compare.compare import exact_mechanism
 from liaison.analyse.compare.equality import prove
 from liaison.analyse.compare.positions import assembled_position
 from liaison.equations.setting import setting_of
-from liaison.equations.transform.generation import _Made, generation
+from liaison.equations.transform.generation import _Algorithm, generation
 from liaison.expr import as_expr, evaluate
 from liaison.expr.reading.simplify import vanishes_exactly
 from liaison.spatial.arrays import dot
@@ -66,7 +66,7 @@ def test_the_search_is_breadth_first():
 def test_the_constraint_matrix_of_bodies_times_psi_is_that_of_coordinates():
     tree = exact_tree("four_bar.lsd")
     setting = setting_of(tree, regroup=False)
-    made = _Made(setting)
+    made = _Algorithm(setting)
     made.pass_through(range(len(setting.tree.nodes)))
     state = assemble(tree)
     values = dict(zip(setting.symbols.q, state.q.tolist(), strict=True))

@@ -48,7 +48,7 @@ def test_an_engine_that_is_not_there_says_how_to_get_it(hidden):
         MSOLVE.run([], "")
     assert "make algebra" in str(caught.value)
     assert engines.version_of(MSOLVE) is None
-    assert engines.told() == "msolve is not there, Singular is not there"
+    assert engines.installed_versions() == "msolve is not there, Singular is not there"
 
 
 def test_what_is_small_needs_no_engine(hidden):

@@ -1,4 +1,4 @@
-"""The room `analyse`: what can be said of a mechanism's motion with its equations at hand."""
+"""The room `analyse`: analyses of motions, states of rest and equations of a mechanism."""
 
 from liaison.lazy import offer
 

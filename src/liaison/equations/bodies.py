@@ -45,18 +45,18 @@ def velocities(
         twists: S v of nodes where it is known without v.
     """
     still = BodyMotion(zeros(3), zeros(3))
-    found: list[BodyMotion] = []
+    motions: list[BodyMotion] = []
     for i, node in enumerate(kinematics.tree.nodes):
         R, p = kinematics.pose(i)
         own = kinematics.v[node.v] if v is None else v[node.v]
         known = (twists or {}).get(i)
         twist = product(kinematics.subspace(i), own) if known is None else known
-        parent = still if node.parent == GROUND else found[node.parent]
+        parent = still if node.parent == GROUND else motions[node.parent]
         back = R.T
         omega = product(back, parent.turn) + twist[:3]
         slide = product(back, parent.slide + cross(parent.turn, p)) + twist[3:]
-        found.append(BodyMotion(omega, slide))
-    return found
+        motions.append(BodyMotion(omega, slide))
+    return motions
 
 
 def accelerations(moving: Sequence[BodyMotion], flow: Mapping[Expr, Any]) -> list[BodyMotion]:
@@ -66,11 +66,11 @@ def accelerations(moving: Sequence[BodyMotion], flow: Mapping[Expr, Any]) -> lis
     """
     entries = [as_expr(x) for motion in moving for x in motion.six]
     rates = directional(entries, flow)
-    found = []
+    motions = []
     for k, motion in enumerate(moving):
         rate = array([0 if x.op == "const" and x.a == 0 else x for x in rates[6 * k : 6 * k + 6]])
-        found.append(BodyMotion(rate[:3], rate[3:] + cross(motion.turn, motion.slide)))
-    return found
+        motions.append(BodyMotion(rate[:3], rate[3:] + cross(motion.turn, motion.slide)))
+    return motions
 
 
 def momenta(kinematics: Kinematics, moving: Sequence[BodyMotion]) -> list[Array]:
@@ -108,8 +108,8 @@ def weight_potential(setting: Setting) -> Expr:
 def slopes(setting: Setting, f: Expr) -> list[Expr]:
     """Nᵀ ∂f/∂q: how f changes for a unit of each velocity, from one sweep backwards."""
     partial = array(gradient(f, list(setting.symbols.q)))
-    found: list[Expr] = []
+    slopes_of: list[Expr] = []
     for node in setting.tree.nodes:
         N = node.joint.type.kinematic_map(setting.q[node.q])
-        found += [as_expr(x) for x in product(N.T, partial[node.q])]
-    return found
+        slopes_of += [as_expr(x) for x in product(N.T, partial[node.q])]
+    return slopes_of

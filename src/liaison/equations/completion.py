@@ -52,7 +52,7 @@ def sides_of(blocks: Sequence[SideBlock], speeds: Sequence[Label]) -> Sides:
 
 
 def _numbered(blocks: Sequence[SideBlock]) -> tuple[Side, ...]:
-    found: list[Side] = []
+    numbered: list[Side] = []
     first = 0
     for block in blocks:
         side = Side(
@@ -68,19 +68,19 @@ def _numbered(blocks: Sequence[SideBlock]) -> tuple[Side, ...]:
             coefficients=_coefficients(block),
             reading=block.reading,
         )
-        found.append(side)
+        numbered.append(side)
         first += len(block.rows)
-    return tuple(found)
+    return tuple(numbered)
 
 
 def _coefficients(block: SideBlock) -> tuple[Expr, ...]:
-    """In the order of COEFFICIENTS; what is not said is as the dynamic coefficient."""
-    told: dict[str, Any] = {name: getattr(block, name) for name in COEFFICIENTS}
+    """Values in the order of COEFFICIENTS; the dynamic coefficient by default."""
+    coefficients: dict[str, Any] = {name: getattr(block, name) for name in COEFFICIENTS}
     for name in ("static", "across"):
-        told[name] = block.friction if told[name] is None else told[name]
+        coefficients[name] = block.friction if coefficients[name] is None else coefficients[name]
     for name in ("friction", "static", "across") if block.joint else ():
-        told[name] = told[name] * block.arm
-    return tuple(as_expr(told[name]) for name in COEFFICIENTS)
+        coefficients[name] = coefficients[name] * block.arm
+    return tuple(as_expr(coefficients[name]) for name in COEFFICIENTS)
 
 
 def _labels(block: SideBlock, speeds: Sequence[Label]) -> list[Label]:
@@ -124,13 +124,13 @@ def completed(
         dynamics=dynamics,
         closures=closures,
         reports=TreeReports(setting if tree is setting.tree else Setting(tree), lam, stress, force),
-        outputs=MappingProxyType({x.name: setting.told(x.formula) for x in mechanism.outputs}),
+        outputs=MappingProxyType({x.name: setting.expressed(x.formula) for x in mechanism.outputs}),
         labels=MappingProxyType({**labels_of(setting), "force": sides.labels}),
         defaults=defaults_of(mechanism),
         sides=sides,
         switches=tuple(switches([*dynamics.f, *closures.gamma])),
         events=tuple(
-            EventFormula(x.name, setting.told(x.formula), x.direction, x.action)
+            EventFormula(x.name, setting.expressed(x.formula), x.direction, x.action)
             for x in mechanism.events
         ),
         native=MappingProxyType(dict(native or {})),
@@ -144,7 +144,7 @@ def plain_dynamics(
     h: Sequence[Expr],
     tau: Sequence[Expr],
 ) -> Dynamics:
-    """M by its lower triangle, given so or whole; inverse dynamics as the plain product."""
+    """M by its lower triangle, from that or from all of M; inverse dynamics as plain product."""
     lower = {(i, j): entry for (i, j), entry in M.items() if i >= j}
     inverse = [a - b for a, b in zip(h, tau, strict=True)]
     for (i, j), entry in lower.items():

@@ -98,7 +98,7 @@ class Closures:
 
 
 COEFFICIENTS = ("restitution", "friction", "static", "across", "viscous", "speed")
-"""What is told of every one-sided block, in this order; what does not apply is 0."""
+"""Coefficients of every unilateral block, in this order; 0 where one does not apply."""
 
 
 @final
@@ -134,7 +134,7 @@ class Sides:
 @final
 @dataclass(frozen=True, slots=True)
 class EventFormula:
-    """Something that happens when a formula changes sign."""
+    """An event: a formula that changes sign, and the action then."""
 
     name: str
     formula: Expr
@@ -143,7 +143,7 @@ class EventFormula:
 
 
 class Reports(Protocol):
-    """What is known of the motion besides its equations."""
+    """Energy, momentum, poses and reactions, as formulas."""
 
     @property
     def energy(self) -> tuple[Expr, Expr]:
@@ -167,7 +167,7 @@ class Reports(Protocol):
 
     @property
     def markers(self) -> Mapping[str, tuple[Expr, ...]]:
-        """Joint -> R_WM row by row (9), p_WM (3), of the marker its reaction is told in."""
+        """Joint -> R_WM row by row (9), p_WM (3), of the marker of its reaction."""
 
     @property
     def balance(self) -> Mapping[str, tuple[Expr, ...]]:

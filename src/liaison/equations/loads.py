@@ -55,9 +55,9 @@ class Load:
 
 
 class Calculus(Protocol):
-    """How formulas of the description are told and differentiated."""
+    """Expression and differentiation of formulas of the description."""
 
-    def told(self, formula: Any) -> Expr:
+    def expressed(self, formula: Any) -> Expr:
         """A formula of the description in the symbols of the equations."""
 
     def flows(self, potential: Expr) -> list[Expr]:
@@ -72,12 +72,12 @@ def loads(kinematics: Kinematics, forces: Sequence[Force], calculus: Calculus) -
         forces: of the mechanism.
         calculus: of the equations these loads enter.
     """
-    found = []
+    listed = []
     for force in forces:
         if isinstance(force, Field):
             continue
         try:
-            found.append(load(kinematics, force, calculus))
+            listed.append(load(kinematics, force, calculus))
         except ZeroDivisionError as error:
             raise DerivationError(
                 f"what {force.name!r} acts along has no direction, wherever the mechanism is.",
@@ -85,7 +85,7 @@ def loads(kinematics: Kinematics, forces: Sequence[Force], calculus: Calculus) -
                 hint="The markers of a distance must not stay at one point, nor may x of the "
                 "second marker of an angle stay along z of the first.",
             ) from error
-    return found
+    return listed
 
 
 def load(kinematics: Kinematics, force: Force, calculus: Calculus) -> Load:
@@ -115,32 +115,32 @@ def reading(kinematics: Kinematics, calculus: Calculus) -> Callable[[Any], Any]:
 
     def read(x: Any) -> Any:
         known = numbers(x)
-        return calculus.told(known) if isinstance(known, Expr) else known
+        return calculus.expressed(known) if isinstance(known, Expr) else known
 
     return read
 
 
 def function_load(kinematics: Kinematics, force: OfMechanism, calculus: Calculus) -> Load:
     """A potential V or a dissipation D of the mechanism: −Nᵀ ∂V/∂q − ∂D/∂v."""
-    given, lost = force.potential(), force.rayleigh()
-    if given is None and lost is None:
+    potential_formula, lost = force.potential(), force.rayleigh()
+    if potential_formula is None and lost is None:
         said = f"the force {force.name!r} has neither a potential nor a dissipation."
         raise DerivationError(said, place=force.place)
     potential: Any = 0
     parts: list[list[Expr]] = []
-    if given is not None:
-        potential = calculus.told(given)
+    if potential_formula is not None:
+        potential = calculus.expressed(potential_formula)
         check_potential(force.name, potential, kinematics)
         parts.append([-x for x in calculus.flows(potential)])
     if lost is not None:
-        drag = gradient(calculus.told(lost), list(kinematics.v))
+        drag = gradient(calculus.expressed(lost), list(kinematics.v))
         parts.append([-x for x in drag])
     pull = parts[0] if len(parts) == 1 else [x + y for x, y in zip(*parts, strict=True)]
     return Load(force.name, nonzero(pull), potential=potential)
 
 
 def check_potential(name: str, potential: Expr, kinematics: Kinematics) -> None:
-    """A potential of speeds would have to give inertia, too; it is refused."""
+    """Raises an error for a potential of speeds, which would add inertia."""
     speeds = sorted({x.name for x in symbols_of([potential])} & {x.name for x in kinematics.v})
     if speeds:
         raise DerivationError(
@@ -157,13 +157,16 @@ def along(name: str, row: Row, effort: Any, potential: Any = 0) -> Load:
 
 
 def point_load(kinematics: Kinematics, force: AtMarker, calculus: Calculus) -> Load:
-    """A force and a moment at a marker, given in the ground's axes or another marker's."""
+    """A force and a moment at a marker, in the ground's axes or another marker's."""
     tree, numbers = kinematics.tree, kinematics.tree.numbers
     place, turned = tree.located(force.at()), force.turned_with()
     at = marker_motion(kinematics, GROUND, place)
     axes = marker_motion(kinematics, GROUND, tree.located(turned)).R if turned else None
-    told = [[numbers(x) for x in part] for part in force.wrench()]
-    parts = [array([calculus.told(x) if isinstance(x, Expr) else x for x in part]) for part in told]
+    components = [[numbers(x) for x in part] for part in force.wrench()]
+    parts = [
+        array([calculus.expressed(x) if isinstance(x, Expr) else x for x in part])
+        for part in components
+    ]
     moment, pull = parts if axes is None else [product(axes, part) for part in parts]
     push = Push(place[0], GROUND, at.p, moment, pull)
     return Load(force.name, power_row(kinematics, (push,)), ((1, push),))
@@ -183,15 +186,15 @@ def measure_row(kinematics: Kinematics, measure: Measure) -> Row:
 
 
 def angle_row(kinematics: Kinematics, angle: Angle) -> Row:
-    """The angle of b's x about z of a; turns count where a joint between the two tells them."""
+    """The angle of b's x about z of a; turns are counted by a joint between the two."""
     tree = kinematics.tree
     first, second = tree.located(angle.a), tree.located(angle.b)
     R, _ = template()
     turned = as_expr(atan2(R[1, 0], R[0, 0]))
-    told = turning_joint(tree.mechanism, angle)
-    if told is None:
+    joint = turning_joint(tree.mechanism, angle)
+    if joint is None:
         return relative_rows(kinematics, first, second, [turned])[0]
-    near = symbol(told[0]) * told[1]
+    near = symbol(joint[0]) * joint[1]
     c, s = cos(near), sin(near)
     rest = as_expr(atan2(R[1, 0] * c - R[0, 0] * s, R[0, 0] * c + R[1, 0] * s))
     plain, counted = relative_rows(kinematics, first, second, [turned, rest])

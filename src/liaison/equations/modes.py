@@ -34,13 +34,13 @@ class Named:
 
     Attributes:
         force: of every row, as it enters (modes-1); 0 of rows that nothing moves.
-        told: the symbol of it: f_k, or μ_k of a relation of rates.
+        effort: its symbol: f_k, or μ_k of a relation of rates.
         slip: u_k.
         gap: d_k of every block; 0 of those without.
     """
 
     force: tuple[Expr, ...]
-    told: tuple[Expr, ...]
+    effort: tuple[Expr, ...]
     slip: tuple[Expr, ...]
     gap: tuple[Expr, ...]
 
@@ -50,13 +50,13 @@ def named_rows(equations: Equations) -> Named:
     sides = equations.sides
     kinds = [side.kind for side in sides.blocks for _ in range(side.rows)]
     f, mu, u, g = (free_letter(equations, x) for x in ("f R", "mu nu", "u s", "d g"))
-    told = [symbol(f"{mu if x == 'rate' else f}{k + 1}") for k, x in enumerate(kinds)]
+    unknowns = [symbol(f"{mu if x == 'rate' else f}{k + 1}") for k, x in enumerate(kinds)]
     moving = {k for k, _ in sides.D} | {k for k, x in enumerate(sides.rate) if not vanishes(x)}
     force = [ZERO if k not in moving else -x if kinds[k] == "rate" else x
-             for k, x in enumerate(told)]  # fmt: skip
+             for k, x in enumerate(unknowns)]  # fmt: skip
     return Named(
         tuple(force),
-        tuple(told),
+        tuple(unknowns),
         tuple(symbol(f"{u}{k + 1}") for k in range(len(kinds))),
         tuple(symbol(f"{g}{x.first + 1}") if x.kind == "gap" else ZERO for x in sides.blocks),
     )
@@ -85,37 +85,37 @@ def chosen_modes(equations: Equations, modes: Mapping[str, str]) -> list[str]:
         if name not in known:
             raise NamingError.unknown("contact, unilateral relation or friction", name, known)
     pressed = {blocks[x.load].name for x in blocks if x.load >= 0 and x.name in modes}
-    found: list[str] = []
+    chosen: list[str] = []
     for side in blocks:
         unsaid = "closed" if side.name in pressed else MODES[side.kind][0]
         word = modes.get(side.name, unsaid)
         if word not in MODES[side.kind]:
             raise NamingError.unknown(f"mode of {side.name!r}", word, MODES[side.kind])
-        if side.load >= 0 and found[side.load] == "open":
+        if side.load >= 0 and chosen[side.load] == "open":
             if side.name in modes:
                 raise DerivationError(
                     f"{side.name!r} {word} only where {blocks[side.load].name!r} is closed.",
                     hint=f'Give "{blocks[side.load].name}=closed", or leave it out.',
                 )
             word = "open"
-        found.append(word)
-    return found
+        chosen.append(word)
+    return chosen
 
 
 def efforts_in(equations: Equations, named: Named, words: Sequence[str] | None) -> list[Expr]:
-    """f of every row: its name in any mode, or what one mode makes of it."""
+    """f of every row: its symbol in any mode, or its formula in one mode."""
     if words is None:
         return list(named.force)
-    found = [ZERO] * len(named.force)
+    efforts = [ZERO] * len(named.force)
     for side, word in zip(equations.sides.blocks, words, strict=True):
         rows = range(side.first, side.first + side.rows)
         if word in ("closed", "sticks"):
             for k in rows:
-                found[k] = named.force[k]
+                efforts[k] = named.force[k]
         elif word == "slips":
             for k, x in zip(rows, friction_of(equations, side, named), strict=True):
-                found[k] = x
-    return found
+                efforts[k] = x
+    return efforts
 
 
 def held_rows(equations: Equations, words: Sequence[str]) -> list[int]:
@@ -143,37 +143,43 @@ def friction_of(
     equations: Equations, side: Side, named: Named, *, viscous: bool = True
 ) -> list[Expr]:
     """f of every row while the block slips, of its load and its slips; the dry part alone if so."""
-    told = dict(zip(COEFFICIENTS, side.coefficients, strict=True))
+    coefficients = dict(zip(COEFFICIENTS, side.coefficients, strict=True))
     rows = range(side.first, side.first + side.rows)
     load = load_of(equations, side, named)
     slips = [named.slip[k] for k in rows]
-    mu = [told["friction"] if k == 0 else told["across"] for k in range(side.rows)]
+    mu = [coefficients["friction"] if k == 0 else coefficients["across"] for k in range(side.rows)]
     moving = [not vanishes(named.force[k]) for k in rows]
     alike = all(x is mu[0] for x in mu)
     weighed = [u if alike else as_expr(m * u) for m, u in zip(mu, slips, strict=True)]
     size = size_of(named, side, weighed)
-    found = []
+    efforts = []
     for m, u, is_moving in zip(mu, slips, moving, strict=True):
         way = u / size if sum(moving) > 1 else sign(u)
         if side.law == "regularized":
             way = u / sqrt(as_expr(sum((x * x for x, y in zip(slips, moving) if y), ZERO))
-                           + told["speed"] * told["speed"])  # fmt: skip
-        dry = m * _factor(side, told, size_of(named, side, slips)) * (way if alike else m * way)
-        total = -(dry * load) - (told["viscous"] * u if viscous else ZERO)
-        found.append(as_expr(total) if is_moving else ZERO)
-    return found
+                           + coefficients["speed"] * coefficients["speed"])  # fmt: skip
+        dry = (
+            m
+            * _factor(side, coefficients, size_of(named, side, slips))
+            * (way if alike else m * way)
+        )
+        total = -(dry * load) - (coefficients["viscous"] * u if viscous else ZERO)
+        efforts.append(as_expr(total) if is_moving else ZERO)
+    return efforts
 
 
 def load_of(equations: Equations, side: Side, named: Named) -> Expr:
     """What presses: the force of the load, that of a joint, or 1 where the bound is its own."""
     if side.load >= 0:
-        return named.told[equations.sides.blocks[side.load].first]
+        return named.effort[equations.sides.blocks[side.load].first]
     return symbol(f"R_{side.joint}") if side.joint else as_expr(1)
 
 
-def _factor(side: Side, told: Mapping[str, Expr], size: Expr) -> Expr:
+def _factor(side: Side, coefficients: Mapping[str, Expr], size: Expr) -> Expr:
     """1 + (μ₀/μ − 1) exp(−(u/s)²) of Stribeck's law; 1 of the others."""
     if side.law != "stribeck":
         return as_expr(1)
-    ratio = size / told["speed"]
-    return as_expr(1 + (told["static"] / told["friction"] - 1) * exp(-(ratio * ratio)))
+    ratio = size / coefficients["speed"]
+    return as_expr(
+        1 + (coefficients["static"] / coefficients["friction"] - 1) * exp(-(ratio * ratio))
+    )

@@ -23,7 +23,7 @@ def body_motions(setting: Setting) -> dict[str, tuple[Expr, ...]]:
 
     with r from the origin of the node that carries the body.
     """
-    found = {}
+    motions = {}
     for body in setting.mechanism.bodies[1:]:
         node, (_, p_NB) = setting.tree.frames[body.name]
         frame = setting.kinematics.motion(GROUND, node)
@@ -32,8 +32,8 @@ def body_motions(setting: Setting) -> dict[str, tuple[Expr, ...]]:
         velocity = frame.velocity + cross(frame.omega, r)
         rate = a + cross(alpha, r) + cross(frame.omega, cross(frame.omega, r))
         entries = [*frame.omega, *velocity, *alpha, *rate]
-        found[body.name] = tuple(as_expr(x) for x in entries)
-    return found
+        motions[body.name] = tuple(as_expr(x) for x in entries)
+    return motions
 
 
 def node_accelerations(setting: Setting, node: int, frame: Motion) -> tuple[Array, Array]:
@@ -53,11 +53,11 @@ def joint_markers(setting: Setting, joints: tuple[str, ...]) -> dict[str, tuple[
     """
     places = {joint.name: joint.successor for joint in setting.mechanism.joints}
     rolls = {x.name: x for x in setting.mechanism.constraints if isinstance(x, BetweenFrames)}
-    found = {}
+    markers = {}
     for name in joints:
         R, p = _pose(setting, places[name]) if name in places else _touching(setting, rolls[name])
-        found[name] = tuple(as_expr(x) for x in [*R.flat, *p])
-    return found
+        markers[name] = tuple(as_expr(x) for x in [*R.flat, *p])
+    return markers
 
 
 def _pose(setting: Setting, marker: Marker) -> tuple[Array, Array]:

@@ -34,14 +34,14 @@ def forces_of(equations: Equations) -> tuple[Expr, ...]:
     from .modes import named_rows
 
     named = named_rows(equations)
-    return (*named.told, *named.slip)
+    return (*named.effort, *named.slip)
 
 
 def squares_of(equations: Equations) -> dict[Expr, Expr]:
     """qw² = 1 − qx² − qy² − qz² for every unit quaternion."""
-    found = {}
+    squares = {}
     for chart in equations.kinematics.charts:
         if chart.kind in ("quaternion", "free"):
             w, *rest = equations.symbols.q[chart.q][-4:]
-            found[w] = as_expr(1 - sum(x * x for x in rest))
-    return found
+            squares[w] = as_expr(1 - sum(x * x for x in rest))
+    return squares

@@ -1,4 +1,4 @@
-"""Energy, momentum, poses and reactions of a tree, derived when first asked for.
+"""Energy, momentum, poses and reactions of a tree, derived at first access.
 
 Public names: TreeReports.
 """
@@ -24,7 +24,7 @@ from .theorems import balance
 
 
 class TreeReports:
-    """What the sweeps over a tree, with every weld in it, tell besides the equations."""
+    """Reports from sweeps over a tree with all its welds."""
 
     def __init__(
         self,
@@ -46,13 +46,13 @@ class TreeReports:
     @cached_property
     def poses(self) -> Mapping[str, tuple[Expr, ...]]:
         """Body -> R_WB row by row (9), p_WB (3)."""
-        found = {}
+        poses = {}
         for body in self.setting.mechanism.bodies[1:]:
             node, (R_NB, p_NB) = self.setting.tree.frames[body.name]
             frame = self.kinematics.motion(GROUND, node)
             R, p = product(frame.R, R_NB), frame.p + product(frame.R, p_NB)
-            found[body.name] = tuple(as_expr(x) for x in [*R.flat, *p])
-        return MappingProxyType(found)
+            poses[body.name] = tuple(as_expr(x) for x in [*R.flat, *p])
+        return MappingProxyType(poses)
 
     @cached_property
     def motions(self) -> Mapping[str, tuple[Expr, ...]]:
@@ -61,7 +61,7 @@ class TreeReports:
 
     @cached_property
     def markers(self) -> Mapping[str, tuple[Expr, ...]]:
-        """Joint -> R_WM row by row (9), p_WM (3), of the marker its reaction is told in."""
+        """Joint -> R_WM row by row (9), p_WM (3), of the marker of its reaction."""
         return MappingProxyType(joint_markers(self.setting, tuple(self.reactions)))
 
     @cached_property
@@ -146,25 +146,25 @@ class TreeReports:
             if push.node != GROUND:
                 moment, force = self._in_node(effort, push)
                 own[push.node] = (own[push.node][0] - moment, own[push.node][1] - force)
-        found = self._tree_wrenches(own)
+        wrenches = self._tree_wrenches(own)
         for name, wrench in [*self._closure_wrenches(rows), *self._rolling_forces(rows)]:
-            found.setdefault(name, wrench)
-        return MappingProxyType({k: tuple(as_expr(x) for x in w) for k, w in found.items()})
+            wrenches.setdefault(name, wrench)
+        return MappingProxyType({k: tuple(as_expr(x) for x in w) for k, w in wrenches.items()})
 
     def _tree_wrenches(self, own: list[tuple[Array, Array]]) -> dict[str, Array]:
         """The wrench of each joint of the tree on its successor, in M's axes at M."""
-        found = {}
+        wrenches = {}
         passed = carried_wrenches(self.kinematics, own)
         ghosts = {closure.ghost for closure in self.setting.tree.closures}
         for i, node in enumerate(self.setting.tree.nodes):
             if i in ghosts:
-                continue  # what it is tied to tells the wrench
+                continue  # the wrench belongs to what it is tied to
             wrench = array([*passed[i][0], *passed[i][1]])
             if node.is_reversed:
                 R, p = node.joint.type.pose(self.kinematics.q[node.q])
                 wrench = act_force_inverse(R, p, array([minus(0, x) for x in wrench]))
-            found[node.joint.name] = wrench
-        return found
+            wrenches[node.joint.name] = wrench
+        return wrenches
 
     def _in_node(self, effort: Any, push: Push) -> tuple[Array, Array]:
         """A push as moment and force at the origin of its node, in the node's axes."""
@@ -201,10 +201,10 @@ class TreeReports:
     ) -> list[tuple[str, Array]]:
         """The force on each wheel or ball that rolls, in the plane's axes where it touches."""
         efforts = {label.name: lam for lam, (label, _) in rows}
-        found = []
+        forces = []
         for rolling in self.setting.mechanism.constraints:
             if isinstance(rolling, BetweenFrames):
                 words = rolling.COMPONENTS
                 parts = [efforts.get(f"{rolling.name}: {word}", 0) for word in words]
-                found.append((rolling.name, array([0, 0, 0, *parts])))
-        return found
+                forces.append((rolling.name, array([0, 0, 0, *parts])))
+        return forces

@@ -56,8 +56,8 @@ class Setting:
             v=tuple(symbol(label.name) for label in speeds),
             vdot=tuple(symbol(f"{label.name}'") for label in speeds),
             lam=(),
-            u=tuple(symbol(given.name) for given in self.mechanism.inputs),
-            p=tuple(symbol(given.name) for given in self.mechanism.parameters),
+            u=tuple(symbol(x.name) for x in self.mechanism.inputs),
+            p=tuple(symbol(x.name) for x in self.mechanism.parameters),
             xi=tuple(symbol(f"'xi {label.name}") for label in speeds),
         )
 
@@ -79,20 +79,20 @@ class Setting:
             rates += [as_expr(x) for x in product(N, self.v[node.v])]
         return rates
 
-    def told(self, formula: Any) -> Expr:
+    def expressed(self, formula: Any) -> Expr:
         """A formula of the description in the symbols of these equations."""
         return with_rates(as_expr(formula), self.q, self.v, self.qdot)
 
     def flows(self, potential: Expr) -> list[Expr]:
         """Nᵀ ∂V/∂q: how V changes for a unit of each velocity."""
-        found: list[Expr] = []
+        slopes: list[Expr] = []
         for node in self.tree.nodes:
             q = self.q[node.q]
             N = node.joint.type.kinematic_map(q)
             for k in range(N.shape[1]):
                 along = {x: as_expr(dx) for x, dx in zip(q, N[:, k], strict=True)}
-                found.append(directional([potential], along)[0])
-        return found
+                slopes.append(directional([potential], along)[0])
+        return slopes
 
     @cached_property
     def loads(self) -> list[Load]:
@@ -162,7 +162,7 @@ class Setting:
     @cached_property
     def _arms(self) -> dict[str, float]:
         """For each closure the longest offset from a joint of its loop outwards [m]."""
-        found = {}
+        arms = {}
         for closure in self.tree.closures:
             ends = (closure.predecessor, closure.successor)
             root = self.tree.common_ancestor(ends[0][0], ends[1][0])
@@ -171,8 +171,8 @@ class Setting:
                 if self.tree.nodes[i].parent != root:
                     offsets.append(self.tree.nodes[i].X_PJ[1])
             known = [abs(float(x)) for p in offsets for x in p if not isinstance(x, Expr)]
-            found[closure.joint.name] = max(known, default=0.0)
-        return found
+            arms[closure.joint.name] = max(known, default=0.0)
+        return arms
 
     @cached_property
     def side_blocks(self) -> list[SideBlock]:
@@ -232,19 +232,19 @@ def shared_settings() -> Iterator[None]:
 
 
 def shared(tree: Tree, what: str, make: Callable[[], Made]) -> Made:
-    """What is made of a tree, made once within `shared_settings`."""
+    """A value derived from a tree, computed once within `shared_settings`."""
     known = _SHARED.get()
     if known is None:
         return make()
     key = (id(tree), what)
     if key not in known:
         known[key] = (tree, make())  # the tree is kept, so that its id stays its own
-    found: Made = known[key][1]
-    return found
+    value: Made = known[key][1]
+    return value
 
 
 def setting_of(tree: Tree, *, regroup: bool = True) -> Setting:
-    """The tree without its welds, on formulas; what joints cannot feel handed to their carrier.
+    """The tree without its welds, on formulas; inertia moved to carriers where joints feel none.
 
     Args:
         tree: of the mechanism.
@@ -259,11 +259,11 @@ def setting_of(tree: Tree, *, regroup: bool = True) -> Setting:
 
 def charts_of(node: Node) -> list[Chart]:
     """The charts of a joint, where they lie in q and v."""
-    found, q, v = [], node.q.start, node.v.start
+    charts, q, v = [], node.q.start, node.v.start
     for kind, nq, nv in node.joint.type.charts:
-        found.append(Chart(kind, slice(q, q + nq), slice(v, v + nv)))
+        charts.append(Chart(kind, slice(q, q + nq), slice(v, v + nv)))
         q, v = q + nq, v + nv
-    return found
+    return charts
 
 
 def ndenumerate(matrix: Array) -> list[tuple[tuple[int, int], Any]]:

@@ -17,7 +17,7 @@ from .equations import Equations
 @final
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One scalar equation: left = right; `name` says of which velocity or which row it is."""
+    """One scalar equation: left = right; `name` is that of its velocity or row."""
 
     name: str
     left: Expr
@@ -32,7 +32,7 @@ def statement(
     Args:
         equations: of any formalism.
         efforts: f of the one-sided rows; their symbols if not given.
-        held: one-sided rows that do not accelerate, told as further rows.
+        held: unilateral rows that do not accelerate, as further rows.
     """
     dynamics, closures, symbols = equations.dynamics, equations.closures, equations.symbols
     left, right = list(dynamics.h), list(dynamics.tau)

@@ -55,7 +55,7 @@ def balance(
         "outside": [*outside], "kinetic": [energy], "kinetic_rate": rates[6:],
         **_powers(setting, lam, center), **_side_powers(setting, force),
     }  # fmt: skip
-    return {name: tuple(as_expr(x) for x in found) for name, found in formulas.items()}
+    return {name: tuple(as_expr(x) for x in values) for name, values in formulas.items()}
 
 
 def along_the_motion(setting: Setting, formulas: list[Expr]) -> list[Expr]:
@@ -111,7 +111,7 @@ def _efforts(setting: Setting, lam: tuple[Expr, ...], joints: set[str]) -> list[
 
 
 def _sided(setting: Setting, force: tuple[Expr, ...]) -> list[tuple[Expr, Row]]:
-    """One-sided rows with the symbols of their forces, where these are given."""
+    """Unilateral rows with the symbols of their forces, where there are any."""
     rows = [row for block in setting.side_blocks for row in block.rows] if force else []
     return list(zip(force, rows, strict=True))
 
@@ -132,12 +132,12 @@ def _side_powers(setting: Setting, force: tuple[Expr, ...]) -> dict[str, list[Ex
 
 
 def _pushes(setting: Setting, efforts: list[tuple[Any, Push]]) -> Array:
-    """Efforts on all bodies: what is between two cancels."""
+    """Total wrench of the efforts on all bodies: internal ones cancel."""
     total = zeros(6)
     for effort, push in efforts:
         if push.node != GROUND:
-            told = _about_ground(setting, push)
-            total = total + array([times(effort, x) for x in told])
+            wrench = _about_ground(setting, push)
+            total = total + array([times(effort, x) for x in wrench])
     return total
 
 
@@ -151,14 +151,14 @@ def _about_ground(setting: Setting, push: Push) -> Array:
 def _powers(setting: Setting, lam: tuple[Expr, ...], center: Array) -> dict[str, list[Expr]]:
     """What each load, gravity and the closures that move with time do, by name [W]."""
     v = setting.symbols.v
-    found = {
+    powers = {
         f"power of {load.name}": [sum((x * v[j] for j, x in load.tau.items()), as_expr(0))]
         for load in setting.loads
     }
     fall = along_the_motion(setting, [as_expr(x) for x in center])
     if any(x != 0 for x in setting.gravity):
-        found["power of gravity"] = [as_expr(dot(setting.gravity, array(fall)))]
+        powers["power of gravity"] = [as_expr(dot(setting.gravity, array(fall)))]
     if lam:
         rows = zip(lam, setting.rows[0], strict=True)
-        found["power of closures"] = [sum((x * row.nu for x, (_, row) in rows), as_expr(0))]
-    return found
+        powers["power of closures"] = [sum((x * row.nu for x, (_, row) in rows), as_expr(0))]
+    return powers

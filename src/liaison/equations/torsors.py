@@ -22,7 +22,7 @@ class Torsor(NamedTuple):
 
 
 def body_torsor(inertia: Inertia, frame: Motion, gravity: Array) -> Torsor:
-    """What the acceleration of a body asks for, less its weight, at the origin of its frame.
+    """The inertia torsor of a body, less its weight, at the origin of its frame.
 
     f = m (a − g) + α × h + ω × (ω × h),  n = I α + ω × I ω + h × (a − g),  h = m c
     """

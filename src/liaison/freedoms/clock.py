@@ -20,14 +20,14 @@ from pathlib import Path
 from liaison.errors import LiaisonError, ModelError
 
 TIME_LIMIT = 300.0
-"""Seconds of wall clock for one question, unless told otherwise."""
+"""Default limit of wall-clock time of one computation [s]."""
 
 MEMORY_LIMIT = 4e9
-"""Bytes that this process, or an engine called by it, may use, unless told otherwise."""
+"""Bytes that this process, or an engine called by it, may use by default."""
 
 
 class Exhausted(LiaisonError):
-    """Time or memory ran out before an answer was found."""
+    """The time or memory limit was reached before the computation ended."""
 
 
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=math.inf)
@@ -80,7 +80,7 @@ def go_on() -> None:
 
 
 def _much(allowed: float) -> bool:
-    """Whether more memory is held than allowed; the system is asked ten times a second at most."""
+    """Whether the memory limit is exceeded; measured ten times a second at most."""
     now = time.monotonic()
     if now - _ASKED[0] < 0.1:
         return False
@@ -89,7 +89,7 @@ def _much(allowed: float) -> bool:
 
 
 def _resident() -> float:
-    """Bytes of memory this process holds; the most it ever held where the system says no more."""
+    """Resident memory of this process [bytes]; its peak where the system reports no more."""
     try:
         import resource
 

@@ -41,7 +41,7 @@ Terms: TypeAlias = tuple[tuple[int, Expr, bool], ...]
 @final
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """What the constraints of a mechanism say of its joint freedoms."""
+    """Constraint equations of a mechanism on its joint freedoms."""
 
     linear: tuple[Terms, ...] = ()  # to all orders
     tangent: tuple[Terms, ...] = ()  # to first order
@@ -85,8 +85,8 @@ def relations_of(
             rows[is_linear].append(terms)
             if not is_linear and formula is not None:
                 curved.append(_in_tau(substitute([formula], values)[0], place, columns, at))
-    told = tuple(f for f in curved if f is not None)
-    kept = told if len(told) == len(curved) else ()
+    formulas = tuple(f for f in curved if f is not None)
+    kept = formulas if len(formulas) == len(curved) else ()
     return Relations(tuple(rows[True]), tuple(rows[False]), kept, tuple(uncounted), tuple(notes))
 
 
@@ -139,12 +139,12 @@ def loops_of(mechanism: Mechanism) -> tuple[tuple[Step, ...], ...]:
     count = len(ends) - (len(mechanism.bodies) - 1)
     roots = [body.name for body in mechanism.bodies] if len(ends) <= LARGE else ["ground"]
     candidates = [cycle for root in roots for cycle in _cycles(ends, root)]
-    found: list[tuple[Step, ...]] = []
+    loops: list[tuple[Step, ...]] = []
     reduced: dict[int, int] = {}
     for cycle in sorted(candidates, key=lambda cycle: (len(cycle), sorted(k for k, _ in cycle))):
-        if len(found) < count and _is_new(sum(1 << k for k, _ in cycle), reduced):
-            found.append(cycle)
-    return tuple(found)
+        if len(loops) < count and _is_new(sum(1 << k for k, _ in cycle), reduced):
+            loops.append(cycle)
+    return tuple(loops)
 
 
 def _is_new(bits: int, reduced: dict[int, int]) -> bool:
@@ -161,14 +161,14 @@ def _is_new(bits: int, reduced: dict[int, int]) -> bool:
 def _cycles(ends: Sequence[Ends], root: str) -> list[tuple[Step, ...]]:
     """For each joint off a breadth-first tree: down to it, across, and back."""
     way, used = _paths(ends, root)
-    found = []
+    cycles = []
     for k, (a, b) in enumerate(ends):
         if k not in used:
             down, back = way[a], way[b]
             while down and back and down[0] == back[0]:
                 down, back = down[1:], back[1:]
-            found.append((*down, (k, 1), *((j, -sign) for j, sign in reversed(back))))
-    return found
+            cycles.append((*down, (k, 1), *((j, -sign) for j, sign in reversed(back))))
+    return cycles
 
 
 def _paths(ends: Sequence[Ends], root: str) -> tuple[dict[str, tuple[Step, ...]], set[int]]:
@@ -180,21 +180,21 @@ def _paths(ends: Sequence[Ends], root: str) -> tuple[dict[str, tuple[Step, ...]]
     way: dict[str, tuple[Step, ...]] = {root: ()}
     level, used = [root], set()
     while level:
-        found = []
+        paths = []
         for body in level:
             for k, sign, far in touching.get(body, []):
                 if far not in way:
                     way[far] = (*way[body], (k, sign))
                     used.add(k)
-                    found.append(far)
-        level = found
+                    paths.append(far)
+        level = paths
     return way, used
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Home:
-    """What is known of a mechanism in one assembled position."""
+    """A mechanism at one assembled position: motions, loops and relations."""
 
     mechanism: Mechanism
     motions: tuple[tuple[Motion, ...], ...]  # of each joint
@@ -211,12 +211,12 @@ class Home:
 
     def formulas(self) -> list[Expr]:
         """Seven numbers for each motion (direction, point, pitch), then ratios, then closure."""
-        found: list[Any] = []
+        formulas: list[Any] = []
         for motion in self.columns:
             point = zeros(3) if motion.point is None else motion.point
-            found += [*motion.direction, *point, 0 if motion.pitch is None else motion.pitch]
-        found += [ratio for row in self.relations.rows for _, ratio, _ in row]
-        return [as_expr(x) for x in (*found, *self.closure)]
+            formulas += [*motion.direction, *point, 0 if motion.pitch is None else motion.pitch]
+        formulas += [ratio for row in self.relations.rows for _, ratio, _ in row]
+        return [as_expr(x) for x in (*formulas, *self.closure)]
 
     def system(self, p: int) -> LoopSystem | None:
         """The loops modulo p; None where p lacks a root, or the position is not exact."""
@@ -263,8 +263,8 @@ def _cross(a: Sequence[int], b: Sequence[int]) -> list[int]:
 
 
 def _factors(places: range, sign: int, screws: Sequence[Any]) -> list[Factor]:
-    found = [Factor(k, sign, s, pitch) for k in places for s, pitch in screws[k]]
-    return found if sign > 0 else found[::-1]
+    factors = [Factor(k, sign, s, pitch) for k in places for s, pitch in screws[k]]
+    return factors if sign > 0 else factors[::-1]
 
 
 def _flat(groups: Sequence[Sequence[Motion]]) -> list[Motion]:

@@ -1,6 +1,6 @@
 """mobility: what a closed mechanism can do, in one assembled position, and what of it is proved.
 
-Three numbers are always told apart: the naive rank (off the variety, of no mechanical meaning), the
+Three numbers are distinguished: the naive rank (off the variety, of no mechanical meaning), the
 first-order mobility (velocities that the closures allow in this position) and the finite mobility
 (the dimension of the positions that can be reached), as an interval.
 
@@ -46,30 +46,30 @@ STATUS = {
 }
 
 
-def paragraph(found: Any) -> str:
-    """What a `Mobility` says, for people."""
-    low, high = found.finite
+def paragraph(result: Any) -> str:
+    """A `Mobility` as a paragraph of text."""
+    low, high = result.finite
     number = f"{low}" if low == high else f"between {low} and {high}"
-    sure = "proved" if found.is_proved else "likely"
+    sure = "proved" if result.is_proved else "likely"
     lines = [
-        f"{found.name}: finite mobility {number}, {sure}; first-order mobility "
-        f"{found.first_order}; {STATUS[found.status]}.",
-        f"  {found.unknowns} joint degrees of freedom, {found.equations} equations "
-        f"({_loops(found.loops)}), rank {found.rank} here, {found.naive_rank} off the variety; "
-        f"counting alone (Grübler) gives {found.gruebler}.",
-        f"  Why: {found.proof}.",
+        f"{result.name}: finite mobility {number}, {sure}; first-order mobility "
+        f"{result.first_order}; {STATUS[result.status]}.",
+        f"  {result.unknowns} joint freedoms, {result.equations} equations "
+        f"({_loops(result.loops)}), rank {result.rank} here, {result.naive_rank} off the variety; "
+        f"counting alone (Grübler) gives {result.gruebler}.",
+        f"  Why: {result.proof}.",
     ]
-    if found.branches:
-        lines.append("  " + _branches(found))
-    if found.redundancy is not None and found.loops:
-        lines += [f"  {line}" for line in found.redundancy.sentences()]
-    if found.psi is not None and found.psi.independent:
-        lines.append(f"  Independent coordinates: {', '.join(found.psi.independent)}.")
-    if found.real:
-        lines.append(f"  But {found.real}.")
-    lines += [f"  Note: {note}." for note in found.notes]
-    if found.primes:
-        lines.append(f"  Modulo {len(found.primes)} random primes of 61 bits, seeded.")
+    if result.branches:
+        lines.append("  " + _branches(result))
+    if result.redundancy is not None and result.loops:
+        lines += [f"  {line}" for line in result.redundancy.sentences()]
+    if result.psi is not None and result.psi.independent:
+        lines.append(f"  Independent coordinates: {', '.join(result.psi.independent)}.")
+    if result.real:
+        lines.append(f"  But {result.real}.")
+    lines += [f"  Note: {note}." for note in result.notes]
+    if result.primes:
+        lines.append(f"  Modulo {len(result.primes)} random primes of 61 bits, seeded.")
     return "\n".join(lines)
 
 
@@ -77,10 +77,10 @@ def _loops(count: int) -> str:
     return "no loop" if count == 0 else "1 loop" if count == 1 else f"{count} loops"
 
 
-def _branches(found: Any) -> str:
-    each = ", ".join(f"rank {b['rank']}, mobility {b['mobility']}" for b in found.branches)
-    counts = {len(v.branches) for v in found.verdicts}
-    text = f"Branches followed: {len(found.branches)} ({each})."
+def _branches(result: Any) -> str:
+    each = ", ".join(f"rank {b['rank']}, mobility {b['mobility']}" for b in result.branches)
+    counts = {len(v.branches) for v in result.verdicts}
+    text = f"Branches followed: {len(result.branches)} ({each})."
     if len(counts) > 1:
         text += (
             f" Their number depends on the prime ({', '.join(map(str, sorted(counts)))}): "
@@ -103,7 +103,7 @@ TRIALS = 40
 @final
 @dataclass(frozen=True, slots=True)
 class Mobility:
-    """What a mechanism can do in one position.
+    """The mobility of a mechanism in one position: numbers, proof, branches, redundancy.
 
     `finite` is (low, high): high is proved always, low where `is_proved`. `status` is one of
     regular (every first-order motion goes on), shaky (none does), non-reduced (fewer go on, at
@@ -138,16 +138,16 @@ class Mobility:
     @property
     def branches(self) -> tuple[dict[str, int], ...]:
         """Rank and mobility on each branch that was followed, on a random slice."""
-        found = self.verdicts[0].branches if self.verdicts else ()
+        branches = self.verdicts[0].branches if self.verdicts else ()
         return tuple({"rank": b.rank, "mobility": self.unknowns - b.rank, "order": b.order}
-                     for b in found)  # fmt: skip
+                     for b in branches)  # fmt: skip
 
     def __str__(self) -> str:
         return paragraph(self)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, for JSON."""
-        found: dict[str, Any] = {
+        facts: dict[str, Any] = {
             "name": self.name, "mode": self.mode, "unknowns": self.unknowns,
             "equations": self.equations, "loops": self.loops, "gruebler": self.gruebler,
             "naive_rank": self.naive_rank, "rank": self.rank, "first_order": self.first_order,
@@ -158,8 +158,8 @@ class Mobility:
             "real": self.real, "notes": list(self.notes), "summary": paragraph(self),
         }  # fmt: skip
         if self.psi is not None:
-            found["independent"] = list(self.psi.independent)
-        return found | ({"redundancy": self.redundancy.to_dict()} if self.redundancy else {})
+            facts["independent"] = list(self.psi.independent)
+        return facts | ({"redundancy": self.redundancy.to_dict()} if self.redundancy else {})
 
 
 def mobility(
@@ -188,9 +188,9 @@ def mobility(
     """
     mechanism = given.mechanism if isinstance(given, Tree) else given
     with bounded(time_limit, memory_limit):
-        found = _examined(mechanism, at, order, primes, seed)
-    told = left_out(mechanism.contacts)  # a sentence, and here a note
-    return replace(found, notes=(*found.notes, f"w{told[1:-1]}")) if told else found
+        result = _examined(mechanism, at, order, primes, seed)
+    excluded = left_out(mechanism.contacts)  # a sentence, and here a note
+    return replace(result, notes=(*result.notes, f"w{excluded[1:-1]}")) if excluded else result
 
 
 def _examined(
@@ -199,39 +199,39 @@ def _examined(
     try:
         home = _home(mechanism, at or {})
         source = systems(home, seed)
-        found = mobility_of_systems(mechanism.name, source, order=order, primes=primes, seed=seed)
+        result = mobility_of_systems(mechanism.name, source, order=order, primes=primes, seed=seed)
     except DerivationError as error:
         return _in_floats(mechanism, at or {}, error)
     if home.relations.uncounted:
-        found = replace(found, finite=(0, found.finite[1]), status="undecided", is_proved=False)
+        result = replace(result, finite=(0, result.finite[1]), status="undecided", is_proved=False)
     loops = len(home.loops)
     rows = 6 * loops + len(home.relations.rows)
     return replace(
-        found, loops=loops, gruebler=found.unknowns - rows, notes=home.notes,
-        redundancy=redundancy_of(home, found.rank, is_regular=found.status == "regular",
+        result, loops=loops, gruebler=result.unknowns - rows, notes=home.notes,
+        redundancy=redundancy_of(home, result.rank, is_regular=result.status == "regular",
                                  source=systems(home, seed)),
-        real=_real(home, found), psi=_psi(home, found),
+        real=_real(home, result), psi=_psi(home, result),
     )  # fmt: skip
 
 
-def _psi(home: Home, found: Mobility) -> Parametrization | None:
+def _psi(home: Home, result: Mobility) -> Parametrization | None:
     """Ψ, where the finite mobility is known and one branch passes here."""
-    if found.finite[0] != found.finite[1] or found.status not in ("regular", "non-reduced"):
+    if result.finite[0] != result.finite[1] or result.status not in ("regular", "non-reduced"):
         return None
     starts = [start.label for start in home.mechanism.starts]
-    return parametrization_of(home, found.rank, found.finite[0], starts)
+    return parametrization_of(home, result.rank, result.finite[0], starts)
 
 
-def _real(home: Home, found: Mobility) -> str:
-    """What differs over the real numbers, as far as second-order forms tell."""
-    told = home.relations
-    if found.finite[1] == 0 or found.status in ("regular", "non-reduced"):
+def _real(home: Home, result: Mobility) -> str:
+    """How the real variety differs, as far as second-order forms decide it."""
+    relations = home.relations
+    if result.finite[1] == 0 or result.status in ("regular", "non-reduced"):
         return ""
-    if told.uncounted or len(told.tangent) > len(told.curved):
+    if relations.uncounted or len(relations.tangent) > len(relations.curved):
         return ""
     twists = twists_of(home)
     J, second = loop_matrix(home, twists), second_derivatives(home, twists)
-    return ISOLATED if is_isolated_over_reals(J, second, found.rank) else ""
+    return ISOLATED if is_isolated_over_reals(J, second, result.rank) else ""
 
 
 ISOLATED = "isolated over the real numbers: a second-order form is definite (in floats)"
@@ -255,17 +255,17 @@ def singularities(
     mechanism = given.mechanism if isinstance(given, Tree) else given
     begun = _begun(mechanism, at or {})
     q, poses = _assembled(begun, at or {})
-    home = _as_told(begun) or numeric_home(begun, q, poses)
+    home = _started_home(begun) or numeric_home(begun, q, poses)
     return singular_positions(home, begin=q, step=step, steps=steps)
 
 
 def _home(mechanism: Mechanism, at: Mapping[str, Any]) -> Home:
     """The assembled position, with exact numbers."""
     begun = _begun(mechanism, at)
-    return _as_told(begun) or home_of(begun, *_assembled(begun, at))
+    return _started_home(begun) or home_of(begun, *_assembled(begun, at))
 
 
-def _as_told(mechanism: Mechanism) -> Home | None:
+def _started_home(mechanism: Mechanism) -> Home | None:
     """The position that the starts alone give, if it closes the loops."""
     try:
         home = home_of(mechanism)
@@ -296,7 +296,7 @@ def _assembled(begun: Mechanism, at: Mapping[str, Any]) -> tuple[dict[str, float
 
 
 def _in_floats(mechanism: Mechanism, at: Mapping[str, Any], why: DerivationError) -> Mobility:
-    """What floats tell where no exact position is near."""
+    """The mobility in floats, where no exact position is near."""
     begun = _begun(mechanism, at)
     q, poses = _assembled(begun, at)
     home = numeric_home(begun, q, poses)
@@ -342,15 +342,15 @@ def systems(home: Home, seed: int = 0) -> Iterator[System]:
 
 def _radicands(home: Home) -> list[int]:
     """Whole numbers whose square roots occur."""
-    found = []
+    radicands = []
     for node in topological(home.formulas()):
         if node.op == "sqrt":
             try:
                 value = evaluate(node.args[0], domain=FRACTION)
             except DerivationError:
                 continue
-            found.append(int(value.numerator * value.denominator))
-    return found
+            radicands.append(int(value.numerator * value.denominator))
+    return radicands
 
 
 def mobility_of_systems(
@@ -365,10 +365,10 @@ def mobility_of_systems(
     verdicts = []
     for k, system in enumerate(islice(source, primes)):
         limit = order if k == 0 else min(order, AGREEING)
-        found = verdict(system, limit, seed + k + 1)
-        if k and found.is_cut_short:
+        decision = verdict(system, limit, seed + k + 1)
+        if k and decision.is_cut_short:
             break
-        verdicts.append(found)
+        verdicts.append(decision)
     best = max(v.rank for v in verdicts)
     kept = tuple(v for v in verdicts if v.rank == best)
     high, low = min(v.high for v in kept), min(v.low for v in kept)

@@ -67,7 +67,7 @@ def _listed(joint: Joint, steps: Sequence[Step], F: Transform, M: Transform) -> 
     frames = {"F": F, "M": M}
     kind = joint.type
     named = kind.nq == len(steps) and kind.MOTIONS_ARE_COORDINATES
-    found = []
+    motions = []
     for k, step in enumerate(steps):
         direction = frames[step.frame][0][:, "xyz".index(step.axis)]
         point = frames[step.at][1] if step.at else None
@@ -76,18 +76,18 @@ def _listed(joint: Joint, steps: Sequence[Step], F: Transform, M: Transform) -> 
         label = joint.coordinates[k] if is_own else None
         pitch = getattr(kind, "pitch", None) if step.kind == "screw" else None
         word = f"{step.kind if step.kind != 'screw' else 'turn'} {step.axis}"
-        found.append(Motion(joint.name, word, label, direction, point, pitch))
-    return found
+        motions.append(Motion(joint.name, word, label, direction, point, pitch))
+    return motions
 
 
 def _composed(joint: Joint, chain: Sequence[Any], F: Transform, q: Any) -> list[Motion]:
     R, p = identity(3), zeros(3)
-    found = []
+    motions = []
     for motion, x, label in zip(chain, q, joint.coordinates, strict=True):
         here = compose(*F, R, p)
         axis = product(here[0], unit(motion.axis))
         point = here[1] if motion.WORD != "slide" else None
         pitch = getattr(motion, "pitch", None)
-        found.append(Motion(joint.name, label, label, axis, point, pitch))
+        motions.append(Motion(joint.name, label, label, axis, point, pitch))
         R, p = compose(R, p, *motion.pose(x))
-    return found
+    return motions

@@ -79,20 +79,20 @@ class Placing:
 
     def place(self) -> None:
         """Places every body: along a joint whose coordinates are exact, or where it lies."""
-        self._spread(told=True)
-        self._spread(told=False)
+        self._spread(only_started=True)
+        self._spread(only_started=False)
         for body in self.mechanism.bodies:
             if body.name not in self.poses:
                 self._lying(body.name)
-                self._spread(told=False)
+                self._spread(only_started=False)
 
-    def _spread(self, *, told: bool) -> None:
-        """Places bodies along joints, from those placed; `told`: only where starts are given."""
+    def _spread(self, *, only_started: bool) -> None:
+        """Places bodies along joints from those placed; `only_started`: joints with starts only."""
         count = 0
         while count < len(self.poses):
             count = len(self.poses)
             for joint in self.mechanism.joints:
-                if not told or all(label in self.starts for label in joint.coordinates):
+                if not only_started or all(label in self.starts for label in joint.coordinates):
                     self._along(joint)
 
     def _along(self, joint: Joint) -> None:
@@ -110,7 +110,7 @@ class Placing:
             self.poses[a] = compose(*self.poses[b], *inverse(*X))
 
     def _lying(self, body: str) -> None:
-        """Takes the body where floats say it lies."""
+        """Places the body at its pose in floats."""
         if self.near is None:
             raise DerivationError(f"body '{body}' is nowhere by the starts alone.")
         R, p = self.near[body]
@@ -124,30 +124,30 @@ class Placing:
         """Exact coordinates of a joint near those assembled; None if some are not simple."""
         if joint.type.nq != joint.type.nv:
             return self._neutral(joint)
-        found = []
+        coordinates = []
         units = joint.type.coordinate_units
         for label, unit in zip(joint.coordinates, units, strict=True):
             value = self._coordinate(label, unit)
             if value is None:
                 return None
-            found.append(value)
-        return found
+            coordinates.append(value)
+        return coordinates
 
     def _neutral(self, joint: Joint) -> list[Any] | None:
-        """The zero position of a joint with an attitude, where nothing else is said."""
+        """The default zero position of a joint with an attitude."""
         if self.q is not None or any(label in self.starts for label in joint.coordinates):
             return None
         return list(joint.type.neutral())
 
     def _coordinate(self, label: str, unit: str) -> Any:
-        given = self.starts.get(label, 0)
+        start = self.starts.get(label, 0)
         if self.q is None:
-            return given
+            return start
         if label not in self.q:
-            return given if label in self.starts else None
+            return start if label in self.starts else None
         x = self.q[label]
-        if abs(float_of(given) - x) < 1e-9 * max(1.0, abs(x)):
-            return given
+        if abs(float_of(start) - x) < 1e-9 * max(1.0, abs(x)):
+            return start
         guess = simple_angle(x) if unit == "rad" else simple_number(x)
         note = f"coordinate '{label}' = {x:.12g} was taken for a simple number"
         if guess is not None and note not in self.notes:
@@ -156,12 +156,12 @@ class Placing:
 
     def known(self) -> dict[str, Any]:
         """Exact coordinates by label, as far as they are known."""
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for joint in self.mechanism.joints:
-            told = self.q is not None or all(x in self.starts for x in joint.coordinates)
-            q = self.coordinates(joint) if told or not self._is_cut(joint) else None
-            found |= dict(zip(joint.coordinates, q, strict=True)) if q is not None else {}
-        return found
+            is_exact = self.q is not None or all(x in self.starts for x in joint.coordinates)
+            q = self.coordinates(joint) if is_exact or not self._is_cut(joint) else None
+            values |= dict(zip(joint.coordinates, q, strict=True)) if q is not None else {}
+        return values
 
     def _is_cut(self, joint: Joint) -> bool:
         """No body was placed along this joint, so that its coordinates are not known."""
@@ -173,23 +173,23 @@ class Placing:
         return tuple(motions_of(joint, F, M, self.coordinates(joint)))
 
     def closure(self) -> list[Expr]:
-        """What each joint asks to vanish, and that markers' axes are perpendicular."""
-        found: list[Any] = []
+        """Closure residuals of each joint, and orthogonality of the markers' axes."""
+        residuals: list[Any] = []
         for joint in self.mechanism.joints:
             F, M = markers_of(joint, self.poses)
             if isinstance(joint.type, Revolute):
-                found += [*(M[1] - F[1]), *cross(F[0][:, 2], M[0][:, 2])]
+                residuals += [*(M[1] - F[1]), *cross(F[0][:, 2], M[0][:, 2])]
             else:
-                found += joint.type.residual(*compose(*inverse(*F), *M)) or []
-        return [as_expr(x) for x in found if not _is_zero(x)]
+                residuals += joint.type.residual(*compose(*inverse(*F), *M)) or []
+        return [as_expr(x) for x in residuals if not _is_zero(x)]
 
     def is_upright(self) -> bool:
         """No joint is put together the wrong way round."""
-        found: list[Any] = []
+        formulas: list[Any] = []
         for joint in self.mechanism.joints:
             F, M = markers_of(joint, self.poses)
-            found += joint.type.positive(*compose(*inverse(*F), *M))
-        return all(float_of(x) > 0 for x in found)
+            formulas += joint.type.positive(*compose(*inverse(*F), *M))
+        return all(float_of(x) > 0 for x in formulas)
 
 
 def markers_of(joint: Joint, poses: Mapping[str, Transform]) -> tuple[Transform, Transform]:

@@ -36,8 +36,8 @@ class Parametrization:
 
     def rates(self, *speeds: float) -> dict[str, float]:
         """The rates of all joint freedoms from those of the independent ones [rad/s, m/s]."""
-        found = self.matrix @ np.array(speeds, dtype=float)
-        return dict(zip(self.coordinates, found.tolist(), strict=True))
+        rates = self.matrix @ np.array(speeds, dtype=float)
+        return dict(zip(self.coordinates, rates.tolist(), strict=True))
 
 
 def parametrization_of(
@@ -81,8 +81,8 @@ def _deflated(home: Home, J: Floats, rank: int, tangent: Floats, mobility: int) 
     forms = [tangent.T @ np.tensordot(row, second, 1) @ tangent for row in left]
     stacked = np.vstack(forms) if forms else np.zeros((0, tangent.shape[1]))
     _, sizes, right = np.linalg.svd(stacked)
-    found = int(np.sum(sizes > 1e-9 * max(1.0, float(np.max(sizes, initial=0.0)))))
-    return tangent @ right[found:].T if tangent.shape[1] - found == mobility else None
+    count = int(np.sum(sizes > 1e-9 * max(1.0, float(np.max(sizes, initial=0.0)))))
+    return tangent @ right[count:].T if tangent.shape[1] - count == mobility else None
 
 
 def _names(home: Home) -> list[str]:

@@ -65,7 +65,7 @@ class Flow:
 def freer_joints(
     home: Home, flow: Flow, stresses: Floats
 ) -> tuple[tuple[tuple[str, str], ...], int]:
-    """Joints taken away or made freer, one after the other, as long as the motion stays.
+    """Joints removed or given more freedoms, one after the other, while the motion stays the same.
 
     A change that takes away fewer self-stresses than it frees would add a motion; what fails once
     fails for fewer self-stresses too, so that one pass over the joints does.
@@ -73,7 +73,7 @@ def freer_joints(
     Returns:
         (joint, what it becomes) for each change, and how many rows stay redundant.
     """
-    found: dict[int, str] = {}
+    changes: dict[int, str] = {}
     for removing in (True, False):
         for k, joint in enumerate(home.mechanism.joints):
             locked = joint.type.LOCKED
@@ -82,14 +82,14 @@ def freer_joints(
                 # taking a joint away is for a loop on more joints than it can feel
                 enough = len(stresses) > (5 if removing else 0)
                 left = _relieved(flow.reactions(k, stresses), stresses, freed) if enough else None
-                if left is not None and k not in found:
-                    found[k], stresses = kind, left
-    for k, kind in found.items():
+                if left is not None and k not in changes:
+                    changes[k], stresses = kind, left
+    for k, kind in changes.items():
         if kind == "Spherical" and len(stresses):
             left = _relieved(flow.reactions(k, stresses), stresses, "sz")
             if left is not None:
-                found[k], stresses = "PointOnLine", left
-    named = tuple((home.mechanism.joints[k].name, kind) for k, kind in found.items())
+                changes[k], stresses = "PointOnLine", left
+    named = tuple((home.mechanism.joints[k].name, kind) for k, kind in changes.items())
     return named, len(stresses)
 
 
@@ -129,25 +129,25 @@ FAMILIES = {
 @final
 @dataclass(frozen=True, slots=True)
 class Redundancy:
-    """What the closures leave undetermined."""
+    """Redundant closures of a mechanism: reactions that are undetermined."""
 
     count: int  # redundant rows
     families: tuple[str, ...]  # what kind of motion each loop is confined to
     undetermined: Named  # joint -> reaction components
     determined: Named  # the others that joints of loops transmit
-    is_exact: bool  # the components are told apart exactly, not in floats
+    is_exact: bool  # the components are computed exactly, not in floats
     proposal: tuple[tuple[str, str], ...]  # joint -> type that would free it
     remaining: int  # redundant rows after the proposal
 
     def sentences(self) -> list[str]:
-        """For people."""
+        """As sentences."""
         if not self.count:
             return ["No closure equation is redundant: every reaction is determined."]
         verb = "is" if self.count == 1 else "are"
         lines = [f"{self.count} of the closure equations {verb} redundant."]
         lines += [text for text in self.families if text]
         for parts in dict.fromkeys(parts for _, parts in self.undetermined):
-            joints = [joint for joint, found in self.undetermined if found == parts]
+            joints = [joint for joint, components in self.undetermined if components == parts]
             word = "joint" if len(joints) == 1 else "joints"
             lines.append(f"Not determined in {word} {', '.join(joints)}: {', '.join(parts)}.")
         if self.proposal:
@@ -172,14 +172,14 @@ class Redundancy:
 def redundancy_of(
     home: Home, rank: int, *, is_regular: bool = True, source: Iterator[System] | None = None
 ) -> Redundancy:
-    """What the closures of a mechanism leave undetermined in its home position.
+    """The redundant closures of a mechanism in its home position.
 
     Args:
         home: the position.
         rank: of the closure equations there, known exactly.
         is_regular: the finite mobility is the first-order one; only then can a joint be made
             freer without changing the motion.
-        source: its loops modulo one prime after the other; components are told in floats if not
+        source: its loops modulo one prime after the other; components are computed in floats if not
             given.
     """
     twists = twists_of(home)
@@ -215,12 +215,12 @@ def _reached(flow: Flow, k: int, stresses: Floats) -> tuple[bool, ...]:
 
 def _listed(home: Home, parts: Sequence[tuple[bool, ...]]) -> Named:
     """Joint -> names of its components, of joints that have some."""
-    found = []
+    named = []
     for joint, flags in zip(home.mechanism.joints, parts, strict=True):
         names = tuple(name for name, flag in zip(COMPONENTS, flags, strict=True) if flag)
         if names:
-            found.append((joint.name, names))
-    return tuple(found)
+            named.append((joint.name, names))
+    return tuple(named)
 
 
 def _others(
@@ -244,14 +244,14 @@ def _left_kernel(J: Floats, rank: int) -> Floats:
 
 def _families(home: Home, twists: list[list[Floats]]) -> list[str]:
     """What each loop is confined to, where that is less than space."""
-    found = []
+    sentences = []
     for loop in home.loops:
         names = [home.mechanism.joints[k].name for k, _ in loop]
         size, turns = _group([t for k, _ in loop for t in twists[k]])
         if size < 6:
             kind = FAMILIES.get((size, turns), "within a smaller group of motions")
-            found.append(f"Loop {'-'.join(names)} is {kind}; it closes with {size}, not 6.")
-    return found
+            sentences.append(f"Loop {'-'.join(names)} is {kind}; it closes with {size}, not 6.")
+    return sentences
 
 
 def _group(twists: list[Floats]) -> tuple[int, int]:

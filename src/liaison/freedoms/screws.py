@@ -115,14 +115,14 @@ class LoopSystem(System):
 
     def values(self, ring: Ring, x: Sequence[Any]) -> list[Any]:
         """Vector parts of each loop's product, then the relations."""
-        found: list[Any] = []
+        values: list[Any] = []
         for loop, tables in zip(self.loops, self._tables, strict=True):
             product = _unit(ring)
             for factor, table in zip(loop, tables, strict=True):
                 product = _displaced(ring, product, table, _amount(ring, factor, x))
-            found += product[1:4] + product[5:8]
-        found += [self._relation(ring, relation, x) for relation in self.relations]
-        return found + (self.curved.values(ring, x) if self.curved else [])
+            values += product[1:4] + product[5:8]
+        values += [self._relation(ring, relation, x) for relation in self.relations]
+        return values + (self.curved.values(ring, x) if self.curved else [])
 
     def jacobian(self, ring: Ring, x: Sequence[Any]) -> list[list[Any]]:
         """Before · s · after, for each displacement of each loop."""
@@ -184,12 +184,12 @@ class LoopSystem(System):
         """Each loop by itself, its joints numbered anew; none where relations tie joints."""
         if self.relations or self.curved:
             return []
-        found = []
+        systems = []
         for loop in self.loops:
             place = {column: k for k, column in enumerate(dict.fromkeys(f.column for f in loop))}
             moved = [replace(f, column=place[f.column]) for f in loop]
-            found.append(LoopSystem(self.p, len(place), [moved]))
-        return found
+            systems.append(LoopSystem(self.p, len(place), [moved]))
+        return systems
 
     def group_dimensions(self) -> list[int]:
         """For each loop, the dimension of the group of motions that its joints generate."""
@@ -198,12 +198,12 @@ class LoopSystem(System):
 
 def _twists(loop: Sequence[Factor]) -> list[Screw]:
     """Velocities of a loop's joints; a screw joint's two factors are one."""
-    found: dict[int, Screw] = {}
+    twists: dict[int, Screw] = {}
     for factor in loop:
         scale = 1 if factor.pitch is None else factor.pitch
-        old = found.get(factor.column, (0,) * 6)
-        found[factor.column] = tuple(a + scale * b for a, b in zip(old, factor.screw, strict=True))
-    return list(found.values())
+        old = twists.get(factor.column, (0,) * 6)
+        twists[factor.column] = tuple(a + scale * b for a, b in zip(old, factor.screw, strict=True))
+    return list(twists.values())
 
 
 def group_dimension(screws: Sequence[Screw], p: int) -> int:
@@ -290,13 +290,13 @@ def _right_table(screw: Screw, p: int) -> list[list[tuple[int, int]]]:
 
 
 def _times(ring: Ring, P: list[Any], table: list[list[tuple[int, int]]]) -> list[Any]:
-    found = []
+    product = []
     for row in table:
         total = ring.zero
         for i, c in row:
             total = total + P[i] * c
-        found.append(total)
-    return found
+        product.append(total)
+    return product
 
 
 def _displaced(ring: Ring, P: list[Any], table: Any, amount: Any) -> list[Any]:
@@ -307,24 +307,24 @@ def _displaced(ring: Ring, P: list[Any], table: Any, amount: Any) -> list[Any]:
 
 def _displaced_left(ring: Ring, P: list[Any], screw: Screw, amount: Any) -> list[Any]:
     """(1 + amount s) P."""
-    found = []
+    displaced = []
     for k, row in enumerate(_TERMS):
         total = ring.zero
         for i, j, sign in row:
             if i in _PLACE and screw[_PLACE[i]]:
                 total = total + P[j] * (sign * screw[_PLACE[i]])
-        found.append(P[k] + ring.mul(amount, total))
-    return found
+        displaced.append(P[k] + ring.mul(amount, total))
+    return displaced
 
 
 def _product(ring: Ring, P: list[Any], Q: list[Any]) -> list[Any]:
     """P Q, without its two scalar parts."""
-    found = [ring.zero]
+    vector_parts = [ring.zero]
     for k in (1, 2, 3, 4, 5, 6, 7):
         total = ring.zero
         if k != 4:
             for i, j, sign in _TERMS[k]:
                 term = ring.mul(P[i], Q[j])
                 total = total + term if sign > 0 else total - term
-        found.append(total)
-    return found
+        vector_parts.append(total)
+    return vector_parts

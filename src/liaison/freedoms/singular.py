@@ -41,7 +41,7 @@ NEAR = 1e-5
 @final
 @dataclass(frozen=True, slots=True)
 class Singularities:
-    """What was met on the way; positions by the labels of coordinates [rad, m]."""
+    """Singular positions along a motion, by the labels of coordinates [rad, m]."""
 
     is_closed: bool  # the motion came back to where it began
     length: float  # of the way followed [rad, m]
@@ -51,9 +51,12 @@ class Singularities:
     def __str__(self) -> str:
         ends = "closes" if self.is_closed else "was followed forth and back and does not close"
         lines = [f"The motion {ends}; {self.length:.4g} rad and m long."]
-        lines += [f"  rank drops, branches may meet: {_told(place)}" for place in self.bifurcations]
+        lines += [
+            f"  rank drops, branches may meet: {_position_text(place)}"
+            for place in self.bifurcations
+        ]
         for name, places in self.dead_points.items():
-            lines += [f"  dead point of {name}: {_told(place)}" for place in places]
+            lines += [f"  dead point of {name}: {_position_text(place)}" for place in places]
         if not self.bifurcations:
             lines.append("  The rank drops nowhere.")
         return "\n".join(lines)
@@ -68,7 +71,7 @@ class Singularities:
         }
 
 
-def _told(place: Mapping[str, float]) -> str:
+def _position_text(place: Mapping[str, float]) -> str:
     return ", ".join(f"{name} = {round(x, 9) + 0.0:.7g}" for name, x in place.items())
 
 
@@ -137,16 +140,16 @@ def _carried(pose: Floats, s: Floats) -> Floats:
 
 def exponential(s: Floats, x: float) -> Floats:
     """The displacement by x along a twist whose angular part is a unit vector or zero."""
-    found = np.eye(4)
+    displacement = np.eye(4)
     w, v = s[:3], s[3:]
     if not np.any(w):
-        found[:3, 3] = x * v
-        return found
+        displacement[:3, 3] = x * v
+        return displacement
     W = np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
-    found[:3, :3] = np.eye(3) + np.sin(x) * W + (1 - np.cos(x)) * W @ W
+    displacement[:3, :3] = np.eye(3) + np.sin(x) * W + (1 - np.cos(x)) * W @ W
     V = x * np.eye(3) + (1 - np.cos(x)) * W + (x - np.sin(x)) * W @ W
-    found[:3, 3] = V @ v
-    return found
+    displacement[:3, 3] = V @ v
+    return displacement
 
 
 def singular_positions(
@@ -160,7 +163,7 @@ def singular_positions(
 
     Args:
         home: a position of mobility one.
-        begin: coordinates there by label; positions are then told in these, otherwise as changes.
+        begin: coordinates there by label; positions are then given in these, otherwise as changes.
         step: arc length of a step [rad, m].
         steps: how many at most, each way.
 
@@ -235,14 +238,14 @@ def _examined(mover: _Mover, way: list[Any], step: float) -> Singularities:
             if gap < NEAR:
                 meeting.append(_named(mover, x))
     closed = _is_closed(mover, way, step)
-    kept = {name: tuple(found) for name, found in dead.items()}
+    kept = {name: tuple(places) for name, places in dead.items()}
     return Singularities(closed, step * (len(way) - 1), tuple(meeting), kept)
 
 
 def _moved(mover: _Mover, x: Floats, along: Floats, h: float) -> tuple[Floats, Floats, float]:
     """Position, tangent and gap a little farther."""
-    found = mover.corrected(x + h * along, along)
-    place = x + h * along if found is None else found
+    corrected = mover.corrected(x + h * along, along)
+    place = x + h * along if corrected is None else corrected
     return (place, *mover.tangent(place, along))
 
 

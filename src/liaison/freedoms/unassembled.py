@@ -56,10 +56,12 @@ class Link:
 
     def behind(self, p: int) -> list[int]:
         """The dual quaternion from this hinge to the next, modulo p."""
-        found = [1, 0, 0, 0, 0, 0, 0, 0]
+        displacement = [1, 0, 0, 0, 0, 0, 0, 0]
         for factor in self.factors(0):
-            found = [x % p for x in multiplied(found, [_residue(x, p) for x in factor])]
-        return found
+            displacement = [
+                x % p for x in multiplied(displacement, [_residue(x, p) for x in factor])
+            ]
+        return displacement
 
     def factors(self, tau: Any) -> list[list[Any]]:
         """Dual quaternions of the hinge, the offset, the length and the twist."""
@@ -76,7 +78,7 @@ class Link:
 @final
 @dataclass(frozen=True, slots=True)
 class RingVerdict:
-    """What was found: whether the ring can be assembled, and its mobility at a position."""
+    """Whether the ring can be assembled, and its mobility at a position."""
 
     is_assembled: bool  # over the complex numbers
     verdict: Verdict | None  # at a position modulo p, where one was found
@@ -101,11 +103,11 @@ def ring_mobility(
     """
     if len(links) > SMALL:
         try:
-            found: RingVerdict | None = _by_slices(links, seed)
+            answer: RingVerdict | None = _by_slices(links, seed)
         except (NotThere, EngineError, Exhausted):
-            found = None
-        is_rigid = found is None or found.dimension == 0
-        return _with_real(links, found) if len(links) == 6 and is_rigid else found
+            answer = None
+        is_rigid = answer is None or answer.dimension == 0
+        return _with_real(links, answer) if len(links) == 6 and is_rigid else answer
     return _over_the_rationals(links, seed, limits)
 
 
@@ -113,28 +115,28 @@ def _by_slices(links: Sequence[Link], seed: int) -> RingVerdict:
     """Slices modulo primes, from many values fixed to none; the first that is not empty counts."""
     behind = [link.behind for link in links]
     for fixed in range(len(links) - 1, -1, -1):
-        found = [slice_of(behind, fixed, seed + 1000 * fixed + k) for k in range(AGREEING)]
-        if max(s.dimension for s in found) < 0:
+        slices = [slice_of(behind, fixed, seed + 1000 * fixed + k) for k in range(AGREEING)]
+        if max(s.dimension for s in slices) < 0:
             continue
         for k in range(AGREEING, TRIALS):
-            if any(s.points for s in found):
+            if any(s.points for s in slices):
                 break
-            found.append(slice_of(behind, fixed, seed + 1000 * fixed + k))
-        at = next((s for s in found if s.points), None)
-        told = None if at is None else verdict(_ring(links, at.points[0], at.p))
-        return RingVerdict(True, told, fixed, f"modulo {len(found)} primes, {fixed} values fixed")
+            slices.append(slice_of(behind, fixed, seed + 1000 * fixed + k))
+        at = next((s for s in slices if s.points), None)
+        local = None if at is None else verdict(_ring(links, at.points[0], at.p))
+        return RingVerdict(True, local, fixed, f"modulo {len(slices)} primes, {fixed} values fixed")
     return RingVerdict(False, None, None, f"modulo {AGREEING} primes each")
 
 
-def _with_real(links: Sequence[Link], found: RingVerdict | None) -> RingVerdict | None:
+def _with_real(links: Sequence[Link], answer: RingVerdict | None) -> RingVerdict | None:
     """How many positions of a rigid ring of six are real, where the elimination decides it."""
     with precision(PRECISION):
         loop = hinge_positions([_motion(link) for link in links])
     if loop is None or not loop.is_complete:
-        return found
-    if found is None:
-        found = RingVerdict(bool(loop.positions), None, 0, "by elimination in balls")
-    return replace(found, real=len(loop.real))
+        return answer
+    if answer is None:
+        answer = RingVerdict(bool(loop.positions), None, 0, "by elimination in balls")
+    return replace(answer, real=len(loop.real))
 
 
 def _motion(link: Link) -> Motion3:
@@ -154,10 +156,10 @@ def _over_the_rationals(
             return None
         if basis[0].dimension() > 0:
             return None
-        found = _at_a_point(links, *basis, seed) if basis[0].dimension() == 0 else None
-        is_empty = basis[0].dimension() < 0 or (found is None and _is_spurious(*basis, limits))
-        if found is not None or is_empty is None:
-            return None if found is None else replace(found, dimension=fixed)
+        answer = _at_a_point(links, *basis, seed) if basis[0].dimension() == 0 else None
+        is_empty = basis[0].dimension() < 0 or (answer is None and _is_spurious(*basis, limits))
+        if answer is not None or is_empty is None:
+            return None if answer is None else replace(answer, dimension=fixed)
         if not is_empty:
             return RingVerdict(is_assembled=True, verdict=None, dimension=fixed)
     return RingVerdict(is_assembled=False, verdict=None)
@@ -169,8 +171,8 @@ def _is_spurious(basis: Basis, tau: list[Any], limits: Limits | None) -> bool | 
     for x in tau:
         rotations = as_expr(rotations * (1 + x * x))
     equations = [*basis.formulas(), as_expr(z * rotations - 1)]
-    found = groebner(equations, [z, *basis.unknowns], limits=limits)
-    return None if found is None else found.dimension() < 0
+    ideal = groebner(equations, [z, *basis.unknowns], limits=limits)
+    return None if ideal is None else ideal.dimension() < 0
 
 
 def _slice(
@@ -179,8 +181,8 @@ def _slice(
     """A basis of the closure with the first joint values fixed, and all joint values."""
     free = [symbol(f"tau{k}") for k in range(len(values), len(links))]
     tau: list[Any] = [constant(v) for v in values] + free
-    found = groebner(_closure(links, tau), free, order="lex", limits=limits)
-    return None if found is None else (found, tau)
+    basis = groebner(_closure(links, tau), free, order="lex", limits=limits)
+    return None if basis is None else (basis, tau)
 
 
 def _closure(links: Sequence[Link], tau: Sequence[Any]) -> list[Expr]:

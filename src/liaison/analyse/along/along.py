@@ -1,4 +1,4 @@
-"""Along a run: its states as a table, for entries of the kernel that made it or of another.
+"""States of a run as a table, for entries of its own kernel or of another.
 
 Public names: plan_along.
 """
@@ -22,7 +22,7 @@ def plan_along(kernel: Kernel, run: Trajectory) -> tuple[Plan, Array]:
     """
     labels = kernel.program.labels
     for name in ("q", "v"):
-        mine, theirs = ([x.name for x in found[name]] for found in (labels, run.labels))
+        mine, theirs = ([x.name for x in label_set[name]] for label_set in (labels, run.labels))
         if mine != theirs:
             raise SimulationError(
                 f"the run {run.name!r} is of another mechanism than {kernel.program.name!r}: it "
@@ -37,12 +37,12 @@ def plan_along(kernel: Kernel, run: Trajectory) -> tuple[Plan, Array]:
 
 
 def _inputs(kernel: Kernel, run: Trajectory) -> Array:
-    """What the inputs were; their defaults where the run does not say."""
+    """Recorded inputs; their defaults where the run has none."""
     names = [x.name for x in kernel.program.labels["u"]]
     table = np.broadcast_to(kernel.program.defaults["u"], (len(run.t), len(names))).copy()
     if "inputs" in run.series:
-        given = run.series["inputs"]
-        for k, name in enumerate(given.axes["input"]):
+        inputs = run.series["inputs"]
+        for k, name in enumerate(inputs.axes["input"]):
             if name in names:
-                table[:, names.index(name)] = given.values[:, k]
+                table[:, names.index(name)] = inputs.values[:, k]
     return table

@@ -3,7 +3,7 @@
 Angles go on from instant to instant with their turns; of the two triples that mean the same
 attitude, (ψ, θ, φ) and (ψ + π, −θ, φ + π) or (α + π, π − β, γ + π), the one nearest to the instant
 before is taken. Where the middle angle makes the outer axes one, only a sum or difference of the
-outer angles is determined: these instants are told, the first angle is kept there.
+outer angles is determined: these instants are marked, the first angle is kept there.
 
 Public names: AttitudeAlong, attitude_along.
 
@@ -30,8 +30,8 @@ TURN = 2 * np.pi
 
 def attitudes() -> dict[str, Attitude]:
     """Every attitude by its word and by its other words."""
-    found = {word: kind() for word, kind in ATTITUDES.items()}
-    return found | {other: kind() for kind in ATTITUDES.values() for other in kind.SYNONYMS}
+    by_word = {word: kind() for word, kind in ATTITUDES.items()}
+    return by_word | {other: kind() for kind in ATTITUDES.values() for other in kind.SYNONYMS}
 
 
 @final
@@ -87,7 +87,7 @@ def attitude_along(
 def _turned(run: Trajectory, body: str) -> Array:
     if "poses" not in run.series:
         raise SimulationError(
-            "the run has no series 'poses', which an attitude is computed from.",
+            "the run has no series 'poses', from which an attitude is computed.",
             status="inconsistent",
             hint='Run with series=("poses",).',
         )
@@ -99,37 +99,37 @@ def _turned(run: Trajectory, body: str) -> Array:
 
 def _signed(quaternions: Sequence[Array]) -> Array:
     """Quaternions, each on the side of the one before."""
-    found = np.array(quaternions, dtype=float)
-    dots = np.sum(found[1:] * found[:-1], axis=1)
+    continuous = np.array(quaternions, dtype=float)
+    dots = np.sum(continuous[1:] * continuous[:-1], axis=1)
     signs = np.cumprod(np.concatenate([[1.0], np.where(dots < 0, -1.0, 1.0)]))
-    return np.asarray(found * signs[:, None])
+    return np.asarray(continuous * signs[:, None])
 
 
 def _followed(R: Array, attitude: Attitude) -> Array:
     """Coordinates of any attitude, each nearest to those of the instant before."""
-    found, near = [], [float(x) for x in attitude.neutral()]
+    coordinates, near = [], [float(x) for x in attitude.neutral()]
     for one in R:
         near = [float(x) for x in attitude.of(one, near)]
-        found.append(near)
-    return np.array(found)
+        coordinates.append(near)
+    return np.array(coordinates)
 
 
 def _angles(R: Array, is_euler: bool) -> tuple[Array, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
     """Angles that go on from instant to instant, and where they are singular."""
-    found, mask = np.zeros((len(R), 3)), np.zeros(len(R), dtype=bool)
+    values, mask = np.zeros((len(R), 3)), np.zeros(len(R), dtype=bool)
     before = np.zeros(3)
     for k, one in enumerate(R):
-        told = euler_zxz_of(one) if is_euler else bryant_xyz_of(one)
-        mask[k] = told.is_singular
-        angles = np.array(told[:3], dtype=float)
-        if told.is_singular and k:
+        angles_here = euler_zxz_of(one) if is_euler else bryant_xyz_of(one)
+        mask[k] = angles_here.is_singular
+        angles = np.array(angles_here[:3], dtype=float)
+        if angles_here.is_singular and k:
             angles = _split(angles, before[0], is_euler)
-        before = found[k] = _nearest(angles, before, is_euler, first=k == 0)
-    return found, mask
+        before = values[k] = _nearest(angles, before, is_euler, first=k == 0)
+    return values, mask
 
 
 def _split(angles: Array, first: float, is_euler: bool) -> Array:
-    """The sum or difference of the outer angles, shared out with the first one given."""
+    """The sum or difference of the outer angles, split with the first one prescribed."""
     total, middle, _ = angles
     is_sum = np.cos(middle) > 0 if is_euler else middle > 0
     third = total - first if is_sum else first - total

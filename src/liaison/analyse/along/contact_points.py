@@ -67,8 +67,8 @@ def contact_points(mechanism: Mechanism, run: Trajectory) -> tuple[ContactAlong,
     places = (tree.position_labels(), tree.velocity_labels())
     if places != (run.labels.get("q"), run.labels.get("v")) or "contacts" not in run.series:
         raise SimulationError(
-            "the run has no contacts of this mechanism: it has other coordinates, or "
-            "none of its forces.",
+            "the run does not describe the contacts of this mechanism: it has other coordinates, "
+            "or none of its forces.",
             status="inconsistent",
             hint="Give the mechanism that was run; parametrizations have coordinates of their own.",
         )
@@ -81,31 +81,31 @@ def contact_points(mechanism: Mechanism, run: Trajectory) -> tuple[ContactAlong,
 def parameters_had(mechanism: Mechanism, run: Trajectory) -> dict[Expr, Any]:
     """The parameters as the run had them; without those that have no value."""
     had: Mapping[str, Any] = run.meta.get("parameters", {})
-    given = {x.name: had.get(x.name, x.value) for x in mechanism.parameters}
-    return {symbol(x): float(floats(value, {})) for x, value in given.items() if value is not None}
+    values = {x.name: had.get(x.name, x.value) for x in mechanism.parameters}
+    return {symbol(x): float(floats(value, {})) for x, value in values.items() if value is not None}
 
 
 def _along(place: ContactPlace, values: Mapping[Expr, Any], run: Trajectory) -> ContactAlong:
     """A place of contact with numbers in it."""
 
-    def told(v: Any) -> Array:
+    def in_ground(v: Any) -> Array:
         entries = evaluate([as_expr(x) for x in v], values)
         return np.stack([np.broadcast_to(x, run.t.shape) for x in entries], axis=1)
 
-    frame = [told(place.normal), *map(told, place.tangents)]
+    frame = [in_ground(place.normal), *map(in_ground, place.tangents)]
     turning = [f"{place.name}: pivoting", *(f"{place.name}: rolling {x}" for x in "xy")]
     acting = [place.name, *(f"{place.name}: sliding {x}" for x in "xy")]
     return ContactAlong(
         place.name,
         place.bodies,
         is_closed=_is_closed(run, place.name),
-        point=told(place.point),
+        point=in_ground(place.point),
         normal=frame[0],
         force=_sum(run, acting, frame),
         moment=_sum(run, turning, frame),
-        on_first=told(place.on_first),
-        on_second=told(place.on_second),
-        geometric=told(place.geometric),
+        on_first=in_ground(place.on_first),
+        on_second=in_ground(place.on_second),
+        geometric=in_ground(place.geometric),
     )
 
 

@@ -1,7 +1,7 @@
-"""formula_contacts: one-sided relations told by formulas, at the joint that they speak of last.
+"""formula_contacts: unilateral constraints by formulas, at the last joint in the formula.
 
 A formula has no place. Where it speaks of one joint only, its force on the coordinates of that
-joint is a wrench between the joint's two bodies; it is told at the successor's marker.
+joint is a wrench between the joint's two bodies; it is expressed at the successor's marker.
 
 Public names: FormulaAlong, formula_contacts.
 """
@@ -29,7 +29,7 @@ from .contact_points import parameters_had
 @final
 @dataclass(frozen=True, slots=True)
 class FormulaAlong:
-    """A one-sided relation told by a formula over time; a row an instant.
+    """A unilateral constraint by a formula along a run; one row per instant.
 
     Attributes:
         name: of the contact, relation or friction.
@@ -51,7 +51,7 @@ class FormulaAlong:
 
 
 def formula_contacts(mechanism: Mechanism, run: Trajectory) -> tuple[FormulaAlong, ...]:
-    """Every one-sided relation and friction that no contact of two frames tells.
+    """Every unilateral constraint and friction that is no contact of two frames.
 
     Nothing of a run in other coordinates.
 
@@ -106,14 +106,14 @@ class _Seen:
 
     def effort(self, block: SideBlock) -> Array:
         """Dᵀ f of a block on the velocities of the tree."""
-        found = np.zeros((len(self.run.t), len(self.run.labels["v"])))
-        sign = -1.0 if block.kind == "rate" else 1.0  # told as the author wrote it, with μ ≤ 0
+        effort = np.zeros((len(self.run.t), len(self.run.labels["v"])))
+        sign = -1.0 if block.kind == "rate" else 1.0  # as the author wrote it, with μ ≤ 0
         names = self.rows(block)
         for name, row in zip(names, block.rows, strict=True):
             values = evaluate([as_expr(x) for x in row.G.values()], self.values)
             for k, D in zip(row.G, values, strict=True):
-                found[:, k] += sign * D * self.column("contacts", name)
-        return found
+                effort[:, k] += sign * D * self.column("contacts", name)
+        return effort
 
     def rows(self, block: SideBlock) -> list[str]:
         """Labels of the forces of a block."""
@@ -123,9 +123,9 @@ class _Seen:
         return [x for x in known if x.startswith(f"{block.name} ")]
 
     def column(self, series: str, name: str) -> Array:
-        found = self.run.series[series]
-        (names,) = found.axes.values()
-        return np.asarray(found.values[:, names.index(name)])
+        recorded = self.run.series[series]
+        (names,) = recorded.axes.values()
+        return np.asarray(recorded.values[:, names.index(name)])
 
     def marker(self, joint: Joint) -> tuple[Array, Array]:
         """Where the successor's marker is, and its axes."""
@@ -140,8 +140,8 @@ class _Seen:
 
     def wrench(self, node: Node, effort: Array) -> Array:
         """The least wrench on the joint's M, in its axes, that does the same work: Sᵀ F = τ."""
-        found = np.zeros((len(effort), 6))
+        wrench = np.zeros((len(effort), 6))
         for k in np.flatnonzero(effort.any(axis=1)):
             S = floats(node.joint.type.subspace(list(self.run.q[k, node.q])), self.parameters)
-            found[k] = np.linalg.lstsq(S.T, effort[k], rcond=None)[0]
-        return found
+            wrench[k] = np.linalg.lstsq(S.T, effort[k], rcond=None)[0]
+        return wrench

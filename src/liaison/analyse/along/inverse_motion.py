@@ -17,7 +17,7 @@ from typing import final
 import numpy as np
 
 from liaison.analyse.rest.local import RANK, Local, local
-from liaison.analyse.rest.open_sides import refuse_active, refuse_along
+from liaison.analyse.rest.open_sides import check_inactive, check_inactive_along
 from liaison.analyse.rest.rest_steps import retracted
 from liaison.errors import ModelError, NamingError, SimulationError
 from liaison.numeric import Array, State
@@ -71,7 +71,7 @@ def kinematic_run(
         here = _moving(here)
         rows.append(np.concatenate([[t], here.state.q, here.state.v, here.u]))
     table = np.array(rows)
-    refuse_active(kernel, table, values, "kinematic_run")
+    check_inactive(kernel, table, values, "kinematic_run")
     plan = plan_of(kernel, state, state.t, Settings(), parameters=parameters)
     nq, nv = plan.size("nq"), plan.size("nv")
     return Trajectory(
@@ -122,7 +122,7 @@ def _predicted(here: Local, t: float) -> Local:
 
 
 def _moving(here: Local) -> Local:
-    """The same positions with the velocities that the drives ask for."""
+    """The same positions with the velocities of the drives."""
     v, _, rank, _ = np.linalg.lstsq(here.scaled_G, here.scaled_nu, rcond=RANK)
     if rank < here.nv:
         free = here.nv - int(rank)
@@ -179,7 +179,7 @@ def inverse_dynamics(
             spline through the velocities.
     """
     plan, rows = plan_along(kernel, run)
-    refuse_along(plan, run, rows, "inverse_dynamics")
+    check_inactive_along(plan, run, rows, "inverse_dynamics")
     nv, nc, n = plan.size("nv"), plan.size("nc"), len(rows)
     vdot = _accelerations(run) if accelerations is None else accelerations
     ways = [_way(kernel, name) for name in drives]
@@ -199,15 +199,15 @@ def inverse_dynamics(
 
 
 def _efforts(t: Array, need: Array, B: Array, G: Array, drives: tuple[str, ...]) -> Efforts:
-    """B u + Gᵀ λ = need, shortest u and λ; what is missing, and what is free."""
+    """B u + Gᵀ λ = need, least-norm u and λ; the residual, and the undetermined directions."""
     n, _, count = B.shape
     values, mask = np.zeros((n, count)), np.zeros((n, count), dtype=bool)
     missing, internal = np.zeros(n), np.zeros(n, dtype=int)
     for k in range(n):
         Z = _beside(G[k])
-        found, _, rank, _ = np.linalg.lstsq(Z.T @ B[k], Z.T @ need[k], rcond=RANK)
-        values[k], internal[k] = found, count - rank
-        left = Z.T @ (need[k] - B[k] @ found)
+        efforts, _, rank, _ = np.linalg.lstsq(Z.T @ B[k], Z.T @ need[k], rcond=RANK)
+        values[k], internal[k] = efforts, count - rank
+        left = Z.T @ (need[k] - B[k] @ efforts)
         missing[k] = np.max(np.abs(left), initial=0.0) / max(np.max(np.abs(need[k])), 1e-30)
         if rank < count:
             loose = np.linalg.svd(Z.T @ B[k])[2][rank:]
@@ -237,7 +237,7 @@ def _way(kernel: Kernel, name: str) -> tuple[str, int]:
 
 
 def _accelerations(run: Trajectory) -> Array:
-    """v̇ of a run, as told or by a spline."""
+    """v̇ of a run, as recorded or by a spline."""
     if "accelerations" in run.series:
         return run.series["accelerations"].values
     from scipy.interpolate import CubicSpline

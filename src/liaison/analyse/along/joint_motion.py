@@ -8,7 +8,7 @@ seen from F, a coordinate c(R, p) of a joint has
 n and g its gradient; for a hinge c̈ = u_i · (Ω̇_j − Ω̇_i) + (Ω_i × u_i) · Ω_j. Of the whole turns
 that may be added between two instants, those nearest to the mean of the two rates are taken.
 
-Public names: joint_motion, tells.
+Public names: joint_motion, has_angle_or_slide.
 
 Source: LL 4.5.2; docs/theory/closures.md (closure-1).
 """
@@ -51,16 +51,16 @@ def joint_motion(
     Returns:
         Columns A, A', A'' for each coordinate A that is no attitude.
     """
-    found = {x.name: x for x in mechanism.joints}
-    if joint not in found:
-        raise NamingError.unknown("joint", joint, found)
+    joints = {x.name: x for x in mechanism.joints}
+    if joint not in joints:
+        raise NamingError.unknown("joint", joint, joints)
     values = {symbol(x.name): x.value for x in mechanism.parameters if x.value is not None}
-    seen = _relative(run, found[joint], values)
-    labels, units = _told(found[joint])
-    near = [float((start or {}).get(x, 0.0)) for x in found[joint].coordinates]
+    seen = _relative(run, joints[joint], values)
+    labels, units = _labels_and_units(joints[joint])
+    near = [float((start or {}).get(x, 0.0)) for x in joints[joint].coordinates]
     columns, names, each = [], [], []
     for k, label in enumerate(labels):
-        c, rate, second = _coordinate(found[joint], k, near, {**values, **seen})
+        c, rate, second = _coordinate(joints[joint], k, near, {**values, **seen})
         if units[k] == "rad":
             c = _unwrapped(run.t, c, rate, label)
         columns += [c, rate, second]
@@ -69,22 +69,22 @@ def joint_motion(
     return Series(np.stack(columns, axis=1), tuple(each), {"motion": tuple(names)})
 
 
-def tells(joint: Joint) -> bool:
-    """True if the joint has an angle or a slide to tell."""
+def has_angle_or_slide(joint: Joint) -> bool:
+    """True if the joint has an angle or a displacement as coordinate."""
     kind = joint.type
     attitude = getattr(kind, "attitude", None)
     count = kind.nq - (len(attitude.NAMES) if isinstance(attitude, Attitude) else 0)
     return count > 0 and kind.coordinates_of(R, P, [0] * kind.nq) is not None
 
 
-def _told(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _labels_and_units(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Coordinates that are angles or slides, and their units."""
     kind = joint.type
     attitude = getattr(kind, "attitude", None)
     count = kind.nq - (len(attitude.NAMES) if isinstance(attitude, Attitude) else 0)
-    if not tells(joint):
+    if not has_angle_or_slide(joint):
         raise ModelError(
-            f"the {kind.name} joint {joint.name!r} has no angle and no displacement.",
+            f"the {kind.name} joint {joint.name!r} has no angle and no slide as a coordinate.",
             hint="Ask for the attitude of its bodies: attitude_along(run, body).",
         )
     return joint.coordinates[:count], kind.coordinate_units[:count]
@@ -99,10 +99,10 @@ def _relative(run: Trajectory, joint: Joint, values: Mapping[Expr, Any]) -> dict
     alpha = M.alpha - F.alpha - np.cross(F.omega, turning)
     pull = M.a - F.a - np.cross(F.alpha, d) - np.cross(F.omega, np.cross(F.omega, d))
     pull = pull - 2 * np.cross(F.omega, slip)
-    told = dict(zip(R.flat, (back @ M.R).reshape(-1, 9).T, strict=True))
+    by_symbol = dict(zip(R.flat, (back @ M.R).reshape(-1, 9).T, strict=True))
     for symbols, vectors in ((P, d), (OMEGA, turning), (V, slip), (ALPHA, alpha), (PULL, pull)):
-        told |= zip(symbols, np.einsum("nij,nj->in", back, vectors), strict=True)
-    return told
+        by_symbol |= zip(symbols, np.einsum("nij,nj->in", back, vectors), strict=True)
+    return by_symbol
 
 
 class _Moving(NamedTuple):
@@ -133,7 +133,7 @@ def _body(run: Trajectory, body: str) -> tuple[Array, Array]:
     for name in ("poses", "motions"):
         if name not in run.series:
             raise SimulationError(
-                f"the run has no series {name!r}, which the motion of a joint is computed from.",
+                f"the run has no series {name!r}, from which the motion of a joint is computed.",
                 status="inconsistent",
                 hint='Run with series=("poses", "motions").',
             )
@@ -141,9 +141,9 @@ def _body(run: Trajectory, body: str) -> tuple[Array, Array]:
         n = len(run.t)
         return np.broadcast_to(np.eye(3, 4), (n, 3, 4)), np.zeros((n, 12))
     poses, motions = run.series["poses"], run.series["motions"]
-    for told in (poses, motions):
-        if body not in told.axes["body"]:
-            raise NamingError.unknown("body", body, told.axes["body"])
+    for series in (poses, motions):
+        if body not in series.axes["body"]:
+            raise NamingError.unknown("body", body, series.axes["body"])
     at = poses.axes["body"].index(body), motions.axes["body"].index(body)
     return poses.values[:, at[0]], motions.values[:, at[1]]
 
@@ -160,8 +160,8 @@ def _coordinate(
     second = as_expr(dot(n, ALPHA) + dot(g, PULL) + Q)
     size = len(next(iter(x for x in values.values() if isinstance(x, np.ndarray))))
     with np.errstate(all="ignore"):
-        told = evaluate([formula, rate, second], values)
-    c, first, last = (np.broadcast_to(np.asarray(x, dtype=float), (size,)) for x in told)
+        results = evaluate([formula, rate, second], values)
+    c, first, last = (np.broadcast_to(np.asarray(x, dtype=float), (size,)) for x in results)
     if not all(np.all(np.isfinite(x)) for x in (c, first, last)):
         raise SimulationError(
             f"{joint.coordinates[k]!r} is not defined all along the run: the {joint.type.name} "
@@ -172,15 +172,15 @@ def _coordinate(
 
 
 def _unwrapped(t: Array, c: Array, rate: Array, label: str) -> Array:
-    """The angle with its turns: each step nearest to what its rates say."""
+    """The angle unwrapped: each step nearest to the integral of its rate."""
     expected = np.diff(t) * (rate[1:] + rate[:-1]) / 2
     turns = np.round((expected - np.diff(c)) / TURN)
     missed = np.abs(expected - np.diff(c) - TURN * turns)
     if missed.size and np.max(missed) > DOUBT:
         k = int(np.argmax(missed))
         raise SimulationError(
-            f"between {t[k]:g} s and {t[k + 1]:g} s the rates of {label!r} do not "
-            f"determine how many turns it made: they miss its change by {missed[k]:.2f} rad.",
+            f"between {t[k]:g} s and {t[k + 1]:g} s the rates of {label!r} do not determine how "
+            f"many turns it made: they miss its change by {missed[k]:.2f} rad.",
             status="inconsistent",
             hint="Record more often: every=….",
         )

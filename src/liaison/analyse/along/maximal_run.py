@@ -62,11 +62,11 @@ def moving_bodies(
         S = floats(kinematics.subspace(i))
         nodes.append(_carried(parent, R, p, S @ state.v[node.v]))
     still = np.zeros(6)
-    found = {}
+    bodies = {}
     for body, (node_of, (R_NB, p_NB)) in tree.frames.items():
         carrier = ground if node_of < 0 else nodes[node_of]
-        found[body] = _carried(carrier, floats(R_NB), floats(p_NB), still)
-    return found
+        bodies[body] = _carried(carrier, floats(R_NB), floats(p_NB), still)
+    return bodies
 
 
 def _carried(
@@ -86,7 +86,7 @@ CONSISTENCY = 1e-6
 """Largest relative miss of a row that is still a solution: there is no second solver to ask."""
 
 ROUNDED = Projection(position=4e-16, velocity=4e-16)
-"""Places are told to about that: what is left below it takes corrections and gives nothing."""
+"""Relative accuracy of places: below it corrections cost evaluations and improve nothing."""
 
 EXPLICIT = ("rk4", "tsitouras", "dormand-prince")
 TAKEN = tuple(x for x in OF_RUNS if x not in OF_SCENES)
@@ -156,7 +156,7 @@ def _by_size(
 
 
 def _check_explicit(method: str | None) -> None:
-    """Refuses methods that need derivatives of the dynamics, or its terms."""
+    """Raises an error for methods that need derivatives of the dynamics, or its terms."""
     if method not in (None, *EXPLICIT):
         raise SimulationError(
             f"method {method!r} needs entries that sparse maximal coordinates do not have.",
@@ -197,14 +197,14 @@ def sparse_ready(
     blocks = blocks_of(loosened, parameters, with_rest=True)
     known = known_values(loosened, parameters)
 
-    def told(pose: tuple[Any, Any]) -> list[float]:
+    def flat(pose: tuple[Any, Any]) -> list[float]:
         return [float(number(x, known)) for part in pose for x in part.flat]
 
     frames = {
-        body.name: (loosened.frames[body.name][0], told(loosened.frames[body.name][1]))
+        body.name: (loosened.frames[body.name][0], flat(loosened.frames[body.name][1]))
         for body in mechanism.bodies[1:]
     }
-    marks = {x.joint.name: told(x.successor[1]) for x in loosened.closures}
+    marks = {x.joint.name: flat(x.successor[1]) for x in loosened.closures}
     kernel = sparse_kernel(blocks, rest_of(loosened, parameters), bodies=frames, joints=marks)
     begin = state or assemble(tree, parameters)
     return kernel, maximal_state(tree, begin, attitude, parameters, loosened)
@@ -244,7 +244,7 @@ def maximal_state(
 
 
 def _own(state: State, label: str, known: set[str]) -> float:
-    """A coordinate that a force or an output speaks of, as the mechanism's own state has it."""
+    """A coordinate used by a force or an output, from the mechanism's own state."""
     if label not in known:
         raise AssemblyError(
             f"the start has no {label!r}, which the maximal coordinates keep.",

@@ -7,8 +7,8 @@ Along a motion ξ of q ⊞ ξ and δv obey
 with r and C of `program/derivatives/derivatives.py`. At the start positions and velocities change
 no more than the closures, which may depend on the parameters themselves, ask for. The derivatives
 are evaluated at all instants at once; the linear system is then followed by a Runge–Kutta method of
-order 4, in compiled steps (`linear_steps.py`); its error is told by doing it again with steps twice
-as long.
+order 4, in compiled steps (`linear_steps.py`); its error is estimated by repetition with steps
+twice as long.
 
 Table: the linear system of small changes at every instant of a run.
 
@@ -34,7 +34,7 @@ import numpy as np
 
 from liaison.analyse.rest.linearize import coordinate_label
 from liaison.analyse.rest.local import Local, local
-from liaison.analyse.rest.open_sides import refuse_along
+from liaison.analyse.rest.open_sides import check_inactive_along
 from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array
 from liaison.program import Kernel
@@ -64,9 +64,9 @@ def rate(m: i64, p: i64, A: ptr, b: ptr, y: ptr, out: ptr) -> None:
 
 @loop
 def linear_steps(
-    instants: i64, stride: i64, m: i64, p: i64, t: ptr, A: ptr, b: ptr, found: ptr, area: ptr
+    instants: i64, stride: i64, m: i64, p: i64, t: ptr, A: ptr, b: ptr, out: ptr, area: ptr
 ) -> None:
-    """All steps, from the first block of `found` on.
+    """All steps, from the first block of `out` on.
 
     A step is twice `stride` intervals; `area` has room for three blocks of m p.
     """
@@ -77,7 +77,7 @@ def linear_steps(
     for step in range((instants - 1) // (2 * stride)):
         k = 2 * stride * step
         h = t[k + 2 * stride] - t[k]
-        here = at(found, step * size)
+        here = at(out, step * size)
         for i in range(size):
             total[i] = 0.0
             y[i] = here[i]
@@ -109,12 +109,12 @@ def follow_linear(A: Array, b: Array, first: Array, t: Array, stride: int = 1) -
         stride: intervals that are half a step.
     """
     m, p = first.shape
-    found = np.zeros(((len(t) - 1) // (2 * stride) + 1, m, p))
-    found[0] = first
-    given = [np.ascontiguousarray(x, dtype=float) for x in (t, A, b)]
+    solution = np.zeros(((len(t) - 1) // (2 * stride) + 1, m, p))
+    solution[0] = first
+    inputs = [np.ascontiguousarray(x, dtype=float) for x in (t, A, b)]
     area = np.zeros(max(1, 3 * m * p))
-    _compiled()[linear_steps](len(t), stride, m, p, *given, found, area)
-    return found
+    _compiled()[linear_steps](len(t), stride, m, p, *inputs, solution, area)
+    return solution
 
 
 @final
@@ -151,11 +151,11 @@ def table_along(plan: Plan, rows: Array, chosen: Sequence[int]) -> Table:
 
 
 def _blocks(plan: Plan, entry: str, rows: Array, x: Array) -> dict[str, Array]:
-    out, found, start = map_entry(plan.kernel, entry, rows, plan.parameters, x), {}, 0
+    out, blocks, start = map_entry(plan.kernel, entry, rows, plan.parameters, x), {}, 0
     for name, size in plan.program.entry(entry).layout:
-        found[name] = out[:, start : start + size]
+        blocks[name] = out[:, start : start + size]
         start += size
-    return found
+    return blocks
 
 
 def _solved(plan: Plan, rows: Array, right: Array) -> Array:
@@ -208,7 +208,7 @@ class Sensitivities:
     error: float
 
     def __getitem__(self, pair: tuple[str, str]) -> Array:
-        """d label/d parameter over time: `found["A", "m"]`."""
+        """d label/d parameter over time: `sensitivities["A", "m"]`."""
         label, parameter = pair
         names = [x.name for x in self.labels]
         if parameter not in self.parameters:
@@ -243,24 +243,24 @@ def sensitivities(kernel: Kernel, run: Trajectory, parameters: Sequence[str] = (
     chosen = [names.index(name) for name in parameters or names]
     _check_even(run)
     plan, rows = plan_along(kernel, run)
-    refuse_along(plan, run, rows, "sensitivities", DIFFERENCES)
+    check_inactive_along(plan, run, rows, "sensitivities", DIFFERENCES)
     table = table_along(plan, rows, chosen)
     state = plan.state
     first = start_change(local(kernel, state, parameters=plan.parameters), chosen)
-    found = follow_linear(table.A, table.b, first, run.t)
+    changes = follow_linear(table.A, table.b, first, run.t)
     even = len(run.t) % 4 == 1
-    coarse = follow_linear(table.A, table.b, first, run.t, 2) if even else found[::2]
-    size = np.max(np.abs(found), initial=1e-30)
-    outputs = table.out_x[::2] @ found + table.out_p[::2]
+    coarse = follow_linear(table.A, table.b, first, run.t, 2) if even else changes[::2]
+    size = np.max(np.abs(changes), initial=1e-30)
+    outputs = table.out_x[::2] @ changes + table.out_p[::2]
     speeds = kernel.program.labels["v"]
     return Sensitivities(
         t=run.t[::2],
-        values=found,
+        values=changes,
         outputs=outputs,
         labels=(*map(coordinate_label, speeds), *speeds),
         output_names=tuple(x.name for x in kernel.program.labels["outputs"]),
         parameters=tuple(names[k] for k in chosen),
-        error=float(np.max(np.abs(found[::2] - coarse), initial=0.0)) / 15 / size,
+        error=float(np.max(np.abs(changes[::2] - coarse), initial=0.0)) / 15 / size,
     )
 
 
@@ -277,14 +277,14 @@ def _check_even(run: Trajectory) -> None:
 
 
 def start_change(here: Local, chosen: Sequence[int]) -> Array:
-    """(ξ, δv) at the start for a unit of each parameter: the least that the closures ask for."""
+    """(ξ, δv) at the start for a unit of each parameter, of least norm on the closures."""
     nv = here.nv
     tangent = here.tangent
-    found = np.zeros((2 * nv, len(chosen)))
+    change = np.zeros((2 * nv, len(chosen)))
     if len(here.holonomic):
         pull = -tangent["phi_p"][:, chosen]
-        found[:nv] = np.linalg.lstsq(here.holonomic, pull, rcond=1e-9)[0]
+        change[:nv] = np.linalg.lstsq(here.holonomic, pull, rcond=1e-9)[0]
     if here.nc:
-        pull = -tangent["rate_p"][:, chosen] - tangent["rate_q"] @ found[:nv]
-        found[nv:] = np.linalg.lstsq(here.G, pull, rcond=1e-9)[0]
-    return found
+        pull = -tangent["rate_p"][:, chosen] - tangent["rate_q"] @ change[:nv]
+        change[nv:] = np.linalg.lstsq(here.G, pull, rcond=1e-9)[0]
+    return change

@@ -63,8 +63,8 @@ class RankAlong:
     def __str__(self) -> str:
         lines = [f"The closures have rank {self.rank}, {self.freedoms} free velocities."]
         for loss in self.losses:
-            told = ", ".join(f"{name} = {x:.7g}" for name, x in loss.position.items())
-            lines.append(f"  rank {loss.rank} at t = {loss.t:.7g} s: {told}")
+            position = ", ".join(f"{name} = {x:.7g}" for name, x in loss.position.items())
+            lines.append(f"  rank {loss.rank} at t = {loss.t:.7g} s: {position}")
         if not self.losses:
             t, gap = self.closest
             lines.append(f"  It is lost nowhere; nearest at t = {t:.6g} s (gap {gap:.2g}).")
@@ -96,7 +96,7 @@ def rank_along(trajectory: Trajectory, given: Mechanism | Tree, *, near: float =
     tree = given if isinstance(given, Tree) else span(given)
     equations = newton_euler(tree)
     _check(trajectory, equations)
-    return _Search(trajectory, equations, near).found()
+    return _Search(trajectory, equations, near).rank_along()
 
 
 def _check(trajectory: Trajectory, equations: Equations) -> None:
@@ -116,9 +116,9 @@ class _Search:
         self.run, self.near = trajectory, near
         self.shape = (len(equations.closures.gamma), len(equations.symbols.v))
         self.kernel = _kernel(equations)
-        given = trajectory.meta.get("parameters") or {}
+        parameters = trajectory.meta.get("parameters") or {}
         names = [label.name for label in equations.labels["p"]]
-        self.p = np.array([given.get(name, default) for name, default in
+        self.p = np.array([parameters.get(name, default) for name, default in
                            zip(names, equations.defaults["p"], strict=True)], float)  # fmt: skip
         labels = [label.name for label in trajectory.labels["q"]]
         self.places = [labels.index(label.name) for label in equations.labels["q"]]
@@ -137,14 +137,14 @@ class _Search:
 
     def sizes(self, t: Floats, q: Floats) -> Floats:
         """Singular values at each instant, the largest first."""
-        found: Floats = np.linalg.svd(self.matrices(t, q), compute_uv=False).astype(float)
-        return found
+        sizes: Floats = np.linalg.svd(self.matrices(t, q), compute_uv=False).astype(float)
+        return sizes
 
     def gap(self, sizes: Floats) -> Floats:
         """The r-th singular value by the first."""
         return sizes[:, self.rank - 1] / sizes[:, 0] if self.rank else np.ones(len(sizes))
 
-    def found(self) -> RankAlong:
+    def rank_along(self) -> RankAlong:
         """Minima of the gap, each looked for between the instants around it."""
         t, gaps, last = self.run.t, self.gaps, len(self.run.t) - 1
         best = (float(t[int(np.argmin(gaps))]), float(np.min(gaps)))

@@ -1,4 +1,4 @@
-"""verify: a motion held against the general theorems, none of which made it.
+"""verify: check a run with the general theorems, which are independent of its equations.
 
     Ṗ = R,   σ̇_A + v_A × P = M_A,   Ṫ = Π,   d/dt ½ m v_G² = R · v_G,
     Ṫ* = Π − R · v_G                                                            (analysis-5)
@@ -20,7 +20,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.analyse.rest.open_sides import refuse_along
+from liaison.analyse.rest.open_sides import check_inactive_along
 from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array
 from liaison.program import Kernel
@@ -42,7 +42,7 @@ FEWEST = 9
 """Instants that are integrated over."""
 
 ROUNDING = 1e-6
-"""Speed [m/s] below which a mechanism is at rest: powers are told by forces at this speed."""
+"""Speed [m/s] below which a mechanism is at rest: powers are scaled by forces at this speed."""
 
 
 @final
@@ -130,19 +130,19 @@ def verify(
 
 
 def _blocks(kernel: Kernel, entry: str, out: Array) -> dict[str, Array]:
-    found, start = {}, 0
+    blocks, start = {}, 0
     for name, size in kernel.program.entry(entry).layout:
-        found[name] = out[:, start : start + size]
+        blocks[name] = out[:, start : start + size]
         start += size
-    return found
+    return blocks
 
 
 def _accelerated(plan: Plan, run: Trajectory, rows: Array) -> Array:
-    """v̇, λ and the forces of contacts, as the run tells these."""
+    """v̇, λ and the forces of contacts, as recorded."""
     if not plan.program.facts.get("sides"):
         return accelerations(plan, rows, redundancy(plan, rows))
     if "contacts" not in run.series:
-        refuse_along(plan, run, rows, "verify without the series 'contacts'")
+        check_inactive_along(plan, run, rows, "verify without the series 'contacts'")
         return accelerations(plan, rows, redundancy(plan, rows))
     force = _forces(plan, run)
     effort = np.einsum("nkj,nk->nj", _one_sided(plan, rows), force)
@@ -181,22 +181,22 @@ def _over_pieces(
     for piece in _pieces(run):
         parts = {name: x[piece] for name, x in sides.items()}
         of = (point[0][piece], point[1][piece])
-        for found in _over_time(run.t[piece], parts, of, [x[piece] for x in sizes]):
-            had = worst.get(found.name)
-            if had is None or found.error / found.allowed > had.error / had.allowed:
-                worst[found.name] = found
+        for theorem in _over_time(run.t[piece], parts, of, [x[piece] for x in sizes]):
+            had = worst.get(theorem.name)
+            if had is None or theorem.error / theorem.allowed > had.error / had.allowed:
+                worst[theorem.name] = theorem
     return list(worst.values())
 
 
 def _pieces(run: Trajectory) -> list[slice]:
-    """Instants between events of contacts; at one that is recorded once nobody says which side."""
-    t, begin, found = run.t, 0, []
+    """Instants between events of contacts; one recorded once belongs to neither side."""
+    t, begin, pieces = run.t, 0, []
     for event in sorted({e.t for e in run.events if e.what}):
         low, high = np.searchsorted(t, event, "left"), np.searchsorted(t, event, "right")
-        found.append(slice(begin, int(low + 1 if high - low > 1 else low)))
+        pieces.append(slice(begin, int(low + 1 if high - low > 1 else low)))
         begin = int(high - 1 if high - low > 1 else high)
-    found.append(slice(begin, len(t)))
-    return [x for x in found if x.stop - x.start >= FEWEST]
+    pieces.append(slice(begin, len(t)))
+    return [x for x in pieces if x.stop - x.start >= FEWEST]
 
 
 def _motion(plan: Any, rows: Array, x: Array, t: Array) -> Theorem:

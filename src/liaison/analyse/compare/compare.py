@@ -41,8 +41,8 @@ FINE = 2**30
 
 def exact_mechanism(mechanism: Mechanism) -> Mechanism:
     """The mechanism next to this one, without floats."""
-    found: Mechanism = _exact(mechanism)
-    return found
+    result: Mechanism = _exact(mechanism)
+    return result
 
 
 def _exact(x: Any) -> Any:
@@ -153,9 +153,9 @@ class Comparison:
 
     @property
     def all_equal(self) -> bool:
-        """Every formalism that applies says the same."""
-        told = [row.verdict.equal for row in self.rows if row.equations]
-        return bool(told) and all(told)
+        """Whether every formalism that applies is equivalent to the reference."""
+        verdicts = [row.verdict.equal for row in self.rows if row.equations]
+        return bool(verdicts) and all(verdicts)
 
     @property
     def all_proved(self) -> bool:
@@ -170,7 +170,7 @@ class Comparison:
 
     def __str__(self) -> str:
         head = ("formalism", "unknowns", "equations", "operations", "derived", "evaluated", "equal")
-        lines = [head, *(_told(row) for row in self.rows)]
+        lines = [head, *(_cells(row) for row in self.rows)]
         widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
         table = [
             "  ".join([line[0].ljust(widths[0]),
@@ -181,7 +181,7 @@ class Comparison:
         return "\n".join([*table, *([self.note] if self.note else [])])
 
 
-def _told(row: Derived) -> tuple[str, ...]:
+def _cells(row: Derived) -> tuple[str, ...]:
     verdict = row.verdict
     if not row.equations:
         return (row.formalism, "", "", "", "", "", verdict.how)
@@ -212,7 +212,7 @@ def compare(
     timed: bool = True,
     points: int = POINTS,
 ) -> Comparison:
-    """Derives a mechanism in every formalism and proves that all say the same.
+    """Derives a mechanism in every formalism and proves that all are equivalent.
 
     Args:
         mechanism: with exact numbers where it has them; rotations in floats are taken for the
@@ -232,64 +232,64 @@ def compare(
     with collector_paused():
         tree = span(exact_mechanism(mechanism), exact=True)
         reference = FORMALISMS[REFERENCE](tree)
-        made = {name: _derived(tree, name) for name in names}
-        good = {name: x[0] for name, x in made.items() if isinstance(x[0], Equations)}
+        derivations = {name: _derived(tree, name) for name in names}
+        good = {name: x[0] for name, x in derivations.items() if isinstance(x[0], Equations)}
         verdicts = proofs(tree, reference, good, seed=seed, points=points)
         times = _evaluations(span(mechanism), list(good)) if timed else {}
-    rows = [_row(name, *made[name], verdicts.get(name), times.get(name)) for name in names]
+    rows = [_row(name, *derivations[name], verdicts.get(name), times.get(name)) for name in names]
     return Comparison(mechanism.name, tuple(rows), left_out(mechanism.contacts))
 
 
 def proofs(
-    tree: Tree, reference: Equations, made: Mapping[str, Equations], **options: Any
+    tree: Tree, reference: Equations, derivations: Mapping[str, Equations], **options: Any
 ) -> dict[str, Verdict]:
     """Every derivation against the reference; the reference is itself."""
-    others = {name: x for name, x in made.items() if name != REFERENCE}
+    others = {name: x for name, x in derivations.items() if name != REFERENCE}
     for name in others:
         options_of = FORMALISMS.for_proof(name)
         if options_of:
             others[name] = FORMALISMS[name](tree, **options_of)
-    found = prove(reference, others, position=assembled_position(tree), **options)
-    return found | {REFERENCE: Verdict(True, "the others are compared with it", 0.0)}
+    verdicts = prove(reference, others, position=assembled_position(tree), **options)
+    return verdicts | {REFERENCE: Verdict(True, "the others are compared with it", 0.0)}
 
 
 def _derived(tree: Tree, name: str) -> tuple[Equations | LiaisonError, float]:
     """Equations, or why there are none; and the processor time of it."""
     begin = time.process_time()
     try:
-        made: Equations | LiaisonError = FORMALISMS[name](tree)
-        if isinstance(made, Equations):
-            dict(made.dynamics.M)  # what is deferred is derived, too
+        equations: Equations | LiaisonError = FORMALISMS[name](tree)
+        if isinstance(equations, Equations):
+            dict(equations.dynamics.M)  # what is deferred is derived, too
     except LiaisonError as error:
-        made = error
-    return made, time.process_time() - begin
+        equations = error
+    return equations, time.process_time() - begin
 
 
 def _row(
     name: str,
-    made: Equations | LiaisonError,
+    derivation: Equations | LiaisonError,
     seconds: float,
     verdict: Verdict | None,
     evaluation: float | None,
 ) -> Derived:
-    if not isinstance(made, Equations):
-        return Derived(name, verdict=Verdict(None, f"does not apply: {made.message}"))
-    unknowns, equations = sizes(made)
+    if not isinstance(derivation, Equations):
+        return Derived(name, verdict=Verdict(None, f"does not apply: {derivation.message}"))
+    unknowns, equations = sizes(derivation)
     return Derived(
         formalism=name,
         unknowns=unknowns,
         equations=equations,
-        operations=sum(count_operations(_terms(made)).values()),
+        operations=sum(count_operations(_terms(derivation)).values()),
         derivation=seconds,
         evaluation=evaluation,
         verdict=verdict or NOTHING,
     )
 
 
-def sizes(made: Equations) -> tuple[int, int]:
+def sizes(equations: Equations) -> tuple[int, int]:
     """Unknowns and equations, as the formalism counts them."""
-    rows, n = len(made.closures.gamma), len(made.symbols.v)
-    for native in made.native.values():
+    rows, n = len(equations.closures.gamma), len(equations.symbols.v)
+    for native in equations.native.values():
         if isinstance(native, Reduced):
             return native.mobility, native.mobility
         if isinstance(native, Hamilton):
@@ -297,9 +297,9 @@ def sizes(made: Equations) -> tuple[int, int]:
     return n + rows, n + rows
 
 
-def _terms(made: Equations) -> list[Expr]:
-    M, closures = made.dynamics.M, made.closures
-    return [*(M[key] for key in M), *made.dynamics.f, *closures.G.values(), *closures.gamma]
+def _terms(equations: Equations) -> list[Expr]:
+    M, closures = equations.dynamics.M, equations.closures
+    return [*(M[key] for key in M), *equations.dynamics.f, *closures.G.values(), *closures.gamma]
 
 
 @loop
@@ -311,8 +311,8 @@ def repeated(f: kernel, n: i64, q: ptr, v: ptr, u: ptr, p: ptr, out: ptr, work: 
 
 @lru_cache(maxsize=1)
 def _repeated() -> Callable[..., Any]:
-    found: Callable[..., Any] = compile_loops([repeated])["repeated"]
-    return found
+    function: Callable[..., Any] = compile_loops([repeated])["repeated"]
+    return function
 
 
 CALLS = 2000
@@ -321,21 +321,24 @@ CALLS = 2000
 
 def _evaluations(tree: Tree, names: Iterable[str]) -> dict[str, float]:
     """Seconds of one evaluation of M, τ − h, G and γ in machine code, of each."""
-    found = {}
+    times = {}
     for name in names:
         try:
-            found[name] = evaluation_time(FORMALISMS[name](tree))
+            times[name] = evaluation_time(FORMALISMS[name](tree))
         except LiaisonError:
             continue
-    return found
+    return times
 
 
-def evaluation_time(made: Equations, calls: int = CALLS) -> float:
+def evaluation_time(equations: Equations, calls: int = CALLS) -> float:
     """Seconds of one call of the entry `terms`, the quickest of three blocks."""
-    code = to_llvm(lower(made))
+    code = to_llvm(lower(equations))
     draw = np.random.default_rng(0)
-    q, v = draw.uniform(0.1, 0.9, len(made.symbols.q)), draw.uniform(-1, 1, len(made.symbols.v))
-    u, p = (np.nan_to_num(np.array([*made.defaults[key], 0.0])) for key in ("u", "p"))
+    q, v = (
+        draw.uniform(0.1, 0.9, len(equations.symbols.q)),
+        draw.uniform(-1, 1, len(equations.symbols.v)),
+    )
+    u, p = (np.nan_to_num(np.array([*equations.defaults[key], 0.0])) for key in ("u", "p"))
     out, work = np.zeros(code.out_size("terms") + 1), np.zeros(code.work_size("terms") + 1)
     address, call = code.address("terms"), _repeated()
     best = math.inf

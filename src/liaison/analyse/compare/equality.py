@@ -1,4 +1,4 @@
-"""Proof that formalisms say the same: what they ask of v̇, compared exactly modulo large primes.
+"""Proof that formalisms are equivalent: their v̇, compared exactly modulo large primes.
 
 With r = M v̇ + h − τ of each formalism at residues drawn for q, v, v̇, t, inputs and parameters,
 
@@ -11,8 +11,8 @@ the accelerations are equal wherever they are determined, loops or not.
 Where equations of closed mechanisms are compared: anywhere, on exact paths, or in floats.
 
 Anywhere modulo primes, if the closures need not hold there: trees, and independent velocities.
-Otherwise on a path lifted from an exact position, to an order that is told; where there is none,
-in floats, and that is told too.
+Otherwise on a path lifted from an exact position, to a stated order; where there is none,
+in floats, which is stated too.
 
 Public names: Verdict, prove, POINTS. Source: docs/theory/formalisms.md (equality-1), prove_closed,
 compared_in_floats.
@@ -31,7 +31,7 @@ from liaison.exact.degrees import degree_bound
 from liaison.exact.residues import Residues
 from liaison.expr import ZERO, Domain, Expr, symbols_of, topological
 
-from .equality_closed import Rival, Scene, Told
+from .equality_closed import Rival, Scene, SceneFormulas
 from .lifting import ORDER, lifted_point
 from .points import random_point
 from .positions import Position
@@ -66,7 +66,7 @@ def prove_closed(
     size = len(reference.symbols.v) + len(reference.closures.gamma) + 1
     chance = min(1.0, size * degree / SMALLEST)
     scenes = _Scenes(reference, position, seed) if others else None
-    found = {}
+    verdicts = {}
     for name, other in others.items():
         rival = Rival(reference, other)
         verdict = _anywhere(scenes, rival, points, chance) if scenes else None
@@ -74,23 +74,23 @@ def prove_closed(
             verdict = _on_path(reference, rival, position, seed, points, chance)
         if verdict is None and position is not None:
             verdict = _in_floats(reference, rival, position, seed)
-        found[name] = verdict or Verdict(None, "not compared: no point where there are values")
-    return found
+        verdicts[name] = verdict or Verdict(None, "not compared: no point where there are values")
+    return verdicts
 
 
 class _Scenes:
-    """The reference at random points modulo primes, each made once for all that is compared."""
+    """The reference at random points modulo primes, each evaluated once for all comparisons."""
 
     def __init__(self, reference: Equations, position: Position | None, seed: int) -> None:
         self.reference, self.seed = reference, seed
-        self.told = Told(reference)
+        self.formulas = SceneFormulas(reference)
         self.freedom = len(reference.symbols.v)
         if position is not None:
             at = _float_values(reference, position)
-            self.freedom = Scene(self.told, Floating(seed), at).freedom
+            self.freedom = Scene(self.formulas, Floating(seed), at).freedom
         order = topological(formulas_of(reference))
         self.roots = [x.a for x in order if x.op == "sqrt"]
-        self._made: dict[tuple[int, int], Scene | None] = {}
+        self._scenes: dict[tuple[int, int], Scene | None] = {}
 
     def primes(self) -> Iterator[int]:
         """Primes modulo which the roots of constants exist."""
@@ -98,11 +98,11 @@ class _Scenes:
 
     def at(self, p: int, trial: int) -> Scene | None:
         """A scene where as many velocities are left as where the closures hold; None if none."""
-        if (p, trial) not in self._made:
-            self._made[p, trial] = self._drawn(p, self.seed + 101 * trial)
-        found = self._made[p, trial]
-        fits = found is not None and found.is_movable and found.freedom == self.freedom
-        return found if fits else None
+        if (p, trial) not in self._scenes:
+            self._scenes[p, trial] = self._drawn(p, self.seed + 101 * trial)
+        scene = self._scenes[p, trial]
+        fits = scene is not None and scene.is_movable and scene.freedom == self.freedom
+        return scene if fits else None
 
     def _drawn(self, p: int, seed: int) -> Scene | None:
         """At a random point where its roots exist, or are drawn."""
@@ -114,7 +114,7 @@ class _Scenes:
                 continue
             used: Domain = LooseRoots(domain) if last else domain
             try:
-                return Scene(self.told, Modular(p, used, seed + attempt), at)
+                return Scene(self.formulas, Modular(p, used, seed + attempt), at)
             except DerivationError:
                 continue
         return None
@@ -175,10 +175,10 @@ def _on_path(
     agreed = 0
     for residues, home, firm in islice(_homes(reference, position, seed), points + PATHS):
         try:
-            found = lifted_point(reference, residues, home, firm)
-            if found is None:
+            lifted = lifted_point(reference, residues, home, firm)
+            if lifted is None:
                 continue
-            scene = Scene(Told(reference), *found)
+            scene = Scene(SceneFormulas(reference), *lifted)
             if not scene.is_movable:
                 continue
             difference = rival.difference(scene)
@@ -204,19 +204,19 @@ def _homes(
              if x.op == "sqrt" and not symbols_of([x])]  # fmt: skip
     for k, p in enumerate(primes(seed, roots)):
         residues = Residues(p, seed + k)
-        given = {x: value for group, key in ((symbols.u, "u"), (symbols.p, "p"))
+        values = {x: value for group, key in ((symbols.u, "u"), (symbols.p, "p"))
                  for x, value in zip(group, reference.defaults[key], strict=True)}  # fmt: skip
-        yield residues, home, {x: int(residues.given(value)) for x, value in given.items()}
+        yield residues, home, {x: int(residues.given(value)) for x, value in values.items()}
 
 
 def compared_in_floats(
     reference: Equations, other: Equations, position: Position | None, seed: int
 ) -> Verdict:
     """The weakest way: where the mechanism is assembled, if it is."""
-    found = None
+    verdict = None
     if position is not None:
-        found = _in_floats(reference, Rival(reference, other), position, seed)
-    return found or Verdict(None, "not compared: residues do not decide, no position is known")
+        verdict = _in_floats(reference, Rival(reference, other), position, seed)
+    return verdict or Verdict(None, "not compared: residues do not decide, no position is known")
 
 
 def _float_values(reference: Equations, position: Position) -> dict[Expr, Any]:
@@ -230,12 +230,12 @@ def _in_floats(reference: Equations, rival: Rival, position: Position, seed: int
     """Where the mechanism is assembled, moving at random; at rest where that is singular."""
     arithmetic = Floating(seed)
     at = _float_values(reference, position)
-    told = Told(reference)
-    scene = Scene(told, arithmetic, at)
+    formulas = SceneFormulas(reference)
+    scene = Scene(formulas, arithmetic, at)
     where = ""
     if not scene.is_movable:
         where = ", at rest"
-        scene = Scene(told, arithmetic, at, at_rest=True)
+        scene = Scene(formulas, arithmetic, at, at_rest=True)
     if not scene.is_movable:
         return Verdict(None, "not compared: the speeds at the start belong to no motion")
     difference = rival.difference(scene)
@@ -270,12 +270,12 @@ def prove(
     formulas = {name: formulas_of(x) for name, x in {"": reference, **plain, **others}.items()}
     order = topological([f for group in formulas.values() for f in group])
     degree = degree_bound(*formulas.values(), order=order)
-    found = _prove_everywhere(reference, plain, seed, points, degree)
+    verdicts = _prove_everywhere(reference, plain, seed, points, degree)
     closed = {name: x for name, x in others.items() if name not in plain}
-    found |= prove_closed(reference, closed, position, seed, points, degree)
-    for name in others.keys() - found.keys():  # residues do not decide
-        found[name] = compared_in_floats(reference, others[name], position, seed)
-    return {name: found[name] for name in others}
+    verdicts |= prove_closed(reference, closed, position, seed, points, degree)
+    for name in others.keys() - verdicts.keys():  # residues do not decide
+        verdicts[name] = compared_in_floats(reference, others[name], position, seed)
+    return {name: verdicts[name] for name in others}
 
 
 def _is_closed(reference: Equations, other: Equations) -> bool:
@@ -289,19 +289,21 @@ def _prove_everywhere(
 ) -> dict[str, Verdict]:
     """By (equality-1); those are left out that residues do not decide."""
     everyone = {"": reference, **others}
-    found: dict[str, str] = {}
+    differences: dict[str, str] = {}
     doubtful: set[str] = set()
     seen = 0
     for residuals, is_strict in islice(_points(everyone, seed), points if others else 0):
         seen += 1
         for name in others:
-            if name not in found and residuals[name] != residuals[""]:
-                found[name] = _difference(reference, residuals[name], residuals[""])
+            if name not in differences and residuals[name] != residuals[""]:
+                differences[name] = _difference(reference, residuals[name], residuals[""])
                 doubtful |= set() if is_strict else {name}
     if seen < points:
         doubtful = set(others)
     return {
-        name: _verdict(found.get(name), degree, points) for name in others if name not in doubtful
+        name: _verdict(differences.get(name), degree, points)
+        for name in others
+        if name not in doubtful
     }
 
 
@@ -312,13 +314,13 @@ def _verdict(difference: str | None, degree: int, points: int) -> Verdict:
     return Verdict(True, f"exactly, modulo {points} primes of 61 bits", chance)
 
 
-def _difference(equations: Equations, found: Sequence[int], wanted: Sequence[int]) -> str:
+def _difference(equations: Equations, residuals: Sequence[int], wanted: Sequence[int]) -> str:
     """The first equation that is not the same, by name."""
     names = [label.name for label in equations.labels["v"]]
     names += [f"closure {label.name}" for label in equations.labels["lam"] for _ in range(2)]
-    if len(found) != len(wanted):
+    if len(residuals) != len(wanted):
         return "the number of equations"
-    places = [k for k, (a, b) in enumerate(zip(found, wanted, strict=True)) if a != b]
+    places = [k for k, (a, b) in enumerate(zip(residuals, wanted, strict=True)) if a != b]
     listed = [names[k] if k < len(names) else str(k) for k in places[:3]]
     return ", ".join(dict.fromkeys(listed)) + (", …" if len(places) > 3 else "")
 
@@ -330,12 +332,12 @@ def _points(
     formulas = {name: formulas_of(equations) for name, equations in everyone.items()}
     listed = [f for group in formulas.values() for f in group]
     for values, at, p, is_strict in evaluated_somewhere(everyone[""], listed, seed):
-        start, found = 0, {}
+        start, residuals = 0, {}
         for name, group in formulas.items():
             numbers = values[start : start + len(group)]
             start += len(group)
-            found[name] = _residual(everyone[name], numbers, at, p)
-        yield found, is_strict
+            residuals[name] = _residual(everyone[name], numbers, at, p)
+        yield residuals, is_strict
 
 
 def _residual(

@@ -8,7 +8,7 @@ W what the others move by when the tree moves by w; multipliers do no work on it
 are (and whether closures leave them open) does not matter. Equations in maximal coordinates must
 besides allow W, and allow no more: the rank of their closures says so.
 
-Public names: Told, Scene, Rival.
+Public names: SceneFormulas, Scene, Rival.
 
 Source: docs/theory/formalisms.md (equality-2).
 """
@@ -24,7 +24,7 @@ from liaison.exact.ordered import Ordered
 from liaison.expr import Expr, as_expr, directional
 
 
-class Told:
+class SceneFormulas:
     """Formulas of a tree's equations that scenes of it evaluate."""
 
     def __init__(self, equations: Equations) -> None:
@@ -39,23 +39,23 @@ class Scene:
 
     def __init__(
         self,
-        told: Told,
+        formulas: SceneFormulas,
         arithmetic: Arithmetic,
         at: Mapping[Expr, Any],
         *,
         at_rest: bool = False,
     ) -> None:
-        self.equations, self.arithmetic = told.equations, arithmetic
+        self.equations, self.arithmetic = formulas.equations, arithmetic
         symbols, closures = self.equations.symbols, self.equations.closures
         self.width = len(symbols.v)
-        G = arithmetic.numbers(told.rows, at)
+        G = arithmetic.numbers(formulas.rows, at)
         self.rows = matrix(closures.G, G, len(closures.gamma), self.width)
         v = arithmetic.solved(self.rows, G[len(closures.G) :], self.width)
         v = [0] * self.width if at_rest else v
         self.is_movable = v is not None
         self.at = dict(at) | dict(zip(symbols.v, v or [0] * self.width, strict=True))
-        found = arithmetic.numbers(told.rest, self.at)
-        gamma, rest = found[: len(closures.gamma)], found[len(closures.gamma) :]
+        values = arithmetic.numbers(formulas.rest, self.at)
+        gamma, rest = values[: len(closures.gamma)], values[len(closures.gamma) :]
         vdot = arithmetic.solved(self.rows, gamma, self.width)
         self.is_movable = self.is_movable and vdot is not None
         self.at |= dict(zip(symbols.vdot, vdot or [0] * self.width, strict=True))
@@ -67,10 +67,10 @@ class Scene:
 def matrix(entries: Mapping[tuple[int, int], Any], numbers: Sequence[Any], rows: int,
            width: int) -> Rows:  # fmt: skip
     """A dense matrix from its nonzeros."""
-    found: Rows = [[0] * width for _ in range(rows)]
+    dense: Rows = [[0] * width for _ in range(rows)]
     for (k, j), x in zip(entries, numbers, strict=False):
-        found[k][j] = x
-    return found
+        dense[k][j] = x
+    return dense
 
 
 def inertial(equations: Equations) -> list[Expr]:
@@ -121,8 +121,8 @@ class Rival:
         if not self.is_along:
             return _Star(scene, self).difference()
         numbers = scene.arithmetic.numbers(self.formulas, scene.at)
-        found, terms = power(self.other, numbers, scene.at, scene.w)
-        same = scene.arithmetic.vanish([found - scene.power], [*terms, *scene.scale])
+        rival_power, terms = power(self.other, numbers, scene.at, scene.w)
+        same = scene.arithmetic.vanish([rival_power - scene.power], [*terms, *scene.scale])
         return None if same else "the power of a motion that the closures allow"
 
 
@@ -161,7 +161,7 @@ class _Star:
         return [known[x.name] for x in self.other.symbols.v]
 
     def difference(self) -> str | None:
-        """What is not the same, in words."""
+        """The first difference, in words."""
         scene, other, closures = self.scene, self.other, self.other.closures
         vanish = scene.arithmetic.vanish
         W, n = self._virtual(), len(other.symbols.v)
@@ -177,9 +177,9 @@ class _Star:
         if not vanish(_left(rows, vdot, gamma), gamma):
             return "accelerations that the closures allow"
         if n - scene.arithmetic.rank(rows) != scene.freedom:
-            return "the number of degrees of freedom"
-        found, terms = power(other, rest, self.at, W)
-        if not vanish([found - scene.power], [*terms, *scene.scale]):
+            return "the number of freedoms"
+        rival_power, terms = power(other, rest, self.at, W)
+        if not vanish([rival_power - scene.power], [*terms, *scene.scale]):
             return "the power of a motion that the closures allow"
         return None
 
@@ -190,36 +190,36 @@ POSE = ("x", "y", "z", "rxx", "rxy", "rxz", "ryx", "ryy", "ryz", "rzx", "rzy", "
 
 def qdot(equations: Equations) -> list[Expr]:
     """q̇ = N v."""
-    found = [as_expr(0)] * len(equations.symbols.q)
+    rates = [as_expr(0)] * len(equations.symbols.q)
     for (i, j), entry in equations.kinematics.N.items():
-        found[i] = found[i] + entry * equations.symbols.v[j]
-    return found
+        rates[i] = rates[i] + entry * equations.symbols.v[j]
+    return rates
 
 
 def _left(rows: Rows, x: Sequence[Any], right: Sequence[Any]) -> list[Any]:
-    found = []
+    residuals = []
     for row, b in zip(rows, right, strict=True):
         total: Any = -b
         for a, y in zip(row, x, strict=True):
             if not (isinstance(a, int) and a == 0):
                 total = total + a * y
-        found.append(total)
-    return found
+        residuals.append(total)
+    return residuals
 
 
 def _free(pose: Sequence[Any], rate: Sequence[Any], second: Sequence[Any]) -> dict[str, Any]:
     """Coordinates, velocities and accelerations of a free body, in its own axes."""
     R, p = pose[:9], pose[9:]
-    found = dict(zip(POSE, [*p, *R], strict=True))
+    values = dict(zip(POSE, [*p, *R], strict=True))
     twist = _twist(pose, rate)
-    found |= dict(zip(TWIST, twist, strict=True))
+    values |= dict(zip(TWIST, twist, strict=True))
     (x, y, z), v = twist[:3], twist[3:]
     whirl = _turned(R, second[:9])  # Rᵀ R̈ = α̃ + ω̃ ω̃
     alpha = [whirl[7] - y * z, whirl[2] - x * z, whirl[3] - x * y]
     straight = _back(R, second[9:])
     spin = [y * v[2] - z * v[1], z * v[0] - x * v[2], x * v[1] - y * v[0]]
     slide = [a - b for a, b in zip(straight, spin, strict=True)]
-    return found | {f"{key}'": x for key, x in zip(TWIST, [*alpha, *slide], strict=True)}
+    return values | {f"{key}'": x for key, x in zip(TWIST, [*alpha, *slide], strict=True)}
 
 
 def _twist(pose: Sequence[Any], rate: Sequence[Any]) -> list[Any]:

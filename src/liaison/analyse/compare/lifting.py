@@ -77,8 +77,8 @@ class Truncated:
 
     def coefficients(self) -> list[int]:
         """All of them, lowest first."""
-        found = [int(c) for c in self.poly.coeffs()]
-        return found + [0] * (self.ring.order - len(found))
+        coefficients = [int(c) for c in self.poly.coeffs()]
+        return coefficients + [0] * (self.ring.order - len(coefficients))
 
     def composed(self, terms: Sequence[Any]) -> Truncated:
         """Σ terms_j xʲ of a series x without constant term."""
@@ -106,8 +106,8 @@ class PathDomain(Domain):
         run = PathDomain(self.residues, self.ring.order, self.home, self.firm)
         asked = [node for node in order if node.op in self.individual]
         both = [*asked, *(_partner(node) for node in asked)]
-        told = substitute(both, dict(self.home))
-        values = evaluate(told, dict(self.firm), self.residues) if told else []
+        begins = substitute(both, dict(self.home))
+        values = evaluate(begins, dict(self.firm), self.residues) if begins else []
         run._begin = dict(zip(both, map(int, values), strict=True))
         return run
 
@@ -167,10 +167,10 @@ class PathDomain(Domain):
         if begin == 0:
             raise DerivationError("a root of zero where the path begins")
         half = pow(2, -1, self.ring.p)
-        found = self.given(begin)
+        root = self.given(begin)
         for _ in range(self.ring.order.bit_length() + 1):
-            found = (found + x / found) * half
-        return found
+            root = (root + x / root) * half
+        return root
 
 
 def _partner(node: Expr) -> Expr:
@@ -181,10 +181,10 @@ def _partner(node: Expr) -> Expr:
 
 def _power(x: Truncated, n: int) -> Truncated:
     one = Truncated(x.ring, x.ring.one)
-    found = one
+    power = one
     for _ in range(abs(n)):
-        found = found * x
-    return found if n >= 0 else one / found
+        power = power * x
+    return power if n >= 0 else one / power
 
 
 ARITHMETIC: dict[str, Callable[..., Truncated]] = {
@@ -252,11 +252,11 @@ class Lifted(Arithmetic):
         terms = [0] * least + [self._draw.randrange(p) for _ in range(order - least)]
         return Truncated(self.ring, self.ring.of(terms))
 
-    def vanish(self, found: Sequence[Any], scale: Sequence[Any] = ()) -> bool:
+    def vanish(self, series: Sequence[Any], scale: Sequence[Any] = ()) -> bool:
         """Every term of every series."""
         return all(
             x.poly.is_zero() if isinstance(x, Truncated) else int(x) % self.ring.p == 0
-            for x in found
+            for x in series
         )
 
 

@@ -63,21 +63,21 @@ class Moved:
         return max((float(np.max(np.abs(a - b))) for a, b in pairs), default=0.0) / size
 
 
-def moved(tree: Tree, made: Equations, until: float, step: float) -> Moved:
+def moved(tree: Tree, equations: Equations, until: float, step: float) -> Moved:
     """Compiles the equations, evaluates them where the mechanism starts, and lets them drift."""
-    state, kernel = assemble(tree), to_llvm(lower(made))
+    state, kernel = assemble(tree), to_llvm(lower(equations))
     vdot = kernel.call("forward", state.t, q=state.q, v=state.v)["vdot"]
-    told = kernel.call("motions", state.t, q=state.q, v=state.v, x=vdot)
-    bodies = {body.name: told[body.name] for body in tree.mechanism.bodies[1:]}
-    own = made.native.get("treatment")
+    motions = kernel.call("motions", state.t, q=state.q, v=state.v, x=vdot)
+    bodies = {body.name: motions[body.name] for body in tree.mechanism.bodies[1:]}
+    own = equations.native.get("treatment")
     if isinstance(own, Treated):
-        code = to_llvm(_program(made, own.reduced))
+        code = to_llvm(_program(equations, own.reduced))
         drift = _drift_reduced(code, kernel, own.reduced, state, until, step)
         condition = _condition(_mass(code, own.reduced, state))
         return Moved(bodies, _seconds(code, "motion", state), condition, drift)
     terms = kernel.call("terms", state.t, q=state.q, v=state.v)
     drift = _drift(kernel, state, until, step)
-    nv = len(made.symbols.v)
+    nv = len(equations.symbols.v)
     G, seconds = terms["G"].reshape(-1, nv), _seconds(kernel, "forward", state)
     rank = int(np.linalg.matrix_rank(G, rtol=RANK)) if G.size else 0
     return Moved(bodies, seconds, _condition(_saddle(terms, nv)), drift, rank)
@@ -105,41 +105,46 @@ def _drift(kernel: Kernel, state: State, until: float, step: float) -> float:
     return float(np.max(np.abs(phi), initial=0.0))
 
 
-def _program(made: Equations, told: Reduced) -> Program:
+def _program(equations: Equations, reduced_form: Reduced) -> Program:
     """u̇, q̇ and Ψᵀ M Ψ as entries of q and u, u in the place of v."""
-    symbols = made.symbols
-    places: dict[Expr, tuple[str, int]] = {told.t: ("t", 0)}
-    for array, names in (("q", told.q), ("v", told.u), ("u", symbols.u), ("p", symbols.p)):
+    symbols = equations.symbols
+    places: dict[Expr, tuple[str, int]] = {reduced_form.t: ("t", 0)}
+    for array, names in (
+        ("q", reduced_form.q),
+        ("v", reduced_form.u),
+        ("u", symbols.u),
+        ("p", symbols.p),
+    ):
         places |= {name: (array, k) for k, name in enumerate(names)}
-    motion = Entry("motion", (*told.accelerations(), *told.rates))
-    mass = Entry("mass", tuple(told.M.values()))
-    speeds = Entry("speeds", told.velocity)
-    defaults = {name: np.array(values, float) for name, values in made.defaults.items()}
+    motion = Entry("motion", (*reduced_form.accelerations(), *reduced_form.rates))
+    mass = Entry("mass", tuple(reduced_form.M.values()))
+    speeds = Entry("speeds", reduced_form.velocity)
+    defaults = {name: np.array(values, float) for name, values in equations.defaults.items()}
     entries = {entry.name: entry for entry in (motion, mass, speeds)}
-    return Program(told.name, entries, places, defaults=defaults)
+    return Program(reduced_form.name, entries, places, defaults=defaults)
 
 
-def _start(told: Reduced, state: State) -> Floats:
+def _start(reduced_form: Reduced, state: State) -> Floats:
     names = [label.name for label in state.labels["v"]]
-    return state.v[[names.index(label.name) for label in told.independent]]
+    return state.v[[names.index(label.name) for label in reduced_form.independent]]
 
 
-def _mass(code: Kernel, told: Reduced, state: State) -> Floats:
-    found = np.zeros((told.mobility, told.mobility))
-    entries = code("mass", state.t, q=state.q, v=_start(told, state))
-    for (i, j), x in zip(told.M, entries, strict=True):
-        found[i, j] = found[j, i] = x
-    return found
+def _mass(code: Kernel, reduced_form: Reduced, state: State) -> Floats:
+    mass = np.zeros((reduced_form.mobility, reduced_form.mobility))
+    entries = code("mass", state.t, q=state.q, v=_start(reduced_form, state))
+    for (i, j), x in zip(reduced_form.M, entries, strict=True):
+        mass[i, j] = mass[j, i] = x
+    return mass
 
 
 def _drift_reduced(
-    code: Kernel, whole: Kernel, told: Reduced, state: State, until: float, step: float
+    code: Kernel, whole: Kernel, reduced_form: Reduced, state: State, until: float, step: float
 ) -> float:
     """The same for dependent positions that follow q̇ = N (Ψ u + ψ)."""
     if until <= state.t:
         return 0.0
-    n, count = told.mobility, max(1, round((until - state.t) / step))
-    y, t = np.concatenate([_start(told, state), state.q]), state.t
+    n, count = reduced_form.mobility, max(1, round((until - state.t) / step))
+    y, t = np.concatenate([_start(reduced_form, state), state.q]), state.t
 
     def slope(t: float, y: Floats) -> Floats:
         return code("motion", t, q=y[n:], v=y[:n])
@@ -215,8 +220,8 @@ class Measured:
 
     def facts(self) -> dict[str, Any]:
         """As JSON takes it."""
-        found = asdict(self)
-        return {k: None if isinstance(x, float) and math.isnan(x) else x for k, x in found.items()}
+        facts = asdict(self)
+        return {k: None if isinstance(x, float) and math.isnan(x) else x for k, x in facts.items()}
 
 
 CRITERIA: Sequence[tuple[str, Callable[[Measured], str]]] = (
@@ -247,10 +252,10 @@ class Parametrizations:
     columns: tuple[Measured, ...]
 
     def __getitem__(self, name: str) -> Measured:
-        found = {column.name: column for column in self.columns}
-        if name not in found:
-            raise NamingError.unknown("parametrization", name, found)
-        return found[name]
+        by_name = {column.name: column for column in self.columns}
+        if name not in by_name:
+            raise NamingError.unknown("parametrization", name, by_name)
+        return by_name[name]
 
     def facts(self) -> dict[str, Any]:
         """As JSON takes it."""
@@ -260,7 +265,7 @@ class Parametrizations:
     def __str__(self) -> str:
         good = [column for column in self.columns if not column.why_not]
         lines = [(f"{self.name}, by {self.formalism}", *(x.name for x in good))]
-        lines += [(word, *(told(x) for x in good)) for word, told in CRITERIA]
+        lines += [(word, *(description(x) for x in good)) for word, description in CRITERIA]
         widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
         table = [
             "  ".join([line[0].ljust(widths[0]),
@@ -297,19 +302,21 @@ def parametrizations(
     asked = list(dict.fromkeys(known_parametrization(name) for name in names))
     with collector_paused():
         reference = _moved(mechanism, "joint", formalism, (0.0, step))
-        found = [_measured(mechanism, name, formalism, (until, step), reference) for name in asked]
-    return Parametrizations(mechanism.name, formalism, tuple(found))
+        columns = [
+            _measured(mechanism, name, formalism, (until, step), reference) for name in asked
+        ]
+    return Parametrizations(mechanism.name, formalism, tuple(columns))
 
 
 def _derived(mechanism: Mechanism, name: str, formalism: str) -> tuple[Tree, Equations]:
-    tree, made = derived_in(mechanism, FORMALISMS[formalism], name)
-    dict(made.dynamics.M)  # what is deferred is derived, too
-    return tree, made
+    tree, equations = derived_in(mechanism, FORMALISMS[formalism], name)
+    dict(equations.dynamics.M)  # what is deferred is derived, too
+    return tree, equations
 
 
 def _moved(mechanism: Mechanism, name: str, formalism: str, run: tuple[float, float]) -> Moved:
-    tree, made = _derived(mechanism, name, formalism)
-    return moved(tree, made, *run)
+    tree, equations = _derived(mechanism, name, formalism)
+    return moved(tree, equations, *run)
 
 
 def _measured(
@@ -324,76 +331,76 @@ def _measured(
         seconds = math.inf
         for _ in range(2):  # the first one also loads what it needs
             begin = time.process_time()
-            tree, made = _derived(mechanism, name, formalism)
+            tree, equations = _derived(mechanism, name, formalism)
             seconds = min(seconds, time.process_time() - begin)
-        found = moved(tree, made, *run)
+        motion = moved(tree, equations, *run)
     except LiaisonError as error:
         return Measured(name, why_not=error.message)
-    rows = equation_rows(made)
+    rows = equation_rows(equations)
     terms = [f for row in rows for f in row]
-    parameters, constraints, kept = counts(tree, made, name)
+    parameters, constraints, kept = counts(tree, equations, name)
     return Measured(
         name=name,
         parameters=parameters,
         constraints=constraints,
-        independent=found.rank - kept,
+        independent=motion.rank - kept,
         kept=kept,
         degree=degree_bound(terms) // 4,
-        coupled=_coupled(made, rows),
+        coupled=_coupled(equations, rows),
         operations=sum(count_operations(terms).values()),
         derivation=seconds,
-        evaluation=found.evaluation,
-        condition=found.condition,
-        drift=found.drift,
-        reactions=(_told_reactions(tree, made), len(mechanism.joints)),
-        difference=found.difference(reference),
+        evaluation=motion.evaluation,
+        condition=motion.condition,
+        drift=motion.drift,
+        reactions=(_joint_reactions(tree, equations), len(mechanism.joints)),
+        difference=motion.difference(reference),
     )
 
 
-def counts(tree: Tree, made: Equations, name: str = "joint") -> tuple[int, int, int]:
-    """Parameters, constraints, and coordinates of joints that are kept because somebody uses them.
+def counts(tree: Tree, equations: Equations, name: str = "joint") -> tuple[int, int, int]:
+    """Parameters, constraints, and coordinates of joints that are kept because they are used.
 
     Kept ones count among the parameters where the parametrization is made of joints.
     """
-    own = made.native.get("treatment")
+    own = equations.native.get("treatment")
     if isinstance(own, Treated):
         return own.reduced.mobility, len(own.names), 0
     bodies = {body.name for body in tree.mechanism.bodies}
     ghosts = [node.joint.type.nv for node in tree.nodes if node.body not in bodies]
     kept = sum(ghosts) if name == "cartesian" else 0
-    return tree.nv - kept, len(made.closures.gamma) - kept, kept
+    return tree.nv - kept, len(equations.closures.gamma) - kept, kept
 
 
-def equation_rows(made: Equations) -> list[list[Expr]]:
+def equation_rows(equations: Equations) -> list[list[Expr]]:
     """The formulas of each equation: its row of M, τ − h, and what closures add to it."""
-    own = made.native.get("treatment")
+    own = equations.native.get("treatment")
     if isinstance(own, Treated):
-        told = own.reduced
+        reduced_form = own.reduced
         return [
-            [*(x for (i, j), x in told.M.items() if k in (i, j)), told.force[k]]
-            for k in range(told.mobility)
+            [*(x for (i, j), x in reduced_form.M.items() if k in (i, j)), reduced_form.force[k]]
+            for k in range(reduced_form.mobility)
         ]
-    M, G = made.dynamics.M, made.closures.G
+    M, G = equations.dynamics.M, equations.closures.G
     motion = [
         [*(x for (i, j), x in M.items() if k in (i, j)), as_expr(f),
          *(x for (_, j), x in G.items() if j == k)]
-        for k, f in enumerate(made.dynamics.f)
+        for k, f in enumerate(equations.dynamics.f)
     ]  # fmt: skip
     closed = [
         [*(x for (i, _), x in G.items() if i == k), as_expr(gamma)]
-        for k, gamma in enumerate(made.closures.gamma)
+        for k, gamma in enumerate(equations.closures.gamma)
     ]
     return motion + closed
 
 
-def _coupled(made: Equations, rows: Sequence[Sequence[Expr]]) -> tuple[int, int]:
-    q = set(made.symbols.q)
+def _coupled(equations: Equations, rows: Sequence[Sequence[Expr]]) -> tuple[int, int]:
+    q = set(equations.symbols.q)
     return max((len({*symbols_of(row)} & q) for row in rows), default=0), len(q)
 
 
-def _told_reactions(tree: Tree, made: Equations) -> int:
+def _joint_reactions(tree: Tree, equations: Equations) -> int:
     """Joints of the mechanism whose rows have multipliers."""
-    own = made.native.get("treatment")
+    own = equations.native.get("treatment")
     if isinstance(own, Treated):
         return 0
     return len({closure.joint.name for closure in tree.closures})

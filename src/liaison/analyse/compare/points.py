@@ -27,8 +27,10 @@ def random_point(equations: Equations, domain: Residues) -> dict[Expr, int]:
             count = 4 if "matrix" not in chart.kind else 9
             attitude = q[len(q) - count :]
             drawn = [domain.drawn("attitude", x.name) for x in attitude[:4]]
-            found = _unit(drawn, domain) if count == 4 else _rotation(drawn, domain.p)
-            values |= dict(zip(attitude, found, strict=True))
+            quaternion_or_matrix = (
+                _unit(drawn, domain) if count == 4 else _rotation(drawn, domain.p)
+            )
+            values |= dict(zip(attitude, quaternion_or_matrix, strict=True))
     return values
 
 

@@ -45,8 +45,8 @@ def assembled_position(tree: Tree) -> Position | None:
 
 def _exact(x: float, unit: str, start: Any) -> Any:
     """What the author wrote, where assembly kept it; a simple number otherwise."""
-    told = start is not None and not _has_symbols(start)
-    if told and abs(float_of(start) - x) < 1e-9 * max(1.0, abs(x)):
+    is_stated = start is not None and not _has_symbols(start)
+    if is_stated and abs(float_of(start) - x) < 1e-9 * max(1.0, abs(x)):
         return start
     return simple_angle(x) if unit == "rad" else simple_number(x)
 

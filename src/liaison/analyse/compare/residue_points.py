@@ -89,8 +89,8 @@ def evaluated_somewhere(
     Where no such point is found soon, roots that do not exist are drawn; the last of what is
     yielded says whether none was: a difference that is found with drawn roots may not be one.
     """
-    told = Ordered(formulas)
-    roots = [node.a for node in told.order if node.op == "sqrt"]
+    ordered = Ordered(formulas)
+    roots = [node.a for node in ordered.order if node.op == "sqrt"]
     firm = [x for x in roots if not symbols_of([x])]
     for p in primes(seed, firm):
         for attempt in range(TRIES):
@@ -100,7 +100,7 @@ def evaluated_somewhere(
             try:
                 if last or all_exist(roots, at, domain):
                     used = LooseRoots(domain) if last else domain
-                    yield [int(x) for x in told.numbers(at, used)], at, p, not last
+                    yield [int(x) for x in ordered.numbers(at, used)], at, p, not last
                     break
             except DerivationError:
                 continue
@@ -109,10 +109,10 @@ def evaluated_somewhere(
 def all_exist(roots: Sequence[Expr], at: Mapping[Expr, int], domain: Residues) -> bool:
     """Whether the arguments of all roots are squares at a point, before all else is evaluated."""
     try:
-        found = evaluate(list(roots), at, domain) if roots else []
+        arguments = evaluate(list(roots), at, domain) if roots else []
     except DerivationError:
         return False
-    return all(x == 0 or domain.is_positive(x) for x in found)
+    return all(x == 0 or domain.is_positive(x) for x in arguments)
 
 
 def primes(seed: int, firm: Sequence[Expr]) -> Iterator[int]:

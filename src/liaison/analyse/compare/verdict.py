@@ -1,4 +1,4 @@
-"""Whether two formalisms say the same, and how that is known.
+"""Verdict of equivalence of two formalisms, and its proof.
 
 Public names: Verdict.
 """
@@ -12,7 +12,7 @@ from typing import final
 @final
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a formalism says the same as the reference, and how that is known."""
+    """Whether a formalism is equivalent to the reference, and by which proof."""
 
     equal: bool | None  # None where it is not known
     how: str

@@ -1,4 +1,4 @@
-"""deflate: relations that closures of second order leave unsaid, said.
+"""deflate: first-order relations added where closures vanish to second order only.
 
 Where y with yᵀ G = 0 and a velocity v with G v = ν give
 
@@ -45,17 +45,17 @@ def deflate(mechanism: Mechanism, **options: Unpack[ProofKeywords]) -> Mechanism
         DerivationError: it is shaky where it is assembled, and cannot move; or branches meet.
     """
     OptionError.check("deflate", options, ProofKeywords.__annotations__)
-    found = mobility(mechanism, **options)
-    if found.status == "regular":
+    result = mobility(mechanism, **options)
+    if result.status == "regular":
         return mechanism
-    if found.status != "non-reduced":
-        raise refusal(found)
-    return deflated(mechanism, found)
+    if result.status != "non-reduced":
+        raise motion_error(result)
+    return deflated(mechanism, result)
 
 
-def deflated(mechanism: Mechanism, found: Mobility) -> Mechanism:
-    """The mechanism with what is missing at a non-reduced position; itself if it is not decided."""
-    if found.finite[0] != found.finite[1]:
+def deflated(mechanism: Mechanism, result: Mobility) -> Mechanism:
+    """The mechanism with the missing relations at a non-reduced position; itself if undecided."""
+    if result.finite[0] != result.finite[1]:
         return mechanism
     tree = span(mechanism)
     equations, state = newton_euler(tree), assemble(tree)
@@ -67,40 +67,40 @@ def deflated(mechanism: Mechanism, found: Mobility) -> Mechanism:
     for array in ("q", "p", "u"):
         own = getattr(symbols, array)
         named |= {x: symbol(label.name) for x, label in zip(own, labels[array], strict=True)}
-    zeros = substitute(missing(equations, values, found.finite[0]), named)
+    zeros = substitute(missing(equations, values, result.finite[0]), named)
     more = (Holonomic(f"{ADDED} {k + 1}", x) for k, x in enumerate(zeros))
     return replace(mechanism, constraints=(*mechanism.constraints, *more))
 
 
 def held(mechanism: Mechanism) -> Mechanism:
-    """The same for a mechanism that is obstructed; itself where it cannot be told what holds it.
+    """The same for an obstructed mechanism; itself where its constraints cannot be identified.
 
     Raises:
         DerivationError: it is shaky, and cannot move.
     """
     try:
-        found = mobility(mechanism, time_limit=PATIENCE)
+        result = mobility(mechanism, time_limit=PATIENCE)
     except LiaisonError:
         return mechanism
-    if found.status == "shaky":
-        raise refusal(found)
-    return deflated(mechanism, found) if found.status == "non-reduced" else mechanism
+    if result.status == "shaky":
+        raise motion_error(result)
+    return deflated(mechanism, result) if result.status == "non-reduced" else mechanism
 
 
-def refusal(found: Mobility) -> DerivationError:
+def motion_error(result: Mobility) -> DerivationError:
     """Why a mechanism has no motion, or no single one, where it is assembled."""
-    low, high = found.finite
+    low, high = result.finite
     if high == 0:
         return DerivationError(
-            f"'{found.name}' cannot move: its mobility is 0 although its closures leave "
-            f"{found.first_order} to first order (it is {found.status}). Forces along that way are "
-            "held by no finite reaction.",
+            f"'{result.name}' cannot move: its mobility is 0 although its closures leave "
+            f"{result.first_order} to first order (it is {result.status}). Forces along that way "
+            "are held by no finite reaction.",
             hint="Give joints some play, or a body some elasticity (a spring); "
-            "`liaison mobility` says more.",
+            "`liaison mobility` explains more.",
         )
     count = f"{low}" if low == high else f"{low} to {high}"
     return DerivationError(
-        f"'{found.name}' has no single motion where it is assembled (mobility {count}, "
-        f"{found.status}).",
+        f"'{result.name}' has no single motion where it is assembled (mobility {count}, "
+        f"{result.status}).",
         hint="Start at another position, on the branch that is meant.",
     )

@@ -45,7 +45,7 @@ def imposed_rows(equations: Equations) -> dict[int, tuple[int, Expr]]:
     Only coordinates whose rate is a velocity count.
     """
     symbols, N = equations.symbols, equations.kinematics.N
-    found = {}
+    imposed = {}
     for k, phi in enumerate(equations.closures.phi):
         used = [i for i, q in enumerate(symbols.q) if q in symbols_of([phi])]
         if len(used) != 1:
@@ -55,8 +55,8 @@ def imposed_rows(equations: Equations) -> dict[int, tuple[int, Expr]]:
         rest = substitute([phi], {symbols.q[i]: ZERO})[0]
         is_plain = [(r, c) for r, c in N if r == i] and symbols.t in symbols_of([rest])
         if slope.op == "const" and is_plain and N.get((i, _velocity(equations, i))) is ONE:
-            found[k] = (i, as_expr(-rest / slope))
-    return found
+            imposed[k] = (i, as_expr(-rest / slope))
+    return imposed
 
 
 def _velocity(equations: Equations, i: int) -> int:
@@ -90,23 +90,23 @@ class ExactMotion:
         self.equations = equations
         symbols = equations.symbols
         self.imposed = imposed_rows(equations)
-        self.given: dict[Expr, Expr] = {}
+        self.imposed_values: dict[Expr, Expr] = {}
         held = []
         for i, f in self.imposed.values():
             j = _velocity(equations, i)
             held.append(j)
             rate = gradient(f, [symbols.t])[0]
-            self.given |= {symbols.q[i]: f, symbols.v[j]: rate}
-            self.given[symbols.vdot[j]] = gradient(rate, [symbols.t])[0]
+            self.imposed_values |= {symbols.q[i]: f, symbols.v[j]: rate}
+            self.imposed_values[symbols.vdot[j]] = gradient(rate, [symbols.t])[0]
         self.free = [j for j in range(len(symbols.v)) if j not in held]
         kept = [k for k in range(len(equations.closures.gamma)) if k not in self.imposed]
         self.rows = kept
         roots, self.prime = _roots(equations)
         self._points = [self._point(seed, roots) for seed in range(1, points + 1)]
 
-    def told(self, fs: Sequence[Expr]) -> list[Expr]:
+    def substituted(self, fs: Sequence[Expr]) -> list[Expr]:
         """Formulas with imposed coordinates replaced by their functions of time."""
-        return substitute(list(fs), self.given) if self.given else list(fs)
+        return substitute(list(fs), self.imposed_values) if self.imposed_values else list(fs)
 
     @cached_property
     def _row_formulas(self) -> list[Expr]:
@@ -123,11 +123,11 @@ class ExactMotion:
                 else:
                     value = value - entry * symbols.v[j]
             right.append(value)
-        return self.told([as_expr(x) for x in (*rows, *right)])
+        return self.substituted([as_expr(x) for x in (*rows, *right)])
 
     def _point(self, seed: int, roots: list[Expr]) -> tuple[ResidueField, dict[Expr, Any]]:
         """Values of t, q, u, p and of velocities that satisfy the rows."""
-        domain, values = self._position(seed, self.told(roots))
+        domain, values = self._position(seed, self.substituted(roots))
         field = ResidueField(self.prime, domain, seed)
         if self.rows:
             n = len(self.free)
@@ -144,7 +144,7 @@ class ExactMotion:
         for attempt in range(TRIES):
             domain = Residues(self.prime, seed * TRIES + attempt)
             values = random_point(self.equations, domain)
-            for x in self.given:
+            for x in self.imposed_values:
                 values.pop(x, None)
             if all_exist(roots, values, domain):
                 break
@@ -156,7 +156,7 @@ class ExactMotion:
 
     def is_zero(self, f: Expr) -> bool:
         """Whether a formula of t, q and v vanishes for all velocities the rows allow."""
-        (g,) = self.told([f])
+        (g,) = self.substituted([f])
         if g.op == "const":
             return bool(g.a == 0)
         return all(field.numbers([g], values)[0] == 0 for field, values in self._points)
@@ -164,30 +164,30 @@ class ExactMotion:
     def is_affine(self, f: Expr) -> bool:
         """Whether f(t, q, v) is of the first degree in v, at a random point: f₂ − 2 f₁ + f₀ = 0."""
         field, values = self._points[0]
-        found = []
+        residues = []
         for n in range(3):
             scaled = {v: n * values[v] for v in self.equations.symbols.v if v in values}
-            found.append(field.numbers(self.told([f]), values | scaled)[0])
-        return bool((found[2] - 2 * found[1] + found[0]) % field.p == 0)
+            residues.append(field.numbers(self.substituted([f]), values | scaled)[0])
+        return bool((residues[2] - 2 * residues[1] + residues[0]) % field.p == 0)
 
     def values(self, fs: Sequence[Expr]) -> list[list[int]]:
         """Formulas of t, q and v at every point."""
-        told = self.told(fs)
-        return [field.numbers(told, values) for field, values in self._points]
+        formulas = self.substituted(fs)
+        return [field.numbers(formulas, values) for field, values in self._points]
 
     def rates(self, fs: Sequence[Expr]) -> list[list[int]] | None:
         """Time derivatives along the motion at every point; None where v̇ is not determined."""
         symbols = self.equations.symbols
         ways: dict[Expr, Any] = dict(zip(symbols.q, self.qdot, strict=True))
         ways |= dict(zip(symbols.v, symbols.vdot, strict=True))
-        formulas = self.told(directional(list(fs), ways | {symbols.t: ONE}))
-        found = []
+        formulas = self.substituted(directional(list(fs), ways | {symbols.t: ONE}))
+        rates = []
         for field, values in self._points:
             vdot = self._accelerations(field, values)
             if vdot is None:
                 return None
-            found.append(field.numbers(formulas, values | vdot))
-        return found
+            rates.append(field.numbers(formulas, values | vdot))
+        return rates
 
     @cached_property
     def qdot(self) -> list[Expr]:
@@ -218,7 +218,7 @@ class ExactMotion:
             for j in held:
                 total = total - closures.G.get((k, j), ZERO) * symbols.vdot[j]
             gamma.append(total)
-        return self.told([as_expr(x) for x in (*square, *force, *G, *gamma)])
+        return self.substituted([as_expr(x) for x in (*square, *force, *G, *gamma)])
 
     def _accelerations(
         self, field: ResidueField, values: dict[Expr, Any]

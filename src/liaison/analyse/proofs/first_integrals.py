@@ -1,4 +1,4 @@
-"""First integrals: what stays constant whatever the motion, found, proved exactly, as formulas.
+"""First integrals: formulas that stay constant along every motion, each proved exactly.
 
     p_j = ∂T/∂v_j,   ṗ_j = X_j T + commutators − X_j U + τ_j + (Gᵀ λ)_j
     p_j is constant where the right side vanishes and no row holds v_j; p_j − g where it is ġ(q, t)
@@ -83,12 +83,12 @@ def first_integrals(equations: Equations) -> tuple[FirstIntegral, ...]:
     those before it.
     """
     motion = ExactMotion(equations)
-    found = [*_energies(equations, motion)]
+    integrals = [*_energies(equations, motion)]
     others: list[FirstIntegral] = []
     for candidate in (*_cyclic(equations, motion), *_momenta(equations, motion)):
         if _is_new(candidate, others, equations, motion):
             others.append(candidate)
-    return (*found, *others)
+    return (*integrals, *others)
 
 
 # Energy -----------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def _energies(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
 
 def _painleve(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
     """T₂ − T₀ + U of the velocities left, imposed motions put in."""
-    T, U = motion.told([as_expr(x) for x in equations.reports.energy])
+    T, U = motion.substituted([as_expr(x) for x in equations.reports.energy])
     symbols = equations.symbols
     free = [symbols.v[j] for j in motion.free]
     T0 = substitute([T], dict.fromkeys(free, ZERO))[0]
@@ -141,7 +141,7 @@ def _painleve(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
 
 
 def _keeps(equations: Equations, motion: ExactMotion) -> bool:
-    """The rows that are kept do no work: they ask for no velocity."""
+    """The rows that are kept do no work: they are scleronomic."""
     closures, symbols = equations.closures, equations.symbols
     asked = []
     for k in motion.rows:
@@ -245,23 +245,23 @@ def _momenta(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
         return []
     six = [as_expr(x) for x in equations.reports.momentum]
     more = ExactMotion(equations, points=len(six) + 2)
-    found = _combinations(more, six, _told_six, "momentum")
+    momenta = _combinations(more, six, _momentum_name, "momentum")
     if not isinstance(equations.reports, TreeReports):
-        return found
+        return momenta
     setting = equations.reports.setting
     mass, center = whole_mass(setting)
     for k, g in enumerate(setting.gravity):
         if not vanishes(as_expr(g)):
             falling = as_expr(six[3 + k] - mass * g * equations.symbols.t)
-            found += _combinations(more, [falling], _told_falling(k), "momentum")
+            momenta += _combinations(more, [falling], _falling_name(k), "momentum")
     central = _about_center(mass, center, six)
     if central:
-        found += _combinations(more, central, _told_central, "angular momentum")
-    return found
+        momenta += _combinations(more, central, _central_name, "angular momentum")
+    return momenta
 
 
 def _combinations(
-    motion: ExactMotion, parts: Sequence[Expr], told: Any, kind: str
+    motion: ExactMotion, parts: Sequence[Expr], naming: Any, kind: str
 ) -> list[FirstIntegral]:
     """Constant combinations of some formulas with fixed rational weights.
 
@@ -270,7 +270,7 @@ def _combinations(
     rates = motion.rates(parts)
     if rates is None:
         return []
-    found = []
+    integrals = []
     for weights in kernel(rates, motion.prime, len(parts)):
         simple = [_rational(x, motion.prime) for x in _scaled(weights, motion.prime)]
         exact = [x for x in simple if x is not None]
@@ -279,10 +279,10 @@ def _combinations(
         total: Any = ZERO
         for w, part in zip(exact, parts, strict=True):
             total = total + w * part
-        name, unit = told(exact)
+        name, unit = naming(exact)
         why = "nothing from outside acts along that direction"
-        found.append(FirstIntegral(name, as_expr(total), kind, why, unit))
-    return found
+        integrals.append(FirstIntegral(name, as_expr(total), kind, why, unit))
+    return integrals
 
 
 def _scaled(weights: Sequence[int], p: int) -> list[int]:
@@ -309,7 +309,7 @@ def _direction(weights: Sequence[Fraction]) -> str:
     return "(" + ", ".join(str(x) for x in weights) + ")"
 
 
-def _told_six(weights: Sequence[Fraction]) -> tuple[str, str]:
+def _momentum_name(weights: Sequence[Fraction]) -> tuple[str, str]:
     turn, push = weights[:3], weights[3:]
     if not any(turn):
         return f"momentum along {_direction(push)}", "kg m/s"
@@ -319,11 +319,11 @@ def _told_six(weights: Sequence[Fraction]) -> tuple[str, str]:
     return name, "kg m2/s"
 
 
-def _told_central(weights: Sequence[Fraction]) -> tuple[str, str]:
+def _central_name(weights: Sequence[Fraction]) -> tuple[str, str]:
     return f"angular momentum about {_direction(weights)} at the center of mass", "kg m2/s"
 
 
-def _told_falling(k: int) -> Callable[[Sequence[Fraction]], tuple[str, str]]:
+def _falling_name(k: int) -> Callable[[Sequence[Fraction]], tuple[str, str]]:
     return lambda weights: (f"momentum along {'xyz'[k]} with the impulse of weight", "kg m/s")
 
 

@@ -75,9 +75,9 @@ def integrability(equations: Equations) -> Integrability:
     verdicts = []
     for k in rows:
         fits = forms.are_integrable([*range(holonomic), k], [k])
-        found = _integrated(equations, k) if fits else None
+        integral = _integrated(equations, k) if fits else None
         name = equations.labels["lam"][k].name
-        verdicts.append(RowVerdict(name, fits, *(found or (None, ONE))))
+        verdicts.append(RowVerdict(name, fits, *(integral or (None, ONE))))
     everything = range(len(equations.closures.gamma))
     return Integrability(
         tuple(verdicts),
@@ -102,8 +102,8 @@ class _Forms:
             G[k][0] = as_expr(-nu)
         for (k, j), entry in closures.G.items():
             G[k][j + 1] = as_expr(entry)
-        told = [motion.told(row) for row in G]
-        self._points = [self._at(field, values, told) for field, values in motion.states()]
+        formulas = [motion.substituted(row) for row in G]
+        self._points = [self._at(field, values, formulas) for field, values in motion.states()]
 
     def _at(self, field: ResidueField, values: dict[Expr, Any], G: list[list[Expr]]) -> Any:
         """p, the rows, and dω of every row as a matrix, at a point."""
@@ -143,25 +143,25 @@ class _Forms:
         brackets = {}
         for i in varying:
             for j in varying:
-                found = [
+                bracket = [
                     (_dot(slopes[j][a], numbers[i], p) - _dot(slopes[i][a], numbers[j], p)) % p
                     for a in range(nq)
                 ]
-                if any(found):
+                if any(bracket):
                     rows = [[numbers[s][a] for s in range(n - 1)] for a in range(nq)]
-                    c = field.solved(rows, found, n - 1)
+                    c = field.solved(rows, bracket, n - 1)
                     brackets[i + 1, j + 1] = [0, *(c or [0] * (n - 1))]
         return fields, brackets
 
     def are_integrable(self, rows: Sequence[int], wanted: Sequence[int]) -> bool:
         """Whether dω of the wanted rows vanishes on the motions that all of some rows allow."""
-        return all(not any(any(x) for x in found) for found in self._curls(rows, wanted))
+        return all(not any(any(x) for x in curls) for curls in self._curls(rows, wanted))
 
     def combinations(self, rows: Sequence[int], wanted: Sequence[int]) -> int:
         """How many combinations of the wanted rows have a dω that vanishes there."""
         least = len(wanted)
-        for (p, *_), found in zip(self._points, self._curls(rows, wanted), strict=True):
-            columns = [list(x) for x in zip(*found, strict=True)]
+        for (p, *_), curls in zip(self._points, self._curls(rows, wanted), strict=True):
+            columns = [list(x) for x in zip(*curls, strict=True)]
             least = min(least, len(kernel(columns, p, len(wanted))) if columns else least)
         return least
 
@@ -194,9 +194,9 @@ def _integrated(equations: Equations, k: int) -> tuple[Expr, Expr] | None:
     varying = [x for x in slopes.values() if not vanishes(x) and x.op != "const"]
     products = [as_expr(a * b) for a, b in combinations(varying, 2)]
     for factor in (ONE, *varying, *products):
-        found = potential({x: as_expr(s / factor) for x, s in slopes.items()})
-        if found is not None:
-            return found, as_expr(ONE / factor)
+        integral = potential({x: as_expr(s / factor) for x, s in slopes.items()})
+        if integral is not None:
+            return integral, as_expr(ONE / factor)
     return None
 
 

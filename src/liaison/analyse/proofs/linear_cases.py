@@ -38,8 +38,8 @@ class LinearCase:
     is_resolved: bool = True
 
     def __str__(self) -> str:
-        told = ", ".join(f"{f!r} {'≠' if holds else '='} 0" for f, holds in self.conditions)
-        head = f"where {told}: " if told else ""
+        conditions = ", ".join(f"{f!r} {'≠' if holds else '='} 0" for f, holds in self.conditions)
+        head = f"where {conditions}: " if conditions else ""
         if self.solution is None:
             return f"{head}rank {self.rank}, no solution"
         solved = ", ".join(f"{x!r} = {value!r}" for x, value in self.solution.items())
@@ -84,25 +84,25 @@ def _solved(case: Case, unknowns: list[Expr]) -> LinearCase:
     rank = sum(j < n for _, j in pivots)
     if rank < len(pivots):
         return LinearCase(case.conditions, rank, None, (), case.is_resolved)
-    found: dict[Expr, Expr] = {}
+    values: dict[Expr, Expr] = {}
     for i, j in reversed(pivots):
         rest: Any = case.matrix[i, n]
         for k in range(j + 1, n):
-            rest = rest - case.matrix[i, k] * found.get(unknowns[k], unknowns[k])
+            rest = rest - case.matrix[i, k] * values.get(unknowns[k], unknowns[k])
         value = as_expr(rest / case.matrix[i, j])
-        found[unknowns[j]] = ZERO if is_null(value) else value
-    free = tuple(x for x in unknowns if x not in found)
-    solution = {x: found[x] for x in unknowns if x in found}
+        values[unknowns[j]] = ZERO if is_null(value) else value
+    free = tuple(x for x in unknowns if x not in values)
+    solution = {x: values[x] for x in unknowns if x in values}
     return LinearCase(case.conditions, rank, solution, free, case.is_resolved)
 
 
 def residuals(A: Any, b: Sequence[Any], unknowns: Sequence[Expr], case: LinearCase) -> list[Expr]:
     """A x − b with the solution of a case put in: zero where its conditions hold."""
     matrix = np.asarray(A, dtype=object)
-    found = []
+    left = []
     for i, right in enumerate(b):
         total: Any = -as_expr(right)
         for j, x in enumerate(unknowns):
             total = total + matrix[i, j] * x
-        found.append(as_expr(total))
-    return substitute(found, dict(case.solution or {}))
+        left.append(as_expr(total))
+    return substitute(left, dict(case.solution or {}))

@@ -77,12 +77,12 @@ def massless_motions(
     return _motions(tree, newton_euler(tree), state)
 
 
-def check_inertia(tree: Tree, made: Equations, state: State) -> None:
-    """Refuses a start at which some motion has no inertia, and says which bodies it moves.
+def check_inertia(tree: Tree, equations: Equations, state: State) -> None:
+    """Raises an error at a start with a massless motion, and names the bodies that it moves.
 
     Args:
         tree: of a mechanism of no more than MANY velocities; larger ones are not examined.
-        made: its equations.
+        equations: its equations.
         state: where it starts.
 
     Raises:
@@ -90,7 +90,7 @@ def check_inertia(tree: Tree, made: Equations, state: State) -> None:
     """
     if tree.nv > MANY or not _may_be_singular(tree):
         return
-    for lost in _motions(tree, made, state):
+    for lost in _motions(tree, equations, state):
         most = max(lost.velocities, key=lambda name: abs(lost.velocities[name]))
         raise DerivationError(
             f"nothing gives {most!r} inertia where '{tree.mechanism.name}' starts, so its "
@@ -106,44 +106,44 @@ def _may_be_singular(tree: Tree) -> bool:
     if not all(joint.type.KEEPS_RANK for joint in mechanism.joints):
         return True
     for body in mechanism.bodies[1:]:
-        told = [as_expr(x) for x in (body.mass, *(x for row in body.inertia for x in row))]
-        if symbols_of(told):
+        entries = [as_expr(x) for x in (body.mass, *(x for row in body.inertia for x in row))]
+        if symbols_of(entries):
             return True
-        mass, *inertia = (float(x) for x in evaluate(told, {}))
+        mass, *inertia = (float(x) for x in evaluate(entries, {}))
         sizes = np.linalg.eigvalsh(np.array(inertia).reshape(3, 3))
         if not (mass > 0 and sizes[0] > RANK * sizes[-1]):
             return True
     return False
 
 
-def _motions(tree: Tree, made: Equations, state: State) -> tuple[MasslessMotion, ...]:
-    values = _values(made, state)
-    null = _null_space(_matrix(made, values))
-    return tuple(_told(tree, made, values, w) for w in null)
+def _motions(tree: Tree, equations: Equations, state: State) -> tuple[MasslessMotion, ...]:
+    values = _values(equations, state)
+    null = _null_space(_matrix(equations, values))
+    return tuple(_massless_motion(tree, equations, values, w) for w in null)
 
 
-def _values(made: Equations, state: State) -> dict[Expr, float]:
-    symbols = made.symbols
+def _values(equations: Equations, state: State) -> dict[Expr, float]:
+    symbols = equations.symbols
     values = {symbols.t: state.t} | dict(zip(symbols.q, state.q.tolist(), strict=True))
-    values |= dict(zip(symbols.u, made.defaults["u"], strict=True))
-    return values | dict(zip(symbols.p, made.defaults["p"], strict=True))
+    values |= dict(zip(symbols.u, equations.defaults["u"], strict=True))
+    return values | dict(zip(symbols.p, equations.defaults["p"], strict=True))
 
 
-def _matrix(made: Equations, values: Mapping[Expr, float]) -> Floats:
+def _matrix(equations: Equations, values: Mapping[Expr, float]) -> Floats:
     """M above G, rows scaled to their largest entries."""
-    n, rows = len(made.symbols.v), len(made.closures.gamma)
-    found = np.zeros((n + rows, n))
-    M, G = dict(made.dynamics.M), made.closures.G
+    n, rows = len(equations.symbols.v), len(equations.closures.gamma)
+    matrix = np.zeros((n + rows, n))
+    M, G = dict(equations.dynamics.M), equations.closures.G
     numbers = evaluate([*M.values(), *G.values()], dict(values))
     for (i, j), x in zip(M, numbers, strict=False):
-        found[i, j] = found[j, i] = float(x)
+        matrix[i, j] = matrix[j, i] = float(x)
     for (k, j), x in zip(G, numbers[len(M) :], strict=True):
-        found[n + k, j] = float(x)
-    scale = np.sqrt(np.abs(np.diag(found[:n])))
+        matrix[n + k, j] = float(x)
+    scale = np.sqrt(np.abs(np.diag(matrix[:n])))
     scale[scale <= RANK * np.max(scale, initial=0.0)] = 1.0
-    found[:n] = found[:n] / scale[:, None]
-    size = np.max(np.abs(found), axis=1, keepdims=True)
-    return np.asarray(found / np.where(size > 0, size, 1.0))
+    matrix[:n] = matrix[:n] / scale[:, None]
+    size = np.max(np.abs(matrix), axis=1, keepdims=True)
+    return np.asarray(matrix / np.where(size > 0, size, 1.0))
 
 
 def _null_space(A: Floats) -> list[Floats]:
@@ -160,18 +160,20 @@ def _null_space(A: Floats) -> list[Floats]:
     return list(basis)
 
 
-def _told(tree: Tree, made: Equations, values: Mapping[Expr, float], w: Floats) -> MasslessMotion:
+def _massless_motion(
+    tree: Tree, equations: Equations, values: Mapping[Expr, float], w: Floats
+) -> MasslessMotion:
     """A direction by the names of velocities and of bodies."""
     kept = np.abs(w) > SMALL * np.max(np.abs(w))
-    labels: tuple[Label, ...] = made.labels["v"]
+    labels: tuple[Label, ...] = equations.labels["v"]
     parts = {label.name: float(x) for label, x, k in zip(labels, w, kept, strict=True) if k}
-    point = dict(values) | dict(zip(made.symbols.v, w.tolist(), strict=True))
-    point |= dict.fromkeys(made.symbols.vdot, 0.0)
-    motions, poses = made.reports.motions, made.reports.poses
+    point = dict(values) | dict(zip(equations.symbols.v, w.tolist(), strict=True))
+    point |= dict.fromkeys(equations.symbols.vdot, 0.0)
+    motions, poses = equations.reports.motions, equations.reports.poses
     bodies = {}
     for body in tree.mechanism.bodies[1:]:
-        told = [*motions[body.name][:6], *poses[body.name][:9], *map(as_float, body.com)]
-        flat = np.array([float(x) for x in evaluate([as_expr(x) for x in told], point)])
+        formulas = [*motions[body.name][:6], *poses[body.name][:9], *map(as_float, body.com)]
+        flat = np.array([float(x) for x in evaluate([as_expr(x) for x in formulas], point)])
         words = _words(flat[:3], flat[3:6], flat[6:15].reshape(3, 3), flat[15:])
         if words:
             bodies[body.name] = words
@@ -179,7 +181,7 @@ def _told(tree: Tree, made: Equations, values: Mapping[Expr, float], w: Floats) 
 
 
 def _words(omega: Floats, velocity: Floats, R: Floats, com: Floats) -> str:
-    """What a body does, told in its own axes; empty if it stays."""
+    """The motion of a body, in its own axes; empty if it is at rest."""
     turn, slide = R.T @ omega, R.T @ velocity
     center = slide + np.cross(turn, com)
     size = max(float(np.max(np.abs(turn))), float(np.max(np.abs(slide))))

@@ -3,7 +3,7 @@
 Where the bilateral rows together with the active rows of W v + w ≤ 0 are independent, the
 complementarity of accelerations d/dt (W v + w) ≤ 0 ⟂ μ ≤ 0 has one solution with bounded μ, and
 velocities do not jump. That is proved for all positions, or refuted by a position, or neither is
-done and the nearest seen is told.
+done and the nearest one seen is reported.
 
 Search for positions at which rows of rates become dependent while they are active.
 
@@ -50,42 +50,42 @@ FINEST = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15}
 """Least squares goes on until rounding stops it."""
 
 
-def sampled(found: RateRows, seed: int = 0) -> dict[Expr, Floats]:
+def sampled(rates: RateRows, seed: int = 0) -> dict[Expr, Floats]:
     """Positions at random, the start and the origin among them, nearly on the closures."""
     draw = np.random.default_rng(seed)
     points: dict[Expr, Floats] = {}
-    for x, part in found.domain.items():
+    for x, part in rates.domain.items():
         scale = 10.0 ** draw.uniform(-1, 1, SAMPLES)
         wide = draw.standard_normal(SAMPLES) * scale
         even = draw.uniform(-1, 1, SAMPLES) * min(part.high, 1e3)
         points[x] = even if math.isfinite(part.high) else wide
-        points[x][:2] = found.start[x], 0.0
+        points[x][:2] = rates.start[x], 0.0
     return points
 
 
-def sizes_at(found: RateRows, points: Mapping[Expr, Floats]) -> Floats:
+def sizes_at(rates: RateRows, points: Mapping[Expr, Floats]) -> Floats:
     """The least singular value of the rows at each point."""
-    matrices = np.broadcast_to(found.at(points), (SAMPLES, len(found.rows), len(found.v) + 1))
+    matrices = np.broadcast_to(rates.at(points), (SAMPLES, len(rates.rows), len(rates.v) + 1))
     usable = np.where(np.isfinite(matrices), matrices, 1e30)
     return np.asarray(np.linalg.svd(usable, compute_uv=False)[:, -1])
 
 
-def least_size(found: RateRows) -> float:
+def least_size(rates: RateRows) -> float:
     """The least singular value seen at positions that satisfy the closures."""
-    points = sampled(found)
-    sizes = sizes_at(found, points)
-    if not found.conditions:
+    points = sampled(rates)
+    sizes = sizes_at(rates, points)
+    if not rates.conditions:
         return float(np.min(sizes))
     nearest = np.argsort(sizes)[:BEGINNINGS].tolist()
-    return min(_size(found, _on_closures(found, points, k)) for k in nearest)
+    return min(_size(rates, _on_closures(rates, points, k)) for k in nearest)
 
 
-def _on_closures(found: RateRows, points: Mapping[Expr, Floats], k: int) -> dict[Expr, float]:
+def _on_closures(rates: RateRows, points: Mapping[Expr, Floats], k: int) -> dict[Expr, float]:
     """A sampled position moved onto the closures."""
     names = list(points)
     place = np.array([points[x][k] for x in names])
-    if found.conditions:
-        place = _solved(lambda z: _closed(found, names, z), place)
+    if rates.conditions:
+        place = _solved(lambda z: _closed(rates, names, z), place)
     return dict(zip(names, place.tolist(), strict=True))
 
 
@@ -96,42 +96,42 @@ def _solved(misses: Callable[[Floats], Floats], begin: Floats) -> Floats:
     return np.asarray(least_squares(misses, begin, **FINEST).x)
 
 
-def _closed(found: RateRows, names: Sequence[Expr], z: Floats) -> Floats:
+def _closed(rates: RateRows, names: Sequence[Expr], z: Floats) -> Floats:
     values = {x: np.array(value) for x, value in zip(names, z, strict=True)}
-    return np.asarray(evaluate(np.array(found.conditions, dtype=object), values, ARRAY), float)
+    return np.asarray(evaluate(np.array(rates.conditions, dtype=object), values, ARRAY), float)
 
 
-def losses(found: RateRows) -> list[Loss]:
-    """A position where the rows are dependent, told for each combination; none if none is found.
+def losses(rates: RateRows) -> list[Loss]:
+    """Losses of rank at a position where the rows are dependent; none if none is found.
 
     One where velocities may have to jump, if there is one among those found.
     """
-    if len(found.rows) <= MOST_ROWS and _vanish_together(found.rows):
-        place = _on_closures(found, sampled(found), 2)
-        return losses_at(found, place, is_exact=True, everywhere=True)
+    if len(rates.rows) <= MOST_ROWS and _vanish_together(rates.rows):
+        place = _on_closures(rates, sampled(rates), 2)
+        return losses_at(rates, place, is_exact=True, everywhere=True)
     first: list[Loss] = []
-    for there, is_exact in _places(found):
-        lost = losses_at(found, there, is_exact=is_exact)
+    for there, is_exact in _places(rates):
+        lost = losses_at(rates, there, is_exact=is_exact)
         if any(loss.effect != "free" for loss in lost):
             return lost
         first = first or lost
     return first
 
 
-def _places(found: RateRows) -> Iterator[tuple[Mapping[Expr, Any], bool]]:
+def _places(rates: RateRows) -> Iterator[tuple[Mapping[Expr, Any], bool]]:
     """Positions where the rows are dependent, and whether by proof: those with proof first."""
-    points = sampled(found)
-    order = np.argsort(sizes_at(found, points))[:BEGINNINGS]
+    points = sampled(rates)
+    order = np.argsort(sizes_at(rates, points))[:BEGINNINGS]
     rounded: list[tuple[float, dict[Expr, float]]] = []
     for k in [0, 1, *order.tolist()]:
-        place = _searched(found, {x: float(values[k]) for x, values in points.items()})
-        exact = _made_exact(found, place)
+        place = _searched(rates, {x: float(values[k]) for x, values in points.items()})
+        exact = _exact_place(rates, place)
         if exact is not None:
             yield exact, True
         else:
-            rounded.append((_size(found, place), place))
+            rounded.append((_size(rates, place), place))
     for size, place in sorted(rounded, key=lambda pair: pair[0]):
-        if size <= FOUND and _is_isolated(found, place, size):
+        if size <= FOUND and _is_isolated(rates, place, size):
             yield place, False
 
 
@@ -143,10 +143,10 @@ def _vanish_together(rows: Sequence[Sequence[Expr]], more: Sequence[Expr] = ()) 
         return False
 
 
-def _is_isolated(found: RateRows, place: Mapping[Expr, float], size: float) -> bool:
+def _is_isolated(rates: RateRows, place: Mapping[Expr, float], size: float) -> bool:
     """Whether rows get independent beside the place: not where they only fade far away."""
     beside = [
-        float(np.linalg.svd(found.at(_moved(place, x, step)), compute_uv=False)[-1])
+        float(np.linalg.svd(rates.at(_moved(place, x, step)), compute_uv=False)[-1])
         for x in place
         for step in (-ASIDE, ASIDE)
     ]
@@ -157,23 +157,23 @@ def _moved(place: Mapping[Expr, float], x: Expr, step: float) -> dict[Expr, Floa
     return {y: np.array(value + (step if y is x else 0.0)) for y, value in place.items()}
 
 
-def _searched(found: RateRows, begin: Mapping[Expr, float]) -> dict[Expr, float]:
+def _searched(rates: RateRows, begin: Mapping[Expr, float]) -> dict[Expr, float]:
     """Nearby, where the rows are as dependent as can be and the closures hold."""
     names = list(begin)
-    n, m = len(names), len(found.rows)
+    n, m = len(names), len(rates.rows)
 
     def misses(z: Floats) -> Floats:
         values = {x: np.array(value) for x, value in zip(names, z[:n], strict=True)}
-        left, c = found.at(values), z[n:]
+        left, c = rates.at(values), z[n:]
         parts = [c @ left, np.array([c @ c - 1])]
-        if found.conditions:
-            parts.append(_closed(found, names, z[:n]))
+        if rates.conditions:
+            parts.append(_closed(rates, names, z[:n]))
         return np.asarray(np.nan_to_num(np.concatenate(parts), nan=1e6, posinf=1e6, neginf=-1e6))
 
-    start = found.at({x: np.array(value) for x, value in begin.items()})
+    start = rates.at({x: np.array(value) for x, value in begin.items()})
     c = np.linalg.svd(np.nan_to_num(start))[0][:, -1] if m else np.zeros(0)
     where = _solved(misses, np.concatenate([list(begin.values()), c]))
-    return {x: _within(z, found.domain[x]) for x, z in zip(names, where.tolist())}
+    return {x: _within(z, rates.domain[x]) for x, z in zip(names, where.tolist())}
 
 
 def _within(value: float, part: Interval) -> float:
@@ -181,27 +181,27 @@ def _within(value: float, part: Interval) -> float:
     return value if math.isinf(part.width) else math.remainder(value, 2 * part.high)
 
 
-def _size(found: RateRows, place: Mapping[Expr, Any]) -> float:
+def _size(rates: RateRows, place: Mapping[Expr, Any]) -> float:
     """The least singular value at a place; infinite where a closure does not hold."""
     values = {x: np.array(float(evaluate(as_expr(value), {}))) for x, value in place.items()}
-    if found.conditions:
-        gap = _closed(found, list(values), np.array([float(x) for x in values.values()]))
+    if rates.conditions:
+        gap = _closed(rates, list(values), np.array([float(x) for x in values.values()]))
         if not np.max(np.abs(gap)) <= FOUND:
             return math.inf
-    matrix = found.at(values)
+    matrix = rates.at(values)
     if not np.all(np.isfinite(matrix)):
         return math.inf
     return float(np.linalg.svd(matrix, compute_uv=False)[-1])
 
 
-def _made_exact(found: RateRows, place: Mapping[Expr, float]) -> dict[Expr, Expr] | None:
+def _exact_place(rates: RateRows, place: Mapping[Expr, float]) -> dict[Expr, Expr] | None:
     """Simple numbers near the place at which the rows are dependent by proof; None without."""
-    if len(found.rows) > MOST_ROWS:
+    if len(rates.rows) > MOST_ROWS:
         return None
-    near = {x: _simple(value, found.domain[x]) for x, value in place.items()}
-    rows = [substitute(list(row), near) for row in found.rows]
-    proved = _vanish_together(rows, substitute(list(found.conditions), near))
-    return near if proved and _size(found, near) <= FOUND else None
+    near = {x: _simple(value, rates.domain[x]) for x, value in place.items()}
+    rows = [substitute(list(row), near) for row in rates.rows]
+    proved = _vanish_together(rows, substitute(list(rates.conditions), near))
+    return near if proved and _size(rates, near) <= FOUND else None
 
 
 def _simple(value: float, part: Interval) -> Expr:
@@ -218,7 +218,7 @@ MOST_SETS = 31
 @final
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is known of one set of relations that may become active together.
+    """The result for one set of relations that may become active together.
 
     Attributes:
         relations: their names.
@@ -305,15 +305,15 @@ def no_impact(mechanism: Mechanism, *, boxes: int = MOST_BOXES) -> NoImpact:
         mechanism: with relations `W v + w <= 0`; others on one side are named and left out.
         boxes: of positions that a proof may look at, for each set of relations.
     """
-    found = rate_rows(mechanism)
-    speeds = tuple(x.name for x in found.v)
-    if not found.one_sided:
-        return NoImpact((), found.left_out, speeds)
-    together = _entry(found, boxes)
-    if together.verdict == "proved" or len(found.one_sided) == 1:
-        return NoImpact((together,), found.left_out, speeds)
-    entries = [_entry(found.with_active(names), boxes) for names in _sets(found.one_sided)]
-    return NoImpact((*_least(entries), *_rest(together, entries)), found.left_out, speeds)
+    rates = rate_rows(mechanism)
+    speeds = tuple(x.name for x in rates.v)
+    if not rates.one_sided:
+        return NoImpact((), rates.left_out, speeds)
+    together = _entry(rates, boxes)
+    if together.verdict == "proved" or len(rates.one_sided) == 1:
+        return NoImpact((together,), rates.left_out, speeds)
+    entries = [_entry(rates.with_active(names), boxes) for names in _sets(rates.one_sided)]
+    return NoImpact((*_least(entries), *_rest(together, entries)), rates.left_out, speeds)
 
 
 def _sets(names: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -336,49 +336,49 @@ def _least(entries: list[Entry]) -> list[Entry]:
 
 
 def _rest(together: Entry, entries: list[Entry]) -> list[Entry]:
-    """All relations together, where no smaller set tells why they are not proved."""
+    """All relations together, where no smaller set explains why they are not proved."""
     return [together] if all(entry.verdict == "proved" for entry in entries) else []
 
 
-def _entry(found: RateRows, boxes: int) -> Entry:
+def _entry(rates: RateRows, boxes: int) -> Entry:
     """Proved, refuted, or neither."""
-    names = found.one_sided
-    told = ", ".join(names)
-    reason = independent_everywhere(found, boxes)
+    names = rates.one_sided
+    listed = ", ".join(names)
+    reason = independent_everywhere(rates, boxes)
     if reason is not None:
-        return Entry(names, "proved", f"{told}: entry is free of impact, proved: {reason}.")
-    lost = losses(found)
+        return Entry(names, "proved", f"{listed}: entry is free of impact, proved: {reason}.")
+    lost = losses(rates)
     if lost:
-        return Entry(names, "fails", " ".join(_words(found, x) for x in lost), tuple(lost))
-    least = least_size(found)
+        return Entry(names, "fails", " ".join(_words(rates, x) for x in lost), tuple(lost))
+    least = least_size(rates)
     said = (
-        f"{told}: whether entry is free of impact is not proved; the least singular value of the "
+        f"{listed}: whether entry is free of impact is not proved; the least singular value of the "
         f"rows at sampled positions is {least:.3g}. More boxes than {boxes} may prove it "
         "(no_impact(…, boxes=…))."
     )
     return Entry(names, "not proved", said, least=least)
 
 
-def _words(found: RateRows, loss: Loss) -> str:
+def _words(rates: RateRows, loss: Loss) -> str:
     """A loss for people."""
     names = ", ".join(loss.rows)
     verb = "vanishes" if len(loss.rows) == 1 else "are dependent"
     what = f"the row {names}" if len(loss.rows) == 1 else f"the rows {names}"
-    return f"{names}: {_where(loss)} {what} {verb}: {_effect(found, loss)}"
+    return f"{names}: {_where(loss)} {what} {verb}: {_effect(rates, loss)}"
 
 
 def _where(loss: Loss) -> str:
-    told = ", ".join(f"{name} = {_number(value)}" for name, value in loss.position.items())
-    if not told:
+    coordinates = ", ".join(f"{name} = {_number(value)}" for name, value in loss.position.items())
+    if not coordinates:
         return "everywhere"
-    return f"at {told}" if loss.is_exact else f"at {told} (up to rounding)"
+    return f"at {coordinates}" if loss.is_exact else f"at {coordinates} (up to rounding)"
 
 
 def _number(value: Any) -> str:
     return to_unicode(simplified(value)) if isinstance(value, Expr) else f"{value:.9g}"
 
 
-def _effect(found: RateRows, loss: Loss) -> str:
+def _effect(rates: RateRows, loss: Loss) -> str:
     """What becomes of velocities there."""
     if loss.effect == "free":
         return "theorem 1 does not apply there, but no velocity has to jump."
@@ -387,27 +387,27 @@ def _effect(found: RateRows, loss: Loss) -> str:
         return (
             possible + "the relation determines no velocity after it: several remain, or it moves."
         )
-    after = ", ".join(_held(found, row) for row in loss.after)
+    after = ", ".join(_held(rates, row) for row in loss.after)
     said = "the velocity after it follows from the relation itself"
-    return f"{possible}{said}{_own(found, loss)}: {after}."
+    return f"{possible}{said}{_own(rates, loss)}: {after}."
 
 
-def _own(found: RateRows, loss: Loss) -> str:
+def _own(rates: RateRows, loss: Loss) -> str:
     """ " (d/dt (½ X²) ≤ 0)" where one row that vanishes is the rate of something."""
-    k = (*found.bilateral, *found.one_sided).index(loss.rows[0])
+    k = (*rates.bilateral, *rates.one_sided).index(loss.rows[0])
     slopes = {}
-    for v, entry in zip(found.v, found.rows[k], strict=False):
+    for v, entry in zip(rates.v, rates.rows[k], strict=False):
         slopes[symbol(str(v.name).removesuffix("'"))] = entry
-    if len(loss.rows) > 1 or any(not str(v.name).endswith("'") for v in found.v):
+    if len(loss.rows) > 1 or any(not str(v.name).endswith("'") for v in rates.v):
         return ""
     F = potential(slopes)
     return "" if F is None else f" (d/dt ({to_unicode(simplified(as_expr(F)))}) ≤ 0)"
 
 
-def _held(found: RateRows, row: Any) -> str:
+def _held(rates: RateRows, row: Any) -> str:
     """ "X' = 0"."""
     terms = [
-        v.name if x == 1 else f"{x:.6g} {v.name}" for v, x in zip(found.v, row, strict=True) if x
+        v.name if x == 1 else f"{x:.6g} {v.name}" for v, x in zip(rates.v, row, strict=True) if x
     ]
     return " + ".join(terms).replace("+ -", "− ") + " = 0"
 

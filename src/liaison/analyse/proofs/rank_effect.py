@@ -59,43 +59,45 @@ class Loss:
 
 
 def losses_at(
-    found: RateRows, place: Mapping[Expr, Any], *, is_exact: bool, everywhere: bool = False
+    rates: RateRows, place: Mapping[Expr, Any], *, is_exact: bool, everywhere: bool = False
 ) -> list[Loss]:
-    """What is lost at a place: rows that vanish one by one, or else their combination."""
+    """Losses of rank at a position: rows that vanish one by one, or else their combination."""
     values = {x: float(evaluate(as_expr(value), {})) for x, value in place.items()}
-    matrix = found.at({x: np.array(value) for x, value in values.items()})
-    names = (*found.bilateral, *found.one_sided)
+    matrix = rates.at({x: np.array(value) for x, value in values.items()})
+    names = (*rates.bilateral, *rates.one_sided)
     gone = [k for k in range(len(names)) if np.max(np.abs(matrix[k])) <= FOUND]
     ways = [np.eye(len(names))[k] for k in gone]
     if not ways:
         ways = [np.linalg.svd(matrix)[0][:, -1]]
-    told = {} if everywhere else {x.name: value for x, value in place.items()}
-    return [_loss(found, matrix, values, told, c, is_exact=is_exact) for c in ways]
+    position = {} if everywhere else {x.name: value for x, value in place.items()}
+    return [_loss(rates, matrix, values, position, c, is_exact=is_exact) for c in ways]
 
 
 def _loss(
-    found: RateRows,
+    rates: RateRows,
     matrix: Floats,
     values: Mapping[Expr, float],
-    told: Mapping[str, Any],
+    position: Mapping[str, Any],
     way: Floats,
     *,
     is_exact: bool,
 ) -> Loss:
     """The loss of one combination of rows."""
     c = np.where(np.abs(way) > 1e-6, way, 0.0)
-    names = (*found.bilateral, *found.one_sided)
+    names = (*rates.bilateral, *rates.one_sided)
     part = tuple(name for name, x in zip(names, c, strict=True) if x)
-    effect, form, held = _effect(found, matrix, values, c)
-    active = _active(found, c)
+    effect, form, held = _effect(rates, matrix, values, c)
+    active = _active(rates, c)
     kept = active if len(held) and np.max(np.abs(matrix[active, -1])) <= FOUND else []
     after = reduced(np.vstack([matrix[kept, :-1], held]))
-    return Loss(part, told, is_exact, float(np.linalg.norm(c @ matrix)), effect, form, held, after)
+    return Loss(
+        part, position, is_exact, float(np.linalg.norm(c @ matrix)), effect, form, held, after
+    )
 
 
-def _active(found: RateRows, c: Floats) -> list[int]:
+def _active(rates: RateRows, c: Floats) -> list[int]:
     """Bilateral rows, and those that a combination takes part of."""
-    return [k for k in range(len(c)) if k < len(found.bilateral) or c[k]]
+    return [k for k in range(len(c)) if k < len(rates.bilateral) or c[k]]
 
 
 def reduced(rows: Floats) -> Floats:
@@ -118,31 +120,31 @@ def reduced(rows: Floats) -> Floats:
 
 
 def _effect(
-    found: RateRows, matrix: Floats, values: Mapping[Expr, float], c: Floats
+    rates: RateRows, matrix: Floats, values: Mapping[Expr, float], c: Floats
 ) -> tuple[str, Floats, Floats]:
-    """Whether velocities must jump there, Q, and what is held afterwards."""
-    first, nv = len(found.bilateral), len(found.v)
+    """Whether velocities must jump there, Q, and the constraint afterwards."""
+    first, nv = len(rates.bilateral), len(rates.v)
     pushed = c[first:]
     if np.any(pushed > 0) and np.any(pushed < 0):
         return "free", np.zeros((nv, nv)), np.zeros((0, nv))
     c = c if np.sum(pushed) >= 0 else -c
-    form = _form(found, values, c)
+    form = _form(rates, values, c)
     if form is None:
         return "undecided", np.zeros((nv, nv)), np.zeros((0, nv))
     if not np.any(form) and values:
-        return _beyond(found, values, c)
-    rows = matrix[_active(found, c), :-1]
+        return _beyond(rates, values, c)
+    rows = matrix[_active(rates, c), :-1]
     rule = degenerate_rule(np.eye(nv), form, np.ones(nv), np.where(np.abs(rows) > FOUND, rows, 0.0))
     return ("jump" if rule.kind == "rest" else rule.kind), form, rule.held
 
 
-def _form(found: RateRows, values: Mapping[Expr, float], c: Floats) -> Floats | None:
+def _form(rates: RateRows, values: Mapping[Expr, float], c: Floats) -> Floats | None:
     """Q of the rate of a combination at a place; None where it is no quadratic form of v."""
-    total = as_expr(sum((as_expr(float(x)) * b for x, b in zip(c, found.biases)), ZERO))
-    nv = len(found.v)
+    total = as_expr(sum((as_expr(float(x)) * b for x, b in zip(c, rates.biases)), ZERO))
+    nv = len(rates.v)
 
     def rate(v: Floats) -> float:
-        there = {**found.start, **values, **dict(zip(found.v, v.tolist()))}
+        there = {**rates.start, **values, **dict(zip(rates.v, v.tolist()))}
         return float(evaluate(total, there))
 
     form = quadratic_form(rate, nv)
@@ -151,13 +153,13 @@ def _form(found: RateRows, values: Mapping[Expr, float], c: Floats) -> Floats | 
     return np.where(np.abs(form) > 1e-12, form, 0.0) if is_form else None
 
 
-def _beyond(found: RateRows, values: Mapping[Expr, float], c: Floats) -> tuple[str, Floats, Floats]:
+def _beyond(rates: RateRows, values: Mapping[Expr, float], c: Floats) -> tuple[str, Floats, Floats]:
     """The same where Q vanishes, by Q beside the place: of x³ ẋ ≤ 0 it is 3 x² ẋ²."""
-    nv = len(found.v)
+    nv = len(rates.v)
     nothing = np.zeros((nv, nv)), np.zeros((0, nv))
-    beside = [_form(found, {**values, x: values[x] + e}, c) for x in values for e in (-NEAR, NEAR)]
+    beside = [_form(rates, {**values, x: values[x] + e}, c) for x in values for e in (-NEAR, NEAR)]
     forms = [Q for Q in beside if Q is not None]
-    if found.conditions or len(forms) < len(beside):
+    if rates.conditions or len(forms) < len(beside):
         return "undecided", *nothing
     rules = [degenerate_rule(np.eye(nv), Q, np.ones(nv)).kind for Q in forms]
     if all(kind == "free" for kind in rules):
@@ -165,18 +167,18 @@ def _beyond(found: RateRows, values: Mapping[Expr, float], c: Floats) -> tuple[s
     total = np.asarray(sum(forms))
     if all(np.linalg.eigvalsh(Q)[0] >= -1e-9 * np.max(np.abs(total)) for Q in forms):
         return "jump", nothing[0], degenerate_rule(np.eye(nv), total, np.ones(nv)).held
-    return ("undecided" if _is_barred(found, values, c) else "free"), *nothing
+    return ("undecided" if _is_barred(rates, values, c) else "free"), *nothing
 
 
-def _is_barred(found: RateRows, values: Mapping[Expr, float], c: Floats) -> bool:
+def _is_barred(relations: RateRows, values: Mapping[Expr, float], c: Floats) -> bool:
     """Whether some motion straight through the place keeps the relation before it only."""
     draw = np.random.default_rng(0)
-    for v in draw.standard_normal((200, len(found.v))):
-        rates = {str(x.name).removesuffix("'"): y for x, y in zip(found.v, v, strict=True)}
+    for v in draw.standard_normal((200, len(relations.v))):
+        rates = {str(x.name).removesuffix("'"): y for x, y in zip(relations.v, v, strict=True)}
         sides = []
         for s in (-NEAR, NEAR):
             there = {x: np.array(z + s * rates.get(str(x.name), 0.0)) for x, z in values.items()}
-            sides.append(float(c @ (found.at(there) @ np.append(v, 1.0))))
+            sides.append(float(c @ (relations.at(there) @ np.append(v, 1.0))))
         if sides[0] <= 0 < sides[1]:
             return True
     return False

@@ -41,17 +41,17 @@ SINGULAR = 1e-7
 """Rows whose least singular value in the middle of a box is below this are not inverted there."""
 
 
-def independent_everywhere(found: RateRows, boxes: int = MOST_BOXES) -> str | None:
+def independent_everywhere(rates: RateRows, boxes: int = MOST_BOXES) -> str | None:
     """How it is proved that the rows are independent at every position; None where it is not."""
-    return by_gram_determinant(found) or by_boxes(found, boxes)
+    return by_gram_determinant(rates) or by_boxes(rates, boxes)
 
 
-def by_gram_determinant(found: RateRows) -> str | None:
+def by_gram_determinant(rates: RateRows) -> str | None:
     """A determinant that is a positive number; of the velocities alone, or with the last column."""
-    if len(found.rows) > MOST_ROWS:
+    if len(rates.rows) > MOST_ROWS:
         return None
     for width in (-1, None):
-        rows = [row[:width] for row in found.rows]
+        rows = [row[:width] for row in rates.rows]
         try:
             value = simplified(gram_determinant(rows))
         except TooLarge:
@@ -77,15 +77,15 @@ def _determinant(matrix: list[list[Any]]) -> Any:
     return total
 
 
-def by_boxes(found: RateRows, most: int = MOST_BOXES) -> str | None:
+def by_boxes(rates: RateRows, most: int = MOST_BOXES) -> str | None:
     """Boxes of positions in each of which the rows are independent, or a closure cannot hold."""
-    boxes: list[Box] = [dict(found.domain)]
+    boxes: list[Box] = [dict(rates.domain)]
     for count in range(1, most + 2):
         if not boxes:
             number = "one interval" if count == 2 else f"{count - 1} boxes"
             return f"interval arithmetic on {number} of positions"
         box = boxes.pop()
-        if not _is_settled(found, box):
+        if not _is_settled(rates, box):
             halves = _halved(box)
             if halves is None:
                 return None
@@ -93,19 +93,19 @@ def by_boxes(found: RateRows, most: int = MOST_BOXES) -> str | None:
     return None
 
 
-def _is_settled(found: RateRows, box: Box) -> bool:
+def _is_settled(rates: RateRows, box: Box) -> bool:
     """Whether the rows are independent in the whole box, or no position in it can be."""
-    for value in evaluate(list(found.conditions), box, INTERVAL):
+    for value in evaluate(list(rates.conditions), box, INTERVAL):
         if not value.is_empty and (value.low > 0 or value.high < 0):
             return True
-    middle = found.at({x: np.array(_middle(part)) for x, part in box.items()})
+    middle = rates.at({x: np.array(_middle(part)) for x, part in box.items()})
     if not np.all(np.isfinite(middle)):
         return False
     left, sizes, right = np.linalg.svd(middle, full_matrices=False)
     if sizes.size and sizes[-1] <= SINGULAR * max(1.0, sizes[0]):
         return False
     inverse = right.T / sizes @ left.T
-    entries = evaluate(np.array(found.rows, dtype=object), box, INTERVAL)
+    entries = evaluate(np.array(rates.rows, dtype=object), box, INTERVAL)
     return _is_dominated(entries, inverse)
 
 

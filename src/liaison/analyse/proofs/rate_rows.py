@@ -79,8 +79,8 @@ class RateRows:
 
     def at(self, values: Mapping[Expr, Any]) -> Floats:
         """The rows on numbers, shape (…, rows, nv + 1)."""
-        found = evaluate(np.array(self.rows, dtype=object), values, ARRAY)
-        return np.asarray(found, dtype=float)
+        numbers = evaluate(np.array(self.rows, dtype=object), values, ARRAY)
+        return np.asarray(numbers, dtype=float)
 
 
 def rate_rows(mechanism: Mechanism) -> RateRows:
@@ -93,14 +93,16 @@ def rate_rows(mechanism: Mechanism) -> RateRows:
         (name, row) for name, row in held if any(as_expr(x) is not ZERO for x in row.G.values())
     ]
     sides = [block for block in side_blocks(kinematics, qdot) if block.kind == "rate"]
-    rows = [_told(row, tree.nv, 1) for _, row in held]
-    rows += [_told(block.rows[0], tree.nv, -1) for block in sides]
+    rows = [_dense_row(row, tree.nv, 1) for _, row in held]
+    rows += [_dense_row(block.rows[0], tree.nv, -1) for block in sides]
     biases = [as_expr(-row.gamma) for _, row in held]
     biases += [as_expr(block.rows[0].gamma) for block in sides]
     conditions = [as_expr(row.value) for _, row in held if row.value is not None] + _norms(tree)
-    given = {symbol(p.name): as_expr(p.value) for p in mechanism.parameters if p.value is not None}
-    rows = [substitute(row, given) for row in rows]
-    conditions, biases = substitute(conditions, given), substitute(biases, given)
+    parameters = {
+        symbol(p.name): as_expr(p.value) for p in mechanism.parameters if p.value is not None
+    }
+    rows = [substitute(row, parameters) for row in rows]
+    conditions, biases = substitute(conditions, parameters), substitute(biases, parameters)
     formulas = [*(x for row in rows for x in row), *conditions]
     names = tuple(block.name for block in sides)
     return RateRows(
@@ -111,51 +113,51 @@ def rate_rows(mechanism: Mechanism) -> RateRows:
         conditions=tuple(conditions),
         v=tuple(kinematics.v),
         domain=_domain(formulas),
-        start=_starts(tree, given, [*formulas, *biases]),
+        start=_starts(tree, parameters, [*formulas, *biases]),
         left_out=tuple(one.name for one in mechanism.contacts if one.name not in names),
     )
 
 
-def _starts(tree: Tree, given: Mapping[Expr, Expr], fs: Sequence[Expr]) -> dict[Expr, float]:
-    """Where the author starts each symbol; in the neutral position where it is not said."""
+def _starts(tree: Tree, parameters: Mapping[Expr, Expr], fs: Sequence[Expr]) -> dict[Expr, float]:
+    """The start of each symbol; its neutral position by default."""
     starts = tree.mechanism.starts
     neutral = [float(x) for node in tree.nodes for x in node.joint.type.neutral()]
-    found = {symbol(x.name): y for x, y in zip(tree.position_labels(), neutral, strict=True)}
-    values = substitute([as_expr(x.value) for x in starts], given)
+    positions = {symbol(x.name): y for x, y in zip(tree.position_labels(), neutral, strict=True)}
+    values = substitute([as_expr(x.value) for x in starts], parameters)
     for start, value in zip(starts, values, strict=True):
         if not symbols_of([value]):
-            found[symbol(start.label)] = float(evaluate(value, {}))
-    return {x: found.get(x, 0.0) for x in symbols_of(fs)}
+            positions[symbol(start.label)] = float(evaluate(value, {}))
+    return {x: positions.get(x, 0.0) for x in symbols_of(fs)}
 
 
-def _told(row: Row, nv: int, side: int) -> list[Expr]:
-    """(G, −ν); of a one-sided row, told as u = −(W v + w) ≥ 0, (W, w)."""
+def _dense_row(row: Row, nv: int, side: int) -> list[Expr]:
+    """(G, −ν); of a unilateral row u = −(W v + w) ≥ 0, (W, w)."""
     entries = [as_expr(side * as_expr(row.G.get(j, ZERO))) for j in range(nv)]
     return [*entries, as_expr(-side * as_expr(row.nu))]
 
 
 def _norms(tree: Tree) -> list[Expr]:
     """|Q|² − 1 of every quaternion."""
-    labels, found = tree.position_labels(), []
+    labels, norms = tree.position_labels(), []
     for node in tree.nodes:
         first = node.q.start
         for kind, nq, _ in node.joint.type.charts:
             if kind in ("quaternion", "free"):
                 parts = [symbol(x.name) for x in labels[first : first + nq] if x.unit == ""]
-                found.append(as_expr(sum((x * x for x in parts), ZERO) - 1))
+                norms.append(as_expr(sum((x * x for x in parts), ZERO) - 1))
             first += nq
-    return found
+    return norms
 
 
 def _domain(fs: Sequence[Expr]) -> dict[Expr, Interval]:
     """Every number, but one period for what stands in sines and cosines only."""
     order = topological(list(fs))
-    found = {}
+    domain = {}
     for x in symbols_of(fs):
         turned = _turned(order, x)
         half = math.inf if turned is None else math.pi * math.lcm(*(s.denominator for s in turned))
-        found[x] = Interval(-half, half if turned is None else math.nextafter(half, math.inf))
-    return found
+        domain[x] = Interval(-half, half if turned is None else math.nextafter(half, math.inf))
+    return domain
 
 
 def _turned(order: Sequence[Expr], x: Expr) -> list[Fraction] | None:

@@ -36,7 +36,7 @@ from liaison.tree import Tree, as_float, assemble, span
 Floats = NDArray[np.float64]
 
 SERIES = ("energy", "outputs", "poses", "closure")
-"""What is evaluated along a run unless told otherwise."""
+"""Series evaluated along a run by default."""
 
 
 @final
@@ -66,8 +66,8 @@ class Reduction:
 
     def velocity(self, q: ArrayLike, u: ArrayLike, t: float = 0.0) -> Floats:
         """All velocities v = Ψ u + ψ."""
-        found = self._numbers(t, np.asarray(q, float), np.asarray(u, float))
-        return found[self.size + len(self.equations.q) :]
+        motion = self._numbers(t, np.asarray(q, float), np.asarray(u, float))
+        return motion[self.size + len(self.equations.q) :]
 
     @property
     def size(self) -> int:
@@ -75,14 +75,14 @@ class Reduction:
         return self.equations.mobility
 
     def _numbers(self, t: float, q: Floats, u: Floats) -> Floats:
-        found = np.asarray(self.kernel("motion", t, q=q, v=u))
-        if not np.all(np.isfinite(found)):
+        numbers = np.asarray(self.kernel("motion", t, q=q, v=u))
+        if not np.all(np.isfinite(numbers)):
             raise SimulationError(
                 f"the velocities of {', '.join(self.independent)} do not drive "
                 f"'{self.equations.name}' at t = {t:.6g} s: a pivot of the closures vanishes.",
                 hint="Choose other independent coordinates.",
             )
-        return found
+        return numbers
 
     def follow(self, times: ArrayLike, *, rtol: float = 1e-10) -> tuple[Floats, Floats]:
         """Positions and velocities at some instants, from the start on, by SciPy's DOP853.
@@ -96,8 +96,8 @@ class Reduction:
         instants, nq = np.asarray(times, float), len(self.equations.q)
 
         def slope(t: float, y: Floats) -> Floats:
-            found = self._numbers(t, y[:nq], y[nq:])
-            return np.concatenate([found[self.size : self.size + nq], found[: self.size]])
+            motion = self._numbers(t, y[:nq], y[nq:])
+            return np.concatenate([motion[self.size : self.size + nq], motion[: self.size]])
 
         begin = np.concatenate([self.state.q, self.start()])
         run = solve_ivp(slope, (instants[0], instants[-1]), begin, "DOP853", instants, rtol=rtol,
@@ -166,53 +166,57 @@ def reduce(
     start = {name: float(as_float(x)) for name, x in (at or {}).items()}
     state = assemble(tree, None, **start)
     places = {name: x for name, x in (at or {}).items() if name in mechanism.coordinates}
-    found = mobility(mechanism, at=places, **options)
+    result = mobility(mechanism, at=places, **options)
     equations = newton_euler(tree)
-    wanted = _wanted(equations, found, independent)
-    told = reduced(equations, _values(equations, state), wanted, _freedom(mechanism, found))
-    _check_kept(told, independent)
-    return Reduction(told, found, state, to_llvm(_program(equations, told)), equations)
+    wanted = _wanted(equations, result, independent)
+    reduced_form = reduced(
+        equations, _values(equations, state), wanted, _freedom(mechanism, result)
+    )
+    _check_kept(reduced_form, independent)
+    return Reduction(
+        reduced_form, result, state, to_llvm(_program(equations, reduced_form)), equations
+    )
 
 
-def _freedom(mechanism: Mechanism, found: Mobility) -> int | None:
+def _freedom(mechanism: Mechanism, result: Mobility) -> int | None:
     """The finite mobility; None where relations of speeds take more away."""
     if not all(map(_is_of_positions, mechanism.constraints)):
         return None
-    if found.finite[0] != found.finite[1] or found.status in ("bifurcation", "undecided"):
-        low, high = found.finite
+    if result.finite[0] != result.finite[1] or result.status in ("bifurcation", "undecided"):
+        low, high = result.finite
         number = f"{low}" if low == high else f"{low} to {high}"
         raise DerivationError(
-            f"'{found.name}' has no single branch here (mobility {number}, {found.status}): its "
+            f"'{result.name}' has no single branch here (mobility {number}, {result.status}): its "
             "velocities have no basis.",
             hint="Give another position, on the branch that is meant.",
         )
-    return found.finite[0]
+    return result.finite[0]
 
 
 def _is_of_positions(relation: Constraint) -> bool:
     return isinstance(relation, OfCoordinates) and not relation.OF_SPEEDS
 
 
-def _wanted(equations: Equations, found: Mobility, independent: Sequence[str]) -> Sequence[str]:
-    """Those asked for, or those that mobility names, as far as the tree has them."""
+def _wanted(equations: Equations, result: Mobility, independent: Sequence[str]) -> Sequence[str]:
+    """The requested ones, or those named by mobility, as far as the tree has them."""
     names = {label.name for label in equations.labels["v"]}
     for name in independent:
         if name not in names and f"{name}'" not in names:
             known = [x.removesuffix("'") for x in names]
             raise NamingError.unknown("coordinate of the tree", name, known)
-    if independent or found.psi is None:
+    if independent or result.psi is None:
         return independent
-    return [name for name in found.psi.independent if f"{name}'" in names or name in names]
+    return [name for name in result.psi.independent if f"{name}'" in names or name in names]
 
 
-def _check_kept(told: Reduced, independent: Sequence[str]) -> None:
-    kept = {label.name for label in told.independent}
+def _check_kept(reduced_form: Reduced, independent: Sequence[str]) -> None:
+    kept = {label.name for label in reduced_form.independent}
     lost = [name for name in independent if name not in kept and f"{name}'" not in kept]
     if lost:
         raise DerivationError(
             f"{', '.join(lost)} cannot be independent here: the velocities "
             f"{', '.join(sorted(kept))} are.",
-            hint=f"Name at most {told.mobility} coordinates that drive the mechanism.",
+            hint=f"Name at most {reduced_form.mobility} coordinates that drive the mechanism.",
         )
 
 
@@ -226,13 +230,18 @@ def _values(equations: Equations, state: State) -> dict[Expr, float]:
     }
 
 
-def _program(equations: Equations, told: Reduced) -> Program:
+def _program(equations: Equations, reduced_form: Reduced) -> Program:
     """u̇, q̇ and v as one entry of q, u (in the place of v), inputs and parameters."""
-    places: dict[Expr, tuple[str, int]] = {told.t: ("t", 0)}
+    places: dict[Expr, tuple[str, int]] = {reduced_form.t: ("t", 0)}
     symbols = equations.symbols
-    for array, names in (("q", told.q), ("v", told.u), ("u", symbols.u), ("p", symbols.p)):
+    for array, names in (
+        ("q", reduced_form.q),
+        ("v", reduced_form.u),
+        ("u", symbols.u),
+        ("p", symbols.p),
+    ):
         places |= {name: (array, k) for k, name in enumerate(names)}
-    outputs = (*told.accelerations(), *told.rates, *told.velocity)
+    outputs = (*reduced_form.accelerations(), *reduced_form.rates, *reduced_form.velocity)
     defaults = {name: np.array(values, float) for name, values in equations.defaults.items()}
     entry = Entry("motion", outputs)
-    return Program(told.name, {"motion": entry}, places, defaults=defaults)
+    return Program(reduced_form.name, {"motion": entry}, places, defaults=defaults)

@@ -70,11 +70,11 @@ def polynomial_psi(mechanism: Mechanism, *, limits: Limits | None = None) -> Pol
     relations = [*flat[: len(phi)], *_circles(turns)]
     matrix = [flat[k : k + width] for k in range(len(phi), len(flat), width)]
     used = [x for x in equations.symbols.q if _appears(x, flat)]
-    found = syzygies(matrix, relations, [*turns.values(), *used], limits=limits)
+    generators = syzygies(matrix, relations, [*turns.values(), *used], limits=limits)
     back = {name: node for node, name in turns.items()}
     columns = None
-    if found is not None:
-        columns = tuple(tuple(substitute(column, back)) for column in found)
+    if generators is not None:
+        columns = tuple(tuple(substitute(column, back)) for column in generators)
     return PolynomialPsi(equations.symbols.q, equations.labels["v"], columns)
 
 
@@ -87,13 +87,13 @@ def _with_values(mechanism: Mechanism, equations: Equations) -> tuple[list[Expr]
     closures, width = equations.closures, len(equations.symbols.v)
     count = len(closures.gamma)
     flat = [closures.G.get((i, j), ZERO) for i in range(count) for j in range(width)]
-    told = substitute([*closures.phi, *flat], values)
-    phi, rest = told[: len(closures.phi)], told[len(closures.phi) :]
+    formulas = substitute([*closures.phi, *flat], values)
+    phi, rest = formulas[: len(closures.phi)], formulas[len(closures.phi) :]
     return phi, [rest[k : k + width] for k in range(0, len(rest), width)]
 
 
 def _named(formulas: list[Expr], turns: dict[Expr, Expr]) -> list[Expr]:
-    """Every sine and cosine by a name, its partner too; refuses what is no polynomial then."""
+    """Every sine and cosine by a name, its partner too; an error for non-polynomials."""
 
     def name(node: Expr) -> Expr | None:
         if node.op not in TURNED:

@@ -64,9 +64,9 @@ class Equilibrium:
         """Row of a contact or of friction -> its force or moment, and the unit."""
         if "contacts" not in self.run.series:
             return {}
-        found = self.run.series["contacts"]
-        pairs = zip(found.values[-1].tolist(), found.unit, strict=True)
-        return dict(zip(found.axes["contact"], pairs, strict=True))
+        series = self.run.series["contacts"]
+        pairs = zip(series.values[-1].tolist(), series.unit, strict=True)
+        return dict(zip(series.axes["contact"], pairs, strict=True))
 
     def __getitem__(self, label: str) -> float:
         """A coordinate by its label."""
@@ -123,7 +123,7 @@ def equilibrium(
         if left <= tolerance or (left <= 1e-9 and patience > 3):
             way = downhill(here) if kind == "stable" and pushes < MOST_PUSHES else None
             if way is None:
-                return _found(here, left, count, inputs, independent)
+                return _equilibrium(here, left, count, inputs, independent)
             here, pushes, patience = stepped(here, way), pushes + 1, 0
             continue
         patience = patience + 1 if left >= 0.5 * best else 0
@@ -150,7 +150,7 @@ def _resting(
     if not is_held(here, tolerance, inputs):
         here, _, count = rest_on_sides(here, kind, tolerance)
     if not pushed(here):
-        return _found(here, unbalanced(here), count, inputs, independent)
+        return _equilibrium(here, unbalanced(here), count, inputs, independent)
     run, left = at_the_instant(here, inputs, SERIES)
     if left > HOLDS:
         raise SimulationError(
@@ -162,7 +162,7 @@ def _resting(
     return Equilibrium(here.state, run, left, count, None)
 
 
-def _found(
+def _equilibrium(
     here: Local,
     left: float,
     count: int,
@@ -209,8 +209,8 @@ def _multipliers(run: Trajectory) -> dict[str, float | None]:
     if "lam" not in run.series:
         return {}
     shown, names = run.series["lam"].shown[0], run.series["lam"].axes["row"]
-    told = [float(x) if np.isfinite(x) else None for x in shown]
-    return dict(zip(names, told, strict=True))
+    values = [float(x) if np.isfinite(x) else None for x in shown]
+    return dict(zip(names, values, strict=True))
 
 
 def at_rest(state: State) -> State:

@@ -27,7 +27,7 @@ from liaison.program import Kernel
 from liaison.units import Label
 
 from .local import Local, local
-from .open_sides import refuse_here
+from .open_sides import check_inactive_here
 
 Complex = NDArray[np.complex128]
 
@@ -187,8 +187,8 @@ def linearize(
     Raises:
         SimulationError: something that holds on one side only is closed there.
     """
-    here = local(kernel, state, inputs=inputs, parameters=parameters, wishes=independent)
-    refuse_here(here, "linearize")
+    here = local(kernel, state, inputs=inputs, parameters=parameters, preferred=independent)
+    check_inactive_here(here, "linearize")
     shapes = shapes_of(here)
     nv, labels = here.nv, kernel.program.labels
     slopes, tangent = here.residual_slopes, here.tangent

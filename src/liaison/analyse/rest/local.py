@@ -1,7 +1,7 @@
 """Local: a mechanism at one state, in numbers: what holds there and how it changes.
 
 Dense algebra on the generated derivatives (`program/derivatives/derivatives.py`). Perturbations
-(ξ, δv) that the closures allow are told by some of them, chosen by pivoting:
+(ξ, δv) that the closures allow are parametrized by some of them, chosen by pivoting:
 
     G_h ξ = 0,   ∂(G v − ν)/∂q ξ + G δv = 0                                     (analysis-2)
 
@@ -25,7 +25,7 @@ RANK = 1e-9
 """Singular values of rows scaled to length 1 below this part of the largest count as zero."""
 
 EASY = 0.05
-"""A wished coordinate is taken where it moves by this part of the one that moves most."""
+"""A preferred coordinate is independent if it moves by this fraction of the one that moves most."""
 
 
 @final
@@ -45,13 +45,13 @@ class Allowed:
 @final
 @dataclass(frozen=True)
 class Local:
-    """Numbers at one state, each found when first asked for."""
+    """Matrices and vectors of a mechanism at one state, each computed at first access."""
 
     kernel: Kernel
     state: State
     u: Array
     p: Array
-    wishes: tuple[str, ...] = ()
+    preferred: tuple[str, ...] = ()
 
     @property
     def nv(self) -> int:
@@ -100,9 +100,9 @@ class Local:
 
     @cached_property
     def back(self) -> Array:
-        """The shortest change of position that closes what is open, to first order."""
-        found = np.linalg.lstsq(self.holonomic, -self.phi, rcond=RANK)[0]
-        return np.asarray(found, dtype=float)
+        """The least-squares Newton step that closes the holonomic constraints."""
+        change = np.linalg.lstsq(self.holonomic, -self.phi, rcond=RANK)[0]
+        return np.asarray(change, dtype=float)
 
     @cached_property
     def _terms(self) -> dict[str, Array]:
@@ -111,8 +111,8 @@ class Local:
     def _call(self, entry: str, x: Array | None = None) -> dict[str, Array]:
         state = self.state
         more = np.zeros(self.nv + self.nc) if x is None else x
-        given = {"q": state.q, "v": state.v, "u": self.u, "p": self.p, "x": more}
-        return self.kernel.call(entry, state.t, **given)
+        arguments = {"q": state.q, "v": state.v, "u": self.u, "p": self.p, "x": more}
+        return self.kernel.call(entry, state.t, **arguments)
 
     @cached_property
     def solution(self) -> tuple[Array, Array]:
@@ -176,27 +176,27 @@ class Local:
         """∂(h − τ − Gᵀ λ)/∂q at v̇ = 0, λ as the forces of this state need it."""
         push = np.linalg.lstsq(self.G.T, -self.forces, rcond=RANK)[0] if self.nc else np.zeros(0)
         x = np.concatenate([np.zeros(self.nv), push])
-        found = self._call("d_residual", x)["r_q"].reshape(self.nv + self.nc, self.nv)
-        return found[: self.nv]
+        slopes = self._call("d_residual", x)["r_q"].reshape(self.nv + self.nc, self.nv)
+        return slopes[: self.nv]
 
     @cached_property
     def residual_slopes(self) -> dict[str, Array]:
         """∂r by q (along velocities), v, u and p, at v̇ and λ of this state."""
         x = np.concatenate(self.solution)
-        found = self._call("d_residual", x)
+        slopes = self._call("d_residual", x)
         rows = self.nv + self.nc
-        return {name[2:]: block.reshape(rows, -1) for name, block in found.items()}
+        return {name[2:]: block.reshape(rows, -1) for name, block in slopes.items()}
 
     @cached_property
     def tangent(self) -> dict[str, Array]:
         """Blocks of the entry `tangent`, as matrices."""
         sizes = self.kernel.program.sizes
         rows = {"N": sizes["nq"], "drift": sizes["nq"], "rate": self.nc, "phi": sizes["nphi"]}
-        found = {}
+        blocks = {}
         for name, block in self._call("tangent").items():
             count = rows.get(name.partition("_")[0], len(self.kernel.program.labels["outputs"]))
-            found[name] = block.reshape(count, -1) if count else np.zeros((0, self._width(name)))
-        return found
+            blocks[name] = block.reshape(count, -1) if count else np.zeros((0, self._width(name)))
+        return blocks
 
     def _width(self, name: str) -> int:
         last = name.rpartition("_")[2]
@@ -219,8 +219,10 @@ class Local:
     def velocities(self) -> Allowed:
         """Changes of velocity that keep the closures."""
         names = [label.name for label in self.kernel.program.labels["v"]]
-        wishes = [names.index(x) for name in self.wishes for x in (name, f"{name}'") if x in names]
-        return allowed(self.G, self.nv, wishes)
+        preferred = [
+            names.index(x) for name in self.preferred for x in (name, f"{name}'") if x in names
+        ]
+        return allowed(self.G, self.nv, preferred)
 
     @cached_property
     def change(self) -> Array:
@@ -229,10 +231,10 @@ class Local:
         if not self.nc:
             return np.zeros((self.nv, len(self.positions.chosen)))
         rest = [j for j in range(self.nv) if j not in self.velocities.chosen]
-        found = np.zeros((self.nv, wanted.shape[1]))
+        change = np.zeros((self.nv, wanted.shape[1]))
         if rest:
-            found[rest] = np.linalg.lstsq(self.G[:, rest], wanted, rcond=RANK)[0]
-        return found
+            change[rest] = np.linalg.lstsq(self.G[:, rest], wanted, rcond=RANK)[0]
+        return change
 
     @cached_property
     def reduced_mass(self) -> Array:
@@ -247,7 +249,7 @@ def local(
     *,
     inputs: Mapping[str, float] | None = None,
     parameters: Array | None = None,
-    wishes: Sequence[str] = (),
+    preferred: Sequence[str] = (),
 ) -> Local:
     """The mechanism of a kernel at a state.
 
@@ -256,18 +258,18 @@ def local(
         state: positions and velocities, on the closures.
         inputs: values by name instead of the defaults.
         parameters: values in order instead of the defaults.
-        wishes: coordinates or speeds to tell the others by, as far as they can.
+        preferred: coordinates or speeds to choose as the independent ones, where possible.
     """
     program = kernel.program
     u = np.array(program.defaults["u"], dtype=float)
     for name, value in (inputs or {}).items():
         u[[label.name for label in program.labels["u"]].index(name)] = value
     p = np.array(program.defaults["p"] if parameters is None else parameters, dtype=float)
-    return Local(kernel, state, u, p, tuple(wishes))
+    return Local(kernel, state, u, p, tuple(preferred))
 
 
-def allowed(rows: Array, nv: int, wishes: Sequence[int]) -> Allowed:
-    """Vectors x with rows x = 0, told by some of their entries, the wished ones if they can."""
+def allowed(rows: Array, nv: int, preferred: Sequence[int]) -> Allowed:
+    """Null-space basis of the rows, parametrized by chosen entries, preferred ones if possible."""
     if not len(rows):
         return Allowed(tuple(range(nv)), np.eye(nv))
     length = np.linalg.norm(rows, axis=1)
@@ -276,17 +278,17 @@ def allowed(rows: Array, nv: int, wishes: Sequence[int]) -> Allowed:
     _, s, Vt = np.linalg.svd(scaled)
     rank = int(np.count_nonzero(s > RANK * s[0])) if len(s) else 0
     Z = Vt[rank:].T
-    chosen = chosen_rows(Z, wishes)
+    chosen = chosen_rows(Z, preferred)
     return Allowed(tuple(chosen), Z @ np.linalg.inv(Z[chosen]) if chosen else Z)
 
 
-def chosen_rows(Z: Array, wishes: Sequence[int]) -> list[int]:
-    """Rows of Z that are independent: wished ones while they move well, then the longest."""
+def chosen_rows(Z: Array, preferred: Sequence[int]) -> list[int]:
+    """Independent rows of Z: preferred ones while well conditioned, then those of largest norm."""
     rest, chosen = Z.copy(), []
     for _ in range(Z.shape[1]):
         size = np.linalg.norm(rest, axis=1)
         most = float(np.max(size))
-        good = [j for j in wishes if j not in chosen and size[j] > EASY * most]
+        good = [j for j in preferred if j not in chosen and size[j] > EASY * most]
         pick = good[0] if good else int(np.argmax(size))
         chosen.append(pick)
         way = rest[pick] / size[pick]

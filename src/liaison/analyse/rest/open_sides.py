@@ -1,6 +1,6 @@
-"""What holds on one side only, for analyses of one smooth motion: open, or refused by name.
+"""Unilateral constraints in analyses of one smooth motion: inactive, or an error that names them.
 
-Public names: refuse_here, refuse_along, refuse_active.
+Public names: check_inactive_here, check_inactive_along, check_inactive.
 """
 
 from __future__ import annotations
@@ -23,15 +23,17 @@ TOUCHING = 1e-7
 """Gaps [m, rad] and rates up to which something counts as closed."""
 
 
-def refuse_here(here: Local, verb: str) -> None:
-    """Refuses a state at which something one-sided pushes; see `refuse_active`."""
+def check_inactive_here(here: Local, verb: str) -> None:
+    """Raises an error at a state with an active unilateral constraint; see `check_inactive`."""
     state = here.state
     row = np.concatenate([[state.t], state.q, state.v, here.u])
-    refuse_active(here.kernel, row[None], here.p, verb)
+    check_inactive(here.kernel, row[None], here.p, verb)
 
 
-def refuse_along(plan: Plan, run: Trajectory, rows: Array, verb: str, hint: str = ONE_MODE) -> None:
-    """Refuses a run in which anything one-sided closed, opened, stuck or slipped.
+def check_inactive_along(
+    plan: Plan, run: Trajectory, rows: Array, verb: str, hint: str = ONE_MODE
+) -> None:
+    """Raises an error for a run in which a unilateral constraint or dry friction changed its mode.
 
     Args:
         plan: of the mechanism.
@@ -49,11 +51,11 @@ def refuse_along(plan: Plan, run: Trajectory, rows: Array, verb: str, hint: str 
                 t=event.t,
                 hint=hint,
             )
-    refuse_active(plan.kernel, rows, plan.parameters, verb, hint)
+    check_inactive(plan.kernel, rows, plan.parameters, verb, hint)
 
 
-def refuse_active(kernel: Kernel, rows: Array, p: Array, verb: str, hint: str = ONE_MODE) -> None:
-    """Refuses states at which something one-sided pushes; those at which all is open are free.
+def check_inactive(kernel: Kernel, rows: Array, p: Array, verb: str, hint: str = ONE_MODE) -> None:
+    """Raises an error at states with an active unilateral constraint.
 
     Args:
         kernel: of the mechanism.
@@ -72,7 +74,7 @@ def refuse_active(kernel: Kernel, rows: Array, p: Array, verb: str, hint: str = 
     for block in sides:
         active = _active(block, sides, out)
         if np.any(active):
-            raise _refused(block, float(rows[int(np.argmax(active)), 0]), verb, hint)
+            raise _active_error(block, float(rows[int(np.argmax(active)), 0]), verb, hint)
 
 
 def _active(block: tuple[Any, ...], sides: tuple[Any, ...], out: Array) -> Any:
@@ -85,8 +87,8 @@ def _active(block: tuple[Any, ...], sides: tuple[Any, ...], out: Array) -> Any:
     return np.full(len(out), load < 0)
 
 
-def _refused(block: tuple[Any, ...], t: float, verb: str, hint: str) -> SimulationError:
-    what = "has friction" if block[2] == "friction" else "is closed"
+def _active_error(block: tuple[Any, ...], t: float, verb: str, hint: str) -> SimulationError:
+    what = "rubs" if block[2] == "friction" else "is closed"
     return SimulationError(
         f"{block[1]!r} is unilateral and {what} at t = {t:.6g} s; {verb} does not account for "
         "unilateral constraints.",

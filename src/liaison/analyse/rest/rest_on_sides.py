@@ -67,10 +67,10 @@ class Pushed:
     def sides(self) -> tuple[Array, Array]:
         """Gaps, and their rows."""
         here, nv = self.here, self.here.nv
-        found, blocks = here._call("one_sided"), here.kernel.program.facts["sides"]
+        values, blocks = here._call("one_sided"), here.kernel.program.facts["sides"]
         kept = [(b, x[3]) for b, x in enumerate(blocks) if x[2] == "gap"]
-        D = found["D"].reshape(-1, nv)
-        return found["gap"][[b for b, _ in kept]], D[[k for _, k in kept]]
+        D = values["D"].reshape(-1, nv)
+        return values["gap"][[b for b, _ in kept]], D[[k for _, k in kept]]
 
     @cached_property
     def n(self) -> Array:
@@ -143,10 +143,10 @@ class Pushed:
             float(np.max(np.abs(rest))) / LONGEST, 1e-30,
         )  # fmt: skip
         scale = ways / np.sqrt(np.maximum(np.abs(values), floor))
-        wish = scale.T @ (self.Z.T @ self.here.forces)
+        force = scale.T @ (self.Z.T @ self.here.forces)
         gap, D = self.sides
         A = D @ self.Z @ scale
-        change = self.Z @ (scale @ (wish + least(A, -gap - A @ wish)))
+        change = self.Z @ (scale @ (force + least(A, -gap - A @ force)))
         longest = float(np.max(np.abs(change), initial=0.0))
         return np.asarray(change * min(1.0, LONGEST / longest) if longest else change)
 

@@ -22,7 +22,7 @@ from liaison.simulation.machine import map_entry
 from liaison.simulation.plan.plan import parameters_of
 
 from .local import Local, local
-from .open_sides import refuse_here
+from .open_sides import check_inactive_here
 
 CONTRADICTION = 1e-6
 """Largest part of γ, relative to G a and to γ, that may stay unmet."""
@@ -47,7 +47,7 @@ class Way:
         missed: largest |G a − γ|, relative to the largest of both sides.
         condition: of the worst matrix it inverted; 0 for generated code, which has no matrix.
         seconds: CPU time of a solution; of generated code with the evaluation of its terms.
-        choice: names of the velocities it tells the others by, where it has such.
+        choice: names of the independent velocities, where the method has such.
     """
 
     method: str
@@ -135,20 +135,20 @@ def accelerations(
         raise NamingError.unknown("way to solve", method, METHODS)
     values = parameters_of(kernel.program, parameters)
     here = local(kernel, state, inputs=inputs, parameters=values)
-    refuse_here(here, "accelerations")
+    check_inactive_here(here, "accelerations")
     try:
-        found = METHODS[method](here.M, here.G, here.forces, here.gamma)
+        solution = METHODS[method](here.M, here.G, here.forces, here.gamma)
     except Unsolvable as error:
         error.message = error.named([x.name for x in kernel.program.labels["v"]])
         raise
-    missed = _missed(here, found.a)
+    missed = _missed(here, solution.a)
     if not missed <= CONTRADICTION:
         raise ModelError(
             f"closure rows contradict each other at t = {state.t:g} s: {missed:.2g} of them stays "
             "unmet.",
-            hint=_worst_row(here, found.a),
+            hint=_worst_row(here, solution.a),
         )
-    return found
+    return solution
 
 
 def compare_solutions(
@@ -168,9 +168,9 @@ def compare_solutions(
     """
     values = parameters_of(kernel.program, parameters)
     here = local(kernel, state, inputs=inputs, parameters=values)
-    refuse_here(here, "solutions")
-    given = {"q": state.q, "v": state.v, "u": here.u, "p": here.p}
-    reference = kernel.call("forward", state.t, **given)
+    check_inactive_here(here, "solutions")
+    arguments = {"q": state.q, "v": state.v, "u": here.u, "p": here.p}
+    reference = kernel.call("forward", state.t, **arguments)
     ways = [_generated(kernel, here, reference)]
     ways += [_way(here, name, reference) for name in METHODS]
     rank = len(full_pivoting(here.G)[0])
@@ -191,24 +191,24 @@ def _generated(kernel: Kernel, here: Local, reference: Mapping[str, Array]) -> W
 
 def _way(here: Local, name: str, reference: Mapping[str, Array]) -> Way:
     """One way beside the generated code."""
-    given = (here.M, here.G, here.forces, here.gamma)
+    system = (here.M, here.G, here.forces, here.gamma)
     labels = here.kernel.program.labels["v"]
     try:
-        found = METHODS[name](*given)
+        solution = METHODS[name](*system)
     except Unsolvable as error:
         return Way(name, why_not=error.named([x.name for x in labels]))
     begin = time.thread_time()
     for _ in range(REPEAT):
-        METHODS[name](*given)
+        METHODS[name](*system)
     seconds = (time.thread_time() - begin) / REPEAT
     return Way(
         name,
-        agreement=_apart(found.a, reference["vdot"]),
-        multipliers=_apart(here.G.T @ found.lam, here.G.T @ reference["lam"]),
-        missed=_missed(here, found.a),
-        condition=found.condition,
+        agreement=_apart(solution.a, reference["vdot"]),
+        multipliers=_apart(here.G.T @ solution.lam, here.G.T @ reference["lam"]),
+        missed=_missed(here, solution.a),
+        condition=solution.condition,
         seconds=seconds,
-        choice=tuple(labels[k].name for k in found.chosen),
+        choice=tuple(labels[k].name for k in solution.chosen),
     )
 
 

@@ -29,13 +29,13 @@ def start_gaps(mechanism: Mechanism, state: State) -> dict[str, float]:
     moves, qdot = on_symbols(tree)
     known: dict[Expr, float] = dict(zip([*moves.q, *moves.v], [*state.q, *state.v], strict=True))
     known |= {symbol("t"): float(state.t)}
-    given = [x for x in mechanism.parameters if x.value is not None]
-    known |= {symbol(x.name): float(as_float(x.value)) for x in given}
-    found: dict[str, float] = {}
+    valued = [x for x in mechanism.parameters if x.value is not None]
+    known |= {symbol(x.name): float(as_float(x.value)) for x in valued}
+    gaps: dict[str, float] = {}
     for block in side_blocks(moves, qdot):
         gap = as_expr(block.rows[0].value) if block.kind == "gap" else None
         if gap is not None and all(name in known for name in symbols_of([gap])):
             value = float(evaluate([gap], known)[0])
             if math.isfinite(value):
-                found[block.owner] = min(found.get(block.owner, math.inf), value)
-    return found
+                gaps[block.owner] = min(gaps.get(block.owner, math.inf), value)
+    return gaps

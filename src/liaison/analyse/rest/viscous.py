@@ -59,8 +59,8 @@ def viscous(mechanism: Mechanism, alpha: Any, only: Iterable[str] | None = None)
             hint="Write one as 'require sin(S.angle)*S.x' - cos(S.angle)*S.y' <= 0'.",
         )
     kept = tuple(x for x in mechanism.contacts if x.name not in chosen)
-    made = tuple(drag(x, alpha) for x in mechanism.contacts if x.name in chosen)
-    return replace(mechanism, contacts=kept, forces=mechanism.forces + made)
+    frictions = tuple(drag(x, alpha) for x in mechanism.contacts if x.name in chosen)
+    return replace(mechanism, contacts=kept, forces=mechanism.forces + frictions)
 
 
 def is_of_rates(mechanism: Mechanism, one: OneSided) -> bool:
@@ -119,7 +119,9 @@ class Convergence:
     def conclusion(self) -> str:
         """The rates in words."""
         if self.position_rate is None or self.velocity_rate is None:
-            return "no distance to compute a rate from: the relations do not act, or one α is given"
+            return (
+                "no distance to estimate a rate from: the relations do not act, or one α is given"
+            )
         return (
             f"the distance falls like alpha^-{self.position_rate:.3f} in position and "
             f"alpha^-{self.velocity_rate:.3f} in velocity"
@@ -199,7 +201,7 @@ def convergence(
     """
     if not alphas or not all(math.isfinite(x) and x > 0 for x in alphas):
         raise ModelError("alphas must be positive and finite numbers, one at least.")
-    found = []
+    distances = []
     for alpha in alphas:
         begin = time.process_time()
         motion = run(alpha)
@@ -208,5 +210,5 @@ def convergence(
         position = float(np.max(np.abs(apart), initial=0.0))
         velocity = float(np.max(np.abs(motion.v - constrained.v), initial=0.0))
         steps = int(motion.counts.get("steps", 0))
-        found.append(Distance(float(alpha), position, velocity, steps, cpu))
-    return Convergence(name, float(constrained.t[-1]), tuple(found))
+        distances.append(Distance(float(alpha), position, velocity, steps, cpu))
+    return Convergence(name, float(constrained.t[-1]), tuple(distances))

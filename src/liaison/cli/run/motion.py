@@ -100,9 +100,9 @@ class _Columns:
 
 def _joints(mechanism: Mechanism, run: Trajectory, wanted: list[str] | None) -> list[_Columns]:
     """The motion of the joints asked for, or of all that have an angle or a slide."""
-    from liaison.analyse.along.joint_motion import joint_motion, tells
+    from liaison.analyse.along.joint_motion import has_angle_or_slide, joint_motion
 
-    chosen = wanted or [x.name for x in mechanism.joints if tells(x)]
+    chosen = wanted or [x.name for x in mechanism.joints if has_angle_or_slide(x)]
     about = {x.label: float(x.value) for x in mechanism.starts if isinstance(x.value, int | float)}
     found = [joint_motion(mechanism, run, name, start=about) for name in chosen]
     return [_Columns(x, x.axes["motion"]) for x in found]

@@ -86,8 +86,7 @@ def _chosen(tree: Tree, bodies: Iterable[str]) -> list[str]:
             raise NamingError.unknown("body", name, tree.frames)
     if not chosen or "ground" in chosen:
         raise DerivationError(
-            "a sub-system is made of bodies that move; "
-            "the forces that hold the ground are not described.",
+            "a sub-system is made of bodies that move; what holds the ground is not modelled.",
             hint=f"Bodies: {', '.join(sorted(set(tree.frames) - {'ground'}))}.",
         )
     return chosen
@@ -164,8 +163,8 @@ def _held(
         reactions[joint.name] = tuple(unknown)
         M = marker_motion(setting.kinematics, GROUND, setting.tree.located(joint.successor))
         sign = 1 if inside[1] else -1
-        told = [
+        parts = [
             product(M.R, array([sign * x for x in part])) for part in (unknown[:3], unknown[3:])
         ]
-        total = _sum(total, moved_to(Torsor(*told), M.p, P))
+        total = _sum(total, moved_to(Torsor(*parts), M.p, P))
     return total, reactions

@@ -33,13 +33,13 @@ from liaison.tree import Tree
 
 from .formalism import formalism
 from .lagrange import structure_constants
-from .speeds import Speeds, chosen_speeds, natural_speeds, told_in_rates
+from .speeds import Speeds, along_rates, chosen_speeds, natural_speeds
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class BoltzmannHamel:
-    """What (hamel-1) is made of, in quasi-velocities u."""
+    """The terms of (hamel-1), in quasi-velocities u."""
 
     quasi_velocities: tuple[str, ...]
     u: tuple[Expr, ...]
@@ -58,7 +58,7 @@ def boltzmann_hamel(tree: Tree, *, quasi_velocities: Mapping[str, Any] | None = 
     Args:
         tree: of the mechanism.
         quasi_velocities: name -> formula, linear and homogeneous in the rates, one for each
-            velocity. If not given: where angles tell an attitude, the angular velocity in the
+            velocity. By default, for attitudes by angles, the angular velocity in the
             body's axes; the velocities of the tree elsewhere.
 
     Returns:
@@ -83,7 +83,7 @@ def boltzmann_hamel(tree: Tree, *, quasi_velocities: Mapping[str, Any] | None = 
     for (i, j, k), coefficient in gamma.items():
         h[i] = h[i] + coefficient * chosen.u[k] * epsilon[j]
     h = [a - b - c for a, b, c in zip(h, delta, weight, strict=True)]
-    M_v, h_v = told_in_rates(setting, chosen, M, h)
+    M_v, h_v = along_rates(setting, chosen, M, h)
     tau = setting.applied()
     native = BoltzmannHamel(
         chosen.names,
@@ -116,7 +116,7 @@ def hamel_coefficients(setting: Setting, speeds: Speeds) -> dict[tuple[int, int,
     n, Y, W = len(speeds.u), speeds.Y, speeds.W
     constants = _constants(setting)
     along = _derivatives(setting, Y)
-    found: dict[tuple[int, int, int], Expr] = {}
+    coefficients: dict[tuple[int, int, int], Expr] = {}
     for j in range(n):
         curl = zeros(n, n)  # of α_j: X_b Y_ja − X_a Y_jb, and what the frame itself turns
         for (m, a, b), slope in along.items():
@@ -131,29 +131,29 @@ def hamel_coefficients(setting: Setting, speeds: Speeds) -> dict[tuple[int, int,
         for i in range(n):
             for k in range(n):
                 if not is_zero(gamma[i, k]):
-                    found[i, j, k] = as_expr(gamma[i, k])
-    return found
+                    coefficients[i, j, k] = as_expr(gamma[i, k])
+    return coefficients
 
 
 def _derivatives(setting: Setting, Y: Array) -> dict[tuple[int, int, int], Any]:
     """(j, a, b) -> X_b Y_ja, zeros left out."""
-    found = {}
+    derivatives = {}
     for (j, a), entry in _formulas(Y).items():
         for b, slope in enumerate(slopes(setting, entry)):
             if not is_zero(slope):
-                found[j, a, b] = slope
-    return found
+                derivatives[j, a, b] = slope
+    return derivatives
 
 
 def _constants(setting: Setting) -> dict[tuple[int, int, int], int]:
     """c^s_ab of all joints, numbered along v."""
-    found = {}
+    constants = {}
     for node in setting.tree.nodes:
         if not node.joint.type.has_rates:
             first = node.v.start
             for (s, a, b), c in structure_constants(node.joint.type).items():
-                found[first + s, first + a, first + b] = c
-    return found
+                constants[first + s, first + a, first + b] = c
+    return constants
 
 
 def _formulas(Y: Array) -> dict[tuple[int, int], Expr]:

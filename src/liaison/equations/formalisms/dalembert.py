@@ -6,7 +6,7 @@ For each joint the sub-system is all that it carries. With γ_b and δ_b the res
     e · Σ δ_b(P) + s(P) · Σ γ_b = e · Σ n(P) + s(P) · Σ f                          (dalembert-1)
 
 whatever P is: on the axis of a hinge s vanishes and moments alone remain; at the mass center of the
-sub-system both remain, told apart. All vectors are in the ground's axes.
+sub-system both remain, separately. All vectors are in the ground's axes.
 
 Public names: dalembert, Balance, balance.
 
@@ -79,7 +79,7 @@ def _carried(setting: Setting) -> list[Inertia]:
 
 
 def _joined(a: Inertia, b: Inertia, offset: Array) -> Inertia:
-    """Two bodies as one: b's inertia told at a's origin, by Huygens."""
+    """Two bodies as one: b's inertia about a's origin, by the parallel-axis theorem (Huygens)."""
     m, h, I = move_inertia(array([[1, 0, 0], [0, 1, 0], [0, 0, 1]]), offset, *b)
     return plus(a[0], m), a[1] + h, a[2] + I
 
@@ -102,29 +102,29 @@ def _point(setting: Setting, carried: list[Inertia], i: int, where: str) -> Arra
 
 
 def _needed(setting: Setting) -> list[Torsor]:
-    """What each sub-system asks for where v̇ = 0, weight taken off; at its joint's origin."""
+    """Inertia torsor of each sub-system at v̇ = 0, less its weight, at its joint's origin."""
     nodes = setting.tree.nodes
-    found = [
+    torsors = [
         body_torsor(nodes[i].inertia, _frame(setting, i), setting.gravity)
         for i in range(len(nodes))
     ]
     for i in range(len(nodes) - 1, -1, -1):
         parent = nodes[i].parent
         if parent != GROUND:
-            there = moved_to(found[i], _frame(setting, i).p, _frame(setting, parent).p)
-            found[parent] = Torsor(found[parent].moment + there.moment,
-                                   found[parent].force + there.force)  # fmt: skip
-    return found
+            there = moved_to(torsors[i], _frame(setting, i).p, _frame(setting, parent).p)
+            torsors[parent] = Torsor(torsors[parent].moment + there.moment,
+                                   torsors[parent].force + there.force)  # fmt: skip
+    return torsors
 
 
 def _unit_motions(setting: Setting, i: int, point: Array) -> list[tuple[Array, Array]]:
     """For each velocity of a joint: how it turns, and how it moves a point of what it carries."""
     frame, S = _frame(setting, i), setting.kinematics.subspace(i)
-    found = []
+    motions = []
     for k in range(S.shape[1]):
         turn, slide = product(frame.R, S[:3, k]), product(frame.R, S[3:, k])
-        found.append((turn, slide + cross(turn, point - frame.p)))
-    return found
+        motions.append((turn, slide + cross(turn, point - frame.p)))
+    return motions
 
 
 def _work(motion: tuple[Array, Array], torsor: Torsor) -> Any:

@@ -52,7 +52,7 @@ class Formalisms(Mapping[str, Derivation]):
         return self._rows[name].proof
 
     def add(self, name: str, row: Row) -> None:
-        """Makes a formalism known by its name.
+        """Registers a formalism by its name.
 
         Raises:
             DerivationError: the name is taken.

@@ -27,7 +27,7 @@ from liaison.spatial.arrays import Array, cross, dot, plus, product, times
 from liaison.tree import Inertia, Tree
 
 from .formalism import formalism
-from .speeds import chosen_speeds, told_in_rates
+from .speeds import along_rates, chosen_speeds
 
 
 @final
@@ -70,9 +70,7 @@ def gibbs_appell(tree: Tree, *, speeds: Mapping[str, Any] | None = None) -> Equa
     M = {key: x for key, x in jacobian(needed, list(chosen.udot)).items() if key[0] >= key[1]}
     still = substitute(needed, dict.fromkeys(chosen.udot, ZERO))
     weight = [as_expr(-x) for x in chosen.efforts(slopes(setting, weight_potential(setting)))]
-    M_v, h_v = told_in_rates(
-        setting, chosen, M, [a - b for a, b in zip(still, weight, strict=True)]
-    )
+    M_v, h_v = along_rates(setting, chosen, M, [a - b for a, b in zip(still, weight, strict=True)])
     tau = setting.applied()
     loads = zip(chosen.efforts(tau), weight, strict=True)
     native = GibbsAppell(

@@ -46,7 +46,7 @@ from .formalism import formalism
 from .lagrange import commutator_terms
 
 LIMIT = 2000
-"""Operations that an explicit H may take unless told otherwise."""
+"""Default limit of operations of an explicit H."""
 
 
 @final
@@ -96,49 +96,52 @@ def hamilton(tree: Tree, *, explicit: bool | None = None, limit: int = LIMIT) ->
         felt = substitute(fall, dict(zip(p, p_of_v, strict=True)))
     flow = dict(zip(setting.symbols.q, setting.qdot, strict=True))
     h = [a - b for a, b in zip(directional(p_of_v, flow), felt, strict=True)]
-    made = completed("hamilton", tree, setting, plain_dynamics(setting.symbols.vdot, M, h, Q))
-    told = dict(zip(v, speeds, strict=True)) if speeds else {}
+    equations = completed("hamilton", tree, setting, plain_dynamics(setting.symbols.vdot, M, h, Q))
+    speeds_by_symbol = dict(zip(v, speeds, strict=True)) if speeds else {}
     native = Hamilton(
         p=tuple(p),
         momenta=tuple(p_of_v),
         is_explicit=speeds is not None,
         H=H,
         v=tuple(speeds or v),
-        qdot=tuple(substitute(setting.qdot, told)),
-        pdot=tuple(a + b for a, b in zip(fall, substitute(_pushed(made), told), strict=True)),
-        Q=tuple(substitute(Q, told)),
-        note=f"{note} {_told_of_forces(setting)}",
+        qdot=tuple(substitute(setting.qdot, speeds_by_symbol)),
+        pdot=tuple(
+            a + b
+            for a, b in zip(fall, substitute(_pushed(equations), speeds_by_symbol), strict=True)
+        ),
+        Q=tuple(substitute(Q, speeds_by_symbol)),
+        note=f"{note} {_potential_note(setting)}",
     )
-    return replace(made, native={"hamilton": native})
+    return replace(equations, native={"hamilton": native})
 
 
 def _momentum_symbols(setting: Setting) -> list[Expr]:
     """p_theta beside theta, with a further p where that name is taken."""
     symbols = setting.symbols
     taken = {x.name for x in (*symbols.q, *symbols.v, *symbols.u, *symbols.p)}
-    found = []
+    p_symbols = []
     for x in symbols.v:
         name = f"p_{x.name.removesuffix(chr(39))}"
         while name in taken:
             name = f"p{name}"
-        found.append(symbol(name))
-    return found
+        p_symbols.append(symbol(name))
+    return p_symbols
 
 
 def generalized_momenta(kinematics: Kinematics) -> list[Expr]:
     """p_k = S_kᵀ · (moment of momentum, momentum) of all that the joint carries, of q and v."""
     nodes = kinematics.tree.nodes
     total = momenta(kinematics, velocities(kinematics))
-    found: list[Any] = [0] * kinematics.tree.nv
+    p: list[Any] = [0] * kinematics.tree.nv
     for i in range(len(nodes) - 1, -1, -1):
         S = kinematics.subspace(i)
         for k in range(S.shape[1]):
-            found[nodes[i].v.start + k] = dot(S[:, k], total[i])
+            p[nodes[i].v.start + k] = dot(S[:, k], total[i])
         if nodes[i].parent != GROUND:
             total[nodes[i].parent] = total[nodes[i].parent] + act_force(
                 *kinematics.pose(i), total[i]
             )
-    return [as_expr(x) for x in found]
+    return [as_expr(x) for x in p]
 
 
 def _potential(setting: Setting) -> tuple[Expr, list[Expr]]:
@@ -153,7 +156,7 @@ def _potential(setting: Setting) -> tuple[Expr, list[Expr]]:
     return U, Q
 
 
-def _told_of_forces(setting: Setting) -> str:
+def _potential_note(setting: Setting) -> str:
     names = [load.name for load in setting.loads if is_zero(load.potential)]
     if not names:
         return "Every force has a potential and is in H."
@@ -163,24 +166,26 @@ def _told_of_forces(setting: Setting) -> str:
 def _speeds(
     M: Mapping[tuple[int, int], Expr], p: list[Expr], explicit: bool | None, limit: int
 ) -> tuple[list[Expr] | None, str]:
-    """∂H/∂p = M⁻¹ p as formulas, and what is to be said; None where H stays implicit."""
+    """∂H/∂p = M⁻¹ p as formulas, and a note; None where H stays implicit."""
     if explicit is False:
         return None, "H is implicit, of q and v, with p = M v, as asked for."
     whole = zeros(len(p), len(p))
     for (i, j), entry in M.items():
         whole[i, j] = entry
     try:
-        found = [as_expr(x) for x in solve_symmetric(whole, array(p))[0]]
+        speeds = [as_expr(x) for x in solve_symmetric(whole, array(p))[0]]
     except DerivationError as error:
-        return _refused(explicit, "M is singular: some velocities move no inertia", error)
-    count = sum(count_operations([dot(p, found)]).values())
+        return _implicit_note(explicit, "M is singular: some velocities move no inertia", error)
+    count = sum(count_operations([dot(p, speeds)]).values())
     if count > limit:
         why = f"M⁻¹ would take {count} operations, more than the limit of {limit}"
-        return _refused(explicit, why, None)
-    return found, f"H is explicit, of q and p; its kinetic part takes {count} operations."
+        return _implicit_note(explicit, why, None)
+    return speeds, f"H is explicit, of q and p; its kinetic part takes {count} operations."
 
 
-def _refused(explicit: bool | None, why: str, error: DerivationError | None) -> tuple[None, str]:
+def _implicit_note(
+    explicit: bool | None, why: str, error: DerivationError | None
+) -> tuple[None, str]:
     if explicit:
         raise DerivationError(
             f"no explicit Hamiltonian: {why}.",

@@ -29,7 +29,7 @@ from liaison.spatial.plucker import apply_inertia
 from liaison.tree import GROUND, Inertia, Kinematics, Tree
 
 from .formalism import formalism
-from .speeds import Speeds, chosen_speeds, told_in_rates
+from .speeds import Speeds, along_rates, chosen_speeds
 
 Partials: TypeAlias = list[dict[int, Array]]
 """For each node: speed -> its partial angular velocity and partial velocity, six numbers."""
@@ -71,7 +71,7 @@ def kane(tree: Tree, *, speeds: Mapping[str, Any] | None = None) -> Equations:
     partials = partial_velocities(moving, chosen)
     M = _mass_matrix(setting.kinematics, partials, len(chosen.u))
     h = _inertia_and_weight(setting, chosen, moving, partials)
-    M_v, h_v = told_in_rates(setting, chosen, M, h)
+    M_v, h_v = along_rates(setting, chosen, M, h)
     dynamics = plain_dynamics(setting.symbols.vdot, M_v, h_v, setting.applied())
     native = {"kane": _record(setting, chosen, M, h, partials)}
     return completed("kane", tree, setting, dynamics, native)
@@ -80,10 +80,10 @@ def kane(tree: Tree, *, speeds: Mapping[str, Any] | None = None) -> Equations:
 def partial_velocities(moving: list[BodyMotion], speeds: Speeds) -> Partials:
     """∂ω/∂u and ∂v/∂u of every node, in its own axes."""
     entries = [as_expr(x) for motion in moving for x in motion.six]
-    found: Partials = [{} for _ in moving]
+    partials: Partials = [{} for _ in moving]
     for (k, r), entry in jacobian(entries, list(speeds.u), by_rows=False).items():
-        found[k // 6].setdefault(r, zeros(6))[k % 6] = entry if entry.op != "const" else entry.a
-    return found
+        partials[k // 6].setdefault(r, zeros(6))[k % 6] = entry if entry.op != "const" else entry.a
+    return partials
 
 
 def _mass_matrix(kinematics: Kinematics, partials: Partials, n: int) -> dict[Any, Expr]:

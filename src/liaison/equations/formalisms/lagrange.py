@@ -55,7 +55,7 @@ def _derived(tree: Tree) -> Equations:
 def commutator_terms(
     setting: Setting, momenta: list[Expr], v: Sequence[Expr] | None = None
 ) -> list[Expr]:
-    """Σ c^s_jk v_j ∂T/∂v_s for every k; v as other formulas where they are given."""
+    """Σ c^s_jk v_j ∂T/∂v_s for every k; v may be replaced by other formulas."""
     speeds = setting.v if v is None else v
     terms: list[Any] = [ZERO] * len(momenta)
     for node in setting.tree.nodes:
@@ -84,14 +84,14 @@ def structure_constants(kind: JointType) -> dict[tuple[int, int, int], int]:
         for other in columns
     ]
     at = numbers([x for column in columns for x in column], neutral).reshape(kind.nv, kind.nq).T
-    found = {}
+    constants = {}
     for j in range(kind.nv):
         for k in range(kind.nv):
             bracket = numbers(along[j][k], neutral) - numbers(along[k][j], neutral)
             c = np.linalg.lstsq(at, bracket, rcond=None)[0]
             for s in np.flatnonzero(np.abs(c) > 0.5):
-                found[int(s), j, k] = round(float(c[s]))
-    return found
+                constants[int(s), j, k] = round(float(c[s]))
+    return constants
 
 
 def numbers(formulas: list[Expr], values: dict[Expr, Expr]) -> Any:

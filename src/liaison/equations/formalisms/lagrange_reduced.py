@@ -60,20 +60,20 @@ def lagrange_reduced(
     full = lagrange(tree)
     if not full.closures.gamma:
         return replace(full, formalism="lagrange_reduced")
-    found = reduced(full, position_values(tree, full, at), independent)
-    count = sum(count_operations([*found.M.values(), *found.force]).values())
+    reduction = reduced(full, position_values(tree, full, at), independent)
+    count = sum(count_operations([*reduction.M.values(), *reduction.force]).values())
     if count > limit:
         raise DerivationError(
             f"the closures solved in formulas take {count} operations, more than {limit}.",
             hint="Keep the multipliers: lagrange.",
         )
-    return _in_contract(full, found)
+    return _in_contract(full, reduction)
 
 
 def position_values(
     tree: Tree, equations: Equations, at: Mapping[str, float] | None = None
 ) -> dict[Expr, float]:
-    """t, q, inputs and parameters at the position given, or where the mechanism starts."""
+    """t, q, inputs and parameters at a position, by default at the mechanism's start."""
     symbols, values = equations.symbols, {equations.symbols.t: 0.0}
     if at is None:
         state = assemble(tree)
@@ -95,19 +95,19 @@ def position_values(
     return values
 
 
-def _in_contract(full: Equations, found: Reduced) -> Equations:
+def _in_contract(full: Equations, reduction: Reduced) -> Equations:
     """The reduced equations in the rows of their velocities; nothing in the others."""
     symbols = full.symbols
-    places = [symbols.v.index(x) for x in found.u]
-    M = {(places[i], places[j]): entry for (i, j), entry in found.M.items()}
+    places = [symbols.v.index(x) for x in reduction.u]
+    M = {(places[i], places[j]): entry for (i, j), entry in reduction.M.items()}
     M = {(max(key), min(key)): entry for key, entry in M.items()}
     h = [ZERO] * len(symbols.v)
-    for place, force in zip(places, found.force, strict=True):
+    for place, force in zip(places, reduction.force, strict=True):
         h[place] = -force
     dynamics = plain_dynamics(symbols.vdot, M, h, [ZERO] * len(h))
     return replace(
         full,
         formalism="lagrange_reduced",
         dynamics=dynamics,
-        native={"lagrange_reduced": found},
+        native={"lagrange_reduced": reduction},
     )

@@ -80,36 +80,36 @@ class LieGroup:
 
     def path(self, k: int) -> list[int]:
         """The nodes that carry node k, from the ground outwards, and k."""
-        found = []
+        nodes = []
         while k != GROUND:
-            found.append(k)
+            nodes.append(k)
             k = self.parents[k]
-        return found[::-1]
+        return nodes[::-1]
 
     def velocities(self) -> list[Screw]:
         """V of every node."""
-        found: list[Screw] = []
+        velocities: list[Screw] = []
         for k, X in enumerate(self.joints):
-            found.append(X if self.parents[k] == GROUND else found[self.parents[k]] + X)
-        return found
+            velocities.append(X if self.parents[k] == GROUND else velocities[self.parents[k]] + X)
+        return velocities
 
     def needed(self) -> list[Screw]:
         """H(V̇) + [V, H(V)] − weight of each body where v̇ = 0, with B alone."""
         still = array([0, 0, 0, *(minus(0, x) for x in self.gravity)])
-        V, found = self.velocities(), []
+        V, wrenches = self.velocities(), []
         A: list[Screw] = []
         for k, X in enumerate(self.joints):
             parent = self.parents[k]
             rate = still if parent == GROUND else A[parent] + bracket(V[parent], X)
             A.append(rate + self.drifts[k])
             H = self.inertias[k]
-            found.append(inertia_operator(H, A[k]) + operator_b(H, V[k], V[k]))
-        return found
+            wrenches.append(inertia_operator(H, A[k]) + operator_b(H, V[k], V[k]))
+        return wrenches
 
     def needed_by_pairs(self) -> list[Screw]:
         """The same, joint by joint and pair by pair, with B and C by (lie-3)."""
         fall = array([0, 0, 0, *(minus(0, x) for x in self.gravity)])
-        found = []
+        wrenches = []
         for k, H in enumerate(self.inertias):
             path = self.path(k)
             drift = fall
@@ -120,8 +120,8 @@ class LieGroup:
                 total = total + operator_b(H, self.joints[j], self.joints[j])
                 for i in path[:place]:
                     total = total + operator_c(H, self.joints[i], self.joints[j])
-            found.append(total)
-        return found
+            wrenches.append(total)
+        return wrenches
 
 
 @formalism(rank=8)
@@ -146,7 +146,7 @@ def lie_group(tree: Tree, *, by_pairs: bool = False) -> Equations:
 
 
 def group_of(setting: Setting) -> LieGroup:
-    """Screws and inertias of a tree's nodes, told at the ground."""
+    """Screws and inertias of a tree's nodes, expressed in the ground."""
     kinematics, nodes = setting.kinematics, setting.tree.nodes
     poses: list[tuple[Array, Array]] = []
     screws, joints, drifts, inertias = [], [], [], []

@@ -10,7 +10,7 @@ in its own axes at its own origin, and the rows of the joints come from differen
 Public names: maximal, star.
 
 Source: HAU89 §11.3.
-Differs: velocities are told in the body's axes; Φ_q is never formed.
+Differs: velocities are expressed in the body's axes; Φ_q is never formed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def maximal(tree: Tree, *, attitude: Attitude | None = None) -> Equations:
 
     Args:
         tree: of the mechanism.
-        attitude: how the turning of bodies is told: `Quaternion()`, if not given, or
+        attitude: the parametrization of attitudes: `Quaternion()`, if not given, or
             `RotationMatrix()`; velocities are the same.
     """
     setting = DifferentiatedSetting(star(tree, attitude or Quaternion()))

@@ -1,4 +1,4 @@
-"""Generalised speeds u = Y v + y of the author's choice, and equations told back in v.
+"""Generalised speeds u = Y v + y of the author's choice, and equations transformed back to v.
 
 Kane's generalised speeds and the quasi-velocities of Boltzmann, Hamel, Gibbs and Appell: formulas
 of positions and time, linear in the velocities of the tree.
@@ -6,7 +6,7 @@ of positions and time, linear in the velocities of the tree.
     u = Y v + y,   v = W u + w,   W = Y⁻¹,   u̇ = Y v̇ + b,   b = Ẏ v + ẏ          (speeds-1)
     M = Yᵀ M_u Y,  h = Yᵀ (h_u + M_u b)
 
-Public names: Speeds, plain_speeds, chosen_speeds, natural_speeds, told_in_rates.
+Public names: Speeds, plain_speeds, chosen_speeds, natural_speeds, along_rates.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class Speeds:
 
     def qdot(self, setting: Setting) -> list[Expr]:
         """q̇ = N (W u + w)."""
-        found: list[Expr] = []
+        rates: list[Expr] = []
         for node in setting.tree.nodes:
             N = node.joint.type.kinematic_map(setting.q[node.q])
-            found += [as_expr(x) for x in product(N, self.v[node.v])]
-        return found
+            rates += [as_expr(x) for x in product(N, self.v[node.v])]
+        return rates
 
     def flow(self, setting: Setting) -> dict[Expr, Any]:
         """How q and t move, of u."""
@@ -51,7 +51,7 @@ class Speeds:
         return dict(zip(setting.symbols.q, rates, strict=True)) | {setting.symbols.t: as_expr(1)}
 
     def efforts(self, tau: Sequence[Any]) -> list[Any]:
-        """Wᵀ τ: generalised forces along v, told along u."""
+        """Wᵀ τ: generalised forces along u from those along v."""
         return list(tau) if self.is_plain else list(product(self.W.T, array(list(tau))))
 
 
@@ -78,9 +78,9 @@ def chosen_speeds(setting: Setting, formulas: Mapping[str, Any] | None) -> Speed
             f"each velocity: {', '.join(labels)}.",
             hint='Give every speed; a rate may stand for itself, as {"w": rate("theta")}.',
         )
-    told = [setting.told(x) for x in formulas.values()]
+    formulas_of_v = [setting.expressed(x) for x in formulas.values()]
     _check_names(setting, formulas)
-    return _speeds(setting, tuple(formulas), told)
+    return _speeds(setting, tuple(formulas), formulas_of_v)
 
 
 def _check_names(setting: Setting, formulas: Mapping[str, Any]) -> None:
@@ -134,7 +134,7 @@ def _check_linear(setting: Setting, names: Sequence[str], Y: Array) -> None:
 
 
 def natural_speeds(setting: Setting) -> Speeds:
-    """Where angles tell an attitude, the angular velocity (and velocity) in the body's own axes.
+    """For attitudes by angles, the angular velocity (and velocity) in the body's own axes.
 
     For a joint whose motion subspace S is square on the rows it moves, u = S v; elsewhere u = v.
     """
@@ -168,7 +168,7 @@ def _turns(S: Array) -> bool:
     return bool(symbols_of([x for x in S.flat if isinstance(x, Expr)]))
 
 
-def told_in_rates(
+def along_rates(
     setting: Setting, speeds: Speeds, M_u: Mapping[tuple[int, int], Expr], h_u: Sequence[Expr]
 ) -> tuple[dict[tuple[int, int], Expr], list[Expr]]:
     """M and h along v from those along u, by (speeds-1); M_u by its lower triangle."""

@@ -129,12 +129,12 @@ def virtual_power(equations: Equations, part: Iterable[str], field: Field) -> Vi
         refuse_sides(reports.setting.mechanism.contacts, "virtual_power")
     else:
         raise DerivationError(
-            f"the equations by {equations.formalism} do not describe bodies of a tree.",
+            f"the equations by {equations.formalism} do not describe the bodies of a tree.",
             hint="Use those of newton_euler or lagrange.",
         )
-    made = _Powers(reports, frozenset(_nodes(reports.setting, part)), field)
+    powers = _Powers(reports, frozenset(_nodes(reports.setting, part)), field)
     return VirtualPower(
-        made.inertia(), made.gravity(), made.loads(), made.relations(), made.joints()
+        powers.inertia(), powers.gravity(), powers.loads(), powers.relations(), powers.joints()
     )
 
 
@@ -159,7 +159,9 @@ class _Powers:
         setting = self.setting
         vdot = array(list(setting.symbols.vdot))
         own = required_wrenches(setting.kinematics, vdot, zeros(3))
-        return _sum([as_expr(-self._power(i, self._told(i, *own[i]))) for i in sorted(self.part)])
+        return _sum(
+            [as_expr(-self._power(i, self._at_ground(i, *own[i]))) for i in sorted(self.part)]
+        )
 
     def gravity(self) -> Expr:
         """Of the weight of every body."""
@@ -196,11 +198,11 @@ class _Powers:
         ]
 
     def joints(self) -> dict[str, Expr]:
-        """Of what joints hand to the bodies of the part: plus on successors, minus on others.
+        """Power of joint reactions on the bodies of the part: plus on successors, minus on others.
 
         A cut joint pushes each of its two bodies at its own marker, by multipliers.
         """
-        found: dict[str, Expr] = {}
+        powers: dict[str, Expr] = {}
         cut = {closure.joint.name for closure in self.setting.tree.closures}
         for joint in self.setting.mechanism.joints:
             ends = [self.setting.tree.located(x)[0] for x in (joint.predecessor, joint.successor)]
@@ -208,19 +210,19 @@ class _Powers:
                 continue
             if joint.name in cut:
                 rows = [p for n, p in self._rows() if n.rpartition(": ")[0] == joint.name]
-                found[joint.name] = self._pushed([pair for pushes in rows for pair in pushes])
+                powers[joint.name] = self._pushed([pair for pushes in rows for pair in pushes])
                 continue
             pose = self.reports.markers[joint.name]
             R, p = array(list(pose[:9])).reshape(3, 3), array(list(pose[9:]))
             wrench = act_force(R, p, array(list(self.reports.reactions[joint.name])))
             gone, come = (self._power(i, wrench) if i in self.part else 0 for i in ends)
-            found[joint.name] = as_expr(minus(come, gone))
-        return found
+            powers[joint.name] = as_expr(minus(come, gone))
+        return powers
 
     def _power(self, i: int, wrench: Array) -> Any:
         return dot(self.twist[i], wrench)
 
-    def _told(self, i: int, moment: Array, force: Array) -> Array:
+    def _at_ground(self, i: int, moment: Array, force: Array) -> Array:
         """A wrench at a node, in its axes, as moment about the ground's origin and force."""
         frame = self.setting.kinematics.motion(GROUND, i)
         return act_force(frame.R, frame.p, array([*moment, *force]))

@@ -60,7 +60,7 @@ def mampey(kinematics: Kinematics, rotors: Sequence[Rotor] = ()) -> dict[tuple[i
         p, J = product(R, p), _turned(R, J)
         _columns(kinematics, a, k, (m, p, J), rotors)
         if nodes[k].parent != GROUND:
-            carried[nodes[k].parent] = _handed(carried[nodes[k].parent], (m, p, J), offset)
+            carried[nodes[k].parent] = _combined(carried[nodes[k].parent], (m, p, J), offset)
     for rotor in rotors:
         _add(a, rotor.driven, rotor.driven, times(times(rotor.ratio, rotor.ratio), rotor.axial))
         if rotor.carrier != _before(kinematics, rotor):
@@ -85,10 +85,10 @@ def _about_origin(i: int, inertia: Inertia, rotors: Sequence[Rotor]) -> Inertia:
 
 
 def _columns(
-    kinematics: Kinematics, a: Entries, k: int, told: Inertia, rotors: Sequence[Rotor]
+    kinematics: Kinematics, a: Entries, k: int, carried: Inertia, rotors: Sequence[Rotor]
 ) -> None:
-    """a_kk, and a_ki of all joints i that carry k; `told` is M, p, J in its carrier's axes."""
-    m, p, J = told
+    """a_kk, and a_ki of all joints i that carry k; `carried` is M, p, J in its carrier's axes."""
+    m, p, J = carried
     R, offset = _axes(kinematics, k)
     S, node = kinematics.subspace(k), kinematics.tree.nodes[k]
     columns = [(product(R, S[:3, n]), product(R, S[3:, n])) for n in range(S.shape[1])]
@@ -106,10 +106,10 @@ def _columns(
 
 
 def _outwards_in(
-    kinematics: Kinematics, a: Entries, row: int, node: int, told: tuple[Array, Array]
+    kinematics: Kinematics, a: Entries, row: int, node: int, pair: tuple[Array, Array]
 ) -> None:
     """a_ki of all joints i from a node down to the ground: h = S h + λ × r, r = S r."""
-    h, r = told
+    h, r = pair
     while node != GROUND:
         S, start = kinematics.subspace(node), kinematics.tree.nodes[node].v.start
         for n in range(S.shape[1]):
@@ -122,9 +122,9 @@ def _outwards_in(
 
 def _elsewhere(kinematics: Kinematics, a: Entries, rotor: Rotor) -> None:
     """α j ε of a rotor that does not sit on the body before the joint that it drives."""
-    found: Entries = {}
-    _outwards_in(kinematics, found, rotor.driven, rotor.carrier, (_spin(rotor), zeros(3)))
-    for (i, j), entry in found.items():
+    entries: Entries = {}
+    _outwards_in(kinematics, entries, rotor.driven, rotor.carrier, (_spin(rotor), zeros(3)))
+    for (i, j), entry in entries.items():
         _add(a, i, j, plus(entry, entry) if i == j else entry)
 
 
@@ -139,9 +139,9 @@ def _spin(rotor: Rotor) -> Array:
     return _scaled(times(rotor.ratio, rotor.axial), rotor.axis)
 
 
-def _handed(carrier: Inertia, told: Inertia, offset: Array) -> Inertia:
+def _combined(carrier: Inertia, carried: Inertia, offset: Array) -> Inertia:
     """M, p and J of the carrier with those of what it carries."""
-    m, p, J = told
+    m, p, J = carried
     moved = _scaled(m, offset)
     half = p - moved  # λ̃ p̃ + (λ̃ p̃)ᵀ − M λ̃² = half λᵀ + λ pᵀ − (λ·half + λ·p) 1
     trace = plus(dot(offset, half), dot(offset, p))
@@ -158,11 +158,11 @@ def _handed(carrier: Inertia, told: Inertia, offset: Array) -> Inertia:
 def _turned(R: Array, J: Array) -> Array:
     """R J Rᵀ, which is symmetric."""
     half = product(R, J)
-    found = zeros(3, 3)
+    turned = zeros(3, 3)
     for i in range(3):
         for j in range(i + 1):
-            found[i, j] = found[j, i] = dot(half[i], R[j])
-    return found
+            turned[i, j] = turned[j, i] = dot(half[i], R[j])
+    return turned
 
 
 def _scaled(x: Any, a: Array) -> Array:

@@ -82,17 +82,17 @@ def motor_form(
     _check(arm, N, names)
     n = len(arm.v)
     shift: list[Any] = [0] * n
-    told = [x.name for x in arm.q]
+    labels = [x.name for x in arm.q]
     if N is None:
         rows = zeros(n, n)
         for k in range(n):
             rows[k, k] = 1
         for rotor in arm.parts.rotors:
             rows[rotor.driven, rotor.driven] = rotor.ratio
-            shift[rotor.driven], told[rotor.driven] = rotor.offset, rotor.coordinate
+            shift[rotor.driven], labels[rotor.driven] = rotor.offset, rotor.coordinate
     else:
-        rows, told = array([list(row) for row in N]), [f"m{k + 1}" for k in range(n)]
-    return _formed(arm, _inverse(rows), shift, list(names) or told)
+        rows, labels = array([list(row) for row in N]), [f"m{k + 1}" for k in range(n)]
+    return _formed(arm, _inverse(rows), shift, list(names) or labels)
 
 
 def _formed(arm: Motorized, back: Array, shift: list[Any], names: list[str]) -> MotorForm:
@@ -130,10 +130,10 @@ def _formed(arm: Motorized, back: Array, shift: list[Any], names: list[str]) -> 
 
 
 def _full(M: Mapping[tuple[int, int], Expr], n: int) -> Array:
-    found = zeros(n, n)
+    full = zeros(n, n)
     for (i, j), entry in M.items():
-        found[i, j] = found[j, i] = entry
-    return found
+        full[i, j] = full[j, i] = entry
+    return full
 
 
 def _inverse(rows: Array) -> Array:

@@ -93,12 +93,12 @@ class Motorized:
 
     @cached_property
     def motor_torques(self) -> Mapping[str, Expr]:
-        """Motor -> C_m that the motion (q, q̇, q̈) asks for, all other loads as they are.
+        """Motor -> C_m of the motion (q, q̇, q̈) by inverse dynamics, all other loads as they are.
 
         Raises:
             DerivationError: two motors drive one joint, which leaves their shares open.
         """
-        found: dict[str, Expr] = {}
+        torques: dict[str, Expr] = {}
         motors = self._motors()
         rest = [x for x in self.parts.setting.loads if x.name not in motors]
         tau: list[Any] = [ZERO] * self.parts.setting.tree.nv
@@ -114,15 +114,15 @@ class Motorized:
                     hint="Give all but one of them as laws.",
                 )
             needed = self.required[rotor.driven] - others[rotor.driven]
-            found[name] = as_expr(needed / as_expr(rotor.ratio))
-        return MappingProxyType(found)
+            torques[name] = as_expr(needed / as_expr(rotor.ratio))
+        return MappingProxyType(torques)
 
     @cached_property
     def reactions(self) -> Mapping[str, tuple[Expr, ...]]:
         """Joint -> wrench on its successor (moment, force), in M's axes at M, of q̈.
 
         It is all that passes through the joint, the effort of its transmission included. The wrench
-        on a rotor is told at its mass center, in the axes of the body that carries it.
+        on a rotor is expressed at its mass center, in the axes of the body that carries it.
         """
         kinematics = self.parts.kinematics
         own, spun, states = self._own(array(list(self.vdot)))
@@ -130,19 +130,19 @@ class Motorized:
             for effort, push in load.pushes:
                 self._relieve(own, effort, push)
         passed = carried_wrenches(kinematics, own)
-        found: dict[str, Array] = {}
+        wrenches: dict[str, Array] = {}
         for node, (moment, force) in zip(kinematics.tree.nodes, passed, strict=True):
             wrench = array([*moment, *force])
             if node.is_reversed:
                 R, p = node.joint.type.pose(kinematics.q[node.q])
                 wrench = act_force_inverse(R, p, array([minus(0, x) for x in wrench]))
-            found[node.joint.name] = wrench
+            wrenches[node.joint.name] = wrench
         for rotor, moment in zip(self.parts.rotors, spun, strict=True):
             carrier = states[rotor.carrier]
             a = carrier.a + product(carrier.U, rotor.point)
-            found[rotor.coordinate] = array([*moment, *(times(rotor.mass, x) for x in a)])
-        told = {name: tuple(as_expr(x) for x in wrench) for name, wrench in found.items()}
-        return MappingProxyType({k: tuple(self.put(x)) for k, x in told.items()})
+            wrenches[rotor.coordinate] = array([*moment, *(times(rotor.mass, x) for x in a)])
+        formulas = {name: tuple(as_expr(x) for x in wrench) for name, wrench in wrenches.items()}
+        return MappingProxyType({k: tuple(self.put(x)) for k, x in formulas.items()})
 
     @cached_property
     def potential(self) -> Expr:
@@ -151,15 +151,15 @@ class Motorized:
 
     def referred(self, tau: list[Expr]) -> tuple[Expr, ...]:
         """Generalised forces of the whole tree along the joints: those on rotors α times."""
-        told = self.put(tau)
-        found: list[Any] = [told[k] for k in self.parts.kept]
+        efforts = self.put(tau)
+        referred: list[Any] = [efforts[k] for k in self.parts.kept]
         places = {
             label.name: k for k, label in enumerate(self.parts.setting.tree.velocity_labels())
         }
         for rotor in self.parts.rotors:
-            along = times(rotor.ratio, told[places[f"{rotor.coordinate}'"]])
-            found[rotor.driven] = as_expr(plus(found[rotor.driven], along))
-        return tuple(found)
+            along = times(rotor.ratio, efforts[places[f"{rotor.coordinate}'"]])
+            referred[rotor.driven] = as_expr(plus(referred[rotor.driven], along))
+        return tuple(referred)
 
     def put(self, formulas: Any) -> list[Expr]:
         """Formulas without coordinates of rotors."""
@@ -179,8 +179,8 @@ class Motorized:
         own: list[Wrench] = []
         for i, node in enumerate(kinematics.tree.nodes):
             here = link(kinematics, i)
-            given = None if vdot is None else vdot[node.v]
-            states[i] = moved(states[node.parent], here, given)
+            joint_vdot = None if vdot is None else vdot[node.v]
+            states[i] = moved(states[node.parent], here, joint_vdot)
             own.append(required(here.inertia, states[i]))
         spun = []
         for rotor in self.parts.rotors:
@@ -195,13 +195,13 @@ class Motorized:
     def _generalized(self, vdot: Array | None) -> tuple[Expr, ...]:
         kinematics = self.parts.kinematics
         own, spun, _ = self._own(vdot)
-        found: list[Any] = [0] * kinematics.tree.nv
+        efforts: list[Any] = [0] * kinematics.tree.nv
         for i, wrench in enumerate(carried_wrenches(kinematics, own)):
-            found[kinematics.tree.nodes[i].v] = felt(kinematics.subspace(i), wrench)
+            efforts[kinematics.tree.nodes[i].v] = felt(kinematics.subspace(i), wrench)
         for rotor, moment in zip(self.parts.rotors, spun, strict=True):
             along = times(rotor.ratio, dot(moment, rotor.axis))
-            found[rotor.driven] = plus(found[rotor.driven], along)
-        return tuple(as_expr(x) for x in found)
+            efforts[rotor.driven] = plus(efforts[rotor.driven], along)
+        return tuple(as_expr(x) for x in efforts)
 
     def _relieve(self, own: list[Wrench], effort: Any, push: Push) -> None:
         """Takes a load off what the joints have to give."""
@@ -213,8 +213,8 @@ class Motorized:
         frame = self.parts.setting.kinematics.motion(push.root, push.node)
         arm = push.moment + cross(push.point - frame.p, push.force)
         node = self.parts.nodes[push.node]
-        told = [product(frame.R.T, x) for x in (arm, push.force)]
-        moment, force = (array([times(effort, x) for x in part]) for part in told)
+        wrench = [product(frame.R.T, x) for x in (arm, push.force)]
+        moment, force = (array([times(effort, x) for x in part]) for part in wrench)
         own[node] = (own[node][0] - moment, own[node][1] - force)
 
 

@@ -109,17 +109,17 @@ def _gears(tree: Tree) -> dict[str, Coupling]:
             f"joint {name!r} closes a loop; the recursion with motors is for trees.",
             hint="Any formalism of FORMALISMS derives mechanisms with loops, rotors as bodies.",
         )
-    found: dict[str, Coupling] = {}
+    gears: dict[str, Coupling] = {}
     for constraint in tree.mechanism.constraints:
-        if not isinstance(constraint, Coupling) or constraint.coordinate in found:
+        if not isinstance(constraint, Coupling) or constraint.coordinate in gears:
             raise DerivationError(
                 f"relation {constraint.name!r} is no gear of a rotor; the recursion with motors "
                 "knows no other.",
                 hint="Any formalism of FORMALISMS derives mechanisms with relations.",
                 place=constraint.place,
             )
-        found[constraint.coordinate] = constraint
-    return found
+        gears[constraint.coordinate] = constraint
+    return gears
 
 
 def _tied(node: Node, gears: Mapping[str, Coupling]) -> bool:
@@ -142,7 +142,7 @@ def _renumbered(tree: Tree, rotors: set[int]) -> dict[int, int]:
 
 def _without(tree: Tree, nodes: Mapping[int, int]) -> tuple[Tree, tuple[int, ...]]:
     """The tree without rotors, and the places of its velocities in the whole."""
-    found: list[Node] = []
+    kept_nodes: list[Node] = []
     kept: list[int] = []
     nq = nv = 0
     for i in list(nodes)[1:]:
@@ -150,10 +150,10 @@ def _without(tree: Tree, nodes: Mapping[int, int]) -> tuple[Tree, tuple[int, ...
         more = node.joint.type
         kept += range(node.v.start, node.v.stop)
         q, v = slice(nq, nq + more.nq), slice(nv, nv + more.nv)
-        found.append(replace(node, parent=nodes[node.parent], q=q, v=v))
+        kept_nodes.append(replace(node, parent=nodes[node.parent], q=q, v=v))
         nq, nv = nq + more.nq, nv + more.nv
     frames = {body: (nodes[i], X_NB) for body, (i, X_NB) in tree.frames.items() if i in nodes}
-    return replace(tree, nodes=tuple(found), frames=MappingProxyType(frames)), tuple(kept)
+    return replace(tree, nodes=tuple(kept_nodes), frames=MappingProxyType(frames)), tuple(kept)
 
 
 def _rotor(tree: Tree, i: int, gear: Coupling, nodes: Mapping[int, int], bare: Tree) -> Rotor:
@@ -240,11 +240,11 @@ def _put(
     rotors: tuple[Rotor, ...],
 ) -> Mapping[Expr, Expr]:
     """angle = α q + offset, and its rate, for the symbols of every rotor."""
-    found: dict[Expr, Expr] = {}
+    values: dict[Expr, Expr] = {}
     positions = {node.v.start: kinematics.q[node.q.start] for node in tree.nodes if node.v}
     for i, rotor in zip(places, rotors, strict=True):
         node = setting.tree.nodes[i]
         q, v = positions[rotor.driven], kinematics.v[rotor.driven]
-        found[setting.q[node.q.start]] = as_expr(plus(times(rotor.ratio, q), rotor.offset))
-        found[setting.v[node.v.start]] = as_expr(times(rotor.ratio, v))
-    return MappingProxyType(found)
+        values[setting.q[node.q.start]] = as_expr(plus(times(rotor.ratio, q), rotor.offset))
+        values[setting.v[node.v.start]] = as_expr(times(rotor.ratio, v))
+    return MappingProxyType(values)

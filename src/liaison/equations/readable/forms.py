@@ -26,9 +26,9 @@ TITLES = {
 ONE = Number(Fraction(1))
 
 
-def title(found: Readable) -> str:
-    """What is derived, and how."""
-    return f"{found.name}, by {found.formalism.replace('_', ' ')}"
+def title(page: Readable) -> str:
+    """The title of a page: mechanism and formalism."""
+    return f"{page.name}, by {page.formalism.replace('_', ' ')}"
 
 
 def line_title(line: ReadLine) -> str:
@@ -44,20 +44,20 @@ def entry_name(name: str) -> str:
     return head + comma.join(places)
 
 
-def readings_of(found: Readable) -> Iterator[Reading]:
+def readings_of(page: Readable) -> Iterator[Reading]:
     """Every formula of a page."""
-    for line in found.lines:
+    for line in page.lines:
         yield from (line.left, line.right, line.divisor)
-    yield from (x for part in found.blocks.values() for _, x in part)
-    yield from (x for _, x in found.quantities)
-    yield from (x for _, x, _ in found.integrals)
-    for side in found.sides:
+    yield from (x for part in page.blocks.values() for _, x in part)
+    yield from (x for _, x in page.quantities)
+    yield from (x for _, x, _ in page.integrals)
+    for side in page.sides:
         yield from (x for line in side.relations for x in line.items if not isinstance(x, str))
 
 
-def rounded_note(found: Readable, digits: int) -> str:
+def rounded_note(page: Readable, digits: int) -> str:
     """That numbers were rounded, if some were."""
-    if any(is_rounded(x, digits) for x in readings_of(found)):
+    if any(is_rounded(x, digits) for x in readings_of(page)):
         return f"Numbers are rounded to {digits} digits."
     return ""
 
@@ -65,34 +65,34 @@ def rounded_note(found: Readable, digits: int) -> str:
 # Text -------------------------------------------------------------------------------------------
 
 
-def as_unicode(found: Readable, digits: int = DIGITS) -> str:
+def as_unicode(page: Readable, digits: int = DIGITS) -> str:
     """The page as text."""
-    parts = [title(found), *_told(found)]
-    if found.quantities:
-        lines = [f"  {unicode_name(n)} = {to_unicode(x, digits)}" for n, x in found.quantities]
+    parts = [title(page), *_fact_lines(page)]
+    if page.quantities:
+        lines = [f"  {unicode_name(n)} = {to_unicode(x, digits)}" for n, x in page.quantities]
         parts += ["", "Quantities, each from those before it", *lines]
-    parts += ["", motion_title(found), *_equations(found.lines, digits)]
-    if found.sides:
-        parts += ["", sides_title(found), *_sides(found.sides, digits)]
-    for key, entries in found.blocks.items():
+    parts += ["", motion_title(page), *_equations(page.lines, digits)]
+    if page.sides:
+        parts += ["", sides_title(page), *_sides(page.sides, digits)]
+    for key, entries in page.blocks.items():
         if entries:
             lines = [f"  {entry_name(n)} = {to_unicode(x, digits)}" for n, x in entries]
             parts += ["", TITLES[key], *lines]
-    if found.integrals:
-        lines = [f"  {n}: {to_unicode(x, digits)} = const" for n, x, _ in found.integrals]
+    if page.integrals:
+        lines = [f"  {n}: {to_unicode(x, digits)} = const" for n, x, _ in page.integrals]
         parts += ["", "First integrals", *lines]
-    notes = [*found.notes, rounded_note(found, digits)]
+    notes = [*page.notes, rounded_note(page, digits)]
     return "\n".join([*parts, *([""] if any(notes) else []), *(x for x in notes if x)])
 
 
-def motion_title(found: Readable) -> str:
+def motion_title(page: Readable) -> str:
     """Of the equations of motion, with the mode they are of."""
-    return f"Equations of motion: {found.mode}" if found.mode else "Equations of motion"
+    return f"Equations of motion: {page.mode}" if page.mode else "Equations of motion"
 
 
-def sides_title(found: Readable) -> str:
-    """Title of the section on unilateral constraints."""
-    return "Conditions of the mode" if found.mode else "Unilateral constraints"
+def sides_title(page: Readable) -> str:
+    """Of what holds on one side only."""
+    return "Conditions under which the mode lasts" if page.mode else "What holds on one side only"
 
 
 def _sides(sides: Iterable[ReadSide], digits: int) -> list[str]:
@@ -106,25 +106,25 @@ def _sides(sides: Iterable[ReadSide], digits: int) -> list[str]:
     ]
 
 
-def _told(found: Readable) -> list[str]:
+def _fact_lines(page: Readable) -> list[str]:
     """Coordinates, multipliers and values, a line each."""
     names = {"q": "coordinates", "v": "velocities", "u": "inputs"}
-    has_rates = [f"{x.partition(' ')[0]}'" for x in found.labels.get("q", ())] == [
-        x.partition(" ")[0] for x in found.labels.get("v", ())
+    has_rates = [f"{x.partition(' ')[0]}'" for x in page.labels.get("q", ())] == [
+        x.partition(" ")[0] for x in page.labels.get("v", ())
     ]
     lines = []
     for key, word in names.items():
-        labels = found.labels.get(key, ())
+        labels = page.labels.get(key, ())
         if labels and not (key == "v" and has_rates):
             lines.append(f"  {word:<12} {', '.join(map(_label, labels))}")
-    if found.values:
-        told = ", ".join(f"{unicode_name(n)} = {x}" for n, x in found.values)
-        lines.append(f"  {'with':<12} {told}")
-    multipliers = found.labels.get("lam", ())
+    if page.values:
+        text = ", ".join(f"{unicode_name(n)} = {x}" for n, x in page.values)
+        lines.append(f"  {'with':<12} {text}")
+    multipliers = page.labels.get("lam", ())
     if multipliers:
-        told = "; ".join(f"{unicode_name(f'lambda{k + 1}')} {x}" for k, x in enumerate(multipliers))
-        lines.append(f"  {'multipliers':<12} {told}")
-    if forces := found.labels.get("force", ()):
+        text = "; ".join(f"{unicode_name(f'lambda{k + 1}')} {x}" for k, x in enumerate(multipliers))
+        lines.append(f"  {'multipliers':<12} {text}")
+    if forces := page.labels.get("force", ()):
         lines.append(f"  {'forces':<12} {'; '.join(map(_label, forces))}")
     return lines
 
@@ -137,38 +137,38 @@ def _label(text: str) -> str:
 def _equations(lines: Iterable[ReadLine], digits: int) -> list[str]:
     titles = [unicode_name(line_title(line)) for line in lines]
     width = max((len(x) for x in titles), default=0)
-    found = []
+    blocks = []
     for name, line in zip(titles, lines):
         text = f"{to_unicode(line.left, digits)} = {to_unicode(line.right, digits)}"
         divided = "" if line.divisor == ONE else f"      (divided by {to_unicode(line.divisor)})"
-        found.append(f"  {name + ':':<{width + 1}} {text}{divided}")
-    return found
+        blocks.append(f"  {name + ':':<{width + 1}} {text}{divided}")
+    return blocks
 
 
 # LaTeX ------------------------------------------------------------------------------------------
 
 
-def as_latex(found: Readable, digits: int = DIGITS) -> str:
+def as_latex(page: Readable, digits: int = DIGITS) -> str:
     """Displayed formulas with their titles as comments; each block is one `aligned`."""
     blocks: list[tuple[str, Iterable[tuple[str, ...]]]] = []
-    if found.quantities:
-        rows = [(latex_name(n), reading_to_latex(x, digits)) for n, x in found.quantities]
+    if page.quantities:
+        rows = [(latex_name(n), reading_to_latex(x, digits)) for n, x in page.quantities]
         blocks.append(("quantities, each from those before it", rows))
     equations = [
-        (reading_to_latex(x.left, digits), reading_to_latex(x.right, digits)) for x in found.lines
+        (reading_to_latex(x.left, digits), reading_to_latex(x.right, digits)) for x in page.lines
     ]
-    blocks.append((motion_title(found).lower(), equations))
-    for side in found.sides:
+    blocks.append((motion_title(page).lower(), equations))
+    for side in page.sides:
         signed = [side_latex(line, digits) for line in side.relations]
-        blocks += [(f"{sides_title(found).lower()}: {side.name}", signed)] if signed else []
-    for key, entries in found.blocks.items():
+        blocks += [(f"{sides_title(page).lower()}: {side.name}", signed)] if signed else []
+    for key, entries in page.blocks.items():
         if entries:
             named = [(latex_name(n), reading_to_latex(x, digits)) for n, x in entries]
             blocks.append((TITLES[key], named))
-    if found.integrals:
-        kept = [(reading_to_latex(x, digits), r"\text{const}") for _, x, _ in found.integrals]
+    if page.integrals:
+        kept = [(reading_to_latex(x, digits), r"\text{const}") for _, x, _ in page.integrals]
         blocks.append(("first integrals", kept))
-    return "\n\n".join(f"% {title(found)}: {head}\n{aligned(rows)}" for head, rows in blocks)
+    return "\n\n".join(f"% {title(page)}: {head}\n{aligned(rows)}" for head, rows in blocks)
 
 
 def aligned(rows: Iterable[tuple[str, ...]]) -> str:
@@ -184,25 +184,25 @@ def _signed(row: tuple[str, ...]) -> tuple[str, ...]:
 # SymPy ------------------------------------------------------------------------------------------
 
 
-def as_sympy(found: Readable) -> str:
+def as_sympy(page: Readable) -> str:
     """A script for SymPy: `equations`, `M_matrix`, `C_matrix` or `B_vector`, and `g_vector`."""
-    own = {name for name, _ in found.quantities}
-    used = set().union(*(names_in(x) for x in readings_of(found))) if found.lines else set()
+    own = {name for name, _ in page.quantities}
+    used = set().union(*(names_in(x) for x in readings_of(page))) if page.lines else set()
     names = identifiers(sorted(used | own))
-    lines = [f"# {title(found)}, by liaison; exact numbers", "from sympy import *", ""]
+    lines = [f"# {title(page)}, by liaison; exact numbers", "from sympy import *", ""]
     lines += [f"{names[n]} = Symbol({n!r}, real=True)" for n in sorted(used - own - {"π"})]
-    lines += [f"{names[n]} = {to_python(x, names)}" for n, x in found.quantities]
+    lines += [f"{names[n]} = {to_python(x, names)}" for n, x in page.quantities]
     lines += ["", "equations = ["]
-    for line in found.lines:
+    for line in page.lines:
         left, right = to_python(line.left, names), to_python(line.right, names)
         lines.append(f"    Eq({left}, {right}, evaluate=False),  # {line_title(line)}")
     lines.append("]")
-    lines += [x for key, part in found.blocks.items() for x in _matrix(key, part, names, found)]
-    if found.sides:
-        lines += ["", "one_sided = {", *_sympy_sides(found.sides, names), "}"]
-    if found.integrals:
+    lines += [x for key, part in page.blocks.items() for x in _matrix(key, part, names, page)]
+    if page.sides:
+        lines += ["", "one_sided = {", *_sympy_sides(page.sides, names), "}"]
+    if page.integrals:
         lines += ["", "first_integrals = {"]
-        lines += [f"    {n!r}: {to_python(x, names)}," for n, x, _ in found.integrals] + ["}"]
+        lines += [f"    {n!r}: {to_python(x, names)}," for n, x, _ in page.integrals] + ["}"]
     return "\n".join(lines) + "\n"
 
 
@@ -217,9 +217,9 @@ def _sympy_sides(sides: Iterable[ReadSide], names: dict[str, str]) -> Iterator[s
 
 
 def _matrix(
-    key: str, entries: Iterable[tuple[str, Reading]], names: dict[str, str], found: Readable
+    key: str, entries: Iterable[tuple[str, Reading]], names: dict[str, str], page: Readable
 ) -> list[str]:
-    n = len(found.labels.get("v", ()))
+    n = len(page.labels.get("v", ()))
     columns = n if key in ("M", "C") else 1
     variable = f"{key}_{'matrix' if key in 'MC' else 'vector'}"
     lines = ["", f"{variable} = zeros({n}, {columns})"]

@@ -24,7 +24,7 @@ from liaison.tree import SideReading, unguarded
 Change: TypeAlias = Callable[[list[Expr]], list[Expr]]
 
 GUARDS = (
-    "Lengths that may vanish are written where they do not; below 1e-12 (a disc that lies flat, a "
+    "Lengths that may vanish are written as if they do not; below 1e-12 (a disc that lies flat, a "
     "point in the middle of a ball) the code takes 0 for them and for their directions."
 )
 FEET = "σ are parameters of the nearest point; the code finds them by Newton's steps."
@@ -57,15 +57,15 @@ class Legible:
             return self
         names = {f.args[0]: as_expr(-name) for name, f in self.axes if f.op == "neg"}
         names |= {f: name for name, f in self.axes}
-        found = _mapped(self.equations, lambda fs: substitute(fs, names))
-        return replace(self, equations=found, notes=(*self.notes, AXES))
+        equations = _mapped(self.equations, lambda fs: substitute(fs, names))
+        return replace(self, equations=equations, notes=(*self.notes, AXES))
 
 
 def in_words(equations: Equations) -> dict[Expr, Expr]:
     """Rates of contacts between frames, for pages on which they are too long: e2 V_rel, …"""
     blocks, rate = equations.sides.blocks, equations.sides.rate
     slide, turn = symbol("V_rel"), symbol("Omega_rel")
-    found: dict[Expr, Expr] = {}
+    names: dict[Expr, Expr] = {}
     for side in blocks:
         gap = side if side.load < 0 else blocks[side.load]
         if gap.reading is None:
@@ -74,18 +74,18 @@ def in_words(equations: Equations) -> dict[Expr, Expr]:
         first = gap.first + (2 if group in ("sliding", "rolling") else 1)
         moved = turn if group in ("rolling", "pivoting") else slide
         for k in range(side.rows):
-            found[rate[side.first + k]] = symbol(f"e{first + k}") * moved
-    return found
+            names[rate[side.first + k]] = symbol(f"e{first + k}") * moved
+    return names
 
 
 def legible(equations: Equations) -> Legible:
-    """The equations, their one-sided rows made fit for reading."""
-    told = list(_told(equations))
-    if not told:
+    """The equations with their unilateral rows simplified for reading."""
+    readings = list(_readings(equations))
+    if not readings:
         return Legible(equations, MappingProxyType({}))
     values: dict[Expr, Expr] = {}
     feet, gaps = {}, {}
-    for side, reading in told:
+    for side, reading in readings:
         names = _names(equations, side, reading)
         values |= {x: name for (x, _, _), name in zip(reading.feet, names, strict=True)}
         own = {a: name for (_, a, _), name in zip(reading.feet, names, strict=True)}
@@ -94,13 +94,13 @@ def legible(equations: Equations) -> Legible:
     blocks = tuple(replace(x, gap=gaps.get(x.name, x.gap)) for x in equations.sides.blocks)
     named = replace(equations, sides=replace(equations.sides, blocks=blocks))
     change = _Bared(values)
-    found = _mapped(named, change)
-    axes = _axes(equations, told, change)
+    simplified_equations = _mapped(named, change)
+    axes = _axes(equations, readings, change)
     notes = (GUARDS,) * change.is_guarded + (FEET,) * bool(values)
-    return Legible(found, MappingProxyType(feet), axes, notes)
+    return Legible(simplified_equations, MappingProxyType(feet), axes, notes)
 
 
-def _told(equations: Equations) -> Iterator[tuple[Side, SideReading]]:
+def _readings(equations: Equations) -> Iterator[tuple[Side, SideReading]]:
     for side in equations.sides.blocks:
         if side.reading is not None:
             yield side, side.reading
@@ -115,14 +115,14 @@ def _names(equations: Equations, side: Side, reading: SideReading) -> list[Expr]
 
 
 def _axes(
-    equations: Equations, told: list[tuple[Side, SideReading]], change: Change
+    equations: Equations, readings: list[tuple[Side, SideReading]], change: Change
 ) -> tuple[tuple[Expr, Expr], ...]:
     """e1.x, …: components of directions that are formulas; of two that are alike the first name."""
     blocks = equations.sides.blocks
     rubs = {blocks[x.load].name for x in blocks if x.load >= 0 and x.rows == 2}
     listed = [
         (symbol(f"e{side.first + k + 1}.{x}"), f)
-        for side, reading in told
+        for side, reading in readings
         for k, axis in enumerate(reading.axes if side.name in rubs else reading.axes[:1])
         for x, f in zip("xyz", axis, strict=True)
     ]
@@ -141,9 +141,9 @@ class _Bared:
         self.values, self.is_guarded = values, False
 
     def __call__(self, formulas: list[Expr]) -> list[Expr]:
-        found, is_guarded = unguarded(substitute(formulas, self.values))
+        plain, is_guarded = unguarded(substitute(formulas, self.values))
         self.is_guarded |= is_guarded
-        return found
+        return plain
 
 
 def _mapped(equations: Equations, change: Change) -> Equations:
@@ -152,11 +152,11 @@ def _mapped(equations: Equations, change: Change) -> Equations:
     parts = [[x.gap for x in sides.blocks], list(sides.rate), list(sides.bias), [*sides.D.values()]]
     flat = iter(change([f for part in parts for f in part]))
     gaps, rate, bias, D = ([next(flat) for _ in part] for part in parts)
-    made = Sides(
+    sides_changed = Sides(
         blocks=tuple(replace(x, gap=f) for x, f in zip(sides.blocks, gaps, strict=True)),
         D=MappingProxyType(dict(zip(sides.D, D, strict=True))),
         rate=tuple(rate),
         bias=tuple(bias),
         labels=sides.labels,
     )
-    return replace(equations, sides=made)
+    return replace(equations, sides=sides_changed)

@@ -20,8 +20,8 @@ from liaison.equations.sweeps.recursion import (
     State,
     Wrench,
     at_ground,
+    at_parent,
     felt,
-    handed,
     link,
     moved,
     required,
@@ -67,14 +67,14 @@ def named_recursion(tree: Tree) -> Named:
         rows[nodes[i].v] = map(as_expr, felt(kinematics.subspace(i), wrench))
         parent = nodes[i].parent
         if parent != GROUND:
-            moment, force = handed(kinematics.pose(i), wrench)
+            moment, force = at_parent(kinematics.pose(i), wrench)
             own[parent] = (own[parent][0] + moment, own[parent][1] + force)
     used = _used(book.lines, rows)
     return Named(tuple(used), tuple(rows), tuple(node.body for node in nodes))
 
 
 class _Book:
-    """Names given so far."""
+    """Names in use."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, Expr]] = []

@@ -56,36 +56,36 @@ math {{ font-size: 1.3rem; }}
 """
 
 
-def as_html(found: Readable, digits: int = DIGITS) -> str:
+def as_html(page: Readable, digits: int = DIGITS) -> str:
     """A page that needs nothing but a browser: no script, no font, no network."""
-    parts = [_facts(found)]
-    if found.quantities:
-        rows = [("", _equal(mathml_name(n), to_mathml(x, digits)), "") for n, x in found.quantities]
+    parts = [_facts(page)]
+    if page.quantities:
+        rows = [("", _equal(mathml_name(n), to_mathml(x, digits)), "") for n, x in page.quantities]
         parts.append(_table("Quantities, each from those before it", rows))
     lines = []
-    for line in found.lines:
+    for line in page.lines:
         math = _equal(to_mathml(line.left, digits), to_mathml(line.right, digits))
         divided = f"divided by {_math(to_mathml(line.divisor))}" if line.divisor != ONE else ""
         lines.append((escape(unicode_name(line_title(line))), math, divided))
-    parts.append(_table(motion_title(found), lines))
-    if found.sides:
-        parts.append(_table(sides_title(found), _side_rows(found, digits)))
-    for key, entries in found.blocks.items():
+    parts.append(_table(motion_title(page), lines))
+    if page.sides:
+        parts.append(_table(sides_title(page), _side_rows(page, digits)))
+    for key, entries in page.blocks.items():
         if entries:
             named = [("", _equal(mathml_name(n), to_mathml(x, digits)), "") for n, x in entries]
             parts.append(_table(TITLES[key], named))
-    if found.integrals:
+    if page.integrals:
         constant = "<mtext>const</mtext>"
         kept = [(escape(n), _equal(to_mathml(x, digits), constant), escape(why))
-                for n, x, why in found.integrals]  # fmt: skip
+                for n, x, why in page.integrals]  # fmt: skip
         parts.append(_table("First integrals", kept))
-    notes = [*found.notes, rounded_note(found, digits)]
+    notes = [*page.notes, rounded_note(page, digits)]
     parts += [f'<p class="note">{escape(x)}</p>' for x in notes if x]
-    return _PAGE.format(title=escape(title(found)), body="\n".join(parts))
+    return _PAGE.format(title=escape(title(page)), body="\n".join(parts))
 
 
-def _side_rows(found: Readable, digits: int) -> Iterator[tuple[str, str, str]]:
-    for side in found.sides:
+def _side_rows(page: Readable, digits: int) -> Iterator[tuple[str, str, str]]:
+    for side in page.sides:
         for k, line in enumerate(side.relations):
             math = f'<math displaystyle="true">{side_mathml(line, digits)}</math>'
             yield escape(unicode_name(side.name)) if k == 0 else "", math, escape(line.when)
@@ -107,17 +107,17 @@ def _table(head: str, rows: Iterable[tuple[str, str, str]]) -> str:
     return f'<h2>{escape(head)}</h2>\n<div class="scroll"><table>\n{body}\n</table></div>'
 
 
-def _facts(found: Readable) -> str:
-    rows = [("coordinates", found.labels.get("q", ())), ("inputs", found.labels.get("u", ()))]
-    multipliers = found.labels.get("lam", ())
+def _facts(page: Readable) -> str:
+    rows = [("coordinates", page.labels.get("q", ())), ("inputs", page.labels.get("u", ()))]
+    multipliers = page.labels.get("lam", ())
     told_of = tuple(f"{unicode_name(f'lambda{k + 1}')} {x}" for k, x in enumerate(multipliers))
     rows.append(("multipliers", told_of))
-    rows.append(("forces", tuple(map(_numbered, found.labels.get("force", ())))))
-    told = [f"<p>{head}: {escape(', '.join(labels))}</p>" for head, labels in rows if labels]
-    if found.values:
-        values = ", ".join(f"{unicode_name(n)} = {x}" for n, x in found.values)
-        told.append(f"<p>with {escape(values)}</p>")
-    return "\n".join(told)
+    rows.append(("forces", tuple(map(_numbered, page.labels.get("force", ())))))
+    paragraphs = [f"<p>{head}: {escape(', '.join(labels))}</p>" for head, labels in rows if labels]
+    if page.values:
+        values = ", ".join(f"{unicode_name(n)} = {x}" for n, x in page.values)
+        paragraphs.append(f"<p>with {escape(values)}</p>")
+    return "\n".join(paragraphs)
 
 
 def _numbered(label: str) -> str:
@@ -128,26 +128,26 @@ def _numbered(label: str) -> str:
 # Notebook ---------------------------------------------------------------------------------------
 
 
-def as_notebook(found: Readable, digits: int = DIGITS) -> str:
+def as_notebook(page: Readable, digits: int = DIGITS) -> str:
     """A notebook (nbformat 4.5): formulas to read, and a cell that makes them in SymPy."""
-    cells = [_markdown(f"# {title(found)}\n\n" + _notebook_facts(found))]
-    if found.quantities:
-        cells.append(_section("Quantities, each from those before it", found.quantities, digits))
+    cells = [_markdown(f"# {title(page)}\n\n" + _notebook_facts(page))]
+    if page.quantities:
+        cells.append(_section("Quantities, each from those before it", page.quantities, digits))
     rows = [
-        (reading_to_latex(x.left, digits), reading_to_latex(x.right, digits)) for x in found.lines
+        (reading_to_latex(x.left, digits), reading_to_latex(x.right, digits)) for x in page.lines
     ]
-    cells.append(_markdown(f"## {motion_title(found)}\n\n$$\n{aligned(rows)}\n$$"))
-    cells += [_side_cell(found, digits)] if found.sides else []
-    for key, entries in found.blocks.items():
+    cells.append(_markdown(f"## {motion_title(page)}\n\n$$\n{aligned(rows)}\n$$"))
+    cells += [_side_cell(page, digits)] if page.sides else []
+    for key, entries in page.blocks.items():
         if entries:
             cells.append(_section(TITLES[key], entries, digits))
-    if found.integrals:
-        kept = [(reading_to_latex(x, digits), r"\text{const}") for _, x, _ in found.integrals]
-        told = "\n".join(f"- {n}: {why}" for n, _, why in found.integrals)
-        cells.append(_markdown(f"## First integrals\n\n$$\n{aligned(kept)}\n$$\n\n{told}"))
-    notes = [x for x in (*found.notes, rounded_note(found, digits)) if x]
+    if page.integrals:
+        kept = [(reading_to_latex(x, digits), r"\text{const}") for _, x, _ in page.integrals]
+        integrals = "\n".join(f"- {n}: {why}" for n, _, why in page.integrals)
+        cells.append(_markdown(f"## First integrals\n\n$$\n{aligned(kept)}\n$$\n\n{integrals}"))
+    notes = [x for x in (*page.notes, rounded_note(page, digits)) if x]
     cells += [_markdown("\n\n".join(notes))] if notes else []
-    cells.append(_code(as_sympy(found)))
+    cells.append(_code(as_sympy(page)))
     for k, cell in enumerate(cells):
         cell["id"] = f"cell-{k + 1}"
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -160,12 +160,12 @@ def as_notebook(found: Readable, digits: int = DIGITS) -> str:
     return json.dumps(book, ensure_ascii=False, indent=1) + "\n"
 
 
-def _notebook_facts(found: Readable) -> str:
-    lines = [f"- coordinates: {', '.join(found.labels.get('q', ()))}"]
-    if found.values:
-        lines.append(f"- with {', '.join(f'{n} = {x}' for n, x in found.values)}")
-    lines += [f"- $\\lambda_{{{k + 1}}}$: {x}" for k, x in enumerate(found.labels.get("lam", ()))]
-    lines += [f"- {_numbered(x)}" for x in found.labels.get("force", ())]
+def _notebook_facts(page: Readable) -> str:
+    lines = [f"- coordinates: {', '.join(page.labels.get('q', ()))}"]
+    if page.values:
+        lines.append(f"- with {', '.join(f'{n} = {x}' for n, x in page.values)}")
+    lines += [f"- $\\lambda_{{{k + 1}}}$: {x}" for k, x in enumerate(page.labels.get("lam", ()))]
+    lines += [f"- {_numbered(x)}" for x in page.labels.get("force", ())]
     return "\n".join(lines)
 
 
@@ -174,9 +174,9 @@ def _section(head: str, entries: Iterable[tuple[str, Reading]], digits: int) -> 
     return _markdown(f"## {head}\n\n$$\n{aligned(rows)}\n$$")
 
 
-def _side_cell(found: Readable, digits: int) -> dict[str, object]:
-    parts = [f"## {sides_title(found)}"]
-    for side in found.sides:
+def _side_cell(page: Readable, digits: int) -> dict[str, object]:
+    parts = [f"## {sides_title(page)}"]
+    for side in page.sides:
         rows = [side_latex(line, digits) for line in side.relations]
         parts += [f"- {side.name}\n\n$$\n{aligned(rows)}\n$$"] if rows else []
     return _markdown("\n\n".join(parts))

@@ -1,4 +1,4 @@
-"""The equations of motion made short for reading: rows, M, C and g, or named quantities if large.
+"""Equations of motion simplified for reading: rows, M, C and g, or named quantities if large.
 
 Public names: ReadLine, Readable, readable.
 """
@@ -50,7 +50,7 @@ NODES = 2000
 @final
 @dataclass(frozen=True, slots=True)
 class ReadLine:
-    """left = right, both short; the equation was divided by `divisor`, made of parameters."""
+    """left = right, both simplified; divided by `divisor`, a product of parameters."""
 
     name: str
     left: Reading
@@ -106,21 +106,21 @@ def readable(
         modes: one mode of what holds on one side only: "open", "closed", "sticks" or "slips" by
             the name of a contact, a relation or a friction (`chosen_modes`); all if not given.
     """
-    case, told = _Case.of(equations, modes), legible(equations)
+    case, prepared = _Case.of(equations, modes), legible(equations)
     try:
-        found = _developed(told.equations, case, longest)
+        page = _developed(prepared.equations, case, longest)
     except TooLarge:
-        told = told.by_axes()
+        prepared = prepared.by_axes()
         is_of_tree = tree and _names(equations) == [x.name for x in tree.velocity_labels()]
-        found = _by_names(told, case, tree if is_of_tree else None)
-    sides = case.sides(told)
+        page = _by_names(prepared, case, tree if is_of_tree else None)
+    sides = case.sides(prepared)
     items = [x for side in sides for line in side.relations for x in line.items]
-    in_words = AXES not in told.notes and any(
+    in_words = AXES not in prepared.notes and any(
         not isinstance(x, str) and names_in(x) & {"V_rel", "Omega_rel"} for x in items
     )
     notes = (AXES,) * in_words + (LEFT_OUT,) * (DOTS in items)
-    notes = (*found.notes, *told.notes, *notes)
-    return replace(found, sides=sides, mode=case.told(equations), notes=notes)
+    notes = (*page.notes, *prepared.notes, *notes)
+    return replace(page, sides=sides, mode=case.mode_text(equations), notes=notes)
 
 
 LEFT_OUT = "… stands for formulas of contacts that are too long to be read; `entries` has them."
@@ -129,7 +129,7 @@ LEFT_OUT = "… stands for formulas of contacts that are too long to be read; `e
 @final
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """What the lines say of one-sided rows: their forces, and which of them are held."""
+    """Unilateral rows of a page: their forces, and which of them are active."""
 
     named: Named
     words: list[str] | None
@@ -146,14 +146,14 @@ class _Case:
     def statement(self, equations: Equations) -> tuple[Line, ...]:
         return statement(equations, self.efforts, self.held)
 
-    def sides(self, told: Legible) -> tuple[ReadSide, ...]:
-        equations = told.equations
+    def sides(self, prepared: Legible) -> tuple[ReadSide, ...]:
+        equations = prepared.equations
         if not equations.sides.blocks:
             return ()
         order, squares = order_of(equations), squares_of(equations)
-        return read_sides(told, self.named, self.words, order, squares)
+        return read_sides(prepared, self.named, self.words, order, squares)
 
-    def told(self, equations: Equations) -> str:
+    def mode_text(self, equations: Equations) -> str:
         """The mode in words: "floor closed, floor: sliding slips"."""
         pairs = zip(equations.sides.blocks, self.words or (), strict=False)
         return ", ".join(f"{side.name} {word}" for side, word in pairs)
@@ -165,12 +165,12 @@ def _names(equations: Equations) -> list[str]:
 
 def _labels(equations: Equations) -> dict[str, tuple[str, ...]]:
     kept = ("q", "v", "lam", "u", "p")
-    found = {part: tuple(map(str, equations.labels.get(part, ()))) for part in kept}
+    labels = {part: tuple(map(str, equations.labels.get(part, ()))) for part in kept}
     if equations.sides.blocks:
         named = named_rows(equations)
-        rows = zip(named.told, named.force, equations.sides.labels, strict=True)
-        found["force"] = tuple(f"{x.name} {label}" for x, f, label in rows if not vanishes(f))
-    return found
+        rows = zip(named.effort, named.force, equations.sides.labels, strict=True)
+        labels["force"] = tuple(f"{x.name} {label}" for x, f, label in rows if not vanishes(f))
+    return labels
 
 
 def _numbered(equations: Equations) -> Callable[[Sequence[Expr]], list[Expr]]:
@@ -207,15 +207,15 @@ def _is_zero(reading: Reading) -> bool:
 
 def _blocks(equations: Equations) -> dict[str, list[tuple[str, Expr]]]:
     """Formulas of M's lower triangle, of C or B, and of g."""
-    found = structure(equations)
-    n = len(found.g)
-    blocks = {"M": [(f"M[{i + 1},{j + 1}]", found.M[i][j]) for i in range(n) for j in range(i + 1)]}
+    terms = structure(equations)
+    n = len(terms.g)
+    blocks = {"M": [(f"M[{i + 1},{j + 1}]", terms.M[i][j]) for i in range(n) for j in range(i + 1)]}
     if has_rates(equations):
         C = christoffel(equations)
         blocks["C"] = [(f"C[{i + 1},{j + 1}]", C[i][j]) for i in range(n) for j in range(n)]
     else:
-        blocks["B"] = [(f"B[{i + 1}]", x) for i, x in enumerate(found.B)]
-    blocks["g"] = [(f"g[{i + 1}]", x) for i, x in enumerate(found.g)]
+        blocks["B"] = [(f"B[{i + 1}]", x) for i, x in enumerate(terms.B)]
+    blocks["g"] = [(f"g[{i + 1}]", x) for i, x in enumerate(terms.g)]
     return blocks
 
 
@@ -246,7 +246,7 @@ def _terms(side: Mapping[Monomial, Form], order: Order) -> Iterable[Reading]:
 
 
 def _divisor(forms: Sequence[Form], order: Order) -> Form:
-    """What all terms have in common of parameters, and a number that makes coefficients whole."""
+    """The common factor of all terms: parameters, and a number that makes coefficients integers."""
     if not forms:
         return {(): Fraction(1)}
     pure = _parameters_only(common_factor(forms, order), order)
@@ -277,22 +277,22 @@ def _parameters_only(form: Form, order: Order) -> Form:
 # Large systems ----------------------------------------------------------------------------------
 
 
-def _by_names(told: Legible, case: _Case, tree: Tree | None) -> Readable:
+def _by_names(prepared: Legible, case: _Case, tree: Tree | None) -> Readable:
     """Rows by named quantities: the recursion from body to body, or plain parts of formulas."""
-    equations = told.equations
+    equations = prepared.equations
     lines, numbered = case.statement(equations), _numbered(equations)
     left = [as_expr(line.left) for line in lines]
     right = numbered([as_expr(line.right) for line in lines])
     parts = Parts()
     notes = ["The rows are too long to be developed; they are given by named quantities."]
     if tree is not None:
-        found = named_recursion(tree)
-        for name, f in found.quantities:
+        recursion = named_recursion(tree)
+        for name, f in recursion.quantities:
             parts.named(name, f)
-        left[: len(found.rows)] = found.rows
-        numbers = ", ".join(f"{k + 1} {body}" for k, body in enumerate(found.bodies))
+        left[: len(recursion.rows)] = recursion.rows
+        numbers = ", ".join(f"{k + 1} {body}" for k, body in enumerate(recursion.bodies))
         notes += [RECURSION, f"Bodies by number: {numbers}."]
-    for direction, f in told.axes:
+    for direction, f in prepared.axes:
         parts.named(direction.name, f)
     rows = [parts.cut(f) for f in (*left, *right)]
     return _read_by_names(equations, [x.name for x in lines], parts.names, rows, notes)
@@ -314,7 +314,7 @@ def _read_by_names(
     rows: Sequence[Expr],
     notes: Sequence[str],
 ) -> Readable:
-    """Everything read line by line; what is a number or a name gets no line."""
+    """The page line by line; numbers and plain names get no line."""
     order, squares = order_of(equations), squares_of(equations)
     short: dict[Expr, Expr] = {}
 
@@ -334,5 +334,5 @@ def _read_by_names(
         ReadLine(name, read(a), read(b))
         for name, a, b in zip(titles, rows[:n], rows[n:], strict=True)
     )
-    found = Readable(equations.name, equations.formalism, _labels(equations), lines)
-    return replace(found, quantities=tuple(quantities), notes=tuple(notes))
+    page = Readable(equations.name, equations.formalism, _labels(equations), lines)
+    return replace(page, quantities=tuple(quantities), notes=tuple(notes))

@@ -1,4 +1,4 @@
-"""One-sided blocks made short for reading: gaps, rates and slips, and what bounds their forces.
+"""Unilateral constraints simplified for reading: gaps, rates, slips, and bounds of their forces.
 
 Public names: DOTS, Relation, ReadSide, read_sides, is_hard, side_text, side_latex,
 side_mathml.
@@ -35,7 +35,7 @@ forms of roots and of angles that are sums take minutes soon after."""
 
 
 LONGEST, READ = 120, 40
-"""Names and numbers in a formula of a block, and in a rate that can be told in words."""
+"""Names and numbers in a formula of a block, and in a rate that can be written in words."""
 
 DOTS = Name("…")
 """Stands for what is longer; every format but those for reading has it."""
@@ -52,12 +52,12 @@ def is_hard(f: Expr) -> bool:
 @final
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Formulas with signs between them; `when` says in which mode, or what the formula is."""
+    """Formulas with relation signs between them; `when` is the mode or the meaning."""
 
     when: str
     items: tuple[Item, ...]
 
-    def told(self, reading: Callable[[Reading], str], sign: Callable[[str], str]) -> str:
+    def text(self, reading: Callable[[Reading], str], sign: Callable[[str], str]) -> str:
         """Every item in its form, one after the other."""
         return "".join(sign(x) if isinstance(x, str) else reading(x) for x in self.items)
 
@@ -65,7 +65,7 @@ class Relation:
 @final
 @dataclass(frozen=True, slots=True)
 class ReadSide:
-    """A block for people: its name, its kind, and its relations."""
+    """A unilateral block for reading: its name, its kind, and its relations."""
 
     name: str
     kind: str
@@ -87,7 +87,7 @@ def read_sides(
     """
 
     equations = legible.equations
-    words = {f: plain(told) for f, told in in_words(equations).items()}
+    words = {f: plain(reader) for f, reader in in_words(equations).items()}
 
     def read(f: Expr) -> Reading:
         if len(topological([f])) > NODES:
@@ -98,25 +98,27 @@ def read_sides(
             short = plain(f)
         return short if leaves(short) <= (READ if f in words else LONGEST) else words.get(f, DOTS)
 
-    found = []
+    blocks = []
     for k, side in enumerate(equations.sides.blocks):
-        told = _Told(equations, side, named, named.gap[k])
-        relations = told.in_all_modes() if modes is None else told.in_mode(modes[k])
+        reader = _Block(equations, side, named, named.gap[k])
+        relations = reader.in_all_modes() if modes is None else reader.in_mode(modes[k])
         if modes is None or modes[k] != "open" or side.kind != "friction":
             relations += [
                 ("nearest where", [f, "=", ZERO]) for f in legible.feet.get(side.name, ())
             ]
         items = [(w, [x if isinstance(x, str) else read(x) for x in parts])
                  for w, parts in relations]  # fmt: skip
-        found.append(ReadSide(side.name, side.kind, tuple(Relation(w, tuple(x)) for w, x in items)))
-    return tuple(found)
+        blocks.append(
+            ReadSide(side.name, side.kind, tuple(Relation(w, tuple(x)) for w, x in items))
+        )
+    return tuple(blocks)
 
 
 Parts: TypeAlias = list[tuple[str, list[Expr | str]]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Block:
     """The relations of one block."""
 
     equations: Equations
@@ -136,21 +138,24 @@ class _Told:
 
     def in_all_modes(self) -> Parts:
         if self.side.kind == "rate":
-            mu = self.named.told[self.side.first]
+            mu = self.named.effort[self.side.first]
             return [("", [self.outside, "≤", ZERO, "⟂", mu, "≤", ZERO])]
         if self.side.kind == "gap":
-            force = self.named.told[self.side.first]
-            told: Parts = [("", [*self.gap_is, "≥", ZERO, "⟂", force, "≥", ZERO]), *self.rate_is]
+            force = self.named.effort[self.side.first]
+            relations: Parts = [
+                ("", [*self.gap_is, "≥", ZERO, "⟂", force, "≥", ZERO]),
+                *self.rate_is,
+            ]
             e = self.coefficient("restitution")
-            return told + ([("restitution", [e])] if not vanishes(e) else [])
+            return relations + ([("restitution", [e])] if not vanishes(e) else [])
         slipping: Parts = [("slips", x) for x in self.slipping]
         if self.side.law == "regularized":
             return [*self.slips, *((("", x) for _, x in slipping))]
         return [*self.slips, ("sticks", self.sticking), *slipping]
 
     def in_mode(self, word: str) -> Parts:
-        """What tells that the mode lasts, and the names that its equations use."""
-        force = self.named.told[self.side.first]
+        """The conditions under which the mode lasts, and the names that its equations use."""
+        force = self.named.effort[self.side.first]
         if self.side.kind == "friction":
             if word == "sticks":
                 return [("sticks while", self.bounded)]
@@ -192,7 +197,7 @@ class _Told:
     def bounded(self) -> list[Expr | str]:
         """‖f‖ ≤ μ₀ f_n; of unlike coefficients by the ellipse."""
         first, load = self.side.first, load_of(self.equations, self.side, self.named)
-        forces = [self.named.told[first + k] for k in range(self.side.rows)]
+        forces = [self.named.effort[first + k] for k in range(self.side.rows)]
         static, across = self.coefficient("static"), self.coefficient("across")
         if across is self.coefficient("friction") or len(self.rows) == 1:
             return [size_of(self.named, self.side, forces), "≤", as_expr(static * load)]
@@ -210,12 +215,12 @@ class _Told:
     def slipping(self) -> list[list[Expr | str]]:
         dry = friction_of(self.equations, self.side, self.named, viscous=False)
         first, drag = self.side.first, self.coefficient("viscous")
-        found: list[list[Expr | str]] = []
+        relations: list[list[Expr | str]] = []
         for k in self.rows:
             slow: list[Expr | str] = ["−", as_expr(drag * self.named.slip[k])]
-            told: list[Expr | str] = [self.named.told[k], "=", dry[k - first]]
-            found.append(told + ([] if vanishes(drag) else slow))
-        return found
+            relation: list[Expr | str] = [self.named.effort[k], "=", dry[k - first]]
+            relations.append(relation + ([] if vanishes(drag) else slow))
+        return relations
 
 
 # Forms ------------------------------------------------------------------------------------------
@@ -223,7 +228,7 @@ class _Told:
 
 def side_text(relation: Relation, digits: int) -> str:
     """A relation as text: sticks: u₂ = 0, |f₂| ≤ μ f₁."""
-    text = relation.told(lambda x: to_unicode(x, digits), lambda x: ", " if x == "," else f" {x} ")
+    text = relation.text(lambda x: to_unicode(x, digits), lambda x: ", " if x == "," else f" {x} ")
     return f"{relation.when}: {text}" if relation.when else text
 
 
@@ -237,4 +242,4 @@ def side_latex(relation: Relation, digits: int) -> tuple[str, str, str]:
 
 def side_mathml(relation: Relation, digits: int) -> str:
     """A relation as MathML."""
-    return relation.told(lambda x: to_mathml(x, digits), lambda x: f"<mo>{x}</mo>")
+    return relation.text(lambda x: to_mathml(x, digits), lambda x: f"<mo>{x}</mo>")

@@ -1,4 +1,4 @@
-"""Equations with treated constraints, made short for reading: reactions by their names.
+"""Equations with treated constraints, simplified for reading: reactions by their names.
 
 Public names: readable_treated.
 """
@@ -22,7 +22,7 @@ from liaison.expr.reading.text import to_unicode, unicode_name
 from .readable import LONGEST, Readable, read_line
 
 SHORT = 60
-"""Names and numbers of a dependent velocity that is told."""
+"""Names and numbers of a dependent velocity that is shown."""
 
 
 def readable_treated(equations: Equations, longest: int = LONGEST) -> Readable:
@@ -37,10 +37,10 @@ def readable_treated(equations: Equations, longest: int = LONGEST) -> Readable:
     """
     own: Treated = equations.native["treatment"]
     try:
-        found = _read(equations, own, _Page(own.statement(), own.reduced.u, own.reduced.udot))
+        result = _read(equations, own, _Page(own.statement(), own.reduced.u, own.reduced.udot))
         notes = (*_named(own), *_dependent(equations, own))
-        if max((leaves(x.left) + leaves(x.right) for x in found.lines), default=0) <= longest:
-            return replace(found, notes=notes)
+        if max((leaves(x.left) + leaves(x.right) for x in result.lines), default=0) <= longest:
+            return replace(result, notes=notes)
     except TooLarge:
         pass
     page = _maggi(own)
@@ -64,7 +64,7 @@ class _Page:
 
 
 def _read(equations: Equations, own: Treated, page: _Page) -> Readable:
-    """The page, made short."""
+    """The page, simplified."""
     multipliers = [x for x in own.efforts if x.name not in own.reactions]
     reactions = [x for x in own.efforts if x.name in own.reactions]
     symbols = replace(
@@ -79,14 +79,14 @@ def _read(equations: Equations, own: Treated, page: _Page) -> Readable:
         read_line(reader, seen, line.name, sides[2 * k], sides[2 * k + 1])
         for k, line in enumerate(page.lines)
     )
-    told = tuple((name, simplified(f, order, squares)) for name, f in page.quantities)
+    quantities = tuple((name, simplified(f, order, squares)) for name, f in page.quantities)
     labels = _labels(equations, own)
-    return Readable(equations.name, equations.formalism, labels, rows, quantities=told)
+    return Readable(equations.name, equations.formalism, labels, rows, quantities=quantities)
 
 
 def _maggi(own: Treated) -> _Page:
     """Ψᵀ (M v̇ + h) = Ψᵀ (τ + Gᵀ λ) with Ψ by names, and the rows that were eliminated."""
-    whole, told = own.whole, own.reduced
+    whole, reduction = own.whole, own.reduced
     lines, n = statement(whole), len(whole.symbols.v)
     kept = [k for k in range(len(whole.closures.gamma)) if k not in own.gone]
     efforts = dict(zip(kept, own.efforts, strict=True))
@@ -96,17 +96,17 @@ def _maggi(own: Treated) -> _Page:
             right[j] = as_expr(right[j] + entry * efforts[k])
     names: dict[tuple[int, int], Expr] = {}
     quantities = []
-    for (j, k), entry in told.psi.items():
+    for (j, k), entry in reduction.psi.items():
         names[j, k] = entry
         if entry.op != "const":
-            numbered = f"_{k + 1}" if told.mobility > 1 else ""
+            numbered = f"_{k + 1}" if reduction.mobility > 1 else ""
             name = f"Psi.{whole.labels['v'][j].name.rstrip(chr(39))}{numbered}"
             names[j, k] = symbol(name)
             quantities.append((name, entry))
-    a, b = [ZERO] * told.mobility, [ZERO] * told.mobility
+    a, b = [ZERO] * reduction.mobility, [ZERO] * reduction.mobility
     for (j, k), psi in names.items():
         a[k], b[k] = as_expr(a[k] + psi * lines[j].left), as_expr(b[k] + psi * right[j])
-    motion = [Line(x.name, y, z) for x, y, z in zip(told.independent, a, b, strict=True)]
+    motion = [Line(x.name, y, z) for x, y, z in zip(reduction.independent, a, b, strict=True)]
     solved = [lines[n + k] for k in (*own.gone, *kept)]
     return _Page([*motion, *solved], whole.symbols.v, whole.symbols.vdot, quantities)
 
@@ -139,20 +139,20 @@ def _words(row: str) -> str:
 
 
 def _dependent(equations: Equations, own: Treated) -> list[str]:
-    """Velocities that follow from the others, where that can be told shortly."""
-    told, order = own.reduced, order_of(equations)
-    independent = {label.name for label in told.independent}
-    found = []
-    for label, formula in zip(equations.labels["v"], told.velocity, strict=True):
+    """Dependent velocities as formulas of the others, where these are short."""
+    reduction, order = own.reduced, order_of(equations)
+    independent = {label.name for label in reduction.independent}
+    sentences = []
+    for label, formula in zip(equations.labels["v"], reduction.velocity, strict=True):
         if label.name not in independent:
-            text = _told(formula, order)
-            found.append(
+            text = _short_text(formula, order)
+            sentences.append(
                 f"Eliminated: {unicode_name(label.name)}" + (f" = {text}." if text else ".")
             )
-    return found
+    return sentences
 
 
-def _told(formula: Expr, order: Order) -> str:
+def _short_text(formula: Expr, order: Order) -> str:
     try:
         reading = Reader([formula], order).read(formula)
     except TooLarge:

@@ -128,8 +128,8 @@ def articulate(
     S = node.S
     U = array([list(_applied(total, S[:, j])) for j in range(S.shape[1])]).reshape(-1, 6).T
     D = product(S.T, U)
-    given = [minus(tau[j], dot(S[:, j], total.wrench)) for j in range(S.shape[1])]
-    gain = Gain(*solve_symmetric(D, U.T, array(given)))
+    efforts = [minus(tau[j], dot(S[:, j], total.wrench)) for j in range(S.shape[1])]
+    gain = Gain(*solve_symmetric(D, U.T, array(efforts)))
     freed = _freed(S)
     left = _less(total, U, gain.K, freed)
     wrench = vector(total.wrench + _applied(left, drift) + product(U, gain.k))
@@ -157,7 +157,7 @@ def joined(a: Articulated, b: Articulated) -> Articulated:
 
 
 def move_articulated(R: Array, p: Array, body: Articulated) -> Articulated:
-    """An articulated inertia given in the node's frame, told in its parent's.
+    """An articulated inertia transformed from the node's frame to its parent's.
 
     With A, B, C turned by R:  C' = C,  B' = B + p̃ C,  A' = A − B p̃ + p̃ B'ᵀ   (articulated-2)
     """
@@ -184,12 +184,12 @@ def _freed(S: Array) -> dict[int, tuple[int, int]]:
 
     There I_a is zero, since I_a S = 0, and w_a is τ, since Sᵀ w_a = τ.
     """
-    found = {}
+    freed = {}
     for j in range(S.shape[1]):
         rows = [r for r in range(6) if not is_zero(S[r, j])]
         if len(rows) == 1 and isinstance(S[rows[0], j], int | float) and abs(S[rows[0], j]) == 1:
-            found[rows[0]] = (j, int(S[rows[0], j]))
-    return found
+            freed[rows[0]] = (j, int(S[rows[0], j]))
+    return freed
 
 
 def _less(total: Articulated, U: Array, K: Array, freed: dict[int, tuple[int, int]]) -> Articulated:

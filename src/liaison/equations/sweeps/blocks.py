@@ -42,7 +42,7 @@ FOUND = STATE + 36 + 6 + 2
 class BlockClass:
     """What a node of a class computes: state, inertia, f, weights, then pairs of six numbers.
 
-    Pairs tell of a direction on the node and on its parent: rows that the joint holds, then those
+    Pairs are a direction on the node and on its parent: rows that the joint holds, then those
     that take v̇ out of accelerations, along which τ pushes.
 
     Attributes:
@@ -68,7 +68,7 @@ class ClosureClass:
     Attributes:
         formulas: rows, then ties, at each level.
         rows: that hold the two markers.
-        ties: that tell the coordinates of a joint that keeps them, as (closure-2) has them.
+        ties: that define the coordinates of a joint that keeps them, as (closure-2) has them.
         members: closures of the class.
         constants: of each member.
     """
@@ -87,17 +87,17 @@ def block_class(one: NodeClass) -> BlockClass:
     x = array([above(k) for k in range(STATE)])
     state, arm = _moved(x, one)
     turned, wrench, weights = _inertia(one, state)
-    found = [*_flat(state), *turned.flat, *wrench, *weights]
+    formulas = [*_flat(state), *turned.flat, *wrench, *weights]
     held = [[int(j == k) for j in range(6)] for k in range(6) if k not in axes]
     pulls = _inverse([[S[k, c] for c in range(S.shape[1])] for k in axes])
     pulled = [[row[axes.index(k)] if k in axes else 0 for k in range(6)] for row in pulls]
     for direction in (*held, *pulled):
-        found += _pair(state[0], arm, array(list(direction)))
-    return BlockClass(tuple(map(as_expr, found)), len(held), *_local(one.joint))
+        formulas += _pair(state[0], arm, array(list(direction)))
+    return BlockClass(tuple(map(as_expr, formulas)), len(held), *_local(one.joint))
 
 
 def keeping_class(one: NodeClass) -> BlockClass:
-    """The class of nodes that keep coordinates of joints that are cut: nothing else is asked."""
+    """The class of nodes that keep coordinates of cut joints, without equations of their own."""
     return BlockClass((), 0, *_local(one.joint))
 
 
@@ -198,17 +198,17 @@ def closure_classes(tree: Tree, values: Mapping[Expr, Any]) -> tuple[ClosureClas
 def _closure_class(
     tree: Tree, kind: tuple[JointType, bool], listed: list[int], values: Mapping[Expr, Any]
 ) -> ClosureClass:
-    told = []
+    classes = []
     for k in listed:
         ends = (tree.closures[k].predecessor[1], tree.closures[k].successor[1])
         flat = [x for R_, p_ in ends for x in (*R_.flat, *p_)]
-        told.append(tuple(float(number(x, values)) for x in flat))
-    columns = list(zip(*told, strict=True))
+        classes.append(tuple(float(number(x, values)) for x in flat))
+    columns = list(zip(*classes, strict=True))
     varying = [c for c, column in enumerate(columns) if len(set(column)) > 1]
     entries: list[Any] = [column[0] for column in columns]
     for place, c in enumerate(varying):
         entries[c] = symbol(f"constant {place}")
-    constants = tuple(tuple(row[c] for c in varying) for row in told)
+    constants = tuple(tuple(row[c] for c in varying) for row in classes)
     both = _Ends(entries)
     rows = _held(kind[0], both)
     kept = _kept(kind[0], both) if kind[1] else []
@@ -264,27 +264,27 @@ def _held(kind: JointType, ends: _Ends) -> list[Expr]:
 
 
 def _kept(kind: JointType, ends: _Ends) -> list[tuple[Expr, Expr]]:
-    """For each velocity that a joint keeps what is left over of its position, and of its rate.
+    """Residuals of position and rate for each velocity that a joint keeps.
 
     A coordinate q is tied by c(R, p) − q; an attitude by the pose of the second marker in the one
     that is kept, its rate by the twist of the marker less the velocity kept.
     """
     q = array([symbol(f"kept q {k}") for k in range(kind.nq)])
-    told = kind.coordinates_of(R, P, q)
+    coordinates = kind.coordinates_of(R, P, q)
     R_G, p_G = kind.pose(q)
     R_M, p_M = ends.pose()
     apart = (product(R_G.T, R_M), product(R_G.T, p_M - p_G))
-    twist, found = ends.twist(), []
+    twist, pairs = ends.twist(), []
     for k, name in enumerate(kind.speed_names):
-        if name in kind.coordinate_names and told is not None:
+        if name in kind.coordinate_names and coordinates is not None:
             i = kind.coordinate_names.index(name)
-            value = _seen(ends.pose(), [as_expr(told[i])])[0]
+            value = _seen(ends.pose(), [as_expr(coordinates[i])])[0]
             left, rate = value - q[i], directional([value], ends.flow)[0]
         else:
             left = _seen(apart, [WELDED[name]])[0]
             rate = twist[list(WELDED).index(name)]
-        found.append((as_expr(left), as_expr(rate - symbol(f"kept v {k}"))))
-    return found
+        pairs.append((as_expr(left), as_expr(rate - symbol(f"kept v {k}"))))
+    return pairs
 
 
 def _closure(ends: _Ends, held: list[Expr], kept: list[tuple[Expr, Expr]]) -> tuple[Expr, ...]:
@@ -293,7 +293,7 @@ def _closure(ends: _Ends, held: list[Expr], kept: list[tuple[Expr, Expr]]) -> tu
     second = directional(first, {**ends.flow, **ends.second})
     J = jacobian(second, ends.accelerations)
     rows = range(len(first))
-    found = [
+    formulas = [
         J.get((i, c), as_expr(0)) for half in (0, 6) for i in rows for c in range(half, half + 6)
     ]
-    return (*found, *second, *held, *(left for left, _ in kept), *first)
+    return (*formulas, *second, *held, *(left for left, _ in kept), *first)

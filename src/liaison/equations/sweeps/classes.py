@@ -1,4 +1,4 @@
-"""Nodes alike: classes of nodes with one joint type and direction, each told on symbols.
+"""Classes of equal nodes: one joint type and direction, each derived once on symbols.
 
 What all nodes of a class share (structural zeros, the numbers of the joint type, often a mass) is
 folded into its formulas; what differs from node to node is read from a table of constants.
@@ -137,11 +137,11 @@ def number(x: Any, values: Mapping[Expr, Any]) -> Any:
     """The number that x is where parameters have these values."""
     if not isinstance(x, Expr):
         return as_float(x)
-    found = substitute([x], {s: as_expr(values[s]) for s in symbols_of([x]) if s in values})[0]
-    unknown = symbols_of([found])
+    value = substitute([x], {s: as_expr(values[s]) for s in symbols_of([x]) if s in values})[0]
+    unknown = symbols_of([value])
     if unknown:
         raise DerivationError(
             f"{unknown[0].name!r} has no value, and looped sweeps are made for given numbers.",
             hint="Give the parameter a value.",
         )
-    return as_float(found)
+    return as_float(value)

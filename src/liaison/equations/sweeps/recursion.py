@@ -5,7 +5,7 @@ The body of a sweep is a pure function of one node and its parent's (or children
 fold; called once for each class of nodes on symbols (sweeps.py), they become kernels that a
 loop runs.
 
-Public names: Wrench, State, Link, link, at_ground, moved, required, spun, handed, felt, whirl,
+Public names: Wrench, State, Link, link, at_ground, moved, required, spun, at_parent, felt, whirl,
 required_wrenches, carried_wrenches, generalized, mass_matrix, mass_pattern.
 """
 
@@ -59,7 +59,7 @@ def at_ground(gravity: Array) -> State:
 
 
 def moved(parent: State, node: Link, vdot: Array | None) -> State:
-    """Outwards: how a node moves, from how its parent does; v̇ = 0 where None is given.
+    """Outwards: how a node moves, from how its parent does; v̇ = 0 for None.
 
     ω = Rᵀ ω_P + ω_J,  α = Rᵀ α_P + Rᵀ ω_P × ω_J + α_J,
     a = Rᵀ (a_P + U_P p) + (Rᵀ ω_P + ω) × v_J + a_J                             (newton-2)
@@ -93,7 +93,7 @@ def spun(I: Array, state: State) -> Array:
     others follow by turning the letters.
     """
     omega, alpha, _, U = state
-    found = []
+    spin = []
     for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         squares = minus(times(omega[z], omega[z]), times(omega[y], omega[y]))
         terms = [
@@ -103,18 +103,18 @@ def spun(I: Array, state: State) -> Array:
             minus(0, times(I[x, y], U[z, x])),
             minus(0, times(I[y, z], squares)),
         ]
-        found.append(reduce(plus, terms))
-    return array(found)
+        spin.append(reduce(plus, terms))
+    return array(spin)
 
 
-def handed(pose: tuple[Array, Array], wrench: Wrench) -> Wrench:
+def at_parent(pose: tuple[Array, Array], wrench: Wrench) -> Wrench:
     """Inwards: a wrench on a node, as its parent bears it."""
-    told = act_force(*pose, array([*wrench[0], *wrench[1]]))
-    return told[:3], told[3:]
+    wrench_at_parent = act_force(*pose, array([*wrench[0], *wrench[1]]))
+    return wrench_at_parent[:3], wrench_at_parent[3:]
 
 
 def felt(S: Array, wrench: Wrench) -> list[Any]:
-    """τ = Sᵀ F: what a joint does of the wrench it hands over."""
+    """τ = Sᵀ F: the generalised forces of a joint's wrench."""
     entries = [*wrench[0], *wrench[1]]
     return [dot(S[:, k], entries) for k in range(S.shape[1])]
 
@@ -122,13 +122,13 @@ def felt(S: Array, wrench: Wrench) -> list[Any]:
 def required_wrenches(kinematics: Kinematics, vdot: Array | None, gravity: Array) -> list[Wrench]:
     """The wrench each node's own body needs to move as it does, in the node's axes."""
     states = {GROUND: at_ground(gravity)}
-    found = []
+    wrenches = []
     for i, node in enumerate(kinematics.tree.nodes):
         here = link(kinematics, i)
-        given = None if vdot is None else vdot[node.v]
-        states[i] = moved(states[node.parent], here, given)
-        found.append(required(here.inertia, states[i]))
-    return found
+        joint_vdot = None if vdot is None else vdot[node.v]
+        states[i] = moved(states[node.parent], here, joint_vdot)
+        wrenches.append(required(here.inertia, states[i]))
+    return wrenches
 
 
 def whirl(omega: Array, alpha: Array) -> Array:
@@ -146,19 +146,19 @@ def whirl(omega: Array, alpha: Array) -> Array:
 
 
 def carried_wrenches(kinematics: Kinematics, own: list[Wrench]) -> list[Wrench]:
-    """Inwards: what each joint hands to its node for all that the node carries."""
+    """Inwards: the wrench of each joint on its node, for all that the node carries."""
     tree = kinematics.tree
     total = list(own)
     for i in range(len(tree.nodes) - 1, -1, -1):
         parent = tree.nodes[i].parent
         if parent != GROUND:
-            moment, force = handed(kinematics.pose(i), total[i])
+            moment, force = at_parent(kinematics.pose(i), total[i])
             total[parent] = (total[parent][0] + moment, total[parent][1] + force)
     return total
 
 
 def generalized(kinematics: Kinematics, own: list[Wrench]) -> list[Expr]:
-    """τ = Sᵀ F of every joint, F what it hands to its node."""
+    """τ = Sᵀ F of every joint, F its wrench on its node."""
     tau: list[Any] = [0] * kinematics.tree.nv
     for i, wrench in enumerate(carried_wrenches(kinematics, own)):
         tau[kinematics.tree.nodes[i].v] = map(as_expr, felt(kinematics.subspace(i), wrench))
@@ -186,15 +186,15 @@ def mass_matrix(kinematics: Kinematics) -> dict[tuple[int, int], Expr]:
 
 def mass_pattern(tree: Tree) -> tuple[tuple[int, int], ...]:
     """Where the lower triangle of M is not zero, in the order of `mass_matrix`."""
-    found = []
+    pattern = []
     for i in range(len(tree.nodes) - 1, -1, -1):
         for row in range(tree.nodes[i].v.start, tree.nodes[i].v.stop):
             j = i
             while j != GROUND:
                 columns = tree.nodes[j].v
-                found += [(row, column) for column in range(columns.start, columns.stop)]
+                pattern += [(row, column) for column in range(columns.start, columns.stop)]
                 j = tree.nodes[j].parent
-    return tuple((row, column) for row, column in found if column <= row)
+    return tuple((row, column) for row, column in pattern if column <= row)
 
 
 def _column(

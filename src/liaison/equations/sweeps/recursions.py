@@ -18,7 +18,7 @@ from liaison.spatial.arrays import Array, array, is_formula
 
 from .articulated import Articulated, Drift, Gain, accelerated, articulate, coasted
 from .classes import NodeClass, above, lower_triangle, own, symmetric
-from .recursion import Link, State, at_ground, felt, handed, moved, required
+from .recursion import Link, State, at_ground, at_parent, felt, moved, required
 
 Slots: TypeAlias = dict[str, range]
 
@@ -49,21 +49,21 @@ class Recursion:
 
 
 def inverse_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion:
-    """τ of (q, v, v̇): `moved` and `required` outwards, `handed` and `felt` inwards."""
+    """τ of (q, v, v̇): `moved` and `required` outwards, `at_parent` and `felt` inwards."""
     nv = max(one.joint.nv for one in classes)
     slots = _slots(
         state=18, wrench=6, kept=_kept_size(classes), given=nv, handed=6, found=nv
     )  # fmt: skip
 
     def outwards(one: NodeClass) -> list[Any]:
-        state = moved(_state(above, slots["state"]), one.link, _given(one, slots))
+        state = moved(_state(above, slots["state"]), one.link, _joint_inputs(one, slots))
         return [*_flat(state), *_flat(required(one.link.inertia, state)), *_varying(one.link)]
 
     def inwards(one: NodeClass) -> list[Any]:
         node = _remembered(one.link, slots["kept"])
         total = _read(own, slots["wrench"])
         wrench = (total[:3], total[3:])
-        return [*_flat(handed(node.pose, wrench)), *felt(node.S, wrench)]
+        return [*_flat(at_parent(node.pose, wrench)), *felt(node.S, wrench)]
 
     out = Sweep("outwards", False, _each(outwards, classes), slots["state"].start)
     back = Sweep(
@@ -88,7 +88,9 @@ def forward_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion
     def gather(one: NodeClass) -> list[Any]:
         node = _remembered(one.link, slots["kept"])
         total = _unpacked(_read(own, slots["inertia"]))
-        gain, carried = articulate(node, total, _read(own, slots["drift"]), _given(one, slots))
+        gain, carried = articulate(
+            node, total, _read(own, slots["drift"]), _joint_inputs(one, slots)
+        )
         return [*_packed(carried), *_flat(gain)]
 
     def accelerate(one: NodeClass) -> list[Any]:
@@ -112,11 +114,11 @@ def forward_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion
 
 def _slots(**sizes: int) -> Slots:
     """Slots of a record by name, one after another."""
-    found, start = {}, 0
+    slots, start = {}, 0
     for name, size in sizes.items():
-        found[name] = range(start, start + size)
+        slots[name] = range(start, start + size)
         start += size
-    return found
+    return slots
 
 
 def _ground(slots: Slots, known: dict[str, list[Any]]) -> tuple[float, ...]:
@@ -140,7 +142,7 @@ def _flat(parts: Sequence[Array]) -> list[Any]:
     return [x for part in parts for x in part.flat]
 
 
-def _given(one: NodeClass, slots: Slots) -> Array:
+def _joint_inputs(one: NodeClass, slots: Slots) -> Array:
     return _read(own, slots["given"][: one.joint.nv])
 
 
@@ -177,7 +179,7 @@ def _kept_size(classes: Sequence[NodeClass]) -> int:
 
 
 def _remembered(node: Link, slots: range) -> Link:
-    """The node with pose and S read back from its record; what is a number stays one."""
+    """The node with pose and S read back from its record; numbers stay numbers."""
     places = iter(slots)
     x = array([y if _is_number(y) else own(next(places)) for y in _place(node)])
     S = x[12:].reshape(node.S.shape)

@@ -1,4 +1,4 @@
-"""What is not looped of a mechanism of many bodies: loads, relations, outputs, events, as formulas.
+"""Formulas of many-body mechanisms outside the loops: loads, relations, outputs, events.
 
 Joints of a kind are alike and become loops; what the author adds here and there is written out,
 over the coordinates of the tree. In maximal coordinates each formula is short: it knows the two
@@ -79,21 +79,21 @@ def rest_of(tree: Tree, values: Mapping[str, float] | None = None) -> Rest:
             hint="Run the mechanism in its own coordinates.",
         )
     setting = Setting(tree)
-    told = _Numbers(known_values(tree, values))
-    tau = {j: x for j, x in enumerate(told(setting.applied())) if not vanishes(x)}
+    numbers = _Numbers(known_values(tree, values))
+    tau = {j: x for j, x in enumerate(numbers(setting.applied())) if not vanishes(x)}
     related = relation_rows(setting.kinematics, setting.qdot) if mechanism.constraints else []
-    rows = [_row(told, label, row) for label, row in related]
+    rows = [_row(numbers, label, row) for label, row in related]
     rows.sort(key=lambda row: row.phi is None)
     stored = sum((load.potential for load in setting.loads), as_expr(0))
     return Rest(
         tau=MappingProxyType(tau),
-        potential=told([stored])[0],
+        potential=numbers([stored])[0],
         rows=tuple(rows),
         outputs=MappingProxyType(
-            {x.name: told([setting.told(x.formula)])[0] for x in mechanism.outputs}
+            {x.name: numbers([setting.expressed(x.formula)])[0] for x in mechanism.outputs}
         ),
         events=tuple(
-            (x.name, told([setting.told(x.formula)])[0], x.direction, x.action)
+            (x.name, numbers([setting.expressed(x.formula)])[0], x.direction, x.action)
             for x in mechanism.events
         ),
         places=MappingProxyType(_places(setting)),
@@ -113,10 +113,10 @@ class _Numbers:
         return substitute([as_expr(x) for x in formulas], self._values)
 
 
-def _row(told: _Numbers, label: Label, row: Any) -> RestRow:
-    known = dict(zip(row.G, told(list(row.G.values())), strict=True))
-    second, rate = told([-as_expr(row.gamma), row.rate])
-    phi = None if row.value is None else told([row.value])[0]
+def _row(numbers: _Numbers, label: Label, row: Any) -> RestRow:
+    known = dict(zip(row.G, numbers(list(row.G.values())), strict=True))
+    second, rate = numbers([-as_expr(row.gamma), row.rate])
+    phi = None if row.value is None else numbers([row.value])[0]
     kept = {j: x for j, x in known.items() if not vanishes(x)}
     if not kept:
         raise DerivationError(f"the relation {label.name!r} holds nothing that moves.")

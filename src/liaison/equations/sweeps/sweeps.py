@@ -182,7 +182,7 @@ def _block_classes(grouping: Grouping, bodies: int) -> tuple[BlockClass, ...]:
 
 
 def _local_places(grouping: Grouping) -> dict[Expr, tuple[str, int]]:
-    """Where q, ξ and v of one joint are found."""
+    """Addresses of q, ξ and v of one joint."""
     most = max(max(one.joint.nq, one.joint.nv) for one in grouping.classes)
     names = {"q": "q", "v": "v", "xi": "x"}
     return {symbol(f"{name} {k}"): (array, k) for name, array in names.items() for k in range(most)}
@@ -209,7 +209,7 @@ def _kept(tree: Tree, values: Mapping[Expr, Any]) -> int:
 
 
 def _closure_places(closed: tuple[ClosureClass, ...]) -> dict[Expr, tuple[str, int]]:
-    """Where the symbols of closures are found: states, constants, what a joint keeps."""
+    """Addresses of the symbols of closures: states, constants, kept coordinates."""
     widest = max((len(c) for one in closed for c in one.constants), default=0)
     places: dict[Expr, tuple[str, int]] = {constant(k): ("u", k) for k in range(widest)}
     for k in range(STATE):
@@ -252,19 +252,19 @@ def _is_singular(node: Node, values: Mapping[Expr, Any]) -> bool:
 
 def known_values(tree: Tree, values: Mapping[str, float] | None) -> dict[Expr, Any]:
     """Parameters by their symbols."""
-    known = {symbol(given.name): given.value for given in tree.mechanism.parameters}
+    known = {symbol(x.name): x.value for x in tree.mechanism.parameters}
     known |= {symbol(name): value for name, value in (values or {}).items()}
     return {name: value for name, value in known.items() if value is not None}
 
 
 def check_plain(tree: Tree, *, with_closures: bool = False) -> None:
-    """Refuses what looped sweeps do not know: closures, relations, loads other than gravity."""
+    """Raises an error for closures, relations and loads other than gravity (not looped)."""
     mechanism = tree.mechanism
     closed = [] if with_closures else [closure.joint.name for closure in tree.closures]
     related = [constraint.name for constraint in mechanism.constraints]
     loaded = [force.name for force in mechanism.forces if not isinstance(force, Field)]
-    found = {"joints that close loops": closed, "relations": related, "loads": loaded}
-    for what, names in found.items():
+    counts = {"joints that close loops": closed, "relations": related, "loads": loaded}
+    for what, names in counts.items():
         if names:
             raise DerivationError(
                 f"{mechanism.name!r} has {what} ({', '.join(names[:5])}), "
@@ -295,7 +295,7 @@ def _table(tree: Tree, grouping: Grouping) -> np.ndarray[Any, np.dtype[np.int64]
 
 
 def _places(grouping: Grouping, record: int) -> dict[Expr, tuple[str, int]]:
-    """Where the symbols of the formulas are found when an entry runs."""
+    """Addresses of the symbols of the formulas when an entry runs."""
     widest = max(len(one.varying) for one in grouping.classes)
     nq = max(one.joint.nq for one in grouping.classes)
     nv = max(one.joint.nv for one in grouping.classes)

@@ -84,11 +84,11 @@ def christoffel(equations: Equations) -> tuple[tuple[Expr, ...], ...]:
 
 def power_identity(equations: Equations) -> bool:
     """Whether vᵀ B = ½ vᵀ Ṁ v, exactly: modulo a prime, at random points."""
-    found, v = structure(equations), equations.symbols.v
+    parts, v = structure(equations), equations.symbols.v
     flow = dict(zip(equations.symbols.q, _rates(equations), strict=True))
     total: Any = ZERO
-    for i, row in enumerate(found.M):
-        total = total - v[i] * found.B[i]
+    for i, row in enumerate(parts.M):
+        total = total - v[i] * parts.B[i]
         for j, change in enumerate(directional(list(row), flow)):
             total = total + HALF * v[i] * change * v[j]
     return vanishes_exactly(as_expr(total))
@@ -96,13 +96,13 @@ def power_identity(equations: Equations) -> bool:
 
 def product_identity(equations: Equations) -> bool:
     """Whether C v = B and Ṁ − 2 C is skew, exactly: modulo a prime, at random points."""
-    found, C, v = structure(equations), christoffel(equations), equations.symbols.v
+    parts, C, v = structure(equations), christoffel(equations), equations.symbols.v
     flow = dict(zip(equations.symbols.q, _rates(equations), strict=True))
     for i, row in enumerate(C):
-        left: Any = -found.B[i]
+        left: Any = -parts.B[i]
         for x, entry in zip(v, row, strict=True):
             left = left + entry * x
-        change = directional(list(found.M[i]), flow)
+        change = directional(list(parts.M[i]), flow)
         skew = [m - row[j] - C[j][i] for j, m in enumerate(change)]
         if not all(vanishes_exactly(as_expr(x)) for x in (left, *skew)):
             return False
@@ -111,7 +111,7 @@ def product_identity(equations: Equations) -> bool:
 
 def _rates(equations: Equations) -> list[Expr]:
     """q̇ = N v."""
-    found: list[Any] = [ZERO] * len(equations.symbols.q)
+    rates: list[Any] = [ZERO] * len(equations.symbols.q)
     for (i, j), entry in equations.kinematics.N.items():
-        found[i] = found[i] + entry * equations.symbols.v[j]
-    return found
+        rates[i] = rates[i] + entry * equations.symbols.v[j]
+    return rates

@@ -85,7 +85,7 @@ class _Rows:
         return np.array(flat, dtype=float).reshape(len(rows), self.width)
 
     def eliminate(self, kept: Sequence[int], rank: int) -> None:
-        """Pivots until the rank is reached or what is left vanishes; `kept` columns last."""
+        """Pivots until the rank is reached or the remainder vanishes; `kept` columns last."""
         scale = float(np.max(np.abs(self.numbers()), initial=0.0))
         while len(self.used) < rank:
             left = np.abs(self.numbers())
@@ -206,10 +206,10 @@ def _gradient_rows(equations: Equations, zeros: Sequence[Expr]) -> list[list[Exp
 
 def rates(equations: Equations) -> list[Expr]:
     """q̇ = N v."""
-    found = [ZERO] * len(equations.symbols.q)
+    qdot = [ZERO] * len(equations.symbols.q)
     for (i, j), entry in equations.kinematics.N.items():
-        found[i] = as_expr(found[i] + entry * equations.symbols.v[j])
-    return found
+        qdot[i] = as_expr(qdot[i] + entry * equations.symbols.v[j])
+    return qdot
 
 
 def _solved(rows: _Rows, n: int, deflated: bool) -> Elimination:

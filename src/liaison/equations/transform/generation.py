@@ -60,14 +60,14 @@ class Step:
         head = [f"({self.number}) {self.title}", *(f"  {law}" for law in self.laws)]
         if not self.entries:
             return "\n".join(head)
-        told = to_text(list(self.entries.values()), names=list(self.entries))
-        return "\n".join([*head, *(f"    {line}" for line in told.splitlines())])
+        body = to_text(list(self.entries.values()), names=list(self.entries))
+        return "\n".join([*head, *(f"    {line}" for line in body.splitlines())])
 
     def to_latex(self) -> str:
         """The entries as LaTeX, below the title as a comment."""
         comments = [f"% ({self.number}) {self.title}", *(f"% {law}" for law in self.laws)]
-        told = to_latex(list(self.entries.values()), names=list(self.entries))
-        return "\n".join([*comments, *([told] if self.entries else [])])
+        body = to_latex(list(self.entries.values()), names=list(self.entries))
+        return "\n".join([*comments, *([body] if self.entries else [])])
 
 
 @final
@@ -96,13 +96,13 @@ def generation(tree: Tree) -> Generation:
         tree: of the mechanism; exact numbers make steps that can be read.
     """
     setting = setting_of(tree, regroup=False)
-    made = _Made(setting)
+    matrices = _Algorithm(setting)
     order = _breadth_first(setting.tree)
-    made.pass_through(order)
-    dynamics = plain_dynamics(setting.symbols.vdot, *made.along_joints())
+    matrices.pass_through(order)
+    dynamics = plain_dynamics(setting.symbols.vdot, *matrices.along_joints())
     equations = completed("generation", tree, setting, dynamics)
     nodes = setting.tree.nodes
-    steps, names = made.steps(order, equations), tuple(nodes[i].body for i in order)
+    steps, names = matrices.steps(order, equations), tuple(nodes[i].body for i in order)
     return Generation(steps, equations, names, left_out(tree.mechanism.contacts))
 
 
@@ -111,15 +111,15 @@ def _breadth_first(tree: Tree) -> list[int]:
     children: dict[int, list[int]] = {}
     for i, node in enumerate(tree.nodes):
         children.setdefault(node.parent, []).append(i)
-    found, waiting = [], deque(children.get(GROUND, ()))
+    order, waiting = [], deque(children.get(GROUND, ()))
     while waiting:
         i = waiting.popleft()
-        found.append(i)
+        order.append(i)
         waiting.extend(children.get(i, ()))
-    return found
+    return order
 
 
-class _Made:
+class _Algorithm:
     """Matrices of the bodies by themselves, Ψ, and their products."""
 
     def __init__(self, setting: Setting) -> None:
@@ -133,7 +133,7 @@ class _Made:
 
     def _forces(self) -> list[Array]:
         """Weight, and loads that are wrenches on bodies, at each origin: force, moment."""
-        found = [_weight(body, self.setting.gravity) for body in self.bodies]
+        forces = [_weight(body, self.setting.gravity) for body in self.bodies]
         for load in self.setting.loads:
             if not load.pushes or any(push.root != GROUND for _, push in load.pushes):
                 continue
@@ -143,8 +143,8 @@ class _Made:
                     pull = array([effort * x for x in push.force])
                     arm = push.point - self.motions[push.node].p
                     turn = array([effort * x for x in push.moment]) + cross(arm, pull)
-                    found[push.node] = found[push.node] + array([*pull, *turn])
-        return found
+                    forces[push.node] = forces[push.node] + array([*pull, *turn])
+        return forces
 
     def pass_through(self, order: Sequence[int]) -> None:
         """Ψ, body by body as the search meets them: its rows are those of V."""
@@ -197,12 +197,12 @@ class _Made:
 
     def efforts(self) -> dict[int, Any]:
         """Q: loads along coordinates, which are no wrenches given on bodies."""
-        found: dict[int, Any] = {}
+        efforts: dict[int, Any] = {}
         for load in self.setting.loads:
             if load.name not in self.loaded:
                 for k, entry in load.tau.items():
-                    found[k] = plus(found.get(k, 0), entry)
-        return found
+                    efforts[k] = plus(efforts.get(k, 0), entry)
+        return efforts
 
     def steps(self, order: Sequence[int], equations: Equations) -> tuple[Step, ...]:
         """The record."""
@@ -210,7 +210,7 @@ class _Made:
         carriers = [f"{nodes[j].joint.name} ({nodes[j].body})" for j in order]
         cut = [closure.joint.name for closure in self.tree.closures]
         rows = [label.name for label in equations.labels["lam"]]
-        found = [
+        steps = [
             Step(1, "principal and complementary joints, initial constraint matrix", (
                 f"principal: {', '.join(carriers)}", f"complementary: {', '.join(cut) or 'none'}",
                 *(("Δ₀ V = 0, a force and a moment for each row and body",) if cut else ()),
@@ -237,11 +237,11 @@ class _Made:
                 ("M q̈ = S + F + ᵀΔ Λ,  Δ q̈ = γ",) if rows else ("no loop: M q̈ = S + F is all",)
             ), _vector("γ", closures.gamma)),
         ]  # fmt: skip
-        return tuple(found)
+        return tuple(steps)
 
     def constraints(self) -> dict[int, dict[int, Array]]:
         """Δ₀ by rows and bodies: the force and moment at a body's origin that a row exerts."""
-        found: dict[int, dict[int, Array]] = {}
+        delta: dict[int, dict[int, Array]] = {}
         for k, (_, row) in enumerate(self.setting.rows[0]):
             for push in row.pushes:
                 if push.node == GROUND:
@@ -249,9 +249,9 @@ class _Made:
                 root = self.setting.kinematics.motion(GROUND, push.root)
                 pull, point = product(root.R, push.force), root.p + product(root.R, push.point)
                 turn = product(root.R, push.moment) + cross(point - self.motions[push.node].p, pull)
-                rows = found.setdefault(k, {})
+                rows = delta.setdefault(k, {})
                 rows[push.node] = rows.get(push.node, zeros(6)) + array([*pull, *turn])
-        return found
+        return delta
 
     def _initial_constraints(self) -> dict[str, Expr]:
         return {
@@ -267,7 +267,7 @@ class _Made:
 
     def _listed(self, name: str, blocks: Mapping[int, Array]) -> dict[str, Expr]:
         """Entries that are not zero, by body."""
-        found: dict[str, Expr] = {}
+        entries: dict[str, Expr] = {}
         for j, block in blocks.items():
             body = self.tree.nodes[j].body
             rows = block.tolist()
@@ -275,8 +275,8 @@ class _Made:
                 for b, x in enumerate(row if isinstance(row, list) else [row]):
                     if not vanishes(x):
                         place = f"{a + 1},{b + 1}" if isinstance(row, list) else f"{a + 1}"
-                        found[f"{name}_{body}[{place}]"] = as_expr(x)
-        return found
+                        entries[f"{name}_{body}[{place}]"] = as_expr(x)
+        return entries
 
 
 @final
@@ -291,10 +291,10 @@ class _Body:
     @property
     def M(self) -> Array:
         r, unit = tilde(self.moment), identity(3)
-        found = zeros(6, 6)
-        found[:3, :3], found[:3, 3:] = self.m * unit, -r
-        found[3:, :3], found[3:, 3:] = r, self.J
-        return array(found)
+        M = zeros(6, 6)
+        M[:3, :3], M[:3, 3:] = self.m * unit, -r
+        M[3:, :3], M[3:, 3:] = r, self.J
+        return array(M)
 
     def S(self, omega: Array) -> Array:
         """−ω × (ω × μ r), −ω × J ω."""
@@ -313,10 +313,10 @@ def _weight(body: _Body, gravity: Array) -> Array:
 
 def _carried(r: Array) -> Array:
     """What a body carries its next by: (v, ω) -> (v + ω × r, ω)."""
-    found = zeros(6, 6)
-    found[:3, :3] = found[3:, 3:] = identity(3)
-    found[:3, 3:] = -tilde(r)
-    return array(found)
+    matrix = zeros(6, 6)
+    matrix[:3, :3] = matrix[3:, 3:] = identity(3)
+    matrix[:3, 3:] = -tilde(r)
+    return array(matrix)
 
 
 def _passage(node: Any, nodes: Sequence[Any]) -> str:

@@ -1,4 +1,4 @@
-"""Matrices of formulas inverted block by block, with what vanishes told modulo a prime.
+"""Inverse matrices of formulas, block by block; zeros are recognized modulo a prime.
 
 Public names: inverted, is_null, Dependence.
 """
@@ -58,7 +58,7 @@ def inverted(A: Array) -> Array:
         Dependence: the rows are not independent.
     """
     n = len(A)
-    found = zeros(n, n)
+    result = zeros(n, n)
     for rows, columns in _blocks(A):
         if len(rows) != len(columns):
             raise Dependence(max(rows))
@@ -69,15 +69,15 @@ def inverted(A: Array) -> Array:
             raise Dependence(rows[error.row]) from error
         for i, column in enumerate(columns):
             for j, row in enumerate(rows):
-                found[column, row] = inverse[i, j]
-    return array(found)
+                result[column, row] = inverse[i, j]
+    return array(result)
 
 
 def _blocks(A: Array) -> list[tuple[list[int], list[int]]]:
     """Rows and columns that hang together by entries other than zero."""
     n = len(A)
     left = set(range(n))
-    found = []
+    blocks = []
     while left:
         rows, columns, fresh = set(), set(), {min(left)}
         while fresh:
@@ -85,8 +85,8 @@ def _blocks(A: Array) -> list[tuple[list[int], list[int]]]:
             columns = {j for i in rows for j in range(n) if not is_zero(A[i, j])}
             fresh = {i for i in range(n) for j in columns if not is_zero(A[i, j])} - rows
         left -= rows
-        found.append((sorted(rows), sorted(columns)))
-    return found
+        blocks.append((sorted(rows), sorted(columns)))
+    return blocks
 
 
 def _by_cofactors(A: Array) -> Array:
@@ -130,12 +130,12 @@ def _eliminated(A: Array) -> Array:
         for k in range(n):
             if k != i and j in rows[k]:
                 _subtract(rows[k], rows[i], j)
-    found = zeros(n, n)
+    inverse = zeros(n, n)
     for j, i in at.items():
         for k, x in rows[i].items():
             if k >= n:
-                found[j, k - n] = x
-    return array(found)
+                inverse[j, k - n] = x
+    return array(inverse)
 
 
 def _entries(row: Sequence[Any], start: int) -> list[tuple[int, Any]]:

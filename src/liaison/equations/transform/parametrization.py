@@ -46,7 +46,7 @@ def derived_in(
         parametrization: "minimal" or "strict", "joint", "full_joint", "cartesian".
         exact: keep exact numbers.
         treatment: what becomes of constraints, by name; see `treated`. Where it keeps a joint that
-            carries a body, bodies are told by themselves and all other joints eliminated.
+            carries a body, bodies get coordinates of their own and all other joints are eliminated.
         independent: coordinates to keep where closures are eliminated.
         **options: of the formalism.
     """
@@ -54,27 +54,27 @@ def derived_in(
     tree = parametrized(mechanism, kind, exact=exact)
     others = "eliminate" if kind == "minimal" else "multiplier"
     if kind == "joint" and names_carriers(tree, treatment or {}):
-        # a joint with rows carries nothing: its body is told by itself, other joints carry again
+        # a joint with rows carries nothing: its body has own coordinates, others carry again
         kind, others = "cartesian", "eliminate"
         tree = parametrized(mechanism, kind, exact=exact)
     if independent and kind != "minimal" and not treatment:
         options["independent"] = independent
-    made = formalism(tree, **options)
+    equations = formalism(tree, **options)
     if kind == "cartesian" and any(isinstance(node.joint.type, Planar) for node in tree.nodes):
-        made = _folded(made, exact=exact)
-    is_solved = "lagrange_reduced" in made.native or not made.closures.gamma
+        equations = _folded(equations, exact=exact)
+    is_solved = "lagrange_reduced" in equations.native or not equations.closures.gamma
     if treatment is None and (kind != "minimal" or is_solved):
-        return tree, made
-    return tree, treated(made, tree, treatment or {}, others=others, independent=independent)
+        return tree, equations
+    return tree, treated(equations, tree, treatment or {}, others=others, independent=independent)
 
 
-def _folded(made: Equations, *, exact: bool) -> Equations:
+def _folded(equations: Equations, *, exact: bool) -> Equations:
     """M and h without sines and cosines that cancel."""
-    dynamics = made.dynamics
+    dynamics = equations.dynamics
     M = {key: _short(entry, exact) for key, entry in dict(dynamics.M).items()}
     M = {key: entry for key, entry in M.items() if not (entry.op == "const" and entry.a == 0)}
     h = [_short(entry, exact) for entry in dynamics.h]
-    return replace(made, dynamics=plain_dynamics(made.symbols.vdot, M, h, dynamics.tau))
+    return replace(equations, dynamics=plain_dynamics(equations.symbols.vdot, M, h, dynamics.tau))
 
 
 def _short(f: Expr, exact: bool) -> Expr:
@@ -83,12 +83,12 @@ def _short(f: Expr, exact: bool) -> Expr:
     if not 0 < before < LARGE:
         return f
     try:
-        found = to_expr(simplified(f))
+        short = to_expr(simplified(f))
     except TooLarge:
         return f
-    if sum(count_operations([found]).values()) >= before:
+    if sum(count_operations([short]).values()) >= before:
         return f
-    return found if exact else rewritten([found], _as_float)[0]
+    return short if exact else rewritten([short], _as_float)[0]
 
 
 LARGE = 200

@@ -111,13 +111,13 @@ def reduced(
         DerivationError: an unknown label, or the closures leave another number of velocities, or
             something holds on one side only.
     """
-    _refuse_sides(equations)
+    _check_bilateral(equations)
     names = [label.name for label in equations.labels["v"]]
     places = [_place(name, names) for name in independent]
-    found = eliminated(equations, values, places, freedom)
-    labels = tuple(equations.labels["v"][j] for j in found.independent)
-    u = tuple(equations.symbols.v[j] for j in found.independent)
-    return _projected(equations, labels, u, found)
+    elimination = eliminated(equations, values, places, freedom)
+    labels = tuple(equations.labels["v"][j] for j in elimination.independent)
+    u = tuple(equations.symbols.v[j] for j in elimination.independent)
+    return _projected(equations, labels, u, elimination)
 
 
 def transformed(
@@ -134,20 +134,21 @@ def transformed(
         independent: a name and a unit for each of u.
         offset: ψ as formulas of q and t; zero if not given.
     """
-    _refuse_sides(equations)
+    _check_bilateral(equations)
     u = tuple(symbol(label.name) for label in independent)
     psi_0 = tuple(offset) if offset is not None else (ZERO,) * len(equations.symbols.v)
     flow: dict[Expr, Any] = {equations.symbols.t: as_expr(1)}
     flow |= dict(zip(equations.symbols.q, rates(equations), strict=True))
     bias = directional(list(_combined(psi, u, psi_0)), flow)
-    found = Elimination((), psi, psi_0, tuple(as_expr(x) for x in bias), (), False)
-    return _projected(equations, tuple(independent), u, found)
+    elimination = Elimination((), psi, psi_0, tuple(as_expr(x) for x in bias), (), False)
+    return _projected(equations, tuple(independent), u, elimination)
 
 
-def _refuse_sides(equations: Equations) -> None:
+def _check_bilateral(equations: Equations) -> None:
     for side in equations.sides.blocks:
         raise DerivationError(
-            f"{side.owner!r} is unilateral; equations in fewer velocities do not carry its forces.",
+            f"{side.owner!r} holds on one side only; equations in fewer velocities do not carry "
+            "what it does.",
             hint="Keep the multipliers, or require its limit with '=' to fix one mode.",
         )
 
@@ -170,15 +171,15 @@ def _combined(psi: Entries, u: Sequence[Expr], offset: Sequence[Expr]) -> tuple[
 
 
 def _projected(
-    equations: Equations, labels: tuple[Label, ...], u: tuple[Expr, ...], found: Elimination
+    equations: Equations, labels: tuple[Label, ...], u: tuple[Expr, ...], elimination: Elimination
 ) -> Reduced:
     """Ψᵀ M Ψ and Ψᵀ (τ − h − M β), dependent velocities put in place."""
-    symbols, psi = equations.symbols, found.psi
-    velocity = _combined(psi, u, found.offset)
+    symbols, psi = equations.symbols, elimination.psi
+    velocity = _combined(psi, u, elimination.offset)
     put = {v: x for v, x in zip(symbols.v, velocity, strict=True) if v is not x}
-    told = substitute([*equations.dynamics.f, *found.bias, *rates(equations)], put)
+    substituted = substitute([*equations.dynamics.f, *elimination.bias, *rates(equations)], put)
     n = len(symbols.v)
-    force, bias, qdot = told[:n], told[n : 2 * n], told[2 * n :]
+    force, bias, qdot = substituted[:n], substituted[n : 2 * n], substituted[2 * n :]
     for (i, j), entry in _symmetric(equations.dynamics.M):
         if not vanishes(bias[j]):
             force[i] = as_expr(force[i] - entry * bias[j])
@@ -186,18 +187,19 @@ def _projected(
         name=equations.name, independent=labels, t=symbols.t, q=symbols.q, u=u,
         udot=tuple(symbol(f"{label.name}'") for label in labels), psi=psi, velocity=velocity,
         bias=tuple(bias), rates=tuple(qdot), M=_mass(equations.dynamics.M, psi, len(u)),
-        force=_project(psi, force, len(u)), pivots=found.pivots, deflated=found.deflated,
+        force=_project(psi, force, len(u)), pivots=elimination.pivots,
+        deflated=elimination.deflated,
     )  # fmt: skip
 
 
 def _symmetric(M: Entries) -> list[tuple[tuple[int, int], Expr]]:
     """All entries of a symmetric matrix given by its lower triangle."""
-    found = []
+    entries = []
     for (i, j), entry in M.items():
-        found.append(((i, j), entry))
+        entries.append(((i, j), entry))
         if i != j:
-            found.append(((j, i), entry))
-    return found
+            entries.append(((j, i), entry))
+    return entries
 
 
 def _project(psi: Entries, force: Sequence[Expr], count: int) -> tuple[Expr, ...]:
@@ -212,7 +214,7 @@ def _mass(M: Entries, psi: Entries, count: int) -> Entries:
     columns: list[dict[int, Expr]] = [{} for _ in range(count)]
     for (j, k), entry in psi.items():
         columns[k][j] = entry
-    found: dict[tuple[int, int], Expr] = {}
+    mass: dict[tuple[int, int], Expr] = {}
     for k, column in enumerate(columns):
         moved: dict[int, Expr] = {}
         for (i, j), entry in _symmetric(M):
@@ -221,5 +223,5 @@ def _mass(M: Entries, psi: Entries, count: int) -> Entries:
         for m in range(k, count):
             terms = [columns[m][i] * x for i, x in moved.items() if i in columns[m]]
             if terms:
-                found[m, k] = as_expr(sum(terms[1:], start=terms[0]))
-    return found
+                mass[m, k] = as_expr(sum(terms[1:], start=terms[0]))
+    return mass

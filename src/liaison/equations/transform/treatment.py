@@ -83,13 +83,15 @@ class Treated:
 
     def statement(self) -> tuple[Line, ...]:
         """An equation for each velocity left, then one for each row kept."""
-        told = self.reduced
-        right = list(told.force)
+        reduction = self.reduced
+        right = list(reduction.force)
         rows = [ZERO] * len(self.names)
         for (k, j), entry in self.GPsi.items():
             right[j] = as_expr(right[j] + entry * self.efforts[k])
-            rows[k] = as_expr(rows[k] + entry * told.udot[j])
-        motion = [Line(a.name, a.left, b) for a, b in zip(told.statement(), right, strict=True)]
+            rows[k] = as_expr(rows[k] + entry * reduction.udot[j])
+        motion = [
+            Line(a.name, a.left, b) for a, b in zip(reduction.statement(), right, strict=True)
+        ]
         kept = [Line(n, a, b) for n, a, b in zip(self.names, rows, self.gamma, strict=True)]
         return (*motion, *kept)
 
@@ -114,7 +116,7 @@ def treated(
     others: str = "multiplier",
     independent: Sequence[str] = (),
 ) -> Equations:
-    """The equations with each constraint treated as it is told.
+    """The equations with each constraint treated as requested.
 
     Args:
         equations: of the tree, in any formalism.
@@ -136,11 +138,11 @@ def treated(
     ways = _ways(tree, names, treatment, others)
     gone = [k for k, way in enumerate(ways) if way == "eliminate"]
     kept = [k for k, way in enumerate(ways) if way != "eliminate"]
-    found = _reduced(equations, tree, gone, independent)
+    reduction = _reduced(equations, tree, gone, independent)
     efforts, reactions = _efforts(equations.labels["lam"], ways, kept)
-    GPsi, gamma = _kept_rows(equations.closures, kept, found, equations.labels["v"])
+    GPsi, gamma = _kept_rows(equations.closures, kept, reduction, equations.labels["v"])
     own = Treated(
-        found,
+        reduction,
         tuple(names[k] for k in kept),
         efforts,
         GPsi,
@@ -151,10 +153,10 @@ def treated(
     )
     native: dict[str, Any] = {**equations.native, "treatment": own}
     if not kept:
-        native["reduced"] = found
+        native["reduced"] = reduction
     if not gone:
         return replace(equations, native=native)
-    return replace(_in_contract(equations, found), native=native)
+    return replace(_in_contract(equations, reduction), native=native)
 
 
 def _ways(tree: Tree, names: Sequence[str], treatment: Mapping[str, str], others: str) -> list[str]:
@@ -193,7 +195,7 @@ def _efforts(
     labels: Sequence[Label], ways: Sequence[str], kept: Sequence[int]
 ) -> tuple[tuple[Expr, ...], dict[str, Label]]:
     """λ₁, λ₂, … of multipliers and the names of reactions, each once."""
-    found: list[Expr] = []
+    efforts: list[Expr] = []
     reactions: dict[str, Label] = {}
     count = 0
     for k in kept:
@@ -204,8 +206,8 @@ def _efforts(
         else:
             count += 1
             name = f"lambda{count}"
-        found.append(symbol(name))
-    return tuple(found), reactions
+        efforts.append(symbol(name))
+    return tuple(efforts), reactions
 
 
 def reaction_name(row: str) -> str:
@@ -223,40 +225,40 @@ def names_carriers(tree: Tree, treatment: Mapping[str, str]) -> bool:
 
 
 def _unique(name: str, taken: Mapping[str, Any]) -> str:
-    number, found = 1, name
-    while found in taken:
+    number, candidate = 1, name
+    while candidate in taken:
         number += 1
-        found = f"{name}{number}"
-    return found
+        candidate = f"{name}{number}"
+    return candidate
 
 
 def _kept_rows(
-    closures: Closures, kept: Sequence[int], found: Reduced, labels: Sequence[Label]
+    closures: Closures, kept: Sequence[int], reduction: Reduced, labels: Sequence[Label]
 ) -> tuple[dict[tuple[int, int], Expr], tuple[Expr, ...]]:
     """G Ψ and γ − G β of the rows that stay."""
     place = {k: i for i, k in enumerate(kept)}
     by_velocity: dict[int, list[tuple[int, Expr]]] = {}
-    for (j, u), entry in found.psi.items():
+    for (j, u), entry in reduction.psi.items():
         by_velocity.setdefault(j, []).append((u, entry))
     GPsi: dict[tuple[int, int], Expr] = {}
-    speeds = {symbol(label.name): x for label, x in zip(labels, found.velocity, strict=True)}
+    speeds = {symbol(label.name): x for label, x in zip(labels, reduction.velocity, strict=True)}
     gamma = substitute([closures.gamma[k] for k in kept], speeds)
     for (k, j), entry in closures.G.items():
         if k in place:
             row = place[k]
-            gamma[row] = as_expr(gamma[row] - entry * found.bias[j])
+            gamma[row] = as_expr(gamma[row] - entry * reduction.bias[j])
             for u, x in by_velocity.get(j, ()):
                 GPsi[row, u] = as_expr(GPsi.get((row, u), ZERO) + entry * x)
     return GPsi, tuple(gamma)
 
 
-def _in_contract(equations: Equations, found: Reduced) -> Equations:
+def _in_contract(equations: Equations, reduction: Reduced) -> Equations:
     """The reduced equations in the rows of their velocities; nothing in the others."""
     symbols = equations.symbols
-    places = [symbols.v.index(x) for x in found.u]
-    M = {(places[i], places[j]): entry for (i, j), entry in found.M.items()}
+    places = [symbols.v.index(x) for x in reduction.u]
+    M = {(places[i], places[j]): entry for (i, j), entry in reduction.M.items()}
     M = {(max(key), min(key)): entry for key, entry in M.items()}
     h = [ZERO] * len(symbols.v)
-    for place, force in zip(places, found.force, strict=True):
+    for place, force in zip(places, reduction.force, strict=True):
         h[place] = as_expr(-force)
     return replace(equations, dynamics=plain_dynamics(symbols.vdot, M, h, [ZERO] * len(h)))

@@ -68,9 +68,9 @@ class BasicRow(NamedTuple):
         return dot([x for column in self.J for x in column], [x for speed in moving for x in speed])
 
     def columns(self, S_i: Array, S_j: Array) -> tuple[Array, Array, Array, Array]:
-        """J where Ω and its rate are told in the axes S of each body, as in LL 4.5.3."""
+        """J where Ω and its rate are expressed in the axes S of each body, as in LL 4.5.3."""
         at_i, at_j, turn_i, turn_j = self.J
-        return at_i, at_j, _told(S_i, turn_i), _told(S_j, turn_j)
+        return at_i, at_j, _components(S_i, turn_i), _components(S_j, turn_j)
 
 
 def coincident(i: Side, j: Side) -> list[BasicRow]:
@@ -129,7 +129,7 @@ def _whirl(omega: Array, arm: Array) -> Array:
     return cross(omega, cross(omega, arm))
 
 
-def _told(S: Array, a: Array) -> Array:
+def _components(S: Array, a: Array) -> Array:
     return array([dot(S[:, k], a) for k in range(3)])
 
 

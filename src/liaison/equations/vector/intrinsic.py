@@ -1,4 +1,4 @@
-"""The vectors of a mechanism by name: what each is made of one level down, and its components.
+"""The vectors of a mechanism by name: definition one level down, and components.
 
 Bodies are numbered 1, 2, … along the tree, 0 is the ground. For body i, carried by joint A:
 
@@ -14,7 +14,7 @@ Bodies are numbered 1, 2, … along the tree, 0 is the ground. For body i, carri
     F(S,1), M(S,1)      force of a load or a closure S on body 1, and its moment at G1
 
 A definition goes one level down: gamma(G1) is gamma(O1) + omega1' × O1G1 + omega1 × (omega1 ×
-O1G1), gamma(O1) is told by what carries the body, and so on down to what is given.
+O1G1), gamma(O1) is expressed by what carries the body, and so on down to what is given.
 
 Public names: Intrinsic.
 
@@ -73,11 +73,11 @@ class Intrinsic:
 
     def carried(self, i: int) -> list[int]:
         """Body i and all that it carries."""
-        found = [i]
+        nodes = [i]
         for k in self.numbers:
-            if self.parent(k) in found and k not in found:
-                found.append(k)
-        return found
+            if self.parent(k) in nodes and k not in nodes:
+                nodes.append(k)
+        return nodes
 
     def mass(self, i: int) -> Formal:
         """m of body i; zero where it has none."""
@@ -136,9 +136,9 @@ class Intrinsic:
 
     @staticmethod
     def _split(point: str) -> tuple[str, int]:
-        found = _POINT.fullmatch(point)
-        assert found is not None, point
-        return found[1], int(found[2])
+        match = _POINT.fullmatch(point)
+        assert match is not None, point
+        return match[1], int(match[2])
 
     # Values in the ground's axes ----------------------------------------------------------------
 
@@ -182,18 +182,18 @@ class Intrinsic:
 
     @cached_property
     def _values(self) -> Mapping[Formal, Array]:
-        found: dict[Formal, Any] = {vector("g"): self.setting.gravity}
+        values: dict[Formal, Any] = {vector("g"): self.setting.gravity}
         for i in self.numbers:
-            found |= dict(self._of_body(i))
-            found |= dict(self._of_joint(i))
+            values |= dict(self._of_body(i))
+            values |= dict(self._of_joint(i))
         for name, push, effort in self.pushes:
             i = push.node + 1
             force, moment = self._at_center(push)
             for letter, entries in (("F", force), ("M", moment)):
                 key = vector(f"{letter}({name},{i})")
-                told = array([times(effort, x) for x in entries])
-                found[key] = found.get(key, zeros(3)) + told
-        return found
+                vector_value = array([times(effort, x) for x in entries])
+                values[key] = values.get(key, zeros(3)) + vector_value
+        return values
 
     def value(self, name: Formal) -> Array:
         """The components of a name in the ground's axes: formulas of t, q, v, v̇ and λ.
@@ -258,14 +258,14 @@ class Intrinsic:
     @cached_property
     def pushes(self) -> list[tuple[str, Push, Any]]:
         """Loads and closures that push bodies: name, push in the ground's axes, effort."""
-        found = [(load.name, push, x) for load in self.setting.loads for x, push in load.pushes]
+        pushes = [(load.name, push, x) for load in self.setting.loads for x, push in load.pushes]
         for lam, (label, row) in zip(self.lam, self.setting.rows[0], strict=True):
             name = label.name.rpartition(": ")[0] or label.name
-            found += [(name, push, lam) for push in row.pushes]
-        return [(name, self._grounded(push), x) for name, push, x in found if push.node != GROUND]
+            pushes += [(name, push, lam) for push in row.pushes]
+        return [(name, self._grounded(push), x) for name, push, x in pushes if push.node != GROUND]
 
     def _grounded(self, push: Push) -> Push:
-        """A push told in the ground's axes."""
+        """A push expressed in the ground's axes."""
         if push.root == GROUND:
             return push
         R, p = self.kinematics.motion(GROUND, push.root)[:2]
@@ -283,17 +283,17 @@ class Intrinsic:
     # One level down -------------------------------------------------------------------------------
 
     def definition(self, name: Formal) -> Formal | None:
-        """What a name is made of, one level down; None for what is given."""
+        """The definition of a name, one level down; None for given quantities."""
         text, order = name.data.name, name.data.order
         points = _ARM.fullmatch(text)
         if points:
             return self._path(points[1], points[2])
-        if found := re.fullmatch(r"omega(\d+)", text):
-            return self._turning(int(found[1]), order)
-        if found := re.fullmatch(r"gamma\(([OG])(\d+)\)", text):
-            return self._accelerating(found[1], int(found[2]))
-        if found := re.fullmatch(r"(Omega|alpha|V|Gamma)\((.*)\)", text):
-            return self._across(found[1], found[2])
+        if match := re.fullmatch(r"omega(\d+)", text):
+            return self._turning(int(match[1]), order)
+        if match := re.fullmatch(r"gamma\(([OG])(\d+)\)", text):
+            return self._accelerating(match[1], int(match[2]))
+        if match := re.fullmatch(r"(Omega|alpha|V|Gamma)\((.*)\)", text):
+            return self._across(match[1], match[2])
         return None
 
     def _turning(self, i: int, order: int) -> Formal:
@@ -353,10 +353,10 @@ class Intrinsic:
 
     def _above(self, i: int) -> list[int]:
         """The bodies that carry body i."""
-        found = []
+        bodies = []
         while i and (i := self.parent(i)):
-            found.append(i)
-        return found
+            bodies.append(i)
+        return bodies
 
 
 def minus(x: Any) -> Any:

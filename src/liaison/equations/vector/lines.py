@@ -28,7 +28,7 @@ from .intrinsic import Intrinsic
 @final
 @dataclass(frozen=True, slots=True)
 class VectorLine:
-    """One equation between vectors or scalars: left = right; `name` says of what it is."""
+    """One equation between vectors or scalars: left = right; `name` is that of its subject."""
 
     name: str
     left: Formal
@@ -89,13 +89,16 @@ def _applied(
 def loads_on(book: Intrinsic, i: int) -> list[tuple[Formal, Formal]]:
     """Loads and closures that push body i: force, and moment at its center of mass."""
     names = dict.fromkeys(name for name, push, _ in book.pushes if push.node == i - 1)
-    return [(told(book, f"F({name},{i})"), told(book, f"M({name},{i})")) for name in names]
+    return [
+        (named_vector(book, f"F({name},{i})"), named_vector(book, f"M({name},{i})"))
+        for name in names
+    ]
 
 
-def told(book: Intrinsic, name: str) -> Formal:
+def named_vector(book: Intrinsic, name: str) -> Formal:
     """The vector of a name, zero where all its components are."""
-    found = vector(name)
-    return zero("vector") if all(is_zero(x) for x in book.value(found)) else found
+    named = vector(name)
+    return zero("vector") if all(is_zero(x) for x in book.value(named)) else named
 
 
 def _dynamic_moment(book: Intrinsic, bodies: Sequence[int], point: str) -> Formal:
@@ -109,17 +112,17 @@ def _dynamic_moment(book: Intrinsic, bodies: Sequence[int], point: str) -> Forma
 
 def freedom_lines(book: Intrinsic) -> list[VectorLine]:
     """What each joint does not transmit: u(A) · F(A) + e(A) · C(A) = τ(A)."""
-    found = []
+    lines = []
     for i in book.numbers:
         for label, (e, u) in directions(book, i).items():
             left = total(dot(u, book.joint(i, "F")), dot(e, book.joint(i, "C")))
-            found.append(VectorLine(f"{label}: transmitted", left, _effort(book, i, label)))
-    return found
+            lines.append(VectorLine(f"{label}: transmitted", left, _effort(book, i, label)))
+    return lines
 
 
 def joint_lines(book: Intrinsic) -> list[VectorLine]:
     """The equations of motion: all that a joint carries, along what the joint leaves free."""
-    found = []
+    lines = []
     for i in book.numbers:
         bodies, point = book.carried(i), f"O{i}"
         for label, (e, u) in directions(book, i).items():
@@ -129,8 +132,8 @@ def joint_lines(book: Intrinsic) -> list[VectorLine]:
             spins = _dynamic_moment(book, bodies, point)
             left = total(_effort(book, i, label), dot(u, force), dot(e, moment))
             right = total(dot(u, _sum(rates)), dot(e, spins))
-            found.append(VectorLine(label, left, right))
-    return found
+            lines.append(VectorLine(label, left, right))
+    return lines
 
 
 def _sum(terms: Sequence[Formal]) -> Formal:
@@ -140,7 +143,8 @@ def _sum(terms: Sequence[Formal]) -> Formal:
 def directions(book: Intrinsic, i: int) -> dict[str, tuple[Formal, Formal]]:
     """Of each velocity of body i's joint, how the body turns and slides for a unit of it."""
     return {
-        label: (told(book, f"e({label})"), told(book, f"u({label})")) for label in book.freedoms(i)
+        label: (named_vector(book, f"e({label})"), named_vector(book, f"u({label})"))
+        for label in book.freedoms(i)
     }
 
 

@@ -1,4 +1,4 @@
-"""Scalar equations for reading: each side made short, as Unicode text and as LaTeX.
+"""Scalar equations for reading: both sides simplified, as Unicode text and as LaTeX.
 
 A side too long to be made short is written as it is, its shared parts named w1, w2, … above all.
 
@@ -50,7 +50,7 @@ class ScalarEquations:
     def text(self) -> str:
         """Unicode text, each side as short as it gets."""
         parts, rows = self.written()
-        named = [f"{name} = {told}" for name, told in parts]
+        named = [f"{name} = {text}" for name, text in parts]
         note = ["", self.note] if self.note else []
         return "\n".join([self.name, "", *named, *([""] if named else []), *listed(rows), *note])
 
@@ -58,9 +58,9 @@ class ScalarEquations:
     def latex(self) -> str:
         """LaTeX, aligned at the signs of equality."""
         parts, rows = self._sides(reading_to_latex, _latex_rows)
-        told = [f"{name} &= {text}" for name, text in parts]
-        told += [f"{left} &= {right}" for _, left, right in rows]
-        return "\\begin{aligned}\n" + " \\\\\n".join(told) + "\n\\end{aligned}"
+        lines = [f"{name} &= {text}" for name, text in parts]
+        lines += [f"{left} &= {right}" for _, left, right in rows]
+        return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex}$"
@@ -69,7 +69,7 @@ class ScalarEquations:
         return self.text
 
     def written(self) -> Written:
-        """Named parts of what is long, then every equation, as Unicode text."""
+        """Named parts of long formulas, then every equation, as Unicode text."""
         return self._sides(to_unicode, _text_rows)
 
     def _sides(
@@ -79,9 +79,11 @@ class ScalarEquations:
         read = {side: self._short(side) for side in dict.fromkeys(sides)}
         rest = [side for side, reading in read.items() if reading is None]
         named, texts = long(rest) if rest else ([], [])
-        told = {side: short(reading) for side, reading in read.items() if reading is not None}
-        told |= dict(zip(rest, texts, strict=True))
-        return named, [(line.name, told[line.left], told[line.right]) for line in self.lines]
+        readings = {side: short(reading) for side, reading in read.items() if reading is not None}
+        readings |= dict(zip(rest, texts, strict=True))
+        return named, [
+            (line.name, readings[line.left], readings[line.right]) for line in self.lines
+        ]
 
     def _short(self, f: Expr) -> Reading | None:
         if len(topological(f)) > LONGEST:

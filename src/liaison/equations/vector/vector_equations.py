@@ -7,7 +7,7 @@
 
 Every level has the value of the one before. Names are explained in intrinsic.py.
 
-What a body carries, told by its column in the body's own axes: r₁(G₁), e₁(A), I₁.
+What a body carries, as a column in the body's own axes: r₁(G₁), e₁(A), I₁.
 
 What the names of vector equations mean, a sentence each.
 
@@ -50,7 +50,7 @@ from .scalar_equations import ScalarEquations, is_empty, listed
 
 _POINTS = {"O": "the joint's origin on {}", "G": "the center of mass of {}"}
 
-# pattern of a name -> what it means; {0}, {1}, … are its groups, numbers told as bodies
+# pattern of a name -> what it means; {0}, {1}, … are its groups, numbers as bodies
 _MEANINGS = (
     (r"g", "acceleration of free fall [m/s²]"),
     (r"m(\d+)", "mass of {0} [kg]"),
@@ -85,15 +85,15 @@ def meaning(book: Intrinsic, name: Formal) -> str:
     """What a name of the equations of a mechanism means."""
     text = name.data.name + "'" * name.data.order
     for pattern, sentence in _MEANINGS:
-        if found := re.fullmatch(pattern, text):
-            return sentence.format(*(_told(book, part) for part in found.groups()))
+        if match := re.fullmatch(pattern, text):
+            return sentence.format(*(_part_text(book, part) for part in match.groups()))
     return "a scalar of the description"
 
 
-def _told(book: Intrinsic, part: str) -> str:
+def _part_text(book: Intrinsic, part: str) -> str:
     """A number as its body, a point in words, a name of the author as it is."""
-    if found := re.fullmatch(r"([OG])(\d+)", part):
-        return _POINTS[found[1]].format(_body(book, int(found[2])))
+    if match := re.fullmatch(r"([OG])(\d+)", part):
+        return _POINTS[match[1]].format(_body(book, int(match[2])))
     return _body(book, int(part)) if part.isdigit() else part
 
 
@@ -102,34 +102,34 @@ def _body(book: Intrinsic, i: int) -> str:
 
 
 def column(book: Intrinsic, name: Formal) -> tuple[int, Formal] | None:
-    """The body whose axes tell a name best, and its name there; None for what no body carries.
+    """The body in whose axes a vector is constant, and its name there; None without one.
 
     O1G1 is r1(G1) in the axes of body 1, e(A) is e1(A), J1 is I1.
     """
     text = name.data.name
-    if found := re.fullmatch(r"J(\d+)", text):
-        return int(found[1]), matrix(f"I{found[1]}", symmetric=True, constant=True)
+    if match := re.fullmatch(r"J(\d+)", text):
+        return int(match[1]), matrix(f"I{match[1]}", symmetric=True, constant=True)
     if book.is_arm(name) and text.startswith("O") and book.definition(name) is None:
         i, end = re.findall(r"\d+", text)[0], re.findall(r"[OG]\d+", text)[1]
         return int(i), vector(f"r{i}({end})")
-    if found := re.fullmatch(r"([eu])\((.*)\)", text):
-        i = book.with_freedom(found[2])
-        return i, vector(f"{found[1]}{i}({found[2]})")
+    if match := re.fullmatch(r"([eu])\((.*)\)", text):
+        i = book.with_freedom(match[2])
+        return i, vector(f"{match[1]}{i}({match[2]})")
     return None
 
 
 def column_value(book: Intrinsic, name: Formal) -> Array | None:
-    """The components, in its body's axes, of what `column` made; None for other names."""
+    """The components of a `column` in its body's axes; None for other names."""
     text = name.data.name
-    if found := re.fullmatch(r"I(\d+)", text):
-        return book.central_inertia(int(found[1]))
-    if found := re.fullmatch(r"r(\d+)\(([OG])(\d+)\)", text):
-        i, k = int(found[1]), int(found[3])
-        return book.center(i) if found[2] == "G" else book.kinematics.pose(k - 1)[1]
-    if found := re.fullmatch(r"([eu])(\d+)\((.*)\)", text):
-        i = int(found[2])
-        S = book.kinematics.subspace(i - 1)[:, book.freedoms(i).index(found[3])]
-        return S[:3] if found[1] == "e" else S[3:]
+    if match := re.fullmatch(r"I(\d+)", text):
+        return book.central_inertia(int(match[1]))
+    if match := re.fullmatch(r"r(\d+)\(([OG])(\d+)\)", text):
+        i, k = int(match[1]), int(match[3])
+        return book.center(i) if match[2] == "G" else book.kinematics.pose(k - 1)[1]
+    if match := re.fullmatch(r"([eu])(\d+)\((.*)\)", text):
+        i = int(match[2])
+        S = book.kinematics.subspace(i - 1)[:, book.freedoms(i).index(match[3])]
+        return S[:3] if match[1] == "e" else S[3:]
     return None
 
 
@@ -179,11 +179,11 @@ class VectorEquations:
         bodies = ", ".join(
             f"{i} {book.node(i).body} (on {book.joint_name(i)})" for i in book.numbers
         )
-        told = f"{book.setting.mechanism.name}: 0 ground, {bodies}"
+        line = f"{book.setting.mechanism.name}: 0 ground, {bodies}"
         if self.level == "vector":
-            return told
+            return line
         axes = book.node(self.basis).body if self.basis else "ground"
-        return f"{told}; columns in the axes of {axes}"
+        return f"{line}; columns in the axes of {axes}"
 
     # One level down -----------------------------------------------------------------------------
 
@@ -199,24 +199,28 @@ class VectorEquations:
 
     @property
     def expandable(self) -> tuple[str, ...]:
-        """The names that are made of others."""
+        """The names defined by others."""
         return tuple(_name(x.data) for x in self._symbols() if self._definition(x) is not None)
 
     def _symbols(self) -> list[Formal]:
-        found: dict[Formal, None] = {}
+        symbols: dict[Formal, None] = {}
         for line in self.lines:
             for side in (line.left, line.right):
-                found |= {node: None for node in topological(side) if node.op == "symbol"}
-        return list(found)
+                symbols |= {node: None for node in topological(side) if node.op == "symbol"}
+        return list(symbols)
 
     def _definition(self, x: Formal) -> Formal | None:
         if x.kind != "vector":
             return None
-        found = self.book.definition(x)
-        return found if found is None or self.level == "vector" else self._as_columns(found)
+        definition = self.book.definition(x)
+        return (
+            definition
+            if definition is None or self.level == "vector"
+            else self._as_columns(definition)
+        )
 
     def expand(self, *names: str) -> VectorEquations:
-        """The equations with each name replaced by what it is made of, one level down.
+        """The equations with each name replaced by its definition, one level down.
 
         Args:
             names: as `expandable` lists them, or as they are printed; none means all of them.
@@ -229,11 +233,11 @@ class VectorEquations:
         for x in self._symbols():
             known = (_name(x.data), pretty_name(x.data.name, order=x.data.order))
             if not names or set(known) & set(names):
-                found = self._definition(x)
-                if found is not None:
-                    parts[x] = found
+                definition = self._definition(x)
+                if definition is not None:
+                    parts[x] = definition
                 elif names:
-                    raise _given(_name(x.data), self.expandable)
+                    raise _not_expandable(_name(x.data), self.expandable)
         said = {_name(x.data) for x in parts} | {to_text(x) for x in parts}
         for name in names:
             if name not in said:
@@ -241,11 +245,11 @@ class VectorEquations:
         return self._with(lambda side: replaced(side, parts))
 
     def expand_all(self) -> VectorEquations:
-        """Every name replaced until only what is given is left."""
-        found, more = self, self.expand()
-        while more.lines != found.lines:
-            found, more = more, more.expand()
-        return found
+        """Every name replaced until only given quantities are left."""
+        expanded, more = self, self.expand()
+        while more.lines != expanded.lines:
+            expanded, more = more, more.expand()
+        return expanded
 
     def simplified(self) -> VectorEquations:
         """Each side in its shortest form by the laws of vectors and tildes."""
@@ -260,13 +264,13 @@ class VectorEquations:
     def matrices(self, basis: str = "ground") -> VectorEquations:
         """The same with columns, rows and tildes in the axes of the ground or of a body.
 
-        What is fixed in body i is told by its constant column there, R₀₁ r₁(G₁), R₀₁ I₁ R₀₁ᵀ.
+        What is fixed in body i is expressed by its constant column there, R₀₁ r₁(G₁), R₀₁ I₁ R₀₁ᵀ.
 
         Raises:
             NamingError: no body has that name.
         """
-        found = replace(self, level="matrix", basis=self._number(basis))
-        return found._with(found._as_columns)
+        equations = replace(self, level="matrix", basis=self._number(basis))
+        return equations._with(equations._as_columns)
 
     def _number(self, basis: str) -> int:
         bodies = {self.book.node(i).body: i for i in reversed(self.book.numbers)}
@@ -291,11 +295,11 @@ class VectorEquations:
         return done[x]
 
     def _column(self, node: Formal) -> Formal:
-        found = column(self.book, node)
-        if found is None:
+        named = column(self.book, node)
+        if named is None:
             path = self.book.definition(node) if self.book.is_arm(node) else None
             return node if path is None else self._as_columns(path)
-        i, own = found
+        i, own = named
         if i == self.basis:
             return own
         R = rotation_matrix(rotation_name(self.basis, i))
@@ -317,32 +321,32 @@ class VectorEquations:
         for i in (0, *book.numbers):
             if node.data.name == rotation_name(self.basis, i):
                 return product(back, book.rotation(i))
-        found = book.value(node)
+        value = book.value(node)
         if node.kind == "scalar" or not self.basis:
-            return found
+            return value
         return (
-            product(product(back, found), back.T) if node.kind == "matrix" else product(back, found)
+            product(product(back, value), back.T) if node.kind == "matrix" else product(back, value)
         )
 
     def components(self, basis: str = "ground") -> ScalarEquations:
         """Developed scalars: every equation along x, y and z of a basis, in q, v, v̇ and λ.
 
-        Forces and couples of joints stay unknowns, told in the ground's axes: F(A).x, …. What is
+        Forces and couples of joints stay unknowns in the ground's axes: F(A).x, …. What is
         0 = 0 is left out.
         """
         axes = self._number(basis)
         turn = product(self.book.rotation(axes).T, self.book.rotation(self.basis))
         is_same = axes == self.basis
-        found: list[Line] = []
+        lines: list[Line] = []
         for line in self.lines:
             left, right = self.value(line.left), self.value(line.right)
             if left.ndim == 0:
-                found.append(Line(line.name, as_expr(left.item()), as_expr(right.item())))
+                lines.append(Line(line.name, as_expr(left.item()), as_expr(right.item())))
                 continue
             sides = (left, right) if is_same else (product(turn, left), product(turn, right))
             for axis, a, b in zip("xyz", *sides, strict=True):
-                found.append(Line(f"{line.name}, {axis}", as_expr(a), as_expr(b)))
-        kept = tuple(line for line in found if not is_empty(line))
+                lines.append(Line(f"{line.name}, {axis}", as_expr(a), as_expr(b)))
+        kept = tuple(line for line in lines if not is_empty(line))
         mechanism = self.book.setting.mechanism
         return ScalarEquations(mechanism.name, kept, self._order(), left_out(mechanism.contacts))
 
@@ -372,7 +376,7 @@ def _tilde(x: Formal) -> Formal:
     return product_of(*scalars, tilde(product_of(*others)))
 
 
-def _given(name: str, expandable: Sequence[str]) -> DerivationError:
+def _not_expandable(name: str, expandable: Sequence[str]) -> DerivationError:
     listed = ", ".join(expandable) or "none"
     return DerivationError(
         f"{name!r} is given and made of no other vectors.",

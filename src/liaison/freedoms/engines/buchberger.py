@@ -32,8 +32,8 @@ def reduced_basis(
     from flint import fmpz, fmpz_mpoly_ctx, fmpz_mpoly_vec
 
     context = fmpz_mpoly_ctx.get(tuple(f"x{i}" for i in range(count)), "degrevlex")
-    given = [context.from_dict({tuple(m): fmpz(c) for m, c in f}) for f in polynomials]
-    basis, finished = fmpz_mpoly_vec(given, context).buchberger_naive(limits=limits)
+    generators = [context.from_dict({tuple(m): fmpz(c) for m, c in f}) for f in polynomials]
+    basis, finished = fmpz_mpoly_vec(generators, context).buchberger_naive(limits=limits)
     if not finished:
         return None
     return [
@@ -44,8 +44,8 @@ def reduced_basis(
 
 def _main() -> None:
     polynomials, count, limits = json.loads(Path("in").read_text())
-    found = reduced_basis(polynomials, count, tuple(limits))
-    Path("out").write_text(json.dumps(found))
+    basis = reduced_basis(polynomials, count, tuple(limits))
+    Path("out").write_text(json.dumps(basis))
 
 
 if __name__ == "__main__":

@@ -90,15 +90,15 @@ def _read(answer: str, unknowns: Sequence[Expr]) -> list[Component]:
     lines = [line.strip() for line in answer.splitlines() if line.strip()]
     if not lines or lines[-1] != "end":
         raise EngineError(f"Singular did not come to its end: {' '.join(lines)[-200:]}")
-    found: list[tuple[int, list[Expr]]] = []
+    components: list[tuple[int, list[Expr]]] = []
     for line in lines[:-1]:
         if head := re.fullmatch(r"component (-?\d+)", line):
-            found.append((int(head.group(1)), []))
-        elif line.startswith("= ") and found:
-            found[-1][1].append(_formula(line[2:].replace(" ", ""), unknowns))
+            components.append((int(head.group(1)), []))
+        elif line.startswith("= ") and components:
+            components[-1][1].append(_formula(line[2:].replace(" ", ""), unknowns))
         else:
             raise EngineError(f"Singular printed what is not understood: {line[:80]!r}.")
-    return [Component(dimension, tuple(equations)) for dimension, equations in found
+    return [Component(dimension, tuple(equations)) for dimension, equations in components
             if dimension >= 0]  # fmt: skip
 
 

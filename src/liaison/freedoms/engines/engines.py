@@ -1,11 +1,12 @@
-"""msolve and Singular, where they are there: run apart, bounded in time and memory, read strictly.
+"""The optional programs msolve and Singular: run with limits of time and memory, parsed strictly.
 
 An engine is looked for on PATH, then in the folder of the packages that `make algebra` installs. It
 runs in a process group and a private folder of its own, which end with the call, whatever happens.
 Polynomials go in as text written here; what comes out is read by strict patterns, and anything
 else than expected is an error, never an answer.
 
-Public names: Engine, MSOLVE, SINGULAR, FLINT, EngineError, NotThere, version_of, told.
+Public names: Engine, MSOLVE, SINGULAR, FLINT, EngineError, NotThere, version_of,
+installed_versions.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class NotThere(DerivationError):
 
 
 class EngineError(DerivationError):
-    """An engine failed, or answered what nobody understands."""
+    """An engine failed, or its output cannot be parsed."""
 
 
 @final
@@ -54,9 +55,9 @@ class Engine:
         """Where it is: on PATH, else beside the packages of this interpreter; None if nowhere."""
         if self is FLINT:
             return Path(sys.executable)
-        found = shutil.which(self.name)
-        if found is not None:
-            return Path(found)
+        location = shutil.which(self.name)
+        if location is not None:
+            return Path(location)
         folders = dict.fromkeys(
             [sysconfig.get_paths()["purelib"], sysconfig.get_paths()["platlib"], *sys.path]
         )
@@ -67,7 +68,7 @@ class Engine:
         return None
 
     def run(self, arguments: Sequence[str], text: str) -> str:
-        """What it writes into the file `out` of its folder, or else prints, given the file `in`.
+        """The contents of its output file `out`, or its standard output, for the input file `in`.
 
         Args:
             arguments: after its name; `in` and `out` are files of its folder.
@@ -129,7 +130,7 @@ FLINT = Engine("FLINT", "python-flint")  # this interpreter, apart
 
 
 def _bounds() -> Callable[[], None] | None:
-    """What the child does before it becomes the engine: takes its bounds on memory and time."""
+    """Sets the limits of memory and time in the child process before it starts the engine."""
     try:
         import resource
     except ImportError:
@@ -181,16 +182,16 @@ def _last(folder: str) -> str:
 
 
 def version_of(engine: Engine) -> str | None:
-    """The version of an engine as it says itself; None where it is not there."""
+    """The version number that an engine reports; None where it is not installed."""
     try:
         text = engine.run(["--version"] if engine is SINGULAR else ["-V"], "")
     except (NotThere, EngineError):
         return None
-    found = re.search(r"\d+(\.\d+)+", text)
-    return found.group() if found else None
+    match = re.search(r"\d+(\.\d+)+", text)
+    return match.group() if match else None
 
 
-def told() -> str:
-    """What is there of the optional engines, for people."""
-    found = {engine.name: version_of(engine) for engine in (MSOLVE, SINGULAR)}
-    return ", ".join(f"{name} {version or 'is not there'}" for name, version in found.items())
+def installed_versions() -> str:
+    """The versions of the optional engines, as text."""
+    versions = {engine.name: version_of(engine) for engine in (MSOLVE, SINGULAR)}
+    return ", ".join(f"{name} {version or 'is not there'}" for name, version in versions.items())

@@ -93,10 +93,10 @@ def all_points(
         Exhausted: out of time or memory.
     """
     reduced = without_linear([f for f in polynomials if any(f.values())], count)
-    found = _all_points(reduced.polynomials, len(reduced.kept), seed, bits)
+    solutions = _all_points(reduced.polynomials, len(reduced.kept), seed, bits)
     with precision(bits):
-        points = [replace(point, x=tuple(reduced.completed(point.x))) for point in found.points]
-    return replace(found, points=tuple(points))
+        points = [replace(point, x=tuple(reduced.completed(point.x))) for point in solutions.points]
+    return replace(solutions, points=tuple(points))
 
 
 def _all_points(listed: Sequence[Polynomial], count: int, seed: int, bits: int) -> Points:
@@ -112,10 +112,10 @@ def _all_points(listed: Sequence[Polynomial], count: int, seed: int, bits: int) 
             return Points((), 0, "FLINT")
         if quotient.size <= POINTS:
             return _by_traces(quotient, seed, bits)
-    found = parametrization(listed, count)
-    if found is None:
+    univariate = parametrization(listed, count)
+    if univariate is None:
         raise Infinite(INFINITE)
-    return _by_msolve(found, count, bits)
+    return _by_msolve(univariate, count, bits)
 
 
 def _basis(polynomials: Sequence[Polynomial], count: int) -> list[Whole] | None:
@@ -137,14 +137,14 @@ def _apart(whole: list[Whole], count: int) -> list[Whole] | None:
 
     try:
         folder = str(Path(flint.__file__).parent.parent)
-        told = json.dumps([whole, count, LIMITS])
+        request = json.dumps([whole, count, LIMITS])
         with bounded(PATIENCE if MSOLVE.path() else None):
-            answer = FLINT.run(["-I", buchberger.__file__, folder], told)
+            answer = FLINT.run(["-I", buchberger.__file__, folder], request)
     except (EngineError, Exhausted):
         go_on()
         return None
-    found: list[Whole] | None = json.loads(answer)
-    return found
+    basis: list[Whole] | None = json.loads(answer)
+    return basis
 
 
 def _by_traces(quotient: Quotient, seed: int, bits: int) -> Points:
@@ -176,12 +176,12 @@ def _evaluated(
             return simple
     numerators = [_numerator(v, M, f) for v in [None, *matrices]]
     with precision(bits):
-        found = []
+        points = []
         for root, _ in f.complex_roots():
             values = [_at(g, root) for g in numerators]
             x = tuple(value / values[0] for value in values[1:])
-            found.append(_point(x, root, _order(characteristic, f, root)))
-        return Points(tuple(found), quotient.size, "FLINT")
+            points.append(_point(x, root, _order(characteristic, f, root)))
+        return Points(tuple(points), quotient.size, "FLINT")
 
 
 def _by_eigenvectors(quotient: Quotient, M: Any, f: Any, bits: int) -> Points | None:
@@ -212,12 +212,12 @@ def _read_off(quotient: Quotient, entries: list[list[Any]], root: Any) -> list[A
     one = quotient.place[(0,) * quotient.count]
     if vector is None or vector[one].contains(0):
         return None
-    found = []
+    values = []
     for i in range(quotient.count):
         parts = quotient.reduced(tuple(int(k == i) for k in range(quotient.count)))
         total = sum((arb_of(c) * vector[quotient.place[m]] for m, c in parts.items()), root * 0)
-        found.append(total / vector[one])
-    return found
+        values.append(total / vector[one])
+    return values
 
 
 def _numerator(v: Any, M: Any, f: Any) -> Any:
@@ -262,25 +262,25 @@ def _point(x: Sequence[Any], root: Any, multiplicity: int) -> Point:
     return Point(tuple(v.real for v in x) if is_real else tuple(x), is_real, multiplicity)
 
 
-def _by_msolve(found: Parametrization, count: int, bits: int) -> Points:
+def _by_msolve(rational_form: Parametrization, count: int, bits: int) -> Points:
     """The points of msolve's parametrization, its roots isolated here."""
     from flint import acb, fmpz_poly
 
-    if found.multiplicity == 0:
+    if rational_form.multiplicity == 0:
         return Points((), 0, "msolve")
-    f = fmpz_poly(found.elimination)
+    f = fmpz_poly(rational_form.elimination)
     if f.gcd(f.derivative()).degree() > 0:
         raise EngineError("msolve gave an elimination polynomial with a double root.")
-    slope = fmpz_poly(found.denominator)
-    simple = found.multiplicity == f.degree()
+    slope = fmpz_poly(rational_form.denominator)
+    simple = rational_form.multiplicity == f.degree()
     with precision(bits + 4 * f.degree()):
         points = []
         for root, _ in f.complex_roots():
             below = slope(root)
-            x = {-1: root} | {found.order[-1]: root}
-            for k, (top, scale) in zip(found.order, found.numerators, strict=False):
+            x = {-1: root} | {rational_form.order[-1]: root}
+            for k, (top, scale) in zip(rational_form.order, rational_form.numerators, strict=False):
                 x[k] = -fmpz_poly(top)(root) / (below * scale)
             if len({*x} - {-1}) != count:
                 raise EngineError("msolve does not return all unknowns.")
             points.append(_point([acb(x[i]) for i in range(count)], root, int(simple)))
-        return Points(tuple(points), found.multiplicity, "msolve")
+        return Points(tuple(points), rational_form.multiplicity, "msolve")

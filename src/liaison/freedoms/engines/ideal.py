@@ -92,12 +92,12 @@ def _whole(polynomials: Sequence[Any], context: Any) -> Any:
     from flint import fmpz_mpoly_ctx, fmpz_mpoly_vec
 
     integers = fmpz_mpoly_ctx.get(context.names(), context.ordering())
-    found = []
+    integral = []
     for f in polynomials:
         scale = lcm(*(int(c.q) for c in f.coeffs())) if not f.is_zero() else 1
         terms = {m: int(c.p) * (scale // int(c.q)) for m, c in f.to_dict().items()}
-        found.append(integers.from_dict(terms))
-    return fmpz_mpoly_vec([f for f in found if not f.is_zero()], integers)
+        integral.append(integers.from_dict(terms))
+    return fmpz_mpoly_vec([f for f in integral if not f.is_zero()], integers)
 
 
 @final
@@ -146,7 +146,7 @@ class Basis:
 
 
 def _dimension(leading: Sequence[tuple[int, ...]], n: int) -> int:
-    """The most unknowns of which no leading monomial is made alone."""
+    """Dimension: the largest set of unknowns whose monomials contain no leading monomial."""
     supports = [frozenset(i for i, e in enumerate(powers) if e) for powers in leading]
     if any(not support for support in supports):
         return -1
@@ -185,8 +185,8 @@ def groebner(
         limits: of the computation.
     """
     context = _context([f"x{i}" for i in range(len(unknowns))], order)
-    found = _buchberger(_polynomials(formulas, unknowns, context), context, limits or Limits())
-    return None if found is None else Basis(tuple(unknowns), tuple(found), context)
+    basis = _buchberger(_polynomials(formulas, unknowns, context), context, limits or Limits())
+    return None if basis is None else Basis(tuple(unknowns), tuple(basis), context)
 
 
 def _buchberger(polynomials: Sequence[Any], context: Any, limits: Limits) -> list[Any] | None:
@@ -269,8 +269,8 @@ def syzygies(
     closure = groebner(relations, unknowns, limits=limits)
     if basis is None or closure is None:
         return None
-    found = [_column(f, m, n, unknowns, closure) for f in basis]
-    return [column for column in found if column is not None]
+    columns = [_column(f, m, n, unknowns, closure) for f in basis]
+    return [column for column in columns if column is not None]
 
 
 def _column(f: Any, m: int, n: int, unknowns: Sequence[Expr], closure: Basis) -> Any:

@@ -45,9 +45,9 @@ class JointUnknowns:
 
     def circles(self) -> list[Terms]:
         """cos² + sin² = 1 for each hinge."""
-        found = []
+        equations = []
         for k, slide in zip(self.place, self.slides, strict=True):
             if not slide:
                 c, s = unknown(k, self.count), unknown(k + 1, self.count)
-                found.append(total(times(c, c), times(s, s), plain(-1, self.count)))
-        return found
+                equations.append(total(times(c, c), times(s, s), plain(-1, self.count)))
+        return equations

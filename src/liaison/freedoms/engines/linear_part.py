@@ -28,14 +28,14 @@ class Reduced:
         """All unknowns from those that were kept, on balls."""
         from flint import arb, fmpq
 
-        found = dict(zip(self.kept, x, strict=True))
+        values = dict(zip(self.kept, x, strict=True))
         for place, form in self.solved.items():
             total = arb(0)
             for k, c in form.items():
                 number = arb(fmpq(c.numerator, c.denominator))
-                total = total + (number if k < 0 else number * found[k])
-            found[place] = total
-        return [found[k] for k in range(len(found))]
+                total = total + (number if k < 0 else number * values[k])
+            values[place] = total
+        return [values[k] for k in range(len(values))]
 
 
 def without_linear(polynomials: Sequence[Polynomial], count: int) -> Reduced:
@@ -72,11 +72,11 @@ def _linear(f: Polynomial) -> Linear:
 
 
 def _substituted(form: Linear, solved: Mapping[int, Linear]) -> Linear:
-    found: Linear = {}
+    result: Linear = {}
     for k, c in form.items():
         for j, d in solved[k].items() if k in solved else [(k, Fraction(1))]:
-            found[j] = found.get(j, Fraction(0)) + c * d
-    return {k: c for k, c in found.items() if c}
+            result[j] = result.get(j, Fraction(0)) + c * d
+    return {k: c for k, c in result.items() if c}
 
 
 def _polynomial(row: Linear, count: int) -> dict[tuple[int, ...], Fraction]:
@@ -99,12 +99,12 @@ def _put(f: Polynomial, forms: Mapping[int, Polynomial], count: int) -> Polynomi
 
 
 def _times(a: Polynomial, b: Polynomial) -> dict[tuple[int, ...], Fraction]:
-    found: dict[tuple[int, ...], Fraction] = {}
+    product: dict[tuple[int, ...], Fraction] = {}
     for m, c in a.items():
         for n, d in b.items():
             key = tuple(x + y for x, y in zip(m, n, strict=True))
-            found[key] = found.get(key, Fraction(0)) + c * d
-    return found
+            product[key] = product.get(key, Fraction(0)) + c * d
+    return product
 
 
 def _narrowed(f: Polynomial, kept: Sequence[int]) -> Polynomial:

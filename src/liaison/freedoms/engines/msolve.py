@@ -1,4 +1,4 @@
-"""What msolve is asked and what it answers: polynomials as text, bases and parametrizations back.
+"""Input and output of msolve: polynomials as text, bases and rational parametrizations parsed.
 
 Public names: Parametrization, parametrization, basis_modulo.
 
@@ -143,7 +143,7 @@ _TERM = re.compile(r"([+-]?)(\d*)((?:\*?x\d+(?:\^\d+)?)*)")
 
 def _polynomial(text: str, count: int, p: int) -> dict[tuple[int, ...], int]:
     """A polynomial as msolve writes it; every character must be understood."""
-    found: dict[tuple[int, ...], int] = {}
+    terms: dict[tuple[int, ...], int] = {}
     place = 0
     while place < len(text):
         term = _TERM.match(text, place)
@@ -157,6 +157,6 @@ def _polynomial(text: str, count: int, p: int) -> dict[tuple[int, ...], int]:
             exponents[int(name)] += int(power or 1)
         c = int(digits or 1) * (-1 if sign == "-" else 1)
         key = tuple(exponents)
-        found[key] = (found.get(key, 0) + c) % p
+        terms[key] = (terms.get(key, 0) + c) % p
         place = term.end()
-    return found
+    return terms

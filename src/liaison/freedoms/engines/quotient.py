@@ -64,12 +64,12 @@ class Quotient:
         go_on()
         lead, tail = next((l, t) for l, t in self.basis if _divides(l, monomial))
         rest = tuple(a - b for a, b in zip(monomial, lead, strict=True))
-        found: dict[tuple[int, ...], Any] = {}
+        combination: dict[tuple[int, ...], Any] = {}
         for m, c in tail.items():
             for k, d in self.reduced(tuple(a + b for a, b in zip(m, rest, strict=True))).items():
-                found[k] = found.get(k, 0) + c * d
-        self._known[monomial] = found
-        return found
+                combination[k] = combination.get(k, 0) + c * d
+        self._known[monomial] = combination
+        return combination
 
     def multiplication(self, i: int) -> Any:
         """The matrix of multiplication by the unknown i."""
@@ -106,11 +106,11 @@ def monomial_matrix(matrices: Sequence[Any], monomial: Sequence[int]) -> Any:
     from flint import fmpq_mat
 
     n = matrices[0].nrows()
-    found = fmpq_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
+    power = fmpq_mat(n, n, [int(i == j) for i in range(n) for j in range(n)])
     for M, e in zip(matrices, monomial, strict=True):
         for _ in range(e):
-            found = found * M
-    return found
+            power = power * M
+    return power
 
 
 def trace(M: Any) -> Any:

@@ -65,12 +65,12 @@ def points_of(basis: Sequence[Residues], count: int, p: int, seed: int = 0) -> l
     matrices = [quotient.multiplication(i) for i in range(count)]
     whole = sum((w * M for w, M in zip(weights[1:], matrices[1:], strict=True)),
                 weights[0] * matrices[0])  # fmt: skip
-    found = []
+    points = []
     for root, _ in whole.charpoly().roots():
         point = quotient.point(whole, int(root))
         if point is not None and all(_value(f, point, p) == 0 for f in basis):
-            found.append(point)
-    return found
+            points.append(point)
+    return points
 
 
 def _value(f: Residues, x: Sequence[int], p: int) -> int:
@@ -99,11 +99,11 @@ class _Quotient:
 
     def _staircase(self) -> list[tuple[int, ...]]:
         tops = [min(m[i] for m in self.leads if sum(m) == m[i]) for i in range(self.count)]
-        found: list[tuple[int, ...]] = []
+        monomials: list[tuple[int, ...]] = []
         for m in product(*(range(top) for top in tops)):
             if not any(_divides(lead, m) for lead in self.leads):
-                found.append(m)
-        return found
+                monomials.append(m)
+        return monomials
 
     def reduced(self, monomial: tuple[int, ...]) -> dict[tuple[int, ...], int]:
         """A monomial as a combination of those of the staircase."""
@@ -114,12 +114,12 @@ class _Quotient:
         go_on()
         lead = next(m for m in self.leads if _divides(m, monomial))
         rest = [a - b for a, b in zip(monomial, lead, strict=True)]
-        found: dict[tuple[int, ...], int] = {}
+        combination: dict[tuple[int, ...], int] = {}
         for m, c in self.leads[lead].items():
             for k, d in self.reduced(tuple(a + b for a, b in zip(m, rest, strict=True))).items():
-                found[k] = (found.get(k, 0) + c * d) % self.p
-        self._known[monomial] = found
-        return found
+                combination[k] = (combination.get(k, 0) + c * d) % self.p
+        self._known[monomial] = combination
+        return combination
 
     def multiplication(self, i: int) -> Any:
         """The matrix of multiplication by the unknown i."""
@@ -144,11 +144,11 @@ class _Quotient:
             return None
         scale = pow(one, -1, self.p)
         values = {m: vectors[0][k] * scale % self.p for m, k in self.place.items()}
-        found = []
+        coordinates = []
         for i in range(self.count):
             parts = self.reduced(tuple(int(k == i) for k in range(self.count)))
-            found.append(sum(c * values[m] for m, c in parts.items()) % self.p)
-        return found
+            coordinates.append(sum(c * values[m] for m, c in parts.items()) % self.p)
+        return coordinates
 
 
 def _divides(a: Sequence[int], b: Sequence[int]) -> bool:
@@ -162,7 +162,7 @@ Dual: TypeAlias = list[int]
 @final
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """What is left of a ring where some joint values are fixed, modulo p."""
+    """Solutions of a ring's closure with some joint values fixed, modulo p."""
 
     p: int
     dimension: int  # −1: nothing; 0: points; 1: more
@@ -198,9 +198,9 @@ def slice_of(behind: Sequence[Any], fixed: int, seed: int) -> Slice:
     equations = _closure(links, starts, values, p)
     basis = basis_modulo([f for f in equations if f], count + 1, p)
     dimension = dimension_of(basis, count + 1)
-    found = points_of(basis, count + 1, p, seed) if dimension == 0 else []
+    solutions = points_of(basis, count + 1, p, seed) if dimension == 0 else []
     points = []
-    for point in found:
+    for point in solutions:
         taus = [_turned(x, s, p) for x, s in zip([*values, *point[:count]], starts, strict=True)]
         if all(tau is not None for tau in taus):
             points.append(tuple(int(tau) for tau in taus if tau is not None))
@@ -237,10 +237,10 @@ def _closure(
 
 
 def _sum(a: Terms, b: Terms, p: int) -> Terms:
-    found = dict(a)
+    total = dict(a)
     for m, c in b.items():
-        found[m] = (found.get(m, 0) + c) % p
-    return {m: c for m, c in found.items() if c}
+        total[m] = (total.get(m, 0) + c) % p
+    return {m: c for m, c in total.items() if c}
 
 
 def _raised(a: Terms, place: int) -> Terms:
@@ -257,7 +257,7 @@ _QUATERNION = (
 
 def _times(P: Sequence[Terms], Q: Dual, p: int) -> list[Terms]:
     """A dual quaternion of polynomials times one of residues."""
-    found: list[Terms] = []
+    products: list[Terms] = []
     for part in (0, 4):
         for row in _QUATERNION:
             total: Terms = {}
@@ -265,8 +265,8 @@ def _times(P: Sequence[Terms], Q: Dual, p: int) -> list[Terms]:
                 total = _sum(total, _scaled(P[i], sign * Q[j + part], p), p)
                 if part:
                     total = _sum(total, _scaled(P[i + 4], sign * Q[j], p), p)
-            found.append(total)
-    return found
+            products.append(total)
+    return products
 
 
 def _scaled(a: Terms, c: int, p: int) -> Terms:

@@ -31,12 +31,12 @@ class PolynomialSystem(Square):
 
     def rational(self, digits: int = ROUNDED) -> tuple[list[Polynomial], bool]:
         """The equations over the rationals, and whether they are exactly these."""
-        found, exact = [], True
+        polynomials, exact = [], True
         for equation in self.equations:
             numbers, is_exact = rational_of(list(equation.values()), digits)
             exact = exact and is_exact
-            found.append({m: c for m, c in zip(equation, numbers, strict=True) if c})
-        return list[Polynomial](found), exact
+            polynomials.append({m: c for m, c in zip(equation, numbers, strict=True) if c})
+        return list[Polynomial](polynomials), exact
 
     def in_balls(self) -> PolynomialSystem:
         """The same with coefficients as balls of the present precision."""
@@ -63,17 +63,17 @@ class PolynomialSystem(Square):
 
 
 def _power(x: Sequence[Any], monomial: Sequence[int]) -> Any:
-    found: Any = 1
+    power: Any = 1
     for value, e in zip(x, monomial, strict=True):
         for _ in range(e):
-            found = found * value
-    return found
+            power = power * value
+    return power
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """A real solution: floats, and what is proved of it."""
+    """A real solution in floats, with its certificate."""
 
     x: tuple[float, ...]
     proof: str  # "exact", "Krawczyk" or ""
@@ -120,20 +120,22 @@ def solved(
     with precision(BITS):
         polynomials, exact = (near or system).rational(digits)
         exact = exact and near is None
-        found = all_points(polynomials, system.count, seed=seed)
+        points = all_points(polynomials, system.count, seed=seed)
         in_balls = system.in_balls()
-        real = _proved(in_balls, found, exact)
-        if exact and most != len(found.points):
-            return Solved(real, len(found.points), found.multiplicity, found.engine, True, digits)
-        count = _proved_count(in_balls, found, 2.0 ** (digits // 2))
-    whole = found.multiplicity if exact else count or 0
+        real = _proved(in_balls, points, exact)
+        if exact and most != len(points.points):
+            return Solved(
+                real, len(points.points), points.multiplicity, points.engine, True, digits
+            )
+        count = _proved_count(in_balls, points, 2.0 ** (digits // 2))
+    whole = points.multiplicity if exact else count or 0
     return Solved(
-        real, len(found.points) if exact else whole, whole, found.engine, exact, digits,
+        real, len(points.points) if exact else whole, whole, points.engine, exact, digits,
         is_full=count == most, is_stable=exact or bool(count),
     )  # fmt: skip
 
 
-def _proved_count(system: PolynomialSystem, found: Points, far: float) -> int | None:
+def _proved_count(system: PolynomialSystem, points: Points, far: float) -> int | None:
     """Points, also complex ones, that are near a solution of their own; None if some are not.
 
     Points farther than `far` are left out: rounding brought them back from infinity.
@@ -141,7 +143,7 @@ def _proved_count(system: PolynomialSystem, found: Points, far: float) -> int | 
     if len(system.equations) != system.count:
         return None
     boxes = []
-    for point in found.points:
+    for point in points.points:
         go_on()
         box = certified(system, point.x)
         if box is not None:
@@ -158,16 +160,16 @@ def _are_apart(a: Sequence[Any], b: Sequence[Any]) -> bool:
     return any(not acb(x).overlaps(acb(y)) for x, y in zip(a, b, strict=True))
 
 
-def _proved(system: PolynomialSystem, found: Points, exact: bool) -> tuple[Solution, ...]:
+def _proved(system: PolynomialSystem, points: Points, exact: bool) -> tuple[Solution, ...]:
     square = len(system.equations) == system.count
     solutions = []
-    for point in found.real:
+    for point in points.real:
         go_on()
         box = certified(system, point.x) if square else None
         if box is not None:
             x, radius, proof = floats_of(box.box), box.radius, "Krawczyk"
         else:
             x, radius = floats_of(point.x), max(float(v.rad()) for v in point.x)
-            proof = "exact" if exact and found.engine == "FLINT" else ""
+            proof = "exact" if exact and points.engine == "FLINT" else ""
         solutions.append(Solution(tuple(x), proof, radius, point.multiplicity))
     return tuple(solutions)

@@ -25,11 +25,11 @@ def unknown(place: int, count: int) -> Terms:
 
 def total(*parts: Terms) -> Terms:
     """The sum."""
-    found: Terms = {}
+    sums: Terms = {}
     for part in parts:
         for m, c in part.items():
-            found[m] = found[m] + c if m in found else c
-    return {m: c for m, c in found.items() if not _is_zero(c)}
+            sums[m] = sums[m] + c if m in sums else c
+    return {m: c for m, c in sums.items() if not _is_zero(c)}
 
 
 def scaled(f: Terms, factor: Any) -> Terms:
@@ -39,12 +39,12 @@ def scaled(f: Terms, factor: Any) -> Terms:
 
 def times(f: Terms, g: Terms) -> Terms:
     """The product."""
-    found: Terms = {}
+    product: Terms = {}
     for m, c in f.items():
         for n, d in g.items():
             key = tuple(a + b for a, b in zip(m, n, strict=True))
-            found[key] = found[key] + c * d if key in found else c * d
-    return {m: c for m, c in found.items() if not _is_zero(c)}
+            product[key] = product[key] + c * d if key in product else c * d
+    return {m: c for m, c in product.items() if not _is_zero(c)}
 
 
 def raised(f: Terms, place: int, factor: Any = 1) -> Terms:

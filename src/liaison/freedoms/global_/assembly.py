@@ -4,7 +4,7 @@ Completeness is claimed only where it is proved: planar linkages by one polynomi
 rationals, six hinges in space by elimination, platforms on six legs through msolve. Otherwise
 positions found from many starts are given, each proved to exist, without a claim to be all.
 
-Public names: AssemblyModes, assembly_modes, modes_told.
+Public names: AssemblyModes, assembly_modes, modes_of.
 
 Source: docs/theory/mobility.md, "All assembly modes".
 """
@@ -107,10 +107,10 @@ def assembly_modes(
     """
     mechanism = given.mechanism if isinstance(given, Tree) else given
     with bounded(time_limit, memory_limit):
-        return modes_told(mechanism, mechanism, at or {}, seed)
+        return modes_of(mechanism, mechanism, at or {}, seed)
 
 
-def modes_told(
+def modes_of(
     closed_one: Mechanism, mechanism: Mechanism, at: Mapping[str, Any], seed: int
 ) -> AssemblyModes:
     """All modes of one mechanism, as states of another that has the same joints or fewer."""
@@ -123,9 +123,9 @@ def _solved(mechanism: Mechanism, links: Links, seed: int) -> AssemblyModes:
         return _answer(mechanism, links, modes, (True, "no loop is left to close"), "held", 1)
     try:
         with bounded(ENGINES * seconds_left()):
-            found = _completely(mechanism, links, seed)
-        if found is not None:
-            return found
+            answer = _completely(mechanism, links, seed)
+        if answer is not None:
+            return answer
         return _locally(mechanism, links, seed, UNKNOWN_KIND)
     except Infinite:
         raise _still_moving(mechanism, links) from None
@@ -139,8 +139,8 @@ def _completely(mechanism: Mechanism, links: Links, seed: int) -> AssemblyModes 
     if plane is not None:
         return _in_the_plane(mechanism, plane, seed)
     hinges = hinge_answer(links, seed)
-    if hinges is not None and (hinges.is_complete or hinges.found):
-        modes = [mode_at(mechanism, links, poses, known) for poses, known in hinges.found]
+    if hinges is not None and (hinges.is_complete or hinges.positions):
+        modes = [mode_at(mechanism, links, poses, known) for poses, known in hinges.positions]
         complete = hinges.is_complete, hinges.why
         return _answer(mechanism, links, modes, complete, hinges.method, hinges.complex)
     platform = legs_of(links)
@@ -181,9 +181,11 @@ def _leg(mechanism: Mechanism, links: Links, leg: Leg, poses: Poses, plate: int)
         total = 0.0
         for end in leg.ends:
             if end.axis is not None:
-                told = joint_coordinates(links, end.joint, {**poses, leg.link or 0: pose})
+                values = joint_coordinates(links, end.joint, {**poses, leg.link or 0: pose})
                 labels = end.joint.joint.coordinates
-                total += sum(abs(x - starts.get(k, 0.0)) for k, x in zip(labels, told, strict=True))
+                total += sum(
+                    abs(x - starts.get(k, 0.0)) for k, x in zip(labels, values, strict=True)
+                )
         return total
 
     return min(choices, key=away)
@@ -198,12 +200,12 @@ def _locally(mechanism: Mechanism, links: Links, seed: int, why: str) -> Assembl
         why = f"{why}; {error.message.rstrip('.')}"
     if 0 <= answer.rank < answer.unknowns and not _has_idle_motion(links):
         raise _still_moving(mechanism, links)
-    modes = [mode_at(mechanism, links, poses, known) for poses, known in answer.found]
+    modes = [mode_at(mechanism, links, poses, known) for poses, known in answer.positions]
     text = f"{why}; these were found from {answer.starts} starts"
-    found = _answer(mechanism, links, modes, (False, text), "Newton's steps", None)
+    result = _answer(mechanism, links, modes, (False, text), "Newton's steps", None)
     if answer.is_redundant:
-        found = replace(found, notes=(*found.notes, REDUNDANT))
-    return found
+        result = replace(result, notes=(*result.notes, REDUNDANT))
+    return result
 
 
 UNKNOWN_KIND = "all modes are known for planar linkages, loops of six hinges and plates on six legs"
@@ -232,10 +234,12 @@ def _in_the_plane(mechanism: Mechanism, plane: PlanarLinkage, seed: int) -> Asse
     if plane.unclosed:
         return _answer(mechanism, links, [], (True, f"none: {plane.unclosed}"), "planar", 0)
     system = PolynomialSystem(plane.count, plane.equations)
-    found = solved(system, seed=seed)
-    modes = [mode_at(mechanism, links, _planar_poses(plane, s.x), s) for s in found.real]
-    complete = closed(found)
-    return _answer(mechanism, links, modes, complete, f"planar, {found.engine}", found.multiplicity)
+    solution = solved(system, seed=seed)
+    modes = [mode_at(mechanism, links, _planar_poses(plane, s.x), s) for s in solution.real]
+    complete = closed(solution)
+    return _answer(
+        mechanism, links, modes, complete, f"planar, {solution.engine}", solution.multiplicity
+    )
 
 
 def _planar_poses(plane: PlanarLinkage, x: tuple[float, ...]) -> Poses:
@@ -249,13 +253,13 @@ def _planar_poses(plane: PlanarLinkage, x: tuple[float, ...]) -> Poses:
                    for m, c in f.items())  # fmt: skip
 
     frames = {k: np.array([[number(e) for e in row] for row in B]) for k, B in plane.frames.items()}
-    found: Poses = {}
+    poses: Poses = {}
     for link, (C, S) in plane.headings.items():
         c, s = at(C), at(S)
         turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         place = [at(f) for f in plane.places[link]] + [number(plane.heights[link])]
-        found[link] = frames[0] @ turn @ frames[link].T, frames[0] @ np.array(place)
-    return found
+        poses[link] = frames[0] @ turn @ frames[link].T, frames[0] @ np.array(place)
+    return poses
 
 
 def _answer(

@@ -72,20 +72,20 @@ def _expanded(steps: Sequence[Motion3 | int]) -> Expanded:
     from flint import arb
 
     axis = [arb(int(k in (0, 6))) for k in range(15)]
-    found: Expanded = {(): axis}
+    expansion: Expanded = {(): axis}
     for step in reversed(steps):
         if isinstance(step, int):
-            found = {(e, *key): part for key, w in found.items()
+            expansion = {(e, *key): part for key, w in expansion.items()
                      for e, part in enumerate(_turned(w, step))}  # fmt: skip
         else:
-            found = {key: _carried(step, w) for key, w in found.items()}
-    return found
+            expansion = {key: _carried(step, w) for key, w in expansion.items()}
+    return expansion
 
 
 @final
 @dataclass(frozen=True)
 class Elimination:
-    """M(x3) of a loop, its determinant, and what is needed to go back."""
+    """M(x3) of a loop, its determinant, and the data for back substitution."""
 
     tensor: list[Any]  # six equations by powers of x3, x4, x5
     polynomial: Any  # of degree 16 in x3
@@ -115,9 +115,9 @@ class Elimination:
             factor = scaled[0][key[0]] * scaled[1][key[1]] * scaled[2][key[2]]
             total = [t + factor * v for t, v in zip(total, w, strict=True)]
         values = [total[i] - self.right[0, 0][i] for i in self.pivots]
-        found = {key: sum((self.back[k, i] * values[i] for i in range(8)), x[0] * 0)
+        products = {key: sum((self.back[k, i] * values[i] for i in range(8)), x[0] * 0)
                  for k, key in enumerate(self.columns)}  # fmt: skip
-        return [found[0, 1], found[0, 2], found[1, 0], found[2, 0]]
+        return [products[0, 1], products[0, 2], products[1, 0], products[2, 0]]
 
 
 def _trig(x: Any) -> tuple[Any, Any, Any]:
@@ -194,8 +194,8 @@ def _polynomial(tensor: list[Any]) -> Any:
     whole = Elimination(tensor, None, {}, {}, (), (), None)
     x = [arb(k) / 8 for k in range(-12, 13)]
     values = [arb_mat(whole.matrix(point)).det() for point in x]
-    found = arb_poly.interpolate(x, values)
-    coefficients = [found[k] for k in range(25)]
+    polynomial = arb_poly.interpolate(x, values)
+    coefficients = [polynomial[k] for k in range(25)]
     for _ in range(4):
         quotient = coefficients[2:]
         for k in range(len(quotient) - 1, 1, -1):

@@ -35,9 +35,9 @@ Step: TypeAlias = tuple[Passive, Transform, Transform, int]
 @final
 @dataclass(frozen=True, slots=True)
 class HingeAnswer:
-    """Poses of the links at each position, what is proved of it, and of all of them."""
+    """Poses of the links at each position with certificates, and whether the list is complete."""
 
-    found: tuple[tuple[dict[int, tuple[Floats, Floats]], Solution], ...]
+    positions: tuple[tuple[dict[int, tuple[Floats, Floats]], Solution], ...]
     is_complete: bool
     why: str
     method: str
@@ -61,39 +61,39 @@ def hinge_answer(links: Links, seed: int = 0) -> HingeAnswer | None:
         return None if sliders else _about_a_point(X, steps)
     if (triple := triple_of(X, sliders)) is not None:
         return _with_a_wrist(X, triple, sliders, steps, seed)
-    found = None if sliders else hinge_positions(X)
-    if found is not None and found.is_complete:
+    loop = None if sliders else hinge_positions(X)
+    if loop is not None and loop.is_complete:
         why = "all of them, proved by elimination in balls: each root has at most one position"
-        return _loop_answer(found, steps, why, "six hinges")
-    return _in_general(X, sliders, steps, seed, found)
+        return _loop_answer(loop, steps, why, "six hinges")
+    return _in_general(X, sliders, steps, seed, loop)
 
 
 def _in_general(
     X: Sequence[Motion3], sliders: Sequence[int], steps: Sequence[Step], seed: int,
     part: HingeLoop | None,
 ) -> HingeAnswer | None:  # fmt: skip
-    """A loop that no other method serves, through msolve; without it what is known so far."""
+    """A general loop, solved by msolve; None, or an incomplete answer, where msolve is missing."""
     if len(sliders) == 6:
         return None
     try:
         with precision(PRECISION):
-            found = joint_positions(X, sliders, seed)
+            loop = joint_positions(X, sliders, seed)
     except (NotThere, EngineError, Exhausted):
         if part is None:
             raise
         return _loop_answer(part, steps, UNDECIDED.format(part.open_roots), "six hinges")
     why = "all of them for data rounded to 2⁻⁴⁰, each proved for the data, if msolve is right"
-    why = why if found.is_complete else UNDECIDED.format(found.open_roots)
-    return _loop_answer(found, steps, why, "six joints, msolve")
+    why = why if loop.is_complete else UNDECIDED.format(loop.open_roots)
+    return _loop_answer(loop, steps, why, "six joints, msolve")
 
 
 UNDECIDED = "not proved to be all: {} complex solutions are undecided"
 
 
-def _loop_answer(found: HingeLoop, steps: Sequence[Step], why: str, method: str) -> HingeAnswer:
+def _loop_answer(loop: HingeLoop, steps: Sequence[Step], why: str, method: str) -> HingeAnswer:
     real = [(_poses(steps, [x.real for x in at.angles]), Solution((), "Krawczyk", at.box.radius, 1))
-            for at in found.real]  # fmt: skip
-    return HingeAnswer(tuple(real), found.is_complete, why, method, len(found.positions))
+            for at in loop.real]  # fmt: skip
+    return HingeAnswer(tuple(real), loop.is_complete, why, method, len(loop.positions))
 
 
 def _about_a_point(X: Sequence[Motion3], steps: Sequence[Step]) -> HingeAnswer | None:
@@ -103,13 +103,13 @@ def _about_a_point(X: Sequence[Motion3], steps: Sequence[Step]) -> HingeAnswer |
         return None
     angles, sure = near
     proved = [(at, *_certified(X, at)) for at in angles]
-    found = [(_poses(steps, exact), known) for _, exact, known in proved]
+    positions = [(_poses(steps, exact), known) for _, exact, known in proved]
     gap = max((float(abs(x).mid()) for at in angles for x in _left_over(X, at)), default=0.0)
     if gap > NEAR:
         return HingeAnswer((), True, f"none: the axes miss each other by {gap:.3g} m", METHOD, 0)
-    sure = sure and all(known.proof for _, known in found)
+    sure = sure and all(known.proof for _, known in positions)
     why = "all of them, proved: a spherical triangle has two, for axes that meet to 1e-12 m"
-    return HingeAnswer(tuple(found), sure, why if sure else SINGULAR, METHOD, 2)
+    return HingeAnswer(tuple(positions), sure, why if sure else SINGULAR, METHOD, 2)
 
 
 METHOD = "three hinges whose axes meet"
@@ -131,7 +131,7 @@ def _left_over(X: Sequence[Motion3], angles: Sequence[float]) -> list[Any]:
 def _certified(
     X: Sequence[Motion3], near: Sequence[float], sliders: Sequence[int] = ()
 ) -> tuple[Sequence[float], Solution]:
-    """Joint values of a position and what is proved of it."""
+    """Joint values of a position and their certificate."""
     closure = LoopClosure(X, sliders)
     with precision(PRECISION):
         box = certified(closure, near)
@@ -147,8 +147,8 @@ def _with_a_wrist(
     with precision(PRECISION):
         near = triple_positions(X, triple, sliders=sliders, seed=seed)
     proved = [_certified(X, values, sliders) for values in near.angles]
-    found = [(_poses(steps, exact), known) for exact, known in proved]
-    sure = near.is_sure and all(known.proof for _, known in found)
+    positions = [(_poses(steps, exact), known) for exact, known in proved]
+    sure = near.is_sure and all(known.proof for _, known in positions)
     kind = "three axes that meet" if triple.meets else "three parallel axes"
     joints = "six joints" if sliders else "six hinges"
     method = f"{joints}, {kind}, {near.engine}"
@@ -158,7 +158,7 @@ def _with_a_wrist(
         else SINGULAR
     )
     count = near.complex if triple.meets else None
-    return HingeAnswer(tuple(found), sure, why, method, count)
+    return HingeAnswer(tuple(positions), sure, why, method, count)
 
 
 def _loop(links: Links) -> list[Step] | None:
@@ -166,7 +166,7 @@ def _loop(links: Links) -> list[Step] | None:
     waiting = list(links.joints)
     if not all(isinstance(j.joint.type, Revolute | Prismatic) for j in waiting):
         return None
-    found: list[Step] = []
+    steps: list[Step] = []
     here = 0
     while waiting:
         touching = [j for j in waiting if here in (j.a, j.b)]
@@ -174,11 +174,11 @@ def _loop(links: Links) -> list[Step] | None:
             return None
         j = touching[0]
         waiting.remove(j)
-        found.append((j, j.F, j.M, j.b) if j.a == here else (j, j.M, j.F, j.a))
-        here = found[-1][3]
+        steps.append((j, j.F, j.M, j.b) if j.a == here else (j, j.M, j.F, j.a))
+        here = steps[-1][3]
         if here == 0 and waiting:
             return None
-    return found if here == 0 else None
+    return steps if here == 0 else None
 
 
 def _between(steps: Sequence[Step]) -> list[Transform]:
@@ -190,15 +190,15 @@ def _between(steps: Sequence[Step]) -> list[Transform]:
 def _poses(steps: Sequence[Step], values: Sequence[float]) -> dict[int, tuple[Floats, Floats]]:
     """Poses of the links in ground's axes."""
     R, p = np.eye(3), np.zeros(3)
-    found = {}
+    poses = {}
     for (j, F, M, far), value in zip(steps, values, strict=True):
         angle, way = (0.0, value) if isinstance(j.joint.type, Prismatic) else (value, 0.0)
         c, s = np.cos(angle), np.sin(angle)
         turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         for turned, place in (_floats(F), (turn, np.array([0, 0, way])), _floats(inverse(*M))):
             R, p = R @ turned, R @ place + p
-        found[far] = R, p
-    return found
+        poses[far] = R, p
+    return poses
 
 
 def _floats(X: Transform) -> tuple[Floats, Floats]:

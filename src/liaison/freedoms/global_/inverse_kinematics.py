@@ -22,7 +22,7 @@ from liaison.freedoms.clock import MEMORY_LIMIT, TIME_LIMIT, bounded
 from liaison.model import Fixed, Joint, Marker, Mechanism
 from liaison.tree import Tree
 
-from .assembly import AssemblyModes, modes_told
+from .assembly import AssemblyModes, modes_of
 
 UPRIGHT = 1e-6
 """Largest departure of a given rotation from an orthogonal matrix."""
@@ -64,7 +64,7 @@ def inverse_kinematics(
     weld = Joint(f"{body} held", Fixed(), here, Marker(body), ())
     closed = replace(arm, joints=(*arm.joints, weld))
     with bounded(time_limit, memory_limit):
-        return modes_told(closed, arm, at or {}, seed)
+        return modes_of(closed, arm, at or {}, seed)
 
 
 def _written(x: Any) -> Any:
@@ -77,7 +77,7 @@ def _written(x: Any) -> Any:
 
 
 def _exact_rotation(rotation: Sequence[Sequence[Any]] | None) -> Any:
-    """A rotation of exact numbers: as given if they are exact, else the nearest."""
+    """A rotation matrix of exact numbers: the input if it is exact, else the nearest."""
     if rotation is None:
         return ((1, 0, 0), (0, 1, 0), (0, 0, 1))
     rows = [list(row) for row in rotation]

@@ -63,19 +63,19 @@ def legs_of(links: Links) -> tuple[int, list[Leg]] | None:
     if len(large) != 2 or 0 not in large:
         return None
     plate = max(large)
-    found = []
+    legs = []
     for k in sorted(slender):
         ends = [_end(j, k) for j in touching[k]]
         ends.sort(key=lambda end: (end.joint.b if end.joint.a == k else end.joint.a) == plate)
         across = ends[1].own - ends[0].own
-        found.append(Leg(k, ends[0].point, ends[1].point, _square(across), tuple(ends)))
+        legs.append(Leg(k, ends[0].point, ends[1].point, _square(across), tuple(ends)))
     rest = [j for j in links.joints if not {j.a, j.b} & slender]
     for j in rest:
         if not isinstance(j.joint.type, Rod) or {j.a, j.b} != {0, plate}:
             return None
         foot, head = (j.F[1], j.M[1]) if j.a == 0 else (j.M[1], j.F[1])
-        found.append(Leg(None, foot, head, j.joint.type.length * j.joint.type.length))
-    return plate, found
+        legs.append(Leg(None, foot, head, j.joint.type.length * j.joint.type.length))
+    return plate, legs
 
 
 def _square(v: Array) -> Any:

@@ -116,15 +116,15 @@ def _are_joined(ends: Sequence[tuple[str, str]], but: int) -> bool:
 def _rests(mechanism: Mechanism, joints: Sequence[Joint]) -> Numbers:
     """Starts of joints, or their zero positions."""
     starts = {start.label: start.value for start in mechanism.starts}
-    found: Numbers = {}
+    rests: Numbers = {}
     for joint in joints:
         neutral = joint.type.neutral()
-        found |= {k: starts.get(k, x) for k, x in zip(joint.coordinates, neutral, strict=True)}
-    return found
+        rests |= {k: starts.get(k, x) for k, x in zip(joint.coordinates, neutral, strict=True)}
+    return rests
 
 
 def _held(mechanism: Mechanism, at: Mapping[str, Any]) -> Numbers:
-    """What is held: by the caller, by imposed motions at t = 0, by couplings to these."""
+    """Prescribed coordinates: by the caller, by imposed motions at t = 0, by couplings to these."""
     values = {symbol(x.name): as_expr(x.value) for x in mechanism.parameters if x.value is not None}
     values[symbol("t")] = as_expr(0)
     held: Numbers = {label: _as_written(x) for label, x in at.items()}
@@ -158,15 +158,15 @@ def _as_written(x: Any) -> Any:
 
 
 def _number(formula: Any, values: Mapping[Expr, Expr]) -> Expr:
-    found = substitute([as_expr(formula)], dict(values))[0]
-    if symbols_of([found]):
-        names = ", ".join(str(x) for x in symbols_of([found]))
+    number = substitute([as_expr(formula)], dict(values))[0]
+    if symbols_of([number]):
+        names = ", ".join(str(x) for x in symbols_of([number]))
         raise DerivationError(f"an imposed motion depends on {names}, which has no value.")
-    return found
+    return number
 
 
 def _solvable(relation: Constraint) -> OfCoordinates:
-    """A relation that gives a coordinate from others; any other is refused."""
+    """Checks that a relation gives one coordinate from others; raises an error otherwise."""
     if isinstance(relation, OfCoordinates) and type(relation).implied is not OfCoordinates.implied:
         return relation
     raise DerivationError(
@@ -177,48 +177,48 @@ def _solvable(relation: Constraint) -> OfCoordinates:
 
 def _follows(relation: OfCoordinates, held: Numbers, value: Callable[[Any], Expr]) -> bool:
     """Whether one side is known, and then the other."""
-    found = relation.implied(held, value)
-    for label, x in found.items():
+    implied = relation.implied(held, value)
+    for label, x in implied.items():
         held.setdefault(label, x)
-    return bool(found)
+    return bool(implied)
 
 
 def _is_known(joint: Joint, held: Numbers) -> bool:
-    told = [label in held for label in joint.coordinates]
-    if any(told) and not all(told):
+    known = [label in held for label in joint.coordinates]
+    if any(known) and not all(known):
         missing = [x for x in joint.coordinates if x not in held]
         raise DerivationError(
             f"joint '{joint.name}' is held in part only; {', '.join(missing)} is free.",
             hint="Hold all coordinates of a joint, or none.",
         )
-    return joint.type.nv == 0 or (bool(told) and all(told))
+    return joint.type.nv == 0 or (bool(known) and all(known))
 
 
 def _rigid(
     mechanism: Mechanism, known: Sequence[Joint], held: Numbers
 ) -> dict[str, tuple[int, Transform]]:
     """Each body's link and its pose there, along the joints that are known."""
-    found: dict[str, tuple[int, Transform]] = {}
+    frames: dict[str, tuple[int, Transform]] = {}
     names = ["ground", *(body.name for body in mechanism.bodies if body.name != "ground")]
     steps = [(joint, across(joint, [held[x] for x in joint.coordinates])) for joint in known]
     count = 0
     for name in names:
-        if name in found:
+        if name in frames:
             continue
-        found[name] = count, (identity(3), zeros(3))
+        frames[name] = count, (identity(3), zeros(3))
         waiting = [name]
         while waiting:
             body = waiting.pop()
             for joint, X in steps:
                 ends = joint.predecessor.body, joint.successor.body
-                if body == ends[0] and ends[1] not in found:
-                    found[ends[1]] = count, compose(*found[body][1], *X)
+                if body == ends[0] and ends[1] not in frames:
+                    frames[ends[1]] = count, compose(*frames[body][1], *X)
                     waiting.append(ends[1])
-                elif body == ends[1] and ends[0] not in found:
-                    found[ends[0]] = count, compose(*found[body][1], *inverse(*X))
+                elif body == ends[1] and ends[0] not in frames:
+                    frames[ends[0]] = count, compose(*frames[body][1], *inverse(*X))
                     waiting.append(ends[0])
         count += 1
-    return found
+    return frames
 
 
 def _passive(joint: Joint, bodies: Mapping[str, tuple[int, Transform]]) -> Passive:
@@ -230,7 +230,7 @@ def _passive(joint: Joint, bodies: Mapping[str, tuple[int, Transform]]) -> Passi
 
 
 def _check(known: Sequence[Joint], bodies: Mapping[str, tuple[int, Transform]]) -> None:
-    """Refuses held joints that close a loop that does not close."""
+    """Raises an error where joints that are held violate the closure of their loop."""
     for joint in known:
         passive = _passive(joint, bodies)
         seen = compose(*inverse(*passive.F), *passive.M)

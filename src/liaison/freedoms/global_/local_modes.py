@@ -1,4 +1,4 @@
-"""Positions found from many starts, proved to exist where that can be, never claimed to be all.
+"""Newton's method from many random starts: certified solutions where possible, perhaps not all.
 
 All joint coordinates of the loops are unknowns. Along a tree of the links every pose is a formula
 of them; each joint off the tree asks six equations, each quaternion one. Newton's steps from drawn
@@ -42,9 +42,9 @@ Floats: TypeAlias = NDArray[np.float64]
 @final
 @dataclass(frozen=True, slots=True)
 class LocalAnswer:
-    """Poses of the links at each position found, and what is proved of it."""
+    """Poses of the links at each solution, with certificates."""
 
-    found: tuple[tuple[dict[int, tuple[Floats, Floats]], Solution], ...]
+    positions: tuple[tuple[dict[int, tuple[Floats, Floats]], Solution], ...]
     starts: int  # tried
     rank: int  # greatest rank of the equations at a position found; −1 if none was
     unknowns: int
@@ -82,7 +82,7 @@ class _Loops:
             self.poses[j.a] = compose(*self.poses[j.b], *inverse(*across))
 
     def _gap(self, j: Passive) -> list[Any]:
-        """What is left between the two sides of a joint: turn and way."""
+        """Residual of a joint's closure: rotation and translation."""
         X = compose(*j.F, *j.joint.type.pose(array(self.q[j.name])))
         R, p = compose(*self.poses[j.a], *X)
         S, r = compose(*self.poses[j.b], *j.M)
@@ -93,21 +93,21 @@ class _Loops:
 
     def _quaternions(self) -> list[list[Expr]]:
         """Coordinates that make a unit quaternion together."""
-        found = []
+        quaternions = []
         for j in self.links.joints:
             place = 0
             for kind, count, _ in j.joint.type.charts:
                 part = self.q[j.name][place : place + count]
                 place += count
                 if kind in ("quaternion", "free"):
-                    found.append(part[-4:])
-        return found
+                    quaternions.append(part[-4:])
+        return quaternions
 
     def _evaluated(self, formulas: Sequence[Expr], x: Floats) -> Floats:
         """Formulas at many points, a row of x each; shape (points, formulas)."""
         at = {name: x[:, k] for k, name in enumerate(self.unknowns)}
-        found = evaluate(list(formulas), at)
-        columns = [np.broadcast_to(column, len(x)) for column in found]
+        values = evaluate(list(formulas), at)
+        columns = [np.broadcast_to(column, len(x)) for column in values]
         return np.stack(columns, axis=1) if columns else np.zeros((len(x), 0))
 
     def values(self, x: Floats) -> Floats:
@@ -129,33 +129,33 @@ class _Loops:
     def placed(self, x: Sequence[float]) -> dict[int, tuple[Floats, Floats]]:
         """Poses of the links."""
         at = dict(zip(self.unknowns, x, strict=True))
-        found = {}
+        poses = {}
         for link, (R, p) in self.poses.items():
             flat = evaluate([as_expr(v) for v in (*R.reshape(-1), *p)], at)
-            found[link] = np.array(flat[:9]).reshape(3, 3), np.array(flat[9:])
-        return found
+            poses[link] = np.array(flat[:9]).reshape(3, 3), np.array(flat[9:])
+        return poses
 
     def begun(self, attempt: int, seed: int) -> list[float]:
         """The mechanism's own start, or a drawn one."""
         draw = np.random.default_rng([seed, attempt])
         starts = {s.label: float(evaluate(as_expr(s.value))) for s in self.links.mechanism.starts}
-        found: list[float] = []
+        start: list[float] = []
         for j in self.links.joints:
             neutral = [float(evaluate(as_expr(v))) for v in j.joint.type.neutral()]
             labels = j.joint.coordinates
             own = [starts.get(label, v) for label, v in zip(labels, neutral, strict=True)]
             if attempt:
                 own = _drawn(own, j.joint.type.coordinate_units, draw)
-            found += own
-        return found
+            start += own
+        return start
 
 
 def _drawn(own: Sequence[float], units: Sequence[str], draw: Any) -> list[float]:
-    found = []
+    values = []
     for value, unit in zip(own, units, strict=True):
         reach = {"rad": math.pi, "": 1.0}.get(unit, 2 * abs(value) + 0.5)
-        found.append(float(draw.uniform(-reach, reach)))
-    return found
+        values.append(float(draw.uniform(-reach, reach)))
+    return values
 
 
 @final
@@ -183,7 +183,7 @@ class _Independent(Square):
 
 
 def local_answer(links: Links, seed: int = 0, starts: int = STARTS) -> LocalAnswer:
-    """Positions of the loops found from drawn starts, until they or the time run out."""
+    """Solutions of the loop equations by Newton's method from random starts, until a limit."""
     loops = _Loops(links)
     begun = np.array([loops.begun(k, seed) for k in range(starts)])
     positions: list[list[float]] = []
@@ -191,11 +191,11 @@ def local_answer(links: Links, seed: int = 0, starts: int = STARTS) -> LocalAnsw
         if not any(_are_same(loops, x, y) for y in positions):
             positions.append(x)
     ranks = [_rank(loops, x) for x in positions]
-    found = [(loops.placed(x), _proved(loops, x, rank))
+    answers = [(loops.placed(x), _proved(loops, x, rank))
              for x, rank in zip(positions, ranks, strict=True)]  # fmt: skip
     redundant = len(loops.equations) > len(loops.unknowns)
     most = max(ranks, default=-1)
-    return LocalAnswer(tuple(found), starts, most, len(loops.unknowns), redundant)
+    return LocalAnswer(tuple(answers), starts, most, len(loops.unknowns), redundant)
 
 
 def _rank(loops: _Loops, x: Sequence[float]) -> int:
@@ -238,7 +238,7 @@ def _are_same(loops: _Loops, x: Sequence[float], y: Sequence[float]) -> bool:
 
 
 def _proved(loops: _Loops, x: Sequence[float], rank: int) -> Solution:
-    """What Krawczyk's test says of a position."""
+    """The result of Krawczyk's test at a position."""
     n = len(loops.unknowns)
     if rank < n:
         return Solution((), "", 1e-9, 0)

@@ -1,4 +1,4 @@
-"""One assembly mode: coordinates, poses and a state of the tree, with what is proved of it.
+"""One assembly mode: coordinates, poses and a state of the tree, with its certificate.
 
 Public names: Mode, mode_at, joint_coordinates, sorted_modes, closed.
 """
@@ -51,10 +51,10 @@ class Mode:
     def __str__(self) -> str:
         listed = [f"{name} = {x:.9g}" for name, x in self.coordinates.items()]
         more = f", and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
-        told = ", ".join(listed[:SHOWN]) + more
+        coordinates = ", ".join(listed[:SHOWN]) + more
         proved = f"proved ({self.proof})" if self.proof else "not proved"
         double = f", {self.multiplicity}-fold" if self.multiplicity > 1 else ""
-        return f"{self.label}: {told}; {proved}, gap {self.residual:.1e}{double}"
+        return f"{self.label}: {coordinates}; {proved}, gap {self.residual:.1e}{double}"
 
 
 def mode_at(mechanism: Mechanism, links: Links, poses: Poses, solution: Solution) -> Mode:
@@ -91,10 +91,10 @@ def joint_coordinates(links: Links, passive: Passive, poses: Poses) -> list[floa
 
 
 def _by_label(links: Links, coordinates: Mapping[str, list[float]]) -> dict[str, float]:
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for joint in links.mechanism.joints:
-        found |= dict(zip(joint.coordinates, coordinates[joint.name], strict=True))
-    return found
+        values |= dict(zip(joint.coordinates, coordinates[joint.name], strict=True))
+    return values
 
 
 def _bodies(links: Links, poses: Poses) -> dict[str, tuple[Floats, Floats]]:
@@ -114,8 +114,8 @@ def _relative(joint: Joint, bodies: Mapping[str, tuple[Floats, Floats]]) -> tupl
 def _coordinates(joint: Joint, R: Floats, p: Floats, near: Mapping[str, float]) -> list[float]:
     neutral = [_float(x) for x in joint.type.neutral()]
     begun = [near.get(label, x) for label, x in zip(joint.coordinates, neutral, strict=True)]
-    found = joint.type.coordinates_of(array(R), array(p), begun)
-    return begun if found is None else [_float(x) for x in found]
+    coordinates = joint.type.coordinates_of(array(R), array(p), begun)
+    return begun if coordinates is None else [_float(x) for x in coordinates]
 
 
 def _state(mechanism: Mechanism, coordinates: Mapping[str, Sequence[float]]) -> State:
@@ -133,16 +133,16 @@ def sorted_modes(modes: Sequence[Mode]) -> tuple[Mode, ...]:
     return tuple(replace(mode, label=f"mode {k}") for k, mode in enumerate(listed, 1))
 
 
-def closed(found: Solved) -> tuple[bool, str]:
-    """Whether all modes are there, and why, for a system solved over the rationals."""
-    if found.is_full:
-        return True, f"all of them, proved: {found.points} complex solutions, as many as can be"
-    if not found.is_stable:
+def closed(solution: Solved) -> tuple[bool, str]:
+    """Whether the list of modes is complete, and why, for a system solved over the rationals."""
+    if solution.is_full:
+        return True, f"all of them, proved: {solution.points} complex solutions, as many as can be"
+    if not solution.is_stable:
         return False, "not proved to be all: near a singular position rounding makes a difference"
-    by = "" if found.engine == "FLINT" else f", if {found.engine} is right"
-    if found.is_exact:
+    by = "" if solution.engine == "FLINT" else f", if {solution.engine} is right"
+    if solution.is_exact:
         return True, f"all of them, proved over the rationals{by}"
-    rounding = str(found.digits).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    rounding = str(solution.digits).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return (
         True,
         f"all of them for data rounded to 2⁻{rounding}, each proved for the data themselves{by}",

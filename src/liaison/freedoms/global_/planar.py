@@ -69,12 +69,12 @@ class _Builder:
     def _spanned(self, root: int) -> tuple[list[tuple[Passive, bool]], list[Passive]]:
         """Joints of a tree from a link on, each with whether it is passed from a to b; the rest."""
         reached, waiting = {root}, list(self.links.joints)
-        found: list[tuple[Passive, bool]] = []
+        tree_joints: list[tuple[Passive, bool]] = []
         while step := next((j for j in waiting if (j.a in reached) != (j.b in reached)), None):
             waiting.remove(step)
-            found.append((step, step.a in reached))
+            tree_joints.append((step, step.a in reached))
             reached |= {step.a, step.b}
-        return found, waiting
+        return tree_joints, waiting
 
     def _is_planar(self, j: Passive) -> bool:
         """Its axis is along the normal on both links (hinge) or across it (slider)."""
@@ -108,7 +108,7 @@ class _Equations:
 
     def _classes(self) -> dict[int, tuple[int, Any, Any]]:
         """Each link's class of one heading: its root, and the turn from the root's heading."""
-        found = {link: (link, 1, 0) for link in self.frames}
+        classes = {link: (link, 1, 0) for link in self.frames}
         for j in self.links.joints:
             if not isinstance(j.joint.type, Prismatic):
                 continue
@@ -116,7 +116,7 @@ class _Equations:
                 product(self.frames[j.a].T, j.F[0]), product(j.M[0].T, self.frames[j.b])
             )
             c, s = turned[0, 0], turned[1, 0]  # b's heading is a's, turned by this
-            (ra, ca, sa), (rb, cb, sb) = found[j.a], found[j.b]
+            (ra, ca, sa), (rb, cb, sb) = classes[j.a], classes[j.b]
             c1, s1 = ca * c - sa * s, sa * c + ca * s  # b's heading from a's root
             if _float(turned[2, 2]) < 0:
                 self.unclosed = f"slider '{j.name}' would have to be put in the wrong way round"
@@ -127,9 +127,9 @@ class _Equations:
                 low, high = min(ra, rb), max(ra, rb)
                 c2, s2 = c1 * cb + s1 * sb, s1 * cb - c1 * sb  # b's root from a's root
                 turn = (c2, s2) if low == ra else (c2, -s2)
-                found = {link: (low, *_turned((c, s), turn)) if root == high else (root, c, s)
-                         for link, (root, c, s) in found.items()}  # fmt: skip
-        return found
+                classes = {link: (low, *_turned((c, s), turn)) if root == high else (root, c, s)
+                         for link, (root, c, s) in classes.items()}  # fmt: skip
+        return classes
 
     def linkage(self) -> PlanarLinkage:
         """All of it."""
@@ -181,12 +181,12 @@ class _Equations:
         F = product(self.frames[j.a].T, j.F[1])
         M = product(self.frames[j.b].T, j.M[1])
         first = _rotated(headings[j.a], F)
-        found = _pair(first, _rotated(headings[j.b], M), -1)
+        offset = _pair(first, _rotated(headings[j.b], M), -1)
         if j.name in self.slide:
             along = _rotated(headings[j.a], product(self.frames[j.a].T, j.F[0][:, 2]))
             x = self.slide[j.name]
-            found = _pair(found, (raised(along[0], x), raised(along[1], x)), 1)
-        return found
+            offset = _pair(offset, (raised(along[0], x), raised(along[1], x)), 1)
+        return offset
 
     def _power(self, k: int, e: int) -> tuple[int, ...]:
         return tuple(e if i == k else 0 for i in range(self.count))

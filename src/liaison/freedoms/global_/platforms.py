@@ -48,7 +48,7 @@ Floats: TypeAlias = NDArray[np.float64]
 @final
 @dataclass(frozen=True, slots=True)
 class PlateAnswer:
-    """Poses (R, p) of the plate, each with what is known of it."""
+    """Poses (R, p) of the plate, each with its certificate."""
 
     poses: tuple[tuple[Floats, Floats], ...]
     solved: Solved
@@ -66,19 +66,19 @@ def plate_answer(legs: Sequence[Leg], seed: int = 0) -> PlateAnswer:
         raise Infinite("a plate on fewer than six legs moves.")
     chart = _chart(seed)
     near = _rounded(*_data(legs), chart)
-    found = solved(_system(legs, chart), seed=seed, digits=DIGITS, near=near, most=MOST)
-    poses = [_pose(s.x, chart, legs[0]) for s in found.real]
-    return PlateAnswer(tuple(poses), found)
+    solution = solved(_system(legs, chart), seed=seed, digits=DIGITS, near=near, most=MOST)
+    poses = [_pose(s.x, chart, legs[0]) for s in solution.real]
+    return PlateAnswer(tuple(poses), solution)
 
 
 def _chart(seed: int) -> list[Fraction]:
-    """Numbers of the plane, drawn, in which quaternions are told."""
+    """Random coefficients of the affine chart in which quaternions are parametrized."""
     draw = Random(seed)
     return [Fraction(draw.randrange(2, 9), draw.randrange(9, 16)) for _ in range(3)]
 
 
 def _data(legs: Sequence[Leg]) -> tuple[list[Array], list[Array], list[Any]]:
-    """Feet and heads, told from those of the first leg, and squares of lengths."""
+    """Feet and heads relative to those of the first leg, and squares of lengths."""
     feet = [leg.foot - legs[0].foot for leg in legs]
     heads = [leg.head - legs[0].head for leg in legs]
     return feet, heads, [leg.square for leg in legs]
@@ -116,12 +116,12 @@ def _equations(
     back = [q[0], *(combined([-1], [part]) for part in q[1:])]
     size = total(*(times(part, part) for part in q))
     whole = total(*(times(part, part) for part in y))
-    seen, told = _hamilton(back, y), _hamilton(y, back)
+    seen, swapped = _hamilton(back, y), _hamilton(y, back)
     rows = []
     for a, b, square in zip(feet, heads, squares, strict=True):
         turned = _hamilton(_hamilton(q, [{}, *(plain(v, UNKNOWNS) for v in b)]), back)
         apart = _dot(a, a) + _dot(b, b) - square
-        parts = [whole, size, *seen[1:], *told[1:], *turned[1:]]
+        parts = [whole, size, *seen[1:], *swapped[1:], *turned[1:]]
         numbers = [4, apart, *(4 * v for v in b), *(-4 * v for v in a), *(-2 * v for v in a)]
         rows.append(combined(numbers, parts))
     study = total(*(times(a, b) for a, b in zip(q, y, strict=True)))
@@ -151,7 +151,7 @@ def _hamilton(a: Sequence[Terms], b: Sequence[Terms]) -> list[Terms]:
 
 
 def _pose(x: Sequence[float], chart: Sequence[Fraction], leg: Leg) -> tuple[Floats, Floats]:
-    """(R, p) of the plate's link from the unknowns; heads were told from the first one."""
+    """(R, p) of the plate's link from the unknowns; heads are relative to the first one."""
     q = [1 - sum(float(c) * v for c, v in zip(chart, x[:3], strict=True)), *x[:3]]
     w, i, j, k = (v / float(np.linalg.norm(q)) for v in q)
     R = np.array(
@@ -172,19 +172,19 @@ def _pose(x: Sequence[float], chart: Sequence[Fraction], leg: Leg) -> tuple[Floa
 
 
 def some_poses(legs: Sequence[Leg], seed: int = 0, starts: int = 400) -> PlateAnswer:
-    """Poses of a plate found by Newton's steps from drawn starts, each proved; perhaps not all."""
+    """Certified poses of a plate by Newton's method from random starts; perhaps not all."""
     chart = _chart(seed)
     system = _system(legs, chart)
     with precision(BITS):
         in_balls = system.in_balls()
-    found: list[Solution] = []
+    solutions: list[Solution] = []
     for x in _arrived(in_balls, np.random.default_rng(seed).normal(size=(starts, UNKNOWNS))):
-        if all(np.max(np.abs(np.array(s.x) - x)) > 1e-6 for s in found):
+        if all(np.max(np.abs(np.array(s.x) - x)) > 1e-6 for s in solutions):
             box = certified(in_balls, x.tolist())
             if box is not None:
-                found.append(Solution(tuple(floats_of(box.box)), "Krawczyk", box.radius, 1))
-    poses = [_pose(s.x, chart, legs[0]) for s in found]
-    solved_some = Solved(tuple(found), len(found), 0, "Newton's steps", False, DIGITS)
+                solutions.append(Solution(tuple(floats_of(box.box)), "Krawczyk", box.radius, 1))
+    poses = [_pose(s.x, chart, legs[0]) for s in solutions]
+    solved_some = Solved(tuple(solutions), len(solutions), 0, "Newton's steps", False, DIGITS)
     return PlateAnswer(tuple(poses), solved_some)
 
 

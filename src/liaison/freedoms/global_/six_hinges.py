@@ -76,10 +76,10 @@ class LoopClosure(Square):
 
     def _frames(self, x: Sequence[Any]) -> list[Motion3]:
         """Each hinge's frame before it turns, and at last the whole way round."""
-        found: list[Motion3] = [turn_z(x[0] * 0)]
+        frames: list[Motion3] = [turn_z(x[0] * 0)]
         for k, (value, step) in enumerate(zip(x, self.X, strict=True)):
-            found.append(moved(moved(found[-1], self.joint(k, value)), step))
-        return found
+            frames.append(moved(moved(frames[-1], self.joint(k, value)), step))
+        return frames
 
     def joint(self, k: int, value: Any) -> Motion3:
         """The motion of a joint."""
@@ -125,9 +125,9 @@ def hinge_positions(X: Sequence[Motion3]) -> HingeLoop | None:
         first = attempt % 6
         turns = [TURNS[(attempt + k) % len(TURNS)] for k in range(6)]
         with precision(PRECISION):
-            found = _read(X, first, turns)
-        if found is not None and (best is None or len(found.positions) > len(best.positions)):
-            best = found
+            loop = _read(X, first, turns)
+        if loop is not None and (best is None or len(loop.positions) > len(best.positions)):
+            best = loop
         if best is not None and best.is_complete:
             break
     return best
@@ -140,18 +140,18 @@ def _read(X: Sequence[Motion3], first: int, turns: Sequence[float]) -> HingeLoop
     order = [(first + k) % 6 for k in range(6)]
     offset = [arb(turn) for turn in turns]
     read = [moved(X[j], turn_z(offset[(k + 1) % 6])) for k, j in enumerate(order)]
-    found = elimination(read)
-    if found is None:
+    eliminant = elimination(read)
+    if eliminant is None:
         return None
     try:
-        roots = found.polynomial.complex_roots(tol=TIGHT)
+        roots = eliminant.polynomial.complex_roots(tol=TIGHT)
     except ValueError:
         return None
     closure = LoopClosure(X)
     positions, unsolved = [], 0
     for root in roots:
         go_on()
-        near = _recovered(found, _real_if_so(root, roots))
+        near = _recovered(eliminant, _real_if_so(root, roots))
         position = None if near is None else _proved(closure, near, order, offset)
         if position is not None:
             positions.append(position)
@@ -168,9 +168,9 @@ def _real_if_so(root: Any, roots: Sequence[Any]) -> Any:
     return root.real if is_real else root
 
 
-def _recovered(found: Elimination, x3: Any) -> list[Any] | None:
+def _recovered(eliminant: Elimination, x3: Any) -> list[Any] | None:
     """x3, x4, x5 and the cosines and sines of θ1 and θ2; None where the kernel is not a line."""
-    kernel = kernel_line(found.matrix(x3))
+    kernel = kernel_line(eliminant.matrix(x3))
     if kernel is None:
         return None
     sizes = [float(abs(v).mid()) for v in kernel]
@@ -181,7 +181,7 @@ def _recovered(found: Elimination, x3: Any) -> list[Any] | None:
     x4, x5 = kernel[k4 + 3] / kernel[k4], kernel[k5 + 1] / kernel[k5]
     if any((1 + x * x).contains(0) for x in (x3, x4, x5)):
         return None
-    return [x3, x4, x5, *found.first_two([x3, x4, x5])]
+    return [x3, x4, x5, *eliminant.first_two([x3, x4, x5])]
 
 
 def _is_excluded(near: Sequence[Any]) -> bool:

@@ -49,10 +49,10 @@ def joint_positions(X: Sequence[Motion3], sliders: Sequence[int], seed: int = 0)
     unknowns = JointUnknowns([j in sliders for j in order[:5]])
     near = [rational_motion(X[j], DIGITS) for j in order]
     system = PolynomialSystem(unknowns.count, tuple(_equations(near, unknowns)))
-    found = all_points(system.rational()[0], unknowns.count, seed=seed)
+    points = all_points(system.rational()[0], unknowns.count, seed=seed)
     closure = LoopClosure(X, sliders)
     positions, lost = [], 0
-    for point in found.points:
+    for point in points.points:
         go_on()
         position = _proved(closure, point, unknowns, order)
         if position is not None:
@@ -60,12 +60,12 @@ def joint_positions(X: Sequence[Motion3], sliders: Sequence[int], seed: int = 0)
         elif max(float(abs(x).mid()) for x in point.x) < FAR:
             lost += 1
     complete = lost == 0 and bool(positions)
-    return HingeLoop(tuple(positions), complete, len(found.points), lost)
+    return HingeLoop(tuple(positions), complete, len(points.points), lost)
 
 
 def _equations(X: Sequence[Motion3], unknowns: JointUnknowns) -> list[Terms]:
     """Point and direction of the last axis, from either side, and circles."""
-    found = unknowns.circles()
+    equations = unknowns.circles()
     for v, is_point in (([0, 0, 0], True), ([0, 0, 1], False)):
         left = _through(X, v, unknowns, is_point)
         right = unknowns.plain(v)
@@ -73,18 +73,18 @@ def _equations(X: Sequence[Motion3], unknowns: JointUnknowns) -> list[Terms]:
             right = unknowns.moved(
                 _step(step, right, unknowns, is_point), joint, -1, is_point=is_point
             )
-        found += [combined((1, -1), pair) for pair in zip(left, right, strict=True)]
-    return [f for f in found if f]
+        equations += [combined((1, -1), pair) for pair in zip(left, right, strict=True)]
+    return [f for f in equations if f]
 
 
 def _through(
     X: Sequence[Motion3], v: Sequence[Any], unknowns: JointUnknowns, is_point: bool
 ) -> list[Terms]:
     """X2 J3 X3 J4 X4 J5 X5 of a point or a direction."""
-    found = _step(X[4], unknowns.plain(v), unknowns, is_point)
+    image = _step(X[4], unknowns.plain(v), unknowns, is_point)
     for joint, step in ((4, X[3]), (3, X[2]), (2, X[1])):
-        found = _step(step, unknowns.moved(found, joint, is_point=is_point), unknowns, is_point)
-    return found
+        image = _step(step, unknowns.moved(image, joint, is_point=is_point), unknowns, is_point)
+    return image
 
 
 def _step(X: Motion3, v: Sequence[Terms], unknowns: JointUnknowns, is_point: bool) -> list[Terms]:

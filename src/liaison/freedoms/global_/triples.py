@@ -54,7 +54,7 @@ class OtherThree(JointUnknowns):
         n, height = asked[:3], asked[3]
         first = crossed(n, [1, 0, 0] if abs(float(n[0])) < 0.7 else [0, 1, 0])
         left = self._through(X, [0, 0, 1], is_point=False)
-        found = [
+        equations = [
             _dot(left, self.moved(self.plain(e), 0, -1, is_point=False))
             for e in (first, crossed(n, first))
         ]
@@ -62,7 +62,7 @@ class OtherThree(JointUnknowns):
         along = raised(plain(n[2], self.count), self.place[0]) if self.slides[0] else {}
         normal = self.moved(self.plain(n), 0, -1, is_point=False)
         last = total(_dot(place, normal), along, plain(height, self.count))
-        return [*self.circles(), *found, last]
+        return [*self.circles(), *equations, last]
 
 
 def left_in_place(X: Sequence[Motion3], meets: bool) -> list[Any]:
@@ -187,15 +187,15 @@ def triple_positions(
     equations = others.meeting if triple.meets else others.parallel
     asked = left_in_place(read, triple.meets)
     near = [rational_motion(x, ROUNDED) for x in read[:3]]
-    told = [rounded(x, ROUNDED) for x in asked]
-    found = solved(
+    rounded_values = [rounded(x, ROUNDED) for x in asked]
+    answer = solved(
         PolynomialSystem(others.count, tuple(equations(read, asked))),
-        near=PolynomialSystem(others.count, tuple(equations(near, told))),
+        near=PolynomialSystem(others.count, tuple(equations(near, rounded_values))),
         seed=seed,
     )
     numbers = [_floats(x) for x in read]
-    listed, sure = [], found.is_stable
-    for solution in found.real:
+    listed, sure = [], answer.is_stable
+    for solution in answer.real:
         first = others.values(solution.x)
         ends, clear = _special_angles(numbers, others, first, triple.meets)
         sure = sure and clear
@@ -204,7 +204,7 @@ def triple_positions(
             for j, angle in zip(order, [*first, *end], strict=True):
                 angles[j] = angle
             listed.append(tuple(angles))
-    return TriplePositions(tuple(listed), 2 * found.multiplicity, sure, found.engine)
+    return TriplePositions(tuple(listed), 2 * answer.multiplicity, sure, answer.engine)
 
 
 # The special three ------------------------------------------------------------------------------
@@ -279,6 +279,6 @@ def _about_z(angle: float) -> Floats:
 
 
 def _matrix(R: Floats, p: Floats) -> Floats:
-    found = np.eye(4)
-    found[:3, :3], found[:3, 3] = R, p
-    return found
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = R, p
+    return matrix

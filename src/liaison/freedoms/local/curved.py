@@ -44,7 +44,7 @@ def tau(column: int) -> Expr:
 def in_tau(
     formula: Expr, place: Mapping[str, int], columns: Sequence[Motion], at: Mapping[str, Any]
 ) -> Expr | None:
-    """A relation as a formula of τ; None where it holds what is not known here, or not at home.
+    """A relation as a formula of τ; None where it has unknown quantities or fails at the position.
 
     Args:
         formula: what vanishes, of coordinates by label.
@@ -59,14 +59,14 @@ def in_tau(
     home = {x: as_expr(at[str(x.a)]) for x in unknowns}
     taus = {x: tau(place[str(x.a)]) for x in unknowns}
     try:
-        told = rewritten([formula], lambda node: _circular(node, turns, home, taus))[0]
+        rational = rewritten([formula], lambda node: _circular(node, turns, home, taus))[0]
         moved = {x: home[x] + (2 * atan(taus[x]) if turns[x] else 2 * taus[x]) for x in unknowns}
-        found = substitute([told], moved)[0]
-        at_home = substitute([found], dict.fromkeys(taus.values(), as_expr(0)))[0]
+        result = substitute([rational], moved)[0]
+        at_home = substitute([result], dict.fromkeys(taus.values(), as_expr(0)))[0]
         holds = int(evaluate(at_home, domain=residues())) == 0
     except (DerivationError, ValueError):
         return None
-    return found if holds and _is_known(found, set(taus.values())) else None
+    return result if holds and _is_known(result, set(taus.values())) else None
 
 
 def _circular(
@@ -134,8 +134,8 @@ class Curved:
         """Their derivatives."""
         half = ring.inverse(ring.one + ring.one)
         rows = [[ring.zero] * self.n for _ in self.formulas]
-        found = self._on(ring, list(self.slopes.values()), x)
-        for (i, j), value in zip(self.slopes, found, strict=True):
+        values = self._on(ring, list(self.slopes.values()), x)
+        for (i, j), value in zip(self.slopes, values, strict=True):
             rows[i][j] = ring.mul(half, value)
         return rows
 

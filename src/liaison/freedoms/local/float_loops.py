@@ -27,7 +27,7 @@ def numbers(values: Any) -> Floats:
 def twists_of(home: Home) -> list[list[Floats]]:
     """Twists of each joint's motions, angular first, at ground's origin."""
     values = numbers(home.formulas())
-    found, k = [], 0
+    by_joint, k = [], 0
     for group in home.motions:
         twists = []
         for motion in group:
@@ -36,8 +36,8 @@ def twists_of(home: Home) -> list[list[Floats]]:
             turn = np.concatenate([d, np.cross(point, d) + pitch * d])
             twists.append(slide if motion.point is None else turn)
             k += 1
-        found.append(twists)
-    return found
+        by_joint.append(twists)
+    return by_joint
 
 
 def loop_matrix(home: Home, twists: list[list[Floats]]) -> Floats:
@@ -61,7 +61,7 @@ def second_derivatives(home: Home, twists: list[list[Floats]]) -> list[Floats]:
     """
     starts = np.cumsum([0, *map(len, twists)])
     n = int(starts[-1])
-    found = []
+    derivatives = []
     for loop in home.loops:
         listed = []
         for joint, sign in loop:
@@ -73,9 +73,9 @@ def second_derivatives(home: Home, twists: list[list[Floats]]) -> list[Floats]:
                 product = _vector_part(s, t)
                 rows[:, i, j] += product
                 rows[:, j, i] += product
-        found += list(rows)
+        derivatives += list(rows)
     linear = len(home.relations.rows) - len(home.relations.curved)
-    return found + [np.zeros((n, n)) for _ in range(linear)] + _bent(home, n)
+    return derivatives + [np.zeros((n, n)) for _ in range(linear)] + _bent(home, n)
 
 
 def _bent(home: Home, n: int) -> list[Floats]:

@@ -1,4 +1,4 @@
-"""What floats tell of the mobility: a certified lower bound of the rank, and a step along W.
+"""Mobility in floats: a certified lower bound of the rank, and a step along W.
 
 Nothing here proves an equality: that equations depend on each other, and that leftover equations
 hold, no float can show. What is certified is that the rank is at least what is said, for every
@@ -43,13 +43,13 @@ def second_order_forms(J: Floats, second: Sequence[Floats], rank: int) -> list[F
     """
     left, _, right = np.linalg.svd(J)
     N = right[rank:].T
-    found = []
+    forms = []
     for combination in left[:, rank:].T:
         H = sum((c * Q for c, Q in zip(combination, second, strict=True)), np.zeros_like(second[0]))
         form = N.T @ H @ N
         if np.max(np.abs(form), initial=0.0) > 1e-9:
-            found.append(form)
-    return found
+            forms.append(form)
+    return forms
 
 
 def definite_combination(forms: Sequence[Floats], steps: int = 300) -> Floats | None:

@@ -142,7 +142,7 @@ class RingDomain(Domain):
 
     def _power(self, a: Any, n: int) -> Any:
         base = self.ring.inverse(a) if n < 0 else a
-        found = self.ring.one
+        power = self.ring.one
         for _ in range(abs(n)):
-            found = self.ring.mul(found, base)
-        return found
+            power = self.ring.mul(power, base)
+        return power

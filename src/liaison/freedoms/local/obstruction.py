@@ -46,13 +46,13 @@ def monomials(variables: int, degree: int) -> tuple[tuple[int, ...], ...]:
 
 def evaluated(exponents: Sequence[tuple[int, ...]], u: Sequence[int], p: int) -> list[int]:
     """The monomials at a point."""
-    found = []
+    values = []
     for powers in exponents:
         value = 1
         for x, e in zip(u, powers, strict=True):
             value = value * pow(x, e, p) % p
-        found.append(value)
-    return found
+        values.append(value)
+    return values
 
 
 def forms_on(
@@ -108,8 +108,8 @@ def _fitted(
         return {}
     table = [evaluated(exponents, u, p) for u in points[: len(exponents)]]
     solution = matrix(table, p).solve(matrix([[v] for v in values[: len(exponents)]], p))
-    found = {e: int(solution[i, 0]) for i, e in enumerate(exponents)}
-    return {e: c for e, c in found.items() if c}
+    form = {e: int(solution[i, 0]) for i, e in enumerate(exponents)}
+    return {e: c for e, c in form.items() if c}
 
 
 def multiplicity(forms: Sequence[Sequence[Form]], variables: int, p: int) -> int | None:
@@ -153,15 +153,15 @@ def _shifted(
 
 def gradient_at(form: Form, u: Sequence[int], p: int) -> list[int]:
     """∂form/∂u at a point."""
-    found = []
+    gradient = []
     for i in range(len(u)):
         total = 0
         for e, c in form.items():
             if e[i]:
                 lower = (*e[:i], e[i] - 1, *e[i + 1 :])
                 total += c * e[i] * evaluated([lower], u, p)[0]
-        found.append(total % p)
-    return found
+        gradient.append(total % p)
+    return gradient
 
 
 def cone_points(forms: Sequence[Form], variables: int, p: int) -> list[list[int]]:
@@ -203,13 +203,13 @@ def _eigenpoints(K: list[list[int]], variables: int, D: int, p: int) -> list[lis
     if len(kept) < len(K):
         return []
     M = inverse([A[i] for i in rows], p) * matrix([B[i] for i in rows], p)
-    found = []
+    points = []
     for root, power in M.charpoly().roots():
         if power == 1:
             shifted = [[int(M[i, j]) - (int(root) if i == j else 0) for j in range(len(K))]
                        for i in range(len(K))]  # fmt: skip
             c = kernel(shifted, p, len(K))[0]
-            found.append(
+            points.append(
                 _point(
                     [
                         sum(a * b for a, b in zip(c, column, strict=True)) % p
@@ -220,19 +220,19 @@ def _eigenpoints(K: list[list[int]], variables: int, D: int, p: int) -> list[lis
                     p,
                 )
             )
-    return found  # fmt: skip
+    return points  # fmt: skip
 
 
 def _restricted(
     K: list[list[int]], small: Any, columns: dict[tuple[int, ...], int], linear: list[int], p: int
 ) -> list[list[int]]:
     """Rows: monomials of degree D times a linear form; columns: kernel vectors."""
-    found = []
+    rows = []
     for e in small:
         places = [columns[(*e[:i], e[i] + 1, *e[i + 1 :])] for i in range(len(e))]
-        found.append([sum(c * vector[j] for c, j in zip(linear, places, strict=True)) % p
+        rows.append([sum(c * vector[j] for c, j in zip(linear, places, strict=True)) % p
                       for vector in K])  # fmt: skip
-    return found
+    return rows
 
 
 def _point(
@@ -302,10 +302,10 @@ def upper_bound(germ: Germ, least: int, seed: int = 1) -> tuple[int, int]:
     """
     bound, times = germ.dimension, 1
     for s in range(1, germ.dimension - least + 1):
-        found = isolated_on_slice(germ, s, seed + 10 * s)
-        if found is None:
+        isolated = isolated_on_slice(germ, s, seed + 10 * s)
+        if isolated is None:
             break
-        bound, times = germ.dimension - s, found
+        bound, times = germ.dimension - s, isolated
     return bound, times
 
 
@@ -367,8 +367,8 @@ def branches(germ: Germ, dimension: int, order: int, seed: int = 5) -> list[Bran
     slice_ = _Slice(germ, basis, [w for w, f in zip(weights, forms, strict=True) if f[lowest]],
                     lowest)  # fmt: skip
     points = cone_points(cone, size, p)
-    found = [slice_.branch(cone, v, order) for v in points if any(v)]
-    return [branch for branch in found if branch is not None]
+    curves = [slice_.branch(cone, v, order) for v in points if any(v)]
+    return [branch for branch in curves if branch is not None]
 
 
 @dataclass
@@ -421,14 +421,14 @@ class _Slice:
     def _equations(self, ring: Series, x: list[Any], rows: list[int]) -> list[list[int]]:
         """Coefficients of h(s u)/s^k for some combinations."""
         h = self.germ.leftover(ring, x)
-        found = []
+        equations = []
         for i in rows:
             total = ring.zero
             for w, f in zip(self.weights[i], h, strict=True):
                 total = total + f * w
             coefficients = [int(c) for c in total.coeffs()][self.lowest :]
-            found.append(coefficients + [0] * (ring.order - self.lowest - len(coefficients)))
-        return found
+            equations.append(coefficients + [0] * (ring.order - self.lowest - len(coefficients)))
+        return equations
 
 
 def _schur_rank(germ: Germ, ring: Series, x: list[Any]) -> int:

@@ -159,9 +159,11 @@ class Germ:
 
     def _inverse_series(self, x: list[Any], order: int) -> list[list[Any]]:
         ring = Series(self.p, order)
-        found = series_inverse(coefficients(self._pivot_jacobian(ring, x), ring))
+        inverse_terms = series_inverse(coefficients(self._pivot_jacobian(ring, x), ring))
         size = self.rank
-        return [[ring.of([M[i, j] for M in found]) for j in range(size)] for i in range(size)]
+        return [
+            [ring.of([M[i, j] for M in inverse_terms]) for j in range(size)] for i in range(size)
+        ]
 
     def _sharper(self, A: list[list[Any]], x: list[Any], order: int) -> list[list[Any]]:
         """A (2 − J A): the inverse to twice the order."""
@@ -179,7 +181,7 @@ class Germ:
 
 
 def _matmul(ring: Series, A: list[list[Any]], B: list[list[Any]]) -> list[list[Any]]:
-    found = []
+    product = []
     for row in A:
         go_on()
         line = []
@@ -188,8 +190,8 @@ def _matmul(ring: Series, A: list[list[Any]], B: list[list[Any]]) -> list[list[A
             for k, a in enumerate(row):
                 total = total + ring.mul(a, B[k][j])
             line.append(total)
-        found.append(line)
-    return found
+        product.append(line)
+    return product
 
 
 def schur(germ: Germ, ring: Series, x: Sequence[Any]) -> list[Any]:

@@ -42,16 +42,16 @@ def stressed(
     Returns:
         Place -> components; joints are missing whose axes have roots that no prime tried has.
     """
-    found: dict[int, tuple[bool, ...]] = {}
+    components: dict[int, tuple[bool, ...]] = {}
     for system in islice(source, TRIALS if asked else 0):
         stresses = [[int(x) for x in row] for row in Germ(system).combinations().tolist()]
         for k in asked:
-            frame = _frame(home, k, system.p) if k not in found else None
+            frame = _frame(home, k, system.p) if k not in components else None
             if frame is not None:
-                found[k] = _reached(home, k, frame, stresses, system.p)
-        if len(found) == len(asked):
+                components[k] = _reached(home, k, frame, stresses, system.p)
+        if len(components) == len(asked):
             break
-    return found
+    return components
 
 
 def _frame(home: Home, k: int, p: int) -> list[int] | None:
@@ -68,12 +68,12 @@ def _reached(
     home: Home, joint: int, frame: Numbers, stresses: Sequence[Numbers], p: int
 ) -> tuple[bool, ...]:
     passes = [sum(sign for k, sign in loop if k == joint) for loop in home.loops]
-    found = [False] * 6
+    reached = [False] * 6
     for stress in stresses:
         total = [sum(way * stress[6 * i + m] for i, way in enumerate(passes)) for m in range(6)]
         for m, x in enumerate(_in_frame(total, frame)):
-            found[m] = found[m] or bool(x % p)
-    return tuple(found)
+            reached[m] = reached[m] or bool(x % p)
+    return tuple(reached)
 
 
 def _in_frame(wrench: Numbers, frame: Numbers) -> list[int]:

@@ -1,4 +1,4 @@
-"""What one prime says of a system at its known point: ranks, bounds on the mobility, and why.
+"""Local dimension of a system at its known solution modulo one prime: ranks, bounds, reasons.
 
 A lower bound of the mobility from sides that fold without turning.
 
@@ -56,16 +56,16 @@ def _runs(loop: Sequence[Factor], p: int) -> list[Side]:
         for k in range(len(loop))
     ]
     first = joined.index(False) if False in joined else 0
-    found: list[list[tuple[int, int]]] = []
+    runs: list[list[tuple[int, int]]] = []
     for k in range(len(loop)):
         i = (first + k) % len(loop)
         if turned[i]:
             entry = (loop[i].column, loop[i].sign)
             if k and joined[i]:
-                found[-1].append(entry)
+                runs[-1].append(entry)
             else:
-                found.append([entry])
-    return [tuple(run) for run in found]
+                runs.append([entry])
+    return [tuple(run) for run in runs]
 
 
 def _is_parallel(a: Factor, b: Factor, p: int) -> bool:
@@ -119,7 +119,7 @@ def _sums(
 
 
 ORDER = 800
-"""Highest order of a series computed for the sake of a proof, unless told otherwise."""
+"""Default of the highest order of a series that a proof may use."""
 
 SIDES = "at least {} by counting equations for sides that fold without turning (Krull)"
 
@@ -139,7 +139,7 @@ SCREEN = 10
 @final
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a computation modulo one prime shows."""
+    """The result of a computation modulo one prime."""
 
     p: int
     naive_rank: int
@@ -185,7 +185,7 @@ class _Case:
             return SIDES.format(self.least)
         return f"at least {self.least} by counting equations (Krull)"
 
-    def found(self, low: int, high: int, status: str, proof: str, **facts: object) -> Verdict:
+    def result(self, low: int, high: int, status: str, proof: str, **facts: object) -> Verdict:
         """The verdict, with the counts it shares with all others."""
         options = {"is_proved": low == high} | facts
         germ = self.germ
@@ -198,31 +198,31 @@ class _Case:
         """First order, then finite motion along a path, then what stops it."""
         germ, system = self.germ, self.system
         if germ.dimension == 0:
-            return self.found(0, 0, "regular", "the Jacobian has full column rank: no motion")
+            return self.result(0, 0, "regular", "the Jacobian has full column rank: no motion")
         if germ.dimension == system.least_dimension():
-            return self.found(germ.dimension, germ.dimension, "regular", self._full_row_rank())
+            return self.result(germ.dimension, germ.dimension, "regular", self._full_row_rank())
         if germ.dimension == self.least:
-            return self.found(germ.dimension, germ.dimension, "regular", SIDES.format(self.least))
+            return self.result(germ.dimension, germ.dimension, "regular", SIDES.format(self.least))
         if system.is_first_order:
             least = self.least
             proof = "at most the first-order mobility; some relations are known to first order only"
-            return self.found(least, germ.dimension, "undecided", proof)
+            return self.result(least, germ.dimension, "undecided", proof)
         try:
             if self._adds_up():
-                return self.found(germ.dimension, germ.dimension, "regular", ADDED)
+                return self.result(germ.dimension, germ.dimension, "regular", ADDED)
             stopped = self._obstruction(SCREEN)
             return self._moving() if stopped is None else self._stopped(stopped)
         except Exhausted as error:
             proof = f"{self._reason()}; given up: {error.message.rstrip('.')}"
-            return self.found(self.least, germ.dimension, "undecided", proof, is_cut_short=True)
+            return self.result(self.least, germ.dimension, "undecided", proof, is_cut_short=True)
 
     def _adds_up(self) -> bool:
         """Each loop by itself is proved regular, and their ranks sum up to that of all."""
         parts = self.system.parts() if isinstance(self.system, LoopSystem) else []
         if len(parts) < 2 or sum(Germ(part).rank for part in parts) != self.germ.rank:
             return False
-        told = (verdict(part, self.limit, self.seed) for part in parts)
-        return all(part.status == "regular" and part.is_proved for part in told)
+        verdicts = (verdict(part, self.limit, self.seed) for part in parts)
+        return all(part.status == "regular" and part.is_proved for part in verdicts)
 
     def _full_row_rank(self) -> str:
         if self.germ.rank == self.system.size:
@@ -253,10 +253,10 @@ class _Case:
             return self._stopped(stopped)
         if bound is not None and order > bound:
             proof = f"a path satisfies every equation to order {order} > {bound} (Bézout)"
-            return self.found(d, d, "regular", proof, order=order, bound=bound)
+            return self.result(d, d, "regular", proof, order=order, bound=bound)
         why = "no bound within reach proves it" if bound is not None else TRANSCENDENTAL
         proof = f"a path satisfies every equation to order {order}; {why}"
-        return self.found(d, d, "regular", proof, is_proved=False, order=order, bound=bound)
+        return self.result(d, d, "regular", proof, is_proved=False, order=order, bound=bound)
 
     def _evidence(self) -> int:
         """An order that is quick: long for small systems."""
@@ -274,7 +274,7 @@ class _Case:
         facts: dict[str, object] = {"obstruction": order, "multiplicity": times}
         if high == 0:
             proof = f"isolated, of multiplicity {times} (Nakayama); obstructed at order {order}"
-            return self.found(0, 0, "shaky", proof, **facts)
+            return self.result(0, 0, "shaky", proof, **facts)
         if high == low and deflated.holds and deflated.dimension == high:
             proof = (
                 f"at most {high} by a slice of multiplicity {times} (Nakayama); at least {low} by "
@@ -283,25 +283,25 @@ class _Case:
             if least == high:
                 proof = proof.partition("; ")[0] + "; " + self._reason()
             facts |= {"order": deflated.order, "is_proved": least == high}
-            return self.found(low, high, "non-reduced", proof, **facts)
+            return self.result(low, high, "non-reduced", proof, **facts)
         return self._branched(least, high, facts)
 
     def _branched(self, least: int, high: int, facts: dict[str, object]) -> Verdict:
         bound = self.system.bound(self.germ.rows, self.germ.dimension - high)
         order = bound + 1 if bound is not None and bound <= 130 else 24
-        found = tuple(branches(self.germ, high, order))
+        branch_list = tuple(branches(self.germ, high, order))
         text = f"at most {high} by a slice of multiplicity {facts['multiplicity']} (Nakayama)"
-        if not found:
+        if not branch_list:
             low = least if least < high else high
             status = "undecided" if low < high else "bifurcation"
-            return self.found(low, high, status, text, **facts)
+            return self.result(low, high, status, text, **facts)
         proved = bound is not None and order > bound
         word = f"> {bound} (Bézout)" if proved else "reached"
-        ranks = ", ".join(str(branch.rank) for branch in found)
-        text += f"; {len(found)} branches followed to order {order} {word}, of rank {ranks}"
-        facts |= {"branches": found, "order": order, "bound": bound}
+        ranks = ", ".join(str(branch.rank) for branch in branch_list)
+        text += f"; {len(branch_list)} branches followed to order {order} {word}, of rank {ranks}"
+        facts |= {"branches": branch_list, "order": order, "bound": bound}
         facts["is_proved"] = proved or least == high
-        return self.found(high, high, "bifurcation", text, **facts)
+        return self.result(high, high, "bifurcation", text, **facts)
 
 
 def verdict(system: System, order: int = ORDER, seed: int = 1) -> Verdict:
