@@ -1,4 +1,4 @@
-"""The room `analyse`: what can be said of a mechanism's motion with its equations at hand."""
+"""Analyses of a mechanism's motion by its equations."""
 
 from liaison.lazy import offer
 

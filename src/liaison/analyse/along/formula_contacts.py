@@ -1,4 +1,4 @@
-"""formula_contacts: one-sided relations told by formulas, at the joint that they speak of last.
+"""formula_contacts: unilateral relations given by formulas, drawn at the last joint they contain.
 
 A formula has no place. Where it speaks of one joint only, its force on the coordinates of that
 joint is a wrench between the joint's two bodies; it is told at the successor's marker.

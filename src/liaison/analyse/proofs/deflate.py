@@ -1,4 +1,4 @@
-"""deflate: relations that closures of second order leave unsaid, said.
+"""deflate: closures of second order completed by the relations that they imply.
 
 Where y with yᵀ G = 0 and a velocity v with G v = ν give
 

@@ -1,4 +1,4 @@
-"""What holds on one side only, for analyses of one smooth motion: open, or refused by name.
+"""Unilateral constraints in analyses of one smooth motion: open, or an error that names them.
 
 Public names: refuse_here, refuse_along, refuse_active.
 """

@@ -1,4 +1,4 @@
-"""Generalised speeds u = Y v + y of the author's choice, and equations told back in v.
+"""Generalized speeds u = Y v + y chosen by the user, and equations expressed in v again.
 
 Kane's generalised speeds and the quasi-velocities of Boltzmann, Hamel, Gibbs and Appell: formulas
 of positions and time, linear in the velocities of the tree.

@@ -1,4 +1,4 @@
-"""One-sided blocks made short for reading: gaps, rates and slips, and what bounds their forces.
+"""Unilateral blocks made short for reading: gaps, rates and slips, and bounds of their forces.
 
 Public names: DOTS, Relation, ReadSide, read_sides, is_hard, side_text, side_latex,
 side_mathml.

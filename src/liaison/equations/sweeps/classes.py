@@ -1,4 +1,4 @@
-"""Nodes alike: classes of nodes with one joint type and direction, each told on symbols.
+"""Classes of nodes with one joint type and direction, each derived on symbols.
 
 What all nodes of a class share (structural zeros, the numbers of the joint type, often a mass) is
 folded into its formulas; what differs from node to node is read from a table of constants.

@@ -1,4 +1,4 @@
-"""Matrices of formulas inverted block by block, with what vanishes told modulo a prime.
+"""Block-wise inversion of matrices of formulas, with zero tests modulo a prime.
 
 Public names: inverted, is_null, Dependence.
 """

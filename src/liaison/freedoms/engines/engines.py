@@ -1,4 +1,4 @@
-"""msolve and Singular, where they are there: run apart, bounded in time and memory, read strictly.
+"""msolve and Singular, where installed: run as processes, bounded in time and memory.
 
 An engine is looked for on PATH, then in the folder of the packages that `make algebra` installs. It
 runs in a process group and a private folder of its own, which end with the call, whatever happens.

@@ -1,4 +1,4 @@
-"""What msolve is asked and what it answers: polynomials as text, bases and parametrizations back.
+"""Input and output of msolve: polynomials as text, bases and parametrizations.
 
 Public names: Parametrization, parametrization, basis_modulo.
 

@@ -1,4 +1,4 @@
-"""What floats tell of the mobility: a certified lower bound of the rank, and a step along W.
+"""Mobility in floats: a certified lower bound of the rank, and a step along W.
 
 Nothing here proves an equality: that equations depend on each other, and that leftover equations
 hold, no float can show. What is certified is that the rank is at least what is said, for every
