@@ -51,6 +51,32 @@ def test_python_of_the_readme_runs(block, desk):
     assert done.returncode == 0, done.stderr
 
 
+def test_lsd_of_the_readme_is_the_pendulum_of_its_python():
+    import liaison
+
+    (text,) = blocks("README.md", "lsd")
+    (python,) = [x for x in blocks("README.md", "python") if "pendulum.nc" in x]
+    names: dict[str, object] = {}
+    exec(python.partition("run = ")[0], names)
+    runs = [liaison.simulate(x, until=1.0) for x in (liaison.read(text), names["pendulum"])]
+    assert runs[0]["A"][-1] == pytest.approx(runs[1]["A"][-1], abs=1e-9)
+
+
+def test_contributing_names_folders_files_and_targets_that_exist():
+    text = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    targets = set(
+        re.findall(r"^([\w-]+(?: [\w-]+)*):", (REPOSITORY / "Makefile").read_text(), re.M)
+    )
+    known = {word for line in targets for word in line.split()}
+    named = set(re.findall(r"\bmake ([\w-]+)", text))
+    assert "test-all" in named
+    assert named <= known
+    paths = re.findall(r"`((?:src|tests|docs|benchmarks|examples)/[\w./]+)`", text)
+    paths += re.findall(r"\]\(([\w./]+)\)", text)
+    assert len(paths) > 30
+    assert not [path for path in paths if not (REPOSITORY / path).exists()]
+
+
 def test_python_of_its_own_page_runs_from_top_to_bottom(desk):
     script = desk / "page.py"
     script.write_text("\n".join(blocks("docs/python.md", "python")), encoding="utf-8")

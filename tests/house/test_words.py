@@ -142,6 +142,11 @@ def test_rooms_that_are_clean_leave_the_list(modules):
     assert still >= TO_DO
 
 
+def test_the_package_tree_speaks_plainly(modules):
+    first = {module: (ast.get_docstring(x) or "").split("\n\n")[0] for module, x in modules.items()}
+    assert not {module: words for module, text in first.items() if (words := dialect(text))}
+
+
 @pytest.mark.parametrize("room", ["verbs", "cli"])
 def test_docstrings_of_what_users_call_speak_plainly(room, modules):
     wrong = {}

@@ -1,4 +1,4 @@
-"""What an author writes: symbols with their properties, products of vectors, tilde, dyads.
+"""Constructors of formal expressions: symbols with properties, products of vectors, tilde, dyads.
 
 Public names: scalar, vector, matrix, rotation_matrix, dot, cross, mixed, tilde, dyad, trace,
 determinant, inverse, axial.

@@ -1,4 +1,4 @@
-"""Expressions in components: what they are worth in a basis, and whether that is zero.
+"""Expressions in components of a basis, and a test whether they vanish.
 
 A symbol becomes formulas of scalars that have its properties: a rotation is a quaternion's matrix
 over its norm, a unit vector the image of two scalars, an antisymmetric matrix a tilde. So every

@@ -1,4 +1,4 @@
-"""Whether an expression is zero: by the rules, and by its components as the judge.
+"""Decision whether an expression is zero: by rules, and by its components as reference.
 
 Public names: is_zero, is_equal, is_zero_by_components.
 """

@@ -1,4 +1,4 @@
-"""Names of symbols as people read them: omega1 as ω₁ in text, with arrows and dots in LaTeX.
+"""Printed names of symbols: omega1 as ω₁ in text, with arrows and dots in LaTeX.
 
 Public names: pretty_name, latex_symbol.
 """

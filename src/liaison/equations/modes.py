@@ -1,4 +1,4 @@
-"""What holds on one side only, as formulas of named forces: all modes at once, or one of them.
+"""Unilateral constraints as formulas of named forces: all modes at once, or one of them.
 
 Of every row k the force is called f_k, of relations of rates μ_k = −f_k ≤ 0, and the slip u_k:
 

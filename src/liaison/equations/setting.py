@@ -1,4 +1,4 @@
-"""What every formalism shares: symbols named by labels, kinematics, loads, closures, reports.
+"""Setting shared by all formalisms: symbols named by labels, kinematics, loads, closures, reports.
 
 Public names: Setting, setting_of, shared, shared_settings.
 """

@@ -1,4 +1,4 @@
-"""What a text may ask for: numbers that can be computed with, so many bodies, so many levels.
+"""Limits of a text: size of numbers, number of bodies, depth of nesting.
 
 Public names: computable, Computable, deep, check_bodies, MAX_BODIES.
 """

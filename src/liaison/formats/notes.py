@@ -1,4 +1,4 @@
-"""What a reader gives besides the mechanism: what it did not use, and what it deduced.
+"""Notes of a reader besides the mechanism: what it did not use, and what it deduced.
 
 Public names: Reading.
 """

@@ -1,4 +1,4 @@
-"""`read`: a file or a text in any language the house knows, told by its suffix.
+"""`read`: a file or a text in any known language, recognized by its suffix.
 
 Public names: ReadKeywords, read, reading, data_of, text_of.
 """

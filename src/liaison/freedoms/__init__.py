@@ -1,4 +1,4 @@
-"""mobility: what a closed mechanism can do, exactly.
+"""Degrees of freedom of a closed mechanism, exactly.
 
 Takes a mechanism in an assembled position and says how many degrees of freedom it has: to first
 order and finitely, what of that is proved and how, and which closure equations are redundant.

@@ -1,4 +1,4 @@
-"""mobility: what a closed mechanism can do, in one assembled position, and what of it is proved.
+"""mobility: degrees of freedom in one assembled position, and what of it is proved.
 
 Three numbers are distinguished: the naive rank (off the variety, of no mechanical meaning), the
 first-order mobility (velocities that the closures allow in this position) and the finite mobility

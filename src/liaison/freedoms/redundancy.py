@@ -1,4 +1,4 @@
-"""Redundant closures in mechanical words: which reactions are not determined, and how to free them.
+"""Redundant closures: which reactions are not determined, and how to free them.
 
 A self-stress is a wrench in each loop that no joint of it can feel as power. Its dimension is the
 number of redundant rows. A component of the reaction in a joint is determined exactly where every

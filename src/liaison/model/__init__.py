@@ -1,4 +1,4 @@
-"""The room `model`: the author's wish as frozen records, whole or refused.
+"""The description of a mechanism as frozen records, complete and checked.
 
 `mechanism(...)`, `body(...)`, `join(...)` in describe.py are the pleasant way to make them.
 """

@@ -1,4 +1,4 @@
-"""What forces, relations and contacts share: a name, formulas, and what they speak of.
+"""Base of forces, relations and contacts: a name, formulas, and the things they refer to.
 
 Public names: Act.
 """

@@ -1,4 +1,4 @@
-"""What every mechanism must satisfy, one function a rule; each names the element that breaks it.
+"""Checks of a mechanism, one function a rule; each error names the element that breaks it.
 
 Public names: CHECKS, Described.
 """

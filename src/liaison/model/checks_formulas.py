@@ -1,4 +1,4 @@
-"""What the formulas of a mechanism must satisfy, one function a rule; each names what breaks it.
+"""Checks of the formulas of a mechanism, one function a rule; each error names the formula.
 
 Public names: FORMULA_CHECKS, known_symbols, idle_relations.
 """

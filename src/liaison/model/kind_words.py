@@ -1,4 +1,4 @@
-"""Python words of the kinds of loads and relations that are registered, by their names.
+"""Python functions of the registered kinds of loads and relations, by their names.
 
 `liaison` offers them beside its own table, so that a kind whose file came later has its word at the
 same door.

@@ -1,4 +1,4 @@
-"""Registries of kinds: a load, a relation or a contact shape is one class, found by its word.
+"""Registries of kinds: a load, a relation or a contact shape is one class, found by its keyword.
 
 A kind says of itself its words, its properties with units, its formulas and its symbol; readers,
 writers, equations and pictures derive their tables from the registry. A file that is put into the

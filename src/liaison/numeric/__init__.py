@@ -1,4 +1,4 @@
-"""The cellar of numbers: states with labels. Knows no room above it.
+"""Numbers with labels: states. Knows no room above it.
 
 Public names: Array, State.
 """

@@ -1,4 +1,4 @@
-"""Where a one-sided relation of rates loses its row: the velocity after, by the relation itself.
+"""Velocity after a unilateral relation of rates loses its row.
 
 Where the row W of W v + w ≤ 0 vanishes and w with it, no reaction Wᵀ μ is left. The relation still
 asks that its rate be no greater than 0, and that rate is a quadratic form there,

@@ -1,4 +1,4 @@
-"""Kernel: the entries of a program, callable; what the rooms right of the wall hold on to.
+"""Kernel: the entries of a program, callable.
 
 Every entry answers to one C signature, is re-entrant and touches no globals:
 

@@ -1,4 +1,4 @@
-"""Checkpoints: the arrays of a run as bytes, with what tells the run from another one.
+"""Checkpoints: the arrays of a run as bytes, with a fingerprint of the run.
 
 Public names: Kept, to_bytes, from_bytes.
 """

@@ -1,4 +1,4 @@
-"""How a run ended, in words: status, sentence, advice; what failed by its name.
+"""Messages of how a run ended: status, sentence, advice, with the name of what failed.
 
 Public names: Outcome, outcome_of, gap, REASONS.
 """

@@ -1,4 +1,4 @@
-"""Torsors: a resultant and a moment field, told at a point.
+"""Torsors: a resultant and a moment field, expressed at a point.
 
 Twists, wrenches, momenta and rates of momenta are torsors; this is the form in which the general
 theorems are written: change of point, comoment, central axis.

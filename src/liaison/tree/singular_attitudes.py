@@ -1,4 +1,4 @@
-"""Starts at which the angles of a joint are singular: told before anything divides by zero.
+"""Starts at which the angles of a joint are singular: an error before anything divides by zero.
 
 Public names: check_attitudes.
 

@@ -1,4 +1,4 @@
-"""span: an order on a mechanism — who carries whom, where each coordinate sits, what is cut.
+"""span: spanning tree of a mechanism: parents, slices of coordinates, cut joints.
 
 The spanning tree is the breadth-first one of least depth; where several joints would do, names
 decide, never the order of declaration. A cut joint becomes a closure of 6 − nv rows. One

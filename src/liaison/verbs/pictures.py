@@ -1,4 +1,4 @@
-"""What pictures of a run take: a mechanism, places of contact, and how they look.
+"""Arguments of plots and pages: mechanism, contact places, appearance.
 
 Public names: PictureKeywords, picture_options, drawable.
 """

@@ -1,4 +1,4 @@
-"""Where verbs are found: in the folders of `liaison.verbs`, and in folders of your own.
+"""Registry of verbs: the folders of `liaison.verbs`, and folders of your own.
 
 A verb is one file named as the function that it defines. The file's first line says what the verb
 does; the decorator `command` makes it a verb of the command line, too, with `--json`:

@@ -1,4 +1,4 @@
-"""The live view: time, speed and what to see under the hand, in the browser and from Python.
+"""Live view with controls of time, speed and display, in the browser and from Python.
 
 Handed a viser server; imports no viewer itself.
 

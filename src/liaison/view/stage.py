@@ -1,4 +1,4 @@
-"""The nodes of a viser scene, and where each stands at every picture.
+"""Nodes of a viser scene, and their poses in every picture.
 
 Handed a viser server; imports no viewer itself.
 

@@ -1,4 +1,4 @@
-"""attitude_along: how a body stands along a run: quaternion, Euler z-x-z, Bryant x-y-z or matrix.
+"""attitude_along: attitude of a body along a run: quaternion, Euler z-x-z, Bryant x-y-z or matrix.
 
 Angles go on from instant to instant with their turns; of the two triples that mean the same
 attitude, (ψ, θ, φ) and (ψ + π, −θ, φ + π) or (α + π, π − β, γ + π), the one nearest to the instant

@@ -1,4 +1,4 @@
-"""Whether a mechanism is obstructed where it starts: closures that leave relations unsaid.
+"""Test whether a mechanism is obstructed where it starts: closures that imply further relations.
 
 Where y with yᵀ G = 0 and a velocity v with G v = ν give yᵀ γ(v) ≠ 0 (analysis-7), G v̇ = γ has no
 solution; `deflate.py` says what is done about it.

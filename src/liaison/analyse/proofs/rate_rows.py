@@ -1,4 +1,4 @@
-"""The rows that may be active where one-sided relations of rates are: exact formulas of q and t.
+"""Rows that may be active with unilateral relations of rates: exact formulas of q and t.
 
 Every bilateral row G v − ν = 0 and every one-sided row W v + w ≤ 0 becomes a row of numbers
 (G, −ν) or (W, w) with one column more than there are velocities. Rows that are dependent with that

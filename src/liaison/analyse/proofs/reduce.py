@@ -1,4 +1,4 @@
-"""Mobility and equations joined: equations of motion in as many velocities as there are freedoms.
+"""Mobility and equations joined: equations of motion in independent velocities.
 
 Mobility says how many velocities are independent and which can be, exactly; the closures are then
 solved for the others. On non-reduced components, where the rank of the closures is too low at

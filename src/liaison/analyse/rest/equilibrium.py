@@ -1,4 +1,4 @@
-"""equilibrium: positions at which a mechanism can stay at rest, with what its joints then bear.
+"""equilibrium: positions at which a mechanism can stay at rest, with the reactions of its joints.
 
     τ(q) − h(q) + Gᵀ λ = 0,   Φ(q) = 0   with v = 0                             (analysis-4)
 

@@ -1,4 +1,4 @@
-"""One-sided relations of rates realized by one-sided viscous friction, and how near that comes.
+"""Unilateral relations of rates replaced by viscous friction, and the distance between both.
 
 Each relation W v + w ≤ 0 is replaced by the load
 

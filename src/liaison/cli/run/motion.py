@@ -63,7 +63,7 @@ def motion(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Print what joints do along a run: angles with turns, slides, rates; and how bodies stand."""
+    """Print joint angles (with full turns), displacements and rates along a run, and attitudes."""
     from liaison.analyse.along.attitude_along import attitudes
     from liaison.cli.running import ran, run_options
     from liaison.cli.values import asked, check_folders, check_names, check_word

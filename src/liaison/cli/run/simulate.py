@@ -11,9 +11,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from liaison.cli.options import (
@@ -32,13 +31,12 @@ from liaison.cli.options import (
     with_run_options,
     written,
 )
-from liaison.cli.pages.names import named_values
-from liaison.cli.pages.sides import event, event_lines
 from liaison.errors import NamingError, SimulationError
-from liaison.model.mechanism import Mechanism
-from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.registry import command
-from liaison.verbs.summary import is_conservative
+
+if TYPE_CHECKING:
+    from liaison.model.mechanism import Mechanism
+    from liaison.simulation.record.trajectory import Trajectory
 
 
 def facts_of(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
@@ -47,8 +45,11 @@ def facts_of(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
     `energy_error` is the largest change of T + U; None where the mechanism does not conserve it.
     `penetration` is how far a gap was ever below 0 [m], of what has gaps.
     """
+    from liaison.cli.pages.sides import event
+    from liaison.verbs.summary import is_conservative
+
     energy = run["energy"].sum(axis=1)
-    change = float(np.max(np.abs(energy - energy[0])))
+    change = float(abs(energy - energy[0]).max())
     return {
         "name": run.name,
         "status": run.status,
@@ -91,7 +92,7 @@ def _outputs(run: Trajectory) -> dict[str, tuple[Any, Any]]:
 
 
 def _largest(run: Trajectory, name: str) -> float:
-    return float(np.max(run[name])) if name in run.series else 0.0
+    return float(run[name].max()) if name in run.series else 0.0
 
 
 def _named(run: Trajectory, part: str) -> dict[str, float]:
@@ -102,6 +103,9 @@ def _named(run: Trajectory, part: str) -> dict[str, float]:
 
 def outcome(found: Mapping[str, Any]) -> str:
     """The facts of a run in a few lines."""
+    from liaison.cli.pages.names import named_values
+    from liaison.cli.pages.sides import event_lines
+
     lost = found["energy_change"]
     kept = f"error {lost:.3g} J"
     if found["energy_error"] is None:
@@ -128,7 +132,7 @@ def _inside(run: Trajectory) -> dict[str, float]:
     """How far a gap was below 0 at a recorded instant; nothing where there is none."""
     if "gaps" not in run.series or not run["gaps"].size:
         return {}
-    return {"penetration": max(0.0, -float(np.min(run["gaps"])))}
+    return {"penetration": max(0.0, -float(run["gaps"].min()))}
 
 
 def _work(found: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Impulses of many contacts: sweeps of Gauss and Seidel over them, each going somewhat too far.
+"""Impulses of many contacts by projected Gauss–Seidel sweeps with over-relaxation (SOR).
 
 Each contact in turn gets the impulse that its own rates ask for, the others waiting:
 

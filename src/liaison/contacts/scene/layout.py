@@ -1,4 +1,4 @@
-"""Where everything of a scene lies: one block of words, the record `World`, and its rows.
+"""Layout of a scene: the record `World`, and its rows.
 
 Bodies, colliders, candidates, contacts and followed pairs are records in arrays of it; the sparse
 system of the interior method is a block inside it, `System`.

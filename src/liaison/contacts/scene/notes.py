@@ -1,4 +1,4 @@
-"""What happens to the contacts of a scene, told by pairs of bodies: closes, opens, sticks, slips.
+"""Event log of the contacts of a scene by pairs of bodies: closes, opens, sticks, slips.
 
 Points of one pair count together. A pair closes when it first carries, and opens when it has come
 apart by the distance within which bodies count as touching; the instant told is that at which it

@@ -1,4 +1,4 @@
-"""The time loop of Moreau and Jean's steps: step, place, note what happened, record, commit.
+"""Time loop of Moreau and Jean's steps: step, place, log events, record, commit.
 
 Like `advance` it keeps all it knows in the record `Run`, and returns when Python has something to
 do.

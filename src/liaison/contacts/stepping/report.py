@@ -1,4 +1,4 @@
-"""What a run of Moreau's steps tells besides its states: contacts along it, and what it missed.
+"""Report of a run by Moreau's steps: contacts along it, and problems not solved.
 
 Public names: stepped_contacts, contacts_stepped, stepped_meta.
 """

@@ -1,1 +1,1 @@
-"""Equations of motion for people: short, named, as text, LaTeX, pages."""
+"""Equations of motion for reading: short, named, as text, LaTeX, pages."""

@@ -1,4 +1,4 @@
-"""One-sided rows as people read them: without guards, feet by names, directions of forces by names.
+"""Unilateral rows for reading: without guards, with names for nearest points and force directions.
 
 A gap in the code has guards where a length may vanish, and Newton's steps where a nearest point has
 no formula. On a page the guards are left out and said once; the parameters of a nearest point are

@@ -1,4 +1,4 @@
-"""Resultant and moment equations of bodies and sub-systems, and those of the joints' freedoms.
+"""Resultant and moment equations of bodies, sub-systems and joint degrees of freedom.
 
 For a sub-system and any point P, fixed or not, by d'Alembert's principle
 

@@ -1,4 +1,4 @@
-"""What each operation is worth on floats and on NumPy arrays, by IEEE 754: no exception is raised.
+"""Values of each operation on floats and on NumPy arrays, by IEEE 754: no exception is raised.
 
 Both branches of a choice are evaluated, so 1/0 is inf and sqrt(-1) is NaN, as in compiled code.
 

@@ -1,1 +1,1 @@
-"""Formulas for people: simplification, and printers of text, LaTeX, MathML and SymPy."""
+"""Formulas for reading: simplification, and printers of text, LaTeX, MathML and SymPy."""

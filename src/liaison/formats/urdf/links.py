@@ -1,4 +1,4 @@
-"""Links of a URDF file: inertia judged and, where told so, repaired; shapes; limits; loops.
+"""Links of a URDF file: inertia checked and, on request, repaired; shapes; limits; loops.
 
 A loop is closed by an element in the style of URDF+, which other readers pass over:
 

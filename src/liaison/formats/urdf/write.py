@@ -1,4 +1,4 @@
-"""A mechanism as URDF, where it can be said: a tree of hinges, sliders, free and fixed joints.
+"""Writer of URDF: a tree of hinges, sliders, free and fixed joints.
 
 Joints that close loops are written as <loop> elements (see urdf_more). What URDF has no place for
 is told in a comment at the head of the file, and in `notes`. A link's frame is its body's, moved to

@@ -1,4 +1,4 @@
-"""inverse_kinematics: every way in which an arm puts one of its bodies where it is wanted.
+"""inverse_kinematics: all joint coordinates that put a body of an arm at a pose.
 
 The body is welded to the ground there; what results is a mechanism with a loop, and its assembly
 modes are the answer.

@@ -1,4 +1,4 @@
-"""What holds on one side only: contacts of shapes, limits, friction that holds at rest.
+"""Unilateral constraints: contacts of shapes, limits, static friction.
 
 A further shape that touches is a file of this folder that registers its class with `shape_kind`,
 and its formulas for each thing that it can touch with `touching`.

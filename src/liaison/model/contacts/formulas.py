@@ -1,4 +1,4 @@
-"""What holds on one side by formulas: limits, and contacts given by a gap and slips.
+"""Unilateral constraints by formulas: limits, and contacts with a gap and slips.
 
 Public names: Unilateral, at_most, GapContact, touch.
 """

@@ -1,4 +1,4 @@
-"""What holds on one side only: the base of its records, and how answers without it are said.
+"""Base of unilateral constraints, and messages about results without them.
 
 Public names: OneSided, Scoped, refuse_sides, left_out, ONE_MODE, check_restitution.
 """

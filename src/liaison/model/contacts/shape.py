@@ -1,4 +1,4 @@
-"""What can touch what: shapes that touch, targets that are touched, and the formulas of each pair.
+"""Contact shapes and targets, and the gap formulas of each pair.
 
 A shape is one class with its word, its sizes, its symbol and the places on it that can touch; a
 target likewise. What happens between the two is a function of the pose (R, p) of the shape, seen

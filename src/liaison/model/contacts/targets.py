@@ -1,4 +1,4 @@
-"""What is touched: planes, balls, rods, surfaces, profiles, blocks, edges, curves.
+"""Contact targets: planes, balls, rods, surfaces, profiles, blocks, edges, curves.
 
 Public names: SURFACE, PROFILE, CURVE, Plane, Ball, HollowBall, Rod, Tube, Surface, Profile, Block,
 Edge, Curve.

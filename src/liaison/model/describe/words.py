@@ -1,4 +1,4 @@
-"""Words the Python door understands: units, and the kinds of joints.
+"""Names that the Python functions accept: units, and the kinds of joints.
 
 A unit word converts: what is given in it is kept in SI, what is shown in it is divided by it.
 

@@ -1,4 +1,4 @@
-"""What a joint type says of itself, and the table of all joint types.
+"""Base class of joint types, and the table of all joint types.
 
 A joint type is one class: its word, its coordinates, how M moves in F, the rows that close a loop,
 its elementary motions, its symbol. The decorator `joint_type` puts it into `JOINT_TYPES`, and the

@@ -1,4 +1,4 @@
-"""Loads: one class a kind, with its words, its properties, its effort and its energy.
+"""Loads: one class a kind, with its keywords, properties, effort and energy.
 
 A further kind is a file of this folder that registers its class with `load_kind`.
 """

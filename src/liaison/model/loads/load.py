@@ -1,4 +1,4 @@
-"""What a load says of itself: its words, what it acts along, its effort and its energy.
+"""Base class of loads: keywords, measure, effort and energy.
 
 A load acts in one of four ways, and the class of that way is its base:
 

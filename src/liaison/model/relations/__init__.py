@@ -1,4 +1,4 @@
-"""Relations that are no joint: one class a kind, with its words and what it holds.
+"""Relations that are no joint: one class a kind, with its keywords and its residual.
 
 A further kind is a file of this folder that registers its class with `relation_kind`.
 """

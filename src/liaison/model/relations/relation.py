@@ -1,4 +1,4 @@
-"""What a relation says of itself: its words, what it holds, and what has to vanish.
+"""Base class of relations: keywords, what they constrain, and the residual.
 
 A relation is one of two:
 

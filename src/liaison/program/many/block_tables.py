@@ -1,4 +1,4 @@
-"""Tables of a mechanism told by blocks: unknowns, who touches whom, where each number lies.
+"""Index tables of a mechanism by blocks: unknowns, couplings, offsets of numbers.
 
 The order in which blocks of a sparse symmetric system are eliminated, and the tables of it.
 

@@ -1,4 +1,4 @@
-"""What a batch of runs is given, checked: one row of numbers for each start, and common instants.
+"""Arguments of a batch of runs, checked: one row of numbers for each start, and common instants.
 
 Public names: Starts, starts_of, instants_of.
 """

@@ -1,4 +1,4 @@
-"""Trajectory: what happened, as labelled arrays with units over time.
+"""Trajectory: the result of a run, as labelled arrays with units over time.
 
 A frozen record, found by label: `run["A"]` is a position, `run["A'"]` its rate, `run["energy"]`
 a series, `run["energy.T"]` one column of it. Its arrays are read-only. One run is one netCDF file.

@@ -1,4 +1,4 @@
-"""Where everything of a run lies: one block of words, the record `Run`.
+"""Layout of a run: the record `Run`.
 
 All that a run knows is in this block, so a copy of it is a checkpoint. What exists for positions
 and for velocities (a tolerance, an entry, a flag) lies side by side, velocities second. What needs

@@ -1,4 +1,4 @@
-"""Runge–Kutta methods as data: a tableau is all that tells one from another.
+"""Runge–Kutta methods as data: a tableau is all that distinguishes them.
 
 A step from (t, y) over h takes stages k_i and gives
 

@@ -1,4 +1,4 @@
-"""Where everything of what holds on one side only lies: one block of words, the record `Sides`.
+"""Layout of unilateral constraints in a run: the record `Sides`.
 
 It stands beside the block of the run and is kept with it in a checkpoint, except for the addresses
 of entries.

@@ -1,4 +1,4 @@
-"""Formulas for people leave out the guards of lengths that may vanish, and say so once.
+"""Formulas for reading without the guards of lengths that may vanish.
 
 Public names: unguarded.
 """

@@ -1,4 +1,4 @@
-"""What holds on one side only, and friction, as blocks of rows: gaps, rates, slips.
+"""Unilateral constraints and friction as blocks of rows: gaps, rates, slips.
 
 A block tells its rows so that the allowed side is u ≥ 0 and a force f ≥ 0 acts along it:
 

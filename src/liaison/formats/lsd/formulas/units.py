@@ -1,4 +1,4 @@
-"""Dimensions of quantities as LSD speaks of them, and its compound units with exact factors.
+"""Dimensions of quantities in LSD, and its compound units with exact factors.
 
 Public names: Dimension, PURE, same, spelled, unit_of, si_unit, known_dimension, product_of.
 """

@@ -1,4 +1,4 @@
-"""What a formula of LSD can be worth: quantities with their dimension, vectors, turns, frames.
+"""Values of LSD formulas: quantities with their dimension, vectors, rotations, frames.
 
 A `Quantity` is a scalar in SI with its dimension. Angles count as pure numbers when dimensions
 are compared. A number written without a unit fits any dimension; a quantity whose dimension cannot

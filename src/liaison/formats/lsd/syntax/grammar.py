@@ -1,4 +1,4 @@
-"""Statements of LSD: words -> nodes. Each statement ends with ';' and begins with its own word.
+"""Statements of LSD: tokens -> nodes. Each statement ends with ';' and begins with its own word.
 
 A statement that cannot be read is noted, and reading goes on with the next one, so that one look
 at a text tells all its mistakes.

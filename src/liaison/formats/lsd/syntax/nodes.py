@@ -1,4 +1,4 @@
-"""What the parser hands to the readers of meaning: nodes with their place in the text.
+"""Syntax tree of LSD: nodes with their place in the text.
 
 Nodes are built bottom-up while parsing, so nothing recurses here; a node knows its depth, and
 one deeper than MAX_DEPTH is refused, so that whoever walks a node may recurse safely.

@@ -1,4 +1,4 @@
-"""LSD text -> nodes: comments, limits, included files, and refusals put into words.
+"""LSD text -> nodes: comments, limits, included files, and error messages.
 
 Nothing here knows mechanics; nothing of a text is ever executed, and only files below the folder
 of the model are opened.

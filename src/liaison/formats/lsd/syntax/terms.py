@@ -1,4 +1,4 @@
-"""Formulas of LSD: words -> nodes, by climbing over the strength of the operators.
+"""Formulas of LSD: tokens -> nodes, by precedence climbing.
 
 Loosest first: `@`, `++`, `||`, `+ -`, `* /`, sign, `^`, then what stands behind a name (`.x`, `'`,
 `[i]`). What would have fitted at the word where the parser stops is remembered in `expected`.

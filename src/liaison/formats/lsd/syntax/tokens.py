@@ -1,4 +1,4 @@
-"""LSD text -> words: numbers, names, units, signs, each with its place.
+"""LSD text -> tokens: numbers, names, units, signs, each with its place.
 
 A unit is a word that stands directly behind a number, a ')' or a ']'; everywhere else the same
 letters are a name. The words of the language are told from names here; `any text` is a name too. A
