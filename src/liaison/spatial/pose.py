@@ -34,10 +34,10 @@ WORLD = Frame("world")
 
 
 class Movable(Protocol):
-    """A quantity that can be told in another frame."""
+    """A quantity that can be expressed in another frame."""
 
     def moved(self: _Q, X: Pose) -> _Q:
-        """The same quantity told in X.relative_to, given in X.of."""
+        """The same quantity, transformed from X.of to X.relative_to."""
         ...
 
 
@@ -73,7 +73,7 @@ class Pose:
         """X_AB @ X_BC = X_AC."""
         if other.relative_to != self.of:
             raise FrameError(
-                f"cannot compose {self} with {other}: the second must be told in '{self.of}'."
+                f"cannot compose {self} with {other}: the second must be expressed in '{self.of}'."
             )
         R, p = plucker.compose(self.R, self.p, other.R, other.p)
         return Pose(other.of, self.relative_to, R, p)
@@ -85,9 +85,9 @@ class Pose:
         return Pose(self.relative_to, self.of, R, p)
 
     def point(self, x: Any) -> Array:
-        """A point given in B, told in A: R x + p."""
+        """A point of B expressed in A: R x + p."""
         return plucker.act_point(self.R, self.p, array(list(x)))
 
     def act(self, quantity: _Q) -> _Q:
-        """A twist, acceleration, wrench, momentum or inertia expressed in B, told in A."""
+        """A twist, acceleration, wrench, momentum or inertia transformed from B to A."""
         return quantity.moved(self)
