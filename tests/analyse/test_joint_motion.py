@@ -149,11 +149,11 @@ start A.wx = 4 rad/s ; start A.wy = 1 rad/s ; start A.wz = 9 rad/s ;
 
 @pytest.mark.parametrize("name", ["quaternion", "euler_zxz", "bryant_xyz", "matrix"])
 def test_attitudes_are_continuous_and_turn_back_into_the_pose(gyroscope, name):
-    from liaison.analyse.along.attitude_along import ATTITUDES
+    from liaison.analyse.along.attitude_along import attitudes
 
     told = attitude_along(gyroscope, "a", name)
     R = gyroscope.series["poses"].values[:, 0, :, :3]
-    again = [ATTITUDES[name].rotation(list(row)) for row in told.series.values]
+    again = [attitudes()[name].rotation(list(row)) for row in told.series.values]
     assert_allclose(np.array(again, dtype=float), R, atol=1e-7)
     if name != "euler_zxz":
         assert (told.singular, told.message) == ((), "")

@@ -194,6 +194,32 @@ class Run(Record):
     breaks: i64 = size()  # instants at which formulas jump or bend
     parts: i64 = size()  # steps that one is composed of
 
+    # the state, and what a step is made of: their offsets share cache lines with the counts
+    q: ptr = sized("nq")
+    v: ptr = sized("nv")
+    u: ptr = sized("nu")
+    p: ptr = sized("np")
+    k: ptr = sized("ns", "2 * nv + 1")  # ξ̇, v̇ and a residual of every stage
+    y: ptr = sized("2 * nv + 1")
+    stage: ptr = sized("2 * nv + 1")
+    trial: Snapshot = part()
+    moved: Snapshot = part()  # by projection
+    out: ptr = sized("max(max(nphi + nc, nv + 1), 1)")
+    landed: Snapshot = part()
+    good: Snapshot = part()
+    kept: Snapshot = part()
+    newton: ptr = sized()
+    earlier: Accelerations = part()
+    later: Accelerations = part()
+
+    # the tableau
+    a: ptr = sized("ns", "ns")
+    b: ptr = sized("ns")
+    e: ptr = sized("ns")
+    c: ptr = sized("ns")
+    dense: ptr = sized("ns", "nd")
+    fractions: ptr = sized("parts")
+
     # time and step
     t: f64
     h: f64
@@ -275,32 +301,6 @@ class Run(Record):
     contacts: i64
     rank: i64  # of the closures, midway
     rows_chosen: i64
-
-    # the state, and what a step is made of
-    q: ptr = sized("nq")
-    v: ptr = sized("nv")
-    u: ptr = sized("nu")
-    p: ptr = sized("np")
-    k: ptr = sized("ns", "2 * nv + 1")  # ξ̇, v̇ and a residual of every stage
-    y: ptr = sized("2 * nv + 1")
-    stage: ptr = sized("2 * nv + 1")
-    trial: Snapshot = part()
-    moved: Snapshot = part()  # by projection
-    out: ptr = sized("max(max(nphi + nc, nv + 1), 1)")
-    landed: Snapshot = part()
-    good: Snapshot = part()
-    kept: Snapshot = part()
-    newton: ptr = sized()
-    earlier: Accelerations = part()
-    later: Accelerations = part()
-
-    # the tableau
-    a: ptr = sized("ns", "ns")
-    b: ptr = sized("ns")
-    e: ptr = sized("ns")
-    c: ptr = sized("ns")
-    dense: ptr = sized("ns", "nd")
-    fractions: ptr = sized("parts")
 
     # recording, inputs, events
     instants: ptr = sized("grid")
