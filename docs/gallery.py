@@ -42,10 +42,10 @@ HEAD = """# Gallery
 
 Every shipped mechanism with loops, and what `liaison mobility` says of it. In the pictures the
 mechanism stands in its start, and pale where it is a moment later. Page and pictures are made by
-`make gallery`; what the words mean is told in [theory/mobility.md](theory/mobility.md).
+`make gallery`; the terms are defined in [theory/mobility.md](theory/mobility.md).
 
-*n* joint freedoms, *eq.* equations, *count* by Grübler, *naive* rank off the variety, *rank* in the
-position, *first* first-order mobility.
+*n* joint degrees of freedom, *eq.* equations, *count* by Grübler, *naive* rank off the variety,
+*rank* in the position, *first* first-order mobility.
 
 """
 

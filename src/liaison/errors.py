@@ -1,4 +1,4 @@
-"""Every refusal of the house: what was found, why it cannot be, what would do.
+"""Errors of liaison: each says what was found, why it is wrong and how to fix it.
 
     LiaisonError
     ├── TextError          text that is not LSD or URDF         (file, line, column, caret)
@@ -24,7 +24,7 @@ from typing import Any, final
 @final
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the author said it: file, line and column from 1, and the line's text."""
+    """A place in a text: file, line and column from 1, and the text of the line."""
 
     file: str
     line: int
@@ -45,9 +45,9 @@ class Place:
 
 
 class LiaisonError(Exception):
-    """Base of all refusals; `place` says where in a text, when there is one.
+    """Base of all errors; `place` is the place in a text, when there is one.
 
-    `also` holds further refusals of the same text, independent of this one; all are told.
+    `also` holds further errors of the same text, independent of this one; all are reported.
     """
 
     def __init__(self, message: str, *, place: Place | None = None, hint: str = "") -> None:
@@ -61,14 +61,14 @@ class LiaisonError(Exception):
         return "\n".join(error.told() for error in (self, *self.also))
 
     def told(self) -> str:
-        """This refusal alone, with its excerpt and its hint."""
+        """The message of this error alone, with its excerpt and its hint."""
         where = f"{self.place}: " if self.place else ""
         excerpt = self.place.excerpt() if self.place else ""
         hint = f"\n    {self.hint}" if self.hint else ""
         return f"{where}{self.message}{excerpt}{hint}"
 
     def diagnostics(self, file: str = "") -> list[dict[str, Any]]:
-        """All refusals as an editor takes them, one each; `file` where a place is not known."""
+        """All errors as diagnostics for editors; `file` where a place is not known."""
         return [
             diagnostic(error.message, error.place or Place(file, 1), hint=error.hint)
             for error in (self, *self.also)
@@ -78,7 +78,7 @@ class LiaisonError(Exception):
 def diagnostic(
     message: str, place: Place, *, severity: str = "error", hint: str = ""
 ) -> dict[str, Any]:
-    """What an editor shows at a place in a text."""
+    """A diagnostic for editors, at a place in a text."""
     return {
         "file": place.file,
         "line": place.line,
@@ -121,7 +121,7 @@ class NamingError(LiaisonError):
 
 
 def _meant(name: str, known: list[str]) -> list[str]:
-    """What was meant by a name: one in other letters, one near it, or S by S.s."""
+    """Declared names that a name may mean: in other case, similar, or S for S.s."""
     alike = [x for x in known if x.lower() == name.lower()]
     stem = name.partition(".")[0] + "'" * name.count("'")
     found = alike or difflib.get_close_matches(name, known, n=1)
@@ -133,7 +133,7 @@ class OptionError(NamingError, TypeError):
 
     @classmethod
     def check(cls, verb: str, keywords: Iterable[str], known: Iterable[str]) -> None:
-        """Refuses the first keyword that `verb` does not take; proposes the nearest one it does.
+        """Raises an error for the first keyword that `verb` does not take, with the nearest one.
 
         Raises:
             OptionError: names the keyword, the nearest one and all that are known.
@@ -149,7 +149,7 @@ class OptionError(NamingError, TypeError):
 
 
 class ModelError(LiaisonError):
-    """A description that no mechanism can have."""
+    """A description of an impossible mechanism."""
 
 
 class FrameError(LiaisonError):
@@ -169,7 +169,7 @@ class ProgramError(LiaisonError):
 
 
 class SimulationError(LiaisonError):
-    """A run that could not go on: status word, time reached, and the partial trajectory."""
+    """A run that failed: status, time reached, and the partial trajectory."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""SI inside; unit words at the doors only. A `Label` is a name with its unit.
+"""Units: SI inside, other units only in input and output. A `Label` is a name with its unit.
 
 Angles are pure numbers, so that rad/s and 1/s are one dimension. Turns per second are not radians
-per second: Hz is kept apart from rad/s, and where one is meant the other is refused.
+per second: Hz is kept apart from rad/s, and one in the place of the other is an error.
 
 Public names: Label, FORCE, MOMENT, effort_along, Unit, UNITS, Dimension, PURE, FREQUENCY, TURNING,
 unit_named, unit_of, si_unit, same.

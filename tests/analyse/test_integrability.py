@@ -1,4 +1,4 @@
-"""Frobenius' condition: rows of velocities that are positions in disguise are told from others."""
+"""Frobenius' condition: integrable velocity constraints and nonholonomic ones."""
 
 import pytest
 

@@ -225,7 +225,7 @@ def test_where_it_is_proved_a_run_shows_no_jump():
 
 
 def test_first_integrals_do_not_ignore_what_pushes_now_and_then(examples):
-    with pytest.raises(DerivationError, match="'blade' holds on one side only"):
+    with pytest.raises(DerivationError, match="'blade' is unilateral"):
         liaison.first_integrals(examples / "chaplygin_unilateral.lsd")
 
 

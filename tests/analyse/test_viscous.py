@@ -1,4 +1,4 @@
-"""Theorem 2: one-sided friction approaches the relation it stands for, like 1/α."""
+"""Theorem 2: unilateral friction approaches the relation it replaces, like 1/α."""
 
 import json
 import math
@@ -118,7 +118,7 @@ def test_what_cannot_be_is_refused():
             liaison.viscous(ONE, alpha)
     with pytest.raises(NamingError, match="did you mean 'blade'"):
         liaison.viscous(ONE, 1, only=["blad"])
-    with pytest.raises(ModelError, match="no one-sided relation of rates"):
+    with pytest.raises(ModelError, match="no unilateral relation of rates"):
         liaison.viscous(TWO, 1)
     kept = liaison.simulate(TWO, until=1, every=0.5, series=())
     with pytest.raises(ModelError, match="alphas must be positive"):
@@ -223,4 +223,4 @@ def test_the_command_line_prints_the_table(capsys, examples):
     words = ("convergence", path, "--until", "3", "--alphas", "100,-1")
     assert "no list of positive numbers" in said(capsys, *words, status=2).err
     found = said(capsys, "convergence", examples / "pendulum.lsd", "--until", "1", status=1)
-    assert "no one-sided relation of rates" in found.err
+    assert "no unilateral relation of rates" in found.err

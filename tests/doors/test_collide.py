@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from liaison import check, collide, stepper
-from liaison import simulation as simulate
+from liaison import check, collide, simulate, stepper
 from liaison.cli import main
 from liaison.errors import ModelError, SimulationError
 from liaison.formats import read_lsd

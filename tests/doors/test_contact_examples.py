@@ -7,8 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from liaison import check, with_values
-from liaison import simulation as simulate
+from liaison import check, simulate, with_values
 from liaison.formats import read, read_lsd
 from liaison.formats.lsd.write.write import write_lsd
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from liaison import check
-from liaison import simulation as simulate
+from liaison import check, simulate
 from liaison.expr import to_text
 from liaison.formats import read
 from liaison.model import Composition, Fixed, Free, Law, PointWrench, Revolute, Spherical

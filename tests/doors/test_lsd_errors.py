@@ -1,4 +1,4 @@
-"""Refusals of LSD: what was found, where, and what would do."""
+"""Errors of LSD: what was found, where, and how to fix it."""
 
 import pytest
 
@@ -92,7 +92,7 @@ MEANING = {
     A + "join earth and a with free axis = [1,0,0] end ;": (NamingError, "no property 'axis'"),
     A + "join earth and a with universal(x) end ;": (TextError, "has 2 coordinates, not 1"),
     A + "join earth and a with free attitude = eulr end ;": (NamingError, "did you mean 'euler'?"),
-    A + "join [0,0,1] @ 3 and a with free end ;": (TextError, "behind '@'"),
+    A + "join [0,0,1] @ 3 and a with free end ;": (TextError, "after '@'"),
     A + "join [0,0] @ earth and a with free end ;": (TextError, "three components, not 2"),
     A + "join 2 @ earth and a with free end ;": (TextError, "not of a number"),
     "let a = body mas = 1 end ;": (NamingError, "did you mean 'mass'?"),

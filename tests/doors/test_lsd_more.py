@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from liaison import check
-from liaison import simulation as simulate
+from liaison import check, simulate
 from liaison.errors import LiaisonError
 from liaison.formats import read_lsd, reading
 from liaison.model import Coupling, JointFriction
@@ -211,8 +210,8 @@ def test_other_joints_start_at_a_pose_too(kind, pose, expected):
 def test_a_relation_that_speaks_of_nothing_is_noted_where_it_holds():
     found = reading(ARM + "require 3 = 3 ; let B = require 3 <= 4 ; require A = 0 ;")
     assert [note.partition(";")[0] for note in found.notes] == [
-        "relation 'relation' speaks of no coordinate",
-        "relation 'B' speaks of no coordinate",
+        "relation 'relation' contains no coordinate",
+        "relation 'B' contains no coordinate",
     ]
 
 

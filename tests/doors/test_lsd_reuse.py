@@ -118,7 +118,7 @@ WRONG = {
     "for i = 1 to 2.5 let a[i] = 1 ; end ;": "whole number",
     "for i = 1 to 100000 let a[i] = 1 ; end ;": "more than 10000 times",
     "let a[-1] = 3 ;": "whole number, not negative",
-    'include "other.lsd" ;': "lies in no folder",
+    'include "other.lsd" ;': "has no folder",
     "for i = 1 to 3 let a[i] = 1 ;": "expected",
 }
 

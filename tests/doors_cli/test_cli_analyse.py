@@ -54,7 +54,7 @@ def test_an_input_must_stand_still(capsys, examples):
         "drive=2 N*m*sin(t*1 rad/s)",
         status=2,
     )
-    assert "no formula of time" in found.err
+    assert "not a formula of time" in found.err
 
 
 def test_linearize(capsys, examples):

@@ -41,7 +41,7 @@ def test_a_hand_at_a_place(run, examples):
     ("words", "message"),
     [
         (["--all", "--at", "E=1"], "no coordinate is named 'E'"),
-        (["--position", "[1,2,3]"], "of which body"),
+        (["--position", "[1,2,3]"], "needs a body"),
         (["--hand", "rocker"], "give --position"),
         (["--hand", "rocker", "--position", "[1,2]"], "2 numbers, not 3"),
         (["--hand", "rocker", "--position", "here"], "no list of numbers"),

@@ -136,19 +136,17 @@ def test_wrong_modes_are_mistakes_of_the_command_line(run, block, words, said):
 def test_pages_that_do_not_show_it_say_so(run, block, words):
     status, out, err = run("derive", block, *words)
     assert status == 0, err
-    assert "Without 'floor', 'wall', 'brake', which hold on one side only." in out
+    assert "Without 'floor', 'wall', 'brake', which are unilateral." in out
 
 
 def test_entries_and_c_carry_the_rows(run, block, tmp_path):
     out = run("derive", block, "--format", "entries")[1]
     assert "M v' + h = tau + G^T lambda + D^T f" in out
     assert "gap[1] = X.z" in out
-    assert (
-        "forward: without what holds on one side only" in run("derive", block, "--format", "c")[1]
-    )
+    assert "forward: without unilateral constraints" in run("derive", block, "--format", "c")[1]
     status, out, err = run("build", block, "--out", tmp_path / "c")
     assert status == 0, err
-    assert "Without 'floor', 'wall', 'brake', which hold on one side only." in out
+    assert "Without 'floor', 'wall', 'brake', which are unilateral." in out
     assert "block_one_sided(" in (tmp_path / "c" / "block.h").read_text()
 
 

@@ -31,7 +31,7 @@ def test_a_verb_is_not_hidden_by_the_room_of_its_name():
     code = (
         "import liaison.simulation.record.trajectory\n"
         "import liaison\n"
-        "from liaison.simulate import Trajectory\n"
+        "from liaison.simulation import Trajectory\n"
         "assert liaison.Trajectory is Trajectory\n"
         "assert callable(liaison.simulate), liaison.simulate\n"
         "from liaison import simulate\n"

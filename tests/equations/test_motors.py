@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from liaison import simulation as simulate
+from liaison import simulate
 from liaison.equations import FORMALISMS, newton_euler
 from liaison.equations.motors.mampey import mampey
 from liaison.equations.motors.motorized import motorized

@@ -181,10 +181,10 @@ def test_other_forms_carry_the_block():
         found
     )
     page = as_html(found)
-    assert "What holds on one side only" in page
+    assert "Unilateral constraints" in page
     assert "<mo>⟂</mo>" in page
     cells = json.loads(as_notebook(found))["cells"]
-    assert any("What holds on one side only" in "".join(x["source"]) for x in cells)
+    assert any("Unilateral constraints" in "".join(x["source"]) for x in cells)
     sympy = pytest.importorskip("sympy")
     names: dict = {}
     exec(as_sympy(readable(tilted(), modes=SLIPS)), names)

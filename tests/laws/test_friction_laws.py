@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from liaison import simulation as simulate
+from liaison import simulate
 from liaison.formats import read_lsd
 
 G, M, R = 9.81, 2.0, 0.1

@@ -119,7 +119,7 @@ REFUSED = {
     ),
     "three slips": (lambda: GapContact("c", 1, (1, 2, 3)), "3 slips"),
     "rolling of formulas": (
-        lambda: GapContact("c", 1, (symbol("A'"),), Friction(rolling=1)), "tell it by frames"
+        lambda: GapContact("c", 1, (symbol("A'"),), Friction(rolling=1)), "define it by frames"
     ),
     "dry friction less at rest": (
         lambda: DryFriction("f", "A", 3, 2), "dry part of friction 'f' is 3 in motion and 2 at rest"
@@ -168,7 +168,7 @@ let B = join a and b with cylindrical end ;
             ModelError,
             "must be revolute, prismatic or spherical",
         ),
-        (GapContact("g", -1), ModelError, "speaks of no coordinate"),
+        (GapContact("g", -1), ModelError, "contains no coordinate"),
     ],
 )
 def test_what_does_not_fit_the_mechanism_is_refused(part, kind, said):

@@ -221,7 +221,7 @@ REFUSALS = {
     ),
     "a name that is none": (
         lambda: Body(""),
-        "a body is named ''; it must be named by a word.",
+        "a body is named ''; a name is a text that is not empty.",
     ),
     "a name with a quote": (
         lambda: Parameter("a'"),

@@ -213,7 +213,7 @@ X_gc = Pose.identity(crank, ground)
         (
             lambda: X_gc @ Pose.identity(rocker, coupler),
             "cannot compose X_ground_crank with X_coupler_rocker: "
-            "the second must be expressed in 'crank'.",
+            "the second must be relative to 'crank'.",
         ),
         (
             lambda: V_gc.torsor((0, 0, 0)) + V_elsewhere.torsor((0, 0, 0)),

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from liaison import simulation as simulate
+from liaison import simulate
 from liaison.equations import newton_euler
 from liaison.errors import ModelError
 from liaison.expr import as_expr, evaluate, symbols_of

@@ -120,7 +120,7 @@ def facts_of(result: Any) -> dict[str, Any]:
 
 
 def text_of(result: Any) -> str:
-    """A result for people: its text; of a mapping a line for each entry."""
+    """A result as text; of a mapping a line for each entry."""
     if isinstance(result, Mapping):
         return "\n".join(f"{name}: {value}" for name, value in result.items())
     return str(getattr(result, "text", result))

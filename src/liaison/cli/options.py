@@ -1,4 +1,4 @@
-"""The options that commands share, those of a run made from `RunOptions`, and how they answer.
+"""Options that commands share, options of a run made from `RunOptions`, and printed results.
 
 Public names: Model, Values, Starts, At, Lenient, Floating, Merged, Until, Speed, TimeLimit, Json,
 Debug, RunOption, with_run_options, help_of, printed, written.
@@ -33,29 +33,31 @@ Values = Annotated[
 ]
 Starts = Annotated[
     list[str] | None,
-    typer.Option("--start", metavar="NAME=VALUE", help="A position or rate to start from."),
+    typer.Option("--start", metavar="NAME=VALUE", help="An initial position or velocity."),
 ]
 Lenient = Annotated[
-    bool, typer.Option("--lenient", help="URDF, MJCF: repair impossible inertias, and say so.")
+    bool, typer.Option("--lenient", help="URDF, MJCF: repair impossible inertias, and report it.")
 ]
-Floating = Annotated[bool, typer.Option("--floating", help="URDF: leave the root link free.")]
+Floating = Annotated[
+    bool, typer.Option("--floating", help="URDF: attach the root link by a free joint.")
+]
 Merged = Annotated[
-    bool, typer.Option("--merge-fixed", help="URDF: one body of links that are fixed together.")
+    bool, typer.Option("--merge-fixed", help="URDF: merge links that fixed joints connect.")
 ]
 At = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME=VALUE", help='A position instead of its start, as "A=90 deg".'),
+    typer.Option(metavar="NAME=VALUE", help='A coordinate of another position, as "A=90 deg".'),
 ]
-Until = Annotated[str, typer.Option(metavar="TIME", help='How long, as 5 or "500 ms".')]
+Until = Annotated[str, typer.Option(metavar="TIME", help='End time, as 5 or "500 ms".')]
 Speed = Annotated[
     float,
     typer.Option(
-        min=1e-6, max=1e6, help="Seconds of the run shown in one second: 0.1 is slow motion."
+        min=1e-6, max=1e6, help="Simulated seconds shown in one second: 0.1 is slow motion."
     ),
 ]
 TimeLimit = Annotated[str | None, typer.Option(metavar="TIME", help=meanings()["time_limit"].text)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show where an unexpected error came from.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Print the traceback of an unexpected error.")]
 
 
 def written(**paths: Path | None) -> dict[str, str]:
@@ -64,12 +66,12 @@ def written(**paths: Path | None) -> dict[str, str]:
 
 
 def printed(facts: dict[str, Any], text: str, as_json: bool) -> None:
-    """The JSON object, or the text for people."""
+    """Print the JSON object, or the text."""
     print(json.dumps(facts, ensure_ascii=False) if as_json else text)
 
 
 def help_of(option: str) -> str:
-    """What an option of a run says."""
+    """Help text of an option of a run."""
     return meanings()[option].text
 
 

@@ -44,7 +44,7 @@ class Bar:
         return self
 
     def __call__(self, fraction: float) -> None:
-        """Told how much of the run is done, 0 to 1."""
+        """Update with the fraction of the run that is done, 0 to 1."""
         if time.monotonic() - self._begin < self.PATIENCE:
             return
         if not sys.stderr.isatty():
@@ -92,7 +92,7 @@ MORE_SERIES = ("reactions", "lam", "momentum", "accelerations", "motions")
 
 
 def run_options(until: str, run: RunOption = None) -> tuple[float, RunOptions]:
-    """When a run ends [s], and how it is made; refuses at once what the run would refuse.
+    """End time [s] and options of a run; raises at once the errors that the run would raise.
 
     Args:
         until: as written.
@@ -111,7 +111,7 @@ def run_options(until: str, run: RunOption = None) -> tuple[float, RunOptions]:
 
 
 def _value(name: str, text: Any) -> Any:
-    """A time in seconds, or what is given; refuses what is not positive."""
+    """A time in seconds, or None; raises an error unless it is positive."""
     option = _option(name)
     if meanings()[name].unit == "s":
         return seconds(option, text)
@@ -125,7 +125,7 @@ def _option(name: str) -> str:
 
 
 def _check_count(name: str, end: float, chosen: Mapping[str, Any], most: int, advice: str) -> None:
-    """Refuses at once what a run would refuse after a long time."""
+    """Raises at once the errors that a run would raise after a long time."""
     count = end / chosen.get(name, math.inf)
     if count > most * (1 + 1e-9):
         message = (
@@ -136,7 +136,7 @@ def _check_count(name: str, end: float, chosen: Mapping[str, Any], most: int, ad
 
 
 def _check_method(chosen: Mapping[str, Any]) -> None:
-    """Refuses a method that is not known, and options that it does not take."""
+    """Raises an error for an unknown method, and for options that it does not take."""
     method = chosen.get("method")
     for name in (*RANGES, "impacts"):
         if name in chosen and (wrong := _misfit(name, chosen[name], method)):

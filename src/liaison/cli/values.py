@@ -1,6 +1,6 @@
-"""What people write on the command line: values with units, NAME=VALUE, times.
+"""Values on the command line: numbers with units, NAME=VALUE, times.
 
-Every refusal here is of the command line, not of the model.
+Every error here is one of the command line, not of the model.
 
 Public names: Asked, asked, asked_of, reader_options, positions_of, seconds, limit_option,
 check_folders, check_files, check_suffix, check_names, check_word, check_still, named_by.
@@ -81,7 +81,7 @@ def reader_options(file: Path, lenient: bool, floating: bool, merge_fixed: bool)
 
 
 def positions_of(mechanism: Mechanism, texts: list[str] | None) -> dict[str, Any]:
-    """Positions given on the command line, exact, by label."""
+    """Positions of the command line, exact, by label."""
     found = _assignments("--at", texts, units(mechanism))
     check_names("--at", "coordinate", found, mechanism.coordinates)
     return found
@@ -97,12 +97,12 @@ def named_by(option: str) -> Iterator[None]:
 
 
 def limit_option(text: str | None) -> dict[str, float]:
-    """A bound on the wall clock [s]; nothing where none is given."""
+    """A bound on the wall clock [s]; None without one."""
     return {} if text is None else {"time_limit": seconds("--time-limit", text)}
 
 
 def check_folders(*paths: Path | None) -> None:
-    """Refuses at once what could not be written at the end of a long run."""
+    """Raises an error now for a file that could not be written at the end of a long run."""
     for path in paths:
         if path and not path.absolute().parent.is_dir():
             raise typer.BadParameter(f"there is no folder {str(path.parent)!r} to write into.")
@@ -113,7 +113,7 @@ def check_folders(*paths: Path | None) -> None:
 def check_files(
     out: Path | None, csv: Path | None, plot: Path | None, label: list[str] | None
 ) -> None:
-    """Refuses, before a run, files that could not be written after it."""
+    """Raises an error, before a run, for files that could not be written after it."""
     check_folders(out, csv, plot)
     check_suffix("--out", out, (".nc",))
     check_suffix("--plot", plot, PLOTS)
@@ -126,17 +126,17 @@ def check_files(
 def check_still(inputs: dict[str, Any]) -> None:
     """A formula of time has no value at rest."""
     for name in inputs:
-        raise typer.BadParameter(f"--set {name}: a number is asked for here, no formula of time.")
+        raise typer.BadParameter(f"--set {name}: a number is needed here, not a formula of time.")
 
 
 def check_word(option: str, word: str, known: Collection[str]) -> None:
-    """Refuses a word that is none of those known."""
+    """Raises an error for an unknown value."""
     if word not in known:
         raise typer.BadParameter(f"{word!r} is none of {', '.join(known)}.", param_hint=option)
 
 
 def check_names(option: str, kind: str, names: Iterable[str], known: Collection[str]) -> None:
-    """Refuses a name that nothing has, and proposes the nearest."""
+    """Raises an error for an unknown name, and proposes the nearest."""
     for name in names:
         if name not in known:
             unknown = NamingError.unknown(kind, name, known)
@@ -144,7 +144,7 @@ def check_names(option: str, kind: str, names: Iterable[str], known: Collection[
 
 
 def check_suffix(option: str, path: Path | None, known: Collection[str]) -> None:
-    """Refuses a file whose name ends otherwise than what is written into it."""
+    """Raises an error for a file whose suffix is not that of its format."""
     if path and path.suffix.lower() not in known:
         message = f"the name of {str(path)!r} must end in {' or '.join(known)}."
         raise typer.BadParameter(message, param_hint=option)
@@ -190,7 +190,7 @@ def _varies(value: Any) -> bool:
 
 
 def _check_number(option: str, text: str, value: Any, what: str) -> None:
-    """Refuses a formula where a number is meant."""
+    """Raises an error for a formula where a number is needed."""
     if _varies(value):
         names = ", ".join(x.name for x in symbols_of([value]))
         message = f"{text!r} depends on {names}; {what} a number. Formulas are for inputs."

@@ -83,7 +83,7 @@ def chosen_modes(equations: Equations, modes: Mapping[str, str]) -> list[str]:
     known = [side.name for side in blocks]
     for name in modes:
         if name not in known:
-            raise NamingError.unknown("contact, one-sided relation or friction", name, known)
+            raise NamingError.unknown("contact, unilateral relation or friction", name, known)
     pressed = {blocks[x.load].name for x in blocks if x.load >= 0 and x.name in modes}
     chosen: list[str] = []
     for side in blocks:

@@ -180,7 +180,7 @@ def singular_positions(
     if mover.n - rank != 1:
         raise DerivationError(
             f"the first-order mobility here is {mover.n - rank}, not 1.",
-            hint="Give a position of a mechanism that has one freedom there.",
+            hint="Give a position of a mechanism with mobility 1 there.",
         )
     along = np.linalg.svd(J)[2][-1] if J.size else np.ones(1)
     way = _followed(mover, along, step, steps)

@@ -196,8 +196,8 @@ def check_relations_hold(m: Described) -> None:
         if found and is_broken(found) > RELATION_TOLERANCE:
             told = f"is {found[0]:g} and" if found[0] == found[-1] else "changes with time and"
             raise ModelError(
-                f"relation '{relation.name}' speaks of no coordinate, so that nothing can make it "
-                f"hold: its left side less its right side {told} must "
+                f"relation '{relation.name}' contains no coordinate, so that no motion can satisfy "
+                f"it: its left side less its right side {told} must "
                 f"{'not be positive' if isinstance(relation, OneSided) else 'be zero'}.",
                 place=relation.place,
             )
@@ -210,7 +210,7 @@ def _largest(values: list[float]) -> float:
 def idle_relations(m: Described) -> list[str]:
     """Relations that speak of no coordinate, as notes."""
     return [
-        f"relation '{x.name}' speaks of no coordinate; it holds by itself, and asks for nothing"
+        f"relation '{x.name}' contains no coordinate; it is always satisfied, and has no effect"
         for x, _ in _without_coordinates(m)
     ]
 

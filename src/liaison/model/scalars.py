@@ -227,7 +227,9 @@ def check_name(kind: str, name: Any, place: Place | None = None) -> None:
         ModelError: with the name found.
     """
     if not isinstance(name, str) or not name.strip():
-        raise ModelError(f"a {kind} is named {name!r}; it must be named by a word.", place=place)
+        raise ModelError(
+            f"a {kind} is named {name!r}; a name is a text that is not empty.", place=place
+        )
     if "'" in name or name != name.strip():
         raise ModelError(
             f"{kind} {name!r}: a name has no quotes (they mark rates) and no spaces around it.",

@@ -87,7 +87,7 @@ def _failure(plan: Plan, run: Run, code: int) -> tuple[str, str]:
         at.VELOCITIES_LOST: _rate_lost(plan, row, size, smaller),
         at.INCONSISTENT: (
             f"no acceleration meets {row} after {{now}}: it misses by {size}{others}.",
-            "The closures contradict each other there; two motors may drive one freedom.",
+            "The closures contradict each other there; two motors may drive one degree of freedom.",
         ),
         at.NOT_CONVERGED: (
             "the stages of an implicit step are not found after {now}.",
@@ -117,7 +117,7 @@ def _rate_lost(plan: Plan, row: str, size: str, smaller: str) -> tuple[str, str]
 
 
 def _sides_failed(plan: Plan, run: Run, size: str) -> dict[int, tuple[str, str]]:
-    """What can go wrong with contacts and relations of one side."""
+    """Errors at contacts and other unilateral constraints."""
     sides, k = plan.program.facts.get("sides", ()), int(run.detail[0])
     name = sides[k][0] if 0 <= k < len(sides) else ""
     return {
@@ -131,7 +131,7 @@ def _sides_failed(plan: Plan, run: Run, size: str) -> dict[int, tuple[str, str]]
         ),
         at.NO_MODE: _no_mode([block[2] for block in sides]),
         at.SINGULAR_MASS: (
-            "the mass matrix is singular at {now}: contacts cannot tell its accelerations.",
+            "the mass matrix is singular at {now}: contacts do not determine its accelerations.",
             "Give mass or inertia to what moves by itself.",
         ),
         at.STANDSTILL: (
@@ -139,7 +139,7 @@ def _sides_failed(plan: Plan, run: Run, size: str) -> dict[int, tuple[str, str]]
             "Method 'moreau' with a fixed step passes such instants.",
         ),
         at.STEP_UP: (
-            f"what {name!r} touches jumps up by {size} m at {{now}}: its formula tells no wall.",
+            f"what {name!r} touches jumps up by {size} m at {{now}}: its formula is no wall.",
             "Let it rise within a length, or give the wall a contact of its own.",
         ),
     }

@@ -73,7 +73,7 @@ class Pose:
         """X_AB @ X_BC = X_AC."""
         if other.relative_to != self.of:
             raise FrameError(
-                f"cannot compose {self} with {other}: the second must be expressed in '{self.of}'."
+                f"cannot compose {self} with {other}: the second must be relative to '{self.of}'."
             )
         R, p = plucker.compose(self.R, self.p, other.R, other.p)
         return Pose(other.of, self.relative_to, R, p)

@@ -220,7 +220,7 @@ def tie_rows(kinematics: Kinematics, closure: Closure, ghost: int) -> list[Row]:
     node = kinematics.tree.nodes[ghost]
     kind, q = node.joint.type, kinematics.q[node.q]
     seen = kind.coordinates_of(R, P, q)
-    assert seen is not None, f"a {kind.name} joint with closed form has its coordinates"
+    assert seen is not None, f"a {kind.name} joint with closed form returns its coordinates"
     rows = []
     for k, name in enumerate(kind.speed_names):
         j = node.v.start + k

@@ -1,4 +1,4 @@
-"""What the verbs are given: a mechanism, or the path of its text, with other values and starts.
+"""Arguments of the verbs: a mechanism, or the path of its text, with other values and starts.
 
 Public names: Given, mechanism_of, mechanism_or_tree, with_values, with_starts.
 """
@@ -20,7 +20,7 @@ Given: TypeAlias = Mechanism | str | Path
 
 
 def mechanism_of(given: Given) -> Mechanism:
-    """The mechanism that is given, or the one that its text describes."""
+    """The mechanism itself, or the one that its text describes."""
     if isinstance(given, Mechanism):
         return given
     if isinstance(given, str | Path):
@@ -32,7 +32,7 @@ def mechanism_of(given: Given) -> Mechanism:
 
 
 def mechanism_or_tree(given: Given | Tree) -> Mechanism:
-    """The mechanism that is given, of a tree, or that its text describes."""
+    """The mechanism itself, of a tree, or the one that its text describes."""
     return given.mechanism if isinstance(given, Tree) else mechanism_of(given)
 
 

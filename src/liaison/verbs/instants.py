@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 
 def instants(first: float, last: float, every: float | Sequence[float]) -> Sequence[float]:
-    """Every period from first to last [s], or the instants that are given."""
+    """Every period from first to last [s], or the listed instants."""
     if isinstance(every, int | float):
         count = max(1, round((last - first) / every))
         return [first + (last - first) * k / count for k in range(count + 1)]

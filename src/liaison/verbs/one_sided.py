@@ -1,4 +1,4 @@
-"""What verbs of freedoms say of contacts and relations that hold on one side only.
+"""Notes on unilateral constraints in results of mobility and assembly.
 
 Public names: with_note.
 """
@@ -13,6 +13,6 @@ from liaison.model.mechanism import Mechanism
 
 
 def with_note(modes: AssemblyModes, mechanism: Mechanism) -> AssemblyModes:
-    """The modes with a note that one-sided relations were left out; the same without any."""
+    """The modes with a note that unilateral relations were left out; the same without any."""
     sentence = left_out(mechanism.contacts)
     return replace(modes, notes=(*modes.notes, f"w{sentence[1:-1]}")) if sentence else modes

@@ -42,7 +42,7 @@ class PictureKeywords(TypedDict, total=False):
 
 
 def drawable(mechanism: Mechanism) -> list[str]:
-    """Names of bodies and joints; refuses colors that nobody knows, before a run is made."""
+    """Names of bodies and joints; raises an error for unknown colors, before a run is made."""
     check_colors(mechanism)
     return [*(x.name for x in mechanism.bodies), *(x.name for x in mechanism.joints)]
 

@@ -1,4 +1,4 @@
-"""Runs of mechanisms whose bodies collide in many pairs: as a scene, told in their own coordinates.
+"""Runs of mechanisms whose bodies collide in many pairs: as a scene, in their own coordinates.
 
 Public names: run_scene.
 """
@@ -25,13 +25,13 @@ from .given import with_starts, with_values
 from .scenes import Placed, placed_scene
 
 STEP = 1e-3
-"""Fixed step where none is given [s]."""
+"""Default fixed step [s]."""
 
 CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 """Signs that turn a quaternion w x y z back."""
 
 OPTIONS = ("tolerance", "depth", "sweeps", "events", "time_limit", "progress")
-"""What a scene takes as it is given."""
+"""Options that a scene takes unchanged."""
 
 
 def run_scene(
@@ -56,16 +56,16 @@ def run_scene(
         step: fixed step [s]; 1 ms if not given.
         every: period of the record [s], taken to whole steps; None: every step.
         method: "moreau" or None.
-        series: those of every run; energy, outputs and poses are told in any case.
+        series: those of every run; energy, outputs and poses are always recorded.
         **options: of `Scene.simulate`.
 
     Raises:
         SimulationError: an option that scenes do not have.
     """
     if method not in (None, "moreau"):
-        raise _refused(f"method {method!r}", "they are marched by 'moreau'")
+        raise _refused(f"method {method!r}", "they are simulated by 'moreau'")
     for name in (x for x in series if x not in DEFAULT_SERIES):
-        raise _refused(f"series {name!r}", "their forces are told by plane, as 'planes'")
+        raise _refused(f"series {name!r}", "their forces are recorded by plane, as 'planes'")
     for name, value in options.items():
         if name not in OPTIONS and value is not None and not _is_empty(name, value):
             raise _refused(f"option {name!r}", f"they take {', '.join(OPTIONS)}")

@@ -99,7 +99,7 @@ class _Values:
         return np.array(found, dtype=float).reshape(entries.shape)
 
     def number(self, x: Any) -> float:
-        """One number; refuses a parameter without a value."""
+        """One number; raises an error for a parameter without a value."""
         if not isinstance(x, Expr):
             return float(x)
         for name in symbols_of([x]):

@@ -1,4 +1,4 @@
-"""What a mechanism is, in counts and names: the answer of `check`.
+"""Summary of a mechanism, in counts and names: the result of `check`.
 
 Public names: Summary, by_label, units, is_conservative.
 """
@@ -46,7 +46,7 @@ class Summary:
         derived: the equations where relations hold; None where they were not needed.
         start: its assembled start; None where a parameter has no value.
         rank: of G there; None without a start.
-        entry: whether one-sided relations of rates are entered without impact; None without any.
+        entry: whether unilateral relations of rates are entered without impact; None without any.
     """
 
     mechanism: Mechanism
@@ -84,7 +84,7 @@ class Summary:
 
     @property
     def gruebler(self) -> int:
-        """Freedoms of the joints, less six for each loop and one for each other relation.
+        """Degrees of freedom of the joints, less six a loop and one for each other relation.
 
         The mobility of a mechanism whose geometry is nothing special; others have more.
         """
@@ -214,7 +214,7 @@ def _equations(tree: Tree) -> Equations:
 
 
 def _entry(mechanism: Mechanism) -> NoImpact | None:
-    """Whether one-sided relations of rates are entered without impact; None without any."""
+    """Whether unilateral relations of rates are entered without impact; None without any."""
     if not any(isinstance(x, Unilateral) for x in mechanism.contacts):
         return None
     from liaison.analyse.proofs.no_impact import no_impact

@@ -1,4 +1,4 @@
-"""Rows of velocities that are positions in disguise: Frobenius' condition, and the integrated form.
+"""Integrability of velocity constraints: Frobenius' condition, and the integrated form.
 
 A row G_k v = ν_k is the form ω_k = Σ G_kj θ_j − ν_k dt, where θ_j is dual to the field e_j along
 which only v_j is 1. On the fields e_0 = ∂/∂t, e_1, … with [e_i, e_j] = Σ_s c^s_ij e_s

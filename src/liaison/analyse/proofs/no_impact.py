@@ -381,7 +381,7 @@ def _number(value: Any) -> str:
 def _effect(rates: RateRows, loss: Loss) -> str:
     """What becomes of velocities there."""
     if loss.effect == "free":
-        return "theorem 1 does not speak there, but no velocity has to jump."
+        return "theorem 1 does not apply there, but no velocity has to jump."
     possible = "an impact is possible there, and its reaction is not of the form Wᵀμ; "
     if loss.effect == "undecided":
         return (

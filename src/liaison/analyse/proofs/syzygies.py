@@ -100,7 +100,9 @@ def _named(formulas: list[Expr], turns: dict[Expr, Expr]) -> list[Expr]:
             return None
         angle = node.args[0]
         if angle.op != "symbol":
-            raise DerivationError(f"a closure speaks of {node.op}({angle}), no coordinate alone.")
+            raise DerivationError(
+                f"a closure contains {node.op}({angle}), which is no coordinate alone."
+            )
         for op, function in TURNED.items():
             turns.setdefault(as_expr(function(angle)), symbol(f"{op} of {angle.name}"))
         return turns[node]

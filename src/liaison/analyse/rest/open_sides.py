@@ -40,13 +40,13 @@ def check_inactive_along(
         run: as it was recorded.
         rows: its states (t, q, v, u).
         verb: in whose name.
-        hint: what would do.
+        hint: how to fix it.
     """
     for event in run.events if plan.program.facts.get("sides") else ():
         if event.what:
             raise SimulationError(
-                f"{event.name!r} holds on one side only ({event.what} at t = {event.t:.6g} s); "
-                f"{verb} does not look at such relations.",
+                f"{event.name!r} is unilateral ({event.what} at t = {event.t:.6g} s); "
+                f"{verb} does not account for unilateral constraints.",
                 status="one-sided",
                 t=event.t,
                 hint=hint,
@@ -62,10 +62,10 @@ def check_inactive(kernel: Kernel, rows: Array, p: Array, verb: str, hint: str =
         rows: states (t, q, v, u).
         p: parameters.
         verb: in whose name.
-        hint: what would do.
+        hint: how to fix it.
 
     Raises:
-        SimulationError: something is closed, penetrated or rubs.
+        SimulationError: something is closed, penetrated or has friction.
     """
     sides = kernel.program.facts.get("sides", ())
     if not sides:
@@ -88,10 +88,10 @@ def _active(block: tuple[Any, ...], sides: tuple[Any, ...], out: Array) -> Any:
 
 
 def _active_error(block: tuple[Any, ...], t: float, verb: str, hint: str) -> SimulationError:
-    what = "rubs" if block[2] == "friction" else "is closed"
+    what = "has friction" if block[2] == "friction" else "is closed"
     return SimulationError(
-        f"{block[1]!r} holds on one side only and {what} at t = {t:.6g} s; {verb} does not look "
-        "at such relations.",
+        f"{block[1]!r} is unilateral and {what} at t = {t:.6g} s; {verb} does not account for "
+        "unilateral constraints.",
         status="one-sided",
         t=t,
         hint=hint,

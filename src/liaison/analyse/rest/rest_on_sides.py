@@ -198,7 +198,7 @@ def rest_on_sides(here: Local, kind: str, tolerance: float) -> tuple[Local, floa
     """
     if here.positions.basis.shape != here.velocities.basis.shape:
         raise SimulationError(
-            "rest on contacts is not looked for where closures of rates hold as well.",
+            "equilibria on contacts are not computed where closures of rates hold as well.",
             status="one-sided",
             hint=ADVICE,
         )

@@ -52,10 +52,10 @@ def viscous(mechanism: Mechanism, alpha: Any, only: Iterable[str] | None = None)
     chosen = known if only is None else list(only)
     for name in chosen:
         if name not in known:
-            raise NamingError.unknown("one-sided relation of rates", name, known)
+            raise NamingError.unknown("unilateral relation of rates", name, known)
     if not chosen:
         raise ModelError(
-            f"'{mechanism.name}' has no one-sided relation of rates that friction could stand for.",
+            f"'{mechanism.name}' has no unilateral relation of rates that friction could replace.",
             hint="Write one as 'require sin(S.angle)*S.x' - cos(S.angle)*S.y' <= 0'.",
         )
     kept = tuple(x for x in mechanism.contacts if x.name not in chosen)
@@ -119,9 +119,7 @@ class Convergence:
     def conclusion(self) -> str:
         """The rates in words."""
         if self.position_rate is None or self.velocity_rate is None:
-            return (
-                "no distance to estimate a rate from: the relations do not act, or one α is given"
-            )
+            return "no distance to compute a rate from: the relations do not act, or one α is given"
         return (
             f"the distance falls like alpha^-{self.position_rate:.3f} in position and "
             f"alpha^-{self.velocity_rate:.3f} in velocity"
@@ -129,8 +127,8 @@ class Convergence:
 
     @property
     def text(self) -> str:
-        """A table for people."""
-        lines = [f"{self.name}: one-sided friction against the relation, to {self.until:g} s"]
+        """A table as text."""
+        lines = [f"{self.name}: unilateral friction against the relation, to {self.until:g} s"]
         lines.append("     alpha      position      velocity    steps   CPU [s]")
         lines += [
             f"{x.alpha:10.4g}  {x.position:12.5e}  {x.velocity:12.5e}  {x.steps:7d}  {x.cpu:8.3f}"

@@ -1,4 +1,4 @@
-"""Find a position of rest near the start.
+"""Find an equilibrium near the start.
 
 Public names: equilibrium.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def equilibrium(
     file: Model,
     nearest: Annotated[
-        bool, typer.Option("--nearest", help="The nearest one, stable or not.")
+        bool, typer.Option("--nearest", help="The nearest equilibrium, stable or not.")
     ] = False,
     values: Values = None,
     start: Starts = None,
@@ -39,7 +39,7 @@ def equilibrium(
 
 
 def _text(found: Equilibrium) -> str:
-    """An equilibrium for people."""
+    """An equilibrium as text."""
     places = [
         f"  {label.name:20} {value:.9g} {label.unit}"
         for label, value in zip(found.state.labels["q"], found.state.q, strict=True)

@@ -1,4 +1,4 @@
-"""Print small motions about a state: frequencies and modes.
+"""Linearize about a state: eigenvalues, frequencies, modes.
 
 Public names: linearize.
 """
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 Independent = Annotated[
     list[str] | None,
-    typer.Option(metavar="COORDINATE", help="A coordinate to express the others by; repeat it."),
+    typer.Option(metavar="COORDINATE", help="An independent coordinate. Repeatable."),
 ]
 AtRest = Annotated[
-    bool, typer.Option("--rest", help="About the stable equilibrium near the start.")
+    bool, typer.Option("--rest", help="Linearize about the stable equilibrium near the start.")
 ]
 
 
@@ -35,7 +35,7 @@ def linearize(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Tell small motions about the start or an equilibrium: eigenvalues, frequencies, modes."""
+    """Linearize about the start or an equilibrium: eigenvalues, frequencies, modes."""
     from liaison.cli.values import asked, check_still, named_by
     from liaison.verbs.analyse import equilibrium
     from liaison.verbs.analyse import linearize as verb
@@ -51,7 +51,7 @@ def linearize(
 
 
 def _text(found: Linearization) -> str:
-    """A linearization for people: each eigenvalue and what moves most in its mode."""
+    """A linearization as text: each eigenvalue and what moves most in its mode."""
     modes, names = abs(found.modes), [label.name for label in found.everything]
     lines = [f"states: {', '.join(str(x) for x in found.labels)}"]
     if found.steadiness > 1e-9:

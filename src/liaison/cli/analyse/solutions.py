@@ -1,4 +1,4 @@
-"""Solve the constrained system in every way, and compare.
+"""Solve the constrained system by every method, and compare.
 
 Public names: solutions.
 """
@@ -18,7 +18,9 @@ def solutions(
     file: Model,
     maximal: Annotated[
         bool,
-        typer.Option("--maximal", help="Every body by itself, with all rows of every joint."),
+        typer.Option(
+            "--maximal", help="Maximal coordinates: every joint by all its constraint rows."
+        ),
     ] = False,
     values: Values = None,
     start: Starts = None,

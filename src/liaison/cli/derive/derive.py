@@ -1,4 +1,4 @@
-"""Print the equations of motion, for reading or as C.
+"""Print the equations of motion as text, LaTeX, HTML or C.
 
 The answer of `derive --compare`: every formalism on one mechanism, with the proof of equality.
 
@@ -59,7 +59,7 @@ def treatment_of(
 
 
 def _check_rows(mechanism: Mechanism, told: dict[str, str]) -> None:
-    """Refuses to eliminate what the coordinates of the tree have eliminated already."""
+    """Raises an error for constraints that the coordinates of the tree eliminate already."""
     from liaison.equations.transform.treatment import names_carriers
     from liaison.tree import span
 
@@ -144,7 +144,7 @@ def at_level(
     """The facts of a level: its text, its equations, and which terms can be expanded.
 
     Args:
-        mechanism: whose equations are told.
+        mechanism: whose equations are printed.
         level: one of LEVELS.
         form: one of FORMS.
         terms: what `vector_equations` takes: expand, bodies, basis, point.
@@ -166,7 +166,7 @@ def at_level(
 
 
 def compared(mechanism: Mechanism) -> dict[str, Any]:
-    """The facts as JSON has them, and the table for people."""
+    """The facts for JSON, and the table as text."""
     found = compare(mechanism)
     end = "All that apply are proved equal."
     if not found.all_equal:
@@ -189,22 +189,29 @@ def derive(
         str, typer.Option(help="newton_euler, lagrange, kane, …: a wrong name lists them all.")
     ] = "newton_euler",
     form: Annotated[str, typer.Option("--format", help=FORMATS)] = "text",
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write there.")] = None,
-    digits: Annotated[int, typer.Option(min=2, max=17, help="Of decimals, for reading.")] = 6,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write to this file.")] = None,
+    digits: Annotated[int, typer.Option(min=2, max=17, help="Significant digits of decimals.")] = 6,
     is_compared: Annotated[
-        bool, typer.Option("--compare", help="All formalisms: sizes, times, and proof of equality.")
+        bool,
+        typer.Option("--compare", help="Compare all formalisms: sizes, times, proof of equality."),
     ] = False,
     level: Annotated[
-        str | None, typer.Option(help="vector, matrix or scalar: by Newton and Euler, to read.")
+        str | None, typer.Option(help="Newton–Euler equations as vector, matrix or scalar.")
     ] = None,
     expand: Annotated[
-        list[str] | None, typer.Option(metavar="TERM", help='One level down: "gamma(G1)".')
+        list[str] | None,
+        typer.Option(
+            metavar="TERM", help='Expand this term by one level, as "gamma(G1)". Repeatable.'
+        ),
     ] = None,
-    basis: Annotated[str, typer.Option(metavar="BODY", help="Of matrices, scalars.")] = "ground",
+    basis: Annotated[
+        str, typer.Option(metavar="BODY", help="Body in whose axes matrices and scalars are.")
+    ] = "ground",
     bodies: Annotated[
-        list[str] | None, typer.Option("--body", help="Of a sub-system, for --level.")
+        list[str] | None,
+        typer.Option("--body", help="Body of a sub-system, with --level. Repeatable."),
     ] = None,
-    point: Annotated[str | None, typer.Option(help="Of its moments: O0, O1, G1, …")] = None,
+    point: Annotated[str | None, typer.Option(help="Point of its moments: O0, O1, G1, …")] = None,
     parametrization: Annotated[
         str, typer.Option(help="Coordinates: minimal, joint, full_joint or cartesian.")
     ] = "joint",
@@ -213,18 +220,19 @@ def derive(
         typer.Option(metavar="NAME=HOW", help="A constraint: eliminate, multiplier or reaction."),
     ] = None,
     steps: Annotated[
-        bool, typer.Option("--steps", help="The generation from bodies to loops, step by step.")
+        bool,
+        typer.Option("--steps", help="Print every step of the derivation, from bodies to loops."),
     ] = False,
     mode: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=MODE",
-            help='One mode of contacts: "floor=closed" (or open), "floor: sliding=slips" (or '
+            help='A mode of contact: "floor=closed" (or open), "floor: sliding=slips" (or '
             "sticks); repeat it, or put commas.",
         ),
     ] = None,
     is_own: Annotated[
-        bool, typer.Option("--own", help="In the formalism's own words: H, S, γ, screws, …")
+        bool, typer.Option("--own", help="Use the formalism's own variables: H, S, γ, screws, …")
     ] = False,
     values: Values = None,
     as_json: Json = False,
@@ -271,7 +279,7 @@ def _pages(
         level: vector, matrix or scalar; None for the steps of the generation.
         form: text, latex, …
         digits: of decimals.
-        terms: what a level is told besides.
+        terms: further arguments of a level.
     """
     if own:
         from liaison.cli.pages.own import own_words
@@ -301,7 +309,7 @@ def _formulas(
 
 
 def _left_out(text: str, mechanism: Mechanism, form: str) -> dict[str, Any]:
-    """Says so below an answer that does not show what holds on one side only."""
+    """A note below a result that leaves out unilateral constraints."""
     from liaison.model.contacts import left_out
 
     told = left_out(mechanism.contacts)
@@ -323,7 +331,7 @@ def modes_of(texts: list[str] | None) -> dict[str, str] | None:
 
 
 def _check_words(formalism: str, form: str, parametrization: str) -> None:
-    """Refuses words that none of the options knows."""
+    """Raises an error for values that the options do not know."""
     from liaison.cli.pages import forms
     from liaison.cli.values import check_word, named_by
     from liaison.equations import FORMALISMS
@@ -336,7 +344,7 @@ def _check_words(formalism: str, form: str, parametrization: str) -> None:
 
 
 def _check_together(answers: dict[str, Any], of_levels: dict[str, Any]) -> None:
-    """Refuses options that ask for two answers at once, or that another option must go with."""
+    """Raises an error for options that exclude each other, or that need another option."""
     given = [name for name, is_given in answers.items() if is_given]
     if len(given) > 1 and {*given} != {"--treat", "--parametrization"}:
         message = f"{' and '.join(given)} ask for different answers; give one of them."

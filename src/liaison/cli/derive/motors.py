@@ -1,4 +1,4 @@
-"""Derive the equations of an arm with its rotors.
+"""Derive the equations of an arm with its motors' rotors.
 
 Equations of arms with motors as text: rotors, the mass matrix by Mampey's recursion, torques.
 
@@ -108,9 +108,12 @@ def _of(letter: str, names: list[str]) -> list[str]:
 def motors(
     file: Model,
     own: Annotated[
-        bool, typer.Option("--motor-coordinates", help="A m'' + B + g = Q in the motors' angles.")
+        bool,
+        typer.Option(
+            "--motor-coordinates", help="Equations A m'' + B + g = Q in the motors' angles."
+        ),
     ] = False,
-    digits: Annotated[int, typer.Option(min=2, max=17, help="Of decimals, for reading.")] = 6,
+    digits: Annotated[int, typer.Option(min=2, max=17, help="Significant digits of decimals.")] = 6,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,

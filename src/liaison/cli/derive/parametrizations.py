@@ -1,4 +1,4 @@
-"""Compare coordinates: unknowns, operations, time, drift.
+"""Compare parametrizations: unknowns, cost, time, drift.
 
 Public names: parametrizations.
 """
@@ -19,8 +19,12 @@ def parametrizations(
     formalism: Annotated[
         str, typer.Option(help="newton_euler, lagrange, kane, …: a wrong name lists them all.")
     ] = "lagrange",
-    until: Annotated[str, typer.Option(metavar="TIME", help="How long closures may drift.")] = "1",
-    step: Annotated[str, typer.Option(metavar="TIME", help="Of RK4 while they do.")] = "1 ms",
+    until: Annotated[
+        str, typer.Option(metavar="TIME", help="Time over which closures drift.")
+    ] = "1",
+    step: Annotated[
+        str, typer.Option(metavar="TIME", help="Step size of RK4 for the drift.")
+    ] = "1 ms",
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,

@@ -18,7 +18,7 @@ def reduce(
     file: Model,
     independent: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A coordinate whose velocity is an unknown."),
+        typer.Option(metavar="NAME", help="A coordinate with independent velocity. Repeatable."),
     ] = None,
     at: At = None,
     values: Values = None,

@@ -18,14 +18,14 @@ from liaison.verbs.registry import command
 @command
 def build(
     file: Model,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write; made if missing.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Output folder; created if missing.")],
     target: Annotated[
         str,
         typer.Option(help="c: header, source, object; ptx: for GPUs; …: a wrong name lists all."),
     ] = "c",
     entry: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="forward, d_forward, …; all but derivatives if none."),
+        typer.Option(metavar="NAME", help="forward, d_forward, …; all but derivatives without it."),
     ] = None,
     shared: Annotated[
         bool, typer.Option("--shared", help="Link a shared library too; needs a linker.")
@@ -62,4 +62,4 @@ def build(
     printed((facts if free else {"sizes": facts["sizes"]}) | files, text, as_json)
 
 
-TELLS = "The entry one_sided tells its gap, rates and rows."
+TELLS = "The entry one_sided returns its gap, rates and rows."

@@ -1,4 +1,4 @@
-"""Say what a mechanism is: bodies, joints, loops, freedoms.
+"""Summarize a mechanism: bodies, joints, loops, mobility.
 
 What a mechanism is, as text: the answer of `check`.
 
@@ -51,7 +51,7 @@ def summary(found: Summary, *, explain: bool = False) -> str:
     }
     lines = [f"{found.mechanism.name}: {rows.pop('')}"]
     lines += [f"  {name:<12} {text}" for name, text in rows.items() if text]
-    lines += [f"  {'one-sided':<12} {line}" for line in side_lines(sides(found))]
+    lines += [f"  {'unilateral':<12} {line}" for line in side_lines(sides(found))]
     if told := collisions(found):
         lines.append(f"  {'collisions':<12} {collision_line(told)}")
     lines += _entries(found)
@@ -90,7 +90,7 @@ def _mobility(found: Summary) -> str:
 
 
 def _entries(found: Summary) -> list[str]:
-    """How one-sided relations of rates are entered; what is not proved stands as a warning."""
+    """How unilateral relations of rates are entered; what is not proved is a warning."""
     if found.entry is None:
         return []
     mark = {"proved": "entry  ", "fails": "warning", "not proved": "warning"}
@@ -128,7 +128,7 @@ def check(
     values: Values = None,
     start: Starts = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say what was deduced, and how the tree was chosen.")
+        bool, typer.Option("--explain", help="Print what was deduced, and how the tree was chosen.")
     ] = False,
     lenient: Lenient = False,
     floating: Floating = False,

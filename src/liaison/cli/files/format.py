@@ -18,9 +18,11 @@ from liaison.verbs.registry import command
 @command
 def format_(
     file: Model,
-    out: Annotated[Path | None, typer.Option(metavar="FILE.lsd", help="Write there.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.lsd", help="Write to this file.")
+    ] = None,
     is_check: Annotated[
-        bool, typer.Option("--check", help="Only say whether the file is in this form.")
+        bool, typer.Option("--check", help="Only check whether the file is canonical.")
     ] = False,
     lenient: Lenient = False,
     floating: Floating = False,

@@ -1,1 +1,1 @@
-"""Commands about freedoms: mobility, assemble, singular."""
+"""Commands about degrees of freedom: mobility, assemble, singular."""

@@ -1,4 +1,4 @@
-"""Close the loops near the start, in all ways, or at a pose.
+"""Close the loops: near the start, all modes, or at a pose.
 
 Public names: assemble.
 """
@@ -19,28 +19,32 @@ def assemble(
     file: Model,
     at: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help='A coordinate that is held, as "A=30 deg".'),
+        typer.Option(
+            metavar="NAME=VALUE", help='A coordinate held fixed, as "A=30 deg". Repeatable.'
+        ),
     ] = None,
-    every_way: Annotated[
-        bool, typer.Option("--all", help="All assembly modes, not only that near the start.")
-    ] = False,
+    every_way: Annotated[bool, typer.Option("--all", help="Find all assembly modes.")] = False,
     hand: Annotated[
-        str | None, typer.Option(metavar="BODY", help="Put this body at --position: all ways.")
+        str | None,
+        typer.Option(metavar="BODY", help="End effector: find all solutions at --position."),
     ] = None,
     position: Annotated[
-        str | None, typer.Option(metavar="[X,Y,Z]", help="Of the hand's origin, in m.")
+        str | None,
+        typer.Option(metavar="[X,Y,Z]", help="Position of the end effector's origin, in m."),
     ] = None,
     rotation: Annotated[
         str | None,
-        typer.Option(metavar="[[…],[…],[…]]", help="Rows of R, the hand's axes as columns."),
+        typer.Option(
+            metavar="[[…],[…],[…]]", help="Rows of R; its columns are the end effector's axes."
+        ),
     ] = None,
     time_limit: TimeLimit = None,
-    seed: Annotated[int, typer.Option(help="Of everything drawn.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of random numbers.")] = 0,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Close the loops of a mechanism: near its start, or in all ways and whether they are all."""
+    """Close the loops near the start, in all assembly modes, or with a body at a pose."""
     from liaison.cli.values import asked, limit_option, positions_of
     from liaison.verbs.freedoms import assembly_modes, inverse_kinematics
 
@@ -73,11 +77,11 @@ def _near_the_start(mechanism: Any, where: dict[str, Any], as_json: bool) -> Non
 
 
 def _pose(hand: str | None, position: str | None, rotation: str | None) -> dict[str, Any]:
-    """Where the hand is to be; nothing where there is none."""
+    """The pose required of the body; None without one."""
     if hand is None:
         for option, text in (("--position", position), ("--rotation", rotation)):
             if text is not None:
-                raise typer.BadParameter("of which body? Give --hand BODY.", param_hint=option)
+                raise typer.BadParameter("needs a body too; give --hand BODY.", param_hint=option)
         return {}
     if position is None:
         raise typer.BadParameter("give --position [X,Y,Z] too.", param_hint="--hand")

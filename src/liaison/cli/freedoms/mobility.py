@@ -1,4 +1,4 @@
-"""Count degrees of freedom exactly, and say what is proved.
+"""Compute degrees of freedom exactly, with what is proved.
 
 Public names: mobility.
 """
@@ -17,15 +17,15 @@ from liaison.verbs.registry import command
 def mobility(
     file: Model,
     at: At = None,
-    order: Annotated[int, typer.Option(min=1, help="Highest order of series for a proof.")] = 800,
-    primes: Annotated[int, typer.Option(min=1, help="How many primes must agree.")] = 3,
-    seed: Annotated[int, typer.Option(help="Of primes, directions and slices.")] = 0,
+    order: Annotated[int, typer.Option(min=1, help="Highest order of series in a proof.")] = 800,
+    primes: Annotated[int, typer.Option(min=1, help="Number of primes that must agree.")] = 3,
+    seed: Annotated[int, typer.Option(help="Seed of random primes, directions and slices.")] = 0,
     time_limit: TimeLimit = None,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Say what a mechanism can do: degrees of freedom, exactly, and what of it is proved."""
+    """Compute the degrees of freedom of a mechanism exactly, and state what is proved."""
     from liaison.cli.values import asked, limit_option, positions_of
     from liaison.verbs.freedoms import mobility as verb
 

@@ -1,4 +1,4 @@
-"""Find dead points and positions where branches meet.
+"""Find singular positions: dead points, bifurcations.
 
 Public names: singular.
 """
@@ -19,14 +19,14 @@ def singular(
     file: Model,
     along: Annotated[
         Path | None,
-        typer.Option(metavar="RUN", help="A saved run: look for losses of rank along it."),
+        typer.Option(metavar="RUN", help="A saved run: find losses of rank along it."),
     ] = None,
     at: At = None,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Find dead points and positions where branches meet, of the whole motion or along a run."""
+    """Find dead points and bifurcations, of the whole motion or along a run."""
     from liaison.cli.values import asked, positions_of
     from liaison.verbs.freedoms import singularities as verb
 

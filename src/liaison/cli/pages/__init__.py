@@ -1,1 +1,1 @@
-"""What commands print: text for people and the facts of `--json`."""
+"""What commands print: text, and the facts of `--json`."""

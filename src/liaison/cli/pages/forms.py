@@ -110,7 +110,7 @@ SIDED = (
     "slip = D v + …, slip' = D v' + bias; gap >= 0, slip of a relation of rates >= 0, each with a "
     "force f >= 0; friction and restitution bound and reverse, by the first row of their block."
 )
-"""What the entries of one-sided rows are."""
+"""Meaning of the entries of unilateral rows."""
 
 
 def _as_entries(equations: Equations) -> str:
@@ -138,7 +138,7 @@ INTRODUCTION = """\
  *
 """
 
-FREE = " without what holds on one side only (one_sided)"
+FREE = " without unilateral constraints (one_sided)"
 
 BLOCKS = {
     "energy": " [J]",
@@ -210,7 +210,7 @@ def listed(mechanism: Mechanism, formalism: str, form: str) -> dict[str, Any]:
 
 
 def _sides(found: Readable, digits: int) -> list[dict[str, Any]]:
-    """Blocks that hold on one side only: name, kind, and what is said of each."""
+    """Unilateral blocks: name, kind, and formulas of each."""
     return [
         {"name": x.name, "kind": x.kind, "relations": [side_text(y, digits) for y in x.relations]}
         for x in found.sides
@@ -241,7 +241,7 @@ def reading(
     digits: int,
     modes: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The facts of one of READINGS; of one mode of what holds on one side only, where asked for."""
+    """The facts of one of READINGS; of one contact mode, if requested."""
     found = readable(mechanism, formalism, modes=modes)
     labels = {name: list(part) for name, part in found.labels.items()}
     lines = [

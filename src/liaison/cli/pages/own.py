@@ -1,4 +1,4 @@
-"""Equations in a formalism's own words: H, S, γ, partial velocities, screws, as text.
+"""Equations in a formalism's own variables: H, S, γ, partial velocities, screws, as text.
 
 Public names: own_words, Section, short, joined.
 """

@@ -1,4 +1,4 @@
-"""What the command line says of contacts and one-sided relations: of a mechanism, and of a run.
+"""Printed lines about unilateral constraints: of a mechanism, and of a run.
 
 Public names: sides, side_lines, collisions, collision_line, event, event_lines.
 """
@@ -30,7 +30,7 @@ MOST = 12
 def sides(found: Summary) -> list[dict[str, Any]]:
     """Contacts, relations and friction that sticks: name, kind, law and coefficients.
 
-    A coefficient that depends on time or on an unknown is None. What has a gap tells it at the
+    A coefficient that depends on time or on an unknown is None. What has a gap reports it at the
     start, the least of its places: below 0 it is inside.
     """
     if not found.mechanism.contacts:
@@ -170,7 +170,7 @@ def _gap_words(x: Mapping[str, Any]) -> list[str]:
 
 
 def event(run: Trajectory, found: EventRecord) -> dict[str, Any]:
-    """What happened and when; where velocities jumped, those before and after."""
+    """Events with their times; at impacts, velocities before and after."""
     told: dict[str, Any] = {"name": found.name, "t": found.t}
     if found.what:
         told["what"] = found.what

@@ -35,17 +35,20 @@ from liaison.verbs.registry import command
 def animate(
     file: Model,
     until: Until = "10",
-    out: Annotated[Path | None, typer.Option(metavar="FILE.html", help="The page.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="Write the page to this file.")
+    ] = None,
     live: Annotated[bool, typer.Option("--live", help="Serve a live view until Ctrl-C.")] = False,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     run: RunOption = None,
     values: Values = None,
     start: Starts = None,
     trace: Annotated[
-        list[str] | None, typer.Option(metavar="BODY", help="Draw the path of a body or joint.")
+        list[str] | None,
+        typer.Option(metavar="BODY", help="Draw the path of a body or joint. Repeatable."),
     ] = None,
     forces: Annotated[
-        bool, typer.Option("--forces", help="Draw the force in every joint, on its successor.")
+        bool, typer.Option("--forces", help="Draw the force of every joint on its successor.")
     ] = False,
     speed: Speed = 1.0,
     lenient: Lenient = False,

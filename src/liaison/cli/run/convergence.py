@@ -1,4 +1,4 @@
-"""Compare viscous friction with the relations it stands for.
+"""Compare viscous friction with the constraints it replaces.
 
 Public names: convergence.
 """
@@ -19,14 +19,14 @@ def convergence(
     file: Model,
     until: Until = "10",
     alphas: Annotated[
-        str, typer.Option(metavar="A,B,…", help="Coefficients of the friction, in SI.")
+        str, typer.Option(metavar="A,B,…", help="Friction coefficients α, in SI units.")
     ] = "10,100,1000,1e4,1e5,1e6",
     values: Values = None,
     start: Starts = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Realize one-sided relations by viscous friction, and say how near that comes as it grows."""
+    """Replace unilateral relations by viscous friction; report the distance as it grows."""
     from liaison.cli.values import asked, check_still, seconds
     from liaison.verbs.motion import convergence as verb
 

@@ -1,4 +1,4 @@
-"""Print angles, slides and attitudes along a run.
+"""Print joint coordinates and attitudes along a run.
 
 Public names: motion.
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 INSTANTS = 200
-"""Instants that are recorded where no interval is given."""
+"""Number of instants recorded without an interval."""
 
 
 @command
@@ -43,19 +43,17 @@ def motion(
     until: Until = "10",
     joints: Annotated[
         list[str] | None,
-        typer.Option(
-            "--joint", metavar="NAME", help="This joint; all that tell something if none."
-        ),
+        typer.Option("--joint", metavar="NAME", help="A joint; all without it. Repeatable."),
     ] = None,
     bodies: Annotated[
         list[str] | None,
-        typer.Option("--body", metavar="NAME", help="How this body stands; repeat it."),
+        typer.Option("--body", metavar="NAME", help="Attitude of this body. Repeatable."),
     ] = None,
     attitude: Annotated[
         str | None,
         typer.Option(
-            metavar="WORD",
-            help="quaternion, euler (z-x-z), bryant (x-y-z) or matrix; of all bodies.",
+            metavar="NAME",
+            help="quaternion, euler (z-x-z), bryant (x-y-z) or matrix; for all bodies.",
         ),
     ] = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Save as CSV.")] = None,
@@ -93,7 +91,7 @@ def motion(
 @final
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Columns of a joint or a body, and what is to be said of them."""
+    """Columns of a joint or a body, with their labels and units."""
 
     series: Series
     names: tuple[str, ...]
@@ -137,7 +135,7 @@ def _facts(found: list[_Columns]) -> dict[str, Any]:
 
 
 def _table(name: str, run: Trajectory, found: list[_Columns]) -> str:
-    """Each column for people: where it begins and ends, its least and largest value."""
+    """Each column as text: where it begins and ends, its least and largest value."""
     head = f"{'':24}{'unit':9}{'first':>14}{'last':>14}{'least':>14}{'most':>14}"
     lines = [f"{name}: {run.t[0]:g} to {run.t[-1]:g} s in {len(run.t)} instants", head]
     for told in found:

@@ -1,4 +1,4 @@
-"""Simulate; say how well energy and closures were kept.
+"""Simulate a mechanism; report energy and closure errors.
 
 How a run went: as facts, and as text.
 
@@ -163,7 +163,7 @@ def simulate(
         list[str] | None,
         typer.Option(
             metavar="LABEL",
-            help="What to plot, as A, energy, reactions.A.Fx, 'lam.*'; all positions if none.",
+            help="Series to plot, as A, energy, reactions.A.Fx, 'lam.*'; positions without it.",
         ),
     ] = None,
     series: Annotated[
@@ -176,7 +176,7 @@ def simulate(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Let a mechanism move, and say how well its energy and its closures were kept."""
+    """Simulate a mechanism, and report the errors of its energy and its closures."""
     from liaison.cli.running import drawable, ran, run_options, series_of
     from liaison.cli.values import asked, check_files
 

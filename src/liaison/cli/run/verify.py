@@ -32,13 +32,13 @@ def verify(
     file: Model,
     saved: Annotated[
         Path | None,
-        typer.Option("--run", metavar="FILE.nc", exists=True, help="A run of it that was saved."),
+        typer.Option("--run", metavar="FILE.nc", exists=True, help="A saved run of the mechanism."),
     ] = None,
     until: Annotated[
-        str, typer.Option(metavar="TIME", help="How long to run it, if none was saved.")
+        str, typer.Option(metavar="TIME", help="End time of a new run, without --run.")
     ] = "1 s",
     about: Annotated[
-        str, typer.Option(metavar="BODY", help="Take moments about this body's moving origin.")
+        str, typer.Option(metavar="BODY", help="Body whose moving origin moments are taken about.")
     ] = "ground",
     run: RunOption = None,
     values: Values = None,
@@ -70,7 +70,7 @@ def verify(
 
 
 def _text(found: Verification) -> str:
-    """A verification for people."""
+    """A verification as text."""
     rows = [
         f"  {'holds' if x.holds else 'FAILS'}  {x.error:.1e} of {x.size:<9.3g} at {x.at:.4g} s   "
         f"{x.name}"

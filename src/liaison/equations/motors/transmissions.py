@@ -168,7 +168,7 @@ def _rotor(tree: Tree, i: int, gear: Coupling, nodes: Mapping[int, int], bare: T
     if gear.other not in driven:
         raise DerivationError(
             f"gear {gear.name!r} ties {gear.coordinate!r} to {gear.other!r}, which is no "
-            "coordinate of a joint of one freedom that stays when rotors are taken off.",
+            "coordinate of a joint with one degree of freedom in the arm without rotors.",
             hint=f"There are: {', '.join(driven)}.",
             place=gear.place,
         )

@@ -116,7 +116,7 @@ def _axes(one: NodeClass) -> list[int]:
     if len(axes) != S.shape[1] or (len(axes) > 3 and not _is_identity(S[axes])):
         raise DerivationError(
             f"looped loops know joints that move along as many axes of their marker as they "
-            f"have freedoms, not {one.joint.name}{' reversed' * one.is_reversed}.",
+            f"have degrees of freedom, not {one.joint.name}{' reversed' * one.is_reversed}.",
             hint="Derive the equations by newton_euler.",
         )
     return axes

@@ -75,8 +75,7 @@ def rest_of(tree: Tree, values: Mapping[str, float] | None = None) -> Rest:
     mechanism = tree.mechanism
     if mechanism.contacts:
         raise DerivationError(
-            f"{mechanism.contacts[0].name!r} holds on one side only, which looped loops do not "
-            "know.",
+            f"{mechanism.contacts[0].name!r} is unilateral, which looped kernels do not support.",
             hint="Run the mechanism in its own coordinates.",
         )
     setting = Setting(tree)

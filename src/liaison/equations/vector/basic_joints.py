@@ -183,7 +183,7 @@ def _rows(kind: JointType, held: Held, i: Side, j: Side, turns: Any) -> list[Bas
         case "screw":
             return [screw(i, j, -own.pitch, turns)]
         case _:
-            raise DerivationError(f"no basic constraint is known by the word {held.kind!r}.")
+            raise DerivationError(f"no basic constraint is named {held.kind!r}.")
 
 
 def wrench_of(rows: Sequence[BasicRow], multipliers: Sequence[Any]) -> tuple[Array, Array]:

@@ -281,6 +281,6 @@ def _by_msolve(rational_form: Parametrization, count: int, bits: int) -> Points:
             for k, (top, scale) in zip(rational_form.order, rational_form.numerators, strict=False):
                 x[k] = -fmpz_poly(top)(root) / (below * scale)
             if len({*x} - {-1}) != count:
-                raise EngineError("msolve does not tell all unknowns.")
+                raise EngineError("msolve does not return all unknowns.")
             points.append(_point([acb(x[i]) for i in range(count)], root, int(simple)))
         return Points(tuple(points), rational_form.multiplicity, "msolve")

@@ -89,8 +89,8 @@ class GapContact(OneSided):
             raise ModelError(said, place=self.place)
         if any(self.friction.resists(x, f"viscous_{x}") for x in ("rolling", "pivoting")):
             raise ModelError(
-                f"{owner} is told by formulas, which say nothing of rolling and pivoting; "
-                "tell it by frames.",
+                f"{owner} is defined by formulas, which do not describe rolling and pivoting; "
+                "define it by frames.",
                 place=self.place,
             )
 

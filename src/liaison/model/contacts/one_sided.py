@@ -37,13 +37,12 @@ def refuse_sides(contacts: Sequence[OneSided], verb: str) -> None:
         DerivationError: there is something.
     """
     for one in contacts:
-        said = f"{one.name!r} holds on one side only; {verb} does not look at such relations."
+        said = f"{one.name!r} is unilateral; {verb} does not account for unilateral constraints."
         raise DerivationError(said, hint=ONE_MODE, place=one.place)
 
 
 ONE_MODE = (
-    "Ask about one mode: require its limit with '=' where it is closed, leave it out where it is "
-    "open."
+    "Choose one mode: require its limit with '=' where it is closed, leave it out where it is open."
 )
 
 
@@ -53,7 +52,7 @@ def left_out(contacts: Sequence[OneSided]) -> str:
         return ""
     names = [repr(one.name) for one in contacts]
     listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    return f"Without {listed}, which {'holds' if len(names) == 1 else 'hold'} on one side only."
+    return f"Without {listed}, which {'is' if len(names) == 1 else 'are'} unilateral."
 
 
 def check_restitution(e: Any, owner: str, place: Place | None) -> None:

@@ -98,7 +98,7 @@ def joint_kind(given: Any, joint: str, place: Place | None) -> JointType:
     if not (isinstance(given, type) and issubclass(given, JointType)):
         raise ModelError(
             f"joint '{joint}' is given the type {given!r}; a joint type is an object such as "
-            "Revolute(), its class, or its word 'revolute'.",
+            "Revolute(), its class, or its keyword 'revolute'.",
             place=place,
         )
     needed = given.required()

@@ -123,7 +123,7 @@ def attitude(kind: Kind) -> Kind:
     """
     if kind.WORD in ATTITUDES:
         raise ModelError(
-            f"the attitude {kind.__name__} has the word {kind.WORD!r}, which is taken."
+            f"the attitude {kind.__name__} has the keyword {kind.WORD!r}, which is taken."
         )
     ATTITUDES[kind.WORD] = kind
     return kind

@@ -408,7 +408,7 @@ class JointTypes:
         for word in (kind.WORD, *kind.SYNONYMS):
             if word in taken:
                 raise ModelError(
-                    f"the joint type {kind.__name__} has the word {word!r}, which is one of "
+                    f"the joint type {kind.__name__} has the keyword {word!r}, which is one of "
                     f"{self._words[taken[word]].__name__}; give it another WORD."
                 )
         if self.by_name(kind.__name__):

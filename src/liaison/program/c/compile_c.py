@@ -33,5 +33,5 @@ def compile_c_text(text: str, *, flags: tuple[str, ...] = ("-O1",)) -> ctypes.CD
         command = [compiler, *fixed, *flags, str(source), "-o", str(library), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise ProgramError(f"the C compiler refused the text:\n{done.stderr[:2000]}")
+            raise ProgramError(f"the C compiler reports an error:\n{done.stderr[:2000]}")
         return ctypes.CDLL(str(library))

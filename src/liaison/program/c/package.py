@@ -170,5 +170,5 @@ def _linked(linker: Sequence[str], given: Path, library: Path) -> Path:
     command = [*linker, str(given), "-o", str(library), "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise ProgramError(f"the linker refused the object file:\n{done.stderr[:2000]}")
+        raise ProgramError(f"the linker reports an error:\n{done.stderr[:2000]}")
     return library

@@ -45,7 +45,7 @@ class Driver:
             text = ctypes.c_char_p()
             self._library.cuGetErrorString(status, ctypes.byref(text))
             said = text.value.decode() if text.value else f"error {status}"
-            raise ProgramError(f"the GPU's driver refuses {name}: {said}.")
+            raise ProgramError(f"the GPU's driver reports an error in {name}: {said}.")
 
     def enter(self) -> None:
         """Makes the context this thread's."""

@@ -363,8 +363,8 @@ def to_ptx(
     if entry == "march":
         for block in program.facts.get("sides", ()):
             raise ProgramError(
-                f"{block[1]!r} holds on one side only; a march on a GPU does not find where such "
-                "relations close and open.",
+                f"{block[1]!r} is unilateral; a march on a GPU does not find where such "
+                "constraints close and open.",
                 hint="simulate_batch does, on all cores; here evaluate 'forward', of the free "
                 "mechanism, and 'one_sided'.",
             )

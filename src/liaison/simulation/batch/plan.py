@@ -94,10 +94,10 @@ def _agreed(lengths: Mapping[str, int | None]) -> int:
         )
     if len(set(told.values())) > 1:
         each = ", ".join(f"{n} {what}" for what, n in told.items())
-        raise SimulationError(f"the runs of a batch are not told alike: {each}.")
+        raise SimulationError(f"the lists of a batch differ in length: {each}.")
     count = next(iter(told.values()))
     if count == 0:
-        raise SimulationError("a batch of no runs was asked for: the lists are empty.")
+        raise SimulationError("a batch of no runs was requested: the lists are empty.")
     return count
 
 

@@ -65,7 +65,7 @@ class RunOptions:
         rtol: error allowed a step, relative to each coordinate; 1e-8.
         atol: the same, absolute, in the coordinate's SI unit; 1e-10.
         max_step: longest step of an adaptive method [s].
-        max_steps: steps after which the run is refused; 10 million.
+        max_steps: steps after which the run ends with an error; 10 million.
         projection: when and how a state is brought back to its closures; see `Projection`.
         residual: largest |γ − G v̇|, relative to 1 + max |v̇|, of the generated solution, which the
             pivoted one takes over from; 1e-8.
@@ -73,8 +73,8 @@ class RunOptions:
             that is left after one step; 0.8.
         impacts: law of impacts: "energetic" (the default), "newton", "poisson", "moreau" or
             "stronge".
-        theta: of "moreau", ½ to 1: where in a step its forces are taken; ½.
-        facets: of "moreau", 3 or more: sides of polygons in the place of round cones of friction.
+        theta: of "moreau", ½ to 1: where in a step forces are evaluated; ½.
+        facets: of "moreau", 3 or more: facets of polyhedral friction cones; round cones without it.
         every: what to record: a period [s], instants, or None for every step.
         inputs: input -> number, formula of `time` and coordinates, table (times, values), or
             controller (period, function of t and State).
@@ -88,13 +88,13 @@ class RunOptions:
         on_failure: "raise" (the default), or "return" what was computed.
         tolerance: of scenes: residual beside the strongest impulse, of more than twenty contacts;
             1e-6.
-        depth: of scenes: penetration that is left alone, beside the smallest radius; 1e-9.
+        depth: of scenes: penetration that is not corrected, beside the smallest radius; 1e-9.
         sweeps: of scenes: over all contacts, at most, in one problem; 1000.
-        events: of scenes: list what happens to contacts; True.
+        events: of scenes: record the events of contacts; True.
         threads: of batches: how many; all cores.
     """
 
-    step: float | None = _option("Fixed step; adaptive if not given.", "s")
+    step: float | None = _option("Fixed step size; adaptive without it.", "s")
     method: str | None = _option(
         "tsitouras, dormand-prince, radau (stiff); with --step also rk4 (the default then), "
         "gauss4, rattle, generalized-alpha, moreau (contacts), …: a wrong name lists them all."
@@ -102,34 +102,36 @@ class RunOptions:
     rtol: float | None = _option("Relative tolerance of the adaptive method; 1e-8.")
     atol: float | None = _option("Absolute tolerance of the adaptive method; 1e-10.")
     max_step: float | None = _option("Longest step of the adaptive method.", "s")
-    max_steps: int | None = _option("Give up after so many steps; 10 million if not given.")
+    max_steps: int | None = _option("Largest number of steps; 10 million by default.")
     projection: Projection | None = _option("Tolerances of the closures.")
     residual: float | None = _option("Largest residual of the constrained system; 1e-8.")
     spectral_radius: float | None = _option(
-        "Of generalized-alpha: what is left of fast vibrations; 0.8.", of="generalized-alpha"
+        "generalized-alpha only: spectral radius at infinity, 0 to 1; 0.8.", of="generalized-alpha"
     )
     impacts: str | None = _option(
-        "Law of impacts: energetic (the default), newton, poisson, moreau, stronge."
+        "Impact law: energetic (the default), newton, poisson, moreau, stronge."
     )
     theta: float | None = _option(
-        "Of moreau, 0.5 (the default) to 1: where in a step its forces are taken.", of="moreau"
+        "moreau only: θ of the step, where forces are evaluated; 0.5 (the default) to 1.",
+        of="moreau",
     )
     facets: int | None = _option(
-        "Of moreau: sides of polygons in the place of round cones of friction.", of="moreau"
+        "moreau only: number of facets of polyhedral friction cones; round without it.",
+        of="moreau",
     )
     every: float | Sequence[float] | Array | None = _option("Record at this interval.", "s")
     inputs: Mapping[str, Any] | None = _option("Inputs by name: numbers, formulas, tables.")
     stop: Any = _option("What ends the run: events, formulas, values of labels.")
     series: Sequence[str] | None = _option(
-        "Save this too: reactions, lam, momentum, accelerations or motions."
+        "Further series to save: reactions, lam, momentum, accelerations or motions."
     )
-    time_limit: float | None = _option("Give up after so much time on the clock.", "s")
+    time_limit: float | None = _option("Longest wall-clock time.", "s")
     progress: Callable[[float], None] | None = _option("Called with the fraction done.")
-    on_failure: Literal["raise", "return"] | None = _option("Raise, or return what there is.")
+    on_failure: Literal["raise", "return"] | None = _option("Raise, or return the partial run.")
     tolerance: float | None = _option("Residual of impulses; 1e-6.", of="scenes")
-    depth: float | None = _option("Penetration that is left alone; 1e-9.", of="scenes")
+    depth: float | None = _option("Penetration that is not corrected; 1e-9.", of="scenes")
     sweeps: int | None = _option("Sweeps over all contacts, at most; 1000.", of="scenes")
-    events: bool | None = _option("List what happens to contacts.", of="scenes")
+    events: bool | None = _option("Record the events of contacts.", of="scenes")
     threads: int | None = _option("How many threads; all cores if not given.", of="batches")
 
     def given(self) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def _point(series: Mapping[str, Series], at: Point) -> Array:
 def _series(series: Mapping[str, Series], name: str) -> Series:
     if name not in series:
         raise SimulationError(
-            f"the run has no series {name!r}, which a reaction is told from.",
+            f"the run has no series {name!r}, which a reaction is computed from.",
             status="inconsistent",
             hint='Run with series=("reactions", "poses").',
         )

@@ -166,7 +166,7 @@ class _Sides:
             case BearingFriction():
                 self.bearing(one)
             case _:
-                said = f"no one-sided rows are known for {type(one).__name__}."
+                said = f"no unilateral rows are known for {type(one).__name__}."
                 raise DerivationError(said, place=one.place)
 
     def relation(self, formula: Any, *, of_speeds: bool = False) -> Row:

@@ -1,4 +1,4 @@
-"""Say what a mechanism is: bodies, joints, loops, freedoms.
+"""Summarize a mechanism: bodies, joints, loops, mobility.
 
 Public names: check.
 """

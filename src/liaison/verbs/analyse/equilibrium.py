@@ -1,4 +1,4 @@
-"""Find a position of rest near the start.
+"""Find an equilibrium near the start.
 
 Public names: equilibrium.
 """

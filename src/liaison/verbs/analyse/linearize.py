@@ -54,7 +54,7 @@ def linearize(
 
 
 def _check_independent(kernel: Kernel, independent: Sequence[str]) -> None:
-    """Refuses coordinates to express the others by that the tree does not have."""
+    """Raises an error for independent coordinates that the tree does not have."""
     known = [label.name.removesuffix("'") for label in kernel.program.labels["v"]]
     for name in independent:
         if name.removesuffix("'") not in known:

@@ -1,4 +1,4 @@
-"""Prove that one-sided relations are entered without impact.
+"""Prove that unilateral relations are entered without impact.
 
 Public names: no_impact.
 """
@@ -17,7 +17,7 @@ from liaison.verbs.given import Given, mechanism_of, with_values
 def no_impact(
     given: Given, *, parameters: Mapping[str, Any] | None = None, boxes: int = MOST_BOXES
 ) -> NoImpact:
-    """Whether one-sided relations of rates are entered without impact: see `analyse.no_impact`.
+    """Whether unilateral relations of rates are entered without impact: see `analyse.no_impact`.
 
     Args:
         given: the mechanism, or the path of its text.

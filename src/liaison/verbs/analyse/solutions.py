@@ -1,4 +1,4 @@
-"""Solve the constrained system in every way, and compare.
+"""Solve the constrained system by every method, and compare.
 
 Public names: solutions.
 """

@@ -30,7 +30,7 @@ class FormalismKeywords(TypedDict, total=False):
         quasi_velocities: of boltzmann_hamel: name -> formula.
         moment_point: of dalembert: where moments are taken, "joint" or "center".
         explicit: of hamilton: whether M is inverted in formulas.
-        limit: of hamilton and lagrange_reduced: operations after which that is refused.
+        limit: of hamilton and lagrange_reduced: largest number of operations; above it an error.
         independent: of lagrange_reduced, or where closures are eliminated: coordinates to keep.
         at: of lagrange_reduced: positions by label at which pivots are chosen [m, rad].
         by_pairs: of lie_group: by pairs of joints instead of recursions.
@@ -93,7 +93,7 @@ def _by_name(name: str) -> Formalism:
 
 
 def _check_options(formalism: Formalism, options: Mapping[str, Any]) -> None:
-    """Refuses what the formalism does not take; `independent` is of the parametrization, too."""
+    """Raises an error for options that the formalism (or the parametrization) does not take."""
     taken = signature(formalism).parameters.values()
     if any(x.kind is Parameter.VAR_KEYWORD for x in taken):
         return

@@ -1,4 +1,4 @@
-"""Find what stays constant whatever the motion.
+"""Find first integrals of the motion.
 
 Public names: first_integrals.
 """
@@ -30,13 +30,13 @@ def first_integrals(given: Mechanism | Tree | str | Path) -> tuple[FirstIntegral
         given: a mechanism, the path of its text, the text, or a tree.
 
     Raises:
-        DerivationError: something holds on one side only, and pushes now and then.
+        DerivationError: the mechanism has a unilateral constraint.
     """
     with collector_paused():
         mechanism = mechanism_or_tree(given)
         if mechanism.contacts:
             raise DerivationError(
-                f"{mechanism.contacts[0].name!r} holds on one side only: what stays constant "
+                f"{mechanism.contacts[0].name!r} is unilateral: what stays constant "
                 "between two events need not do so through them.",
                 hint="Leave it out, or require its limit with '=', to ask about one mode.",
                 place=mechanism.contacts[0].place,

@@ -1,4 +1,4 @@
-"""Tell relations of velocities that are positions in disguise.
+"""Find velocity constraints that are integrable (holonomic).
 
 Public names: integrability.
 """
@@ -18,7 +18,7 @@ from liaison.verbs.given import mechanism_or_tree
 
 
 def integrability(given: Equations | Mechanism | Tree | str | Path) -> Integrability:
-    """Which rows of velocities are true ones, and which are positions in disguise.
+    """Which velocity constraints are nonholonomic, and which are integrable (holonomic).
 
     Args:
         given: a mechanism, the path of its text, the text, a tree, or equations with exact

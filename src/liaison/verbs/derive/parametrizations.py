@@ -1,4 +1,4 @@
-"""Compare coordinates: unknowns, operations, time, drift.
+"""Compare parametrizations: unknowns, cost, time, drift.
 
 Public names: parametrizations.
 """

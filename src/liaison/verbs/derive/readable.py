@@ -1,4 +1,4 @@
-"""Derive equations of motion that people can read.
+"""Derive equations of motion for reading.
 
 Public names: readable.
 """
@@ -42,9 +42,9 @@ def readable(
     Args:
         given: the mechanism, the path of its text, or the text.
         formalism: by name.
-        integrals: find what stays constant, too; not where something holds on one side only, which
-            pushes now and then.
-        modes: of what holds on one side only: "open" or "closed" by the name of a contact or a
+        integrals: find what stays constant, too; not with unilateral constraints, whose
+            forces come and go.
+        modes: of unilateral constraints: "open" or "closed" by the name of a contact or a
             relation, "sticks" or "slips" by that of its friction, as {"floor": "closed", "floor:
             sliding": "slips"}; what is not named is open, or sticks. All modes if not given.
     """
@@ -57,7 +57,7 @@ def readable(
 
 
 def _rows(mechanism: Mechanism) -> Iterator[str]:
-    """What rows of velocities are: true ones, or positions in disguise."""
+    """Notes on velocity constraints: nonholonomic, or integrable to positions."""
     equations = lagrange(span(mechanism, exact=True))
     if len(equations.closures.phi) == len(equations.closures.gamma):
         return
@@ -65,9 +65,9 @@ def _rows(mechanism: Mechanism) -> Iterator[str]:
     for row in integrability(equations).rows:
         if row.integral is not None:
             told = to_unicode(simplified(row.integral, order))
-            yield f"{row.name} is a condition on positions in disguise: {told} = const."
+            yield f"{row.name} is a holonomic constraint in integrated form: {told} = const."
         elif row.is_integrable:
-            yield f"{row.name} is integrable (Frobenius), a condition on positions in disguise."
+            yield f"{row.name} is integrable (Frobenius): a holonomic constraint."
         else:
             yield f"{row.name} is not integrable (Frobenius): a true condition on velocities."
 

@@ -24,7 +24,7 @@ def reduce(
     at: Mapping[str, Any] | None = None,
     **options: Unpack[ProofKeywords],
 ) -> Reduction:
-    """The equations of motion in as many velocities as there are freedoms, without multipliers.
+    """The equations of motion in independent velocities, without multipliers.
 
     Args:
         given: a mechanism, the path of its text, or a tree.

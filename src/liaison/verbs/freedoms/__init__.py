@@ -1,1 +1,1 @@
-"""Verbs about what closures leave free: mobility, assembly, reach, singular positions."""
+"""Verbs about degrees of freedom: mobility, assembly, inverse kinematics, singular positions."""

@@ -1,4 +1,4 @@
-"""Find every way in which a mechanism closes.
+"""Find all assembly modes of a mechanism.
 
 Public names: assembly_modes.
 """
@@ -24,11 +24,11 @@ def assembly_modes(
     at: Mapping[str, Any] | None = None,
     **options: Unpack[SearchKeywords],
 ) -> AssemblyModes:
-    """Every way in which a mechanism closes while some of its coordinates are held.
+    """All assembly modes of a mechanism, with some of its coordinates held.
 
     Args:
         given: a mechanism, the path of its text, or a tree.
-        at: held coordinates by label [m, rad], exact where they can be; as many as it has freedoms.
+        at: held coordinates by label [m, rad], exact where they can be; as many as its mobility.
         **options: seed, time_limit [s], memory_limit [bytes].
     """
     OptionError.check("assembly_modes", options, SearchKeywords.__annotations__)

@@ -1,4 +1,4 @@
-"""Count degrees of freedom exactly, and say what is proved.
+"""Compute degrees of freedom exactly, with what is proved.
 
 Public names: mobility.
 """
@@ -23,7 +23,7 @@ def mobility(
     at: Mapping[str, Any] | None = None,
     **options: Unpack[ProofKeywords],
 ) -> Mobility:
-    """What a mechanism can do in the position where it is assembled, and what of it is proved.
+    """Degrees of freedom of a mechanism in its assembled position, and what of it is proved.
 
     Args:
         given: a mechanism, the path of its text, or a tree.

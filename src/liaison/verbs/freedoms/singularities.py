@@ -1,4 +1,4 @@
-"""Find dead points and positions where branches meet.
+"""Find singular positions: dead points, bifurcations.
 
 Public names: singularities.
 """
@@ -28,7 +28,7 @@ def singularities(
     step: float | None = None,
     steps: int | None = None,
 ) -> Singularities | RankAlong:
-    """Where closures lose rank: along a run, or on the whole motion of a mechanism of one freedom.
+    """Where closures lose rank: along a run, or on the whole motion of a mechanism of mobility 1.
 
     Args:
         given: a mechanism, the path of its text, or a tree.
@@ -51,6 +51,6 @@ def singularities(
 
 
 def _check(others: dict[str, float | None], case: str, known: tuple[str, ...]) -> None:
-    """Refuses options of the other case."""
+    """Raises an error for options of the other case."""
     wrong = [name for name, value in others.items() if value is not None]
     OptionError.check(f"singularities {case}", wrong, known)

@@ -1,1 +1,1 @@
-"""Verbs that let a mechanism move: runs, batches, scenes, and pictures of a run."""
+"""Verbs that simulate a mechanism: runs, batches, scenes, and views of a run."""

@@ -1,4 +1,4 @@
-"""Compare viscous friction with the relations it stands for.
+"""Compare viscous friction with the constraints it replaces.
 
 Public names: convergence.
 """
@@ -35,7 +35,7 @@ def convergence(
     options: RunOptions | None = None,
     **keywords: Unpack[RunKeywords],
 ) -> Convergence:
-    """How one-sided friction approaches the relations it stands for, as α grows.
+    """Convergence of unilateral viscous friction to the relations it replaces, as α grows.
 
     Args:
         given: the mechanism, or the path of its text.

@@ -24,7 +24,7 @@ def show(
     block: bool = False,
     **options: Unpack[PictureKeywords],
 ) -> LiveView:
-    """A live view on this machine, with time, speed and what to see under the hand.
+    """A live view on this machine, with controls of time, speed and what is drawn.
 
     Args:
         trajectory: with poses.

@@ -48,7 +48,7 @@ def simulate(
     unless `step` is given (docs/theory/time_stepping.md); `trajectory.message` says so.
 
     Returns:
-        What happened.
+        The trajectory.
 
     Raises:
         OptionError: a keyword that a run does not take; proposes the nearest one.

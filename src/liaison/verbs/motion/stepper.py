@@ -1,4 +1,4 @@
-"""Step a mechanism on under inputs that are given step by step.
+"""Step a mechanism under inputs that are set at every step.
 
 Public names: stepper.
 """

@@ -1,4 +1,4 @@
-"""Replace one-sided relations by one-sided viscous friction.
+"""Replace unilateral relations by unilateral viscous friction.
 
 Public names: viscous.
 """
@@ -14,7 +14,7 @@ from liaison.verbs.given import Given, mechanism_of
 
 
 def viscous(given: Given, alpha: Any, only: Iterable[str] | None = None) -> Mechanism:
-    """The mechanism with one-sided friction for its one-sided relations: see `analyse.viscous`.
+    """The mechanism with unilateral friction for its unilateral relations: see `analyse.viscous`.
 
     Args:
         given: the mechanism, or the path of its text.

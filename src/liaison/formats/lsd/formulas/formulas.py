@@ -171,7 +171,7 @@ def _prime(node: Node, names: Names, where: Where) -> Value:
     path = path_of(node.parts[0])
     if path is None:
         raise Unfit(
-            "only a coordinate has a rate: write the prime behind its name, and a blank before a "
+            "only a coordinate has a rate: write the prime after its name, and a blank before a "
             "name that is also a unit."
         )
     return names.find(path + "'", node, where)
@@ -194,7 +194,7 @@ def _vector(node: Node, names: Names, where: Where) -> Value:
         if not isinstance(item, Quantity | Vector):
             raise names.source.refused(f"a vector holds numbers, not {kind_of(item)}.", part)
     if entries(Vector(items)) > MAX_ENTRIES:
-        said = f"this vector has more than {MAX_ENTRIES} entries, all told."
+        said = f"this vector has more than {MAX_ENTRIES} entries in all."
         raise names.source.refused(said, node)
     return with_unit(Vector(items), node, names.source)
 
@@ -254,9 +254,9 @@ def _string(node: Node, names: Names, where: Where) -> Value:
 def _rotation(node: Node, names: Names, where: Where) -> Value:
     angle, axis = (value_of(part, names, where.anything()) for part in node.parts)
     if not isinstance(angle, Quantity):
-        raise Unfit(f"before '||' stands an angle, not {kind_of(angle)}.")
+        raise Unfit(f"an angle is expected before '||', not {kind_of(angle)}.")
     if not same(angle.dimension, PURE):
-        raise Unfit(f"before '||' stands an angle, not {spelled(angle.dimension)}.")
+        raise Unfit(f"an angle is expected before '||', not {spelled(angle.dimension)}.")
     _check_axis(axis, node, names)
     return Turn(angle, axis)
 
@@ -264,7 +264,7 @@ def _rotation(node: Node, names: Names, where: Where) -> Value:
 def _check_axis(axis: Value, node: Node, names: Names) -> None:
     place = names.source.at(node.parts[1])
     if not isinstance(axis, Vector) or len(axis.items) != 3:
-        raise TextError("behind '||' stands an axis of three numbers.", place=place)
+        raise TextError("an axis of three numbers is expected after '||'.", place=place)
     if all(isinstance(a, Quantity) and is_zero(a.value) for a in axis.items):
         raise TextError(
             "the axis of a rotation is zero; it has no direction.",
@@ -289,7 +289,7 @@ def _on_body(node: Node, names: Names, where: Where) -> Value:
         return BodyFrame(carrier.body, *joined(carrier.R, carrier.p, R, p))
     if isinstance(carrier, Quantity | Vector | Turn | Pose | Word):
         raise names.source.refused(
-            f"behind '@' stands a body, a frame or a shape, not {kind_of(carrier)}.", base
+            f"a body, a frame or a shape is expected after '@', not {kind_of(carrier)}.", base
         )
     return names.placed(carrier, R, p)
 

@@ -224,7 +224,7 @@ class Book:
         if arguments is None:
             return self.unknown_parameter(where.path, where.unit, self.source.at(node))
         if not arguments or not all(isinstance(a, Quantity) for a in arguments):
-            raise Unfit("'?fs' stands for a function of numbers: ?fs(x, x').")
+            raise Unfit("'?fs' is a function of numbers: ?fs(x, x').")
         name = self.free_name(where.path)
         law = Function(name, len(arguments))
         self.laws[name] = law

@@ -259,7 +259,7 @@ def _in_unit_of(value: Value, unit: Quantity, word: str) -> Any:
     if isinstance(value, Quantity) and same(value.dimension, PURE):
         return multiplied(value, unit)
     found = spelled(value.dimension) if isinstance(value, Quantity) else kind_of(value)
-    raise Unfit(f"the unit {word!r} stands behind {found}.")
+    raise Unfit(f"the unit {word!r} follows {found}.")
 
 
 def both_shown(said: str, a: Node, first: Value, b: Node, source: Source) -> TextError:

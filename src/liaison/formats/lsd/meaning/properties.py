@@ -158,9 +158,9 @@ def coordinate_of(node: Node, book: Book) -> str:
         known = list(book.joints[path].coordinates)
     if not path:
         raise book.source.refused(
-            "a coordinate stands here, not a formula.",
+            "a coordinate is expected here, not a formula.",
             node,
-            hint="What holds between several coordinates is said with 'require'.",
+            hint="Write a relation of several coordinates with 'require'.",
         )
     raise no_such("coordinate", path, known, book.source.at(node))
 
@@ -179,7 +179,7 @@ class Related(Told):
         given = [key for key in keys if self.keys.get(key) is not None]
         if len(given) > 1:
             said = f"{self.kind} {self.name!r} gives both {given[0]!r} and {given[1]!r}"
-            raise self.refused(f"{said}; one will do.", self.keys.get(given[1]))
+            raise self.refused(f"{said}; give one of them.", self.keys.get(given[1]))
         key = given[0] if given else keys[0]
         items = self.pair(key, "m" if key == "radii" else "", "are two numbers")
         if len(items) != 2 or any(is_zero(x) for x in items):

@@ -57,7 +57,7 @@ class Folder:
         """The file of that name, if it may be opened."""
         if self.folder is None:
             raise TextError(
-                "this text lies in no folder, so it can include no file.",
+                "this text has no folder, so it cannot include a file.",
                 place=place,
                 hint="Read it from a file, or write what is included here.",
             )
@@ -260,7 +260,7 @@ def _place(text: str, position: int, source: Source, first: int, length: int = 1
 # ---- refusals of the parser, in words
 
 
-_ONE_SIDED = "Write 'a <= b' or 'a >= b' for a relation of one side."
+_ONE_SIDED = "Write 'a <= b' or 'a >= b' for a unilateral relation."
 _STRAY = {
     "<": ("the character '<' is not part of the language.", _ONE_SIDED),
     ">": ("the character '>' is not part of the language.", _ONE_SIDED),
@@ -308,7 +308,7 @@ def _end(source: Source) -> Place:
 
 
 def _words(expected: set[str]) -> str:
-    """What would do, as a person says it."""
+    """The expected tokens, in words."""
     if expected >= _VALUE:
         words = ["a value", *(_WORDS[t] for t in ("RPAR", "RSQB") if t in expected)]
     elif "LET" in expected:

@@ -22,7 +22,7 @@ _FIRST = ("NUMBER", "NAME", "LPAR", "LSQB", "QUESTION", "STRING")
 
 
 class Refused(Exception):
-    """The word at which a text stops making sense, and what would have done there."""
+    """The token at which parsing fails, and the tokens expected there."""
 
     def __init__(self, token: Token, expected: set[str]) -> None:
         self.token, self.expected = token, expected

@@ -1,0 +1,155 @@
+"""Plain words: at most 40 house words, and no dialect in pages, help and error messages."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from liaison.cli.entry import app
+from liaison.cli.group import commands
+
+REPOSITORY = Path(__file__).parents[2]
+WORDS = REPOSITORY / "docs" / "house_words.md"
+PAGES = sorted(
+    [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *(REPOSITORY / "docs").rglob("*.md")]
+)
+MOST_WORDS = 40
+
+# rooms whose texts still hold dialect: this set only shrinks
+TO_DO: set[str] = set()
+
+CODE = re.compile(r"```.*?```|`[^`\n]*`|\]\([^)]*\)|^ {4}[^\n]*$", re.S | re.M)
+"""What of a page is not prose: blocks, code within a line, addresses, indented lines."""
+
+
+def rows(section: str) -> list[list[str]]:
+    """The rows of the table in a part of the page, without its head."""
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+HOUSE, BANNED = map(rows, WORDS.read_text(encoding="utf-8").split("## Words not to use"))
+PLAIN = {word: plain for cell, plain in BANNED for word in re.findall(r"`([^`]+)`", cell)}
+DIALECT = re.compile(rf"(?<![\w/.])(?:{'|'.join(map(re.escape, PLAIN))})(?![\w/])", re.IGNORECASE)
+
+
+def dialect(text: str) -> list[str]:
+    """Banned words of a text, each with what to write instead."""
+    found = sorted({word.lower() for word in DIALECT.findall(" ".join(text.split()))})
+    return [f"{word!r}: write {PLAIN[word]}" for word in found]
+
+
+def test_the_search_finds_dialect():
+    assert dialect("A twist is Told in A.") == [f"'told': write {PLAIN['told']}"]
+    assert dialect("a contact on one\nside only") == [
+        f"'on one side only': write {PLAIN['one-sided']}"
+    ]
+    assert not dialect("the tests/doors folder, theory/one_sided.md, and one-sidedness")
+
+
+def test_house_words_are_few():
+    words = [row[0] for row in HOUSE]
+    assert 20 <= len(words) <= MOST_WORDS
+    assert len(set(words)) == len(words)
+    assert all(len(row) == 3 and all(row) for row in HOUSE)
+    assert all(plain for plain in PLAIN.values())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_pages_speak_plainly(page):
+    assert not dialect(CODE.sub(" ", page.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("name", commands())
+def test_help_speaks_plainly(name):
+    group = get_command(app)
+    context = group.make_context("liaison", [name], resilient_parsing=True)
+    command = group.get_command(context, name)
+    assert not dialect(command.get_help(context))
+    listed = group.get_help(context)
+    assert not dialect(listed)
+
+
+def is_error(call: ast.Call) -> bool:
+    """Whether an error is made: `ModelError(…)`, `NamingError.unknown(…)`."""
+    names = [x.attr for x in ast.walk(call.func) if isinstance(x, ast.Attribute)]
+    names += [x.id for x in ast.walk(call.func) if isinstance(x, ast.Name)]
+    return any(name.endswith("Error") for name in names)
+
+
+def messages(tree: ast.Module) -> list[str]:
+    """Texts of errors: all that is written in `raise` statements and where an error is made."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and is_error(node)):
+            found += [
+                x.value
+                for x in ast.walk(node)
+                if isinstance(x, ast.Constant) and " " in str(x.value)
+            ]
+    return [text for text in found if isinstance(text, str)]
+
+
+def further_texts(tree: ast.Module) -> list[str]:
+    """Other texts with blanks in them, docstrings left out: hints, notes, headings."""
+    documented = {
+        id(x.value)
+        for x in ast.walk(tree)
+        if isinstance(x, ast.Expr) and isinstance(x.value, ast.Constant)
+    }
+    constants = [
+        x for x in ast.walk(tree) if isinstance(x, ast.Constant) and id(x) not in documented
+    ]
+    return [x.value for x in constants if isinstance(x.value, str) and " " in x.value]
+
+
+def room_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def test_messages_are_found(modules):
+    found = messages(modules["liaison.model.records"])
+    assert any("connects body" in text for text in found)
+    assert sum(len(messages(tree)) for tree in modules.values()) > 1000
+
+
+def test_error_messages_speak_plainly(modules):
+    wrong = {
+        module: words
+        for module, tree in modules.items()
+        if room_of(module) not in TO_DO and (words := dialect(" | ".join(messages(tree))))
+    }
+    assert not wrong
+
+
+def test_other_texts_speak_plainly(modules):
+    wrong = {
+        module: words
+        for module, tree in modules.items()
+        if room_of(module) not in TO_DO and (words := dialect(" | ".join(further_texts(tree))))
+    }
+    assert not wrong
+
+
+def test_rooms_that_are_clean_leave_the_list(modules):
+    still = {
+        room_of(module)
+        for module, tree in modules.items()
+        if dialect(" | ".join([*messages(tree), *further_texts(tree)]))
+    }
+    assert still >= TO_DO
+
+
+@pytest.mark.parametrize("room", ["verbs", "cli"])
+def test_docstrings_of_what_users_call_speak_plainly(room, modules):
+    wrong = {}
+    for module, tree in modules.items():
+        if room_of(module) != room:
+            continue
+        kinds = (ast.Module, ast.FunctionDef, ast.ClassDef)
+        texts = [ast.get_docstring(x) or "" for x in ast.walk(tree) if isinstance(x, kinds)]
+        if words := dialect(" ".join(texts)):
+            wrong[module] = words
+    assert not wrong
