@@ -47,7 +47,7 @@ def test_joints_move_as_in_their_own_coordinates(both):
     mechanism, run, own = both
     for joint in mechanism.joints:
         if joint.type.name == "Spherical":
-            with pytest.raises(ModelError, match="no angle and no slide"):
+            with pytest.raises(ModelError, match="no angle and no displacement"):
                 joint_motion(mechanism, run, joint.name)
             continue
         told = joint_motion(mechanism, run, joint.name)

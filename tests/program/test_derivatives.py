@@ -27,7 +27,7 @@ class Complex(Domain):
     def constant(self, value):
         return complex(float(value))
 
-    def given(self, value):
+    def from_value(self, value):
         return complex(value)
 
     def operation(self, node):

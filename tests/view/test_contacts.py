@@ -116,7 +116,7 @@ def test_one_switch_hides_all_marks(slide):
         view.seek(0.0)
         assert tuple(dots._now["batched_colors"][0]) == tuple(linear(STATE_COLORS[OPEN]))
         assert not np.any(heads._now["batched_scales"])
-        assert batch.found[0].name == "floor"
+        assert batch.marks[0].name == "floor"
     with liaison.show(run, mechanism, browser=False, port=0, contacts=False) as view:
         assert view._stage.groups["contacts"] == []
 

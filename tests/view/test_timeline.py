@@ -8,7 +8,7 @@ import numpy as np
 
 from liaison.simulation.record.trajectory import EventRecord
 from liaison.view.marks import OPEN, ROLLS, SLIPS, STICKS, Mark
-from liaison.view.scene import MOST_EVENTS, happenings, legend, strips, timeline
+from liaison.view.scene import MOST_EVENTS, event_rows, legend, strips, timeline
 
 
 def mark(name: str, states: list[int], hit: int | None = None, turns: bool = False) -> Mark:
@@ -36,10 +36,10 @@ def test_a_strip_tells_the_strongest_of_the_places_of_a_contact(double_pendulum)
 
 def test_an_event_is_seen_in_the_first_picture_after_it(double_pendulum):
     run = seen(double_pendulum)
-    ((shown, when, owner, words, is_hit),) = happenings(run, 1.0)
+    ((shown, when, owner, words, is_hit),) = event_rows(run, 1.0)
     assert (shown, when, owner, words, is_hit) == (1.0, "0.63", "low", "low", False)
     hit = EventRecord("box[2]: sliding", 1.2, np.zeros(2), np.zeros(2), "slips")
-    told = happenings(replace(run, events=(hit,)), 1.0)
+    told = event_rows(replace(run, events=(hit,)), 1.0)
     assert told == [(1.5, "1.2", "box", "box[2]: sliding slips", False)]
 
 
@@ -49,7 +49,7 @@ def test_of_too_many_impacts_the_fastest_are_told(double_pendulum):
         EventRecord("a", 0.001 * k, none, none, "impact", speed=float(k)) for k in range(1000)
     )
     run = replace(seen(double_pendulum), events=impacts)
-    told = happenings(run, 1.0)
+    told = event_rows(run, 1.0)
     assert len(told) == MOST_EVENTS
     assert float(told[0][1]) == 0.6
     assert "1000 events (fastest 400)" in timeline(run, [], 1.0)

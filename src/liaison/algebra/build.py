@@ -32,12 +32,12 @@ def _symbol(
 
 
 def scalar(name: str, *, constant: bool = False) -> Formal:
-    """A formal scalar; `constant` says that its time derivative is zero."""
+    """A formal scalar; `constant`: its time derivative is zero."""
     return _symbol("scalar", name, {"constant": constant})
 
 
 def vector(name: str, *, constant: bool = False, unit: bool = False) -> Formal:
-    """A formal vector of space, a column of three; `unit` says a · a = 1."""
+    """A formal vector of space, a column of three; `unit`: a · a = 1."""
     return _symbol("vector", name, {"constant": constant, "unit": unit})
 
 
@@ -56,13 +56,13 @@ def matrix(
         "orthogonal": orthogonal,
         "symmetric": symmetric,
     }
-    told = [trait for trait in _EXCLUSIVE if traits.get(trait)]
+    exclusive = [trait for trait in _EXCLUSIVE if traits.get(trait)]
     if symmetric and antisymmetric:
         raise ValueError(f"{name} is symmetric and antisymmetric: it is zero('matrix')")
     if antisymmetric and orthogonal:
         raise ValueError(f"{name} is antisymmetric, so det {name} = 0, and cannot be orthogonal")
-    if len(told) > 1:
-        raise ValueError(f"{name} is declared {' and '.join(told)}; give one of them")
+    if len(exclusive) > 1:
+        raise ValueError(f"{name} is declared {' and '.join(exclusive)}; give one of them")
     return _symbol("matrix", name, traits)
 
 
@@ -74,11 +74,11 @@ def rotation_matrix(name: str, *, constant: bool = False, omega: Formal | None =
     return _symbol("matrix", name, {"constant": constant, "rotation": True}, args)
 
 
-def _of_kind(kind: Kind, operation: str, *given: Formal) -> None:
-    for x in given:
+def _of_kind(kind: Kind, operation: str, *argument: Formal) -> None:
+    for x in argument:
         if type(x) is not Formal or x.kind != kind:
-            found = f"the {x.kind} {x}" if type(x) is Formal else repr(x)
-            raise TypeError(f"{operation} takes a {kind}, not {found}")
+            description = f"the {x.kind} {x}" if type(x) is Formal else repr(x)
+            raise TypeError(f"{operation} takes a {kind}, not {description}")
 
 
 def dot(a: Formal, b: Formal) -> Formal:
@@ -161,6 +161,6 @@ def inverse(a: Formal) -> Formal:
 
 
 def is_orthogonal(a: Formal) -> bool:
-    """Declared orthogonal, or the transpose of what is."""
+    """Whether it is declared orthogonal, or the transpose of an orthogonal matrix."""
     a = a.args[0] if a.op == "transpose" else a
     return a.op == "symbol" and bool({"orthogonal", "rotation"} & set(a.data.traits))

@@ -137,7 +137,7 @@ def _product(node: Formal, args: list[Array]) -> Array:
 
 
 def shape_of(node: Formal) -> tuple[int, ...]:
-    """The shape in which the components of a node are told."""
+    """The shape of the array of components of a node."""
     return {"scalar": (), "matrix": (3, 3)}.get(node.kind, (3,))
 
 

@@ -43,8 +43,8 @@ def is_zero_by_components(x: Formal, *, tries: int = 2) -> bool:
     d its degree: with two tries and d < 1000, below 10⁻³⁰. Functions such as sin are points of
     the circle, as `expr` has them.
     """
-    found = to_components(x) if x.kind == "quaternion" else components(x)
-    entries = [as_expr(f) for f in np.ravel(found)]
+    formulas = to_components(x) if x.kind == "quaternion" else components(x)
+    entries = [as_expr(f) for f in np.ravel(formulas)]
     signs = sorted({sign_of(n.data) for n in topological(x) if _is_improper(n)}, key=lambda s: s.h)
     for seed in range(tries):
         for choice in combinations((1, -1), repeat=len(signs)):

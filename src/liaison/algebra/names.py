@@ -27,8 +27,8 @@ def superscript(n: int) -> str:
 
 def _head_and_rest(name: str) -> tuple[str, str]:
     """The letter or word that marks stand on, and all behind it."""
-    found = re.match(r"([A-Za-z]+?)(?=\d|_|\(|$)", name)
-    return (found[1], name[found.end() :]) if found else (name, "")
+    match = re.match(r"([A-Za-z]+?)(?=\d|_|\(|$)", name)
+    return (match[1], name[match.end() :]) if match else (name, "")
 
 
 def _pretty_rest(rest: str) -> str:
@@ -83,11 +83,11 @@ def _marked(core: str, order: int, is_vector: bool, tilde: bool) -> str:
 def _latex_rest(rest: str) -> str:
     if not rest:
         return ""
-    found = re.fullmatch(r"_?([A-Za-z0-9]*)((?:\(.*\))?)", rest)
-    if not found:
+    match = re.fullmatch(r"_?([A-Za-z0-9]*)((?:\(.*\))?)", rest)
+    if not match:
         return latex_name("x" + rest)[1:]
-    low = rf"_{{{latex_name(found[1])}}}" if found[1] else ""
-    inner = found[2][1:-1]
+    low = rf"_{{{latex_name(match[1])}}}" if match[1] else ""
+    inner = match[2][1:-1]
     return low + (
         f"({','.join(latex_name(part.strip()) for part in inner.split(','))})" if inner else ""
     )

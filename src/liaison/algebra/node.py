@@ -1,4 +1,4 @@
-"""Formal: a formal scalar, vector, row, matrix or quaternion, made once and never changed.
+"""Formal: a formal scalar, vector, row, matrix or quaternion, interned and immutable.
 
 Equal expressions are one object, held weakly, and each stores a hash of its structure that is the
 same in every process. Building writes down what the author said and no more: zeros and ones
@@ -134,13 +134,13 @@ def make(op: str, kind: Kind, args: tuple[Formal, ...] = (), data: Any = None) -
     token = data.h if type(data) is Expr else data
     key = (op, kind, args, type(data), data)
     with _LOCK:
-        found = _KNOWN.get(key)
-        if found is None:
-            found = object.__new__(Formal)
-            found.op, found.kind, found.args, found.data = op, kind, args, data
-            found.h = stable_hash("formal", op, kind, token, *(arg.h for arg in args))
-            _KNOWN[key] = found
-    return found
+        node = _KNOWN.get(key)
+        if node is None:
+            node = object.__new__(Formal)
+            node.op, node.kind, node.args, node.data = op, kind, args, data
+            node.h = stable_hash("formal", op, kind, token, *(arg.h for arg in args))
+            _KNOWN[key] = node
+    return node
 
 
 def topological(root: Formal) -> list[Formal]:

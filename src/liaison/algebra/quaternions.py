@@ -30,7 +30,7 @@ from .node import IDENTITY, ONE, ZERO, Atom, Formal, make, make_one, topological
 
 
 def quaternion(name: str, *, unit: bool = False, constant: bool = False) -> Formal:
-    """A formal quaternion; `unit` says q q* = 1."""
+    """A formal quaternion; `unit`: q q* = 1."""
     if type(name) is not str or not name:
         raise TypeError(f"a quaternion is named by a text that is not empty, not by {name!r}")
     traits = [trait for trait, has in (("constant", constant), ("unit", unit)) if has]
@@ -140,6 +140,6 @@ def rotation_of(q: Formal) -> Formal:
 
 def to_components(q: Formal, values: Given | None = None) -> NDArray[Any]:
     """The four components of a quaternion expression, scalar first, as formulas."""
-    found = to_mixed(q)
-    first = components(found.scalar, values).reshape(1)
-    return np.concatenate([first, components(found.vector, values)])
+    mixed = to_mixed(q)
+    first = components(mixed.scalar, values).reshape(1)
+    return np.concatenate([first, components(mixed.vector, values)])

@@ -40,13 +40,13 @@ class Arithmetic(ABC):
         """The rank of a matrix."""
 
     @abstractmethod
-    def vanish(self, found: Sequence[Any], scale: Sequence[Any] = ()) -> bool:
+    def vanish(self, numbers: Sequence[Any], scale: Sequence[Any] = ()) -> bool:
         """Whether all are zero, against the size of others where there is rounding."""
 
     def element(self, rows: Rows, width: int) -> list[Any]:
         """Some x with rows x = 0, chosen at random."""
-        found = self.solved(rows, [0] * len(rows), width)
-        return [0] * width if found is None else found
+        solution = self.solved(rows, [0] * len(rows), width)
+        return [0] * width if solution is None else solution
 
 
 @final
@@ -58,8 +58,8 @@ class Modular(Arithmetic):
 
     def numbers(self, formulas: Ordered | Sequence[Expr], at: Mapping[Expr, Any]) -> list[Any]:
         """Exact."""
-        given = {x: value % self.p for x, value in at.items()}
-        return [int(x) for x in ordered(formulas).numbers(given, self.domain)]
+        residues = {x: value % self.p for x, value in at.items()}
+        return [int(x) for x in ordered(formulas).numbers(residues, self.domain)]
 
     def rank(self, rows: Rows) -> int:
         """By elimination."""
@@ -88,14 +88,14 @@ class Modular(Arithmetic):
         return [sum(w * e[j] for w, e in zip(weights, basis, strict=True)) % self.p
                 for j in range(width)]  # fmt: skip
 
-    def vanish(self, found: Sequence[Any], scale: Sequence[Any] = ()) -> bool:
+    def vanish(self, numbers: Sequence[Any], scale: Sequence[Any] = ()) -> bool:
         """Modulo p."""
-        return all(x % self.p == 0 for x in found)
+        return all(x % self.p == 0 for x in numbers)
 
 
 @final
 class Floating(Arithmetic):
-    """Floats: what is small counts as zero."""
+    """Floats: numbers below a tolerance count as zero."""
 
     def __init__(self, seed: int = 0) -> None:
         self._draw = np.random.default_rng(seed)
@@ -119,10 +119,10 @@ class Floating(Arithmetic):
                 return None
         return [float(a) for a in x]
 
-    def vanish(self, found: Sequence[Any], scale: Sequence[Any] = ()) -> bool:
+    def vanish(self, numbers: Sequence[Any], scale: Sequence[Any] = ()) -> bool:
         """Against the largest of the scale, or 1."""
         size = max([1.0, *(abs(x) for x in scale)])
-        worst = max((abs(x) for x in found), default=0.0) / size
+        worst = max((abs(x) for x in numbers), default=0.0) / size
         self.worst = max(self.worst, worst)
         return bool(worst <= NEAR)
 

@@ -22,7 +22,7 @@ from liaison.expr import FRACTION, Expr, as_expr, evaluate
 from liaison.expr.graph.evaluate import Domain
 
 BITS = 256
-"""Precision of certified computations, unless told otherwise."""
+"""Default precision of certified computations."""
 
 ROUNDED = 96
 """Binary digits behind the point that are kept of a number that is not rational."""
@@ -65,7 +65,7 @@ def _power(x: Any, n: Any) -> Any:
 
 @final
 class _BallDomain(Domain):
-    """Formulas of constants on balls; only what is smooth is worth something."""
+    """The domain of balls for formulas of constants; smooth operations only."""
 
     def constant(self, value: Any) -> Any:
         """As tight as the precision allows."""
@@ -73,7 +73,7 @@ class _BallDomain(Domain):
 
         return ball_of(value) if isinstance(value, int | float | Fraction) else arb.pi()
 
-    def given(self, value: Any) -> Any:
+    def from_value(self, value: Any) -> Any:
         """A ball, or a number."""
         return ball_of(value) if isinstance(value, int | float | Fraction) else value
 
@@ -114,13 +114,13 @@ def balls(formulas: Sequence[Any]) -> list[Any]:
     """
     from flint import arb
 
-    told = [x for x in formulas if not isinstance(x, arb)]
-    values = iter(evaluate([as_expr(x) for x in told], domain=BALL))
-    found = [x if isinstance(x, arb) else next(values) for x in formulas]
-    for x in found:
+    constants = [x for x in formulas if not isinstance(x, arb)]
+    values = iter(evaluate([as_expr(x) for x in constants], domain=BALL))
+    converted = [x if isinstance(x, arb) else next(values) for x in formulas]
+    for x in converted:
         if not x.is_finite():
             raise DerivationError("a number of the description is not finite.")
-    return found
+    return converted
 
 
 def rational_of(formulas: Sequence[Any], digits: int = ROUNDED) -> tuple[list[Fraction], bool]:
@@ -130,18 +130,18 @@ def rational_of(formulas: Sequence[Any], digits: int = ROUNDED) -> tuple[list[Fr
     """
     from flint import arb
 
-    found, exact = [], True
+    rationals, exact = [], True
     for formula in formulas:
         if isinstance(formula, arb):
             exact = exact and formula.is_exact()
-            found.append(rounded(formula, digits))
+            rationals.append(rounded(formula, digits))
             continue
         try:
-            found.append(Fraction(evaluate(as_expr(formula), domain=FRACTION)))
+            rationals.append(Fraction(evaluate(as_expr(formula), domain=FRACTION)))
         except DerivationError:
             exact = False
-            found.append(rounded(balls([formula])[0], digits))
-    return found, exact
+            rationals.append(rounded(balls([formula])[0], digits))
+    return rationals, exact
 
 
 def rounded(x: Any, digits: int = ROUNDED) -> Fraction:
@@ -178,5 +178,5 @@ def kernel_line(rows: Sequence[Sequence[Any]]) -> list[Any] | None:
         solved = A.solve(kind([[-rows[i][column]] for i in kept]))
     except ZeroDivisionError:
         return None
-    found = [solved[k, 0] for k in range(len(columns))]
-    return [*found[:column], rows[0][0] * 0 + 1, *found[column:]]
+    vector = [solved[k, 0] for k in range(len(columns))]
+    return [*vector[:column], rows[0][0] * 0 + 1, *vector[column:]]

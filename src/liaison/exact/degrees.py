@@ -57,10 +57,10 @@ class _Degrees:
 
     def take(self, node: Expr) -> None:
         """One more node, whose arguments are known."""
-        top, below = self._found(node)
+        top, below = self._computed(node)
         self.top[node], self.below[node] = top, below
 
-    def _found(self, node: Expr) -> tuple[int, Divisors]:
+    def _computed(self, node: Expr) -> tuple[int, Divisors]:
         if node.op in ("const", "symbol"):
             return int(node.op == "symbol"), NONE
         if node.op in ("add", "sub"):

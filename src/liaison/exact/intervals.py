@@ -68,7 +68,7 @@ class Interval:
 
     @property
     def is_empty(self) -> bool:
-        """No number: a root of negative numbers, say."""
+        """The empty interval: a root of negative numbers, say."""
         return self.low != self.low
 
 
@@ -196,8 +196,8 @@ _asin = _monotone(math.asin, -1.0, 1.0)
 
 
 def _exp(x: Interval) -> Interval:
-    found = _exp_monotone(x)
-    return found if found.is_empty else Interval(max(0.0, found.low), found.high)
+    value = _exp_monotone(x)
+    return value if value.is_empty else Interval(max(0.0, value.low), value.high)
 
 
 def _acos(x: Interval) -> Interval:
@@ -311,8 +311,8 @@ def _arc_ratio(n: int, m: Interval, w: Interval) -> Interval:
     high = turn * OPS["arc_ratio"].value(n, m.low, w.low)
     if low != low:
         return EMPTY
-    found = Interval(_widened(low, -1), _widened(high, 1) if high == high else _INF)
-    return found if turn > 0 else _neg(found)
+    interval = Interval(_widened(low, -1), _widened(high, 1) if high == high else _INF)
+    return interval if turn > 0 else _neg(interval)
 
 
 def _table(data: Any, x: Interval) -> Interval:
@@ -375,7 +375,7 @@ class IntervalDomain(Domain):
             return Interval(math.pi, _up(math.pi))
         return Interval.of(value)
 
-    def given(self, value: Any) -> Interval:
+    def from_value(self, value: Any) -> Interval:
         """As an interval."""
         return Interval.of(value)
 

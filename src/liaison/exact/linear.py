@@ -38,12 +38,12 @@ def pivots(rows: Sequence[Sequence[int]], p: int) -> tuple[list[int], list[int]]
 def _leading(M: Any) -> list[int]:
     """Columns of M that are no combination of those before them."""
     reduced, size = M.rref()
-    found, column = [], 0
+    columns, column = [], 0
     for row in range(size):
         while int(reduced[row, column]) == 0:
             column += 1
-        found.append(column)
-    return found
+        columns.append(column)
+    return columns
 
 
 def kernel(rows: Sequence[Sequence[int]], p: int, columns: int) -> list[list[int]]:
@@ -82,18 +82,18 @@ def series_product(A: list[Any], B: list[Any]) -> list[Any]:
 
 def series_inverse(A: list[Any]) -> list[Any]:
     """A⁻¹, where the constant term can be inverted."""
-    found = [A[0].inv()]
+    coefficients_of_inverse = [A[0].inv()]
     for k in range(1, len(A)):
-        total = _sum(A[i] * found[k - i] for i in range(1, k + 1))
-        found.append(found[0] * total * -1)
-    return found
+        total = _sum(A[i] * coefficients_of_inverse[k - i] for i in range(1, k + 1))
+        coefficients_of_inverse.append(coefficients_of_inverse[0] * total * -1)
+    return coefficients_of_inverse
 
 
 def _sum(matrices: Any) -> Any:
-    found = None
+    total = None
     for M in matrices:
-        found = M if found is None else found + M
-    return found
+        total = M if total is None else total + M
+    return total
 
 
 def valued_rank(rows: Sequence[Sequence[Any]], ring: Series) -> int:
@@ -102,21 +102,21 @@ def valued_rank(rows: Sequence[Sequence[Any]], ring: Series) -> int:
     Elimination with the pivot of least valuation; what is zero to the known order counts as zero.
     """
     left = [list(row) for row in rows]
-    found = 0
+    count = 0
     while left:
         places = [(valuation(x, ring.order), i, j) for i, row in enumerate(left)
                   for j, x in enumerate(row)]  # fmt: skip
         least, i, j = min(places, default=(ring.order, 0, 0))
         if least >= ring.order:
-            return found
+            return count
         pivot = left.pop(i)
         scale = ring.inverse(pivot[j].right_shift(least))
         for row in left:
             factor = ring.mul(row[j].right_shift(least), scale)
             for k, x in enumerate(pivot):
                 row[k] = row[k] - ring.mul(factor, x)
-        found += 1
-    return found
+        count += 1
+    return count
 
 
 def valuation(x: Any, order: int) -> int:

@@ -55,15 +55,15 @@ class Case:
 
 
 def is_null(x: Expr) -> bool:
-    """Vanishes identically, as far as two random points modulo 61-bit primes tell."""
+    """Vanishes identically, by two random points modulo 61-bit primes."""
     if x.op == "const":
         return bool(x.a == 0)
     return all(int(evaluate(x, domain=residues(seed=seed))) == 0 for seed in (1, 2))
 
 
 def _formulas(matrix: Any) -> Matrix:
-    found = np.asarray(matrix, dtype=object)
-    return np.vectorize(as_expr, otypes=[object])(found) if found.size else found
+    entries = np.asarray(matrix, dtype=object)
+    return np.vectorize(as_expr, otypes=[object])(entries) if entries.size else entries
 
 
 def gauss(matrix: Any) -> list[Case]:
@@ -81,16 +81,16 @@ def gauss(matrix: Any) -> list[Case]:
         DerivationError: more than CASES cases.
     """
     waiting = [_Elimination(_formulas(matrix), 0, 0, (), True)]
-    found: list[Case] = []
+    cases: list[Case] = []
     while waiting:
         state = waiting.pop(0)
         further = state.step()
         waiting = further + waiting
         if not further:
-            found.append(Case(state.conditions, state.matrix, state.row, state.is_resolved))
-        if len(found) + len(waiting) > CASES:
+            cases.append(Case(state.conditions, state.matrix, state.row, state.is_resolved))
+        if len(cases) + len(waiting) > CASES:
             raise DerivationError(f"the elimination splits into more than {CASES} cases.")
-    return found
+    return cases
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ class _Elimination:
         return any(holds and is_null(as_expr(x - y)) for y, holds in self.conditions)
 
     def _assume(self, x: Expr, holds: bool) -> _Elimination:
-        told = (*self.conditions, (x, holds))
-        return _Elimination(self.matrix, self.row, self.column, told, self.is_resolved)
+        conditions = (*self.conditions, (x, holds))
+        return _Elimination(self.matrix, self.row, self.column, conditions, self.is_resolved)
 
     def _eliminated(self, i: int) -> _Elimination:
         M = self.matrix.copy()
@@ -187,27 +187,27 @@ def _points(entries: Sequence[Expr], at: Mapping[str, Any] | None, seed: int) ->
     """A random whole number for each symbol, a rational point of the circle for each angle."""
     draw = Random(seed)
     at = at or {}
-    found: dict[Expr, Any] = {}
+    point: dict[Expr, Any] = {}
     for node in symbols_of(list(entries)):
-        found[node] = Fraction(at.get(str(node.a), draw.randrange(1, 1000)))
+        point[node] = Fraction(at.get(str(node.a), draw.randrange(1, 1000)))
     for node in topological(list(entries)):
         if node.op in ("sin", "cos"):
-            t = found.get(node.args[0])
+            t = point.get(node.args[0])
             if t is None:
                 raise DerivationError(
                     f"{node.op} of a formula has no rational value.",
                     hint="Use rank_probabilistic_modular.",
                 )
-            found[node] = 2 * t / (1 + t * t) if node.op == "sin" else (1 - t * t) / (1 + t * t)
-    return found
+            point[node] = 2 * t / (1 + t * t) if node.op == "sin" else (1 - t * t) / (1 + t * t)
+    return point
 
 
 def _rational(matrix: Any, at: Mapping[str, Any] | None, seed: int) -> tuple[Matrix, Any]:
     M = _formulas(matrix)
     values = _points(list(M.ravel()), at, seed)
     numbers = evaluate(list(M.ravel()), values, FRACTION)
-    found = np.array(numbers, dtype=object).reshape(M.shape)
-    return found, {str(node.a): x for node, x in values.items() if node.op == "symbol"}
+    numeric = np.array(numbers, dtype=object).reshape(M.shape)
+    return numeric, {str(node.a): x for node, x in values.items() if node.op == "symbol"}
 
 
 def rank_probabilistic(
@@ -265,8 +265,8 @@ def rank_probabilistic_modular(
     else:
         exact, point = _rational(matrix, at, seed)
         numbers = [_residue(x, prime) for x in exact.ravel()]
-    found = np.array(numbers, dtype=object).reshape(M.shape)
-    return Evaluation(rank_mod(found.tolist(), prime), found, point, (prime,))
+    numeric = np.array(numbers, dtype=object).reshape(M.shape)
+    return Evaluation(rank_mod(numeric.tolist(), prime), numeric, point, (prime,))
 
 
 def _known(M: Matrix, at: Mapping[str, Any] | None) -> dict[Expr, Any]:

@@ -16,15 +16,15 @@ from .linear import kernel, rank
 
 @final
 class ResidueField:
-    """Residues modulo p; what is chosen freely is drawn from the seed."""
+    """Residues modulo p; free choices are drawn from the seed."""
 
     def __init__(self, p: int, domain: Domain, seed: int = 0) -> None:
         self.p, self.domain, self._draw = p, domain, Random(seed)
 
     def numbers(self, formulas: Sequence[Expr], at: Mapping[Expr, Any]) -> list[int]:
         """The formulas at a point."""
-        given = {x: value % self.p for x, value in at.items()}
-        return [int(x) for x in evaluate(list(formulas), given, self.domain)]
+        residues = {x: value % self.p for x, value in at.items()}
+        return [int(x) for x in evaluate(list(formulas), residues, self.domain)]
 
     def rank(self, rows: Sequence[Sequence[int]]) -> int:
         """The rank of a matrix."""
@@ -40,8 +40,8 @@ class ResidueField:
         if particular is None:
             return None
         scale = pow(particular[-1], -1, self.p)
-        found = [a * scale % self.p for a in particular[:-1]]
+        solution = [a * scale % self.p for a in particular[:-1]]
         for x in kernel(rows, self.p, width) if rows else []:
             weight = self._draw.randrange(self.p)
-            found = [(a + weight * b) % self.p for a, b in zip(found, x, strict=True)]
-        return found
+            solution = [(a + weight * b) % self.p for a, b in zip(solution, x, strict=True)]
+        return solution

@@ -32,7 +32,7 @@ Point = tuple[int, int]
 Angle = dict[Expr, Fraction]
 
 
-def _refused(what: str) -> NoReturn:
+def _no_residue(what: str) -> NoReturn:
     raise DerivationError(
         what, hint="Evaluate again with another seed, other values, or the default prime."
     )
@@ -77,9 +77,9 @@ class Residues(Domain):
         """Exact; a float is the rational it stands for; π is drawn."""
         if isinstance(value, Pi):
             return self.drawn("pi")
-        return self.given(value)
+        return self.from_value(value)
 
-    def given(self, value: Any) -> int:
+    def from_value(self, value: Any) -> int:
         """A whole or rational number modulo p."""
         exact = Fraction(value)
         return exact.numerator * self.inverse(exact.denominator) % self.p
@@ -91,7 +91,7 @@ class Residues(Domain):
     def inverse(self, x: int) -> int:
         """1/x modulo p."""
         if x % self.p == 0:
-            _refused(f"a division by zero modulo {self.p}")
+            _no_residue(f"a division by zero modulo {self.p}")
         return pow(x, -1, self.p)
 
     def is_positive(self, x: int) -> bool:
@@ -102,7 +102,7 @@ class Residues(Domain):
         """The square root that is a square."""
         root = pow(x, (self.p + 1) // 4, self.p)
         if root * root % self.p != x % self.p:
-            _refused(f"{x} has no square root modulo {self.p}")
+            _no_residue(f"{x} has no square root modulo {self.p}")
         return root
 
     def operation(self, node: Expr) -> Callable[..., int]:
@@ -152,7 +152,7 @@ class Residues(Domain):
         if atom.op == "const" and type(atom.a) is Pi:
             order, unit = _unit_point(self.p)
             if order % (2 * parts):
-                _refused(f"π/{parts} is no point of the circle modulo {self.p}")
+                _no_residue(f"π/{parts} is no point of the circle modulo {self.p}")
             return self._multiple(unit, order // (2 * parts))
         if atom.op in _INVERSES and parts == 1:
             return _INVERSES[atom.op](self, *[self._number[arg] for arg in atom.args])
@@ -189,7 +189,7 @@ def _unit_point(p: int) -> tuple[int, Point]:
         point = domain._multiple(domain.circle(domain.drawn("unit", trial)), (p + 1) // order)
         if _fits(domain, point, order):
             return order, point
-    _refused(f"no multiple of π is a point of the circle modulo {p}")
+    _no_residue(f"no multiple of π is a point of the circle modulo {p}")
 
 
 def _fits(domain: Residues, point: Point, order: int) -> bool:
@@ -294,7 +294,7 @@ def _split(node: Expr, split: Mapping[Expr, Angle]) -> Angle:
 
 
 def residues(p: int = DEFAULT_PRIME, seed: int = 0) -> Domain:
-    """The domain of integers modulo a prime p = 3 (mod 4); the seed decides what is drawn.
+    """The domain of integers modulo a prime p = 3 (mod 4); the seed fixes the random choices.
 
     Values may be given for symbols, and for nodes such as sin(x) and cos(x) too.
     """

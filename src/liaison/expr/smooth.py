@@ -1,4 +1,4 @@
-"""Functions of the square of an angle, smooth through zero: what quaternion charts are made of.
+"""Functions of the square of an angle, smooth through zero, for quaternion charts.
 
 With s = θ², the Stumpff functions c_k(s) = Σ (−s)^i / (2i + k)! are
 

@@ -1,4 +1,4 @@
-"""Functions given by data: piecewise linear, or a natural cubic spline.
+"""Functions by data: piecewise linear, or a natural cubic spline.
 
 Outside the data a table goes on as the straight line of its end slope, so a cubic table is twice
 continuously differentiable everywhere (a natural spline has no curvature at its ends), or holds
@@ -79,10 +79,10 @@ class Table:
 
     def derivative_coefficients(self, order: int) -> Floats:
         """Coefficients of the derivative of this order, lowest power first, shape (n + 1, ·)."""
-        found = self.coefficients
+        coefficients = self.coefficients
         for _ in range(order):
-            found = found[:, 1:] * np.arange(1, found.shape[1])
-        return found if found.shape[1] else np.zeros((len(found), 1))
+            coefficients = coefficients[:, 1:] * np.arange(1, coefficients.shape[1])
+        return coefficients if coefficients.shape[1] else np.zeros((len(coefficients), 1))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Table) and self.digest == other.digest

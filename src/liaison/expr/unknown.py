@@ -1,4 +1,4 @@
-"""Unknown functions: nodes whose value is not given yet, with their partial derivatives as nodes.
+"""Unbound functions: nodes without a value, with their partial derivatives as nodes.
 
     f = Function("f", 2)
     gradient(f(x, y) * x, [x])                       # f(x, y) + x f_1(x, y)
@@ -55,7 +55,7 @@ def _slope(data: Data, args: tuple[Expr, ...], index: int) -> Expr:
     return _call_node((function, raised), *args)
 
 
-def _refused(data: Data, *args: Any) -> NoReturn:
+def _no_value(data: Data, *args: Any) -> NoReturn:
     raise DerivationError(
         f"the function {data[0].name!r} is unknown, so it has no value",
         hint=f"Give it a formula first: bind(formulas, {{{data[0].name}: lambda …: …}}).",
@@ -64,8 +64,8 @@ def _refused(data: Data, *args: Any) -> NoReturn:
 
 CALL = Op(
     -1,
-    _refused,
-    _refused,
+    _no_value,
+    _no_value,
     (_slope,),
     "",
     r"{data}\left({}\right)",

@@ -54,7 +54,7 @@ def paragraph(result: Any) -> str:
     lines = [
         f"{result.name}: finite mobility {number}, {sure}; first-order mobility "
         f"{result.first_order}; {STATUS[result.status]}.",
-        f"  {result.unknowns} joint freedoms, {result.equations} equations "
+        f"  {result.unknowns} joint degrees of freedom, {result.equations} equations "
         f"({_loops(result.loops)}), rank {result.rank} here, {result.naive_rank} off the variety; "
         f"counting alone (Grübler) gives {result.gruebler}.",
         f"  Why: {result.proof}.",

@@ -157,7 +157,7 @@ def norm(a: Iterable[Any]) -> Any:
 
 
 def unit(a: Iterable[Any]) -> Array:
-    """a / |a|; the caller has made sure that a is not zero."""
+    """a / |a|; a must not be zero."""
     entries = list(a)
     length = norm(entries)
     if length.__class__ is int and length == 1:

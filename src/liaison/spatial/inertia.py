@@ -28,7 +28,7 @@ from .pose import Frame, Pose
 from .vectors import Acceleration, Momentum, Twist, Wrench
 
 ROUNDING = 1e-5
-"""Part of tr(I) by which the triangle inequality may fail: a plate told with five digits passes."""
+"""Part of tr(I) by which the triangle inequality may fail: a plate with five digits passes."""
 
 
 def product_tensor(I: Array) -> Array:
@@ -43,7 +43,7 @@ _HALF = Fraction(1, 2)
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Inertia:
-    """Mass, center of mass and rotational inertia of a body, told in one frame fixed on it.
+    """Mass, center of mass and rotational inertia of a body, expressed in one frame fixed on it.
 
     (opérateur d'inertie)
     """
@@ -69,7 +69,7 @@ class Inertia:
         return _plus_matrix(self.rotational, _huygens(self.mass, d))
 
     def product_tensor(self, point: Any = None) -> Array:
-        """P about a point, about the center of mass if none is given."""
+        """P about a point, by default about the center of mass."""
         return product_tensor(self.rotational if point is None else self.about(point))
 
     def moment_about_point(self, point: Any) -> Any:
@@ -93,7 +93,7 @@ class Inertia:
         return self.mass, array([times(self.mass, c) for c in self.com]), self.about(zeros(3))
 
     def moved(self, X: Pose) -> Inertia:
-        """The same body, told in X.relative_to."""
+        """The same body, expressed in X.relative_to."""
         if self.frame != X.of:
             raise FrameError(f"{X} cannot act on {self}: it must be expressed in '{X.of}'.")
         turned = product(product(X.R, self.rotational), X.R.T)
@@ -174,7 +174,7 @@ class Inertia:
         return frame, np.array(half_axes)
 
     def check(self, name: str = "") -> None:
-        """Refuses what no distribution of mass can have (numbers only).
+        """Raises an error for impossible distributions of mass (numbers only).
 
         Raises:
             ModelError: with the inequality that fails and its values.
@@ -185,7 +185,7 @@ class Inertia:
 
 
 def inertia_violation(mass: Any, rotational: Any) -> str:
-    """What makes this mass and tensor about the center of mass impossible; "" if nothing does.
+    """The reason why this mass and tensor about the center of mass are impossible; "" if none.
 
     Valid means m ≥ 0, I symmetric and P = ½ tr(I) 1 − I ⪰ 0: no principal moment is larger than
     the sum of the other two. Rods, plates, points and massless bodies are valid.

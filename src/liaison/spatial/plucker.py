@@ -31,12 +31,12 @@ def inverse(R: Array, p: Array) -> tuple[Array, Array]:
 
 
 def act_point(R: Array, p: Array, x: Array) -> Array:
-    """R x + p: a point given in B, told in A."""
+    """R x + p: a point of B expressed in A."""
     return array(_sum(p.tolist(), _rotated(R.tolist(), x.tolist())))
 
 
 def act_motion(R: Array, p: Array, V: Array) -> Array:
-    """A motion expressed in B, told in A: (R ω, R v + p × R ω)."""
+    """A motion transformed from B to A: (R ω, R v + p × R ω)."""
     rows, entries = R.tolist(), V.tolist()
     omega = _rotated(rows, entries[:3])
     linear = _rotated(rows, entries[3:])
@@ -44,7 +44,7 @@ def act_motion(R: Array, p: Array, V: Array) -> Array:
 
 
 def act_motion_inverse(R: Array, p: Array, V: Array) -> Array:
-    """A motion expressed in A, told in B: (Rᵀ ω, Rᵀ (v − p × ω))."""
+    """A motion transformed from A to B: (Rᵀ ω, Rᵀ (v − p × ω))."""
     columns, entries = R.T.tolist(), V.tolist()
     omega = entries[:3]
     linear = _difference(entries[3:], cross3(p.tolist(), omega))
@@ -52,7 +52,7 @@ def act_motion_inverse(R: Array, p: Array, V: Array) -> Array:
 
 
 def act_force(R: Array, p: Array, F: Array) -> Array:
-    """A force expressed in B, told in A: (R n + p × R f, R f)."""
+    """A force transformed from B to A: (R n + p × R f, R f)."""
     rows, entries = R.tolist(), F.tolist()
     force = _rotated(rows, entries[3:])
     moment = _rotated(rows, entries[:3])
@@ -60,7 +60,7 @@ def act_force(R: Array, p: Array, F: Array) -> Array:
 
 
 def act_force_inverse(R: Array, p: Array, F: Array) -> Array:
-    """A force expressed in A, told in B: (Rᵀ (n − p × f), Rᵀ f)."""
+    """A force transformed from A to B: (Rᵀ (n − p × f), Rᵀ f)."""
     columns, entries = R.T.tolist(), F.tolist()
     force = entries[3:]
     moment = _difference(entries[:3], cross3(p.tolist(), force))
@@ -92,7 +92,7 @@ def apply_inertia(m: Any, mc: Array, I_origin: Array, V: Array) -> Array:
 def move_inertia(
     R: Array, p: Array, m: Any, mc: Array, I_origin: Array
 ) -> tuple[Any, Array, Array]:
-    """The inertia (m, m c, I) of a body given in B, told in A (about A's origin).
+    """The inertia (m, m c, I) of a body transformed from B to A (about A's origin).
 
     With h = R m c:  I_A = R I Rᵀ + (2 p·h + m p·p) 1 − p hᵀ − h pᵀ − m p pᵀ  (Huygens twice).
     """

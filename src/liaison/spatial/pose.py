@@ -34,10 +34,10 @@ WORLD = Frame("world")
 
 
 class Movable(Protocol):
-    """A quantity that can be told in another frame."""
+    """A quantity that can be expressed in another frame."""
 
     def moved(self: _Q, X: Pose) -> _Q:
-        """The same quantity told in X.relative_to, given in X.of."""
+        """The same quantity, transformed from X.of to X.relative_to."""
         ...
 
 
@@ -85,9 +85,9 @@ class Pose:
         return Pose(self.relative_to, self.of, R, p)
 
     def point(self, x: Any) -> Array:
-        """A point given in B, told in A: R x + p."""
+        """A point of B expressed in A: R x + p."""
         return plucker.act_point(self.R, self.p, array(list(x)))
 
     def act(self, quantity: _Q) -> _Q:
-        """A twist, acceleration, wrench, momentum or inertia expressed in B, told in A."""
+        """A twist, acceleration, wrench, momentum or inertia transformed from B to A."""
         return quantity.moved(self)

@@ -1,7 +1,7 @@
 """Rotations by axis and angle, by Euler and Bryant angles, by quaternion; and back from numbers.
 
 A rotation matrix R_AB takes components in B to components in A; its columns are the axes of B
-told in A. Quaternions are (w, x, y, z), unit. The ways back (`..._of`) take numbers only.
+expressed in A. Quaternions are (w, x, y, z), unit. The ways back (`..._of`) take numbers only.
 
 Public names: Angles, rotation_x, rotation_y, rotation_z, rotation_about, rotation_euler_zxz,
 rotation_bryant_xyz, rotation_quaternion, rotation_onto_z, quaternion_about, quaternion_product,

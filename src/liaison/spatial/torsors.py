@@ -1,4 +1,4 @@
-"""Torsors: a resultant and a moment field, expressed at a point.
+"""Torsors: a resultant and a moment field, by the moment at a point.
 
 Twists, wrenches, momenta and rates of momenta are torsors; this is the form in which the general
 theorems are written: change of point, comoment, central axis.
@@ -35,13 +35,13 @@ class Torsor:
     moment: Array  # velocity, moment or angular momentum at x, shape (3,)
 
     def at(self, point: Any) -> Torsor:
-        """The same torsor told at another point: m + s × (y − x)."""
+        """The same torsor at another point: m + s × (y − x)."""
         target = array(list(point))
         moment = array(list(self.moment + cross(self.resultant, target - self.point)))
         return Torsor(self.expressed_in, target, self.resultant, moment)
 
     def __add__(self, other: Torsor) -> Torsor:
-        """Sum, told at the point of the first."""
+        """Sum, at the point of the first."""
         there = self._comparable(other, "add")
         return Torsor(
             self.expressed_in,

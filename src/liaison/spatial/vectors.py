@@ -53,7 +53,7 @@ class Twist:
         return Twist(self.relative_to, self.of, self.expressed_in, -self.vector)
 
     def moved(self, X: Pose) -> Twist:
-        """The same velocity, told in X.relative_to."""
+        """The same velocity, expressed in X.relative_to."""
         return _moved_motion(self, X)
 
     def torsor(self, point: Any) -> Torsor:
@@ -82,7 +82,7 @@ class Acceleration:
         return _chained(self, other)
 
     def moved(self, X: Pose) -> Acceleration:
-        """The same acceleration, told in X.relative_to."""
+        """The same acceleration, expressed in X.relative_to."""
         return _moved_motion(self, X)
 
     def of_point(self, V: Twist, point: Any) -> Array:
@@ -119,7 +119,7 @@ class Wrench:
         return replace(self, vector=-self.vector)
 
     def moved(self, X: Pose) -> Wrench:
-        """The same forces, told in X.relative_to."""
+        """The same forces, expressed in X.relative_to."""
         return _moved_force(self, X)
 
     def torsor(self, point: Any) -> Torsor:
@@ -145,7 +145,7 @@ class Momentum:
         return replace(self, vector=self.vector + other.vector)
 
     def moved(self, X: Pose) -> Momentum:
-        """The same momentum, told in X.relative_to."""
+        """The same momentum, expressed in X.relative_to."""
         return _moved_force(self, X)
 
     def torsor(self, point: Any) -> Torsor:
@@ -201,18 +201,18 @@ def _chained(first: _M, second: _M) -> _M:
 
 
 def _moved_motion(motion: _M, X: Pose) -> _M:
-    _told_in(motion, X)
+    _check_frame(motion, X)
     moved = plucker.act_motion(X.R, X.p, motion.vector)
     return replace(motion, expressed_in=X.relative_to, vector=moved)
 
 
 def _moved_force(force: _F, X: Pose) -> _F:
-    _told_in(force, X)
+    _check_frame(force, X)
     moved = plucker.act_force(X.R, X.p, force.vector)
     return replace(force, expressed_in=X.relative_to, vector=moved)
 
 
-def _told_in(quantity: Any, X: Pose) -> None:
+def _check_frame(quantity: Any, X: Pose) -> None:
     if quantity.expressed_in != X.of:
         raise FrameError(f"{X} cannot act on {quantity}: it must be expressed in '{X.of}'.")
 

@@ -1,14 +1,14 @@
 """assemble: positions and velocities that satisfy every closure, near a start.
 
 Coordinates that the author gave are held; the others move, least and together, by Gauss–Newton
-on the closures in local coordinates. Where the given ones leave no solution the refusal says how
+on the closures in local coordinates. Where the given ones leave no solution the error says how
 far the nearest configuration is, and at which joint.
 
 Starts that follow from starts: through couplings, and from laws of time.
 
 Assembling moves coordinates a little at a time; a rotor behind a gear may be many turns away.
 
-What a refusal to assemble says: gaps with units, short numbers, laws that contradict each other.
+Error messages of assembly: gaps with units, short numbers, laws that contradict each other.
 
 Public names: Assembly, assemble, assembly. Source: JB94 §3.2 (position problem), §3.3 (velocity
 problem), followed, against, not_closed, check_defined, check_known, imposed_twice, unit_along,
@@ -40,7 +40,7 @@ PART, LISTED = 1e-3, 4
 """Rows with this part of the worst residual share in it; so many are named."""
 
 ROUNDING = 1e-12
-"""A position below this is told as 0 [m, rad]."""
+"""A position below this is shown as 0 [m, rad]."""
 
 
 def against(residual: Any, names: Sequence[str]) -> str:
@@ -58,7 +58,7 @@ def against(residual: Any, names: Sequence[str]) -> str:
 
 
 def not_closed(mechanism: Mechanism, row: str, off: str) -> AssemblyError:
-    """The refusal of a loop or a relation that no configuration satisfies.
+    """The error for a loop or a relation that no configuration satisfies.
 
     Args:
         mechanism: that is assembled.
@@ -77,7 +77,7 @@ def not_closed(mechanism: Mechanism, row: str, off: str) -> AssemblyError:
 
 
 def check_defined(G: Any, names: Sequence[str], mechanism: Mechanism) -> None:
-    """Refuses a start at which a row of the closures has no value.
+    """Raises an error at a start where a row of the closures has no value.
 
     Args:
         G: rows of the closures at the start.
@@ -98,7 +98,7 @@ def check_defined(G: Any, names: Sequence[str], mechanism: Mechanism) -> None:
 
 
 def check_known(formulas: list[Expr], known: set[Expr]) -> None:
-    """Refuses formulas of the closures whose symbols have no value."""
+    """Raises an error for formulas of the closures whose symbols have no value."""
     unknown = [x.name for x in symbols_of([f for f in formulas if f is not ZERO]) if x not in known]
     if unknown:
         raise AssemblyError(
@@ -108,7 +108,7 @@ def check_known(formulas: list[Expr], known: set[Expr]) -> None:
 
 
 def imposed_twice(mechanism: Mechanism, row: str) -> AssemblyError | None:
-    """The refusal of two laws for one coordinate, where the row is of one of them."""
+    """The error for two laws of one coordinate, where the row is of one of them."""
     laws = [x for x in mechanism.constraints if isinstance(x, PrescribedMotion)]
     label = next((x.coordinate for x in laws if x.name == row), "")
     both = [x for x in laws if x.coordinate == label]
@@ -128,7 +128,7 @@ def unit_along(multiplier: Label) -> str:
 
 
 def short(x: float) -> str:
-    """A position for people: what is rounding beside 1 m or 1 rad is 0."""
+    """A position as text: rounding errors beside 1 m or 1 rad become 0."""
     return f"{x:.6g}" if abs(x) > ROUNDING else "0"
 
 
@@ -139,13 +139,13 @@ def start_place(mechanism: Mechanism, labels: Collection[str]) -> Place | None:
 
 
 def followed(
-    mechanism: Mechanism, given: Mapping[str, float], fixed: Mapping[Expr, float]
+    mechanism: Mechanism, starts: Mapping[str, float], fixed: Mapping[Expr, float]
 ) -> dict[str, float]:
-    """Positions that are given, with what laws and couplings make of them.
+    """Prescribed positions, with those that follow from laws and couplings.
 
     Args:
         mechanism: whose relations they are.
-        given: positions by label; they stay as they are.
+        starts: positions by label; they stay as they are.
         fixed: the time and the parameters.
     """
 
@@ -154,11 +154,11 @@ def followed(
 
     relations = [x for x in mechanism.constraints if isinstance(x, OfCoordinates)]
     alone = [x.implied({}, value) for x in relations]
-    known, size = dict(given), -1
-    for found in alone:
-        for label, number in found.items():
+    known, size = dict(starts), -1
+    for implied in alone:
+        for label, number in implied.items():
             known.setdefault(label, number)
-    linked = [x for x, found in zip(relations, alone, strict=True) if not found]
+    linked = [x for x, implied in zip(relations, alone, strict=True) if not implied]
     while size < len(known):
         size = len(known)
         for x in linked:
@@ -198,7 +198,7 @@ def assemble(
 def assembly(
     tree: Tree, parameters: Mapping[str, float] | None = None, *, t: float = 0.0, **start: float
 ) -> Assembly:
-    """Closes the loops from the mechanism's starts and those given here.
+    """Closes the loops from the mechanism's starts and those of the call.
 
     Args:
         tree: with its closures.
@@ -212,10 +212,10 @@ def assembly(
         AssemblyError: no configuration satisfies the closures.
     """
     problem = _Problem(merged(tree), dict(parameters or {}), t)
-    given = problem.given(start)
-    q, attempts = problem.first_held(problem.positions, given, start)
-    v = problem.first_held(lambda told, held: problem.velocities(q, held), given, start)
-    guess, _ = problem.guess(given, given)
+    starts = problem.start_values(start)
+    q, attempts = problem.first_held(problem.positions, starts, start)
+    v = problem.first_held(lambda _, held: problem.velocities(q, held), starts, start)
+    guess, _ = problem.guess(starts, starts)
     labels = {"q": tree.position_labels(), "v": tree.velocity_labels()}
     state = State(t, q, v, labels)
     return Assembly(
@@ -255,14 +255,14 @@ class _Problem:
 
     def _orientation(self) -> list[Expr]:
         """What must be positive so that no joint is put together the wrong way round."""
-        found: list[Any] = []
+        formulas: list[Any] = []
         for closure in self.tree.closures:
             seen = self._seen(closure.predecessor, closure.successor)
-            found += closure.joint.type.positive(seen.R, seen.p)
+            formulas += closure.joint.type.positive(seen.R, seen.p)
             if closure.ghost is not None:
                 seen = self._seen((closure.ghost, identity()), closure.successor)
-                found += Fixed().positive(seen.R, seen.p)
-        return [as_expr(x) for x in found]
+                formulas += Fixed().positive(seen.R, seen.p)
+        return [as_expr(x) for x in formulas]
 
     def _seen(self, first: Located, second: Located) -> Relative:
         """The second marker as seen from the first."""
@@ -287,19 +287,19 @@ class _Problem:
     def jacobian(self, q: Floats, rows: list[dict[int, Any]]) -> Floats:
         """G of some rows."""
         places = [(k, j, as_expr(x)) for k, row in enumerate(rows) for j, x in row.items()]
-        found = np.zeros((len(rows), self.tree.nv))
+        matrix = np.zeros((len(rows), self.tree.nv))
         entries = numbers([x for _, _, x in places], self.values(q))
         for (k, j, _), value in zip(places, entries, strict=True):
-            found[k, j] = value
-        return found
+            matrix[k, j] = value
+        return matrix
 
     def worst(self, residual: Floats) -> float:
         """The largest absolute entry."""
         return float(np.max(np.abs(residual), initial=0.0))
 
-    def given(self, start: Mapping[str, float]) -> dict[str, float]:
+    def start_values(self, start: Mapping[str, float]) -> dict[str, float]:
         """Starts of the mechanism, then those of the call, checked."""
-        given = {
+        values = {
             s.label: float(evaluate([as_expr(as_float(s.value))], self.fixed)[0])
             for s in self.tree.mechanism.starts
         }
@@ -314,38 +314,38 @@ class _Problem:
                 )
             if name not in known:
                 raise NamingError.unknown("coordinate or speed", name, known)
-        return {name: value for name, value in (given | dict(start)).items() if name in known}
+        return {name: value for name, value in (values | dict(start)).items() if name in known}
 
     def first_held(
         self,
         solve: Callable[[Mapping[str, float], Mapping[str, float]], Any],
-        given: Mapping[str, float],
+        starts: Mapping[str, float],
         firm: Mapping[str, float],
     ) -> Any:
-        """What `solve` finds with all given starts held, or else with the firm ones."""
+        """The result of `solve` with all starts held, or else with the firm ones."""
         try:
-            return solve(given, given)
+            return solve(starts, starts)
         except AssemblyError:
             if not firm:
                 raise
-            return solve(given, firm)
+            return solve(starts, firm)
 
     def guess(
-        self, given: Mapping[str, float], firm: Mapping[str, float]
+        self, starts: Mapping[str, float], firm: Mapping[str, float]
     ) -> tuple[Floats, NDArray[np.bool_]]:
         """The start, and which velocities' directions are held to it: those of the firm ones."""
         q = np.zeros(self.tree.nq)
         held = np.zeros(self.tree.nv, dtype=bool)
-        given = followed(self.tree.mechanism, given, self.fixed)
+        starts = followed(self.tree.mechanism, starts, self.fixed)
         for node in self.tree.nodes:
             q[node.q] = [float(x) for x in node.joint.type.neutral()]
             names = self.q_names[node.q]
-            told = [name in firm for name in names]
-            q[node.q] = [given.get(name, x) for name, x in zip(names, q[node.q], strict=True)]
+            is_firm = [name in firm for name in names]
+            q[node.q] = [starts.get(name, x) for name, x in zip(names, q[node.q], strict=True)]
             if node.joint.type.nq == node.joint.type.nv:
-                held[node.v] = told
+                held[node.v] = is_firm
             else:
-                held[node.v] = any(told)
+                held[node.v] = any(is_firm)
                 q[node.q] = _on_group(node.joint.type, q[node.q])
         return q, held
 
@@ -359,10 +359,10 @@ class _Problem:
         return np.asarray(moved)
 
     def positions(
-        self, given: Mapping[str, float], firm: Mapping[str, float]
+        self, starts: Mapping[str, float], firm: Mapping[str, float]
     ) -> tuple[Floats, int]:
         """q with Φ = 0, near the start; tries other starts for what is not firm."""
-        guess, held = self.guess(given, firm)
+        guess, held = self.guess(starts, firm)
         check_defined(self.jacobian(guess, self._all_rows), self.rate_names, self.tree.mechanism)
         nearest = None
         for attempt in range(STARTS if self._phi else 1):
@@ -374,7 +374,7 @@ class _Problem:
             if nearest is None or residual < nearest[0]:
                 nearest = (residual, q)
         assert nearest is not None
-        raise self._refusal(nearest[1], firm)
+        raise self._error(nearest[1], firm)
 
     def _newton(self, q: Floats, free: NDArray[np.bool_]) -> Floats:
         """Gauss–Newton with the least step, shortened until |Φ| falls."""
@@ -410,7 +410,7 @@ class _Problem:
         return q, self.phi(q), 0.0
 
     def _shaken(self, guess: Floats, held: NDArray[np.bool_], attempt: int) -> Floats:
-        """Another start: what was not given is moved at random, always the same way."""
+        """Another start: coordinates without a start moved at random, reproducibly."""
         noise = np.random.default_rng(attempt).uniform(-1.0, 1.0, self.tree.nv)
         reach = 0.05 if attempt < STARTS // 3 else 2.0
         return self.retract(guess, np.where(held, 0.0, reach * noise))
@@ -425,8 +425,8 @@ class _Problem:
         """No joint is flipped."""
         return bool(np.all(numbers(self._positive, self.values(q)) > 0.0))
 
-    def _refusal(self, q: Floats, given: Mapping[str, float]) -> AssemblyError:
-        """Why the loops do not close, as the author would say it."""
+    def _error(self, q: Floats, starts: Mapping[str, float]) -> AssemblyError:
+        """The error for loops that do not close, in the author's names."""
         loose = self._newton(q, np.ones(self.tree.nv, dtype=bool))
         residual = self.phi(q)
         k = int(np.argmax(np.abs(residual)))
@@ -437,23 +437,23 @@ class _Problem:
         near = f"the nearest configuration found leaves {gap} at {joint!r}"
         off = near + against(residual, self.names)
         if self.worst(self.phi(loose)) <= CLOSED * self._size(q) and self._upright(loose):
-            told = ", ".join(f"{name} = {short(x)}" for name, x in sorted(given.items()))
+            start_text = ", ".join(f"{name} = {short(x)}" for name, x in sorted(starts.items()))
             near = ", ".join(
                 f"{name} = {short(value)}"
                 for name, value in zip(self.q_names, loose, strict=True)
-                if name in given
+                if name in starts
             )
             return AssemblyError(
-                f"the start {told} is inconsistent: {off} (row {self.names[k]!r}).",
+                f"the start {start_text} is inconsistent: {off} (row {self.names[k]!r}).",
                 hint=f"A configuration near it is {near}; give that, or leave some of them out.",
-                place=start_place(self.tree.mechanism, given),
+                place=start_place(self.tree.mechanism, starts),
             )
         return not_closed(self.tree.mechanism, self.names[k], off)
 
-    def velocities(self, q: Floats, given: Mapping[str, float]) -> Floats:
-        """v with G v = ν: the given speeds held, the others least."""
-        v = np.array([given.get(name, 0.0) for name in self.v_names])
-        free = np.array([name not in given for name in self.v_names], dtype=bool)
+    def velocities(self, q: Floats, starts: Mapping[str, float]) -> Floats:
+        """v with G v = ν: prescribed speeds held, the others of least norm."""
+        v = np.array([starts.get(name, 0.0) for name in self.v_names])
+        free = np.array([name not in starts for name in self.v_names], dtype=bool)
         if not self._rate:
             return v
         G = self.jacobian(q, self._all_rows)
@@ -465,13 +465,13 @@ class _Problem:
             k = int(np.argmax(np.abs(residual)))
             if twice := imposed_twice(self.tree.mechanism, self.rate_names[k]):
                 raise twice
-            told = ", ".join(f"{n} = {given[n]:.6g}" for n in self.v_names if n in given)
+            speeds_text = ", ".join(f"{n} = {starts[n]:.6g}" for n in self.v_names if n in starts)
             raise AssemblyError(
-                f"the speeds {told or 'at rest'} are inconsistent: they leave "
+                f"the speeds {speeds_text or 'at rest'} are inconsistent: they leave "
                 f"{abs(residual[k]):.6g} {self.rate_units[k]} in the row {self.rate_names[k]!r}"
                 f"{against(residual, self.rate_names)}.",
                 hint="Give the speeds of independent coordinates only; the others follow.",
-                place=start_place(self.tree.mechanism, {n for n in self.v_names if n in given}),
+                place=start_place(self.tree.mechanism, {n for n in self.v_names if n in starts}),
             )
         return np.asarray(moved)
 
@@ -498,11 +498,11 @@ def numbers(formulas: list[Expr], values: Mapping[Expr, float]) -> Floats:
     return np.array([float(x) for x in evaluate(formulas, values)])
 
 
-def _parameter_values(tree: Tree, given: dict[str, float]) -> dict[Expr, float]:
+def _parameter_values(tree: Tree, overrides: dict[str, float]) -> dict[Expr, float]:
     """Parameters and inputs by symbol; unknown ones are left out."""
     mechanism = tree.mechanism
     known = [parameter.name for parameter in mechanism.parameters]
-    for name in given:
+    for name in overrides:
         if name not in known:
             raise NamingError.unknown("parameter", name, known)
     values = {
@@ -511,7 +511,7 @@ def _parameter_values(tree: Tree, given: dict[str, float]) -> dict[Expr, float]:
         if x.value is not None
     }
     values |= {symbol(x.name): float(as_float(x.default)) for x in mechanism.inputs}
-    return values | {symbol(name): float(value) for name, value in given.items()}
+    return values | {symbol(name): float(value) for name, value in overrides.items()}
 
 
 def _rates(tree: Tree, q: Any, v: Any) -> list[Any]:
@@ -523,5 +523,5 @@ def _rates(tree: Tree, q: Any, v: Any) -> list[Any]:
 
 
 def _on_group(kind: Any, q: Floats) -> Floats:
-    """A position given by numbers, its quaternion made unit."""
+    """A position by numbers, its quaternions normalized."""
     return np.array([float(x) for x in kind.normalized(q.tolist())])

@@ -91,30 +91,30 @@ class Relative(NamedTuple):
 def closure_rows(kinematics: Kinematics, qdot: Sequence[Any]) -> list[tuple[Label, Row]]:
     """Every row of the mechanism: cut joints, then relations, each with its multiplier's label."""
     tree = kinematics.tree
-    found: list[tuple[Label, Row]] = []
+    labelled: list[tuple[Label, Row]] = []
     for closure in tree.closures:
         rows = joint_rows(kinematics, closure)
-        found += zip(joint_labels(kinematics, closure), rows, strict=True)
+        labelled += zip(joint_labels(kinematics, closure), rows, strict=True)
         if closure.ghost is not None:
             ties = tie_rows(kinematics, closure, closure.ghost)
-            found += zip(tie_labels(closure.joint), ties, strict=True)
-    return found + relation_rows(kinematics, qdot)
+            labelled += zip(tie_labels(closure.joint), ties, strict=True)
+    return labelled + relation_rows(kinematics, qdot)
 
 
 def relation_rows(kinematics: Kinematics, qdot: Sequence[Any]) -> list[tuple[Label, Row]]:
     """The rows of relations, of motions imposed and of wheels that roll, in the author's order."""
     tree = kinematics.tree
-    found: list[tuple[Label, Row]] = []
+    labelled: list[tuple[Label, Row]] = []
     for constraint in tree.mechanism.constraints:
         if isinstance(constraint, BetweenFrames):
-            found += frame_rows(kinematics, constraint)
+            labelled += frame_rows(kinematics, constraint)
             continue
         relation = of_coordinates(constraint)
         q, v = kinematics.q, kinematics.v
         formula = with_rates(relation.vanishing(), q, v, qdot)
         row = relation_row(formula, q, v, qdot, of_speeds=relation.OF_SPEEDS)
-        found.append((Label(relation.name, relation_unit(tree, relation)), row))
-    return found
+        labelled.append((Label(relation.name, relation_unit(tree, relation)), row))
+    return labelled
 
 
 def joint_labels(kinematics: Kinematics, closure: Closure) -> list[Label]:
@@ -151,7 +151,7 @@ def relation_unit(tree: Tree, constraint: OfCoordinates) -> str:
 
 
 def of_coordinates(constraint: Constraint) -> OfCoordinates:
-    """A relation that is a formula of coordinates; any other is refused."""
+    """A relation that is a formula of coordinates; an error for any other."""
     if isinstance(constraint, OfCoordinates):
         return constraint
     raise DerivationError(

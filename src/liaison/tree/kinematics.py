@@ -1,6 +1,6 @@
 """The one outward sweep: poses, velocities, bias accelerations and Jacobians of the nodes.
 
-Everything is seen from a *root* node and told in the root's axes, so that a loop far from the
+Everything is seen from a *root* node and expressed in the root's axes, so that a loop far from the
 ground costs no more than one on it. It is written for formulas: numbers give poses and Jacobians,
 no accelerations.
 
@@ -86,10 +86,10 @@ class Kinematics:
         while node != root and (root, node) not in self._motion:
             pending.append(node)
             node = self.tree.nodes[node].parent
-        found = STILL if node == root else self._motion[root, node]
+        motion = STILL if node == root else self._motion[root, node]
         for i in reversed(pending):
-            found = self._motion[root, i] = self._step(found, i)
-        return found
+            motion = self._motion[root, i] = self._step(motion, i)
+        return motion
 
     def jacobian(self, root: int, node: int, point: Array) -> dict[int, tuple[Array, Array]]:
         """Columns of the Jacobian of a point carried by the node, seen from the root.

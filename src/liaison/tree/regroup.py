@@ -1,4 +1,4 @@
-"""Trees that move alike: welds merged, and inertia that a joint cannot feel handed to its carrier.
+"""Equivalent trees: welds merged, and inertia that a joint cannot feel moved to its carrier.
 
 Public names: merged, regrouped.
 
@@ -100,7 +100,7 @@ def added(a: Inertia, b: Inertia) -> Inertia:
 
 
 def _less(a: Inertia, b: Inertia) -> Inertia:
-    """What is left of an inertia when a part of it is taken away; equal parts leave an exact 0."""
+    """The difference of two inertias; equal parts leave an exact 0."""
     return _combined(_difference, a, b)
 
 

@@ -1,4 +1,4 @@
-"""Starts at which the angles of a joint are singular: an error before anything divides by zero.
+"""Starts at which the angles of a joint are singular: an error before any division by zero.
 
 Public names: check_attitudes.
 
@@ -16,7 +16,7 @@ from .tree import Tree
 
 
 def check_attitudes(tree: Tree, state: State) -> None:
-    """Refuses a state in which the angles of a joint have no rates.
+    """Raises an error for a state in which the angles of a joint have no rates.
 
     Raises:
         AssemblyError: the outer two axes of such a joint are one.

@@ -91,6 +91,8 @@ def at(
     for symbols, numbers in ((P, seen.p), (OMEGA, seen.omega), (V, seen.velocity)):
         values |= dict(zip(symbols, numbers, strict=True))
     values = {key: as_expr(value) for key, value in values.items()}
-    found = substitute([ZERO if formula is None else formula, *turn, *slide, quadratic], values)
-    value = None if formula is None else found[0]
-    return value, array(found[1:4]), array(found[4:7]), found[7]
+    values_there = substitute(
+        [ZERO if formula is None else formula, *turn, *slide, quadratic], values
+    )
+    value = None if formula is None else values_there[0]
+    return value, array(values_there[1:4]), array(values_there[4:7]), values_there[7]

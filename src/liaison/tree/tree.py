@@ -1,13 +1,13 @@
-"""span: spanning tree of a mechanism: parents, slices of coordinates, cut joints.
+"""span: the spanning tree of a mechanism — parents, places of coordinates, cut joints.
 
 The spanning tree is the breadth-first one of least depth; where several joints would do, names
 decide, never the order of declaration. A cut joint becomes a closure of 6 − nv rows. One
-whose coordinates somebody uses (a motor, a spring, an imposed motion, an output, a start), or
+whose coordinates are used (a motor, a spring, an imposed motion, an output, a start), or
 which has no closed form as a closure, keeps its coordinates: it carries a massless *ghost* of its
 successor, tied to the real one by a row for each velocity (welded to it, where the joint has no
 closed form).
 
-Which joint coordinates somebody uses: they must exist even where the joint is cut.
+Joint coordinates in use: they must exist even where the joint is cut.
 
 Public names: GROUND, Transform, Inertia, Node, Closure, Tree, span, as_float. Source: RBDA §4.1
 (connectivity), §8.1 (loop joints), coordinates_in_use, turning_joint.
@@ -41,15 +41,15 @@ def coordinates_in_use(mechanism: Mechanism) -> frozenset[str]:
 
 
 def _names(mechanism: Mechanism) -> Iterator[str]:
-    """Every name by which the mechanism's records may speak of a coordinate."""
+    """Every name by which the mechanism's records may refer to a coordinate."""
     formulas = [output.formula for output in mechanism.outputs]
     formulas += [event.formula for event in mechanism.events]
     for force in mechanism.forces:
         yield from force.labels()
         formulas += force.formulas()
         measure = force.along()
-        told = turning_joint(mechanism, measure) if isinstance(measure, Angle) else None
-        yield from (told[0],) if told else ()
+        joint = turning_joint(mechanism, measure) if isinstance(measure, Angle) else None
+        yield from (joint[0],) if joint else ()
     for constraint in mechanism.constraints:
         yield from constraint.labels()
         formulas += constraint.formulas()
@@ -163,11 +163,11 @@ class Tree:
 
     def path(self, node: int, root: int = GROUND) -> list[int]:
         """The node, its parent, … up to the one that hangs on the root, which carries it."""
-        found = []
+        nodes = []
         while node != root:
-            found.append(node)
+            nodes.append(node)
             node = self.nodes[node].parent
-        return found
+        return nodes
 
     def common_ancestor(self, a: int, b: int) -> int:
         """The deepest node that carries both a and b; GROUND if none does."""
@@ -199,7 +199,7 @@ def span(
     Args:
         mechanism: any connected graph of bodies and joints.
         cuts: joints to be cut by name; the others are chosen.
-        keep: joints that keep their coordinates where they are cut, though nobody uses them.
+        keep: joints that keep their coordinates where they are cut, though they are not used.
         exact: keep exact numbers as they are (for proofs); otherwise they become floats here.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What touches and what is touched in a picture, where the author gave no shape.
+"""Shapes of contact in a picture, for bodies without shapes of their own.
 
 Public names: touching_solids, touched_pieces, sizes, greatest, SOLID, PIECES.
 """
@@ -110,14 +110,14 @@ def touched_pieces(
 ) -> dict[str, list[Piece]]:
     """Planes, hollow balls and surfaces on bodies without shapes, by body."""
     bare = {body.name for body in mechanism.bodies if not body.shapes}
-    found: dict[str, list[Piece]] = {}
+    pieces: dict[str, list[Piece]] = {}
     for contact in _contacts(mechanism):
         is_wide = contact.target.SYMBOL in WIDE
         if contact.second.body in bare and is_wide:
-            found.setdefault(contact.second.body, []).append(
+            pieces.setdefault(contact.second.body, []).append(
                 _touched(contact, reached, size, values)
             )
-    return found
+    return pieces
 
 
 def _touched(contact: Contact, reached: Array, size: float, values: Values) -> Piece:

@@ -163,7 +163,7 @@ class Drawing:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class _Outline:
-    """What is known of a body before the size of the scene is."""
+    """The outline of a body, before the size of the scene is known."""
 
     body: Body
     color: Color
@@ -289,7 +289,7 @@ def _outlines(mechanism: Mechanism, values: Values, missing: list[str]) -> list[
 
 
 def _shapes(body: Body, color: Color, values: Values, missing: list[str]) -> list[Piece]:
-    """The author's shapes; a surface whose file cannot be read is left out and told."""
+    """The author's shapes; a surface whose file cannot be read is left out with a warning."""
     pieces = []
     for shape in body.shapes:
         try:

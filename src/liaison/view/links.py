@@ -58,16 +58,16 @@ class Arrow:
 
 def links(drawn: Drawing, mechanism: Mechanism) -> list[Link]:
     """Springs, dampers, actuators along a distance, and rods that are joints."""
-    found = []
+    listed = []
     for force in mechanism.forces:
         measure = force.along()
         if isinstance(measure, Distance):
             ends = (measure.a, measure.b)
-            found.append(_link(drawn, force.name, ends, IS_COIL[force.SYMBOL]))
+            listed.append(_link(drawn, force.name, ends, IS_COIL[force.SYMBOL]))
     for joint in mechanism.joints:
         if any(isinstance(part, Strut) for part in joint.type.SYMBOL):
-            found.append(_link(drawn, joint.name, (joint.predecessor, joint.successor), False))
-    return found
+            listed.append(_link(drawn, joint.name, (joint.predecessor, joint.successor), False))
+    return listed
 
 
 def _link(drawn: Drawing, name: str, ends: tuple[Marker, Marker], is_coil: bool) -> Link:
@@ -147,7 +147,7 @@ def coil() -> Array:
 def trace_points(drawn: Drawing, wanted: Sequence[Any]) -> list[tuple[str, str, Array]]:
     """Name, body and place on it of each point to trace.
 
-    A point is told by a body's name (its origin), a joint's name (the successor's marker), a
+    A point is a body's name (its origin), a joint's name (the successor's marker), a
     marker, or a body's name with a place on it [m].
     """
     return [_trace_point(drawn, one) for one in wanted]

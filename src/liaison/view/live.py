@@ -1,4 +1,4 @@
-"""Live view with controls of time, speed and display, in the browser and from Python.
+"""The live view: controls of time, speed and what is shown, in the browser and from Python.
 
 Handed a viser server; imports no viewer itself.
 
@@ -126,12 +126,12 @@ class LiveView:
                 self._add_switch(group, handles)
 
     def _add_events(self) -> None:
-        """A list of what happened; choosing one goes there."""
-        found = sorted(self._run.events, key=lambda x: x.t)[:MOST_EVENTS]
-        texts = [f"{x.t:.6g} s  {x.name} {x.what}".rstrip() for x in found]
+        """A list of events; choosing one goes to its instant."""
+        events = sorted(self._run.events, key=lambda x: x.t)[:MOST_EVENTS]
+        texts = [f"{x.t:.6g} s  {x.name} {x.what}".rstrip() for x in events]
         first = f"{len(self._run.events)} to go to"
         choice = self._server.gui.add_dropdown("events", [first, *dict.fromkeys(texts)])
-        times = {text: x.t for text, x in zip(texts, found, strict=True)}
+        times = {text: x.t for text, x in zip(texts, events, strict=True)}
 
         def chosen(_: Any) -> None:
             if choice.value in times:

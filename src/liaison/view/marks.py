@@ -79,24 +79,24 @@ def marks(
         speed: seconds of the run shown in one second.
         can_roll: contacts of what is round.
     """
-    found = []
+    listed = []
     for place in places:
         closed = np.asarray(place.is_closed)[:, None]
         force, moment = (
             np.where(closed, scale * np.nan_to_num(x), 0.0)
             for scale, x in zip(scales, (place.force, place.moment), strict=True)
         )
-        told = _states(run, place, can_roll), _hits(run, place.name, FLASH * speed)
+        states_and_hits = _states(run, place, can_roll), _hits(run, place.name, FLASH * speed)
         radius, is_placed = radii[place.name.partition("[")[0]], getattr(place, "is_placed", True)
         point = np.asarray(place.point)
-        found.append(Mark(place.name, point, force, moment, *told, radius, is_placed))
-    return found
+        listed.append(Mark(place.name, point, force, moment, *states_and_hits, radius, is_placed))
+    return listed
 
 
-def beside(found: Sequence[Mark], away: Array, up: Array) -> list[Mark]:
+def beside(placed: Sequence[Mark], away: Array, up: Array) -> list[Mark]:
     """The same, with formulas that have no place away from their joint, one above the other."""
     seen: list[Mark] = []
-    for mark in found:
+    for mark in placed:
         point, step = mark.point, 4 * mark.radius
         if not mark.is_placed:
             point = point + away
@@ -113,11 +113,11 @@ def _nearest(a: Array, b: Array) -> float:
 
 def _hits(run: Trajectory, name: str, flash: float) -> NDArray[np.bool_]:
     """Where an impact is seen: for a while after it."""
-    found = np.zeros(len(run.t), dtype=bool)
+    hits = np.zeros(len(run.t), dtype=bool)
     for event in run.events:
         if event.name == name and event.what == "impact":
-            found |= (run.t >= event.t) & (run.t <= event.t + flash)
-    return found
+            hits |= (run.t >= event.t) & (run.t <= event.t + flash)
+    return hits
 
 
 def _states(run: Trajectory, place: Any, can_roll: Collection[str]) -> States:
@@ -156,7 +156,7 @@ def struck(run: Trajectory, bodies: Collection[str], speed: float) -> dict[str, 
         bodies: by name.
         speed: seconds of the run shown in one second.
     """
-    found = {x: np.zeros(len(run.t), dtype=bool) for x in bodies}
+    by_body = {x: np.zeros(len(run.t), dtype=bool) for x in bodies}
     hits = [e for e in run.events if e.what == "impact" and e.speed is not None]
     hardest = max((e.speed or 0.0 for e in hits), default=0.0)
     for event in hits:
@@ -164,13 +164,13 @@ def struck(run: Trajectory, bodies: Collection[str], speed: float) -> dict[str, 
         if (event.speed or 0.0) > FAINT * hardest and np.any(now):
             for cut in (k for k, letter in enumerate(event.name) if letter == "-"):
                 for name in (event.name[:cut], event.name[cut + 1 :]):
-                    if name in found:
-                        found[name] |= now
-    return found
+                    if name in by_body:
+                        by_body[name] |= now
+    return by_body
 
 
 def rolling_ones(mechanism: Mechanism) -> set[str]:
-    """Contacts of what is round."""
+    """Contacts of round shapes."""
     return {x.name for x in mechanism.contacts if isinstance(x, Contact) and x.shape.ROLLS}
 
 

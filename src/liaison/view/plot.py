@@ -36,7 +36,7 @@ MOST_EVENTS_NAMED = 12
 MANY_EVENTS = 40
 FINE = 800  # instants of a curve, at least
 NEAR = 0.018  # of the whole time: events nearer than this have one text
-MOST_WORDS = 3  # events told in one text
+MOST_WORDS = 3  # events in one text
 JUMPING = ("contacts.", "slips.")  # series that jump where a mode changes
 
 
@@ -93,7 +93,7 @@ def save_plot(
     events: bool = True,
     title: str | None = None,
 ) -> None:
-    """The same picture in a file; its suffix says the form (.png, .svg, .pdf).
+    """The same picture in a file; its suffix is the format (.png, .svg, .pdf).
 
     The file appears whole or not at all; the folder must exist.
     """
@@ -117,8 +117,8 @@ def refined(trajectory: Trajectory) -> Trajectory:
     """Positions and velocities also between instants that are too far apart for a picture.
 
     What was recorded stays, also the two values at an instant at which something jumps. A run
-    recorded at intervals does not tell what it was on both sides of such an instant, and stays.
-    Series are left out: of forces and energies neighbors do not tell enough.
+    recorded at intervals does not have the values on both sides of such an instant, and stays.
+    Series are left out: of forces and energies neighbors do not determine it.
     """
     t = trajectory.t
     twice = set(t[1:][np.diff(t) == 0].tolist())
@@ -162,8 +162,8 @@ def _curve(trajectory: Trajectory, label: Label, values: Array, degrees: bool) -
 def jumping(trajectory: Trajectory, name: str, values: Array) -> tuple[Array, Array]:
     """Instants and values of a curve that jumps where velocities do, and breaks where forces do.
 
-    A run recorded at intervals tells velocities before and after an impact with its events only;
-    of forces it tells neither, so that no line is drawn over the instant.
+    A run recorded at intervals has velocities before and after an impact in its events only;
+    of forces it has neither, so that no line is drawn over the instant.
     """
     t = trajectory.t
     twice = set(t[1:][np.diff(t) == 0].tolist())
@@ -250,14 +250,14 @@ def _dress(ax: Any, unit: str, count: int) -> None:
 
 
 def _mark_events(ax: Any, trajectory: Trajectory, named: bool) -> None:
-    told: dict[float, list[str]] = {}
+    labels: dict[float, list[str]] = {}
     for event in trajectory.events:
-        told.setdefault(event.t, []).append(f"{event.name} {event.what}".rstrip())
-    for t in told:
-        ax.axvline(t, color="#888888", lw=0.8 if len(told) < MANY_EVENTS else 0.4, ls=(0, (4, 3)),
+        labels.setdefault(event.t, []).append(f"{event.name} {event.what}".rstrip())
+    for t in labels:
+        ax.axvline(t, color="#888888", lw=0.8 if len(labels) < MANY_EVENTS else 0.4, ls=(0, (4, 3)),
                    zorder=0.5)  # fmt: skip
-    if named and len(told) <= MOST_EVENTS_NAMED:
-        for t, names in _apart(told, NEAR * float(trajectory.t[-1] - trajectory.t[0])).items():
+    if named and len(labels) <= MOST_EVENTS_NAMED:
+        for t, names in _apart(labels, NEAR * float(trajectory.t[-1] - trajectory.t[0])).items():
             ax.annotate(
                 ", ".join(names), (t, 1), xycoords=("data", "axes fraction"), xytext=(2, -2),
                 textcoords="offset points", rotation=90, va="top", fontsize="small",
@@ -265,11 +265,11 @@ def _mark_events(ax: Any, trajectory: Trajectory, named: bool) -> None:
             )  # fmt: skip
 
 
-def _apart(told: dict[float, list[str]], near: float) -> dict[float, list[str]]:
-    """What happened, those at nearly one instant told together: "floor impact × 2"."""
+def _apart(labels: dict[float, list[str]], near: float) -> dict[float, list[str]]:
+    """Labels of events, those at nearly one instant joined: "floor impact × 2"."""
     joined: dict[float, list[str]] = {}
     last = -np.inf
-    for t, names in sorted(told.items()):
+    for t, names in sorted(labels.items()):
         if t - last > near:
             last = t
         joined.setdefault(last, []).extend(names)

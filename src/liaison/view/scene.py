@@ -5,7 +5,7 @@ What happens in a run, beside its page: a strip for each contact, ticks and a li
 The strips lie above viser's slider and have its width; a click on a strip, a tick or a line of the
 list goes there. All is plain HTML and a short script, which reads the slider's time and writes it.
 
-Public names: show, page, sampled, timeline, legend, strips, happenings.
+Public names: show, page, sampled, timeline, legend, strips, event_rows.
 """
 
 from __future__ import annotations
@@ -38,30 +38,30 @@ from .stage import Look, Stage
 
 MOST_STRIPS = 10
 MOST_EVENTS = 400  # listed and ticked
-ORDER = (0, 1, 3, 2)  # which state of several places of a contact is told: the last of these
+ORDER = (0, 1, 3, 2)  # which state of several places of a contact is shown: the last of these
 
 CSS, JS = "timeline.css", "timeline.js"  # beside this file
 
 
-def timeline(run: Trajectory, found: Sequence[Mark], speed: float) -> str:
-    """Strips, ticks and the list of events as HTML; "" where nothing is to be told.
+def timeline(run: Trajectory, marks: Sequence[Mark], speed: float) -> str:
+    """Strips, ticks and the list of events as HTML; "" where there is nothing to show.
 
     Args:
         run: at the instants of its pictures.
-        found: its places of contact.
+        marks: its places of contact.
         speed: seconds of the run shown in one second.
     """
-    told, count = happenings(run, speed), len(run.events)
-    if not (told or found) or len(run) < 2:
+    events, count = event_rows(run, speed), len(run.events)
+    if not (events or marks) or len(run) < 2:
         return ""
     which = "fastest" if any(x.speed for x in run.events) else "first"
-    many = f" ({which} {len(told)})" if count > len(told) else ""
+    many = f" ({which} {len(events)})" if count > len(events) else ""
     data = {
         "end": _shown(run, len(run) - 1, speed),
         "colors": [_css(x) for x in STATE_COLORS],
         "words": STATE_WORDS,
-        "strips": strips(run, found, speed),
-        "events": told,
+        "strips": strips(run, marks, speed),
+        "events": events,
         "title": f"{count} event{'s' * (count != 1)}{many}",
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
@@ -76,24 +76,24 @@ def _file(name: str) -> str:
     return "\n".join(line for line in lines if line and not line.startswith(("//", "/*")))
 
 
-def legend(found: Sequence[Mark], is_struck: bool = False) -> str:
+def legend(marks: Sequence[Mark], is_struck: bool = False) -> str:
     """What the colors mean, as HTML: those that occur; is_struck: bodies flash at impacts."""
-    if not found and not is_struck:
+    if not marks and not is_struck:
         return ""
-    seen = sorted({int(x) for mark in found for x in np.unique(mark.states)})
-    seen += [IMPACT] * (is_struck or any(np.any(mark.is_hit) for mark in found))
+    seen = sorted({int(x) for mark in marks for x in np.unique(mark.states)})
+    seen += [IMPACT] * (is_struck or any(np.any(mark.is_hit) for mark in marks))
     parts = [f'<i style="background:{_css(STATE_COLORS[k])}"></i>{STATE_WORDS[k]}' for k in seen]
-    if any(np.any(mark.moment) for mark in found):
+    if any(np.any(mark.moment) for mark in marks):
         parts.append(f'<i style="background:{_css(MOMENT_COLOR)}"></i>moment (two heads)')
     return f'<div id="lia-key">{"".join(parts)}</div>'
 
 
 def strips(
-    run: Trajectory, found: Sequence[Mark], speed: float
+    run: Trajectory, marks: Sequence[Mark], speed: float
 ) -> list[tuple[str, list[tuple[int, float, float]]]]:
     """For each contact its states, each from and to a time of the slider [s]."""
     owners: dict[str, list[Mark]] = {}
-    for mark in found:
+    for mark in marks:
         owners.setdefault(mark.owner, []).append(mark)
     busy = sorted(owners, key=lambda x: -max(np.ptp(m.states) for m in owners[x]))[:MOST_STRIPS]
     return [(x, _spans(run, owners[x], speed)) for x in owners if x in busy]
@@ -112,19 +112,19 @@ def _spans(run: Trajectory, places: Sequence[Mark], speed: float) -> list[tuple[
     ]
 
 
-def happenings(run: Trajectory, speed: float) -> list[tuple[float, str, str, str, bool]]:
+def event_rows(run: Trajectory, speed: float) -> list[tuple[float, str, str, str, bool]]:
     """Every event: time of the slider at which it is seen, its own time, of what, words, is_hit."""
-    told: list[tuple[float, str, str, str, bool]] = []
+    events: list[tuple[float, str, str, str, bool]] = []
     for event in sorted(_chosen(run.events), key=lambda x: x.t):
         k = min(int(np.searchsorted(run.t, event.t)), len(run) - 1)
         words = f"{event.name} {event.what}".rstrip()
         shown = _shown(run, k, speed)
-        told.append((shown, f"{event.t:.6g}", _owner(event.name), words, event.what == "impact"))
-    return told
+        events.append((shown, f"{event.t:.6g}", _owner(event.name), words, event.what == "impact"))
+    return events
 
 
 def _chosen(events: Sequence[EventRecord]) -> Sequence[EventRecord]:
-    """Those that are told: all, or of too many the fastest impacts, or the first."""
+    """The events shown: all, or of too many the fastest impacts, or the first."""
     if len(events) <= MOST_EVENTS:
         return events
     return sorted(events, key=lambda x: (-(x.speed or 0.0), x.t))[:MOST_EVENTS]
@@ -192,10 +192,10 @@ def page(
         forces: draw the force in every joint, or in the joints named.
         frames: show the axes of the bodies (they can also be switched on in the page).
         labels: show the names of the bodies (the same); by default if they are few.
-        contacts: tells where a run touches (`liaison.contact_points` of the mechanism): each place
+        contacts: places of contact of a run (`liaison.contact_points` of the mechanism): each place
             is drawn in the color of its state, gray open, green held, orange slipping, blue
             rolling, red at an impact, with an arrow of its force and one with two heads of its
-            moment. Strips above the slider tell the same over time; events are ticks on them, and
+            moment. Strips above the slider show the same over time; events are ticks on them, and
             a list in which a click goes there.
     """
     run = sampled(trajectory, speed, fps)
@@ -208,9 +208,9 @@ def page(
             record.insert_sleep(float(run.t[k] - run.t[k - 1]) / speed)
             stage.show(k)
         text = record.as_html()
-    told = legend(stage.marks, stage.is_struck), timeline(run, stage.marks, speed)
+    panels = legend(stage.marks, stage.is_struck), timeline(run, stage.marks, speed)
     with whole_file(path) as temporary:
-        temporary.write_text(_dressed(text, run, speed, drawn, told), encoding="utf-8")
+        temporary.write_text(_dressed(text, run, speed, drawn, panels), encoding="utf-8")
 
 
 def show(
@@ -228,7 +228,7 @@ def show(
     browser: bool = True,
     block: bool = False,
 ) -> LiveView:
-    """A live view on this machine, with time, speed and what to see under the hand.
+    """A live view on this machine, with controls of time, speed and what is shown.
 
     Args:
         trajectory: with poses.
@@ -276,7 +276,7 @@ def sampled(trajectory: Trajectory, speed: float, fps: float) -> Trajectory:
 def _on_record(trajectory: Trajectory, times: Array) -> Array:
     """The times, moved to recorded instants where a body turns too far from one to the next.
 
-    Between such instants nobody can tell how far it turned, so there must be one for each picture.
+    Between such instants it is not known how far it turned, so there must be one for each picture.
     """
     turning = [k for k, label in enumerate(trajectory.labels["v"]) if label.unit == "rad/s"]
     t, speed = trajectory.t, np.abs(trajectory.v[:, turning]).max(axis=1, initial=0.0)
@@ -316,7 +316,7 @@ def _server(port: int) -> Any:
 
 
 def _dressed(
-    text: str, run: Trajectory, speed: float, drawn: Drawing, told: tuple[str, str]
+    text: str, run: Trajectory, speed: float, drawn: Drawing, panels: tuple[str, str]
 ) -> str:
     """viser's page with a title, a caption, and a camera that steps back on narrow screens.
 
@@ -325,7 +325,7 @@ def _dressed(
         run: as it is shown.
         speed: seconds of the run shown in one second.
         drawn: what is seen.
-        told: what colors mean, and what happens, as HTML.
+        panels: what colors mean, and what happens, as HTML.
     """
     title, eye = html.escape(run.name), camera(drawn.reached, drawn.up)
     note = f"{run.t[0]:g} to {run.t[-1]:g} s" + ("" if speed == 1 else f", speed {speed:g}")
@@ -337,7 +337,7 @@ def _dressed(
         position=json.dumps(eye.position.tolist()),
     )
     head, body = text.index("<head>") + len("<head>"), text.index("<body>") + len("<body>")
-    caption = CAPTION.format(title=title, note=html.escape(note), key=told[0])
-    text = text[:head] + script + text[head:body] + caption + told[1] + text[body:]
+    caption = CAPTION.format(title=title, note=html.escape(note), key=panels[0])
+    text = text[:head] + script + text[head:body] + caption + panels[1] + text[body:]
     start, end = text.index("<title>") + len("<title>"), text.index("</title>")
     return text[:start] + title + text[end:]

@@ -106,7 +106,7 @@ def color_named(word: str) -> tuple[Color, float]:
 
 
 def check_colors(mechanism: Mechanism) -> None:
-    """Refuses colors that nobody knows, before a run is made for a picture."""
+    """Raises an error for unknown colors, before a run is made for a picture."""
     for body in mechanism.bodies:
         for shape in body.shapes:
             if shape.color:

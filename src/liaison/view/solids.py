@@ -1,4 +1,4 @@
-"""Solids a picture is made of: boxes, cylinders, balls, cones, plates, rods between points.
+"""Solids of a picture: boxes, cylinders, balls, cones, plates, rods between points.
 
 Public names: Color, Piece, Surface, rod, ball, box, tube, cone, globe, cube, pillar, polyline,
 plate, around, corners, frame_along.
@@ -54,7 +54,7 @@ class Piece:
 
 
 def frame_along(z: Array) -> Array:
-    """A rotation whose z axis lies along the given vector."""
+    """A rotation whose z axis lies along a vector."""
     z = z / np.linalg.norm(z)
     x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
     x = x / np.linalg.norm(x)

@@ -61,7 +61,7 @@ class Batch:
     """A node of copies; what does not change from picture to picture is not sent again."""
 
     def __init__(self, scene: Any, name: str, solid: Surface, first: Copies, **look: Any) -> None:
-        self._now = self._told(first)
+        self._now = self._properties(first)
         self._handle = scene.add_batched_meshes_simple(
             name, solid.vertices, solid.faces, **self._now, lod="off",
             flat_shading=not solid.is_smooth, **look,
@@ -69,12 +69,12 @@ class Batch:
 
     def show(self, copies: Copies) -> None:
         """The copies where they are at another picture."""
-        for key, value in self._told(copies).items():
+        for key, value in self._properties(copies).items():
             if not np.array_equal(value, self._now[key]):
                 setattr(self._handle, key, value)
                 self._now[key] = value
 
-    def _told(self, copies: Copies) -> dict[str, Any]:
+    def _properties(self, copies: Copies) -> dict[str, Any]:
         return {
             "batched_wxyzs": np.asarray(copies.wxyz, dtype=np.float32),
             "batched_positions": np.asarray(copies.position, dtype=np.float32),
@@ -98,7 +98,7 @@ def linear(color: Array | Sequence[Color] | Color) -> NDArray[np.uint8]:
 
 @final
 class Crowd:
-    """All bodies made of plain solids, one node for each kind of solid."""
+    """All bodies of plain solids, one node for each kind of solid."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class Crowd:
         self._parts: list[tuple[Batch, list[tuple[str, Piece]]]] = []
         self._poses, self._hits = poses, hits
         for kind, solid in KINDS.items():
-            mine = [(b, x) for b, found in pieces.items() for x in found if x.kind == kind]
+            mine = [(b, x) for b, solids in pieces.items() for x in solids if x.kind == kind]
             if mine:
                 batch = Batch(scene, f"/bodies/{kind}", solid, self._copies(mine, 0))
                 self._parts.append((batch, mine))
@@ -165,10 +165,10 @@ def is_plain(pieces: Sequence[Piece]) -> bool:
 class MarkBatches:
     """Places of contact as three nodes: dots, shafts of arrows and heads of arrows."""
 
-    def __init__(self, scene: Any, path: str, found: Sequence[Mark], size: float) -> None:
-        self.found, self._size = tuple(found), size
-        self._colors = [m.colors() for m in found]
-        self._turning = [m for m in found if np.any(m.moment)]
+    def __init__(self, scene: Any, path: str, contact_marks: Sequence[Mark], size: float) -> None:
+        self.marks, self._size = tuple(contact_marks), size
+        self._colors = [m.colors() for m in contact_marks]
+        self._turning = [m for m in contact_marks if np.any(m.moment)]
         solids = {"points": globe(8, 12), "shafts": pillar(), "heads": cone(1.0, 1.0)}
         self._batches = [
             Batch(scene, f"{path}/{name}", solid, copies, cast_shadow=False, receive_shadow=False)
@@ -183,10 +183,10 @@ class MarkBatches:
     def at(self, k: int) -> tuple[Copies, Copies, Copies]:
         """Dots, shafts and heads at picture k."""
         color = np.stack([colors[k] for colors in self._colors]).astype(float)
-        radius = [m.radius * (SWOLLEN if m.is_hit[k] else 1.0) for m in self.found]
-        point = np.stack([m.point[k] for m in self.found])
+        radius = [m.radius * (SWOLLEN if m.is_hit[k] else 1.0) for m in self.marks]
+        point = np.stack([m.point[k] for m in self.marks])
         dots = Copies(point, _upright(len(point)), np.array(radius)[:, None] * np.ones(3), color)
-        shafts, heads = _arrows(point, np.stack([m.force[k] for m in self.found]), self._size)
+        shafts, heads = _arrows(point, np.stack([m.force[k] for m in self.marks]), self._size)
         bars, tips = [(shafts, color)], [(heads, color)]
         if self._turning:
             start = np.stack([m.point[k] for m in self._turning])
@@ -290,8 +290,8 @@ class Stage:
                 turning = 0.0
             radii = dot_sizes(mechanism, look.places, drawn.size, drawn.parameters)
             scales, can_roll = (scale, 0.6 * turning), rolling_ones(mechanism)
-            found = marks(run, look.places, scales, radii, look.speed, can_roll)
-            self.marks = beside(found, -0.14 * drawn.size * self._side, drawn.up)
+            contact_marks = marks(run, look.places, scales, radii, look.speed, can_roll)
+            self.marks = beside(contact_marks, -0.14 * drawn.size * self._side, drawn.up)
         self._marks = self._add_marks()
         for name, body, p in trace_points(drawn, look.trace):
             self._add_trace(name, body, p)
@@ -433,7 +433,7 @@ class Stage:
 
 
 def _crowd(drawn: Drawing, look: Look) -> dict[str, tuple[Piece, ...]]:
-    """Bodies drawn together: where they are many, and nothing is asked of them one by one."""
+    """Bodies drawn together: where they are many and need no nodes of their own."""
     asks = bool(look.frames or look.labels or look.trace)
     if asks or len(drawn.pieces) <= MOST_NODES:
         return {}

@@ -34,8 +34,8 @@ class Symbol:
 def symbols(mechanism: Mechanism) -> list[Symbol]:
     """Every load, relation and contact of shapes, in the order of the mechanism."""
     acting: tuple[Force | Constraint, ...] = (*mechanism.forces, *mechanism.constraints)
-    found = [Symbol(x.name, x.LSD, x.SYMBOL, x.markers(), x.labels()) for x in acting]
+    listed = [Symbol(x.name, x.LSD, x.SYMBOL, x.markers(), x.labels()) for x in acting]
     for one in mechanism.contacts:
         if isinstance(one, Contact):
-            found.append(Symbol(one.name, one.kind, one.shape.SYMBOL, one.markers(), ()))
-    return found
+            listed.append(Symbol(one.name, one.kind, one.shape.SYMBOL, one.markers(), ()))
+    return listed

@@ -1,4 +1,4 @@
-"""Polynomials of chains written as expressions again: terms collected by what is no scalar.
+"""Polynomials of chains written as expressions again: terms collected by their non-scalar factors.
 
 Public names: to_formal.
 """
@@ -125,7 +125,7 @@ def _holds(factor: Factor, placeholder: Atom) -> bool:
 
 
 def _one_side(factor: Factor, placeholder: Atom) -> list[Formal]:
-    """The vector told by a factor with one placeholder, as a column for LEFT or a row for RIGHT."""
+    """The vector of a factor with one placeholder, as a column for LEFT or a row for RIGHT."""
     if factor[0] == "dot":
         return _open_chain(_oriented(factor))
     parts = _cross_part(factor, placeholder)

@@ -183,7 +183,7 @@ def _expr(node: Formal, args: list[Polynomial]) -> Polynomial:
 
 
 def _from_expr(root: Expr) -> Polynomial:
-    """A scalar formula multiplied out; what is no sum, product or whole power is one factor."""
+    """A scalar formula expanded; anything but sums, products and integer powers is one factor."""
     done: dict[Expr, Polynomial] = {}
     for node in expr_order(root):
         done[node] = _expr_value(node, [done[arg] for arg in node.args])

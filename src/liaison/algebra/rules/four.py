@@ -60,14 +60,14 @@ def _chain_places(index: int, factor: Factor) -> Iterator[tuple[Place, Ray]]:
 
 def _chains(term: Monomial) -> list[list[tuple[Place, Ray]]]:
     """The places of each chain; of a power, as many as could be chosen differently."""
-    found: list[list[tuple[Place, Ray]]] = []
+    chains: list[list[tuple[Place, Ray]]] = []
     times: dict[Factor, int] = {}
     for i, factor in enumerate(term):
         if factor[0] == "dot":
             times[factor] = times.get(factor, 0) + 1
             if times[factor] <= 2 * (len(factor[2]) + 1):
-                found.append(list(_chain_places(i, factor)))
-    return found
+                chains.append(list(_chain_places(i, factor)))
+    return chains
 
 
 def _choices(term: Monomial) -> Iterator[tuple[list[Place], list[Ray]]]:

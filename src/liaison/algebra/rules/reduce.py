@@ -31,9 +31,9 @@ LIMIT = 20_000
 
 def _applied(term: Monomial, rules: Sequence[Rule]) -> tuple[Rule, Polynomial] | None:
     for rule in rules:
-        found = rule.apply(term)
-        if found is not None:
-            return rule, found
+        result = rule.apply(term)
+        if result is not None:
+            return rule, result
     return None
 
 
@@ -45,11 +45,11 @@ def _normal(polynomial: Polynomial, rules: Sequence[Rule]) -> Polynomial:
         if not waiting:
             return {term: c for term, c in result.items() if c != 0}
         term, c = waiting.popitem()
-        found = _applied(term, rules) if c != 0 else None
-        if found is None:
+        applied = _applied(term, rules) if c != 0 else None
+        if applied is None:
             result[term] = result.get(term, 0) + c
         else:
-            for new, factor in found[1].items():
+            for new, factor in applied[1].items():
                 waiting[new] = waiting.get(new, 0) + c * factor
     raise DerivationError(
         f"the normal form is not reached in {LIMIT} steps: the expression is too large.",
@@ -77,7 +77,7 @@ def expanded(x: Formal) -> Formal:
 
 
 def reduced(x: Formal) -> Formal:
-    """The normal form by all rules: what is zero by the laws of vectors and tildes becomes zero.
+    """The normal form by all rules: identities of vectors and tildes become zero.
 
     Raises:
         DerivationError: multiplied out, the expression has too many terms.

@@ -1,4 +1,4 @@
-"""The shape of a rewriting rule on monomials, and the measure that every rule makes smaller.
+"""The interface of rewriting rules on monomials, and the measure that every rule decreases.
 
 Public names: Rule, Rows, measure, Measure.
 """

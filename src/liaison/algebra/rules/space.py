@@ -183,10 +183,10 @@ def _sorted_triple(rays: list[Any]) -> tuple[int, Factor]:
 
 @ROWS.rule("alternating", "[a, b, c] = −[b, a, c], so [a, a, c] = 0")
 def _alternating(term: Monomial) -> Polynomial | None:
-    found = _of_triple(term)
-    if found is None:
+    split = _of_triple(term)
+    if split is None:
         return None
-    rays, rest = found
+    rays, rest = split
     if rays[0] == rays[1] or rays[1] == rays[2] or rays[0] == rays[2]:
         return {}
     sign, triple = _sorted_triple(rays)
@@ -195,10 +195,10 @@ def _alternating(term: Monomial) -> Polynomial | None:
 
 @ROWS.rule("turned together", "[R a, R b, c] = [a, b, Rᵀ c] for R a rotation")
 def _turned_together(term: Monomial) -> Polynomial | None:
-    found = _of_triple(term)
-    if found is None:
+    triple = _of_triple(term)
+    if triple is None:
         return None
-    rays, rest = found
+    rays, rest = triple
     firsts = [word[0] for word, _ in rays if word and is_rotation(word[0])]
     for first in firsts:
         if firsts.count(first) >= 2:
@@ -214,10 +214,10 @@ def _turned_back(ray: Ray, first: Any) -> Ray:
 
 @ROWS.rule("determinant", "[A a, A b, A c] = det A [a, b, c]")
 def _determinant(term: Monomial) -> Polynomial | None:
-    found = _of_triple(term)
-    if found is None or not all(word for word, _ in found[0]):
+    split = _of_triple(term)
+    if split is None or not all(word for word, _ in split[0]):
         return None
-    rays, rest = found
+    rays, rest = split
     if len({word[0] for word, _ in rays}) > 1:
         return None
     first = rays[0][0][0]._replace(turned=False)
@@ -227,10 +227,10 @@ def _determinant(term: Monomial) -> Polynomial | None:
 
 @ROWS.rule("trace", "tr A [a, b, c] = [A a, b, c] + [a, A b, c] + [a, b, A c]")
 def _trace(term: Monomial) -> Polynomial | None:
-    found = _of_triple(term)
-    if found is None:
+    triple = _of_triple(term)
+    if triple is None:
         return None
-    rays, rest = found
+    rays, rest = triple
     for index, factor in enumerate(rest):
         if factor[0] == "trace":
             others = [*rest[:index], *rest[index + 1 :]]

@@ -1,6 +1,6 @@
 """Polynomials whose factors are scalars, chains aᵀ W b and mixed products: what rules act on.
 
-A vector expression e is told as the scalar xᵀ e, a row as e y, a matrix as xᵀ e y, with the two
+A vector expression e is written as the scalar xᵀ e, a row as e y, a matrix as xᵀ e y, with the two
 placeholders LEFT = x and RIGHT = y. So a sum of terms of any kind is a polynomial of scalars:
 
     chain  ("dot", a, W, b)      aᵀ W b, W a word of letters: matrices, transposes, tildes
@@ -101,7 +101,7 @@ LARGEST = 200_000
 
 
 def check_size(p: Polynomial, q: Polynomial) -> None:
-    """Refuses a product that would have too many terms."""
+    """Raises an error for a product with too many terms."""
     if len(p) * len(q) > LARGEST:
         raise DerivationError(
             f"multiplied out, a product of {len(p)} and {len(q)} terms is too large.",

@@ -42,18 +42,18 @@ WordRule = Callable[[Word], tuple[int, Word] | None]
 
 
 def in_words(term: Monomial, change: WordRule) -> Polynomial | None:
-    """The term with `change` made in the first word it applies to: a sign and a word."""
+    """The term with `change` applied to the first word that it fits: a sign and a word."""
     for index, factor in enumerate(term):
-        for made, word in _with_places(factor):
-            found = _deep(word, change)
-            if found is not None:
-                sign, new = found
-                return {monomial((*term[:index], made(new), *term[index + 1 :])): sign}
+        for rebuilt, word in _with_places(factor):
+            changed = _deep(word, change)
+            if changed is not None:
+                sign, new = changed
+                return {monomial((*term[:index], rebuilt(new), *term[index + 1 :])): sign}
     return None
 
 
 def _with_places(factor: Factor) -> Iterator[tuple[Callable[[Word], Factor], Word]]:
-    """Each word of a factor, and the factor made of another word in its place."""
+    """Each word of a factor, and a function that rebuilds the factor with another word."""
     if factor[0] == "dot":
         yield lambda word: ("dot", factor[1], word, factor[3]), factor[2]
     elif factor[0] == "trace":
@@ -68,10 +68,10 @@ def _put(factor: Factor, i: int) -> Callable[[Word], Factor]:
 
 
 def _deep(word: Word, change: WordRule) -> tuple[int, Word] | None:
-    """The change made in a word, or in the ray of one of its tildes."""
-    found = change(word)
-    if found is not None:
-        return found
+    """The change applied to a word, or to the ray of one of its tildes."""
+    changed = change(word)
+    if changed is not None:
+        return changed
     for i, letter in enumerate(word):
         if is_tilde(letter):
             inner = _deep(letter.ray[0], change)
@@ -130,10 +130,10 @@ def in_factors(
     """The term with the first factor of that tag that changes replaced by what it is equal to."""
     for index, factor in enumerate(term):
         if factor[0] == tag:
-            found = change(factor)
-            if found is not None:
+            changed = change(factor)
+            if changed is not None:
                 rest = (*term[:index], *term[index + 1 :])
-                return added(*({monomial((*rest, *new)): c} for new, c in found.items()))
+                return added(*({monomial((*rest, *new)): c} for new, c in changed.items()))
     return None
 
 
@@ -162,10 +162,10 @@ def _meets_itself(term: Monomial) -> Polynomial | None:
 
 
 def _plain(word: Word) -> tuple[int, Word]:
-    """The word with transposes taken off what is symmetric or a tilde, and the sign of that."""
+    """The word without transposes of symmetric matrices and tildes, and the resulting sign."""
     sign = 1
-    while (found := _straight(word)) is not None:
-        sign, word = sign * found[0], found[1]
+    while (straight := _straight(word)) is not None:
+        sign, word = sign * straight[0], straight[1]
     return sign, word
 
 

@@ -87,7 +87,7 @@ def attitude_along(
 def _turned(run: Trajectory, body: str) -> Array:
     if "poses" not in run.series:
         raise SimulationError(
-            "the run has no series 'poses', from which an attitude is computed.",
+            "the run has no series 'poses', which an attitude is computed from.",
             status="inconsistent",
             hint='Run with series=("poses",).',
         )

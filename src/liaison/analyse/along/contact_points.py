@@ -67,8 +67,8 @@ def contact_points(mechanism: Mechanism, run: Trajectory) -> tuple[ContactAlong,
     places = (tree.position_labels(), tree.velocity_labels())
     if places != (run.labels.get("q"), run.labels.get("v")) or "contacts" not in run.series:
         raise SimulationError(
-            "the run does not describe the contacts of this mechanism: it has other coordinates, "
-            "or none of its forces.",
+            "the run has no contacts of this mechanism: it has other coordinates, or "
+            "none of its forces.",
             status="inconsistent",
             hint="Give the mechanism that was run; parametrizations have coordinates of their own.",
         )

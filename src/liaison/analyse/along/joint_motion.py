@@ -84,7 +84,7 @@ def _labels_and_units(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
     count = kind.nq - (len(attitude.NAMES) if isinstance(attitude, Attitude) else 0)
     if not has_angle_or_slide(joint):
         raise ModelError(
-            f"the {kind.name} joint {joint.name!r} has no angle and no slide as a coordinate.",
+            f"the {kind.name} joint {joint.name!r} has no angle and no displacement.",
             hint="Ask for the attitude of its bodies: attitude_along(run, body).",
         )
     return joint.coordinates[:count], kind.coordinate_units[:count]
@@ -133,7 +133,7 @@ def _body(run: Trajectory, body: str) -> tuple[Array, Array]:
     for name in ("poses", "motions"):
         if name not in run.series:
             raise SimulationError(
-                f"the run has no series {name!r}, from which the motion of a joint is computed.",
+                f"the run has no series {name!r}, which the motion of a joint is computed from.",
                 status="inconsistent",
                 hint='Run with series=("poses", "motions").',
             )
@@ -179,8 +179,8 @@ def _unwrapped(t: Array, c: Array, rate: Array, label: str) -> Array:
     if missed.size and np.max(missed) > DOUBT:
         k = int(np.argmax(missed))
         raise SimulationError(
-            f"between {t[k]:g} s and {t[k + 1]:g} s the rates of {label!r} do not determine how "
-            f"many turns it made: they miss its change by {missed[k]:.2f} rad.",
+            f"between {t[k]:g} s and {t[k + 1]:g} s the rates of {label!r} do not "
+            f"determine how many turns it made: they miss its change by {missed[k]:.2f} rad.",
             status="inconsistent",
             hint="Record more often: every=….",
         )

@@ -206,7 +206,7 @@ def _homes(
         residues = Residues(p, seed + k)
         values = {x: value for group, key in ((symbols.u, "u"), (symbols.p, "p"))
                  for x, value in zip(group, reference.defaults[key], strict=True)}  # fmt: skip
-        yield residues, home, {x: int(residues.given(value)) for x, value in values.items()}
+        yield residues, home, {x: int(residues.from_value(value)) for x, value in values.items()}
 
 
 def compared_in_floats(

@@ -177,7 +177,7 @@ class _Star:
         if not vanish(_left(rows, vdot, gamma), gamma):
             return "accelerations that the closures allow"
         if n - scene.arithmetic.rank(rows) != scene.freedom:
-            return "the number of freedoms"
+            return "the number of degrees of freedom"
         rival_power, terms = power(other, rest, self.at, W)
         if not vanish([rival_power - scene.power], [*terms, *scene.scale]):
             return "the power of a motion that the closures allow"

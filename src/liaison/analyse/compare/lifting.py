@@ -113,9 +113,9 @@ class PathDomain(Domain):
 
     def constant(self, value: Any) -> Truncated:
         """A residue."""
-        return self.given(self.residues.constant(value))
+        return self.from_value(self.residues.constant(value))
 
-    def given(self, value: Any) -> Truncated:
+    def from_value(self, value: Any) -> Truncated:
         """A series, or a residue."""
         if isinstance(value, Truncated):
             return value
@@ -147,7 +147,7 @@ class PathDomain(Domain):
         if node.op == "exp":
             p, order = self.ring.p, self.ring.order
             return x.rest.composed([pow(factorial(j), -1, p) for j in range(order)]) * begin
-        y, x = (args[0], args[1]) if node.op == "atan2" else (args[0], self.given(1))
+        y, x = (args[0], args[1]) if node.op == "atan2" else (args[0], self.from_value(1))
         slope = (self._rate(y) * x - y * self._rate(x)) / (x * x + y * y)
         return Truncated(self.ring, slope.poly.integral().truncate(self.ring.order)) + begin
 
@@ -167,7 +167,7 @@ class PathDomain(Domain):
         if begin == 0:
             raise DerivationError("a root of zero where the path begins")
         half = pow(2, -1, self.ring.p)
-        root = self.given(begin)
+        root = self.from_value(begin)
         for _ in range(self.ring.order.bit_length() + 1):
             root = (root + x / root) * half
         return root
@@ -236,11 +236,11 @@ class Lifted(Arithmetic):
         solve = inverse([[first[i][j] for j in columns] for i in chosen], self.ring.p)
         size = len(chosen)
         for _ in range(self.ring.order + 1):
-            left = [self.domain.given(r) for r in residual(x)]
+            left = [self.domain.from_value(r) for r in residual(x)]
             if self.vanish(left):
                 return x
             for i, j in enumerate(columns):
-                step = self.domain.given(0)
+                step = self.domain.from_value(0)
                 for k in range(size):
                     step = step + left[chosen[k]] * int(solve[i, k])
                 x[j] = x[j] - step
@@ -286,8 +286,8 @@ def lifted_point(
     arithmetic = Lifted(PathDomain(residues, ORDER, home, firm), residues.seed)
     symbols, closures = equations.symbols, equations.closures
     begin = evaluate(substitute(list(home), dict(home)), dict(firm), residues)
-    base = {x: arithmetic.domain.given(int(b)) for x, b in zip(home, begin, strict=True)}
-    base |= {x: arithmetic.domain.given(value) for x, value in firm.items()}
+    base = {x: arithmetic.domain.from_value(int(b)) for x, b in zip(home, begin, strict=True)}
+    base |= {x: arithmetic.domain.from_value(value) for x, value in firm.items()}
     base[symbols.t] = base[symbols.t] + arithmetic.drawn(1)
     rows = [[0] * len(symbols.v) for _ in closures.phi]
     numbers = arithmetic.numbers(Ordered(list(closures.G.values())), base)

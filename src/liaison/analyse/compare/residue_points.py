@@ -47,9 +47,9 @@ class LooseRoots(Domain):
         """As residues have it."""
         return self.inner.constant(value)
 
-    def given(self, value: Any) -> Any:
+    def from_value(self, value: Any) -> Any:
         """As residues have it."""
-        return self.inner.given(value)
+        return self.inner.from_value(value)
 
     def missing(self, node: Expr, known: list[str]) -> Any:
         """Drawn from the name."""

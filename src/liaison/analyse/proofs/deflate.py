@@ -96,7 +96,7 @@ def motion_error(result: Mobility) -> DerivationError:
             f"{result.first_order} to first order (it is {result.status}). Forces along that way "
             "are held by no finite reaction.",
             hint="Give joints some play, or a body some elasticity (a spring); "
-            "`liaison mobility` explains more.",
+            "`liaison mobility` says more.",
         )
     count = f"{low}" if low == high else f"{low} to {high}"
     return DerivationError(

@@ -88,7 +88,7 @@ def _active(block: tuple[Any, ...], sides: tuple[Any, ...], out: Array) -> Any:
 
 
 def _active_error(block: tuple[Any, ...], t: float, verb: str, hint: str) -> SimulationError:
-    what = "rubs" if block[2] == "friction" else "is closed"
+    what = "has friction" if block[2] == "friction" else "is closed"
     return SimulationError(
         f"{block[1]!r} is unilateral and {what} at t = {t:.6g} s; {verb} does not account for "
         "unilateral constraints.",

@@ -119,9 +119,7 @@ class Convergence:
     def conclusion(self) -> str:
         """The rates in words."""
         if self.position_rate is None or self.velocity_rate is None:
-            return (
-                "no distance to estimate a rate from: the relations do not act, or one α is given"
-            )
+            return "no distance to compute a rate from: the relations do not act, or one α is given"
         return (
             f"the distance falls like alpha^-{self.position_rate:.3f} in position and "
             f"alpha^-{self.velocity_rate:.3f} in velocity"

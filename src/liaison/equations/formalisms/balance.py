@@ -86,7 +86,8 @@ def _chosen(tree: Tree, bodies: Iterable[str]) -> list[str]:
             raise NamingError.unknown("body", name, tree.frames)
     if not chosen or "ground" in chosen:
         raise DerivationError(
-            "a sub-system is made of bodies that move; what holds the ground is not modelled.",
+            "a sub-system is made of bodies that move; "
+            "the forces that hold the ground are not described.",
             hint=f"Bodies: {', '.join(sorted(set(tree.frames) - {'ground'}))}.",
         )
     return chosen

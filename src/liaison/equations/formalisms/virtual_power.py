@@ -129,7 +129,7 @@ def virtual_power(equations: Equations, part: Iterable[str], field: Field) -> Vi
         refuse_sides(reports.setting.mechanism.contacts, "virtual_power")
     else:
         raise DerivationError(
-            f"the equations by {equations.formalism} do not describe the bodies of a tree.",
+            f"the equations by {equations.formalism} do not describe bodies of a tree.",
             hint="Use those of newton_euler or lagrange.",
         )
     powers = _Powers(reports, frozenset(_nodes(reports.setting, part)), field)

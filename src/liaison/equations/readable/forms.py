@@ -91,8 +91,8 @@ def motion_title(page: Readable) -> str:
 
 
 def sides_title(page: Readable) -> str:
-    """Of what holds on one side only."""
-    return "Conditions under which the mode lasts" if page.mode else "What holds on one side only"
+    """Title of the section on unilateral constraints."""
+    return "Conditions of the mode" if page.mode else "Unilateral constraints"
 
 
 def _sides(sides: Iterable[ReadSide], digits: int) -> list[str]:

@@ -24,7 +24,7 @@ from liaison.tree import SideReading, unguarded
 Change: TypeAlias = Callable[[list[Expr]], list[Expr]]
 
 GUARDS = (
-    "Lengths that may vanish are written as if they do not; below 1e-12 (a disc that lies flat, a "
+    "Lengths that may vanish are written where they do not; below 1e-12 (a disc that lies flat, a "
     "point in the middle of a ball) the code takes 0 for them and for their directions."
 )
 FEET = "σ are parameters of the nearest point; the code finds them by Newton's steps."

@@ -147,8 +147,7 @@ def transformed(
 def _check_bilateral(equations: Equations) -> None:
     for side in equations.sides.blocks:
         raise DerivationError(
-            f"{side.owner!r} holds on one side only; equations in fewer velocities do not carry "
-            "what it does.",
+            f"{side.owner!r} is unilateral; equations in fewer velocities do not carry its forces.",
             hint="Keep the multipliers, or require its limit with '=' to fix one mode.",
         )
 

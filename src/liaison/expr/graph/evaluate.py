@@ -35,7 +35,7 @@ class Domain(ABC):
         """The number of a constant."""
 
     @abstractmethod
-    def given(self, value: Any) -> Any:
+    def from_value(self, value: Any) -> Any:
         """A value the caller gave for a symbol, as a number of this domain."""
 
     @abstractmethod
@@ -43,7 +43,7 @@ class Domain(ABC):
         """What takes the arguments' numbers to the node's."""
 
     def missing(self, node: Expr, known: list[str]) -> Any:
-        """The number of a symbol without value; refused unless the domain can draw one."""
+        """The number of a symbol without value; an error unless the domain can draw one."""
         raise NamingError.unknown("value given for a symbol", str(node.a), known)
 
     def start(self, order: list[Expr], number: Mapping[Expr, Any]) -> Domain:
@@ -67,7 +67,7 @@ class FloatDomain(Domain):
         """Rounded to nearest."""
         return float(value)
 
-    def given(self, value: Any) -> float:
+    def from_value(self, value: Any) -> float:
         """As float."""
         return float(value)
 
@@ -85,7 +85,7 @@ class ArrayDomain(Domain):
         """Rounded to nearest."""
         return np.float64(float(value))
 
-    def given(self, value: Any) -> Any:
+    def from_value(self, value: Any) -> Any:
         """As an array of floats."""
         return np.asarray(value, dtype=float)
 
@@ -103,13 +103,13 @@ class FractionDomain(Domain):
         """Exact; a float is the rational it stands for."""
         return Fraction(value) if isinstance(value, int | Fraction | float) else _irrational("π")
 
-    def given(self, value: Any) -> Fraction:
+    def from_value(self, value: Any) -> Fraction:
         """As Fraction."""
         return Fraction(value)
 
     def operation(self, node: Expr) -> Callable[..., Any]:
         """Arithmetic and choices; roots of squares."""
-        return _RATIONAL.get(node.op) or _refusal(node.op)
+        return _RATIONAL.get(node.op) or _irrational_result(node.op)
 
 
 def _irrational(what: str) -> Fraction:
@@ -120,7 +120,7 @@ def _irrational(what: str) -> Fraction:
     )
 
 
-def _refusal(op: str) -> Callable[..., Fraction]:
+def _irrational_result(op: str) -> Callable[..., Fraction]:
     return lambda *args: _irrational(f"{op}({', '.join(map(str, args))})")
 
 
@@ -183,7 +183,7 @@ def evaluate(
 
 def numbers_of(order: list[Expr], values: Mapping[Expr, Any], domain: Domain) -> dict[Expr, Any]:
     """The number of every node of an order that has arguments first, before `domain.result`."""
-    number: dict[Expr, Any] = {node: domain.given(value) for node, value in values.items()}
+    number: dict[Expr, Any] = {node: domain.from_value(value) for node, value in values.items()}
     domain = domain.start(order, number)
     operations: dict[str, Callable[..., Any]] = {}
     for node in order:

@@ -1,4 +1,4 @@
-"""Expr: one operation on its arguments, made once and never changed.
+"""Expr: one operation on its arguments, interned and immutable.
 
 Equal formulas are one object: a common subexpression is found by being built twice, and `is`
 compares formulas. Nodes are held weakly, so a dropped graph is freed. Every node stores a hash of
@@ -52,7 +52,7 @@ BITS = (1 << 59) - 1
 
 
 def exact_or_float(x: object) -> Value | None:
-    """The number of any numeric type: int, Fraction, float or Pi; None for what is no number.
+    """The number of any numeric type: int, Fraction, float or Pi; None for anything else.
 
     NumPy integers and Decimal are exact, NumPy floats are floats.
     """
@@ -88,7 +88,7 @@ Operator: TypeAlias = Callable[["Expr", "Scalar"], "Expr"]
 
 
 def _operators(op: str) -> tuple[Operator, Operator]:
-    """Of a formula x and any scalar y: op(x, y), and op(y, x) where y could not say it."""
+    """Of a formula x and any scalar y: op(x, y), and op(y, x) where y does not define it."""
 
     def left(self: Expr, other: Scalar) -> Expr:
         b = other if type(other) is Expr else _operand(other)
@@ -144,8 +144,8 @@ class Expr:
         """Value of a constant: int or Fraction (exact), Pi (exact) or float."""
         if self.op != "const":
             raise AttributeError(f"only a constant has a value; this is {self!r}")
-        found: Value = self.a
-        return found
+        value: Value = self.a
+        return value
 
     __add__, __radd__ = _operators("add")
     __sub__, __rsub__ = _operators("sub")
@@ -225,7 +225,7 @@ _KNOWN: dict[Any, _Known] = {}
 _known = _KNOWN.get
 _keep = _KNOWN.setdefault
 _new = object.__new__
-_LOCK = RLock()  # who takes an entry out holds it; a thread may be told of a death while it does
+_LOCK = RLock()  # who takes an entry out holds it; a finalizer may run while it does
 
 
 def _forget(reference: _Known, table: dict[Any, _Known] = _KNOWN, lock: Any = _LOCK) -> None:
@@ -251,9 +251,9 @@ def make(op: str, a: Any, b: Any = None) -> Expr:
     The key is the hash of the structure. CPython hashes tuples of integers alike in every process.
     """
     h = hash((_SALT[op], a.h, b.h if b is not None else 7)) & BITS | _INNER
-    found = _known(h)
-    if found is not None:
-        node = found()
+    interned = _known(h)
+    if interned is not None:
+        node = interned()
         if node is not None and node.a is a and node.b is b and node.op == op:
             return node
         return _intern(op, a, b, h, h)
@@ -283,11 +283,11 @@ def make_many(op: str, data: Any, args: tuple[Expr, ...], token: object = "") ->
 def _intern(op: str, a: Any, b: Any, h: int, key: Any) -> Expr:
     """The node under `key`, or under the next free key where another formula has this hash."""
     while True:
-        found = _known(key)
-        node = found() if found is not None else None
+        interned = _known(key)
+        node = interned() if interned is not None else None
         if node is None:
-            if found is not None:
-                _forget(found)
+            if interned is not None:
+                _forget(interned)
             node = _new(Expr)
             node.op, node.a, node.b, node.h = op, a, b, h
             reference = _Known(node, _forget)
@@ -304,8 +304,8 @@ def symbol(name: str) -> Expr:
     """The symbol of that name; there is one for each name."""
     if type(name) is not str or not name:
         raise TypeError(f"a symbol is named by a text that is not empty, not by {name!r}")
-    found = _known(name)
-    node = found() if found is not None else None
+    interned = _known(name)
+    node = interned() if interned is not None else None
     if node is not None:
         return node
     return _intern("symbol", name, None, stable_hash("symbol", name) | _INNER, name)
@@ -314,7 +314,7 @@ def symbol(name: str) -> Expr:
 def constant(value: Value) -> Expr:
     """The constant of that value and type: 1, Fraction(1, 2) and 0.5 are kept as they come.
 
-    int and Fraction are exact, float is float; 0.0 and -0.0 differ; NaN is refused.
+    int and Fraction are exact, float is float; 0.0 and -0.0 differ; NaN is an error.
     """
     kind = type(value)
     if kind is int:
@@ -335,8 +335,8 @@ def constant(value: Value) -> Expr:
         raise TypeError(
             f"no constant is made of {value!r} ({kind.__name__}); give int, Fraction, float"
         )
-    found = _known(key)
-    node = found() if found is not None else None
+    interned = _known(key)
+    node = interned() if interned is not None else None
     if node is not None:
         return node
     return _intern("const", value, None, _constant_hash(value), key)
@@ -361,8 +361,8 @@ def _operand(x: object) -> Expr | None:
     value = exact_or_float(x)
     if value is not None:
         return constant(value)
-    found = getattr(x, "symbol", None)
-    return found if type(found) is Expr else None
+    symbol_attribute = getattr(x, "symbol", None)
+    return symbol_attribute if type(symbol_attribute) is Expr else None
 
 
 def as_expr(x: Scalar) -> Expr:
@@ -393,13 +393,13 @@ RULES_SAME: dict[str, Rule1] = {}
 def combine(op: str, a: Expr, b: Expr) -> Expr:
     """op(a, b) for a binary operation, after the local rules."""
     for rule in RULES[op][a.op][b.op]:
-        found = rule(a, b)
-        if found is not None:
-            return found
+        simplified = rule(a, b)
+        if simplified is not None:
+            return simplified
     if a is b and op in RULES_SAME:
-        found = RULES_SAME[op](a)
-        if found is not None:
-            return found
+        simplified = RULES_SAME[op](a)
+        if simplified is not None:
+            return simplified
     if a.h > b.h and op in COMMUTATIVE:
         return make(op, b, a)
     return make(op, a, b)
@@ -408,9 +408,9 @@ def combine(op: str, a: Expr, b: Expr) -> Expr:
 def unary(op: str, a: Expr) -> Expr:
     """op(a) for a unary operation, after the local rules."""
     for rule in RULES_ONE[op][a.op]:
-        found = rule(a)
-        if found is not None:
-            return found
+        simplified = rule(a)
+        if simplified is not None:
+            return simplified
     return make(op, a)
 
 

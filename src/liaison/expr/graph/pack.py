@@ -1,4 +1,4 @@
-"""A graph as a flat table: what is pickled, and what a fingerprint is taken of.
+"""A graph as a flat table, for pickling and for fingerprints.
 
 Public names: Packed, pack, unpack, fingerprint.
 """

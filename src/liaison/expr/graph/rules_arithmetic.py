@@ -34,8 +34,8 @@ def _ratio(x: Any, y: Any) -> Fraction:
 def _power(x: Any, y: Any) -> Number | None:
     if type(y) is not int or abs(y) > 64:
         return None
-    found: Number = _ratio(1, x**-y) if y < 0 else x**y
-    return found
+    power: Number = _ratio(1, x**-y) if y < 0 else x**y
+    return power
 
 
 _EXACTLY: dict[str, Callable[[Any, Any], Number | None]] = {
@@ -63,8 +63,8 @@ def _fold(op: str) -> Callable[[Expr, Expr], Found]:
             return constant(value) if math.isfinite(value) else None
         if type(a) is Pi or type(b) is Pi:
             return None
-        found = exactly(a, b)
-        return None if found is None else constant(found)
+        exact_value = exactly(a, b)
+        return None if exact_value is None else constant(exact_value)
 
     return fold
 
@@ -124,8 +124,8 @@ def _shift(sign: int) -> Callable[[Expr, Expr], Found]:
     """(y + d) ± c with exact numbers."""
 
     def shift(x: Expr, c: Expr) -> Found:
-        found = _offset(x) if type(c.a) in _EXACT else None
-        return None if found is None else found[1] + constant(found[0] + sign * c.a)
+        offset = _offset(x) if type(c.a) in _EXACT else None
+        return None if offset is None else offset[1] + constant(offset[0] + sign * c.a)
 
     return shift
 
@@ -221,16 +221,16 @@ def _chosen(x: Expr, choice: Expr) -> Found:
     condition, first, second = choice.b
     if first is not ZERO and second is not ZERO:
         return None
-    found: Expr = select(condition, x * first, x * second)
-    return found
+    chosen: Expr = select(condition, x * first, x * second)
+    return chosen
 
 
 def _chosen_over(choice: Expr, x: Expr) -> Found:
     condition, first, second = choice.b
     if first is not ZERO and second is not ZERO:
         return None
-    found: Expr = select(condition, first / x, second / x)
-    return found
+    chosen: Expr = select(condition, first / x, second / x)
+    return chosen
 
 
 def _roots(x: Expr, y: Expr) -> Found:

@@ -128,5 +128,7 @@ def switches(fs: Formulas) -> list[Expr]:
     Arguments of abs and sign, conditions of select, differences of min and max: each once, in
     topological order.
     """
-    found = {_SWITCHING[node.op](node): None for node in topological(fs) if node.op in _SWITCHING}
-    return [f for f in found if f.op != "const"]
+    arguments = {
+        _SWITCHING[node.op](node): None for node in topological(fs) if node.op in _SWITCHING
+    }
+    return [f for f in arguments if f.op != "const"]

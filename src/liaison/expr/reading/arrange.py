@@ -98,7 +98,7 @@ def _inside(atom: Reading) -> Iterable[Reading]:
 
 
 def _text(atom: Reading) -> str:
-    """A text by which atoms of one kind and place are told apart; sines before cosines."""
+    """A sort key of atoms of one kind and place; sines before cosines."""
     if isinstance(atom, Name):
         return atom.text
     if isinstance(atom, Number):
@@ -148,9 +148,9 @@ def negated(reading: Reading) -> Reading:
 
 def _positive_first(terms: Iterable[Reading]) -> list[Reading]:
     """Terms in their order, but none that is negative before all that are positive."""
-    found = list(terms)
-    first = next((k for k, term in enumerate(found) if not _is_negative(term)), 0)
-    return [found[first], *found[:first], *found[first + 1 :]] if found else found
+    ordered = list(terms)
+    first = next((k for k, term in enumerate(ordered) if not _is_negative(term)), 0)
+    return [ordered[first], *ordered[:first], *ordered[first + 1 :]] if ordered else ordered
 
 
 def _is_negative(term: Reading) -> bool:
@@ -191,8 +191,8 @@ def _arranged(form: Form, order: Order) -> Reading:
         return plain if max(form.values()) > 0 else negated(plain)
     parts = [(f, e, _leading(f, order)) for f, e in factors]
     number = _sign(number, parts)
-    found = _product(number, [(_positive(f, s), e) for f, e, s in parts], order)
-    return found if leaves(found) <= leaves(plain) else plain
+    product_reading = _product(number, [(_positive(f, s), e) for f, e, s in parts], order)
+    return product_reading if leaves(product_reading) <= leaves(plain) else plain
 
 
 def _sign(number: Fraction, parts: Sequence[tuple[Form, int, int]]) -> Fraction:
@@ -328,8 +328,8 @@ def _form(p: Any, atoms: Sequence[Reading], order: Order) -> Form:
 
 def factored(form: Form, order: Order) -> tuple[Fraction, list[tuple[Form, int]]]:
     """A number and irreducible factors with their powers."""
-    atoms, _, made = _context([form])
-    number, factors = made(form).factor()
+    atoms, _, polynomial_of = _context([form])
+    number, factors = polynomial_of(form).factor()
     value = Fraction(int(number.p), int(number.q)) if hasattr(number, "p") else Fraction(number)
     return value, [(_form(f, atoms, order), int(e)) for f, e in factors]
 
@@ -339,22 +339,22 @@ def common_factor(forms: Sequence[Form], order: Order) -> Form:
     kept = [form for form in forms if form]
     if not kept:
         return {(): Fraction(1)}
-    atoms, _, made = _context(kept)
-    polynomials = [made(form) for form in kept]
-    found = polynomials[0]
+    atoms, _, polynomial_of = _context(kept)
+    polynomials = [polynomial_of(form) for form in kept]
+    divisor = polynomials[0]
     for p in polynomials[1:]:
-        found = found.gcd(p)
+        divisor = divisor.gcd(p)
     if len(polynomials) == 1:
-        found = found.gcd(found)
-    return _form(found, atoms, order)
+        divisor = divisor.gcd(divisor)
+    return _form(divisor, atoms, order)
 
 
 def quotient(form: Form, divisor: Form, order: Order) -> Form:
     """form / divisor, which must be exact."""
     if not form:
         return {}
-    atoms, _, made = _context([form, divisor])
-    found, rest = divmod(made(form), made(divisor))
+    atoms, _, polynomial_of = _context([form, divisor])
+    result, rest = divmod(polynomial_of(form), polynomial_of(divisor))
     if not rest.is_zero():
         raise ValueError("the divisor does not divide the form")
-    return _form(found, atoms, order)
+    return _form(result, atoms, order)

@@ -36,10 +36,10 @@ def antiderivative(f: Expr, x: Expr) -> Expr | None:
         return None
     total: Any = ZERO
     for powers, c in terms.items():
-        found = _term(ring, powers, c, x)
-        if found is None:
+        primitive = _term(ring, powers, c, x)
+        if primitive is None:
             return None
-        total = total + found
+        total = total + primitive
     F = as_expr(total)
     return F if vanishes_exactly(as_expr(gradient(F, [x])[0] - f)) else None
 
@@ -112,10 +112,10 @@ def potential(slopes: Mapping[Expr, Expr]) -> Expr | None:
         rest = as_expr(slope - gradient(as_expr(F), [x])[0])
         if vanishes_exactly(rest):
             continue
-        found = antiderivative(rest, x)
-        if found is None:
+        primitive = antiderivative(rest, x)
+        if primitive is None:
             return None
-        F = F + found
+        F = F + primitive
     F = as_expr(F)
     got = gradient(F, list(slopes))
     fits = all(vanishes_exactly(as_expr(a - b)) for a, b in zip(got, slopes.values(), strict=True))

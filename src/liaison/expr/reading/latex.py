@@ -35,9 +35,9 @@ def _number(text: str) -> str:
 class _Writer(Printer):
     def joined(self, terms: list[tuple[int, str]]) -> str:
         """- and + with spaces, the first sign without."""
-        (sign, found), *rest = terms
-        found = ("-" if sign < 0 else "") + found
-        return found + "".join(f" {'-' if sign < 0 else '+'} {text}" for sign, text in rest)
+        (sign, joined_text), *rest = terms
+        joined_text = ("-" if sign < 0 else "") + joined_text
+        return joined_text + "".join(f" {'-' if sign < 0 else '+'} {text}" for sign, text in rest)
 
     def name(self, text: str) -> str:
         """With Greek letters, indices and dots."""

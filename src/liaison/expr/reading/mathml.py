@@ -32,15 +32,15 @@ def mathml_name(name: str) -> str:
     if numbered:
         words[:1] = [numbered[1], numbered[2]]
     head, *rest = [GREEK.get(word, word) for word in words]
-    found = f"<mi>{escape(head)}</mi>"
+    markup = f"<mi>{escape(head)}</mi>"
     if dots in _DOTS:
-        found = f'<mover accent="true">{found}<mo>{_DOTS[dots]}</mo></mover>'
+        markup = f'<mover accent="true">{markup}<mo>{_DOTS[dots]}</mo></mover>'
     elif dots:
-        found = f"<msup>{found}<mn>({dots})</mn></msup>"
+        markup = f"<msup>{markup}<mn>({dots})</mn></msup>"
     if rest:
         index = "<mo>,</mo>".join(f"<mi>{escape(word)}</mi>" for word in rest)
-        found = f"<msub>{found}<mrow>{index}</mrow></msub>"
-    return found
+        markup = f"<msub>{markup}<mrow>{index}</mrow></msub>"
+    return markup
 
 
 def _number(text: str) -> str:
@@ -55,11 +55,11 @@ def _number(text: str) -> str:
 class _Writer(Printer):
     def joined(self, terms: list[tuple[int, str]]) -> str:
         """In a row, the first sign only where it is negative."""
-        found = ""
+        markup = ""
         for sign, text in terms:
-            found += "<mo>−</mo>" if sign < 0 else "<mo>+</mo>" if found else ""
-            found += text
-        return f"<mrow>{found}</mrow>"
+            markup += "<mo>−</mo>" if sign < 0 else "<mo>+</mo>" if markup else ""
+            markup += text
+        return f"<mrow>{markup}</mrow>"
 
     def name(self, text: str) -> str:
         """With Greek letters, indices and dots."""

@@ -1,4 +1,4 @@
-"""Formulas as readings without any simplification: fast, for those too many to be made short.
+"""Formulas as readings without any simplification: fast, for formulas too many to simplify.
 
 Public names: plain.
 """
@@ -15,13 +15,13 @@ from .reading import Call, Name, Number, Power, Product, Reading, Sum
 
 def plain(f: Expr) -> Reading:
     """The formula as it was built, sums and products flat."""
-    made: dict[Expr, Reading] = {}
+    readings: dict[Expr, Reading] = {}
     for node in topological([f]):
-        made[node] = _made(node, [made[x] for x in node.args])
-    return made[f]
+        readings[node] = _reading(node, [readings[x] for x in node.args])
+    return readings[f]
 
 
-def _made(node: Expr, parts: list[Reading]) -> Reading:
+def _reading(node: Expr, parts: list[Reading]) -> Reading:
     if node.op == "const":
         return Name("π") if isinstance(node.a, Pi) else Number(Fraction(node.a))
     if node.op == "symbol":

@@ -27,7 +27,7 @@ _TAKEN = frozenset(_FUNCTIONS.values()) | {
 
 def identifiers(names: Iterable[str]) -> dict[str, str]:
     """A Python name for every symbol: theta'' is theta_dd."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for name in names:
         if name == "π":
             continue
@@ -36,10 +36,10 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
         word = f"x{word}" if word[0].isdigit() else word
         dots = len(name) - len(base)
         word += f"_{'d' * dots}" if dots else ""
-        while word in found.values() or word in _TAKEN or keyword.iskeyword(word):
+        while word in by_name.values() or word in _TAKEN or keyword.iskeyword(word):
             word += "_"
-        found[name] = word
-    return found
+        by_name[name] = word
+    return by_name
 
 
 def to_python(reading: Reading, names: Mapping[str, str]) -> str:

@@ -22,7 +22,7 @@ from liaison.expr.graph.rules import ROWS  # noqa: F401  (the rules must be ther
 
 @dataclass(frozen=True, slots=True)
 class _Deep:
-    """A tree whose hash is taken once, when it is made: trees are keys of many tables."""
+    """A tree with a cached hash: trees are keys of many tables."""
 
     _hash: int = field(init=False, repr=False, compare=False)
 
@@ -34,7 +34,7 @@ class _Deep:
 
     @abstractmethod
     def _parts(self) -> Hashable:
-        """What tells it from another."""
+        """The fields compared for equality."""
 
 
 @final
@@ -116,7 +116,7 @@ def leaves(reading: Reading) -> int:
 
 
 def names_in(reading: Reading) -> set[str]:
-    """The symbols it speaks of."""
+    """The symbols that occur in it."""
     if isinstance(reading, Name):
         return {reading.text}
     if isinstance(reading, Number):
@@ -131,7 +131,7 @@ def names_in(reading: Reading) -> set[str]:
 
 
 def to_expr(reading: Reading) -> Expr:
-    """The formula of what is read."""
+    """The formula of a reading."""
     if isinstance(reading, Number):
         return constant(reading.value)
     if isinstance(reading, Name):
@@ -148,10 +148,10 @@ def to_expr(reading: Reading) -> Expr:
 
 
 def _folded(op: str, parts: list[Expr]) -> Expr:
-    found = parts[0]
+    total = parts[0]
     for part in parts[1:]:
-        found = apply(op, (found, part))
-    return found
+        total = apply(op, (total, part))
+    return total
 
 
 FUNCTIONS = frozenset(OPS)

@@ -37,7 +37,7 @@ class TooLarge(Exception):
 @final
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """What a polynomial is made of.
+    """A generator of the polynomial ring: a symbol, a sine, a cosine or a closed part.
 
     Attributes:
         kind: "symbol", "sin", "cos", "inverse" (one over `node`) or "closed" (`node` itself).
@@ -106,11 +106,11 @@ class Ring:
 
     def _inverse_pairs(self) -> list[tuple[int, int]]:
         """Places of 1/x and x, where both are generators."""
-        found = []
+        pairs = []
         for k, g in enumerate(self.generators):
             place = self.index.get(_of_node(g.node)) if g.kind == "inverse" else None
-            found += [(k, place)] if place is not None else []
-        return found
+            pairs += [(k, place)] if place is not None else []
+        return pairs
 
     @property
     def has_sums_below(self) -> bool:
@@ -133,7 +133,7 @@ class Ring:
     def _as_fraction(self, node: Expr, known: Mapping[Expr, tuple[Any, Any]]) -> tuple[Any, Any]:
         n = _whole_power(node)
         if node.op not in ("add", "sub", "neg", "mul", "div") and n is None:
-            return self._made(node), self._one
+            return self._converted(node), self._one
         (a, b), *rest = [known[x] for x in node.args]
         if n is not None:
             a, b = (a, b) if n > 0 else (b, a)
@@ -178,10 +178,10 @@ class Ring:
         known = self._nodes
         for node in topological([f]):
             if node not in known:
-                known[node] = self._made(node)
+                known[node] = self._converted(node)
         return known[f]
 
-    def _made(self, node: Expr) -> Any:
+    def _converted(self, node: Expr) -> Any:
         op = node.op
         if op == "const" and not isinstance(node.a, Pi):
             return self._constant(Fraction(node.a))
@@ -218,13 +218,13 @@ class Ring:
         if len(value) != 1:
             return self._gens[self.index[Generator("inverse", node)]]
         ((m, c),) = value.to_dict().items()
-        found = self._constant(Fraction(int(c.q), int(c.p)))
+        inverse = self._constant(Fraction(int(c.q), int(c.p)))
         for k, e in enumerate(m):
             if int(e):
                 g = self.generators[k]
                 opposite = _of_node(g.node) if g.kind == "inverse" else Generator("inverse", g.expr)
-                found = found * self._gens[self.index[opposite]] ** int(e)
-        return found
+                inverse = inverse * self._gens[self.index[opposite]] ** int(e)
+        return inverse
 
     def _checked(self, p: Any) -> Any:
         if len(p) > self.limit:
@@ -265,10 +265,10 @@ class Ring:
         for m, c in p.to_dict().items():
             e = int(m[k])
             parts.setdefault(e // 2, {})[(*m[:k], e % 2, *m[k + 1 :])] = c
-        found = self._context.constant(0)
+        total = self._context.constant(0)
         for half, terms in parts.items():
-            found = found + self._context.from_dict(terms) * self._squares[k] ** half
-        return found
+            total = total + self._context.from_dict(terms) * self._squares[k] ** half
+        return total
 
     def _point(self, angle: Expr) -> tuple[Any, Any]:
         """(cos, sin) of an angle as polynomials."""
@@ -299,49 +299,49 @@ def _base(atom: Expr, parts: int) -> Expr:
 
 
 def _base_angles(order: list[Expr]) -> tuple[dict[Expr, dict[Expr, Fraction]], dict[Expr, int]]:
-    """Angles as whole multiples of parts of atoms; what is constant in an angle stays one atom."""
+    """Angles as whole multiples of parts of atoms; the constant part of an angle stays one atom."""
     angles: dict[Expr, dict[Expr, Fraction]] = {}
     parts: dict[Expr, int] = {}
     for angle, split in angles_of(order).items():
         fixed = {atom: factor for atom, factor in split.items() if atom.op == "const"}
-        found = {atom: factor for atom, factor in split.items() if atom.op != "const"}
+        angle_atoms = {atom: factor for atom, factor in split.items() if atom.op != "const"}
         if fixed:
-            found[_total(fixed)] = Fraction(1)
-        angles[angle] = found
-        for atom, factor in found.items():
+            angle_atoms[_total(fixed)] = Fraction(1)
+        angles[angle] = angle_atoms
+        for atom, factor in angle_atoms.items():
             parts[atom] = math.lcm(parts.get(atom, 1), factor.denominator)
     return angles, parts
 
 
 def _total(fixed: Mapping[Expr, Fraction]) -> Expr:
-    found = constant(0)
+    total = constant(0)
     for atom, factor in fixed.items():
-        found = as_expr(found + (constant(factor) if atom is ONE else constant(factor) * atom))
-    return found
+        total = as_expr(total + (constant(factor) if atom is ONE else constant(factor) * atom))
+    return total
 
 
 def _generators(
     order: list[Expr], angles: Mapping[Expr, Mapping[Expr, Fraction]], parts: Mapping[Expr, int]
 ) -> list[Generator]:
     """Each generator once, in an order that depends on structure only."""
-    found: dict[Generator, None] = {}
+    generators: dict[Generator, None] = {}
     for node in order:
         if node.op in ("sin", "cos"):
             for atom in angles[node.a]:
                 base = _base(atom, parts[atom])
-                found |= {Generator("sin", base): None, Generator("cos", base): None}
+                generators |= {Generator("sin", base): None, Generator("cos", base): None}
         elif node.op == "symbol":
-            found[Generator("symbol", node)] = None
+            generators[Generator("symbol", node)] = None
         elif node.op == "div" or (_whole_power(node) or 0) < 0:
             divisor = node.b if node.op == "div" else node.a
             below = _generators(topological([divisor]), angles, parts)
-            found |= dict.fromkeys(below)
-            found |= {Generator("inverse", g.expr): None for g in below if g.kind != "inverse"}
+            generators |= dict.fromkeys(below)
+            generators |= {Generator("inverse", g.expr): None for g in below if g.kind != "inverse"}
             if divisor.op != "const":
-                found[Generator("inverse", divisor)] = None
+                generators[Generator("inverse", divisor)] = None
         elif node.op not in ARITHMETIC or _is_closed(node):
-            found[Generator("closed", node)] = None
-    return list(found)
+            generators[Generator("closed", node)] = None
+    return list(generators)
 
 
 def _is_closed(node: Expr) -> bool:

@@ -234,12 +234,12 @@ def to_text(
         share: False writes every formula in full.
         prefix: of the names of intermediate quantities: w1, w2, …
         width: a part longer than this is named too.
-        limit: with share=False, the longest text that is not refused.
+        limit: with share=False, the longest text allowed; an error beyond.
     """
-    found = listing(fs, _TEXT, share=share, prefix=prefix, width=width, limit=limit)
-    titles = _result_names(fs, len(found.results), names)
-    lines = [f"{name} = {text}" for name, text in found.assignments]
-    lines += [f"{name} = {text}" if name else text for name, text in zip(titles, found.results)]
+    output = listing(fs, _TEXT, share=share, prefix=prefix, width=width, limit=limit)
+    titles = _result_names(fs, len(output.results), names)
+    lines = [f"{name} = {text}" for name, text in output.assignments]
+    lines += [f"{name} = {text}" if name else text for name, text in zip(titles, output.results)]
     return "\n".join(lines)
 
 
@@ -252,13 +252,13 @@ def to_latex(
     Args:
         fs, names, share, prefix, width, limit: as in to_text; names are typeset like symbols.
     """
-    found = listing(fs, _LATEX, share=share, prefix=prefix, width=width, limit=limit)
-    titles = [latex_name(n) if n else "" for n in _result_names(fs, len(found.results), names)]
-    if not found.assignments and titles == [""]:
-        return found.results[0]
-    rows = [f"{name} &= {text}" for name, text in found.assignments]
+    lines = listing(fs, _LATEX, share=share, prefix=prefix, width=width, limit=limit)
+    titles = [latex_name(n) if n else "" for n in _result_names(fs, len(lines.results), names)]
+    if not lines.assignments and titles == [""]:
+        return lines.results[0]
+    rows = [f"{name} &= {text}" for name, text in lines.assignments]
     rows += [
-        f"{name} &= {text}" if name else f"& {text}" for name, text in zip(titles, found.results)
+        f"{name} &= {text}" if name else f"& {text}" for name, text in zip(titles, lines.results)
     ]
     return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 

@@ -1,4 +1,4 @@
-"""Formulas made short for reading: normal form, shortest trigonometry, factors, order.
+"""Simplification for reading: normal form, shortest trigonometry, factors, order.
 
     reading = simplified(f)                  # one formula
     reader = Reader(fs, order); reader.read(f), reader.terms(f, by=velocities)
@@ -92,11 +92,11 @@ class Reader:
             key = tuple(m[k] for k in kept)
             rest = tuple(0 if k in kept else e for k, e in enumerate(m))
             groups.setdefault(key, {})[rest] = c
-        found = {}
+        coefficients = {}
         for key, p in groups.items():
             powers = {self._atom(self.ring.generators[k]): e for k, e in zip(kept, key)}
-            found[self.order.sorted(powers)] = self._over(self._shortened(p), below)
-        return {m: found[m] for m in sorted(found, key=self.order.monomial_key)}
+            coefficients[self.order.sorted(powers)] = self._over(self._shortened(p), below)
+        return {m: coefficients[m] for m in sorted(coefficients, key=self.order.monomial_key)}
 
     def _shortened(self, p: Polynomial) -> Form:
         """Each coefficient of the other generators in its shortest trigonometric form."""
@@ -130,10 +130,10 @@ class Reader:
 
     def _atom(self, key: Generator | tuple[str, Angle]) -> Reading:
         if key not in self._atoms:
-            self._atoms[key] = self._made(key)
+            self._atoms[key] = self._reading(key)
         return self._atoms[key]
 
-    def _made(self, key: Generator | tuple[str, Angle]) -> Reading:
+    def _reading(self, key: Generator | tuple[str, Angle]) -> Reading:
         if isinstance(key, tuple):
             kind, angle = key
             terms = [(n, self._inner(b)) for n, b in zip(angle, self._bases, strict=True) if n]

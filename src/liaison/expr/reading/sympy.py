@@ -1,4 +1,4 @@
-"""Formulas to SymPy and back; SymPy is loaded when asked for, and never reads text.
+"""Formulas to SymPy and back; SymPy is loaded on demand, and never parses text.
 
 Shared nodes are converted once. Numbers keep their kind: int and Fraction are Integer and
 Rational, floats are Float with 53 bits, π is pi. Choices are Piecewise, unknown functions and their
@@ -32,19 +32,19 @@ def to_sympy(fs: Formulas) -> Any:
 
     roots = expanded(fs, keep=("stumpff",))
     rows = _rows_to(sympy)
-    made: dict[Expr, Any] = {}
+    converted: dict[Expr, Any] = {}
     for node in topological(roots):
         if node.op == "const":
-            made[node] = _number_to(sympy, node.a)
+            converted[node] = _number_to(sympy, node.a)
         elif node.op == "symbol":
-            made[node] = sympy.Symbol(node.a, real=True)
+            converted[node] = sympy.Symbol(node.a, real=True)
         elif node.op == "call":
-            made[node] = _call_to(sympy, node, [made[arg] for arg in node.args])
+            converted[node] = _call_to(sympy, node, [converted[arg] for arg in node.args])
         elif node.op == "stumpff":
-            made[node] = _stumpff_to(sympy, node.a, made[node.b[0]])
+            converted[node] = _stumpff_to(sympy, node.a, converted[node.b[0]])
         else:
-            made[node] = rows[node.op](*[made[arg] for arg in node.args])
-    return made[roots[0]] if type(fs) is Expr else [made[root] for root in roots]
+            converted[node] = rows[node.op](*[converted[arg] for arg in node.args])
+    return converted[roots[0]] if type(fs) is Expr else [converted[root] for root in roots]
 
 
 def _number_to(sympy: Any, value: Value) -> Any:
@@ -101,11 +101,11 @@ def from_sympy(expressions: Any) -> Any:
 
     is_one = isinstance(expressions, sympy.Basic)
     roots = [expressions] if is_one else list(expressions)
-    made: dict[Any, Expr] = {}
+    converted: dict[Any, Expr] = {}
     rows = _rows_from(sympy)
     for part in _sympy_order(sympy, roots):
-        made[part] = _converted(sympy, rows, part, made)
-    return made[roots[0]] if is_one else [made[root] for root in roots]
+        converted[part] = _converted(sympy, rows, part, converted)
+    return converted[roots[0]] if is_one else [converted[root] for root in roots]
 
 
 def _sympy_order(sympy: Any, roots: list[Any]) -> list[Any]:
@@ -135,10 +135,10 @@ def _sides(sympy: Any, condition: Any) -> list[Any]:
         return []
     if isinstance(condition, sympy.core.relational.Relational):
         return [condition.lhs, condition.rhs]
-    _refused(condition)
+    _unsupported(condition)
 
 
-def _refused(part: Any) -> NoReturn:
+def _unsupported(part: Any) -> NoReturn:
     raise DerivationError(
         f"no formula is made of {part} ({type(part).__name__})",
         hint="Real scalars, the functions of liaison.expr, Piecewise with comparisons, and "
@@ -159,19 +159,19 @@ def _rows_from(sympy: Any) -> dict[Any, Callable[..., Any]]:
     return rows
 
 
-def _converted(sympy: Any, rows: Any, part: Any, made: dict[Any, Expr]) -> Expr:
+def _converted(sympy: Any, rows: Any, part: Any, converted: dict[Any, Expr]) -> Expr:
     if part.is_Symbol:
         return symbol(part.name)
     if part.is_number and part.is_Atom:
         return _number_from(sympy, part)
     if part.is_Mul:
-        return _product_from(part, made)
+        return _product_from(part, converted)
     if isinstance(part, sympy.Piecewise):
-        return _choice_from(sympy, part, made)
+        return _choice_from(sympy, part, converted)
     if isinstance(part, sympy.Subs | sympy.Derivative | sympy.core.function.AppliedUndef):
-        return _call_from(sympy, part, made)
+        return _call_from(sympy, part, converted)
     row = rows.get(part.func)
-    return as_expr(row(*[made[arg] for arg in part.args])) if row else _refused(part)
+    return as_expr(row(*[converted[arg] for arg in part.args])) if row else _unsupported(part)
 
 
 def _number_from(sympy: Any, part: Any) -> Expr:
@@ -181,37 +181,39 @@ def _number_from(sympy: Any, part: Any) -> Expr:
         return constant(float(part))
     if part is sympy.pi:
         return PI
-    return as_expr(functions.exp(1)) if part is sympy.E else _refused(part)
+    return as_expr(functions.exp(1)) if part is sympy.E else _unsupported(part)
 
 
-def _product_from(part: Any, made: dict[Any, Expr]) -> Expr:
+def _product_from(part: Any, converted: dict[Any, Expr]) -> Expr:
     """Factors with a negative exponent are divided by."""
     above, below = ONE, ONE
     for factor in part.args:
         if factor.is_Pow and factor.exp.is_Rational and factor.exp.is_negative:
-            below = below * made[factor.base] ** constant(Fraction(-factor.exp.p, factor.exp.q))
+            below = below * converted[factor.base] ** constant(
+                Fraction(-factor.exp.p, factor.exp.q)
+            )
         else:
-            above = above * made[factor]
+            above = above * converted[factor]
     return above / below
 
 
-def _choice_from(sympy: Any, part: Any, made: dict[Any, Expr]) -> Expr:
+def _choice_from(sympy: Any, part: Any, converted: dict[Any, Expr]) -> Expr:
     *cases, (last, condition) = part.args
     if condition != sympy.true:
-        _refused(part)
-    result = made[last]
+        _unsupported(part)
+    result = converted[last]
     for value, test in reversed(cases):
-        low, high = (made[side] for side in _sides(sympy, test))
+        low, high = (converted[side] for side in _sides(sympy, test))
         if isinstance(test, sympy.StrictGreaterThan | sympy.GreaterThan):
             low, high = high, low
         if isinstance(test, sympy.StrictGreaterThan | sympy.StrictLessThan):
-            result = as_expr(functions.select(high - low, made[value], result))
+            result = as_expr(functions.select(high - low, converted[value], result))
         elif isinstance(test, sympy.GreaterThan | sympy.LessThan):
-            result = as_expr(functions.select(low - high, result, made[value]))
+            result = as_expr(functions.select(low - high, result, converted[value]))
         elif isinstance(test, sympy.Equality):
-            result = as_expr(functions.select(abs(low - high), result, made[value]))
+            result = as_expr(functions.select(abs(low - high), result, converted[value]))
         else:
-            _refused(test)
+            _unsupported(test)
     return result
 
 
@@ -220,7 +222,7 @@ def _applied(sympy: Any, part: Any) -> tuple[Any, Any]:
     inner = part.expr if isinstance(part, sympy.Subs) else part
     applied = inner.expr if isinstance(inner, sympy.Derivative) else inner
     if not isinstance(applied, sympy.core.function.AppliedUndef):
-        _refused(part)
+        _unsupported(part)
     return applied, inner
 
 
@@ -229,16 +231,16 @@ def _arguments(sympy: Any, part: Any) -> list[Any]:
     applied, _ = _applied(sympy, part)
     places = dict(zip(part.variables, part.point)) if isinstance(part, sympy.Subs) else {}
     if any(arg not in places and arg.free_symbols & places.keys() for arg in applied.args):
-        _refused(part)
+        _unsupported(part)
     return [places.get(arg, arg) for arg in applied.args]
 
 
-def _call_from(sympy: Any, part: Any, made: dict[Any, Expr]) -> Expr:
+def _call_from(sympy: Any, part: Any, converted: dict[Any, Expr]) -> Expr:
     applied, inner = _applied(sympy, part)
     orders = [0] * len(applied.args)
     for variable, count in inner.variable_count if isinstance(inner, sympy.Derivative) else ():
         if applied.args.count(variable) != 1:
-            _refused(part)
+            _unsupported(part)
         orders[applied.args.index(variable)] += int(count)
-    args = [made[arg] for arg in _arguments(sympy, part)]
+    args = [converted[arg] for arg in _arguments(sympy, part)]
     return Function(applied.func.__name__, len(args)).partial(tuple(orders), *args)

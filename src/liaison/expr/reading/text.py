@@ -56,7 +56,7 @@ def is_rounded(reading: Reading, digits: int = DIGITS) -> bool:
 
 
 def parts_of(reading: Reading) -> tuple[Reading, ...]:
-    """What a reading is made of."""
+    """The parts of a reading."""
     if isinstance(reading, Call):
         return reading.arguments
     if isinstance(reading, Power):
@@ -180,9 +180,9 @@ class Printer(ABC):
 class _Writer(Printer):
     def joined(self, terms: list[tuple[int, str]]) -> str:
         """− and + with spaces, the first sign without."""
-        (sign, found), *rest = terms
-        found = ("−" if sign < 0 else "") + found
-        return found + "".join((" − " if sign < 0 else " + ") + text for sign, text in rest)
+        (sign, joined_text), *rest = terms
+        joined_text = ("−" if sign < 0 else "") + joined_text
+        return joined_text + "".join((" − " if sign < 0 else " + ") + text for sign, text in rest)
 
     def name(self, text: str) -> str:
         """With Greek letters, indices and dots."""

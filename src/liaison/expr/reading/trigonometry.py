@@ -58,12 +58,12 @@ def _per_angle(p: TrigPolynomial) -> TrigPolynomial:
             powers = dict(m)
             s, k = powers.pop(("sin", angle), 0), powers.pop(("cos", angle), 0)
             parts.setdefault((_monomial(powers), (s + k) % 2), {})[s, k] = c
-        found: TrigPolynomial = {}
+        polynomial: TrigPolynomial = {}
         for (rest, _), part in parts.items():
             for (s, k), c in _shortest_pair(part).items():
                 powers = dict(rest) | {("sin", angle): s, ("cos", angle): k}
-                _add(found, _monomial(powers), c)
-        p = found
+                _add(polynomial, _monomial(powers), c)
+        p = polynomial
     return p
 
 
@@ -77,24 +77,24 @@ def _shortest_pair(p: Pair) -> Pair:
 
 def _without(p: Pair, which: int) -> Pair:
     """No square of the sine (0) or of the cosine (1)."""
-    found: Pair = {}
+    pair: Pair = {}
     for powers, c in p.items():
         e, other = powers[which], powers[1 - which]
         for j in range(e // 2 + 1):
             new = (e % 2, other + 2 * j) if which == 0 else (other + 2 * j, e % 2)
-            _add_pair(found, new, c * comb(e // 2, j) * (-1) ** j)
-    return found
+            _add_pair(pair, new, c * comb(e // 2, j) * (-1) ** j)
+    return pair
 
 
 def _homogeneous(p: Pair) -> Pair:
     """All terms of the highest degree; the degrees differ by even numbers."""
     degree = max(s + k for s, k in p)
-    found: Pair = {}
+    pair: Pair = {}
     for (s, k), c in p.items():
         n = (degree - s - k) // 2
         for j in range(n + 1):
-            _add_pair(found, (s + 2 * j, k + 2 * (n - j)), c * comb(n, j))
-    return found
+            _add_pair(pair, (s + 2 * j, k + 2 * (n - j)), c * comb(n, j))
+    return pair
 
 
 def _add_pair(p: Pair, powers: tuple[int, int], c: Fraction) -> None:
@@ -110,21 +110,21 @@ def _add_pair(p: Pair, powers: tuple[int, int], c: Fraction) -> None:
 
 def _signed(angle: Iterable[int]) -> tuple[Angle, int]:
     """The angle or its opposite, whichever begins with a positive number, and which it was."""
-    found = tuple(angle)
-    first = next((n for n in found if n), 1)
-    return (found, 1) if first > 0 else (tuple(-n for n in found), -1)
+    signed = tuple(angle)
+    first = next((n for n in signed if n), 1)
+    return (signed, 1) if first > 0 else (tuple(-n for n in signed), -1)
 
 
 def _recombined(p: TrigPolynomial) -> TrigPolynomial:
     """Pairs such as cos a cos b − sin a sin b taken together, until there are none."""
-    found = dict(p)
+    polynomial = dict(p)
     while True:
-        pair = _a_pair(found)
+        pair = _a_pair(polynomial)
         if pair is None:
-            return found
+            return polynomial
         first, second, new, c = pair
-        del found[first], found[second]
-        _add(found, new, c)
+        del polynomial[first], polynomial[second]
+        _add(polynomial, new, c)
 
 
 def _a_pair(
@@ -180,34 +180,34 @@ def _together(
 
 def fourier(p: TrigPolynomial) -> TrigPolynomial:
     """No products: a sum of sines and cosines of sums of angles."""
-    found: TrigPolynomial = {}
+    polynomial: TrigPolynomial = {}
     for m, c in p.items():
         terms: TrigPolynomial = {(): c}
         for factor, e in m:
             for _ in range(e):
                 terms = _multiplied(terms, factor)
         for new, d in terms.items():
-            _add(found, new, d)
-    return found
+            _add(polynomial, new, d)
+    return polynomial
 
 
 def _multiplied(p: TrigPolynomial, factor: Factor) -> TrigPolynomial:
     """A polynomial without products by a sine or cosine, again without products."""
-    found: TrigPolynomial = {}
+    product: TrigPolynomial = {}
     kind, b = factor
     for m, c in p.items():
         if not m:
-            _add(found, ((factor, 1),), c)
+            _add(product, ((factor, 1),), c)
             continue
         ((other, a), _), half = m[0], c / 2
         plus = _signed(x + y for x, y in zip(a, b, strict=True))
         minus = _signed(x - y for x, y in zip(a, b, strict=True))
         for (angle, sign), new, d in _product_rule(other, kind, plus, minus, half):
             if not any(angle):
-                _add(found, (), d if new == "cos" else Fraction(0))
+                _add(product, (), d if new == "cos" else Fraction(0))
             else:
-                _add(found, (((new, angle), 1),), d * (sign if new == "sin" else 1))
-    return {m: c for m, c in found.items() if c}
+                _add(product, (((new, angle), 1),), d * (sign if new == "sin" else 1))
+    return {m: c for m, c in product.items() if c}
 
 
 def _product_rule(

@@ -48,7 +48,7 @@ class _Polynomials(Domain):
         exact = Fraction(value)
         return self.context.constant(fmpq(exact.numerator, exact.denominator))
 
-    def given(self, value: Any) -> Any:
+    def from_value(self, value: Any) -> Any:
         """Already a polynomial."""
         return value
 

@@ -119,7 +119,7 @@ class RingDomain(Domain):
         """A residue, as an element."""
         return self.ring.one * int(self._exact.constant(value))
 
-    def given(self, value: Any) -> Any:
+    def from_value(self, value: Any) -> Any:
         """Already an element."""
         return self.ring.one * value if isinstance(value, int) else value
 

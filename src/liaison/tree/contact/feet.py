@@ -74,10 +74,10 @@ def foot_of(
     part: Any = 1
     for _ in range(STEPS):
         tried = [as_expr(a - part * b) for a, b in zip(x, _at(step, parameters, x), strict=True)]
-        (found,) = _at([E], parameters, tried)
-        lower = as_expr(value + PART * absolute(value) + noise - found)
+        (least_value,) = _at([E], parameters, tried)
+        lower = as_expr(value + PART * absolute(value) + noise - least_value)
         x = [_chosen(lower, a, b) for a, b in zip(tried, x, strict=True)]
-        value, part = _chosen(lower, found, value), select(lower, 1, part / 4)
+        value, part = _chosen(lower, least_value, value), select(lower, 1, part / 4)
     drift = directional(slope, FLOW)
     rates = [as_expr(-a) for a in _solved(H, drift)]
     return Foot(tuple(parameters), tuple(slope), tuple(x), tuple(rates))

@@ -1,4 +1,4 @@
-"""Formulas for reading without the guards of lengths that may vanish.
+"""Formulas for reading, without the guards of lengths that may vanish; one note says so.
 
 Public names: unguarded.
 """
@@ -14,15 +14,15 @@ from liaison.model.contacts.touch import NONE
 
 def unguarded(formulas: Sequence[Expr]) -> tuple[list[Expr], bool]:
     """Formulas without the guards of `length`, and whether there were any."""
-    found = []
+    formulas_without = []
 
     def change(node: Expr) -> Expr | None:
         if node.op != "select" or not _is_guard(node.b[0]):
             return None
-        found.append(node)
+        formulas_without.append(node)
         return as_expr(node.b[1])
 
-    return rewritten(list(formulas), change), bool(found)
+    return rewritten(list(formulas), change), bool(formulas_without)
 
 
 def _is_guard(condition: Expr) -> bool:

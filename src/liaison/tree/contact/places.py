@@ -40,20 +40,20 @@ class ContactPlace(NamedTuple):
 
 
 def contact_places(kinematics: Kinematics, qdot: Sequence[Any]) -> list[ContactPlace]:
-    """Every place at which bodies may touch; contacts told by formulas have none.
+    """Every place at which bodies may touch; contacts by formulas have none.
 
     Args:
         kinematics: on formulas of q and v.
         qdot: N v.
     """
-    found: list[ContactPlace] = []
+    contact_list: list[ContactPlace] = []
     for one in paired(kinematics.tree.mechanism).contacts:
         if isinstance(one, Contact):
             places = touches(one, kinematics.tree.numbers)
             for k, touch in enumerate(places):
                 name = one.name if len(places) == 1 else f"{one.name}[{k + 1}]"
-                found.append(_place(kinematics, qdot, one, touch.found(), name))
-    return found
+                contact_list.append(_place(kinematics, qdot, one, touch.evaluated(), name))
+    return contact_list
 
 
 def _place(

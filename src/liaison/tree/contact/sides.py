@@ -1,6 +1,6 @@
 """Unilateral constraints and friction as blocks of rows: gaps, rates, slips.
 
-A block tells its rows so that the allowed side is u ≥ 0 and a force f ≥ 0 acts along it:
+A block states its rows so that the allowed side is u ≥ 0 and a force f ≥ 0 acts along it:
 
     gap:       g(q, t) ≥ 0 ⟂ f ≥ 0,   u = ġ;
     rate:      the author's W v + w ≤ 0 as u = −(W v + w) ≥ 0 ⟂ f ≥ 0;              (sides-1)
@@ -10,10 +10,10 @@ the effort on v is Dᵀ f in each, with u = D v + d and u̇ = D v̇ − γ.
 
 A place of contact as people read it: its gap without cases, its foot, its directions.
 
-Contacts whose formulas do not hold for the mechanism they are in, refused by name.
+Contacts whose formulas do not hold for their mechanism are errors that name them.
 
 Public names: SideBlock, side_blocks. Source: docs/theory/contacts.md (contact-2); LL 1.5.1 for the
-groups of friction, SideReading, pose_seen, side_reading, refuse_tilted.
+groups of friction, SideReading, pose_seen, side_reading, check_not_tilted.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ from .templates import Touch, gap_template, rate_template, slip_templates, turn_
 from .touches import touches
 
 
-def refuse_tilted(kinematics: Kinematics, contact: Contact) -> None:
-    """Refuses a disc on a profile or curve whose axes do not stay parallel.
+def check_not_tilted(kinematics: Kinematics, contact: Contact) -> None:
+    """Raises an error for a disc on a profile or curve whose axes do not stay parallel.
 
     Raises:
         ModelError: they are not parallel at some positions drawn at random.
@@ -77,7 +77,7 @@ def refuse_tilted(kinematics: Kinematics, contact: Contact) -> None:
 
 
 class SideReading(NamedTuple):
-    """What is told of a gap besides its rows; every formula of q."""
+    """The gap, feet and axes of a contact for reading; every formula of q."""
 
     gap: Expr  # the regular case of it
     feet: tuple[tuple[Expr, Expr, Expr], ...] = ()  # value in the rows, symbol, what vanishes
@@ -93,8 +93,8 @@ def pose_seen(kinematics: Kinematics, second: Located, first: Located) -> dict[E
 
 def side_reading(touch: Touch, pose: Mapping[Expr, Expr]) -> SideReading:
     """The reading of one place of contact."""
-    found = touch.found()
-    axes = substitute([x for v in (found.normal, *found.tangents) for x in map(as_expr, v)], pose)
+    place = touch.evaluated()
+    axes = substitute([x for v in (place.normal, *place.tangents) for x in map(as_expr, v)], pose)
     listed = (tuple(axes[:3]), tuple(axes[3:6]), tuple(axes[6:]))
     gap = touch.gap if touch.shown is None else touch.shown
     if touch.foot is None:
@@ -102,9 +102,9 @@ def side_reading(touch: Touch, pose: Mapping[Expr, Expr]) -> SideReading:
     values = substitute(touch.foot.values, pose)
     # a parameter that needs no steps is put in; the others stay as symbols
     plain = {a: x for a, x in zip(touch.foot.parameters, values, strict=True) if x.op != "select"}
-    told = substitute([gap, *touch.foot.conditions], {**pose, **plain})
-    feet = zip(values, touch.foot.parameters, told[1:], strict=True)
-    return SideReading(told[0], tuple(x for x in feet if x[1] not in plain), listed)
+    formulas = substitute([gap, *touch.foot.conditions], {**pose, **plain})
+    feet = zip(values, touch.foot.parameters, formulas[1:], strict=True)
+    return SideReading(formulas[0], tuple(x for x in feet if x[1] not in plain), listed)
 
 
 @final
@@ -139,16 +139,16 @@ def side_blocks(kinematics: Kinematics, qdot: Sequence[Any]) -> list[SideBlock]:
     sides = _Sides(kinematics, qdot)
     for one in paired(kinematics.tree.mechanism).contacts:
         sides.add(one)
-    return sides.found
+    return sides.blocks
 
 
 class _Sides:
-    """The blocks found so far."""
+    """The blocks collected so far."""
 
     def __init__(self, kinematics: Kinematics, qdot: Sequence[Any]) -> None:
         self.kinematics, self.qdot = kinematics, qdot
         self.tree, self.numbers = kinematics.tree, kinematics.tree.numbers
-        self.found: list[SideBlock] = []
+        self.blocks: list[SideBlock] = []
 
     def add(self, one: OneSided) -> None:
         """The blocks of one record."""
@@ -172,31 +172,33 @@ class _Sides:
     def relation(self, formula: Any, *, of_speeds: bool = False) -> Row:
         """The row of a formula of the author."""
         q, v = self.kinematics.q, self.kinematics.v
-        told = with_rates(as_expr(formula), q, v, self.qdot)
-        return relation_row(told, q, v, self.qdot, of_speeds=of_speeds)
+        formula_of_v = with_rates(as_expr(formula), q, v, self.qdot)
+        return relation_row(formula_of_v, q, v, self.qdot, of_speeds=of_speeds)
 
     def unilateral(self, one: Unilateral) -> None:
         """g = −Φ, or u = −(W v + w)."""
         q, v = self.kinematics.q, self.kinematics.v
-        told = with_rates(-as_expr(one.formula), q, v, self.qdot)
-        of_speeds = not set(v).isdisjoint(symbols_of([told]))
-        row = relation_row(told, q, v, self.qdot, of_speeds=of_speeds)
+        formula_of_v = with_rates(-as_expr(one.formula), q, v, self.qdot)
+        of_speeds = not set(v).isdisjoint(symbols_of([formula_of_v]))
+        row = relation_row(formula_of_v, q, v, self.qdot, of_speeds=of_speeds)
         kind, e = ("rate", 0) if of_speeds else ("gap", self.numbers(one.restitution))
-        self.found.append(SideBlock(one.name, one.name, kind, (row,), restitution=e))
+        self.blocks.append(SideBlock(one.name, one.name, kind, (row,), restitution=e))
 
     def contact(self, one: Contact) -> None:
         """Every place at which it may touch: the gap, and its groups of friction."""
         if one.pairing.is_parallel:
-            refuse_tilted(self.kinematics, one)
+            check_not_tilted(self.kinematics, one)
         places = touches(one, self.numbers)
         second, first = self.tree.located(one.second), self.tree.located(one.first)
         templates = [_templates(place, one.friction) for place in places]
         listed = [x for groups in templates for group in groups.values() for x in group]
         rows = iter(template_rows(self.kinematics, second, first, listed))
         pose = pose_seen(self.kinematics, second, first)
-        for k, (place, told) in enumerate(zip(places, templates, strict=True)):
+        for k, (place, place_templates) in enumerate(zip(places, templates, strict=True)):
             name = one.name if len(places) == 1 else f"{one.name}[{k + 1}]"
-            groups = {word: tuple(next(rows) for _ in group) for word, group in told.items()}
+            groups = {
+                word: tuple(next(rows) for _ in group) for word, group in place_templates.items()
+            }
             (gap,) = groups.pop("gap")
             self.touch(name, one, gap, groups, side_reading(place, pose))
 
@@ -209,32 +211,35 @@ class _Sides:
         reading: SideReading | None = None,
     ) -> None:
         """A gap, and the friction that its force bounds."""
-        load, number = len(self.found), self.numbers
+        load, number = len(self.blocks), self.numbers
         e = number(one.restitution)
         block = SideBlock(name, one.name, "gap", (gap,), restitution=e, reading=reading)
-        self.found.append(block)
+        self.blocks.append(block)
         for moving, rest, viscous, speed in GROUPS:
             if moving not in groups or not one.friction.resists(moving, viscous):
                 continue
-            given = {
+            attributes = {
                 "friction": moving, "static": rest, "viscous": viscous, "speed": speed,
                 **({"across": "across"} if moving == "sliding" else {}),
             }  # fmt: skip
-            told = {key: _told(getattr(one.friction, x), number) for key, x in given.items()}
+            coefficients = {
+                key: _number_or_none(getattr(one.friction, x), number)
+                for key, x in attributes.items()
+            }
             names = f"{name}: {moving}", one.name, "friction", groups[moving]
-            self.found.append(SideBlock(*names, load=load, law=one.friction.law, **told))
+            self.blocks.append(SideBlock(*names, load=load, law=one.friction.law, **coefficients))
 
     def dry(self, one: DryFriction) -> None:
         """Friction with a bound of its own."""
         row = self.relation(symbol(f"{one.coordinate}'"), of_speeds=True)
         calm = {key: self.calm(getattr(one, key)) for key in ("static", "viscous", "speed")}
         block = SideBlock(one.name, one.name, "friction", (row,), law=one.law, **calm)
-        self.found.append(replace(block, friction=self.calm(one.dry)))
+        self.blocks.append(replace(block, friction=self.calm(one.dry)))
 
     def calm(self, formula: Any) -> Any:
         """A coefficient in the symbols of these equations; None stays."""
         if not isinstance(formula, Expr):
-            return _told(formula, self.numbers)
+            return _number_or_none(formula, self.numbers)
         q, v = self.kinematics.q, self.kinematics.v
         return with_rates(as_expr(self.numbers(formula)), q, v, self.qdot)
 
@@ -242,11 +247,15 @@ class _Sides:
         """Friction bounded by the force that a joint transmits."""
         joint = next(x for x in self.tree.mechanism.joints if x.name == one.joint)
         rows = self.free_rows(joint)
-        told = {key: _told(getattr(one, key), self.numbers) for key in ("static", "speed")}
-        told["friction"] = self.numbers(one.coefficient)
+        coefficients = {
+            key: _number_or_none(getattr(one, key), self.numbers) for key in ("static", "speed")
+        }
+        coefficients["friction"] = self.numbers(one.coefficient)
         arm = 1 if one.radius is None else self.numbers(one.radius)
         names = one.name, one.name, "friction"
-        self.found.append(SideBlock(*names, rows, law=one.law, joint=one.joint, arm=arm, **told))
+        self.blocks.append(
+            SideBlock(*names, rows, law=one.law, joint=one.joint, arm=arm, **coefficients)
+        )
 
     def free_rows(self, joint: Joint) -> tuple[Row, ...]:
         """The rates that a pivot, a slider or a ball leaves free, also where it is cut."""
@@ -264,15 +273,15 @@ class _Sides:
 
 def _templates(place: Touch, friction: Friction) -> dict[str, list[Any]]:
     """Templates of the gap and of the groups that resist."""
-    found: dict[str, list[Any]] = {"gap": [gap_template(place)]}
+    templates: dict[str, list[Any]] = {"gap": [gap_template(place)]}
     if friction.resists("sliding", "viscous"):
-        found["sliding"] = slip_templates(place)
+        templates["sliding"] = slip_templates(place)
     if friction.resists("rolling", "viscous_rolling"):
-        found["rolling"] = turn_templates(place.tangents, place.foot)
+        templates["rolling"] = turn_templates(place.tangents, place.foot)
     if friction.resists("pivoting", "viscous_pivoting"):
-        found["pivoting"] = turn_templates((place.normal,), place.foot)
-    return found
+        templates["pivoting"] = turn_templates((place.normal,), place.foot)
+    return templates
 
 
-def _told(x: Any, numbers: Any) -> Any:
+def _number_or_none(x: Any, numbers: Any) -> Any:
     return None if x is None else numbers(x)

@@ -35,20 +35,20 @@ class Touch(NamedTuple):
     radius: Any = 0  # where there is a center, ρ = center − radius n
     shown: Expr | None = None  # the gap as people read it, where it has cases
 
-    def found(self) -> Touch:
+    def evaluated(self) -> Touch:
         """The place with the foot's values in it."""
         if self.foot is None:
             return self
         flat = [self.gap, *self.point, *self.normal, *self.tangents[0], *self.tangents[1]]
-        told = self.foot.put(flat)
-        point, normal, first, second = (_array(told[k : k + 3]) for k in (1, 4, 7, 10))
-        return Touch(told[0], point, normal, (first, second))
+        values = self.foot.put(flat)
+        point, normal, first, second = (_array(values[k : k + 3]) for k in (1, 4, 7, 10))
+        return Touch(values[0], point, normal, (first, second))
 
 
 def _array(entries: Sequence[Expr]) -> Array:
-    found = zeros(3)
-    found[:] = entries
-    return found
+    vector = zeros(3)
+    vector[:] = entries
+    return vector
 
 
 def gap_template(touch: Touch) -> Template:
@@ -93,5 +93,10 @@ def _template(value: Expr | None, turn: Any, slide: Any, foot: Foot | None) -> T
     if foot is None:
         return value, n, g, second_order(n, g)
     (quadratic,) = directional([rate_along(n, g)], foot.flow)
-    told = foot.put([*n, *g, quadratic, *([] if value is None else [value])])
-    return told[7] if value is not None else None, tuple(told[:3]), tuple(told[3:6]), told[6]
+    values = foot.put([*n, *g, quadratic, *([] if value is None else [value])])
+    return (
+        values[7] if value is not None else None,
+        tuple(values[:3]),
+        tuple(values[3:6]),
+        values[6],
+    )

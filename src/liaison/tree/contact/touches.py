@@ -1,6 +1,6 @@
 """Places of contact with the symbols of a relative pose, and their feet, as templates of rows.
 
-What touches what is told by the shapes of the model; here their formulas get the symbols (R, p) of
+The shapes of the model define what touches what; here their formulas get the symbols (R, p) of
 the first frame seen from the second, and the minima that they ask for are sought.
 
 Public names: touches.
@@ -24,9 +24,9 @@ Numbers: TypeAlias = Callable[[Any], Any]
 
 def touches(contact: Contact, numbers: Numbers) -> list[Touch]:
     """Every place at which the contact may touch: one, two rims or ends, or corners of a box."""
-    found = []
+    places = []
     for x in contact.places(R, P, numbers):
         foot = None if x.foot is None else foot_of(*x.foot)
         place = (x.gap, x.point, x.normal, x.tangents, foot)
-        found.append(Touch(*place, center=x.center, radius=x.radius, shown=x.shown))
-    return found
+        places.append(Touch(*place, center=x.center, radius=x.radius, shown=x.shown))
+    return places

@@ -40,10 +40,10 @@ def known_parametrization(name: str) -> str:
     Raises:
         NamingError: there is no such parametrization.
     """
-    found = OTHER_NAMES.get(name, name)
-    if found not in PARAMETRIZATIONS:
+    known = OTHER_NAMES.get(name, name)
+    if known not in PARAMETRIZATIONS:
         raise NamingError.unknown("parametrization", name, PARAMETRIZATIONS)
-    return found
+    return known
 
 
 def parametrized(mechanism: Mechanism, name: str = "joint", *, exact: bool = False) -> Tree:
@@ -95,7 +95,7 @@ def cartesian(mechanism: Mechanism) -> Mechanism:
         else _in_plane(mechanism, body, stands, n)
         for body in mechanism.bodies[1:]
     }
-    own = {name: found.joint for name, found in bodies.items()}
+    own = {name: body_pose.joint for name, body_pose in bodies.items()}
     begin = {start.label: start.value for start in _starts(bodies)}
     if n is None:
         loose = replace(mechanism, joints=(*mechanism.joints, *own.values()), starts=())
@@ -154,10 +154,10 @@ def _free_name(mechanism: Mechanism, body: Body) -> str:
 
 def _starts(bodies: dict[str, CartesianBody]) -> Iterator[Start]:
     """Where the bodies are and how they move when the mechanism starts."""
-    for found in bodies.values():
-        joint = found.joint
-        yield from map(Start, joint.coordinates, found.q)
-        yield from map(Start, joint.speeds, found.v)
+    for body in bodies.values():
+        joint = body.joint
+        yield from map(Start, joint.coordinates, body.q)
+        yield from map(Start, joint.speeds, body.v)
 
 
 def _kept_starts(mechanism: Mechanism, stands: Standing, kept: frozenset[str]) -> Iterator[Start]:

@@ -1,4 +1,4 @@
-"""What a mechanism says of hinges and sliders in a plane, said of x, y and θ of its bodies.
+"""Loads and relations on planar hinges and sliders rewritten in x, y and θ of the bodies.
 
     angle = s (θ_successor − θ_predecessor) + a,    slide = z_F · (p_M − p_F)         (cartesian-1)
 
@@ -60,19 +60,19 @@ def rewritten(
         starts: where x, y and θ begin.
         n: the plane's normal.
     """
-    told = _Told(mechanism, planes, stands, starts, n)
+    uses = _Rewriter(mechanism, planes, stands, starts, n)
     return replace(
         mechanism,
         joints=(*mechanism.joints, *planes.values()),
         starts=(),
-        forces=tuple(new for force in mechanism.forces for new in told.force(force)),
-        constraints=tuple(map(told.constraint, mechanism.constraints)),
-        outputs=tuple(replace(x, formula=told.formula(x.formula)) for x in mechanism.outputs),
-        events=tuple(replace(x, formula=told.formula(x.formula)) for x in mechanism.events),
+        forces=tuple(new for force in mechanism.forces for new in uses.force(force)),
+        constraints=tuple(map(uses.constraint, mechanism.constraints)),
+        outputs=tuple(replace(x, formula=uses.formula(x.formula)) for x in mechanism.outputs),
+        events=tuple(replace(x, formula=uses.formula(x.formula)) for x in mechanism.events),
     )
 
 
-class _Told:
+class _Rewriter:
     """Coordinates of hinges and sliders as formulas."""
 
     def __init__(
@@ -124,10 +124,10 @@ class _Told:
         """The coordinates of a joint, by (cartesian-1)."""
         R, p = compose(*inverse(*self._pose(joint.predecessor)), *self._pose(joint.successor))
         kind = joint.type
-        found: Any = kind.coordinates_of(R, p, kind.neutral())
+        values: Any = kind.coordinates_of(R, p, kind.neutral())
         return [
             self._angle(joint, label) if name == kind.TURN else as_expr(x)
-            for label, name, x in zip(joint.coordinates, kind.coordinate_names, found, strict=True)
+            for label, name, x in zip(joint.coordinates, kind.coordinate_names, values, strict=True)
         ]
 
     def _angle(self, joint: Joint, label: str) -> Expr:
@@ -156,14 +156,14 @@ class _Told:
         X = compose(*compose(array(F.R), array(F.p), *pose), *inverse(array(M.R), array(M.p)))
         return compose(*X, *here)
 
-    def constraint(self, given: Constraint) -> Constraint:
+    def constraint(self, relation: Constraint) -> Constraint:
         """A relation between the new coordinates."""
-        labels = set(given.labels())
-        if isinstance(given, OfCoordinates) and labels and labels <= self.known:
-            record = Nonholonomic if given.OF_SPEEDS else Holonomic
-            return record(given.name, self.formula(given.vanishing()), given.place)
-        found: Constraint = self._substituted(given)
-        return found
+        labels = set(relation.labels())
+        if isinstance(relation, OfCoordinates) and labels and labels <= self.known:
+            record = Nonholonomic if relation.OF_SPEEDS else Holonomic
+            return record(relation.name, self.formula(relation.vanishing()), relation.place)
+        rewritten_relation: Constraint = self._substituted(relation)
+        return rewritten_relation
 
     def _substituted(self, act: Any) -> Any:
         """The same record with its formulas in the new coordinates."""
@@ -210,8 +210,8 @@ class _Told:
         for marker, sign in ((M, 1), (F, -1)):
             if marker.body != "ground":
                 name = f"{force.name} on {marker.body}"
-                told = {part: (0, 0, sign * effort)}
-                yield PointWrench(name, marker, axes=F, place=force.place, **told)
+                wrench = {part: (0, 0, sign * effort)}
+                yield PointWrench(name, marker, axes=F, place=force.place, **wrench)
 
 
 def _is_pair(kind: JointType) -> bool:

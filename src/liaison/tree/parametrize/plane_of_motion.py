@@ -38,18 +38,18 @@ class Standing:
 
     def axes(self, joint: Joint) -> Floats:
         """The axes of a joint's marker F as columns, in the ground's axes."""
-        return np.asarray(self.bodies[joint.predecessor.body][0] @ self.told(joint.predecessor.R))
+        return np.asarray(self.bodies[joint.predecessor.body][0] @ self.floats(joint.predecessor.R))
 
-    def told(self, entries: Any) -> Floats:
+    def floats(self, entries: Any) -> Floats:
         """Numbers and formulas as floats, in their shape."""
-        given = np.asarray(array(entries), dtype=object)
-        flat = evaluate([as_expr(as_float(x)) for x in given.flat], dict(self.values))
-        return np.array([float(x) for x in flat]).reshape(given.shape)
+        formulas = np.asarray(array(entries), dtype=object)
+        flat = evaluate([as_expr(as_float(x)) for x in formulas.flat], dict(self.values))
+        return np.array([float(x) for x in flat]).reshape(formulas.shape)
 
     def center(self, body: Body) -> tuple[Floats, Floats]:
         """Place and velocity of a body's mass center, in the ground's axes."""
         R, p, omega, velocity = self.bodies[body.name]
-        r = R @ self.told(body.com)
+        r = R @ self.floats(body.com)
         return p + r, velocity + np.cross(omega, r)
 
 
@@ -62,25 +62,25 @@ def standing(tree: Tree) -> Standing:
     state = assemble(tree)
     q = [symbol(label.name) for label in tree.position_labels()]
     v = [symbol(label.name) for label in tree.velocity_labels()]
-    values = {symbol("t"): state.t} | _given(tree)
+    values = {symbol("t"): state.t} | _values(tree)
     values |= dict(zip(q, state.q.tolist(), strict=True))
     values |= dict(zip(v, state.v.tolist(), strict=True))
     kinematics = Kinematics(tree, array(q), array(v))
-    found = {"ground": (np.eye(3), np.zeros(3), np.zeros(3), np.zeros(3))}
+    bodies = {"ground": (np.eye(3), np.zeros(3), np.zeros(3), np.zeros(3))}
     for body in tree.mechanism.bodies[1:]:
         node, X_NB = tree.frames[body.name]
-        told = _frame(kinematics, node, X_NB)
-        flat = np.array([float(x) for x in evaluate([as_expr(x) for x in told], values)])
-        found[body.name] = (flat[:9].reshape(3, 3), flat[9:12], flat[12:15], flat[15:])
-    return Standing(state, values, found)
+        formulas = _frame(kinematics, node, X_NB)
+        flat = np.array([float(x) for x in evaluate([as_expr(x) for x in formulas], values)])
+        bodies[body.name] = (flat[:9].reshape(3, 3), flat[9:12], flat[12:15], flat[15:])
+    return Standing(state, values, bodies)
 
 
-def _given(tree: Tree) -> dict[Expr, float]:
+def _values(tree: Tree) -> dict[Expr, float]:
     """Values of parameters and inputs; of one that has none, any: it places no body."""
     mechanism = tree.mechanism
     values = {x.name: 0 if x.value is None else x.value for x in mechanism.parameters}
-    found = {symbol(name): float(as_float(x)) for name, x in values.items()}
-    return found | {symbol(x.name): float(as_float(x.default)) for x in mechanism.inputs}
+    by_symbol = {symbol(name): float(as_float(x)) for name, x in values.items()}
+    return by_symbol | {symbol(x.name): float(as_float(x.default)) for x in mechanism.inputs}
 
 
 def _frame(kinematics: Kinematics, node: int, X_NB: Transform) -> list[Any]:
@@ -92,9 +92,9 @@ def _frame(kinematics: Kinematics, node: int, X_NB: Transform) -> list[Any]:
     return [*R.flat, *(motion.p + r), *motion.omega, *(motion.velocity + whirl)]
 
 
-def plane_normal(tree: Tree, found: Standing) -> Floats | None:
+def plane_normal(tree: Tree, stands: Standing) -> Floats | None:
     """The normal of a plane along which every joint moves, in ground's axes; None if none is."""
-    moves = [(joint, found.axes(joint)) for joint in tree.mechanism.joints]
+    moves = [(joint, stands.axes(joint)) for joint in tree.mechanism.joints]
     twists = [twist for joint, R in moves for twist in _twists(joint, R)]
     n = _candidate(twists)
     for turn, slide in twists:
@@ -106,13 +106,13 @@ def plane_normal(tree: Tree, found: Standing) -> Floats | None:
 def _twists(joint: Joint, R: Floats) -> list[tuple[Floats, Floats]]:
     """Turning and sliding for a unit of each velocity, at several positions of the joint."""
     kind, draw = joint.type.mapped(as_float), np.random.default_rng(0)
-    found = []
+    twists = []
     for _ in range(3):
         q = list(kind.normalized(draw.uniform(-1, 1, kind.nq).tolist()))
         turned, _ = kind.pose(q)
         S, back = np.array(kind.subspace(q), float), R @ np.array(turned, float)
-        found += [(back @ S[:3, k], back @ S[3:, k]) for k in range(kind.nv)]
-    return found
+        twists += [(back @ S[:3, k], back @ S[3:, k]) for k in range(kind.nv)]
+    return twists
 
 
 def _candidate(twists: list[tuple[Floats, Floats]]) -> Floats:
