@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import types
+from pathlib import Path
 
 from liaison.program import f64, floor, i64, loop
+from liaison.program.loops import compile as compiling
 from liaison.program.loops.compile import loops_key
 
 PRELUDE = """from __future__ import annotations
@@ -75,3 +77,11 @@ def test_enclosed_constants_are_part_of_the_key():
         return f
 
     assert loops_key([made(1.0)]) != loops_key([made(2.0)])
+
+
+def test_every_file_of_the_translator_is_in_its_digest(monkeypatch):
+    read = []
+    whole = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda file: (read.append(file.name), whole(file))[1])
+    compiling._translator.__wrapped__()
+    assert {"tree.py", "fields.py", "values.py", "records.py", "llvm.py"} <= set(read)
