@@ -17,7 +17,7 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.contacts.scene.bodies import copy_twists
-from liaison.contacts.scene.layout import Cone, Contact, System, World
+from liaison.contacts.scene.layout import ConePair, Contact, System, World
 from liaison.contacts.scene.rates import rate, residual_of, start_from
 from liaison.program.loops.language import f64, i64, loop, ptr
 
@@ -334,7 +334,7 @@ def add_contact(c: i64, system: System, world: World) -> None:
 
 
 @loop
-def add_product(left: ptr, right: ptr, q: Cone, out: ptr) -> None:
+def add_product(left: ptr, right: ptr, q: ConePair, out: ptr) -> None:
     """out += leftᵀ G right, three rows each."""
     g = q.g
     for j in range(6):

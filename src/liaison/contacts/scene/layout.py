@@ -18,7 +18,7 @@ import numpy as np
 from liaison.program.loops.language import f64, i64, iptr, kernel, ptr
 from liaison.program.loops.records import Part, Record, Rows, evaluate, inline, rows, size, sized
 from liaison.program.pairs import PAIR_ROWS
-from liaison.solvers.cones.cones import cone_area
+from liaison.solvers.cones.table import Cone, Limit, cone_area
 
 R = TypeVar("R", bound=Record)
 
@@ -205,32 +205,11 @@ class Event(Record):
     speed: f64  # of approach
 
 
-# few contacts at once
-
-
-@final
-class ConeBlock(Record):
-    """A block of rows, as `solve_cones` takes it: the load of a contact, or its friction."""
-
-    kind: i64
-    first: i64
-    rows: i64
-    load: i64
-
-
-@final
-class ConeLimit(Record):
-    """What bounds a block, as `solve_cones` takes it."""
-
-    coefficient: ptr = inline(2)  # along its rows
-    constant: f64
-
-
 # the interior method
 
 
 @final
-class Cone(Record):
+class ConePair(Record):
     """One contact of the interior method; names as in `cone_pairs`."""
 
     w: f64
@@ -398,15 +377,15 @@ class World(Record):
     few_before: ptr = sized("3 * few")
     few_forces: ptr = sized("3 * few")
     mobility: ptr = sized("9 * few * few")
-    cone_block: Rows[ConeBlock] = rows("2 * few")
-    cone_limit: Rows[ConeLimit] = rows("2 * few")
+    cone_block: Rows[Cone] = rows("2 * few")  # of each contact its load, then its friction
+    cone_limit: Rows[Limit] = rows("2 * few")
     cones: ptr = sized()
 
     # the interior method: velocities without impulses, those inside, and their change
     unloaded: Rows[Twist] = rows("bodies")
     inner: Rows[Twist] = rows("bodies")
     change: Rows[Twist] = rows("bodies")
-    cone: Rows[Cone] = rows("capacity")
+    cone: Rows[ConePair] = rows("capacity")
     best_force: ptr = sized("capacity", "3")
     system: iptr = sized()  # a System
 
