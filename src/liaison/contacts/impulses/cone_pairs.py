@@ -26,9 +26,10 @@ TINY = 1e-300
 @loop
 def scale_pair(f: ptr, q: ConePair) -> None:
     """The scaling of a contact and its G."""
-    for i in range(9):
-        q.g[i] = 0.0
-    q.g[0] = f[0] / q.w
+    for i in range(3):
+        for j in range(3):
+            q.g[i, j] = 0.0
+    q.g[0, 0] = f[0] / q.w
     if q.mu > 0.0:
         scaling_point(f, q)
         along = 2.0 * q.point[0] * q.point[0] - 1.0
@@ -39,11 +40,11 @@ def scale_pair(f: ptr, q: ConePair) -> None:
         y = q.point[2] / length if length > 0.0 else 0.0
         for i in range(2):
             q.kappa[i] = -2.0 * q.point[0] * q.point[1 + i] / along
-            q.g[3 + 3 * i] = q.mu * q.kappa[i] * q.g[0]
-        q.g[4] = size * (y * y + x * x / along)
-        q.g[8] = size * (x * x + y * y / along)
-        q.g[5] = size * x * y * (1.0 / along - 1.0)
-        q.g[7] = q.g[5]
+            q.g[1 + i, 0] = q.mu * q.kappa[i] * q.g[0, 0]
+        q.g[1, 1] = size * (y * y + x * x / along)
+        q.g[2, 2] = size * (x * x + y * y / along)
+        q.g[1, 2] = size * x * y * (1.0 / along - 1.0)
+        q.g[2, 1] = q.g[1, 2]
 
 
 @loop
@@ -117,7 +118,7 @@ def divide(s: ptr, n: f64, x: f64, y: f64, out: ptr) -> None:
 @loop
 def constant_part(q: ConePair) -> None:
     """c of δf = c − G δu."""
-    q.constant[0] = q.dn + q.g[0] * (q.w - q.rate[0])
+    q.constant[0] = q.dn + q.g[0, 0] * (q.w - q.rate[0])
     q.constant[1] = 0.0
     q.constant[2] = 0.0
     if q.mu > 0.0:
@@ -133,7 +134,7 @@ def constant_part(q: ConePair) -> None:
 def respond(n: f64, x: f64, y: f64, q: ConePair) -> None:
     """The changes of a contact with the change (n, x, y) of its rates."""
     for i in range(3):
-        row = q.g[3 * i :]
+        row = q.g[i]
         q.df[i] = q.constant[i] - row[0] * n - row[1] * x - row[2] * y
     q.dw = n - (q.w - q.rate[0])
     if q.mu > 0.0:

@@ -74,8 +74,8 @@ def mobility(c: i64, d: i64, A: ptr, world: World) -> None:
                 for t in range(2):
                     body = one.body[s]
                     if body >= 0 and body == other.body[t]:
-                        row = one.rows[18 * s + 6 * i :]
-                        push = other.push[18 * t + 6 * j :]
+                        row = one.rows[3 * s + i]
+                        push = other.push[3 * t + j]
                         for x in range(6):
                             total += row[x] * push[x]
             A[(3 * c + i) * m + 3 * d + j] = total
