@@ -1,4 +1,7 @@
-"""Loops name what they reach: no index of theirs holds a constant that was numbered by hand."""
+"""Loops name what they reach: no index of theirs holds a constant that was numbered by hand.
+
+Nor does one hold the stride and the column of a table, as `blocks[4 * k + 1]` does.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,14 @@ import pytest
 
 POINTERS = {"at", "entry_at"}
 
-CONVERTED = ("liaison.simulate.", "liaison.analyse.", "liaison.solvers.", "liaison.scenes.")
-"""Rooms whose layouts are records; in the others the constants are counted."""
+ROOMS = ("analyse", "contacts", "program", "simulation", "solvers")
+"""Rooms with loops."""
+
+NO_TABLES = {
+    "liaison.contacts.stepping.rows.metric_of": "work space behind three vectors and a number",
+    "liaison.simulation.steps.implicit.implicit_error": "work space behind the parts of `newton`",
+}
+"""Loops with such an index into what is no table of records, and into what."""
 
 
 def loops_of(tree: ast.Module) -> Iterator[ast.FunctionDef]:
@@ -29,6 +38,53 @@ def indices(loop: ast.FunctionDef) -> Iterator[ast.expr]:
             yield node.slice
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in POINTERS:
             yield from node.args[1:]
+
+
+def places(index: ast.expr) -> Iterator[ast.expr]:
+    """The numbers in an index: of `m[j, i:]` they are j and i."""
+    if isinstance(index, ast.Tuple):
+        for element in index.elts:
+            yield from places(element)
+    elif not isinstance(index, ast.Slice):
+        yield index
+    elif index.lower is not None:
+        yield index.lower
+
+
+def terms(number: ast.expr) -> Iterator[ast.expr]:
+    """What a sum adds up."""
+    if isinstance(number, ast.BinOp) and isinstance(number.op, ast.Add | ast.Sub):
+        yield from terms(number.left)
+        yield from terms(number.right)
+    elif isinstance(number, ast.IfExp):
+        yield from terms(number.body)
+        yield from terms(number.orelse)
+    else:
+        yield number
+
+
+def is_integer(node: ast.expr, least: int) -> bool:
+    """Whether this is an integer written out, `least` or more."""
+    return isinstance(node, ast.Constant) and type(node.value) is int and node.value >= least
+
+
+def is_stride(term: ast.expr) -> bool:
+    """Whether a term is `c * k` with an integer c of 2 or more written out."""
+    if not (isinstance(term, ast.BinOp) and isinstance(term.op, ast.Mult)):
+        return False
+    pair = (term.left, term.right)
+    return any(is_integer(x, 2) for x in pair) and not all(is_integer(x, 0) for x in pair)
+
+
+def columns(loop: ast.FunctionDef) -> list[tuple[int, str]]:
+    """Line and text of every index `c * k + d` of a loop, c and d written out."""
+    found = set()
+    for index in indices(loop):
+        for place in places(index):
+            parts = list(terms(place))
+            if any(map(is_stride, parts)) and any(is_integer(x, 1) for x in parts):
+                found.add((place.lineno, ast.unparse(place)))
+    return sorted(found)
 
 
 def names_in(index: ast.expr) -> Iterator[ast.Name]:
@@ -73,14 +129,30 @@ def counted(modules):
     return found
 
 
-def test_no_index_of_a_converted_loop_is_numbered_by_hand(counted, capsys):
+def test_no_index_of_a_loop_is_numbered_by_hand(counted, capsys):
     rooms = Counter()
     for module, found in counted.items():
         rooms[module.split(".")[1]] += len(found)
     with capsys.disabled():
         print(f"\nhand-numbered constants in indices of loops: {sum(rooms.values())}", dict(rooms))
-    left = {x: found for x, found in counted.items() if found and x.startswith(CONVERTED)}
+    left = {x: found for x, found in counted.items() if found}
     assert not left, left
+    assert set(ROOMS) <= set(rooms)
+
+
+def test_no_index_of_a_loop_counts_the_columns_of_a_table(modules, capsys):
+    found = {
+        f"{module}.{loop.name}": listed
+        for module, tree in modules.items()
+        for loop in loops_of(tree)
+        if (listed := columns(loop))
+    }
+    left = {x: listed for x, listed in found.items() if x not in NO_TABLES}
+    with capsys.disabled():
+        count = sum(map(len, left.values()))
+        print(f"\nindices of loops that count columns: {count}, and {len(NO_TABLES)} of no table")
+    assert not left, left
+    assert set(NO_TABLES) == set(found), "NO_TABLES lists a loop without such an index"
 
 
 SAMPLE = """
@@ -104,3 +176,20 @@ def g(w):
 def test_the_counter_finds_what_it_looks_for():
     found = numbered(ast.parse(SAMPLE), {"T": 0, "H": 1, "SMALL": 0.5})
     assert found == [(7, "T"), (8, "H"), (9, "H"), (12, "H")]
+
+
+TABLES = """
+@loop
+def f(w, n, k, j):
+    w[4 * k] = w[4 * k + 1]
+    x = at(w, 2 + k * 3)
+    y = w[j, 3 * k + n[5 * k + 2] :]
+    z = w[j * k + 1] + w[3 * k + j] + w[k + 1] + w[2 * 3 + 1]
+    return w[3 * (k + 1) - 1] + w[4 * k + (1 if j > 0 else 0)]
+"""
+
+
+def test_the_counter_of_columns_finds_what_it_looks_for():
+    (loop,) = loops_of(ast.parse(TABLES))
+    lines = [(4, "4 * k + 1"), (5, "2 + k * 3"), (6, "5 * k + 2"), (8, "3 * (k + 1) - 1")]
+    assert columns(loop) == [*lines, (8, "4 * k + (1 if j > 0 else 0)")]

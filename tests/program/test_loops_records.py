@@ -62,6 +62,7 @@ class Run(Record):
     detail: iptr = inline(3)
     held: Held = nested()
     tolerance: ptr = inline(2)
+    turn: ptr = inline(2, 3)
     q: ptr = sized("nq")
     order: iptr = sized("nq")
     k: ptr = sized("ns", "2 * nq + 1")
@@ -79,6 +80,7 @@ def made() -> Run:
     run.order[:] = 2, 0, 1
     run.t, run.steps = 0.5, 7
     run.tolerance[:] = 1e-3, 1e-4
+    run.turn[:] = [[1, 2, 3], [4, 5, 6]]
     for law in run.blocks:
         law.kind, law.friction, law.pair[:] = 3, 0.25, (8, 9)
     return run
@@ -124,6 +126,18 @@ def matrices(run: Run) -> f64:
         tail = k[j, 1:]
         tail[2] += 1
     return total_of(run.ns * (2 * run.nq + 1), flat(k)) + total_of(2, run.k[1])
+
+
+@loop
+def small_matrices(run: Run) -> f64:
+    turn = run.turn
+    for i in range(2):
+        turn[i, 2] += run.turn[1 - i, 0]
+        row = turn[i]
+        row[1] *= 2
+        tail = turn[i, 1:]
+        tail[1] += row[0]
+    return total_of(6, flat(turn)) + total_of(2, run.turn[1])
 
 
 @loop
@@ -218,6 +232,7 @@ CASES = {
     "scalars": (scalars, lambda run: (run,)),
     "arrays": (arrays, lambda run: (run,)),
     "matrices": (matrices, lambda run: (run,)),
+    "small_matrices": (small_matrices, lambda run: (run,)),
     "records": (records, lambda run: (run, run.blocks)),
     "nesting": (nesting, lambda run: (run,)),
     "parts": (parts, lambda run: (run, 1, np.arange(60.0))),
@@ -275,6 +290,14 @@ def test_a_field_holds_an_entry_of_a_kernel(backend):
     assert list(run.q) == [3, 6.5, 13.5]
 
 
+def test_rows_of_another_record_are_refused():
+    run, call = made(), as_llvm(records)
+    with pytest.raises(ProgramError, match="takes rows of Law, not Rows of Held"):
+        call(run, Rows(Held, np.zeros(2 * Held.header)))
+    with pytest.raises(ProgramError, match="takes rows of Law, not ndarray"):
+        call(run, np.zeros(8))
+
+
 def test_a_block_holds_offsets_and_no_addresses():
     run = made()
     copy = Run(run.ints.copy())
@@ -295,7 +318,7 @@ def test_plain_python_ends_where_an_array_ends():
     outside = [
         lambda: run.q[3], lambda: run.k[4, 0], lambda: run.k[0, 7], lambda: run.detail[3],
         lambda: run.mid.gap[2], lambda: run.mid.D[4, 0], lambda: run.last[2],
-        lambda: run.mid.floats[27],
+        lambda: run.mid.floats[27], lambda: run.turn[1, 3],
     ]  # fmt: skip
     for read in outside:
         with pytest.raises(IndexError):
@@ -325,6 +348,7 @@ def test_counts_and_offsets_may_stay_in_registers():
 
 def test_c_text_names_fields():
     text = loops_to_c([scalars, records])
+    assert "  double turn_[6];\n" in text
     assert "run_->t_ = (run_->t_ + 1.0);" in text
     assert "typedef struct {\n  int64_t kind_;\n  double friction_;\n" in text
     assert "  int64_t detail_[3];\n  liaison_Held held_;\n  double tolerance_[2];\n" in text

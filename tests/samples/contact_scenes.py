@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from liaison.solvers.cones.cones import DISC, HELD, ONE_WAY, cone_area
+from liaison.program.loops.records import Rows
+from liaison.solvers.cones.cones import DISC, HELD, ONE_WAY, Cone, Limit, cone_area
 
 UP = np.array([0.0, 0.0, 1.0])
 SIGNS = np.array([[x, y, -1] for x in (-1, 1) for y in (-1, 1)], dtype=float)
@@ -12,7 +13,10 @@ SIGNS = np.array([[x, y, -1] for x in (-1, 1) for y in (-1, 1)], dtype=float)
 
 @dataclass
 class Scene:
-    """Rows D, inverse masses on the diagonal, velocities, and the tables of the solver."""
+    """Rows D, inverse masses on the diagonal, velocities, and the tables of the solver.
+
+    A row of `blocks` is a `Cone`, one of `limits` a `Limit`.
+    """
 
     D: np.ndarray
     weight: np.ndarray
@@ -20,6 +24,11 @@ class Scene:
     blocks: np.ndarray
     limits: np.ndarray
     restitution: np.ndarray
+
+    @property
+    def tables(self):
+        """Both as loops take them."""
+        return Rows(Cone, self.blocks), Rows(Limit, self.limits)
 
     @property
     def A(self):
@@ -108,7 +117,7 @@ def solved(run, scene, b=None, start=None):
     f = np.zeros(m) if start is None else start.copy()
     b = scene.b if b is None else np.asarray(b, dtype=float)
     residual = run(
-        m, nb, scene.A.ravel(), b, scene.blocks.ravel(), scene.limits.ravel(), f,
+        m, nb, scene.A.ravel(), b, *scene.tables, f,
         np.full(cone_area(m, nb), np.nan),
     )  # fmt: skip
     return residual, f, scene.A @ f + b

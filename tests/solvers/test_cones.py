@@ -5,10 +5,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from liaison.program.loops.compile import compile_loops
-from liaison.program.loops.language import f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.program.loops.records import Rows
 from liaison.solvers.cones.cones import DISC, GIVEN, HELD, ONE_WAY, cone_area, solve_cones
 from liaison.solvers.cones.interior import interior
-from liaison.solvers.cones.table import Area, prepare
+from liaison.solvers.cones.table import Area, Cone, Limit, prepare
 from samples.contact_scenes import (
     UP,
     Builder,
@@ -23,7 +24,7 @@ from samples.contact_scenes import (
 
 @loop
 def interior_alone(
-    m: i64, nb: i64, A: ptr, b: ptr, blocks: iptr, limits: ptr, f: ptr, area: ptr
+    m: i64, nb: i64, A: ptr, b: ptr, blocks: Rows[Cone], limits: Rows[Limit], f: ptr, area: ptr
 ) -> f64:
     """As `solve_cones`, by the way from inside alone."""
     work = Area(area, m, nb)
@@ -139,10 +140,11 @@ def test_a_box_on_four_corners(run):
 def test_a_heavy_body_on_a_light_one(run, heavy):
     light = 1e-3
     A = np.array([[1 / light, -1 / light], [-1 / light, 1 / light + 1 / heavy]])
-    blocks = np.array([ONE_WAY, 0, 1, -1, ONE_WAY, 1, 1, -1])
+    blocks = Rows(Cone, np.array([ONE_WAY, 0, 1, -1, ONE_WAY, 1, 1, -1]))
+    limits = Rows(Limit, np.zeros(6))
     f, area = np.zeros(2), np.zeros(cone_area(2, 2))
     # the light one lies on the floor, and the heavy one comes down on it
-    residual = run(2, 2, A.ravel(), np.array([0.0, -4.0]), blocks, np.zeros(6), f, area)
+    residual = run(2, 2, A.ravel(), np.array([0.0, -4.0]), blocks, limits, f, area)
     assert residual < 1e-8
     assert_allclose(f, 4 * heavy, rtol=1e-7)
 
@@ -185,7 +187,8 @@ def test_what_is_not_finite_is_told(run):
     assert_allclose(f, 0)
     scene.limits[1, 0] = np.nan
     assert solved(run, scene)[0] == np.inf
-    assert run(0, 0, *np.zeros((2, 1)), np.zeros(1, np.int64), *np.zeros((3, 1))) == 0
+    none = Rows(Cone, np.zeros(0)), Rows(Limit, np.zeros(0))
+    assert run(0, 0, *np.zeros((2, 1)), *none, *np.zeros((2, 1))) == 0
 
 
 def test_no_solution_is_told(run):
@@ -274,5 +277,5 @@ def test_the_area_is_as_large_as_said(run):
     area = np.zeros(cone_area(12, 8) + 1)
     area[-1] = 7.25
     A, b, f = scene.A.ravel(), scene.b, np.zeros(12)
-    run(12, 8, A, b, scene.blocks.ravel(), scene.limits.ravel(), f, area)
+    run(12, 8, A, b, *scene.tables, f, area)
     assert area[-1] == 7.25

@@ -35,7 +35,7 @@ def struck(run, law, scene):
     m, nb = len(scene.D), len(scene.blocks)
     f, u, area = np.zeros(m), scene.b.copy(), np.full(impact_area(m, nb), np.nan)
     change = run(
-        law, m, nb, scene.A.ravel(), u, scene.blocks.ravel(), scene.limits.ravel(),
+        law, m, nb, scene.A.ravel(), u, *scene.tables,
         scene.restitution, f, area,
     )  # fmt: skip
     return change, f, u, area[0], area[1]

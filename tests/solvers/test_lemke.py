@@ -43,14 +43,12 @@ def pivoted(run, M, q):
 
 def on_polygons(run, scene, sides=4):
     """Status, f and u of a scene on polygons."""
-    m, nb, blocks = len(scene.D), len(scene.blocks), scene.blocks.ravel()
+    m, nb, (blocks, limits) = len(scene.D), len(scene.blocks), scene.tables
     n = run(polyhedral_size)(nb, blocks, sides)
     f = np.full(m, np.nan)
     area = np.full(polyhedral_area(m, n) + 1, np.nan)
     area[-1] = 7.25
-    status = run(solve_polyhedral)(
-        m, nb, scene.A.ravel(), scene.b, blocks, scene.limits.ravel(), sides, f, area
-    )
+    status = run(solve_polyhedral)(m, nb, scene.A.ravel(), scene.b, blocks, limits, sides, f, area)
     assert area[-1] == 7.25
     return status, f, scene.A @ f + scene.b
 

@@ -9,7 +9,8 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from liaison.program.loops.compile import compile_loops
-from liaison.solvers.cones.cones import DISC, ONE_WAY
+from liaison.program.loops.records import Rows
+from liaison.solvers.cones.cones import DISC, ONE_WAY, Cone, Limit
 from liaison.solvers.impacts.routh import PATH_AREA, strike_one
 
 
@@ -28,8 +29,8 @@ def compiled():
 def struck(run, A, u, mu, e):
     """Impulses of one contact whose rows are its gap and one or two slips."""
     A, u = np.asarray(A, float), np.asarray(u, float)
-    blocks = np.array([ONE_WAY, 0, 1, -1, DISC, 1, len(u) - 1, 0])
-    limits = np.array([0, 0, 0, *np.broadcast_to(mu, 2), 0.0], dtype=float)
+    blocks = Rows(Cone, np.array([ONE_WAY, 0, 1, -1, DISC, 1, len(u) - 1, 0]))
+    limits = Rows(Limit, np.array([0, 0, 0, *np.broadcast_to(mu, 2), 0.0], dtype=float))
     f = np.full(len(u), np.nan)
     area = np.full(PATH_AREA + 1, 7.25)
     assert run(len(u), 2, A.ravel(), u, blocks, limits, np.array([e, 0.0]), f, area) == 1
@@ -176,6 +177,7 @@ def test_energy_never_grows_and_all_of_it_is_kept_without_friction(compiled):
 
 
 def test_several_contacts_are_not_of_this_kind(run):
-    blocks = np.array([ONE_WAY, 0, 1, -1, ONE_WAY, 1, 1, -1])
+    blocks = Rows(Cone, np.array([ONE_WAY, 0, 1, -1, ONE_WAY, 1, 1, -1]))
+    limits = Rows(Limit, np.zeros(6))
     f, area = np.zeros(2), np.zeros(PATH_AREA)
-    assert run(2, 2, np.eye(2).ravel(), -np.ones(2), blocks, np.zeros(6), np.ones(2), f, area) == 0
+    assert run(2, 2, np.eye(2).ravel(), -np.ones(2), blocks, limits, np.ones(2), f, area) == 0

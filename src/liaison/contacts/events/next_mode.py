@@ -37,11 +37,12 @@ def soften(sides: Sides, least: f64) -> i64:
             told = sides.seen.laws[b]
             u = sides.touching[sides.cone[k].first :]
             rows = sides.cone[k].rows
-            limits = sides.limits[3 * k :]
+            limit = sides.limits[k]
             if sqrt(dot(rows, u, u)) > least and told.static > told.dynamic:
                 share = told.dynamic / told.static
-                for i in range(3):
-                    limits[i] = limits[i] * share
+                for i in range(2):
+                    limit.coefficient[i] = limit.coefficient[i] * share
+                limit.constant = limit.constant * share
                 found += 1
     return found
 
@@ -110,7 +111,7 @@ def hold_ball(sides: Sides, b: i64, k: i64) -> None:
     moment = sides.touching[sides.active + cone.first :]
     size = sqrt(dot(cone.rows, moment, moment))
     sides.mode[b] = STICK
-    if size > sides.limits[3 * k + 2]:
+    if size > sides.limits[k].constant:
         sides.mode[b] = SLIP
         for i in range(cone.rows):
             sides.slip[first + i] = -moment[i] / size
@@ -183,13 +184,13 @@ def end_ended(sides: Sides, least: f64) -> None:
 def margin(sides: Sides, k: i64) -> f64:
     """How much larger the force of a cone of friction may become."""
     cone = sides.cone[k]
-    limits = sides.limits[3 * k :]
+    limit = sides.limits[k]
     force = sides.touching[sides.active :]
     load = force[sides.cone[cone.load].first] if cone.load >= 0 else 0.0
     size = 0.0
-    along = limits[0] * load + limits[2]
+    along = limit.coefficient[0] * load + limit.constant
     for i in range(cone.rows):
-        bound = max(limits[min(i, 1)] * load + limits[2], 1e-300)
+        bound = max(limit.coefficient[min(i, 1)] * load + limit.constant, 1e-300)
         size += (force[cone.first + i] / bound) * (force[cone.first + i] / bound)
     return float(along * (1.0 - sqrt(size)))
 
@@ -199,11 +200,11 @@ def slip_away(sides: Sides, b: i64, k: i64) -> None:
     """Slip that begins, the way that a force at its bound opposes."""
     first = sides.blocks[b].first
     cone = sides.cone[k]
-    limits = sides.limits[3 * k :]
+    limit = sides.limits[k]
     force = sides.touching[sides.active + cone.first :]
     way = sides.slip[first:]
     for i in range(cone.rows):
-        bound = limits[min(i, 1)] if cone.load >= 0 else limits[2]
+        bound = limit.coefficient[min(i, 1)] if cone.load >= 0 else limit.constant
         way[i] = -force[i] / max(bound * bound, 1e-300)
     size = sqrt(dot(cone.rows, way, way))
     if size > 0.0:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
+from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.simulation.steps.sides_layout import (
     BEYOND,
     CLOSED,
@@ -132,7 +132,7 @@ def add_cone(sides: Sides, b: i64, level: i64) -> None:
     """The cone of one block, its rows listed."""
     block = sides.blocks[b]
     cone = sides.cone[sides.cones]
-    limits = sides.limits[3 * sides.cones :]
+    limit = sides.limits[sides.cones]
     told = sides.seen.laws[b]
     cone.kind = ONE_WAY if block.kind != FRICTION else DISC
     if block.rows > 2:
@@ -140,19 +140,19 @@ def add_cone(sides: Sides, b: i64, level: i64) -> None:
     cone.first = sides.active
     cone.rows = block.rows
     cone.load = -1
-    limits[0] = 0.0
-    limits[1] = 0.0
-    limits[2] = 0.0
+    limit.coefficient[0] = 0.0
+    limit.coefficient[1] = 0.0
+    limit.constant = 0.0
     sides.restitution[sides.cones] = told.restitution
     if block.kind == FRICTION:
         along = told.dynamic if level == 0 else told.static
         ratio = told.across / told.dynamic if told.dynamic > 0.0 else 1.0
         if block.load >= 0:
             cone.load = sides.cone_of[block.load]
-            limits[0] = along
-            limits[1] = along * ratio
+            limit.coefficient[0] = along
+            limit.coefficient[1] = along * ratio
         else:
-            limits[2] = along * sides.load[b]
+            limit.constant = along * sides.load[b]
     for k in range(block.rows):
         sides.listed[sides.active + k] = block.first + k
     sides.active += block.rows
@@ -200,7 +200,7 @@ def strike(sides: Sides, v: ptr) -> f64:
     impulse = at(u, m)
     limits = sides.limits
     restitution = sides.restitution
-    cones = flat(sides.cone.ints)
+    cones = sides.cone
     A = sides.matrix
     area = sides.area
     change = impact(sides.law, m, sides.cones, A, u, cones, limits, restitution, impulse, area)
@@ -231,7 +231,7 @@ def accelerate(sides: Sides) -> f64:
     u = sides.touching
     force = at(u, m)
     A = sides.matrix
-    cones = flat(sides.cone.ints)
+    cones = sides.cone
     limits = sides.limits
     last = sides.last
     for a in range(m):

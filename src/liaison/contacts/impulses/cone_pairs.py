@@ -17,18 +17,19 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.contacts.scene.layout import Cone
+from liaison.contacts.scene.layout import ConePair
 from liaison.program.loops.language import f64, i64, loop, ptr
 
 TINY = 1e-300
 
 
 @loop
-def scale_pair(f: ptr, q: Cone) -> None:
+def scale_pair(f: ptr, q: ConePair) -> None:
     """The scaling of a contact and its G."""
-    for i in range(9):
-        q.g[i] = 0.0
-    q.g[0] = f[0] / q.w
+    for i in range(3):
+        for j in range(3):
+            q.g[i, j] = 0.0
+    q.g[0, 0] = f[0] / q.w
     if q.mu > 0.0:
         scaling_point(f, q)
         along = 2.0 * q.point[0] * q.point[0] - 1.0
@@ -39,15 +40,15 @@ def scale_pair(f: ptr, q: Cone) -> None:
         y = q.point[2] / length if length > 0.0 else 0.0
         for i in range(2):
             q.kappa[i] = -2.0 * q.point[0] * q.point[1 + i] / along
-            q.g[3 + 3 * i] = q.mu * q.kappa[i] * q.g[0]
-        q.g[4] = size * (y * y + x * x / along)
-        q.g[8] = size * (x * x + y * y / along)
-        q.g[5] = size * x * y * (1.0 / along - 1.0)
-        q.g[7] = q.g[5]
+            q.g[1 + i, 0] = q.mu * q.kappa[i] * q.g[0, 0]
+        q.g[1, 1] = size * (y * y + x * x / along)
+        q.g[2, 2] = size * (x * x + y * y / along)
+        q.g[1, 2] = size * x * y * (1.0 / along - 1.0)
+        q.g[2, 1] = q.g[1, 2]
 
 
 @loop
-def scaling_point(f: ptr, q: Cone) -> None:
+def scaling_point(f: ptr, q: ConePair) -> None:
     """η and w̄ with W f̂ = W⁻¹ẑ, and that vector."""
     n = q.mu * f[0]
     ds = sqrt(inside(q.slack, q.rate[1], q.rate[2]))
@@ -69,7 +70,7 @@ def inside(n: f64, x: f64, y: f64) -> f64:
 
 
 @loop
-def forth(n: f64, x: f64, y: f64, sign: f64, q: Cone, out: ptr) -> None:
+def forth(n: f64, x: f64, y: f64, sign: f64, q: ConePair, out: ptr) -> None:
     """W (n, x, y), or W⁻¹ of it where the sign is −1."""
     a = q.point[0]
     b = sign * q.point[1]
@@ -83,7 +84,7 @@ def forth(n: f64, x: f64, y: f64, sign: f64, q: Cone, out: ptr) -> None:
 
 
 @loop
-def aim(f: ptr, q: Cone, tau: f64, second: f64) -> None:
+def aim(f: ptr, q: ConePair, tau: f64, second: f64) -> None:
     """What complementarity asks of a contact on the way to τ; with the product of its changes."""
     q.dn = (tau - second * q.df[0] * q.dw) / q.w - f[0]
     if q.mu > 0.0:
@@ -115,9 +116,9 @@ def divide(s: ptr, n: f64, x: f64, y: f64, out: ptr) -> None:
 
 
 @loop
-def constant_part(q: Cone) -> None:
+def constant_part(q: ConePair) -> None:
     """c of δf = c − G δu."""
-    q.constant[0] = q.dn + q.g[0] * (q.w - q.rate[0])
+    q.constant[0] = q.dn + q.g[0, 0] * (q.w - q.rate[0])
     q.constant[1] = 0.0
     q.constant[2] = 0.0
     if q.mu > 0.0:
@@ -130,10 +131,10 @@ def constant_part(q: Cone) -> None:
 
 
 @loop
-def respond(n: f64, x: f64, y: f64, q: Cone) -> None:
+def respond(n: f64, x: f64, y: f64, q: ConePair) -> None:
     """The changes of a contact with the change (n, x, y) of its rates."""
     for i in range(3):
-        row = q.g[3 * i :]
+        row = q.g[i]
         q.df[i] = q.constant[i] - row[0] * n - row[1] * x - row[2] * y
     q.dw = n - (q.w - q.rate[0])
     if q.mu > 0.0:
@@ -143,7 +144,7 @@ def respond(n: f64, x: f64, y: f64, q: Cone) -> None:
 
 
 @loop
-def room_of(f: ptr, q: Cone) -> f64:
+def room_of(f: ptr, q: ConePair) -> f64:
     """How far a contact may go along its changes."""
     far = 1e30
     if q.dw < 0.0:
@@ -175,7 +176,7 @@ def cone_room(n: f64, x: f64, y: f64, dn: f64, dx: f64, dy: f64) -> f64:
 
 
 @loop
-def products(s: f64, f: ptr, q: Cone) -> f64:
+def products(s: f64, f: ptr, q: ConePair) -> f64:
     """f_n w + f̂·ẑ after the part s of the changes."""
     total = (f[0] + s * q.df[0]) * (q.w + s * q.dw)
     if q.mu > 0.0:
@@ -186,6 +187,6 @@ def products(s: f64, f: ptr, q: Cone) -> f64:
 
 
 @loop
-def cones_of(q: Cone) -> i64:
+def cones_of(q: ConePair) -> i64:
     """Pairs of cones of a contact."""
     return 2 if q.mu > 0.0 else 1

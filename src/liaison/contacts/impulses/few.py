@@ -7,9 +7,9 @@ Source: docs/theory/contact_solvers.md.
 
 from __future__ import annotations
 
-from liaison.contacts.scene.layout import ConeLimit, World
-from liaison.program.loops.language import f64, flat, i64, loop, ptr
-from liaison.solvers.cones.cones import DISC, ONE_WAY, solve_cones
+from liaison.contacts.scene.layout import World
+from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones
 
 
 @loop
@@ -18,31 +18,33 @@ def settle(mu: f64, world: World) -> None:
     count = world.contacts
     m = 3 * count
     f = world.few_forces
+    blocks = 0
     for c in range(count):
         contact = world.contact[c]
-        load = world.cone_block[2 * c]
+        load = world.cone_block[blocks]
         load.kind = ONE_WAY
         load.first = 3 * c
         load.rows = 1
         load.load = -1
-        disc = world.cone_block[2 * c + 1]
+        disc = world.cone_block[blocks + 1]
         disc.kind = DISC
         disc.first = 3 * c + 1
         disc.rows = 2
-        disc.load = 2 * c
-        bound(0.0, world.cone_limit[2 * c])
-        bound(mu * contact.friction, world.cone_limit[2 * c + 1])
+        disc.load = blocks
+        bound(0.0, world.cone_limit[blocks])
+        bound(mu * contact.friction, world.cone_limit[blocks + 1])
+        blocks += 2
         for d in range(count):
             mobility(c, d, world.mobility, world)
         for r in range(3):
             f[3 * c + r] = contact.force[r]
     solve_cones(
         m,
-        2 * count,
+        blocks,
         world.mobility,
         world.few_rates,
-        flat(world.cone_block.ints),
-        flat(world.cone_limit.floats),
+        world.cone_block,
+        world.cone_limit,
         f,
         world.cones,
     )
@@ -52,7 +54,7 @@ def settle(mu: f64, world: World) -> None:
 
 
 @loop
-def bound(coefficient: f64, limit: ConeLimit) -> None:
+def bound(coefficient: f64, limit: Limit) -> None:
     """A bound in proportion to the load, the same along both rows."""
     limit.coefficient[0] = coefficient
     limit.coefficient[1] = coefficient
@@ -72,8 +74,8 @@ def mobility(c: i64, d: i64, A: ptr, world: World) -> None:
                 for t in range(2):
                     body = one.body[s]
                     if body >= 0 and body == other.body[t]:
-                        row = one.rows[18 * s + 6 * i :]
-                        push = other.push[18 * t + 6 * j :]
+                        row = one.rows[3 * s + i]
+                        push = other.push[3 * t + j]
                         for x in range(6):
                             total += row[x] * push[x]
             A[(3 * c + i) * m + 3 * d + j] = total

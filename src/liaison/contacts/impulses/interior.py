@@ -17,7 +17,7 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.contacts.scene.bodies import copy_twists
-from liaison.contacts.scene.layout import Cone, Contact, System, World
+from liaison.contacts.scene.layout import ConePair, Contact, System, World
 from liaison.contacts.scene.rates import rate, residual_of, start_from
 from liaison.program.loops.language import f64, i64, loop, ptr
 
@@ -228,13 +228,14 @@ def solve_for(tau: f64, second: f64, world: World) -> None:
         aim(f, q, tau, second)
         for side in range(2):
             if contact.body[side] >= 0:
-                rows = contact.rows[18 * side :]
+                rows = contact.rows
+                first = 3 * side
                 own = world.change[contact.body[side]].floats
                 for i in range(6):
                     own[i] += (
-                        rows[i] * (q.constant[0] + f[0])
-                        + rows[6 + i] * (q.constant[1] + f[1])
-                        + rows[12 + i] * (q.constant[2] + f[2])
+                        rows[first, i] * (q.constant[0] + f[0])
+                        + rows[first + 1, i] * (q.constant[1] + f[1])
+                        + rows[first + 2, i] * (q.constant[2] + f[2])
                     )
     solve_bodies(System(world.system), world.change)
     for c in range(world.contacts):
@@ -250,7 +251,7 @@ def changed_rates(contact: Contact, world: World) -> None:
         du[r] = 0.0
         for side in range(2):
             if contact.body[side] >= 0:
-                row = contact.rows[18 * side + 6 * r :]
+                row = contact.rows[3 * side + r]
                 own = world.change[contact.body[side]].floats
                 for i in range(6):
                     du[r] += row[i] * own[i]
@@ -294,19 +295,19 @@ def assemble(damping: f64, world: World) -> i64:
 def inertia(i: i64, times: f64, block: ptr, world: World) -> None:
     """M of a body into its block: from the inverse of its inertia, which is at hand."""
     a = world.body[i].turned_inverse
-    x = a[4] * a[8] - a[5] * a[7]
-    y = a[5] * a[6] - a[3] * a[8]
-    t = a[3] * a[7] - a[4] * a[6]
-    size = times / (a[0] * x + a[1] * y + a[2] * t)
+    x = a[1, 1] * a[2, 2] - a[1, 2] * a[2, 1]
+    y = a[1, 2] * a[2, 0] - a[1, 0] * a[2, 2]
+    t = a[1, 0] * a[2, 1] - a[1, 1] * a[2, 0]
+    size = times / (a[0, 0] * x + a[0, 1] * y + a[0, 2] * t)
     block[0] = size * x
     block[6] = size * y
     block[12] = size * t
-    block[1] = size * (a[2] * a[7] - a[1] * a[8])
-    block[7] = size * (a[0] * a[8] - a[2] * a[6])
-    block[13] = size * (a[1] * a[6] - a[0] * a[7])
-    block[2] = size * (a[1] * a[5] - a[2] * a[4])
-    block[8] = size * (a[2] * a[3] - a[0] * a[5])
-    block[14] = size * (a[0] * a[4] - a[1] * a[3])
+    block[1] = size * (a[0, 2] * a[2, 1] - a[0, 1] * a[2, 2])
+    block[7] = size * (a[0, 0] * a[2, 2] - a[0, 2] * a[2, 0])
+    block[13] = size * (a[0, 1] * a[2, 0] - a[0, 0] * a[2, 1])
+    block[2] = size * (a[0, 1] * a[1, 2] - a[0, 2] * a[1, 1])
+    block[8] = size * (a[0, 2] * a[1, 0] - a[0, 0] * a[1, 2])
+    block[14] = size * (a[0, 0] * a[1, 1] - a[0, 1] * a[1, 0])
     for j in range(3, 6):
         block[7 * j] = times * world.body[i].mass
 
@@ -318,31 +319,30 @@ def add_contact(c: i64, system: System, world: World) -> None:
     q = world.cone[c]
     one = contact.body[0]
     other = contact.body[1]
-    rows = contact.rows
-    second = rows[18:]
-    add_product(second, second, q, system.diagonal[other])
+    add_product(contact, 3, 3, q, system.diagonal[other])
     if one >= 0:
-        add_product(rows, rows, q, system.diagonal[one])
+        add_product(contact, 0, 0, q, system.diagonal[one])
         lower = system.lower[system.between[c]]
         upper = system.upper[system.between[c]]
         if system.place[one] < system.place[other]:
-            add_product(second, rows, q, lower)
-            add_product(rows, second, q, upper)
+            add_product(contact, 3, 0, q, lower)
+            add_product(contact, 0, 3, q, upper)
         else:
-            add_product(rows, second, q, lower)
-            add_product(second, rows, q, upper)
+            add_product(contact, 0, 3, q, lower)
+            add_product(contact, 3, 0, q, upper)
 
 
 @loop
-def add_product(left: ptr, right: ptr, q: Cone, out: ptr) -> None:
-    """out += leftᵀ G right, three rows each."""
+def add_product(contact: Contact, left: i64, right: i64, q: ConePair, out: ptr) -> None:
+    """out += Lᵀ G R of three rows each of the contact, which begin at `left` and at `right`."""
     g = q.g
+    rows = contact.rows
     for j in range(6):
-        x = right[j]
-        y = right[6 + j]
-        t = right[12 + j]
-        a = g[0] * x
-        b = g[3] * x + g[4] * y + g[5] * t
-        c = g[6] * x + g[7] * y + g[8] * t
+        x = rows[right, j]
+        y = rows[right + 1, j]
+        t = rows[right + 2, j]
+        a = g[0, 0] * x
+        b = g[1, 0] * x + g[1, 1] * y + g[1, 2] * t
+        c = g[2, 0] * x + g[2, 1] * y + g[2, 2] * t
         for i in range(6):
-            out[6 * i + j] += left[i] * a + left[6 + i] * b + left[12 + i] * c
+            out[6 * i + j] += rows[left, i] * a + rows[left + 1, i] * b + rows[left + 2, i] * c

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from math import cos, sin, sqrt
 
-from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.program.loops.language import f64, flat, i64, loop, ptr
 from liaison.program.loops.records import Rows
 
 from .layout import Pose, Twist, World
@@ -98,19 +98,19 @@ def turned_inertia(i: i64, pose: Pose, world: World) -> None:
     R = world.R
     B = world.product
     body = world.body[i]
-    rotation(pose.turn, R)
+    rotation(pose.turn, flat(R))
     for a in range(3):
         for b in range(3):
             total = 0.0
             for c in range(3):
-                total += body.inverse[3 * a + c] * R[3 * b + c]
-            B[3 * a + b] = total
+                total += body.inverse[a, c] * R[b, c]
+            B[a, b] = total
     for a in range(3):
         for b in range(3):
             total = 0.0
             for c in range(3):
-                total += R[3 * a + c] * B[3 * c + b]
-            body.turned_inverse[3 * a + b] = total
+                total += R[a, c] * B[c, b]
+            body.turned_inverse[a, b] = total
 
 
 @loop
@@ -148,19 +148,19 @@ def spin(i: i64, world: World) -> None:
         for a in range(3):
             local[a] = 0.0
             for c in range(3):
-                local[a] += R[3 * c + a] * 0.5 * (v[c] + free[c])
+                local[a] += R[c, a] * 0.5 * (v[c] + free[c])
         for a in range(3):
             turned[a] = 0.0
             for c in range(3):
-                turned[a] += body.inertia[3 * a + c] * local[c]
+                turned[a] += body.inertia[a, c] * local[c]
         for a in range(3):
             moment[a] = 0.0
             local[a] = 0.5 * (v[a] + free[a])
             for c in range(3):
-                moment[a] += R[3 * a + c] * turned[c]
+                moment[a] += R[a, c] * turned[c]
         x = local[1] * moment[2] - local[2] * moment[1]
         y = local[2] * moment[0] - local[0] * moment[2]
         t = local[0] * moment[1] - local[1] * moment[0]
         for a in range(3):
-            change = inverse[3 * a] * x + inverse[3 * a + 1] * y + inverse[3 * a + 2] * t
+            change = inverse[a, 0] * x + inverse[a, 1] * y + inverse[a, 2] * t
             free[a] = v[a] - world.h * change

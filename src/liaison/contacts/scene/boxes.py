@@ -36,23 +36,23 @@ def box_at(i: i64, poses: Rows[Pose], out: Oriented, world: World) -> None:
     pose = poses[world.collider[i].body]
     R = world.R
     own = world.own
-    rotation(pose.turn, R)
-    rotation(solid.turn, own)
+    rotation(pose.turn, flat(R))
+    rotation(solid.turn, flat(own))
     for a in range(3):
         out.center[a] = pose.place[a]
         out.half[a] = solid.half[a]
         for b in range(3):
-            out.center[a] += R[3 * a + b] * solid.center[b]
-            out.axes[3 * a + b] = 0.0
+            out.center[a] += R[a, b] * solid.center[b]
+            out.axes[a, b] = 0.0
             for c in range(3):
-                out.axes[3 * a + b] += R[3 * a + c] * own[3 * c + b]
+                out.axes[a, b] += R[a, c] * own[c, b]
 
 
 @loop
 def along(box: Oriented, i: i64, direction: ptr) -> f64:
     """The component of a direction along an axis of a box."""
     axes = box.axes
-    return float(axes[i] * direction[0] + axes[3 + i] * direction[1] + axes[6 + i] * direction[2])
+    return float(axes[0, i] * direction[0] + axes[1, i] * direction[1] + axes[2, i] * direction[2])
 
 
 @loop
@@ -89,7 +89,7 @@ def meet(first: i64, second: i64, world: World) -> i64:
     for side in range(2):
         for i in range(3):
             for j in range(3):
-                n[j] = a.axes[3 * j + i] if side == 0 else b.axes[3 * j + i]
+                n[j] = a.axes[j, i] if side == 0 else b.axes[j, i]
             found = apart(a, b, n)
             # the same face goes on while both are alike, so that points stay where they were
             if found > widest + 1e-9 * a.half[0]:
@@ -126,9 +126,9 @@ def product_of(one: Oriented, i: i64, other: Oriented, j: i64, n: ptr) -> f64:
     """The unit product of two axes; the square of the sine of their angle."""
     a = one.axes
     b = other.axes
-    n[0] = a[3 + i] * b[6 + j] - a[6 + i] * b[3 + j]
-    n[1] = a[6 + i] * b[j] - a[i] * b[6 + j]
-    n[2] = a[i] * b[3 + j] - a[3 + i] * b[j]
+    n[0] = a[1, i] * b[2, j] - a[2, i] * b[1, j]
+    n[1] = a[2, i] * b[0, j] - a[0, i] * b[2, j]
+    n[2] = a[0, i] * b[1, j] - a[1, i] * b[0, j]
     square = n[0] * n[0] + n[1] * n[1] + n[2] * n[2]
     length = sqrt(square) + 1e-300
     for x in range(3):
@@ -156,11 +156,11 @@ def on_body(i: i64, point: ptr, is_direction: i64, out: ptr, world: World) -> No
     """A point or direction of the ground in the axes of the body of a collider, midway."""
     pose = world.mid[world.collider[i].body]
     R = world.R
-    rotation(pose.turn, R)
+    rotation(pose.turn, flat(R))
     for a in range(3):
         total = 0.0
         for b in range(3):
-            total += R[3 * b + a] * (point[b] if is_direction == 1 else point[b] - pose.place[b])
+            total += R[b, a] * (point[b] if is_direction == 1 else point[b] - pose.place[b])
         out[a] = total
 
 
@@ -186,12 +186,12 @@ def two_edges(first: i64, second: i64, edge: i64, world: World) -> i64:
     edge_point(a, i, n, 1.0, point)
     on_body(first, point, 0, candidate.one, world)
     for x_ in range(3):
-        point[x_] = turned * a.axes[3 * x_ + i]
+        point[x_] = turned * a.axes[x_, i]
     on_body(first, point, 1, candidate.one[3:], world)
     edge_point(b, j, n, -1.0, point)
     on_body(second, point, 0, candidate.other, world)
     for x_ in range(3):
-        point[x_] = b.axes[3 * x_ + j]
+        point[x_] = b.axes[x_, j]
     on_body(second, point, 1, candidate.other[3:], world)
     return 1
 
@@ -205,7 +205,7 @@ def edge_point(box: Oriented, i: i64, n: ptr, way: f64, out: ptr) -> None:
         if j != i:
             size = box.half[j] if way * along(box, j, n) > 0.0 else -box.half[j]
             for x in range(3):
-                out[x] += size * box.axes[3 * x + j]
+                out[x] += size * box.axes[x, j]
 
 
 @loop
@@ -218,7 +218,7 @@ def face_points(first: i64, second: i64, face: i64, world: World) -> i64:
     other = second if face < 3 else first
     axis = face % 3
     for x in range(3):
-        n[x] = near.axes[3 * x + axis]
+        n[x] = near.axes[x, axis]
     apart(near, far, n)
     polygon = flat(world.polygon)
     clipped = flat(world.clipped)
@@ -258,7 +258,7 @@ def opposite(box: Oriented, n: ptr, polygon: ptr) -> None:
         p = box.half[one] if corner % 3 == 0 else -box.half[one]
         q = box.half[two] if corner < 2 else -box.half[two]
         for x in range(3):
-            row = box.axes[3 * x :]
+            row = box.axes[x]
             place = box.center[x] + size * row[chosen] + p * row[one] + q * row[two]
             polygon[3 * corner + x] = place
 
@@ -289,5 +289,5 @@ def inside(box: Oriented, i: i64, way: f64, p: ptr) -> f64:
     """How far a point is beyond a side of a box; negative inside."""
     total = -box.half[i] * (1.0 + 1e-9)
     for x in range(3):
-        total += way * box.axes[3 * x + i] * (p[x] - box.center[x])
+        total += way * box.axes[x, i] * (p[x] - box.center[x])
     return float(total)

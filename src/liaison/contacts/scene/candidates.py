@@ -8,7 +8,7 @@ Public names: candidates, law_of, sweep_and_prune. Source: docs/theory/time_step
 
 from __future__ import annotations
 
-from liaison.program.loops.language import i64, iptr, loop, ptr
+from liaison.program.loops.language import flat, i64, iptr, loop, ptr
 from liaison.program.loops.records import Rows
 
 from .bodies import rotation
@@ -175,7 +175,7 @@ def swept_solid(i: i64, box: Extent, world: World) -> None:
         for j in range(3):
             wide = world.margin
             for a in range(3):
-                wide += abs(solid.axes[3 * j + a]) * solid.half[a]
+                wide += abs(solid.axes[j, a]) * solid.half[a]
             low = solid.center[j] - wide
             high = solid.center[j] + wide
             box.low[j] = low if end == 0 else min(box.low[j], low)
@@ -191,9 +191,9 @@ def center(pose: Pose, ball: Collider, out: ptr, world: World) -> None:
             out[j] = pose.place[j]
     else:
         R = world.R
-        rotation(pose.turn, R)
+        rotation(pose.turn, flat(R))
         for j in range(3):
-            out[j] = pose.place[j] + R[3 * j] * c[0] + R[3 * j + 1] * c[1] + R[3 * j + 2] * c[2]
+            out[j] = pose.place[j] + R[j, 0] * c[0] + R[j, 1] * c[1] + R[j, 2] * c[2]
 
 
 @loop

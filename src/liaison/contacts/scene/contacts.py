@@ -91,21 +91,20 @@ def push_of(contact: Contact, world: World) -> None:
         if contact.body[side] >= 0:
             body = world.body[contact.body[side]]
             inverse = body.turned_inverse
+            first = 3 * side
             for r in range(3):
-                row = rows[18 * side + 6 * r :]
-                out = push[18 * side + 6 * r :]
+                row = rows[first + r]
+                out = push[first + r]
                 for i in range(3):
                     out[i] = (
-                        inverse[3 * i] * row[0]
-                        + inverse[3 * i + 1] * row[1]
-                        + inverse[3 * i + 2] * row[2]
+                        inverse[i, 0] * row[0] + inverse[i, 1] * row[1] + inverse[i, 2] * row[2]
                     )
                     out[3 + i] = row[3 + i] / body.mass
             for i in range(6):
-                normal += rows[18 * side + i] * push[18 * side + i]
-                a11 += rows[18 * side + 6 + i] * push[18 * side + 6 + i]
-                a22 += rows[18 * side + 12 + i] * push[18 * side + 12 + i]
-                a12 += rows[18 * side + 6 + i] * push[18 * side + 12 + i]
+                normal += rows[first, i] * push[first, i]
+                a11 += rows[first + 1, i] * push[first + 1, i]
+                a22 += rows[first + 2, i] * push[first + 2, i]
+                a12 += rows[first + 1, i] * push[first + 2, i]
     contact.normal = normal
     half = 0.5 * (a11 - a22)
     contact.across = 0.5 * (a11 + a22) + sqrt(half * half + a12 * a12)

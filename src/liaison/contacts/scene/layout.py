@@ -18,7 +18,7 @@ import numpy as np
 from liaison.program.loops.language import f64, i64, iptr, kernel, ptr
 from liaison.program.loops.records import Part, Record, Rows, evaluate, inline, rows, size, sized
 from liaison.program.pairs import PAIR_ROWS
-from liaison.solvers.cones.cones import cone_area
+from liaison.solvers.cones.table import Cone, Limit, cone_area
 
 R = TypeVar("R", bound=Record)
 
@@ -53,9 +53,9 @@ class Body(Record):
     """What a body weighs: I and I⁻¹ in its own axes, and I⁻¹ in those of the ground, midway."""
 
     mass: f64
-    inertia: ptr = inline(9)
-    inverse: ptr = inline(9)
-    turned_inverse: ptr = inline(9)
+    inertia: ptr = inline(3, 3)
+    inverse: ptr = inline(3, 3)
+    turned_inverse: ptr = inline(3, 3)
 
 
 @final
@@ -90,7 +90,7 @@ class Solid(Record):
 class Oriented(Record):
     """A box in the axes of the ground: its axes as columns, its center, its half sizes."""
 
-    axes: ptr = inline(9)
+    axes: ptr = inline(3, 3)
     center: ptr = inline(3)
     half: ptr = inline(3)
 
@@ -143,10 +143,10 @@ class Contact(Record):
     """What touches: the kernel of pairs writes the gap and the rows."""
 
     gap: f64
-    # D: three rows on the first body, three on the second; of these the directions n, t₁, t₂ are
-    # three numbers each from 21 on, six apart
-    rows: ptr = inline(PAIR_ROWS - 1)
-    push: ptr = inline(36)  # M⁻¹Dᵀ, likewise
+    # D: three rows on the first body, three on the second; the last three numbers of these are the
+    # directions n, t₁, t₂
+    rows: ptr = inline((PAIR_ROWS - 1) // 6, 6)
+    push: ptr = inline(6, 6)  # M⁻¹Dᵀ, likewise
     right: ptr = inline(3)  # what restitution and gaps add to the rates
     force: ptr = inline(3)  # impulses along n and across it
     moment: ptr = inline(3)  # about n and across it
@@ -205,32 +205,11 @@ class Event(Record):
     speed: f64  # of approach
 
 
-# few contacts at once
-
-
-@final
-class ConeBlock(Record):
-    """A block of rows, as `solve_cones` takes it: the load of a contact, or its friction."""
-
-    kind: i64
-    first: i64
-    rows: i64
-    load: i64
-
-
-@final
-class ConeLimit(Record):
-    """What bounds a block, as `solve_cones` takes it."""
-
-    coefficient: ptr = inline(2)  # along its rows
-    constant: f64
-
-
 # the interior method
 
 
 @final
-class Cone(Record):
+class ConePair(Record):
     """One contact of the interior method; names as in `cone_pairs`."""
 
     w: f64
@@ -240,7 +219,7 @@ class Cone(Record):
     eta: f64
     point: ptr = inline(3)  # of the scaling
     scaled: ptr = inline(3)
-    g: ptr = inline(9)
+    g: ptr = inline(3, 3)
     kappa: ptr = inline(2)  # slopes of λ
     h: f64
     d: ptr = inline(3)  # what complementarity asks for
@@ -338,8 +317,8 @@ class World(Record):
     worst_depth: f64
 
     # workspace of one body, one pair or one contact
-    R: ptr = inline(9)
-    product: ptr = inline(9)
+    R: ptr = inline(3, 3)
+    product: ptr = inline(3, 3)
     mean: Rows[Twist] = rows("1")
     local: ptr = inline(3)
     turned: ptr = inline(3)
@@ -347,7 +326,7 @@ class World(Record):
     before: ptr = inline(3)
     after: ptr = inline(3)
     out: ptr = inline(1)
-    own: ptr = inline(9)
+    own: ptr = inline(3, 3)
     box: Rows[Oriented] = rows("2")
     normal: ptr = inline(3)
     point: ptr = inline(3)
@@ -398,15 +377,15 @@ class World(Record):
     few_before: ptr = sized("3 * few")
     few_forces: ptr = sized("3 * few")
     mobility: ptr = sized("9 * few * few")
-    cone_block: Rows[ConeBlock] = rows("2 * few")
-    cone_limit: Rows[ConeLimit] = rows("2 * few")
+    cone_block: Rows[Cone] = rows("2 * few")  # of each contact its load, then its friction
+    cone_limit: Rows[Limit] = rows("2 * few")
     cones: ptr = sized()
 
     # the interior method: velocities without impulses, those inside, and their change
     unloaded: Rows[Twist] = rows("bodies")
     inner: Rows[Twist] = rows("bodies")
     change: Rows[Twist] = rows("bodies")
-    cone: Rows[Cone] = rows("capacity")
+    cone: Rows[ConePair] = rows("capacity")
     best_force: ptr = sized("capacity", "3")
     system: iptr = sized()  # a System
 

@@ -245,7 +245,7 @@ def take(world: World) -> i64:
         first = world.candidate[contact.candidate].first
         if first < 0:
             for r in range(3):
-                row = contact.rows[18 + 6 * r + 3 :]
+                row = contact.rows[3 + r, 3:]
                 for j in range(3):
                     world.plane_force[-1 - first, j] += row[j] * contact.force[r] / world.h
     left = world.left

@@ -28,14 +28,15 @@ def start_from(world: World) -> None:
 def change_velocities(contact: Contact, r: i64, impulse: f64, world: World) -> None:
     """v += M⁻¹Dᵀ f of one row."""
     if impulse != 0.0:
-        push = contact.push[6 * r :]
+        push = contact.push[3 + r]
         v = world.next[contact.body[1]].floats
         for i in range(6):
-            v[i] += push[18 + i] * impulse
+            v[i] += push[i] * impulse
         if contact.body[0] >= 0:
             other = world.next[contact.body[0]].floats
+            back = contact.push[r]
             for i in range(6):
-                other[i] += push[i] * impulse
+                other[i] += back[i] * impulse
 
 
 @loop
@@ -47,13 +48,14 @@ def rate(contact: Contact, r: i64, world: World) -> f64:
 @loop
 def rate_at(contact: Contact, r: i64, begin: f64, speeds: Rows[Twist]) -> f64:
     """D v of one row of a contact at these velocities of the bodies, added to `begin`."""
-    row = contact.rows[6 * r :]
+    row = contact.rows[3 + r]
     v = speeds[contact.body[1]].floats
     u = begin
     for i in range(6):
-        u += row[18 + i] * v[i]
+        u += row[i] * v[i]
     if contact.body[0] >= 0:
         other = speeds[contact.body[0]].floats
+        row = contact.rows[r]
         for i in range(6):
             u += row[i] * other[i]
     return float(u)

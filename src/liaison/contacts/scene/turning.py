@@ -54,9 +54,9 @@ def moments(over: f64, world: World) -> f64:
         rolling = contact.rolling
         pivoting = contact.pivoting
         if rolling > 0.0 or pivoting > 0.0:
-            n = contact.rows[21:]
+            n = contact.rows[3, 3:]
             press = contact.force[0]
-            a = stiffest(contact, n[6:], n[12:], world)
+            a = stiffest(contact, contact.rows[4, 3:], contact.rows[5, 3:], world)
             b = between(contact, n, n, world)
             strongest = max(strongest, max(a * rolling, b * pivoting) * press)
             worst = max(worst, roll(contact, a, rolling * press, over, world))
@@ -67,11 +67,12 @@ def moments(over: f64, world: World) -> f64:
 @loop
 def roll(contact: Contact, a: f64, bound: f64, over: f64, world: World) -> f64:
     """The moment against rolling; its change, as an angular velocity. Without `over`, only that."""
-    n = contact.rows[21:]
+    one = contact.rows[4, 3:]
+    other = contact.rows[5, 3:]
     m = contact.moment
     part = over if over > 0.0 else 1.0
-    x = m[1] - part * turning(contact, n[6:], world) / a
-    y = m[2] - part * turning(contact, n[12:], world) / a
+    x = m[1] - part * turning(contact, one, world) / a
+    y = m[2] - part * turning(contact, other, world) / a
     length = sqrt(x * x + y * y)
     cut = bound / length if length > bound else 1.0
     dx = cut * x - m[1]
@@ -79,15 +80,15 @@ def roll(contact: Contact, a: f64, bound: f64, over: f64, world: World) -> f64:
     if over > 0.0:
         m[1] += dx
         m[2] += dy
-        turn_bodies(contact, n[6:], dx, world)
-        turn_bodies(contact, n[12:], dy, world)
+        turn_bodies(contact, one, dx, world)
+        turn_bodies(contact, other, dy, world)
     return float(a * max(abs(dx), abs(dy)))
 
 
 @loop
 def pivot(contact: Contact, b: f64, bound: f64, over: f64, world: World) -> f64:
     """The moment about the normal, likewise."""
-    n = contact.rows[21:]
+    n = contact.rows[3, 3:]
     m = contact.moment
     part = over if over > 0.0 else 1.0
     wanted = m[0] - part * turning(contact, n, world) / b
@@ -101,9 +102,8 @@ def pivot(contact: Contact, b: f64, bound: f64, over: f64, world: World) -> f64:
 @loop
 def push_moment(contact: Contact, way: f64, world: World) -> None:
     """Angular velocities with the moments of a contact."""
-    n = contact.rows[21:]
     for r in range(3):
-        turn_bodies(contact, n[6 * r :], way * contact.moment[r], world)
+        turn_bodies(contact, contact.rows[3 + r, 3:], way * contact.moment[r], world)
 
 
 @loop
@@ -128,7 +128,7 @@ def turn_bodies(contact: Contact, axis: ptr, moment: f64, world: World) -> None:
                 w = world.next[body].spin
                 signed = moment if side == 1 else -moment
                 for i in range(3):
-                    row = inverse[3 * i :]
+                    row = inverse[i]
                     w[i] += signed * (row[0] * axis[0] + row[1] * axis[1] + row[2] * axis[2])
 
 
@@ -142,7 +142,7 @@ def between(contact: Contact, one: ptr, other: ptr, world: World) -> f64:
             inverse = world.body[body].turned_inverse
             for i in range(3):
                 for j in range(3):
-                    total += one[i] * inverse[3 * i + j] * other[j]
+                    total += one[i] * inverse[i, j] * other[j]
     return total
 
 

@@ -171,12 +171,13 @@ def add_guarded(holds: i64, deepest: f64, delta: ptr, rest: ptr, run: Run) -> No
             cone.first = m
             cone.rows = 1
             cone.load = -1
-            for j in range(3):
-                problem.limits[3 * m + j] = 0.0
+            limit = problem.limits[m]
+            limit.coefficient[0] = 0.0
+            limit.coefficient[1] = 0.0
+            limit.constant = 0.0
             m += 1
     delassus(m, chosen, problem.A, run)
-    cones = flat(run.cone.ints)
-    solve_cones(m, m, problem.A, problem.b, cones, problem.limits, f, run.area)
+    solve_cones(m, m, problem.A, problem.b, run.cone, problem.limits, f, run.area)
     pushed(m, chosen, f, rest, run)
     for i in range(nv):
         delta[i] += rest[i]

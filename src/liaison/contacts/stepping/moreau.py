@@ -43,7 +43,7 @@ from liaison.simulation.steps.layout import (
 )
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP, OPEN, STICK, STRIBECK
 from liaison.simulation.steps.variational import note_stages
-from liaison.solvers.cones.cones import DISC, ONE_WAY, solve_cones
+from liaison.solvers.cones.cones import DISC, ONE_WAY, Limit, solve_cones
 from liaison.solvers.linear.dense import dot, largest
 from liaison.solvers.linear.lemke import SOLVED, polyhedral_missed, solve_polyhedral
 
@@ -61,7 +61,7 @@ ROUNDING = 1e-12
 def impulses(part: f64, run: Run) -> f64:
     """P of the active blocks, with a part of their restitution; the residual of the problem."""
     problem = run.problem
-    cones = flat(run.cone.ints)
+    cones = run.cone
     chosen = run.chosen
     count = choose(run)
     m = run.rows_chosen
@@ -102,7 +102,7 @@ def choose(run: Run) -> i64:
             cone.first = m
             cone.rows = block.rows
             cone.load = run.cone_of[block.load] if block.load >= 0 else -1
-            bounds(k, run.problem.limits[3 * count :], run)
+            bounds(k, run.problem.limits[count], run)
             for r in range(block.rows):
                 run.chosen[m] = block.first + r
                 m += 1
@@ -112,13 +112,13 @@ def choose(run: Run) -> i64:
 
 
 @loop
-def bounds(k: i64, limit: ptr, run: Run) -> None:
+def bounds(k: i64, limit: Limit, run: Run) -> None:
     """Coefficients along both rows, and the bound of a block without load, as an impulse."""
     block = run.blocks[k]
     law = run.mid.laws[k]
-    limit[0] = 0.0
-    limit[1] = 0.0
-    limit[2] = 0.0
+    limit.coefficient[0] = 0.0
+    limit.coefficient[1] = 0.0
+    limit.constant = 0.0
     if block.kind == FRICTION:
         along = law.dynamic
         u = run.sides.rate[block.first :]
@@ -130,10 +130,10 @@ def bounds(k: i64, limit: ptr, run: Run) -> None:
             # at rest; what lands in motion slips
             along = law.static
         if block.load >= 0:
-            limit[0] = along
-            limit[1] = along * law.across / law.dynamic if law.dynamic > 0.0 else along
+            limit.coefficient[0] = along
+            limit.coefficient[1] = along * law.across / law.dynamic if law.dynamic > 0.0 else along
         else:
-            limit[2] = along * run.h
+            limit.constant = along * run.h
 
 
 @loop

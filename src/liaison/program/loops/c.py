@@ -132,7 +132,7 @@ def _typedef(record: type[Record], structs: dict[type[Record], str]) -> list[str
         if field.layout == "nested":
             lines.append(f"  {structs[field.record]} {field.name}_;")
         elif field.layout == "inline":
-            lines.append(f"  {C[field.type]}{field.name}_[{field.dims[0]}];".replace(" *", " "))
+            lines.append(f"  {C[field.type]}{field.name}_[{field.width}];".replace(" *", " "))
         else:
             kind = "double" if field.type == "f64" else "int64_t"
             lines.append(f"  {kind} {field.name}_;{'  /* offset */' if field.is_array else ''}")

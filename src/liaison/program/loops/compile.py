@@ -176,10 +176,17 @@ def _address_of(loop: Loop[..., Any], value: Any, kind: Kind) -> Any:
     """Where a record, a part or rows begin; a number is an address already."""
     if isinstance(value, int):
         return value
-    if kind.family == "rows" and isinstance(value, Rows):
-        return value.ints.ctypes.data
-    if not isinstance(value, kind.record) or not isinstance(value, Record | Part):
-        raise ProgramError(
-            f"loop {loop.name!r} takes a {kind.record.__name__}, not {type(value).__name__}."
+    wanted = kind.record.__name__
+    if kind.family == "rows":
+        if isinstance(value, Rows) and value.record is kind.record:
+            return value.ints.ctypes.data
+        present = (
+            f"Rows of {value.record.__name__}" if isinstance(value, Rows) else type(value).__name__
         )
+        raise ProgramError(
+            f"loop {loop.name!r} takes rows of {wanted}, not {present}.",
+            hint=f"Write Rows({wanted}, words) for words that lie as {wanted} says.",
+        )
+    if not isinstance(value, kind.record) or not isinstance(value, Record | Part):
+        raise ProgramError(f"loop {loop.name!r} takes a {wanted}, not {type(value).__name__}.")
     return value.floats.ctypes.data

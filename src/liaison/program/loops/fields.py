@@ -57,7 +57,7 @@ class Fields:
     def of(self, base: Value, field: Field) -> Value:
         """A field of a record."""
         if field.layout == "inline":
-            return Value("inline", field.type, (base,), field)
+            return self.typed(Value("inline", field.type, (base,), field), field, base)
         if field.layout == "nested":
             return Value("inline", record_kind(field.record), (base,), field)
         if field.layout == "size" or field.type in ("f64", "i64"):

@@ -11,6 +11,7 @@
         t: f64                              # a number in the header
         step: kernel                        # the address of an entry of a kernel
         detail: iptr = inline(2)            # a short array inside the header
+        R: ptr = inline(3, 3)               # a small matrix inside the header
         law: Law = nested()                 # a record of a fixed size inside the header
         q: ptr = sized("nq")                # an array behind the header
         k: ptr = sized("ns", "2 * nq + 1")  # a matrix, row by row
@@ -51,6 +52,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from math import prod
 from types import CodeType, MappingProxyType
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast, final
 
@@ -121,7 +123,7 @@ class Field:
         """Words of the header that it takes."""
         if self.layout == "nested":
             return int(self.record.header)
-        return int(self.dims[0]) if self.layout == "inline" else 1
+        return prod(map(int, self.dims)) if self.layout == "inline" else 1
 
     @property
     def length(self) -> str:
@@ -144,9 +146,9 @@ def size() -> Any:
     return Shape("size")
 
 
-def inline(count: int) -> Any:
-    """An array of a fixed length inside the header."""
-    return Shape("inline", (str(int(count)),))
+def inline(*counts: int) -> Any:
+    """An array of a fixed length inside the header; with two counts a matrix, row by row."""
+    return Shape("inline", tuple(str(int(n)) for n in counts))
 
 
 def nested() -> Any:
@@ -426,7 +428,7 @@ class Rows(Generic[R]):
     """
 
     def __init__(self, record: type[R], words: Words) -> None:
-        self._record = record
+        self.record = record
         self.ints: NDArray[np.int64] = words.view(np.int64).reshape(-1, record.header)
         self.floats: NDArray[np.float64] = self.ints.view(np.float64)
         self._made: dict[int, R] = {}
@@ -441,8 +443,8 @@ class Rows(Generic[R]):
         found = self._made.get(k)
         if found is None:
             if not 0 <= k < len(self.ints):
-                raise IndexError(f"row {k} of {len(self.ints)} of {self._record.__name__}")
-            found = self._made[k] = self._record(self.ints[k])
+                raise IndexError(f"row {k} of {len(self.ints)} of {self.record.__name__}")
+            found = self._made[k] = self.record(self.ints[k])
         return found
 
 

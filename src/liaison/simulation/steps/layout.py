@@ -29,6 +29,7 @@ from liaison.program.loops.records import (
     sized,
     words_of,
 )
+from liaison.solvers.cones.table import Cone, Limit
 from liaison.solvers.linear.dense import saddle_area
 
 from .rungekutta import Tableau
@@ -130,18 +131,8 @@ class Problem(Part):
     A: ptr = sized("nr * nr")
     b: ptr = sized("nr")
     P: ptr = sized("nr")
-    limits: ptr = sized("3 * nb")
+    limits: Rows[Limit] = rows("nb")
     way: ptr = sized("nr")
-
-
-@final
-class Cone(Record):
-    """A cone of a problem, as `solve_cones` takes it."""
-
-    kind: i64
-    first: i64
-    rows: i64
-    load: i64
 
 
 @final

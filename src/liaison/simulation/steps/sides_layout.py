@@ -26,13 +26,13 @@ from liaison.program.loops.records import (
     size,
     sized,
 )
-from liaison.solvers.cones.cones import cone_area
+from liaison.solvers.cones.table import Cone, Limit, cone_area
 from liaison.solvers.impacts.impacts import impact_area
 from liaison.solvers.impacts.painleve import MOST as MOST_CONTACTS
 from liaison.solvers.impacts.painleve import counting_area
 from liaison.solvers.linear.dense import saddle_area
 
-from .layout import Block, Cone, OneSided, Terms
+from .layout import Block, OneSided, Terms
 
 
 @final
@@ -118,7 +118,7 @@ class Sides(Record):
     pivots: ptr = sized("nr")
     held: ptr = sized("nheld", "nv")
     touching: ptr = sized("4 * nr + 4")
-    limits: ptr = sized("3 * nb")
+    limits: Rows[Limit] = rows("nb")
     restitution: ptr = sized("nb")
     area: ptr = sized()
     there: ptr = sized("nq")

@@ -6,14 +6,15 @@ A is the mobility D M⁻¹Dᵀ of the rows, symmetric and at least semidefinite;
 over contacts find the modes, Newton's method the forces; hard problems are solved from inside of
 their bounds, or by way of softer ones.
 
-Public names: ONE_WAY, DISC, HELD, GIVEN, solve_cones, cone_area.
+Public names: ONE_WAY, DISC, HELD, GIVEN, Cone, Limit, solve_cones, cone_area.
 
 Source: ACA ch. 13; docs/theory/contact_solvers.md.
 """
 
 from __future__ import annotations
 
-from liaison.program.loops.language import f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.program.loops.records import Rows
 
 from .interior import interior
 from .newton import newton, rounding
@@ -25,6 +26,8 @@ from .table import (
     HELD,
     ONE_WAY,
     Area,
+    Cone,
+    Limit,
     cone_area,
     copy,
     natural_residual,
@@ -33,7 +36,7 @@ from .table import (
     refresh,
 )
 
-__all__ = ["DISC", "GIVEN", "HELD", "ONE_WAY", "cone_area", "solve_cones"]
+__all__ = ["DISC", "GIVEN", "HELD", "ONE_WAY", "Cone", "Limit", "cone_area", "solve_cones"]
 
 CAUTION = (0.1, 1.0, 0.01, 0.1)
 """Proximal mobility inside Newton's method, beside its residual, on softer problems: by tries."""
@@ -77,7 +80,9 @@ def is_found(m: i64, area: Area, best: f64) -> i64:
 
 
 @loop
-def settle(m: i64, nb: i64, blocks: iptr, area: Area, sweeps: i64, near: f64, best: f64) -> f64:
+def settle(
+    m: i64, nb: i64, blocks: Rows[Cone], area: Area, sweeps: i64, near: f64, best: f64
+) -> f64:
     """Sweeps from y on, then Newton's method, with caution and without; the least residual so far.
 
     y is left where sweeps led.
@@ -100,22 +105,22 @@ def settle(m: i64, nb: i64, blocks: iptr, area: Area, sweeps: i64, near: f64, be
 
 
 @loop
-def scatter(m: i64, nb: i64, turn: i64, blocks: iptr, area: Area) -> None:
+def scatter(m: i64, nb: i64, turn: i64, blocks: Rows[Cone], area: Area) -> None:
     """Another beginning: loads and friction spread over their bounds, the same at every call."""
     for k in range(nb):
-        for i in range(blocks[4 * k + 1], blocks[4 * k + 1] + blocks[4 * k + 2]):
+        for i in range(blocks[k].first, blocks[k].first + blocks[k].rows):
             x = GOLDEN * float((i + 1) * (2 * turn + 1))
             x -= float(int(x))
-            if blocks[4 * k] == ONE_WAY:
+            if blocks[k].kind == ONE_WAY:
                 area.force[i] = x * SPREAD[turn % 4]
-            elif blocks[4 * k] != GIVEN:
+            elif blocks[k].kind != GIVEN:
                 area.force[i] = (2.0 * x - 1.0) * SPREAD[turn % 4]
     project(m, nb, blocks, area)
     refresh(m, area)
 
 
 @loop
-def harder(m: i64, nb: i64, turn: i64, blocks: iptr, area: Area, best: f64) -> f64:
+def harder(m: i64, nb: i64, turn: i64, blocks: Rows[Cone], area: Area, best: f64) -> f64:
     """What sweeps and modes do not find: from inside of the bounds, then by softer problems."""
     if is_found(m, area, best) == 0:
         found = interior(m, nb, blocks, area, SIZE[turn], SHRINKS[turn], BOLD)
@@ -131,7 +136,7 @@ def harder(m: i64, nb: i64, turn: i64, blocks: iptr, area: Area, best: f64) -> f
 
 
 @loop
-def search_from(m: i64, nb: i64, blocks: iptr, area: Area) -> f64:
+def search_from(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
     """From y of the area to the best found; its residual.
 
     Sweeps, then Newton's method from where they led; the next time four times as many sweeps go on
@@ -151,7 +156,7 @@ def search_from(m: i64, nb: i64, blocks: iptr, area: Area) -> f64:
 
 
 @loop
-def search(m: i64, nb: i64, blocks: iptr, area: Area) -> f64:
+def search(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
     """From y of the area, and where that leads nowhere from elsewhere, to the best found."""
     least = search_from(m, nb, blocks, area)
     copy(m, area.best, area.found)
@@ -168,18 +173,22 @@ def search(m: i64, nb: i64, blocks: iptr, area: Area) -> f64:
 
 
 @loop
-def depends_on_load(nb: i64, blocks: iptr, limits: ptr) -> i64:
+def depends_on_load(nb: i64, blocks: Rows[Cone], limits: Rows[Limit]) -> i64:
     """1 if the shape of an ellipse changes with its load: by a constant part beside it."""
     for k in range(nb):
-        is_loaded = blocks[4 * k] == DISC and blocks[4 * k + 2] == 2 and blocks[4 * k + 3] >= 0
-        if is_loaded and limits[3 * k + 2] > 0.0 and limits[3 * k] != limits[3 * k + 1]:
+        is_loaded = blocks[k].kind == DISC and blocks[k].rows == 2 and blocks[k].load >= 0
+        if (
+            is_loaded
+            and limits[k].constant > 0.0
+            and limits[k].coefficient[0] != limits[k].coefficient[1]
+        ):
             return 1
     return 0
 
 
 @loop
 def solve_cones(
-    m: i64, nb: i64, A: ptr, b: ptr, blocks: iptr, limits: ptr, f: ptr, area: ptr
+    m: i64, nb: i64, A: ptr, b: ptr, blocks: Rows[Cone], limits: Rows[Limit], f: ptr, area: ptr
 ) -> f64:
     """Forces f of (cones-0), from the f given on.
 
@@ -188,10 +197,10 @@ def solve_cones(
         nb: blocks; their rows cover 0 … m − 1 once.
         A: mobility, m × m, row-major; kept. Need not be symmetric for the method to be tried.
         b: rates without forces; kept.
-        blocks: 4 numbers a block: kind, first row, rows (1; a DISC 1 or 2), load block or −1.
-        limits: 3 numbers a block. DISC: coefficients along its rows and a constant part,
-            semi-axes = coefficient × max(f_load, 0) + constant.
-            ONE_WAY: the third is the least force, 0 for a contact.
+        blocks: what kind of rows they are, where they begin, how many (1; a DISC 1 or 2), and the
+            load that bounds them.
+        limits: of every block. DISC: semi-axes = coefficient × max(f_load, 0) + constant.
+            ONE_WAY: the constant is the least force, 0 for a contact.
         f: begins the search (0 will do); result, inside its bounds. Of GIVEN blocks it is kept.
         area: `cone_area(m, nb)` doubles.
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.program.loops.language import f64, flat, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, flat, i64, loop, ptr
 from liaison.program.loops.records import Rows
 from liaison.solvers.linear.pivoting import factorize, solve_factorized
 
@@ -29,6 +29,7 @@ from .table import (
     ONE_WAY,
     Area,
     Bound,
+    Cone,
     copy,
     natural_residual,
     project,
@@ -53,47 +54,47 @@ STAGES = (1e-3, 1e-6, 1e-9)
 
 
 @loop
-def slack(blocks: iptr, table: Rows[Bound], y: ptr, k: i64) -> f64:
+def slack(blocks: Rows[Cone], table: Rows[Bound], y: ptr, k: i64) -> f64:
     """r² − |y|² of disc k; 0 where its radius is none."""
     r = radius(blocks, table, y, k)
-    first = blocks[4 * k + 1]
+    first = blocks[k].first
     size = y[first] * y[first]
-    if blocks[4 * k + 2] > 1:
+    if blocks[k].rows > 1:
         size += y[first + 1] * y[first + 1]
     size = sqrt(size)
     return max((r - size) * (r + size), LEAST_SLACK * r * r)
 
 
 @loop
-def enter(m: i64, nb: i64, size: f64, blocks: iptr, area: Area) -> None:
+def enter(m: i64, nb: i64, size: f64, blocks: Rows[Cone], area: Area) -> None:
     """The beginning: loads of one size, nothing on discs."""
     y = area.force
     table = area.table
     for k in range(nb):
-        first = blocks[4 * k + 1]
-        if blocks[4 * k] == ONE_WAY:
+        first = blocks[k].first
+        if blocks[k].kind == ONE_WAY:
             y[first] = table[k].constant + size
-        elif blocks[4 * k] != GIVEN:
-            for i in range(first, first + blocks[4 * k + 2]):
+        elif blocks[k].kind != GIVEN:
+            for i in range(first, first + blocks[k].rows):
                 y[i] = 0.0
     for k in range(nb):
         table[k].dual = 1.0
-        if blocks[4 * k] == DISC:
+        if blocks[k].kind == DISC:
             table[k].dual = 1.0 / max(radius(blocks, table, y, k), 1e-3)
     refresh(m, area)
 
 
 @loop
-def mean_product(nb: i64, blocks: iptr, table: Rows[Bound], y: ptr) -> f64:
+def mean_product(nb: i64, blocks: Rows[Cone], table: Rows[Bound], y: ptr) -> f64:
     """The mean of what (cones-4) calls ε."""
     total = 0.0
     count = 0.0
     for k in range(nb):
-        if blocks[4 * k] == ONE_WAY:
-            room = y[blocks[4 * k + 1]] - table[k].constant
+        if blocks[k].kind == ONE_WAY:
+            room = y[blocks[k].first] - table[k].constant
             total += table[k].dual * room
             count += 1.0
-        elif blocks[4 * k] == DISC:
+        elif blocks[k].kind == DISC:
             r = radius(blocks, table, y, k)
             if r > 0.0:
                 total += table[k].dual * slack(blocks, table, y, k) / r
@@ -110,12 +111,12 @@ def still_row(m: i64, i: i64, J: ptr) -> None:
 
 
 @loop
-def disc_block(m: i64, k: i64, blocks: iptr, area: Area, J: ptr) -> None:
+def disc_block(m: i64, k: i64, blocks: Rows[Cone], area: Area, J: ptr) -> None:
     """What the rows of a disc add to Ã."""
     y = area.force
     table = area.table
-    first = blocks[4 * k + 1]
-    rows = blocks[4 * k + 2]
+    first = blocks[k].first
+    rows = blocks[k].rows
     r = radius(blocks, table, y, k)
     if not (r > 0.0):
         for i in range(first, first + rows):
@@ -123,18 +124,18 @@ def disc_block(m: i64, k: i64, blocks: iptr, area: Area, J: ptr) -> None:
         return
     lam = table[k].dual
     steep = 2.0 * lam / slack(blocks, table, y, k)
-    load = blocks[4 * k + 3]
+    load = blocks[k].load
     pull = steep * r * table[k].coefficient
     for i in range(first, first + rows):
         J[i * m + i] += lam
         for j in range(first, first + rows):
             J[i * m + j] += steep * y[i] * y[j]
-        if load >= 0 and y[blocks[4 * max(load, 0) + 1]] > 0.0:
-            J[i * m + blocks[4 * load + 1]] -= pull * y[i]
+        if load >= 0 and y[blocks[max(load, 0)].first] > 0.0:
+            J[i * m + blocks[load].first] -= pull * y[i]
 
 
 @loop
-def inner_system(m: i64, nb: i64, rho: f64, blocks: iptr, area: Area) -> i64:
+def inner_system(m: i64, nb: i64, rho: f64, blocks: Rows[Cone], area: Area) -> i64:
     """Factors of the linearized (cones-4), rates and factors λ eliminated; 1 if there are none."""
     y = area.force
     columns = flat(area.columns)
@@ -145,20 +146,20 @@ def inner_system(m: i64, nb: i64, rho: f64, blocks: iptr, area: Area) -> i64:
             J[i * m + j] = columns[j * m + i]
         J[i * m + i] += rho
     for k in range(nb):
-        first = blocks[4 * k + 1]
-        if blocks[4 * k] == ONE_WAY:
+        first = blocks[k].first
+        if blocks[k].kind == ONE_WAY:
             room = y[first] - table[k].constant
             J[first * m + first] += table[k].dual / room
-        elif blocks[4 * k] == DISC:
+        elif blocks[k].kind == DISC:
             disc_block(m, k, blocks, area, J)
-        elif blocks[4 * k] == GIVEN:
-            for i in range(first, first + blocks[4 * k + 2]):
+        elif blocks[k].kind == GIVEN:
+            for i in range(first, first + blocks[k].rows):
                 still_row(m, i, J)
     return factorize(m, J, area.order)
 
 
 @loop
-def aim(m: i64, nb: i64, eps: f64, rho: f64, blocks: iptr, area: Area) -> None:
+def aim(m: i64, nb: i64, eps: f64, rho: f64, blocks: Rows[Cone], area: Area) -> None:
     """The step of forces and factors towards a solution of (cones-4), by the factors at hand."""
     y = area.force
     z = area.rate
@@ -167,17 +168,17 @@ def aim(m: i64, nb: i64, eps: f64, rho: f64, blocks: iptr, area: Area) -> None:
     for i in range(m):
         step[i] = -z[i] - rho * y[i]
     for k in range(nb):
-        first = blocks[4 * k + 1]
-        last = first + blocks[4 * k + 2]
-        if blocks[4 * k] == ONE_WAY:
+        first = blocks[k].first
+        last = first + blocks[k].rows
+        if blocks[k].kind == ONE_WAY:
             step[first] += eps / (y[first] - table[k].constant)
-        elif blocks[4 * k] == DISC:
+        elif blocks[k].kind == DISC:
             r = radius(blocks, table, y, k)
             for i in range(first, last):
                 step[i] -= eps * r / slack(blocks, table, y, k) * y[i] if r > 0.0 else 0.0
                 if not (r > 0.0):
                     step[i] = -y[i]
-        elif blocks[4 * k] == GIVEN:
+        elif blocks[k].kind == GIVEN:
             for i in range(first, last):
                 step[i] = 0.0
     solve_factorized(m, flat(area.J), area.order, step)
@@ -186,24 +187,24 @@ def aim(m: i64, nb: i64, eps: f64, rho: f64, blocks: iptr, area: Area) -> None:
 
 
 @loop
-def factor_change(m: i64, k: i64, eps: f64, blocks: iptr, area: Area) -> f64:
+def factor_change(m: i64, k: i64, eps: f64, blocks: Rows[Cone], area: Area) -> f64:
     """How the rate of a load, or the factor of a disc, changes with the step of forces."""
     y = area.force
     step = area.step
     table = area.table
-    first = blocks[4 * k + 1]
+    first = blocks[k].first
     dual = table[k].dual
-    if blocks[4 * k] == ONE_WAY:
+    if blocks[k].kind == ONE_WAY:
         room = y[first] - table[k].constant
         return float((eps - dual * step[first]) / room - dual)
-    r = radius(blocks, table, y, k) if blocks[4 * k] == DISC else 0.0
+    r = radius(blocks, table, y, k) if blocks[k].kind == DISC else 0.0
     if not (r > 0.0):
         return 0.0
     widens = 0.0
-    load = blocks[4 * k + 3]
-    if load >= 0 and y[blocks[4 * max(load, 0) + 1]] > 0.0:
-        widens = 2.0 * r * table[k].coefficient * step[blocks[4 * load + 1]]
-    for i in range(first, first + blocks[4 * k + 2]):
+    load = blocks[k].load
+    if load >= 0 and y[blocks[max(load, 0)].first] > 0.0:
+        widens = 2.0 * r * table[k].coefficient * step[blocks[load].first]
+    for i in range(first, first + blocks[k].rows):
         widens -= 2.0 * y[i] * step[i]
     return float((eps * r - dual * widens) / slack(blocks, table, y, k) - dual)
 
@@ -215,7 +216,7 @@ def way_to_zero(x: f64, change: f64) -> f64:
 
 
 @loop
-def way_in_disc(m: i64, k: i64, blocks: iptr, area: Area) -> f64:
+def way_in_disc(m: i64, k: i64, blocks: Rows[Cone], area: Area) -> f64:
     """The largest part of the step, up to 1, that stays inside of disc k.
 
     r² − |y|² along the step is a parabola; it may fall to a hundredth.
@@ -226,13 +227,13 @@ def way_in_disc(m: i64, k: i64, blocks: iptr, area: Area) -> f64:
     r = radius(blocks, table, y, k)
     if not (r > 0.0):
         return 1.0
-    load = blocks[4 * k + 3]
+    load = blocks[k].load
     grows = 0.0
     if load >= 0:
-        grows = table[k].coefficient * step[blocks[4 * max(load, 0) + 1]]
+        grows = table[k].coefficient * step[blocks[max(load, 0)].first]
     a = grows * grows
     half = r * grows
-    for i in range(blocks[4 * k + 1], blocks[4 * k + 1] + blocks[4 * k + 2]):
+    for i in range(blocks[k].first, blocks[k].first + blocks[k].rows):
         a -= step[i] * step[i]
         half -= y[i] * step[i]
     c = INSIDE * slack(blocks, table, y, k)
@@ -247,24 +248,24 @@ def way_in_disc(m: i64, k: i64, blocks: iptr, area: Area) -> f64:
 
 
 @loop
-def way_inside(m: i64, nb: i64, blocks: iptr, area: Area) -> f64:
+def way_inside(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
     """The largest part of the step, up to 1, that stays inside of all bounds."""
     table = area.table
     way = 1.0
     for k in range(nb):
         field = table[k]
-        if blocks[4 * k] == ONE_WAY:
-            i = blocks[4 * k + 1]
+        if blocks[k].kind == ONE_WAY:
+            i = blocks[k].first
             way = min(way, way_to_zero(area.force[i] - field.constant, area.step[i]))
             way = min(way, way_to_zero(field.dual, field.change))
-        elif blocks[4 * k] == DISC:
+        elif blocks[k].kind == DISC:
             way = min(way, way_in_disc(m, k, blocks, area))
             way = min(way, way_to_zero(field.dual, field.change))
     return way
 
 
 @loop
-def inner_step(m: i64, nb: i64, shrinks: f64, blocks: iptr, area: Area) -> f64:
+def inner_step(m: i64, nb: i64, shrinks: f64, blocks: Rows[Cone], area: Area) -> f64:
     """One step: as far as a look at ε = 0 promises, towards a smaller ε; its part, 0 if none."""
     y = area.force
     table = area.table
@@ -288,7 +289,7 @@ def inner_step(m: i64, nb: i64, shrinks: f64, blocks: iptr, area: Area) -> f64:
 
 
 @loop
-def try_modes(m: i64, nb: i64, blocks: iptr, area: Area, caution: f64) -> f64:
+def try_modes(m: i64, nb: i64, blocks: Rows[Cone], area: Area, caution: f64) -> f64:
     """Newton's method on the modes from y on; its residual. y stays where it finds nothing."""
     copy(m, area.force, area.center)
     project(m, nb, blocks, area)
@@ -302,7 +303,7 @@ def try_modes(m: i64, nb: i64, blocks: iptr, area: Area, caution: f64) -> f64:
 
 @loop
 def interior(
-    m: i64, nb: i64, blocks: iptr, area: Area, size: f64, shrinks: f64, caution: f64
+    m: i64, nb: i64, blocks: Rows[Cone], area: Area, size: f64, shrinks: f64, caution: f64
 ) -> f64:
     """(cones-4) with ever smaller ε, from loads of one size on; y and its residual."""
     enter(m, nb, size, blocks, area)

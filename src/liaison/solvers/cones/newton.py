@@ -17,11 +17,22 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.program.loops.language import at, f64, flat, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
 from liaison.program.loops.records import Rows
 from liaison.solvers.linear.pivoting import factorize, solve_factorized
 
-from .table import DISC, HELD, ONE_WAY, Area, Bound, natural_residual, project, radius, refresh
+from .table import (
+    DISC,
+    HELD,
+    ONE_WAY,
+    Area,
+    Bound,
+    Cone,
+    natural_residual,
+    project,
+    radius,
+    refresh,
+)
 
 SOFT, SOFTEST = 1e-8, 1e-2
 """Least and largest proximal mobility of linearized equations; between, caution × residual."""
@@ -40,7 +51,7 @@ PATIENCE = 8
 
 
 @loop
-def choose_closed(m: i64, nb: i64, blocks: iptr, area: Area, table: Rows[Bound]) -> i64:
+def choose_closed(m: i64, nb: i64, blocks: Rows[Cone], area: Area, table: Rows[Bound]) -> i64:
     """Rows that are unknown because their load is closed or held; the others get their least force.
 
     Discs come after, once it is known how far they reach. Returns how many there are.
@@ -49,12 +60,12 @@ def choose_closed(m: i64, nb: i64, blocks: iptr, area: Area, table: Rows[Bound])
     rows = area.chosen
     count = 0
     for k in range(nb):
-        first = blocks[4 * k + 1]
-        if blocks[4 * k] == HELD:
-            for i in range(first, first + blocks[4 * k + 2]):
+        first = blocks[k].first
+        if blocks[k].kind == HELD:
+            for i in range(first, first + blocks[k].rows):
                 rows[count] = float(i)
                 count += 1
-        elif blocks[4 * k] == ONE_WAY:
+        elif blocks[k].kind == ONE_WAY:
             least = table[k].constant
             if y[first] - area.rate[first] > least:
                 rows[count] = float(first)
@@ -65,15 +76,17 @@ def choose_closed(m: i64, nb: i64, blocks: iptr, area: Area, table: Rows[Bound])
 
 
 @loop
-def choose_discs(m: i64, nb: i64, blocks: iptr, area: Area, table: Rows[Bound], count: i64) -> i64:
+def choose_discs(
+    m: i64, nb: i64, blocks: Rows[Cone], area: Area, table: Rows[Bound], count: i64
+) -> i64:
     """Rows of discs that can bear anything join the unknowns; the others bear nothing."""
     y = area.force
     rows = area.chosen
     for k in range(nb):
-        if blocks[4 * k] == DISC:
-            first = blocks[4 * k + 1]
+        if blocks[k].kind == DISC:
+            first = blocks[k].first
             is_loaded = radius(blocks, table, y, k) > 0.0
-            for i in range(first, first + blocks[4 * k + 2]):
+            for i in range(first, first + blocks[k].rows):
                 if is_loaded:
                     rows[count] = float(i)
                     count += 1
@@ -122,20 +135,27 @@ def slipping_row(
 
 @loop
 def disc_rows(
-    m: i64, n: i64, k: i64, at_row: i64, soft: f64, blocks: iptr, area: Area, table: Rows[Bound]
+    m: i64,
+    n: i64,
+    k: i64,
+    at_row: i64,
+    soft: f64,
+    blocks: Rows[Cone],
+    area: Area,
+    table: Rows[Bound],
 ) -> None:
     """The equations of one disc, from row `at_row` of the linear system on."""
     y = area.force
     z = area.rate
     J = flat(area.J)
-    first = blocks[4 * k + 1]
-    last = first + blocks[4 * k + 2] - 1
+    first = blocks[k].first
+    last = first + blocks[k].rows - 1
     r = radius(blocks, table, y, k)
     size = 0.0
     for i in range(first, last + 1):
         size += (y[i] - z[i]) * (y[i] - z[i])
-    load = blocks[4 * k + 3]
-    load_row = blocks[4 * load + 1] if load >= 0 else -1
+    load = blocks[k].load
+    load_row = blocks[load].first if load >= 0 else -1
     steep = table[k].coefficient
     for i in range(first, last + 1):
         row = at(J, (at_row + i - first) * n)
@@ -148,7 +168,7 @@ def disc_rows(
 
 
 @loop
-def linearize(m: i64, nb: i64, soft: f64, blocks: iptr, area: Area) -> i64:
+def linearize(m: i64, nb: i64, soft: f64, blocks: Rows[Cone], area: Area) -> i64:
     """The linear system of one Newton step, in the area; returns how many unknowns it has."""
     table = area.table
     closed = choose_closed(m, nb, blocks, area, table)
@@ -160,14 +180,14 @@ def linearize(m: i64, nb: i64, soft: f64, blocks: iptr, area: Area) -> i64:
         area.step[c] = stuck_row(m, n, i, soft, area, row)
     c = closed
     for k in range(nb):
-        if blocks[4 * k] == DISC and radius(blocks, table, area.force, k) > 0.0:
+        if blocks[k].kind == DISC and radius(blocks, table, area.force, k) > 0.0:
             disc_rows(m, n, k, c, soft, blocks, area, table)
-            c += blocks[4 * k + 2]
+            c += blocks[k].rows
     return n
 
 
 @loop
-def newton_step(m: i64, nb: i64, soft: f64, blocks: iptr, area: Area) -> i64:
+def newton_step(m: i64, nb: i64, soft: f64, blocks: Rows[Cone], area: Area) -> i64:
     """One step of Newton's method, then back inside the bounds; 1 if it has no solution."""
     n = linearize(m, nb, soft, blocks, area)
     step = area.step
@@ -195,7 +215,7 @@ def rounding(m: i64, y: ptr) -> f64:
 
 
 @loop
-def newton(m: i64, nb: i64, blocks: iptr, area: Area, residual: f64, caution: f64) -> f64:
+def newton(m: i64, nb: i64, blocks: Rows[Cone], area: Area, residual: f64, caution: f64) -> f64:
     """Steps while they help; y and z of the best of them, whose residual is returned."""
     kept = area.kept
     y = area.force

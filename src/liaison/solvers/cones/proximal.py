@@ -12,10 +12,11 @@ Source: ROC76.
 
 from __future__ import annotations
 
-from liaison.program.loops.language import f64, i64, iptr, loop
+from liaison.program.loops.language import f64, i64, loop
+from liaison.program.loops.records import Rows
 
 from .newton import newton, rounding
-from .table import Area, copy, natural_residual, refresh
+from .table import Area, Cone, copy, natural_residual, refresh
 
 SOFTEST, HARDEST, FIRST = 1.0, 1e-9, 0.01
 """Largest, smallest and first ρ, beside the mobility 1 of rows."""
@@ -40,7 +41,7 @@ def soften(m: i64, area: Area, rho: f64) -> None:
 
 
 @loop
-def soft_step(m: i64, nb: i64, blocks: iptr, area: Area, rho: f64, caution: f64) -> f64:
+def soft_step(m: i64, nb: i64, blocks: Rows[Cone], area: Area, rho: f64, caution: f64) -> f64:
     """Solves (cones-3) and moves c there if it can; the next ρ. The area is left with ρ = 0."""
     soften(m, area, rho)
     before = natural_residual(m, nb, blocks, area)
@@ -56,7 +57,7 @@ def soft_step(m: i64, nb: i64, blocks: iptr, area: Area, rho: f64, caution: f64)
 
 
 @loop
-def approach(m: i64, nb: i64, blocks: iptr, area: Area, caution: f64) -> f64:
+def approach(m: i64, nb: i64, blocks: Rows[Cone], area: Area, caution: f64) -> f64:
     """Soft problems from y of the area on, until the hard one is solved; its residual."""
     y = area.force
     copy(m, area.free, area.whole)

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.program.loops.language import f64, flat, i64, iptr, loop
+from liaison.program.loops.language import f64, flat, i64, loop
 from liaison.program.loops.records import Rows
 
-from .table import DISC, GIVEN, HELD, ONE_WAY, Area, Bound, radius
+from .table import DISC, GIVEN, HELD, ONE_WAY, Area, Bound, Cone, radius
 
 SOFT = 1e-9
 """Proximal mobility, beside 1: rows that depend on others move only as far as they must."""
@@ -98,17 +98,17 @@ def settle_line(m: i64, area: Area, row: i64, r: f64) -> None:
 
 
 @loop
-def settle_one_disc(m: i64, blocks: iptr, area: Area, table: Rows[Bound], k: i64) -> None:
+def settle_one_disc(m: i64, blocks: Rows[Cone], area: Area, table: Rows[Bound], k: i64) -> None:
     """Disc k under the load of now."""
     r = radius(blocks, table, area.force, k)
-    if blocks[4 * k + 2] == 1:
-        settle_line(m, area, blocks[4 * k + 1], r)
+    if blocks[k].rows == 1:
+        settle_line(m, area, blocks[k].first, r)
     else:
-        settle_disc(m, area, blocks[4 * k + 1], r)
+        settle_disc(m, area, blocks[k].first, r)
 
 
 @loop
-def settle_discs(m: i64, blocks: iptr, area: Area, table: Rows[Bound], load: i64) -> None:
+def settle_discs(m: i64, blocks: Rows[Cone], area: Area, table: Rows[Bound], load: i64) -> None:
     """The discs of a load, one after the other."""
     k = int(table[load].head)
     while k >= 0:
@@ -118,10 +118,10 @@ def settle_discs(m: i64, blocks: iptr, area: Area, table: Rows[Bound], load: i64
 
 @loop
 def settle_contact(
-    m: i64, blocks: iptr, area: Area, table: Rows[Bound], k: i64, turns: i64
+    m: i64, blocks: Rows[Cone], area: Area, table: Rows[Bound], k: i64, turns: i64
 ) -> None:
     """One contact: its load by secants in a bracket, its discs with every trial."""
-    row = blocks[4 * k + 1]
+    row = blocks[k].first
     least = table[k].constant
     mobility = max(area.columns[row, row], 0.0) + SOFT
     slope = mobility
@@ -151,21 +151,21 @@ def settle_contact(
 
 
 @loop
-def sweep(m: i64, nb: i64, blocks: iptr, area: Area) -> None:
+def sweep(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> None:
     """Every contact, every disc with a bound of its own, every held row, once; z goes along."""
     table = area.table
     turns = ALONE if nb < FEW else AMONG
     for k in range(nb):
-        first = blocks[4 * k + 1]
-        kind = blocks[4 * k]
+        first = blocks[k].first
+        kind = blocks[k].kind
         if kind == ONE_WAY:
             settle_contact(m, blocks, area, table, k, turns)
         elif kind == HELD:
-            for i in range(first, first + blocks[4 * k + 2]):
+            for i in range(first, first + blocks[k].rows):
                 mobility = max(area.columns[i, i], 0.0) + SOFT
                 push(m, area, i, area.force[i] - area.rate[i] / mobility)
             settle_discs(m, blocks, area, table, k)
-        elif kind == DISC and blocks[4 * k + 3] < 0:
+        elif kind == DISC and blocks[k].load < 0:
             settle_one_disc(m, blocks, area, table, k)
         elif kind == GIVEN:
             settle_discs(m, blocks, area, table, k)

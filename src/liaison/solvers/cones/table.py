@@ -4,8 +4,8 @@
 
 σ makes the diagonal of Ã about 1 and ellipses discs of radius c y_load + k; β makes b̃ at most 1.
 
-Public names: ONE_WAY, DISC, HELD, GIVEN, Area, Bound, cone_area, prepare, project, copy, refresh,
-radius, natural_residual.
+Public names: ONE_WAY, DISC, HELD, GIVEN, Cone, Limit, Area, Bound, cone_area, prepare, project,
+copy, refresh, radius, natural_residual.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import final
 
-from liaison.program.loops.language import f64, flat, i64, iptr, loop, ptr
-from liaison.program.loops.records import Part, Record, Rows, rows, sized, words_of
+from liaison.program.loops.language import f64, flat, i64, loop, ptr
+from liaison.program.loops.records import Part, Record, Rows, inline, rows, sized, words_of
 
 ONE_WAY, DISC, HELD, GIVEN = 0, 1, 2, 3
 """Kinds of blocks: f ≥ least ⟂ u ≥ 0; ‖f‖ ≤ bound, f against u; u = 0; f known."""
@@ -24,8 +24,26 @@ NOTHING = 1e-15
 
 
 @final
+class Cone(Record):
+    """A block of rows whose forces are bounded together."""
+
+    kind: i64  # ONE_WAY, DISC, HELD or GIVEN
+    first: i64  # its first row
+    rows: i64
+    load: i64  # the block whose force bounds a disc, or −1
+
+
+@final
+class Limit(Record):
+    """What bounds a block: semi-axes of a disc are coefficient × load + constant."""
+
+    coefficient: ptr = inline(2)  # of friction, along the rows of a disc
+    constant: f64  # or the least force of a one-way row
+
+
+@final
 class Bound(Record):
-    """Of a block: the radius of its disc, and the discs that it loads."""
+    """Of a block in scaled numbers: the radius of its disc, and the discs that it loads."""
 
     coefficient: f64  # c of the radius
     constant: f64  # k of the radius, or the least y
@@ -64,36 +82,38 @@ def cone_area(m: int, nb: int) -> int:
 
 
 @loop
-def semi_axis(limits: ptr, k: i64, row: i64, load: f64) -> f64:
+def semi_axis(limits: Rows[Limit], k: i64, row: i64, load: f64) -> f64:
     """Semi-axis of block k along its row 0 or 1 under a load."""
-    return float(max(limits[3 * k + row], 0.0) * max(load, 0.0) + max(limits[3 * k + 2], 0.0))
+    return float(
+        max(limits[k].coefficient[row], 0.0) * max(load, 0.0) + max(limits[k].constant, 0.0)
+    )
 
 
 @loop
-def share(limits: ptr, k: i64, rows: i64, row: i64, load: f64) -> f64:
+def share(limits: Rows[Limit], k: i64, rows: i64, row: i64, load: f64) -> f64:
     """Semi-axis along a row, as a part of the longer one of the block."""
     if rows < 2:
         return 1.0
     most = max(semi_axis(limits, k, 0, load), semi_axis(limits, k, 1, load))
     if most > 0.0:
         return semi_axis(limits, k, row, load) / most
-    most = max(limits[3 * k], limits[3 * k + 1])
-    return max(limits[3 * k + row], 0.0) / most if most > 0.0 else 1.0
+    most = max(limits[k].coefficient[0], limits[k].coefficient[1])
+    return max(limits[k].coefficient[row], 0.0) / most if most > 0.0 else 1.0
 
 
 @loop
 def scale_block(
-    m: i64, A: ptr, blocks: iptr, limits: ptr, k: i64, f: ptr, least: f64, sigma: ptr
+    m: i64, A: ptr, blocks: Rows[Cone], limits: Rows[Limit], k: i64, f: ptr, least: f64, sigma: ptr
 ) -> None:
     """σ of the rows of one block: its mean mobility becomes 1, its ellipse a circle."""
-    first = blocks[4 * k + 1]
-    rows = blocks[4 * k + 2]
+    first = blocks[k].first
+    rows = blocks[k].rows
     load = 0.0
-    if blocks[4 * k] == DISC and blocks[4 * k + 3] >= 0:
-        load = f[blocks[4 * blocks[4 * k + 3] + 1]]
+    if blocks[k].kind == DISC and blocks[k].load >= 0:
+        load = f[blocks[blocks[k].load].first]
     mobility = 0.0
     for i in range(first, first + rows):
-        sigma[i] = share(limits, k, rows, i - first, load) if blocks[4 * k] == DISC else 1.0
+        sigma[i] = share(limits, k, rows, i - first, load) if blocks[k].kind == DISC else 1.0
         mobility += sigma[i] * sigma[i] * A[i * m + i] / float(rows)
     for i in range(first, first + rows):
         sigma[i] = sigma[i] / sqrt(max(mobility, least))
@@ -101,34 +121,36 @@ def scale_block(
 
 @loop
 def scale_limits(
-    nb: i64, blocks: iptr, limits: ptr, sigma: ptr, beta: f64, table: Rows[Bound]
+    nb: i64, blocks: Rows[Cone], limits: Rows[Limit], sigma: ptr, beta: f64, table: Rows[Bound]
 ) -> None:
     """c and k of every radius in scaled numbers; lists of the discs that each block loads."""
     for k in range(nb):
         table[k].head = -1.0
         table[k].next = -1.0
         table[k].coefficient = 0.0
-        first = blocks[4 * k + 1]
-        table[k].constant = limits[3 * k + 2] / (beta * sigma[first])
+        first = blocks[k].first
+        table[k].constant = limits[k].constant / (beta * sigma[first])
     for back in range(nb):
         k = nb - 1 - back
-        if blocks[4 * k] == DISC:
-            first = blocks[4 * k + 1]
+        if blocks[k].kind == DISC:
+            first = blocks[k].first
             size = sigma[first]
-            steep = limits[3 * k]
-            if blocks[4 * k + 2] > 1:
+            steep = limits[k].coefficient[0]
+            if blocks[k].rows > 1:
                 size = max(size, sigma[first + 1])
-                steep = max(steep, limits[3 * k + 1])
-            table[k].constant = max(limits[3 * k + 2], 0.0) / (beta * size)
-            load = blocks[4 * k + 3]
+                steep = max(steep, limits[k].coefficient[1])
+            table[k].constant = max(limits[k].constant, 0.0) / (beta * size)
+            load = blocks[k].load
             if load >= 0:
-                table[k].coefficient = max(steep, 0.0) * sigma[blocks[4 * load + 1]] / size
+                table[k].coefficient = max(steep, 0.0) * sigma[blocks[load].first] / size
                 table[k].next = table[load].head
                 table[load].head = float(k)
 
 
 @loop
-def common_size(m: i64, nb: i64, b: ptr, blocks: iptr, limits: ptr, f: ptr, sigma: ptr) -> f64:
+def common_size(
+    m: i64, nb: i64, b: ptr, blocks: Rows[Cone], limits: Rows[Limit], f: ptr, sigma: ptr
+) -> f64:
     """β: the largest of σ b and of forces that are given or the least allowed; 1 if all are 0."""
     size = 0.0
     bad = 0.0
@@ -136,18 +158,22 @@ def common_size(m: i64, nb: i64, b: ptr, blocks: iptr, limits: ptr, f: ptr, sigm
         size = max(size, abs(sigma[i] * b[i]))
         bad += b[i] - b[i]
     for k in range(nb):
-        first = blocks[4 * k + 1]
-        bad += (limits[3 * k] - limits[3 * k]) + (limits[3 * k + 2] - limits[3 * k + 2])
-        if blocks[4 * k] == GIVEN:
-            for i in range(first, first + blocks[4 * k + 2]):
+        first = blocks[k].first
+        bad += (limits[k].coefficient[0] - limits[k].coefficient[0]) + (
+            limits[k].constant - limits[k].constant
+        )
+        if blocks[k].kind == GIVEN:
+            for i in range(first, first + blocks[k].rows):
                 size = max(size, abs(f[i]) / sigma[i])
-        elif blocks[4 * k] == ONE_WAY:
-            size = max(size, abs(limits[3 * k + 2]) / sigma[first])
+        elif blocks[k].kind == ONE_WAY:
+            size = max(size, abs(limits[k].constant) / sigma[first])
     return (size if size > 1e-250 else 1.0) + bad
 
 
 @loop
-def prepare(m: i64, nb: i64, A: ptr, b: ptr, blocks: iptr, limits: ptr, f: ptr, area: Area) -> f64:
+def prepare(
+    m: i64, nb: i64, A: ptr, b: ptr, blocks: Rows[Cone], limits: Rows[Limit], f: ptr, area: Area
+) -> f64:
     """Fills the area with (cones-1), begun at f; returns β, NaN if anything is not finite."""
     sigma = area.scale
     columns = flat(area.columns)
@@ -193,26 +219,26 @@ def refresh(m: i64, area: Area) -> None:
 
 
 @loop
-def radius(blocks: iptr, table: Rows[Bound], y: ptr, k: i64) -> f64:
+def radius(blocks: Rows[Cone], table: Rows[Bound], y: ptr, k: i64) -> f64:
     """Radius of disc k under its load."""
-    load = blocks[4 * k + 3]
-    pressed = max(y[blocks[4 * load + 1]], 0.0) if load >= 0 else 0.0
+    load = blocks[k].load
+    pressed = max(y[blocks[load].first], 0.0) if load >= 0 else 0.0
     return float(table[k].coefficient * pressed + table[k].constant)
 
 
 @loop
-def project(m: i64, nb: i64, blocks: iptr, area: Area) -> None:
+def project(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> None:
     """y inside its bounds: loads first, then discs by the shortest way."""
     y = area.force
     table = area.table
     for k in range(nb):
-        if blocks[4 * k] == ONE_WAY:
-            first = blocks[4 * k + 1]
+        if blocks[k].kind == ONE_WAY:
+            first = blocks[k].first
             y[first] = max(y[first], table[k].constant)
     for k in range(nb):
-        if blocks[4 * k] == DISC:
-            first = blocks[4 * k + 1]
-            second = first + blocks[4 * k + 2] - 1
+        if blocks[k].kind == DISC:
+            first = blocks[k].first
+            second = first + blocks[k].rows - 1
             r = radius(blocks, table, y, k)
             length = abs(y[first])
             if second > first:
@@ -224,11 +250,11 @@ def project(m: i64, nb: i64, blocks: iptr, area: Area) -> None:
 
 
 @loop
-def disc_residual(blocks: iptr, table: Rows[Bound], y: ptr, z: ptr, k: i64) -> f64:
+def disc_residual(blocks: Rows[Cone], table: Rows[Bound], y: ptr, z: ptr, k: i64) -> f64:
     """Length of y − P(y − z) of one disc, P the projection on it."""
-    first = blocks[4 * k + 1]
+    first = blocks[k].first
     r = radius(blocks, table, y, k)
-    if blocks[4 * k + 2] == 1:
+    if blocks[k].rows == 1:
         return float(abs(max(y[first] - r, min(y[first] + r, z[first]))))
     dx = y[first] - z[first]
     dy = y[first + 1] - z[first + 1]
@@ -241,21 +267,21 @@ def disc_residual(blocks: iptr, table: Rows[Bound], y: ptr, z: ptr, k: i64) -> f
 
 
 @loop
-def natural_residual(m: i64, nb: i64, blocks: iptr, area: Area) -> f64:
+def natural_residual(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
     """Largest entry of the natural map y − P(y − z), for z up to date; |b̃| is at most 1."""
     y = area.force
     z = area.rate
     table = area.table
     worst = 0.0
     for k in range(nb):
-        first = blocks[4 * k + 1]
+        first = blocks[k].first
         miss = 0.0
-        if blocks[4 * k] == ONE_WAY:
+        if blocks[k].kind == ONE_WAY:
             miss = abs(min(y[first] - table[k].constant, z[first]))
-        elif blocks[4 * k] == DISC:
+        elif blocks[k].kind == DISC:
             miss = disc_residual(blocks, table, y, z, k)
-        elif blocks[4 * k] == HELD:
-            for i in range(first, first + blocks[4 * k + 2]):
+        elif blocks[k].kind == HELD:
+            for i in range(first, first + blocks[k].rows):
                 miss = max(miss, abs(z[i]))
         worst = max(worst, miss)
     return worst

@@ -29,10 +29,10 @@ from __future__ import annotations
 from math import sqrt
 from typing import final
 
-from liaison.program.loops.language import f64, i64, iptr, loop, ptr
-from liaison.program.loops.records import Part, sized, words_of
+from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.program.loops.records import Part, Rows, rows, sized, words_of
 from liaison.solvers.cones.cones import ONE_WAY, solve_cones
-from liaison.solvers.cones.table import Area, copy
+from liaison.solvers.cones.table import Area, Cone, Limit, copy
 
 from .routh import PATH_AREA, strike_one
 
@@ -68,7 +68,7 @@ class ImpactArea(Part):
     fe: ptr = sized("m")  # impulses of expansion
     after: ptr = sized("m")  # u after; also the b of a problem
     allowed: ptr = sized("m")  # fe of the largest s that is allowed so far
-    least: ptr = sized("3 * nb")
+    least: Rows[Limit] = rows("nb")  # limits of an expansion
     cones: ptr = sized(f"max({Area.length()}, {PATH_AREA})")
 
 
@@ -115,18 +115,26 @@ def clean(m: i64, A: ptr, u: ptr, size: f64) -> None:
 
 
 @loop
-def is_approaching(m: i64, nb: i64, A: ptr, blocks: iptr, u: ptr, size: f64) -> i64:
+def is_approaching(m: i64, nb: i64, A: ptr, blocks: Rows[Cone], u: ptr, size: f64) -> i64:
     """1 if a one-way row still approaches, by more than a part of the size of rates."""
     for k in range(nb):
-        i = blocks[4 * k + 1]
-        if blocks[4 * k] == ONE_WAY and u[i] < -NEGLIGIBLE * size * sqrt(max(A[i * m + i], 0.0)):
+        i = blocks[k].first
+        if blocks[k].kind == ONE_WAY and u[i] < -NEGLIGIBLE * size * sqrt(max(A[i * m + i], 0.0)):
             return 1 if A[i * m + i] > 0.0 else 0
     return 0
 
 
 @loop
 def compress(
-    m: i64, nb: i64, A: ptr, u: ptr, blocks: iptr, limits: ptr, fc: ptr, uc: ptr, area: ptr
+    m: i64,
+    nb: i64,
+    A: ptr,
+    u: ptr,
+    blocks: Rows[Cone],
+    limits: Rows[Limit],
+    fc: ptr,
+    uc: ptr,
+    area: ptr,
 ) -> f64:
     """f_c and u_c of the inelastic impact; the residual of its problem, beside u."""
     for i in range(m):
@@ -138,7 +146,14 @@ def compress(
 
 @loop
 def expand(
-    s: f64, m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ImpactArea
+    s: f64,
+    m: i64,
+    nb: i64,
+    A: ptr,
+    blocks: Rows[Cone],
+    limits: Rows[Limit],
+    restitution: ptr,
+    area: ImpactArea,
 ) -> f64:
     """f_e and u⁺ of an expansion with loads of at least s e f_c; its residual, beside `area.size`.
 
@@ -150,19 +165,20 @@ def expand(
     least = area.least
     size = largest_rate(m, A, uc)
     for k in range(nb):
-        for i in range(3):
-            least[3 * k + i] = limits[3 * k + i]
-        i = blocks[4 * k + 1]
-        if blocks[4 * k] == ONE_WAY:
-            least[3 * k + 2] = s * restitution[k] * fc[i]
-            size = max(size, least[3 * k + 2] * sqrt(max(A[i * m + i], 0.0)))
+        for j in range(2):
+            least[k].coefficient[j] = limits[k].coefficient[j]
+        least[k].constant = limits[k].constant
+        i = blocks[k].first
+        if blocks[k].kind == ONE_WAY:
+            least[k].constant = s * restitution[k] * fc[i]
+            size = max(size, least[k].constant * sqrt(max(A[i * m + i], 0.0)))
     residual = solve_cones(m, nb, A, uc, blocks, least, fe, area.cones)
     response(m, A, fe, uc, area.after)
     return float(residual * size / max(area.size, 1e-300))
 
 
 @loop
-def excess(m: i64, nb: i64, blocks: iptr, restitution: ptr, area: ImpactArea) -> f64:
+def excess(m: i64, nb: i64, blocks: Rows[Cone], restitution: ptr, area: ImpactArea) -> f64:
     """How much too energetic the last expansion was: 0 or less is allowed; a part of what was lost.
 
     The larger of what loads give back beyond Σ e² of what they took, and the change of T.
@@ -176,8 +192,8 @@ def excess(m: i64, nb: i64, blocks: iptr, restitution: ptr, area: ImpactArea) ->
     allowed = 0.0
     returned = 0.0
     for k in range(nb):
-        i = blocks[4 * k + 1]
-        if blocks[4 * k] == ONE_WAY:
+        i = blocks[k].first
+        if blocks[k].kind == ONE_WAY:
             work = max(0.0, -0.5 * fc[i] * (before[i] + uc[i]))
             taken += work
             allowed += restitution[k] * restitution[k] * work
@@ -188,14 +204,21 @@ def excess(m: i64, nb: i64, blocks: iptr, restitution: ptr, area: ImpactArea) ->
 
 @loop
 def expand_from_nothing(
-    s: f64, m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ImpactArea
+    s: f64,
+    m: i64,
+    nb: i64,
+    A: ptr,
+    blocks: Rows[Cone],
+    limits: Rows[Limit],
+    restitution: ptr,
+    area: ImpactArea,
 ) -> f64:
     """As `expand`, from loads alone, without friction."""
     for k in range(nb):
-        i = blocks[4 * k + 1]
-        for j in range(i, i + blocks[4 * k + 2]):
+        i = blocks[k].first
+        for j in range(i, i + blocks[k].rows):
             area.fe[j] = 0.0
-        if blocks[4 * k] == ONE_WAY:
+        if blocks[k].kind == ONE_WAY:
             push = s * restitution[k] * area.fc[i]
             area.fe[i] = push
     return expand(s, m, nb, A, blocks, limits, restitution, area)
@@ -218,7 +241,13 @@ def is_near(width: f64, under: f64, over: f64) -> i64:
 
 @loop
 def expand_as_allowed(
-    m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ImpactArea
+    m: i64,
+    nb: i64,
+    A: ptr,
+    blocks: Rows[Cone],
+    limits: Rows[Limit],
+    restitution: ptr,
+    area: ImpactArea,
 ) -> f64:
     """The expansion with the largest s ≤ 1 that `excess` allows: its root, by regula falsi.
 
@@ -267,31 +296,38 @@ def expand_as_allowed(
 
 
 @loop
-def shifted(m: i64, nb: i64, u: ptr, blocks: iptr, restitution: ptr, out: ptr) -> None:
+def shifted(m: i64, nb: i64, u: ptr, blocks: Rows[Cone], restitution: ptr, out: ptr) -> None:
     """u with e u_n added where a one-way row approaches: Newton's law keeps it from below 0."""
     for i in range(m):
         out[i] = u[i]
     for k in range(nb):
-        i = blocks[4 * k + 1]
-        if blocks[4 * k] == ONE_WAY:
+        i = blocks[k].first
+        if blocks[k].kind == ONE_WAY:
             out[i] += restitution[k] * min(u[i], 0.0)
 
 
 @loop
-def mean_restitution(nb: i64, blocks: iptr, restitution: ptr, f: ptr) -> f64:
+def mean_restitution(nb: i64, blocks: Rows[Cone], restitution: ptr, f: ptr) -> f64:
     """The mean of e, weighted by impulses; 0 if there are none."""
     weight = 0.0
     total = 0.0
     for k in range(nb):
-        if blocks[4 * k] == ONE_WAY:
-            weight += f[blocks[4 * k + 1]]
-            total += restitution[k] * f[blocks[4 * k + 1]]
+        if blocks[k].kind == ONE_WAY:
+            weight += f[blocks[k].first]
+            total += restitution[k] * f[blocks[k].first]
     return total / weight if weight > 0.0 else 0.0
 
 
 @loop
 def one_impact(
-    law: i64, m: i64, nb: i64, A: ptr, blocks: iptr, limits: ptr, restitution: ptr, area: ImpactArea
+    law: i64,
+    m: i64,
+    nb: i64,
+    A: ptr,
+    blocks: Rows[Cone],
+    limits: Rows[Limit],
+    restitution: ptr,
+    area: ImpactArea,
 ) -> f64:
     """f_c, f_e and u after one impact from the rates before it; the worst residual beside `size`.
 
@@ -337,8 +373,8 @@ def impact(
     nb: i64,
     A: ptr,
     u: ptr,
-    blocks: iptr,
-    limits: ptr,
+    blocks: Rows[Cone],
+    limits: Rows[Limit],
     restitution: ptr,
     f: ptr,
     area: ptr,

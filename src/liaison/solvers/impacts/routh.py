@@ -23,9 +23,9 @@ from __future__ import annotations
 from math import sqrt
 from typing import final
 
-from liaison.program.loops.language import f64, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.program.loops.records import Part, Record, Rows, inline, rows, words_of
-from liaison.solvers.cones.table import DISC, ONE_WAY
+from liaison.solvers.cones.table import DISC, ONE_WAY, Cone, Limit
 
 STAGES = 7
 
@@ -251,7 +251,15 @@ def from_rest(g: Struck, y: Path) -> i64:
 
 @loop
 def strike_one(
-    m: i64, nb: i64, A: ptr, u: ptr, blocks: iptr, limits: ptr, e: ptr, f: ptr, area: ptr
+    m: i64,
+    nb: i64,
+    A: ptr,
+    u: ptr,
+    blocks: Rows[Cone],
+    limits: Rows[Limit],
+    e: ptr,
+    f: ptr,
+    area: ptr,
 ) -> i64:
     """Impulses of an impact at one contact, with at most one disc of friction.
 
@@ -269,11 +277,14 @@ def strike_one(
     Returns:
         1 where it is such a contact and the impact came to its end; else 0.
     """
-    one = blocks[1]
-    if nb > 2 or blocks[0] != ONE_WAY or A[one * m + one] <= 0.0 or limits[2] != 0.0:
+    one = blocks[0].first
+    if nb > 2 or blocks[0].kind != ONE_WAY or A[one * m + one] <= 0.0 or limits[0].constant != 0.0:
         return 0
-    if nb == 2 and (blocks[4] != DISC or blocks[7] != 0 or limits[5] != 0.0):
+    if nb == 2 and (blocks[1].kind != DISC or blocks[1].load != 0 or limits[1].constant != 0.0):
         return 0
+    # its friction, where there are two
+    disc = blocks[nb - 1]
+    mu = limits[nb - 1].coefficient
     desk = PathArea(area)
     g = desk.struck[0]
     y = desk.state[0]
@@ -282,20 +293,20 @@ def strike_one(
     g.ann = A[one * m + one]
     g.e2 = e[0] * e[0]
     y.un = u[one]
-    rows = blocks[6] if nb == 2 else 0
+    rows = disc.rows if nb == 2 else 0
     for r in range(rows):
-        i = blocks[5] + r
-        y.x[r] = limits[3 + r] * u[i]
-        g.b[r] = limits[3 + r] * A[i * m + one]
-        g.B[2 * r] = limits[3 + r] * limits[3 + r] * A[i * m + i]
+        i = disc.first + r
+        y.x[r] = mu[r] * u[i]
+        g.b[r] = mu[r] * A[i * m + one]
+        g.B[2 * r] = mu[r] * mu[r] * A[i * m + i]
     if rows == 2:
-        g.B[1] = limits[3] * limits[4] * A[blocks[5] * m + blocks[5] + 1]
+        g.B[1] = mu[0] * mu[1] * A[disc.first * m + disc.first + 1]
     over = path(rows, g, y, desk.state[1], desk.slopes)
     for i in range(m):
         f[i] = 0.0
     f[one] = y.p
     for r in range(rows):
-        f[blocks[5] + r] = limits[3 + r] * y.f[r]
+        f[disc.first + r] = mu[r] * y.f[r]
     return over
 
 

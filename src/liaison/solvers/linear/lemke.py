@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from math import cos, sin
 
-from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
-from liaison.solvers.cones.table import DISC, HELD, ONE_WAY
+from liaison.program.loops.language import at, f64, i64, loop, ptr
+from liaison.program.loops.records import Rows
+from liaison.solvers.cones.table import DISC, HELD, ONE_WAY, Cone, Limit
 
 SOLVED, RAY, UNFINISHED, REFUSED = 0, 1, 2, 3
 """How pivoting ended: with z; on a ray (for contacts: no solution); too long; not tried."""
@@ -157,16 +158,16 @@ def lemke(n: i64, M: ptr, q: ptr, z: ptr, area: ptr) -> i64:
 
 
 @loop
-def polyhedral_size(nb: i64, blocks: iptr, sides: i64) -> i64:
+def polyhedral_size(nb: i64, blocks: Rows[Cone], sides: i64) -> i64:
     """Unknowns of a problem on polygons: 1 a one-way row, 2 a held row, sides + 1 a disc."""
     n = 0
     for k in range(nb):
-        if blocks[4 * k] == ONE_WAY:
+        if blocks[k].kind == ONE_WAY:
             n += 1
-        elif blocks[4 * k] == HELD:
-            n += 2 * blocks[4 * k + 2]
-        elif blocks[4 * k] == DISC:
-            n += (2 if blocks[4 * k + 2] == 1 else sides) + 1
+        elif blocks[k].kind == HELD:
+            n += 2 * blocks[k].rows
+        elif blocks[k].kind == DISC:
+            n += (2 if blocks[k].rows == 1 else sides) + 1
     return n
 
 
@@ -177,19 +178,19 @@ def polyhedral_area(m: int, n: int) -> int:
 
 @loop
 def disc_columns(
-    n: i64, k: i64, at_column: i64, sides: i64, blocks: iptr, limits: ptr, E: ptr
+    n: i64, k: i64, at_column: i64, sides: i64, blocks: Rows[Cone], limits: Rows[Limit], E: ptr
 ) -> i64:
     """Directions of a disc as columns of E; how many."""
-    first = blocks[4 * k + 1]
-    if blocks[4 * k + 2] == 1:
+    first = blocks[k].first
+    if blocks[k].rows == 1:
         E[first * n + at_column] = 1.0
         E[first * n + at_column + 1] = -1.0
         return 2
-    most = max(limits[3 * k], limits[3 * k + 1])
+    most = max(limits[k].coefficient[0], limits[k].coefficient[1])
     for j in range(sides):
         angle = TURN * float(j) / float(sides)
-        wide = limits[3 * k] / most if most > 0.0 else 1.0
-        deep = limits[3 * k + 1] / most if most > 0.0 else 1.0
+        wide = limits[k].coefficient[0] / most if most > 0.0 else 1.0
+        deep = limits[k].coefficient[1] / most if most > 0.0 else 1.0
         E[first * n + at_column + j] = wide * cos(angle)
         E[(first + 1) * n + at_column + j] = deep * sin(angle)
     return sides
@@ -197,20 +198,20 @@ def disc_columns(
 
 @loop
 def directions(
-    m: i64, nb: i64, n: i64, sides: i64, blocks: iptr, limits: ptr, E: ptr, place: ptr
+    m: i64, nb: i64, n: i64, sides: i64, blocks: Rows[Cone], limits: Rows[Limit], E: ptr, place: ptr
 ) -> None:
     """E with f = E z, and the first unknown of every block."""
     for i in range(m * n):
         E[i] = 0.0
     c = 0
     for k in range(nb):
-        first = blocks[4 * k + 1]
+        first = blocks[k].first
         place[k] = float(c)
-        if blocks[4 * k] == ONE_WAY:
+        if blocks[k].kind == ONE_WAY:
             E[first * n + c] = 1.0
             c += 1
-        elif blocks[4 * k] == HELD:
-            for i in range(first, first + blocks[4 * k + 2]):
+        elif blocks[k].kind == HELD:
+            for i in range(first, first + blocks[k].rows):
                 E[i * n + c] = 1.0
                 E[i * n + c + 1] = -1.0
                 c += 2
@@ -220,42 +221,50 @@ def directions(
 
 @loop
 def bound_rows(
-    n: i64, nb: i64, sides: i64, blocks: iptr, limits: ptr, place: ptr, M: ptr, q: ptr
+    n: i64, nb: i64, sides: i64, blocks: Rows[Cone], limits: Rows[Limit], place: ptr, M: ptr, q: ptr
 ) -> None:
     """The last unknown of a disc, λ ≥ 0 ⟂ c f_load + k − Σ β ≥ 0, and λ beside each of its β."""
     for k in range(nb):
-        if blocks[4 * k] == DISC:
-            count = 2 if blocks[4 * k + 2] == 1 else sides
+        if blocks[k].kind == DISC:
+            count = 2 if blocks[k].rows == 1 else sides
             first = int(place[k])
             row = first + count
             for j in range(first, row):
                 M[row * n + j] = -1.0
                 M[j * n + row] = 1.0
-            most = limits[3 * k]
-            if blocks[4 * k + 2] == 2:
-                most = max(most, limits[3 * k + 1])
-            q[row] = limits[3 * k + 2]
-            load = blocks[4 * k + 3]
+            most = limits[k].coefficient[0]
+            if blocks[k].rows == 2:
+                most = max(most, limits[k].coefficient[1])
+            q[row] = limits[k].constant
+            load = blocks[k].load
             if load >= 0:
                 M[row * n + int(place[load])] = most
 
 
 @loop
-def is_told(blocks: iptr, limits: ptr, k: i64, sides: i64) -> i64:
+def is_told(blocks: Rows[Cone], limits: Rows[Limit], k: i64, sides: i64) -> i64:
     """1 if polygons can tell block k: no given or least force, an ellipse of one shape."""
-    kind = blocks[4 * k]
+    kind = blocks[k].kind
     if kind == DISC:
-        load = blocks[4 * k + 3]
-        if load >= 0 and blocks[4 * load] != ONE_WAY:
+        load = blocks[k].load
+        if load >= 0 and blocks[load].kind != ONE_WAY:
             return 0
-        is_round = limits[3 * k] == limits[3 * k + 1] or limits[3 * k + 2] == 0.0
-        return 1 if blocks[4 * k + 2] == 1 or (is_round and sides > 2) else 0
-    return 1 if kind == HELD or (kind == ONE_WAY and limits[3 * k + 2] == 0.0) else 0
+        is_round = limits[k].coefficient[0] == limits[k].coefficient[1] or limits[k].constant == 0.0
+        return 1 if blocks[k].rows == 1 or (is_round and sides > 2) else 0
+    return 1 if kind == HELD or (kind == ONE_WAY and limits[k].constant == 0.0) else 0
 
 
 @loop
 def solve_polyhedral(
-    m: i64, nb: i64, A: ptr, b: ptr, blocks: iptr, limits: ptr, sides: i64, f: ptr, area: ptr
+    m: i64,
+    nb: i64,
+    A: ptr,
+    b: ptr,
+    blocks: Rows[Cone],
+    limits: Rows[Limit],
+    sides: i64,
+    f: ptr,
+    area: ptr,
 ) -> i64:
     """Contact forces with every disc of two rows replaced by a polygon inside it; exact in a plane.
 
@@ -312,7 +321,7 @@ def fill(m: i64, n: i64, A: ptr, b: ptr, E: ptr, M: ptr, q: ptr, column: ptr) ->
 
 
 @loop
-def polyhedral_missed(m: i64, nb: i64, blocks: iptr, sides: i64, area: ptr) -> f64:
+def polyhedral_missed(m: i64, nb: i64, blocks: Rows[Cone], sides: i64, area: ptr) -> f64:
     """What the last solution misses of (lemke-1): its worst row beside the largest of its parts.
 
     No part counts as smaller than the largest rate, or the impulse that makes it.
