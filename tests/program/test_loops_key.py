@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import types
+from pathlib import Path
 
 from liaison.program import f64, floor, i64, loop
-from liaison.program.loops.compile import loops_key
+from liaison.program.loops.compile import _translator, loops_key
 
 PRELUDE = """from __future__ import annotations
 import math
@@ -75,3 +76,10 @@ def test_enclosed_constants_are_part_of_the_key():
         return f
 
     assert loops_key([made(1.0)]) != loops_key([made(2.0)])
+
+
+def test_every_file_of_the_translator_is_part_of_the_key(monkeypatch):
+    read = []
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or b"")
+    _translator.__wrapped__()
+    assert {"llvm.py", "values.py", "fields.py", "records.py", "tree.py", "read.py"} <= set(read)

@@ -119,8 +119,10 @@ def _machine(plan: Plan, contacts: Marching | None, is_compiled: bool) -> Machin
     arrays = lasting_arrays(plan)
     if contacts is None:
         return Machine(arrays, is_compiled=is_compiled)
+    from liaison.contacts.events.one_sided import compiled_march, march
+
     contacts.mark(arrays.run)
-    return Machine(arrays, call=contacts.loop, beside=(contacts.sides,))
+    return Machine(arrays, march=march, code=compiled_march(), beside=(contacts.sides,))
 
 
 @final

@@ -25,6 +25,7 @@ from liaison.simulation.events.happenings import Watched
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps import sides_layout as side
+from liaison.simulation.steps.advance import SMOOTH
 from liaison.simulation.steps.layout import Arrays, Run
 from liaison.solvers.impacts.impacts import ENERGETIC, MOREAU, NEWTON, POISSON, STRONGE
 
@@ -62,7 +63,7 @@ LOST = 1e-6
 @cache
 def compiled_march() -> CompiledLoops:
     """The loops of modes as machine code, once a process."""
-    return compile_loops([march, *MODAL.values()])
+    return compile_loops([march, *SMOOTH.values(), *MODAL.values()])
 
 
 @final
@@ -173,11 +174,6 @@ class Marching:
 
     def _give(self, entry: str, kernel: Kernel) -> None:
         self.sides.free.ints[side.FreeEntries.fields[entry].slot] = kernel.address(entry)
-
-    @property
-    def loop(self) -> Any:
-        """The compiled loop that goes on with the run."""
-        return compiled_march().function(march)
 
     def mark(self, run: Run) -> None:
         """Ends of modes switch; they do not stop the run."""

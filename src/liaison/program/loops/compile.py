@@ -89,7 +89,7 @@ def _callees(loop: Loop[..., Any]) -> Iterable[Loop[..., Any]]:
 @cache
 def _translator() -> bytes:
     """Digest of the files that turn loops into IR."""
-    files = sorted(Path(__file__).parent.glob("loops*.py"))
+    files = sorted(Path(__file__).parent.glob("*.py"))
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).digest()
 
 

@@ -1,10 +1,10 @@
 """Runs one after the other in compiled code: each starts from a row of a table, and leaves its end.
 
-A thread calls `advance_each` on its own arrays (`march_each` from event to event of contacts,
-`step_each` with Moreau's steps); it comes back when its share is done, its steps are used up, a run
+A thread calls `advance_each` on its own arrays (`march_each` from event to event of contacts); it
+comes back when its share is done, its steps are used up, a run
 failed or ended with events to take out, or Python has something to do for the run under way.
 
-Public names: advance_each, march_each, step_each, end_run, compiled_batch, Task, End, Last,
+Public names: advance_each, march_each, end_run, compiled_batch, Task, End, Last,
 ENDS, MEASURED, MOST_RUNS.
 """
 
@@ -15,7 +15,6 @@ from typing import Any, final
 
 from liaison.contacts.events.switching import march
 from liaison.contacts.events.touching import TOUCH
-from liaison.contacts.stepping.march import march as moreau_march
 from liaison.program.loops.compile import compile_loops
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.program.loops.records import Part, Record, Rows, rows, size, sized, words_of
@@ -222,24 +221,6 @@ def advance_each(
         own = at(records, task.next * task.record_words)
         events = at(happened, task.taken * (2 + run.nq + run.nv))
         status = advance(e, run, scratch, own, events, task.budget)
-        status = settle(status, before, task.is_heard, e, task, run, ends, last)
-    return max(status, GOOD)
-
-
-@loop
-def step_each(
-    e: Entries, task: Task, first: Run, run: Run, scratch: ptr, starts: ptr,
-    records: ptr, happened: ptr, ends: Rows[End], last: ptr,
-) -> i64:  # fmt: skip
-    """As `advance_each`, with Moreau's steps."""
-    status = ON
-    while task.next < task.last and status == ON:
-        if task.is_under_way == 0:
-            start_run(task.next, task, first, run, starts)
-        before = run.steps + run.rejected
-        own = at(records, task.next * task.record_words)
-        events = at(happened, task.taken * (2 + run.nq + run.nv))
-        status = moreau_march(e, run, scratch, own, events, task.budget)
         status = settle(status, before, task.is_heard, e, task, run, ends, last)
     return max(status, GOOD)
 

@@ -44,7 +44,6 @@ from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT
 from liaison.simulation.report import begun
 from liaison.simulation.run import NEEDS
 from liaison.simulation.steps import layout as at
-from liaison.simulation.steps.layout import Arrays
 from liaison.simulation.steps.projection import Projection
 
 from . import loop as each
@@ -154,7 +153,7 @@ class _Worker:
         )  # fmt: skip
         self._machine = Machine(own)
         add_entries(self._machine, self._plan)
-        self._call, self._beside = _loop_of(own, self._modes)
+        self._call, self._beside = _loop_of(self._modes)
         self._task = self._share(room)
         self._budget = 256
         self._addresses = self._bound()
@@ -265,13 +264,11 @@ class _Worker:
         self._note(i, outcome_of(self._plan, self._machine.arrays, at.GOOD, ended))
 
 
-def _loop_of(arrays: Arrays, modes: Marching | None) -> tuple[Any, tuple[Array | Any, ...]]:
+def _loop_of(modes: Marching | None) -> tuple[Any, tuple[Array | Any, ...]]:
     """The compiled loop over runs, and arrays that it takes before all others."""
     if modes is not None:
         beside = (modes.sides, modes.sides.copy())
         return each.compiled_batch(each.march_each), beside
-    if arrays.run.is_moreau:
-        return each.compiled_batch(each.step_each), ()
     return each.compiled_batch(each.advance_each), ()
 
 

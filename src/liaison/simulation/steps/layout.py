@@ -5,8 +5,8 @@ and for velocities (a tolerance, an entry, a flag) lies side by side, velocities
 not be kept between two calls (workspace of the kernel, matrices of the pivoted solver) is in
 `scratch`.
 
-Public names: Run and the records and parts in it; Entries; the phases and status codes below;
-Sizes, Arrays, allocate, dense_size, newton_size, slopes_size, leap_size, alpha_size.
+Public names: Run and the records and parts in it; Entries, Phases, phase; the phases and status
+codes below; Sizes, Arrays, allocate, dense_size, newton_size, slopes_size, leap_size, alpha_size.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from typing import final
 import numpy as np
 
 from liaison.numeric import Array
-from liaison.program.loops.language import f64, i64, iptr, kernel, ptr
+from liaison.program.loops.language import f64, hook, i64, iptr, kernel, loop, ptr
 from liaison.program.loops.records import (
     Part,
     Record,
     Rows,
     inline,
+    like,
+    nested,
     part,
     rows,
     size,
@@ -144,9 +146,25 @@ class Cone(Record):
     load: i64
 
 
+@loop
+def phase(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+    """What a phase of a step takes; it gives GOOD, or why the march comes back to Python."""
+    return 0
+
+
+@final
+class Phases(Record):
+    """The steps of a method: the loops that the march calls in their phases."""
+
+    start: hook = like(phase)  # the start made fit, and a first step chosen
+    attempt: hook = like(phase)
+    land: hook = like(phase)  # the new state on what holds there
+    commit: hook = like(phase)  # the new state becomes the state
+
+
 @final
 class Entries(Record):
-    """Addresses of a kernel's entries."""
+    """Addresses of what a march calls: a kernel's entries, and the loops of its steps."""
 
     rate: kernel
     retract: kernel
@@ -165,6 +183,7 @@ class Entries(Record):
     difference: kernel
     one_sided: kernel
     has_terms: i64
+    phases: Phases = nested()
 
     @classmethod
     def slot(cls, name: str) -> int:
