@@ -14,7 +14,7 @@ from typing import Any
 
 from .language import Loop
 
-NUMBERS = {"f64": ctypes.c_double, "i64": ctypes.c_int64}
+NUMBERS: dict[str, Any] = {"f64": ctypes.c_double, "i64": ctypes.c_int64}
 
 _PLAIN: list[Loop[..., Any]] = []
 """Loops that hooks call as plain Python: a hook holds -1 - its place here."""

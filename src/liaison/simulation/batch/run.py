@@ -25,26 +25,27 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.contacts.events.one_sided import Marching, marching
+from liaison.contacts.events.one_sided import Marching, compiled_march, marching
 from liaison.contacts.events.series import contact_series, contacts_along
+from liaison.contacts.events.switching import march as switching
 from liaison.contacts.stepping.report import contacts_stepped
 from liaison.errors import SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
-from liaison.program.loops.records import Rows, address
+from liaison.program.loops.records import Rows, address, set_hook
 from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.events.happenings import sides_in
-from liaison.simulation.machine import Machine
 from liaison.simulation.outcome import Outcome, outcome_of
 from liaison.simulation.plan.inputs import inputs_of
 from liaison.simulation.plan.plan import Plan, arrays_of, plan_of
 from liaison.simulation.plan.settings import Settings
-from liaison.simulation.prepared import add_entries
+from liaison.simulation.prepared import add_entries, machine_of
 from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT
 from liaison.simulation.report import begun
 from liaison.simulation.run import NEEDS
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.projection import Projection
+from liaison.simulation.steps.sides_layout import no_sides
 
 from . import loop as each
 from .plan import Starts, instants_of, starts_of
@@ -151,9 +152,11 @@ class _Worker:
             a, run=a.run.copy(), records=np.zeros(1), scratch=np.zeros(1),
             happened=np.zeros(max(1, room * self._row)),
         )  # fmt: skip
-        self._machine = Machine(own)
+        self._machine = machine_of(own, self._modes)
         add_entries(self._machine, self._plan)
-        self._call, self._beside = _loop_of(self._modes)
+        sides = no_sides() if self._modes is None else self._modes.sides
+        self._beside = (sides, sides.copy())
+        self._call = each.compiled_batch().function(each.run_each)
         self._task = self._share(room)
         self._budget = 256
         self._addresses = self._bound()
@@ -161,6 +164,11 @@ class _Worker:
     def _share(self, room: int) -> each.Task:
         a, b = self._batch.template, self._batch
         task = each.Task.new(most=each.MOST_RUNS)
+        if self._modes is None:
+            march = each.free_march
+            set_hook(task, "march", march, each.compiled_batch().address(march))
+        else:
+            set_hook(task, "march", switching, compiled_march().address(switching))
         task.room, task.least = room, a.run.event_capacity
         task.record_words, task.is_heard = b.records[0].size, b.has_contacts
         return task
@@ -262,14 +270,6 @@ class _Worker:
         i = int(self._task.next)
         self._end(i, at.GOOD)
         self._note(i, outcome_of(self._plan, self._machine.arrays, at.GOOD, ended))
-
-
-def _loop_of(modes: Marching | None) -> tuple[Any, tuple[Array | Any, ...]]:
-    """The compiled loop over runs, and arrays that it takes before all others."""
-    if modes is not None:
-        beside = (modes.sides, modes.sides.copy())
-        return each.compiled_batch(each.march_each), beside
-    return each.compiled_batch(each.advance_each), ()
 
 
 def _shares(count: int, threads: int) -> list[tuple[int, int]]:
