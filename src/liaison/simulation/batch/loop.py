@@ -18,6 +18,7 @@ from liaison.contacts.events.touching import TOUCH
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import at, f64, hook, i64, loop, ptr
 from liaison.program.loops.records import Part, Record, Rows, like, rows, size, sized, words_of
+from liaison.simulation.events.log import Event
 from liaison.simulation.steps.advance import advance
 from liaison.simulation.steps.layout import (
     DONE,
@@ -236,7 +237,7 @@ def run_each(
                 words[k] = untouched.ints[k]
         before = run.steps + run.rejected
         own = at(records, i * task.record_words)
-        events = at(happened, task.taken * (2 + run.nq + run.nv))
+        events = at(happened, task.taken * (Event.header + run.nq + run.nv))
         status = task.march(sides, e, run, scratch, own, events, task.budget)
         heard = 1 if sides.inside > TOUCH else task.is_heard
         status = settle(status, before, heard, e, task, run, ends, last)

@@ -28,13 +28,13 @@ from numpy.typing import NDArray
 from liaison.contacts.events.one_sided import Marching, compiled_march, marching
 from liaison.contacts.events.series import contact_series, contacts_along
 from liaison.contacts.events.switching import march as switching
-from liaison.contacts.stepping.report import contacts_stepped
 from liaison.errors import SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.program.loops.records import Rows, address, set_hook
 from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.events.happenings import sides_in
+from liaison.simulation.events.log import row_words
 from liaison.simulation.outcome import Outcome, outcome_of
 from liaison.simulation.plan.inputs import inputs_of
 from liaison.simulation.plan.plan import Plan, arrays_of, plan_of
@@ -85,8 +85,7 @@ class Batch:
         samples = int(run.samples)
         run.capacity = samples + 1  # never full: a mode that ends last asks for room
         self.records = np.full((count, samples, self.row), np.nan)
-        watched = len(plan.events if modes is None else modes.plan.events)
-        self.ends = Ends.for_runs(count, int(run.nq + run.nv), watched)
+        self.ends = Ends.for_runs(count, int(run.nq + run.nv))
         self.table = starts.table
         self.threads = min(threads, count)
         self.lock = Lock()
@@ -146,7 +145,7 @@ class _Worker:
         if batch.has_contacts and self._modes is None:
             self._told = Marching(batch.plan, "moreau")
         a = batch.template
-        self._row = int(2 + a.run.nq + a.run.nv)
+        self._row = row_words(a.run)
         room = max(2 * int(a.run.event_capacity), EVENTS) if a.happened.size else 0
         own = replace(
             a, run=a.run.copy(), records=np.zeros(1), scratch=np.zeros(1),
@@ -244,8 +243,8 @@ class _Worker:
             rows = batch.records[i, : batch.ends.codes[i, each.ENDS.index("recorded")]]
             plan = replace(batch.plan, parameters=batch.starts.p[i])
             happened = batch.ends.happened_in(i)
-            told = contacts_along if self._modes is not None else contacts_stepped
-            batch.ends.contacts[i] = contact_series(plan, told(self._told, plan, rows, happened))
+            contacts = contacts_along(self._told, plan, rows, happened)
+            batch.ends.contacts[i] = contact_series(plan, contacts)
 
     def take_events(self, under_way: int | None = None) -> None:
         """Takes events out of the buffer: of runs that ended, then of the one that is heard."""

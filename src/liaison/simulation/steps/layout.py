@@ -31,6 +31,7 @@ from liaison.program.loops.records import (
     sized,
     words_of,
 )
+from liaison.simulation.events.log import row_words
 from liaison.solvers.linear.dense import saddle_area
 
 from .rungekutta import Tableau
@@ -435,7 +436,7 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
     run.scale[:] = run.turn[:] = -1
     _fill_tableau(run, tableau)
     row = 1 + s.nq + s.nv + s.nu
-    happened = np.zeros(max(1, event_capacity * (2 + s.nq + s.nv)))
+    happened = np.zeros(max(1, event_capacity * row_words(run)))
     return Arrays(run, np.zeros(1), np.zeros(max(1, capacity * row)), happened)
 
 
