@@ -118,7 +118,7 @@ CHILD = """
 import sys, time
 from pathlib import Path
 import liaison
-from liaison.simulate import Run, Settings
+from liaison.simulation import Run, Settings
 mechanism = liaison.read(sys.argv[1])
 state = liaison.assemble(liaison.span(mechanism))
 run = Run(liaison.compile(mechanism), state, 1.0, Settings(method="moreau", step=1e-3))

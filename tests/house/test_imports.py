@@ -24,7 +24,7 @@ LATER = {
     "formats.lsd.meaning.statements": "formats.lsd.meaning.contacts",
     "formats.read": "formats.mjcf.read formats.urdf.read",
     "simulation.steps.layout": "solvers.cones.cones solvers.linear.lemke",
-    "simulation.machine": "contacts.stepping.march",
+    "simulation.machine": "contacts.stepping.phases",
     "simulation.prepared": "contacts.events.one_sided",
     "simulation.report": "contacts.events.series contacts.stepping.report "
     "simulation.steps.sides_layout contacts.events.touching",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import types
-from pathlib import Path
 
 from liaison.program import f64, floor, i64, loop
 from liaison.program.loops.compile import loops_key, translator_files

@@ -16,16 +16,18 @@ from liaison.expr import symbol
 from liaison.program import Entry, Program, compile_loops, loops_to_c, to_llvm
 from liaison.program.c.compile_c import compile_c_text
 from liaison.program.loops.compile import CTYPES, loops_key
-from liaison.program.loops.language import f64, flat, i64, iptr, kernel, loop, ptr
+from liaison.program.loops.language import f64, flat, hook, i64, iptr, kernel, loop, ptr
 from liaison.program.loops.llvm import loops_ir
 from liaison.program.loops.records import (
     Part,
     Record,
     Rows,
     inline,
+    like,
     nested,
     part,
     rows,
+    set_hook,
     size,
     sized,
     words_of,
@@ -641,3 +643,131 @@ def test_formulas_are_compiled_once(monkeypatch):
     again = made()
     assert again.k.shape == (4, 7)
     assert again.mid.D.shape == (4, 3)
+
+
+# hooks: loops called by address
+
+
+@loop
+def change(run: Run, x: f64, out: ptr) -> i64:
+    """What a hook takes and gives."""
+    return 0
+
+
+@loop
+def doubled(run: Run, x: f64, out: ptr) -> i64:
+    out[0] = 2.0 * x + run.t
+    run.steps += 1
+    return run.steps
+
+
+@loop
+def squared(run: Run, x: f64, out: ptr) -> i64:
+    out[0] = x * x
+    run.steps += 10
+    return run.steps
+
+
+class Pair(Record):
+    begin: hook = like(change)
+    end: hook = like(change)
+
+
+class Called(Record):
+    weight: f64
+    pair: Pair = nested()
+
+
+@loop
+def call_both(called: Called, run: Run, out: ptr) -> i64:
+    end = called.pair.end
+    found = called.pair.begin(run, called.weight, out)
+    called.pair.begin(run, 1.0, out[1:])
+    return 100 * found + end(run, 2, out[2:])
+
+
+def called_with(first, second, machine=None):
+    called = Called.new()
+    called.weight = 3.0
+    for name, each in (("begin", first), ("end", second)):
+        set_hook(called.pair, name, each, machine and machine.address(each))
+    return called
+
+
+@pytest.mark.parametrize("backend", [*BACKENDS, pytest.param(lambda f: f, id="python")])
+def test_a_hook_calls_a_loop_compiled_apart(backend):
+    machine = compile_loops([doubled, squared], cache=False)
+    for first, second in ((doubled, squared), (squared, doubled), (doubled, doubled)):
+        plain, other = made(), made()
+        out, found = np.zeros(3), np.zeros(3)
+        expected = call_both(called_with(first, second), plain, out)
+        assert backend(call_both)(called_with(first, second, machine), other, found) == expected
+        np.testing.assert_array_equal(found, out)
+        np.testing.assert_array_equal(other.ints, plain.ints)
+        assert out[0] == (9.0 if first is squared else 6.0 + plain.t)
+
+
+def test_what_calls_a_hook_does_not_contain_what_it_calls():
+    text = loops_ir([call_both])
+    assert re.search(r"call i64 \(ptr, double, ptr\) %x\d+\(ptr", text)
+    assert "doubled" not in text
+    assert "change" not in text
+    c = loops_to_c([call_both])
+    assert "typedef int64_t (*liaison_hook_change)(liaison_Run *, double, double *);" in c
+    assert "change(liaison_Run *run_" not in c
+
+
+def test_a_hook_takes_loops_of_its_signature_alone():
+    @loop
+    def other(run: Run, x: f64) -> i64:
+        return 0
+
+    pair = Pair.new()
+    with pytest.raises(ProgramError, match=r"no loop is in Pair.begin"):
+        pair.begin(made(), 1.0, np.zeros(1))
+    with pytest.raises(ProgramError, match=r"calls a loop \(Run, f64, ptr\) -> i64, .* is \(Run"):
+        set_hook(pair, "begin", other)
+    with pytest.raises(NamingError, match="did you mean 'begin'"):
+        set_hook(pair, "begn", doubled)
+    with pytest.raises(ProgramError, match="is a hook: store a loop by set_hook"):
+        pair.begin = doubled
+
+
+def test_wrong_uses_of_hooks_are_refused():
+    @loop
+    def too_few(called: Called, run: Run) -> i64:
+        return called.pair.end(run, 1.0)
+
+    @loop
+    def sets(called: Called) -> None:
+        called.pair.end = called.pair.begin
+
+    @loop
+    def inside(called: Called) -> f64:
+        return called.pair.end.x
+
+    for each, message in (
+        (too_few, "3 arguments, not 2"),
+        (sets, "'end' is the address of an entry or of a loop"),
+        (inside, "only records have fields"),
+    ):
+        with pytest.raises(ProgramError, match=message):
+            loops_ir([each])
+
+
+def test_the_key_changes_with_the_signature_of_a_hook():
+    def keyed(prototype):
+        class One(Record):
+            f: hook = like(prototype)
+
+        @loop
+        def go(one: One, run: Run) -> i64:
+            return one.f(run, 1.0, run.q)
+
+        return loops_key([go])
+
+    @loop
+    def wider(run: Run, x: f64, out: ptr) -> f64:
+        return 0.0
+
+    assert keyed(change) == keyed(doubled) != keyed(wider)

@@ -15,6 +15,7 @@ import numpy as np
 
 from liaison.errors import SimulationError
 from liaison.program.extend import identity
+from liaison.simulation.events.log import Event
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.record.files import plain
 from liaison.simulation.steps.layout import Run
@@ -63,7 +64,7 @@ def marks(plan: Plan) -> dict[str, Any]:
     settings = plan.settings
     sides = ["one_sided"] if "one_sided" in plan.program.entries else []
     return {
-        LAYOUT: [Run.mark(), Sides.mark()],
+        LAYOUT: [Run.mark(), Sides.mark(), Event.mark()],
         "mechanism": plan.program.name,
         "equations": identity(plan.program, "rate", "retract", *sides),
         "formulas of inputs and stops": "" if added is None else identity(added, *added.entries),

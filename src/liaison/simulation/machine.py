@@ -5,7 +5,7 @@ Public names: Machine, address, map_entry, over_states, over_saddles, compiled_l
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, final
@@ -15,10 +15,10 @@ import numpy as np
 from liaison.numeric import Array
 from liaison.program import Kernel
 from liaison.program.loops.compile import CompiledLoops, compile_loops
-from liaison.program.loops.language import at, i64, iptr, kernel, loop, ptr
-from liaison.program.loops.records import address
+from liaison.program.loops.language import Loop, at, i64, iptr, kernel, loop, ptr
+from liaison.program.loops.records import address, set_hook
 from liaison.program.to_numpy import NumpyKernel
-from liaison.simulation.steps.advance import advance
+from liaison.simulation.steps.advance import SMOOTH, advance
 from liaison.simulation.steps.layout import Arrays, Entries, dense_size
 from liaison.solvers.linear.dense import saddle
 
@@ -54,7 +54,7 @@ def over_saddles(sizes: iptr, terms: ptr, found: ptr, miss: ptr, row: iptr, area
 @cache
 def compiled_loops() -> CompiledLoops:
     """The loops of this room as machine code, once a process."""
-    return compile_loops([advance, over_states, over_saddles])
+    return compile_loops([advance, *SMOOTH.values(), over_states, over_saddles])
 
 
 @cache
@@ -65,20 +65,18 @@ def _over_states() -> Callable[..., None]:
 
 
 @cache
-def compiled_march() -> CompiledLoops:
-    """The loop of Moreau's steps as machine code, once a process."""
-    from liaison.contacts.stepping.march import march
-
-    return compile_loops([march])
+def compiled_steps() -> CompiledLoops:
+    """The time loop with Moreau's steps as machine code, once a process."""
+    return compile_loops([advance, *_phases_of(True).values()])
 
 
-def _loop_of(arrays: Arrays, is_compiled: bool) -> Callable[..., int]:
-    """What goes on with a run: `march` with Moreau's steps, `advance` with all others."""
-    if arrays.run.is_moreau:
-        from liaison.contacts.stepping.march import march
+def _phases_of(is_moreau: bool) -> Mapping[str, Loop[..., Any]]:
+    """The loops of a step by the names of their phases."""
+    if not is_moreau:
+        return SMOOTH
+    from liaison.contacts.stepping.phases import MOREAU
 
-        return compiled_march().function(march) if is_compiled else march
-    return compiled_loops().function(advance) if is_compiled else advance
+    return MOREAU
 
 
 @final
@@ -91,7 +89,8 @@ class Machine:
     Args:
         arrays: where the run lives.
         is_compiled: False runs the loops as plain Python, for tests.
-        call: another loop, compiled, that goes on with a run.
+        march: another loop that goes on with a run; it calls `advance`.
+        code: it, `advance` and the phases of its steps as machine code.
         beside: arrays that it takes before all others.
     """
 
@@ -100,7 +99,8 @@ class Machine:
         arrays: Arrays,
         *,
         is_compiled: bool = True,
-        call: Callable[..., int] | None = None,
+        march: Loop[..., int] = advance,
+        code: CompiledLoops | None = None,
         beside: tuple[Any, ...] = (),
     ) -> None:
         self._is_compiled = is_compiled
@@ -109,7 +109,12 @@ class Machine:
         self._kept: list[Kernel] = []
         self._work = 0
         self._is_dense = False  # a kernel of many bodies has no terms for the pivoted solver
-        self._call = call or _loop_of(arrays, is_compiled)
+        is_moreau = bool(arrays.run.is_moreau)
+        if is_compiled and code is None:
+            code = compiled_steps() if is_moreau else compiled_loops()
+        for name, step in _phases_of(is_moreau).items():
+            set_hook(self.entries.phases, name, step, code.address(step) if code else None)
+        self._call = code.function(march) if code else march
         self._bound = self._with(arrays)
 
     @property

@@ -5,7 +5,7 @@ compiled and all addresses known; only what differs from run to run is checked a
 run works on lies in its `Workplace`, which serves one run at a time: runs at the same moment, in
 threads or within each other, have places of their own.
 
-Public names: Prepared, Workplace, planned, add_entries.
+Public names: Prepared, Workplace, planned, add_entries, machine_of.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from liaison.simulation.plan.plan import (
     plan_of,
 )
 from liaison.simulation.plan.settings import Settings
+from liaison.simulation.steps.layout import Arrays
 
 from .machine import Machine
 
@@ -79,7 +80,8 @@ class Workplace:
     def __init__(self, plan: Plan, is_compiled: bool) -> None:
         self.contacts = _marching(plan)
         seen = plan if self.contacts is None else self.contacts.plan
-        self.machine = _machine(seen, self.contacts, is_compiled)
+        arrays = lasting_arrays(seen)
+        self.machine = machine_of(arrays, self.contacts, is_compiled=is_compiled)
         if "terms" not in plan.program.entries:
             self.machine.arrays.run.pivots_left = 0
         add_entries(self.machine, seen)
@@ -114,13 +116,14 @@ def _marching(plan: Plan) -> Marching | None:
     return marching(plan, plan.settings.impacts)
 
 
-def _machine(plan: Plan, contacts: Marching | None, is_compiled: bool) -> Machine:
-    """What goes on with a run of a plan, through all modes where there are contacts."""
-    arrays = lasting_arrays(plan)
+def machine_of(arrays: Arrays, contacts: Marching | None, *, is_compiled: bool = True) -> Machine:
+    """What goes on with a run, through all modes where there are contacts."""
     if contacts is None:
         return Machine(arrays, is_compiled=is_compiled)
+    from liaison.contacts.events.one_sided import compiled_march, march
+
     contacts.mark(arrays.run)
-    return Machine(arrays, call=contacts.loop, beside=(contacts.sides,))
+    return Machine(arrays, march=march, code=compiled_march(), beside=(contacts.sides,))
 
 
 @final

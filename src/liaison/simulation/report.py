@@ -14,6 +14,7 @@ from liaison.errors import NamingError
 from liaison.numeric import Array
 from liaison.program import Kernel
 from liaison.simulation.events.happenings import sides_in
+from liaison.simulation.events.log import BEFORE, CROSSES, entries_of
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.record.files import plain
 from liaison.simulation.record.series import POSE_AXES, POSE_UNITS
@@ -87,7 +88,6 @@ class Told:
         self._plan, self._happened, self._end = plan, happened, end
         self._counts = [int(getattr(arrays.run, name)) for name in COUNTS]
         self._stepped = _stepped(plan, arrays)
-        self._watched = len(plan.events) if modes is None else modes.watched
         self._begun = begun(modes)
 
     def labels(self) -> dict[str, tuple[Label, ...]]:
@@ -96,7 +96,7 @@ class Told:
 
     def events(self) -> tuple[EventRecord, ...]:
         """What occurred, in order."""
-        return event_records(self._plan, self._happened, self._watched)
+        return event_records(self._plan, self._happened)
 
     def message(self) -> str:
         """The status in a sentence."""
@@ -120,40 +120,28 @@ def _stepped(plan: Plan, arrays: Arrays) -> dict[str, Any]:
     return stepped_meta(plan, arrays)
 
 
-def event_records(plan: Plan, happened: Array, watched: int = 0) -> tuple[EventRecord, ...]:
-    """Rows of events (number, t, q, v) by their names.
+def event_records(plan: Plan, happened: Array) -> tuple[EventRecord, ...]:
+    """Rows of the log by the names of events and blocks.
 
     Args:
         plan: with the events of the mechanism and of the caller.
         happened: the rows.
-        watched: how many sign changes the time loop looked for; those that are no event of the plan
-            are the state before something happened to a contact. 0: those of the plan.
     """
-    own, nq = plan.events, plan.size("nq")
-    watched, sides = watched or len(own), sides_in(plan.program)
+    own, sides = plan.events, sides_in(plan.program)
     found: list[EventRecord] = []
     was_t, was = np.nan, np.empty(0)
-    happened = _in_order(happened)
-    for (number, t), q, v in zip(
-        happened[:, :2].tolist(), happened[:, 2 : 2 + nq], happened[:, 2 + nq :], strict=True
-    ):
-        if len(own) <= number < watched:
-            was_t, was = t, v
-        elif number < watched:
-            found.append(EventRecord(own[int(number)].name, t, q, v))
+    for x in entries_of(happened, plan.size("nq")):
+        if x.what == BEFORE:
+            was_t, was = x.t, x.v
+        elif x.what == CROSSES:
+            found.append(EventRecord(own[x.first].name, x.t, x.q, x.v))
         else:
-            from liaison.simulation.steps.sides_layout import CODES, WHATS
+            from liaison.simulation.steps.sides_layout import WHATS
 
-            block, what = divmod(int(number) - watched, CODES)
-            before = was if was_t == t else None
-            found.append(EventRecord(sides[block][0], t, q, v, WHATS[what], before))
+            before = was if was_t == x.t else None
+            name, what = sides[x.first][0], WHATS[x.what]
+            found.append(EventRecord(name, x.t, x.q, x.v, what, before))
     return tuple(found)
-
-
-def _in_order(happened: Array) -> Array:
-    """Rows by time, those of one instant as they came."""
-    t = happened[:, 1].tolist()
-    return happened if t == sorted(t) else happened[np.argsort(t, kind="stable")]
 
 
 def message_of(plan: Plan, events: Sequence[EventRecord], end: Outcome) -> str:

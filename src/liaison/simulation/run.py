@@ -22,6 +22,7 @@ import numpy as np
 from liaison.errors import SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
+from liaison.simulation.events.log import row_words
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.plan.settings import PROJECTION, Settings, settings_of
 from liaison.simulation.record.files import whole_file
@@ -40,7 +41,7 @@ COUNTED = at.Run.slots("recorded", "happened", "recorded_before", "happened_befo
 
 @final
 class Drained:
-    """Recorded rows (t, q, v, u) and rows of events (number, t, q, v), each by those before it."""
+    """Recorded rows (t, q, v, u) and rows of the log, each by those before it."""
 
     def __init__(self) -> None:
         self._rows: dict[int, Array] = {}
@@ -55,7 +56,7 @@ class Drained:
         numbers = int(run.nq) + int(run.nv)
         before, happened_before = int(run.recorded_before), int(run.happened_before)
         _copy(arrays.records, recorded, 1 + numbers + int(run.nu), before, self._rows)
-        _copy(arrays.happened, happened, 2 + numbers, happened_before, self._happened)
+        _copy(arrays.happened, happened, row_words(run), happened_before, self._happened)
         run.ints[COUNTED] = 0, 0, before + recorded, happened_before + happened
 
     @property

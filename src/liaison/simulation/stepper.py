@@ -110,8 +110,7 @@ class Stepper:
     @property
     def events(self) -> tuple[EventRecord, ...]:
         """What happened in the last step, in order; after `reset`, at the start."""
-        told, seen = self._run.told, self._run.plan.events
-        return event_records(told, self._happened, len(seen))
+        return event_records(self._run.told, self._happened)
 
     def step(self, u: Given, dt: float) -> State:
         """Moves on by dt [s] with inputs held at u: by name, or all in order; None keeps them.

@@ -22,9 +22,11 @@ from liaison.program.llvm.trampolines import Trampoline, trampoline
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.records import address
 from liaison.simulation.events.happenings import Watched
+from liaison.simulation.events.log import note
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps import sides_layout as side
+from liaison.simulation.steps.advance import SMOOTH
 from liaison.simulation.steps.layout import Arrays, Run
 from liaison.solvers.impacts.impacts import ENERGETIC, MOREAU, NEWTON, POISSON, STRONGE
 
@@ -62,7 +64,7 @@ LOST = 1e-6
 @cache
 def compiled_march() -> CompiledLoops:
     """The loops of modes as machine code, once a process."""
-    return compile_loops([march, *MODAL.values()])
+    return compile_loops([march, *SMOOTH.values(), *MODAL.values()])
 
 
 @final
@@ -129,7 +131,6 @@ class Marching:
     """All that a run with contacts has besides: its tables, its kernel, its plan.
 
     Attributes:
-        watched: how many sign changes the time loop looks for.
         sides: all that is known of what holds on one side only.
     """
 
@@ -142,7 +143,6 @@ class Marching:
         slopes = tuple(Watched(block[0], 1, stops=False) for block in sides)
         self.own = len(plan.events)
         self._events = (*plan.events, *ends, *slopes)
-        self.watched = len(self._events)
         self._plan: Plan | None = None
         self.begin(plan)
         self.sides.own = self.own
@@ -173,11 +173,6 @@ class Marching:
 
     def _give(self, entry: str, kernel: Kernel) -> None:
         self.sides.free.ints[side.FreeEntries.fields[entry].slot] = kernel.address(entry)
-
-    @property
-    def loop(self) -> Any:
-        """The compiled loop that goes on with the run."""
-        return compiled_march().function(march)
 
     def mark(self, run: Run) -> None:
         """Ends of modes switch; they do not stop the run."""
@@ -237,7 +232,7 @@ class Marching:
         sides.helds += len(rule.held)
         v[:] = rule.after
         for what in ([side.IMPACTS] if rule.kind == "jump" else []) + [side.HOLDS]:
-            self._note(arrays, int(run.ne) + side.CODES * b + what)
+            self._note(arrays, what, b)
 
     def is_lost(self, arrays: Arrays) -> bool:
         """Whether an active relation of rates depends on rows that hold, so that none fits."""
@@ -294,12 +289,12 @@ class Marching:
         is_form = abs(rest) <= LOST * (1 + abs(bias(v))) and abs(bias(0 * v)) <= LOST
         return terms["M"].reshape(nv, nv), form if is_form else None, G
 
-    def _note(self, arrays: Arrays, number: int) -> None:
-        """One row of what happened."""
+    @staticmethod
+    def _note(arrays: Arrays, what: int, block: int) -> None:
+        """One row of the log, with the state as it is now."""
         run = arrays.run
-        row = [number, run.t, *run.q, *run.v]
-        start = int(run.happened) * len(row)
-        arrays.happened[start : start + len(row)] = row
+        nq, nv, count = int(run.nq), int(run.nv), int(run.happened)
+        note(what, block, -1, float(run.t), 0.0, nq, run.q, nv, run.v, count, arrays.happened)
         run.happened += 1
 
 

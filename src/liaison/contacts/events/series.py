@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from liaison.numeric import Array
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import at, i64, iptr, loop, ptr
+from liaison.simulation.events.log import entries_of
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.record.series import Series
 from liaison.simulation.steps import sides_layout as side
-from liaison.simulation.steps.sides_layout import CODES, FRICTION, SLIP, STICK, Sides
+from liaison.simulation.steps.sides_layout import FRICTION, SLIP, STICK, Sides
 
 from .bearings import solve_motion
 from .modal import measure, tell_forces
@@ -147,7 +148,7 @@ def contacts_along(run: Marching, plan: Plan, rows: Array, happened: Array) -> C
         run: as it stands at the end.
         plan: of the free mechanism.
         rows: recorded states; of two at one instant the first is before what happened there.
-        happened: rows of events (number, t, q, v).
+        happened: rows of the log.
     """
     modes = modes_along(run, rows[:, 0], happened)
     sides = run.sides.copy()
@@ -163,9 +164,7 @@ def contacts_along(run: Marching, plan: Plan, rows: Array, happened: Array) -> C
 def modes_along(run: Marching, t: Array, happened: Array) -> NDArray[np.int64]:
     """The mode of every block at recorded instants."""
     nb = int(run.sides.nb)
-    watched = len(run.plan.events)
-    changes = [(row[1], *divmod(int(row[0]) - watched, CODES)) for row in happened
-               if row[0] >= watched]  # fmt: skip
+    changes = [(x.t, x.first, x.what) for x in entries_of(happened) if x.what >= 0]
     now, found, k = run.sides.at_start.copy(), np.zeros((len(t), nb), dtype=np.int64), 0
     for i, instant in enumerate(t):
         again = i > 0 and t[i - 1] == instant

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.program.loops.language import f64, i64, loop, ptr
-from liaison.simulation.events.events import note, sign_of
+from liaison.program.loops.language import at, f64, i64, loop, ptr
+from liaison.simulation.events.events import sign_of
+from liaison.simulation.events.log import BEFORE, Event, copy_row, note
 from liaison.simulation.steps.advance import advance
 from liaison.simulation.steps.layout import (
     BAD_GAP,
@@ -38,7 +39,6 @@ from liaison.simulation.steps.recording import keep, record
 from liaison.simulation.steps.sides_layout import (
     CLOSED,
     CLOSES,
-    CODES,
     ENTERS,
     FRICTION,
     GAINS,
@@ -71,13 +71,12 @@ from .touching import TOUCH, find_touching, still, strike
 @loop
 def keep_impacts(run: Run, happened: ptr) -> None:
     """Of what happened at the start only impacts are told, after the state before them."""
-    size = 2 + run.nq + run.nv
+    state = run.nq + run.nv
     kept = 1
     for k in range(1, run.happened):
-        what = (int(happened[k * size]) - run.ne) % CODES
+        what = Event(at(happened, k * (Event.header + state))).what
         if (what - IMPACTS) * (what - GAINS) == 0:
-            for i in range(size):
-                happened[kept * size + i] = happened[k * size + i]
+            copy_row(k, kept, state, happened)
             kept += 1
     run.happened = kept if kept > 1 else 0
 
@@ -94,8 +93,7 @@ def was_hit(sides: Sides, b: i64) -> i64:
 @loop
 def note_what(b: i64, what: i64, run: Run, happened: ptr) -> None:
     """One more row: what happened to a block, with the state as it is now."""
-    number = run.ne + CODES * b + what
-    note(number, run.t, run.q, run.v, run.happened, run, happened)
+    note(what, b, -1, run.t, 0.0, run.nq, run.q, run.nv, run.v, run.happened, happened)
     run.happened += 1
 
 
@@ -221,7 +219,7 @@ def begin_sides(sides: Sides, e: Entries, run: Run, scratch: ptr, happened: ptr)
         if kind == RATE and u < -limit:
             run.worst = -u
             return BAD_SIDE
-    note(sides.own, run.t, run.q, v, 0, run, happened)
+    note(BEFORE, sides.own, -1, run.t, 0.0, run.nq, run.q, run.nv, v, 0, happened)
     run.happened = 1
     status = change_mode(sides, e, run, scratch, happened)
     keep_impacts(run, happened)

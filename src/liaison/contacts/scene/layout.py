@@ -194,17 +194,6 @@ class Live(Record):
     friction: ptr = inline(3)
 
 
-@final
-class Event(Record):
-    """What happened to a pair."""
-
-    what: i64
-    first: i64  # body, or −1 − plane
-    second: i64
-    t: f64
-    speed: f64  # of approach
-
-
 # the interior method
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 from liaison.contacts.impulses.solve import solve_scene
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
+from liaison.simulation.events.log import Event
 
 from .bodies import copy_poses, copy_twists, free_bodies, move, moved_pose
 from .candidates import candidates
 from .contacts import activate, contacts_at, gap_of
-from .layout import CROWDED, DONE, FEW, FULL, GOOD, NOT_FINITE, Entries, Event, Row, World
+from .layout import CROWDED, DONE, FEW, FULL, GOOD, NOT_FINITE, Entries, Row, World
 from .notes import note_contacts
 from .rates import rate, residual_of
 from .turning import guess_moments, keep_moments, solve_turning

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.program.loops.language import f64, i64, loop
+from liaison.program.loops.language import f64, flat, i64, loop
 from liaison.program.loops.records import Rows
+from liaison.simulation.events.log import Event, note
 
-from .layout import Contact, Event, Live, World
+from .layout import Contact, Live, World
 from .rates import rate_at
 from .turning import turning
 
@@ -241,11 +242,8 @@ def rub(g: i64, pair: Live, noise: f64, t: f64, world: World, happened: Rows[Eve
 def tell(what: i64, pair: Live, t: f64, speed: f64, world: World, happened: Rows[Event]) -> None:
     """One event more; of what a run begins with only impacts."""
     if world.steps > 0 or what == IMPACTS:
-        event = happened[world.happened]
         key = pair.key - 1
-        event.what = what
-        event.first = key // WIDE - world.planes
-        event.second = key % WIDE
-        event.t = t
-        event.speed = speed
+        first = key // WIDE - world.planes
+        rows = flat(happened.floats)
+        note(what, first, key % WIDE, t, speed, 0, rows, 0, rows, world.happened, rows)
         world.happened += 1

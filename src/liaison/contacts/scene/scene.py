@@ -17,7 +17,6 @@ from functools import cache
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from liaison.errors import SimulationError
 from liaison.numeric import Array
@@ -25,6 +24,7 @@ from liaison.program import Kernel, to_llvm
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.records import Rows, evaluate
 from liaison.program.pairs import pair_program
+from liaison.simulation.events.log import Event, entries_of
 from liaison.simulation.record.resampling import rotation_of
 from liaison.simulation.record.trajectory import EventRecord, Series, Trajectory
 from liaison.simulation.steps.sides_layout import WHATS
@@ -39,7 +39,6 @@ from .layout import (
     Body,
     Collider,
     Entries,
-    Event,
     Extent,
     Plane,
     Row,
@@ -59,28 +58,26 @@ RATE = (
 )  # fmt: skip
 
 
-def scene_events(
-    bodies: Bodies, planes: Sequence[str], rows: Rows[Event]
-) -> tuple[EventRecord, ...]:
+def scene_events(bodies: Bodies, planes: Sequence[str], happened: Array) -> tuple[EventRecord, ...]:
     """What happened to pairs, in the order of time: 'a-b', or 'a-plane' of a plane.
 
     Args:
         bodies: what moves.
         planes: names of the planes.
-        rows: as the loop tells them.
+        happened: rows of the log.
     """
     empty = np.zeros(0)
     found = []
-    for event in sorted(rows, key=lambda x: float(x.t)):
+    for event in entries_of(happened):
         one = bodies.names[event.second]
         if event.first >= 0:
             pair = f"{bodies.names[event.first]}-{one}"
         else:
             pair = f"{one}-{planes[-1 - event.first]}"
-        group, what = divmod(int(event.what), CODES)
+        group, what = divmod(event.what, CODES)
         name = f"{pair}: {GROUPS[group]}" if what in (STICKS, SLIPS) else pair
-        fast = float(event.speed) if what == IMPACTS else None
-        found.append(EventRecord(name, float(event.t), empty, empty, WHATS[what], None, fast))
+        fast = event.speed if what == IMPACTS else None
+        found.append(EventRecord(name, event.t, empty, empty, WHATS[what], None, fast))
     return tuple(found)
 
 
@@ -290,7 +287,7 @@ class _Run:
         sweeps: int, events: bool,
     ) -> None:  # fmt: skip
         self.scene, self.until, self.with_events = scene, until, events
-        self.events: list[NDArray[np.int64]] = []
+        self.events: list[Array] = []
         solids, _ = scene.bodies.boxes()
         count = len(scene.bodies.owner)
         capacity = 64 + 8 * count + 24 * len(solids) + count * len(scene.planes) // 2
@@ -385,7 +382,7 @@ class _Run:
         scene = self.scene
         return scene_trajectory(
             scene.bodies, scene.laws.names, scene.gravity, np.concatenate(self.rows), self._told(),
-            scene_events(scene.bodies, scene.laws.names, Rows(Event, np.concatenate(self.events))),
+            scene_events(scene.bodies, scene.laws.names, np.concatenate(self.events)),
         )  # fmt: skip
 
     def _check_start(self, entries: Entries) -> None:
@@ -425,7 +422,7 @@ class _Run:
         self.world.recorded = 0
 
     def _drain_events(self) -> None:
-        self.events.append(self.happened.ints[: int(self.world.happened)].copy())
+        self.events.append(self.happened.floats[: int(self.world.happened)].copy())
         self.world.happened = 0
 
     def _told(self) -> dict[str, Any]:

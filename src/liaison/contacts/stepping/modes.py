@@ -8,11 +8,11 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.program.loops.language import at, f64, i64, loop, ptr
+from liaison.simulation.events.log import note
 from liaison.simulation.steps.layout import FULL, GOOD, Run
 from liaison.simulation.steps.sides_layout import (
     CLOSED,
     CLOSES,
-    CODES,
     ENTERS,
     GAP,
     IMPACTS,
@@ -51,12 +51,12 @@ def note_modes(run: Run, happened: ptr) -> None:
         elif block.kind == RATE:
             modes[k] = CLOSED if run.impulse[block.first] > 0.0 else OPEN
             if modes[k] != was:
-                note(ENTERS if modes[k] == CLOSED else LEAVES, k, run.t, run, happened)
+                note_block(ENTERS if modes[k] == CLOSED else LEAVES, k, run.t, run, happened)
         else:
             modes[k] = friction_mode(k, run)
             if modes[k] != was and modes[k] != OPEN:
                 t = run.t if was != OPEN or block.load < 0 else run.t + wait_for(block.load, run)
-                note(STICKS if modes[k] == STICK else SLIPS, k, t, run, happened)
+                note_block(STICKS if modes[k] == STICK else SLIPS, k, t, run, happened)
 
 
 @loop
@@ -76,16 +76,16 @@ def gap_mode(k: i64, was: i64, run: Run, happened: ptr) -> i64:
     hits = run.hits[k] if impulse > 0.0 and run.active[k] == 1 else 0
     wait = wait_for(k, run)
     if hits == 1:
-        note(IMPACTS, k, run.t + wait, run, happened)
+        note_block(IMPACTS, k, run.t + wait, run, happened)
     now = OPEN
     if run.active[k] == 1 and (hits == 0 or e <= 0.0):
         now = CLOSED if was == CLOSED or impulse > 0.0 else OPEN
     if now == CLOSED and was == OPEN:
         if hits == 0 and e > 0.0 and u < 0.0:
-            note(RESTS, k, run.t + wait, run, happened)
-        note(CLOSES, k, run.t + wait, run, happened)
+            note_block(RESTS, k, run.t + wait, run, happened)
+        note_block(CLOSES, k, run.t + wait, run, happened)
     if now == OPEN and was == CLOSED:
-        note(OPENS, k, run.t, run, happened)
+        note_block(OPENS, k, run.t, run, happened)
     return now
 
 
@@ -106,15 +106,8 @@ def friction_mode(k: i64, run: Run) -> i64:
 
 
 @loop
-def note(what: i64, k: i64, t: f64, run: Run, happened: ptr) -> None:
-    """One event: number, time, positions before, velocities after."""
-    nq = run.nq
-    nv = run.nv
-    row = at(happened, run.happened * (2 + nq + nv))
-    row[0] = float(run.ne + CODES * k + what)
-    row[1] = t
-    for i in range(nq):
-        row[2 + i] = run.q[i]
-    for i in range(nv):
-        row[2 + nq + i] = run.y[nv + i]
+def note_block(what: i64, k: i64, t: f64, run: Run, happened: ptr) -> None:
+    """What happened to a block: positions before, velocities after."""
+    v = at(run.y, run.nv)
+    note(what, k, -1, t, 0.0, run.nq, run.q, run.nv, v, run.happened, happened)
     run.happened += 1

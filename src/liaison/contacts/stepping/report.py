@@ -1,13 +1,11 @@
 """Report of a run by Moreau's steps: contacts along it, and problems not solved.
 
-Public names: stepped_contacts, contacts_stepped, stepped_meta.
+Public names: stepped_contacts, stepped_meta.
 """
 
 from __future__ import annotations
 
 from typing import Any
-
-import numpy as np
 
 from liaison.contacts.events.one_sided import Marching
 from liaison.contacts.events.series import Contacts, contacts_along
@@ -24,15 +22,7 @@ def stepped_contacts(plan: Plan, rows: Array, happened: Array) -> Contacts | Non
     """
     if plan.settings.tableau.scheme != "moreau" or not sides_in(plan.program):
         return None
-    return contacts_stepped(Marching(plan, "moreau"), plan, rows, happened)
-
-
-def contacts_stepped(modes: Marching, plan: Plan, rows: Array, happened: Array) -> Contacts:
-    """The same with modes that are there already; nothing of them is changed."""
-    events = happened[np.argsort(happened[:, 1], kind="stable")].copy()
-    own = len(plan.events)
-    events[events[:, 0] >= own, 0] += len(modes.plan.events) - own
-    return contacts_along(modes, plan, rows, events)
+    return contacts_along(Marching(plan, "moreau"), plan, rows, happened)
 
 
 def stepped_meta(plan: Plan, arrays: Arrays) -> dict[str, Any]:

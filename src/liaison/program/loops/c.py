@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from .language import Loop
 from .llvm import unique_names
 from .read import reachable
 from .records import Record
-from .tree import Kind, Routine, Step, Value
+from .tree import Kind, Routine, Step, Value, signature
+
+Names: TypeAlias = dict[Any, str]
+"""A record, or a loop that stands for a signature -> its C name."""
 
 C = {
     "f64": "double", "i64": "int64_t", "bool": "int", "ptr": "double *", "iptr": "int64_t *",
@@ -69,7 +72,8 @@ def loops_to_c(roots: Sequence[Loop[..., Any]]) -> str:
     printers = [_Printer(read, names, structs) for read in routines]
     bodies = [printer.lines() for printer in printers]
     tables = [line for printer in printers for line in printer.tables]
-    records = [line for record in structs for line in _typedef(record, structs)]
+    records = [line for x in structs if not isinstance(x, Loop) for line in _typedef(x, structs)]
+    records += [_hook(x, structs) for x in structs if isinstance(x, Loop)]
     parts = [PRELUDE, *records, *tables, *(f"{head};" for head in heads)]
     for head, body in zip(heads, bodies, strict=True):
         parts += ["", f"{head} {{", *body, "}"]
@@ -88,18 +92,27 @@ def constant(value: float | int, kind: str) -> str:
     return text if float(value) >= 0 and text[0] != "-" else f"({text})"
 
 
-def _structs(routines: Sequence[Routine]) -> dict[type[Record], str]:
-    """The records that occur, each with a name; equal names are numbered."""
-    found: dict[type[Record], str] = {}
+def _structs(routines: Sequence[Routine]) -> Names:
+    """The records and the signatures of hooks that occur, each with a name; equal are numbered."""
+    found: Names = {}
     seen: dict[str, int] = {}
-    for kind in (kind for read in routines for kind in _kinds(read)):
-        if isinstance(kind, Kind) and kind.family in ("record", "rows"):
-            for record in _with_nested(kind.record):
-                if record not in found:
-                    name = f"liaison_{record.__name__}"
-                    count = seen[name] = seen.get(name, 0) + 1
-                    found[record] = name + (f"_{count}" if count > 1 else "")
+    for record in (x for read in routines for kind in _kinds(read) for x in _named(kind)):
+        if record not in found:
+            is_hook = isinstance(record, Loop)
+            name = f"liaison_hook_{record.name}" if is_hook else f"liaison_{record.__name__}"
+            count = seen[name] = seen.get(name, 0) + 1
+            found[record] = name + (f"_{count}" if count > 1 else "")
     return found
+
+
+def _named(kind: str) -> list[Any]:
+    """Records, and loops that stand for the signature of hooks, which a type names."""
+    if not isinstance(kind, Kind):
+        return []
+    if kind.family == "hook":
+        inner = [x for _, each in signature(kind.record)[0] for x in _named(each)]
+        return [*inner, kind.record]
+    return _with_nested(kind.record) if kind.family in ("record", "rows") else []
 
 
 def _with_nested(record: type[Record]) -> list[type[Record]]:
@@ -125,7 +138,7 @@ def _kinds(read: Routine) -> Iterator[str]:
             yield value.type
 
 
-def _typedef(record: type[Record], structs: dict[type[Record], str]) -> list[str]:
+def _typedef(record: type[Record], structs: Names) -> list[str]:
     """The header of a record; arrays, behind it, are there by their offsets in words."""
     lines = [] if record.is_fixed else ["  int64_t words;"]
     for field in record.fields.values():
@@ -139,18 +152,25 @@ def _typedef(record: type[Record], structs: dict[type[Record], str]) -> list[str
     return ["typedef struct {", *lines, f"}} {structs[record]};", ""]
 
 
-def _type(kind: str, structs: dict[type[Record], str]) -> str:
+def _hook(like: Loop[..., Any], structs: Names) -> str:
+    """The type of pointers to loops of a signature."""
+    arguments, result = signature(like)
+    listed = ", ".join(_type(kind, structs).strip() for _, kind in arguments)
+    return f"typedef {C[result]} (*{structs[like]})({listed or 'void'});\n"
+
+
+def _type(kind: str, structs: Names) -> str:
     """A type as C writes it."""
     if not isinstance(kind, Kind):
         return C[kind]
+    if kind.family == "hook":
+        return f"{structs[kind.record]} "
     if kind.family in ("record", "rows"):
         return f"{structs[kind.record]} *"
     return C[kind.element or "ptr"]
 
 
-def _head(
-    read: Routine, names: dict[Loop[..., Any], str], visible: bool, structs: dict[type[Record], str]
-) -> str:
+def _head(read: Routine, names: dict[Loop[..., Any], str], visible: bool, structs: Names) -> str:
     listed = [(name, _type(kind, structs)) for name, kind in read.arguments]
     arguments = ", ".join(f"{kind} {name}_".replace("* ", "*") for name, kind in listed)
     linkage = "" if visible else "static "
@@ -160,9 +180,7 @@ def _head(
 class _Printer:
     """Statements as lines, values as text; local names end in _ so that none is a C word."""
 
-    def __init__(
-        self, routine: Routine, names: dict[Loop[..., Any], str], structs: dict[type[Record], str]
-    ) -> None:
+    def __init__(self, routine: Routine, names: dict[Loop[..., Any], str], structs: Names) -> None:
         self.routine, self.names, self.structs = routine, names, structs
         self.tables: list[str] = []
         self.count = 0
@@ -228,7 +246,7 @@ class _Printer:
         if kind in ("field", "inline"):
             place = f"{args[0]}->{value.data.name}{'' if value.data.name == 'words' else '_'}"
             return f"(&{place})" if value.data.layout == "nested" else place
-        if kind == "kernel":
+        if kind in ("kernel", "hook"):
             return f"{args[0]}({', '.join(args[1:])})"
         if kind == "power":
             return f"power_{value.type}({args[0]}, {value.data})"
@@ -250,7 +268,7 @@ FORMS = {
     "load": "{0}[{1}]",
     "offset": "({0} + {1})",
     "cast": "(({type}){0})",
-    "address": "((liaison_kernel)(intptr_t){0})",
+    "address": "(({type})(intptr_t){0})",
     "entry": "((liaison_kernel)(intptr_t){0}[{1}])",
     "choice": "({0} ? {1} : {2})",
     **{name: f"{name}_{{kind}}({{0}}, {{1}})" for name in ("min", "max", "floordiv", "mod")},

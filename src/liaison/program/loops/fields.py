@@ -16,7 +16,7 @@ from typing import Any, final
 from liaison.errors import NamingError
 
 from .records import Field, Part, formula
-from .tree import ELEMENT, Kind, Scope, Value, part_kind, record_kind, rows_kind
+from .tree import ELEMENT, Kind, Scope, Value, hook_kind, part_kind, record_kind, rows_kind
 
 OPERATIONS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "floordiv"}
 
@@ -41,7 +41,7 @@ class Fields:
     def field(self, node: ast.AST, base: Value, name: str) -> Value:
         """A field of a record or a part."""
         kind, self.node = base.type, node
-        if not isinstance(kind, Kind) or kind.family == "matrix":
+        if not isinstance(kind, Kind) or kind.family in ("matrix", "hook"):
             self.refuse(node, f"only records have fields, {kind} has none named {name!r}")
         if name == "floats" or (name == "ints" and kind.family != "part"):
             return Value("cast", "ptr" if name == "floats" else "iptr", (base,))
@@ -65,6 +65,8 @@ class Fields:
         word = Value("field", "i64", (base,), field)
         if field.type == "kernel":
             return Value("address", "kernel", (word,))
+        if field.type == "hook":
+            return Value("address", hook_kind(field.like), (word,))
         return self.typed(self.further(base, field.type, word), field, base)
 
     def of_part(self, base: Value, kind: Kind, field: Field) -> Value:
@@ -228,7 +230,7 @@ class Fields:
         if place.kind == "field":
             return f"{name!r} is a count: it is set when the block is made, and read only here"
         if place.kind == "address":
-            return f"{name!r} is an entry of a kernel: it is set from outside"
+            return f"{name!r} is the address of an entry or of a loop: it is set from outside"
         return f"{name!r} is an array: assign its elements, {name}[i] = …"
 
 

@@ -22,13 +22,14 @@ gives machine code, `loops_to_c([axpy])` gives text. The subset:
   `fmax`, `floor` from here;
 - calls of other loops, and of kernels `f(t, q, v, u, p, x, out, work)`;
 - `f = entry_at(addresses, i)` is the kernel whose address is `addresses[i]` (an `iptr`);
+- calls of loops by address: `e.land(e, run)`, where the field `land` of a record is a `hook`;
 - numbers, and flat tuples of numbers (`A[i]`), from the module or an enclosing function;
 - a local name keeps the type of its first value: begin a sum of floats with 0.0.
 
 Two differences: where plain Python raises (division by zero, sqrt(-1)), compiled code gives
 inf or NaN; and plain Python's `at` cannot go backwards.
 
-Public names: loop, Loop, f64, i64, ptr, iptr, kernel, at, flat, entry_at, fmin, fmax, floor.
+Public names: loop, Loop, f64, i64, ptr, iptr, kernel, hook, at, flat, entry_at, fmin, fmax, floor.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ i64: TypeAlias = int
 ptr: TypeAlias = NDArray[np.float64]
 iptr: TypeAlias = NDArray[np.int64]
 kernel: TypeAlias = Function
+hook: TypeAlias = Callable[..., Any]
 
 P = ParamSpec("P")
 R = TypeVar("R")

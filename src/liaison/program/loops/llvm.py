@@ -372,6 +372,12 @@ class _Printer:
         args = ", ".join(f"{ir(a.type)} {self.value(a)}" for a in value.args[1:])
         return self.invoke(f"void ({kinds})", target, args)
 
+    def value_hook(self, value: Value) -> str:
+        target = self.value(value.args[0])
+        kinds = ", ".join(ir(a.type) for a in value.args[1:])
+        args = ", ".join(f"{ir(a.type)} {self.value(a)}" for a in value.args[1:])
+        return self.invoke(f"{ir(value.type)} ({kinds})", target, args)
+
     def invoke(self, kind: str, target: str, args: str) -> str:
         if kind.startswith("void"):
             self.lines.append(f"  call {kind} {target}({args})")

@@ -157,7 +157,7 @@ class _Reader:
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             return None
         value = self.values.value(node.value)
-        if value.kind not in ("call", "kernel"):
+        if value.kind not in ("call", "kernel", "hook"):
             self.refuse(node, "a line that does nothing")
         return Step("do", values=(value,))
 

@@ -10,6 +10,7 @@
         nb: i64 = size()
         t: f64                              # a number in the header
         step: kernel                        # the address of an entry of a kernel
+        land: hook = like(phase)            # the address of a loop with the signature of `phase`
         detail: iptr = inline(2)            # a short array inside the header
         R: ptr = inline(3, 3)               # a small matrix inside the header
         law: Law = nested()                 # a record of a fixed size inside the header
@@ -36,8 +37,12 @@ ends.
 A part that is an argument of a loop is sized by the first record among the arguments that has its
 counts, or by integers among them of the same names.
 
-Public names: Record, Part, Rows, Field, Counts, size, inline, nested, sized, rows, part,
-words_of.
+A hook lets a loop call one that it does not know: what is compiled with it need not contain all
+that it may call. `set_hook` stores a loop there: the address of its machine code, or a number
+under which plain Python finds it.
+
+Public names: Record, Part, Rows, Field, Counts, size, inline, nested, sized, rows, part, like,
+set_hook, words_of.
 """
 
 from __future__ import annotations
@@ -61,7 +66,8 @@ from numpy.typing import NDArray
 
 from liaison.errors import NamingError, ProgramError
 
-from .language import entry_at
+from .hooks import handle_of, loop_at, signature_text
+from .language import Loop, entry_at
 
 Counts: TypeAlias = dict[str, int]
 Words: TypeAlias = NDArray[Any]
@@ -85,6 +91,7 @@ class Shape:
 
     layout: str
     dims: tuple[str, ...] = ()
+    like: Loop[..., Any] | None = None
 
 
 @final
@@ -94,11 +101,12 @@ class Field:
 
     Attributes:
         name: as in the class.
-        layout: "scalar", "size", "inline", "nested", "sized", "rows" or "part".
-        type: "f64", "i64", "kernel", "ptr" or "iptr"; "ptr" for rows and parts.
+        layout: "scalar", "hook", "size", "inline", "nested", "sized", "rows" or "part".
+        type: "f64", "i64", "kernel", "hook", "ptr" or "iptr"; "ptr" for rows and parts.
         slot: its word in the header; -1 in a part.
         dims: formulas of its dimensions.
         record: class of the nested record, of the elements of rows, or of the part.
+        like: a loop whose signature a hook has.
     """
 
     name: str
@@ -107,6 +115,7 @@ class Field:
     slot: int
     dims: tuple[str, ...] = ()
     record: Any = None
+    like: Any = None
 
     @property
     def is_array(self) -> bool:
@@ -138,7 +147,8 @@ class Field:
 
     def text(self) -> str:
         """The field as one line of a layout's text."""
-        return f"{self.slot} {self.name}: {self.type} {self.layout}({', '.join(self.dims)})"
+        called = "" if self.like is None else f" {signature_text(self.like)}"
+        return f"{self.slot} {self.name}: {self.type} {self.layout}({', '.join(self.dims)}){called}"
 
 
 def size() -> Any:
@@ -169,6 +179,11 @@ def rows(count: str) -> Any:
 def part() -> Any:
     """Arrays one after the other without offsets, as an entry of a kernel writes them."""
     return Shape("part")
+
+
+def like(loop: Loop[..., Any]) -> Any:
+    """A hook: the address of a loop that takes what this one takes, and gives what it gives."""
+    return Shape("hook", like=loop)
 
 
 @cache
@@ -217,12 +232,13 @@ class Record:
 
     def __init_subclass__(cls) -> None:
         declared = _declared(cls, sys._getframe(1))
-        inside = ("scalar", "inline", "nested")
-        cls.is_fixed = all(layout in inside for _, _, layout, _, _ in declared)
+        inside = ("scalar", "hook", "inline", "nested")
+        cls.is_fixed = all(x.layout in inside for _, _, x, _ in declared)
         slot = 0 if cls.is_fixed else 1
         found: dict[str, Field] = {}
-        for name, kind, layout, dims, record in declared:
-            found[name] = field = Field(name, layout, kind, slot, dims, record)
+        for name, kind, shape, record in declared:
+            field = Field(name, shape.layout, kind, slot, shape.dims, record, shape.like)
+            found[name] = field
             setattr(cls, name, _descriptor(field))
             slot += field.width
         cls.fields, cls.header = MappingProxyType(found), slot
@@ -346,7 +362,8 @@ class Part:
 
     def __init_subclass__(cls) -> None:
         found: dict[str, Field] = {}
-        for name, kind, layout, dims, record in _declared(cls, sys._getframe(1)):
+        for name, kind, shape, record in _declared(cls, sys._getframe(1)):
+            layout, dims = shape.layout, shape.dims
             if (
                 layout not in ("scalar", "sized", "rows")
                 or kind == "kernel"
@@ -451,8 +468,8 @@ class Rows(Generic[R]):
 # how classes are read
 
 
-def _declared(cls: type, frame: Any) -> list[tuple[str, str, str, tuple[str, ...], Any]]:
-    """Name, type, layout, dimensions and class of every field in the text of a class."""
+def _declared(cls: type, frame: Any) -> list[tuple[str, str, Shape, Any]]:
+    """Name, type, layout and class of every field in the text of a class."""
     found = []
     for name, annotation in inspect.get_annotations(cls).items():
         if name.startswith("_") or "ClassVar" in str(annotation):
@@ -464,16 +481,18 @@ def _declared(cls: type, frame: Any) -> list[tuple[str, str, str, tuple[str, ...
             raise ProgramError(
                 f"{cls.__name__}.{name} is no field of a record.",
                 hint="Begin the file with `from __future__ import annotations`; a default is one "
-                "of size(), inline(n), sized(...), rows(...), part().",
+                "of size(), inline(n), like(loop), sized(...), rows(...), part().",
             )
         kind, record = _kind(cls, name, annotation, shape.layout, frame)
-        found.append((name, kind, shape.layout, shape.dims, record))
+        found.append((name, kind, shape, record))
     return found
 
 
 def _kind(cls: type, name: str, annotation: str, layout: str, frame: Any) -> tuple[str, Any]:
     """Type of the words of a field, and the class of its rows or part."""
-    known = {"scalar": SCALARS, "size": ("i64",), "inline": ARRAYS, "sized": ARRAYS}
+    known = {
+        "scalar": SCALARS, "size": ("i64",), "inline": ARRAYS, "sized": ARRAYS, "hook": ("hook",),
+    }  # fmt: skip
     if layout in known:
         if annotation not in known[layout]:
             raise ProgramError(
@@ -517,6 +536,8 @@ def _lines(cls: Any) -> list[str]:
 def _descriptor(field: Field) -> Any:
     if field.layout == "size":
         return _Count(field)
+    if field.layout == "hook":
+        return _Hook(field)
     if field.layout == "scalar":
         return {"f64": _Float, "i64": _Integer, "kernel": _Entry}[field.type](field)
     return _Array(field)
@@ -552,6 +573,47 @@ class _Count(_Integer):
 class _Entry(_Integer):
     def __get__(self, record: Any, owner: Any = None) -> Any:
         return self if record is None else entry_at(record.ints, self.slot)
+
+
+class _Hook(_Integer):
+    def __get__(self, record: Any, owner: Any = None) -> Any:
+        if record is None:
+            return self
+        word = int(record.ints[self.slot])
+        if word == 0:
+            raise ProgramError(
+                f"no loop is in {type(record).__name__}.{self.field.name}.",
+                hint=f"set_hook(…, {self.field.name!r}, loop) stores one there.",
+            )
+        return loop_at(word, self.field.like, address)
+
+    def __set__(self, record: Any, value: Any) -> None:
+        name = self.field.name
+        raise ProgramError(f"{name!r} is a hook: store a loop by set_hook(…, {name!r}, loop).")
+
+
+def set_hook(record: Record, name: str, loop: Loop[..., Any], address: int | None = None) -> None:
+    """Stores a loop in a hook of a record.
+
+    Args:
+        record: has the hook.
+        name: of the field.
+        loop: with the signature of the hook.
+        address: of its machine code, which whoever stores it keeps alive; None: compiled code
+            cannot call it, plain Python calls the loop itself.
+    """
+    hooks = {x.name: x for x in record.fields.values() if x.layout == "hook"}
+    if name not in hooks:
+        raise NamingError.unknown(f"hook of {type(record).__name__}", name, hooks)
+    field = hooks[name]
+    wanted, present = signature_text(field.like), signature_text(loop)
+    if wanted != present:
+        raise ProgramError(
+            f"{type(record).__name__}.{name} calls a loop {wanted}, "
+            f"and loop {loop.name!r} is {present}.",
+            hint=f"Give it the arguments and the result of {field.like.name!r}.",
+        )
+    record.ints[field.slot] = handle_of(loop) if address is None else address
 
 
 class _Viewed(_Descriptor):

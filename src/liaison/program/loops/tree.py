@@ -3,7 +3,7 @@
 A type is one of the words in TYPES; of what carries more than that, it is a `Kind`.
 
 Public names: Value, Kind, Step, Routine, Scope, scope_of, signature, outer_names, record_kind,
-part_kind, rows_kind; TYPES, ELEMENT, KERNEL_ARGUMENTS.
+part_kind, rows_kind, hook_kind; TYPES, ELEMENT, KERNEL_ARGUMENTS.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ KERNEL_ARGUMENTS = ("f64", *["ptr"] * 7)
 
 @final
 class Kind(str):
-    """The type of a record, of rows of records, of a part or of a matrix, all of them pointers.
+    """The type of a record, of rows, of a part, of a matrix or of a hook, all of them pointers.
 
     Attributes:
-        family: "record", "rows", "part" or "matrix".
-        record: the class, of what is no matrix.
+        family: "record", "rows", "part", "matrix" or "hook".
+        record: the class, of what is no matrix; of a hook a loop with its signature.
         element: "ptr" or "iptr", of a matrix.
         owner: what a part is sized by: a record, or a `counts` of integers by name.
         row: the length of a matrix's rows.
@@ -74,6 +74,11 @@ def rows_kind(record: type[Record]) -> Kind:
 def part_kind(part: type[Part], owner: Value | None = None) -> Kind:
     """The type of a part, and what it is sized by."""
     return Kind("part", f"{part.__name__}#{part.serial}", part, owner=owner)
+
+
+def hook_kind(like: Loop[..., Any]) -> Kind:
+    """The type of the address of a loop with the signature of this one."""
+    return Kind("hook", f"hook like {like.name}#{id(like):x}", like)
 
 
 @final

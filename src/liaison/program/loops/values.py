@@ -226,18 +226,31 @@ class Values:
             return self.fields.words_of(node, self.object(node.args[0]), counts)
         args = tuple(self.value(a) for a in node.args)
         if self.is_inside(node.func) and not isinstance(node.func, ast.Call):
-            entry = self.value(node.func)
-            if entry.type != "kernel":
-                self.refuse(node, f"{ast.unparse(node.func)} is no entry of a kernel")
-            return Value("kernel", "void", (entry, *self.given(node, args, KERNEL_ARGUMENTS)))
+            return self.by_address(node, self.value(node.func), args)
         callee = self.object(node.func)
         if isinstance(callee, Loop):
-            arguments, result = signature(callee)
             self.scope.calls[callee] = None
-            args = self.given(node, args, [kind for _, kind in arguments])
-            self.fields.check_owners(node, arguments, args)
+            args, result = self.for_loop(node, callee, args)
             return Value("call", result, args, callee)
         return self.function(node, callee, args)
+
+    def by_address(self, node: ast.Call, entry: Value, args: tuple[Value, ...]) -> Value:
+        """A call of an entry of a kernel, or of the loop in a hook."""
+        if isinstance(entry.type, Kind) and entry.type.family == "hook":
+            args, result = self.for_loop(node, entry.type.record, args)
+            return Value("hook", result, (entry, *args))
+        if entry.type != "kernel":
+            self.refuse(node, f"{ast.unparse(node.func)} is no entry of a kernel and no hook")
+        return Value("kernel", "void", (entry, *self.given(node, args, KERNEL_ARGUMENTS)))
+
+    def for_loop(
+        self, node: ast.Call, callee: Loop[..., Any], args: tuple[Value, ...]
+    ) -> tuple[tuple[Value, ...], str]:
+        """Arguments as a loop takes them, and the type of its result."""
+        arguments, result = signature(callee)
+        args = self.given(node, args, [kind for _, kind in arguments])
+        self.fields.check_owners(node, arguments, args)
+        return args, result
 
     def function(self, node: ast.Call, callee: Any, args: tuple[Value, ...]) -> Value:
         """A call of a function the subset knows."""

@@ -1,24 +1,24 @@
 """Runs one after the other in compiled code: each starts from a row of a table, and leaves its end.
 
-A thread calls `advance_each` on its own arrays (`march_each` from event to event of contacts,
-`step_each` with Moreau's steps); it comes back when its share is done, its steps are used up, a run
-failed or ended with events to take out, or Python has something to do for the run under way.
+A thread calls `run_each` on its own arrays; it comes back when its share is done, its steps are
+used up, a run failed or ended with events to take out, or Python has something to do for the run
+under way. What goes on with a run is a hook of the thread's task: `free_march`, or the march from
+event to event of contacts.
 
-Public names: advance_each, march_each, step_each, end_run, compiled_batch, Task, End, Last,
+Public names: run_each, free_march, end_run, compiled_batch, Task, End, Last,
 ENDS, MEASURED, MOST_RUNS.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, final
+from typing import final
 
-from liaison.contacts.events.switching import march
 from liaison.contacts.events.touching import TOUCH
-from liaison.contacts.stepping.march import march as moreau_march
-from liaison.program.loops.compile import compile_loops
-from liaison.program.loops.language import at, f64, i64, loop, ptr
-from liaison.program.loops.records import Part, Record, Rows, rows, size, sized, words_of
+from liaison.program.loops.compile import CompiledLoops, compile_loops
+from liaison.program.loops.language import at, f64, hook, i64, loop, ptr
+from liaison.program.loops.records import Part, Record, Rows, like, rows, size, sized, words_of
+from liaison.simulation.events.log import Event
 from liaison.simulation.steps.advance import advance
 from liaison.simulation.steps.layout import (
     DONE,
@@ -44,11 +44,20 @@ class Told(Record):
     rows: i64
 
 
+@loop
+def free_march(
+    sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, happened: ptr, tries: i64
+) -> i64:
+    """As `advance`, with the steps of `e`: no mode of contacts ends."""
+    return advance(e, run, scratch, records, happened, tries)
+
+
 @final
 class Task(Record):
     """A thread's share of the runs, and how far it has come."""
 
     most: i64 = size()  # runs at most that leave events
+    march: hook = like(free_march)  # goes on with a run
     next: i64
     last: i64  # the end of the share
     is_under_way: i64
@@ -209,48 +218,12 @@ def settle(
 
 
 @loop
-def advance_each(
-    e: Entries, task: Task, first: Run, run: Run, scratch: ptr, starts: ptr,
-    records: ptr, happened: ptr, ends: Rows[End], last: ptr,
-) -> i64:  # fmt: skip
-    """Goes on with a share of the runs; GOOD if it is done or the allotted steps are used up."""
-    status = ON
-    while task.next < task.last and status == ON:
-        if task.is_under_way == 0:
-            start_run(task.next, task, first, run, starts)
-        before = run.steps + run.rejected
-        own = at(records, task.next * task.record_words)
-        events = at(happened, task.taken * (2 + run.nq + run.nv))
-        status = advance(e, run, scratch, own, events, task.budget)
-        status = settle(status, before, task.is_heard, e, task, run, ends, last)
-    return max(status, GOOD)
-
-
-@loop
-def step_each(
-    e: Entries, task: Task, first: Run, run: Run, scratch: ptr, starts: ptr,
-    records: ptr, happened: ptr, ends: Rows[End], last: ptr,
-) -> i64:  # fmt: skip
-    """As `advance_each`, with Moreau's steps."""
-    status = ON
-    while task.next < task.last and status == ON:
-        if task.is_under_way == 0:
-            start_run(task.next, task, first, run, starts)
-        before = run.steps + run.rejected
-        own = at(records, task.next * task.record_words)
-        events = at(happened, task.taken * (2 + run.nq + run.nv))
-        status = moreau_march(e, run, scratch, own, events, task.budget)
-        status = settle(status, before, task.is_heard, e, task, run, ends, last)
-    return max(status, GOOD)
-
-
-@loop
-def march_each(
+def run_each(
     sides: Sides, untouched: Sides,
     e: Entries, task: Task, first: Run, run: Run, scratch: ptr, starts: ptr,
     records: ptr, happened: ptr, ends: Rows[End], last: ptr,
 ) -> i64:  # fmt: skip
-    """As `advance_each`, from event to event of what holds on one side only.
+    """Goes on with a share of the runs; GOOD if it is done or the allotted steps are used up.
 
     untouched: the sides as they are before any run.
     """
@@ -264,14 +237,14 @@ def march_each(
                 words[k] = untouched.ints[k]
         before = run.steps + run.rejected
         own = at(records, i * task.record_words)
-        events = at(happened, task.taken * (2 + run.nq + run.nv))
-        status = march(sides, e, run, scratch, own, events, task.budget)
+        events = at(happened, task.taken * (Event.header + run.nq + run.nv))
+        status = task.march(sides, e, run, scratch, own, events, task.budget)
         heard = 1 if sides.inside > TOUCH else task.is_heard
         status = settle(status, before, heard, e, task, run, ends, last)
     return max(status, GOOD)
 
 
 @cache
-def compiled_batch(each: Any) -> Any:
-    """One of the loops above as machine code, once a process."""
-    return compile_loops([each]).function(each)
+def compiled_batch() -> CompiledLoops:
+    """The loops above as machine code, once a process."""
+    return compile_loops([run_each, free_march])

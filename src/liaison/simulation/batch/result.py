@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from liaison.errors import NamingError
 from liaison.numeric import Array, State
+from liaison.simulation.events.log import Event
 from liaison.simulation.outcome import UNDEFINED, Outcome
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.record.series import EventRecord, Series
@@ -46,14 +47,13 @@ class Ends:
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     happened: dict[int, list[Array]] = field(default_factory=dict)
     contacts: dict[int, dict[str, Series]] = field(default_factory=dict)
-    watched: int = 0
 
     @staticmethod
-    def for_runs(count: int, size: int, watched: int = 0) -> Ends:
+    def for_runs(count: int, size: int) -> Ends:
         """Nothing has begun."""
         codes = np.zeros((count, len(ENDS)), dtype=np.int64)
         codes[:, 0] = UNFINISHED
-        return Ends(codes, np.full((count, 1 + size + MEASURED), np.nan), watched=watched)
+        return Ends(codes, np.full((count, 1 + size + MEASURED), np.nan))
 
     @property
     def fraction(self) -> float:
@@ -61,8 +61,8 @@ class Ends:
         return float(np.mean(self.codes[:, 0] != UNFINISHED))
 
     def happened_in(self, k: int) -> Array:
-        """Rows of events (number, t, q, v) of a run."""
-        size = self.last.shape[1] - MEASURED + 1
+        """The log of a run."""
+        size = Event.header + self.last.shape[1] - MEASURED - 1
         return np.concatenate([np.zeros((0, size)), *self.happened.get(k, ())])
 
 
@@ -271,9 +271,7 @@ class _Events(Sequence[tuple[EventRecord, ...]]):
         i, ends = self._runs[k], self._ends
         if i not in self._told:
             is_any = i in ends.happened
-            self._told[i] = (
-                event_records(self._plan, ends.happened_in(i), ends.watched) if is_any else ()
-            )
+            self._told[i] = event_records(self._plan, ends.happened_in(i)) if is_any else ()
         return self._told[i]
 
 

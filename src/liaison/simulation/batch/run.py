@@ -25,27 +25,27 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.contacts.events.one_sided import Marching, marching
+from liaison.contacts.events.one_sided import Marching, compiled_march, marching
 from liaison.contacts.events.series import contact_series, contacts_along
-from liaison.contacts.stepping.report import contacts_stepped
+from liaison.contacts.events.switching import march as switching
 from liaison.errors import SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
-from liaison.program.loops.records import Rows, address
+from liaison.program.loops.records import Rows, address, set_hook
 from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.events.happenings import sides_in
-from liaison.simulation.machine import Machine
+from liaison.simulation.events.log import row_words
 from liaison.simulation.outcome import Outcome, outcome_of
 from liaison.simulation.plan.inputs import inputs_of
 from liaison.simulation.plan.plan import Plan, arrays_of, plan_of
 from liaison.simulation.plan.settings import Settings
-from liaison.simulation.prepared import add_entries
+from liaison.simulation.prepared import add_entries, machine_of
 from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT
 from liaison.simulation.report import begun
 from liaison.simulation.run import NEEDS
 from liaison.simulation.steps import layout as at
-from liaison.simulation.steps.layout import Arrays
 from liaison.simulation.steps.projection import Projection
+from liaison.simulation.steps.sides_layout import no_sides
 
 from . import loop as each
 from .plan import Starts, instants_of, starts_of
@@ -85,8 +85,7 @@ class Batch:
         samples = int(run.samples)
         run.capacity = samples + 1  # never full: a mode that ends last asks for room
         self.records = np.full((count, samples, self.row), np.nan)
-        watched = len(plan.events if modes is None else modes.plan.events)
-        self.ends = Ends.for_runs(count, int(run.nq + run.nv), watched)
+        self.ends = Ends.for_runs(count, int(run.nq + run.nv))
         self.table = starts.table
         self.threads = min(threads, count)
         self.lock = Lock()
@@ -146,15 +145,17 @@ class _Worker:
         if batch.has_contacts and self._modes is None:
             self._told = Marching(batch.plan, "moreau")
         a = batch.template
-        self._row = int(2 + a.run.nq + a.run.nv)
+        self._row = row_words(a.run)
         room = max(2 * int(a.run.event_capacity), EVENTS) if a.happened.size else 0
         own = replace(
             a, run=a.run.copy(), records=np.zeros(1), scratch=np.zeros(1),
             happened=np.zeros(max(1, room * self._row)),
         )  # fmt: skip
-        self._machine = Machine(own)
+        self._machine = machine_of(own, self._modes)
         add_entries(self._machine, self._plan)
-        self._call, self._beside = _loop_of(own, self._modes)
+        sides = no_sides() if self._modes is None else self._modes.sides
+        self._beside = (sides, sides.copy())
+        self._call = each.compiled_batch().function(each.run_each)
         self._task = self._share(room)
         self._budget = 256
         self._addresses = self._bound()
@@ -162,6 +163,11 @@ class _Worker:
     def _share(self, room: int) -> each.Task:
         a, b = self._batch.template, self._batch
         task = each.Task.new(most=each.MOST_RUNS)
+        if self._modes is None:
+            march = each.free_march
+            set_hook(task, "march", march, each.compiled_batch().address(march))
+        else:
+            set_hook(task, "march", switching, compiled_march().address(switching))
         task.room, task.least = room, a.run.event_capacity
         task.record_words, task.is_heard = b.records[0].size, b.has_contacts
         return task
@@ -237,8 +243,8 @@ class _Worker:
             rows = batch.records[i, : batch.ends.codes[i, each.ENDS.index("recorded")]]
             plan = replace(batch.plan, parameters=batch.starts.p[i])
             happened = batch.ends.happened_in(i)
-            told = contacts_along if self._modes is not None else contacts_stepped
-            batch.ends.contacts[i] = contact_series(plan, told(self._told, plan, rows, happened))
+            contacts = contacts_along(self._told, plan, rows, happened)
+            batch.ends.contacts[i] = contact_series(plan, contacts)
 
     def take_events(self, under_way: int | None = None) -> None:
         """Takes events out of the buffer: of runs that ended, then of the one that is heard."""
@@ -263,16 +269,6 @@ class _Worker:
         i = int(self._task.next)
         self._end(i, at.GOOD)
         self._note(i, outcome_of(self._plan, self._machine.arrays, at.GOOD, ended))
-
-
-def _loop_of(arrays: Arrays, modes: Marching | None) -> tuple[Any, tuple[Array | Any, ...]]:
-    """The compiled loop over runs, and arrays that it takes before all others."""
-    if modes is not None:
-        beside = (modes.sides, modes.sides.copy())
-        return each.compiled_batch(each.march_each), beside
-    if arrays.run.is_moreau:
-        return each.compiled_batch(each.step_each), ()
-    return each.compiled_batch(each.advance_each), ()
 
 
 def _shares(count: int, threads: int) -> list[tuple[int, int]]:

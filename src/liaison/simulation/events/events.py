@@ -13,7 +13,7 @@ Source: CHA97, bracketing with inverse quadratic interpolation.
 
 from __future__ import annotations
 
-from liaison.program.loops.language import at, f64, i64, loop, ptr
+from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.simulation.steps.explicit import interpolate, refresh, state_at
 from liaison.simulation.steps.layout import (
     CHATTER,
@@ -29,6 +29,7 @@ from liaison.simulation.steps.layout import (
 from liaison.simulation.steps.projection import project
 
 from .event_parts import parts_needed, values
+from .log import BEFORE, CROSSES, note
 
 SAME_INSTANT = 1e-12
 """Events closer than this part of a step are simultaneous."""
@@ -280,7 +281,8 @@ def look_for_events(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
                 status = project(e, t, q, v, run, scratch)
                 if status != GOOD:
                     return status
-                note(i, t, q, v, count, run, happened)
+                what = BEFORE if run.stops[i] == SWITCHING else CROSSES
+                note(what, i, -1, t, 0.0, run.nq, q, run.nv, v, count, happened)
                 count += 1
                 run.fired[i] = 1
                 if run.stops[i] > 0:
@@ -303,18 +305,6 @@ def forget_later(e: Entries, stop: f64, run: Run, scratch: ptr) -> None:
         if run.fired[i] == 0:
             run.sign_new[i] = sign_of(here[i])
             run.before_new[i] = here[i]
-
-
-@loop
-def note(event: i64, t: f64, q: ptr, v: ptr, count: i64, run: Run, happened: ptr) -> None:
-    """One row of the table of what happened: event, t, q, v."""
-    row = at(happened, count * (2 + run.nq + run.nv))
-    row[0] = float(event)
-    row[1] = t
-    for i in range(run.nq):
-        row[2 + i] = q[i]
-    for i in range(run.nv):
-        row[2 + run.nq + i] = v[i]
 
 
 @loop

@@ -4,10 +4,15 @@
 something to do: a buffer is full, an entry must be compiled, a controller is due, the run ended or
 failed, or the allotted number of steps is used up. Called again, it goes on where it was.
 
-Public names: advance.
+What a step is, `Entries.phases` tells: the loops of four phases, called by address. Here are those
+of smooth motions; steps through contacts have their own, and a smooth run does not compile them.
+
+Public names: advance, SMOOTH, begin, commit.
 """
 
 from __future__ import annotations
+
+from types import MappingProxyType
 
 from liaison.program.loops.language import at, i64, loop, ptr
 from liaison.simulation.events.events import first_signs, look_for_events
@@ -45,15 +50,16 @@ from .variational import composed_step, variational_step
 def advance(e: Entries, run: Run, scratch: ptr, records: ptr, happened: ptr, tries: i64) -> i64:
     """Goes on for at most `tries` steps; GOOD if they are used up, otherwise why it returned."""
     status = GOOD
+    does = e.phases
     while status == GOOD:
         phase = run.phase
         if phase == TRY:
             if tries <= 0:
                 return GOOD
             tries -= 1
-            status = try_step(e, run, scratch)
+            status = does.attempt(e, run, scratch, happened)
         elif phase == LAND:
-            status = land(e, run, scratch)
+            status = does.land(e, run, scratch, happened)
         elif phase == EVENTS:
             status = look_for_events(e, run, scratch, happened)
             if status == GOOD:
@@ -61,18 +67,18 @@ def advance(e: Entries, run: Run, scratch: ptr, records: ptr, happened: ptr, tri
         elif phase == SAMPLING:
             status = sample(e, run, scratch, records)
         elif phase == COMMIT:
-            commit(run)
+            status = does.commit(e, run, scratch, happened)
         elif phase == ARRIVED:
             status = arrive(e, run, scratch, records)
         elif phase == START:
-            status = begin(e, run, scratch)
+            status = does.start(e, run, scratch, happened)
         else:
             return DONE if run.is_stopping == 0 else STOPPED
     return status
 
 
 @loop
-def begin(e: Entries, run: Run, scratch: ptr) -> i64:
+def begin(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
     """Checks the start against its closures, brings it onto them, and chooses a first step."""
     q = run.q
     v = run.v
@@ -102,7 +108,7 @@ def begin(e: Entries, run: Run, scratch: ptr) -> i64:
 
 
 @loop
-def try_step(e: Entries, run: Run, scratch: ptr) -> i64:
+def try_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
     """One attempt: stages, new state, error; accepted, the phase moves on."""
     if run.steps >= run.steps_allowed:
         return TOO_MANY_STEPS
@@ -156,7 +162,7 @@ def step_without_stages(e: Entries, run: Run, scratch: ptr) -> i64:
 
 
 @loop
-def land(e: Entries, run: Run, scratch: ptr) -> i64:
+def land(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
     """The new state, brought onto its closures; a fixed step that they pull too far is divided."""
     y = run.y
     q = run.landed.q
@@ -186,7 +192,7 @@ def land(e: Entries, run: Run, scratch: ptr) -> i64:
 
 
 @loop
-def commit(run: Run) -> None:
+def commit(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
     """The new state becomes the state: the chart moves there, the last stage may serve as first."""
     nv = run.nv
     q = run.q
@@ -210,3 +216,8 @@ def commit(run: Run) -> None:
         run.t_base = run.t
         run.base_steps = 0
     run.phase = ARRIVED
+    return GOOD
+
+
+SMOOTH = MappingProxyType({"start": begin, "attempt": try_step, "land": land, "commit": commit})
+"""The phases of steps of a smooth motion."""

@@ -5,8 +5,8 @@ and for velocities (a tolerance, an entry, a flag) lies side by side, velocities
 not be kept between two calls (workspace of the kernel, matrices of the pivoted solver) is in
 `scratch`.
 
-Public names: Run and the records and parts in it; Entries; the phases and status codes below;
-Sizes, Arrays, allocate, dense_size, newton_size, slopes_size, leap_size, alpha_size.
+Public names: Run and the records and parts in it; Entries, Phases, phase; the phases and status
+codes below; Sizes, Arrays, allocate, dense_size, newton_size, slopes_size, leap_size, alpha_size.
 """
 
 from __future__ import annotations
@@ -17,18 +17,21 @@ from typing import final
 import numpy as np
 
 from liaison.numeric import Array
-from liaison.program.loops.language import f64, i64, iptr, kernel, ptr
+from liaison.program.loops.language import f64, hook, i64, iptr, kernel, loop, ptr
 from liaison.program.loops.records import (
     Part,
     Record,
     Rows,
     inline,
+    like,
+    nested,
     part,
     rows,
     size,
     sized,
     words_of,
 )
+from liaison.simulation.events.log import row_words
 from liaison.solvers.cones.table import Cone, Limit
 from liaison.solvers.linear.dense import saddle_area
 
@@ -135,9 +138,25 @@ class Problem(Part):
     way: ptr = sized("nr")
 
 
+@loop
+def phase(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+    """What a phase of a step takes; it gives GOOD, or why the march comes back to Python."""
+    return 0
+
+
+@final
+class Phases(Record):
+    """The steps of a method: the loops that the march calls in their phases."""
+
+    start: hook = like(phase)  # the start made fit, and a first step chosen
+    attempt: hook = like(phase)
+    land: hook = like(phase)  # the new state on what holds there
+    commit: hook = like(phase)  # the new state becomes the state
+
+
 @final
 class Entries(Record):
-    """Addresses of a kernel's entries."""
+    """Addresses of what a march calls: a kernel's entries, and the loops of its steps."""
 
     rate: kernel
     retract: kernel
@@ -156,6 +175,7 @@ class Entries(Record):
     difference: kernel
     one_sided: kernel
     has_terms: i64
+    phases: Phases = nested()
 
     @classmethod
     def slot(cls, name: str) -> int:
@@ -407,7 +427,7 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
     run.scale[:] = run.turn[:] = -1
     _fill_tableau(run, tableau)
     row = 1 + s.nq + s.nv + s.nu
-    happened = np.zeros(max(1, event_capacity * (2 + s.nq + s.nv)))
+    happened = np.zeros(max(1, event_capacity * row_words(run)))
     return Arrays(run, np.zeros(1), np.zeros(max(1, capacity * row)), happened)
 
 

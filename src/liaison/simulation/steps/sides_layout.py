@@ -4,7 +4,7 @@ It stands beside the block of the run and is kept with it in a checkpoint, excep
 of entries.
 
 Public names: Sides, FreeEntries, Asked; the modes, kinds, laws and happenings below;
-sides_of.
+sides_of, no_sides.
 """
 
 from __future__ import annotations
@@ -198,6 +198,11 @@ def sides_of(
     made.load[:], made.bearings[:] = 1.0, bearings
     _fill_tables(made, sides)
     return made
+
+
+def no_sides() -> Sides:
+    """The block of a mechanism without anything one-sided, for loops that take one."""
+    return Sides.new({"area": 0}, **dict.fromkeys((x.name for x in Sides._sizes), 0))
 
 
 def _fill_tables(made: Sides, sides: Sequence[tuple[Any, ...]]) -> None:

@@ -1,45 +1,38 @@
-"""Time loop of Moreau and Jean's steps: step, place, log events, record, commit.
+"""Phases of Moreau and Jean's steps: start, step, place, commit.
 
-Like `advance` it keeps all it knows in the record `Run`, and returns when Python has something to
-do.
+`advance` calls them as it calls those of a smooth motion.
 
-Positions brought onto closures and out of penetration, by the shortest way in the metric of M.
+Positions are brought onto closures and out of penetration, by the shortest way in the metric of M.
 
     δᵀM δ least,   G δ = −Φ,   g + D δ = 0 where a contact stays closed, ≥ 0 elsewhere    (place-1)
 
 repeated. Closed contacts are met together with the closures first, as far as they are independent;
 what still penetrates is pushed out by a problem of complementarity.
 
-Public names: march, place. Source: docs/theory/time_stepping.md; HW2 §VII.2 (projection methods).
+Public names: MOREAU, place. Source: docs/theory/time_stepping.md; HW2 §VII.2 (projection methods).
 """
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from liaison.contacts.events.edges import EDGE
 from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
-from liaison.simulation.events.events import look_for_events
 from liaison.simulation.steps.advance import begin, commit
 from liaison.simulation.steps.explicit import refresh
 from liaison.simulation.steps.layout import (
-    ARRIVED,
     BAD_GAP,
     BAD_SIDE,
-    COMMIT,
-    DONE,
     EVENTS,
     GOOD,
     LAND,
     NOT_FINITE,
     SAMPLING,
-    START,
-    STOPPED,
     TOO_MANY_STEPS,
-    TRY,
     Entries,
     Run,
 )
 from liaison.simulation.steps.projection import project
-from liaison.simulation.steps.recording import arrive, sample
 from liaison.simulation.steps.sides_layout import CLOSED, FRICTION, GAP
 from liaison.simulation.steps.stepsize import choose_step
 from liaison.solvers.cones.cones import ONE_WAY, solve_cones
@@ -184,40 +177,9 @@ def add_guarded(holds: i64, deepest: f64, delta: ptr, rest: ptr, run: Run) -> No
 
 
 @loop
-def march(e: Entries, run: Run, scratch: ptr, records: ptr, happened: ptr, tries: i64) -> i64:
-    """Goes on for at most `tries` steps; GOOD if they are used up, otherwise why it returned."""
-    status = GOOD
-    while status == GOOD:
-        phase = run.phase
-        if phase == TRY:
-            if tries <= 0:
-                return GOOD
-            tries -= 1
-            status = one_step(e, run, scratch, happened)
-        elif phase == LAND:
-            status = stand(e, run, scratch)
-        elif phase == EVENTS:
-            status = look_for_events(e, run, scratch, happened)
-            if status == GOOD:
-                run.phase = SAMPLING if run.is_stopping == 0 else LAND
-        elif phase == SAMPLING:
-            status = sample(e, run, scratch, records)
-        elif phase == COMMIT:
-            commit(run)
-            one_sided(e, run.t, run.q, run.v, run.sides, run, scratch)
-        elif phase == ARRIVED:
-            status = arrive(e, run, scratch, records)
-        elif phase == START:
-            status = set_out(e, run, scratch)
-        else:
-            return DONE if run.is_stopping == 0 else STOPPED
-    return status
-
-
-@loop
-def set_out(e: Entries, run: Run, scratch: ptr) -> i64:
+def set_out(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
     """The start on its closures and out of penetration."""
-    status = begin(e, run, scratch)
+    status = begin(e, run, scratch, happened)
     if status != GOOD:
         return status
     q = run.q
@@ -253,7 +215,7 @@ def one_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
 
 
 @loop
-def stand(e: Entries, run: Run, scratch: ptr) -> i64:
+def stand(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
     """The new state on its closures and out of penetration."""
     nv = run.nv
     y = run.y
@@ -272,3 +234,15 @@ def stand(e: Entries, run: Run, scratch: ptr) -> i64:
     run.steps += 1 - run.is_stopping
     run.phase = EVENTS if run.ne > 0 and run.is_stopping == 0 else SAMPLING
     return GOOD
+
+
+@loop
+def keep(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+    """The new state becomes the state, and one-sided rows are those there."""
+    status = commit(e, run, scratch, happened)
+    one_sided(e, run.t, run.q, run.v, run.sides, run, scratch)
+    return status
+
+
+MOREAU = MappingProxyType({"start": set_out, "attempt": one_step, "land": stand, "commit": keep})
+"""The phases of Moreau and Jean's steps, which `advance` calls."""

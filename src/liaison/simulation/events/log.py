@@ -1,0 +1,104 @@
+"""The log of a run: what happened and when, in rows that loops write and Python reads.
+
+A row is an `Event`, followed by the state there (q, v) where a run keeps it. Mechanisms log events
+of formulas and what happens to one-sided blocks, scenes what happens to pairs of bodies.
+
+Public names: Event, CROSSES, BEFORE, note, copy_row, row_words, entries_of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, final
+
+import numpy as np
+
+from liaison.numeric import Array
+from liaison.program.loops.language import at, f64, i64, loop, ptr
+from liaison.program.loops.records import Record
+
+CROSSES, BEFORE = -1, -2
+"""A formula changes sign; the state before something happens to blocks at the same instant.
+
+All other happenings are those of `sides_layout`, counted from 0.
+"""
+
+
+@final
+class Event(Record):
+    """What happened, and to whom."""
+
+    what: i64
+    first: i64  # an event, a block, or a body; −1 − k: the k-th plane
+    second: i64  # the other body of a pair; −1: none
+    t: f64
+    speed: f64  # of approach, in an impact of a pair
+
+
+@loop
+def note(
+    what: i64, first: i64, second: i64, t: f64, speed: f64, nq: i64, q: ptr, nv: i64, v: ptr,
+    count: i64, happened: ptr,
+) -> None:  # fmt: skip
+    """Writes the row after `count` others; without a state nq and nv are 0."""
+    row = at(happened, count * (Event.header + nq + nv))
+    event = Event(row)
+    event.what = what
+    event.first = first
+    event.second = second
+    event.t = t
+    event.speed = speed
+    for i in range(nq):
+        row[Event.header + i] = q[i]
+    for i in range(nv):
+        row[Event.header + nq + i] = v[i]
+
+
+@loop
+def copy_row(one: i64, other: i64, state: i64, happened: ptr) -> None:
+    """Row `one` in the place of row `other`; `state` numbers follow each event."""
+    source = at(happened, one * (Event.header + state))
+    target = at(happened, other * (Event.header + state))
+    read = Event(source)
+    written = Event(target)
+    for i in range(Event.header):
+        written.ints[i] = read.ints[i]
+    for i in range(state):
+        target[Event.header + i] = source[Event.header + i]
+
+
+def row_words(run: Record) -> int:
+    """Words of a row with the state of a run."""
+    return Event.header + run.counts["nq"] + run.counts["nv"]
+
+
+class Entry(NamedTuple):
+    """A row as Python reads it."""
+
+    what: int
+    first: int
+    second: int
+    t: float
+    speed: float
+    q: Array
+    v: Array
+
+
+def entries_of(happened: Array, nq: int = 0) -> Iterator[Entry]:
+    """Rows by time, those of one instant as they came.
+
+    Args:
+        happened: one row each.
+        nq: how many numbers of a state are positions.
+    """
+    slots = {name: field.slot for name, field in Event.fields.items()}
+    t = happened[:, slots["t"]]
+    if (np.diff(t) < 0).any():
+        happened = happened[np.argsort(t, kind="stable")]
+    words = happened.view(np.int64)[:, : Event.header].tolist()
+    numbers = happened[:, : Event.header].tolist()
+    states = happened[:, Event.header :]
+    for whole, real, state in zip(words, numbers, states, strict=True):
+        what, first, second = (whole[slots[x]] for x in ("what", "first", "second"))
+        q, v = state[:nq], state[nq:]
+        yield Entry(what, first, second, real[slots["t"]], real[slots["speed"]], q, v)
