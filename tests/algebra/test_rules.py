@@ -21,8 +21,7 @@ from liaison.algebra import (
     ulysse,
     vector,
 )
-from liaison.algebra.rules.back import to_formal
-from liaison.algebra.rules.flatten import flatten
+from liaison.algebra.rules.reduce import flatten, to_formal
 from liaison.algebra.rules.rule import measure
 from liaison.algebra.rules.terms import LEFT, RIGHT, added, scaled
 from liaison.expr import sin, symbol

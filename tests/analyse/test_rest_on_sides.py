@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import liaison
 from liaison.analyse import equilibrium
-from liaison.analyse.rest.rest_on_sides import least
+from liaison.analyse.rest.equilibrium import least
 from liaison.cli import app
 from liaison.errors import SimulationError
 

@@ -11,8 +11,7 @@ import pytest
 
 from liaison import simulate
 from liaison.equations import FORMALISMS, newton_euler
-from liaison.equations.motors.mampey import mampey
-from liaison.equations.motors.motorized import motorized
+from liaison.equations.motors.motorized import mampey, motorized
 from liaison.equations.setting import Setting
 from liaison.equations.sweeps.recursion import mass_matrix
 from liaison.equations.transform.transform import transformed

@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from liaison.exact.rings import primes_from
+from liaison.exact.linear import primes_from
 from liaison.expr import symbol
 from liaison.freedoms.local.formulas import FormulaSystem
 from liaison.freedoms.screws import Factor, LoopSystem, System, screw_of_hinge, screw_of_slider

@@ -13,8 +13,8 @@ from liaison.exact.balls import precision
 from liaison.expr import PI, cos, sin
 from liaison.freedoms import inverse_kinematics
 from liaison.freedoms.engines import engines
+from liaison.freedoms.global_.hinge_modes import joint_positions
 from liaison.freedoms.global_.six_hinges import PRECISION, hinge_positions
-from liaison.freedoms.global_.six_joints import joint_positions
 
 from .arms import arm, hand_pose
 from .test_six_hinges import drawn_loop

@@ -4,8 +4,8 @@ from fractions import Fraction as F
 
 import pytest
 
+from liaison.exact.linear import Field, primes_from
 from liaison.exact.residues import residues
-from liaison.exact.rings import Field, primes_from
 from liaison.expr import evaluate, sqrt, symbol
 from liaison.freedoms import mobility_of_systems
 from liaison.freedoms.local.float_verdict import is_isolated_over_reals

@@ -15,8 +15,14 @@ from liaison.exact.rigid import (
     rotation_of,
     turn_z,
 )
-from liaison.freedoms.global_.elimination import _carried, _expanded, elimination
-from liaison.freedoms.global_.six_hinges import PRECISION, LoopClosure, hinge_positions
+from liaison.freedoms.global_.six_hinges import (
+    PRECISION,
+    LoopClosure,
+    _carried,
+    _expanded,
+    elimination,
+    hinge_positions,
+)
 
 
 def drawn_motion(draw):

@@ -11,14 +11,14 @@ import liaison
 from liaison.errors import DerivationError, ModelError
 from liaison.expr import evaluate, gradient, symbol
 from liaison.formats.lsd.meaning.forces import FORCE_KINDS
-from liaison.formats.lsd.meaning.relations import CONTACTS, COUPLES
+from liaison.formats.lsd.meaning.statements import CONTACTS, COUPLES
 from liaison.model import Coordinate, Marker
 from liaison.model.contacts import PAIRS, SHAPE_KINDS, TARGET_KINDS
 from liaison.model.kinds import SYMBOLS, Kinds
 from liaison.model.loads import LOAD_KINDS, AlongMeasure, AtMarker, Field, OfMechanism
 from liaison.model.relations import RELATION_KINDS, BetweenFrames, OfCoordinates
 from liaison.view.contacts import PIECES, SOLID
-from liaison.view.links import IS_COIL
+from liaison.view.stage import IS_COIL
 
 DOCS = Path(__file__).parents[2] / "docs"
 LSD, PYTHON = ((DOCS / name).read_text(encoding="utf-8") for name in ("lsd.md", "python.md"))
@@ -209,7 +209,7 @@ def test_a_load_that_acts_in_no_known_way_is_refused():
     class Strange(liaison.model.Force):
         name, place = "strange", None
 
-    from liaison.equations.loads import load
+    from liaison.equations.setting import load
 
     with pytest.raises(DerivationError, match="'strange': Strange is neither AlongMeasure"):
         load(None, Strange(), None)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import liaison
-from liaison.cli.group import commands
+from liaison.cli.entry import commands
 from liaison.verbs.registry import verbs
 
 WIDTH = 80

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from liaison.cli.entry import app
-from liaison.cli.group import commands
+from liaison.cli.entry import app, commands
 
 REPOSITORY = Path(__file__).parents[2]
 WORDS = REPOSITORY / "docs" / "house_words.md"

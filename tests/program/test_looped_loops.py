@@ -11,7 +11,7 @@ import pytest
 from liaison.equations import blocks_of, newton_euler
 from liaison.errors import DerivationError, ProgramError
 from liaison.program import looped_loops, lower, to_llvm
-from liaison.program.many.block_tables import ordered
+from liaison.program.many.block_arrays import ordered
 from liaison.tree import assemble, span
 from samples import chain, relative_difference, sample
 

@@ -57,7 +57,7 @@ from liaison.model import (
     Start,
     Unilateral,
 )
-from liaison.model.checks_formulas import _excess
+from liaison.model.checks import _excess
 from liaison.spatial import rotation_about, rotation_onto_z
 
 from .random_parts import AXES, KINDS, joint_type, turned

@@ -7,7 +7,7 @@ from simulate_samples import driven, plain, start
 import liaison
 from liaison.expr import absolute, as_expr, cos, maximum, select, sign, sin, symbol
 from liaison.program import to_llvm
-from liaison.program.breaks import breaks, breaks_of
+from liaison.program.extend import breaks, breaks_of
 from liaison.simulation import Run, Settings, simulate, simulate_batch
 from liaison.units import Label
 

@@ -28,7 +28,7 @@ from liaison.model import (
     Spherical,
 )
 from liaison.tree import GROUND, merged, span
-from liaison.tree.templates import residual_template
+from liaison.tree.closure import residual_template
 from liaison.tree.tree import natural
 from samples import chain, draw, sample
 from samples.derived import Solved

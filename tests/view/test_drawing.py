@@ -31,9 +31,9 @@ from liaison.model import (
 from liaison.simulation.record.trajectory import Series, Trajectory
 from liaison.view.camera import ASPECT, FIELD_OF_VIEW, camera
 from liaison.view.drawing import drawing, inertia_box, joint_pieces, point_path, skeleton
-from liaison.view.links import along, arrows, links, trace_points
 from liaison.view.shapes import color_named, read_surface, shape_piece
 from liaison.view.solids import cone, corners, frame_along, plate, polyline
+from liaison.view.stage import along, arrows, links, trace_points
 
 GRAY = (128, 128, 128)
 

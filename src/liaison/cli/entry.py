@@ -3,22 +3,188 @@
 Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is, 3 liaison itself is.
 `--json` prints one JSON object instead of text. Nothing slow is imported before a command runs.
 
-Public names: app, main.
+The commands of `liaison`: found by their files, imported when they are called.
+
+A command is a file of a folder beside this one, or a verb (`liaison.verbs.registry`), named as the
+command and marked with `@command`; its first line is the line in `liaison --help`. Listing the
+commands imports none of them.
+
+A command made of a verb: its file for `given`, an option for each keyword, `--json`.
+
+`given` becomes the file; `start` and `parameters` become --start and --set; keywords that are
+numbers, words, switches or lists of words become options, with the help of the verb's docstring.
+What else a verb takes is for Python, and has a default.
+
+Public names: app, main, Commands, commands, command_of.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
 import traceback
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from functools import cache
+from importlib import import_module
+from inspect import Parameter, Signature, getdoc, signature
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
+from typer.core import TyperGroup
 
-from liaison.errors import LiaisonError, SimulationError
+from liaison.errors import LiaisonError, NamingError, Place, SimulationError
+from liaison.verbs.registry import Verb, folders, verbs, verbs_in
 
-from .group import Commands
+from .options import Debug, Json, Model, Starts, Values, printed
+
+SIMPLE = (bool, int, float, str, Path)
+"""Kinds of values that one word of the command line gives."""
+
+SHARED = ("start", "parameters")
+"""Keywords that have an option of their own."""
+
+
+def command_of(verb: Callable[..., Any]) -> Callable[..., None]:
+    """The command of a verb."""
+    hints, texts = get_type_hints(verb), _arguments(getdoc(verb) or "")
+    taken = signature(verb).parameters
+    own = [_option(x, hints[name], texts.get(name, "")) for name, x in taken.items()]
+    options = [x for x in own if x is not None]
+    names = [x.name for x in options]
+
+    def called(**given: Any) -> None:
+        from .values import asked
+
+        found = asked(given["file"], given.get("values"), given.get("start"))
+        keywords = {name: given[name] for name in names}
+        if "start" in taken:
+            keywords["start"] = found.start
+        result = verb(found.mechanism, **keywords)
+        printed(facts_of(result), text_of(result), given["as_json"])
+
+    listed = [_shared("file", Model, Parameter.empty), *options, *_common(taken)]
+    called.__name__, called.__doc__ = verb.__name__, (getdoc(verb) or "").partition("\n\n")[0]
+    called.__signature__ = Signature(listed)  # type: ignore[attr-defined]
+    called.__annotations__ = {x.name: x.annotation for x in listed}
+    return called
+
+
+def _common(taken: Mapping[str, Parameter]) -> list[Parameter]:
+    """Options that every such command has."""
+    listed = [_shared("values", Values, None)]
+    listed += [_shared("start", Starts, None)] if "start" in taken else []
+    return [*listed, _shared("as_json", Json, False), _shared("debug", Debug, False)]
+
+
+def _shared(name: str, annotation: Any, default: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _option(x: Parameter, hint: Any, text: str) -> Parameter | None:
+    """The option for a keyword; None where it is not for the command line."""
+    if x.kind is not Parameter.KEYWORD_ONLY or x.name in SHARED:
+        return None
+    kind = _kind(hint)
+    if kind is None:
+        return None
+    flags = [f"--{x.name.replace('_', '-')}"]
+    return _shared(x.name, Annotated[kind, typer.Option(*flags, help=text)], x.default)
+
+
+def _kind(hint: Any) -> Any:
+    """What typer reads for a type: itself, a list for a sequence of words; None for others."""
+    parts = [x for x in get_args(hint) if x is not NoneType]
+    if get_origin(hint) in (Union, UnionType):
+        inner = _kind(parts[0]) if len(parts) == 1 else None
+        return None if inner is None else inner | None
+    if hint in SIMPLE:
+        return hint
+    return list[str] if get_origin(hint) is Sequence and parts == [str] else None
+
+
+def _arguments(doc: str) -> dict[str, str]:
+    """What a docstring says of each argument, by name."""
+    section = re.search(r"^Args:\n(.*?)(?=^\S|\Z)", doc, re.M | re.S)
+    found = re.findall(
+        r"^    (\w+): (.*?)(?=^    \S|\Z)", section[1] if section else "", re.M | re.S
+    )
+    return {name: " ".join(text.split()).capitalize() for name, text in found}
+
+
+def facts_of(result: Any) -> dict[str, Any]:
+    """A result as plain data: by its own `to_dict` or `facts`, as a mapping, or as a record."""
+    for name in ("to_dict", "facts"):
+        if callable(getattr(result, name, None)):
+            return dict(getattr(result, name)())
+    if is_dataclass(result) and not isinstance(result, type):
+        return dict(json.loads(json.dumps(asdict(result), default=str)))
+    return dict(result) if isinstance(result, Mapping) else {"result": result}
+
+
+def text_of(result: Any) -> str:
+    """A result as text; of a mapping a line for each entry."""
+    if isinstance(result, Mapping):
+        return "\n".join(f"{name}: {value}" for name, value in result.items())
+    return str(getattr(result, "text", result))
+
+
+HERE = os.path.dirname(__file__)
+
+ORDER = (
+    *("check", "simulate", "animate", "mobility", "assemble", "reduce", "singular"),
+    *("parametrizations", "equilibrium", "linearize", "solutions", "verify", "motion"),
+    *("motors", "convergence", "format", "derive", "build"),
+)
+"""In this order commands are listed; all others follow by name."""
+
+
+@cache
+def commands() -> dict[str, Verb]:
+    """Every command by its name: files of the command line, then verbs that are commands."""
+    found = {name: verb for name, verb in verbs().items() if verb.is_command}
+    for folder in folders(HERE):
+        own = verbs_in(os.path.join(HERE, folder), f"liaison.cli.{folder}.")
+        own = {name: file for name, file in own.items() if file.is_command}
+        for name in own.keys() & found.keys():
+            raise NamingError.double("commands", name, place=Place(found[name].path, 1))
+        found |= own
+    known = [x for x in ORDER if x in found]
+    return {x: found[x] for x in (*known, *sorted(found.keys() - set(known)))}
+
+
+class Commands(TyperGroup):
+    """A group whose commands are files."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Their names, in order."""
+        return list(commands())
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name, imported now."""
+        file = commands().get(cmd_name)
+        return None if file is None else _imported(cmd_name, file)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """One line a command, from the first line of its file."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, file.help) for name, file in commands().items()])
+
+
+def _imported(name: str, file: Verb) -> Any:
+    """The file as a command."""
+    module = import_module(file.module)
+    function: Callable[..., Any] = getattr(module, name, None) or getattr(module, f"{name}_")
+    if not file.module.startswith("liaison.cli."):
+        function = command_of(function)
+    app = typer.Typer(rich_markup_mode=None, add_completion=False)
+    app.command(name=name)(function)
+    return typer.main.get_command(app)
+
 
 app = typer.Typer(
     name="liaison",

@@ -18,7 +18,7 @@ from liaison.spatial.plucker import act_force, act_force_inverse, apply_inertia
 from liaison.tree import GROUND, Kinematics, Push, Row, marker_motion
 from liaison.units import Label
 
-from .motions import body_motions, joint_markers
+from .bodies import body_motions, joint_markers
 from .setting import Setting
 from .theorems import balance
 

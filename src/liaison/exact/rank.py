@@ -34,9 +34,9 @@ from liaison.expr import (
     topological,
 )
 
+from .linear import primes_from
 from .linear import rank as rank_mod
 from .residues import residues
-from .rings import primes_from
 
 Matrix: TypeAlias = NDArray[Any]
 CASES = 64

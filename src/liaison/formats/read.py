@@ -12,7 +12,7 @@ from typing import Any, TypedDict, Unpack
 from liaison.errors import OptionError, TextError
 from liaison.formats.lsd.read import read_lsd
 from liaison.model import Mechanism
-from liaison.model.checks_formulas import idle_relations
+from liaison.model.checks import idle_relations
 
 from .notes import Reading
 

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Any, final
 
 from liaison.errors import DerivationError
-from liaison.exact.rings import primes_from
+from liaison.exact.linear import primes_from
 from liaison.expr import FRACTION, evaluate, topological
 from liaison.freedoms.local.float_loops import loop_matrix, second_derivatives, twists_of
 from liaison.freedoms.local.float_verdict import FloatVerdict, float_verdict, is_isolated_over_reals

@@ -21,8 +21,7 @@ from dataclasses import dataclass, replace
 from math import factorial
 from typing import Any, Protocol, TypeAlias, final
 
-from liaison.exact.linear import rank
-from liaison.exact.rings import Field, Ring
+from liaison.exact.linear import Field, Ring, rank
 
 Screw: TypeAlias = tuple[int, ...]
 """Six residues: direction, then moment."""

@@ -22,8 +22,8 @@ from random import Random
 from typing import Any, final
 
 from liaison.exact.balls import ball_of, precision
+from liaison.exact.linear import primes_from
 from liaison.exact.rigid import Motion3
-from liaison.exact.rings import primes_from
 from liaison.expr import Expr, as_expr, constant, symbol
 from liaison.freedoms.engines.engines import EngineError, NotThere
 from liaison.freedoms.engines.ideal import Basis, Limits, groebner

@@ -21,8 +21,7 @@ from liaison.model.contacts.one_sided import OneSided
 from liaison.model.loads.load import Force
 from liaison.model.relations.relation import Constraint
 
-from .checks import CHECKS
-from .checks_formulas import FORMULA_CHECKS
+from .checks import CHECKS, FORMULA_CHECKS
 from .markers import Marker
 from .records import GROUND, Body, Event, Input, Joint, Output, Parameter, Start
 

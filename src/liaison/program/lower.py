@@ -28,9 +28,10 @@ from liaison.expr import (
     switches,
 )
 from liaison.program.derivatives.columns import Columns
-from liaison.program.derivatives.curvature import curvature_makers, curvature_places
 from liaison.program.derivatives.derivatives import (
     Derivatives,
+    curvature_makers,
+    curvature_places,
     dense,
     derivative_makers,
     tangent_makers,
@@ -38,7 +39,7 @@ from liaison.program.derivatives.derivatives import (
 from liaison.program.derivatives.discrete import discrete_makers
 from liaison.units import FORCE
 
-from .breaks import breaks
+from .extend import breaks
 from .program import Entry, Program
 from .solve import Factor, Saddle, factor
 

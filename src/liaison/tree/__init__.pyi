@@ -13,6 +13,7 @@ from liaison.tree.closure import power_row as power_row
 from liaison.tree.closure import relation_row as relation_row
 from liaison.tree.closure import relative_rows as relative_rows
 from liaison.tree.closure import row_place as row_place
+from liaison.tree.closure import template as template
 from liaison.tree.closure import with_rates as with_rates
 from liaison.tree.contact.lengths import unguarded as unguarded
 from liaison.tree.contact.places import ContactPlace as ContactPlace
@@ -26,7 +27,6 @@ from liaison.tree.kinematics import on_symbols as on_symbols
 from liaison.tree.regroup import added as added
 from liaison.tree.regroup import merged as merged
 from liaison.tree.regroup import regrouped as regrouped
-from liaison.tree.templates import template as template
 from liaison.tree.tree import GROUND as GROUND
 from liaison.tree.tree import Closure as Closure
 from liaison.tree.tree import Inertia as Inertia

@@ -10,9 +10,11 @@ Assembling moves coordinates a little at a time; a rotor behind a gear may be ma
 
 Error messages of assembly: gaps with units, short numbers, laws that contradict each other.
 
+Starts at which the angles of a joint are singular: an error before any division by zero.
+
 Public names: Assembly, assemble, assembly. Source: JB94 §3.2 (position problem), §3.3 (velocity
 problem), followed, against, not_closed, check_defined, check_known, imposed_twice, unit_along,
-short, start_place.
+short, start_place, check_attitudes. Source: LL 4.2.2.
 """
 
 from __future__ import annotations
@@ -26,15 +28,42 @@ from numpy.typing import NDArray
 
 from liaison.errors import AssemblyError, NamingError, Place
 from liaison.expr import ZERO, Expr, as_expr, evaluate, symbol, symbols_of
-from liaison.model import Fixed, Mechanism, OfCoordinates, PrescribedMotion
+from liaison.model import Attitude, Fixed, Joint, Mechanism, OfCoordinates, PrescribedMotion
 from liaison.numeric import State
 from liaison.spatial.arrays import array
+from liaison.spatial.rotations import SINGULAR
 from liaison.units import FORCE, MOMENT, Label
 
 from .closure import Located, Relative, closure_rows, marker_motion, relative, row_place
 from .kinematics import Kinematics
 from .regroup import merged
 from .tree import Tree, as_float, identity
+
+
+def check_attitudes(tree: Tree, state: State) -> None:
+    """Raises an error for a state in which the angles of a joint have no rates.
+
+    Raises:
+        AssemblyError: the outer two axes of such a joint are one.
+    """
+    for node in tree.nodes:
+        attitude = getattr(node.joint.type, "attitude", None)
+        if not isinstance(attitude, Attitude):
+            continue
+        e = [float(x) for x in state.q[node.q][-len(attitude.NAMES) :]]
+        if abs(float(attitude.regularity(e))) < SINGULAR:
+            raise _singular(node.joint, e[1])
+
+
+def _singular(joint: Joint, middle: float) -> AssemblyError:
+    first, second, third = joint.coordinates[-3:]
+    return AssemblyError(
+        f"the angles of joint {joint.name!r} are singular where it starts: at {second} = "
+        f"{middle:g} rad, {first} and {third} turn about one axis, and their rates have no values.",
+        place=joint.place,
+        hint=f"Start at another {second}, or take its attitude as a quaternion or a matrix.",
+    )
+
 
 PART, LISTED = 1e-3, 4
 """Rows with this part of the worst residual share in it; so many are named."""

@@ -16,8 +16,7 @@ from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
-from liaison.tree.assemble import assemble
-from liaison.tree.singular_attitudes import check_attitudes
+from liaison.tree.assemble import assemble, check_attitudes
 from liaison.tree.tree import Tree, span
 
 from .given import Given, mechanism_of, with_starts, with_values

@@ -27,7 +27,7 @@ from liaison.numeric import Array
 from liaison.simulation import Trajectory
 from liaison.simulation.record.series import Series
 from liaison.spatial.arrays import array, dot
-from liaison.tree.templates import OMEGA, P, R, V, derived
+from liaison.tree.closure import OMEGA, P, R, V, derived
 
 TURN = 2 * np.pi
 DOUBT = np.pi / 2

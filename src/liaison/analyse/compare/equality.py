@@ -33,9 +33,7 @@ from liaison.expr import ZERO, Domain, Expr, symbols_of, topological
 
 from .equality_closed import Rival, Scene, SceneFormulas
 from .lifting import ORDER, lifted_point
-from .points import random_point
-from .positions import Position
-from .residue_points import (
+from .points import (
     SMALLEST,
     TRIES,
     LooseRoots,
@@ -43,7 +41,9 @@ from .residue_points import (
     evaluated_somewhere,
     formulas_of,
     primes,
+    random_point,
 )
+from .positions import Position
 from .verdict import Verdict
 
 

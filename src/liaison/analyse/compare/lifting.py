@@ -19,10 +19,9 @@ from typing import Any, final
 from liaison.equations import Equations
 from liaison.errors import DerivationError
 from liaison.exact.arithmetic import Arithmetic, Rows
-from liaison.exact.linear import inverse, pivots, rank
+from liaison.exact.linear import Series, inverse, pivots, rank
 from liaison.exact.ordered import Ordered, ordered
 from liaison.exact.residues import Residues
-from liaison.exact.rings import Series
 from liaison.expr import Domain, Expr, as_expr, cos, evaluate, sin, substitute
 
 ORDER = 8

@@ -16,8 +16,14 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, final
 
-from liaison.analyse.compare.points import random_point
-from liaison.analyse.compare.residue_points import TRIES, LooseRoots, all_exist, formulas_of, primes
+from liaison.analyse.compare.points import (
+    TRIES,
+    LooseRoots,
+    all_exist,
+    formulas_of,
+    primes,
+    random_point,
+)
 from liaison.equations import Equations
 from liaison.errors import DerivationError
 from liaison.exact.residue_field import ResidueField

@@ -8,15 +8,24 @@ Steps go along what the closures allow. The stiffness Zᵀ ∂r/∂q Z there, wi
 that it is positive: such steps go down from maxima and saddles of the energy, so that what is
 found is stable. The nearest equilibrium, stable or not, is found with the stiffness as it is.
 
-Public names: Equilibrium, equilibrium.
+Rest on contacts: gaps are open, or closed by forces that push.
 
-Source: DPG14 (Newton steps with the absolute values of the curvatures).
+    τ − h + Gᵀλ + Dᵀn = 0,   gap ≥ 0 ⟂ n ≥ 0   with v = 0                       (analysis-9)
+
+Friction is not asked to hold anything: a position that rests without it rests with it. Only where
+the mechanism begins may friction hold it; that is seen from the motion in its mode, which is none.
+Each step is the least change, in the metric of the bent stiffness, that keeps every gap open.
+
+Public names: Equilibrium, equilibrium. Source: DPG14 (Newton steps with the absolute values of the
+curvatures), rest_on_sides, has_sides, is_held, pushed, at_the_instant, ADVICE, HOLDS. Source: LH74
+ch. 23 (least distance programming by nonnegative least squares).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -27,9 +36,242 @@ from liaison.program import Kernel
 from liaison.simulation import Trajectory, simulate
 
 from .linearize import Linearization, linearize
-from .local import Local, local
-from .rest_on_sides import ADVICE, HOLDS, at_the_instant, has_sides, is_held, pushed, rest_on_sides
-from .rest_steps import MOST_PUSHES, MOST_STEPS, downhill, moved, stepped, unbalanced
+from .local import RANK, Local, local
+from .open_sides import TOUCHING
+from .rest_steps import (
+    LONGEST,
+    MOST_PUSHES,
+    MOST_STEPS,
+    PUSH,
+    curvatures,
+    downhill,
+    moved,
+    retracted,
+    stepped,
+    unbalanced,
+)
+
+CLOSED = 1e-10
+"""A gap that something pushes is closed up to this [m, rad]."""
+
+SOFT, LEVEL = 1e-3, 1e-6
+"""Curvatures count as at least this part of the largest force, and of the largest curvature."""
+
+NUDGE = 1e-6
+"""Half the distance over which rows of gaps are differentiated [m, rad]."""
+
+HOLDS = 1e-9
+"""Part of the largest force up to which what is left moves nothing."""
+
+ADVICE = (
+    "Start nearer to it, or where friction holds it; or simulate with damping until it rests, and "
+    "start there."
+)
+
+
+def has_sides(here: Local) -> bool:
+    """Whether anything holds on one side only."""
+    return bool(here.kernel.program.facts.get("sides"))
+
+
+@final
+@dataclass(frozen=True)
+class Pushed:
+    """A mechanism at rest with the forces of its closed gaps, without friction."""
+
+    here: Local
+
+    @property
+    def Z(self) -> Array:
+        """Changes of position that the closures allow."""
+        return self.here.positions.basis
+
+    @cached_property
+    def sides(self) -> tuple[Array, Array]:
+        """Gaps, and their rows."""
+        here, nv = self.here, self.here.nv
+        values, blocks = here._call("one_sided"), here.kernel.program.facts["sides"]
+        kept = [(b, x[3]) for b, x in enumerate(blocks) if x[2] == "gap"]
+        D = values["D"].reshape(-1, nv)
+        return values["gap"][[b for b, _ in kept]], D[[k for _, k in kept]]
+
+    @cached_property
+    def n(self) -> Array:
+        """Forces of gaps: those that leave least unbalanced, and only of closed ones."""
+        from scipy.optimize import nnls
+
+        gap, D = self.sides
+        closed = np.flatnonzero(gap <= TOUCHING)
+        n = np.zeros(len(gap))
+        if closed.size and self.Z.shape[1]:
+            n[closed] = nnls(self.Z.T @ D[closed].T, -self.Z.T @ self.here.forces)[0]
+        return n
+
+    @cached_property
+    def push(self) -> Array:
+        """Dᵀ n."""
+        return np.asarray(self.sides[1].T @ self.n)
+
+    @property
+    def rest(self) -> Array:
+        """Forces along what the closures allow that nothing balances."""
+        return np.asarray(self.Z.T @ (self.here.forces + self.push))
+
+    @cached_property
+    def size(self) -> float:
+        """The largest force that acts, or that a unit of displacement wakes."""
+        woken = self.Z.T @ self.stiffness @ self.Z
+        sizes = [float(np.max(np.abs(x), initial=0.0)) for x in (self.here.weights, woken)]
+        return max(*sizes, 1e-30)
+
+    @cached_property
+    def left(self) -> float:
+        """Largest force that is left over the size; and what gaps and closures are off by."""
+        gap, _ = self.sides
+        off = np.where(self.n > HOLDS * self.size, np.abs(gap), np.maximum(-gap, 0.0))
+        phi = float(np.max(np.abs(self.here.phi), initial=0.0))
+        left = float(np.max(np.abs(self.rest), initial=0.0)) / self.size
+        return max(left, phi, float(np.max(off, initial=0.0)))
+
+    @cached_property
+    def stiffness(self) -> Array:
+        """∂(h − τ − Gᵀλ − Dᵀn)/∂q with λ and n as the forces of this state need them."""
+        here, force = self.here, self.here.forces + self.push
+        lam = np.linalg.lstsq(here.G.T, -force, rcond=RANK)[0] if here.nc else np.zeros(0)
+        x = np.concatenate([np.zeros(here.nv), lam])
+        own = here._call("d_residual", x)["r_q"].reshape(here.nv + here.nc, here.nv)[: here.nv]
+        return own - self._turned if np.any(self.n) else own
+
+    @cached_property
+    def _turned(self) -> Array:
+        """∂(Dᵀn)/∂q, by differences."""
+        ways = NUDGE * np.eye(self.here.nv)
+        ends = [(retracted(self.here, way), retracted(self.here, -way)) for way in ways]
+        columns = [
+            (Pushed(a).sides[1] - Pushed(b).sides[1]).T @ self.n / (2 * NUDGE) for a, b in ends
+        ]
+        return np.stack(columns, axis=1)
+
+    @cached_property
+    def ways(self) -> tuple[Array, Array]:
+        """Curvatures along what the closures allow, in the metric of the mass, and their ways."""
+        return curvatures(self.Z.T @ self.stiffness @ self.Z, self.here.reduced_mass)
+
+    def step(self) -> Array:
+        """The least change towards rest that keeps gaps open."""
+        values, ways = self.ways
+        pull, rest = ways.T @ (self.Z.T @ self.here.forces), ways.T @ self.rest
+        floor = max(
+            LEVEL * float(np.max(np.abs(values))), SOFT * float(np.max(np.abs(pull))),
+            float(np.max(np.abs(rest))) / LONGEST, 1e-30,
+        )  # fmt: skip
+        scale = ways / np.sqrt(np.maximum(np.abs(values), floor))
+        force = scale.T @ (self.Z.T @ self.here.forces)
+        gap, D = self.sides
+        A = D @ self.Z @ scale
+        change = self.Z @ (scale @ (force + least(A, -gap - A @ force)))
+        longest = float(np.max(np.abs(change), initial=0.0))
+        return np.asarray(change * min(1.0, LONGEST / longest) if longest else change)
+
+    def downhill(self) -> Array | None:
+        """A push along the most negative curvature that pushed gaps allow; None without one."""
+        _, D = self.sides
+        rows = (D @ self.Z)[self.n > HOLDS * self.size]
+        _, s, Vt = np.linalg.svd(rows) if len(rows) else (0, np.zeros(0), np.eye(self.Z.shape[1]))
+        T = Vt[int(np.count_nonzero(s > RANK * np.max(s, initial=1.0))) :].T
+        if not T.shape[1]:
+            return None
+        K = self.Z.T @ self.stiffness @ self.Z
+        values, ways = curvatures(T.T @ K @ T, T.T @ self.here.reduced_mass @ T)
+        if values[0] >= -LEVEL * max(float(np.max(np.abs(self.ways[0]))), 1e-30):
+            return None
+        way = self.Z @ (T @ ways[:, 0])
+        return np.asarray(PUSH * way / np.max(np.abs(way)))
+
+
+def least(A: Array, h: Array) -> Array:
+    """The shortest x with A x ≥ h.
+
+    Raises:
+        SimulationError: there is none.
+    """
+    from scipy.optimize import nnls
+
+    if not len(h) or np.all(h <= 0.0):
+        return np.zeros(A.shape[1])
+    length = np.maximum(np.linalg.norm(A, axis=1), 1e-30)
+    scaled, most = A / length[:, None], float(np.max(np.abs(h / length)))
+    E = np.vstack([scaled.T, h / length / most])
+    wanted = np.zeros(len(E))
+    wanted[-1] = 1.0
+    u, missed = nnls(E, wanted)
+    if missed <= 1e-12:
+        raise SimulationError(
+            "no position near here keeps all gaps open.", status="no equilibrium", hint=ADVICE
+        )
+    r = E @ u - wanted
+    return np.asarray(-r[:-1] / r[-1] * most)
+
+
+def rest_on_sides(here: Local, kind: str, tolerance: float) -> tuple[Local, float, int]:
+    """A position of rest near a state, how much is left unbalanced, and how many steps it took.
+
+    Raises:
+        SimulationError: none is found.
+    """
+    if here.positions.basis.shape != here.velocities.basis.shape:
+        raise SimulationError(
+            "equilibria on contacts are not computed where closures of rates hold as well.",
+            status="one-sided",
+            hint=ADVICE,
+        )
+    now, best, patience, pushes = Pushed(here), np.inf, 0, 0
+    for count in range(MOST_STEPS):
+        left = now.left
+        if left <= tolerance or (left <= HOLDS and patience > 3):
+            way = now.downhill() if kind == "stable" and pushes < MOST_PUSHES else None
+            if way is None:
+                return now.here, left, count
+            now, pushes, patience, best = Pushed(stepped(now.here, way)), pushes + 1, 0, np.inf
+            continue
+        patience = patience + 1 if left >= 0.5 * best else 0
+        best = min(best, left)
+        now = Pushed(stepped(now.here, now.step()))
+    raise SimulationError(
+        f"no equilibrium with the contacts of {here.kernel.program.name!r} is found after "
+        f"{MOST_STEPS} steps; {best:.1e} of the largest force is not balanced.",
+        status="no equilibrium",
+        hint=ADVICE,
+    )
+
+
+def pushed(here: Local) -> bool:
+    """Whether gaps are closed here, or friction with a bound of its own may hold."""
+    blocks = here.kernel.program.facts["sides"]
+    rubs = any(x[2] == "rate" or (x[2] == "friction" and x[5] < 0) for x in blocks)
+    return rubs or bool(np.any(Pushed(here).sides[0] <= TOUCHING))
+
+
+def is_held(here: Local, tolerance: float, inputs: Mapping[str, float] | None) -> bool:
+    """Whether it rests where it is though gaps alone would not hold it: friction does."""
+    now = Pushed(here)
+    if not pushed(here) or np.any(now.sides[0] < -TOUCHING) or now.left <= tolerance:
+        return False
+    return at_the_instant(here, inputs)[1] <= HOLDS
+
+
+def at_the_instant(
+    here: Local, inputs: Mapping[str, float] | None, series: tuple[str, ...] = ()
+) -> tuple[Trajectory, float]:
+    """The instant as a run in its mode, and the largest M v̇ over the largest force."""
+    known = [label.name for label in here.kernel.program.labels["p"]]
+    values = dict(zip(known, here.p.tolist(), strict=True))
+    more: dict[str, Any] = {"inputs": inputs, "parameters": values}
+    wanted = (*series, "contacts", "accelerations")
+    run = simulate(here.kernel, here.state, here.state.t, series=wanted, **more)
+    moves = here.M @ np.asarray(run.series["accelerations"].values)[-1]
+    return run, float(np.max(np.abs(moves), initial=0.0)) / Pushed(here).size
+
 
 SERIES = ("energy", "outputs", "poses", "reactions", "lam")
 

@@ -25,8 +25,7 @@ from liaison.spatial.arrays import Array, array, cross, dot, minus, product, til
 from liaison.spatial.arrays import number as number_of
 from liaison.spatial.plucker import compose
 from liaison.tree import Tree
-from liaison.tree.closure import pinned
-from liaison.tree.templates import WELDED, P, R, residual_template
+from liaison.tree.closure import WELDED, P, R, pinned, residual_template
 
 from .classes import NodeClass, above, number
 

@@ -31,7 +31,7 @@ from typing import Any
 from liaison.algebra import Formal, cross, derivative, matrix, vector, zero
 from liaison.algebra import scalar as scalar_symbol
 from liaison.algebra.node import as_formal, total
-from liaison.equations.motions import node_accelerations
+from liaison.equations.bodies import node_accelerations
 from liaison.equations.setting import Setting
 from liaison.expr import Expr, as_expr, symbol
 from liaison.spatial.arrays import Array, array, is_zero, product, times, zeros

@@ -9,18 +9,314 @@ stays cheap. What they keep:
 - signs move outwards: (-x) y = -(x y), and a constant factor is positive and comes first;
 - division by an exact constant is multiplication by its inverse; 1/x stays, to be shared.
 
-Public names: ROWS.
+Rules of numbers, sums and products.
+
+Public names: ROWS, ARITHMETIC.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
 
-from .node import COMMUTATIVE, RULES, RULES_ONE, RULES_SAME, Expr
+from liaison.expr.functions import cos, select, sin, sqrt
+
+from .node import (
+    COMMUTATIVE,
+    ONE,
+    RULES,
+    RULES_ONE,
+    RULES_SAME,
+    TWO,
+    ZERO,
+    Expr,
+    Number,
+    Pi,
+    combine,
+    constant,
+    make,
+    vanishes,
+)
 from .ops import OPS
-from .row import Rule
-from .rules_arithmetic import ARITHMETIC
+from .row import Found, Rows, Rule
 from .rules_functions import FUNCTIONS
+from .values import FLOAT_VALUES
+
+ARITHMETIC = Rows()
+_rule = ARITHMETIC.rule
+_EXACT = (int, Fraction)
+
+
+# Numbers ----------------------------------------------------------------------------------------
+
+
+def _ratio(x: Any, y: Any) -> Fraction:
+    if y == 0:
+        raise ZeroDivisionError(f"{x!r} / 0: the divisor is exactly zero")
+    return Fraction(x, y)
+
+
+def _power(x: Any, y: Any) -> Number | None:
+    if type(y) is not int or abs(y) > 64:
+        return None
+    power: Number = _ratio(1, x**-y) if y < 0 else x**y
+    return power
+
+
+_EXACTLY: dict[str, Callable[[Any, Any], Number | None]] = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "div": _ratio,
+    "pow": _power,
+    "min": lambda x, y: y if y < x else x,
+    "max": lambda x, y: y if y > x else x,
+    "atan2": lambda y, x: 0 if y == 0 and x > 0 else None,
+}
+
+
+def _fold(op: str) -> Callable[[Expr, Expr], Found]:
+    """Both arguments constant: π folds only with a float, and nothing folds to inf or NaN."""
+    exactly, rounded = _EXACTLY[op], FLOAT_VALUES[op]
+
+    def fold(x: Expr, y: Expr) -> Found:
+        a, b = x.a, y.a
+        if op == "div" and y is ZERO:
+            _ratio(a, b)
+        if type(a) is float or type(b) is float:
+            value = rounded(float(a), float(b))
+            return constant(value) if math.isfinite(value) else None
+        if type(a) is Pi or type(b) is Pi:
+            return None
+        exact_value = exactly(a, b)
+        return None if exact_value is None else constant(exact_value)
+
+    return fold
+
+
+def _fold_one(op: str) -> Callable[[Expr], Found]:
+    value = FLOAT_VALUES[op]
+
+    def fold(x: Expr) -> Found:
+        if type(x.a) is not float:
+            return None
+        number = value(x.a)
+        return constant(number) if math.isfinite(number) else None
+
+    return fold
+
+
+for _op in _EXACTLY:
+    _rule(f"{_op} of numbers", _op, "const const", _fold(_op), lambda x, y, z: (ZERO, TWO))
+for _op, _row in OPS.items():
+    if _row.arity == 1 and _row.build is None:
+        _rule(f"{_op} of a float", _op, "const", _fold_one(_op), lambda x, y, z: (constant(0.5),))
+
+
+# Sums -------------------------------------------------------------------------------------------
+
+
+def _add_constant(c: Expr, x: Expr) -> Found:
+    value = c.a
+    if type(value) is Pi:
+        return None
+    if value == 0:
+        return x
+    return combine("sub", x, constant(-value)) if value < 0 else None
+
+
+def _less_constant(x: Expr, c: Expr) -> Found:
+    value = c.a
+    if type(value) is Pi:
+        return None
+    if value == 0:
+        return x
+    return combine("add", x, constant(-value)) if value < 0 else None
+
+
+def _offset(x: Expr) -> tuple[Number, Expr] | None:
+    """(d, y) of y + d or y - (-d) with an exact number d."""
+    if x.op == "add":
+        number, rest, turn = x.a, x.b, 1
+    else:
+        number, rest, turn = x.b, x.a, -1
+    if number.op == "const" and type(number.a) in _EXACT:
+        return turn * number.a, rest
+    return None
+
+
+def _shift(sign: int) -> Callable[[Expr, Expr], Found]:
+    """(y + d) ± c with exact numbers."""
+
+    def shift(x: Expr, c: Expr) -> Found:
+        offset = _offset(x) if type(c.a) in _EXACT else None
+        return None if offset is None else offset[1] + constant(offset[0] + sign * c.a)
+
+    return shift
+
+
+def _collect(sign: int) -> Callable[[Expr, Expr], Found]:
+    """c y ± y and c y ± d y, with exact c and d."""
+
+    def collect(x: Expr, y: Expr) -> Found:
+        c, rest = x.a, x.b
+        if c.op != "const" or type(c.a) not in _EXACT:
+            return None
+        if rest is y:
+            return combine("mul", constant(c.a + sign), y)
+        if y.op == "mul" and y.b is rest and y.a.op == "const" and type(y.a.a) in _EXACT:
+            return combine("mul", constant(c.a + sign * y.a.a), rest)
+        return None
+
+    return collect
+
+
+def _less_multiple(x: Expr, y: Expr) -> Found:
+    """x - d x."""
+    d = y.a
+    if y.b is x and d.op == "const" and type(d.a) in _EXACT:
+        return combine("mul", constant(1 - d.a), x)
+    return None
+
+
+def _pythagoras(x: Expr, y: Expr) -> Found:
+    """sin² a + cos² a."""
+    s, c = x.a, y.a
+    if s is not x.b or c is not y.b or s.a is not c.a:
+        return None
+    return ONE if {s.op, c.op} == {"sin", "cos"} else None
+
+
+_rule("0 + x", "add", "const any", _add_constant, lambda x, y, z: (ZERO, x))
+_rule("-c + x", "add", "const any", _add_constant, lambda x, y, z: (constant(-2.5), x))
+_rule("x - 0", "sub", "any const", _less_constant, lambda x, y, z: (x, ZERO))
+_rule("x - (-c)", "sub", "any const", _less_constant, lambda x, y, z: (x, constant(-2.5)))
+for _kind in ("add", "sub"):
+    _rule(f"(x + d) + c ({_kind})", "add", f"{_kind} const", _shift(1),
+          lambda x, y, z, k=_kind: (combine(k, x, TWO), ONE))  # type: ignore[misc]  # fmt: skip
+    _rule(f"(x + d) - c ({_kind})", "sub", f"{_kind} const", _shift(-1),
+          lambda x, y, z, k=_kind: (combine(k, x, TWO), ONE))  # type: ignore[misc]  # fmt: skip
+_rule("0 - x", "sub", "const any", lambda c, x: -x if c.a == 0 else None, lambda x, y, z: (ZERO, x))
+_rule("(-x) + y", "add", "neg any", lambda x, y: y - x.a, lambda x, y, z: (-x, y))
+_rule("x - (-y)", "sub", "any neg", lambda x, y: x + y.a, lambda x, y, z: (x, -y))
+_rule("(-x) - y", "sub", "neg any", lambda x, y: -(x.a + y), lambda x, y, z: (-x, y))
+_rule("x + x", "add", "same", lambda x: TWO * x, lambda x, y, z: (x, x))
+_rule("x - x", "sub", "same", lambda x: ZERO, lambda x, y, z: (x, x))
+_rule("c x + x", "add", "mul any", _collect(1), lambda x, y, z: (TWO * x, x))
+_rule("c x + d x", "add", "mul any", _collect(1), lambda x, y, z: (TWO * x, constant(3) * x))
+_rule("c x - d x", "sub", "mul any", _collect(-1), lambda x, y, z: (TWO * x, x))
+_rule("x - d x", "sub", "any mul", _less_multiple, lambda x, y, z: (x, TWO * x))
+_rule("(x + y) - y", "sub", "add any",
+      lambda s, y: s.a if s.b is y else (s.b if s.a is y else None),
+      lambda x, y, z: (x + y, y))  # fmt: skip
+_rule("(x - y) + y", "add", "sub any",
+      lambda s, y: s.a if s.b is y else None, lambda x, y, z: (x - y, y))  # fmt: skip
+_rule("sin² + cos²", "add", "mul mul", _pythagoras,
+      lambda x, y, z: (sin(x) * sin(x), cos(x) * cos(x)))  # fmt: skip
+_rule("-(-x)", "neg", "neg", lambda x: x.a, lambda x, y, z: (-x,))
+_rule("-(x - y)", "neg", "sub", lambda x: x.b - x.a, lambda x, y, z: (x - y,))
+_rule("-number", "neg", "const",
+      lambda c: None if type(c.a) is Pi else constant(-c.a), lambda x, y, z: (TWO,))  # fmt: skip
+
+
+# Products ---------------------------------------------------------------------------------------
+
+
+def _scale(c: Expr, x: Expr) -> Found:
+    value = c.a
+    if type(value) is Pi:
+        return None
+    if value == 1:
+        return x
+    if value == 0:
+        return constant(0.0) if type(value) is float else ZERO
+    return -combine("mul", constant(-value), x) if value < 0 else None
+
+
+def _scale_product(c: Expr, x: Expr) -> Found:
+    """c (d y) with numbers c and d."""
+    d = x.a
+    if d.op != "const" or type(d.a) is Pi or type(c.a) is Pi:
+        return None
+    return combine("mul", combine("mul", c, d), x.b)
+
+
+def _chosen(x: Expr, choice: Expr) -> Found:
+    """A choice with an exact zero is drawn outwards, so that 0 · inf never arises in it."""
+    condition, first, second = choice.b
+    if first is not ZERO and second is not ZERO:
+        return None
+    chosen: Expr = select(condition, x * first, x * second)
+    return chosen
+
+
+def _chosen_over(choice: Expr, x: Expr) -> Found:
+    condition, first, second = choice.b
+    if first is not ZERO and second is not ZERO:
+        return None
+    chosen: Expr = select(condition, first / x, second / x)
+    return chosen
+
+
+def _roots(x: Expr, y: Expr) -> Found:
+    if x is y:
+        inside: Expr = x.a
+        return inside
+    if x.a.op == y.a.op == "const" and type(x.a.a) in _EXACT and type(y.a.a) in _EXACT:
+        return sqrt(constant(x.a.a * y.a.a))
+    return None
+
+
+def _divide(x: Expr, c: Expr) -> Found:
+    value = c.a
+    if type(value) is Pi:
+        return None
+    if type(value) is not float:
+        return combine("mul", constant(_ratio(1, value)), x)
+    if value == 1:
+        return x
+    return -(x / constant(-value)) if value < 0 else None
+
+
+def _over(c: Expr, x: Expr) -> Found:
+    value = c.a
+    if type(value) is Pi or (value == 0 and vanishes(x)):
+        return None
+    if value == 0:
+        return constant(0.0) if type(value) is float else ZERO
+    return -combine("div", constant(-value), x) if value < 0 else None
+
+
+def _over_root(x: Expr, y: Expr) -> Found:
+    """x / sqrt(c) = (x/c) sqrt(c) for an exact number c."""
+    c = y.a
+    return x / c * y if c.op == "const" and type(c.a) in _EXACT else None
+
+
+_rule("c x", "mul", "const any", _scale, lambda x, y, z: (constant(-1), x))
+_rule("0 x", "mul", "const any", _scale, lambda x, y, z: (constant(0.0), x))
+_rule("c (d x)", "mul", "const mul", _scale_product, lambda x, y, z: (TWO, constant(0.3) * x))
+_rule("(-x) y", "mul", "neg any", lambda x, y: -(x.a * y), lambda x, y, z: (-x, y))
+_rule("x (c ? y : 0)", "mul", "any select", _chosen, lambda x, y, z: (x, select(y, z, ZERO)))
+_rule("√x √x", "mul", "sqrt sqrt", _roots, lambda x, y, z: (sqrt(x), sqrt(x)))
+_rule("√2 √3", "mul", "sqrt sqrt", _roots,
+      lambda x, y, z: (make("sqrt", TWO), make("sqrt", constant(3))))  # fmt: skip
+_rule("x / c", "div", "any const", _divide, lambda x, y, z: (x, constant(3)))
+_rule("x / -c", "div", "any const", _divide, lambda x, y, z: (x, constant(-0.3)))
+_rule("0 / x", "div", "const any", _over, lambda x, y, z: (ZERO, x))
+_rule("-c / x", "div", "const any", _over, lambda x, y, z: (constant(-2), x))
+_rule("x / x", "div", "same", lambda x: None if vanishes(x) else ONE, lambda x, y, z: (x, x))
+_rule("(-x) / y", "div", "neg any", lambda x, y: -(x.a / y), lambda x, y, z: (-x, y))
+_rule("x / (-y)", "div", "any neg", lambda x, y: -(x / y.a), lambda x, y, z: (x, -y))
+_rule("(x y) / y", "div", "mul any",
+      lambda p, y: p.a if p.b is y else (p.b if p.a is y else None),
+      lambda x, y, z: (x * y, y))  # fmt: skip
+_rule("(c ? y : 0) / x", "div", "select any", _chosen_over,
+      lambda x, y, z: (select(y, z, ZERO), x))  # fmt: skip
+_rule("x / √c", "div", "any sqrt", _over_root, lambda x, y, z: (x, make("sqrt", TWO)))
+
 
 ROWS: tuple[Rule, ...] = (*ARITHMETIC, *FUNCTIONS)
 _KINDS = ("const", "symbol", *OPS)

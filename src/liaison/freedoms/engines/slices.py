@@ -17,8 +17,7 @@ from itertools import product
 from random import Random
 from typing import Any, TypeAlias, final
 
-from liaison.exact.linear import kernel
-from liaison.exact.rings import is_prime
+from liaison.exact.linear import is_prime, kernel
 from liaison.freedoms.clock import go_on
 
 from .msolve import basis_modulo

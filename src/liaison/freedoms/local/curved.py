@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 from liaison.errors import DerivationError
+from liaison.exact.linear import Ring
 from liaison.exact.residues import residues
-from liaison.exact.rings import Ring
 from liaison.expr import (
     Expr,
     as_expr,

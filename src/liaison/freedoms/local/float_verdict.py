@@ -23,7 +23,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.exact.rings import Reals
+from liaison.exact.linear import Reals
 from liaison.freedoms.home import Home
 from liaison.freedoms.screws import LoopSystem
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import DerivationError
+from liaison.exact.linear import Ring
 from liaison.exact.residues import residues
-from liaison.exact.rings import Ring
 from liaison.expr import OPS, Expr, as_expr, evaluate, jacobian, topological
 from liaison.expr.graph.evaluate import Domain
 from liaison.freedoms.screws import System

@@ -23,8 +23,16 @@ from functools import lru_cache
 from random import Random
 from typing import Any, TypeAlias, final
 
-from liaison.exact.linear import coefficients, inverse, kernel, matrix, pivots, rank, valued_rank
-from liaison.exact.rings import Series
+from liaison.exact.linear import (
+    Series,
+    coefficients,
+    inverse,
+    kernel,
+    matrix,
+    pivots,
+    rank,
+    valued_rank,
+)
 from liaison.freedoms.clock import go_on
 
 from .series import Germ, schur

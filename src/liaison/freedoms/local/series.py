@@ -17,6 +17,7 @@ from random import Random
 from typing import Any, final
 
 from liaison.exact.linear import (
+    Series,
     block,
     coefficients,
     inverse,
@@ -25,7 +26,6 @@ from liaison.exact.linear import (
     series_inverse,
     series_product,
 )
-from liaison.exact.rings import Series
 from liaison.freedoms.clock import go_on
 from liaison.freedoms.screws import System
 

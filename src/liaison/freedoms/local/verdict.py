@@ -21,8 +21,7 @@ from functools import cached_property
 from random import Random
 from typing import Any, TypeAlias, final
 
-from liaison.exact.linear import rank, valuation
-from liaison.exact.rings import Field, Series
+from liaison.exact.linear import Field, Series, rank, valuation
 from liaison.freedoms.clock import Exhausted
 from liaison.freedoms.screws import Factor, LoopSystem, System
 

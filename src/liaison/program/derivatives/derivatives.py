@@ -19,10 +19,17 @@ Positions change along velocities, q ⊞ ξ. Along a motion ξ̇ = δv + C ξ wh
 
 so C vanishes where velocities are rates, and is −ω × for a body's own angular velocity.
 
+Second derivatives of inverse dynamics, as products of a Hessian and a direction.
+
+    g(z) = w · τ(q ⊞ ξ, v, v̇),  z = (ξ, v, v̇) at ξ = 0;   out = ∇²g d            (curvature-1)
+
+One sweep forward along d, one backward: a few times the cost of τ, and no third-order array.
+
 Public names: derivative_makers, pattern, Derivatives. Source: CM18, §III (derivatives of forward
 from those of inverse dynamics). Differs: r is differentiated on the graph: four columns at once on
 vectors (columns.py), or where they are few or sparse by rows or by columns, whichever is shorter,
-tangent_makers.
+tangent_makers, curvature_makers, curvature_places. Source: GW08, chapter 5 (products of Hessians
+and vectors).
 """
 
 from __future__ import annotations
@@ -41,6 +48,7 @@ from liaison.expr import (
     as_expr,
     count_operations,
     directional,
+    gradient,
     jacobian,
     substitute,
     symbol,
@@ -50,6 +58,38 @@ from liaison.program.program import Entry
 from liaison.program.solve import Factor
 
 from .columns import LANES, Block, Columns, Group, substituted
+
+
+def curvature_places(equations: Equations) -> list[Expr]:
+    """What x holds after v̇ and λ: the weights w, then d along q, v and v̇, nv each."""
+    speeds = [x.name for x in equations.symbols.v]
+    kinds = ("weight", "direction q", "direction v", "direction vdot")
+    return [symbol(f"{kind} {name}") for kind in kinds for name in speeds]
+
+
+def curvature_makers(equations: Equations) -> dict[str, Callable[[], Blocks]]:
+    """Name -> what makes the entry.
+
+    h_inverse (x = v̇, λ unread, w, d along q, v, v̇): q, v, vdot, the parts of ∇²g d.
+    """
+    return {"h_inverse": lambda: _inverse(equations)}
+
+
+def _inverse(equations: Equations) -> Blocks:
+    symbols, nv = equations.symbols, len(equations.symbols.v)
+    given = curvature_places(equations)
+    weights, directions = given[:nv], given[nv:]
+    variables = [*symbols.xi, *symbols.v, *symbols.vdot]
+    moved = dict(zip(symbols.q, equations.kinematics.retract, strict=True))
+    tau = substitute(equations.dynamics.inverse, moved)
+    total: Expr = ZERO
+    for weight, force in zip(weights, tau, strict=True):
+        total = total + weight * force
+    along = directional([total], dict(zip(variables, directions, strict=True)))
+    product = gradient(along[0], variables)
+    found = substitute(product, {x: as_expr(0) for x in symbols.xi})
+    return [(name, found[k * nv : (k + 1) * nv]) for k, name in enumerate(("q", "v", "vdot"))]
+
 
 FEWEST = 5
 """Unknowns from which columns are computed as vectors: fewer are quicker one by one."""

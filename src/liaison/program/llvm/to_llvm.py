@@ -4,22 +4,220 @@ IR text is written straight from the plan, and no IR passes run: sharing and fol
 already, and code generation alone gives faster code in a fraction of the time. Products and sums
 may be contracted to fused multiply-adds; nothing else departs from IEEE 754.
 
-Public names: to_llvm.
+Columns as LLVM IR: what they share first, then right-hand sides and solution, a column a lane.
+
+The first stage is an entry like any other, whose results lie in the workspace. For each block of
+columns follows a function that writes its right-hand sides as vectors, and a call of the one
+function that solves for them.
+
+Public names: to_llvm, ColumnsPlan, columns_plan, module_of.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache as memo
-from typing import Any
+from typing import Any, final
 
-from liaison.expr import collector_paused
+from liaison.expr import Expr, collector_paused
+from liaison.program.derivatives.columns import LANES, Columns, steps_of, unit
 from liaison.program.kernel import MachineKernel
-from liaison.program.plan import PIECE, Plan, plan
+from liaison.program.plan import PIECE, Piece, Plan, plan, plan_of
 from liaison.program.program import Program
 
 from .batch import BatchCode, Variant, batch_ir
-from .columns import ColumnsPlan, columns_plan, module_of
+from .entries import ARGUMENTS, PASSED, Form, Module, Writer, entry_functions
 from .machine import load, vector_lanes
+from .sincos import double
+
+VECTOR, MASK = f"<{LANES} x double>", f"<{LANES} x i1>"
+STORE = f"@llvm.masked.store.v{LANES}f64.p0"
+DECLARED = f"declare void {STORE}({VECTOR}, ptr, i32, {MASK})"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ColumnsPlan:
+    """How an entry of columns is computed: its first stage, then its blocks."""
+
+    columns: Columns
+    first: Plan
+
+    @property
+    def work_size(self) -> int:
+        """Doubles of workspace: the first stage's own, its results, and a block's columns."""
+        right = LANES * len(self.columns.right)
+        return self.first.work_size + len(self.columns.shared) + right
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """Functions of the first stage."""
+        return self.first.pieces
+
+
+def columns_plan(columns: Columns, lanes: int, size: int = PIECE) -> ColumnsPlan:
+    """The plan of an entry of columns; so many angles may be turned at once."""
+    return ColumnsPlan(columns, plan_of(columns.shared, lanes=lanes, size=size))
+
+
+def module_of(program: Program, plans: Mapping[str, Plan | ColumnsPlan]) -> str:
+    """IR text of a module: one function for each plan, by name, and those it is cut into."""
+    module, bodies, has_columns = Module(), [], False
+    for name, made in plans.items():
+        if isinstance(made, ColumnsPlan):
+            bodies.append(columns_functions(module, name, program, made))
+            has_columns = True
+        else:
+            bodies.append(entry_functions(module, name, program, made))
+    declared = [*module.declarations(), *([DECLARED] if has_columns else [])]
+    return "\n".join([*declared, *bodies, module.tail(), ""])
+
+
+def columns_functions(module: Module, name: str, program: Program, made: ColumnsPlan) -> str:
+    """The functions of an entry: pieces of its first stage, blocks, solution, and the whole."""
+    staged = ARGUMENTS.replace("ptr noalias %out, ptr noalias %work", "ptr %out, ptr %work")
+    parts = [f"@{name}.{k}" for k in range(len(made.first.pieces))]
+    texts = []
+    for part, piece in zip(parts, made.first.pieces, strict=True):
+        writer = Writer(module, program, made.first, piece)
+        texts.append(writer.function(f"define internal void {part}({staged})"))
+    texts += [
+        _Right(module, program, made, k).written(f"@{name}.right{k}")
+        for k in range(len(made.columns.blocks))
+    ]
+    texts.append(_Solution(module, program, made).written(f"@{name}.solve"))
+    return "\n".join([*texts, _whole(name, parts, made)])
+
+
+def _whole(name: str, parts: list[str], made: ColumnsPlan) -> str:
+    """The function of the entry: calls of all others."""
+    first, shared = made.first.work_size, len(made.columns.shared)
+    lines = [f"define void @{name}({ARGUMENTS}) nounwind {{"]
+    lines.append(f"  %stage = getelementptr double, ptr %work, i64 {first}")
+    lines.append(f"  %right = getelementptr double, ptr %work, i64 {first + shared}")
+    passed = PASSED.replace("%out", "%stage")
+    lines += [f"  call void {part}({passed})" for part in parts]
+    k = 0
+    for group, starts in zip(made.columns.groups, _starts(made.columns), strict=True):
+        for column in range(0, group.width, LANES):
+            lines.append(f"  call void @{name}.right{k}(ptr %stage, ptr %right)")
+            given = [f"ptr %stage, ptr %right, i64 {group.width - column}, i64 {group.width}"]
+            for part, start in enumerate(starts):
+                place = f"%o{k}.{part}"
+                lines.append(f"  {place} = getelementptr double, ptr %out, i64 {start + column}")
+                given.append(f"ptr {place}")
+            lines.append(f"  call void @{name}.solve({', '.join(given)})")
+            k += 1
+    return "\n".join([*lines, "  ret void", "}"])
+
+
+def _starts(columns: Columns) -> list[list[int]]:
+    """Where the block of each group and part begins among the outputs."""
+    found: list[list[int]] = [[] for _ in columns.groups]
+    start = 0
+    for k, (_, size) in enumerate(columns.layout):
+        found[k % len(columns.groups)].append(start)
+        start += size
+    return found
+
+
+class _Vectors(Writer):
+    """Writes formulas of some symbols for a vector of columns; the rest is in the first stage."""
+
+    form = Form(LANES)
+
+    def __init__(
+        self,
+        module: Module,
+        program: Program,
+        made: ColumnsPlan,
+        formulas: Sequence[Expr],
+        symbols: Mapping[Expr, Callable[[], str]],
+    ) -> None:
+        steps = steps_of(formulas, list(symbols))
+        read = [*(arg for node in steps for arg in node.args), *formulas]
+        numbers = {node: float(node.value) for node in read if node.op == "const"}
+        items = tuple((node,) for node in steps)
+        plan = replace(made.first, pieces=(), numbers=numbers)
+        super().__init__(module, program, plan, Piece(items, {}, {}, ()))
+        self.symbols = symbols
+        self.places = {node: k for k, node in enumerate(made.columns.shared)}
+
+    def computed(self) -> None:
+        """All operations."""
+        for item in self.piece.items:
+            self.item(item)
+
+    def ended(self, name: str, arguments: str) -> str:
+        """The whole function."""
+        head = f"define internal void {name}({arguments}) noinline nounwind {{"
+        return "\n".join([head, "entry:", *self.lines, "  ret void", "}"])
+
+    def fetched(self, node: Expr) -> str:
+        """A number, a symbol's vector, or what all columns share, in every lane."""
+        if node in self.numbers:
+            return self.form.number(self.numbers[node])
+        if node in self.symbols:
+            return self.symbols[node]()
+        place = self.put(f"getelementptr double, ptr %stage, i64 {self.places[node]}")
+        return self.splat(VECTOR, "double " + self.put(f"load double, ptr {place}, align 8"))
+
+    def splat(self, kind: str, value: str) -> str:
+        """A value in every lane."""
+        one = self.put(f"insertelement {kind} poison, {value}, i32 0")
+        order = f"<{LANES} x i32> zeroinitializer"
+        return self.put(f"shufflevector {kind} {one}, {kind} poison, {order}")
+
+
+class _Right(_Vectors):
+    """Writes the right-hand sides of a block."""
+
+    def __init__(self, module: Module, program: Program, made: ColumnsPlan, k: int) -> None:
+        block = made.columns.blocks[k]
+        symbols = {
+            seed: lambda lane=lane: f"<{', '.join(f'double {double(x)}' for x in unit(lane))}>"
+            for lane, seed in enumerate(block.seeds)
+        }
+        self.rows = block.rows
+        super().__init__(module, program, made, block.rows, symbols)
+
+    def written(self, name: str) -> str:
+        """The whole function."""
+        self.computed()
+        for i, row in enumerate(self.rows):
+            value = self.operand(row)
+            place = self.put(f"getelementptr double, ptr %right, i64 {LANES * i}")
+            self.lines.append(f"  store {VECTOR} {value}, ptr {place}, align 8")
+        return self.ended(name, "ptr %stage, ptr %right")
+
+
+class _Solution(_Vectors):
+    """Writes x(b) for the right-hand sides of any block."""
+
+    def __init__(self, module: Module, program: Program, made: ColumnsPlan) -> None:
+        columns = self.columns = made.columns
+        symbols = {b: lambda i=i: self.side(i) for i, b in enumerate(columns.right)}
+        super().__init__(module, program, made, columns.solution, symbols)
+
+    def side(self, row: int) -> str:
+        """A row of the right-hand sides."""
+        place = self.put(f"getelementptr double, ptr %right, i64 {LANES * row}")
+        return self.put(f"load {VECTOR}, ptr {place}, align 8")
+
+    def written(self, name: str) -> str:
+        """The whole function."""
+        kind, numbers = f"<{LANES} x i64>", ", ".join(f"i64 {k}" for k in range(LANES))
+        kept = self.put(f"icmp ult {kind} <{numbers}>, {self.splat(kind, 'i64 %left')}")
+        self.computed()
+        for part, (_, rows) in enumerate(self.columns.parts):
+            for i, row in enumerate(rows):
+                value, step = self.operand(row), self.put(f"mul i64 %width, {i}")
+                place = self.put(f"getelementptr double, ptr %o{part}, i64 {step}")
+                given = f"{VECTOR} {value}, ptr {place}, i32 8, {MASK} {kept}"
+                self.lines.append(f"  call void {STORE}({given})")
+        outs = "".join(f", ptr %o{k}" for k in range(len(self.columns.parts)))
+        return self.ended(name, f"ptr %stage, ptr %right, i64 %left, i64 %width{outs}")
 
 
 def to_llvm(

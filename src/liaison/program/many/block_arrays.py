@@ -1,25 +1,334 @@
 """The system of a mechanism in blocks: tables, constants and entries of kernels in one record.
 
-Public names: BlockArrays.
+Index tables of a mechanism by blocks: unknowns, couplings, offsets of numbers.
+
+The order in which blocks of a sparse symmetric system are eliminated, and the tables of it.
+
+Unknowns are bodies (six accelerations) and rows (of joints). A row goes only after bodies it
+touches, and only where these leave it enough freedoms: its pivot is negative then, that of a body
+positive.
+
+Public names: BlockArrays, BlockTables, Ordered, ordered.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from liaison.equations.sweeps.blocks import FOUND
 from liaison.equations.sweeps.rest import Rest, RestRow
 from liaison.equations.sweeps.sweeps import Blocks
 from liaison.expr import Expr, as_expr
 from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.to_llvm import to_llvm
-from liaison.program.loops.records import Rows, evaluate
+from liaison.program.loops.records import Record, Rows, evaluate
 from liaison.program.program import Array, Entry, Program
 
-from .block_layout import Body, System, Work
-from .block_tables import BlockTables
+from .block_layout import Body, Closed, Joint, Lent, Relation, Row, System, Term, Work
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """Tables of an elimination.
+
+    Attributes:
+        pivots: unknowns in order, each with the start of its edges and the end of them.
+        edges: (neighbour that is still there, slot of their block); the sooner eliminated first.
+        targets: for each pair of edges of a pivot, the slot that the pair updates.
+        slots: (later, sooner) -> slot; its block has the rows of the later one.
+        place: of each unknown in the order.
+    """
+
+    pivots: Ints
+    edges: Ints
+    targets: Ints
+    slots: dict[tuple[int, int], int]
+    place: list[int]
+
+
+def ordered(
+    touched: Sequence[set[int]], is_row: Sequence[bool], sizes: Sequence[int] | None = None
+) -> Ordered:
+    """Least degree first, rows where those before them leave enough freedoms.
+
+    Args:
+        touched: neighbours of each unknown.
+        is_row: which unknowns are rows.
+        sizes: numbers in each unknown; 6 of a body and 1 of a row if not given.
+    """
+    left = [set(x) for x in touched]
+    counts = [1 if row else 6 for row in is_row] if sizes is None else [*sizes]
+    gone = _Eliminated(touched, is_row, counts)
+    heap = [(len(left[k]), k) for k in range(len(left)) if not is_row[k]]
+    heapq.heapify(heap)
+    place: list[int] = [-1] * len(left)
+    order: list[tuple[int, list[int]]] = []
+    while heap:
+        degree, k = heapq.heappop(heap)
+        if place[k] >= 0 or degree != len(left[k]) or not gone.may_go(k):
+            continue
+        place[k] = len(order)
+        around = list(left[k])
+        order.append((k, around))
+        gone.add(k)
+        for i in around:
+            left[i].discard(k)
+            left[i].update(j for j in around if j != i)
+        for i in around:
+            if gone.may_go(i):
+                heapq.heappush(heap, (len(left[i]), i))
+    assert len(order) == len(left), "every row touches a body"
+    return _tables(order, place)
+
+
+class _Eliminated:
+    """Unknowns that are gone, in groups that touch each other, with the freedoms left in each.
+
+    Two joints of five rows ask ten of the six freedoms of one body: the second must wait until the
+    body at its other end is gone, or its pivot is ρ alone. Where all its bodies are gone it repeats
+    what others hold, and takes no freedom that is not there.
+    """
+
+    def __init__(
+        self, touched: Sequence[set[int]], is_row: Sequence[bool], sizes: Sequence[int]
+    ) -> None:
+        self._touched, self._is_row, self._sizes = touched, is_row, sizes
+        self._group = [-1] * len(sizes)  # the next towards the group's root; −1: not gone
+        self._freedoms = [0] * len(sizes)
+
+    def _root(self, k: int) -> int:
+        while self._group[k] != k:
+            self._group[k] = self._group[self._group[k]]
+            k = self._group[k]
+        return k
+
+    def _groups(self, k: int) -> set[int]:
+        return {self._root(i) for i in self._touched[k] if self._group[i] >= 0}
+
+    def may_go(self, k: int) -> bool:
+        """A body always, a row where freedoms are left for it, or where none can come."""
+        if not self._is_row[k] or all(self._group[i] >= 0 for i in self._touched[k]):
+            return True
+        return sum(self._freedoms[i] for i in self._groups(k)) >= self._sizes[k]
+
+    def add(self, k: int) -> None:
+        """The unknown goes, and joins the groups it touches."""
+        groups = self._groups(k)
+        own = -self._sizes[k] if self._is_row[k] else self._sizes[k]
+        self._freedoms[k] = max(0, own + sum(self._freedoms[i] for i in groups))
+        self._group[k] = k
+        for i in groups:
+            self._group[i] = k
+
+
+def _tables(order: list[tuple[int, list[int]]], place: list[int]) -> Ordered:
+    slots: dict[tuple[int, int], int] = {}
+    pivots: list[Any] = []
+    edges: list[Any] = []
+    targets: list[int] = []
+    for k, around in order:
+        around.sort(key=place.__getitem__)
+        pivots.append((k, len(edges), len(edges) + len(around), len(targets)))
+        for i in around:
+            edges.append((i, slots.setdefault((i, k), len(slots))))
+        for b, later in enumerate(around):
+            targets += [slots.setdefault((later, sooner), len(slots)) for sooner in around[:b]]
+    return Ordered(
+        np.array(pivots, dtype=np.int64).reshape(-1, 4),
+        np.array(edges, dtype=np.int64).reshape(-1, 2),
+        np.array([*targets, 0], dtype=np.int64),
+        slots,
+        place,
+    )
+
+
+Ints = NDArray[np.int64]
+
+
+@final
+class BlockTables:
+    """Every table over bodies, joints of the tree, closures and relations.
+
+    Args:
+        made: the blocks.
+        rows: relations that are written out.
+    """
+
+    def __init__(self, made: Blocks, rows: Sequence[RestRow] = ()) -> None:
+        self.made, self.relations = made, rows
+        self.bodies = len(made.nodes) - made.kept
+        self._place_closures()
+        self._number_unknowns()
+        self.order: Ordered = ordered(
+            self._touched, [bool(x) for x in self._is_row], self.sizes.tolist()
+        )
+        self._rows: list[tuple[int, ...]] = []
+        self._lent: list[tuple[int, ...]] = []
+        self._joint_tables()
+        self._closure_tables()
+        self._relation_tables()
+
+    # where results lie, and which multiplier is whose
+
+    def _place_closures(self) -> None:
+        """Results of closures behind the records of nodes; multipliers in the same order."""
+        start, lam = (self.bodies + 1) * Body.header, 0
+        self.results: list[int] = []
+        self.first_lam: list[int] = []
+        for c in self.made.closures[:, 0]:
+            size = self.made.closing[c].rows + self.made.closing[c].ties
+            self.results.append(start)
+            self.first_lam.append(lam)
+            start, lam = start + 15 * size, lam + size
+        self.end, self.joint_rows = start, lam
+        self.nc = lam + len(self.relations)
+        self.nphi = lam + sum(row.phi is not None for row in self.relations)
+
+    # what is unknown, and who touches whom
+
+    def _number_unknowns(self) -> None:
+        made, n = self.made, self.bodies
+        held = [made.blocks[c].rows for c in made.nodes[:n, 0]]
+        self.row_of = {i: n + k for k, i in enumerate(i for i in range(n) if held[i])}
+        first = n + len(self.row_of)
+        self.closure_of = [first + k for k in range(len(made.closures))]
+        first += len(made.closures)
+        self.relation_of = [first + k for k in range(len(self.relations))]
+        self.unknowns = first + len(self.relations)
+        self.sizes = np.full(self.unknowns, 6, dtype=np.int64)
+        self._is_row = np.zeros(self.unknowns, dtype=np.int64)
+        self._is_row[n:] = 1
+        self._touched: list[set[int]] = [set() for _ in range(self.unknowns)]
+        for i, unknown in self.row_of.items():
+            self.sizes[unknown] = held[i]
+            self._touch(unknown, (i, int(made.nodes[i, 1])), self._lends((i,)))
+        for unknown, (c, a, b, *_) in zip(self.closure_of, made.closures.tolist(), strict=True):
+            self.sizes[unknown] = made.closing[c].rows
+            self._touch(unknown, (a, b), self._lends((a, b)))
+        for unknown, row in zip(self.relation_of, self.relations, strict=True):
+            self.sizes[unknown] = 1
+            self._touch(unknown, self._moved_by(row))
+
+    def _touch(self, unknown: int, bodies: Sequence[int], lends: bool = False) -> None:
+        there = [body for body in bodies if body >= 0]
+        for body in there:
+            self._touched[unknown].add(body)
+            self._touched[body].add(unknown)
+        if lends and len(there) == 2:
+            self._touched[there[0]].add(there[1])
+            self._touched[there[1]].add(there[0])
+
+    def _lends(self, bodies: Sequence[int]) -> bool:
+        return any(body >= 0 and self.made.needs_lending[body] for body in bodies)
+
+    def _moved_by(self, row: RestRow) -> list[int]:
+        """Bodies that a relation touches, each once."""
+        found = [body for j in row.G for body in self._owner(j)[1]]
+        return list(dict.fromkeys(body for body in found if body >= 0))
+
+    def _owner(self, j: int) -> tuple[int, tuple[int, int], int]:
+        """Of a velocity: its closure or −1, the two bodies it moves, its place among others."""
+        nodes = self.made.nodes
+        i = int(np.searchsorted(nodes[:, 3] + nodes[:, 5], j, side="right"))
+        k = j - int(nodes[i, 3])
+        if i < self.bodies:
+            return -1, (i, int(nodes[i, 1])), k
+        keeps = [one.ties > 0 for one in self.made.closing]
+        ties = [keeps[c] for c in self.made.closures[:, 0]]
+        c = int(np.flatnonzero(np.array(ties) & (self.made.closures[:, 5] == nodes[i, 3]))[0])
+        return c, (int(self.made.closures[c, 1]), int(self.made.closures[c, 2])), k
+
+    # tables
+
+    def _joint_tables(self) -> None:
+        made = self.made
+        joints: list[tuple[int, ...]] = []
+        for i, (c, parent, _, v, _, nv) in enumerate(made.nodes[: self.bodies].tolist()):
+            here, count = (i + 1) * Body.header + FOUND, made.blocks[c].rows
+            if count:
+                unknown = self.row_of[i]
+                self._add_rows(unknown, (i, parent), (here, here + 6), 12)
+                if self._lends((i,)):
+                    self._lend((i, parent), (here, here + 6), 12, unknown)
+            joints.append((i, parent, here + 12 * count, v, nv))
+        self.joints = _ints(joints, Joint)
+
+    def _closure_tables(self) -> None:
+        made = self.made
+        closed: list[tuple[int, ...]] = []
+        for k, (c, a, b, *rest) in enumerate(made.closures.tolist()):
+            one, o, unknown = made.closing[c], self.results[k], self.closure_of[k]
+            offsets = (o, o + 6 * (one.rows + one.ties))
+            self._add_rows(unknown, (a, b), offsets, 6)
+            if self._lends((a, b)):
+                self._lend((a, b), offsets, 6, unknown)
+            start, q, v = rest
+            closed.append((c, a, b, start, o, q, v, one.rows, one.ties, self.first_lam[k]))
+        self.closed = _ints(closed, Closed)
+
+    def _relation_tables(self) -> None:
+        """A row of J for each body a relation touches, behind the closures; and its terms."""
+        relations: list[tuple[int, ...]] = []
+        terms: list[tuple[int, ...]] = []
+        for e, (unknown, row) in enumerate(zip(self.relation_of, self.relations, strict=True)):
+            own = {body: self.end + 6 * k for k, body in enumerate(self._moved_by(row))}
+            self.end += 6 * len(own)
+            for body, offset in own.items():
+                self._rows.append(self._row(unknown, body, offset, 6))
+            for j in row.G:
+                terms.append(self._term(j, own))
+            relations.append((unknown, len(row.G), self.joint_rows + e, int(row.phi is not None)))
+        self.relation_table, self.terms = _ints(relations, Relation), _ints(terms, Term)
+        self.rows, self.lent = _ints(self._rows, Row), _ints(self._lent, Lent)
+
+    def _term(self, j: int, own: dict[int, int]) -> tuple[int, ...]:
+        """Sources and targets of a velocity's part in a relation; what its tie leaves over."""
+        c, bodies, k = self._owner(j)
+        targets = [own.get(body, -1) for body in bodies]
+        if c < 0:
+            pair = int(self.joints[bodies[0], 2]) + 12 * k
+            return (pair, pair + 6, *targets, -1, 0, -1)
+        one, o = self.made.closing[self.made.closures[c, 0]], self.results[c]
+        size, row = one.rows + one.ties, one.rows + k
+        tie = self.first_lam[c] + row
+        return (o + 6 * row, o + 6 * (size + row), *targets, o + 12 * size + row, size, tie)
+
+    def _add_rows(
+        self, unknown: int, bodies: tuple[int, int], offsets: tuple[int, int], stride: int
+    ) -> None:
+        for body, offset in zip(bodies, offsets, strict=True):
+            if body >= 0:
+                self._rows.append(self._row(unknown, body, offset, stride))
+
+    def _row(self, unknown: int, body: int, offset: int, stride: int) -> tuple[int, ...]:
+        place = self.order.place
+        turned = place[unknown] < place[body]
+        key = (body, unknown) if turned else (unknown, body)
+        return (unknown, body, self.order.slots[key], offset, stride, int(turned))
+
+    def _lend(
+        self, bodies: tuple[int, int], offsets: tuple[int, int], stride: int, unknown: int
+    ) -> None:
+        slot = self._signed_slot(*bodies) if min(bodies) >= 0 else 0
+        self._lent.append((*bodies, slot, *offsets, stride, int(self.sizes[unknown]), unknown))
+
+    def _signed_slot(self, a: int, b: int) -> int:
+        """The slot of two bodies; −1 − slot where the second's accelerations are its rows."""
+        if self.order.place[a] > self.order.place[b]:
+            return self.order.slots[a, b]
+        return -1 - self.order.slots[b, a]
+
+
+def _ints(rows: Sequence[tuple[int, ...]], record: type[Record]) -> Ints:
+    """A table with a column for each word of a record."""
+    return np.array(rows, dtype=np.int64).reshape(-1, record.header)
 
 
 @final

@@ -18,7 +18,7 @@ import numpy as np
 from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel, Program, to_llvm, to_numpy
-from liaison.program.breaks import breaks_of
+from liaison.program.extend import breaks_of
 from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.events.happenings import Watched, extra_program, sides_in, watched
 from liaison.simulation.steps import layout as at

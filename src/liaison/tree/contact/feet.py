@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 from liaison.expr import Expr, absolute, as_expr, directional, gradient, minimum, select, substitute
-from liaison.tree.templates import FLOW
+from liaison.tree.closure import FLOW
 
 STEPS = 10
 """Newton's steps: from a tenth of the radius of curvature six reach rounding."""

@@ -17,9 +17,8 @@ from liaison.expr import as_expr, substitute, time_derivative
 from liaison.model import Contact
 from liaison.model.pairing import paired
 from liaison.spatial.arrays import Array, array, cross, product
-from liaison.tree.closure import marker_motion, relative
+from liaison.tree.closure import P, R, marker_motion, relative
 from liaison.tree.kinematics import Kinematics
-from liaison.tree.templates import P, R
 from liaison.tree.tree import GROUND
 
 from .templates import Touch

@@ -40,6 +40,8 @@ from liaison.model.pairing import paired
 from liaison.spatial.arrays import identity, zeros
 from liaison.tree.closure import (
     Located,
+    P,
+    R,
     Row,
     marker_motion,
     relation_row,
@@ -48,7 +50,6 @@ from liaison.tree.closure import (
     with_rates,
 )
 from liaison.tree.kinematics import Kinematics
-from liaison.tree.templates import P, R
 
 from .templates import Touch, gap_template, rate_template, slip_templates, turn_templates
 from .touches import touches

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from liaison.expr import Expr, as_expr, directional, gradient
 from liaison.spatial.arrays import Array, cross, zeros
-from liaison.tree.templates import OMEGA, V, derived, rate_along, second_order
+from liaison.tree.closure import OMEGA, V, derived, rate_along, second_order
 
 from .feet import Foot
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from liaison.model import Contact
-from liaison.tree.templates import P, R
+from liaison.tree.closure import P, R
 
 from .feet import foot_of
 from .templates import Touch

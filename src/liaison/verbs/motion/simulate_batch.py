@@ -26,8 +26,7 @@ from liaison.simulation.plan.options import (
     RunOptions,
     run_options,
 )
-from liaison.tree.assemble import assemble
-from liaison.tree.singular_attitudes import check_attitudes
+from liaison.tree.assemble import assemble, check_attitudes
 from liaison.tree.tree import Tree, span
 from liaison.verbs.derive.compile import compile
 from liaison.verbs.given import mechanism_of

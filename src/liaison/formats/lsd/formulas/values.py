@@ -20,7 +20,7 @@ from typing import Any, TypeAlias, final
 from liaison.errors import LiaisonError, TextError
 from liaison.expr import Expr, as_expr
 from liaison.formats.lsd.syntax.nodes import Node, Source
-from liaison.model.checks_formulas import MAX_EXPONENT
+from liaison.model.checks import MAX_EXPONENT
 from liaison.model.scalars import MAX_BITS
 from liaison.spatial import Array
 
