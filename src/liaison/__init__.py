@@ -46,7 +46,7 @@ __all__ = offer(
         "analyse.along.attitude_along": "AttitudeAlong attitude_along",
         "analyse.along.joint_motion": "joint_motion",
         "analyse.proofs.linear_cases": "solve_linear",
-        "analyse.proofs.massless": "massless_motions",
+        "equations.start_checks": "massless_motions",
         "analyse.along.maximal_run": "maximal_run",
         "equations.formalisms.virtual_power": "virtual_power",
         "equations.transform.generation": "generation",

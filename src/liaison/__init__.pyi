@@ -10,7 +10,6 @@ from liaison.analyse.along.maximal_run import maximal_run as maximal_run
 from liaison.analyse.compare.compare import Comparison as Comparison
 from liaison.analyse.proofs.deflate import deflate as deflate
 from liaison.analyse.proofs.linear_cases import solve_linear as solve_linear
-from liaison.analyse.proofs.massless import massless_motions as massless_motions
 from liaison.analyse.proofs.no_impact import NoImpact as NoImpact
 from liaison.analyse.proofs.syzygies import PolynomialPsi as PolynomialPsi
 from liaison.analyse.proofs.syzygies import polynomial_psi as polynomial_psi
@@ -32,6 +31,7 @@ from liaison.equations import stabilized as stabilized
 from liaison.equations.formalisms.virtual_power import virtual_power as virtual_power
 from liaison.equations.motors.motor_coordinates import motor_form as motor_form
 from liaison.equations.motors.motorized import motorized as motorized
+from liaison.equations.start_checks import massless_motions as massless_motions
 from liaison.equations.transform.generation import generation as generation
 from liaison.errors import AssemblyError as AssemblyError
 from liaison.errors import DerivationError as DerivationError

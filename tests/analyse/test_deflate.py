@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.analyse.proofs.obstructed import is_obstructed
+from liaison.equations.start_checks import is_obstructed
 from liaison.errors import DerivationError
 from liaison.verbs.ready import ready_for
 
@@ -15,8 +15,8 @@ FIRST_ORDER = ["four_bar", "bennett", "bricard_line", "sarrus", "rolling_disc", 
 
 
 def plain(mechanism):
-    """The kernel of the closures as they are, and the start."""
-    return liaison.compile(mechanism), liaison.assemble(liaison.span(mechanism))
+    """The equations with the closures as they are, and the start."""
+    return liaison.derive(mechanism), liaison.assemble(liaison.span(mechanism))
 
 
 @pytest.mark.parametrize("name", [*SECOND_ORDER, "shaky_6r", "slider_crank_equal"])
@@ -39,7 +39,7 @@ def test_completed_rows_have_the_rank_of_the_variety_and_obstruct_nothing(name, 
     assert added == ["second order 1"]
     kernel = liaison.compile(whole)
     state = liaison.assemble(liaison.span(given))
-    assert not is_obstructed(kernel, state)
+    assert not is_obstructed(liaison.derive(whole), state)
     terms = kernel.call("terms", q=state.q, v=state.v)
     G = terms["G"].reshape(-1, len(state.v))
     rank = np.linalg.matrix_rank(G, tol=1e-6)

@@ -8,9 +8,10 @@ import pytest
 
 from liaison.cli import main
 from liaison.formats.lsd.formulas.functions import FUNCTIONS, VECTOR_FUNCTIONS, WORDS
+from liaison.formats.lsd.meaning.contacts import CONTACTS
 from liaison.formats.lsd.meaning.forces import FORCE_KINDS
 from liaison.formats.lsd.meaning.shapes import SHAPES
-from liaison.formats.lsd.meaning.statements import CONTACTS, COUPLES
+from liaison.formats.lsd.meaning.statements import COUPLES
 from liaison.formats.lsd.syntax.tokens import ACTIONS, DIRECTIONS, RESERVED
 from liaison.model import JOINT_TYPES
 from liaison.units import UNITS

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from liaison.errors import LiaisonError
 from liaison.formats import read_lsd, read_urdf
 from liaison.formats.lsd.formulas.functions import FUNCTIONS, VECTOR_FUNCTIONS
+from liaison.formats.lsd.meaning.contacts import CONTACTS
 from liaison.formats.lsd.meaning.forces import FORCE_KINDS
-from liaison.formats.lsd.meaning.statements import CONTACTS, COUPLES
+from liaison.formats.lsd.meaning.statements import COUPLES
 from liaison.formats.lsd.syntax.tokens import RESERVED, SIGNS
 from liaison.formats.mjcf.read import reading_of_mjcf
 from liaison.model import JOINT_TYPES

@@ -18,11 +18,14 @@ DOORS = {"", "__main__", "cli", "verbs"}
 SLOW = {"sympy", "scipy", "xarray", "pandas", "matplotlib", "viser", "h5netcdf", "h5py", "flint"}
 # modules that are imported inside a function, since few runs need them: who -> what
 LATER = {
-    "analyse.proofs.obstructed": "analyse.rest.local",
     "equations.reading_order": "equations.modes",
     "equations.setting": "tree.contact.sides",
     "formats.lsd.meaning.statements": "formats.lsd.meaning.contacts",
     "formats.read": "formats.mjcf.read formats.urdf.read",
+    "model.checks": "model.contacts.targets",
+    "model.pairing": "model.contacts.contact",
+    "program.lower": "program.derivatives.derivatives program.derivatives.discrete",
+    "simulation.plan.plan": "simulation.steps.sides_layout",
     "simulation.steps.layout": "solvers.cones.cones solvers.linear.lemke",
     "simulation.machine": "contacts.stepping.phases",
     "simulation.prepared": "contacts.events.one_sided",

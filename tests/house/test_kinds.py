@@ -10,8 +10,9 @@ import pytest
 import liaison
 from liaison.errors import DerivationError, ModelError
 from liaison.expr import evaluate, gradient, symbol
+from liaison.formats.lsd.meaning.contacts import CONTACTS
 from liaison.formats.lsd.meaning.forces import FORCE_KINDS
-from liaison.formats.lsd.meaning.statements import CONTACTS, COUPLES
+from liaison.formats.lsd.meaning.statements import COUPLES
 from liaison.model import Coordinate, Marker
 from liaison.model.contacts import PAIRS, SHAPE_KINDS, TARGET_KINDS
 from liaison.model.kinds import SYMBOLS, Kinds

@@ -14,7 +14,7 @@ from program_samples import program_of, synthetic
 
 from liaison.expr import symbol
 from liaison.program import to_llvm
-from liaison.program.llvm import cache, machine
+from liaison.program.llvm import machine
 from liaison.program.llvm.machine import cache_folder, fetch, key_of, prune, store
 
 X = symbol("q[0]")
@@ -179,6 +179,6 @@ def test_the_same_text_in_every_process(folder):
     ]
     assert [process.wait() for process in running] == [0, 0, 0]
     assert len(list(folder.iterdir())) == 1
-    assert cache.fetch(next(folder.iterdir()).stem) is not None
+    assert machine.fetch(next(folder.iterdir()).stem) is not None
     to_llvm(synthetic(900), optimize=0).address("f")
     assert len(list(folder.iterdir())) == 1

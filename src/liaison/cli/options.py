@@ -1,6 +1,6 @@
 """Options that commands share, options of a run made from `RunOptions`, and printed results.
 
-Public names: Model, Values, Starts, At, Lenient, Floating, Merged, Until, Speed, TimeLimit, Json,
+Public names: Model, Values, Starts, At, Lenient, Floating, Merged, Until, Speed, Json,
 Debug, RunOption, with_run_options, help_of, printed, written.
 """
 
@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias, get_type_hints
 
 import typer
-
-from liaison.simulation.plan.options import RunOptions, meanings
 
 Model = Annotated[
     Path,
@@ -55,7 +53,6 @@ Speed = Annotated[
         min=1e-6, max=1e6, help="Simulated seconds shown in one second: 0.1 is slow motion."
     ),
 ]
-TimeLimit = Annotated[str | None, typer.Option(metavar="TIME", help=meanings()["time_limit"].text)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Print the traceback of an unexpected error.")]
 
@@ -72,6 +69,8 @@ def printed(facts: dict[str, Any], text: str, as_json: bool) -> None:
 
 def help_of(option: str) -> str:
     """Help text of an option of a run."""
+    from liaison.simulation.plan.options import meanings
+
     return meanings()[option].text
 
 
@@ -88,6 +87,8 @@ LEFT_OUT = ("residual", "on_failure", "max_step")
 
 def _run_parameters() -> Iterator[Parameter]:
     """One parameter for each option of a run that all methods or one method take."""
+    from liaison.simulation.plan.options import RunOptions
+
     for field in fields(RunOptions):
         meaning = field.metadata["meaning"]
         is_time = meaning.unit == "s"

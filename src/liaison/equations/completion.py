@@ -2,7 +2,9 @@
 
 One-sided rows of a mechanism as formulas: gaps, rates, slips, and what bounds their forces.
 
-Public names: completed, plain_dynamics, sides_of. Source: docs/theory/one_sided.md.
+Public names: completed, plain_dynamics, sides_of.
+
+Source: docs/theory/one_sided.md.
 """
 
 from __future__ import annotations

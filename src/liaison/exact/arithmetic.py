@@ -18,7 +18,7 @@ import numpy as np
 from liaison.expr import FLOAT, Domain, Expr
 
 from .linear import kernel, rank
-from .ordered import Ordered, ordered
+from .residues import Ordered, ordered
 
 Rows: TypeAlias = list[list[Any]]
 """A matrix, row by row."""

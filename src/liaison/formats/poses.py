@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from liaison.formats.lsd.formulas.units import PURE, same, spelled
 from liaison.formats.lsd.formulas.values import (
+    PURE,
     Pose,
     Quantity,
     Turn,
@@ -20,6 +20,8 @@ from liaison.formats.lsd.formulas.values import (
     Vector,
     kind_of,
     plain,
+    same,
+    spelled,
 )
 from liaison.formats.lsd.syntax.nodes import Node, Source
 from liaison.model.scalars import UPRIGHT

@@ -13,8 +13,9 @@ angles. Another one is a formula of τ, to all orders too, where it is made of c
 sines and cosines of their whole sums. Else it is known to first order only, by its gradient at
 home; that decides the mobility where all rows are independent, and only there.
 
-Public names: Home, home_of, numeric_home, Step, loops_of. Source: HOR87 (a shortest cycle basis
-from breadth-first paths, by greedy choice), Relations, relations_of, Terms.
+Public names: Home, home_of, numeric_home, Step, loops_of, Relations, relations_of, Terms.
+
+Source: HOR87 (a shortest cycle basis from breadth-first paths, by greedy choice).
 """
 
 from __future__ import annotations

@@ -29,7 +29,6 @@ from liaison.model.contacts.formulas import GapContact, Unilateral
 from liaison.model.contacts.friction import Friction
 from liaison.model.contacts.joint_friction import BearingFriction
 from liaison.model.contacts.one_sided import OneSided
-from liaison.model.contacts.targets import CURVE, PROFILE, SURFACE
 from liaison.model.loads.gravity import Gravity
 from liaison.model.loads.load import Force
 from liaison.model.relations.relation import Constraint, OfCoordinates
@@ -305,6 +304,19 @@ _SCOPES = {
 }
 
 
+def _of_targets(m: Described, parameters: set[str]) -> dict[str, set[str]]:
+    """The same for what contacts touch; nothing where there are none."""
+    if not m.contacts:
+        return {}
+    from liaison.model.contacts.targets import CURVE, PROFILE, SURFACE
+
+    return {
+        "surface": parameters | {x.name for x in SURFACE},
+        "profile": parameters | {PROFILE.name},
+        "curve": parameters | {CURVE.name},
+    }
+
+
 def known_symbols(m: Described) -> dict[str, set[str]]:
     """Names that may stand in formulas, by scope."""
     parameters = {p.name for p in m.parameters}
@@ -312,11 +324,8 @@ def known_symbols(m: Described) -> dict[str, set[str]]:
     speeds = {x for joint in m.joints for x in joint.speeds} | {f"{x}'" for x in positions}
     time = parameters | {"t"}
     anything = time | positions | speeds | {i.name for i in m.inputs}
-    return {
+    return _of_targets(m, parameters) | {
         "parameters": parameters,
-        "surface": parameters | {x.name for x in SURFACE},
-        "profile": parameters | {PROFILE.name},
-        "curve": parameters | {CURVE.name},
         "time": time,
         "positions": time | positions,
         "motion": time | positions | speeds,

@@ -76,10 +76,21 @@ class Property:
 class Kinds(Generic[T]):
     """The classes of a family, in the order of their registration."""
 
-    def __init__(self, family: str, needs: Iterable[str] = (), unique: str = "LSD") -> None:
+    def __init__(
+        self, family: str, needs: Iterable[str] = (), unique: str = "LSD", home: str = ""
+    ) -> None:
+        """Makes an empty family.
+
+        Args:
+            family: what its kinds are called in messages.
+            needs: parts that every class has to have, besides WORD and SYMBOL.
+            unique: the part by which a class is found.
+            home: the package whose files register the kinds; loaded when they are first read.
+        """
         self.family, self.unique, self.version = family, unique, 0
         self._needs = ("WORD", "SYMBOL", *needs)
         self._kinds: list[T] = []
+        self._home = home
 
     def register(self, kind: T) -> T:
         """Adds a class, as a decorator; checks that it says what every kind has to say.
@@ -102,6 +113,13 @@ class Kinds(Generic[T]):
         self.version += 1
         return kind
 
+    def loaded(self) -> list[T]:
+        """The classes, the files of the family's home loaded before."""
+        if self._home:
+            home, self._home = self._home, ""
+            discover(home, sys.modules[home].__path__)
+        return self._kinds
+
     def remove(self, kind: T) -> None:
         """Takes a class out again."""
         self._kinds.remove(kind)
@@ -113,16 +131,16 @@ class Kinds(Generic[T]):
 
     def named(self, word: str) -> T | None:
         """The class of a word; None if there is none."""
-        return next((kind for kind in self._kinds if self.word(kind) == word), None)
+        return next((kind for kind in self.loaded() if self.word(kind) == word), None)
 
     def __iter__(self) -> Iterator[T]:
-        return iter(self._kinds)
+        return iter(self.loaded())
 
     def __contains__(self, kind: object) -> bool:
-        return kind in self._kinds
+        return kind in self.loaded()
 
     def __len__(self) -> int:
-        return len(self._kinds)
+        return len(self.loaded())
 
 
 @final

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from liaison.errors import ModelError, Place
 from liaison.expr import as_expr, symbols_of
@@ -20,7 +20,6 @@ from liaison.model.contacts.collisions import (
     surfaces_of,
     touching,
 )
-from liaison.model.contacts.contact import Contact
 from liaison.model.contacts.friction import Friction
 from liaison.model.loads.load import Field
 
@@ -29,6 +28,9 @@ from .markers import Marker
 from .mechanism import Mechanism
 from .records import Body
 from .shapes import Box, Shape, Sphere
+
+if TYPE_CHECKING:
+    from liaison.model.contacts.contact import Contact
 
 FEW_PAIRS = 50
 """Pairs up to which each is written as a contact of its own."""
@@ -152,6 +154,8 @@ def drawn(mechanism: Mechanism) -> Mechanism:
     """The mechanism as a picture takes it: every pair, or of a scene a contact with each plane."""
     if not is_scene(mechanism):
         return paired(mechanism)
+    from liaison.model.contacts.contact import Contact
+
     planes = plane_names(surfaces_of(mechanism))
     body = Marker(mechanism.joints[0].successor.body)
     shown = tuple(Contact(name, body, plane) for plane, name in planes.items())
@@ -197,6 +201,8 @@ def _contact(name: str, pair: Pair, one: Sphere | Box, other: Sphere | Box | Non
         told |= {"kind": "box", "size": (one.x, one.y, one.z)}
     else:
         told |= {"kind": "ball", "radius": one.radius}
+    from liaison.model.contacts.contact import Contact
+
     return Contact(name, first, second, place=pair.law.place, **told)
 
 

@@ -26,22 +26,14 @@ from liaison.expr import (
     sqrt,
     substitute,
     switches,
+    symbol,
 )
 from liaison.program.derivatives.columns import Columns
-from liaison.program.derivatives.derivatives import (
-    Derivatives,
-    curvature_makers,
-    curvature_places,
-    dense,
-    derivative_makers,
-    tangent_makers,
-)
-from liaison.program.derivatives.discrete import discrete_makers
 from liaison.units import FORCE
 
 from .extend import breaks
 from .program import Entry, Program
-from .solve import Factor, Saddle, factor
+from .solve import Factor, Saddle, dense, factor
 
 Blocks: TypeAlias = list[tuple[str, Sequence[Expr]]]
 
@@ -75,7 +67,7 @@ def lower(equations: Equations) -> Program:
     nq, nv, nc = len(symbols.q), len(symbols.v), len(symbols.lam)
     return Program(
         name=equations.name,
-        entries=LazyEntries(made.makers(), made.derivatives()),
+        entries=LazyEntries(made.makers(), made.reports(), made.derivatives),
         inputs=MappingProxyType(_places(equations)),
         sizes=MappingProxyType(
             {
@@ -96,6 +88,13 @@ def lower(equations: Equations) -> Program:
     )
 
 
+def _curvature_places(equations: Equations) -> list[Expr]:
+    """What x holds after v̇ and λ: the weights w, then d along q, v and v̇, nv each."""
+    speeds = [x.name for x in equations.symbols.v]
+    kinds = ("weight", "direction q", "direction v", "direction vdot")
+    return [symbol(f"{kind} {name}") for kind in kinds for name in speeds]
+
+
 def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     """Where each symbol is found; v̇ then λ then f, ξ, and a target position each begin x.
 
@@ -104,7 +103,7 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     """
     symbols = equations.symbols
     listed = [("t", (symbols.t,)), ("q", symbols.q), ("v", symbols.v), ("u", symbols.u)]
-    extra = (*symbols.vdot, *symbols.lam, *curvature_places(equations))
+    extra = (*symbols.vdot, *symbols.lam, *_curvature_places(equations))
     listed += [("p", symbols.p), ("x", extra), ("x", symbols.xi)]
     listed += [("x", equations.kinematics.target), ("x", symbols.stress)]
     places: dict[Expr, tuple[str, int]] = {}
@@ -145,21 +144,31 @@ class LazyEntries(Mapping[str, Entry]):
     Args:
         makers: of the entries.
         hidden: more of them, found by name but not listed: who wants all does not want these.
+        further: makes still more of those; called for a name that is none of the others.
     """
 
-    def __init__(self, makers: Makers, hidden: Makers = MappingProxyType({})) -> None:
+    def __init__(
+        self,
+        makers: Makers,
+        hidden: Makers = MappingProxyType({}),
+        further: Callable[[], Makers] | None = None,
+    ) -> None:
         self._listed = tuple(makers)
         self._makers = {**makers, **hidden}
+        self._further = further
         self._made: dict[str, Entry] = {}
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self._made:
-            if name not in self._makers:
+            if name not in self:
                 raise NamingError.unknown("entry", name, self._makers)
             self._made[name] = _entry(name, self._makers[name]())
         return self._made[name]
 
     def __contains__(self, name: object) -> bool:
+        if name not in self._makers and self._further is not None:
+            further, self._further = self._further, None
+            self._makers |= further()
         return name in self._makers
 
     def __iter__(self) -> Iterator[str]:
@@ -212,12 +221,10 @@ class _Lowering:
             "events": lambda: [(event.name, [event.formula]) for event in self.equations.events],
         }
 
-    def derivatives(self) -> dict[str, Callable[[], Blocks | Columns]]:
-        """The same for derivatives, and for what only a report of reactions asks."""
+    def reports(self) -> dict[str, Callable[[], Blocks]]:
+        """What only some runs and reports ask for."""
         reports = self.equations.reports
-        first = derivative_makers(self.equations, lambda: self.factored, lambda: self.solution)
-        made = Derivatives(self.equations, lambda: self.factored, lambda: self.solution)
-        stress: dict[str, Callable[[], Blocks]] = {
+        return {
             "self_stress": lambda: list(reports.self_stress.items()),
             "motions": lambda: list(reports.motions.items()),
             "markers": lambda: list(reports.markers.items()),
@@ -227,9 +234,21 @@ class _Lowering:
             "one_sided": self.one_sided,
             "bearings": self.bearings,
         }
-        tangent = tangent_makers(self.equations, made)
-        discrete = discrete_makers(self.equations)
-        return {**first, **curvature_makers(self.equations), **tangent, **discrete, **stress}
+
+    def derivatives(self) -> dict[str, Callable[[], Blocks | Columns]]:
+        """The same for derivatives; their modules are loaded now."""
+        from liaison.program.derivatives import derivatives as of
+        from liaison.program.derivatives.discrete import discrete_makers
+
+        equations = self.equations
+        factored, solution = (lambda: self.factored), (lambda: self.solution)
+        made = of.Derivatives(equations, factored, solution)
+        return {
+            **of.derivative_makers(equations, factored, solution),
+            **of.curvature_makers(equations, _curvature_places(equations)),
+            **of.tangent_makers(equations, made),
+            **discrete_makers(equations),
+        }
 
     @cached_property
     def factored(self) -> Factor:

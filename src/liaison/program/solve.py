@@ -28,8 +28,9 @@ gives λ_k, u_i being the entries of the other rows at j. Put into the rest, row
 G_i − (u_i/a) g, its right-hand side γ_i − (u_i/a) γ_k, and f becomes f − (f_j/a) gᵀ: an effort
 along v_j acts along the row. Nothing is divided by but a, which is −1 or near it.
 
-Public names: Saddle, factor, Factor. Source: RBDA §6.5 (LTL); ProxDyn, the proximal view of
-(solve-1): docs/theory/closures.md, Tie, Ties, ties_of.
+Public names: Saddle, factor, Factor, Tie, Ties, ties_of, dense.
+
+Source: RBDA §6.5 (LTL); ProxDyn, the proximal view of (solve-1): docs/theory/closures.md.
 """
 
 from __future__ import annotations
@@ -42,6 +43,11 @@ from liaison.errors import DerivationError
 from liaison.expr import ONE, ZERO, Expr, absolute, as_expr, maximum, vanishes
 
 Rows = list[dict[int, Expr]]
+
+
+def dense(entries: Mapping[tuple[int, int], Expr], rows: int, columns: int) -> list[Expr]:
+    """A matrix row by row, zeros included."""
+    return [entries.get((i, j), ZERO) for i in range(rows) for j in range(columns)]
 
 
 @final

@@ -85,9 +85,9 @@ class Workplace:
         if "terms" not in plan.program.entries:
             self.machine.arrays.run.pivots_left = 0
         add_entries(self.machine, seen)
-        arrays: list[Any] = [self.machine.arrays.run.ints]
-        arrays += [] if self.contacts is None else [self.contacts.sides.ints]
-        self._blank = [(x, x.copy()) for x in arrays]
+        kept: list[Any] = [self.machine.arrays.run.ints]
+        kept += [] if self.contacts is None else [self.contacts.sides.ints]
+        self._blank = [(x, x.copy()) for x in kept]
         self._records, sizes = self.machine.arrays.records, (x.size for x, _ in self._blank)
         self._is_small = self._records.size + sum(sizes) < SIZE
 
@@ -120,7 +120,8 @@ def machine_of(arrays: Arrays, contacts: Marching | None, *, is_compiled: bool =
     """What goes on with a run, through all modes where there are contacts."""
     if contacts is None:
         return Machine(arrays, is_compiled=is_compiled)
-    from liaison.contacts.events.one_sided import compiled_march, march
+    from liaison.contacts.events.one_sided import compiled_march
+    from liaison.contacts.events.switching import march
 
     contacts.mark(arrays.run)
     return Machine(arrays, march=march, code=compiled_march(), beside=(contacts.sides,))

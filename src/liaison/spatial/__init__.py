@@ -20,8 +20,7 @@ __all__ = offer(
         "quaternion_of quaternion_product rotation_about rotation_bryant_xyz rotation_defect "
         "rotation_euler_zxz rotation_onto_z rotation_quaternion rotation_x rotation_y "
         "rotation_z",
-        "torsors": "Torsor",
-        "vectors": "Acceleration Momentum Twist Wrench cross cross_force power",
+        "vectors": "Acceleration Momentum Torsor Twist Wrench cross cross_force power",
     },
     {"liaison.expr": "Scalar"},
 )

@@ -55,9 +55,9 @@ from liaison.spatial.rotations import rotation_quaternion as rotation_quaternion
 from liaison.spatial.rotations import rotation_x as rotation_x
 from liaison.spatial.rotations import rotation_y as rotation_y
 from liaison.spatial.rotations import rotation_z as rotation_z
-from liaison.spatial.torsors import Torsor as Torsor
 from liaison.spatial.vectors import Acceleration as Acceleration
 from liaison.spatial.vectors import Momentum as Momentum
+from liaison.spatial.vectors import Torsor as Torsor
 from liaison.spatial.vectors import Twist as Twist
 from liaison.spatial.vectors import Wrench as Wrench
 from liaison.spatial.vectors import cross as cross

@@ -12,9 +12,10 @@ Error messages of assembly: gaps with units, short numbers, laws that contradict
 
 Starts at which the angles of a joint are singular: an error before any division by zero.
 
-Public names: Assembly, assemble, assembly. Source: JB94 §3.2 (position problem), §3.3 (velocity
-problem), followed, against, not_closed, check_defined, check_known, imposed_twice, unit_along,
-short, start_place, check_attitudes. Source: LL 4.2.2.
+Public names: Assembly, assemble, assembly, followed, against, not_closed, check_defined,
+check_known, imposed_twice, unit_along, short, start_place, check_attitudes.
+
+Source: JB94 §3.2 (position problem), §3.3 (velocity problem); LL 4.2.2.
 """
 
 from __future__ import annotations

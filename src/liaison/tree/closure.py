@@ -18,10 +18,11 @@ A row of a closure is a formula over these symbols; where it is needed, they are
 motion of one marker seen from the other.
 
 Public names: Row, Push, closure_rows, relation_rows, joint_rows, tie_rows, relative_rows,
-distance_row, relation_row, with_rates, power_row, marker_motion, template. Source: RBDA §8.2, §8.7;
-docs/theory/closures.md (closure-1). Differs: RBDA writes K for G and k for γ, R, P, OMEGA, V, FLOW,
-ORIGIN, WELDED, template, residual_template, derived, second_order, rate_along, at. Source:
-docs/theory/closures.md (closure-1).
+distance_row, relation_row, with_rates, power_row, marker_motion, template, R, P, OMEGA, V, FLOW,
+ORIGIN, WELDED, residual_template, derived, second_order, rate_along, at.
+
+Source: RBDA §8.2, §8.7; docs/theory/closures.md (closure-1); docs/theory/closures.md (closure-1).
+Differs: RBDA writes K for G and k for γ.
 """
 
 from __future__ import annotations

@@ -9,8 +9,10 @@ closed form).
 
 Joint coordinates in use: they must exist even where the joint is cut.
 
-Public names: GROUND, Transform, Inertia, Node, Closure, Tree, span, as_float. Source: RBDA §4.1
-(connectivity), §8.1 (loop joints), coordinates_in_use, turning_joint.
+Public names: GROUND, Transform, Inertia, Node, Closure, Tree, span, as_float, coordinates_in_use,
+turning_joint.
+
+Source: RBDA §4.1 (connectivity), §8.1 (loop joints).
 """
 
 from __future__ import annotations

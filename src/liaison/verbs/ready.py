@@ -1,16 +1,16 @@
-"""A mechanism made ready to run: assembled, derived and compiled, its closures completed.
+"""A mechanism made ready to run: assembled, derived, its closures completed, then compiled once.
 
-Public names: ready_for, kernel_at.
+Public names: ready_for, equations_at, compiled, start_of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from liaison.analyse.proofs.massless import check_inertia
-from liaison.analyse.proofs.obstructed import is_obstructed, moving
+from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
+from liaison.equations.start_checks import check_inertia, is_completed, is_obstructed, moving
 from liaison.expr.graph.node import collector_paused
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
@@ -37,32 +37,56 @@ def ready_for(
         tree = span(mechanism)
         begin = state or assemble(tree, None, **(start or {}))
         check_attitudes(tree, begin)
-        kernel = kernel_at(tree, begin, invariants=invariants)
+        tree, equations = equations_at(tree, begin)
+        kernel = compiled(tree, equations, invariants=invariants)
         firm = [x.label for x in mechanism.starts]
-        return kernel, begin if state else moving(kernel, begin, firm)
+        return kernel, begin if state else start_of(kernel, begin, firm)
 
 
-def kernel_at(tree: Tree, state: State, *, invariants: bool = False) -> Kernel:
-    """The machine code of a mechanism that starts somewhere, its closures completed if need be.
+def equations_at(tree: Tree, state: State) -> tuple[Tree, Equations]:
+    """The equations of a mechanism that starts somewhere, its closures completed if need be.
+
+    Returns:
+        The tree of the mechanism, with relations that its closures left out, and its equations.
 
     Raises:
         DerivationError: it cannot move there, or some motion of it has no inertia.
     """
-    kernel = _machine_code(tree, invariants, state)
-    if not is_obstructed(kernel, state):
-        return kernel
+    equations = newton_euler(tree)
+    check_inertia(tree, equations, state)
+    if not is_obstructed(equations, state):
+        return tree, equations
     from liaison.analyse.proofs.deflate import held
 
     whole = held(tree.mechanism)
-    same = whole is tree.mechanism
-    return kernel if same else _machine_code(span(whole), invariants, state)
-
-
-def _machine_code(tree: Tree, invariants: bool, state: State) -> Kernel:
+    if whole is tree.mechanism:
+        return tree, equations
+    tree = span(whole)
     equations = newton_euler(tree)
     check_inertia(tree, equations, state)
+    return tree, equations
+
+
+def compiled(tree: Tree, equations: Equations, *, invariants: bool = False) -> Kernel:
+    """The machine code of equations; with first integrals to follow where they are asked for."""
     if invariants:
         from .invariants import with_invariants
 
         equations = with_invariants(equations, tree)
     return to_llvm(lower(equations))
+
+
+def start_of(kernel: Kernel, state: State, firm: Collection[str]) -> State:
+    """The start of a run: velocities changed where a mechanism was completed, and need it.
+
+    Args:
+        kernel: of a mechanism that was perhaps completed.
+        state: of the mechanism as it was.
+        firm: labels of velocities that are given.
+    """
+    program = kernel.program
+    if not is_completed(program.labels["lam"]):
+        return state
+    u, p = program.defaults["u"], program.defaults["p"]
+    terms = kernel.call("terms", t=state.t, q=state.q, v=state.v, u=u, p=p)
+    return moving(state, firm, terms["G"].reshape(-1, len(state.v)), terms["nu"])

@@ -5,8 +5,9 @@ or moment that it is, `run.reaction(…)` the wrenches, `joint_motion(…)` what
 
 Where all bodies are at a state and how they move, in numbers: one sweep, however many there are.
 
-Public names: maximal_run, maximal_ready, sparse_ready, maximal_state, MANY, ROUNDED. Source: LL
-4.4, 4.5, moving_bodies. Source: JB94 §3.5 (recursive velocities).
+Public names: maximal_run, maximal_ready, sparse_ready, maximal_state, MANY, ROUNDED, moving_bodies.
+
+Source: LL 4.4, 4.5; JB94 §3.5 (recursive velocities).
 """
 
 from __future__ import annotations

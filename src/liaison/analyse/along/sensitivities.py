@@ -19,8 +19,9 @@ A linear system with coefficients at the instants of a run, followed by compiled
 Runge and Kutta's steps of order 4 over an even number of intervals each, on a matrix y: one column
 for each parameter.
 
-Public names: Sensitivities, sensitivities. Source: HNW1 §I.14 (derivatives with respect to
-parameters), Table, table_along, follow_linear, linear_steps. Source: HNW1 §II.1 (table 1.2).
+Public names: Sensitivities, sensitivities, Table, table_along, follow_linear, linear_steps.
+
+Source: HNW1 §I.14 (derivatives with respect to parameters); HNW1 §II.1 (table 1.2).
 """
 
 from __future__ import annotations

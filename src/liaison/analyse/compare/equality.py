@@ -14,8 +14,9 @@ Anywhere modulo primes, if the closures need not hold there: trees, and independ
 Otherwise on a path lifted from an exact position, to a stated order; where there is none,
 in floats, which is stated too.
 
-Public names: Verdict, prove, POINTS. Source: docs/theory/formalisms.md (equality-1), prove_closed,
-compared_in_floats.
+Public names: Verdict, prove, POINTS, prove_closed, compared_in_floats.
+
+Source: docs/theory/formalisms.md (equality-1).
 """
 
 from __future__ import annotations

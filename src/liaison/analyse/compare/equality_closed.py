@@ -20,7 +20,7 @@ from typing import Any
 
 from liaison.equations import Equations
 from liaison.exact.arithmetic import Arithmetic, Rows
-from liaison.exact.ordered import Ordered
+from liaison.exact.residues import Ordered
 from liaison.expr import Expr, as_expr, directional
 
 

@@ -20,8 +20,7 @@ from liaison.equations import Equations
 from liaison.errors import DerivationError
 from liaison.exact.arithmetic import Arithmetic, Rows
 from liaison.exact.linear import Series, inverse, pivots, rank
-from liaison.exact.ordered import Ordered, ordered
-from liaison.exact.residues import Residues
+from liaison.exact.residues import Ordered, Residues, ordered
 from liaison.expr import Domain, Expr, as_expr, cos, evaluate, sin, substitute
 
 ORDER = 8

@@ -2,8 +2,9 @@
 
 What a parametrization costs and gives when it runs: time, conditioning, drift, accelerations.
 
-Public names: parametrizations, Parametrizations, Measured, CRITERIA. Source:
-docs/theory/parametrizations.md; JB94 §2.5, Moved, moved.
+Public names: parametrizations, Parametrizations, Measured, CRITERIA, Moved, moved.
+
+Source: docs/theory/parametrizations.md; JB94 §2.5.
 """
 
 from __future__ import annotations

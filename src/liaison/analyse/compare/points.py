@@ -21,8 +21,7 @@ from typing import Any, final
 from liaison.equations import Equations
 from liaison.errors import DerivationError
 from liaison.exact.linear import primes_from
-from liaison.exact.ordered import Ordered
-from liaison.exact.residues import Residues
+from liaison.exact.residues import Ordered, Residues
 from liaison.expr import Domain, Expr, evaluate, symbols_of
 
 

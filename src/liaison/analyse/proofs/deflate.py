@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from liaison.equations import newton_euler
+from liaison.equations.start_checks import ADDED
 from liaison.equations.transform.dependent import missing
 from liaison.errors import DerivationError, LiaisonError, OptionError
 from liaison.expr import Expr, substitute, symbol
@@ -27,8 +28,6 @@ from liaison.freedoms import Mobility, mobility
 from liaison.freedoms.keywords import ProofKeywords
 from liaison.model import Holonomic, Mechanism
 from liaison.tree import assemble, span
-
-from .obstructed import ADDED
 
 PATIENCE = 20.0
 """Seconds for asking why a mechanism is obstructed before it is run as it is."""

@@ -26,8 +26,7 @@ from liaison.analyse.compare.points import (
 )
 from liaison.equations import Equations
 from liaison.errors import DerivationError
-from liaison.exact.residue_field import ResidueField
-from liaison.exact.residues import DEFAULT_PRIME, Residues
+from liaison.exact.residues import DEFAULT_PRIME, ResidueField, Residues
 from liaison.expr import (
     ONE,
     ZERO,

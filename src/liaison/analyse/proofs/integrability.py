@@ -22,7 +22,7 @@ from typing import Any, final
 
 from liaison.equations import Equations
 from liaison.exact.linear import kernel
-from liaison.exact.residue_field import ResidueField
+from liaison.exact.residues import ResidueField
 from liaison.expr import ONE, ZERO, Expr, as_expr, gradient, vanishes
 from liaison.expr.reading.integrate import potential
 

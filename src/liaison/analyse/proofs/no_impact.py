@@ -10,8 +10,10 @@ Search for positions at which rows of rates become dependent while they are acti
 Such a position is looked for from many sides by least squares on c · B(q) = 0, |c| = 1, and given
 exactly where its coordinates are simple numbers that solve it exactly.
 
-Public names: NoImpact, Entry, no_impact. Source: SK 2.2 (theorem 1), with the rank of A and the
-*active* rows of W; docs/theory/unilateral.md, losses, least_size.
+Public names: NoImpact, Entry, no_impact, losses, least_size.
+
+Source: SK 2.2 (theorem 1), with the rank of A and the *active* rows of W;
+docs/theory/unilateral.md.
 """
 
 from __future__ import annotations

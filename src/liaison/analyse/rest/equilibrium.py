@@ -16,9 +16,11 @@ Friction is not asked to hold anything: a position that rests without it rests w
 the mechanism begins may friction hold it; that is seen from the motion in its mode, which is none.
 Each step is the least change, in the metric of the bent stiffness, that keeps every gap open.
 
-Public names: Equilibrium, equilibrium. Source: DPG14 (Newton steps with the absolute values of the
-curvatures), rest_on_sides, has_sides, is_held, pushed, at_the_instant, ADVICE, HOLDS. Source: LH74
-ch. 23 (least distance programming by nonnegative least squares).
+Public names: Equilibrium, equilibrium, rest_on_sides, has_sides, is_held, pushed, at_the_instant,
+ADVICE, HOLDS.
+
+Source: DPG14 (Newton steps with the absolute values of the curvatures); LH74 ch. 23 (least distance
+programming by nonnegative least squares).
 """
 
 from __future__ import annotations

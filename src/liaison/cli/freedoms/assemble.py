@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from liaison.cli.options import Debug, Json, Model, TimeLimit, Values, printed
+from liaison.cli.options import Debug, Json, Model, Values, help_of, printed
 from liaison.verbs.registry import command
 
 
@@ -38,7 +38,9 @@ def assemble(
             metavar="[[…],[…],[…]]", help="Rows of R; its columns are the end effector's axes."
         ),
     ] = None,
-    time_limit: TimeLimit = None,
+    time_limit: Annotated[
+        str | None, typer.Option(metavar="TIME", help=help_of("time_limit"))
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of random numbers.")] = 0,
     values: Values = None,
     as_json: Json = False,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from liaison.cli.options import At, Debug, Json, Model, TimeLimit, Values, printed
+from liaison.cli.options import At, Debug, Json, Model, Values, help_of, printed
 from liaison.verbs.registry import command
 
 
@@ -20,7 +20,9 @@ def mobility(
     order: Annotated[int, typer.Option(min=1, help="Highest order of series in a proof.")] = 800,
     primes: Annotated[int, typer.Option(min=1, help="Number of primes that must agree.")] = 3,
     seed: Annotated[int, typer.Option(help="Seed of random primes, directions and slices.")] = 0,
-    time_limit: TimeLimit = None,
+    time_limit: Annotated[
+        str | None, typer.Option(metavar="TIME", help=help_of("time_limit"))
+    ] = None,
     values: Values = None,
     as_json: Json = False,
     debug: Debug = False,

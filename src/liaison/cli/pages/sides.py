@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from liaison.errors import ModelError
 from liaison.expr import as_expr
-from liaison.model import BearingFriction, Collision, Contact, DryFriction, GapContact, Unilateral
+from liaison.model import BearingFriction, Collision, DryFriction, GapContact, Unilateral
 from liaison.model.contacts.collisions import surfaces_of
 from liaison.model.contacts.friction import GROUPS, Friction
 from liaison.model.pairing import is_scene
 from liaison.verbs.summary import Summary
 
 if TYPE_CHECKING:
+    from liaison.model import Contact
     from liaison.simulation.record.series import EventRecord
     from liaison.simulation.record.trajectory import Trajectory
 
@@ -43,6 +44,8 @@ def sides(found: Summary) -> list[dict[str, Any]]:
 
 
 def _side(found: Summary, one: Any) -> dict[str, Any]:
+    from liaison.model import Contact
+
     match one:
         case Collision():
             told = {"kind": "collide", "of": _colliding(one)}

@@ -20,11 +20,12 @@ moment of mass. A column (w, s) of the joint — turning, sliding — makes     
 
 A rotor of axial inertia j, driven with ratio α, adds α j ε to h on its carrier and α² j to a_kk.
 
-Public names: Motorized, motorized. Source: LL 3.2.1, 3.2.3. Differs: origins of nodes instead of
-mass centers; gravity as an upward acceleration of the ground, mampey. Source: LL 3.2.2 (algorithme
-de Mampey). Differs: trees and joints of any columns instead of chains of hinges and slides; rotors
-on any body; h = S h + λ × r where the organised form prints a minus, and α² j in every a_kk
-(errata).
+Public names: Motorized, motorized, mampey.
+
+Source: LL 3.2.1, 3.2.3; LL 3.2.2 (algorithme de Mampey).
+Differs: origins of nodes instead of mass centers; gravity as an upward acceleration of the ground;
+trees and joints of any columns instead of chains of hinges and slides; rotors on any body; h = S h
++ λ × r where the organised form prints a minus, and α² j in every a_kk (errata).
 """
 
 from __future__ import annotations

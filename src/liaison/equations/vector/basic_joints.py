@@ -19,10 +19,12 @@ point of each at p from its G, and d = P_i P_j. With J a = Γ the second derivat
 
 with Ω_ij = Ω_j − Ω_i. All vectors are in the ground's axes, numbers or formulas alike.
 
-Public names: basic_rows, wrench_of, screw, hinge_motion. Source: LL 4.5.2. Differs: LL gives the
-first moment of 2r about +b (docs/errata.md); k is minus the pitch, Side, BasicRow, coincident,
-distance, orthogonal, in_plane. Source: LL 4.5.1, 4.5.3. Differs: Γ of 1r and 1n corrected; 1r holds
-off the constraint as well (docs/errata.md).
+Public names: basic_rows, wrench_of, screw, hinge_motion, Side, BasicRow, coincident, distance,
+orthogonal, in_plane.
+
+Source: LL 4.5.2; LL 4.5.1, 4.5.3.
+Differs: LL gives the first moment of 2r about +b (docs/errata.md); k is minus the pitch; Γ of 1r
+and 1n corrected; 1r holds off the constraint as well (docs/errata.md).
 """
 
 from __future__ import annotations

@@ -21,8 +21,9 @@ where internal joints do not appear. The sub-system that a joint carries, projec
 joint leaves free, is an equation of motion without reactions.
 
 Public names: VectorEquations, vector_equations, column, column_value, rotation_name, meaning,
-VectorLine, body_lines, system_lines, joint_lines, freedom_lines. Source: PA, architecture (levels
-of detail).
+VectorLine, body_lines, system_lines, joint_lines, freedom_lines.
+
+Source: PA, architecture (levels of detail).
 """
 
 from __future__ import annotations

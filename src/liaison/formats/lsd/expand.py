@@ -18,8 +18,7 @@ from liaison.errors import LiaisonError, NamingError, TextError
 from liaison.formats.lsd.formulas.formulas import Where, path_of, value_of
 from liaison.formats.lsd.formulas.functions import FUNCTIONS, VECTOR_FUNCTIONS, WORDS
 from liaison.formats.lsd.formulas.names import PLACES, Book, no_such
-from liaison.formats.lsd.formulas.units import PURE, same
-from liaison.formats.lsd.formulas.values import Quantity
+from liaison.formats.lsd.formulas.values import PURE, Quantity, same
 from liaison.formats.lsd.meaning.shapes import SHAPES
 from liaison.formats.lsd.syntax.nodes import Node, Source, make
 from liaison.formats.lsd.syntax.tokens import Token

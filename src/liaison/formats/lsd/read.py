@@ -19,8 +19,7 @@ from liaison.expr import collector_paused, symbol
 from liaison.formats.guard import Computable, check_bodies, computable, deep
 from liaison.formats.lsd.formulas.formulas import Where, value_of, vector_of
 from liaison.formats.lsd.formulas.names import EARTH, Book, no_such
-from liaison.formats.lsd.formulas.units import known_dimension, si_unit
-from liaison.formats.lsd.formulas.values import Quantity, Word, kind_of
+from liaison.formats.lsd.formulas.values import Quantity, Word, kind_of, known_dimension, si_unit
 from liaison.formats.lsd.meaning.bodies import body_of, shapes_of
 from liaison.formats.lsd.meaning.forces import effort_of, force_of
 from liaison.formats.lsd.meaning.joints import Joined, joint_of

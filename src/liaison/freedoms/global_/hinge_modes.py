@@ -7,8 +7,9 @@ direction compared: six equations in the cosines, sines and ways of the other fi
 solved for a loop of rational numbers near by that is exactly rigid; each solution, real or complex,
 is then proved on the closure itself.
 
-Public names: HingeAnswer, hinge_answer, joint_positions. Source: docs/theory/mobility.md
-(mobility-12).
+Public names: HingeAnswer, hinge_answer, joint_positions.
+
+Source: docs/theory/mobility.md (mobility-12).
 """
 
 from __future__ import annotations

@@ -18,10 +18,11 @@ cosine of each of its angles. Eight of the fourteen equations eliminate θ1 and 
 the other six, and x4 times them, are M(x3) (x4^i x5^j) = 0, M of size 12. Its determinant, of
 degree 24, has the factor (1 + x3²)⁴.
 
-Public names: HingePosition, HingeLoop, LoopClosure, hinge_positions, last_angle, angle_of. Source:
-RR93 (sixteen at most); docs/theory/mobility.md (mobility-12), Elimination, elimination. Source:
-RR93; MC94 §III–IV. Differs: numbers are balls; equations come from the fifteen numbers above, not
-from DH tables.
+Public names: HingePosition, HingeLoop, LoopClosure, hinge_positions, last_angle, angle_of,
+Elimination, elimination.
+
+Source: RR93 (sixteen at most); docs/theory/mobility.md (mobility-12); RR93; MC94 §III–IV.
+Differs: numbers are balls; equations come from the fifteen numbers above, not from DH tables.
 """
 
 from __future__ import annotations

@@ -7,8 +7,10 @@ industry are such.
 
 What three joints must do so that three special hinges can close the loop: three equations.
 
-Public names: Triple, TriplePositions, triple_of, triple_positions, three_that_meet. Source: PIE68
-(wrists); docs/theory/mobility.md, "All assembly modes", OtherThree, left_in_place.
+Public names: Triple, TriplePositions, triple_of, triple_positions, three_that_meet, OtherThree,
+left_in_place.
+
+Source: PIE68 (wrists); docs/theory/mobility.md, "All assembly modes".
 """
 
 from __future__ import annotations

@@ -9,8 +9,10 @@ by as many equations as there are sides, plus the rank of these sums, and Krull'
 its dimension from below. This proves antenna meshes, whose closures are non-reduced, and holds for
 screw joints as well.
 
-Public names: Verdict, verdict. Source: docs/theory/mobility.md; FUL98 example 8.4.6 for the orders
-that prove, translating_dimension. Source: docs/theory/mobility.md (mobility-8).
+Public names: Verdict, verdict, translating_dimension.
+
+Source: docs/theory/mobility.md; FUL98 example 8.4.6 for the orders that prove;
+docs/theory/mobility.md (mobility-8).
 """
 
 from __future__ import annotations

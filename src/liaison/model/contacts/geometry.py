@@ -12,12 +12,8 @@ from liaison.errors import ModelError
 from liaison.model.kinds import Derived
 from liaison.spatial import is_zero, number
 
-from . import boxes
 from .shape import PAIRS, SHAPE_KINDS, TARGET_KINDS, ContactShape, ContactTarget, target_of
 from .targets import written
-
-LAST = boxes
-"""The module of the last shapes that are listed; it imports those before."""
 
 CONTACT_KINDS: Mapping[str, type[ContactShape]] = Derived(
     lambda: {kind.WORD: kind for kind in SHAPE_KINDS}, SHAPE_KINDS

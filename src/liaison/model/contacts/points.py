@@ -18,8 +18,9 @@ The rim of a disc touches a plane by (rolling-1). A disc that lies flat on its p
 point: its center is taken, which is in the middle of all of them. A ball that is touched from
 outside meets the nearest point of a solid, at s of the first frame (contact-4).
 
-Public names: Point, Ball, nearest_to_ball. Source: docs/theory/contacts.md (contact-1),
-(contact-5), Disc, Cylinder, Capsule, rod. Source: docs/theory/contacts.md (contact-4),
+Public names: Point, Ball, nearest_to_ball, Disc, Cylinder, Capsule, rod.
+
+Source: docs/theory/contacts.md (contact-1), (contact-5); docs/theory/contacts.md (contact-4),
 docs/theory/closures.md (rolling-1).
 """
 

@@ -120,9 +120,10 @@ class Pairing(NamedTuple):
     is_parallel: bool = False
 
 
-SHAPE_KINDS: Kinds[type[ContactShape]] = Kinds("contact shape", unique="WORD")
+HOME = "liaison.model.contacts"
+SHAPE_KINDS: Kinds[type[ContactShape]] = Kinds("contact shape", unique="WORD", home=HOME)
 """Every kind of shape that touches."""
-TARGET_KINDS: Kinds[type[ContactTarget]] = Kinds("contact target", unique="WORD")
+TARGET_KINDS: Kinds[type[ContactTarget]] = Kinds("contact target", unique="WORD", home=HOME)
 """Every kind of thing that is touched."""
 PAIRS: dict[tuple[str, str], Pairing] = {}
 """(word of a shape, word of a target) -> the formulas of their contact."""

@@ -25,11 +25,12 @@ Second derivatives of inverse dynamics, as products of a Hessian and a direction
 
 One sweep forward along d, one backward: a few times the cost of τ, and no third-order array.
 
-Public names: derivative_makers, pattern, Derivatives. Source: CM18, §III (derivatives of forward
-from those of inverse dynamics). Differs: r is differentiated on the graph: four columns at once on
-vectors (columns.py), or where they are few or sparse by rows or by columns, whichever is shorter,
-tangent_makers, curvature_makers, curvature_places. Source: GW08, chapter 5 (products of Hessians
-and vectors).
+Public names: derivative_makers, pattern, Derivatives, tangent_makers, curvature_makers.
+
+Source: CM18, §III (derivatives of forward from those of inverse dynamics); GW08, chapter 5
+(products of Hessians and vectors).
+Differs: r is differentiated on the graph: four columns at once on vectors (columns.py), or where
+they are few or sparse by rows or by columns, whichever is shorter.
 """
 
 from __future__ import annotations
@@ -55,30 +56,28 @@ from liaison.expr import (
     vanishes,
 )
 from liaison.program.program import Entry
-from liaison.program.solve import Factor
+from liaison.program.solve import Factor, dense
 
 from .columns import LANES, Block, Columns, Group, substituted
 
 
-def curvature_places(equations: Equations) -> list[Expr]:
-    """What x holds after v̇ and λ: the weights w, then d along q, v and v̇, nv each."""
-    speeds = [x.name for x in equations.symbols.v]
-    kinds = ("weight", "direction q", "direction v", "direction vdot")
-    return [symbol(f"{kind} {name}") for kind in kinds for name in speeds]
-
-
-def curvature_makers(equations: Equations) -> dict[str, Callable[[], Blocks]]:
+def curvature_makers(
+    equations: Equations, places: Sequence[Expr]
+) -> dict[str, Callable[[], Blocks]]:
     """Name -> what makes the entry.
 
     h_inverse (x = v̇, λ unread, w, d along q, v, v̇): q, v, vdot, the parts of ∇²g d.
+
+    Args:
+        equations: of a mechanism.
+        places: symbols of w, then of d along q, v and v̇, nv each.
     """
-    return {"h_inverse": lambda: _inverse(equations)}
+    return {"h_inverse": lambda: _inverse(equations, places)}
 
 
-def _inverse(equations: Equations) -> Blocks:
+def _inverse(equations: Equations, places: Sequence[Expr]) -> Blocks:
     symbols, nv = equations.symbols, len(equations.symbols.v)
-    given = curvature_places(equations)
-    weights, directions = given[:nv], given[nv:]
+    weights, directions = places[:nv], places[nv:]
     variables = [*symbols.xi, *symbols.v, *symbols.vdot]
     moved = dict(zip(symbols.q, equations.kinematics.retract, strict=True))
     tau = substitute(equations.dynamics.inverse, moved)
@@ -324,11 +323,6 @@ def shortest_jacobian(formulas: Sequence[Expr], xs: Sequence[Expr]) -> dict[tupl
         return {}
     ways = [jacobian(formulas, xs, by_rows=by_rows) for by_rows in (False, True)]
     return min(ways, key=lambda found: sum(count_operations(found.values()).values()))
-
-
-def dense(entries: Entries, rows: int, columns: int) -> list[Expr]:
-    """A matrix row by row, zeros included."""
-    return [entries.get((i, j), ZERO) for i in range(rows) for j in range(columns)]
 
 
 def _rows(columns: Sequence[Sequence[Any]], rows: int) -> list[Expr]:

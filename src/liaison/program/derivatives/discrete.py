@@ -22,8 +22,7 @@ from typing import TypeAlias
 
 from liaison.equations import Equations
 from liaison.expr import ZERO, Expr, directional, jacobian, substitute
-
-from .derivatives import dense
+from liaison.program.solve import dense
 
 Blocks: TypeAlias = list[tuple[str, Sequence[Expr]]]
 Matrix: TypeAlias = Mapping[tuple[int, int], Expr]

@@ -24,7 +24,6 @@ from liaison.simulation.events.happenings import Watched, extra_program, sides_i
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Arrays, Sizes, allocate
 from liaison.simulation.steps.rungekutta import Tableau
-from liaison.simulation.steps.sides_layout import KINDS, LAWS
 
 from .inputs import Inputs, inputs_of
 from .settings import Settings
@@ -39,6 +38,8 @@ def fill_moreau(arrays: Arrays, program: Program, theta: float | None = None) ->
     Raises:
         SimulationError: a law of friction that steps of fixed size cannot take.
     """
+    from liaison.simulation.steps.sides_layout import KINDS, LAWS
+
     run = arrays.run
     run.theta, run.gap_tolerance = 0.5 if theta is None else theta, GAP
     for k, (name, _, kind, first, rows, load, law) in enumerate(sides_in(program)):

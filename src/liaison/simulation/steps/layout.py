@@ -459,6 +459,8 @@ def alpha_size(nv: int, nc: int, nphi: int) -> int:
 
 def _moreau_area(s: Sizes) -> int:
     """Doubles that impulses of a step of Moreau and Jean are found in."""
+    if not s.rows:
+        return 0
     from liaison.solvers.cones.cones import cone_area
     from liaison.solvers.linear.lemke import polyhedral_area
 

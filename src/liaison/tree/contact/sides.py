@@ -12,8 +12,9 @@ A place of contact as people read it: its gap without cases, its foot, its direc
 
 Contacts whose formulas do not hold for their mechanism are errors that name them.
 
-Public names: SideBlock, side_blocks. Source: docs/theory/contacts.md (contact-2); LL 1.5.1 for the
-groups of friction, SideReading, pose_seen, side_reading, check_not_tilted.
+Public names: SideBlock, side_blocks, SideReading, pose_seen, side_reading, check_not_tilted.
+
+Source: docs/theory/contacts.md (contact-2); LL 1.5.1 for the groups of friction.
 """
 
 from __future__ import annotations

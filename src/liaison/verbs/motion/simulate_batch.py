@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from liaison.analyse.proofs.obstructed import moving
+from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.errors import NamingError
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
@@ -28,9 +28,8 @@ from liaison.simulation.plan.options import (
 )
 from liaison.tree.assemble import assemble, check_attitudes
 from liaison.tree.tree import Tree, span
-from liaison.verbs.derive.compile import compile
 from liaison.verbs.given import mechanism_of
-from liaison.verbs.ready import kernel_at
+from liaison.verbs.ready import compiled, equations_at, start_of
 
 TAKEN = tuple(x for x in OF_BATCHES if x not in OF_SCENES)
 """Options of a batch."""
@@ -76,10 +75,11 @@ def simulate_batch(
         listed = [begin] if isinstance(begin, State) else list(begin)
         for state in listed:
             check_attitudes(tree, state)
-        kernel = kernel_at(tree, listed[0]) if listed else compile(mechanism)
+        tree, equations = equations_at(tree, listed[0]) if listed else (tree, newton_euler(tree))
+        kernel = compiled(tree, equations)
         if states is None:
             firm = [*(x.label for x in mechanism.starts), *(start or {})]
-            listed = [moving(kernel, state, firm) for state in listed]
+            listed = [start_of(kernel, state, firm) for state in listed]
     many = listed[0] if isinstance(begin, State) else listed
     return run(kernel, many, until, parameters=parameters, **chosen)
 

@@ -19,8 +19,8 @@ from liaison.formats.poses import as_pose, joined, matrices_of
 from liaison.spatial import Array, is_zero
 
 from .functions import FUNCTIONS, VECTOR_FUNCTIONS, WORDS, applied, worded
-from .units import PURE, same, spelled, unit_of
 from .values import (
+    PURE,
     BodyFrame,
     Pose,
     Quantity,
@@ -38,6 +38,9 @@ from .values import (
     multiplied,
     plain,
     raised,
+    same,
+    spelled,
+    unit_of,
     with_unit,
 )
 

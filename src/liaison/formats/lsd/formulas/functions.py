@@ -17,8 +17,22 @@ from typing import Any
 import liaison.expr as ex
 from liaison.expr import Function, as_expr
 
-from .units import PURE, Dimension, product_of, same, spelled
-from .values import BodyFrame, Quantity, Unfit, Value, Vector, Word, added, checked, multiplied
+from .values import (
+    PURE,
+    BodyFrame,
+    Dimension,
+    Quantity,
+    Unfit,
+    Value,
+    Vector,
+    Word,
+    added,
+    checked,
+    multiplied,
+    product_of,
+    same,
+    spelled,
+)
 
 
 def applied(name: str, values: list[Value], named: dict[str, Value]) -> Value:

@@ -27,8 +27,7 @@ from liaison.model import Joint, Marker, Parameter
 from liaison.spatial import Array, array, compose, identity, product, zeros
 
 from .formulas import Where, component, value_of
-from .units import known_dimension, unit_of
-from .values import BodyFrame, Quantity, Unfit, Value, Vector, kind_of
+from .values import BodyFrame, Quantity, Unfit, Value, Vector, kind_of, known_dimension, unit_of
 
 PLACES = ("position", "velocity")
 

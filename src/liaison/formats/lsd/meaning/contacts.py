@@ -2,7 +2,7 @@
 
 `collide a, ball[*] and earth with … end`: contact among many.
 
-Public names: CONTACTS, FRICTION, friction_told, law_told, gap_contact, collision_of.
+Public names: CONTACTS, FRICTION, friction_told, gap_contact, collision_of.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from typing import Any
 from liaison.errors import Place
 from liaison.formats.lsd.formulas.formulas import ANY, Where, in_unit, path_of, scalar_of, value_of
 from liaison.formats.lsd.formulas.names import Book, no_such
-from liaison.formats.lsd.formulas.units import unit_of
-from liaison.formats.lsd.formulas.values import Quantity, Vector, plain
+from liaison.formats.lsd.formulas.values import Quantity, Vector, plain, unit_of
 from liaison.formats.lsd.syntax.nodes import Node, make
 from liaison.model import CURVE, PROFILE, SURFACE, Collision, Contact, Friction, GapContact, Marker
 from liaison.model.contacts import SHAPE_KINDS, TARGET_KINDS, ContactShape
 from liaison.model.kinds import Derived, Property
 
-from .properties import Related, Told
+from .properties import SMOOTHING, Related, Told, law_told
 
 FRICTION: dict[str, tuple[str, str]] = {
     "friction": ("sliding", ""),
@@ -38,8 +37,6 @@ FRICTION: dict[str, tuple[str, str]] = {
     "turning_speed": ("turning_speed", "rad/s"),
 }
 """Properties of friction: the field of the record, and the unit."""
-SMOOTHING = ("stribeck", "regularized")
-"""Laws of friction other than Coulomb's; the property's value is their speed."""
 _OF_FORMULAS = ("friction", "static", "across", "viscous", *SMOOTHING, "restitution")
 _COMMON = (*FRICTION, *SMOOTHING, "restitution")
 _TOUCHED = ("outside", "inside", "along", "edge")
@@ -51,15 +48,6 @@ def friction_told(x: Told) -> Friction:
         field: x.scalar(key, unit) for key, (field, unit) in FRICTION.items() if x.keys.get(key)
     }
     return Friction(**given, **law_told(x, "m/s"))
-
-
-def law_told(x: Told, unit: str) -> dict[str, Any]:
-    """The law and its speed, of a statement that says so."""
-    laws = [word for word in SMOOTHING if x.keys.get(word) is not None]
-    if len(laws) > 1:
-        said = f"{x.kind} {x.name!r} has one law of friction, {laws[0]!r} or {laws[1]!r}."
-        raise x.refused(said, x.keys.get(laws[1]))
-    return {"law": laws[0], "speed": x.scalar(laws[0], unit)} if laws else {}
 
 
 def _contact(kind: type[ContactShape]) -> Callable[[Related], Contact]:

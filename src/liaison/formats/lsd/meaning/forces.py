@@ -23,9 +23,8 @@ from liaison.model import BearingFriction, Coordinate, DryFriction, OneSided
 from liaison.model.kinds import Derived
 from liaison.spatial import cross3, dot, is_zero, norm
 
-from .contacts import SMOOTHING, law_told
 from .joints import Joined
-from .properties import Told, coordinate_of
+from .properties import SMOOTHING, Told, coordinate_of, law_told
 from .shapes import is_shape
 
 

@@ -2,7 +2,7 @@
 
 One `couple` or `contact` statement as its readers see it: two sides, a type, properties.
 
-Public names: Keys, Told, coordinate_of, marker_of, Related.
+Public names: Keys, Told, coordinate_of, marker_of, Related, SMOOTHING, law_told.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from liaison.formats.lsd.formulas.formulas import (
     vector_of,
 )
 from liaison.formats.lsd.formulas.names import Book, no_such
-from liaison.formats.lsd.formulas.units import si_unit
-from liaison.formats.lsd.formulas.values import BodyFrame, Vector, kind_of, plain
+from liaison.formats.lsd.formulas.values import BodyFrame, Vector, kind_of, plain, si_unit
 from liaison.formats.lsd.syntax.nodes import Node, Source
 from liaison.formats.poses import is_upright, rows_of
 from liaison.model import Marker
@@ -163,6 +162,19 @@ def coordinate_of(node: Node, book: Book) -> str:
             hint="Write a relation of several coordinates with 'require'.",
         )
     raise no_such("coordinate", path, known, book.source.at(node))
+
+
+SMOOTHING = ("stribeck", "regularized")
+"""Laws of friction other than Coulomb's; the property's value is their speed."""
+
+
+def law_told(x: Told, unit: str) -> dict[str, Any]:
+    """The law and its speed, of a statement that says so."""
+    laws = [word for word in SMOOTHING if x.keys.get(word) is not None]
+    if len(laws) > 1:
+        said = f"{x.kind} {x.name!r} has one law of friction, {laws[0]!r} or {laws[1]!r}."
+        raise x.refused(said, x.keys.get(laws[1]))
+    return {"law": laws[0], "speed": x.scalar(laws[0], unit)} if laws else {}
 
 
 class Related(Told):

@@ -11,8 +11,17 @@ from fractions import Fraction
 from typing import Any
 
 from liaison.errors import LiaisonError
-from liaison.formats.lsd.formulas.units import same, spelled
-from liaison.formats.lsd.formulas.values import Quantity, Unfit, Value, Vector, Word, kind_of, plain
+from liaison.formats.lsd.formulas.values import (
+    Quantity,
+    Unfit,
+    Value,
+    Vector,
+    Word,
+    kind_of,
+    plain,
+    same,
+    spelled,
+)
 from liaison.formats.poses import exactly, joined, rows_of
 from liaison.model import Box, Cone, Cylinder, Line, Mesh, Shape, Sphere
 from liaison.spatial import Array, is_zero, norm, rotation_onto_z

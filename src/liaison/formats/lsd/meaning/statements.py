@@ -9,7 +9,7 @@ They are declared first, in the order of the text, and read when all coordinates
 Gears, belts, racks and cams tie coordinates; wheels and balls roll on planes; contacts hold on one
 side only.
 
-Public names: Statements, starts_of, related, COUPLES, CONTACTS.
+Public names: Statements, starts_of, related, COUPLES.
 """
 
 from __future__ import annotations
@@ -23,15 +23,8 @@ from liaison.errors import LiaisonError, NamingError, Place, TextError
 from liaison.expr import as_expr, symbol, symbols_of
 from liaison.formats.lsd.formulas.formulas import Where, in_unit, path_of, scalar_of, value_of
 from liaison.formats.lsd.formulas.names import Book, Spoiled, no_such
-from liaison.formats.lsd.formulas.units import (
-    Dimension,
-    known_dimension,
-    same,
-    si_unit,
-    spelled,
-    unit_of,
-)
 from liaison.formats.lsd.formulas.values import (
+    Dimension,
     Quantity,
     Turn,
     Turned,
@@ -39,7 +32,12 @@ from liaison.formats.lsd.formulas.values import (
     Value,
     Vector,
     kind_of,
+    known_dimension,
     plain,
+    same,
+    si_unit,
+    spelled,
+    unit_of,
 )
 from liaison.formats.lsd.syntax.grammar import MAX_MISTAKES
 from liaison.formats.lsd.syntax.nodes import Node, path_text
@@ -68,15 +66,14 @@ from liaison.spatial import (
     zeros,
 )
 
-from .contacts import CONTACTS
 from .properties import Related, Told, coordinate_of
-
-__all__ = ["CONTACTS", "COUPLES", "related"]
 
 
 def related(name: str | None, node: Node, place: Place, book: Book) -> Any:
     """The relation of a `couple` statement, or the contact of a `contact` statement."""
-    kinds: Mapping[str, Any] = COUPLES if node.kind == "couple" else CONTACTS
+    kinds: Mapping[str, Any] = COUPLES
+    if node.kind != "couple":
+        from .contacts import CONTACTS as kinds
     word = node.parts[3]
     if str(word) not in kinds:
         what = "kind of coupling" if node.kind == "couple" else "kind of contact"

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from liaison.errors import TextError
 from liaison.expr import PI, Expr, symbols_of, topological
 from liaison.formats.lsd.formulas.formulas import MAX_ENTRIES
-from liaison.formats.lsd.formulas.units import known_dimension
+from liaison.formats.lsd.formulas.values import known_dimension
 from liaison.formats.lsd.syntax.tokens import ACTIONS, DIRECTIONS, RESERVED
 from liaison.model.checks import MEANINGS
 

@@ -20,7 +20,7 @@ from liaison.errors import LiaisonError
 from liaison.expr import Expr, as_expr, collector_paused, substitute, symbol, symbols_of
 from liaison.formats.guard import MAX_BODIES
 from liaison.formats.lsd.formulas.formulas import ANY
-from liaison.formats.lsd.formulas.units import si_unit, unit_of
+from liaison.formats.lsd.formulas.values import si_unit, unit_of
 from liaison.formats.lsd.meaning.contacts import FRICTION
 from liaison.formats.lsd.meaning.statements import DIRECTIONS
 from liaison.formats.lsd.syntax.parse import MAX_LINE, MAX_TEXT

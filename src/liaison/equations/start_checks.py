@@ -1,31 +1,37 @@
-"""Motions that no mass takes part in: where the mass matrix is singular, and which way, in words.
+"""Whether accelerations are determined at a start, before anything is compiled.
 
     M w = 0,  G w = 0  =>  nothing opposes an acceleration along w                      (massless-1)
 
 Bodies without mass, or point masses that stay where they are while others turn about them, leave
 such motions; forces along them would accelerate without bound.
 
-Public names: MasslessMotion, massless_motions, check_inertia.
+Where y with yᵀ G = 0 and a velocity v with G v = ν give yᵀ γ(v) ≠ 0 (analysis-7), G v̇ = γ has no
+solution: the mechanism is obstructed, and its closures leave relations out. `deflate` adds them.
 
-Source: docs/theory/satellite.md (massless-1).
+Public names: MasslessMotion, massless_motions, check_inertia, is_obstructed, is_completed, moving,
+ADDED.
+
+Source: docs/theory/satellite.md (massless-1); docs/theory/mobility.md (mobility-7).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.equations import Equations, newton_euler
+from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.errors import DerivationError
 from liaison.expr import Expr, as_expr, evaluate, symbols_of
 from liaison.model import Mechanism
 from liaison.numeric import State
 from liaison.tree import Tree, as_float, assemble, span
 from liaison.units import Label
+
+from .equations import Equations
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +43,18 @@ MANY = 64
 
 SMALL = 1e-7
 """Components of a motion below this part of the largest are none."""
+
+LOOSE = 1e-6
+"""Singular values of G, rows scaled to length 1, below this count as zero: where closures are of
+second order, assembly to rounding leaves the square root of it."""
+
+OBSTRUCTED = 1e-5
+"""Part of γ, relative to all of it, that is more than the square root of rounding."""
+
+TRIES = 3
+
+ADDED = "second order"
+"""What the relations that are added are called, each with a number."""
 
 
 @final
@@ -120,6 +138,73 @@ def _motions(tree: Tree, equations: Equations, state: State) -> tuple[MasslessMo
     values = _values(equations, state)
     null = _null_space(_matrix(equations, values))
     return tuple(_massless_motion(tree, equations, values, w) for w in null)
+
+
+def is_obstructed(made: Equations, state: State) -> bool:
+    """True if some velocity that the closures allow at a state leads nowhere, by (analysis-7)."""
+    nc, nv = len(made.closures.gamma), len(made.symbols.v)
+    if not nc:
+        return False
+    G = _closure_matrix(made, state)
+    length = np.linalg.norm(G, axis=1)
+    rows = np.where(length > LOOSE * np.max(length), length, max(1.0, float(np.max(length))))
+    U, s, Vt = np.linalg.svd(G / rows[:, None])
+    rank = int(np.count_nonzero(s > LOOSE * np.max(s, initial=0.0)))
+    if rank in (nc, nv):
+        return False
+    loose, allowed = U[:, rank:] / rows[:, None], Vt[rank:]
+    draws = np.random.default_rng(0).normal(size=(TRIES, nv - rank))
+    return any(_misses(made, state, loose, draw @ allowed) for draw in draws)
+
+
+def _misses(made: Equations, state: State, loose: Floats, way: Floats) -> bool:
+    """Whether γ along a velocity has a part that no acceleration meets."""
+    speed = max(1.0, float(np.linalg.norm(state.v)))
+    faster = State(state.t, state.q, state.v + speed * way, state.labels)
+    gamma = _numbers(made, faster, made.closures.gamma)
+    size = np.abs(loose).T @ np.abs(gamma)
+    return bool(np.any(np.abs(loose.T @ gamma) > OBSTRUCTED * (size + speed**2 * LOOSE)))
+
+
+def is_completed(multipliers: Sequence[Label]) -> bool:
+    """Whether relations were added that closures had left out, by the labels of λ."""
+    return any(x.name.startswith(ADDED) for x in multipliers)
+
+
+def moving(state: State, firm: Collection[str], G: Floats, nu: Floats) -> State:
+    """The state with velocities that keep added relations, too, as near as the firm ones let them.
+
+    Args:
+        state: of the mechanism before it was completed.
+        firm: labels of velocities that are given.
+        G: of the completed mechanism at that state.
+        nu: ν of G v = ν there.
+    """
+    length = np.linalg.norm(G, axis=1)
+    rows = np.where(length > 1e-12 * np.max(length, initial=0.0), length, 1.0)
+    G, nu = G / rows[:, None], nu / rows
+    free = np.array([x.name not in firm for x in state.labels["v"]], dtype=bool)
+    v = np.array(state.v, dtype=float)
+    v[free] += np.linalg.lstsq(G[:, free], nu - G @ v, rcond=LOOSE)[0]
+    left = np.max(np.abs(nu - G @ v))
+    good = left <= LOOSE * (1 + np.max(np.abs(v)))
+    return State(state.t, state.q, v, state.labels) if good else state
+
+
+def _closure_matrix(made: Equations, state: State) -> Floats:
+    """G at a state, dense."""
+    G = made.closures.G
+    found = np.zeros((len(made.closures.gamma), len(made.symbols.v)))
+    for (k, j), x in zip(G, _numbers(made, state, list(G.values())), strict=True):
+        found[k, j] = x
+    return found
+
+
+def _numbers(made: Equations, state: State, formulas: Sequence[Expr]) -> Floats:
+    """Formulas of t, q, v, u and p at a state, interpreted."""
+    values = _values(made, state) | dict(zip(made.symbols.v, state.v.tolist(), strict=True))
+    told = evaluate([as_expr(x) for x in formulas], values)
+    return np.array([float(x) for x in told], dtype=float)
 
 
 def _values(equations: Equations, state: State) -> dict[Expr, float]:
