@@ -26,7 +26,7 @@ __all__ = offer(
         "formats.read": "read reading",
         "formats.lsd.write.write": "write_lsd",
         "formats.urdf.write": "write_urdf",
-        "formats.notes": "Reading",
+        "formats.guard": "Reading",
         "formats.urdf.read": "reading_of_urdf",
         "expr": "Expr Function Table PI symbol sqrt sin cos tan asin acos atan atan2 exp log "
         "absolute sign minimum maximum select piecewise to_text to_latex to_sympy",

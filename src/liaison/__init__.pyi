@@ -67,8 +67,8 @@ from liaison.expr import tan as tan
 from liaison.expr import to_latex as to_latex
 from liaison.expr import to_sympy as to_sympy
 from liaison.expr import to_text as to_text
+from liaison.formats.guard import Reading as Reading
 from liaison.formats.lsd.write.write import write_lsd as write_lsd
-from liaison.formats.notes import Reading as Reading
 from liaison.formats.read import read as read
 from liaison.formats.read import reading as reading
 from liaison.formats.urdf.read import reading_of_urdf as reading_of_urdf

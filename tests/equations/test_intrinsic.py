@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from liaison.algebra import vector
-from liaison.analyse.compare.points import random_point
+from liaison.analyse.proofs.exact_motion import random_point
 from liaison.equations import newton_euler
 from liaison.equations.vector.vector_equations import vector_equations
 from liaison.errors import DerivationError, NamingError

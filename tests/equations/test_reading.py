@@ -12,7 +12,7 @@ import pytest
 
 import liaison
 from liaison import readable
-from liaison.analyse.compare.points import LooseRoots, random_point
+from liaison.analyse.proofs.exact_motion import LooseRoots, random_point
 from liaison.equations import statement
 from liaison.equations.readable.forms import as_latex, as_sympy, as_unicode
 from liaison.equations.readable.named import named_recursion

@@ -3,7 +3,7 @@
 import pytest
 
 import liaison
-from liaison.analyse.compare.points import random_point
+from liaison.analyse.proofs.exact_motion import random_point
 from liaison.equations.formalisms.virtual_power import (
     compatible,
     real_velocities,

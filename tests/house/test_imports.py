@@ -18,6 +18,9 @@ DOORS = {"", "__main__", "cli", "verbs"}
 SLOW = {"sympy", "scipy", "xarray", "pandas", "matplotlib", "viser", "h5netcdf", "h5py", "flint"}
 # modules that are imported inside a function, since few runs need them: who -> what
 LATER = {
+    "analyse.proofs.first_integrals": "expr.reading.arrange expr.reading.integrate "
+    "expr.reading.reading expr.reading.ring expr.reading.simplify",
+    "equations.formalisms.newton_euler": "equations.sweeps.articulated",
     "equations.reading_order": "equations.modes",
     "equations.setting": "tree.contact.sides",
     "formats.lsd.meaning.statements": "formats.lsd.meaning.contacts",

@@ -7,7 +7,7 @@ What is called force acts on the mechanism. Every symbol is named by the label o
 it stands for: the coordinate `A`, its rate `A'`, its second rate `A''`.
 
 Public names: Equations, Symbols, Kinematic, Dynamics, Closures, Side, Sides, EventFormula, Chart,
-Reports.
+Reports, has_rates.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, final
 
-from liaison.expr import ZERO, Expr
+from liaison.expr import ONE, ZERO, Expr, as_expr
 from liaison.units import Label
 
 if TYPE_CHECKING:
@@ -199,3 +199,10 @@ class Equations:
     invariants: Mapping[str, Expr] = field(default_factory=lambda: MappingProxyType({}))
     native: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     facts: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # handed on
+
+
+def has_rates(equations: Equations) -> bool:
+    """Whether every velocity is the rate of its coordinate."""
+    N, n = equations.kinematics.N, len(equations.symbols.v)
+    is_square = len(equations.symbols.q) == n == len(N)
+    return is_square and all(i == j and as_expr(x) is ONE for (i, j), x in N.items())

@@ -12,7 +12,7 @@ __all__ = offer(
     {
         "lsd.read": "read_lsd read_value",
         "mjcf.read": "read_mjcf reading_of_mjcf",
-        "notes": "Reading",
+        "guard": "Reading",
         "read": "read reading",
         "urdf.read": "read_urdf reading_of_urdf",
     },

@@ -1,17 +1,34 @@
 """Limits of a text: size of numbers, number of bodies, depth of nesting.
 
-Public names: computable, Computable, deep, check_bodies, MAX_BODIES.
+What a reader gives besides the mechanism: what it did not use, and what it deduced.
+
+Public names: computable, Computable, deep, check_bodies, MAX_BODIES, Reading.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, final
 
 import numpy as np
 
 from liaison.errors import ModelError, Place, TextError
+from liaison.model import Mechanism
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A mechanism, notes on what of the file it does not hold, and what was deduced."""
+
+    mechanism: Mechanism
+    notes: tuple[str, ...] = ()
+    deduced: tuple[str, ...] = ()
+    limits: Mapping[str, Any] = field(default_factory=dict)  # of joints, by name
+
 
 MAX_BODIES = 20_000  # of a mechanism
 FRAMES = 5_000  # calls inside calls; a formula of 100 levels takes some 1100

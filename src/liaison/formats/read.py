@@ -14,7 +14,7 @@ from liaison.formats.lsd.read import read_lsd
 from liaison.model import Mechanism
 from liaison.model.checks import idle_relations
 
-from .notes import Reading
+from .guard import Reading
 
 MAX_BYTES = 32_000_000
 SUFFIXES = (".lsd", ".urdf", ".mjcf", ".xml")

@@ -10,13 +10,13 @@ from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 
-from liaison.analyse.proofs.first_integrals import FirstIntegral
+from liaison.analyse.proofs.first_integrals import FirstIntegral, first_integrals
 from liaison.equations.equations import Equations
+from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.errors import DerivationError
 from liaison.expr.bind import to_floats
-from liaison.tree.tree import Tree
+from liaison.tree.tree import Tree, span
 from liaison.units import Label
-from liaison.verbs.derive.first_integrals import first_integrals
 
 LARGEST = 40
 """Velocities of a mechanism whose first integrals are looked for before a run."""
@@ -25,12 +25,13 @@ LARGEST = 40
 def with_invariants(equations: Equations, tree: Tree) -> Equations:
     """The equations with the first integrals of their mechanism, for a run to follow them.
 
-    Of a mechanism with more than LARGEST velocities none is looked for.
+    Of a mechanism with more than LARGEST velocities none is looked for, nor where something holds
+    on one side only: what is constant between two events need not be so through them.
     """
     found: Sequence[FirstIntegral] = ()
-    if tree.nv <= LARGEST:
+    if tree.nv <= LARGEST and not tree.mechanism.contacts:
         with suppress(DerivationError):
-            found = first_integrals(tree)
+            found = first_integrals(newton_euler(span(tree.mechanism, exact=True)))
     formulas = to_floats([x.formula for x in found]) if found else []
     named = {x.name: f for x, f in zip(found, formulas, strict=True)}
     labels = dict(equations.labels) | {"invariants": tuple(Label(x.name, x.unit) for x in found)}

@@ -25,16 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from liaison.equations import Equations, Reduced
-from liaison.errors import DerivationError
-from liaison.exact.arithmetic import Floating, Modular
-from liaison.exact.degrees import degree_bound
-from liaison.exact.residues import Residues
-from liaison.expr import ZERO, Domain, Expr, symbols_of, topological
-
-from .equality_closed import Rival, Scene, SceneFormulas
-from .lifting import ORDER, lifted_point
-from .points import (
+from liaison.analyse.proofs.exact_motion import (
     SMALLEST,
     TRIES,
     LooseRoots,
@@ -44,6 +35,15 @@ from .points import (
     primes,
     random_point,
 )
+from liaison.equations import Equations, Reduced
+from liaison.errors import DerivationError
+from liaison.exact.arithmetic import Floating, Modular
+from liaison.exact.degrees import degree_bound
+from liaison.exact.residues import Residues
+from liaison.expr import ZERO, Domain, Expr, symbols_of, topological
+
+from .equality_closed import Rival, Scene, SceneFormulas
+from .lifting import ORDER, lifted_point
 from .positions import Position
 from .verdict import Verdict
 

@@ -22,9 +22,9 @@ from fractions import Fraction
 from typing import Any, final
 
 from liaison.equations import Equations
+from liaison.equations.equations import has_rates
 from liaison.equations.reports import TreeReports
 from liaison.equations.theorems import whole_mass
-from liaison.equations.transform.christoffel import has_rates
 from liaison.exact.linear import kernel, rank
 from liaison.expr import (
     ONE,
@@ -37,11 +37,6 @@ from liaison.expr import (
     topological,
     vanishes,
 )
-from liaison.expr.reading.arrange import arranged
-from liaison.expr.reading.integrate import potential
-from liaison.expr.reading.reading import to_expr
-from liaison.expr.reading.ring import TooLarge
-from liaison.expr.reading.simplify import Reader
 from liaison.spatial.arrays import Array, array, cross, minus
 
 from .exact_motion import ExactMotion
@@ -207,6 +202,14 @@ def _integrated(equations: Equations, motion: ExactMotion, rate: Expr) -> Expr |
     """f(q, t) with ḟ the given formula of t, q and v, if there is one of the usual kind."""
     if not has_rates(equations) or not motion.is_affine(rate):
         return None
+    if not _is_closed(equations, motion, rate):
+        return None
+    from liaison.expr.reading.arrange import arranged
+    from liaison.expr.reading.integrate import potential
+    from liaison.expr.reading.reading import to_expr
+    from liaison.expr.reading.ring import TooLarge
+    from liaison.expr.reading.simplify import Reader
+
     symbols = equations.symbols
     try:
         reader = Reader([rate], limit=500)
@@ -224,6 +227,20 @@ def _integrated(equations: Equations, motion: ExactMotion, rate: Expr) -> Expr |
     if any(not _is_position(x, equations) for x in slopes.values()):
         return None
     return potential(slopes)
+
+
+def _is_closed(equations: Equations, motion: ExactMotion, rate: Expr) -> bool:
+    """Whether Σ aᵢ q̇ᵢ + b can be a rate: ∂aᵢ/∂qⱼ = ∂aⱼ/∂qᵢ and ∂aᵢ/∂t = ∂b/∂qᵢ."""
+    symbols = equations.symbols
+    still = substitute([rate], dict.fromkeys(symbols.v, ZERO))[0]
+    parts = [*gradient(rate, list(symbols.v)), still]
+    xs = [*symbols.q, symbols.t]
+    slopes = [gradient(as_expr(a), xs) for a in parts]
+    return all(
+        motion.is_zero(as_expr(slopes[i][j] - slopes[j][i]))
+        for i in range(len(xs))
+        for j in range(i)
+    )
 
 
 def _is_position(f: Expr, equations: Equations) -> bool:

@@ -7,14 +7,13 @@ Public names: newton_euler, Deferred.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import final
 
 from liaison.equations.completion import completed
 from liaison.equations.equations import Dynamics, Equations
-from liaison.equations.setting import setting_of
-from liaison.equations.sweeps.articulated import articulated_body
+from liaison.equations.setting import Setting, setting_of
 from liaison.equations.sweeps.recursion import (
     generalized,
     mass_matrix,
@@ -23,7 +22,7 @@ from liaison.equations.sweeps.recursion import (
 )
 from liaison.expr import Expr
 from liaison.spatial.arrays import array
-from liaison.tree import Tree
+from liaison.tree import Kinematics, Tree
 
 from .formalism import formalism
 
@@ -80,6 +79,13 @@ def newton_euler(tree: Tree) -> Equations:
         tau=tuple(tau),
         f=tuple(a - b for a, b in zip(tau, bias, strict=True)),
         inverse=tuple(a - b for a, b in zip(full, tau, strict=True)),
-        articulated=lambda: articulated_body(kinematics, tau, setting.gravity),
+        articulated=lambda: _articulated(kinematics, tau, setting),
     )
     return completed("newton_euler", tree, setting, dynamics)
+
+
+def _articulated(kinematics: Kinematics, tau: Sequence[Expr], setting: Setting) -> list[Expr]:
+    """v̇ by articulated bodies; few mechanisms need it."""
+    from liaison.equations.sweeps.articulated import articulated_body
+
+    return articulated_body(kinematics, tau, setting.gravity)

@@ -11,11 +11,11 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import final
 
-from liaison.equations.equations import Equations
+from liaison.equations.equations import Equations, has_rates
 from liaison.equations.modes import Named, chosen_modes, efforts_in, held_rows, named_rows
 from liaison.equations.reading_order import forces_of, order_of, squares_of
 from liaison.equations.statement import Line, statement
-from liaison.equations.transform.christoffel import christoffel, has_rates, structure
+from liaison.equations.transform.christoffel import christoffel, structure
 from liaison.expr import Expr, as_expr, substitute, symbol, topological, vanishes
 from liaison.expr.reading.arrange import (
     NICE,

@@ -5,7 +5,7 @@
 
 (reading-2) holds for every choice of velocities, (reading-1) where they are rates of coordinates.
 
-Public names: Structure, structure, christoffel, has_rates, power_identity, product_identity.
+Public names: Structure, structure, christoffel, power_identity, product_identity.
 
 Source: LL 3.1; RBDA §3.6 for the use of C.
 """
@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from liaison.equations.equations import Equations
+from liaison.equations.equations import Equations, has_rates
 from liaison.errors import DerivationError
-from liaison.expr import ONE, ZERO, Expr, as_expr, directional, gradient, substitute
+from liaison.expr import ZERO, Expr, as_expr, directional, gradient, substitute
 from liaison.expr.graph.node import HALF
 from liaison.expr.reading.simplify import vanishes_exactly
 
@@ -48,13 +48,6 @@ def structure(equations: Equations) -> Structure:
     g = substitute(h, dict.fromkeys(equations.symbols.v, ZERO))
     B = [as_expr(a - b) for a, b in zip(h, g, strict=True)]
     return Structure(tuple(map(tuple, M)), tuple(B), tuple(g))
-
-
-def has_rates(equations: Equations) -> bool:
-    """Whether every velocity is the rate of its coordinate."""
-    N, n = equations.kinematics.N, len(equations.symbols.v)
-    is_square = len(equations.symbols.q) == n == len(N)
-    return is_square and all(i == j and as_expr(x) is ONE for (i, j), x in N.items())
 
 
 def christoffel(equations: Equations) -> tuple[tuple[Expr, ...], ...]:

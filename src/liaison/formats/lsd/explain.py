@@ -10,10 +10,10 @@ from typing import Any
 
 from liaison.errors import Place
 from liaison.expr import as_expr, topological
+from liaison.formats.guard import Reading
 from liaison.formats.lsd.syntax.nodes import Node, path_text
 from liaison.formats.lsd.syntax.parse import parse
 from liaison.formats.lsd.write.values import Writer
-from liaison.formats.notes import Reading
 from liaison.formats.read import data_of, text_of
 from liaison.model import Body, Gravity, Joint, Mechanism
 from liaison.spatial import is_zero

@@ -16,9 +16,8 @@ from typing import Any
 import liaison.model as model
 from liaison.errors import ModelError, NamingError, Place, TextError
 from liaison.expr import collector_paused, symbol
-from liaison.formats.guard import check_bodies, computable
+from liaison.formats.guard import Reading, check_bodies, computable
 from liaison.formats.lsd.formulas.values import plain
-from liaison.formats.notes import Reading
 from liaison.formats.poses import is_upright, rows_of
 from liaison.formats.urdf.links import Limits
 from liaison.formats.urdf.xml import Element, elements_of, numbers_in

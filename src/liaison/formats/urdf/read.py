@@ -17,9 +17,8 @@ from typing import Any
 import liaison.model as model
 from liaison.errors import ModelError, NamingError, Place, TextError
 from liaison.expr import collector_paused
-from liaison.formats.guard import check_bodies, computable
+from liaison.formats.guard import Reading, check_bodies, computable
 from liaison.formats.merge import merged
-from liaison.formats.notes import Reading
 from liaison.formats.poses import rows_of
 from liaison.spatial import identity, is_zero, product, rotation_onto_z
 
