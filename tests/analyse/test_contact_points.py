@@ -76,7 +76,7 @@ def test_every_corner_has_its_point():
 def test_a_run_of_something_else_is_refused():
     mechanism = read_lsd(BALL)
     other = liaison.simulate(read_lsd(BALL.partition("let c")[0]), until=0.1)
-    with pytest.raises(SimulationError, match="does not tell the contacts"):
+    with pytest.raises(SimulationError, match="has no contacts of this mechanism"):
         liaison.contact_points(mechanism, other)
 
 

@@ -47,7 +47,7 @@ def test_joints_move_as_in_their_own_coordinates(both):
     mechanism, run, own = both
     for joint in mechanism.joints:
         if joint.type.name == "Spherical":
-            with pytest.raises(ModelError, match="no angle and no slide"):
+            with pytest.raises(ModelError, match="no angle and no displacement"):
                 joint_motion(mechanism, run, joint.name)
             continue
         told = joint_motion(mechanism, run, joint.name)
@@ -122,7 +122,7 @@ let A = join earth and a with revolute axis = [0, 0, 1] end ;
 start A' = 12 rad/s ;
 """)
     coarse = liaison.simulate(swung, until=4, every=1.0, series=("poses", "motions"))
-    with pytest.raises(SimulationError, match="do not tell how many turns"):
+    with pytest.raises(SimulationError, match="do not determine how many turns"):
         joint_motion(swung, coarse, "A")
 
 
