@@ -26,6 +26,32 @@ def test_the_package_tree_of_the_page_is_the_one_on_disk():
     assert files_named(found[0]) == files_named(writer.package_tree()), "run `make tree`"
 
 
+def house() -> str:
+    """docs/house.md without its blocks of code."""
+    text = (REPOSITORY / "docs" / "house.md").read_text(encoding="utf-8")
+    return re.sub(r"```.*?```", "", text, flags=re.S)
+
+
+def test_every_path_on_the_page_of_the_house_exists():
+    words = " ".join(re.findall(r"`([^`]+)`", house())).split()
+    paths = {x for x in words if re.fullmatch(r"[\w.]+(/[\w.]+)+|\w+\.(py|md)", x)}
+    paths |= set(re.findall(r"\]\(([\w./]+)\)", house()))
+    roots = [REPOSITORY / "src" / "liaison", REPOSITORY, REPOSITORY / "docs"]
+    names = {x.name for x in roots[0].rglob("*.py")}
+    lost = [x for x in paths if x not in names and not any((r / x).exists() for r in roots)]
+    assert len(paths) > 40
+    assert not lost
+
+
+def test_every_hop_of_the_four_bar_is_where_the_page_says():
+    section = house().split("## A four-bar from text to trajectory\n")[1].split("\n## ")[0]
+    hops = re.findall(r"^\| `([\w/]+\.py)` \| `(\w+)` \|", section, re.M)
+    assert len(hops) > 20
+    for file, name in hops:
+        text = (REPOSITORY / "src" / "liaison" / file).read_text(encoding="utf-8")
+        assert re.search(rf"^(def|class) {name}\b", text, re.M), f"{file} defines no {name}"
+
+
 def blocks(page: str, language: str) -> list[str]:
     text = (REPOSITORY / page).read_text(encoding="utf-8")
     return re.findall(rf"```{language}\n(.*?)```", text, re.S)
