@@ -31,9 +31,8 @@ LATER = {
     "simulation.plan.plan": "simulation.steps.sides_layout",
     "simulation.steps.layout": "solvers.cones.cones solvers.linear.lemke",
     "simulation.machine": "contacts.stepping.phases",
-    "simulation.prepared": "contacts.events.one_sided",
-    "simulation.report": "contacts.events.series contacts.stepping.report "
-    "simulation.steps.sides_layout contacts.events.touching",
+    "simulation.prepared": "contacts.events.one_sided contacts.events.switching",
+    "simulation.report": "contacts.events.series contacts.stepping.report contacts.events.touching",
     "simulation.run": "simulation.checkpoint",
     "simulation.record.trajectory": "simulation.record.wrenches",
 }

@@ -80,8 +80,8 @@ class Workplace:
     def __init__(self, plan: Plan, is_compiled: bool) -> None:
         self.contacts = _marching(plan)
         seen = plan if self.contacts is None else self.contacts.plan
-        arrays = lasting_arrays(seen)
-        self.machine = machine_of(arrays, self.contacts, is_compiled=is_compiled)
+        made = lasting_arrays(seen)
+        self.machine = machine_of(made, self.contacts, is_compiled=is_compiled)
         if "terms" not in plan.program.entries:
             self.machine.arrays.run.pivots_left = 0
         add_entries(self.machine, seen)

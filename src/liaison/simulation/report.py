@@ -14,7 +14,7 @@ from liaison.errors import NamingError
 from liaison.numeric import Array
 from liaison.program import Kernel
 from liaison.simulation.events.happenings import sides_in
-from liaison.simulation.events.log import BEFORE, CROSSES, entries_of
+from liaison.simulation.events.log import BEFORE, CROSSES, WHATS, entries_of
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.record.files import plain
 from liaison.simulation.record.series import POSE_AXES, POSE_UNITS
@@ -136,8 +136,6 @@ def event_records(plan: Plan, happened: Array) -> tuple[EventRecord, ...]:
         elif x.what == CROSSES:
             found.append(EventRecord(own[x.first].name, x.t, x.q, x.v))
         else:
-            from liaison.simulation.steps.sides_layout import WHATS
-
             before = was if was_t == x.t else None
             name, what = sides[x.first][0], WHATS[x.what]
             found.append(EventRecord(name, x.t, x.q, x.v, what, before))

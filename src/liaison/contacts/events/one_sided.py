@@ -22,7 +22,7 @@ from liaison.program.llvm.trampolines import Trampoline, trampoline
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.records import address
 from liaison.simulation.events.happenings import Watched
-from liaison.simulation.events.log import note
+from liaison.simulation.events.log import HOLDS, IMPACTS, note
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps import sides_layout as side
@@ -231,7 +231,7 @@ class Marching:
         sides.held[sides.helds : sides.helds + len(rule.held)] = rule.held
         sides.helds += len(rule.held)
         v[:] = rule.after
-        for what in ([side.IMPACTS] if rule.kind == "jump" else []) + [side.HOLDS]:
+        for what in ([IMPACTS] if rule.kind == "jump" else []) + [HOLDS]:
             self._note(arrays, what, b)
 
     def is_lost(self, arrays: Arrays) -> bool:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from liaison.numeric import Array
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import at, i64, iptr, loop, ptr
+from liaison.simulation.events import log
 from liaison.simulation.events.log import entries_of
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.record.series import Series
@@ -33,9 +34,9 @@ from .one_sided import Marching
 from .touching import can_stay, slip_size, still
 
 AFTER = {
-    side.CLOSES: side.CLOSED, side.OPENS: side.OPEN, side.STICKS: side.STICK,
-    side.SLIPS: side.SLIP, side.ENTERS: side.CLOSED, side.LEAVES: side.OPEN,
-    side.HOLDS: side.LOCKED,
+    log.CLOSES: side.CLOSED, log.OPENS: side.OPEN, log.STICKS: side.STICK,
+    log.SLIPS: side.SLIP, log.ENTERS: side.CLOSED, log.LEAVES: side.OPEN,
+    log.HOLDS: side.LOCKED,
 }  # fmt: skip
 """The mode after something happened."""
 

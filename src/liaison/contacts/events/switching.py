@@ -16,7 +16,22 @@ from math import sqrt
 
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.simulation.events.events import sign_of
-from liaison.simulation.events.log import BEFORE, Event, copy_row, note
+from liaison.simulation.events.log import (
+    BEFORE,
+    CLOSES,
+    ENTERS,
+    GAINS,
+    IMPACTS,
+    LEAVES,
+    OPENS,
+    RESTS,
+    SEVERAL,
+    SLIPS,
+    STICKS,
+    Event,
+    copy_row,
+    note,
+)
 from liaison.simulation.steps.advance import advance
 from liaison.simulation.steps.layout import (
     BAD_GAP,
@@ -38,24 +53,14 @@ from liaison.simulation.steps.projection import project
 from liaison.simulation.steps.recording import keep, record
 from liaison.simulation.steps.sides_layout import (
     CLOSED,
-    CLOSES,
-    ENTERS,
     FRICTION,
-    GAINS,
     GAP,
-    IMPACTS,
-    LEAVES,
     LOCKED,
     OPEN,
-    OPENS,
     RATE,
-    RESTS,
-    SEVERAL,
     SHARED,
     SLIP,
-    SLIPS,
     STICK,
-    STICKS,
     Sides,
 )
 from liaison.solvers.linear.dense import largest

@@ -17,14 +17,11 @@ from math import sqrt
 
 from liaison.program.loops.language import f64, flat, i64, loop
 from liaison.program.loops.records import Rows
-from liaison.simulation.events.log import Event, note
+from liaison.simulation.events.log import CLOSES, IMPACTS, OPENS, RESTS, SLIPS, STICKS, Event, note
 
 from .layout import Contact, Live, World
 from .rates import rate_at
 from .turning import turning
-
-IMPACTS, CLOSES, OPENS, STICKS, SLIPS, RESTS = range(6)
-"""As in simulation/steps/sides_layout.py, whose words they have."""
 
 CODES = 16
 """Numbers of happenings a group of friction: sliding, rolling, pivoting."""

@@ -24,10 +24,9 @@ from liaison.program import Kernel, to_llvm
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.records import Rows, evaluate
 from liaison.program.pairs import pair_program
-from liaison.simulation.events.log import Event, entries_of
+from liaison.simulation.events.log import IMPACTS, SLIPS, STICKS, WHATS, Event, entries_of
 from liaison.simulation.record.resampling import rotation_of
 from liaison.simulation.record.trajectory import EventRecord, Series, Trajectory
-from liaison.simulation.steps.sides_layout import WHATS
 from liaison.units import Label
 
 from .layout import (
@@ -48,7 +47,7 @@ from .layout import (
     new_world,
 )
 from .march import begin_depth, scene_march
-from .notes import CODES, IMPACTS, SLIPS, STICKS
+from .notes import CODES
 from .parts import DEEP, Bodies, Laws, check_start, refuse_start
 
 PLACE = (("x", "m"), ("y", "m"), ("z", "m"), ("qw", ""), ("qx", ""), ("qy", ""), ("qz", ""))

@@ -8,23 +8,25 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.program.loops.language import at, f64, i64, loop, ptr
-from liaison.simulation.events.log import note
+from liaison.simulation.events.log import (
+    CLOSES,
+    ENTERS,
+    IMPACTS,
+    LEAVES,
+    OPENS,
+    RESTS,
+    SLIPS,
+    STICKS,
+    note,
+)
 from liaison.simulation.steps.layout import FULL, GOOD, Run
 from liaison.simulation.steps.sides_layout import (
     CLOSED,
-    CLOSES,
-    ENTERS,
     GAP,
-    IMPACTS,
-    LEAVES,
     OPEN,
-    OPENS,
     RATE,
-    RESTS,
     SLIP,
-    SLIPS,
     STICK,
-    STICKS,
 )
 from liaison.solvers.linear.dense import dot, largest
 

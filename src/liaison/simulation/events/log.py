@@ -3,7 +3,8 @@
 A row is an `Event`, followed by the state there (q, v) where a run keeps it. Mechanisms log events
 of formulas and what happens to one-sided blocks, scenes what happens to pairs of bodies.
 
-Public names: Event, CROSSES, BEFORE, note, copy_row, row_words, entries_of.
+Public names: Event; CROSSES, BEFORE and what happens to contacts, WHATS; note, copy_row, row_words,
+entries_of.
 """
 
 from __future__ import annotations
@@ -18,10 +19,14 @@ from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.program.loops.records import Record
 
 CROSSES, BEFORE = -1, -2
-"""A formula changes sign; the state before something happens to blocks at the same instant.
+"""A formula changes sign; the state before something happens to blocks at the same instant."""
 
-All other happenings are those of `sides_layout`, counted from 0.
-"""
+WHATS = (
+    "impact", "closes", "opens", "sticks", "slips", "rests", "energy gain", "enters", "leaves",
+    "held", "several solutions",
+)  # fmt: skip
+IMPACTS, CLOSES, OPENS, STICKS, SLIPS, RESTS, GAINS, ENTERS, LEAVES, HOLDS, SEVERAL = range(11)
+"""What happens to a block or to a pair; WHATS are their words."""
 
 
 @final

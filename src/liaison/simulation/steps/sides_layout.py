@@ -3,7 +3,7 @@
 It stands beside the block of the run and is kept with it in a checkpoint, except for the addresses
 of entries.
 
-Public names: Sides, FreeEntries, Asked; the modes, kinds, laws and happenings below;
+Public names: Sides, FreeEntries, Asked; the modes, kinds and laws below;
 sides_of, no_sides.
 """
 
@@ -157,15 +157,6 @@ OPEN, CLOSED, STICK, SLIP, LOCKED = 0, 1, 1, 2, 3
 
 BEYOND, SHARED = 2, 3
 """How a closed gap ended: past an edge of what it touched; or not yet: others share its force."""
-
-# what happens to a block
-WHATS = (
-    "impact", "closes", "opens", "sticks", "slips", "rests", "energy gain", "enters", "leaves",
-    "held", "several solutions",
-)  # fmt: skip
-IMPACTS, CLOSES, OPENS, STICKS, SLIPS, RESTS, GAINS, ENTERS, LEAVES, HOLDS, SEVERAL = range(11)
-CODES = 16
-"""Numbers of happenings a block."""
 
 
 def sides_of(
