@@ -334,7 +334,10 @@ def test_a_load_on_a_rotor_leaves_reactions_open():
             "let D = join [1, 0, 0] @ rack and d with prismatic end ;",
             "a rotor carries nothing",
         ),
-        (SCATTERED.replace("couple B and spin", "couple far.angle and spin"), "one freedom"),
+        (
+            SCATTERED.replace("couple B and spin", "couple far.angle and spin"),
+            "one degree of freedom",
+        ),
     ],
 )
 def test_what_is_no_tree_with_rotors_is_refused(text, words):

@@ -5,9 +5,8 @@ from liaison.lazy import offer
 __all__ = offer(
     __name__,
     {
-        "formalisms.balance": "Balance balance",
         "formalisms.boltzmann_hamel": "BoltzmannHamel boltzmann_hamel",
-        "formalisms.dalembert": "dalembert",
+        "formalisms.dalembert": "Balance balance dalembert",
         "equations": "Chart Closures Dynamics Entries Equations EventFormula Kinematic Reports "
         "Side Sides Symbols",
         "formalisms.formalism": "Formalisms formalism",

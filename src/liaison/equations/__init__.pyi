@@ -11,10 +11,10 @@ from liaison.equations.equations import Reports as Reports
 from liaison.equations.equations import Side as Side
 from liaison.equations.equations import Sides as Sides
 from liaison.equations.equations import Symbols as Symbols
-from liaison.equations.formalisms.balance import Balance as Balance
-from liaison.equations.formalisms.balance import balance as balance
 from liaison.equations.formalisms.boltzmann_hamel import BoltzmannHamel as BoltzmannHamel
 from liaison.equations.formalisms.boltzmann_hamel import boltzmann_hamel as boltzmann_hamel
+from liaison.equations.formalisms.dalembert import Balance as Balance
+from liaison.equations.formalisms.dalembert import balance as balance
 from liaison.equations.formalisms.dalembert import dalembert as dalembert
 from liaison.equations.formalisms.formalism import Formalisms as Formalisms
 from liaison.equations.formalisms.formalism import formalism as formalism

@@ -1,16 +1,24 @@
 """A mechanism made ready to run: assembled, derived, its closures completed, then compiled once.
 
-Public names: ready_for, equations_at, compiled, start_of.
+First integrals of a mechanism, carried into a run.
+
+Public names: ready_for, equations_at, compiled, start_of, with_invariants.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
+from liaison.analyse.proofs.first_integrals import FirstIntegral, first_integrals
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.start_checks import check_inertia, is_completed, is_obstructed, moving
+from liaison.errors import DerivationError
+from liaison.expr.bind import to_floats
 from liaison.expr.graph.node import collector_paused
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
@@ -18,8 +26,28 @@ from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
 from liaison.tree.assemble import assemble, check_attitudes
 from liaison.tree.tree import Tree, span
+from liaison.units import Label
 
 from .given import Given, mechanism_of, with_starts, with_values
+
+LARGEST = 40
+"""Velocities of a mechanism whose first integrals are looked for before a run."""
+
+
+def with_invariants(equations: Equations, tree: Tree) -> Equations:
+    """The equations with the first integrals of their mechanism, for a run to follow them.
+
+    Of a mechanism with more than LARGEST velocities none is looked for, nor where something holds
+    on one side only: what is constant between two events need not be so through them.
+    """
+    found: Sequence[FirstIntegral] = ()
+    if tree.nv <= LARGEST and not tree.mechanism.contacts:
+        with suppress(DerivationError):
+            found = first_integrals(newton_euler(span(tree.mechanism, exact=True)))
+    formulas = to_floats([x.formula for x in found]) if found else []
+    named = {x.name: f for x, f in zip(found, formulas, strict=True)}
+    labels = dict(equations.labels) | {"invariants": tuple(Label(x.name, x.unit) for x in found)}
+    return replace(equations, invariants=MappingProxyType(named), labels=MappingProxyType(labels))
 
 
 def ready_for(
@@ -70,7 +98,7 @@ def equations_at(tree: Tree, state: State) -> tuple[Tree, Equations]:
 def compiled(tree: Tree, equations: Equations, *, invariants: bool = False) -> Kernel:
     """The machine code of equations; with first integrals to follow where they are asked for."""
     if invariants:
-        from .invariants import with_invariants
+        from .ready import with_invariants
 
         equations = with_invariants(equations, tree)
     return to_llvm(lower(equations))

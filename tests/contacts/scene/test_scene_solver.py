@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from liaison.contacts.impulses.block_factors import factorize_bodies, solve_bodies
-from liaison.contacts.impulses.elimination import eliminate
+from liaison.contacts.impulses.block_factors import eliminate, factorize_bodies, solve_bodies
 from liaison.contacts.scene import Scene
 from liaison.contacts.scene.layout import Contact, System, Twist, block_room, fill
 from liaison.program.loops.compile import compile_loops

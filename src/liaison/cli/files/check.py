@@ -23,8 +23,15 @@ from liaison.cli.options import (
     Values,
     printed,
 )
-from liaison.cli.pages.names import listed, named_value, named_values
-from liaison.cli.pages.sides import collision_line, collisions, side_lines, sides
+from liaison.cli.pages.sides import (
+    collision_line,
+    collisions,
+    listed,
+    named_value,
+    named_values,
+    side_lines,
+    sides,
+)
 from liaison.verbs.registry import command
 from liaison.verbs.summary import Summary
 

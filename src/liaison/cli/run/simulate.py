@@ -103,8 +103,7 @@ def _named(run: Trajectory, part: str) -> dict[str, float]:
 
 def outcome(found: Mapping[str, Any]) -> str:
     """The facts of a run in a few lines."""
-    from liaison.cli.pages.names import named_values
-    from liaison.cli.pages.sides import event_lines
+    from liaison.cli.pages.sides import event_lines, named_values
 
     lost = found["energy_change"]
     kept = f"error {lost:.3g} J"

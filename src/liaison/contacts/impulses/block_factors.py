@@ -1,15 +1,198 @@
 """Sparse systems of bodies in blocks of six: L U without exchange of bodies, and solutions.
 
-Public names: factorize_bodies, solve_bodies.
+The order in which bodies that touch are eliminated, and where what fills in goes.
 
-Source: GVL13 §3.2.10 (block LU); docs/theory/contact_solvers.md.
+Velocities of bodies hang together by contacts. The body with the fewest neighbors goes first; its
+neighbors are neighbors of each other from then on. The table made here serves all factorizations of
+one problem.
+
+Public names: factorize_bodies, solve_bodies. Source: GVL13 §3.2.10 (block LU);
+docs/theory/contact_solvers.md, eliminate. Source: GVL13 §11.1.9 (least degree).
 """
 
 from __future__ import annotations
 
-from liaison.contacts.scene.layout import System, Twist
+from liaison.contacts.scene.layout import PAIRS_A_BLOCK, Contact, System, Twist
 from liaison.program.loops.language import i64, loop, ptr
 from liaison.program.loops.records import Rows
+
+
+@loop
+def eliminate(count: i64, contact: Rows[Contact], s: System) -> i64:
+    """The order of an elimination, and where what fills in goes, into the system.
+
+    Args:
+        count: contacts.
+        contact: whose bodies touch; the first is −1 where it is a plane.
+        s: result; its matrix is left as it is.
+
+    Returns:
+        Blocks beside the diagonal; −1 if they are too many.
+    """
+    blocks = s.blocks
+    end = neighbors(count, contact, s)
+    found = 0
+    for i in range(s.bodies):
+        s.place[i] = -1
+    for turn in range(s.bodies):
+        i = fewest(s)
+        s.order[turn] = i
+        s.place[i] = turn
+        s.first[turn] = found
+        size = s.degree[i]
+        if found + size > blocks:
+            return -1
+        for j in range(size):
+            s.below[found + j] = s.pool[s.head[i] + j]
+        for j in range(size):
+            end = join(i, s.below[found + j], end, PAIRS_A_BLOCK * blocks + 4 * count, s)
+            if end < 0:
+                return -1
+        found += size
+    s.first[s.bodies] = found
+    for turn in range(s.bodies):
+        sort_column(turn, s)
+    if pairs(PAIRS_A_BLOCK * blocks, s) != 0:
+        return -1
+    between(count, contact, s)
+    return found
+
+
+@loop
+def neighbors(count: i64, contact: Rows[Contact], s: System) -> i64:
+    """Lists of the bodies that each body touches, once each; where the lists end."""
+    size = s.degree
+    head = s.head
+    pool = s.pool
+    for i in range(s.bodies):
+        size[i] = 0
+        s.visit[i] = -1
+    for c in range(count):
+        if contact[c].body[0] >= 0:
+            size[contact[c].body[0]] += 1
+            size[contact[c].body[1]] += 1
+    end = 0
+    for i in range(s.bodies):
+        head[i] = end
+        end += size[i]
+        size[i] = 0
+    for c in range(count):
+        one = contact[c].body[0]
+        other = contact[c].body[1]
+        if one >= 0 and listed(one, other, s) == 0:
+            pool[head[one] + size[one]] = other
+            pool[head[other] + size[other]] = one
+            size[one] += 1
+            size[other] += 1
+    return end
+
+
+@loop
+def listed(one: i64, other: i64, s: System) -> i64:
+    """1 if a body is already among the neighbors of another."""
+    for j in range(s.degree[one]):
+        if s.pool[s.head[one] + j] == other:
+            return 1
+    return 0
+
+
+@loop
+def fewest(s: System) -> i64:
+    """The body with the fewest neighbors of those that are left."""
+    best = -1
+    for i in range(s.bodies):
+        if s.place[i] < 0 and (best < 0 or s.degree[i] < s.degree[best]):
+            best = i
+    return best
+
+
+@loop
+def join(i: i64, j: i64, end: i64, room: i64, s: System) -> i64:
+    """Neighbors of i become neighbors of j, and i leaves; the new end of the lists, −1: no room."""
+    mark = s.visit
+    pool = s.pool
+    first = s.head[j]
+    size = s.degree[j]
+    # a mark is the number of the pair that set it, so that none need be taken away
+    own = i * 1048576 + j
+    mark[j] = own
+    kept = 0
+    for p in range(size):
+        if pool[first + p] != i:
+            mark[pool[first + p]] = own
+            pool[first + kept] = pool[first + p]
+            kept += 1
+    missing = 0
+    for p in range(s.degree[i]):
+        missing += 1 if mark[pool[s.head[i] + p]] != own else 0
+    s.degree[j] = kept + missing
+    if missing == 0:
+        return end
+    if end + kept + missing > room:
+        return -1
+    for p in range(kept):
+        pool[end + p] = pool[first + p]
+    s.head[j] = end
+    end += kept
+    for p in range(s.degree[i]):
+        other = pool[s.head[i] + p]
+        if mark[other] != own:
+            pool[end] = other
+            end += 1
+    return end
+
+
+@loop
+def sort_column(turn: i64, s: System) -> None:
+    """The bodies of a column by their places."""
+    place = s.place
+    rows = s.below
+    for j in range(s.first[turn] + 1, s.first[turn + 1]):
+        body = rows[j]
+        p = j - 1
+        while p >= s.first[turn] and place[rows[p]] > place[body]:
+            rows[p + 1] = rows[p]
+            p -= 1
+        rows[p + 1] = body
+
+
+@loop
+def pairs(room: i64, s: System) -> i64:
+    """Which block each pair of blocks of a column changes; 1 if there is no room."""
+    rows = s.below
+    start = s.first
+    slot = s.slot
+    found = 0
+    for turn in range(s.bodies):
+        for b in range(start[turn], start[turn + 1]):
+            own = s.place[rows[b]]
+            for j in range(start[own], start[own + 1]):
+                slot[rows[j]] = j
+            if found + start[turn + 1] - b > room:
+                return 1
+            for a in range(b + 1, start[turn + 1]):
+                s.target[found] = slot[rows[a]]
+                found += 1
+    return 0
+
+
+@loop
+def between(count: i64, contact: Rows[Contact], s: System) -> None:
+    """The block of every two bodies that touch; −1 of a body and a plane."""
+    rows = s.below
+    for c in range(count):
+        one = contact[c].body[0]
+        other = contact[c].body[1]
+        s.between[c] = -1
+        if one >= 0:
+            if s.place[one] > s.place[other]:
+                one = contact[c].body[1]
+                other = contact[c].body[0]
+            turn = s.place[one]
+            for j in range(s.first[turn], s.first[turn + 1]):
+                if rows[j] == other:
+                    s.between[c] = j
+
 
 SIDE = 6
 

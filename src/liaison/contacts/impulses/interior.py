@@ -21,9 +21,8 @@ from liaison.contacts.scene.layout import ConePair, Contact, System, World
 from liaison.contacts.scene.rates import rate, residual_of, start_from
 from liaison.program.loops.language import f64, i64, loop, ptr
 
-from .block_factors import factorize_bodies, solve_bodies
+from .block_factors import eliminate, factorize_bodies, solve_bodies
 from .cone_pairs import aim, cones_of, products, respond, room_of, scale_pair
-from .elimination import eliminate
 from .sweeps import swept
 
 PART = 0.95

@@ -117,7 +117,7 @@ class Accelerations(Part):
 
 
 @final
-class Free(Part):
+class FreeMotion(Part):
     """The motion of a step without impulses of contacts, and what leads there."""
 
     v: ptr = sized("nv")
@@ -343,7 +343,7 @@ class Run(Record):
     held: ptr = sized("(nphi + nb) * (nv + 1)")
     problem: Problem = part()
     area: ptr = sized()
-    free: Free = part()
+    free: FreeMotion = part()
     impulse: ptr = sized("nr")
     blocks: Rows[Block] = rows("nb")
     mode: iptr = sized("nb")

@@ -61,7 +61,7 @@ def simulate(
         return run(given, state, until=until, parameters=parameters, **_single(chosen, keywords))
     mechanism = mechanism_of(given)
     if state is None and is_scene(mechanism):
-        from liaison.verbs.scene_runs import run_scene
+        from liaison.verbs.scenes import run_scene
 
         return run_scene(mechanism, until, start=start, parameters=parameters, **chosen)
     chosen = _single(chosen, keywords)
