@@ -38,7 +38,7 @@ def with_invariants(equations: Equations, tree: Tree) -> Equations:
     """The equations with the first integrals of their mechanism, for a run to follow them.
 
     Of a mechanism with more than LARGEST velocities none is looked for, nor where something holds
-    on one side only: what is constant between two events need not be so through them.
+    unilaterally: what is constant between two events need not be so through them.
     """
     found: Sequence[FirstIntegral] = ()
     if tree.nv <= LARGEST and not tree.mechanism.contacts:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
-from liaison.simulation.events.event_parts import FLAT
+from liaison.simulation.events.events import FLAT
 from liaison.simulation.steps.sides_layout import (
     FRICTION,
     GAP,

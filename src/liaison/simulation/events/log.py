@@ -1,4 +1,4 @@
-"""The log of a run: what happened and when, in rows that loops write and Python reads.
+"""Event log of a run: rows of what and when, written by loops and read by Python.
 
 A row is an `Event`, followed by the state there (q, v) where a run keeps it. Mechanisms log events
 of formulas and what happens to one-sided blocks, scenes what happens to pairs of bodies.
