@@ -79,4 +79,4 @@ def test_enclosed_constants_are_part_of_the_key():
 
 def test_every_file_of_the_language_is_part_of_the_translator():
     names = {file.name for file in translator_files()}
-    assert names >= {"language.py", "read.py", "values.py", "records.py", "fields.py", "llvm.py"}
+    assert names >= {"language.py", "read.py", "values.py", "records.py", "llvm.py"}
