@@ -203,6 +203,11 @@ from liaison.verbs.motion.simulate import simulate as simulate
 from liaison.verbs.motion.simulate_batch import simulate_batch as simulate_batch
 from liaison.verbs.motion.stepper import stepper as stepper
 from liaison.verbs.motion.viscous import viscous as viscous
+from liaison.verbs.state.bias import bias as bias
+from liaison.verbs.state.forward_dynamics import forward_dynamics as forward_dynamics
+from liaison.verbs.state.jacobian import jacobian as jacobian
+from liaison.verbs.state.mass_matrix import mass_matrix as mass_matrix
+from liaison.verbs.state.pose import pose as pose
 from liaison.verbs.summary import Summary as Summary
 from liaison.view import plot as plot
 from liaison.view import save_plot as save_plot
