@@ -26,7 +26,7 @@ from liaison.errors import LiaisonError, NamingError
 from liaison.exact.degrees import degree_bound
 from liaison.expr import Expr, as_expr, collector_paused, count_operations, symbols_of
 from liaison.model import Mechanism
-from liaison.model.contacts import refuse_sides
+from liaison.model.contacts import check_bilateral
 from liaison.numeric import State
 from liaison.program import Entry, Kernel, Program, compile_loops, to_llvm
 from liaison.program.lower import lower
@@ -297,7 +297,7 @@ def parametrizations(
         NamingError: no such parametrization or formalism.
         DerivationError: something holds on one side only.
     """
-    refuse_sides(mechanism.contacts, "parametrizations")
+    check_bilateral(mechanism.contacts, "parametrizations")
     if formalism not in FORMALISMS:
         raise NamingError.unknown("formalism", formalism, FORMALISMS)
     asked = list(dict.fromkeys(known_parametrization(name) for name in names))

@@ -25,7 +25,7 @@ from liaison.expr import Expr
 from liaison.freedoms import Mobility, mobility
 from liaison.freedoms.keywords import ProofKeywords
 from liaison.model import Constraint, Mechanism, OfCoordinates
-from liaison.model.contacts import refuse_sides
+from liaison.model.contacts import check_bilateral
 from liaison.numeric import State
 from liaison.program import Entry, Kernel, Program, lower, to_llvm
 from liaison.simulation import Settings, Trajectory
@@ -161,7 +161,7 @@ def reduce(
             or the coordinates asked for are not independent.
     """
     mechanism = given.mechanism if isinstance(given, Tree) else given
-    refuse_sides(mechanism.contacts, "reduce")
+    check_bilateral(mechanism.contacts, "reduce")
     tree = span(mechanism)
     start = {name: float(as_float(x)) for name, x in (at or {}).items()}
     state = assemble(tree, None, **start)

@@ -31,7 +31,7 @@ from liaison.equations.setting import Setting, setting_of
 from liaison.equations.torsors import Torsor, body_torsor, moved_to
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import Expr, as_expr, symbol
-from liaison.model.contacts import refuse_sides
+from liaison.model.contacts import check_bilateral
 from liaison.spatial.arrays import Array, array, cross, dot, is_zero, plus, product, times, zeros
 from liaison.spatial.plucker import move_inertia
 from liaison.tree import GROUND, Inertia, Motion, Tree, marker_motion
@@ -70,7 +70,7 @@ def balance(
         NamingError: no body has that name.
         DerivationError: no body is named, or the ground is; something holds on one side only.
     """
-    refuse_sides(tree.mechanism.contacts, "balance")
+    check_bilateral(tree.mechanism.contacts, "balance")
     setting = Setting(tree)
     chosen = _chosen(tree, bodies)
     P = _place(setting, point)

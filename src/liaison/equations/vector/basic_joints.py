@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 from liaison.errors import DerivationError
 from liaison.expr import atan2
 from liaison.model import JOINT_TYPES, JointType
-from liaison.model.joints import Held
+from liaison.model.joints import BasicConstraint
 from liaison.spatial.arrays import Array, array, cross, dot, identity, minus, plus, times, zeros
 from liaison.units import FORCE, MOMENT
 
@@ -169,7 +169,7 @@ def basic_rows(kind: JointType, i: Side, j: Side, *, turns: Any = 0) -> list[Bas
     return [row for held in kind.CONSTRAINTS for row in _rows(kind, held, i, j, turns)]
 
 
-def _rows(kind: JointType, held: Held, i: Side, j: Side, turns: Any) -> list[BasicRow]:
+def _rows(kind: JointType, held: BasicConstraint, i: Side, j: Side, turns: Any) -> list[BasicRow]:
     """The rows of one basic constraint of a joint."""
     own: Any = kind
     match held.kind:

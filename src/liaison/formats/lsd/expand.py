@@ -52,7 +52,7 @@ class _Expansion:
         return self.made(self.flat(self.statements, {}), 0)
 
     def collect(self, statements: tuple[Node, ...]) -> None:
-        """Finds the sub-mechanisms, and quantities that bounds may speak of."""
+        """Finds the sub-mechanisms, and quantities that bounds may refer to."""
         for statement in statements:
             if statement.kind == "mechanism":
                 name = statement.parts[1]
@@ -206,7 +206,7 @@ class _Expansion:
         return self.indexed(done, meaning) if node.kind == "index" else done
 
     def count(self, node: Node) -> None:
-        """One more term; refuses what would never end."""
+        """One more term; rejects what would never end."""
         self.nodes += 1
         if self.nodes > MAX_NODES:
             raise self.too_many(node)

@@ -46,7 +46,7 @@ def read_lsd(text: str, file: str = "text", *, folder: Path | None = None) -> Me
         folder: below which files may be included; None where there is none.
 
     Raises:
-        TextError: the text is not LSD, with file, line, column and what would do.
+        TextError: the text is not LSD, with file, line, column and how to fix it.
         NamingError: a name that is not declared, or declared twice.
         ModelError: a description that no mechanism can have.
     """
@@ -159,7 +159,7 @@ class _Reading:
         self.rest.later.clear()
 
     def tried(self, read: Any, *parts: Any, name: str | None = None) -> Any:
-        """What a reading gives; None where it is refused, which is told at the end."""
+        """What a reading gives; None where it is rejected, which is reported at the end."""
         return self.rest.tried(lambda: read(*parts), name)
 
     def read_bodies(self) -> None:
@@ -180,7 +180,7 @@ class _Reading:
         self.bodies["ground"] = replace(GROUND, shapes=shapes)
 
     def read_joints(self) -> list[Joined]:
-        """Every joint, then the efforts in them, which may speak of all coordinates."""
+        """Every joint, then the efforts in them, which may refer to all coordinates."""
         joined = [self.tried(self.made, joint_of, x, name=x[0]) for x in self.of_kind("join")]
         found = [joint for joint in joined if joint is not None]
         if len(found) < len(joined):
@@ -290,7 +290,7 @@ class _Reading:
                 continue
             try:
                 self.book.value_of_let(name)
-            except LiaisonError:  # told when it is used
+            except LiaisonError:  # reported when it is used
                 self.book.waiting.clear()
 
     def evaluate_lets(self) -> None:
@@ -300,7 +300,7 @@ class _Reading:
                 self.tried(self.book.value_of_let, name, name=name)
 
     def check_all_used(self) -> None:
-        """Refuses values and laws for unknowns that are not there."""
+        """Rejects values and laws for unknowns that are not there."""
         book = self.book
         for name, place in self.rest.given_places.items():
             if name not in book.used:

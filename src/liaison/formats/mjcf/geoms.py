@@ -72,7 +72,7 @@ class Geoms:
         return total
 
     def is_solid(self, geom: Element, body: str) -> bool:
-        """Whether a geom has a mass that can be told; others are noted."""
+        """Whether a geom has a mass that is known; others are noted."""
         kind = geom.attributes.get("type", "sphere")
         if kind in SOLID:
             return True

@@ -3,7 +3,7 @@
 Read are bodies, their joints (hinge, slide, ball, free; several on a body one after another), their
 mass from <inertial> or from geoms, damping, friction and springs of joints, equalities connect,
 weld and joint, gravity, classes of defaults and the settings of the compiler that bear on these.
-Everything else is named in the notes; what would change the bodies there are is refused.
+Everything else is named in the notes; what would change the bodies there are is rejected.
 
 Public names: read_mjcf, reading_of_mjcf.
 """
@@ -60,7 +60,7 @@ def reading_of_mjcf(text: str | bytes, *, file: str = "text.xml", strict: bool =
     Args:
         text: the description.
         file: its name, for messages.
-        strict: refuses impossible inertias and geoms whose mass is not known; otherwise they are
+        strict: rejects impossible inertias and geoms whose mass is not known; otherwise they are
             repaired or left out, and noted.
 
     Raises:
@@ -112,7 +112,7 @@ class _Model:
         return Reading(mechanism, tuple(self.notes), limits=self.limits)
 
     def note_strangers(self) -> None:
-        """Names what is not used, each kind once; refuses what would make bodies."""
+        """Names what is not used, each kind once; rejects what would make bodies."""
         counts: dict[str, int] = {}
         front = [self.root]
         while front:
@@ -195,7 +195,7 @@ class _Model:
     def joint(
         self, name: str, element: Element, parent: str, X: tuple[Array, Array], end: str
     ) -> None:
-        """One joint: about or along its axis through its place, both told in the body's frame."""
+        """One joint: about or along its axis through its place, both in the frame of the body."""
         kind = "free" if element.tag == "freejoint" else element.attributes.get("type", "hinge")
         if kind not in JOINTS:
             raise NamingError.unknown("joint type", kind, JOINTS, place=element.place)
@@ -262,7 +262,7 @@ class _Model:
         self.joints[joint.name] = joint
 
     def free(self, wish: str) -> str:
-        """A name like the wish that no joint has."""
+        """A name like the requested one that no joint has."""
         while wish in self.joints:
             wish += "_"
         return wish
@@ -299,7 +299,7 @@ class _Model:
             ends = _marker(first, identity(), p), _marker(second, identity(), q)
             return model.Joint(name, model.Spherical(), *ends, place=element.place)
         pose = numbers_in(element, "relpose", 7, "0 1 0 0 0 0 0")
-        if any(pose[3:]):  # of the second body, told in the first
+        if any(pose[3:]):  # of the second body, expressed in the first
             X = self.settings.by_quaternion(pose[3:]), array(pose[:3])
             ends = _marker(first, *X), model.Marker(second)
         else:

@@ -134,7 +134,7 @@ def _inertial(link: Element, strict: bool, notes: list[str]) -> tuple[Any, Array
 
 
 def symmetric(matrix: Array) -> Array:
-    """The matrix without the rounding that tells its halves apart."""
+    """The matrix without the rounding by which its halves differ."""
     for i, j in ((0, 1), (0, 2), (1, 2)):
         matrix[j, i] = matrix[i, j]
     return matrix
@@ -295,7 +295,7 @@ def _end(element: Element, tag: str, links: Any, body: Callable[[str], str], tur
 
 
 def direction_of(element: Element, default: str) -> list[Any]:
-    """The <axis> of a joint or loop; refuses zero."""
+    """The <axis> of a joint or loop; rejects zero."""
     axis = element.one("axis")
     direction = numbers_in(axis, "xyz", 3, default)
     if all(a == 0 for a in direction):

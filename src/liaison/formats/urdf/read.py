@@ -70,11 +70,11 @@ def reading_of_urdf(
         file: its name, for messages.
         floating: leaves the root link free.
         gravity: [m/s²], in the ground's axes; a URDF file does not say it.
-        strict: refuses inertias that no body has (a principal moment larger than the sum of
+        strict: rejects inertias that no body has (a principal moment larger than the sum of
             the other two by more than a thousandth, or negative) and moving parts without any
             inertia. Otherwise such an inertia is moved to the nearest possible one, and both
             are noted. What rounding of printed numbers explains is moved and noted in both
-            cases. Negative masses and numbers that are not finite are always refused.
+            cases. Negative masses and numbers that are not finite are always rejected.
         merge_fixed: makes one body of links that fixed joints hold together.
 
     Raises:
@@ -138,7 +138,7 @@ class _Robot:
         return Reading(mechanism, tuple(self.notes), tuple(self.deduced(base)), limits)
 
     def deduced(self, base: str) -> list[str]:
-        """What the file leaves unsaid, and the angles that are taken exact."""
+        """What the file leaves out, and the angles that are taken exact."""
         how = "left free" if self.floating else "welded to the ground"
         lines = [f"link {base!r} is the root: {how} by a joint of its own"]
         massless = [x for x, link in self.links.items() if link.one("inertial") is None]
@@ -158,7 +158,7 @@ class _Robot:
         return name
 
     def free_name(self, wish: str) -> str:
-        """A name like the wish that no joint has."""
+        """A name like the requested one that no joint has."""
         while wish in self.joints:
             wish += "_"
         return wish

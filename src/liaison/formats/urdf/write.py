@@ -1,8 +1,8 @@
 """Writer of URDF: a tree of hinges, sliders, free and fixed joints.
 
 Joints that close loops are written as <loop> elements (see urdf_more). What URDF has no place for
-is told in a comment at the head of the file, and in `notes`. A link's frame is its body's, moved to
-the joint that carries it where that is elsewhere.
+is listed in a comment at the head of the file, and in `notes`. A link's frame is its body's, moved
+to the joint that carries it where that is elsewhere.
 
 Public names: write_urdf.
 """
@@ -149,7 +149,7 @@ class _Robot:
         return self.numbers(marker.R), self.numbers(marker.p)
 
     def on_link(self, body: str, R: Floats, p: Floats) -> Pose:
-        """A pose on a body, told in its link's frame."""
+        """A pose on a body, expressed in its link's frame."""
         S, s = self.frames[body]
         return S.T @ R, S.T @ (p - s)
 

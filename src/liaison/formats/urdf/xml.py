@@ -1,6 +1,6 @@
 """XML for URDF on the standard library's expat: elements that know their line, and limits.
 
-Document types, entities, deep nesting and large files are refused before anything is made of them;
+Document types, entities, deep nesting and large files are rejected before anything is made of them;
 nothing a file names is ever opened.
 
 Public names: Element, elements_of, number_in, numbers_in.
@@ -47,7 +47,7 @@ class Element:
         return found
 
     def one(self, tag: str) -> Element | None:
-        """The only child of a tag, or None; two are refused."""
+        """The only child of a tag, or None; two are rejected."""
         found = self.all(tag)
         if len(found) > 1:
             raise TextError(

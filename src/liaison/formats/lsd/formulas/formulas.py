@@ -75,7 +75,7 @@ class Names(Protocol):
     source: Source
 
     def find(self, path: str, node: Node, where: Where) -> Value:
-        """What a dotted name stands for; refuses unknown ones."""
+        """What a dotted name stands for; rejects unknown ones."""
 
     def knows(self, path: str, where: Where) -> bool:
         """Whether a dotted name stands for something."""
@@ -120,7 +120,7 @@ def path_of(node: Node) -> str | None:
     number = node.parts[1]
     if number.kind != "number" or len(number.parts) > 1 or not number.parts[0].isdigit():
         return None
-    # a second index is told from the first
+    # a second index is distinguished from the first
     return (
         f"{base}_{number.parts[0]}" if node.parts[0].kind == "index" else f"{base}{number.parts[0]}"
     )
@@ -152,7 +152,7 @@ def _index(node: Node, names: Names, where: Where) -> Value:
         return names.find(path, node, where)
     base = path_of(node.parts[0])
     if path is not None and base is not None and not names.knows(base, where):
-        names.find(path, node, where)  # refuses it by its name with the number
+        names.find(path, node, where)  # rejects it by its name with the number
     items = value_of(node.parts[0], names, where)
     number = value_of(node.parts[1], names, where.anything())
     if not isinstance(items, Vector):

@@ -36,7 +36,7 @@ from .values import (
 
 
 def applied(name: str, values: list[Value], named: dict[str, Value]) -> Value:
-    """The value of a function of numbers; refuses the wrong number, kind or dimension of them."""
+    """The value of a function of numbers; rejects the wrong number, kind or dimension of them."""
     if name == "table":
         return _table(values, named)
     if name in VECTOR_FUNCTIONS:

@@ -1,12 +1,12 @@
 """The book of names of a text: what each stands for, and how the unnamed gets its name.
 
-A name is used once. What the author leaves unsaid (`?s`, a joint without name, a body's mass) is
+A name is used once. What the author leaves out (`?s`, a joint without name, a body's mass) is
 named by its place: `reflector.iframe.z`, `satellite_arm`, `satellite.mass`.
 
 `position(FRAME)`, `velocity(FRAME)`: where a frame is and how fast, as formulas of coordinates.
 
 The frame is reached from the ground by the fewest joints; where loops give a choice, by joints of
-few freedoms and by their names, so that nothing depends on the order of a text.
+few degrees of freedom and by their names, so that nothing depends on the order of a text.
 
 Public names: Book, Spoiled, no_such, bases, PLACES, place_of.
 """
@@ -123,7 +123,7 @@ MAX_CHAIN = 250  # definitions that wait for later definitions
 
 
 class Spoiled(LiaisonError):
-    """A name whose own definition was refused: nothing more is said about it."""
+    """A name whose own definition was rejected: nothing more is said about it."""
 
 
 def bases(path: str) -> list[str]:
@@ -156,14 +156,14 @@ class Book:
         self.used: set[str] = set()
         self.waiting: list[str] = []
         self.outputs: set[str] = set()
-        self.spoiled: set[str] = set()  # names whose definition was refused
+        self.spoiled: set[str] = set()  # names whose definition was rejected
         for name in EARTH:
             self.frames[name] = BodyFrame(GROUND, *HERE)
 
     # ---- declaring
 
     def declare(self, name: str, place: Place) -> str:
-        """Reserves a name; refuses one that is taken."""
+        """Reserves a name; rejects one that is taken."""
         if name in (*EARTH, "t", "pi"):
             raise NamingError(f"{name!r} has a meaning of its own; choose another.", place=place)
         if name in self.places:
@@ -177,7 +177,7 @@ class Book:
         return name
 
     def free_name(self, wish: str) -> str:
-        """A name like the wish that nothing has yet."""
+        """A name like the requested one that nothing has yet."""
         name, count = wish, 1
         while name in self.places or name in self.symbols or name in self.laws:
             count += 1
@@ -330,7 +330,7 @@ class Book:
         return BodyFrame(name, *HERE)
 
     def unknown_name(self, path: str, node: Node, where: Where) -> LiaisonError:
-        """The refusal of a name, with the nearest one that would do."""
+        """The error for a name, with the nearest known one."""
         place = self.source.at(node)
         word = path.rstrip("'")
         if node.kind == "index":

@@ -2,9 +2,9 @@
 
 A `Quantity` is a scalar in SI with its dimension. Angles count as pure numbers when dimensions
 are compared. A number written without a unit fits any dimension; a quantity whose dimension cannot
-be known (a parameter given without unit, an unknown) is never refused.
+be known (a parameter given without unit, an unknown) is never rejected.
 
-Dimensions of quantities as LSD speaks of them, and its compound units with exact factors.
+Dimensions of quantities as LSD refers to them, and its compound units with exact factors.
 
 Public names: Value, Quantity, Vector, Turn, Turned, Pose, BodyFrame, Word, Unfit, Dimension, PURE,
 kind_of, added, multiplied, divided, raised, checked, number_of, plain, with_unit, literal,
@@ -323,7 +323,7 @@ def _in_unit_of(value: Value, unit: Quantity, word: str) -> Any:
 
 
 def both_shown(said: str, a: Node, first: Value, b: Node, source: Source) -> TextError:
-    """A refusal of two terms together, with both places shown."""
+    """An error about two terms together, with both places shown."""
     what = spelled(first.dimension) if isinstance(first, Quantity) else kind_of(first)
     place = source.at(a)
     if a.line == b.line:

@@ -37,7 +37,8 @@ def body_of(name: str, node: Node, place: Place, book: Book) -> Body:
 
     Centre and inertia, where neither is said, are those of the shapes filled evenly with the mass
     or the density. What is still not said is an unknown parameter: `NAME.mass`, and the moments
-    `NAME.inertia.x` … about the axes of its iframe; an unsaid centre is the origin of its frame.
+    `NAME.inertia.x` … about the axes of its iframe; a centre that is left out is the origin of its
+    frame.
     """
     told = _Told(name, "body", node.parts[1], place, book)
     told.keys.check(BODY_KEYS, many=("shape",))
@@ -75,7 +76,7 @@ class _Told(Told):
         return filled(shapes, self.mass(), None) if others == ["mass"] and is_solid else None
 
     def sharper(self, error: LiaisonError) -> LiaisonError:
-        """The same refusal with the place of the property it speaks of."""
+        """The same error with the place of the property it refers to."""
         for key in ("mass", "inertia"):
             node = self.keys.get(key)
             if f"{key} of body" in error.message and node is not None:

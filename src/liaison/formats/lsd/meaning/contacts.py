@@ -98,7 +98,7 @@ def _formula(x: Related, key: str, names: dict[str, tuple[Any, str]]) -> Any:
 
 
 def gap_contact(name: str | None, node: Node, place: Place, book: Book) -> GapContact:
-    """A contact told by formulas: its gap, and one slip or a vector of two."""
+    """A contact defined by formulas: its gap, and one slip or a vector of two."""
     x = Told(name or book.free_name("touch"), "contact", node.parts[-1], place, book)
     x.keys.check(("gap", "slip", *_OF_FORMULAS))
     gap, restitution = x.scalar("gap", ANY), x.scalar("restitution", "", 0)

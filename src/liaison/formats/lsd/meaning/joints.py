@@ -238,7 +238,7 @@ def _is_successor(keys: Keys, book: Book) -> bool:
 
 
 def _body_name(node: Node, book: Book) -> str:
-    """The body a frame is on, told from the text alone."""
+    """The body a frame is on, from the text alone."""
     while node.kind == "on_body":
         node = node.parts[1]
     base, path = node, path_of(node) or "frame"
@@ -327,7 +327,7 @@ class _Made(Told):
         return given
 
     def check_option(self, key: str, unit: str, node: Node) -> None:
-        """Refuses a bare length for an advance by angle [m/rad]: it may mean one turn."""
+        """Rejects a bare length for an advance by angle [m/rad]: it may mean one turn."""
         if unit != "m/rad":
             return
         value = value_of(node, self.book, Where(f"{self.name}.{key}", unit))

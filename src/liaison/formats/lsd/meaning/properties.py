@@ -43,7 +43,7 @@ class Keys:
             self.names[str(token)] = token
 
     def check(self, allowed: Iterable[str], *, many: Iterable[str] = ()) -> None:
-        """Refuses keys that do not belong here, and keys given twice unless they may be `many`."""
+        """Rejects keys that do not belong here, and keys given twice unless they may be `many`."""
         known = [*allowed, *many]
         for key, token in self.names.items():
             if key not in known:
@@ -85,7 +85,7 @@ class Told:
         self.keys = Keys(pairs, f"{kind} {name!r}", book.source)
 
     def refused(self, said: str, node: Node | None = None, hint: str = "") -> TextError:
-        """A refusal at a node of the statement, or at its beginning."""
+        """An error at a node of the statement, or at its beginning."""
         place = self.place if node is None else self.book.source.at(node)
         return TextError(said, place=place, hint=hint)
 
@@ -94,7 +94,7 @@ class Told:
         return f"the {key} of {self.kind} {self.name!r}"
 
     def scalar(self, key: str, unit: str, default: Any = None) -> Any:
-        """The number of a key; the default if it is not given, or a refusal."""
+        """The number of a key; the default if it is not given, or an error."""
         if self.keys.get(key) is None and default is not None:
             return default
         node, where = self.keys.need(key, self.place), Where(f"{self.name}.{key}", unit)

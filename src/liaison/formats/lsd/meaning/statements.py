@@ -6,8 +6,8 @@ They are declared first, in the order of the text, and read when all coordinates
 
 `couple … and … with TYPE … end`, `contact … and … with TYPE … end`: relations that are no joint.
 
-Gears, belts, racks and cams tie coordinates; wheels and balls roll on planes; contacts hold on one
-side only.
+Gears, belts, racks and cams tie coordinates; wheels and balls roll on planes; contacts are
+unilateral.
 
 Public names: Statements, starts_of, related, COUPLES.
 """
@@ -255,7 +255,7 @@ def _quaternion(turns: list[Turn]) -> Array:
 
 
 class Enough(Exception):
-    """So many refusals that more would help nobody."""
+    """So many errors that more would help nobody."""
 
 
 DIRECTIONS = {"rising": 1, "falling": -1, "crossing": 0}
@@ -276,7 +276,7 @@ class Statements:
         self.later: list[Callable[[], Any]] = []
         self.given_places: dict[str, Place] = {}
         self.errors: list[LiaisonError] = []
-        self.some_are_missing = False  # names, because what would declare them was refused
+        self.some_are_missing = False  # names, because what would declare them was rejected
 
     def declare(self, statement: Node) -> None:
         """First pass: names; what needs coordinates is put off."""
@@ -295,7 +295,7 @@ class Statements:
             self.tried(read)
 
     def tried(self, read: Callable[[], Any], name: str | None = None) -> Any:
-        """What a reading gives; None where it is refused, which is noted and spoils the name."""
+        """What a reading gives; None where it is rejected, which is noted and spoils the name."""
         try:
             return read()
         except LiaisonError as error:
@@ -305,7 +305,7 @@ class Statements:
             return None
 
     def refuse(self, error: LiaisonError) -> None:
-        """Notes a refusal, unless it only follows from another or was noted before."""
+        """Notes an error, unless it only follows from another or was noted before."""
         told = {(x.message, x.place) for x in self.errors}
         follows = isinstance(error, NamingError) and self.some_are_missing
         if isinstance(error, Spoiled) or follows or (error.message, error.place) in told:

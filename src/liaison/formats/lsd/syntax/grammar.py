@@ -1,7 +1,7 @@
 """Statements of LSD: tokens -> nodes. Each statement ends with ';' and begins with its own word.
 
 A statement that cannot be read is noted, and reading goes on with the next one, so that one look
-at a text tells all its mistakes.
+at a text reports all its mistakes.
 
 Public names: Grammar.
 """
@@ -14,20 +14,20 @@ from .nodes import Node, TooDeep, make
 from .terms import Refused, Words
 from .tokens import ACTIONS, DIRECTIONS, STARTERS, Token
 
-MAX_MISTAKES = 20  # that are told at once
+MAX_MISTAKES = 20  # that are reported at once
 THINGS = {"JOIN": "join", "APPLY": "apply", "IMPOSE": "impose", "REQUIRE": "require",
           "COUPLE": "couple", "CONTACT": "contact", "COLLIDE": "collide"}  # fmt: skip
 _STARTS = tuple(word.upper() for word in STARTERS)
 
 
 class Grammar(Words):
-    """The rules for statements; `mistakes` are what was refused on the way."""
+    """The rules for statements; `mistakes` are what was rejected on the way."""
 
     def __init__(self, words: list[Token]) -> None:
         super().__init__(words)
         self.mistakes: list[Refused | TooDeep] = []
         self.blocks = 0
-        self.lost = 0  # beginnings of blocks that were refused
+        self.lost = 0  # beginnings of blocks that were rejected
 
     def text(self) -> tuple[Node, ...]:
         """All statements of a text."""
@@ -37,7 +37,7 @@ class Grammar(Words):
         return tuple(found)
 
     def next_statement(self) -> list[Node]:
-        """The next statement; none where it is refused, and then the way on is found."""
+        """The next statement; none where it is rejected, and then the way on is found."""
         begin = self.position
         try:
             return [] if self.lost_end() else [self.statement()]
@@ -48,7 +48,7 @@ class Grammar(Words):
             return []
 
     def lost_end(self) -> bool:
-        """Whether this is the 'end' of a block whose beginning was refused; then it is passed."""
+        """Whether this is the 'end' of a block whose beginning was rejected; then it is passed."""
         if not (self.lost and self.at("END")):
             return False
         self.lost -= 1

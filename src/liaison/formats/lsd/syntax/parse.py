@@ -123,7 +123,7 @@ _WORDS = {"NAME": "a name", "NUMBER": "a number", "UNIT": "a unit", "SEMICOLON":
 
 
 def parse(text: str, file: str, folder: Path | None = None) -> tuple[Source, tuple[Node, ...]]:
-    """The statements of a text and of all it includes, in order; refuses what is not LSD.
+    """The statements of a text and of all it includes, in order; rejects what is not LSD.
 
     Args:
         text: the description.
@@ -185,7 +185,7 @@ class _Reading:
 
 
 def together(errors: list[LiaisonError]) -> LiaisonError:
-    """Several refusals as one: the first, with the others behind it."""
+    """Several errors as one: the first, with the others behind it."""
     first, *others = errors
     first.also = tuple(others)
     return first
@@ -257,7 +257,7 @@ def _place(text: str, position: int, source: Source, first: int, length: int = 1
     return source.place(line, position - text.rfind("\n", 0, position), length)
 
 
-# ---- refusals of the parser, in words
+# ---- errors of the parser, in words
 
 
 _ONE_SIDED = "Write 'a <= b' or 'a >= b' for a unilateral relation."

@@ -1,6 +1,6 @@
 """Formulas of LSD: tokens -> nodes, by precedence climbing.
 
-Loosest first: `@`, `++`, `||`, `+ -`, `* /`, sign, `^`, then what stands behind a name (`.x`, `'`,
+Loosest first: `@`, `++`, `||`, `+ -`, `* /`, sign, `^`, then what follows a name (`.x`, `'`,
 `[i]`). What would have fitted at the word where the parser stops is remembered in `expected`.
 
 Public names: Words, Refused.

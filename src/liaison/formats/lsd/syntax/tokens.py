@@ -1,8 +1,8 @@
 """LSD text -> tokens: numbers, names, units, signs, each with its place.
 
 A unit is a word that stands directly behind a number, a ')' or a ']'; everywhere else the same
-letters are a name. The words of the language are told from names here; `any text` is a name too. A
-number with the suffix f is the nearest float, any other is exact.
+letters are a name. The words of the language are distinguished from names here; `any text` is a
+name too. A number with the suffix f is the nearest float, any other is exact.
 
 Public names: Token, tokens, text_in, RESERVED, STARTERS.
 """
@@ -110,7 +110,7 @@ def _scan(line: str, number: int, found: list[Token]) -> None:
 def _units_of(text: str) -> str:
     """The leading factors that are unit words: of `rad/s*sin` that is `rad/s`.
 
-    The first is taken for one in any case, so that a misspelt unit is told as such.
+    The first is taken for one in any case, so that a misspelt unit is reported as such.
     """
     factors = re.split(r"(?=[*/])", text)
     known = 1

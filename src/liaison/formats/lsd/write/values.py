@@ -114,7 +114,7 @@ class Writer:
     def __init__(
         self, units: dict[str, str], taken: Iterable[str] = (), *, plain: bool = False
     ) -> None:
-        self.plain = plain  # for people to look at: without si(…)
+        self.plain = plain  # for reading: without si(…)
         self.units = units  # of parameters, by name
         self.taken = set(taken)
         self.lets: list[str] = []

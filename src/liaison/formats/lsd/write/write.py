@@ -161,7 +161,7 @@ class Acts:
 
     def size(self, x: model.Contact, one: Property) -> str:
         """key = value, of a size of what touches or of what is touched."""
-        value = x.given(one.key)
+        value = x.value_of(one.key)
         if one.vector:
             return f"{one.key} = {self.writer.vector(value, one.unit)}"
         return self.pair(one.key, value, one.unit)
@@ -182,7 +182,7 @@ class Acts:
         return _listed(texts) if key == "curve" else texts[0]
 
     def touch(self, x: model.GapContact) -> str:
-        """A contact told by formulas."""
+        """A contact defined by formulas."""
         slips = [self.writer.formula(slip) for slip in x.slips]
         slip = [f"slip = {slips[0] if len(slips) == 1 else _listed(slips)}"] if slips else []
         pairs = [f"gap = {self.writer.formula(x.gap)}", *slip, *self.friction(x.friction)]
@@ -269,7 +269,7 @@ class Acts:
             unit = f" in {x.unit}"
         text = self.writer.formula(x.formula)
         if isinstance(x.formula, Expr) and not text.startswith("si("):
-            text = f"si({text})"  # an angle told by a constant would bring its unit
+            text = f"si({text})"  # an angle written as a constant would bring its unit
         return f"output {name_of(x.name)} = {text}{unit} ;"
 
 
