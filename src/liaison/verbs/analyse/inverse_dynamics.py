@@ -12,7 +12,7 @@ from liaison.analyse.along.inverse_motion import inverse_dynamics as efforts_alo
 from liaison.numeric import Array
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given
-from liaison.verbs.ready import ready_for
+from liaison.verbs.ready import ready_along
 
 
 def inverse_dynamics(
@@ -26,5 +26,5 @@ def inverse_dynamics(
         drives: coordinates that are driven.
         accelerations: along the run, one row an instant; of the run itself if not given.
     """
-    kernel, _ = ready_for(given, None, None, None)
+    kernel = ready_along(given, run)
     return efforts_along(kernel, run, drives, accelerations=accelerations)
