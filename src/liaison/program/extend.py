@@ -5,26 +5,34 @@ Breaks: instants at which time alone makes formulas jump or bend, as 1 + sign(t 
 A step that ends there needs not be cut down until its error is small. Found are switches that are
 affine in time and read nothing else.
 
-Public names: resolve, interwoven, time_of, over_time, extended, identity, breaks, breaks_of.
+Formulas as plain data, so that a recorded run can say what its inputs were.
+
+Public names: resolve, interwoven, time_of, over_time, extended, identity, breaks, breaks_of,
+formula_to_plain, formula_from_plain.
 """
 
 from __future__ import annotations
 
 import math
+from array import array as numbers
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from liaison.errors import NamingError, ProgramError
 from liaison.expr import (
     Expr,
+    Packed,
     Table,
     evaluate,
     fingerprint,
     gradient,
+    pack,
     substitute,
     switches,
     symbols_of,
     topological,
+    unpack,
 )
 from liaison.expr.graph.walk import depends_on
 
@@ -131,3 +139,52 @@ def _zero(t: Expr, f: Expr) -> float:
         return math.inf
     value, rate = (float(x) for x in evaluate([f, slope], {t: 0.0}))
     return -value / rate if rate else math.inf
+
+
+def formula_to_plain(formula: Expr) -> list[Any] | None:
+    """A formula as nested lists of words and numbers; None if something in it has no such form."""
+    packed = pack([formula])
+    rows: list[Any] = []
+    start = 0
+    for i, op in enumerate(packed.ops):
+        args = list(packed.args[start : start + packed.sizes[i]])
+        start += packed.sizes[i]
+        data = _plain_data(packed.data[i]) if packed.data.get(i) is not None else []
+        if data is None:
+            return None
+        rows.append([op, args, data])
+    return rows
+
+
+def formula_from_plain(rows: Sequence[Any]) -> Expr:
+    """The formula that `formula_to_plain` described."""
+    data = {i: _data_of(*row[2]) for i, row in enumerate(rows) if len(row[2])}
+    args = numbers("q", [k for row in rows for k in row[1]])
+    sizes = bytes(len(row[1]) for row in rows)
+    packed = Packed([row[0] for row in rows], sizes, args, data, numbers("q", [len(rows) - 1]))
+    return unpack(packed)[0]
+
+
+def _plain_data(data: Any) -> list[Any] | None:
+    """A number, a name or a table, with the word for its kind."""
+    if isinstance(data, tuple) and isinstance(data[0], Table):
+        table, order = data
+        return ["table", order, [y if isinstance(y, str) else y.tolist() for y in _parts(table)]]
+    kinds: dict[type, str] = {float: "float", int: "int", Fraction: "fraction", str: "name"}
+    kind = kinds.get(type(data))
+    if kind is None:
+        return None
+    return [kind, data.hex() if type(data) is float else str(data)]
+
+
+def _parts(table: Table) -> tuple[Any, ...]:
+    """What a table is made from, in the order of its arguments."""
+    return table.__reduce__()[1]
+
+
+def _data_of(kind: str, *values: Any) -> Any:
+    """The data that `_plain_data` described."""
+    if kind == "table":
+        return Table(*values[1]), int(values[0])
+    makers = {"float": float.fromhex, "int": int, "fraction": Fraction, "name": str}
+    return makers[kind](values[0])

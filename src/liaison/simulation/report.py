@@ -1,6 +1,7 @@
 """From the numbers of a run to a Trajectory: labels, series, counts.
 
-Public names: trajectory_of, series_of, event_records, message_of, meta_of, residuals_of, SHAPES.
+Public names: trajectory_of, series_of, event_records, message_of, meta_of, inputs_series,
+equations_identity, residuals_of, SHAPES.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import numpy as np
 
 from liaison.errors import NamingError
 from liaison.numeric import Array
-from liaison.program import Kernel
+from liaison.program import Kernel, Program
+from liaison.program.extend import formula_to_plain, identity
 from liaison.simulation.events.happenings import sides_in
 from liaison.simulation.events.log import BEFORE, CROSSES, WHATS, entries_of
 from liaison.simulation.plan.plan import Plan
@@ -45,7 +47,7 @@ def trajectory_of(
     """The record of a run so far; `modes` where it went from event to event of contacts."""
     nq, nv = plan.size("nq"), plan.size("nv")
     rows = _with_last_good(plan, arrays, rows, end)
-    found = _inputs(plan, rows)
+    found = inputs_series(plan, rows)
     if series:
         found |= series_of(plan, rows, series, _contacts(plan, rows, happened, series, modes))
     end = end if end.is_failure else gap(rows[:, 0], found) or end
@@ -186,8 +188,28 @@ def meta_of(plan: Plan) -> dict[str, Any]:
         "atol": settings.atol,
         "until": plan.until,
         "parameters": dict(zip(names, plan.parameters.tolist(), strict=False)),
+        "inputs": _inputs_kept(plan),
+        "equations": equations_identity(plan.program),
+        "starts": list(plan.program.facts.get("starts", ())),
         **({"charts": charts} if charts else {}),
     }
+
+
+def equations_identity(program: Program) -> str:
+    """A word for the equations of motion, whatever the parameters; empty where there is none."""
+    is_there = "identity" in program.facts or "rate" in program.entries
+    return identity(program, "rate") if is_there else ""
+
+
+def _inputs_kept(plan: Plan) -> dict[str, Any]:
+    """What each input was given by: a number, a formula as plain data, or a controller's period."""
+    names = [label.name for label in plan.program.labels.get("u", ())]
+    found: dict[str, Any] = dict(zip(names, plan.inputs.held.tolist(), strict=False))
+    for slot, formula in plan.inputs.formulas:
+        found[names[slot]] = {"formula": formula_to_plain(formula)}
+    for controller in plan.inputs.controllers:
+        found[controller.name] = {"controller": controller.period}
+    return found
 
 
 def _charts(plan: Plan) -> list[dict[str, Any]]:
@@ -205,7 +227,7 @@ def _charts(plan: Plan) -> list[dict[str, Any]]:
     return found
 
 
-def _inputs(plan: Plan, rows: Array) -> dict[str, Series]:
+def inputs_series(plan: Plan, rows: Array) -> dict[str, Series]:
     """The inputs as they were, where there are any."""
     labels = plan.program.labels.get("u", ())
     if not labels:

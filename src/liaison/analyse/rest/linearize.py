@@ -26,7 +26,7 @@ from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.units import Label
 
-from .local import Local, local
+from .local import Local, check_closed, local
 from .open_sides import check_inactive_here
 
 Complex = NDArray[np.complex128]
@@ -188,6 +188,7 @@ def linearize(
         SimulationError: something that holds on one side only is closed there.
     """
     here = local(kernel, state, inputs=inputs, parameters=parameters, preferred=independent)
+    check_closed(here)
     check_inactive_here(here, "linearize")
     shapes = shapes_of(here)
     nv, labels = here.nv, kernel.program.labels

@@ -21,7 +21,7 @@ from liaison.program import Kernel
 from liaison.simulation.machine import map_entry
 from liaison.simulation.plan.plan import parameters_of
 
-from .local import Local, local
+from .local import Local, check_closed, local
 from .open_sides import check_inactive_here
 
 CONTRADICTION = 1e-6
@@ -135,6 +135,7 @@ def accelerations(
         raise NamingError.unknown("way to solve", method, METHODS)
     values = parameters_of(kernel.program, parameters)
     here = local(kernel, state, inputs=inputs, parameters=values)
+    check_closed(here)
     check_inactive_here(here, "accelerations")
     try:
         solution = METHODS[method](here.M, here.G, here.forces, here.gamma)
@@ -168,6 +169,7 @@ def compare_solutions(
     """
     values = parameters_of(kernel.program, parameters)
     here = local(kernel, state, inputs=inputs, parameters=values)
+    check_closed(here)
     check_inactive_here(here, "solutions")
     arguments = {"q": state.q, "v": state.v, "u": here.u, "p": here.p}
     reference = kernel.call("forward", state.t, **arguments)

@@ -18,7 +18,7 @@ from liaison.numeric import Array
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.at_state import Positions, Velocities, at_state
 from liaison.verbs.given import Given
-from liaison.verbs.ready import ready_for
+from liaison.verbs.ready import ready_along
 
 
 @overload
@@ -66,7 +66,7 @@ def inverse_dynamics(
         parameters: other values of parameters at the state, by name.
     """
     if isinstance(run, Trajectory):
-        kernel, _ = ready_for(given, None, None, None)
+        kernel = ready_along(given, run)
         along = None if accelerations is None else np.asarray(accelerations, dtype=float)
         names: Sequence[str] = drives  # type: ignore[assignment]
         return efforts_along(kernel, run, names, accelerations=along)
