@@ -79,6 +79,7 @@ class Dynamics:
     inverse: tuple[Expr, ...]  # M v̇ + h − τ, by recursion where the formalism has one
     articulated: Callable[[], list[Expr]] | None = None
     # v̇ of a tree without closures, by recursion and without M; derived when it is called
+    whole: Dynamics | None = None  # with all multipliers, where M, h and τ have closures eliminated
 
 
 @final

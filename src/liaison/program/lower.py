@@ -8,6 +8,7 @@ Public names: lower.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias
@@ -240,8 +241,8 @@ class _Lowering:
         from liaison.program.derivatives import derivatives as of
         from liaison.program.derivatives.discrete import discrete_makers
 
-        equations = self.equations
-        factored, solution = (lambda: self.factored), (lambda: self.solution)
+        whole, equations = self.whole, self.whole.equations
+        factored, solution = (lambda: whole.factored), (lambda: whole.solution)
         made = of.Derivatives(equations, factored, solution)
         return {
             **of.derivative_makers(equations, factored, solution),
@@ -297,10 +298,18 @@ class _Lowering:
         """The solution by L D Lᵀ."""
         return self.factored.solve(self.equations.dynamics.f, self.equations.closures.gamma)
 
+    @cached_property
+    def whole(self) -> _Lowering:
+        """The same with every multiplier, where the equations have closures eliminated."""
+        dynamics = self.equations.dynamics.whole
+        if dynamics is None:
+            return self
+        return _Lowering(replace(self.equations, dynamics=dynamics))
+
     def forward(self) -> Blocks:
         """v̇, λ and the largest |γ − G v̇|."""
-        vdot, lam, residual = self.solution
-        return [("vdot", vdot), ("lam", lam), ("residual", [residual])]
+        vdot, _, residual = self.solution
+        return [("vdot", vdot), ("lam", self.whole.solution[1]), ("residual", [residual])]
 
     def rate(self) -> Blocks:
         """ξ̇, v̇ and the residual at q ⊞ ξ: what a stage of the time loop asks."""
@@ -320,9 +329,9 @@ class _Lowering:
         """The numbers of the constrained system, for algebra at run time."""
         closures = self.equations.closures
         return [
-            ("M", self.dense_mass()),
+            ("M", self.whole.dense_mass()),
             ("G", dense(closures.G, self.nc, self.nv)),
-            ("f", self.equations.dynamics.f),
+            ("f", self.whole.equations.dynamics.f),
             ("gamma", closures.gamma),
             ("phi", closures.phi),
             ("nu", closures.nu),

@@ -97,6 +97,8 @@ class Program:
         for symbol, (array, _) in self.inputs.items():
             if array not in ARRAYS:
                 raise NamingError.unknown(f"array (for {symbol.name})", array, ARRAYS)
+        kept = {name: _read_only(values) for name, values in self.defaults.items()}
+        object.__setattr__(self, "defaults", MappingProxyType(kept))
 
     def entry(self, name: str) -> Entry:
         """The entry of that name; refuses an unknown name and proposes the nearest."""
@@ -136,6 +138,15 @@ class Program:
                 f"entry {entry!r} uses the function {node.data[0].name!r}, which has no value.",
                 hint="Bind it to a formula, a table or an input before lowering.",
             )
+
+
+def _read_only(values: Array) -> Array:
+    """The values, or a copy of them that nobody can change."""
+    if not values.flags.writeable:
+        return values
+    kept = values.copy()
+    kept.setflags(write=False)
+    return kept
 
 
 def extent(slots: Iterable[tuple[str, int]]) -> dict[str, int]:

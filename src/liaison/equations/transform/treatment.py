@@ -261,4 +261,5 @@ def _in_contract(equations: Equations, reduction: Reduced) -> Equations:
     h = [ZERO] * len(symbols.v)
     for place, force in zip(places, reduction.force, strict=True):
         h[place] = as_expr(-force)
-    return replace(equations, dynamics=plain_dynamics(symbols.vdot, M, h, [ZERO] * len(h)))
+    dynamics = plain_dynamics(symbols.vdot, M, h, [ZERO] * len(h))
+    return replace(equations, dynamics=replace(dynamics, whole=equations.dynamics))

@@ -170,7 +170,7 @@ class _Writer:
     def power(self, node: Expr) -> str:
         base, exponent = node.args
         n = self.numbers.get(exponent)
-        if n is not None and n == int(n) and abs(n) <= LARGEST_POWER:
+        if n is not None and abs(n) <= LARGEST_POWER and n % 1 == 0:
             return f"liaison_power({self.operand(base)}, {int(n)})"
         return f"pow({self.operand(base)}, {self.operand(exponent)})"
 

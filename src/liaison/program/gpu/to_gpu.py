@@ -125,7 +125,7 @@ class GpuKernel:
         """The same with kept arrays, to be launched again and again for a few microseconds."""
         chosen = None if rows is None else tuple(int(row) for row in rows)
         laid = self._laid(arrays, self.program.reads(entry))
-        wanted = len(chosen or self.program.entry(entry).outputs)
+        wanted = len(self.program.entry(entry).outputs if chosen is None else chosen)
         target = out if out is not None else DeviceArray((wanted, laid.count), self.dtype)
         if target.shape != (wanted, laid.count) or target.dtype != self.dtype:
             raise ProgramError(
@@ -237,13 +237,23 @@ class GpuKernel:
         if len(set(counts.values())) != 1:
             raise ProgramError(f"the arrays have different numbers of states: {counts}.")
         for name, least in reads.items():
-            if kept[name].shape[0] < least:
-                raise ProgramError(f"{name!r} has {kept[name].shape[0]} rows, {least} are read.")
+            check_size(self.program, name, kept[name].shape, least)
         count = next(iter(counts.values()))
         shared = frozenset(name for name in kept if name not in counts)
         address = {name: _address(array) for name, array in kept.items()}
         stride = {name: count if name in counts else 0 for name in kept}
         return _Laid(count, kept, address, stride, shared, is_local)
+
+
+def check_size(program: Program, name: str, shape: tuple[int, ...], least: int) -> None:
+    """Refuses an array of another size than the program says, or with too few rows."""
+    size = program.sizes.get(f"n{name}", 0) if name in "qvup" else 0
+    is_left_out = shape[0] == 0 and least == 0
+    if not is_left_out and (shape[0] < least or shape[0] != (size or shape[0])):
+        raise ProgramError(
+            f"{name!r} has shape {shape}; its first axis has {max(least, size)} numbers.",
+            hint="Arrays lie component by component, shape (size, N).",
+        )
 
 
 def _is_on_device(array: object) -> bool:

@@ -1,10 +1,10 @@
 """Batches: one entry over many states, on vectors and on all cores.
 
 Arrays are NumPy arrays of shape (size, N), component by component, rows unit-strided: they are
-used where they lie, no copy is made. Shape (size,) means the same values for every state. Shape
-(N, size), a row for each state, is also taken where the program says the size, and transposed by
-one copy. `out` has shape (outputs, N). Threads run machine code only, which needs no interpreter
-lock.
+used where they lie, no copy is made. Shape (size,) means the same values for every state. `out` has
+shape (outputs, N). With the layout "states" all of them have a row for each state, (N, size), and
+are transposed by one copy; which of the two is meant is never guessed from a shape. Threads run
+machine code only, which needs no interpreter lock.
 
 Entries over many states as LLVM IR: the same plan on vectors, and the loop around it.
 
@@ -13,7 +13,8 @@ arrays), so that a vector is one load; an array that all states share is read on
 The last vector is shifted back to end with the last state: states it has in common with the one
 before are computed twice, to the same bits, and no masks are needed.
 
-Public names: BatchCode, BoundBatch, States, states, batch_ir, Variant, FIELDS.
+Public names: BatchCode, BoundBatch, States, states, batch_ir, Variant, FIELDS, LAYOUTS, Layout,
+numbers_of, check_out, check_in_place.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,6 +208,11 @@ class BatchCode:
 
 Compiled: TypeAlias = Callable[[Variant], BatchCode]
 
+Layout: TypeAlias = Literal["components", "states"]
+"""How the arrays of a batch lie: (size, N), a row a component; or (N, size), a row a state."""
+
+LAYOUTS = ("components", "states")
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -223,39 +229,75 @@ class States:
         return frozenset(flat | ({"t"} if self.arrays["t"].ndim == 0 else set()))
 
 
-def states(program: Program, reads: Mapping[str, int], given: Mapping[str, Array]) -> States:
+def numbers_of(name: str, values: Any) -> Array:
+    """Values as an array of float64.
+
+    Raises:
+        ProgramError: they are complex, or no numbers.
+    """
+    if isinstance(values, np.ndarray) and values.dtype == np.float64:
+        return values
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "biuf" or array.size == 0:
+            return array.astype(np.float64)
+    except (TypeError, ValueError):
+        array = np.asarray(None)
+    kind = f"numbers of type {array.dtype}" if array.dtype.kind == "c" else repr(values)[:60]
+    raise ProgramError(f"{name!r} is {kind}; an entry takes real numbers.")
+
+
+def states(
+    program: Program,
+    reads: Mapping[str, int],
+    given: Mapping[str, Array],
+    layout: Layout = "components",
+) -> States:
     """The arrays of a batch, checked and laid out.
 
     Args:
         program: says the sizes.
         reads: how many components of each array the entry looks at.
         given: t, shape (N,) or (), and q, v, u, p, x as said above.
+        layout: which axis of an array with two belongs to the states.
 
     Raises:
         ProgramError: an array has another size than the program says, or another N.
     """
+    if layout not in LAYOUTS:
+        raise ProgramError(
+            f"layout is {layout!r}; it is 'components' (size, N) or 'states' (N, size)."
+        )
     sizes = {name: program.sizes.get(f"n{name}") for name in "qvup"}
-    count = _count(sizes, given)
-    arrays = {"t": given["t"]}
+    by_states = layout == "states"
+    turned = {n: a.T if by_states and a.ndim == 2 else a for n, a in given.items()}
+    count = _count(turned, layout)
+    arrays = {"t": np.ascontiguousarray(given["t"]) if given["t"].ndim else given["t"]}
     for name in "qvupx":
-        arrays[name] = _laid(name, given[name], sizes.get(name), reads[name], count)
+        arrays[name] = _laid(name, turned[name], sizes.get(name), reads[name], count, layout)
     if arrays["t"].ndim and arrays["t"].shape != (count,):
         raise ProgramError(f"'t' has shape {arrays['t'].shape}, for {count} states.")
     return States(count, arrays)
 
 
-def _count(sizes: Mapping[str, int | None], given: Mapping[str, Array]) -> int:
+def _shape(layout: Layout, size: object, count: object) -> str:
+    return f"({size}, {count})" if layout == "components" else f"({count}, {size})"
+
+
+def _count(given: Mapping[str, Array], layout: Layout) -> int:
     """N, as the first array tells it that has one."""
     for name in "qvupx":
-        shape, size = given[name].shape, sizes.get(name)
-        if len(shape) == 2:
-            return int(shape[0] if size == shape[1] and size != shape[0] else shape[1])
+        if given[name].ndim == 2:
+            return int(given[name].shape[1])
     if given["t"].ndim == 1:
         return len(given["t"])
-    raise ProgramError("a batch needs an array of shape (size, N).", hint="Or call the entry.")
+    shape = _shape(layout, "size", "N")
+    raise ProgramError(f"a batch needs an array of shape {shape}.", hint="Or call the entry.")
 
 
-def _laid(name: str, array: Array, size: int | None, least: int, count: int) -> Array:
+def _laid(
+    name: str, array: Array, size: int | None, least: int, count: int, layout: Layout
+) -> Array:
     """The array as (size, N) with unit-strided rows, or (size,)."""
 
     def fits(n: int) -> bool:
@@ -266,15 +308,39 @@ def _laid(name: str, array: Array, size: int | None, least: int, count: int) -> 
     if array.ndim == 1 and fits(len(array)):
         return np.ascontiguousarray(array)
     if array.ndim == 2 and fits(array.shape[0]) and array.shape[1] == count:
-        is_plain = array.strides[1] == 8 and array.strides[0] % 8 == 0
-        return array if is_plain else np.ascontiguousarray(array)
-    is_known = size is not None or name == "x"
-    if array.ndim == 2 and is_known and fits(array.shape[1]) and array.shape[0] == count:
-        return np.ascontiguousarray(array.T)
+        return array if _has_plain_rows(array) else np.ascontiguousarray(array)
+    shape = array.shape[::-1] if layout == "states" else array.shape
+    numbers = max(least, size or 0)
+    other: Layout = "states" if layout == "components" else "components"
+    turned = f"; for {_shape(other, 'size', 'N')} say layout={other!r}"
     raise ProgramError(
-        f"{name!r} has shape {array.shape}, for {count} states of {max(least, size or 0)} numbers.",
-        hint="Give (size, N), or (size,) for the same values in every state.",
+        f"{name!r} has shape {shape}, for {count} states of {numbers} numbers.",
+        hint=f"Give {_shape(layout, numbers, count)}, or ({numbers},) for the same values in every "
+        f"state{turned}.",
     )
+
+
+def _has_plain_rows(array: Array) -> bool:
+    """Whether machine code can use the rows where they lie."""
+    return array.strides[0] % 8 == 0 and (array.shape[1] <= 1 or array.strides[1] == 8)
+
+
+def check_in_place(given: Mapping[str, Any], used: States) -> None:
+    """Refuses arrays of the caller that are not used where they lie: changes would not be seen.
+
+    Args:
+        given: arrays of the caller, by name; None where the default is meant.
+        used: the same as the code reads them.
+    """
+    for name, array in given.items():
+        if array is None or (name == "t" and np.ndim(array) == 0) or np.size(array) == 0:
+            continue
+        if not isinstance(array, np.ndarray) or not np.may_share_memory(array, used.arrays[name]):
+            raise ProgramError(
+                f"{name!r} would be copied, and later changes of it would not be seen.",
+                hint="Keep a float64 array of shape (size, N) with contiguous rows, or a "
+                "contiguous vector (size,) for all states; np.ascontiguousarray makes one.",
+            )
 
 
 def empty(rows: int, columns: int) -> Array:
@@ -295,12 +361,11 @@ class BoundBatch:
     Args:
         compiler: gives the code of the entry for the way its arrays lie.
         given: the states.
-        out: shape (outputs, N), rows unit-strided.
+        out: shape (outputs, N), as `check_out` allows it.
         threads: at most so many; None for one each 4096 states, as far as there are cores.
     """
 
     def __init__(self, compiled: Compiled, given: States, out: Array, threads: int | None) -> None:
-        check_apart(given, out)
         self.out = out
         self._code = code = compiled(Variant(given.shared, _is_streaming(out)))
         self._copy_back = given.count < code.lanes
@@ -351,11 +416,15 @@ def _is_streaming(out: Array) -> bool:
     return len(out) >= STREAMED_ROWS and out.nbytes >= STREAMED_BYTES and is_aligned
 
 
-def check_apart(given: States, out: Array) -> None:
+def check_out(entry: str, size: int, given: States, out: Array) -> None:
     """Refuses an `out` that overlaps what is read, or that code cannot write to."""
-    if out.dtype != np.float64 or out.ndim != 2 or out.shape[1] != given.count:
-        raise ProgramError(f"'out' must be float64 of shape (outputs, {given.count}).")
-    if out.strides[1] != 8 or out.strides[0] % 8 or not out.flags.writeable:
+    shape = (size, given.count)
+    if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape:
+        raise ProgramError(
+            f"'out' must be float64 of shape {shape}: entry {entry!r} writes {size} rows."
+        )
+    is_folded = size > 1 and abs(out.strides[0]) < 8 * given.count
+    if not _has_plain_rows(out) or is_folded or not out.flags.writeable or not out.flags.aligned:
         raise ProgramError("'out' must be writeable, with rows that are contiguous.")
     for name, array in given.arrays.items():
         if np.may_share_memory(array, out):

@@ -363,7 +363,7 @@ class Writer:
     def power(self, node: Expr, x: str, y: str) -> str:
         """Whole powers by repeated multiplication, others by libm."""
         exponent, kind, one = self.numbers.get(node.args[1]), self.form.kind, self.form.number(1.0)
-        if exponent is None or exponent != int(exponent) or abs(exponent) > LARGEST_POWER:
+        if exponent is None or not abs(exponent) <= LARGEST_POWER or exponent % 1:
             return self.call("pow", x, y)
         product, square, left = "", x, abs(int(exponent))
         while left:

@@ -48,7 +48,7 @@ from liaison.simulation.steps.projection import Projection
 from liaison.simulation.steps.sides_layout import no_sides
 
 from . import loop as each
-from .plan import Starts, instants_of, starts_of
+from .plan import Starts, instants_of, is_column, starts_of
 from .result import Ends, Runs, check_series, runs_of
 
 SLICE = 0.05
@@ -379,7 +379,7 @@ def _planned(
     stop: Any,
 ) -> tuple[Plan, Starts]:
     """What all runs share, and the row of each."""
-    many = {k: x for k, x in (inputs or {}).items() if isinstance(x, np.ndarray) and x.ndim == 1}
+    many = {k: x for k, x in (inputs or {}).items() if is_column(x)}
     common = {k: x for k, x in (inputs or {}).items() if k not in many}
     held = inputs_of(kernel.program, common)
     if held.controllers:
