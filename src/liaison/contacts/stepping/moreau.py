@@ -4,9 +4,9 @@ A step over h with M, G, f, D midway, q_θ = q ⊞ θ h v, finds v₁ = v_f + L�
 
     M (v_f − v) = h f + Gᵀλ,   G ((1 − θ) v + θ v_f) = ν,                       (stepping-2)
     u₁ + e u ⟂ P on the rows whose gap the free motion would close,             (stepping-3)
-    q₁ = q ⊞ h ((1 − θ) v + θ v₁).                                              (stepping-4)
+    q₁ = q ⊞ ξ,   ξ = h ξ̇(θ ξ, (1 − θ) v + θ v₁).                               (stepping-4)
 
-u₁ is D v₁ + d taken on to the end of the step: what D v + d changed from its beginning to the
+ξ̇ is the local rate, which differs from the velocities where axes turn. u₁ is D v₁ + d taken on to the end of the step: what D v + d changed from its beginning to the
 middle is added once more, so that bodies roll on curved surfaces without loss. A gap that opens
 (u > 0) and closes again within the step ends with −u. One that closes slower than forces of one
 step could make it is at rest: e = 0 there. With this, θ = ½ and no friction the work of P is
@@ -125,7 +125,8 @@ def bounds(k: i64, limit: Limit, run: Run) -> None:
         speed = dot(block.rows, u, u)
         is_still = 1 if sqrt(speed) <= STILL * (1.0 + largest(run.nv, run.v)) else 0
         if block.law == STRIBECK and law.speed > 0.0:
-            along += exp(-speed / (law.speed * law.speed)) * (law.static - law.dynamic)
+            ratio = speed_midway(k, run) / law.speed
+            along += exp(-ratio * ratio) * (law.static - law.dynamic)
         elif run.mode[k] == STICK or (run.mode[k] == OPEN and is_still == 1):
             # at rest; what lands in motion slips
             along = law.static
@@ -134,6 +135,19 @@ def bounds(k: i64, limit: Limit, run: Run) -> None:
             limit.coefficient[1] = along * law.across / law.dynamic if law.dynamic > 0.0 else along
         else:
             limit.constant = along * run.h
+
+
+@loop
+def speed_midway(k: i64, run: Run) -> f64:
+    """Speed of a slip midway, by the velocities at the end that are known so far."""
+    nv = run.nv
+    block = run.blocks[k]
+    total = 0.0
+    for r in range(block.first, block.first + block.rows):
+        D = run.mid.D[r]
+        u = run.mid.rate[r] + run.theta * (dot(nv, D, run.y[nv:]) - dot(nv, D, run.v))
+        total += u * u
+    return sqrt(total)
 
 
 @loop
@@ -167,15 +181,31 @@ def rates(m: i64, part: f64, run: Run) -> None:
 
 @loop
 def finish_step(run: Run) -> None:
-    """v₁ and ξ into `run.y`."""
+    """v₁ into `run.y`."""
     nv = run.nv
     y = run.y
-    v = run.v
     free = run.free.v
     pushed(run.rows_chosen, run.chosen, run.problem.P, at(y, nv), run)
     for i in range(nv):
         y[nv + i] += free[i]
-        y[i] = run.h * ((1.0 - run.theta) * v[i] + run.theta * y[nv + i])
+
+
+@loop
+def displacement(e: Entries, after: ptr, xi: ptr, run: Run, scratch: ptr) -> None:
+    """ξ of a step that ends with the velocities `after`: h times the local rate midway."""
+    nv = run.nv
+    theta = run.theta
+    v = run.v
+    mean = run.stage
+    mid = run.stage[nv:]
+    for i in range(nv):
+        mean[i] = (1.0 - theta) * v[i] + theta * after[i]
+        xi[i] = run.h * mean[i]
+        mid[i] = theta * xi[i]
+    if run.turns > 0:
+        e.local_rate(run.t + theta * run.h, run.q, mean, run.u, run.p, mid, xi, scratch)
+        for i in range(nv):
+            xi[i] = run.h * xi[i]
 
 
 @loop
@@ -243,6 +273,8 @@ def moreau_step(e: Entries, run: Run, scratch: ptr) -> i64:
         return SINGULAR_MASS
     free_velocities(e, run.v, run, scratch)
     free_velocities(e, run.free.v, run, scratch)
+    for i in range(nv):
+        y[nv + i] = run.free.v[i]
     predict(e, run, scratch)
     for turn in range(2):
         if turn > 0:
@@ -252,6 +284,7 @@ def moreau_step(e: Entries, run: Run, scratch: ptr) -> i64:
             return NO_MODE
         if run.rows_chosen == 0:
             break
+    displacement(e, at(y, nv), y, run, scratch)
     bad = 0.0
     for i in range(2 * nv):
         bad += y[i] - y[i]
@@ -352,11 +385,17 @@ def dampen(run: Run) -> None:
 
 @loop
 def is_loaded(k: i64, run: Run) -> i64:
-    """1 if the friction block has no load, or its load was closed in the step before."""
+    """1 if the friction block has no load, or its load was closed in the step before.
+
+    Before the first step it is closed where it touches and does not open.
+    """
     load = run.blocks[k].load
-    if load < 0:
+    if load < 0 or run.mode[load] == CLOSED:
         return 1
-    return 1 if run.mode[load] == CLOSED else 0
+    rate = run.sides.rate[run.blocks[load].first]
+    touches = 1 if run.sides.gap[load] <= TOUCH * (1.0 + largest(run.nq, run.q)) else 0
+    rests = 1 if abs(rate) <= STILL * (1.0 + largest(run.nv, run.v)) else 0
+    return touches * rests if run.steps == 0 else 0
 
 
 @loop
@@ -378,12 +417,9 @@ def predict(e: Entries, run: Run, scratch: ptr) -> None:
 @loop
 def state_after(e: Entries, after: ptr, out: OneSided, run: Run, scratch: ptr) -> None:
     """One-sided rows at the end of a step that ends with the velocities `after`."""
-    nv = run.nv
-    v = run.v
     moved = run.free.moved
     q = run.free.q_end
-    for i in range(nv):
-        moved[i] = run.h * ((1.0 - run.theta) * v[i] + run.theta * after[i])
+    displacement(e, after, moved, run, scratch)
     e.retract(run.t_new, run.q, after, run.u, run.p, moved, q, scratch)
     one_sided(e, run.t_new, q, after, out, run, scratch)
 

@@ -118,7 +118,8 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
     if tableau.scheme == "alpha":
         return ("rate", "retract", "terms", "turn", "d_motion", *closures)
     if tableau.scheme == "moreau":
-        return ("retract", "terms", "one_sided", *closures)
+        turns = ("local_rate",) if has_turning_axes(program) else ()
+        return ("retract", "terms", "one_sided", *turns, *closures)
     return ("rate", "retract", *closures, *(("d_rate",) if tableau.is_implicit else ()))
 
 
@@ -233,6 +234,7 @@ def lasting_arrays(plan: Plan) -> Arrays:
     arrays.run.break_times[:] = instants
     if settings.tableau.scheme == "moreau":
         fill_moreau(arrays, plan.program, settings.theta)
+        arrays.run.turns = has_turning_axes(plan.program)
     run = arrays.run
     run.has_closure = plan.size("nc") > 0
     for k, event in enumerate(plan.events):
@@ -299,6 +301,11 @@ def scales(plan: Plan) -> dict[int, int]:
             v, q = chart.v, chart.q
             found.update(zip(range(v.start, v.stop), range(q.start, q.stop), strict=True))
     return found
+
+
+def has_turning_axes(program: Program) -> bool:
+    """Whether local rates differ from the velocities."""
+    return any(chart.kind != "plain" for chart in program.facts.get("charts", ()))
 
 
 def turning(plan: Plan) -> dict[int, int]:

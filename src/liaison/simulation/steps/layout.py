@@ -174,6 +174,7 @@ class Entries(Record):
     d_motion: kernel
     difference: kernel
     one_sided: kernel
+    local_rate: kernel
     has_terms: i64
     phases: Phases = nested()
 
@@ -262,6 +263,7 @@ class Run(Record):
     is_variational: i64
     is_alpha: i64
     is_moreau: i64
+    turns: i64  # local rates differ from velocities
     reuses_last: i64
     inputs_read_q: i64
     records_steps: i64
@@ -338,7 +340,7 @@ class Run(Record):
     mid: OneSided = part()
     end: OneSided = part()
     terms: Terms = part()
-    metric: ptr = sized("nv * nv + 1 + (nc + nr) * (nv + nc + nr + 5)")
+    metric: ptr = sized("nv * nv + 2 + (nc + nr) * (nv + nc + nr + 4)")  # see `metric_of`
     in_metric: ptr = sized("nr", "nv")  # L⁻¹Dᵀ of all rows
     held: ptr = sized("(nphi + nb) * (nv + 1)")
     problem: Problem = part()
