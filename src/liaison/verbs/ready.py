@@ -24,7 +24,8 @@ from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
-from liaison.tree.assemble import assemble, check_attitudes
+from liaison.tree.assemble import assemble
+from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, span
 from liaison.units import Label
 
