@@ -219,11 +219,15 @@ class Input(Symbolic):
 @final
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The value that a coordinate "A" or a speed "A'" begins with; others follow by assembling."""
+    """The value that a coordinate "A" or a speed "A'" begins with; others follow by assembling.
+
+    A guess is where assembling begins: it moves as the closures need.
+    """
 
     label: str
     value: Any
     place: Place | None = field(default=None, compare=False, repr=False)
+    is_guess: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         exact = scalar(self.value, f"the start of '{self.label}'", self.place)

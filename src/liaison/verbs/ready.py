@@ -27,7 +27,8 @@ from liaison.program.kernel import Kernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
 from liaison.simulation.record.trajectory import Trajectory
-from liaison.tree.assemble import assemble, check_attitudes
+from liaison.tree.assemble import assemble
+from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, span
 from liaison.units import Label
 

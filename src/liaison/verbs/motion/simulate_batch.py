@@ -25,7 +25,8 @@ from liaison.simulation.plan.options import (
     RunOptions,
     run_options,
 )
-from liaison.tree.assemble import assemble, check_attitudes
+from liaison.tree.assemble import assemble
+from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, span
 from liaison.verbs.given import mechanism_of
 from liaison.verbs.ready import compiled, equations_at, start_of
