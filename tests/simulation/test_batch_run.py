@@ -236,7 +236,7 @@ def test_runs_show_themselves(pendulum):
     kernel, starts = pendulum
     runs = simulate_batch(kernel, starts, 1.0)
     assert isinstance(runs, Runs)
-    assert repr(runs) == "Runs('pendulum', 23 runs, 2 instants: 23 done)"
+    assert repr(runs) == "<Runs pendulum: 23 runs, 0 to 1 s in 2 instants; 23 done>"
     assert len(list(runs)) == len(runs) == 23
     assert runs["energy.T"].shape == (23, 2)
     with pytest.raises(NamingError, match="'B'"):

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, final
 
 from liaison.expr import ONE, ZERO, Expr, as_expr
+from liaison.lazy import Typeset
 from liaison.units import Label
 
 if TYPE_CHECKING:
@@ -180,8 +181,8 @@ class Reports(Protocol):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Equations:
+@dataclass(frozen=True, slots=True, repr=False)
+class Equations(Typeset):
     """The equations of motion of one mechanism in one formalism."""
 
     name: str

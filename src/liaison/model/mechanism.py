@@ -17,6 +17,7 @@ from typing import TypeVar, final
 
 from liaison.errors import ModelError, NamingError, Place
 from liaison.expr import Expr, as_expr, substitute, symbols_of
+from liaison.lazy import Shown
 from liaison.model.contacts.one_sided import OneSided
 from liaison.model.loads.load import Force
 from liaison.model.relations.relation import Constraint
@@ -85,8 +86,8 @@ __all__ = [
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Mechanism:
+@dataclass(frozen=True, slots=True, repr=False)
+class Mechanism(Shown):
     """Bodies and what holds them together (mécanisme): the description, never a result.
 
     Ground comes first; it is added where it was left out. Outputs that events and other outputs

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liaison.errors import ProgramError
+from liaison.lazy import Shown
 from liaison.program.llvm.batch import (
     BatchCode,
     BoundBatch,
@@ -99,7 +100,7 @@ Function: TypeAlias = Callable[[float, Array, Array, Array, Array, Array, Array,
 """An entry as plain Python: fills `out` from NumPy arrays, as the compiled one does."""
 
 
-class Kernel(ABC):
+class Kernel(Shown, ABC):
     """Named entries that take numbers and give numbers; labels and sizes are in `program`."""
 
     def __init__(self, program: Program, reads: Mapping[str, dict[str, int]] | None = None) -> None:

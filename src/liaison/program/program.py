@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from liaison.errors import NamingError, ProgramError
 from liaison.expr import Expr, topological
+from liaison.lazy import Shown
 from liaison.program.derivatives.columns import Columns, Later
 from liaison.units import Label
 
@@ -71,8 +72,8 @@ class Entry:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Program:
+@dataclass(frozen=True, slots=True, repr=False)
+class Program(Shown):
     """Entries over one graph, and the place of every symbol in the arguments of an entry.
 
     Attributes:

@@ -25,6 +25,7 @@ from typing import Any, TypeAlias, final
 
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import Expr, evaluate, symbols_of
+from liaison.lazy import Shown
 from liaison.model import Angle, Body, Fixed, Joint, JointType, Marker, Mechanism
 from liaison.spatial.arrays import Array, array, dot, minus, number, plus, times, zeros
 from liaison.spatial.arrays import identity as identity_matrix
@@ -138,8 +139,8 @@ class Closure:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Tree:
+@dataclass(frozen=True, slots=True, repr=False)
+class Tree(Shown):
     """Who carries whom, where each coordinate sits; parents before children."""
 
     mechanism: Mechanism

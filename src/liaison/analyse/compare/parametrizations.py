@@ -25,6 +25,7 @@ from liaison.equations.transform.treatment import Treated
 from liaison.errors import LiaisonError, NamingError
 from liaison.exact.degrees import degree_bound
 from liaison.expr import Expr, as_expr, collector_paused, count_operations, symbols_of
+from liaison.lazy import Shown
 from liaison.model import Mechanism
 from liaison.model.contacts import check_bilateral
 from liaison.numeric import State
@@ -244,8 +245,8 @@ CRITERIA: Sequence[tuple[str, Callable[[Measured], str]]] = (
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Parametrizations:
+@dataclass(frozen=True, slots=True, repr=False)
+class Parametrizations(Shown):
     """The table: every criterion for every parametrization."""
 
     name: str

@@ -37,6 +37,7 @@ from liaison.expr import (
     topological,
     vanishes,
 )
+from liaison.lazy import Shown
 from liaison.spatial.arrays import Array, array, cross, minus
 
 from .exact_motion import ExactMotion
@@ -49,8 +50,8 @@ SIMPLE = 50
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class FirstIntegral:
+@dataclass(frozen=True, slots=True, repr=False)
+class FirstIntegral(Shown):
     """What stays constant.
 
     Attributes:

@@ -25,6 +25,7 @@ from liaison.exact.linear import kernel
 from liaison.exact.residues import ResidueField
 from liaison.expr import ONE, ZERO, Expr, as_expr, gradient, vanishes
 from liaison.expr.reading.integrate import potential
+from liaison.lazy import Shown
 
 from .exact_motion import ExactMotion
 
@@ -48,8 +49,8 @@ class RowVerdict:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Integrability:
+@dataclass(frozen=True, slots=True, repr=False)
+class Integrability(Shown):
     """Of the rows that a mechanism states for velocities only.
 
     Attributes:

@@ -24,6 +24,7 @@ from liaison.errors import DerivationError, NamingError, SimulationError
 from liaison.expr import Expr
 from liaison.freedoms import Mobility, mobility
 from liaison.freedoms.keywords import ProofKeywords
+from liaison.lazy import Shown
 from liaison.model import Constraint, Mechanism, OfCoordinates
 from liaison.model.contacts import check_bilateral
 from liaison.numeric import State
@@ -40,8 +41,8 @@ SERIES = ("energy", "outputs", "poses", "closure")
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Reduction:
+@dataclass(frozen=True, slots=True, repr=False)
+class Reduction(Shown):
     """Reduced equations of motion, the position they were chosen at, and why so many."""
 
     equations: Reduced

@@ -33,6 +33,7 @@ from typing import Any, final
 import numpy as np
 
 from liaison.errors import ModelError, NamingError, SimulationError
+from liaison.lazy import Shown
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation import Trajectory, simulate
@@ -279,8 +280,8 @@ SERIES = ("energy", "outputs", "poses", "reactions", "lam")
 
 
 @final
-@dataclass(frozen=True)
-class Equilibrium:
+@dataclass(frozen=True, repr=False)
+class Equilibrium(Shown):
     """A state at rest.
 
     Args:

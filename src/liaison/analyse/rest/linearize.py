@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import ModelError, NamingError
+from liaison.lazy import Shown
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.units import Label
@@ -38,8 +39,8 @@ ROUNDING = 1e-32
 
 
 @final
-@dataclass(frozen=True)
-class Linearization:
+@dataclass(frozen=True, repr=False)
+class Linearization(Shown):
     """Small motions about a state: matrices, labels, eigenvalues and the shapes of the modes.
 
     Args:

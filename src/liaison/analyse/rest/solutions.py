@@ -15,6 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from liaison.errors import ModelError, NamingError
+from liaison.lazy import Shown
 from liaison.numeric import Array, State
 from liaison.numeric.constrained import METHODS, Solution, Unsolvable, full_pivoting
 from liaison.program import Kernel
@@ -61,8 +62,8 @@ class Way:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Solutions:
+@dataclass(frozen=True, slots=True, repr=False)
+class Solutions(Shown):
     """All ways at one state of a mechanism.
 
     Attributes:

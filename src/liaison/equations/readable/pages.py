@@ -1,6 +1,6 @@
 """Readable equations as documents: a standalone HTML page with MathML, a Jupyter notebook.
 
-Public names: as_html, as_notebook.
+Public names: as_html, as_fragment, as_notebook.
 """
 
 from __future__ import annotations
@@ -58,6 +58,11 @@ math {{ font-size: 1.3rem; }}
 
 def as_html(page: Readable, digits: int = DIGITS) -> str:
     """A page that needs nothing but a browser: no script, no font, no network."""
+    return _PAGE.format(title=escape(title(page)), body=as_fragment(page, digits))
+
+
+def as_fragment(page: Readable, digits: int = DIGITS) -> str:
+    """The body of that page, without its title, for a cell of a notebook."""
     parts = [_facts(page)]
     if page.quantities:
         rows = [("", _equal(mathml_name(n), to_mathml(x, digits)), "") for n, x in page.quantities]
@@ -81,7 +86,7 @@ def as_html(page: Readable, digits: int = DIGITS) -> str:
         parts.append(_table("First integrals", kept))
     notes = [*page.notes, rounded_note(page, digits)]
     parts += [f'<p class="note">{escape(x)}</p>' for x in notes if x]
-    return _PAGE.format(title=escape(title(page)), body="\n".join(parts))
+    return "\n".join(parts)
 
 
 def _side_rows(page: Readable, digits: int) -> Iterator[tuple[str, str, str]]:

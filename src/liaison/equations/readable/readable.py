@@ -34,6 +34,7 @@ from liaison.expr.reading.plain import plain
 from liaison.expr.reading.reading import Name, Number, Reading, leaves, names_in, to_expr
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import Reader
+from liaison.lazy import Typeset
 from liaison.tree import Tree
 
 from .legible import AXES, Legible, legible
@@ -59,8 +60,8 @@ class ReadLine:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Readable:
+@dataclass(frozen=True, slots=True, repr=False)
+class Readable(Typeset):
     """Equations for people.
 
     Attributes:

@@ -15,7 +15,7 @@ from .reading import Call, Name, Power, Reading
 from .text import DIGITS, GREEK, Printer, fraction_of, shown
 
 _SPACE = '<mspace width="0.17em"/>'
-_DOTS = {1: "˙", 2: "¨", 3: "⃛"}
+_DOTS = {1: ".", 2: "..", 3: "..."}  # full stops: accents lie on the letter without a math font
 
 
 def to_mathml(reading: Reading, digits: int = DIGITS) -> str:
@@ -34,7 +34,7 @@ def mathml_name(name: str) -> str:
     head, *rest = [GREEK.get(word, word) for word in words]
     markup = f"<mi>{escape(head)}</mi>"
     if dots in _DOTS:
-        markup = f'<mover accent="true">{markup}<mo>{_DOTS[dots]}</mo></mover>'
+        markup = f'<mover>{markup}<mo lspace="0" rspace="0">{_DOTS[dots]}</mo></mover>'
     elif dots:
         markup = f"<msup>{markup}<mn>({dots})</mn></msup>"
     if rest:
