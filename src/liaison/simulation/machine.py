@@ -5,7 +5,7 @@ Public names: Machine, address, map_entry, over_states, over_saddles, compiled_l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, final
@@ -155,7 +155,7 @@ class Machine:
         run.scratch_dense = self._work
         self._bound = self._with(replace(self.arrays, scratch=scratch))
 
-    def add_others(self, kernel: Kernel, entries: Sequence[str]) -> None:
+    def add_others(self, kernel: Kernel, entries: Collection[str]) -> None:
         """Makes entries of a further kernel, which needs no workspace, known by their number."""
         self.entries.others[: len(entries)] = [kernel.address(name) for name in entries]
         self._kept.append(kernel)

@@ -59,9 +59,9 @@ def add_entries(machine: Machine, plan: Plan) -> None:
         machine.add(added, *extra)
     if plan.is_scene:
         from liaison.contacts.scene.kernel import pair_kernel
-        from liaison.contacts.scene.layout import PAIR_ENTRIES
+        from liaison.contacts.scene.layout import PairEntries
 
-        machine.add_others(pair_kernel(), PAIR_ENTRIES)
+        machine.add_others(pair_kernel(), PairEntries.fields)
     if sides_in(plan.program):
         from liaison.contacts.events.one_sided import ModalKernel
 

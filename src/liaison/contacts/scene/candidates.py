@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.program.loops.language import entry_at, f64, flat, i64, iptr, loop, ptr
+from liaison.program.loops.language import f64, flat, i64, iptr, loop, ptr
 from liaison.program.loops.records import Rows
 from liaison.simulation.steps.layout import CROWDED, GOOD, Entries
 
@@ -28,12 +28,12 @@ from .layout import (
     BALL_BOX,
     BALL_PLANE,
     EDGE_EDGE,
-    KINDS,
     POINT_FACE,
     Collider,
     Extent,
     Oriented,
     Pair,
+    PairEntries,
     Pose,
     World,
 )
@@ -486,10 +486,10 @@ def plane_is_near(e: Entries, i: i64, j: i64, world: World) -> i64:
     plane = world.plane[j].floats
     body = world.collider[i].body
     out = world.out
-    gap = entry_at(e.others, KINDS + BALL_PLANE)
+    pairs = PairEntries(e.others)
     pose = world.pose[body].floats
-    gap(0.0, pose, pose, ball, plane, ball, out, out)
+    pairs.ball_plane_gap(0.0, pose, pose, ball, plane, ball, out, out)
     before = out[0]
     pose = world.end[body].floats
-    gap(0.0, pose, pose, ball, plane, ball, out, out)
+    pairs.ball_plane_gap(0.0, pose, pose, ball, plane, ball, out, out)
     return 1 if min(before, out[0]) <= world.margin else 0

@@ -22,7 +22,7 @@ from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.pairs import pair_program
 from liaison.units import Label
 
-from .layout import PAIR_ENTRIES, World
+from .layout import PairEntries, World
 from .parts import SceneModel
 from .phases import retract_bodies
 
@@ -37,7 +37,7 @@ SHOWN = (("contacts", ""), ("residual", ""), ("penetration", "m"))
 def pair_kernel() -> Kernel:
     """The kernels of pairs as machine code, once a process."""
     kernel = to_llvm(pair_program())
-    kernel.compile(*PAIR_ENTRIES)
+    kernel.compile(*PairEntries.fields)
     return kernel
 
 

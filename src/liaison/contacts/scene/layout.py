@@ -3,7 +3,7 @@
 Bodies, colliders, candidates, contacts and followed pairs are records in arrays of it; the sparse
 system of the interior method is a block inside it, `System`.
 
-Public names: the records below; the kinds of pairs and their entries; SceneSizes, new_world,
+Public names: the records below; the kinds of pairs; SceneSizes, new_world,
 block_room, fill.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 
-from liaison.program.loops.language import f64, i64, iptr, ptr
+from liaison.program.loops.language import f64, i64, iptr, kernel, ptr
 from liaison.program.loops.records import Part, Record, Rows, inline, rows, size, sized
 from liaison.program.pairs import PAIR_ROWS
 from liaison.solvers.cones.table import Cone, Limit, cone_area
@@ -379,11 +379,21 @@ class Shown(Part):
     forces: ptr = sized("3 * planes")  # of each plane on the bodies
 
 
-PAIR_ENTRIES = (
-    "ball_ball", "ball_plane", "ball_box", "point_face", "edge_edge", "ball_ball_gap",
-    "ball_plane_gap", "ball_box_gap", "point_face_gap", "edge_edge_gap",
-)  # fmt: skip
-"""Entries of the kernel of pairs: gap and rows by kind, then gaps alone."""
+@final
+class PairEntries(Record):
+    """Addresses of the entries of the kernel of pairs: gap and rows by kind, then gaps alone."""
+
+    ball_ball: kernel
+    ball_plane: kernel
+    ball_box: kernel
+    point_face: kernel
+    edge_edge: kernel
+    ball_ball_gap: kernel
+    ball_plane_gap: kernel
+    ball_box_gap: kernel
+    point_face_gap: kernel
+    edge_edge_gap: kernel
+
 
 KINDS = 5
 BALL_BALL, BALL_PLANE, BALL_BOX, POINT_FACE, EDGE_EDGE = range(KINDS)

@@ -18,7 +18,7 @@ from liaison.simulation.steps.layout import GOOD, Entries
 
 from .bodies import copy_twists, free_bodies, move, moved_pose
 from .candidates import candidates, law_of
-from .layout import FEW, KINDS, Candidate, Contact, Pose, World
+from .layout import FEW, KINDS, Candidate, Contact, PairEntries, Pose, World
 from .rates import rate, residual_of
 from .turning import guess_moments, keep_moments, solve_turning
 
@@ -35,7 +35,7 @@ def asked(
     number: i64, e: Entries, candidate: Candidate, poses: Rows[Pose], out: ptr, world: World
 ) -> None:
     """What an entry of the kernel says of a candidate: rows, or from `KINDS` on the gap alone."""
-    entry = entry_at(e.others, number)
+    entry = entry_at(PairEntries(e.others).ints, number)
     pose = poses[world.collider[candidate.second].body].floats
     one = candidate.one
     if candidate.first < 0:
