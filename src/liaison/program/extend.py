@@ -7,8 +7,8 @@ affine in time and read nothing else.
 
 Formulas as plain data, so that a recorded run can say what its inputs were.
 
-Public names: resolve, interwoven, time_of, over_time, extended, identity, breaks, breaks_of,
-formula_to_plain, formula_from_plain.
+Public names: resolve, places_of, interwoven, time_of, over_time, extended, identity, breaks,
+breaks_of, formula_to_plain, formula_from_plain.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ from liaison.expr import (
     pack,
     substitute,
     switches,
+    symbol,
     symbols_of,
     topological,
     unpack,
 )
 from liaison.expr.graph.walk import depends_on
+from liaison.units import Label
 
 from .program import Entry, Program
 
@@ -46,13 +48,21 @@ def resolve(program: Program, formulas: Iterable[Expr]) -> dict[Expr, tuple[str,
         for index, label in enumerate(program.labels.get(array, ())):
             named[label.name] = (array, index)
     places: dict[Expr, tuple[str, int]] = {}
-    for symbol in symbols_of(list(formulas)):
-        if symbol in program.inputs:
-            places[symbol] = program.inputs[symbol]
-        elif symbol.name in named:
-            places[symbol] = named[symbol.name]
+    for x in symbols_of(list(formulas)):
+        if x in program.inputs:
+            places[x] = program.inputs[x]
+        elif x.name in named:
+            places[x] = named[x.name]
         else:
-            raise NamingError.unknown("coordinate, rate, parameter or input", symbol.name, named)
+            raise NamingError.unknown("coordinate, rate, parameter or input", x.name, named)
+    return places
+
+
+def places_of(labels: Mapping[str, Sequence[Label]]) -> dict[Expr, tuple[str, int]]:
+    """A symbol for the time and for every label, with its place in the arguments of an entry."""
+    places = {symbol("t"): ("t", 0)}
+    for array, listed in labels.items():
+        places |= {symbol(x.name): (array, k) for k, x in enumerate(listed)}
     return places
 
 
@@ -94,7 +104,7 @@ def _circle(program: Program, slots: Iterable[int]) -> ProgramError:
 
 def time_of(program: Program) -> Expr:
     """The symbol of time."""
-    return next(symbol for symbol, place in program.inputs.items() if place[0] == "t")
+    return next(x for x, place in program.inputs.items() if place[0] == "t")
 
 
 def over_time(program: Program, times: Any, values: Any, kind: str) -> Expr:

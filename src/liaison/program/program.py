@@ -56,6 +56,17 @@ class Entry:
         made = Later(size, lambda: [x for _, block in columns.written_out() for x in block])
         return Entry(name, made, columns.layout, columns)
 
+    @staticmethod
+    def of_loop(name: str, layout: tuple[tuple[str, int], ...], *, hint: str = "") -> Entry:
+        """An entry that is a loop over bodies: whoever looks at its formulas is refused."""
+
+        def refuse() -> list[Expr]:
+            raise ProgramError(
+                f"the entry {name!r} is a loop over bodies and has no formulas.", hint=hint
+            )
+
+        return Entry(name, Later(sum(size for _, size in layout), refuse), layout)
+
     @property
     def formulas(self) -> Sequence[Expr]:
         """Outputs, or what they come from where columns are not written out."""

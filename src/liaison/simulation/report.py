@@ -1,7 +1,7 @@
 """From the numbers of a run to a Trajectory: labels, series, counts.
 
-Public names: trajectory_of, series_of, event_records, message_of, meta_of, inputs_series,
-equations_identity, residuals_of, SHAPES.
+Public names: trajectory_of, scene_trajectory_of, series_of, event_records, message_of, meta_of,
+inputs_series, equations_identity, residuals_of, SHAPES.
 """
 
 from __future__ import annotations
@@ -60,6 +60,16 @@ def trajectory_of(
         series=found,
         status=end.status,
     )
+
+
+def scene_trajectory_of(
+    plan: Plan, arrays: Arrays, rows: Array, happened: Array, end: Outcome
+) -> Trajectory:
+    """The record of a run of a scene so far."""
+    from liaison.contacts.scene.report import scene_trajectory
+
+    rows = _with_last_good(plan, arrays, rows, end)
+    return scene_trajectory(plan, arrays, rows, happened, status=end.status, message=end.message)
 
 
 def _contacts(

@@ -22,18 +22,17 @@ import numpy as np
 from liaison.errors import SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
-from liaison.simulation.events.log import row_words
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.plan.settings import PROJECTION, Settings, settings_of
 from liaison.simulation.record.files import whole_file
 from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
 from liaison.simulation.steps import layout as at
-from liaison.simulation.steps.layout import Arrays
+from liaison.simulation.steps.layout import Arrays, row_words, with_block
 from liaison.simulation.steps.projection import Projection
 
 from .outcome import Outcome, gap, outcome_of
 from .prepared import planned
-from .report import trajectory_of
+from .report import scene_trajectory_of, trajectory_of
 
 COUNTED = at.Run.slots("recorded", "happened", "recorded_before", "happened_before")
 """They change together, all or none, should Ctrl-C come then."""
@@ -299,6 +298,12 @@ class Run:
                 self.arrays.run.has_correct[status - at.NEEDS_CORRECT_Q] = 1
         elif status == at.CONTROL:
             self._control()
+        elif status == at.CROWDED:
+            self._make_room()
+        elif status == at.BAD_GAP and self.plan.is_scene:
+            from liaison.contacts.scene.world import start_error
+
+            raise start_error(self.plan, self.arrays)
         elif self.marching is not None:
             status = self.marching.judged(status, self.arrays)
         self.status = status
@@ -358,6 +363,8 @@ class Run:
         """What was recorded so far, with series evaluated there."""
         self._drain()
         end = outcome or self._outcome()
+        if self.plan.is_scene:
+            return scene_trajectory_of(self.plan, self.arrays, self.rows, self.happened, end)
         return trajectory_of(
             self.told, self.arrays, self.rows, self.happened, series, end, self.marching
         )
@@ -370,6 +377,13 @@ class Run:
 
     def _drain(self) -> None:
         self._drained.take(self.arrays)
+
+    def _make_room(self) -> None:
+        """Twice the room for the contacts of a scene."""
+        from liaison.contacts.scene.world import enlarged
+
+        self._drain()
+        self._machine.bind(enlarged(self.plan, self.arrays))
 
     def _control(self) -> None:
         """Asks the controllers that are due, and sets the next instant at which one is."""
@@ -440,6 +454,8 @@ class Run:
 
         found = from_bytes(self.plan, kept)
         had = self.arrays.run.ints[OWN]
+        if found.arrays["run"].size != self.arrays.run.words:
+            self._machine.bind(with_block(self.arrays, found.arrays["run"].copy()))
         self.arrays.run.ints[:] = found.arrays["run"]
         self.arrays.run.ints[OWN] = had
         if self.marching is not None:

@@ -14,7 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.contacts.scene import Bodies, Laws, Scene
+from liaison.contacts.scene import Bodies, Laws
 from liaison.errors import ModelError, NamingError, SimulationError
 from liaison.expr import Expr, as_expr, collector_paused, evaluate, symbol, symbols_of
 from liaison.model import Body, Box, Collision, Marker, Mechanism, Sphere
@@ -26,6 +26,7 @@ from liaison.numeric.attitude import quaternion_product
 from liaison.simulation import Series, Trajectory
 from liaison.simulation.record.resampling import rotation_of
 from liaison.simulation.run import DEFAULT_SERIES
+from liaison.simulation.scene import Scene
 from liaison.spatial.rotations import quaternion_of, rotation_quaternion
 from liaison.tree import Node, Tree, assemble, span
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.contacts.scene import Bodies, Scene
+from liaison.contacts.scene import Bodies
 from liaison.contacts.scene.candidates import sweep_and_prune
 from liaison.contacts.scene.layout import Extent, Pair, fill
 from liaison.errors import ModelError, SimulationError
 from liaison.program.loops.records import Rows
+from liaison.simulation.scene import Scene
 from samples.heaps import FLOOR, balls, heap, walls
 
 

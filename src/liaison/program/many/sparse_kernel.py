@@ -18,9 +18,7 @@ import numpy as np
 
 from liaison.equations.sweeps.rest import Rest
 from liaison.equations.sweeps.sweeps import Blocks
-from liaison.errors import ProgramError
-from liaison.expr import Expr, fingerprint
-from liaison.program.derivatives.columns import Later
+from liaison.expr import fingerprint
 from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.llvm.trampolines import Trampoline
@@ -31,6 +29,9 @@ from .block_arrays import BlockArrays
 from .sparse_entries import ENTRIES
 
 Frame = tuple[int, Sequence[float]]
+
+WRITTEN_OUT = "Derive the equations by maximal or newton_euler to see them."
+"""Where formulas of entries are that are loops here."""
 
 
 def sparse_kernel(
@@ -103,7 +104,7 @@ def _program(
         "markers": tuple((name, 12) for name in joints),
         "reactions": tuple((name, 6) for name in joints),
     }
-    entries = {name: Entry(name, _looped(name, x), x) for name, x in layouts.items()}
+    entries = {name: Entry.of_loop(name, x, hint=WRITTEN_OUT) for name, x in layouts.items()}
     sizes = {"nq": nq, "nv": nv, "nc": nc, "nphi": nphi, "nu": len(rest.labels["u"]), "np": 0}
     return Program(
         name=made.name,
@@ -135,18 +136,6 @@ def _identity(arrays: BlockArrays) -> str:
     for table in (made.nodes, made.closures, *arrays.numbers):
         digest.update(table.tobytes())
     return digest.hexdigest()
-
-
-def _looped(name: str, layout: tuple[tuple[str, int], ...]) -> Later:
-    """In place of the formulas of an entry that is a loop."""
-
-    def refuse() -> list[Expr]:
-        raise ProgramError(
-            f"the entry {name!r} is a loop over bodies and has no formulas.",
-            hint="Derive the equations by maximal or newton_euler to see them.",
-        )
-
-    return Later(sum(size for _, size in layout), refuse)
 
 
 @cache

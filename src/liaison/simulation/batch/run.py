@@ -34,7 +34,6 @@ from liaison.program import Kernel
 from liaison.program.loops.records import Rows, address, set_hook
 from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.events.happenings import sides_in
-from liaison.simulation.events.log import row_words
 from liaison.simulation.outcome import Outcome, outcome_of
 from liaison.simulation.plan.inputs import inputs_of
 from liaison.simulation.plan.plan import Plan, arrays_of, plan_of
@@ -44,6 +43,7 @@ from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT
 from liaison.simulation.report import begun
 from liaison.simulation.run import NEEDS
 from liaison.simulation.steps import layout as at
+from liaison.simulation.steps.layout import row_words
 from liaison.simulation.steps.projection import Projection
 from liaison.simulation.steps.sides_layout import no_sides
 

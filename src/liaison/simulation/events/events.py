@@ -391,7 +391,7 @@ def look_for_events(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
                 if status != GOOD:
                     return status
                 what = BEFORE if run.stops[i] == SWITCHING else CROSSES
-                note(what, i, -1, t, 0.0, run.nq, q, run.nv, v, count, happened)
+                note(what, i, -1, t, 0.0, run.log_q, q, run.log_v, v, count, happened)
                 count += 1
                 run.fired[i] = 1
                 if run.stops[i] > 0:

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from liaison.contacts.scene.parts import Laws
-from liaison.contacts.scene.scene import Scene
 from liaison.errors import ModelError
 from liaison.model.contacts.collisions import collisions
+from liaison.simulation.scene import Scene
 from liaison.verbs.given import Given, mechanism_of, with_starts, with_values
 from liaison.verbs.scenes import placed_on, placed_scene
 
