@@ -81,7 +81,7 @@ def _side(found: Summary, one: Any) -> dict[str, Any]:
             told = {"kind": "contact", "of": "formula", "with": ""}
             return {"name": one.name, **told, **_restitution(found, one), **_rubs(found, one)}
         case Unilateral():
-            from liaison.expr.reading.plain import plain
+            from liaison.expr.reading.reading import plain
             from liaison.expr.reading.text import to_unicode
 
             told = {"kind": "relation", "of": f"{to_unicode(plain(as_expr(one.formula)))} ≤ 0"}

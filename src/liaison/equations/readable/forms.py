@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from liaison.expr.reading.latex import reading_to_latex
+from liaison.expr.reading.names import latex_name, unicode_name
+from liaison.expr.reading.notation import DIGITS, is_rounded
 from liaison.expr.reading.python import identifiers, to_python
 from liaison.expr.reading.reading import Number, Reading, names_in
-from liaison.expr.reading.shared import latex_name
-from liaison.expr.reading.text import DIGITS, is_rounded, to_unicode, unicode_name
+from liaison.expr.reading.text import to_unicode
 
 from .readable import Readable, ReadLine
 from .sides import ReadSide, side_latex, side_text

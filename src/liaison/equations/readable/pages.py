@@ -11,9 +11,9 @@ from html import escape
 
 from liaison.expr.reading.latex import reading_to_latex
 from liaison.expr.reading.mathml import mathml_name, to_mathml
+from liaison.expr.reading.names import latex_name, unicode_name
+from liaison.expr.reading.notation import DIGITS
 from liaison.expr.reading.reading import Reading
-from liaison.expr.reading.shared import latex_name
-from liaison.expr.reading.text import DIGITS, unicode_name
 
 from .forms import (
     ONE,

@@ -29,10 +29,9 @@ from liaison.expr.reading.arrange import (
     scaled,
     sum_of,
 )
-from liaison.expr.reading.named import Parts
-from liaison.expr.reading.plain import plain
-from liaison.expr.reading.reading import Name, Number, Reading, leaves, names_in, to_expr
+from liaison.expr.reading.reading import Name, Number, Reading, leaves, names_in, plain, to_expr
 from liaison.expr.reading.ring import TooLarge
+from liaison.expr.reading.shared import Parts
 from liaison.expr.reading.simplify import Reader
 from liaison.lazy import Typeset
 from liaison.tree import Tree

@@ -50,13 +50,13 @@ from liaison.algebra import (
     vector,
     zero,
 )
-from liaison.algebra.names import pretty_name
 from liaison.algebra.node import Atom, topological, total, transpose
 from liaison.algebra.node import product as product_of
 from liaison.equations.statement import Line
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import as_expr
 from liaison.expr.reading.arrange import Order
+from liaison.expr.reading.names import unicode_symbol
 from liaison.model.contacts import left_out
 from liaison.spatial.arrays import Array, is_zero, product
 from liaison.tree import Tree
@@ -377,7 +377,7 @@ class VectorEquations:
         """
         parts: dict[Formal, Formal] = {}
         for x in self._symbols():
-            known = (_name(x.data), pretty_name(x.data.name, order=x.data.order))
+            known = (_name(x.data), unicode_symbol(x.data.name, order=x.data.order))
             if not names or set(known) & set(names):
                 definition = self._definition(x)
                 if definition is not None:

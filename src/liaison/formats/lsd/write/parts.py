@@ -31,7 +31,8 @@ from liaison.model.joints import ATTITUDE
 from liaison.model.scalars import UPRIGHT
 from liaison.spatial import array, number, product, rotation_about, rotation_onto_z
 
-from .values import Writer, name_of, quoted, refused
+from .formulas import name_of, quoted, refused
+from .values import Writer
 
 _AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 _SIZES: dict[type, tuple[str, ...]] = {

@@ -29,8 +29,9 @@ from liaison.model import Gravity, Mechanism
 from liaison.model.checks import MEANINGS
 from liaison.model.kinds import Property
 
+from .formulas import label_of, name_of, quoted, refused
 from .parts import Parts
-from .values import Writer, label_of, name_of, quoted, refused
+from .values import Writer
 
 _DIRECTION_WORDS = {sign: word for word, sign in DIRECTIONS.items()}
 
