@@ -41,7 +41,7 @@ SHARED, CHAIN = 24, 40
 """Characters past which a part that is used twice gets a name; names that hang on one another."""
 
 
-def refused(what: str) -> TextError:
+def unwritable(what: str) -> TextError:
     """Something that the language has no words for."""
     return TextError(f"{what} cannot be written as LSD.")
 
@@ -49,7 +49,7 @@ def refused(what: str) -> TextError:
 def quoted(text: str) -> str:
     """A text in quotes, what would end it behind a backslash."""
     if any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise refused(f"the text {text!r}, which is no Unicode text,")
+        raise unwritable(f"the text {text!r}, which is no Unicode text,")
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -169,23 +169,23 @@ class Writer:
         """The operations of a formula; what is long and shared, or too deep, by its name."""
         written: dict[Expr, _Written] = {}
         for node in topological([root]):
-            found = self.node(node, written)
-            is_shared = self.uses[node] > 1 and len(found.text) > SHARED and found.chain < CHAIN
-            is_large = node is not root and (found.depth > DEEP or len(found.text) > LONG)
+            piece = self.node(node, written)
+            is_shared = self.uses[node] > 1 and len(piece.text) > SHARED and piece.chain < CHAIN
+            is_large = node is not root and (piece.depth > DEEP or len(piece.text) > LONG)
             if node in self.named or is_shared or is_large:
-                found = self.let(node, found)
-            written[node] = found
+                piece = self.let(node, piece)
+            written[node] = piece
         return written[root].text
 
-    def let(self, node: Expr, found: _Written) -> _Written:
+    def let(self, node: Expr, piece: _Written) -> _Written:
         """A part of a formula by its name."""
         if node not in self.named:
             name = f"w{len(self.named) + 1}"
             while name in self.taken:
                 name += "_"
-            self.named[node] = _Written(name, 9, 1, found.chain + 1)
+            self.named[node] = _Written(name, 9, 1, piece.chain + 1)
             is_constant = not symbols_of([node]) and not _has_calls(node)
-            text = found.text if is_constant else f"si({found.text})"
+            text = piece.text if is_constant else f"si({piece.text})"
             self.lets.append(f"let {name} = {text} ;")
         return self.named[node]
 
@@ -203,7 +203,7 @@ class Writer:
         if node.op in _WITH_DATA:
             return _Written(_WITH_DATA[node.op](node.data, texts), 9, depth + 1, chain)
         if node.op not in _SIGN:
-            raise refused(f"the operation {node.op!r}")
+            raise unwritable(f"the operation {node.op!r}")
         return _operation(node.op, parts, chain)
 
 
@@ -237,7 +237,7 @@ def _table(data: Any, arguments: list[str]) -> str:
     """table(x, [places], [values]), and what is not as usual."""
     table, order = data
     if len(table.x) > MAX_ENTRIES:
-        raise refused(f"a table of more than {MAX_ENTRIES} points")
+        raise unwritable(f"a table of more than {MAX_ENTRIES} points")
     points = [f"[{', '.join(f'{x!r}f' for x in xs.tolist())}]" for xs in (table.x, table.y)]
     more = [] if table.kind == "cubic" else [quoted(table.kind)]
     more += [] if table.outside == "line" else [f"outside = {quoted(table.outside)}"]
