@@ -446,7 +446,7 @@ class _Problem:
         return self.retract(guess, np.where(held, 0.0, reach * noise))
 
     def _size(self, q: Floats) -> float:
-        """A length of the mechanism, at least 1 m: closing is judged against it."""
+        """A length of the mechanism, at least 1 m: residuals of closures are relative to it."""
         offsets = [as_expr(x) for node in self.tree.nodes for x in node.X_PJ[1]]
         lengths = [1.0, *np.abs(numbers(offsets, self.values(q)))]
         return float(max(lengths))
