@@ -2,10 +2,10 @@
 
     v = Ψ u + ψ,    Ψᵀ (d/dt ∂T/∂v − X T + …) = Ψᵀ (−X U + τ)                  (lagrange-2)
 
-u are velocities of independent coordinates, as many as the mechanism has freedoms where it stands;
-reactions do no work on Ψ and drop out. For holonomic closures these are Lagrange's equations in
-independent coordinates, for others Maggi's. In the contract the equations fill the rows of u alone;
-the closures give the other accelerations, and their multipliers vanish.
+u are velocities of independent coordinates, as many as the mechanism has degrees of freedom where
+it stands; reactions do no work on Ψ and drop out. For holonomic closures these are Lagrange's
+equations in independent coordinates, for others Maggi's. In the contract the equations fill the
+rows of u alone; the closures give the other accelerations, and their multipliers vanish.
 
 Public names: lagrange_reduced, position_values.
 

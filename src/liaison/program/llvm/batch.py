@@ -61,23 +61,23 @@ class Variant:
     is_streaming: bool = False
 
 
-def batch_ir(program: Program, made: Plan, name: str, lanes: int, variant: Variant) -> str:
+def batch_ir(program: Program, entry_plan: Plan, name: str, lanes: int, variant: Variant) -> str:
     """IR text of a module with the function `void name(record)`, see FIELDS.
 
     Args:
         program: with the planned entry.
-        made: the plan, sines and cosines of each angle by themselves.
+        entry_plan: the plan, sines and cosines of each angle by themselves.
         name: of the function.
         lanes: doubles in a vector.
         variant: how the arrays lie.
     """
     module = Module()
-    parts = [f"@{name}.{k}" for k in range(len(made.pieces))]
+    parts = [f"@{name}.{k}" for k in range(len(entry_plan.pieces))]
     bodies = [
-        _Writer(module, program, made, piece, Form(lanes), variant).function(
+        _Writer(module, program, entry_plan, piece, Form(lanes), variant).function(
             f"define internal void {part}({ARGUMENTS}) noinline"
         )
-        for part, piece in zip(parts, made.pieces, strict=True)
+        for part, piece in zip(parts, entry_plan.pieces, strict=True)
     ]
     loop = _loop(name, parts, lanes, variant)
     return "\n".join([*module.declarations(), *bodies, *loop, module.tail(), "!1 = !{i32 1}", ""])
@@ -90,12 +90,12 @@ class _Writer(Writer):
         self,
         module: Module,
         program: Program,
-        made: Plan,
+        entry_plan: Plan,
         piece: Piece,
         form: Form,
         variant: Variant,
     ) -> None:
-        super().__init__(module, program, made, piece)
+        super().__init__(module, program, entry_plan, piece)
         self.form = form
         self.shared = variant.shared
         self.is_streaming = variant.is_streaming
@@ -137,9 +137,9 @@ class _Writer(Writer):
 
     def turn(self, item: Item) -> None:
         """Sine and cosine of one angle of every state."""
-        found = self.turned(self.operand(item[0].args[0]), self.form.lanes)
+        values = self.turned(self.operand(item[0].args[0]), self.form.lanes)
         for node in item:
-            self.names[node] = found[node.op == "cos"]
+            self.names[node] = values[node.op == "cos"]
 
 
 def _loop(name: str, parts: list[str], lanes: int, variant: Variant) -> list[str]:
@@ -223,35 +223,37 @@ class States:
         return frozenset(flat | ({"t"} if self.arrays["t"].ndim == 0 else set()))
 
 
-def states(program: Program, reads: Mapping[str, int], given: Mapping[str, Array]) -> States:
+def states(
+    program: Program, reads: Mapping[str, int], arrays_by_name: Mapping[str, Array]
+) -> States:
     """The arrays of a batch, checked and laid out.
 
     Args:
         program: says the sizes.
         reads: how many components of each array the entry looks at.
-        given: t, shape (N,) or (), and q, v, u, p, x as said above.
+        arrays_by_name: t, shape (N,) or (), and q, v, u, p, x as said above.
 
     Raises:
         ProgramError: an array has another size than the program says, or another N.
     """
     sizes = {name: program.sizes.get(f"n{name}") for name in "qvup"}
-    count = _count(sizes, given)
-    arrays = {"t": given["t"]}
+    count = _count(sizes, arrays_by_name)
+    arrays = {"t": arrays_by_name["t"]}
     for name in "qvupx":
-        arrays[name] = _laid(name, given[name], sizes.get(name), reads[name], count)
+        arrays[name] = _laid(name, arrays_by_name[name], sizes.get(name), reads[name], count)
     if arrays["t"].ndim and arrays["t"].shape != (count,):
         raise ProgramError(f"'t' has shape {arrays['t'].shape}, for {count} states.")
     return States(count, arrays)
 
 
-def _count(sizes: Mapping[str, int | None], given: Mapping[str, Array]) -> int:
-    """N, as the first array tells it that has one."""
+def _count(sizes: Mapping[str, int | None], arrays_by_name: Mapping[str, Array]) -> int:
+    """N, from the first array that has one."""
     for name in "qvupx":
-        shape, size = given[name].shape, sizes.get(name)
+        shape, size = arrays_by_name[name].shape, sizes.get(name)
         if len(shape) == 2:
             return int(shape[0] if size == shape[1] and size != shape[0] else shape[1])
-    if given["t"].ndim == 1:
-        return len(given["t"])
+    if arrays_by_name["t"].ndim == 1:
+        return len(arrays_by_name["t"])
     raise ProgramError("a batch needs an array of shape (size, N).", hint="Or call the entry.")
 
 
@@ -299,27 +301,29 @@ class BoundBatch:
         threads: at most so many; None for one each 4096 states, as far as there are cores.
     """
 
-    def __init__(self, compiled: Compiled, given: States, out: Array, threads: int | None) -> None:
-        check_apart(given, out)
+    def __init__(
+        self, compiled: Compiled, batch_states: States, out: Array, threads: int | None
+    ) -> None:
+        check_apart(batch_states, out)
         self.out = out
-        self._code = code = compiled(Variant(given.shared, _is_streaming(out)))
-        self._copy_back = given.count < code.lanes
-        kept = _padded(given, code.lanes) if self._copy_back else given
-        target = empty(len(out), kept.count) if self._copy_back else out
-        self._kept = (kept, target)
-        self._given = given
+        self._code = code = compiled(Variant(batch_states.shared, _is_streaming(out)))
+        self._copy_back = batch_states.count < code.lanes
+        padded = _padded(batch_states, code.lanes) if self._copy_back else batch_states
+        target = empty(len(out), padded.count) if self._copy_back else out
+        self._kept = (padded, target)
+        self._batch_states = batch_states
         self._call = FUNCTION(code.address)
         self._work: list[Array] = []
         self._records = [
-            self._record(begin, end) for begin, end in _chunks(kept.count, code.lanes, threads)
+            self._record(begin, end) for begin, end in _chunks(padded.count, code.lanes, threads)
         ]
 
     def _record(self, begin: int, end: int) -> NDArray[np.int64]:
-        kept, out = self._kept
+        padded, out = self._kept
         work = empty(max(1, self._code.work_size), self._code.lanes)
         self._work.append(work)
-        arrays = {**kept.arrays, "out": out, "work": work}
-        shared = kept.shared | {"work"}
+        arrays = {**padded.arrays, "out": out, "work": work}
+        shared = padded.shared | {"work"}
         starts = [arrays[n].ctypes.data + (0 if n in shared else 8 * begin) for n in POINTERS]
         strides = [arrays[n].strides[0] // 8 for n in STRIDED]
         record = np.array([end - begin, *starts, *strides], dtype=np.int64)
@@ -329,16 +333,16 @@ class BoundBatch:
     def __call__(self) -> Array:
         """Run the entry over all states; returns the kept `out`."""
         if self._copy_back:
-            kept = _padded(self._given, self._code.lanes).arrays
+            padded = _padded(self._batch_states, self._code.lanes).arrays
             for name, array in self._kept[0].arrays.items():
-                array[...] = kept[name]
+                array[...] = padded[name]
         records = [record.ctypes.data for record in self._records]
         if len(records) == 1:
             self._call(records[0])
         else:
             list(_pool().map(self._call, records))
         if self._copy_back:
-            self.out[...] = self._kept[1][:, : self._given.count]
+            self.out[...] = self._kept[1][:, : self._batch_states.count]
         for index, value in self._code.numbers:
             self.out[index] = value
         return self.out
@@ -351,35 +355,35 @@ def _is_streaming(out: Array) -> bool:
     return len(out) >= STREAMED_ROWS and out.nbytes >= STREAMED_BYTES and is_aligned
 
 
-def check_apart(given: States, out: Array) -> None:
-    """Refuses an `out` that overlaps what is read, or that code cannot write to."""
-    if out.dtype != np.float64 or out.ndim != 2 or out.shape[1] != given.count:
-        raise ProgramError(f"'out' must be float64 of shape (outputs, {given.count}).")
+def check_apart(batch_states: States, out: Array) -> None:
+    """Rejects an `out` that overlaps what is read, or that code cannot write to."""
+    if out.dtype != np.float64 or out.ndim != 2 or out.shape[1] != batch_states.count:
+        raise ProgramError(f"'out' must be float64 of shape (outputs, {batch_states.count}).")
     if out.strides[1] != 8 or out.strides[0] % 8 or not out.flags.writeable:
         raise ProgramError("'out' must be writeable, with rows that are contiguous.")
-    for name, array in given.arrays.items():
+    for name, array in batch_states.arrays.items():
         if np.may_share_memory(array, out):
             raise ProgramError(f"'out' overlaps {name!r}.")
 
 
-def _padded(given: States, lanes: int) -> States:
+def _padded(batch_states: States, lanes: int) -> States:
     """Copies with the last state repeated, so that they fill a vector."""
 
     def fill(array: Array) -> Array:
-        last = np.repeat(array[..., -1:], lanes - given.count, axis=-1)
+        last = np.repeat(array[..., -1:], lanes - batch_states.count, axis=-1)
         return np.concatenate([array, last], axis=-1)
 
-    shared = given.shared
-    arrays = {n: a.copy() if n in shared else fill(a) for n, a in given.arrays.items()}
+    shared = batch_states.shared
+    arrays = {n: a.copy() if n in shared else fill(a) for n, a in batch_states.arrays.items()}
     return States(lanes, arrays)
 
 
 def _chunks(count: int, lanes: int, threads: int | None) -> list[tuple[int, int]]:
     """Ranges of whole vectors, one for each thread; the last also takes what is left over."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    wanted = min(cores or 1, count // GRAIN) if threads is None else threads
+    most = min(cores or 1, count // GRAIN) if threads is None else threads
     vectors = count // lanes
-    n = max(1, min(wanted, vectors))
+    n = max(1, min(most, vectors))
     edges = [vectors * k // n * lanes for k in range(n)] + [count]
     return list(pairwise(edges))
 
