@@ -124,8 +124,8 @@ def _meant(name: str, known: list[str]) -> list[str]:
     """Declared names that a name may mean: in other case, similar, or S for S.s."""
     alike = [x for x in known if x.lower() == name.lower()]
     stem = name.partition(".")[0] + "'" * name.count("'")
-    found = alike or difflib.get_close_matches(name, known, n=1)
-    return found or [x for x in known if x == stem]
+    near = alike or difflib.get_close_matches(name, known, n=1)
+    return near or [x for x in known if x == stem]
 
 
 class OptionError(NamingError, TypeError):

@@ -42,7 +42,7 @@ class Symbols:
     p: tuple[Expr, ...]
     xi: tuple[Expr, ...]  # local coordinates of the charts, q = q₀ ⊞ ξ
     stress: tuple[Expr, ...] = ()  # multipliers of every row by itself, vanished ones last
-    force: tuple[Expr, ...] = ()  # f of every one-sided row
+    force: tuple[Expr, ...] = ()  # f of every unilateral row
 
 
 @final
@@ -118,13 +118,13 @@ class Side:
     law: str = "coulomb"
     gap: Expr = ZERO
     coefficients: tuple[Expr, ...] = (ZERO,) * len(COEFFICIENTS)
-    reading: SideReading | None = None  # of a gap between frames, for people
+    reading: SideReading | None = None  # of a gap between frames, for reading
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What holds on one side only, and friction: u = D v + d, u̇ = D v̇ + bias, effort Dᵀ f."""
+    """Unilateral constraints, and friction: u = D v + d, u̇ = D v̇ + bias, effort Dᵀ f."""
 
     blocks: tuple[Side, ...] = ()
     D: Entries = field(default_factory=lambda: MappingProxyType({}))

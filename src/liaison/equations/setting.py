@@ -390,7 +390,7 @@ class Setting:
 
     @cached_property
     def side_blocks(self) -> list[SideBlock]:
-        """What holds on one side only, and friction."""
+        """Unilateral constraints, and friction."""
         if self.alike is not None:
             return self.alike.side_blocks
         if not self.kinematics.tree.mechanism.contacts:

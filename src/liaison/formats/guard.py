@@ -76,5 +76,5 @@ def deep(file: str) -> Iterator[None]:
 def check_bodies(count: int, place: Place) -> None:
     """Rejects more bodies than a mechanism may have."""
     if count > MAX_BODIES:
-        said = f"there are {count} bodies; the limit is {MAX_BODIES}."
-        raise TextError(said, place=place)
+        message = f"there are {count} bodies; the limit is {MAX_BODIES}."
+        raise TextError(message, place=place)

@@ -66,7 +66,7 @@ def places_of(labels: Mapping[str, Sequence[Label]]) -> dict[Expr, tuple[str, in
     return places
 
 
-def interwoven(program: Program, given: Mapping[int, Expr]) -> tuple[Expr, ...]:
+def interwoven(program: Program, replaced: Mapping[int, Expr]) -> tuple[Expr, ...]:
     """Formulas of inputs, by their number in u, with those that read another one filled in.
 
     Evaluated together, they are then all of one instant, whatever their order.
@@ -74,12 +74,12 @@ def interwoven(program: Program, given: Mapping[int, Expr]) -> tuple[Expr, ...]:
     Raises:
         ProgramError: inputs that are formulas of each other, or of themselves.
     """
-    places = resolve(program, given.values())
+    places = resolve(program, replaced.values())
     reads = {
         slot: {x: places[x][1] for x in symbols_of([f]) if places[x][0] == "u"}
-        for slot, f in given.items()
+        for slot, f in replaced.items()
     }
-    waiting, done = dict(given), dict[int, Expr]()
+    waiting, done = dict(replaced), dict[int, Expr]()
     while waiting:
         ready = [slot for slot in waiting if not waiting.keys() & set(reads[slot].values())]
         if not ready:
@@ -87,7 +87,7 @@ def interwoven(program: Program, given: Mapping[int, Expr]) -> tuple[Expr, ...]:
         for slot in ready:
             known = {x: done[other] for x, other in reads[slot].items() if other in done}
             done[slot] = substitute([waiting.pop(slot)], known)[0]
-    return tuple(done[slot] for slot in given)
+    return tuple(done[slot] for slot in replaced)
 
 
 def _circle(program: Program, slots: Iterable[int]) -> ProgramError:
@@ -116,15 +116,15 @@ def over_time(program: Program, times: Any, values: Any, kind: str) -> Expr:
 def extended(program: Program, **entries: tuple[Expr, ...]) -> Program:
     """A small program of further entries over the symbols and labels of this one."""
     places = dict(program.inputs) | resolve(program, [f for fs in entries.values() for f in fs])
-    made = {name: Entry(name, formulas) for name, formulas in entries.items()}
-    return Program(f"{program.name}, extras", made, places, program.sizes)
+    by_name = {name: Entry(name, formulas) for name, formulas in entries.items()}
+    return Program(f"{program.name}, extras", by_name, places, program.sizes)
 
 
 def identity(program: Program, *entries: str) -> str:
-    """A word that is the same for the same formulas, in every process; loops tell their own."""
-    told = program.facts.get("identity")
-    if told is not None:
-        return str(told)
+    """A word that is the same for the same formulas, in every process; loops have their own."""
+    stored = program.facts.get("identity")
+    if stored is not None:
+        return str(stored)
     return fingerprint([f for name in entries for f in program.entry(name).outputs])
 
 
@@ -138,8 +138,8 @@ def breaks(t: Expr, switching: Sequence[Expr]) -> tuple[float, ...]:
     """Instants, in order, at which one of these formulas passes zero because of the time alone."""
     order = topological(switching)
     others = depends_on(order, [x for x in order if x.op == "symbol" and x is not t])
-    found = {_zero(t, f) for f in switching if f not in others}
-    return tuple(sorted(filter(math.isfinite, found)))
+    instants = {_zero(t, f) for f in switching if f not in others}
+    return tuple(sorted(filter(math.isfinite, instants)))
 
 
 def _zero(t: Expr, f: Expr) -> float:

@@ -202,7 +202,7 @@ class Kernel(Shown, ABC):
         numbers = {name: numbers_of(name, array) for name, array in given.items()}
         return states(self.program, self._read(entry), numbers, layout)
 
-    def _batch(self, entry: str, given: States, out: Array, threads: int | None) -> None:
+    def _batch(self, entry: str, batch_states: States, out: Array, threads: int | None) -> None:
         """By way of one state after the other; a back end may know better."""
         arrays = {n: a if n in given.shared else a.T for n, a in given.arrays.items()}
         out[...] = self._evaluate(entry, arrays.pop("t"), arrays).T
@@ -217,16 +217,16 @@ class Kernel(Shown, ABC):
         return self._reads[entry]
 
     def _check(self, entry: str, arrays: Mapping[str, Array]) -> None:
-        """Refuses an array that is shorter than the entry reads, or of another size than said."""
+        """Rejects an array that is shorter than the entry reads, or of another size than said."""
         reads = self._read(entry)
         for name, array in arrays.items():
             size = array.shape[-1] if array.ndim else 0
-            said = self.program.sizes.get(f"n{name}", size) if size and name != "x" else size
-            if size < reads[name] or size != said:
-                wanted = max(reads[name], self.program.sizes.get(f"n{name}", 0) * (name != "x"))
+            declared = self.program.sizes.get(f"n{name}", size) if size and name != "x" else size
+            if size < reads[name] or size != declared:
+                expected = max(reads[name], self.program.sizes.get(f"n{name}", 0) * (name != "x"))
                 raise ProgramError(
-                    f"entry {entry!r} of {self.program.name!r} takes {wanted} numbers in {name!r}, "
-                    f"not {size}."
+                    f"entry {entry!r} of {self.program.name!r} takes {expected} numbers in "
+                    f"{name!r}, not {size}."
                 )
 
 
@@ -240,8 +240,8 @@ class MachineKernel(Kernel):
         work_size: entry name -> its workspace, known before compiling.
         batch_compiler: entry name and how its arrays lie -> code over many states; None where
             states are computed one after the other.
-        reads: entry name -> how many leading elements of each array it looks at; as its formulas
-            tell, where not given.
+        reads: entry name -> how many leading elements of each array it looks at; those of its
+            formulas by default.
     """
 
     def __init__(
@@ -263,8 +263,8 @@ class MachineKernel(Kernel):
 
     def compile(self, *entries: str) -> None:
         """Compile these entries (all, if none is named) together, those not yet compiled."""
-        wanted = entries or tuple(self.program.entries)
-        missing = tuple(e for e in dict.fromkeys(wanted) if e not in self._addresses)
+        names = entries or tuple(self.program.entries)
+        missing = tuple(e for e in dict.fromkeys(names) if e not in self._addresses)
         for entry in missing:
             self.program.entry(entry)
         if missing:
@@ -332,11 +332,11 @@ class MachineKernel(Kernel):
             self._batches[key] = self._batch_compiler(entry, variant)
         return self._batches[key]
 
-    def _batch(self, entry: str, given: States, out: Array, threads: int | None) -> None:
+    def _batch(self, entry: str, batch_states: States, out: Array, threads: int | None) -> None:
         if self._batch_compiler is None:
-            super()._batch(entry, given, out, threads)
+            super()._batch(entry, batch_states, out, threads)
         else:
-            BoundBatch(partial(self._batch_code, entry), given, out, threads)()
+            BoundBatch(partial(self._batch_code, entry), batch_states, out, threads)()
 
     def function(self, entry: str) -> Function:
         """The entry as a Python function f(t, q, v, u, p, x, out, work) that fills `out`."""
@@ -367,8 +367,8 @@ class MachineKernel(Kernel):
         return out
 
     def _run(self, entry: str, t: float, arrays: list[Array], out: Array, work: Array) -> None:
-        kept = [np.ascontiguousarray(array) for array in arrays]
-        self._call(entry)(t, *(_address(array) for array in (*kept, out, work)))
+        contiguous = [np.ascontiguousarray(array) for array in arrays]
+        self._call(entry)(t, *(_address(array) for array in (*contiguous, out, work)))
 
 
 def _check_kept(name: str, array: Any) -> None:

@@ -63,12 +63,12 @@ def lower(equations: Equations) -> Program:
         (first integrals), d_residual, d_motion and tangent (see tangent.py), kick, leap, d_leap,
         reach and turn (see discrete.py).
     """
-    made = _Lowering(equations)
+    lowering = _Lowering(equations)
     symbols = equations.symbols
     nq, nv, nc = len(symbols.q), len(symbols.v), len(symbols.lam)
     return Program(
         name=equations.name,
-        entries=LazyEntries(made.makers(), made.reports(), made.derivatives),
+        entries=LazyEntries(lowering.makers(), lowering.reports(), lowering.derivatives),
         inputs=MappingProxyType(_places(equations)),
         sizes=MappingProxyType(
             {
@@ -157,14 +157,14 @@ class LazyEntries(Mapping[str, Entry]):
         self._listed = tuple(makers)
         self._makers = {**makers, **hidden}
         self._further = further
-        self._made: dict[str, Entry] = {}
+        self._entries: dict[str, Entry] = {}
 
     def __getitem__(self, name: str) -> Entry:
-        if name not in self._made:
+        if name not in self._entries:
             if name not in self:
                 raise NamingError.unknown("entry", name, self._makers)
-            self._made[name] = _entry(name, self._makers[name]())
-        return self._made[name]
+            self._entries[name] = _entry(name, self._makers[name]())
+        return self._entries[name]
 
     def __contains__(self, name: object) -> bool:
         if name not in self._makers and self._further is not None:
@@ -179,13 +179,13 @@ class LazyEntries(Mapping[str, Entry]):
         return len(self._listed)
 
 
-def _entry(name: str, made: Blocks | Columns) -> Entry:
-    if isinstance(made, Columns):
-        return Entry.of_columns(name, made)
+def _entry(name: str, content: Blocks | Columns) -> Entry:
+    if isinstance(content, Columns):
+        return Entry.of_columns(name, content)
     return Entry(
         name,
-        tuple(as_expr(x) for _, block in made for x in block),
-        tuple((label, len(block)) for label, block in made),
+        tuple(as_expr(x) for _, block in content for x in block),
+        tuple((label, len(block)) for label, block in content),
     )
 
 
@@ -247,7 +247,7 @@ class _Lowering:
         return {
             **of.derivative_makers(equations, factored, solution),
             **of.curvature_makers(equations, _curvature_places(equations)),
-            **of.tangent_makers(equations, made),
+            **of.tangent_makers(equations, derivatives),
             **discrete_makers(equations),
         }
 
@@ -316,8 +316,8 @@ class _Lowering:
         vdot, _, residual = self.solution
         chart = self.equations.kinematics
         moved = dict(zip(self.symbols.q, chart.retract, strict=True))
-        found = substitute([*vdot, residual], moved)
-        return [("xidot", chart.local_rate), ("vdot", found[:-1]), ("residual", found[-1:])]
+        formulas = substitute([*vdot, residual], moved)
+        return [("xidot", chart.local_rate), ("vdot", formulas[:-1]), ("residual", formulas[-1:])]
 
     def dense_mass(self) -> list[Expr]:
         """M row by row."""
@@ -338,7 +338,7 @@ class _Lowering:
         ]
 
     def one_sided(self) -> Blocks:
-        """The numbers of what holds on one side only, for the march that finds when it does."""
+        """The numbers of unilateral constraints, for the march that finds their events."""
         sides = self.equations.sides
         return [
             ("gap", [block.gap for block in sides.blocks]),
@@ -351,14 +351,14 @@ class _Lowering:
     def bearings(self) -> Blocks:
         """What every bearing with friction transmits, across its axis if it slides; of v̇, λ, f."""
         reactions = self.equations.reports.reactions
-        found: Blocks = []
+        blocks: Blocks = []
         for block in self.equations.sides.blocks:
             if block.joint:
                 force = reactions[block.joint][3:]
                 slides = self.equations.sides.labels[block.first].unit == FORCE
                 parts = force[:2] if slides and block.rows == 1 else force
-                found.append((block.name, [sqrt(sum((x * x for x in parts), ZERO))]))
-        return found
+                blocks.append((block.name, [sqrt(sum((x * x for x in parts), ZERO))]))
+        return blocks
 
     def correct_q(self) -> Blocks:
         """δ of least kinetic energy with G δ = −Φ, and the largest |Φ|."""
@@ -380,7 +380,7 @@ def operations(formulas: Sequence[Expr]) -> int:
 
 def worst(entries: Sequence[Expr]) -> Expr:
     """The largest absolute value; zero of none."""
-    found: Expr = ZERO
+    largest: Expr = ZERO
     for x in entries:
-        found = absolute(x) if found is ZERO else maximum(found, absolute(x))
-    return found
+        largest = absolute(x) if largest is ZERO else maximum(largest, absolute(x))
+    return largest

@@ -53,8 +53,8 @@ class Entry:
     def of_columns(name: str, columns: Columns) -> Entry:
         """The same linear system for many right-hand sides; written out where someone looks."""
         size = sum(size for _, size in columns.layout)
-        made = Later(size, lambda: [x for _, block in columns.written_out() for x in block])
-        return Entry(name, made, columns.layout, columns)
+        later = Later(size, lambda: [x for _, block in columns.written_out() for x in block])
+        return Entry(name, later, columns.layout, columns)
 
     @staticmethod
     def of_loop(name: str, layout: tuple[tuple[str, int], ...], *, hint: str = "") -> Entry:
@@ -113,7 +113,7 @@ class Program(Shown):
         object.__setattr__(self, "defaults", MappingProxyType(kept))
 
     def entry(self, name: str) -> Entry:
-        """The entry of that name; refuses an unknown name and proposes the nearest."""
+        """The entry of that name; rejects an unknown name and proposes the nearest."""
         if name not in self.entries:
             raise NamingError.unknown("entry", name, self.entries)
         return self.entries[name]
@@ -129,10 +129,10 @@ class Program(Shown):
         """How many operations of each kind the entry takes, shared formulas counted once."""
         columns = self.entry(name).columns
         order = self.schedule(name) if columns is None else topological(columns.shared)
-        found = Counter(node.op for node in order if node.op not in LEAVES)
+        counts = Counter(node.op for node in order if node.op not in LEAVES)
         if columns is not None:
-            found.update(node.op for node in columns.operations())
-        return found
+            counts.update(node.op for node in columns.operations())
+        return counts
 
     def reads(self, name: str) -> dict[str, int]:
         """How many leading elements of each array the entry looks at."""

@@ -343,7 +343,7 @@ def _parent_joints(mechanism: Mechanism, cuts: frozenset[str]) -> dict[str, Join
 
 
 def _reluctance(joint: Joint, in_use: frozenset[str]) -> tuple[bool, int, tuple[Any, ...]]:
-    """Which joint is rather kept than cut: coordinates in use, few freedoms, then its name."""
+    """Which joint stays uncut: coordinates in use, few degrees of freedom, then its name."""
     kept = joint.name in in_use or not has_closed_form(joint.type)
     return (not kept, joint.type.nv, natural(joint.name))
 

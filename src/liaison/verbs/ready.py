@@ -44,13 +44,15 @@ def with_invariants(equations: Equations, tree: Tree) -> Equations:
     Of a mechanism with more than LARGEST velocities none is looked for, nor where something holds
     unilaterally: what is constant between two events need not be so through them.
     """
-    found: Sequence[FirstIntegral] = ()
+    integrals: Sequence[FirstIntegral] = ()
     if tree.nv <= LARGEST and not tree.mechanism.contacts:
         with suppress(DerivationError):
-            found = first_integrals(newton_euler(span(tree.mechanism, exact=True)))
-    formulas = to_floats([x.formula for x in found]) if found else []
-    named = {x.name: f for x, f in zip(found, formulas, strict=True)}
-    labels = dict(equations.labels) | {"invariants": tuple(Label(x.name, x.unit) for x in found)}
+            integrals = first_integrals(newton_euler(span(tree.mechanism, exact=True)))
+    formulas = to_floats([x.formula for x in integrals]) if integrals else []
+    named = {x.name: f for x, f in zip(integrals, formulas, strict=True)}
+    labels = dict(equations.labels) | {
+        "invariants": tuple(Label(x.name, x.unit) for x in integrals)
+    }
     return replace(equations, invariants=MappingProxyType(named), labels=MappingProxyType(labels))
 
 

@@ -122,8 +122,8 @@ def refined(trajectory: Trajectory) -> Trajectory:
     """
     t = trajectory.t
     twice = set(t[1:][np.diff(t) == 0].tolist())
-    is_told = all(e.t in twice or e.t in (t[0], t[-1]) for e in trajectory.events if e.what)
-    if len(t) < 3 or t[-1] == t[0] or not is_told:
+    is_recorded = all(e.t in twice or e.t in (t[0], t[-1]) for e in trajectory.events if e.what)
+    if len(t) < 3 or t[-1] == t[0] or not is_recorded:
         return trajectory
     fine = (t[-1] - t[0]) / FINE
     more = np.maximum(np.ceil(np.diff(t) / fine - 1e-9).astype(int) - 1, 0)
@@ -137,10 +137,10 @@ def refined(trajectory: Trajectory) -> Trajectory:
 
 
 def _curves(trajectory: Trajectory, labels: Sequence[str], degrees: bool) -> list[Curve]:
-    wanted = labels or [label.name for label in trajectory.labels["q"]]
-    if not wanted:
+    names = labels or [label.name for label in trajectory.labels["q"]]
+    if not names:
         raise LiaisonError(f"{trajectory.name} has no coordinates to plot; name a series.")
-    chosen, fine = trajectory.columns(*wanted), refined(trajectory)
+    chosen, fine = trajectory.columns(*names), refined(trajectory)
     smooth = {x.name for part in ("q", "v") for x in fine.labels[part]}
     curves = []
     for label, values in chosen.values():

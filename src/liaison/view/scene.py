@@ -57,7 +57,7 @@ def timeline(run: Trajectory, marks: Sequence[Mark], speed: float) -> str:
     which = "fastest" if any(x.speed for x in run.events) else "first"
     many = f" ({which} {len(events)})" if count > len(events) else ""
     data = {
-        "end": _shown(run, len(run) - 1, speed),
+        "end": _slider_time(run, len(run) - 1, speed),
         "colors": [_css(x) for x in STATE_COLORS],
         "words": STATE_WORDS,
         "strips": strips(run, marks, speed),
@@ -106,7 +106,7 @@ def _spans(run: Trajectory, places: Sequence[Mark], speed: float) -> list[tuple[
     states = [ORDER[k] for k in now]
     edges = [0, *(np.flatnonzero(np.diff(states)) + 1).tolist(), len(states) - 1]
     return [
-        (int(states[a]), _shown(run, a, speed), _shown(run, b, speed))
+        (int(states[a]), _slider_time(run, a, speed), _slider_time(run, b, speed))
         for a, b in itertools.pairwise(edges)
         if states[a] != 0 and b > a
     ]
@@ -118,8 +118,10 @@ def event_rows(run: Trajectory, speed: float) -> list[tuple[float, str, str, str
     for event in sorted(_chosen(run.events), key=lambda x: x.t):
         k = min(int(np.searchsorted(run.t, event.t)), len(run) - 1)
         words = f"{event.name} {event.what}".rstrip()
-        shown = _shown(run, k, speed)
-        events.append((shown, f"{event.t:.6g}", _owner(event.name), words, event.what == "impact"))
+        instant = _slider_time(run, k, speed)
+        events.append(
+            (instant, f"{event.t:.6g}", _owner(event.name), words, event.what == "impact")
+        )
     return events
 
 
@@ -135,7 +137,7 @@ def _owner(name: str) -> str:
     return name.partition(": ")[0].partition("[")[0]
 
 
-def _shown(run: Trajectory, k: int, speed: float) -> float:
+def _slider_time(run: Trajectory, k: int, speed: float) -> float:
     """The slider's time of a picture, rounded up, so that the picture is seen there."""
     return float(np.ceil(1e4 * (run.t[k] - run.t[0]) / speed)) / 1e4
 

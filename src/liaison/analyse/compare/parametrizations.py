@@ -296,7 +296,7 @@ def parametrizations(
 
     Raises:
         NamingError: no such parametrization or formalism.
-        DerivationError: something holds on one side only.
+        DerivationError: there is a unilateral constraint.
     """
     check_bilateral(mechanism.contacts, "parametrizations")
     if formalism not in FORMALISMS:

@@ -34,7 +34,7 @@ PATIENCE = 20.0
 
 
 def deflate(mechanism: Mechanism, **options: Unpack[ProofKeywords]) -> Mechanism:
-    """The mechanism with relations added that its closures leave unsaid; itself if there are none.
+    """The mechanism with relations added that its closures leave out; itself if there are none.
 
     Args:
         mechanism: whose closures may be of second order all along its motion.

@@ -55,7 +55,7 @@ class FirstIntegral(Shown):
     """What stays constant.
 
     Attributes:
-        name: for people, and of its column in a trajectory.
+        name: for reading, and of its column in a trajectory.
         formula: of t, q, v and parameters.
         kind: "energy", "painleve", "cyclic", "momentum" or "angular momentum".
         reason: why it is constant.

@@ -254,7 +254,7 @@ class NoImpact:
 
     Attributes:
         entries: the sets of relations looked at; one only where all together are proved.
-        left_out: one-sided relations of positions and contacts, where arriving is an impact.
+        left_out: unilateral relations of positions and contacts, where arriving is an impact.
         velocities: labels, in the order of the forms and held rows of losses.
     """
 
@@ -286,7 +286,7 @@ class NoImpact:
 
     @property
     def text(self) -> str:
-        """All of it for people."""
+        """All of it as text."""
         return "\n".join(entry.text for entry in self.entries)
 
     def to_dict(self) -> dict[str, Any]:
@@ -301,7 +301,7 @@ class NoImpact:
 
 
 def no_impact(mechanism: Mechanism, *, boxes: int = MOST_BOXES) -> NoImpact:
-    """Whether theorem 1 holds for the one-sided relations of rates of a mechanism.
+    """Whether theorem 1 holds for the unilateral relations of rates of a mechanism.
 
     Args:
         mechanism: with relations `W v + w <= 0`; others on one side are named and left out.
@@ -362,7 +362,7 @@ def _entry(rates: RateRows, boxes: int) -> Entry:
 
 
 def _words(rates: RateRows, loss: Loss) -> str:
-    """A loss for people."""
+    """A loss as text."""
     names = ", ".join(loss.rows)
     verb = "vanishes" if len(loss.rows) == 1 else "are dependent"
     what = f"the row {names}" if len(loss.rows) == 1 else f"the rows {names}"

@@ -1,8 +1,8 @@
 """What follows where active rows of rates are dependent: a jump, nothing, or nothing decided.
 
-No acceleration changes Σ c_k d/dt(row k) = v · Q v where Σ c_k row k = 0. If c pushes all one-sided
-rows to one side, the form must not be positive, and the relation itself says what the velocity is
-(see `numeric.degenerate`).
+No acceleration changes Σ c_k d/dt(row k) = v · Q v where Σ c_k row k = 0. If c pushes all
+unilateral rows to one side, the form must not be positive, and the relation itself says what the
+velocity is (see `numeric.degenerate`).
 
 Public names: Loss, losses_at, reduced.
 

@@ -2,7 +2,7 @@
 
     τ(q) − h(q) + Gᵀ λ = 0,   Φ(q) = 0   with v = 0                             (analysis-4)
 
-Where something holds on one side only, forces of closed gaps push besides (`rest_on_sides.py`).
+Where there is a unilateral constraint, forces of closed gaps push besides (`rest_on_sides.py`).
 
 Steps go along what the closures allow. The stiffness Zᵀ ∂r/∂q Z there, with λ held, is bent so
 that it is positive: such steps go down from maxima and saddles of the energy, so that what is
@@ -73,7 +73,7 @@ ADVICE = (
 
 
 def has_sides(here: Local) -> bool:
-    """Whether anything holds on one side only."""
+    """Whether there are unilateral constraints."""
     return bool(here.kernel.program.facts.get("sides"))
 
 
@@ -350,7 +350,7 @@ def equilibrium(
         kind: "stable": go down; "nearest": by Newton's steps, to a stable one or not.
         inputs: values by name instead of the defaults.
         parameters: values in order instead of the defaults.
-        independent: coordinates to tell small motions by.
+        independent: coordinates in which small motions are expressed.
         tolerance: of generalised forces, relative to the largest that is balanced.
 
     Raises:

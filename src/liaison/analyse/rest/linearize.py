@@ -2,8 +2,8 @@
 
     d/dt (ξ, δv) = A (ξ, δv) + B δu                                             (analysis-3)
 
-in coordinates that tell all others, so that the closures, holonomic or not, hold to first order.
-Derivatives are generated; nothing is differenced. For nonholonomic mechanisms there are more
+in coordinates that determine all others, so that the closures, holonomic or not, hold to first
+order. Derivatives are generated; nothing is differenced. For nonholonomic mechanisms there are more
 positions than speeds.
 
 Public names: Linearization, linearize.
@@ -183,10 +183,10 @@ def linearize(
             that of the instant.
         inputs: values by name instead of the defaults.
         parameters: values in order instead of the defaults.
-        independent: coordinates to tell the others by, as far as they can.
+        independent: coordinates that determine the others, as far as they can.
 
     Raises:
-        SimulationError: something that holds on one side only is closed there.
+        SimulationError: a unilateral constraint is closed there.
     """
     here = local(kernel, state, inputs=inputs, parameters=parameters, preferred=independent)
     check_closed(here)

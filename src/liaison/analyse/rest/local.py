@@ -36,7 +36,7 @@ class Allowed:
     """What the closures allow at one level: coordinates chosen, and all of them by these.
 
     Args:
-        chosen: indices of the coordinates that tell the others.
+        chosen: indices of the coordinates that determine the others.
         basis: all of them for a unit of each chosen one, shape (nv, chosen).
     """
 

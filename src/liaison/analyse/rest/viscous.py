@@ -34,7 +34,7 @@ FINEST = 1e-9
 
 
 def viscous(mechanism: Mechanism, alpha: Any, only: Iterable[str] | None = None) -> Mechanism:
-    """The mechanism with friction on one side instead of one-sided relations of rates.
+    """The mechanism with friction on one side instead of unilateral relations of rates.
 
     Args:
         mechanism: with relations W v + w ≤ 0.

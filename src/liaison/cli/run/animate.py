@@ -60,7 +60,7 @@ def animate(
     """Write a 3D page of the motion that opens from a file, or show it live."""
     from liaison.cli.pages.sides import event
     from liaison.cli.running import ran, run_options, series_of
-    from liaison.cli.values import asked, check_folders, check_names, check_suffix
+    from liaison.cli.values import check_folders, check_names, check_suffix, read_request
     from liaison.verbs.motion import page, show
     from liaison.verbs.pictures import drawable
 
@@ -72,10 +72,10 @@ def animate(
     end, options = run_options(until, raw | {"every": raw.get("every") or f"({speed!r}/60) s"})
     options = replace(options, series=series_of(["reactions"] if forces else [], []))
     robot = (lenient, floating, merge_fixed)
-    given = asked(file, values, start, robot)
-    mechanism = given.mechanism
+    request = read_request(file, values, start, robot)
+    mechanism = request.mechanism
     check_names("--trace", "body or joint", trace or (), drawable(mechanism))
-    trajectory = ran(given, end, options)
+    trajectory = ran(request, end, options)
     look: dict[str, Any] = {"trace": tuple(trace or ()), "forces": forces, "speed": speed}
     if out is None:
         _serve(show.show(trajectory, mechanism, browser=open_page, **look), as_json)

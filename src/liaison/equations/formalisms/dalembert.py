@@ -68,7 +68,7 @@ def balance(
 
     Raises:
         NamingError: no body has that name.
-        DerivationError: no body is named, or the ground is; something holds on one side only.
+        DerivationError: no body is named, or the ground is; there is a unilateral constraint.
     """
     check_bilateral(tree.mechanism.contacts, "balance")
     setting = Setting(tree)

@@ -65,14 +65,14 @@ class Readable(Typeset):
 
     Attributes:
         name, formalism: of the mechanism; how it was derived.
-        labels: of q, v and λ, with units; of forces on one side only, each behind its name.
+        labels: of q, v and λ, with units; of unilateral forces, each behind its name.
         lines: M v̇ + h = τ + Gᵀ λ, velocity by velocity, then G v̇ = γ.
         blocks: entries that are not zero of "M", "C" (Christoffel) or "B", and "g".
         quantities: names used in the lines, where these would be too long.
         integrals: what stays constant: name, formula, and why.
         values: numbers that the names stand for.
         notes: what a reader should know.
-        sides: what holds on one side only, block by block.
+        sides: unilateral constraints, block by block.
         mode: which of its modes the lines are of; "" for all at once.
     """
 
@@ -103,7 +103,7 @@ def readable(
         tree: what they were derived of; where it is given and has the same velocities, quantities
             are named by what bodies do and bear.
         longest: names and numbers in a row.
-        modes: one mode of what holds on one side only: "open", "closed", "sticks" or "slips" by
+        modes: one mode of unilateral constraints: "open", "closed", "sticks" or "slips" by
             the name of a contact, a relation or a friction (`chosen_modes`); all if not given.
     """
     case, prepared = _Case.of(equations, modes), legible(equations)

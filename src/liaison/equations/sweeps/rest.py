@@ -2,7 +2,7 @@
 
 Joints of a kind are alike and become loops; what the author adds here and there is written out,
 over the coordinates of the tree. In maximal coordinates each formula is short: it knows the two
-bodies it speaks of, and no chain of joints between them.
+bodies it refers to, and no chain of joints between them.
 
 Public names: Rest, RestRow, rest_of.
 """

@@ -7,7 +7,7 @@ those that are kept stay beside the equations in the velocities u that are left:
 
 λ of a row is the effort that the row exerts; "reaction" gives it the name of a component of a
 force or a moment (X_A, Y_A, …, N_A) instead of a number. With every row eliminated these are the
-equations in as many velocities as there are freedoms: the minimal parametrization.
+equations in as many velocities as there are degrees of freedom: the minimal parametrization.
 
 In the contract `Equations` the reduced rows stand at u, the others are empty, and all closures give
 the other accelerations; λ of eliminated rows then means nothing.
@@ -97,7 +97,7 @@ class Treated:
 
 
 def minimal(equations: Equations, tree: Tree, independent: Sequence[str] = ()) -> Equations:
-    """The equations in as many velocities as there are freedoms; every closure eliminated.
+    """The equations in independent velocities; every closure is eliminated.
 
     Args:
         equations: of the tree, in any formalism.

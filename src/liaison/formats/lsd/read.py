@@ -91,7 +91,7 @@ def _value(text: str, file: str, units: Mapping[str, str]) -> tuple[Any, str]:
     }
     value = value_of(node, book, Where(file))
     if not isinstance(value, Quantity):
-        raise source.refused(f"a value is a number, not {kind_of(value)}.", node)
+        raise source.error(f"a value is a number, not {kind_of(value)}.", node)
     return value.value, "" if value.bare else si_unit(value.dimension)
 
 
@@ -154,7 +154,7 @@ class _Reading:
     def let_go(self) -> None:
         """Cuts what refers to itself, so that nodes and names are gone at once."""
         self.book.make_body = lambda name: None
-        self.book.given.clear()
+        self.book.declared_parameters.clear()
         self.rest.early.clear()
         self.rest.later.clear()
 
@@ -170,7 +170,7 @@ class _Reading:
         for name, nodes in self.book.shapes.items():
             if name not in (*EARTH, *self.book.bodies):
                 at = self.book.source.at(nodes[0])
-                self.rest.refuse(no_such("body", name, self.book.bodies, at))
+                self.rest.note_error(no_such("body", name, self.book.bodies, at))
         for name in self.book.bodies:
             self.tried(self.make_body, name, name=name)
 
@@ -181,18 +181,18 @@ class _Reading:
 
     def read_joints(self) -> list[Joined]:
         """Every joint, then the efforts in them, which may refer to all coordinates."""
-        joined = [self.tried(self.made, joint_of, x, name=x[0]) for x in self.of_kind("join")]
-        found = [joint for joint in joined if joint is not None]
-        if len(found) < len(joined):
+        joined = [self.tried(self.record_of, joint_of, x, name=x[0]) for x in self.of_kind("join")]
+        joints = [joint for joint in joined if joint is not None]
+        if len(joints) < len(joined):
             self.book.spoiled.update(self.book.joint_names - self.book.joints.keys())
-        for joint in found:
+        for joint in joints:
             law = self.tried(effort_of, joint, self.book)
             self.forces += [law] if law is not None else []
-        return found
+        return joints
 
     def read_force(self, thing: Thing) -> None:
         """A force, and the inputs that stand for what it leaves open."""
-        force, inputs, parts = self.made(force_of, thing)
+        force, inputs, parts = self.record_of(force_of, thing)
         self.rest.inputs += inputs
         for part in (force, *parts):
             self.add(part)
@@ -210,7 +210,7 @@ class _Reading:
         else:
             self.forces.append(part)
 
-    def made(self, make: Any, thing: Thing) -> Any:
+    def record_of(self, make: Any, thing: Thing) -> Any:
         """What a statement makes."""
         with Computable(thing[2]):
             return make(*thing, self.book)
@@ -262,14 +262,14 @@ class _Reading:
         elif name == "gravity":
             self.rest.later.append(lambda: self.gravity(node, place))
         else:
-            said = self.text(node, name)
-            self.name = said if name == "name" else self.name
+            text = self.text(node, name)
+            self.name = text if name == "name" else self.name
 
     def text(self, node: Node, name: str) -> str:
         """The text of a setting."""
         value = value_of(node, self.book, Where(name))
         if not isinstance(value, Word):
-            raise self.book.source.refused(f"{name!r} is a text in quotes.", node)
+            raise self.book.source.error(f"{name!r} is a text in quotes.", node)
         return value.text
 
     def gravity(self, node: Node, place: Place) -> None:

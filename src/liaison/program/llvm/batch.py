@@ -62,23 +62,23 @@ class Variant:
     is_streaming: bool = False
 
 
-def batch_ir(program: Program, made: Plan, name: str, lanes: int, variant: Variant) -> str:
+def batch_ir(program: Program, entry_plan: Plan, name: str, lanes: int, variant: Variant) -> str:
     """IR text of a module with the function `void name(record)`, see FIELDS.
 
     Args:
         program: with the planned entry.
-        made: the plan, sines and cosines of each angle by themselves.
+        entry_plan: the plan, sines and cosines of each angle by themselves.
         name: of the function.
         lanes: doubles in a vector.
         variant: how the arrays lie.
     """
     module = Module()
-    parts = [f"@{name}.{k}" for k in range(len(made.pieces))]
+    parts = [f"@{name}.{k}" for k in range(len(entry_plan.pieces))]
     bodies = [
-        _Writer(module, program, made, piece, Form(lanes), variant).function(
+        _Writer(module, program, entry_plan, piece, Form(lanes), variant).function(
             f"define internal void {part}({ARGUMENTS}) noinline"
         )
-        for part, piece in zip(parts, made.pieces, strict=True)
+        for part, piece in zip(parts, entry_plan.pieces, strict=True)
     ]
     loop = _loop(name, parts, lanes, variant)
     return "\n".join([*module.declarations(), *bodies, *loop, module.tail(), "!1 = !{i32 1}", ""])
@@ -91,12 +91,12 @@ class _Writer(Writer):
         self,
         module: Module,
         program: Program,
-        made: Plan,
+        entry_plan: Plan,
         piece: Piece,
         form: Form,
         variant: Variant,
     ) -> None:
-        super().__init__(module, program, made, piece)
+        super().__init__(module, program, entry_plan, piece)
         self.form = form
         self.shared = variant.shared
         self.is_streaming = variant.is_streaming
@@ -138,9 +138,9 @@ class _Writer(Writer):
 
     def turn(self, item: Item) -> None:
         """Sine and cosine of one angle of every state."""
-        found = self.turned(self.operand(item[0].args[0]), self.form.lanes)
+        values = self.turned(self.operand(item[0].args[0]), self.form.lanes)
         for node in item:
-            self.names[node] = found[node.op == "cos"]
+            self.names[node] = values[node.op == "cos"]
 
 
 def _loop(name: str, parts: list[str], lanes: int, variant: Variant) -> list[str]:
@@ -367,24 +367,24 @@ class BoundBatch:
 
     def __init__(self, compiled: Compiled, given: States, out: Array, threads: int | None) -> None:
         self.out = out
-        self._code = code = compiled(Variant(given.shared, _is_streaming(out)))
-        self._copy_back = given.count < code.lanes
-        kept = _padded(given, code.lanes) if self._copy_back else given
-        target = empty(len(out), kept.count) if self._copy_back else out
-        self._kept = (kept, target)
-        self._given = given
+        self._code = code = compiled(Variant(batch_states.shared, _is_streaming(out)))
+        self._copy_back = batch_states.count < code.lanes
+        padded = _padded(batch_states, code.lanes) if self._copy_back else batch_states
+        target = empty(len(out), padded.count) if self._copy_back else out
+        self._kept = (padded, target)
+        self._batch_states = batch_states
         self._call = FUNCTION(code.address)
         self._work: list[Array] = []
         self._records = [
-            self._record(begin, end) for begin, end in _chunks(kept.count, code.lanes, threads)
+            self._record(begin, end) for begin, end in _chunks(padded.count, code.lanes, threads)
         ]
 
     def _record(self, begin: int, end: int) -> NDArray[np.int64]:
-        kept, out = self._kept
+        padded, out = self._kept
         work = empty(max(1, self._code.work_size), self._code.lanes)
         self._work.append(work)
-        arrays = {**kept.arrays, "out": out, "work": work}
-        shared = kept.shared | {"work"}
+        arrays = {**padded.arrays, "out": out, "work": work}
+        shared = padded.shared | {"work"}
         starts = [arrays[n].ctypes.data + (0 if n in shared else 8 * begin) for n in POINTERS]
         strides = [arrays[n].strides[0] // 8 for n in STRIDED]
         record = np.array([end - begin, *starts, *strides], dtype=np.int64)
@@ -394,16 +394,16 @@ class BoundBatch:
     def __call__(self) -> Array:
         """Run the entry over all states; returns the kept `out`."""
         if self._copy_back:
-            kept = _padded(self._given, self._code.lanes).arrays
+            padded = _padded(self._batch_states, self._code.lanes).arrays
             for name, array in self._kept[0].arrays.items():
-                array[...] = kept[name]
+                array[...] = padded[name]
         records = [record.ctypes.data for record in self._records]
         if len(records) == 1:
             self._call(records[0])
         else:
             list(_pool().map(self._call, records))
         if self._copy_back:
-            self.out[...] = self._kept[1][:, : self._given.count]
+            self.out[...] = self._kept[1][:, : self._batch_states.count]
         for index, value in self._code.numbers:
             self.out[index] = value
         return self.out
@@ -426,29 +426,29 @@ def check_out(entry: str, size: int, given: States, out: Array) -> None:
     is_folded = size > 1 and abs(out.strides[0]) < 8 * given.count
     if not _has_plain_rows(out) or is_folded or not out.flags.writeable or not out.flags.aligned:
         raise ProgramError("'out' must be writeable, with rows that are contiguous.")
-    for name, array in given.arrays.items():
+    for name, array in batch_states.arrays.items():
         if np.may_share_memory(array, out):
             raise ProgramError(f"'out' overlaps {name!r}.")
 
 
-def _padded(given: States, lanes: int) -> States:
+def _padded(batch_states: States, lanes: int) -> States:
     """Copies with the last state repeated, so that they fill a vector."""
 
     def fill(array: Array) -> Array:
-        last = np.repeat(array[..., -1:], lanes - given.count, axis=-1)
+        last = np.repeat(array[..., -1:], lanes - batch_states.count, axis=-1)
         return np.concatenate([array, last], axis=-1)
 
-    shared = given.shared
-    arrays = {n: a.copy() if n in shared else fill(a) for n, a in given.arrays.items()}
+    shared = batch_states.shared
+    arrays = {n: a.copy() if n in shared else fill(a) for n, a in batch_states.arrays.items()}
     return States(lanes, arrays)
 
 
 def _chunks(count: int, lanes: int, threads: int | None) -> list[tuple[int, int]]:
     """Ranges of whole vectors, one for each thread; the last also takes what is left over."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    wanted = min(cores or 1, count // GRAIN) if threads is None else threads
+    most = min(cores or 1, count // GRAIN) if threads is None else threads
     vectors = count // lanes
-    n = max(1, min(wanted, vectors))
+    n = max(1, min(most, vectors))
     edges = [vectors * k // n * lanes for k in range(n)] + [count]
     return list(pairwise(edges))
 

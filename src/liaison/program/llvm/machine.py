@@ -41,9 +41,9 @@ LOOKS = 16  # one store in so many looks at the size of the folder
 
 def cache_folder() -> Path:
     """LIAISON_CACHE, else liaison in XDG_CACHE_HOME, else ~/.cache/liaison."""
-    given = os.environ.get("LIAISON_CACHE")
-    if given:
-        return Path(given)
+    chosen = os.environ.get("LIAISON_CACHE")
+    if chosen:
+        return Path(chosen)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "liaison"
 
 
@@ -91,8 +91,8 @@ def prune(limit: float | None = None) -> None:
         limit: size [MB]; LIAISON_CACHE_MB, or 500, if None.
     """
     files, total = [], 0
-    with contextlib.suppress(OSError, RuntimeError), os.scandir(cache_folder()) as found:
-        for file in found:
+    with contextlib.suppress(OSError, RuntimeError), os.scandir(cache_folder()) as listing:
+        for file in listing:
             with contextlib.suppress(OSError):
                 about = file.stat()
                 if file.name.endswith(".o"):

@@ -31,7 +31,7 @@ from liaison.tree.tree import Tree, span
 from liaison.verbs.given import mechanism_of
 from liaison.verbs.ready import compiled, equations_at, start_of
 
-TAKEN = tuple(x for x in OF_BATCHES if x not in OF_SCENES)
+OPTIONS_TAKEN = tuple(x for x in OF_BATCHES if x not in OF_SCENES)
 """Options of a batch."""
 
 
@@ -63,7 +63,7 @@ def simulate_batch(
     Returns:
         All runs, stacked.
     """
-    chosen = run_options("simulate_batch", options, keywords, TAKEN)
+    chosen = run_options("simulate_batch", options, keywords, OPTIONS_TAKEN)
     if isinstance(given, Kernel):
         if states is None or start:
             raise TypeError("simulate_batch(kernel, states, until=…): a kernel needs its states.")

@@ -44,9 +44,9 @@ class Source:
         """The place where a node begins."""
         return self.place(node.line, node.column, node.length)
 
-    def refused(self, said: str, node: Node, hint: str = "") -> TextError:
+    def error(self, message: str, node: Node, hint: str = "") -> TextError:
         """An error about a node."""
-        return TextError(said, place=self.at(node), hint=hint)
+        return TextError(message, place=self.at(node), hint=hint)
 
     def of(self, word: Any) -> Place:
         """The place of a word."""
