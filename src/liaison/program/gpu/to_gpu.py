@@ -130,7 +130,7 @@ class GpuKernel:
         if target.shape != (wanted, laid.count) or target.dtype != self.dtype:
             raise ProgramError(
                 f"'out' has shape {target.shape} of {target.dtype}; "
-                f"{(size, laid.count)} of {self.dtype} is needed."
+                f"{(wanted, laid.count)} of {self.dtype} is needed."
             )
         places = [laid.address[name] for name in ARRAYS]
         strides = [laid.stride[name] for name in ARRAYS]
@@ -238,7 +238,7 @@ class GpuKernel:
         if len(set(counts.values())) != 1:
             raise ProgramError(f"the arrays have different numbers of states: {counts}.")
         for name, least in reads.items():
-            check_size(self.program, name, kept[name].shape, least)
+            check_size(self.program, name, placed[name].shape, least)
         count = next(iter(counts.values()))
         shared = frozenset(name for name in placed if name not in counts)
         address = {name: _address(array) for name, array in placed.items()}

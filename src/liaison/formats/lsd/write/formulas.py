@@ -3,7 +3,7 @@
 Numbers are exact decimals or quotients, floats their shortest decimal with the suffix f; what is
 grouped in the formula is grouped in the text.
 
-Public names: Lsd, exact, label_of, name_of, quoted, refused.
+Public names: Lsd, exact, label_of, name_of, quoted, unwritable.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LONG_NUMBER = 300
 """Digits past which a number gets a point."""
 
 
-def refused(what: str) -> TextError:
+def unwritable(what: str) -> TextError:
     """Something that the language has no words for."""
     return TextError(f"{what} cannot be written as LSD.")
 
@@ -44,7 +44,7 @@ def refused(what: str) -> TextError:
 def quoted(text: str) -> str:
     """A text in quotes, what would end it behind a backslash."""
     if any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise refused(f"the text {text!r}, which is no Unicode text,")
+        raise unwritable(f"the text {text!r}, which is no Unicode text,")
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -120,7 +120,7 @@ class Lsd(Notation):
         pattern = _PATTERNS.get(op, OPS[op].text)
         word, parenthesis, _ = pattern.partition("(")
         if parenthesis and word not in FUNCTIONS:
-            raise refused(f"the operation {op!r}")
+            raise unwritable(f"the operation {op!r}")
         return pattern
 
     def least_ranks(self, op: str, args: Sequence[Expr]) -> Sequence[int]:
@@ -148,7 +148,7 @@ def _table(data: Any, arguments: list[str]) -> str:
     """table(x, [places], [values]), and what is not as usual."""
     table, order = data
     if len(table.x) > MAX_ENTRIES:
-        raise refused(f"a table of more than {MAX_ENTRIES} points")
+        raise unwritable(f"a table of more than {MAX_ENTRIES} points")
     points = [f"[{', '.join(f'{x!r}f' for x in xs.tolist())}]" for xs in (table.x, table.y)]
     more = [] if table.kind == "cubic" else [quoted(table.kind)]
     more += [] if table.outside == "line" else [f"outside = {quoted(table.outside)}"]

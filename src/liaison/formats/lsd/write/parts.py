@@ -31,7 +31,7 @@ from liaison.model.joints import ATTITUDE
 from liaison.model.scalars import UPRIGHT
 from liaison.spatial import array, number, product, rotation_about, rotation_onto_z
 
-from .formulas import name_of, quoted, refused
+from .formulas import name_of, quoted, unwritable
 from .values import Writer
 
 _AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))

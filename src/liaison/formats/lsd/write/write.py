@@ -29,7 +29,7 @@ from liaison.model import Gravity, Mechanism
 from liaison.model.checks import MEANINGS
 from liaison.model.kinds import Property
 
-from .formulas import label_of, name_of, quoted, refused
+from .formulas import label_of, name_of, quoted, unwritable
 from .parts import Parts
 from .values import Writer
 
