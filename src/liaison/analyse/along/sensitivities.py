@@ -134,7 +134,7 @@ def sensitivities(
     inputs = run_inputs(kernel.program, run, "sensitivities")
     here = local(kernel, plan.state, parameters=plan.parameters)
     starts: Mapping[str, Mapping[str, float]] = run.meta.get("starts", {})
-    kept = dict.fromkeys(held, {}) if held is not None else dict(starts)
+    kept = {x: starts.get(x, {}) for x in (starts if held is None else held)}
     first = start_change(replace(here, u=rows[0, len(rows[0]) - here.u.size :]), chosen, kept)
     try:
         return _Moved(plan, run, varied(kernel, inputs)).result(chosen, first)
