@@ -204,7 +204,7 @@ class Kernel(Shown, ABC):
 
     def _batch(self, entry: str, batch_states: States, out: Array, threads: int | None) -> None:
         """By way of one state after the other; a back end may know better."""
-        arrays = {n: a if n in given.shared else a.T for n, a in given.arrays.items()}
+        arrays = {n: a if n in batch_states.shared else a.T for n, a in batch_states.arrays.items()}
         out[...] = self._evaluate(entry, arrays.pop("t"), arrays).T
 
     def _default(self, name: str, value: ArrayLike | None) -> ArrayLike:

@@ -60,8 +60,8 @@ def lower(equations: Equations) -> Program:
         for by name, d_inverse, d_inverse_p, d_forward, d_forward_p (see derivatives.py) and
         h_inverse (see curvature.py), self_stress (what multipliers alone cause in joints), motions
         (of bodies, x = v̇), markers (poses of joints), balance (the general theorems), invariants
-        (first integrals), d_residual, d_motion and tangent (see tangent.py), kick, leap, d_leap,
-        reach and turn (see discrete.py).
+        (first integrals), d_residual, d_motion and tangent (see tangent.py), variation (see
+        variation.py), kick, leap, d_leap, reach and turn (see discrete.py).
     """
     lowering = _Lowering(equations)
     symbols = equations.symbols
@@ -96,6 +96,13 @@ def _curvature_places(equations: Equations) -> list[Expr]:
     return [symbol(f"{kind} {name}") for kind in kinds for name in speeds]
 
 
+def _changes(equations: Equations) -> list[Expr]:
+    """What x holds in the entry `variation`: δq, δv, δu, δp."""
+    symbols = equations.symbols
+    varied = (*symbols.q, *symbols.v, *symbols.u, *symbols.p)
+    return [symbol(f"change of {x.name}") for x in varied]
+
+
 def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     """Where each symbol is found; v̇ then λ then f, ξ, and a target position each begin x.
 
@@ -107,6 +114,7 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     extra = (*symbols.vdot, *symbols.lam, *_curvature_places(equations))
     listed += [("p", symbols.p), ("x", extra), ("x", symbols.xi)]
     listed += [("x", equations.kinematics.target), ("x", symbols.stress)]
+    listed += [("x", _changes(equations))]
     places: dict[Expr, tuple[str, int]] = {}
     for array, group in listed:
         for i, x in enumerate(group):
@@ -240,6 +248,7 @@ class _Lowering:
         """The same for derivatives; their modules are loaded now."""
         from liaison.program.derivatives import derivatives as of
         from liaison.program.derivatives.discrete import discrete_makers
+        from liaison.program.derivatives.variation import variation_makers
 
         whole, equations = self.whole, self.whole.equations
         factored, solution = (lambda: whole.factored), (lambda: whole.solution)
@@ -247,7 +256,8 @@ class _Lowering:
         return {
             **of.derivative_makers(equations, factored, solution),
             **of.curvature_makers(equations, _curvature_places(equations)),
-            **of.tangent_makers(equations, derivatives),
+            **of.tangent_makers(equations, made),
+            **variation_makers(equations, made),
             **discrete_makers(equations),
         }
 

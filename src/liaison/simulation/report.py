@@ -200,7 +200,7 @@ def meta_of(plan: Plan) -> dict[str, Any]:
         "parameters": dict(zip(names, plan.parameters.tolist(), strict=False)),
         "inputs": _inputs_kept(plan),
         "equations": equations_identity(plan.program),
-        "starts": list(plan.program.facts.get("starts", ())),
+        "starts": dict(plan.program.facts.get("starts", {})),
         **({"charts": charts} if charts else {}),
     }
 

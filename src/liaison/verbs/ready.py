@@ -2,7 +2,8 @@
 
 First integrals of a mechanism, carried into a run.
 
-Public names: ready_for, ready_along, values_of, check_one_start, equations_at, compiled, start_of, with_invariants.
+Public names: ready_for, ready_along, values_of, check_one_start, equations_at, compiled, start_of,
+starts_given, with_invariants.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.start_checks import check_inertia, is_completed, is_obstructed, moving
 from liaison.errors import DerivationError, SimulationError
+from liaison.expr import as_expr, evaluate, gradient, symbol, symbols_of
 from liaison.expr.bind import to_floats
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
@@ -29,7 +31,7 @@ from liaison.program.lower import lower
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.tree.assemble import assemble
 from liaison.tree.starts import check_attitudes
-from liaison.tree.tree import Tree, span
+from liaison.tree.tree import Tree, as_float, span
 from liaison.units import Label
 
 from .given import Given, mechanism_of, with_starts, with_values
@@ -157,9 +159,24 @@ def compiled(tree: Tree, equations: Equations, *, invariants: bool = False) -> K
         from .ready import with_invariants
 
         equations = with_invariants(equations, tree)
-    starts = tuple(x.label for x in tree.mechanism.starts)
-    facts = MappingProxyType({**equations.facts, "starts": starts})
+    facts = MappingProxyType({**equations.facts, "starts": starts_given(tree.mechanism)})
     return to_llvm(lower(replace(equations, facts=facts)))
+
+
+def starts_given(mechanism: Mechanism) -> dict[str, dict[str, float]]:
+    """Label of each start that is given -> its derivatives by parameters; none for a number."""
+    values = {
+        symbol(x.name): float(as_float(x.value))
+        for x in mechanism.parameters
+        if x.value is not None
+    }
+    found: dict[str, dict[str, float]] = {}
+    for start in mechanism.starts:
+        formula = as_expr(as_float(start.value))
+        used = [x for x in symbols_of([formula]) if x in values]
+        slopes = evaluate(gradient(formula, used), values) if used else []
+        found[start.label] = {x.name: float(s) for x, s in zip(used, slopes, strict=True)}
+    return found
 
 
 def start_of(kernel: Kernel, state: State, firm: Collection[str]) -> State:

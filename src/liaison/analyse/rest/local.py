@@ -309,8 +309,8 @@ def check_closed(here: Local, level: str = "rate") -> None:
     k = int(np.argmax(np.where(np.isfinite(off), np.abs(off), np.inf)))
     what = "position" if level == "phi" else "velocity"
     raise SimulationError(
-        f"the state at t = {state.t:g} s is off its closures: the {what} leaves {off[k]:.3g} in the "
-        f"row {labels[k].name!r}.",
+        f"the state at t = {state.t:g} s is off its closures: the {what} leaves {off[k]:.3g} in "
+        f"the row {labels[k].name!r}.",
         status="inconsistent closures",
         t=state.t,
         hint="Assemble it: leave the state out and give start={…}, or take a state of a run.",

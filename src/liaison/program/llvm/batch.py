@@ -360,12 +360,12 @@ class BoundBatch:
 
     Args:
         compiler: gives the code of the entry for the way its arrays lie.
-        given: the states.
+        batch_states: the states.
         out: shape (outputs, N), as `check_out` allows it.
         threads: at most so many; None for one each 4096 states, as far as there are cores.
     """
 
-    def __init__(self, compiled: Compiled, given: States, out: Array, threads: int | None) -> None:
+    def __init__(self, compiled: Compiled, batch_states: States, out: Array, threads: int | None) -> None:
         self.out = out
         self._code = code = compiled(Variant(batch_states.shared, _is_streaming(out)))
         self._copy_back = batch_states.count < code.lanes
@@ -416,14 +416,14 @@ def _is_streaming(out: Array) -> bool:
     return len(out) >= STREAMED_ROWS and out.nbytes >= STREAMED_BYTES and is_aligned
 
 
-def check_out(entry: str, size: int, given: States, out: Array) -> None:
+def check_out(entry: str, size: int, batch_states: States, out: Array) -> None:
     """Refuses an `out` that overlaps what is read, or that code cannot write to."""
-    shape = (size, given.count)
+    shape = (size, batch_states.count)
     if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape:
         raise ProgramError(
             f"'out' must be float64 of shape {shape}: entry {entry!r} writes {size} rows."
         )
-    is_folded = size > 1 and abs(out.strides[0]) < 8 * given.count
+    is_folded = size > 1 and abs(out.strides[0]) < 8 * batch_states.count
     if not _has_plain_rows(out) or is_folded or not out.flags.writeable or not out.flags.aligned:
         raise ProgramError("'out' must be writeable, with rows that are contiguous.")
     for name, array in batch_states.arrays.items():
