@@ -13,12 +13,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import SimulationError
+from liaison.errors import Interrupted, SimulationError
 from liaison.numeric import Array
 from liaison.program import Kernel, to_llvm
 from liaison.program.loops.compile import CompiledLoops, compile_loops
@@ -26,7 +27,7 @@ from liaison.program.loops.records import Rows, evaluate
 from liaison.program.pairs import pair_program
 from liaison.simulation.events.log import IMPACTS, SLIPS, STICKS, WHATS, Event, entries_of
 from liaison.simulation.record.resampling import rotation_of
-from liaison.simulation.record.trajectory import EventRecord, Series, Trajectory
+from liaison.simulation.record.trajectory import INTERRUPTED, EventRecord, Series, Trajectory
 from liaison.units import Label
 
 from .layout import (
@@ -354,12 +355,33 @@ class _Run:
     def finish(
         self, time_limit: float | None, progress: Callable[[float], None] | None
     ) -> Trajectory:
-        """Goes on to the end."""
+        """Goes on to the end.
+
+        Raises:
+            Interrupted: Ctrl-C; carries the partial trajectory.
+        """
         entries = Entries.new()
         for name in Entries.fields:
             setattr(entries, name, pair_kernel().address(name))
-        go = compiled_scene()[scene_march]
         self._check_start(entries)
+        try:
+            self._march(entries, time_limit, progress)
+        except KeyboardInterrupt:
+            t = float(self.world.t)
+            message = f"the scene was interrupted at t = {t:.9g} s."
+            told = None
+            if self.rows or self.world.recorded:
+                told = replace(self._trajectory(), status=INTERRUPTED, message=message)
+            raise Interrupted(message, t=t, trajectory=told) from None
+        return self._trajectory()
+
+    def _march(
+        self,
+        entries: Entries,
+        time_limit: float | None,
+        progress: Callable[[float], None] | None,
+    ) -> None:
+        go = compiled_scene()[scene_march]
         began, tries, status = time.perf_counter(), 1, GOOD
         while status != DONE:
             start = time.perf_counter()
@@ -376,6 +398,9 @@ class _Run:
                     status="time limit", t=float(self.world.t),
                     hint="Give it more time, an earlier end or a longer step.",
                 )  # fmt: skip
+
+    def _trajectory(self) -> Trajectory:
+        """What was recorded so far."""
         self._drain()
         self._drain_events()
         scene = self.scene
