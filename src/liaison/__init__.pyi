@@ -36,6 +36,7 @@ from liaison.equations.transform.generation import generation as generation
 from liaison.errors import AssemblyError as AssemblyError
 from liaison.errors import DerivationError as DerivationError
 from liaison.errors import FrameError as FrameError
+from liaison.errors import Interrupted as Interrupted
 from liaison.errors import LiaisonError as LiaisonError
 from liaison.errors import ModelError as ModelError
 from liaison.errors import NamingError as NamingError

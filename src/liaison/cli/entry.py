@@ -1,6 +1,7 @@
 """The program `liaison`: its options, its commands, and how it ends.
 
-Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is, 3 liaison itself is.
+Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is, 3 liaison itself is,
+130 Ctrl-C.
 `--json` prints one JSON object instead of text. Nothing slow is imported before a command runs.
 
 The commands of `liaison`: found by their files, imported when they are called.
@@ -37,7 +38,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from liaison.errors import LiaisonError, NamingError, Place, SimulationError
+from liaison.errors import Interrupted, LiaisonError, NamingError, Place, SimulationError
 from liaison.verbs.registry import Verb, folders, verbs, verbs_in
 
 from .options import Debug, Json, Model, Starts, Values, printed
@@ -157,8 +158,19 @@ def commands() -> dict[str, Verb]:
     return {x: by_name[x] for x in (*known, *sorted(by_name.keys() - set(known)))}
 
 
+class _Stopped(Exception):
+    """Ctrl-C on its way through typer, which would leave no word of it."""
+
+
 class Commands(TyperGroup):
     """A group whose commands are files."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs a command; Ctrl-C reaches `main` with its cause."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            raise _Stopped from stop
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Their names, in order."""
@@ -190,7 +202,8 @@ app = typer.Typer(
     name="liaison",
     cls=Commands,
     help="Constrained multibody dynamics: check, derive, simulate and animate mechanisms.",
-    epilog="Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is.",
+    epilog="Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is, "
+    "130 Ctrl-C.",
     rich_markup_mode=None,
     add_completion=False,
     no_args_is_help=True,
@@ -223,9 +236,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = app(words, prog_name="liaison", standalone_mode=False)
     except LiaisonError as error:
         status = _print_error(error, words)
-    except (KeyboardInterrupt, typer.Abort):
-        print("interrupted", file=sys.stderr)
-        status = 130
+    except (KeyboardInterrupt, typer.Abort, _Stopped) as stop:
+        status = _interrupted(stop, words)
     except BrokenPipeError:
         sys.stderr.close()
         status = 0
@@ -253,6 +265,17 @@ def _print_error(error: LiaisonError, words: list[str]) -> int:
         diagnostics = error.diagnostics(file)
         print(json.dumps({"error": facts, "diagnostics": diagnostics}, ensure_ascii=False))
     return 1
+
+
+def _interrupted(stop: BaseException, words: list[str]) -> int:
+    """Prints what Ctrl-C interrupted."""
+    cause = stop if isinstance(stop, Interrupted) else stop.__cause__
+    message = cause.message if isinstance(cause, Interrupted) else "interrupted"
+    print(message, file=sys.stderr)
+    if "--json" in words:
+        facts = {"kind": "Interrupted", "message": message, "status": "interrupted"}
+        print(json.dumps({"error": facts}, ensure_ascii=False))
+    return 130
 
 
 def _fail(error: Exception, words: list[str]) -> int:

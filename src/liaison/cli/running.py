@@ -2,7 +2,7 @@
 
 Progress of a run on the terminal.
 
-Public names: run_options, series_of, drawable, ran, Bar.
+Public names: run_options, series_of, drawable, ran, noted, Bar.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +19,7 @@ from typing import Any
 
 import typer
 
-from liaison.errors import ModelError
+from liaison.errors import LiaisonError, ModelError
 from liaison.simulation.plan.options import RunOptions, meanings
 from liaison.simulation.plan.settings import INSTANTS, Settings
 from liaison.simulation.record.trajectory import Trajectory
@@ -28,6 +29,15 @@ from liaison.verbs.motion import simulate as verb
 
 from .options import RunOption
 from .values import Request, check_names, check_word, seconds
+
+
+@contextmanager
+def noted() -> Iterator[None]:
+    """Prints an error of the block: it comes while another one is on its way."""
+    try:
+        yield
+    except (LiaisonError, OSError) as error:
+        print(error, file=sys.stderr)
 
 
 class Bar:

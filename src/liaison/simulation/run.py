@@ -19,7 +19,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import SimulationError
+from liaison.errors import Interrupted, SimulationError, interruptible
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.plan.plan import Plan
@@ -155,7 +155,7 @@ def simulate(
             "accelerations", "motions" (of bodies) and "momentum" are not among the default.
         time_limit: seconds of wall clock after which the run ends.
         progress: called with the fraction done, at most every 0.1 s.
-        on_failure: "raise", or "return" the partial trajectory; Ctrl-C is such a failure.
+        on_failure: "raise", or "return" the partial trajectory.
         projection: tolerances of the closures.
         max_step: longest step of an adaptive method [s].
         max_steps: steps after which the run is refused.
@@ -169,6 +169,7 @@ def simulate(
 
     Raises:
         SimulationError: the run could not go on; carries status, time and partial trajectory.
+        Interrupted: Ctrl-C, whatever `on_failure` is; carries time and partial trajectory.
         NamingError: an input, a parameter or an event that the mechanism does not have.
     """
     settings = settings_of(
@@ -327,9 +328,12 @@ class Run:
         except SimulationError as refusal:
             outcome = Outcome(FAILED, refusal.message, refusal.hint, refusal.status)
             cause = refusal.__cause__
-        found = self.trajectory(series, outcome)
+        with interruptible("the evaluation of a run"):
+            found = self.trajectory(series, outcome)
         if found.status != outcome.status:
             outcome = gap(found.t, found.series) or outcome
+        if outcome.reason == INTERRUPTED:
+            raise Interrupted(outcome.message, t=self.t, trajectory=found) from None
         if outcome.is_failure and on_failure == "raise":
             raise SimulationError(
                 outcome.message,

@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from liaison.contacts.scene import Bodies, Laws
-from liaison.errors import ModelError, NamingError, SimulationError
+from liaison.errors import Interrupted, ModelError, NamingError, SimulationError
 from liaison.expr import Expr, as_expr, collector_paused, evaluate, symbol, symbols_of
 from liaison.model import Body, Box, Collision, Marker, Mechanism, Sphere
 from liaison.model.contacts.collisions import Surfaces, collisions, plane_names, surfaces_of
@@ -307,7 +307,12 @@ def run_scene(
         with_starts(with_values(mechanism, parameters or {}), start or {}), start or {}
     )
     count = _steps(every, step_size)
-    run = placed.scene.simulate(until, step=step_size, every=count, **chosen)
+    try:
+        run = placed.scene.simulate(until, step=step_size, every=count, **chosen)
+    except Interrupted as early:
+        if early.trajectory is not None:
+            early.trajectory = _as_mechanism_run(placed, early.trajectory)
+        raise
     return _as_mechanism_run(placed, run)
 
 

@@ -24,6 +24,7 @@ from liaison.cli.options import (
     with_run_options,
     written,
 )
+from liaison.errors import Interrupted
 from liaison.verbs.registry import command
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def motion(
 ) -> None:
     """Print joint angles (with full turns), displacements and rates along a run, and attitudes."""
     from liaison.analyse.along.attitude_along import attitudes
-    from liaison.cli.running import ran, run_options
+    from liaison.cli.running import noted, ran, run_options
     from liaison.cli.values import check_folders, check_names, check_word, read_request
 
     check_folders(csv)
@@ -78,10 +79,20 @@ def motion(
     check_names("--joint", "joint", joints or (), [x.name for x in mechanism.joints])
     standing = [x.name for x in mechanism.bodies[1:]]
     check_names("--body", "body", bodies or (), standing)
-    moved = ran(request, end, replace(options, every=every, series=("poses", "motions")))
-    columns = _joints(mechanism, moved, joints)
     chosen = bodies or (standing if attitude else [])
-    columns += [_body(moved, name, attitude or "quaternion") for name in chosen]
+
+    def columns_of(moved: Trajectory) -> list[_Columns]:
+        bodies_along = [_body(moved, name, attitude or "quaternion") for name in chosen]
+        return _joints(mechanism, moved, joints) + bodies_along
+
+    try:
+        moved = ran(request, end, replace(options, every=every, series=("poses", "motions")))
+    except Interrupted as early:
+        if csv and early.trajectory is not None:
+            with noted():
+                _save(csv, early.trajectory, columns_of(early.trajectory))
+        raise
+    columns = columns_of(moved)
     if csv:
         _save(csv, moved, columns)
     facts = {"name": mechanism.name, "t": moved.t.tolist()} | _facts(columns) | written(csv=csv)

@@ -31,7 +31,7 @@ from liaison.cli.options import (
     with_run_options,
     written,
 )
-from liaison.errors import NamingError, SimulationError
+from liaison.errors import Interrupted, NamingError, SimulationError
 from liaison.verbs.registry import command
 
 if TYPE_CHECKING:
@@ -190,8 +190,8 @@ def simulate(
     request = read_request(file, values, start, robot)
     try:
         trajectory = ran(request, end, options, invariants=True)
-    except SimulationError as error:
-        _keep(error, out)
+    except (SimulationError, Interrupted) as early:
+        _keep(early.trajectory, out, csv)
         raise
     if out:
         trajectory.save(out)
@@ -209,8 +209,14 @@ def simulate(
     printed(facts, outcome(facts), as_json)
 
 
-def _keep(error: SimulationError, out: Path | None) -> None:
-    """Saves what a failed run had computed, if results were asked for."""
-    if out and error.trajectory is not None:
-        error.trajectory.save(out)
-        print(f"What was computed until then is in {out}.", file=sys.stderr)
+def _keep(partial: Trajectory | None, out: Path | None, csv: Path | None) -> None:
+    """Saves what a run had computed before it failed or was interrupted, where asked for."""
+    from liaison.cli.running import noted
+
+    if partial is None:
+        return
+    for path, save in ((out, partial.save), (csv, partial.to_csv)):
+        if path:
+            with noted():
+                save(path)
+                print(f"What was computed until then is in {path}.", file=sys.stderr)

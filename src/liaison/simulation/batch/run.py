@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from liaison.contacts.events.one_sided import Marching, compiled_march, marching
 from liaison.contacts.events.series import contact_series, contacts_along
 from liaison.contacts.events.switching import march as switching
-from liaison.errors import SimulationError
+from liaison.errors import Interrupted, SimulationError, interruptible
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.program.loops.records import Rows, address, set_hook
@@ -90,6 +90,7 @@ class Batch:
         self.threads = min(threads, count)
         self.lock = Lock()
         self._ended = ""
+        self.is_interrupted = False
 
     def finish(
         self, time_limit: float | None, progress: Callable[[float], None] | None = None
@@ -103,7 +104,8 @@ class Batch:
                 self._watch(workers, progress)
             except BaseException as fault:
                 self._ended = INTERRUPTED
-                if not isinstance(fault, KeyboardInterrupt):
+                self.is_interrupted = isinstance(fault, KeyboardInterrupt)
+                if not self.is_interrupted:
                     raise
 
     def _watch(self, workers: list[Future[None]], progress: Callable[[float], None] | None) -> None:
@@ -339,6 +341,7 @@ def simulate_batch(
 
     Raises:
         SimulationError: some runs could not go on; carries all of them as `trajectory`.
+        Interrupted: Ctrl-C, whatever `on_failure` is; carries all of them likewise.
     """
     settings = Settings(
         step=step, method=method, rtol=rtol, atol=atol, every=every, max_step=max_step,
@@ -351,7 +354,15 @@ def simulate_batch(
     has_contacts = "contacts" in series and bool(sides_in(kernel.program))
     batch = Batch(plan, starts, threads or _cores(), has_contacts=has_contacts)
     batch.finish(time_limit, progress)
-    found = runs_of(plan, starts, batch.records, batch.ends, series)
+    with interruptible("the evaluation of a batch"):
+        found = runs_of(plan, starts, batch.records, batch.ends, series)
+    if batch.is_interrupted:
+        over = int(np.count_nonzero(found.success))
+        raise Interrupted(
+            f"the batch was interrupted after {over} of {len(found)} runs.",
+            t=float(np.nanmax(found.end_t)),
+            trajectory=found,
+        )
     failed = np.flatnonzero(~found.success)
     if on_failure == "raise" and failed.size:
         raise _failure(found, failed)

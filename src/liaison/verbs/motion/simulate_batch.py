@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from liaison.equations.formalisms.newton_euler import newton_euler
-from liaison.errors import NamingError
+from liaison.errors import NamingError, interruptible
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
@@ -62,6 +62,10 @@ def simulate_batch(
 
     Returns:
         All runs, stacked.
+
+    Raises:
+        SimulationError: some runs could not go on; carries all of them as `trajectory`.
+        Interrupted: Ctrl-C, a KeyboardInterrupt; carries all runs likewise, once they have begun.
     """
     chosen = run_options("simulate_batch", options, keywords, OPTIONS_TAKEN)
     if isinstance(given, Kernel):
@@ -69,7 +73,7 @@ def simulate_batch(
             raise TypeError("simulate_batch(kernel, states, until=…): a kernel needs its states.")
         return run(given, states, until, parameters=parameters, **chosen)
     mechanism = mechanism_of(given)
-    with collector_paused():
+    with interruptible("the assembly of a batch"), collector_paused():
         tree = span(mechanism)
         begin = _assembled(tree, start or {}, parameters or {}) if states is None else states
         listed = [begin] if isinstance(begin, State) else list(begin)
