@@ -29,8 +29,9 @@ from typing import Any, final
 
 from liaison.equations import Equations
 from liaison.errors import DerivationError
+from liaison.exact.arithmetic import Modular
 from liaison.exact.linear import primes_from
-from liaison.exact.residues import DEFAULT_PRIME, Ordered, ResidueField, Residues
+from liaison.exact.residues import DEFAULT_PRIME, Ordered, Residues
 from liaison.expr import (
     ONE,
     ZERO,
@@ -289,10 +290,10 @@ class ExactMotion:
             right.append(value)
         return self.substituted([as_expr(x) for x in (*rows, *right)])
 
-    def _point(self, seed: int, roots: list[Expr]) -> tuple[ResidueField, dict[Expr, Any]]:
+    def _point(self, seed: int, roots: list[Expr]) -> tuple[Modular, dict[Expr, Any]]:
         """Values of t, q, u, p and of velocities that satisfy the rows."""
         domain, values = self._position(seed, self.substituted(roots))
-        field = ResidueField(self.prime, domain, seed)
+        field = Modular(self.prime, domain, seed)
         if self.rows:
             n = len(self.free)
             numbers = field.numbers(self._row_formulas, values)
@@ -314,7 +315,7 @@ class ExactMotion:
                 break
         return LooseRoots(domain), values
 
-    def states(self) -> list[tuple[ResidueField, dict[Expr, Any]]]:
+    def states(self) -> list[tuple[Modular, dict[Expr, Any]]]:
         """The arithmetic and the values of t, q, v, u and p at every point."""
         return [(field, dict(values)) for field, values in self._points]
 
@@ -384,9 +385,7 @@ class ExactMotion:
             gamma.append(total)
         return self.substituted([as_expr(x) for x in (*square, *force, *G, *gamma)])
 
-    def _accelerations(
-        self, field: ResidueField, values: dict[Expr, Any]
-    ) -> dict[Expr, int] | None:
+    def _accelerations(self, field: Modular, values: dict[Expr, Any]) -> dict[Expr, int] | None:
         """v̇ from M v̇ − Gᵀ λ = τ − h, G v̇ = γ."""
         n, m = len(self.free), len(self.rows)
         numbers = field.numbers(self._saddle, values)

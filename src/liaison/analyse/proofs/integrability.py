@@ -21,8 +21,8 @@ from itertools import combinations
 from typing import Any, final
 
 from liaison.equations import Equations
+from liaison.exact.arithmetic import Modular
 from liaison.exact.linear import kernel
-from liaison.exact.residues import ResidueField
 from liaison.expr import ONE, ZERO, Expr, as_expr, gradient, vanishes
 from liaison.expr.reading.integrate import potential
 from liaison.lazy import Shown
@@ -106,7 +106,7 @@ class _Forms:
         formulas = [motion.substituted(row) for row in G]
         self._points = [self._at(field, values, formulas) for field, values in motion.states()]
 
-    def _at(self, field: ResidueField, values: dict[Expr, Any], G: list[list[Expr]]) -> Any:
+    def _at(self, field: Modular, values: dict[Expr, Any], G: list[list[Expr]]) -> Any:
         """p, the rows, and dω of every row as a matrix, at a point."""
         p, n, m = field.p, self.n, len(self._xs)
         slopes = [as_expr(s) for row in G for x in row for s in gradient(x, self._xs)]
@@ -128,7 +128,7 @@ class _Forms:
             d.append(curl)
         return p, rows, d
 
-    def _fields(self, field: ResidueField, values: dict[Expr, Any]) -> Any:
+    def _fields(self, field: Modular, values: dict[Expr, Any]) -> Any:
         """Components of the fields e_i in q and t, and c^s_ij of their brackets."""
         nq, n, p = len(self._xs) - 1, self.n, field.p
         columns: list[list[Expr]] = [[ZERO] * nq for _ in range(n - 1)]

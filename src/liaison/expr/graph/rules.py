@@ -15,7 +15,8 @@ Rules of powers, roots and functions.
 
 Exact values: square roots of rationals, sine and cosine of multiples of π/12.
 
-Public names: ROWS, ARITHMETIC, FUNCTIONS, exact_sqrt, exact_sine, exact_cosine, turns.
+Public names: ROWS, ARITHMETIC, FUNCTIONS, exact_sqrt, exact_sine, exact_cosine,
+turns, install.
 """
 
 from __future__ import annotations
@@ -520,32 +521,32 @@ _rule("x / √c", "div", "any sqrt", _over_root, lambda x, y, z: (x, make("sqrt"
 
 
 ROWS: tuple[Rule, ...] = (*ARITHMETIC, *FUNCTIONS)
-_KINDS = ("const", "symbol", *OPS)
 
 
 def _swapped(rule: Callable[..., Expr | None]) -> Callable[..., Expr | None]:
     return lambda a, b: rule(b, a)
 
 
-def _install(rows: tuple[Rule, ...]) -> None:
-    """Write the rows into the tables of node.py, in their order."""
+def install(rows: tuple[Rule, ...] = ROWS) -> None:
+    """Write the rows into the tables of node.py, in their order, for all operations of `OPS`."""
+    kinds = ("const", "symbol", *OPS)
     plain = {name: row.arity for name, row in OPS.items() if row.build is None}
     for op in (name for name, arity in plain.items() if arity == 2):
-        RULES[op] = {a: dict.fromkeys(_KINDS, ()) for a in _KINDS}
+        RULES[op] = {a: dict.fromkeys(kinds, ()) for a in kinds}
     for op in (name for name, arity in plain.items() if arity == 1):
-        RULES_ONE[op] = dict.fromkeys(_KINDS, ())
+        RULES_ONE[op] = dict.fromkeys(kinds, ())
     for row in rows:
         if row.kinds == ("same",):
             RULES_SAME[row.op] = row.apply
         elif len(row.kinds) == 1:
             RULES_ONE[row.op][row.kinds[0]] += (row.apply,)
         else:
-            _install_pair(row)
+            _install_pair(row, kinds)
 
 
-def _install_pair(row: Rule) -> None:
+def _install_pair(row: Rule, kinds: tuple[str, ...]) -> None:
     table = RULES[row.op]
-    first, second = (_KINDS if kind == "any" else (kind,) for kind in row.kinds)
+    first, second = (kinds if kind == "any" else (kind,) for kind in row.kinds)
     is_turned = row.op in COMMUTATIVE and row.kinds[0] != row.kinds[1]
     turned = _swapped(row.apply)
     for a in first:
@@ -556,4 +557,4 @@ def _install_pair(row: Rule) -> None:
                     table[b][a] += (turned,)
 
 
-_install(ROWS)
+install()

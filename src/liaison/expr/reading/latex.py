@@ -39,7 +39,7 @@ class Latex(Notation):
 
     def name(self, label: str) -> str:
         """A symbol."""
-        return r"\pi" if label == "π" else latex_name(label)
+        return latex_name(label)
 
     def number(self, value: Value) -> Written:
         """A number in full."""

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, final
 
 from liaison.errors import DerivationError
-from liaison.expr.graph.node import Expr, Value
+from liaison.expr.graph.node import THE_PI, Expr, Value
 from liaison.expr.graph.ops import OPS
 from liaison.expr.graph.row import ATOM, POWER, PRODUCT, SIGN, SUM
 
@@ -183,7 +183,7 @@ class Notation(ABC):
     def factor(self, reading: Reading) -> str:
         """A factor; sums and negative numbers in parentheses."""
         if isinstance(reading, Name):
-            return self.name(reading.text)
+            return self.number(THE_PI).text if reading.text == "π" else self.name(reading.text)
         if isinstance(reading, Power):
             return self.power(reading)
         if isinstance(reading, Call):

@@ -52,7 +52,7 @@ class Python(Notation):
     """Python with SymPy's names.
 
     Args:
-        names: the identifier of every symbol.
+        names: the identifiers of symbols; a symbol that is not among them keeps its name.
     """
 
     def __init__(self, names: Mapping[str, str]) -> None:
@@ -61,7 +61,7 @@ class Python(Notation):
 
     def name(self, label: str) -> str:
         """A symbol."""
-        return "pi" if label == "π" else self.names[label]
+        return self.names.get(label, label)
 
     def number(self, value: Value) -> Written:
         """A number in full."""

@@ -119,7 +119,7 @@ class Unicode(Notation):
         if isinstance(reading.base, Call) and reading.exponent > 0:
             return self.call(reading.base, reading.exponent)
         if isinstance(reading.base, Name):
-            return self.raised(unicode_name(reading.base.text), reading.exponent)
+            return self.raised(self.factor(reading.base), reading.exponent)
         return self.raised(f"({self.sum(reading.base)})", reading.exponent)
 
     def call(self, reading: Call, exponent: int = 1) -> str:
