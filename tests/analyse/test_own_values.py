@@ -44,6 +44,36 @@ def test_linearize_takes_parameters_and_inputs_of_the_run():
         assert found.steadiness == pytest.approx(abs(torque), rel=1e-9)
 
 
+def test_linearize_between_instants_of_a_run_from_a_file(tmp_path):
+    """Seldom recorded, with feedback, from a file: the state is that of the motion itself."""
+    inputs = {"drive": -0.1 * symbol("A'")}
+    fine = liaison.simulate(SLIDER_CRANK, until=1.0, every=0.01, inputs=inputs, rtol=1e-11)
+    liaison.simulate(SLIDER_CRANK, until=1.0, every=0.5, inputs=inputs, rtol=1e-11).save(
+        tmp_path / "run.nc"
+    )
+    found = liaison.linearize(SLIDER_CRANK, liaison.load(tmp_path / "run.nc"), at=0.73)
+    truth = liaison.linearize(SLIDER_CRANK, fine, at=0.73)
+    np.testing.assert_allclose(found.A, truth.A, rtol=1e-6)
+    assert found.steadiness == pytest.approx(truth.steadiness, rel=1e-6)
+
+
+def test_linearize_before_an_impact():
+    """A ball with drag: A depends on the velocity, −9 m/s before the floor."""
+    text = """
+    gravity = [0, 0, -10] m/s^2 ;
+    let ball = body mass = 1 kg, inertia = 0 end ;
+    let Z = join earth and ball with prismatic axis = [0, 0, 1] end ;
+    let push = apply motor end on Z ;
+    require Z >= 0 m with restitution = 1 end ;
+    output square = Z' * Z' ;
+    start Z = 5 m ;
+    """
+    run = liaison.simulate(text, until=1.5, every=0.5, rtol=1e-11)
+    for at, speed in ((0.9, -9.0), (1.1, 9.0)):
+        found = liaison.linearize(text, run, at=at)
+        assert found.C[0, 1] == pytest.approx(2 * speed, rel=1e-6)
+
+
 def test_joint_motion_takes_the_parameters_of_the_run():
     """A joint cut open: its coordinate comes from the poses and the markers, which have r."""
     run = liaison.simulate(

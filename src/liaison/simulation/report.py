@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from liaison.errors import NamingError
+from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array
 from liaison.program import Kernel, Program
 from liaison.program.extend import formula_to_plain, identity
@@ -121,6 +121,30 @@ class Told:
     def meta(self) -> Any:
         """Plain data on how it was run."""
         return plain(meta_of(self._plan) | self._stepped)
+
+    def between(self, run: Trajectory, times: Array) -> Array | None:
+        """Rows (t, q, v, u) at other instants, by the equations of motion.
+
+        None where the run cannot be taken up at its recorded instants, or not to the next ones: it
+        may have passed a singular position by a step.
+        """
+        from .between import can_go_on, rows_between
+
+        if not can_go_on(self._plan):
+            return None
+        try:
+            return rows_between(self._plan, run.t, run.q, run.v, times)
+        except SimulationError:
+            return None
+
+    def series_at(self, run: Trajectory, rows: Array) -> dict[str, Series]:
+        """Series of a run at other rows (t, q, v, u): those that follow from the states."""
+        plan = self._plan
+        known = SHAPES if sides_in(plan.program) else KNOWN
+        names = [x for x in known if x in run.series and x != "contacts"]
+        names += ["closure"] * ("position_residual" in run.series)
+        found = inputs_series(plan, rows) | series_of(plan, rows, names)
+        return {name: x for name, x in found.items() if name in run.series}
 
 
 def _stepped(plan: Plan, arrays: Arrays) -> dict[str, Any]:

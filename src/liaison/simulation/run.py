@@ -403,6 +403,23 @@ class Run:
                 due = start + self._calls[k] * controller.period
             upcoming = min(upcoming, due)
         run.t_control = upcoming
+        self._record_inputs()
+
+    def _record_inputs(self) -> None:
+        """Puts new inputs into the row that was recorded at this instant: they act from here on."""
+        run, plan = self.arrays.run, self.plan
+        if not run.recorded:
+            return
+        first = 1 + int(run.nq) + int(run.nv)
+        size = first + int(run.nu)
+        row = self.arrays.records[(int(run.recorded) - 1) * size :][:size]
+        if abs(row[0] - run.t) > 1e-15 * max(1.0, abs(run.t)):
+            return
+        row[first:] = run.u
+        if plan.inputs.formulas and plan.added is not None:  # which may read the new ones
+            u = np.array(run.u)
+            values = plan.added("inputs", run.t, q=run.q, v=run.v, u=u, p=plan.parameters)
+            row[[first + slot for slot, _ in plan.inputs.formulas]] = values
 
     @property
     def now(self) -> State:

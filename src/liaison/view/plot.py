@@ -131,7 +131,7 @@ def refined(trajectory: Trajectory) -> Trajectory:
     if not between:
         return trajectory
     where, bare = np.repeat(np.arange(1, len(t)), more), replace(trajectory, series={})
-    new = bare.resample(np.concatenate(between))
+    new = bare.resample(np.concatenate(between), rough=True)
     both = {x: np.insert(getattr(bare, x), where, getattr(new, x), axis=0) for x in ("t", "q", "v")}
     return replace(bare, **both)
 

@@ -270,9 +270,10 @@ def sampled(trajectory: Trajectory, speed: float, fps: float) -> Trajectory:
         raise LiaisonError(f"speed {speed:g} and fps {fps:g} must both be positive.")
     start, end = float(trajectory.t[0]), float(trajectory.t[-1])
     if end == start:
-        return trajectory.resample([start])
+        return trajectory.resample([start], rough=True)
     count = min(max(round((end - start) / speed * fps), 1), MOST_FRAMES)
-    return trajectory.resample(_on_record(trajectory, np.linspace(start, end, 1 + count)))
+    times = _on_record(trajectory, np.linspace(start, end, 1 + count))
+    return trajectory.resample(times, rough=True)
 
 
 def _on_record(trajectory: Trajectory, times: Array) -> Array:

@@ -5,7 +5,7 @@ description. What a run was given for its inputs is kept in `run.meta["inputs"]`
 formula as plain data, or the period of a Python controller.
 
 Public names: plan_along, check_of, run_parameters, run_inputs, run_input_values, state_of,
-CONTROLLED.
+state_between, CONTROLLED.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from liaison.numeric import Array, State
 from liaison.program import Kernel, Program
 from liaison.program.extend import formula_from_plain
 from liaison.simulation import Settings, Trajectory
+from liaison.simulation.between import can_go_on, rows_between
 from liaison.simulation.plan.plan import Plan, plan_of
+from liaison.simulation.record.resampling import check_within
+from liaison.simulation.report import equations_identity
 
 CONTROLLED = "was set by a Python controller, whose values between its calls follow from no formula"
 """Why an analysis cannot go on between the recorded instants of a run."""
@@ -61,6 +64,39 @@ def check_of(program: Program, run: Trajectory) -> None:
 def state_of(run: Trajectory, k: int) -> State:
     """The state of a run at its k-th recorded instant."""
     return State(run.t[k], run.q[k], run.v[k], {x: run.labels[x] for x in "qv"})
+
+
+def state_between(kernel: Kernel, run: Trajectory, t: float) -> tuple[State, dict[str, float]]:
+    """The state of a run at an instant within it [s], and its inputs there by name.
+
+    Between recorded instants it is integrated from the one before, where the run was made with the
+    equations of this kernel; else it is interpolated.
+    """
+    program, labels = kernel.program, {x: run.labels[x] for x in "qv"}
+    names = [x.name for x in program.labels["u"]]
+    rows = None if t in run.t else _integrated(kernel, run, t)
+    if rows is not None:
+        q, v, u = np.split(rows[0, 1:], np.cumsum([run.q.shape[1], run.v.shape[1]]))
+        return State(t, q, v, labels), dict(zip(names, u.tolist(), strict=True))
+    there = run.resample([t])
+    u = run_input_values(program, there)[0]
+    return State(t, there.q[0], there.v[0], labels), dict(zip(names, u.tolist(), strict=True))
+
+
+def _integrated(kernel: Kernel, run: Trajectory, t: float) -> Array | None:
+    """The row (t, q, v, u) at an instant by the equations of the run; None where these differ."""
+    own = run.meta.get("equations")
+    check_within(run.t, np.array([t]))
+    if not own or own != equations_identity(kernel.program):
+        return None
+    try:
+        inputs = run_inputs(kernel.program, run, "a state between instants")
+    except SimulationError:  # of a Python controller
+        return None
+    values = run_parameters(kernel.program, run)
+    settings = Settings(rtol=run.meta["rtol"], atol=run.meta["atol"])
+    plan = plan_of(kernel, state_of(run, 0), run.t[-1], settings, inputs=inputs, parameters=values)
+    return rows_between(plan, run.t, run.q, run.v, np.array([t])) if can_go_on(plan) else None
 
 
 def run_parameters(program: Program, run: Trajectory) -> dict[str, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from liaison.analyse.along.along import check_of
+from liaison.analyse.along.along import state_between
 from liaison.analyse.rest.linearize import Linearization
 from liaison.analyse.rest.linearize import linearize as small_motions
 from liaison.errors import NamingError, SimulationError
@@ -16,7 +16,7 @@ from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given, mechanism_of
-from liaison.verbs.ready import ready_for, values_of
+from liaison.verbs.ready import ready_along, ready_for, values_of
 
 
 def linearize(
@@ -47,20 +47,17 @@ def linearize(
         SimulationError: the state is off its closures, or of another mechanism.
     """
     mechanism = mechanism_of(given)
-    run = state if isinstance(state, Trajectory) else None
-    if run is not None:
-        state, recorded = at_instant(run, at)
-        parameters = {**values_of(mechanism, run), **(parameters or {})}
+    if isinstance(state, Trajectory):
+        own = ready_along(mechanism, state)
+        parameters = {**values_of(mechanism, state), **(parameters or {})}
+        state, recorded = state_between(own, state, float(state.t[-1]) if at is None else at)
         inputs = {**recorded, **(inputs or {})}
     elif at is not None:
         raise SimulationError(
             f"at = {at:g} s is an instant of a run, and there is no run.",
             hint="Give the run: linearize(mechanism, run, at=…).",
         )
-    assert not isinstance(state, Trajectory), "its state is taken above"
     kernel, begin = ready_for(mechanism, state, start, parameters)
-    if run is not None:
-        check_of(kernel.program, run)
     _check_independent(kernel, independent)
     wishes = independent or [x.label for x in mechanism.starts]
     return small_motions(kernel, begin, independent=wishes, inputs=inputs)
@@ -72,13 +69,3 @@ def _check_independent(kernel: Kernel, independent: Sequence[str]) -> None:
     for name in independent:
         if name.removesuffix("'") not in known:
             raise NamingError.unknown("coordinate of the tree", name, known)
-
-
-def at_instant(run: Trajectory, at: float | None) -> tuple[State, dict[str, float]]:
-    """The state of a run at an instant [s], or at its end, and its inputs there by name."""
-    there = run.resample([run.t[-1] if at is None else at])
-    state = State(there.t[0], there.q[0], there.v[0], {x: run.labels[x] for x in "qv"})
-    inputs = there.series.get("inputs")
-    if inputs is None:
-        return state, {}
-    return state, dict(zip(inputs.axes["input"], inputs.values[0].tolist(), strict=True))
