@@ -66,10 +66,13 @@ def scene_trajectory_of(
     plan: Plan, arrays: Arrays, rows: Array, happened: Array, end: Outcome
 ) -> Trajectory:
     """The record of a run of a scene so far."""
-    from liaison.contacts.scene.report import scene_trajectory
+    from liaison.contacts.scene.report import scene_events, scene_trajectory
 
     rows = _with_last_good(plan, arrays, rows, end)
-    return scene_trajectory(plan, arrays, rows, happened, status=end.status, message=end.message)
+    until = float(arrays.run.t_good) if end.status == STOPPED else np.inf
+    events = scene_events(plan, happened, until)
+    message = message_of(plan, events, end)
+    return scene_trajectory(plan, arrays, rows, events=events, status=end.status, message=message)
 
 
 def _contacts(

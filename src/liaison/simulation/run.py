@@ -178,8 +178,6 @@ def simulate(
         spectral_radius=spectral_radius, impacts=impacts, theta=theta,
         facets=facets,
     )  # fmt: skip
-    if on_failure not in ("raise", "return"):
-        raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")
     run = Run(kernel, state, until, settings, inputs=inputs, parameters=parameters, stop=stop)
     found = run.finish(
         series=series, time_limit=time_limit, progress=progress, on_failure=on_failure
@@ -319,6 +317,8 @@ class Run:
         on_failure: str = "raise",
     ) -> Trajectory:
         """Goes on to the end, and returns the trajectory; see `simulate`."""
+        if on_failure not in ("raise", "return"):
+            raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")
         cause: BaseException | None = None
         try:
             ended = self._to_the_end(time_limit, progress)

@@ -19,14 +19,13 @@ from liaison.contacts.scene.kernel import scene_kernel
 from liaison.contacts.scene.parts import Bodies, Laws, SceneModel, check_start
 from liaison.errors import SimulationError
 from liaison.numeric import Array, State
-from liaison.program import Kernel
 from liaison.simulation.plan.settings import settings_of
 from liaison.simulation.record.trajectory import Trajectory
 
 from .run import Run
 
-KERNELS = 4
-"""Kernels that a scene keeps, one for each choice of tolerance, depth, sweeps and events."""
+STEPS = 10**15
+"""Steps allowed: as many as there are until the end."""
 
 
 @final
@@ -58,7 +57,6 @@ class Scene:
         self.laws.check()
         self.gravity = np.array(gravity, dtype=float)
         check_start(self.bodies, self.planes, self.laws)
-        self._kernels: dict[tuple[Any, ...], Kernel] = {}
 
     def simulate(
         self,
@@ -102,9 +100,7 @@ class Scene:
             until, step=step, every=every, tolerance=tolerance, depth=depth, sweeps=sweeps,
             events=events, stop=stop,
         )  # fmt: skip
-        trajectory = run.finish(time_limit=time_limit, progress=progress, on_failure=on_failure)
-        run.leave()
-        return trajectory
+        return run.finish(time_limit=time_limit, progress=progress, on_failure=on_failure)
 
     def run(
         self,
@@ -139,22 +135,15 @@ class Scene:
         for name, part in {"tolerance": tolerance, "depth": depth}.items():
             if not 0 < part < 1:
                 raise SimulationError(f"{name} of a scene is {part}; it is between 0 and 1.")
-        kernel = self._kernel(tolerance, depth, int(sweeps), bool(events))
-        q, v = self.bodies.pose.ravel(), self.bodies.speed.ravel()
-        state = State(0.0, q, v, {x: kernel.program.labels[x] for x in ("q", "v")})
-        settings = settings_of(step=step, method="moreau", every=_instants(every, step, until))
+        model = SceneModel(
+            self.bodies, self.planes, self.laws, self.gravity, tolerance=tolerance, depth=depth,
+            sweeps=int(sweeps), events=bool(events),
+        )  # fmt: skip
+        kernel, bodies = scene_kernel(model), self.bodies
+        state = State(0.0, bodies.pose.ravel(), bodies.speed.ravel(), kernel.program.labels)
+        instants = _instants(every, step, until)
+        settings = settings_of(step=step, method="moreau", every=instants, max_steps=STEPS)
         return Run(kernel, state, until, settings, stop=stop, is_compiled=is_compiled)
-
-    def _kernel(self, *options: Any) -> Kernel:
-        """The kernel for these options of the steps; those used last are kept."""
-        kernel = self._kernels.pop(options, None)
-        if kernel is None:
-            parts = self.bodies, self.planes, self.laws, self.gravity
-            kernel = scene_kernel(SceneModel(*parts, *options))
-        while len(self._kernels) >= KERNELS:
-            del self._kernels[next(iter(self._kernels))]
-        self._kernels[options] = kernel
-        return kernel
 
 
 def _instants(every: int | Sequence[float] | Array, step: float, until: float) -> Any:
@@ -170,7 +159,7 @@ def _instants(every: int | Sequence[float] | Array, step: float, until: float) -
     # in the arithmetic of the time loop, so that they are ends of steps to the bit
     count = math.floor(until / step / every) + 2
     times = (int(every) * np.arange(count)).astype(float) * step
-    return [*times[times + 1e-6 * step < until].tolist(), until]
+    return np.append(times[times + 1e-6 * step < until], until)
 
 
 def _unit_planes(planes: Sequence[Sequence[float]] | Array) -> Array:

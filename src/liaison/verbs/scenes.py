@@ -24,6 +24,7 @@ from liaison.model.pairing import obstacle
 from liaison.numeric import Array
 from liaison.numeric.attitude import quaternion_product
 from liaison.simulation import Series, Trajectory
+from liaison.simulation.plan.settings import settings_of
 from liaison.simulation.record.resampling import rotation_of
 from liaison.simulation.run import DEFAULT_SERIES
 from liaison.simulation.scene import Scene
@@ -259,10 +260,13 @@ def _floats(x: Any) -> Array:
 STEP = 1e-3
 """Default fixed step [s]."""
 
+WHOLE = 1e-9
+"""Part of a period by which it may differ from a whole number of steps."""
+
 CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 """Signs that turn a quaternion w x y z back."""
 
-OPTIONS = ("tolerance", "depth", "sweeps", "events", "time_limit", "progress")
+OPTIONS = ("tolerance", "depth", "sweeps", "events", "time_limit", "progress", "on_failure")
 """Options that a scene takes unchanged."""
 
 
@@ -286,7 +290,7 @@ def run_scene(
         start: positions and rates to begin with, by label, instead of the mechanism's own.
         parameters: values by name, in SI.
         step: fixed step [s]; 1 ms if not given.
-        every: period of the record [s], taken to whole steps; None: every step.
+        every: what to record: a period [s], instants [s], or None for every step.
         method: "moreau" or None.
         series: those of every run; energy, outputs and poses are always recorded.
         **options: of `Scene.simulate`.
@@ -306,10 +310,10 @@ def run_scene(
     placed = placed_scene(
         with_starts(with_values(mechanism, parameters or {}), start or {}), start or {}
     )
-    count = _steps(every, step_size)
+    instants = _instants(every, step_size, until)
     try:
-        run = placed.scene.simulate(until, step=step_size, every=count, **chosen)
-    except Interrupted as early:
+        run = placed.scene.simulate(until, step=step_size, every=instants, **chosen)
+    except (SimulationError, Interrupted) as early:
         if early.trajectory is not None:
             early.trajectory = _as_mechanism_run(placed, early.trajectory)
         raise
@@ -318,7 +322,7 @@ def run_scene(
 
 def _is_empty(name: str, value: Any) -> bool:
     """Whether an option asks for nothing that a scene does not do."""
-    return (name == "inputs" and not value) or (name == "on_failure" and value == "raise")
+    return name == "inputs" and not value
 
 
 def _error(what: str, instead: str) -> SimulationError:
@@ -329,13 +333,18 @@ def _error(what: str, instead: str) -> SimulationError:
     )
 
 
-def _steps(every: Any, step: float) -> int:
-    """How many steps lie between two records."""
+def _instants(every: Any, step: float, until: float) -> int | Sequence[float] | Array:
+    """What a scene is to record: every so many steps, or at instants that are no ends of steps."""
     if every is None:
         return 1
-    if not isinstance(every, int | float) or not every > 0:
-        raise _error(f"every = {every!r}", "it is a period, such as 0.01 s")
-    return max(1, round(every / step))
+    if isinstance(every, Sequence | np.ndarray):
+        return every
+    _, period, number = settings_of(every=every).instants(0.0, until)
+    count = round(min(period / step, 1e15)) if step > 0 else 0
+    if count >= 1 and abs(period - count * step) <= WHOLE * period:
+        return count
+    times: Array = period * np.arange(number)
+    return times if times[-1] >= until else np.append(times, until)
 
 
 def _as_mechanism_run(placed: Placed, run: Trajectory) -> Trajectory:

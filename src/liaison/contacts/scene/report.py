@@ -1,6 +1,6 @@
 """Report of a run of a scene as a Trajectory: poses, twists, energy, forces of planes, events.
 
-Public names: scene_trajectory.
+Public names: scene_trajectory, scene_events.
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ GROUPS = ("sliding", "rolling", "pivoting")
 
 
 def scene_trajectory(
-    plan: Plan, arrays: Arrays, rows: Array, happened: Array, *, status: str, message: str
+    plan: Plan,
+    arrays: Arrays,
+    rows: Array,
+    *,
+    events: tuple[EventRecord, ...],
+    status: str,
+    message: str,
 ) -> Trajectory:
     """The record of a scene: q and v by body, as `body.x`, in the axes of the ground.
 
@@ -35,7 +41,7 @@ def scene_trajectory(
         plan: of the run.
         arrays: of the run.
         rows: recorded: t, q, v, and what is shown besides.
-        happened: rows of the log.
+        events: what happened.
         status: how the run ended.
         message: the same in a sentence.
     """
@@ -49,7 +55,7 @@ def scene_trajectory(
         v=v.copy(),
         labels={name: program.labels[name] for name in ("q", "v")},
         series=_series(program.facts["scene"], q, v, shown),
-        events=_events(plan, happened),
+        events=events,
         status=status,
         message=f"{message.rstrip('.')}{_missed(summary)}.",
         counts={x: summary[x] for x in ("steps", "sweeps", "turns", "contacts", "missed")},
@@ -74,15 +80,17 @@ def _series(model: SceneModel, q: Array, v: Array, shown: Array) -> dict[str, Se
     return series
 
 
-def _events(plan: Plan, happened: Array) -> tuple[EventRecord, ...]:
+def scene_events(plan: Plan, happened: Array, until: float) -> tuple[EventRecord, ...]:
     """What happened to pairs, in the order of time: 'a-b', or 'a-plane'; and what stopped the run.
 
-    They hold no states.
+    They hold no states. What a step would have done after `until`, where it was stopped, is none.
     """
     model: SceneModel = plan.program.facts["scene"]
     names, planes, empty = model.bodies.names, model.laws.names, np.zeros(0)
     listed = []
     for event in entries_of(happened):
+        if event.t > until:
+            break
         if event.what == CROSSES:
             listed.append(EventRecord(plan.events[event.first].name, event.t, empty, empty))
             continue
