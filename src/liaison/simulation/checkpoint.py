@@ -74,14 +74,11 @@ def check_like(kept: Kept, here: dict[str, Any], calls: int) -> None:
         calls: how many controllers there are.
     """
     for name, mine in here.items():
-        array = kept.arrays.get(name)
-        grows = name in ("rows", "happened")
-        fits = array is not None and array.ndim == mine.ndim and array.dtype == mine.dtype
-        if not fits or array.shape[int(grows) :] != mine.shape[int(grows) :]:
-            shape = "missing" if array is None else f"{array.dtype} of shape {array.shape}"
+        first = 1 if name in ("rows", "happened") else 0
+        there, wanted = _form(kept.arrays.get(name), first), _form(mine, first)
+        if there != wanted:
             raise SimulationError(
-                f"this checkpoint is damaged: {name!r} is {shape}, not {mine.dtype} of shape "
-                f"{mine.shape}.",
+                f"this checkpoint is damaged: {name!r} is {there}, not {wanted}.",
                 hint="Checkpoints are made by Run.checkpoint and Run.keep.",
             )
     if len(kept.calls) != calls:
@@ -136,3 +133,10 @@ def _check_same(told: dict[str, Any], wanted: dict[str, Any]) -> None:
             status="inconsistent",
             hint="Make the run with the arguments of the one that was kept.",
         )
+
+
+def _form(array: Any, first: int) -> str:
+    """Type and shape of an array, axes before `first` left out."""
+    if array is None:
+        return "missing"
+    return f"{array.ndim} axes of {array.dtype}, shape {('…',) * first + array.shape[first:]}"

@@ -425,7 +425,7 @@ class Run:
 
         return to_bytes(self.plan, Kept(self._tables(), self._calls, self.status))
 
-    def _tables(self) -> dict[str, Array]:
+    def _tables(self) -> dict[str, Any]:
         """Arrays that a checkpoint holds, by name."""
         self._drain()
         tables = {"run": self.arrays.run.ints, "rows": self.rows, "happened": self.happened}
