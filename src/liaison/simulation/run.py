@@ -24,7 +24,7 @@ from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.plan.settings import PROJECTION, Settings, settings_of
-from liaison.simulation.record.files import whole_file
+from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Arrays, row_words, with_block
@@ -454,26 +454,29 @@ class Run:
         """All that is needed to go on later, bit for bit: see `restore`."""
         from .checkpoint import Kept, to_bytes
 
+        return to_bytes(self.plan, Kept(self._tables(), self._calls, self.status))
+
+    def _tables(self) -> dict[str, Any]:
+        """Arrays that a checkpoint holds, by name."""
         self._drain()
-        a = self.arrays
-        tables = {"run": a.run.ints, "rows": self.rows, "happened": self.happened}
-        tables |= {} if self.marching is None else self.marching.kept()
-        return to_bytes(self.plan, Kept(tables, self._calls, self.status))
+        tables = {"run": self.arrays.run.ints, "rows": self.rows, "happened": self.happened}
+        return tables if self.marching is None else tables | self.marching.kept()
 
     def keep(self, path: str | Path) -> None:
         """Writes a checkpoint to a file, which is a whole one whenever the process ends."""
-        with whole_file(Path(path)) as temporary:
-            temporary.write_bytes(self.checkpoint())
+        write_file(path, self.checkpoint())
 
     def restore(self, kept: bytes) -> None:
         """Takes up where `checkpoint` left off; this run was made with the same arguments.
 
         Raises:
-            SimulationError: the checkpoint belongs to another mechanism, or to other settings.
+            SimulationError: the checkpoint is damaged, or belongs to another mechanism or to other
+                settings.
         """
-        from .checkpoint import from_bytes
+        from .checkpoint import check_like, from_bytes
 
         found = from_bytes(self.plan, kept)
+        check_like(found, self._tables(), len(self._calls))
         had = self.arrays.run.ints[OWN]
         if found.arrays["run"].size != self.arrays.run.words:
             self._machine.bind(with_block(self.arrays, found.arrays["run"].copy()))

@@ -5,6 +5,7 @@ Public names: plot, save_plot.
 
 from __future__ import annotations
 
+import io
 import math
 import os
 from collections.abc import Iterable, Sequence
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import LiaisonError
-from liaison.simulation.record.files import whole_file
+from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.units import UNITS, Label
 
@@ -109,8 +110,9 @@ def save_plot(
             f"{', '.join(sorted(known))}."
         )
     _draw(trajectory, groups, _stack(figure, len(groups)), events, title)
-    with whole_file(path) as temporary:
-        figure.savefig(temporary, format=form, dpi=150)
+    picture = io.BytesIO()
+    figure.savefig(picture, format=form, dpi=150)
+    write_file(path, picture.getvalue())
 
 
 def refined(trajectory: Trajectory) -> Trajectory:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from liaison.errors import LiaisonError
 from liaison.model import Mechanism
-from liaison.simulation.record.files import whole_file
+from liaison.simulation.record.files import write_file
 from liaison.simulation.record.resampling import spots
 from liaison.simulation.record.trajectory import EventRecord, Trajectory
 
@@ -211,8 +211,7 @@ def page(
             stage.show(k)
         text = record.as_html()
     panels = legend(stage.marks, stage.is_struck), timeline(run, stage.marks, speed)
-    with whole_file(path) as temporary:
-        temporary.write_text(_dressed(text, run, speed, drawn, panels), encoding="utf-8")
+    write_file(path, _dressed(text, run, speed, drawn, panels))
 
 
 def show(

@@ -358,6 +358,8 @@ def _check_together(answers: dict[str, Any], of_levels: dict[str, Any]) -> None:
 def _answer(facts: dict[str, Any], out: Path | None, as_json: bool) -> None:
     """Prints the text, or writes it where that is asked for."""
     if out:
-        out.write_text(facts["text"], encoding="utf-8")
+        from liaison.simulation.record.files import write_file
+
+        write_file(out, facts["text"])
         facts |= written(out=out)
     printed(facts, f"{out}: written" if out else facts["text"].rstrip("\n"), as_json)

@@ -44,7 +44,9 @@ def format_(
         printed({"file": str(file), "canonical": same}, f"{file} {verb} in canonical form", as_json)
         raise typer.Exit(0 if same else 1)
     if out:
-        out.write_text(text, encoding="utf-8")
+        from liaison.simulation.record.files import write_file
+
+        write_file(out, text)
     for note in content.notes:
         print(f"note: {note}", file=sys.stderr)
     facts = {"text": text, "notes": list(content.notes)} | written(out=out)

@@ -6,6 +6,7 @@ Public names: motion.
 from __future__ import annotations
 
 import csv as tables
+import io
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, final
@@ -163,9 +164,12 @@ def _save(path: Path, run: Trajectory, groups: list[_Columns]) -> None:
     for group in groups:
         pairs = zip(group.names, _units(group), strict=True)
         head += [f"{x} [{unit}]" if unit else x for x, unit in pairs]
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = tables.writer(file)
-        writer.writerow(head)
-        for k, t in enumerate(run.t):
-            writer.writerow([repr(float(t)), *(repr(float(x)) for group in groups
-                                               for x in group.series.values[k])])  # fmt: skip
+    from liaison.simulation.record.files import write_file
+
+    file = io.StringIO(newline="")
+    writer = tables.writer(file)
+    writer.writerow(head)
+    for k, t in enumerate(run.t):
+        row = [x for group in groups for x in group.series.values[k]]
+        writer.writerow([repr(float(x)) for x in (t, *row)])
+    write_file(path, file.getvalue())

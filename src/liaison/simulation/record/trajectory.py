@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import csv
 import html
+import io
 import itertools
 import json
 import os
@@ -32,7 +33,7 @@ from liaison.errors import NamingError, SimulationError
 from liaison.units import Label
 
 from . import resampling
-from .files import Variable, plain, read_netcdf, whole_file, write_netcdf
+from .files import Variable, plain, read_netcdf, readable, write_file, write_netcdf
 from .series import Array, EventRecord, Series, as_series, event_variables, events_in, frozen
 
 
@@ -372,10 +373,11 @@ class Trajectory(Later):
         chosen = self.columns(*patterns)
         table = np.column_stack([self.t, *(values for _, values in chosen.values())])
         heads = ["t [s]", *(str(label) for label, _ in chosen.values())]
-        with whole_file(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as f:
-            writer = csv.writer(f)
-            writer.writerow(heads)
-            writer.writerows([[repr(x) for x in row] for row in table.tolist()])
+        text = io.StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(heads)
+        writer.writerows([[repr(x) for x in row] for row in table.tolist()])
+        write_file(path, text.getvalue())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """One netCDF file, written under a temporary name and renamed; the folder must exist."""
@@ -403,9 +405,18 @@ class Trajectory(Later):
 
 
 def load(path: str | os.PathLike[str]) -> Trajectory:
-    """The run in a netCDF file that `Trajectory.save` wrote."""
+    """The run in a netCDF file that `Trajectory.save` wrote.
+
+    Raises:
+        LiaisonError: the file is damaged, or holds something else.
+    """
     variables, text = read_netcdf(path)
-    header = json.loads(text)
+    with readable(path):
+        return _restored(variables, json.loads(text))
+
+
+def _restored(variables: Mapping[str, Variable], header: Mapping[str, Any]) -> Trajectory:
+    """The run of these arrays, and of all that is not an array."""
     axes, units = header["axes"], header["units"]
     series = {}
     for name in header["series"]:
