@@ -142,9 +142,9 @@ def equations_at(tree: Tree, state: State) -> tuple[Tree, Equations]:
     check_inertia(tree, equations, state)
     if not is_obstructed(equations, state):
         return tree, equations
-    from liaison.analyse.proofs.deflate import held
+    from liaison.analyse.proofs.deflate import deflated_or_same
 
-    whole = held(tree.mechanism)
+    whole = deflated_or_same(tree.mechanism)
     if whole is tree.mechanism:
         return tree, equations
     tree = span(whole)

@@ -301,11 +301,11 @@ def parametrizations(
     check_bilateral(mechanism.contacts, "parametrizations")
     if formalism not in FORMALISMS:
         raise NamingError.unknown("formalism", formalism, FORMALISMS)
-    asked = list(dict.fromkeys(known_parametrization(name) for name in names))
+    chosen = list(dict.fromkeys(known_parametrization(name) for name in names))
     with collector_paused():
         reference = _moved(mechanism, "joint", formalism, (0.0, step))
         columns = [
-            _measured(mechanism, name, formalism, (until, step), reference) for name in asked
+            _measured(mechanism, name, formalism, (until, step), reference) for name in chosen
         ]
     return Parametrizations(mechanism.name, formalism, tuple(columns))
 

@@ -139,14 +139,14 @@ def _painleve(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
 def _keeps(equations: Equations, motion: ExactMotion) -> bool:
     """The rows that are kept do no work: they are scleronomic."""
     closures, symbols = equations.closures, equations.symbols
-    asked = []
+    changes = []
     for k in motion.rows:
         value: Any = closures.nu[k]
         for j in range(len(symbols.v)):
             if j not in motion.free:
                 value = value - closures.G.get((k, j), ZERO) * symbols.v[j]
-        asked.append(as_expr(value))
-    return all(motion.is_zero(x) for x in asked)
+        changes.append(as_expr(value))
+    return all(motion.is_zero(x) for x in changes)
 
 
 # Cyclic coordinates -----------------------------------------------------------------------------
@@ -193,9 +193,9 @@ def _what_it_is(equations: Equations, motion: ExactMotion, p: Expr) -> str:
         return ""
     for word, x in zip(COMPONENTS, equations.reports.momentum, strict=True):
         if x.op != "const":
-            for sign, said in ((1, ""), (-1, "minus ")):
+            for sign, sign_word in ((1, ""), (-1, "minus ")):
                 if motion.is_zero(as_expr(p - sign * x)):
-                    return f"; it is {said}{word}"
+                    return f"; it is {sign_word}{word}"
     return ""
 
 

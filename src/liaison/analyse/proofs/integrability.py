@@ -154,24 +154,24 @@ class _Forms:
                     brackets[i + 1, j + 1] = [0, *(c or [0] * (n - 1))]
         return fields, brackets
 
-    def are_integrable(self, rows: Sequence[int], wanted: Sequence[int]) -> bool:
+    def are_integrable(self, rows: Sequence[int], chosen: Sequence[int]) -> bool:
         """Whether dω of the wanted rows vanishes on the motions that all of some rows allow."""
-        return all(not any(any(x) for x in curls) for curls in self._curls(rows, wanted))
+        return all(not any(any(x) for x in curls) for curls in self._curls(rows, chosen))
 
-    def combinations(self, rows: Sequence[int], wanted: Sequence[int]) -> int:
+    def combinations(self, rows: Sequence[int], chosen: Sequence[int]) -> int:
         """How many combinations of the wanted rows have a dω that vanishes there."""
-        least = len(wanted)
-        for (p, *_), curls in zip(self._points, self._curls(rows, wanted), strict=True):
+        least = len(chosen)
+        for (p, *_), curls in zip(self._points, self._curls(rows, chosen), strict=True):
             columns = [list(x) for x in zip(*curls, strict=True)]
-            least = min(least, len(kernel(columns, p, len(wanted))) if columns else least)
+            least = min(least, len(kernel(columns, p, len(chosen))) if columns else least)
         return least
 
-    def _curls(self, rows: Sequence[int], wanted: Sequence[int]) -> Iterator[list[list[int]]]:
+    def _curls(self, rows: Sequence[int], chosen: Sequence[int]) -> Iterator[list[list[int]]]:
         """At each point, for each wanted row, dω on all pairs of allowed motions."""
         for p, G, d in self._points:
             basis = kernel([G[k] for k in rows], p, self.n)
             pairs = [(a, b) for i, a in enumerate(basis) for b in basis[i + 1 :]]
-            yield [[_pair(a, d[k], b, p) for a, b in pairs] for k in wanted]
+            yield [[_pair(a, d[k], b, p) for a, b in pairs] for k in chosen]
 
 
 def _dot(a: Sequence[int], b: Sequence[int], p: int) -> int:

@@ -100,9 +100,9 @@ class Pushed:
         """Gaps, and their rows."""
         here, nv = self.here, self.here.nv
         values, blocks = here._call("one_sided"), here.kernel.program.facts["sides"]
-        kept = [(b, x[3]) for b, x in enumerate(blocks) if x[2] == "gap"]
+        gaps = [(b, x[3]) for b, x in enumerate(blocks) if x[2] == "gap"]
         D = values["D"].reshape(-1, nv)
-        return values["gap"][[b for b, _ in kept]], D[[k for _, k in kept]]
+        return values["gap"][[b for b, _ in gaps]], D[[k for _, k in gaps]]
 
     @cached_property
     def n(self) -> Array:
@@ -226,12 +226,12 @@ def least(A: Array, h: Array) -> Array | None:
     length = np.maximum(np.linalg.norm(A, axis=1), 1e-30)
     scaled, most = A / length[:, None], float(np.max(np.abs(h / length)))
     E = np.vstack([scaled.T, h / length / most])
-    wanted = np.zeros(len(E))
-    wanted[-1] = 1.0
-    u, missed = nnls(E, wanted)
+    right_side = np.zeros(len(E))
+    right_side[-1] = 1.0
+    u, missed = nnls(E, right_side)
     if missed <= 1e-12:
         return None
-    r = E @ u - wanted
+    r = E @ u - right_side
     return np.asarray(-r[:-1] / r[-1] * most)
 
 
@@ -289,8 +289,8 @@ def at_the_instant(
     known = [label.name for label in here.kernel.program.labels["p"]]
     values = dict(zip(known, here.p.tolist(), strict=True))
     more: dict[str, Any] = {"inputs": inputs, "parameters": values}
-    wanted = (*series, "contacts", "accelerations")
-    run = simulate(here.kernel, here.state, here.state.t, series=wanted, **more)
+    names = (*series, "contacts", "accelerations")
+    run = simulate(here.kernel, here.state, here.state.t, series=names, **more)
     moves = here.M @ np.asarray(run.series["accelerations"].values)[-1]
     now = Pushed(here)
     return run, left_along(now.ways, now.Z.T @ moves, now.acting, free=1.0)
@@ -462,10 +462,10 @@ def _reactions(run: Trajectory) -> dict[str, list[float | None]]:
     """Joint -> moment and force in its marker's axes; None where undetermined."""
     if "reactions" not in run.series:
         return {}
-    shown = run.series["reactions"].shown[0]
+    reactions = run.series["reactions"].shown[0]
     joints = run.series["reactions"].axes["joint"]
     return {
-        joint: [float(x) if np.isfinite(x) else None for x in shown[k]]
+        joint: [float(x) if np.isfinite(x) else None for x in reactions[k]]
         for k, joint in enumerate(joints)
     }
 
@@ -474,8 +474,8 @@ def _multipliers(run: Trajectory) -> dict[str, float | None]:
     """Row of a closure -> what it puts on the mechanism; None where undetermined."""
     if "lam" not in run.series:
         return {}
-    shown, names = run.series["lam"].shown[0], run.series["lam"].axes["row"]
-    values = [float(x) if np.isfinite(x) else None for x in shown]
+    multipliers, names = run.series["lam"].shown[0], run.series["lam"].axes["row"]
+    values = [float(x) if np.isfinite(x) else None for x in multipliers]
     return dict(zip(names, values, strict=True))
 
 

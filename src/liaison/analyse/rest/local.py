@@ -214,8 +214,8 @@ class Local:
     @cached_property
     def positions(self) -> Allowed:
         """Changes of position that keep the closures."""
-        wanted = [*self.velocities.chosen]
-        return allowed(self.holonomic, self.nv, wanted)
+        chosen = [*self.velocities.chosen]
+        return allowed(self.holonomic, self.nv, chosen)
 
     @cached_property
     def velocities(self) -> Allowed:
@@ -229,13 +229,13 @@ class Local:
     @cached_property
     def change(self) -> Array:
         """δv that a change of position entails, shape (nv, positions chosen); 0 for chosen ones."""
-        wanted = -self.tangent["rate_q"] @ self.positions.basis
+        right_side = -self.tangent["rate_q"] @ self.positions.basis
         if not self.nc:
             return np.zeros((self.nv, len(self.positions.chosen)))
         rest = [j for j in range(self.nv) if j not in self.velocities.chosen]
-        change = np.zeros((self.nv, wanted.shape[1]))
+        change = np.zeros((self.nv, right_side.shape[1]))
         if rest:
-            change[rest] = np.linalg.lstsq(self.G[:, rest], wanted, rcond=RANK)[0]
+            change[rest] = np.linalg.lstsq(self.G[:, rest], right_side, rcond=RANK)[0]
         return change
 
     @cached_property
@@ -322,8 +322,8 @@ def allowed(rows: Array, nv: int, preferred: Sequence[int]) -> Allowed:
     if not len(rows):
         return Allowed(tuple(range(nv)), np.eye(nv))
     length = np.linalg.norm(rows, axis=1)
-    kept = length > 1e-12 * np.max(length, initial=0.0)
-    scaled = rows[kept] / length[kept, None]
+    nonzero = length > 1e-12 * np.max(length, initial=0.0)
+    scaled = rows[nonzero] / length[nonzero, None]
     _, s, Vt = np.linalg.svd(scaled)
     rank = int(np.count_nonzero(s > RANK * s[0])) if len(s) else 0
     Z = Vt[rank:].T

@@ -80,8 +80,8 @@ def balance(
         needed = _sum(needed, _accelerated(setting, i, P))
         applied = _sum(applied, _weight(setting, i, P))
     applied = _sum(applied, _loads(setting, chosen, P))
-    held, reactions = _held(setting, chosen, P)
-    applied = _sum(applied, held)
+    sum_of_reactions, reactions = _held(setting, chosen, P)
+    applied = _sum(applied, sum_of_reactions)
     return Balance(
         bodies=tuple(chosen),
         point=tuple(map(as_expr, P)),

@@ -167,8 +167,8 @@ def as_latex(page: Readable, digits: int = DIGITS) -> str:
             named = [(latex_name(n), reading_to_latex(x, digits)) for n, x in entries]
             blocks.append((TITLES[key], named))
     if page.integrals:
-        kept = [(reading_to_latex(x, digits), r"\text{const}") for _, x, _ in page.integrals]
-        blocks.append(("first integrals", kept))
+        integrals = [(reading_to_latex(x, digits), r"\text{const}") for _, x, _ in page.integrals]
+        blocks.append(("first integrals", integrals))
     return "\n\n".join(f"% {title(page)}: {head}\n{aligned(rows)}" for head, rows in blocks)
 
 

@@ -81,9 +81,9 @@ def as_fragment(page: Readable, digits: int = DIGITS) -> str:
             parts.append(_table(TITLES[key], named))
     if page.integrals:
         constant = "<mtext>const</mtext>"
-        kept = [(escape(n), _equal(to_mathml(x, digits), constant), escape(why))
+        integrals = [(escape(n), _equal(to_mathml(x, digits), constant), escape(why))
                 for n, x, why in page.integrals]  # fmt: skip
-        parts.append(_table("First integrals", kept))
+        parts.append(_table("First integrals", integrals))
     notes = [*page.notes, rounded_note(page, digits)]
     parts += [f'<p class="note">{escape(x)}</p>' for x in notes if x]
     return "\n".join(parts)
@@ -115,8 +115,8 @@ def _table(head: str, rows: Iterable[tuple[str, str, str]]) -> str:
 def _facts(page: Readable) -> str:
     rows = [("coordinates", page.labels.get("q", ())), ("inputs", page.labels.get("u", ()))]
     multipliers = page.labels.get("lam", ())
-    told_of = tuple(f"{unicode_name(f'lambda{k + 1}')} {x}" for k, x in enumerate(multipliers))
-    rows.append(("multipliers", told_of))
+    entries = tuple(f"{unicode_name(f'lambda{k + 1}')} {x}" for k, x in enumerate(multipliers))
+    rows.append(("multipliers", entries))
     rows.append(("forces", tuple(map(_numbered, page.labels.get("force", ())))))
     paragraphs = [f"<p>{head}: {escape(', '.join(labels))}</p>" for head, labels in rows if labels]
     if page.values:

@@ -12,7 +12,7 @@ from math import gcd, lcm
 from typing import final
 
 from liaison.equations.equations import Equations, has_rates
-from liaison.equations.modes import Named, chosen_modes, efforts_in, held_rows, named_rows
+from liaison.equations.modes import Named, chosen_modes, efforts_in, named_rows, resting_rows
 from liaison.equations.reading_order import forces_of, order_of, squares_of
 from liaison.equations.statement import Line, statement
 from liaison.equations.transform.christoffel import christoffel, structure
@@ -140,7 +140,7 @@ class _Case:
     def of(cls, equations: Equations, modes: Mapping[str, str] | None) -> _Case:
         words = None if modes is None else chosen_modes(equations, modes)
         named = named_rows(equations)
-        held = [] if words is None else held_rows(equations, words)
+        held = [] if words is None else resting_rows(equations, words)
         return cls(named, words, efforts_in(equations, named, words), held)
 
     def statement(self, equations: Equations) -> tuple[Line, ...]:

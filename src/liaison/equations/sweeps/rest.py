@@ -114,13 +114,13 @@ class _Numbers:
 
 
 def _row(numbers: _Numbers, label: Label, row: Any) -> RestRow:
-    known = dict(zip(row.G, numbers(list(row.G.values())), strict=True))
+    entries = dict(zip(row.G, numbers(list(row.G.values())), strict=True))
     second, rate = numbers([-as_expr(row.gamma), row.rate])
     phi = None if row.value is None else numbers([row.value])[0]
-    kept = {j: x for j, x in known.items() if not vanishes(x)}
-    if not kept:
+    nonzero = {j: x for j, x in entries.items() if not vanishes(x)}
+    if not nonzero:
         raise DerivationError(f"the relation {label.name!r} holds nothing that moves.")
-    return RestRow(label, second, phi, rate, MappingProxyType(kept))
+    return RestRow(label, second, phi, rate, MappingProxyType(nonzero))
 
 
 def _places(setting: Setting) -> dict[Expr, tuple[str, int]]:

@@ -187,8 +187,8 @@ def _reduced(
     )
     values = position_values(tree, equations) if gone else {}
     speeds = {label.name for label in equations.labels["v"]}
-    wanted = independent or [x.label for x in tree.mechanism.starts if x.label in speeds]
-    return reduced(replace(equations, closures=part), values, wanted)
+    chosen = independent or [x.label for x in tree.mechanism.starts if x.label in speeds]
+    return reduced(replace(equations, closures=part), values, chosen)
 
 
 def _efforts(
@@ -199,9 +199,9 @@ def _efforts(
     reactions: dict[str, Label] = {}
     count = 0
     for k in kept:
-        way, _, wanted = ways[k].partition(" ")
+        way, _, chosen_name = ways[k].partition(" ")
         if way == "reaction":
-            name = _unique(wanted or reaction_name(labels[k].name), reactions)
+            name = _unique(chosen_name or reaction_name(labels[k].name), reactions)
             reactions[name] = labels[k]
         else:
             count += 1
@@ -224,9 +224,9 @@ def names_carriers(tree: Tree, treatment: Mapping[str, str]) -> bool:
     return any((name.rpartition(": ")[0] or name) in carriers for name in kept)
 
 
-def _unique(name: str, taken: Mapping[str, Any]) -> str:
+def _unique(name: str, in_use: Mapping[str, Any]) -> str:
     number, candidate = 1, name
-    while candidate in taken:
+    while candidate in in_use:
         number += 1
         candidate = f"{name}{number}"
     return candidate
