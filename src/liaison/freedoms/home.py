@@ -1,14 +1,12 @@
-"""A mechanism in an assembled position with exact numbers: its joints as screws, its loops.
+"""A mechanism in an assembled position with exact numbers: its joints as screws, its loops, relations.
 
 Bodies are placed along the tree by the author's starts; coordinates that assembly found instead
 are recognized as simple exact numbers, or the body's place is. Nothing recognized is trusted: the
-position counts as exact only where every joint holds modulo the primes used.
+position counts as exact only where every joint holds modulo the primes used. Loops are a basis of
+shortest cycles of the mechanism's graph, each with few joints.
 
-Loops of a mechanism's graph: a basis of shortest cycles, each with few joints.
-
-Relations between coordinates as rows beside the loops: gears, imposed motions, any Φ(q, t) = 0.
-
-A relation that is linear in the coordinates is a row to all orders: Σ c g(τ) = 0, g = atan for
+Relations between coordinates (gears, imposed motions, any Φ(q, t) = 0) are rows beside the loops. A
+relation that is linear in the coordinates is a row to all orders: Σ c g(τ) = 0, g = atan for
 angles. Another one is a formula of τ, to all orders too, where it is made of coordinates and of
 sines and cosines of their whole sums. Else it is known to first order only, by its gradient at
 home; that decides the mobility where all rows are independent, and only there.

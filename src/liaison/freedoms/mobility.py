@@ -4,19 +4,13 @@ Three numbers are distinguished: the naive rank (off the variety, of no mechanic
 first-order mobility (velocities that the closures allow in this position) and the finite mobility
 (the dimension of the positions that can be reached), as an interval.
 
-The mobility of a mechanism in one paragraph, in mechanical words.
+Of a position in floats nothing can prove an equality: that equations depend on each other, and that
+leftover equations hold. What is certified is that the rank is at least what is stated, for every
+geometry within RADIUS of the one described: the pivot minor's determinant, in balls.
 
-What floats tell of the mobility: a certified lower bound of the rank, and a step along W.
-
-Nothing here proves an equality: that equations depend on each other, and that leftover equations
-hold, no float can show. What is certified is that the rank is at least what is said, for every
-geometry within RADIUS of the one given: the pivot minor's determinant, in interval arithmetic.
-
-The real side: second-order forms of the closure in floats, and whether one is definite.
-
-Left-kernel combinations of the equations begin at second order on the kernel of the Jacobian. If a
-combination of these quadratic forms is definite, the position is isolated over the real numbers,
-whatever the dimension over the complex ones.
+Over the real numbers: left-kernel combinations of the equations begin at second order on the kernel
+of the Jacobian. If a combination of these quadratic forms is definite, the position is isolated
+over the real numbers, whatever the dimension over the complex ones.
 
 Public names: Mobility, mobility, mobility_of_systems, singularities, paragraph, FloatVerdict,
 float_verdict, certified_rank, second_order_forms, definite_combination, is_isolated_over_reals.

@@ -1,17 +1,12 @@
-"""Redundant closures: which reactions are not determined, and how to free them.
+"""Redundant closures: which reactions are not determined, and which freer joints determine them.
 
 A self-stress is a wrench in each loop that no joint of it can feel as power. Its dimension is the
 number of redundant rows. A component of the reaction in a joint is determined exactly where every
-self-stress leaves it zero.
-
-Joints made freer so that nothing is redundant: what each self-stress does in each joint.
-
-Self-stresses modulo a prime: which components of which reactions they reach, exactly.
+self-stress, modulo a prime, leaves it zero; joints are made freer where self-stresses act.
 
 Public names: Redundancy, redundancy_of, Flow, freer_joints, stressed.
 
-Source: LL §1.5.2 (redundant constraints); docs/theory/mobility.md (mobility-5);
-docs/theory/mobility.md (mobility-5).
+Source: LL §1.5.2 (redundant constraints); docs/theory/mobility.md (mobility-5).
 """
 
 from __future__ import annotations

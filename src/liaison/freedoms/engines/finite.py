@@ -9,6 +9,9 @@ squarefree part f has one root a point; the points are then
 with rational polynomials g from traces. Roots are isolated with proof, so that the number of real
 points is exact. FLINT's plain algorithm serves within limits, msolve beyond where it is there.
 
+Why it is here: it is the general solver behind all assembly modes; simple points are read off
+eigenvectors, which is quick, multiple ones (dead points) need the traces.
+
 Public names: Point, Points, all_points.
 
 Source: ROU99 (rational univariate representation); CLO05 §2.4 (eigenvectors).

@@ -1,5 +1,8 @@
 """Polynomial systems without their linear equations: fewer unknowns, the same solutions.
 
+Why it is here: closures in cosines and sines have many linear equations, and the plain Buchberger
+algorithm, which knows nothing of them, takes a multiple of the time.
+
 Public names: Reduced, without_linear.
 """
 

@@ -1,5 +1,8 @@
 """Input and output of msolve: polynomials as text, bases and rational parametrizations parsed.
 
+Why it is here: Gröbner bases modulo a prime, which python-flint has not, and systems with more than
+some twenty solutions, for which FLINT's plain algorithm is too slow.
+
 Public names: Parametrization, parametrization, basis_modulo.
 
 Source: BES21 (msolve and its files).

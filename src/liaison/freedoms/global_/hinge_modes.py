@@ -1,11 +1,12 @@
-"""Assembly modes of a single loop of six hinges, and of three that meet: links to balls and back.
+"""Assembly modes of one loop of hinges and sliders: which solver takes it, and poses from its answer.
 
-Loops of six hinges and sliders where elimination degenerates: all positions through msolve.
+Three hinges that meet, a loop with a wrist (triples.py), six hinges by elimination (six_hinges.py);
+whatever is left of six joints goes to msolve. For that the axis of a hinge is read from either side
+of the loop, and its point and direction compared: six equations in the cosines, sines and ways of
+the other five joints, solved for a loop of rational numbers near by that is exactly rigid; each
+solution, real or complex, is then proved on the closure itself.
 
-The axis of a hinge is read from either side of the loop, as in the elimination, and its point and
-direction compared: six equations in the cosines, sines and ways of the other five joints. They are
-solved for a loop of rational numbers near by that is exactly rigid; each solution, real or complex,
-is then proved on the closure itself.
+Why msolve is not enough: without it the first three kinds are still solved completely.
 
 Public names: HingeAnswer, hinge_answer, joint_positions.
 

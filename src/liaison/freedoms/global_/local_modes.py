@@ -6,6 +6,9 @@ starts find solutions; Krawczyk's test proves those that are simple, on as many 
 equations as there are unknowns. Where a mechanism is overconstrained the other equations are seen
 to hold in floats only, and the answer says so.
 
+Why it is here: it takes every mechanism, also with ball joints and several loops in space, for
+which no complete solver is known.
+
 Public names: LocalAnswer, local_answer.
 """
 

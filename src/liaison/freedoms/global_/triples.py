@@ -5,7 +5,8 @@ three, hinges or sliders, must do then is three equations in three unknowns; ove
 solutions the special three have two positions, from the two ways a triangle closes. Most arms of
 industry are such.
 
-What three joints must do so that three special hinges can close the loop: three equations.
+Why it is here: the elimination of six_hinges.py degenerates for these loops, and without msolve
+nothing else knows all their positions.
 
 Public names: Triple, TriplePositions, triple_of, triple_positions, three_that_meet, OtherThree,
 left_in_place.

@@ -1,18 +1,19 @@
 """Local dimension of a system at its known solution modulo one prime: ranks, bounds, reasons.
 
-A lower bound of the mobility from sides that fold without turning.
+Ranks decide most positions, paths of the germ W (series.py) those that are not obstructed, slices,
+deflation and branches (obstruction.py) the others.
 
-Parallel hinges that follow each other form a side. Ask of each side that its angles sum to zero:
-one equation a side, and the side moves its far end by a pure translation t, across its axis. A loop
-of such sides closes where Σ ± t = 0, which is linear in the t. So the variety holds a set cut out
-by as many equations as there are sides, plus the rank of these sums, and Krull's theorem bounds
-its dimension from below. This proves antenna meshes, whose closures are non-reduced, and holds for
-screw joints as well.
+One lower bound is of its own: sides that fold without turning. Parallel hinges that follow each
+other form a side. Ask of each side that its angles sum to zero: one equation a side, and the side
+moves its far end by a pure translation t, across its axis. A loop of such sides closes where
+Σ ± t = 0, which is linear in the t. So the variety holds a set cut out by as many equations as
+there are sides, plus the rank of these sums, and Krull's theorem bounds its dimension from below.
+This proves antenna meshes, whose closures are non-reduced and for which deflation has evidence
+only, and holds for screw joints as well.
 
 Public names: Verdict, verdict, translating_dimension.
 
-Source: docs/theory/mobility.md; FUL98 example 8.4.6 for the orders that prove;
-docs/theory/mobility.md (mobility-8).
+Source: docs/theory/mobility.md (mobility-8); FUL98 example 8.4.6 for the orders that prove.
 """
 
 from __future__ import annotations
