@@ -1,4 +1,4 @@
-"""A mechanism in an assembled position with exact numbers: its joints as screws, its loops, relations.
+"""A mechanism in an assembled position with exact numbers: joints as screws, loops, relations.
 
 Bodies are placed along the tree by the author's starts; coordinates that assembly found instead
 are recognized as simple exact numbers, or the body's place is. Nothing recognized is trusted: the

@@ -1,4 +1,4 @@
-"""Assembly modes of one loop of hinges and sliders: which solver takes it, and poses from its answer.
+"""Assembly modes of one loop of hinges and sliders: which solver takes it, poses from its answer.
 
 Three hinges that meet, a loop with a wrist (triples.py), six hinges by elimination (six_hinges.py);
 whatever is left of six joints goes to msolve. For that the axis of a hinge is read from either side
