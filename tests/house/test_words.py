@@ -31,7 +31,6 @@ IDENTIFIERS_TO_DO = {
     "algebra",
     "analyse.along",
     "contacts",
-    "exact",
     "expr",
     "freedoms",
     "simulation",
