@@ -94,7 +94,7 @@ OTHERS = {"µm": "um", "μm": "um", "°": "deg", "degree": "deg", "degrees": "de
 
 
 def unit_named(word: str, place: Place | None = None) -> Unit:
-    """The unit of a word; refuses an unknown word and proposes the nearest."""
+    """The unit of a word; rejects an unknown word and proposes the nearest."""
     if word in UNITS:
         return UNITS[word]
     folded = {known.lower(): known for known in UNITS}
@@ -104,7 +104,7 @@ def unit_named(word: str, place: Place | None = None) -> Unit:
 
 
 def unit_of(text: str, place: Place | None = None) -> Unit:
-    """The unit of a text such as 'mm', 'kg*m^2/s', '1/s' or ''; refuses what is none."""
+    """The unit of a text such as 'mm', 'kg*m^2/s', '1/s' or ''; rejects anything else."""
     try:
         return _compound(text)
     except (NamingError, TextError) as error:

@@ -252,12 +252,12 @@ class _Lowering:
 
         whole, equations = self.whole, self.whole.equations
         factored, solution = (lambda: whole.factored), (lambda: whole.solution)
-        made = of.Derivatives(equations, factored, solution)
+        derivatives = of.Derivatives(equations, factored, solution)
         return {
             **of.derivative_makers(equations, factored, solution),
             **of.curvature_makers(equations, _curvature_places(equations)),
-            **of.tangent_makers(equations, made),
-            **variation_makers(equations, made),
+            **of.tangent_makers(equations, derivatives),
+            **variation_makers(equations, derivatives),
             **discrete_makers(equations),
         }
 

@@ -224,7 +224,7 @@ def _seen(kinematics: Kinematics, first: Located, second: Located) -> Relative:
 
 
 def offsets(tree: Tree) -> list[Expr]:
-    """Lengths of a mechanism, of either sign [m]: closing is judged against the largest, or 1 m."""
+    """Lengths of a mechanism, of either sign [m]: residuals are relative to the largest, or 1 m."""
     return [as_expr(x) for node in tree.nodes for x in node.X_PJ[1]]
 
 
@@ -353,7 +353,7 @@ class _Problem:
         return self.retract(first, np.where(held, 0.0, shake(attempt, self.tree.nv)))
 
     def _size(self, q: Floats) -> float:
-        """A length of the mechanism, at least 1 m: closing is judged against it."""
+        """A length of the mechanism, at least 1 m: residuals of closures are relative to it."""
         lengths = [1.0, *np.abs(numbers(offsets(self.tree), self.values(q)))]
         return float(max(lengths))
 
@@ -422,14 +422,14 @@ class _Problem:
             k = int(np.argmax(np.abs(residual)))
             if twice := imposed_twice(self.tree.mechanism, self.rate_names[k]):
                 raise twice
-            given = {n: self.begin.values[n] for n in self.v_names if n in held}
-            speeds_text = ", ".join(f"{n} = {x:.6g}" for n, x in given.items())
+            speeds = {n: self.begin.values[n] for n in self.v_names if n in held}
+            speeds_text = ", ".join(f"{n} = {x:.6g}" for n, x in speeds.items())
             raise AssemblyError(
                 f"the speeds {speeds_text or 'at rest'} are inconsistent: they leave "
                 f"{abs(residual[k]):.6g} {self.rate_units[k]} in the row {self.rate_names[k]!r}"
                 f"{against(residual, self.rate_names)}.",
                 hint="Give the speeds of independent coordinates only; the others follow.",
-                place=start_place(self.tree.mechanism, given),
+                place=start_place(self.tree.mechanism, speeds),
             )
         return np.asarray(moved)
 

@@ -3,7 +3,7 @@
 First integrals of a mechanism, carried into a run.
 
 Public names: ready_for, ready_along, values_of, check_one_start, equations_at, compiled, start_of,
-starts_given, with_invariants.
+start_derivatives, with_invariants.
 """
 
 from __future__ import annotations
@@ -159,24 +159,24 @@ def compiled(tree: Tree, equations: Equations, *, invariants: bool = False) -> K
         from .ready import with_invariants
 
         equations = with_invariants(equations, tree)
-    facts = MappingProxyType({**equations.facts, "starts": starts_given(tree.mechanism)})
+    facts = MappingProxyType({**equations.facts, "starts": start_derivatives(tree.mechanism)})
     return to_llvm(lower(replace(equations, facts=facts)))
 
 
-def starts_given(mechanism: Mechanism) -> dict[str, dict[str, float]]:
+def start_derivatives(mechanism: Mechanism) -> dict[str, dict[str, float]]:
     """Label of each start that is given -> its derivatives by parameters; none for a number."""
     values = {
         symbol(x.name): float(as_float(x.value))
         for x in mechanism.parameters
         if x.value is not None
     }
-    found: dict[str, dict[str, float]] = {}
+    slopes_of: dict[str, dict[str, float]] = {}
     for start in mechanism.starts:
         formula = as_expr(as_float(start.value))
         used = [x for x in symbols_of([formula]) if x in values]
         slopes = evaluate(gradient(formula, used), values) if used else []
-        found[start.label] = {x.name: float(s) for x, s in zip(used, slopes, strict=True)}
-    return found
+        slopes_of[start.label] = {x.name: float(s) for x, s in zip(used, slopes, strict=True)}
+    return slopes_of
 
 
 def start_of(kernel: Kernel, state: State, firm: Collection[str]) -> State:

@@ -75,28 +75,13 @@ def _side(checked: Summary, one: Any) -> dict[str, Any]:
     match one:
         case Collision():
             facts = {"kind": "collide", "of": _colliding(one)}
-            return {
-                "name": one.name,
-                **facts,
-                **_restitution(checked, one),
-                **_friction(checked, one),
-            }
+            return {"name": one.name, **facts, **_dissipation(checked, one)}
         case Contact():
             facts = {"kind": "contact", "of": one.kind, "with": one.target.WORD}
-            return {
-                "name": one.name,
-                **facts,
-                **_restitution(checked, one),
-                **_friction(checked, one),
-            }
+            return {"name": one.name, **facts, **_dissipation(checked, one)}
         case GapContact():
             facts = {"kind": "contact", "of": "formula", "with": ""}
-            return {
-                "name": one.name,
-                **facts,
-                **_restitution(checked, one),
-                **_friction(checked, one),
-            }
+            return {"name": one.name, **facts, **_dissipation(checked, one)}
         case Unilateral():
             from liaison.expr.reading.reading import plain
             from liaison.expr.reading.text import to_unicode
@@ -128,6 +113,10 @@ def _colliding(one: Collision) -> str:
 
 def _value(checked: Summary, x: Any) -> float | None:
     return None if x is None else checked.value(x)
+
+
+def _dissipation(checked: Summary, one: Collision | Contact | GapContact) -> dict[str, Any]:
+    return _restitution(checked, one) | _friction(checked, one)
 
 
 def _restitution(checked: Summary, one: Any) -> dict[str, float | None]:

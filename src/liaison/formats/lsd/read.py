@@ -302,7 +302,7 @@ class _Reading:
     def check_all_used(self) -> None:
         """Rejects values and laws for unknowns that are not there."""
         book = self.book
-        for name, place in self.rest.given_places.items():
+        for name, place in self.rest.places_of_values.items():
             if name not in book.used:
                 known = [p.name for p in book.parameters.values() if "." in p.name]
                 raise no_such("unknown", name, [*known, *book.laws], place)

@@ -274,7 +274,7 @@ class Statements:
         self.contacts: list[model.OneSided] = []
         self.early: list[Callable[[], Any]] = []
         self.later: list[Callable[[], Any]] = []
-        self.given_places: dict[str, Place] = {}
+        self.places_of_values: dict[str, Place] = {}
         self.errors: list[LiaisonError] = []
         self.some_are_missing = False  # names, because what would declare them was rejected
 
@@ -328,7 +328,7 @@ class Statements:
         name = path_text(statement.parts[1])
         if isinstance(statement.parts[1], Node):
             # the value of something that was named by its place
-            self.given_places[name] = place
+            self.places_of_values[name] = place
             self.book.declared_parameters[name] = lambda unit: self.parameter(
                 statement, name, unit, place
             )
@@ -405,7 +405,7 @@ class Statements:
     def _law(self, statement: Node, place: Place) -> None:
         name = path_text(statement.parts[1])
         self.book.bindings[name] = statement
-        self.given_places[name] = place
+        self.places_of_values[name] = place
 
     def _output(self, statement: Node, place: Place) -> None:
         name = self.book.declare(str(statement.parts[1]), place)
