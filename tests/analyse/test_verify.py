@@ -87,6 +87,14 @@ def test_a_run_of_another_gravity_is_found_out_however_seldom_it_is_recorded(eve
     assert not liaison.verify(PENDULUM, wrong).holds
 
 
+def test_the_work_of_loads_does_not_depend_on_the_recorded_instants():
+    run = liaison.simulate(PENDULUM, until=10.0, every=2.5, inputs={"u": -0.3 * symbol("A'")})
+    work = liaison.verify(PENDULUM, run).to_dict()["work_J"]
+    height = np.cos(run["A"][0]) - np.cos(run["A"][-1])
+    assert work["gravity"] == pytest.approx(-9.81 * height, abs=1e-6)
+    assert sum(work.values()) == pytest.approx(run["A'"][-1] ** 2 / 2, abs=1e-6)
+
+
 def test_an_invented_motion_is_found_out():
     """Positions and velocities that fit each other, of no pendulum, once a second."""
     run = liaison.simulate(PENDULUM, until=10.0, every=1.0)

@@ -16,6 +16,7 @@ Source: LL 1.2, 1.3 (the general theorems).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -95,12 +96,14 @@ class Verification(Shown):
         powers: of every load [W].
         t: instants [s].
         unchecked: what could not be checked, and why: one sentence each.
+        work: of every load over the run [J], integrated on as many instants as the theorems.
     """
 
     theorems: tuple[Theorem, ...]
     powers: Series
     t: Array = field(repr=False)
     unchecked: tuple[str, ...] = ()
+    work: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def holds(self) -> bool:
@@ -118,10 +121,7 @@ class Verification(Shown):
             {"name": x.name, "error": x.error, "at": x.at, "size": x.size, "holds": x.holds}
             for x in self.theorems
         ]
-        names = self.powers.axes["load"]
-        power = self.powers.values
-        work = {x: float(np.trapezoid(power[:, k], self.t)) for k, x in enumerate(names)}
-        found = {"holds": self.holds, "theorems": rows, "work_J": work}
+        found = {"holds": self.holds, "theorems": rows, "work_J": dict(self.work)}
         return found | {"unchecked": list(self.unchecked)}
 
 
@@ -144,13 +144,23 @@ def verify(
     x = _accelerated(plan, run, rows)
     balance = _balance(plan, rows, x, about)
     instants = [_motion(plan, rows, x, run.t), *_at_instants(run.t, balance)]
-    names = tuple(name[9:] for name in balance.sides if name.startswith("power of "))
-    power = [balance.sides[f"power of {name}"][:, 0] for name in names]
-    table = np.column_stack(power) if power else np.zeros((len(run.t), 0))
-    over, why_not = _over_time(plan, run, balance, about)
+    names, table = balance.powers
+    powers = Series(table, "W", {"load": names})
+    over, why_not, fine = _over_time(plan, run, balance, about)
     _check_covered(run, over, why_not)
     unchecked = (f"from instant to instant: {why_not}",) if why_not and len(run.t) > 1 else ()
-    return Verification((*instants, *over), Series(table, "W", {"load": names}), run.t, unchecked)
+    return Verification((*instants, *over), powers, run.t, unchecked, _work(*fine))
+
+
+def _work(t: Array, balance: _Balance) -> dict[str, float]:
+    """∫ of every power, between instants at which it jumps."""
+    names, table = balance.powers
+    keep = np.concatenate([[True], np.diff(t) > 0])
+    if np.count_nonzero(keep) < FEWEST or not np.all(keep):
+        return dict(zip(names, np.trapezoid(table, t, axis=0).tolist(), strict=True))
+    from scipy.interpolate import CubicSpline
+
+    return dict(zip(names, CubicSpline(t, table).integrate(t[0], t[-1]).tolist(), strict=True))
 
 
 @final
@@ -163,6 +173,13 @@ class _Balance:
     speed: Array
     forces: Array
     moments: Array
+
+    @property
+    def powers(self) -> tuple[tuple[str, ...], Array]:
+        """Names of loads, and their powers at every row."""
+        names = tuple(name[9:] for name in self.sides if name.startswith("power of "))
+        columns = [self.sides[f"power of {name}"][:, 0] for name in names]
+        return names, np.column_stack(columns) if columns else np.zeros((len(self.place), 0))
 
     def at(self, piece: slice) -> _Balance:
         """Some of the rows."""
@@ -186,12 +203,11 @@ def _balance(
 
 def _over_time(
     plan: Plan, run: Trajectory, balance: _Balance, about: str | tuple[float, float, float]
-) -> tuple[list[Theorem], str]:
-    """Theorems over time and the motion from instant to instant; and why not the latter."""
+) -> tuple[list[Theorem], str, tuple[Array, _Balance]]:
+    """Theorems over time and the motion from instant to instant; why not the latter; on what."""
     again, why_not = retaken(plan, run, "verify")
     if again is None:
-        over = _over_pieces(run, run.t, balance)
-        return [x for x in over if x.allowed <= OVER_TIME + COARSE], why_not
+        return _near(run, balance), why_not, (run.t, balance)
     t = run.t
     is_near = len(t) >= FINE
     try:
@@ -201,9 +217,14 @@ def _over_time(
             x = accelerations(plan, rows, redundancy(plan, rows))
             t, balance = rows[:, 0], _balance(plan, rows, x, about)
     except SimulationError as error:
-        over = _over_pieces(run, run.t, balance)
-        return [x for x in over if x.allowed <= OVER_TIME + COARSE], error.message.rstrip(".")
-    return [*_over_pieces(run, t, balance), moved], ""
+        return _near(run, balance), error.message.rstrip("."), (run.t, balance)
+    return [*_over_pieces(run, t, balance), moved], "", (t, balance)
+
+
+def _near(run: Trajectory, balance: _Balance) -> list[Theorem]:
+    """Theorems over time that the recorded instants are near enough for."""
+    over = _over_pieces(run, run.t, balance)
+    return [x for x in over if x.allowed <= OVER_TIME + COARSE]
 
 
 def _check_covered(run: Trajectory, over: list[Theorem], why_not: str) -> None:
