@@ -52,7 +52,7 @@ def trajectory_of(
         found |= series_of(plan, rows, series, _contacts(plan, rows, happened, series, modes))
     end = end if end.is_failure else gap(rows[:, 0], found) or end
     return Trajectory.of_run(
-        Told(plan, arrays, happened, end, modes),
+        Told(plan, arrays, happened, end, modes, _left_out(plan, found)),
         name=plan.program.name,
         t=rows[:, 0].copy(),
         q=rows[:, 1 : 1 + nq].copy(),
@@ -97,13 +97,19 @@ class Told:
     """What a trajectory tells besides its numbers; each made when it is first asked for."""
 
     def __init__(
-        self, plan: Plan, arrays: Arrays, happened: Array, end: Outcome, modes: Marching | None
+        self,
+        plan: Plan,
+        arrays: Arrays,
+        happened: Array,
+        end: Outcome,
+        modes: Marching | None,
+        notes: str = "",
     ) -> None:
         happened.setflags(write=False)
         self._plan, self._happened, self._end = plan, happened, end
         self._counts = [int(getattr(arrays.run, name)) for name in COUNTS]
         self._stepped = _stepped(plan, arrays)
-        self._begun = begun(modes)
+        self._notes = begun(modes) + notes
 
     def labels(self) -> dict[str, tuple[Label, ...]]:
         """Name and unit of each entry of q, v, …"""
@@ -115,7 +121,7 @@ class Told:
 
     def message(self) -> str:
         """The status in a sentence."""
-        return message_of(self._plan, self.events(), self._end) + self._begun
+        return message_of(self._plan, self.events(), self._end) + self._notes
 
     def counts(self) -> dict[str, int]:
         """Steps, evaluations, …"""
@@ -148,6 +154,18 @@ class Told:
         names += ["closure"] * ("position_residual" in run.series)
         found = inputs_series(plan, rows) | series_of(plan, rows, names)
         return {name: x for name, x in found.items() if name in run.series}
+
+
+def _left_out(plan: Plan, found: Mapping[str, Series]) -> str:
+    """A sentence on first integrals that have no value somewhere along a run, and are left out."""
+    if "invariants" not in found:
+        return ""
+    known = found["invariants"].axes["invariant"]
+    lost = [x for x, _ in plan.program.entry("invariants").layout if x not in known]
+    if not lost:
+        return ""
+    names = ", ".join(map(repr, lost))
+    return f" Left out of the invariants, having no value somewhere: {names}."
 
 
 def _stepped(plan: Plan, arrays: Arrays) -> dict[str, Any]:

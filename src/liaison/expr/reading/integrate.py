@@ -67,7 +67,8 @@ def _term(ring: Ring, powers: tuple[int, ...], c: Fraction, x: Expr) -> Any:
 
 
 def _power(x: Expr, n: int) -> Any:
-    return log(x) if n == -1 else x ** (n + 1) / (n + 1)
+    # ∫ 1/x is log |x|, on both sides of zero; written without an order
+    return log(x * x) / 2 if n == -1 else x ** (n + 1) / (n + 1)
 
 
 def _circular(circle: list[tuple[Generator, int]], degree: int, x: Expr) -> Any:
