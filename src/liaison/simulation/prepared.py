@@ -15,8 +15,6 @@ from operator import is_
 from threading import Lock
 from typing import TYPE_CHECKING, Any, final
 
-import numpy as np
-
 from liaison.numeric import State
 from liaison.program import Kernel, Program
 from liaison.simulation.events.happenings import sides_in
