@@ -308,12 +308,16 @@ class _Lowering:
         """The solution by L D Lᵀ."""
         return self.factored.solve(self.equations.dynamics.f, self.equations.closures.gamma)
 
-    @cached_property
+    @property
     def whole(self) -> _Lowering:
         """The same with every multiplier, where the equations have closures eliminated."""
+        return self if self.equations.dynamics.whole is None else self.unreduced
+
+    @cached_property
+    def unreduced(self) -> _Lowering:
+        """The equations before closures were eliminated."""
         dynamics = self.equations.dynamics.whole
-        if dynamics is None:
-            return self
+        assert dynamics is not None
         return _Lowering(replace(self.equations, dynamics=dynamics))
 
     def forward(self) -> Blocks:

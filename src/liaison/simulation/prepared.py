@@ -15,8 +15,6 @@ from operator import is_
 from threading import Lock
 from typing import TYPE_CHECKING, Any, final
 
-import numpy as np
-
 from liaison.numeric import State
 from liaison.program import Kernel, Program
 from liaison.simulation.events.happenings import sides_in
@@ -159,7 +157,7 @@ class Prepared:
     def __init__(self, plan: Plan, is_compiled: bool) -> None:
         self._kernel, self._events, self._added = plan.kernel, plan.events, plan.added
         self._is_compiled = is_compiled
-        self._defaults: dict[str, tuple[bytes, Any]] = {}
+        self._defaults: dict[str, Any] = {}
         self._names: tuple[Any, Any] = ((), ())
         self._free: list[Workplace] = []
         self.pace = 16
@@ -187,13 +185,10 @@ class Prepared:
         return Plan(kernel, state, end, settings, inputs, values, self._events, self._added)
 
     def _by_default(self, array: str, make: Callable[[Program, None], Any]) -> Any:
-        """What follows from default values, made anew only where somebody changed them."""
-        program = self._kernel.program
-        values = np.asarray(program.defaults.get(array, ()), dtype=float).tobytes()
-        known = self._defaults.get(array)
-        if known is None or known[0] != values:
-            known = self._defaults[array] = values, make(program, None)
-        return known[1]
+        """What follows from default values, made once: a program's are read-only."""
+        if array not in self._defaults:
+            self._defaults[array] = make(self._kernel.program, None)
+        return self._defaults[array]
 
     def workplace(self, plan: Plan) -> Workplace:
         """Where a run of that plan begins; `take_back` ends its use."""

@@ -70,7 +70,10 @@ def simulate(
         kernel, state = ready_for(mechanism, state, start, parameters, invariants=invariants)
     if invariants:
         chosen["series"] = (*chosen.get("series", DEFAULT_SERIES), "invariants")
-    return run(kernel, state, until=until, **chosen)
+    try:
+        return run(kernel, state, until=until, **chosen)
+    finally:
+        kernel.prepared.clear()  # it refers to the kernel: both go now, not some time later
 
 
 def _single(chosen: dict[str, Any], keywords: RunKeywords) -> dict[str, Any]:
