@@ -121,6 +121,7 @@ def test_limits_return_what_was_reached():
     with pytest.raises(SimulationError, match="out of time at t =") as caught:
         scene.simulate(1e9, step=STEP, every=10**9, time_limit=0.02)
     assert caught.value.status == "time limit"
+    assert "more time" in caught.value.hint
     assert caught.value.trajectory.t[-1] == caught.value.t > 0
     part = scene.simulate(1e9, step=STEP, every=10**9, time_limit=0.02, on_failure="return")
     assert part.status == "time limit"
