@@ -62,7 +62,8 @@ def outcome_of(plan: Plan, arrays: Arrays, code: int, ended: str = "") -> Outcom
     now = f"t = {float(run.t_good):.9g} s"
     if ended:
         word = "interrupted" if ended == INTERRUPTED else "out of time"
-        return Outcome(ended, f"the run was {word} at {now}.", reason=ended)
+        more = "" if ended == INTERRUPTED else "Give it more time, an earlier end or a longer step."
+        return Outcome(ended, f"the run was {word} at {now}.", more, reason=ended)
     if code == at.STOPPED:
         return Outcome(STOPPED, f"stopped by an event at {now}.")
     if code < at.NOT_FINITE:

@@ -27,7 +27,7 @@ from liaison.simulation.plan.settings import PROJECTION, Settings, settings_of
 from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
 from liaison.simulation.steps import layout as at
-from liaison.simulation.steps.layout import Arrays, row_words, with_block
+from liaison.simulation.steps.layout import Arrays, row_words
 from liaison.simulation.steps.projection import Projection
 
 from .outcome import Outcome, gap, outcome_of
@@ -476,10 +476,13 @@ class Run:
         from .checkpoint import check_like, from_bytes
 
         found = from_bytes(self.plan, kept)
-        check_like(found, self._tables(), len(self._calls))
         had = self.arrays.run.ints[OWN]
-        if found.arrays["run"].size != self.arrays.run.words:
-            self._machine.bind(with_block(self.arrays, found.arrays["run"].copy()))
+        if self.plan.is_scene:
+            from liaison.contacts.scene.world import with_room
+
+            words = np.size(found.arrays.get("run", ()))
+            self._machine.bind(with_room(self.plan, self.arrays, words))
+        check_like(found, self._tables(), len(self._calls))
         self.arrays.run.ints[:] = found.arrays["run"]
         self.arrays.run.ints[OWN] = had
         if self.marching is not None:

@@ -90,11 +90,12 @@ class Scene:
                 of the trajectory, and "contacts", "residual", "penetration".
             time_limit: seconds of wall clock after which the run ends.
             progress: called with the fraction done, 0 to 1, about every 0.1 s.
-            on_failure: "raise", or "return" the partial trajectory; Ctrl-C is such a failure.
+            on_failure: "raise", or "return" the partial trajectory.
 
         Raises:
             SimulationError: bodies begin inside each other, the state is no longer finite, or the
                 time is over; carries the partial trajectory.
+            Interrupted: Ctrl-C, whatever `on_failure` is; carries time and partial trajectory.
         """
         run = self.run(
             until, step=step, every=every, tolerance=tolerance, depth=depth, sweeps=sweeps,

@@ -1,6 +1,6 @@
 """The world of a scene as a run begins, and with more room while it goes on.
 
-Public names: scene_arrays, enlarged, start_error.
+Public names: scene_arrays, enlarged, with_room, start_error.
 """
 
 from __future__ import annotations
@@ -49,6 +49,16 @@ def enlarged(plan: Plan, arrays: Arrays) -> Arrays:
     larger = type(run)(words)
     larger.event_capacity += EVENTS * (capacity - int(before.capacity)) if model.events else 0
     return with_block(arrays, words)
+
+
+def with_room(plan: Plan, arrays: Arrays, words: int) -> Arrays:
+    """The same with the room for contacts that a block of so many words has, if there is such."""
+    if arrays.run.words == words:
+        return arrays
+    other = scene_arrays(plan)
+    while other.run.words < words:
+        other = enlarged(plan, other)
+    return with_block(arrays, other.run.ints)
 
 
 def start_error(plan: Plan, arrays: Arrays) -> SimulationError:
