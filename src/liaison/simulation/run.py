@@ -23,8 +23,9 @@ from liaison.errors import SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation.events.log import row_words
-from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.plan import Plan, has_instants
 from liaison.simulation.plan.settings import PROJECTION, Settings, settings_of
+from liaison.simulation.plan.timing import instants_of, load_instants
 from liaison.simulation.record.files import whole_file
 from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
 from liaison.simulation.steps import layout as at
@@ -222,6 +223,7 @@ class Run:
         self._place = self._prepared.workplace(self.told)
         self._machine, self.marching = self._place.machine, self._place.contacts
         self._drained = Drained()
+        self._instants = self.told.instants
         self._calls = [0] * len(self.told.inputs.controllers)
         self._tries = self._prepared.pace
         self.status = at.GOOD
@@ -299,6 +301,8 @@ class Run:
                 self.arrays.run.has_correct[status - at.NEEDS_CORRECT_Q] = 1
         elif status == at.CONTROL:
             self._control()
+        elif status == at.NEEDS_INSTANTS:
+            load_instants(self.arrays.run, self._instants, self.plan.settings.max_step)
         elif self.marching is not None:
             status = self.marching.judged(status, self.arrays)
         self.status = status
@@ -367,6 +371,15 @@ class Run:
         return outcome_of(plan, self.arrays, self.status, ended)
 
     # what Python does between slices
+
+    def go_until(self, end: float) -> None:
+        """Goes on from now with another end, with the inputs as they are now held."""
+        run, told = self.arrays.run, self.told
+        run.t_end = end
+        if has_instants(told) and run.is_adaptive:
+            values = np.array(run.p), np.array(run.u)
+            self._instants = instants_of(told.timed, told.program, float(run.t), end, *values)
+            load_instants(run, self._instants, told.settings.max_step)
 
     def _drain(self) -> None:
         self._drained.take(self.arrays)

@@ -118,10 +118,17 @@ def _program(
                 "charts": rest.charts,
                 "events": tuple((name, way, action) for name, _, way, action in rest.events),
                 "vanished": (),
+                "formulas": lambda: _watched(rest),
                 "identity": _identity(arrays),
             }
         ),
     )
+
+
+def _watched(rest: Rest) -> list[Expr]:
+    """Formulas that steps depend on: loads, relations, events."""
+    rows = [x for row in rest.rows for x in (row.second, row.rate, row.phi) if x is not None]
+    return [*rest.tau.values(), *rows, *(formula for _, formula, _, _ in rest.events)]
 
 
 def _identity(arrays: BlockArrays) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel, Program, to_llvm, to_numpy
-from liaison.program.extend import breaks_of
+from liaison.program.instants import NOTHING, Instants, Timed
 from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.events.happenings import Watched, extra_program, sides_in, watched
 from liaison.simulation.steps import layout as at
@@ -27,6 +27,7 @@ from liaison.simulation.steps.rungekutta import Tableau
 
 from .inputs import Inputs, inputs_of
 from .settings import Settings
+from .timing import WINDOW, instants_of, load_instants, timed_of
 
 GAP = 1e-13
 """Penetration that is left alone [m]."""
@@ -72,6 +73,8 @@ class Plan:
     parameters: Array
     events: tuple[Watched, ...]
     added: Kernel | None  # formulas of inputs and stop conditions
+    timed: Timed | None = None  # what depends on time alone
+    instants: Instants = NOTHING
 
     @property
     def program(self) -> Program:
@@ -105,7 +108,9 @@ def plan_of(
     extras = extra_program(program, found, stops)
     added = None if extras is None else kernel_like(kernel, extras)
     values = parameters_of(program, parameters)
-    return Plan(kernel, state, end, settings, found, values, events, added)
+    timed = timed_of(program, found, stops)
+    instants = instants_of(timed, program, state.t, end, values, found.held)
+    return Plan(kernel, state, end, settings, found, values, events, added, timed, instants)
 
 
 def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
@@ -209,29 +214,35 @@ def end_of(state: State, until: float) -> float:
 
 
 def arrays_of(plan: Plan) -> Arrays:
-    """Arrays with everything in place for the first step."""
-    arrays = lasting_arrays(plan)
+    """Arrays with everything in place for the first step, and room for all instants."""
+    instants = plan.instants
+    arrays = lasting_arrays(plan, max(instants.breaks.size, instants.waypoints.size))
     fill_run(arrays, plan)
     return arrays
 
 
-def lasting_arrays(plan: Plan) -> Arrays:
-    """Arrays with what every run of a kernel with these options has in them; see `fill_run`."""
-    settings, inputs, instants = plan.settings, plan.inputs, breaks_in(plan)
+def lasting_arrays(plan: Plan, window: int = WINDOW) -> Arrays:
+    """Arrays with what every run of a kernel with these options has in them; see `fill_run`.
+
+    Args:
+        plan: of one such run.
+        window: instants, at which steps end, that are at hand.
+    """
+    settings, inputs = plan.settings, plan.inputs
     sides = sides_in(plan.program) if settings.tableau.scheme == "moreau" else ()
     sizes = Sizes(
         nq=plan.size("nq"), nv=plan.size("nv"), nu=inputs.held.size, np=plan.parameters.size,
         nc=plan.size("nc"), nphi=plan.program.sizes.get("nphi", plan.size("nc")),
         events=len(plan.events), formulas=len(inputs.formulas), grid=settings.grid,
         blocks=len(sides), rows=sum(block[4] for block in sides),
-        facets=settings.facets or 0, breaks=instants.size,
+        facets=settings.facets or 0, breaks=window if has_instants(plan) else 0,
+        points=window if has_instants(plan) else 0,
     )  # fmt: skip
     kept = EVENTS_KEPT + at.PARTS * len(plan.events) if plan.events else 0
     kept += EVENTS_KEPT + 4 * len(sides) if sides else 0
     arrays = allocate(sizes, settings.tableau, capacity=FIRST_CAPACITY, event_capacity=kept)
     _fill_settings(arrays, settings)
     _fill_formulas(arrays, plan)
-    arrays.run.break_times[:] = instants
     if settings.tableau.scheme == "moreau":
         fill_moreau(arrays, plan.program, settings.theta)
         arrays.run.turns = has_turning_axes(plan.program)
@@ -258,6 +269,10 @@ def fill_run(arrays: Arrays, plan: Plan) -> None:
     run.period, run.samples = period, samples
     run.records_steps, run.records_end = samples == 0, grid.size == 0
     run.instants[: grid.size] = grid
+    if run.is_adaptive:
+        load_instants(run, plan.instants, plan.settings.max_step)
+    else:
+        run.t_refill = math.inf
 
 
 def _fill_settings(arrays: Arrays, settings: Settings) -> None:
@@ -282,11 +297,9 @@ def _fill_formulas(arrays: Arrays, plan: Plan) -> None:
         run.inputs_read_q = plan.added.program.reads("inputs")["q"] > 0
 
 
-def breaks_in(plan: Plan) -> Array:
-    """Instants at which time alone makes the equations or the inputs jump or bend, in order."""
-    formulas = [formula for _, formula in plan.inputs.formulas]
-    own = plan.program.facts.get("breaks", ())
-    return np.array(sorted({*own, *breaks_of(plan.program, formulas)}), dtype=float)
+def has_instants(plan: Plan) -> bool:
+    """Whether time alone may make equations or inputs jump, bend or vary."""
+    return plan.timed is not None or bool(plan.program.facts.get("breaks"))
 
 
 def scales(plan: Plan) -> dict[int, int]:

@@ -30,6 +30,7 @@ from .layout import (
     EVENTS,
     GOOD,
     LAND,
+    NEEDS_INSTANTS,
     NOT_FINITE,
     POSITIONS_LOST,
     SAMPLING,
@@ -112,6 +113,8 @@ def try_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
     """One attempt: stages, new state, error; accepted, the phase moves on."""
     if run.steps >= run.steps_allowed:
         return TOO_MANY_STEPS
+    if run.t >= run.t_refill:
+        return NEEDS_INSTANTS
     choose_step(run)
     status = GOOD
     if run.is_variational + run.is_alpha > 0:

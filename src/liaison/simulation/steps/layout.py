@@ -203,7 +203,8 @@ class Run(Record):
     nb: i64 = size()  # blocks of contacts
     nr: i64 = size()  # rows of contacts
     grid: i64 = size()  # instants to record, where they are listed
-    breaks: i64 = size()  # instants at which formulas jump or bend
+    breaks: i64 = size()  # instants at hand at which formulas jump or bend
+    points: i64 = size()  # instants at hand from which on steps reach so far
     parts: i64 = size()  # steps that one is composed of
 
     # the state, and what a step is made of: their offsets share cache lines with the counts
@@ -241,6 +242,7 @@ class Run(Record):
     t_control: f64
     t_base: f64
     t_good: f64
+    t_refill: f64  # from here on more instants are asked for
     step: f64
     h_next: f64
     h_max: f64
@@ -304,7 +306,10 @@ class Run(Record):
     happened: i64
     recorded_before: i64
     happened_before: i64
+    break_count: i64
     breaks_passed: i64
+    point_count: i64
+    points_passed: i64
 
     # time stepping with contacts
     theta: f64
@@ -319,6 +324,8 @@ class Run(Record):
     instants: ptr = sized("grid")
     formulas: ptr = sized("ni")
     break_times: ptr = sized("breaks")
+    waypoints: ptr = sized("points")
+    reach: ptr = sized("points")
     sign: ptr = sized("ne")
     sign_new: ptr = sized("ne")
     before: ptr = sized("ne")
@@ -375,7 +382,7 @@ NOT_FINITE, STEP_TOO_SMALL, POSITIONS_LOST, VELOCITIES_LOST = 10, 11, 12, 13
 INCONSISTENT, TOO_MANY_STEPS, CHATTER, BAD_START, BAD_START_RATE = 14, 15, 16, 17, 18
 EVENT_NOT_FINITE, NOT_CONVERGED = 19, 20
 NO_MODE, BAD_GAP, BAD_SIDE, SINGULAR_MASS, STANDSTILL, STEP_UP = 21, 22, 23, 24, 25, 26
-DEGENERATE = 8
+DEGENERATE, NEEDS_INSTANTS = 8, 9
 
 PARTS = 4
 """Pieces of a step in which each event is looked for, so that two crossings are both seen."""
@@ -398,6 +405,7 @@ class Sizes:
     blocks: int = 0
     rows: int = 0
     breaks: int = 0
+    points: int = 0
     facets: int = 0
 
 
@@ -422,7 +430,7 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
     run = Run.new(
         lengths, nq=s.nq, nv=s.nv, nu=s.nu, np=s.np, nc=s.nc, nphi=s.nphi, ne=s.events,
         ni=s.formulas, ns=tableau.stages, nd=len(tableau.dense[0]), nb=s.blocks, nr=s.rows,
-        grid=s.grid, breaks=s.breaks, parts=len(tableau.parts),
+        grid=s.grid, breaks=s.breaks, points=s.points, parts=len(tableau.parts),
     )  # fmt: skip
     run.facets, run.slopes = s.facets, slopes_size(s.nv, s.nc)
     run.capacity, run.event_capacity = capacity, event_capacity
