@@ -47,7 +47,10 @@ CUTS, ALIKE = 4, 2.5
 SAME = 1e-13
 """Of a run: breaks so near to its start are at its start."""
 
-FINEST, MOST, PATIENCE = 1e-11, 1_000_000, 20_000
+TINY = 1e-200
+"""A formula that stays below this is none."""
+
+FINEST, MOST, PATIENCE = 1e-11, 1_000_000, 4000
 """Shortest piece as a share of the run; most instants; most pieces looked at."""
 
 LOOKS = 8
@@ -295,7 +298,7 @@ class _Pieces:
             grid = np.linspace(fast.start, fast.end, 1 + 64)
             y = fast.sampled(f, grid)
             size = float(np.max(np.abs(y[np.isfinite(y)]), initial=0.0))
-        self._least = NEGLIGIBLE * size
+        self._least = max(NEGLIGIBLE * size, TINY)
         self._looks = 0
 
     def between(self, edges: Floats) -> tuple[Floats, bool]:
@@ -341,9 +344,7 @@ class _Pieces:
         y = self._fast.sampled(self._f, np.linspace(a + margin, b - margin, 9))
         varies = float(np.max(y) - np.min(y))
         allowed = 8 * PART * max(varies, self._least)
-        if bound == 0:
-            return 0.0
-        return width * math.sqrt(bound / allowed) if allowed > 0 and bound == bound else math.inf
+        return width * math.sqrt(bound / allowed) if bound == bound else math.inf
 
     def _range(self, f: Expr, times: Interval) -> Interval:
         found: Any = evaluate([f], {self._t: times}, INTERVAL)[0]

@@ -95,6 +95,9 @@ DEFAULT_SERIES = ("energy", "outputs", "poses", "closure", "contacts")
 SLICE = 0.02
 """Seconds of work the compiled loop is given at a time."""
 
+HORIZON = 64.0
+"""Steps of a caller for which instants are made at once."""
+
 FIRST_SLICE = 4096
 """Steps of the first slice of a run, at most."""
 
@@ -224,6 +227,7 @@ class Run:
         self._machine, self.marching = self._place.machine, self._place.contacts
         self._drained = Drained()
         self._instants = self.told.instants
+        self._known_until, self._known_for = -math.inf, b""
         self._calls = [0] * len(self.told.inputs.controllers)
         self._tries = self._prepared.pace
         self.status = at.GOOD
@@ -374,12 +378,17 @@ class Run:
 
     def go_until(self, end: float) -> None:
         """Goes on from now with another end, with the inputs as they are now held."""
-        run, told = self.arrays.run, self.told
+        run, told, now = self.arrays.run, self.told, float(self.arrays.run.t)
         run.t_end = end
-        if has_instants(told) and run.is_adaptive:
-            values = np.array(run.p), np.array(run.u)
-            self._instants = instants_of(told.timed, told.program, float(run.t), end, *values)
-            load_instants(run, self._instants, told.settings.max_step)
+        if not (has_instants(told) and run.is_adaptive):
+            return
+        values = run.u.tobytes()
+        if end > self._known_until or values != self._known_for:
+            # for many steps of this length at once
+            self._known_until, self._known_for = now + HORIZON * (end - now), values
+            where = told.timed, told.program, now, self._known_until
+            self._instants = instants_of(*where, np.array(run.p), np.array(run.u))
+        load_instants(run, self._instants, told.settings.max_step)
 
     def _drain(self) -> None:
         self._drained.take(self.arrays)

@@ -70,7 +70,7 @@ from .edges import find_edges
 from .modal import measure
 from .modal_entries import BROKEN, modal_events
 from .next_mode import find_mode
-from .touching import TOUCH, find_touching, still, strike
+from .touching import find_touching, still, strike
 
 
 @loop
@@ -377,10 +377,4 @@ def new_signs(sides: Sides, run: Run, scratch: ptr) -> None:
             value = TINY
         run.sign[i] = sign_of(value)
         run.before[i] = value
-        slope = probe[i + sides.nb]
-        if value <= TOUCH and slope >= -still(sides, run.v):
-            # it just opened: what it falls is rounding
-            slope = max(slope, 0.0)
-        run.sign[i + sides.nb] = sign_of(slope)
-        run.before[i + sides.nb] = slope
         run.streak[i] = 0

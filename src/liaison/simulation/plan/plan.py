@@ -238,7 +238,7 @@ def lasting_arrays(plan: Plan, window: int = WINDOW) -> Arrays:
         facets=settings.facets or 0, breaks=window if has_instants(plan) else 0,
         points=window if has_instants(plan) else 0,
     )  # fmt: skip
-    kept = EVENTS_KEPT + at.PARTS * len(plan.events) if plan.events else 0
+    kept = EVENTS_KEPT + 4 * len(plan.events) if plan.events else 0
     kept += EVENTS_KEPT + 4 * len(sides) if sides else 0
     arrays = allocate(sizes, settings.tableau, capacity=FIRST_CAPACITY, event_capacity=kept)
     _fill_settings(arrays, settings)
@@ -262,6 +262,7 @@ def fill_run(arrays: Arrays, plan: Plan) -> None:
     run, state = arrays.run, plan.state
     run.t = run.t_new = run.t_start = run.t_base = run.t_good = state.t
     run.t_end, run.t_control = plan.until, math.inf
+    run.h_look = math.inf
     run.q[:], run.v[:] = state.q, state.v
     run.good.q[:], run.good.v[:] = state.q, state.v
     run.p[:], run.u[:] = plan.parameters, plan.inputs.held

@@ -63,8 +63,6 @@ def advance(e: Entries, run: Run, scratch: ptr, records: ptr, happened: ptr, tri
             status = does.land(e, run, scratch, happened)
         elif phase == EVENTS:
             status = look_for_events(e, run, scratch, happened)
-            if status == GOOD:
-                run.phase = SAMPLING if run.is_stopping == 0 else LAND
         elif phase == SAMPLING:
             status = sample(e, run, scratch, records)
         elif phase == COMMIT:

@@ -247,6 +247,9 @@ class Run(Record):
     h_next: f64
     h_max: f64
     h_part: f64
+    h_look: f64  # longest step in which events are seen
+    stop: f64  # part of the step at which it stops; 2: nowhere
+    spacing: f64  # longest time between two looks at events [s]
     error_before: f64
     rtol: f64
     atol: f64
@@ -276,7 +279,6 @@ class Run(Record):
     order: i64
     slopes: i64
     facets: i64  # sides of the polygons that bound friction; 0: it is bounded by ellipses
-    dips: i64  # from an event that switches to its slope, in the list of events
     has_closure: i64
     has_correct: iptr = inline(2)  # whether these entries are there: of positions, of velocities
     has_terms: i64
@@ -304,6 +306,8 @@ class Run(Record):
     pivots_left: i64
     recorded: i64
     happened: i64
+    noted: i64  # events, with those of the step under way
+    doubts: i64  # windows in which it is in doubt what events do
     recorded_before: i64
     happened_before: i64
     break_count: i64
@@ -330,8 +334,10 @@ class Run(Record):
     sign_new: ptr = sized("ne")
     before: ptr = sized("ne")
     before_new: ptr = sized("ne")
-    after: ptr = sized("ne")
+    looks: ptr = sized("7", "ne")  # at the nodes of a window, and between them
+    met: ptr = sized("ne")  # the largest values so far
     crossing: ptr = sized("ne")
+    second: ptr = sized("ne")
     probe: ptr = sized("ne")
     streak_start: ptr = sized("ne")
     scale: iptr = sized("nv")
@@ -372,8 +378,8 @@ MOREAU = (
 # phases of a step
 START, TRY, LAND, EVENTS, SAMPLING, COMMIT, ARRIVED, FINISHED = 0, 1, 2, 3, 4, 5, 6, 7
 
-# why a step ends early; a slope is no event, it tells where another one has its least value
-STOPPING, SWITCHING, SLOPE = 1, 2, 3
+# why a step ends early
+STOPPING, SWITCHING = 1, 2
 
 # what `advance` returns
 GOOD, DONE, STOPPED, CONTROL, FULL = 0, 1, 2, 3, 4
@@ -383,9 +389,6 @@ INCONSISTENT, TOO_MANY_STEPS, CHATTER, BAD_START, BAD_START_RATE = 14, 15, 16, 1
 EVENT_NOT_FINITE, NOT_CONVERGED = 19, 20
 NO_MODE, BAD_GAP, BAD_SIDE, SINGULAR_MASS, STANDSTILL, STEP_UP = 21, 22, 23, 24, 25, 26
 DEGENERATE, NEEDS_INSTANTS = 8, 9
-
-PARTS = 4
-"""Pieces of a step in which each event is looked for, so that two crossings are both seen."""
 
 
 @final

@@ -103,7 +103,7 @@ def choose_step(run: Run) -> None:
     stop = min(run.t_end, run.t_control)
     if run.is_adaptive > 0:
         stop = before_break(stop, run)
-        h = min(run.h_next, run.h_max)
+        h = min(min(run.h_next, run.h_max), run.h_look)
         new = run.t + h
         if run.point_count > 0:
             new = within_reach(new, run)
