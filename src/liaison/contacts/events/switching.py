@@ -67,7 +67,7 @@ from liaison.solvers.linear.dense import largest
 
 from .bearings import solve_motion
 from .edges import find_edges
-from .modal import measure
+from .modal import SLOW, measure
 from .modal_entries import BROKEN, modal_events
 from .next_mode import find_mode
 from .touching import find_touching, still, strike
@@ -176,6 +176,10 @@ UNMET = 1e4
 
 VANISHED = 1e-6
 """A row of a rate that is shorter than this says nothing of velocities any more."""
+
+LEAST = 1e-12
+"""A gap [m], a rate or a force [N] that is none between two looks; below SLOW the way of a slip is
+not that of its speed, which turns there without an end."""
 
 TINY = 1e-300
 
@@ -377,4 +381,6 @@ def new_signs(sides: Sides, run: Run, scratch: ptr) -> None:
             value = TINY
         run.sign[i] = sign_of(value)
         run.before[i] = value
+        is_slip = 1 if sides.blocks[b].kind == FRICTION and sides.mode[b] == SLIP else 0
+        run.noise[i] = 2.0 * SLOW if is_slip * (sides.blocks[b].rows - 1) > 0 else LEAST
         run.streak[i] = 0

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.simulation.steps.explicit import refresh, state_at
-from liaison.simulation.steps.layout import SWITCHING, Entries, Run
+from liaison.simulation.steps.layout import Entries, Run
 
 NODES = 4
 """Parts of a window."""
@@ -26,8 +26,8 @@ SCAN = 8
 TRUE = 0.02
 """Part of the largest value by which the quartic may be wrong where it comes near zero."""
 
-ROUNDING, LEAST = 1e-12, 1e-12
-"""Part of the largest value met so far that is rounding; so is this gap [m] or force [N]."""
+ROUNDING = 1e-12
+"""Part of the largest value met so far that is rounding."""
 
 FAR = 2.0
 """Values further from zero than this many times what they vary do not reach it."""
@@ -108,9 +108,7 @@ def tells(i: i64, run: Run) -> i64:
         return 1
     size = max(abs(low), abs(high))
     run.met[i] = max(run.met[i], size)
-    rounding = ROUNDING * run.met[i]
-    if run.stops[i] == SWITCHING:
-        rounding = max(rounding, LEAST)
+    rounding = max(ROUNDING * run.met[i], run.noise[i])
     miss = abs(looks[NODES + 1, i] - quartic(i, FIRST, run))
     miss = max(miss, abs(looks[NODES + 2, i] - quartic(i, SECOND, run)))
     for part in range(NODES):
@@ -192,4 +190,4 @@ def turn_of(i: i64, part: i64, run: Run) -> f64:
             if y < least:
                 least = y
                 place = x
-    return place if least < 0.0 else -1.0
+    return place if least < -run.noise[i] else -1.0

@@ -336,6 +336,7 @@ class Run(Record):
     before_new: ptr = sized("ne")
     looks: ptr = sized("7", "ne")  # at the nodes of a window, and between them
     met: ptr = sized("ne")  # the largest values so far
+    noise: ptr = sized("ne")  # what is none between two nodes
     crossing: ptr = sized("ne")
     second: ptr = sized("ne")
     probe: ptr = sized("ne")
