@@ -5,8 +5,8 @@ import pytest
 from simulate_samples import driven, plain, start
 
 import liaison
-from liaison.formats import read
 from liaison.expr import Table, absolute, as_expr, cos, exp, maximum, select, sign, sin, symbol
+from liaison.formats import read
 from liaison.program import to_llvm
 from liaison.program.instants import NOTHING, instants_between, timed
 from liaison.simulation import Run, Settings, simulate, simulate_batch

@@ -19,14 +19,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liaison.exact.intervals import INTERVAL, Interval
-from liaison.expr import Expr, Table, evaluate, gradient, substitute, switches, symbols_of, topological
+from liaison.expr import (
+    Expr,
+    Table,
+    evaluate,
+    gradient,
+    substitute,
+    switches,
+    symbols_of,
+    topological,
+)
 from liaison.expr.graph.walk import depends_on
 
 Floats = NDArray[np.float64]
@@ -306,7 +316,7 @@ class _Pieces:
         fast = self._fast
         marks = [fast.start, *edges.tolist(), fast.end]
         is_bounded, found = True, [np.array([fast.start])]
-        for a, b in zip(marks, marks[1:], strict=False):
+        for a, b in pairwise(marks):
             for left, right, count in self._divided(a, b):
                 is_bounded = is_bounded and math.isfinite(count)
                 if left == fast.start and right == fast.end and 1 < count < math.inf:
@@ -328,7 +338,7 @@ class _Pieces:
                 yield left, right, count
                 continue
             marks = np.linspace(left, right, CUTS + 1).tolist()
-            pieces = [(x, y, self._needed(x, y)) for x, y in zip(marks, marks[1:], strict=False)]
+            pieces = [(x, y, self._needed(x, y)) for x, y in pairwise(marks)]
             each = [count for *_, count in pieces]
             if max(each) < math.inf and max(each) <= ALIKE * min(each):
                 yield left, right, count

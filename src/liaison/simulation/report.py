@@ -23,7 +23,7 @@ from liaison.simulation.steps.layout import Arrays
 from liaison.units import Label
 
 from .machine import map_entry
-from .outcome import Outcome, gap
+from .outcome import Outcome, gap, outside
 from .reactions import joint_accelerations, motions, multipliers, reactions
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def trajectory_of(
     found = _inputs(plan, rows)
     if series:
         found |= series_of(plan, rows, series, _contacts(plan, rows, happened, series, modes))
-    end = end if end.is_failure else gap(rows[:, 0], found) or end
+    if not end.is_failure:
+        end = gap(rows[:, 0], found) or _outside(plan, rows, found) or end
     return Trajectory.of_run(
         Told(plan, arrays, happened, end, modes),
         name=plan.program.name,
@@ -58,6 +59,15 @@ def trajectory_of(
         series=found,
         status=end.status,
     )
+
+
+def _outside(plan: Plan, rows: Array, found: Mapping[str, Series]) -> Outcome | None:
+    """A unilateral constraint that the run did not keep; steps of fixed size are not judged."""
+    if plan.settings.tableau.scheme == "moreau":
+        return None
+    cuts = np.cumsum([1, plan.size("nq"), plan.size("nv")])
+    t, q, v, _ = np.split(rows, cuts, axis=1)
+    return outside(sides_in(plan.program), t[:, 0], q, v, found)
 
 
 def _contacts(

@@ -32,7 +32,7 @@ from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Arrays
 from liaison.simulation.steps.projection import Projection
 
-from .outcome import Outcome, gap, outcome_of
+from .outcome import Outcome, gap, outcome_of, outside
 from .prepared import planned
 from .report import trajectory_of
 
@@ -332,7 +332,9 @@ class Run:
             cause = refusal.__cause__
         found = self.trajectory(series, outcome)
         if found.status != outcome.status:
-            outcome = gap(found.t, found.series) or outcome
+            sides = self.told.program.facts.get("sides", ())
+            missed = outside(sides, found.t, found.q, found.v, found.series)
+            outcome = gap(found.t, found.series) or missed or outcome
         if outcome.is_failure and on_failure == "raise":
             raise SimulationError(
                 outcome.message,

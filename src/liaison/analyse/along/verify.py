@@ -26,6 +26,7 @@ from liaison.numeric import Array
 from liaison.program import Kernel
 from liaison.simulation import Series, Trajectory
 from liaison.simulation.machine import map_entry
+from liaison.simulation.outcome import OUTSIDE, missed
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.reactions import accelerations, pivoted, redundancy
 
@@ -125,8 +126,17 @@ def verify(
     names = tuple(name[9:] for name in sides if name.startswith("power of "))
     power = [sides[f"power of {name}"][:, 0] for name in names]
     table = np.column_stack(power) if power else np.zeros((len(run.t), 0))
-    over = _over_pieces(run, sides, (place, speed), sizes)
+    over = [*_over_pieces(run, sides, (place, speed), sizes), *_kept(plan, run)]
     return Verification((*instants, *over), Series(table, "W", {"load": names}), run.t)
+
+
+def _kept(plan: Plan, run: Trajectory) -> list[Theorem]:
+    """Bounds of friction, normal forces, gaps and rates of one sign, where they were recorded."""
+    worst = missed(plan.program.facts.get("sides", ()), run.t, run.q, run.v, run.series)
+    if worst is None or run.meta.get("method") == "moreau":
+        return []
+    name = "unilateral constraints" + (f": {worst.name}" if worst.error > OUTSIDE else "")
+    return [Theorem(name, worst.error, worst.t, 1.0, OUTSIDE)]
 
 
 def _blocks(kernel: Kernel, entry: str, out: Array) -> dict[str, Array]:

@@ -21,7 +21,6 @@ from liaison.program import Kernel, Program, to_llvm, to_numpy
 from liaison.program.instants import NOTHING, Instants, Timed
 from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.events.happenings import Watched, extra_program, sides_in, watched
-from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Arrays, Sizes, allocate
 from liaison.simulation.steps.rungekutta import Tableau
 
