@@ -10,7 +10,7 @@ between its stages is not seen. Three things are known in advance:
 Waypoints follow from a bound of f″ by interval arithmetic, halved where that pays: on a piece of
 length ℓ a formula leaves its chord by sup|f″| ℓ²/8, at most a quarter of what it varies there.
 
-Public names: Timed, Instants, NOTHING, timed, instants_between, joined.
+Public names: Timed, Instants, NOTHING, timed, instants_between, jumps_between, joined.
 
 Source: MOO09 §6 (ranges by subdivision).
 """
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, final
 
@@ -53,6 +53,9 @@ NEGLIGIBLE = 1e-7
 
 CUTS, ALIKE = 4, 2.5
 """A piece is cut into so many; it is left whole where they differ by less than this factor."""
+
+NEAR = 1e-8
+"""Of a run: how near to a break a formula is looked at on both sides; of its size: a jump."""
 
 SAME = 1e-13
 """Of a run: breaks so near to its start are at its start."""
@@ -102,6 +105,7 @@ class Instants:
         reach: instants up to which a step may go.
         longest: longest step [s].
         unbounded: how many formulas are not bounded everywhere; they are sampled.
+        corners: breaks at which rates of closures jump, with the row of each.
     """
 
     breaks: Floats
@@ -109,6 +113,7 @@ class Instants:
     reach: Floats
     longest: float = math.inf
     unbounded: int = 0
+    corners: tuple[tuple[float, int], ...] = ()
 
 
 NONE: Floats = np.empty(0)
@@ -125,7 +130,7 @@ def timed(t: Expr, formulas: Sequence[Expr], constants: Iterable[Expr]) -> Timed
         constants: symbols that keep their values during a run.
     """
     order = topological(formulas)
-    if t not in order:
+    if not any(x is t for x in order):
         return None
     kept = {t, *constants}
     moving = {x for x in order if x.op == "symbol" and x not in kept}
@@ -158,6 +163,47 @@ def instants_between(one: Timed | None, start: float, end: float, values: Values
     return Instants(times, *fast.together(), fast.longest, fast.unbounded)
 
 
+def jumps_between(
+    t: Expr, f: Expr, constants: Iterable[Expr], span: tuple[float, float], values: Values
+) -> list[tuple[float, float]]:
+    """Instants at which time alone makes a formula jump, and by how much.
+
+    Args:
+        t: time.
+        f: the formula; what of it depends on time alone is looked at.
+        constants: symbols that keep their values.
+        span: from when to when [s].
+        values: of the constants.
+    """
+    order = topological([f])
+    if not any(x is t for x in order):
+        return []
+    moving = {x for x in order if x.op == "symbol" and x is not t} - set(constants)
+    alone = depends_on(order, [t]) - depends_on(order, moving)
+    inner = {x for node in order if node in alone for x in node.args}
+    found: list[tuple[float, float]] = []
+    for part in (x for x in order if x in alone and (x is f or x not in inner)):
+        one = timed(t, [part], constants)
+        breaks = NONE if one is None else instants_between(one, *span, values).breaks
+        times = breaks[(breaks > span[0]) & (breaks < span[1])]
+        found += _jumps(_Fast(t, *span, values), part, times)
+    return found
+
+
+def _jumps(fast: _Fast, f: Expr, times: Floats) -> list[tuple[float, float]]:
+    """Those of the instants at which f jumps: by as much however near one looks."""
+    if not len(times):
+        return []
+    beside = NEAR * (fast.end - fast.start)
+    wide, close = (
+        np.abs(fast.sampled(f, times + x) - fast.sampled(f, times - x))
+        for x in (beside, beside / 8)
+    )
+    size = np.max(np.abs(fast.sampled(f, np.linspace(fast.start, fast.end, 65))), initial=0.0)
+    is_jump = (close > 0.5 * wide) & (close > NEAR * max(size, np.max(wide)))
+    return [(float(x), float(y)) for x, y in zip(times[is_jump], close[is_jump], strict=True)]
+
+
 def joined(several: Sequence[Instants]) -> Instants:
     """Instants that suit several runs at once."""
     if len(several) == 1:
@@ -170,7 +216,9 @@ def joined(several: Sequence[Instants]) -> Instants:
             place = np.searchsorted(one.waypoints, waypoints, side="right") - 1
             reach = np.minimum(reach, np.where(place < 0, math.inf, one.reach[place]))
     longest = min((x.longest for x in several), default=math.inf)
-    return Instants(breaks, waypoints, reach, longest, max(x.unbounded for x in several))
+    corners = tuple(sorted({x for one in several for x in one.corners}))
+    unbounded = max(x.unbounded for x in several)
+    return Instants(breaks, waypoints, reach, longest, unbounded, corners)
 
 
 def _distinct(times: Floats) -> Floats:

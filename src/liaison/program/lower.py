@@ -126,8 +126,15 @@ def _facts(equations: Equations) -> dict[str, object]:
         ),
         "bearings": tuple(k for k, x in enumerate(equations.sides.blocks) if x.joint),
         "formulas": lambda: watched_formulas(equations),
+        "closures": lambda: closure_rows(equations),
         **equations.facts,
     }
+
+
+def closure_rows(equations: Equations) -> list[tuple[Expr, Expr]]:
+    """Φ (0 of rows of rates) and ν of every closure."""
+    phi, nu = equations.closures.phi, equations.closures.nu
+    return [(phi[k] if k < len(phi) else ZERO, rate) for k, rate in enumerate(nu)]
 
 
 def watched_formulas(equations: Equations) -> list[Expr]:

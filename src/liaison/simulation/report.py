@@ -14,8 +14,9 @@ from liaison.errors import NamingError
 from liaison.numeric import Array
 from liaison.program import Kernel
 from liaison.simulation.events.happenings import sides_in
-from liaison.simulation.events.log import BEFORE, CROSSES, WHATS, entries_of
+from liaison.simulation.events.log import BEFORE, CROSSES, KICKS, WHATS, entries_of
 from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.timing import row_label
 from liaison.simulation.record.files import plain
 from liaison.simulation.record.series import POSE_AXES, POSE_UNITS
 from liaison.simulation.record.trajectory import STOPPED, EventRecord, Series, Trajectory
@@ -145,6 +146,9 @@ def event_records(plan: Plan, happened: Array) -> tuple[EventRecord, ...]:
             was_t, was = x.t, x.v
         elif x.what == CROSSES:
             found.append(EventRecord(own[x.first].name, x.t, x.q, x.v))
+        elif x.what == KICKS:
+            name = row_label(plan.program, x.first)
+            found.append(EventRecord(name, x.t, x.q, x.v, "impulse", was))
         else:
             before = was if was_t == x.t else None
             name, what = sides[x.first][0], WHATS[x.what]

@@ -175,7 +175,7 @@ class Marching:
 
     def mark(self, run: Run) -> None:
         """Ends of modes switch; they do not stop the run."""
-        run.stops[self.own :] = at.SWITCHING
+        run.stops[self.own :], run.has_modes = at.SWITCHING, 1
         run.has_terms, run.pivots_left = 1, np.iinfo(np.int64).max // 2
 
     def kept(self) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from liaison.simulation.events.log import (
     ENTERS,
     GAINS,
     IMPACTS,
+    KICKS,
     LEAVES,
     OPENS,
     RESTS,
@@ -67,7 +68,7 @@ from liaison.solvers.linear.dense import largest
 
 from .bearings import solve_motion
 from .edges import find_edges
-from .modal import SLOW, measure
+from .modal import SLOW, measure, meet_closures
 from .modal_entries import BROKEN, modal_events
 from .next_mode import find_mode
 from .touching import find_touching, still, strike
@@ -202,7 +203,7 @@ def march(
         sides.is_begun = 2
     status = advance(e, run, scratch, records, happened, tries)
     while status == STOPPED and run.is_stopping == SWITCHING:
-        if run.recorded >= run.capacity or run.event_capacity - run.happened < 5 * sides.nb + 3:
+        if run.recorded >= run.capacity or run.event_capacity - run.happened < 5 * sides.nb + 5:
             return FULL
         status = switch(sides, e, run, scratch, records, happened)
         if status == GOOD:
@@ -266,9 +267,11 @@ def switch(sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, happe
     if sides.switches > PATIENCE:
         return STANDSTILL
     look(sides, run, scratch)
+    before = run.happened
+    if run.bent > 0:
+        take_kick(sides, run, scratch, happened)
     if vanishing(sides, run.v, run) == 1:
         return DEGENERATE
-    before = run.happened
     for b in range(sides.nb):
         sides.ended[b] = run.fired[sides.own + b]
     status = find_edges(sides, run, scratch)
@@ -283,6 +286,21 @@ def switch(sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, happe
     keep(run)
     go_on(sides, run, scratch)
     return GOOD
+
+
+@loop
+def take_kick(sides: Sides, run: Run, scratch: ptr, happened: ptr) -> None:
+    """Velocities that closures have after the rate of one jumped; contacts meet them as they are.
+
+    What the impulses of contacts change besides leaves closures alone, so that both are one impact.
+    """
+    row = run.bent - 1
+    run.bent = 0
+    note(BEFORE, row, -1, run.t, 0.0, run.nq, run.q, run.nv, run.v, run.happened, happened)
+    meet_closures(sides, run.v)
+    note(KICKS, row, -1, run.t, 0.0, run.nq, run.q, run.nv, run.v, run.happened + 1, happened)
+    run.happened += 2
+    look(sides, run, scratch)
 
 
 @loop

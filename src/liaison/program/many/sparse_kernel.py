@@ -19,7 +19,7 @@ import numpy as np
 from liaison.equations.sweeps.rest import Rest
 from liaison.equations.sweeps.sweeps import Blocks
 from liaison.errors import ProgramError
-from liaison.expr import Expr, fingerprint
+from liaison.expr import ZERO, Expr, fingerprint
 from liaison.program.derivatives.columns import Later
 from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.to_llvm import to_llvm
@@ -119,6 +119,7 @@ def _program(
                 "events": tuple((name, way, action) for name, _, way, action in rest.events),
                 "vanished": (),
                 "formulas": lambda: _watched(rest),
+                "closures": lambda: _closures(rest, nc),
                 "identity": _identity(arrays),
             }
         ),
@@ -129,6 +130,12 @@ def _watched(rest: Rest) -> list[Expr]:
     """Formulas that steps depend on: loads, relations, events."""
     rows = [x for row in rest.rows for x in (row.second, row.rate, row.phi) if x is not None]
     return [*rest.tau.values(), *rows, *(formula for _, formula, _, _ in rest.events)]
+
+
+def _closures(rest: Rest, count: int) -> list[tuple[Expr, Expr]]:
+    """Φ and Φ̇ of every closure; 0 of cut joints, which do not depend on time."""
+    own = [(ZERO if row.phi is None else row.phi, row.rate) for row in rest.rows]
+    return [*((ZERO, ZERO) for _ in range(count - len(own))), *own]
 
 
 def _identity(arrays: BlockArrays) -> str:

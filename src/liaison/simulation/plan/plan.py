@@ -239,6 +239,7 @@ def lasting_arrays(plan: Plan, window: int = WINDOW) -> Arrays:
     )  # fmt: skip
     kept = EVENTS_KEPT + 4 * len(plan.events) if plan.events else 0
     kept += EVENTS_KEPT + 4 * len(sides) if sides else 0
+    kept += EVENTS_KEPT if plan.instants.corners else 0
     arrays = allocate(sizes, settings.tableau, capacity=FIRST_CAPACITY, event_capacity=kept)
     _fill_settings(arrays, settings)
     _fill_formulas(arrays, plan)
@@ -269,10 +270,7 @@ def fill_run(arrays: Arrays, plan: Plan) -> None:
     run.period, run.samples = period, samples
     run.records_steps, run.records_end = samples == 0, grid.size == 0
     run.instants[: grid.size] = grid
-    if run.is_adaptive:
-        load_instants(run, plan.instants, plan.settings.max_step)
-    else:
-        run.t_refill = math.inf
+    load_instants(run, plan.instants, plan.settings.max_step)
 
 
 def _fill_settings(arrays: Arrays, settings: Settings) -> None:

@@ -1,18 +1,21 @@
 """Instants of a run: where steps end, and how far they may reach, because of the time alone.
 
-Public names: timed_of, instants_of, instants_of_all, load_instants, WINDOW.
+Public names: timed_of, instants_of, instants_of_all, load_instants, row_label, WINDOW.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from liaison.errors import SimulationError
+from liaison.expr import Expr
 from liaison.numeric import Array
 from liaison.program import Program
 from liaison.program.extend import resolve
-from liaison.program.instants import Instants, Timed, instants_between, joined, timed
+from liaison.program.instants import Instants, Timed, instants_between, joined, jumps_between, timed
 from liaison.simulation.steps.layout import Run
 
 from .inputs import Inputs
@@ -50,11 +53,41 @@ def instants_of(
         if array in ("p", "u") and one is not None
     }
     found = instants_between(one, start, end, values)
+    if one is not None and len(found.breaks):
+        found = replace(found, corners=_corners(one.t, program, (start, end), values))
     own = program.facts.get("breaks", ())
     if not own:
         return found
-    breaks = np.array(sorted({*own, *found.breaks.tolist()}))
-    return Instants(breaks, found.waypoints, found.reach, found.longest, found.unbounded)
+    return replace(found, breaks=np.array(sorted({*own, *found.breaks.tolist()})))
+
+
+def _corners(
+    t: Expr, program: Program, span: tuple[float, float], values: dict[Expr, float]
+) -> tuple[tuple[float, int], ...]:
+    """Instants at which rates of closures jump, each with its row.
+
+    Raises:
+        SimulationError: a closure of positions jumps.
+    """
+    rows = program.facts.get("closures")
+    found: list[tuple[float, int]] = []
+    for k, (phi, nu) in enumerate(rows() if rows is not None else ()):
+        for instant, size in jumps_between(t, phi, values, span, values):
+            raise SimulationError(
+                f"{row_label(program, k)!r} jumps by {size:.6g} at t = {instant:.9g} s: no motion "
+                "follows it.",
+                hint="Let it rise within a time: a table, a ramp, or a smooth formula.",
+                status="jump",
+                t=instant,
+            )
+        found += [(instant, k) for instant, _ in jumps_between(t, nu, values, span, values)]
+    return tuple(sorted(found))
+
+
+def row_label(program: Program, row: int) -> str:
+    """The name of a closure's row."""
+    labels = program.labels.get("lam", ())
+    return labels[row].name if row < len(labels) else f"closure {row + 1}"
 
 
 def instants_of_all(
@@ -79,13 +112,16 @@ def load_instants(run: Run, instants: Instants, longest: float) -> None:
         longest: the longest step that was asked for [s].
     """
     t = float(run.t)
-    breaks = instants.breaks[np.searchsorted(instants.breaks, t) :]
+    corners = dict(instants.corners)
+    times = instants.breaks if run.is_adaptive else np.array(sorted(corners))
+    breaks = times[np.searchsorted(times, t) :]
     first = max(int(np.searchsorted(instants.waypoints, t, side="right")) - 1, 0)
     points, reach = instants.waypoints[first:], instants.reach[first:]
     at_hand, seen = breaks[: int(run.breaks)], points[: int(run.points)]
     run.break_times[: len(at_hand)], run.waypoints[: len(seen)] = at_hand, seen
     run.reach[: len(seen)] = reach[: len(seen)]
-    run.break_count, run.point_count = len(at_hand), len(seen)
+    run.corner_rows[: len(at_hand)] = [corners.get(x, -1) for x in at_hand.tolist()]
+    run.break_count, run.point_count = len(at_hand), len(seen) if run.is_adaptive else 0
     run.breaks_passed = run.points_passed = 0
     more = [at_hand[-2]] if len(breaks) > len(at_hand) else []
     more += [seen[-1]] if len(points) > len(seen) else []

@@ -18,6 +18,7 @@ from liaison.program.loops.language import at, i64, loop, ptr
 from liaison.simulation.events.events import first_signs, look_for_events
 from liaison.solvers.linear.dense import largest
 
+from .corners import pass_breaks
 from .explicit import error_norm, new_state, refresh, stages
 from .generalized_alpha import alpha_step, keep_accelerations
 from .implicit import implicit_error, implicit_stages
@@ -113,6 +114,10 @@ def try_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
         return TOO_MANY_STEPS
     if run.t >= run.t_refill:
         return NEEDS_INSTANTS
+    if run.break_count > 0:
+        passed = pass_breaks(e, run, scratch, happened)
+        if passed != GOOD or run.phase != TRY:
+            return passed
     choose_step(run)
     status = GOOD
     if run.is_variational + run.is_alpha > 0:

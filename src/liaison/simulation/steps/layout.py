@@ -280,6 +280,7 @@ class Run(Record):
     slopes: i64
     facets: i64  # sides of the polygons that bound friction; 0: it is bounded by ellipses
     has_closure: i64
+    has_modes: i64  # modes of contacts end and begin
     has_correct: iptr = inline(2)  # whether these entries are there: of positions, of velocities
     has_terms: i64
     scratch_dense: i64  # where matrices of the pivoted solver begin in scratch
@@ -291,6 +292,7 @@ class Run(Record):
     is_fresh: i64
     was_rejected: i64
     is_stopping: i64
+    bent: i64  # 1 + the closure whose rate just jumped; 0: none
     is_in_doubt: i64
     is_part: i64
     has_moved: i64
@@ -328,6 +330,7 @@ class Run(Record):
     instants: ptr = sized("grid")
     formulas: ptr = sized("ni")
     break_times: ptr = sized("breaks")
+    corner_rows: ptr = sized("breaks")  # closures whose rates jump there; −1: none
     waypoints: ptr = sized("points")
     reach: ptr = sized("points")
     sign: ptr = sized("ne")
