@@ -10,7 +10,7 @@ between its stages is not seen. Three things are known in advance:
 Waypoints follow from a bound of f″ by interval arithmetic, halved where that pays: on a piece of
 length ℓ a formula leaves its chord by sup|f″| ℓ²/8, at most a quarter of what it varies there.
 
-Public names: Timed, Instants, NOTHING, timed, instants_between, jumps_between, joined.
+Public names: Timed, Instants, NOTHING, timed, knots, instants_between, jumps_between, joined.
 
 Source: MOO09 §6 (ranges by subdivision).
 """
@@ -139,13 +139,34 @@ def timed(t: Expr, formulas: Sequence[Expr], constants: Iterable[Expr]) -> Timed
     inside = topological(cut)
     alone_cut = depends_on(inside, [t]) - depends_on(inside, moving)
     switching = tuple(f for f in cut if f in alone_cut)
-    tables = {
-        (node.data[0], node.args[0]): None
-        for node in order
-        if node.op == "table" and node.args[0] in alone
-    }
+    tables = tuple((table, x) for table, x in _tables(formulas) if x in alone)
     varying = tuple(x for x in order if x in alone and x.op not in PLAIN and x is not t)
-    return Timed(t, switching, tuple(tables), varying)
+    return Timed(t, switching, tables, varying)
+
+
+def knots(formulas: Sequence[Expr], constants: Iterable[Expr]) -> tuple[tuple[Expr, Floats], ...]:
+    """Formulas of the state, and the levels at which others jump, bend or pass a point of a table.
+
+    Args:
+        formulas: of forces and accelerations of closures.
+        constants: symbols that the state does not change.
+    """
+    cut = [(f, np.zeros(1)) for f in switches(formulas)]
+    cut += [(x, table.breaks) for table, x in _tables(formulas)]
+    order = topological([f for f, _ in cut])
+    kept = set(constants)
+    depends = depends_on(order, {x for x in order if x.op == "symbol" and x not in kept})
+    found: dict[Expr, Floats] = {}
+    for f, levels in cut:
+        if f in depends:
+            found[f] = _distinct(np.concatenate([found.get(f, NONE), levels]))
+    return tuple(found.items())
+
+
+def _tables(formulas: Sequence[Expr]) -> list[tuple[Table, Expr]]:
+    """Tables with the formulas they are asked at, each once."""
+    nodes = [node for node in topological(formulas) if node.op == "table"]
+    return list(dict.fromkeys((node.data[0], node.args[0]) for node in nodes))
 
 
 def instants_between(one: Timed | None, start: float, end: float, values: Values) -> Instants:

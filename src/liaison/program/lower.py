@@ -126,6 +126,7 @@ def _facts(equations: Equations) -> dict[str, object]:
         ),
         "bearings": tuple(k for k, x in enumerate(equations.sides.blocks) if x.joint),
         "formulas": lambda: watched_formulas(equations),
+        "laws": lambda: [*equations.dynamics.f, *equations.closures.gamma],
         "closures": lambda: closure_rows(equations),
         **equations.facts,
     }

@@ -145,7 +145,8 @@ class Prepared:
 
     def __init__(self, plan: Plan, is_compiled: bool) -> None:
         self._kernel, self._events, self._added = plan.kernel, plan.events, plan.added
-        self._timed, self._instants = plan.timed, (_asked(plan), plan.instants)
+        self._knots, self._timed = plan.knots, plan.timed
+        self._instants = _asked(plan), plan.instants
         self._is_compiled = is_compiled
         self._defaults: dict[str, tuple[bytes, Any]] = {}
         self._names: tuple[Any, Any] = ((), ())
@@ -172,8 +173,8 @@ class Prepared:
             values = parameters_of(program, parameters)
         else:
             values = self._by_default("p", parameters_of)
-        events, added, timed = self._events, self._added, self._timed
-        plan = Plan(kernel, state, end, settings, inputs, values, events, added, timed)
+        shared = self._events, self._added, self._knots, self._timed
+        plan = Plan(kernel, state, end, settings, inputs, values, *shared)
         return replace(plan, instants=self._instants_of(plan)) if has_instants(plan) else plan
 
     def _instants_of(self, plan: Plan) -> Instants:

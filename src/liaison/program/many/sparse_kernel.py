@@ -119,6 +119,7 @@ def _program(
                 "events": tuple((name, way, action) for name, _, way, action in rest.events),
                 "vanished": (),
                 "formulas": lambda: _watched(rest),
+                "laws": lambda: [*rest.tau.values(), *(row.second for row in rest.rows)],
                 "closures": lambda: _closures(rest, nc),
                 "identity": _identity(arrays),
             }

@@ -26,7 +26,7 @@ from liaison.simulation.steps.rungekutta import Tableau
 
 from .inputs import Inputs, inputs_of
 from .settings import Settings
-from .timing import WINDOW, instants_of, load_instants, timed_of
+from .timing import WINDOW, instants_of, knots_of, load_instants, timed_of
 
 GAP = 1e-13
 """Penetration that is left alone [m]."""
@@ -72,6 +72,7 @@ class Plan:
     parameters: Array
     events: tuple[Watched, ...]
     added: Kernel | None  # formulas of inputs and stop conditions
+    knots: tuple[Array, ...] = ()  # levels at which formulas of the state make laws bend
     timed: Timed | None = None  # what depends on time alone
     instants: Instants = NOTHING
 
@@ -104,12 +105,14 @@ def plan_of(
     end = end_of(state, until)
     found = inputs_of(program, inputs)
     events, stops = watched(program, stop)
-    extras = extra_program(program, found, stops)
+    bends = knots_of(program, found) if settings.is_adaptive else ()
+    extras = extra_program(program, found, stops, tuple(f for f, _ in bends))
     added = None if extras is None else kernel_like(kernel, extras)
     values = parameters_of(program, parameters)
     timed = timed_of(program, found, stops)
     instants = instants_of(timed, program, state.t, end, values, found.held)
-    return Plan(kernel, state, end, settings, found, values, events, added, timed, instants)
+    levels = tuple(x for _, x in bends)
+    return Plan(kernel, state, end, settings, found, values, events, added, levels, timed, instants)
 
 
 def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
@@ -235,7 +238,8 @@ def lasting_arrays(plan: Plan, window: int = WINDOW) -> Arrays:
         events=len(plan.events), formulas=len(inputs.formulas), grid=settings.grid,
         blocks=len(sides), rows=sum(block[4] for block in sides),
         facets=settings.facets or 0, breaks=window if has_instants(plan) else 0,
-        points=window if has_instants(plan) else 0,
+        points=window if has_instants(plan) else 0, knots=len(plan.knots),
+        levels=sum(map(len, plan.knots)),
     )  # fmt: skip
     kept = EVENTS_KEPT + 4 * len(plan.events) if plan.events else 0
     kept += EVENTS_KEPT + 4 * len(sides) if sides else 0
@@ -250,6 +254,9 @@ def lasting_arrays(plan: Plan, window: int = WINDOW) -> Arrays:
     run.has_closure = plan.size("nc") > 0
     for k, event in enumerate(plan.events):
         run.direction[k], run.stops[k] = event.direction, event.stops
+    if plan.knots:
+        run.levels[:] = np.concatenate(plan.knots)
+        run.level_end[:] = np.cumsum([len(x) for x in plan.knots])
     measured = scales(plan)
     run.scale[np.array([*measured], dtype=np.int64)] = [*measured.values()]
     for k, omega in turning(plan).items() if run.is_alpha else ():
@@ -262,7 +269,8 @@ def fill_run(arrays: Arrays, plan: Plan) -> None:
     run, state = arrays.run, plan.state
     run.t = run.t_new = run.t_start = run.t_base = run.t_good = state.t
     run.t_end, run.t_control = plan.until, math.inf
-    run.h_look = math.inf
+    run.h_look = run.h_knot = math.inf
+    run.t_blind = -math.inf
     run.q[:], run.v[:] = state.q, state.v
     run.good.q[:], run.good.v[:] = state.q, state.v
     run.p[:], run.u[:] = plan.parameters, plan.inputs.held

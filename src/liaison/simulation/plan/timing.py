@@ -1,6 +1,6 @@
 """Instants of a run: where steps end, and how far they may reach, because of the time alone.
 
-Public names: timed_of, instants_of, instants_of_all, load_instants, row_label, WINDOW.
+Public names: timed_of, knots_of, instants_of, instants_of_all, load_instants, row_label, WINDOW.
 """
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ from liaison.expr import Expr
 from liaison.numeric import Array
 from liaison.program import Program
 from liaison.program.extend import resolve
-from liaison.program.instants import Instants, Timed, instants_between, joined, jumps_between, timed
+from liaison.program.instants import (
+    Instants,
+    Timed,
+    instants_between,
+    joined,
+    jumps_between,
+    knots,
+    timed,
+)
 from liaison.simulation.steps.layout import Run
 
 from .inputs import Inputs
@@ -36,6 +44,15 @@ def timed_of(program: Program, inputs: Inputs, stops: tuple[Any, ...]) -> Timed 
     driven = {slot for slot, _ in inputs.formulas} | {x.slot for x in inputs.controllers}
     kept = [x for x, (array, k) in places.items() if _is_kept(array, k, driven)]
     return timed(times[0], formulas, kept)
+
+
+def knots_of(program: Program, inputs: Inputs) -> tuple[tuple[Expr, Array], ...]:
+    """Formulas of the state with levels at which forces or inputs jump or bend."""
+    laws = program.facts.get("laws")
+    added = [formula for _, formula in inputs.formulas]
+    places = dict(program.inputs) | resolve(program, added)
+    kept = [x for x, (array, _) in places.items() if array in ("t", "p", "u")]
+    return knots([*(laws() if laws is not None else ()), *added], kept)
 
 
 def _is_kept(array: str, index: int, driven: set[int]) -> bool:

@@ -22,6 +22,7 @@ from .corners import pass_breaks
 from .explicit import error_norm, new_state, refresh, stages
 from .generalized_alpha import alpha_step, keep_accelerations
 from .implicit import implicit_error, implicit_stages
+from .knots import ends_at_knot
 from .layout import (
     ARRIVED,
     BAD_START,
@@ -146,7 +147,10 @@ def try_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
         error = -1.0
         if status == GOOD and is_finite == 1:
             error = implicit_error(run) if run.is_implicit > 0 else error_norm(run)
-        if not (error >= 0.0 and error <= 1.0):
+        run.is_wrong = 0 if error >= 0.0 and error <= 1.0 else 1
+        if run.nk > 0 and error >= 0.0 and ends_at_knot(e, run, scratch) == 1:
+            return GOOD
+        if run.is_wrong > 0:
             return reject(error, status, run)
         adapt(error, run)
     run.phase = LAND

@@ -175,6 +175,7 @@ class Entries(Record):
     difference: kernel
     one_sided: kernel
     local_rate: kernel
+    knots: kernel
     has_terms: i64
     phases: Phases = nested()
 
@@ -204,6 +205,8 @@ class Run(Record):
     nr: i64 = size()  # rows of contacts
     grid: i64 = size()  # instants to record, where they are listed
     breaks: i64 = size()  # instants at hand at which formulas jump or bend
+    nk: i64 = size()  # formulas of the state that make laws jump or bend
+    nl: i64 = size()  # their levels
     points: i64 = size()  # instants at hand from which on steps reach so far
     parts: i64 = size()  # steps that one is composed of
 
@@ -247,6 +250,9 @@ class Run(Record):
     h_next: f64
     h_max: f64
     h_part: f64
+    h_knot: f64  # up to the next knot, for one step
+    t_blind: f64  # knots are not looked for before
+    t_knots: f64  # since when knots are counted
     h_look: f64  # longest step in which events are seen
     stop: f64  # part of the step at which it stops; 2: nowhere
     spacing: f64  # longest time between two looks at events [s]
@@ -294,6 +300,7 @@ class Run(Record):
     is_stopping: i64
     bent: i64  # 1 + the closure whose rate just jumped; 0: none
     is_in_doubt: i64
+    is_wrong: i64  # the error of the step under way is too large
     is_part: i64
     has_moved: i64
     has_pulled: i64
@@ -308,6 +315,7 @@ class Run(Record):
     pivots_left: i64
     recorded: i64
     happened: i64
+    knots_met: i64  # steps taken again for a knot, since `t_knots`
     noted: i64  # events, with those of the step under way
     doubts: i64  # windows in which it is in doubt what events do
     recorded_before: i64
@@ -333,6 +341,9 @@ class Run(Record):
     corner_rows: ptr = sized("breaks")  # closures whose rates jump there; −1: none
     waypoints: ptr = sized("points")
     reach: ptr = sized("points")
+    at_knots: ptr = sized("5", "nk")
+    levels: ptr = sized("nl")
+    level_end: iptr = sized("nk")
     sign: ptr = sized("ne")
     sign_new: ptr = sized("ne")
     before: ptr = sized("ne")
@@ -413,6 +424,8 @@ class Sizes:
     rows: int = 0
     breaks: int = 0
     points: int = 0
+    knots: int = 0
+    levels: int = 0
     facets: int = 0
 
 
@@ -437,7 +450,8 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
     run = Run.new(
         lengths, nq=s.nq, nv=s.nv, nu=s.nu, np=s.np, nc=s.nc, nphi=s.nphi, ne=s.events,
         ni=s.formulas, ns=tableau.stages, nd=len(tableau.dense[0]), nb=s.blocks, nr=s.rows,
-        grid=s.grid, breaks=s.breaks, points=s.points, parts=len(tableau.parts),
+        grid=s.grid, breaks=s.breaks, nk=s.knots, nl=s.levels, points=s.points,
+        parts=len(tableau.parts),
     )  # fmt: skip
     run.facets, run.slopes = s.facets, slopes_size(s.nv, s.nc)
     run.capacity, run.event_capacity = capacity, event_capacity

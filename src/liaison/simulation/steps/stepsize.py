@@ -20,6 +20,7 @@ MEMORY = 0.04  # exponent of the error of the step before
 PULLED = 0.01  # part of what a fixed step did that projection may undo
 SHORTEST = 1.0 / 4096.0  # part of a fixed step, at least
 BESIDE = 4.5e-16  # relative; two or more floats away
+FOREVER = float("inf")
 ROUNDING = 8.9e-16  # relative; steps of the size of time's rounding are refused
 
 
@@ -90,7 +91,8 @@ def choose_step(run: Run) -> None:
     stop = min(run.t_end, run.t_control)
     if run.is_adaptive > 0:
         stop = before_break(stop, run)
-        h = min(min(run.h_next, run.h_max), run.h_look)
+        h = min(min(run.h_next, run.h_max), min(run.h_look, run.h_knot))
+        run.h_knot = FOREVER
         new = run.t + h
         if run.point_count > 0:
             new = within_reach(new, run)
