@@ -15,7 +15,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from liaison.expr import ZERO, Expr, as_expr, symbol, vanishes
+from liaison.expr import ZERO, Expr, as_expr, switches, symbol, vanishes
 from liaison.model import Mechanism
 from liaison.tree import Tree, as_float
 from liaison.units import FORCE, MOMENT, Label, effort_along
@@ -130,6 +130,7 @@ def completed(
         labels=MappingProxyType({**labels_of(setting), "force": sides.labels}),
         defaults=defaults_of(mechanism),
         sides=sides,
+        switches=tuple(switches([*dynamics.f, *closures.gamma])),
         events=tuple(
             EventFormula(x.name, setting.expressed(x.formula), x.direction, x.action)
             for x in mechanism.events

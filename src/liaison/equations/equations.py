@@ -194,6 +194,7 @@ class Equations:
     labels: Mapping[str, tuple[Label, ...]]
     defaults: Mapping[str, tuple[float, ...]]
     sides: Sides = field(default_factory=Sides)
+    switches: tuple[Expr, ...] = ()
     events: tuple[EventFormula, ...] = ()
     invariants: Mapping[str, Expr] = field(default_factory=lambda: MappingProxyType({}))
     native: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
