@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from liaison.contacts.scene import Bodies, Scene
+from liaison.contacts.scene import Bodies
+from liaison.simulation.scene import Scene
 
 cpu = time.thread_time
 OUT = Path(__file__).parent / "out"

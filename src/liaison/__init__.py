@@ -63,7 +63,7 @@ __all__ = offer(
         "analyse.rest.viscous": "Convergence",
         "units": "Label",
         "errors": "LiaisonError TextError NamingError OptionError ModelError FrameError "
-        "AssemblyError DerivationError ProgramError SimulationError",
+        "AssemblyError DerivationError ProgramError SimulationError Interrupted",
     },
     verb_table(),
     classes="model.JOINT_TYPES",

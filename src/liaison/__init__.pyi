@@ -36,6 +36,7 @@ from liaison.equations.transform.generation import generation as generation
 from liaison.errors import AssemblyError as AssemblyError
 from liaison.errors import DerivationError as DerivationError
 from liaison.errors import FrameError as FrameError
+from liaison.errors import Interrupted as Interrupted
 from liaison.errors import LiaisonError as LiaisonError
 from liaison.errors import ModelError as ModelError
 from liaison.errors import NamingError as NamingError
@@ -203,6 +204,11 @@ from liaison.verbs.motion.simulate import simulate as simulate
 from liaison.verbs.motion.simulate_batch import simulate_batch as simulate_batch
 from liaison.verbs.motion.stepper import stepper as stepper
 from liaison.verbs.motion.viscous import viscous as viscous
+from liaison.verbs.state.bias import bias as bias
+from liaison.verbs.state.forward_dynamics import forward_dynamics as forward_dynamics
+from liaison.verbs.state.jacobian import jacobian as jacobian
+from liaison.verbs.state.mass_matrix import mass_matrix as mass_matrix
+from liaison.verbs.state.pose import pose as pose
 from liaison.verbs.summary import Summary as Summary
 from liaison.view import plot as plot
 from liaison.view import save_plot as save_plot

@@ -10,13 +10,17 @@
     ├── ProgramError       an entry, an input or a back end that is not there
     └── SimulationError    step too small, projection lost, event chatter   (status, t, labels)
 
-Public names: the family above, Place.
+    KeyboardInterrupt
+    └── Interrupted        Ctrl-C, with the partial trajectory  (t, trajectory)
+
+Public names: the family above, Place, interruptible.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -124,8 +128,8 @@ def _meant(name: str, known: list[str]) -> list[str]:
     """Declared names that a name may mean: in other case, similar, or S for S.s."""
     alike = [x for x in known if x.lower() == name.lower()]
     stem = name.partition(".")[0] + "'" * name.count("'")
-    found = alike or difflib.get_close_matches(name, known, n=1)
-    return found or [x for x in known if x == stem]
+    near = alike or difflib.get_close_matches(name, known, n=1)
+    return near or [x for x in known if x == stem]
 
 
 class OptionError(NamingError, TypeError):
@@ -184,3 +188,31 @@ class SimulationError(LiaisonError):
         self.t = t
         self.trajectory = trajectory
         super().__init__(message, hint=hint)
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C: no LiaisonError, so that handlers of errors do not stop it.
+
+    Attributes:
+        message: what was interrupted, and when.
+        t: time reached [s]; None where nothing was moving yet.
+        trajectory: the partial trajectory, or the runs of a batch; None where there is none.
+    """
+
+    def __init__(self, message: str, *, t: float | None = None, trajectory: Any = None) -> None:
+        self.message = message
+        self.status = "interrupted"
+        self.t = t
+        self.trajectory = trajectory
+        super().__init__(message)
+
+
+@contextmanager
+def interruptible(what: str) -> Iterator[None]:
+    """Ctrl-C in the block is an `Interrupted`, which says what was interrupted."""
+    try:
+        yield
+    except Interrupted:
+        raise
+    except KeyboardInterrupt:
+        raise Interrupted(f"{what} was interrupted.") from None

@@ -1,6 +1,6 @@
-"""A package whose public names load when they are first asked for.
+"""What loads when it is first asked for: public names of a package, and how results are shown.
 
-Public names: offer.
+Public names: offer, Shown, Typeset.
 """
 
 from __future__ import annotations
@@ -111,3 +111,44 @@ def offer(
     opened.__dict__["_further"] = f"{package}.{further}" if further else ""
     opened.__class__ = _Offering
     return sorted(home)
+
+
+class Shown:
+    """A result that shows itself: `repr` in a line, `str` as text, HTML in a notebook.
+
+    The room `display` says what is shown; it is loaded when something is.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(import_module("liaison.display").line_of(self))
+
+    def __str__(self) -> str:
+        return str(import_module("liaison.display").text_of(self))
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return str(import_module("liaison.display").html_of(self))
+
+
+class Typeset(Shown):
+    """Equations that are also written: as text, LaTeX, HTML, and as expressions of SymPy."""
+
+    __slots__ = ()
+
+    def text(self) -> str:
+        """Simplified, as Unicode text."""
+        return str(import_module("liaison.display").text_of(self))
+
+    def latex(self) -> str:
+        """Simplified, as LaTeX: one `aligned` block after another, with comments."""
+        return str(import_module("liaison.display.equations").latex(self))
+
+    def html(self) -> str:
+        """Simplified, as a standalone page with MathML."""
+        return str(import_module("liaison.display.equations").html(self))
+
+    def sympy(self) -> Any:
+        """Matrices and symbols of SymPy by name: `M`, `f`, `G`, `gamma`, `q`, `v`, `equations`."""
+        return import_module("liaison.display.equations").sympy(self)

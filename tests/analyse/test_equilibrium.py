@@ -112,3 +112,89 @@ def test_a_long_step_that_opens_a_loop_is_cut(examples):
 def test_what_is_driven_is_not_at_rest(examples):
     with pytest.raises(ModelError, match="'imposed_T' moves"):
         liaison.equilibrium(examples / "rolling_ball.lsd")
+
+
+BESIDE = """
+gravity = [0, 0, -9.81] m/s^2 ;
+let bob = body mass = {bob}, center = [0, 0, -1] m, inertia = 0 end ;
+let block = body mass = {block}, inertia = 0 end ;
+let A = join earth and bob with revolute axis = [0, 1, 0] end ;
+let X = join earth and block with prismatic axis = [1, 0, 0] end ;
+apply spring stiffness = {stiffness} N/m end on X ;
+start A = {A} ; start X = 10 cm ;
+"""
+
+
+@pytest.mark.parametrize("stiffness", ["1e-6", "1e3", "1e9", "1e12"])
+@pytest.mark.parametrize(
+    "masses", [("100 g", "0.1 g"), ("1e-6 kg", "100 kg"), ("1000 kg", "1e-6 kg")]
+)
+def test_a_stiff_or_soft_neighbour_changes_nothing(stiffness, masses):
+    """A pendulum beside a spring that does not touch it: hanging is stable, upright is not."""
+    values = {"stiffness": stiffness, "bob": masses[0], "block": masses[1]}
+    for A in ("1", "180 deg"):
+        found = liaison.equilibrium(BESIDE.format(A=A, **values))
+        assert np.cos(found["A"]) == pytest.approx(1, abs=1e-15)
+        assert abs(np.sin(found["A"])) < 1e-9
+        assert abs(found["X"]) < 1e-9
+        assert found.is_stable
+    upright = liaison.equilibrium(BESIDE.format(A="180 deg", **values), kind="nearest")
+    assert np.cos(upright["A"]) == pytest.approx(-1, abs=1e-15)
+    assert not upright.is_stable
+    assert upright.linear.eigenvalues.real[0] == pytest.approx(np.sqrt(9.81), rel=1e-6)
+
+
+def test_two_masses_on_a_stiff_spring_hang_on_a_soft_one():
+    """Stiff and soft in one: 1e9 N/m between masses, 1 N/m to the ground."""
+    text = """
+    gravity = [0, 0, -9.81] m/s^2 ;
+    let a = body mass = 1 kg, inertia = 0 end ;
+    let b = body mass = 2 kg, inertia = 0 end ;
+    let X = join earth and a with prismatic axis = [0, 0, 1] end ;
+    let Y = join a and b with prismatic axis = [0, 0, 1] end ;
+    apply spring stiffness = 1 N/m end on X ;
+    apply spring stiffness = 1e9 N/m end on Y ;
+    """
+    found = liaison.equilibrium(text)
+    assert found["X"] == pytest.approx(-3 * 9.81, rel=1e-9)
+    assert found["Y"] == pytest.approx(-2 * 9.81 / 1e9, rel=1e-6)
+    assert found.is_stable
+
+
+def test_what_rolls_or_glides_is_pushed_off_a_maximum_too():
+    """A skate, which glides along its blade only, carries a pendulum that stands upright."""
+    text = """
+    gravity = [0, 0, -9.81] m/s^2 ;
+    let skate = body mass = 1 kg, inertia = 0.1 kg*m^2 end ;
+    let bob = body mass = 0.1 kg, center = [0, 0, -1] m, inertia = 0 end ;
+    let S = join earth and skate with planar end ;
+    let A = join skate and bob with revolute axis = [0, 1, 0] end ;
+    require S.y' * cos(S.angle) = S.x' * sin(S.angle) ;
+    apply spring stiffness = 10 N/m end on S.x ;
+    apply spring stiffness = 10 N*m/rad end on S.angle ;
+    start A = 180 deg ;
+    """
+    found = liaison.equilibrium(text)
+    assert np.cos(found["A"]) == pytest.approx(1, abs=1e-12)
+    assert found.is_stable
+
+
+def test_a_block_on_the_ground_beside_a_stiff_spring_is_let_down():
+    """Contacts measure each way by its own size, too."""
+    text = """
+    gravity = [0, 0, -9.81] m/s^2 ;
+    let ball = body mass = 100 g, inertia = 0 end ;
+    let bob = body mass = 100 g, center = [0, 0, -1] m, inertia = 0 end ;
+    let block = body mass = 1 kg, inertia = 0 end ;
+    let Z = join earth and ball with prismatic axis = [0, 0, 1] end ;
+    let A = join earth and bob with revolute axis = [0, 1, 0] end ;
+    let X = join earth and block with prismatic axis = [1, 0, 0] end ;
+    apply spring stiffness = 1e9 N/m end on X ;
+    require Z >= 0 m ;
+    start Z = 20 cm ; start A = 1 ;
+    """
+    found = liaison.equilibrium(text)
+    assert abs(found["Z"]) < 1e-9
+    assert abs(found["A"]) < 1e-6
+    (force,) = [x for x, _ in found.contacts.values()]
+    assert force == pytest.approx(0.981, rel=1e-6)

@@ -152,5 +152,4 @@ def test_the_shortest_vector_beyond_planes():
     A = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
     assert least(A, np.array([1.0, -5.0, 0.0])) == pytest.approx([1, 0])
     assert least(A, np.array([1.0, 4.0, 9.0])) == pytest.approx([4.5, 4.5])
-    with pytest.raises(SimulationError, match="keeps all gaps open"):
-        least(np.array([[1.0], [-1.0]]), np.array([1.0, 1.0]))
+    assert least(np.array([[1.0], [-1.0]]), np.array([1.0, 1.0])) is None

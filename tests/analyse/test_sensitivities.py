@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.analyse.along.sensitivities import follow_linear, linear_steps
 from liaison.errors import NamingError, SimulationError
+from liaison.expr import maximum, sin, symbol
 
 LOOP = """
 gravity = [0, 0, -9.81] m/s^2 ;
@@ -18,42 +18,121 @@ let A = join earth and crank with revolute axis = [0, -1, 0] end ;
 let B = join [r, 0, 0] @ crank and rod with revolute axis = [0, -1, 0] end ;
 let P = join [13, 0, 0] cm @ rod and piston with revolute axis = [0, -1, 0] end ;
 let x = join earth and piston with prismatic axis = [1, 0, 0] end ;
-start A = 90 deg ; start A' = 10 rad/s ; start x = 12 cm ;
+let drive = apply motor end on A ;
+start A = 90 deg ; start A' = 10 rad/s ; start B = -150 deg ;
 output speed = x' ;
 """
 
+BRANCH = "start B = -150 deg"
+"""On the branch, but held: taken out where only A is given."""
 
-def run_of(text, **parameters):
-    exact = {"rtol": 1e-12, "atol": 1e-13}
-    return liaison.simulate(text, until=0.4, every=0.0004, parameters=parameters, **exact)
+PENDULUM = """
+gravity = [0, 0, -9.81] m/s^2 ;
+parameter l = 1 m ;
+parameter k = 2 ;
+parameter a = 0.5 rad ;
+let bob = body mass = 1 kg, center = [0, 0, -l], inertia = 0 end ;
+let A = join earth and bob with revolute axis = [0, 1, 0] end ;
+let u = apply motor end on A ;
+output twice = 2 * A ;
+start A = a ;
+"""
+
+EXACT = {"rtol": 1e-12, "atol": 1e-13, "series": ("outputs",)}
+
+
+def slope(text, name, value, step, *, label="A", **options):
+    """d label(end)/d parameter from four runs, to about the fourth power of the step."""
+
+    def end(x):
+        options.setdefault("every", options["until"])
+        return liaison.simulate(text, parameters={name: x}, **(EXACT | options))[label][-1]
+
+    ends = [end(value + k * step) for k in (1, -1, 2, -2)]
+    return (8 * (ends[0] - ends[1]) - (ends[2] - ends[3])) / (12 * step)
+
+
+@pytest.mark.parametrize("every", [0.5, 0.1, (0.0, 0.03, 1.0)])
+def test_they_do_not_depend_on_the_recorded_instants(every):
+    run = liaison.simulate(PENDULUM, until=1.0, every=every)
+    found = liaison.sensitivities(PENDULUM, run, ["l"])
+    truth = slope(PENDULUM, "l", 1.0, 1e-3, until=1.0)
+    np.testing.assert_array_equal(found.t, run.t)
+    assert found["A", "l"][-1] == pytest.approx(truth, rel=1e-8)
+    assert 0 < found.error < 1e-7
+
+
+def test_formulas_of_inputs_are_differentiated_through():
+    """Feedback of a coordinate, a gain that is a parameter, and one input that reads time."""
+    A, k, t = symbol("A"), symbol("k"), symbol("t")
+    for formula in (-5 * A, -k * A, k * sin(3 * t) - symbol("A'")):
+        inputs = {"u": formula}
+        run = liaison.simulate(PENDULUM, until=1.0, every=0.25, inputs=inputs)
+        found = liaison.sensitivities(PENDULUM, run, ["l", "k"])
+        for name, value in (("l", 1.0), ("k", 2.0)):
+            truth = slope(PENDULUM, name, value, 1e-3, until=1.0, inputs=inputs)
+            assert found["A", name][-1] == pytest.approx(truth, rel=1e-8, abs=1e-11)
+
+
+def test_what_a_file_says_of_a_run_is_enough(tmp_path):
+    run = liaison.simulate(
+        PENDULUM, until=1.0, every=0.5, parameters={"l": 0.7}, inputs={"u": -5 * symbol("A")}
+    )
+    run.save(tmp_path / "run.nc")
+    kept = liaison.load(tmp_path / "run.nc")
+    found, again = (liaison.sensitivities(PENDULUM, x, ["l"]) for x in (run, kept))
+    np.testing.assert_array_equal(found.values, again.values)
+
+
+def test_integrals_of_outputs_are_integrated_with_the_motion():
+    run = liaison.simulate(PENDULUM, until=1.0, every=0.5)
+    found = liaison.sensitivities(PENDULUM, run, ["l"])
+
+    def total(length):
+        fine = liaison.simulate(PENDULUM, until=1.0, every=0.002, parameters={"l": length}, **EXACT)
+        from scipy.integrate import simpson
+
+        return simpson(fine["twice"], x=fine.t)
+
+    truth = (total(1.001) - total(0.999)) / 0.002
+    assert found.integral("twice", "l") == pytest.approx(truth, rel=1e-6)
+    assert found["twice", "l"][-1] == pytest.approx(2 * found["A", "l"][-1], rel=1e-12)
+
+
+def test_an_output_without_derivative_has_no_integral_of_it():
+    """√A has none where the pendulum begins, at A = 0; its motion has."""
+    text = PENDULUM.replace("2 * A", "sqrt(A)").replace("start A = a", "start A' = 1")
+    run = liaison.simulate(text, until=0.5, every=0.25)
+    found = liaison.sensitivities(text, run, ["l"])
+    assert np.isnan(found.integral("twice", "l"))
+    truth = slope(text, "l", 1.0, 1e-3, until=0.5)
+    assert found["A", "l"][-1] == pytest.approx(truth, rel=1e-8)
+
+
+def test_starts_that_are_formulas_of_parameters():
+    run = liaison.simulate(PENDULUM, until=1.0, every=0.5)
+    found = liaison.sensitivities(PENDULUM, run, ["a"])
+    assert found["A", "a"][0] == 1.0
+    assert found["A", "a"][-1] == pytest.approx(
+        slope(PENDULUM, "a", 0.5, 1e-3, until=1.0), rel=1e-8
+    )
 
 
 def test_parameters_of_mass_and_of_geometry():
-    """Geometry moves the closures: the start is then the one that assembly gives."""
-    run = run_of(LOOP)
-    found = liaison.sensitivities(LOOP, run)
+    """A length of a loop: the start that is given stays, the other coordinates follow."""
+    text = LOOP.replace(f"{BRANCH} ;", "")
+    run = liaison.simulate(text, until=0.4, every=0.1)
+    found = liaison.sensitivities(text, run)
     assert found.parameters == ("m", "r")
+    assert found["A", "r"][0] == 0.0
     assert found.error < 1e-6
-    ends = [run_of(LOOP, m=2 + d) for d in (1e-4, -1e-4)]
-    slope = (ends[0]["A"] - ends[1]["A"]) / 2e-4
-    assert found["A", "m"][-1] == pytest.approx(slope[-1], rel=1e-6)
-    speed = (ends[0]["speed"] - ends[1]["speed"]) / 2e-4
-    assert found["speed", "m"][-1] == pytest.approx(speed[-1], rel=1e-6)
+    for name, value in (("m", 2.0), ("r", 0.05)):
+        for label in ("A", "speed"):
+            truth = slope(text, name, value, 1e-3 * value, label=label, until=0.4)
+            assert found[label, name][-1] == pytest.approx(truth, rel=1e-7)
 
 
-def test_the_start_changes_as_little_as_the_closures_ask():
-    run = run_of(LOOP)
-    found = liaison.sensitivities(LOOP, run, ["r"])
-    start = found.values[0, :, 0]
-    kernel = liaison.compile(liaison.with_values(liaison.read(LOOP), {"r": 0.05 + 1e-6}))
-    nv = len(run.v[0])
-    q = kernel("retract", q=run.q[0], x=1e-6 * start[:nv])
-    gap = kernel.call("closure", q=q, v=run.v[0] + 1e-6 * start[nv:])
-    assert np.max(np.abs(gap["phi"])) < 1e-10
-    assert np.max(np.abs(gap["rate"])) < 1e-9
-
-
-def test_a_wheel_that_rolls(examples):
+def test_a_wheel_that_rolls():
     """By the mass of a rolling body: nothing of its motion changes without gravity."""
     text = """
     parameter m = 2 kg ;
@@ -66,56 +145,52 @@ def test_a_wheel_that_rolls(examples):
     start F.wx = 1 rad/s ; start F.wy = 5 rad/s ; start F.wz = 0 ;
     output x = F.x ;
     """
-    run = run_of(text)
+    run = liaison.simulate(text, until=0.4, every=0.1)
     found = liaison.sensitivities(text, run)
-    for name, value, step in (("m", 2, 1e-4), ("I", 0.06, 1e-5)):
-        ends = [run_of(text, **{name: value + d}) for d in (step, -step)]
-        slope = (ends[0]["x"][-1] - ends[1]["x"][-1]) / (2 * step)
-        assert found["x", name][-1] == pytest.approx(slope, rel=1e-5, abs=1e-9)
+    for name, value in (("m", 2.0), ("I", 0.06)):
+        truth = slope(text, name, value, 1e-3 * value, label="x", until=0.4)
+        assert found["x", name][-1] == pytest.approx(truth, rel=1e-7, abs=1e-9)
+
+
+def test_starts_that_do_not_determine_the_start_are_refused():
+    """All given: no start is left for another length. None given: which one is not determined."""
+    all_given = LOOP.replace(BRANCH, "start x = 12 cm")
+    run = liaison.simulate(all_given, until=0.1)
+    with pytest.raises(SimulationError, match="for this value of 'r' alone"):
+        liaison.sensitivities(all_given, run, ["r"])
+    found = liaison.sensitivities(all_given, run, ["r"], held=("A", "A'"))
+    assert found["x", "r"][0] == pytest.approx(-0.05 / 0.12, rel=1e-9)
+    assert liaison.sensitivities(all_given, run, ["m"])["A", "m"][0] == 0.0
+    with pytest.raises(SimulationError, match="do not determine the start"):
+        liaison.sensitivities(all_given, run, ["r"], held=())
 
 
 def test_refusals():
-    run = run_of(LOOP)
-    with pytest.raises(NamingError, match="'k'"):
-        liaison.sensitivities(LOOP, run, ["k"])
-    uneven = liaison.simulate(LOOP, until=0.1)
-    with pytest.raises(SimulationError, match="equal intervals"):
-        liaison.sensitivities(LOOP, uneven)
+    run = liaison.simulate(PENDULUM, until=0.1)
+    with pytest.raises(NamingError, match="'z'"):
+        liaison.sensitivities(PENDULUM, run, ["z"])
     with pytest.raises(NamingError, match="'Z'"):
-        _ = liaison.sensitivities(LOOP, run)["Z", "m"]
+        _ = liaison.sensitivities(PENDULUM, run)["Z", "l"]
+    with pytest.raises(NamingError, match="'Z'"):
+        liaison.sensitivities(PENDULUM, run).integral("Z", "l")
+    controlled = liaison.simulate(PENDULUM, until=0.1, inputs={"u": (0.01, lambda t, s: -s["A"])})
+    with pytest.raises(SimulationError, match="Python controller"):
+        liaison.sensitivities(PENDULUM, controlled)
+    other = liaison.simulate(PENDULUM.replace("9.81", "5"), until=1.0, every=0.5)
+    with pytest.raises(SimulationError, match="not the motion of this mechanism"):
+        liaison.sensitivities(PENDULUM, other)
 
 
-def a_linear_system(n):
-    """ẏ = A(t) y + b(t) with y = (sin t², t cos t²…): coefficients at n even instants."""
-    t = np.linspace(0, 1.5, n)
-    turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
-    A = 2 * t[:, None, None] * turn
-    b = np.ones((n, 2, 3)) * np.array([1.0, 0.0, -2.0])
-    return t, A, np.ascontiguousarray(b * t[:, None, None])
+def test_a_force_that_jumps_at_an_instant_that_moves_is_refused():
+    """sign(A): the instant of A = 0 moves with l. A bend there is no jump."""
+    from liaison.expr import sign
 
-
-def test_compiled_steps_are_those_of_runge_and_kutta_of_order_four():
-    """y = R(t²) y₀ + ∫: with b = t c the particular solution is ½ (R − 1) turn⁻¹ c."""
-    turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
-    first, errors = np.arange(6.0).reshape(2, 3), []
-    for n in (21, 41, 81):
-        t, A, b = a_linear_system(n)
-        found = follow_linear(A, b, first, t)
-        angle = t[-1] ** 2
-        R = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-        constant = np.ones((2, 3)) * np.array([1.0, 0.0, -2.0])
-        exact = R @ first + 0.5 * (R - np.eye(2)) @ np.linalg.inv(turn) @ constant
-        errors.append(np.max(np.abs(found[-1] - exact)))
-    slope = np.polyfit(np.log([10, 20, 40]), np.log(errors), 1)[0]
-    assert slope == pytest.approx(-4, abs=0.2)
-
-
-def test_compiled_steps_are_the_plain_ones():
-    t, A, b = a_linear_system(9)
-    first = np.arange(6.0).reshape(2, 3)
-    for stride in (1, 2):
-        found = follow_linear(A, b, first, t, stride)
-        plain = np.zeros(found.size)
-        plain[:6] = first.ravel()
-        linear_steps(9, stride, 2, 3, t, A.ravel(), b.ravel(), plain, np.zeros(18))
-        np.testing.assert_allclose(found.ravel(), plain, atol=1e-14)
+    A = symbol("A")
+    jumps = liaison.simulate(PENDULUM, until=2.0, every=0.5, inputs={"u": -sign(A)})
+    with pytest.raises(SimulationError, match="jump at t"):
+        liaison.sensitivities(PENDULUM, jumps, ["l"])
+    bends = {"u": -5 * maximum(0, A)}
+    run = liaison.simulate(PENDULUM, until=2.0, every=0.5, inputs=bends)
+    found = liaison.sensitivities(PENDULUM, run, ["l"])
+    truth = slope(PENDULUM, "l", 1.0, 1e-4, until=2.0, inputs=bends)
+    assert found["A", "l"][-1] == pytest.approx(truth, rel=1e-6)

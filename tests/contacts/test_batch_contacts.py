@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.errors import SimulationError
+from liaison.errors import Interrupted, SimulationError
 from liaison.numeric import State
 from liaison.simulation import simulate, simulate_batch
 
@@ -214,7 +214,9 @@ def test_time_limit_and_ctrl_c(drop):
     assert set(runs.statuses) == {"time limit", "interrupted"}
     assert np.isfinite(runs.end_q).all()
     threading.Timer(0.3, _thread.interrupt_main).start()
-    runs = simulate_batch(drop, starts, 1e4, threads=2, **options)
+    with pytest.raises(Interrupted, match="after 0 of 4 runs") as caught:
+        simulate_batch(drop, starts, 1e4, threads=2, **options)
+    runs = caught.value.trajectory
     assert set(runs.statuses) == {"interrupted"}
     assert runs.end_t.max() > 0
 

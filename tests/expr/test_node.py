@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import subprocess
 import sys
 import threading
 from decimal import Decimal
@@ -194,3 +195,18 @@ def test_threads_drop_and_build_the_same_nodes_in_any_order(monkeypatch):
 def test_what_vanishes_is_zero_for_all_symbols():
     assert all(map(vanishes, (0, 0.0, -0.0, Fraction(0), ZERO, constant(-0.0), x - x)))
     assert not any(map(vanishes, (1, x, PI, 1e-300, sin(x) - x)))
+
+
+FRESH = """
+import pickle
+from liaison.algebra import vector
+from liaison.expr import symbol
+x = symbol("x")
+assert pickle.loads(pickle.dumps(x * x)) is x * x
+print(repr(x * x), repr(vector("a")))
+"""
+
+
+def test_formulas_show_themselves_before_anything_else_is_loaded():
+    found = subprocess.run([sys.executable, "-c", FRESH], capture_output=True, text=True)
+    assert (found.stdout, found.stderr) == ("x**2 a\n", "")

@@ -9,10 +9,12 @@ from liaison.expr import cos, sin, sqrt, symbol, tan
 from liaison.expr.reading.arrange import Order
 from liaison.expr.reading.latex import reading_to_latex
 from liaison.expr.reading.mathml import to_mathml
+from liaison.expr.reading.names import unicode_name
+from liaison.expr.reading.notation import shown
 from liaison.expr.reading.reading import Name, Power, Product, Sum, leaves, to_expr
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import Reader, proved_equal, simplified
-from liaison.expr.reading.text import shown, to_unicode, unicode_name
+from liaison.expr.reading.text import to_unicode
 
 a, b, c, x, y, z = map(symbol, "abcxyz")
 

@@ -28,7 +28,7 @@ from liaison.expr import (
     to_latex,
     to_text,
 )
-from liaison.expr.reading.shared import latex_name
+from liaison.expr.reading.names import latex_name
 
 x, y, z = symbol("x"), symbol("y"), symbol("z")
 

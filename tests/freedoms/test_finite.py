@@ -10,9 +10,8 @@ from liaison.expr import sqrt
 from liaison.freedoms.engines import finite
 from liaison.freedoms.engines.finite import all_points
 from liaison.freedoms.engines.linear_part import without_linear
-from liaison.freedoms.engines.quotient import Infinite
+from liaison.freedoms.engines.quotient import Infinite, dimension_of, points_of
 from liaison.freedoms.engines.systems import PolynomialSystem, solved
-from liaison.freedoms.unassembled import dimension_of, points_of
 
 
 def in_one(roots, place, count):

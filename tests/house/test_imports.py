@@ -30,10 +30,12 @@ LATER = {
     "program.lower": "program.derivatives.derivatives program.derivatives.discrete",
     "simulation.plan.plan": "simulation.steps.sides_layout",
     "simulation.steps.layout": "solvers.cones.cones solvers.linear.lemke",
-    "simulation.machine": "contacts.stepping.phases",
-    "simulation.prepared": "contacts.events.one_sided contacts.events.switching",
-    "simulation.report": "contacts.events.series contacts.stepping.report contacts.events.touching",
-    "simulation.run": "simulation.checkpoint",
+    "simulation.machine": "contacts.scene.phases contacts.stepping.phases",
+    "simulation.prepared": "contacts.events.one_sided contacts.events.switching "
+    "contacts.scene.kernel contacts.scene.layout contacts.scene.world",
+    "simulation.report": "contacts.events.series contacts.stepping.report contacts.events.touching "
+    "contacts.scene.report",
+    "simulation.run": "simulation.checkpoint contacts.scene.world",
     "simulation.record.trajectory": "simulation.record.wrenches",
 }
 VAGUE = {"utils", "util", "common", "core", "base", "helpers", "helper", "manager", "misc"}

@@ -13,7 +13,7 @@ import pytest
 import liaison
 import liaison.model as model
 from liaison.model import JOINT_TYPES, Composition, Rotation
-from liaison.model.joints import ATTITUDES, axial, held, steps
+from liaison.model.joints import ATTITUDES, axial, basic_constraints, steps
 from liaison.spatial import array, identity, zeros
 
 each_type = pytest.mark.parametrize("kind", JOINT_TYPES, ids=lambda kind: kind.__name__)
@@ -108,7 +108,7 @@ def test_wrong_elementary_motions_are_refused(words):
 @pytest.mark.parametrize("words", ["points", "plane_w", "xF.yF", "yF-zM"])
 def test_wrong_basic_constraints_are_refused(words):
     with pytest.raises(liaison.ModelError, match="no basic constraint"):
-        held(words)
+        basic_constraints(words)
 
 
 def test_files_of_the_folder_are_loaded(package):

@@ -179,3 +179,14 @@ def test_many_zeros_among_the_outputs_are_zeros_and_leave_the_rest_alone():
     found = to_llvm(program, optimize=0)("f", q=np.full(8, 2.5))
     np.testing.assert_array_equal(found, expected)
     assert math.copysign(1.0, found[50]) == -1.0
+
+
+@pytest.mark.parametrize("exponent", [math.inf, -math.inf, 1e300, 2.0**70])
+def test_huge_exponents(exponent):
+    """Powers beyond all whole numbers that code counts through."""
+    program = program_of([symbol("q[0]") ** constant(exponent)])
+    q = np.zeros(8)
+    for q[0] in (0.5, 1.5):
+        expected = to_numpy(program)("f", q=q)
+        assert to_llvm(program, optimize=0)("f", q=q) == expected
+        assert "pow(" in to_c(program)

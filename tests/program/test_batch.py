@@ -93,11 +93,84 @@ def test_rows_of_larger_arrays_are_used_where_they_lie():
     assert np.isnan(out[:, 35:]).all()
 
 
-def test_a_row_for_each_state_is_transposed():
-    kernel = to_llvm(replace(synthetic(300), sizes={"nq": 7, "nv": 7}), optimize=0)
+def sized(operations=300):
+    """A program that says its sizes."""
+    return to_llvm(replace(synthetic(operations), sizes={"nq": 7, "nv": 7}), optimize=0)
+
+
+@pytest.mark.parametrize("n", [1, 7, 11])
+def test_a_row_for_each_state_by_name(n):
+    """Also where there are as many states as numbers: a shape alone would not tell."""
+    kernel = sized()
+    q, v = some(n), some(n, seed=1)
+    expected = kernel.batch("f", q=q, v=np.asfortranarray(v))
+    found = kernel.batch("f", q=q.T, v=v.T, layout="states")
+    np.testing.assert_array_equal(found, expected.T)
+    check_same(found.T, alone(kernel, q=q, v=v))
+
+
+def test_the_layout_is_never_guessed():
+    kernel = sized()
     q, v = some(11), some(11, seed=1)
-    found = kernel.batch("f", q=q.T, v=np.asfortranarray(v))
-    np.testing.assert_array_equal(found, kernel.batch("f", q=q, v=v))
+    with pytest.raises(ProgramError, match=r"'q' has shape \(11, 7\), for 7 states of 7") as caught:
+        kernel.batch("f", q=q.T, v=v)
+    assert "layout='states'" in str(caught.value)
+    with pytest.raises(ProgramError, match=r"'v' has shape \(7, 11\), for 11 states"):
+        kernel.batch("f", q=q.T, v=v, layout="states")
+    with pytest.raises(ProgramError, match="layout is 'rows'"):
+        kernel.batch("f", q=q, v=v, layout="rows")
+
+
+def test_numbers_that_are_not_real_are_refused():
+    kernel = sized()
+    q = some(11)
+    with pytest.raises(ProgramError, match="'q' is numbers of type complex128"):
+        kernel.batch("f", q=q + 1j, v=q)
+    with pytest.raises(ProgramError, match="'v' is 'fast'"):
+        kernel("f", q=q[:, 0], v="fast")
+    with pytest.raises(ProgramError, match="'t' is numbers of type complex128"):
+        kernel("f", 1j, q=q[:, 0], v=q[:, 0])
+
+
+def test_times_that_lie_apart():
+    t, q = symbol("t"), symbol("q[0]")
+    program = Program("times", {"f": Entry("f", (t + q,))}, {t: ("t", 0), q: ("q", 0)})
+    times = np.arange(20.0)[::2]
+    found = to_llvm(program, optimize=0).batch("f", times, q=np.zeros((1, 10)))
+    np.testing.assert_array_equal(found[0], times)
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("q", some(11).T.copy().T),
+        ("v", some(22)[:, ::2]),
+        ("q", some(11).astype(np.float32)),
+        ("q", some(11).tolist()),
+        ("t", np.zeros(22)[::2]),
+    ],
+)
+def test_kept_arrays_are_never_copied(name, array):
+    """A copy would not see the changes that binding is for."""
+    given = {"q": some(11), "v": some(11, seed=1)} | {name: array}
+    with pytest.raises(ProgramError, match=f"'{name}' would be copied"):
+        sized().bind_batch("f", **given)
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        np.zeros((3, 11)),
+        np.zeros((14, 11), dtype=np.float32),
+        np.zeros((14, 22))[:, ::2],
+        np.broadcast_to(np.zeros(11), (14, 11)),
+        np.lib.stride_tricks.as_strided(np.zeros(200), (14, 11), (8, 8)),
+        [[0.0] * 11] * 14,
+    ],
+)
+def test_results_are_kept_where_they_can_be_written(out):
+    with pytest.raises(ProgramError, match="'out' must be"):
+        sized().bind_batch("f", q=some(11), v=some(11), out=out)
 
 
 def test_time_and_shared_arrays_are_the_same_for_every_state():
@@ -149,6 +222,7 @@ def test_other_back_ends_take_the_same_arrays(back_end):
         ({"out": np.zeros((14, 9))}, r"'out' must be float64 of shape"),
         ({"out": np.zeros((10, 14)).T}, "rows that are contiguous"),
         ({"out": np.zeros((3, 10))}, "writes 14 rows"),
+        ({"out": np.zeros(14)}, r"'out' must be float64 of shape"),
         ({"q": np.zeros(7), "v": np.zeros(7)}, r"needs an array of shape \(size, N\)"),
     ],
 )

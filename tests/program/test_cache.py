@@ -61,6 +61,33 @@ def test_a_damaged_file_is_compiled_again(folder, damage):
     assert fetch(file.stem) not in (None, foreign)
 
 
+def test_code_of_another_program_is_not_taken(folder):
+    """A file under the name of another one is whole, and yet not what is asked for."""
+    value(X + 2)
+    (other,) = folder.iterdir()
+    value(X * 7)
+    (file,) = set(folder.iterdir()) - {other}
+    file.write_bytes(other.read_bytes())
+    assert value(X * 7) == 21
+    assert file.read_bytes() != other.read_bytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners")
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
+def test_a_folder_that_others_may_write_to_is_not_used(folder, mode, monkeypatch):
+    value(X + 3)
+    folder.chmod(mode)
+    (file,) = folder.iterdir()
+    assert machine.own_folder() is None
+    assert fetch(file.stem) is None
+    assert value(X + 4) == 7
+    assert list(folder.iterdir()) == [file]
+    folder.chmod(0o755)
+    assert fetch(file.stem) is not None
+    monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
+    assert (fetch(file.stem) is None) == (folder.stat().st_uid != 0)
+
+
 @pytest.mark.parametrize("place", ["/dev/null/cache", "/proc/liaison", "file/cache"])
 def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path, monkeypatch, place):
     (tmp_path / "file").write_text("in the way")
@@ -170,10 +197,11 @@ def test_the_same_text_in_every_process(folder):
         "from liaison.program import to_llvm\n"
         "to_llvm(synthetic(900), optimize=0).address('f')\n"
     )
+    paths = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     running = [
         subprocess.Popen(
             [sys.executable, "-c", script],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parent)},
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": paths},
         )
         for seed in ("1", "2", "3")
     ]

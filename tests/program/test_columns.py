@@ -81,7 +81,7 @@ def test_machine_code_is_made_without_writing_columns_out():
     kernel = to_llvm(program, cache=False)
     kernel.compile("d_forward")
     kernel("d_forward", **state_of(program))
-    assert "_made" not in vars(program.entry("d_forward").outputs)
+    assert "_formulas" not in vars(program.entry("d_forward").outputs)
     assert program.operations("d_forward").total() < 8000
 
 

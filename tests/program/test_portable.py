@@ -13,7 +13,6 @@ import pytest
 
 import liaison
 from liaison.analyse.along.maximal_run import sparse_ready
-from liaison.analyse.along.sensitivities import linear_steps
 from liaison.analyse.compare.compare import repeated
 from liaison.equations import blocks_of
 from liaison.program import looped_loops
@@ -45,7 +44,6 @@ ROOTS = {
     "entries": [*ENTRIES.values()],
     "accelerations": [accelerations],
     "sweeps": [run_sweeps],
-    "linear steps": [linear_steps],
     "repeated": [repeated],
 }
 TEXTS = {name: lambda roots=roots: loops_ir(roots) for name, roots in ROOTS.items()}

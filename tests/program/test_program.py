@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -121,6 +122,40 @@ def test_bound_arrays_are_read_again_at_every_call():
     assert first[0] == 1.0
     with pytest.raises(ProgramError, match="contiguous vector of float64"):
         to_llvm(PENDULUM).bind("forward", np.zeros((2, 2))[:, 0], v, u, p, x)
+
+
+def read_only(size):
+    array = np.zeros(size)
+    array.setflags(write=False)
+    return array
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        (lambda q: np.zeros(1), "writes 2 numbers; 'out' has 1"),
+        (lambda q: np.zeros(2, dtype=np.float32), "'out' must be a contiguous vector"),
+        (lambda q: np.zeros(4)[::2], "'out' must be a contiguous vector"),
+        (lambda q: [0.0, 0.0], "'out' must be a contiguous vector"),
+        (lambda q: read_only(2), "'out' is read-only"),
+        (lambda q: q, "'out' overlaps 'q'"),
+    ],
+)
+def test_bound_results_lie_where_they_can_be_written(out, message):
+    q, v, u, p, x = np.zeros(2), np.zeros(1), np.zeros(1), np.ones(1), np.zeros(1)
+    kernel = to_llvm(replace(PENDULUM, sizes={}), optimize=0)
+    with pytest.raises(ProgramError, match=message):
+        kernel.bind("forward", q, v, u, p, x, out=out(q))
+
+
+def test_defaults_are_read_only():
+    """A program is shared; whoever changed its values would change all later runs."""
+    values = np.array([2.0])
+    program = replace(PENDULUM, defaults={"p": values})
+    with pytest.raises(ValueError, match="read-only"):
+        program.defaults["p"][0] = 3.0
+    values[0] = 5.0
+    assert program.defaults["p"][0] == 2.0
 
 
 @loop

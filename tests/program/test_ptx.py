@@ -19,6 +19,7 @@ from liaison.program import Entry, Program, lower, to_llvm, to_numpy
 from liaison.program.gpu import cuda
 from liaison.program.gpu import to_ptx as ptx_ir
 from liaison.program.gpu.thread import compact
+from liaison.program.gpu.to_gpu import check_size
 from liaison.program.gpu.to_ptx import evaluate_ir, march_ir, to_ptx
 from liaison.program.llvm.entries import Form
 from liaison.program.plan import plan
@@ -274,3 +275,14 @@ def test_a_compact_order_computes_arguments_first_and_keeps_fewer_values():
         for k, item in enumerate(piece.items)
     ]
     assert most_alive(needs, order) < most_alive(old, order)
+
+
+def test_arrays_on_a_device_have_the_sizes_of_the_program():
+    """(N, size) in the place of (size, N) is refused, also where both have enough rows."""
+    program = Program("sized", {}, {}, {"nq": 7, "nv": 7})
+    check_size(program, "q", (7, 10), 7)
+    check_size(program, "x", (9, 10), 7)
+    with pytest.raises(ProgramError, match=r"'q' has shape \(10, 7\); its first axis has 7"):
+        check_size(program, "q", (10, 7), 7)
+    with pytest.raises(ProgramError, match="its first axis has 7"):
+        check_size(program, "v", (3, 10), 2)

@@ -212,11 +212,31 @@ def test_bad_values_are_refused():
         simulate_batch(kernel, [start] * 2, 1.0, inputs={"motor": control})
 
 
+def test_lists_of_different_lengths_are_refused():
+    """Five starts with three values: an error that names both, never three runs."""
+    mechanism = four_bar()
+    with pytest.raises(SimulationError, match=r"5 of start 'A0', 3 of start .A0'"):
+        liaison.simulate_batch(
+            mechanism, start={"A0": np.linspace(0.1, 0.2, 5), "A0'": [0.1, 0.2, 0.3]}, until=0.1
+        )
+
+
+def test_a_list_of_one_serves_all_runs():
+    kernel = to_llvm(samples.driven())
+    starts = states_of(kernel.program, [(1.0, 0.0), (2.0, 0.0), (3.0, 0.0)])
+    one = simulate_batch(kernel, starts, 1.0, parameters={"k": [2.0]}, inputs={"motor": [0.5]})
+    all_ = simulate_batch(kernel, starts, 1.0, parameters={"k": 2.0}, inputs={"motor": 0.5})
+    assert np.array_equal(one.q, all_.q)
+    many = simulate_batch(kernel, starts[:1], 1.0, parameters={"k": [2.0, 3.0]})
+    assert len(many) == 2
+    assert many[0].q[-1] != many[1].q[-1]
+
+
 def test_runs_show_themselves(pendulum):
     kernel, starts = pendulum
     runs = simulate_batch(kernel, starts, 1.0)
     assert isinstance(runs, Runs)
-    assert repr(runs) == "Runs('pendulum', 23 runs, 2 instants: 23 done)"
+    assert repr(runs) == "<Runs pendulum: 23 runs, 0 to 1 s in 2 instants; 23 done>"
     assert len(list(runs)) == len(runs) == 23
     assert runs["energy.T"].shape == (23, 2)
     with pytest.raises(NamingError, match="'B'"):

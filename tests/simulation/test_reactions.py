@@ -5,6 +5,7 @@ import importlib.util
 import numpy as np
 import pytest
 
+from liaison import derive
 from liaison.equations import maximal, newton_euler
 from liaison.formats.read import read
 from liaison.numeric import State
@@ -101,3 +102,22 @@ def test_a_flat_position_leaves_more_open_and_its_reactions_are_finite(examples)
     assert np.all(np.isfinite(series.values))
     assert run.series["lam"].undetermined[0].any()
     assert not run.series["lam"].undetermined[-1].any()
+
+
+@pytest.mark.parametrize("way", ["lagrange_reduced", "eliminate"])
+def test_equations_without_multipliers_have_the_same_reactions(four_bar, way):
+    """Multipliers follow from the equations before the closures were eliminated."""
+    tree = span(four_bar)
+    expected = reactions(tree)
+    if way == "eliminate":
+        treatment = {closure.joint.name: way for closure in tree.closures}
+        made = derive(four_bar, formalism="lagrange", treatment=treatment)
+    else:
+        made = derive(four_bar, formalism=way)
+    kernel, state = to_llvm(lower(made)), assemble(tree)
+    run = simulate(kernel, state, 1e-3, step=1e-3, series=("reactions", "lam"))
+    for k, joint in enumerate(run.series["reactions"].axes["joint"]):
+        values, mask = expected[joint]
+        found = run.series["reactions"].values[:, k]
+        np.testing.assert_allclose(found[~mask], values[~mask], atol=1e-8)
+    assert np.abs(run["lam"]).max() > 0.5

@@ -1,5 +1,7 @@
 """Runs: recording, slices, checkpoints, interruption, limits, failures that carry their past."""
 
+import contextlib
+import importlib
 import signal
 import time
 from dataclasses import replace
@@ -9,14 +11,14 @@ import pytest
 from simulate_samples import driven, hanging, oscillator, pendulum, plain, start
 
 from liaison.equations import newton_euler
-from liaison.errors import NamingError, SimulationError
+from liaison.errors import Interrupted, LiaisonError, NamingError, SimulationError
 from liaison.expr import log, sqrt, symbol
 from liaison.model import Fixed
 from liaison.model.describe.describe import body, ground, join, mechanism
 from liaison.numeric import State
 from liaison.program import Entry, to_llvm
 from liaison.program.lower import lower
-from liaison.simulation import Projection, Run, Settings, map_entry, simulate
+from liaison.simulation import Projection, Run, Settings, map_entry, simulate, stepper
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.sides_layout import Sides
 from liaison.tree import assemble, span
@@ -206,25 +208,69 @@ def test_an_interrupted_run_carries_what_it_has(swing):
     def interrupt(fraction):
         raise KeyboardInterrupt
 
-    with pytest.raises(SimulationError, match="interrupted at t =") as found:
-        simulate(*swing, 1e9, step=1e-3, every=1e5, progress=interrupt)
-    assert found.value.status == "interrupted"
-    assert found.value.trajectory.status == "interrupted"
-    assert found.value.trajectory.t[-1] == found.value.t > 0
-    run = simulate(*swing, 1e9, step=1e-3, every=1e5, progress=interrupt, on_failure="return")
-    assert run.status == "interrupted"
-    assert not run.success
+    for on_failure in ("raise", "return"):
+        options = {"progress": interrupt, "on_failure": on_failure}
+        with pytest.raises(Interrupted, match="interrupted at t =") as found:
+            simulate(*swing, 1e9, step=1e-3, every=1e5, **options)
+        assert isinstance(found.value, KeyboardInterrupt)
+        assert not isinstance(found.value, Exception)
+        assert found.value.trajectory.status == "interrupted"
+        assert found.value.trajectory.t[-1] == found.value.t > 0
+        assert not found.value.trajectory.success
 
 
-def test_control_c_reaches_a_run_in_compiled_code(swing):
+@pytest.fixture
+def alarm():
+    """Ctrl-C, in so many seconds."""
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    yield lambda after: signal.setitimer(signal.ITIMER_REAL, after)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def runs_for_ever(swing):
+    while True:
+        with contextlib.suppress(LiaisonError):
+            simulate(*swing, 1e9, step=1e-3, every=1e5)
+
+
+def test_control_c_stops_a_loop_over_failures(swing, alarm):
+    """`except LiaisonError: continue` is no way to miss Ctrl-C."""
+    alarm(0.1)
+    with pytest.raises(KeyboardInterrupt):
+        runs_for_ever(swing)
+
+
+def test_control_c_reaches_a_stepper(swing, alarm):
+    waiting = stepper(*swing, step=1e-4)
+    alarm(0.1)
+    with pytest.raises(Interrupted, match="interrupted at t =") as found:
+        waiting.step(None, 1e9)
+    assert 0 < found.value.t == waiting.state.t
+
+
+def test_control_c_while_nothing_moves_yet():
+    def raising(*_, **__):
+        raise KeyboardInterrupt
+
+    for verb, ready in (("simulate", "ready_for"), ("stepper", "ready_for"),
+                        ("simulate_batch", "_assembled")):  # fmt: skip
+        module = importlib.import_module(f"liaison.verbs.motion.{verb}")
+        options = {} if verb == "stepper" else {"until": 1.0}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, ready, raising)
+            with pytest.raises(Interrupted, match="interrupted") as found:
+                getattr(module, verb)("examples/pendulum.lsd", **options)
+        assert found.value.trajectory is None
+
+
+def test_control_c_reaches_a_run_in_compiled_code(swing, alarm):
     """A signal during the loop is honoured when its slice ends."""
-    signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.15)
+    alarm(0.15)
     began = time.perf_counter()
-    with pytest.raises(SimulationError, match="interrupted"):
+    with pytest.raises(Interrupted):
         simulate(*swing, 1e9, step=1e-3, every=1e5)
     assert time.perf_counter() - began < 60
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
 def test_draining_after_an_interruption_takes_each_row_once(swing):

@@ -22,6 +22,6 @@ __all__ = offer(
         "rules.reduce": "RULES Step WORD_RULES expanded reduced simplified steps",
         "rules.rule": "Rule",
         "substitute": "replaced",
-        "text": "to_latex to_text",
+        "text": "to_latex to_mathml to_text",
     },
 )

@@ -47,4 +47,5 @@ from liaison.algebra.rules.reduce import steps as steps
 from liaison.algebra.rules.rule import Rule as Rule
 from liaison.algebra.substitute import replaced as replaced
 from liaison.algebra.text import to_latex as to_latex
+from liaison.algebra.text import to_mathml as to_mathml
 from liaison.algebra.text import to_text as to_text

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from importlib import import_module
 from itertools import pairwise
 from threading import RLock
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, final
@@ -117,14 +118,23 @@ class Formal:
         return make, (self.op, self.kind, self.args, self.data)
 
     def __repr__(self) -> str:
-        return _REPR[0](self)
+        return _printer(0)(self)
 
     def _repr_latex_(self) -> str:
-        return f"$\\displaystyle {_REPR[1](self)}$"
+        return f"$\\displaystyle {_printer(1)(self)}$"
 
 
 # Filled by text.py, which stands on this file: text and LaTeX.
 _REPR: list[Callable[[Formal], str]] = []
+
+
+def _printer(form: int) -> Callable[[Formal], str]:
+    """How a formula is shown; the printers are loaded when the first one is."""
+    if not _REPR:
+        import_module("liaison.algebra.text")
+    return _REPR[form]
+
+
 _KNOWN: WeakValueDictionary[Any, Formal] = WeakValueDictionary()
 _LOCK = RLock()
 

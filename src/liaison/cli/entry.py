@@ -1,6 +1,7 @@
 """The program `liaison`: its options, its commands, and how it ends.
 
-Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is, 3 liaison itself is.
+Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is, 3 liaison itself is,
+130 Ctrl-C.
 `--json` prints one JSON object instead of text. Nothing slow is imported before a command runs.
 
 The commands of `liaison`: found by their files, imported when they are called.
@@ -37,7 +38,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from liaison.errors import LiaisonError, NamingError, Place, SimulationError
+from liaison.errors import Interrupted, LiaisonError, NamingError, Place, SimulationError
 from liaison.verbs.registry import Verb, folders, verbs, verbs_in
 
 from .options import Debug, Json, Model, Starts, Values, printed
@@ -52,32 +53,32 @@ SHARED = ("start", "parameters")
 def command_of(verb: Callable[..., Any]) -> Callable[..., None]:
     """The command of a verb."""
     hints, texts = get_type_hints(verb), _arguments(getdoc(verb) or "")
-    taken = signature(verb).parameters
-    own = [_option(x, hints[name], texts.get(name, "")) for name, x in taken.items()]
+    parameters = signature(verb).parameters
+    own = [_option(x, hints[name], texts.get(name, "")) for name, x in parameters.items()]
     options = [x for x in own if x is not None]
     names = [x.name for x in options]
 
-    def called(**given: Any) -> None:
-        from .values import asked
+    def called(**arguments: Any) -> None:
+        from .values import read_request
 
-        found = asked(given["file"], given.get("values"), given.get("start"))
-        keywords = {name: given[name] for name in names}
-        if "start" in taken:
-            keywords["start"] = found.start
-        result = verb(found.mechanism, **keywords)
-        printed(facts_of(result), text_of(result), given["as_json"])
+        request = read_request(arguments["file"], arguments.get("values"), arguments.get("start"))
+        keywords = {name: arguments[name] for name in names}
+        if "start" in parameters:
+            keywords["start"] = request.start
+        result = verb(request.mechanism, **keywords)
+        printed(facts_of(result), text_of(result), arguments["as_json"])
 
-    listed = [_shared("file", Model, Parameter.empty), *options, *_common(taken)]
+    listed = [_shared("file", Model, Parameter.empty), *options, *_common(parameters)]
     called.__name__, called.__doc__ = verb.__name__, (getdoc(verb) or "").partition("\n\n")[0]
     called.__signature__ = Signature(listed)  # type: ignore[attr-defined]
     called.__annotations__ = {x.name: x.annotation for x in listed}
     return called
 
 
-def _common(taken: Mapping[str, Parameter]) -> list[Parameter]:
+def _common(parameters: Mapping[str, Parameter]) -> list[Parameter]:
     """Options that every such command has."""
     listed = [_shared("values", Values, None)]
-    listed += [_shared("start", Starts, None)] if "start" in taken else []
+    listed += [_shared("start", Starts, None)] if "start" in parameters else []
     return [*listed, _shared("as_json", Json, False), _shared("debug", Debug, False)]
 
 
@@ -110,10 +111,10 @@ def _kind(hint: Any) -> Any:
 def _arguments(doc: str) -> dict[str, str]:
     """What a docstring says of each argument, by name."""
     section = re.search(r"^Args:\n(.*?)(?=^\S|\Z)", doc, re.M | re.S)
-    found = re.findall(
+    matches = re.findall(
         r"^    (\w+): (.*?)(?=^    \S|\Z)", section[1] if section else "", re.M | re.S
     )
-    return {name: " ".join(text.split()).capitalize() for name, text in found}
+    return {name: " ".join(text.split()).capitalize() for name, text in matches}
 
 
 def facts_of(result: Any) -> dict[str, Any]:
@@ -146,19 +147,30 @@ ORDER = (
 @cache
 def commands() -> dict[str, Verb]:
     """Every command by its name: files of the command line, then verbs that are commands."""
-    found = {name: verb for name, verb in verbs().items() if verb.is_command}
+    by_name = {name: verb for name, verb in verbs().items() if verb.is_command}
     for folder in folders(HERE):
         own = verbs_in(os.path.join(HERE, folder), f"liaison.cli.{folder}.")
         own = {name: file for name, file in own.items() if file.is_command}
-        for name in own.keys() & found.keys():
-            raise NamingError.double("commands", name, place=Place(found[name].path, 1))
-        found |= own
-    known = [x for x in ORDER if x in found]
-    return {x: found[x] for x in (*known, *sorted(found.keys() - set(known)))}
+        for name in own.keys() & by_name.keys():
+            raise NamingError.double("commands", name, place=Place(by_name[name].path, 1))
+        by_name |= own
+    known = [x for x in ORDER if x in by_name]
+    return {x: by_name[x] for x in (*known, *sorted(by_name.keys() - set(known)))}
+
+
+class _Stopped(Exception):
+    """Ctrl-C on its way through typer, which would leave no word of it."""
 
 
 class Commands(TyperGroup):
     """A group whose commands are files."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs a command; Ctrl-C reaches `main` with its cause."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            raise _Stopped from stop
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Their names, in order."""
@@ -190,7 +202,8 @@ app = typer.Typer(
     name="liaison",
     cls=Commands,
     help="Constrained multibody dynamics: check, derive, simulate and animate mechanisms.",
-    epilog="Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is.",
+    epilog="Exit status: 0 done, 1 the model or the run is at fault, 2 the command line is, "
+    "130 Ctrl-C.",
     rich_markup_mode=None,
     add_completion=False,
     no_args_is_help=True,
@@ -198,8 +211,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         from importlib.metadata import version
 
         print(f"liaison {version('liaison-mbd')}")
@@ -222,10 +235,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         status = app(words, prog_name="liaison", standalone_mode=False)
     except LiaisonError as error:
-        status = _refuse(error, words)
-    except (KeyboardInterrupt, typer.Abort):
-        print("interrupted", file=sys.stderr)
-        status = 130
+        status = _print_error(error, words)
+    except (KeyboardInterrupt, typer.Abort, _Stopped) as stop:
+        status = _interrupted(stop, words)
     except BrokenPipeError:
         sys.stderr.close()
         status = 0
@@ -237,7 +249,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 SUFFIXES = (".lsd", ".urdf", ".mjcf", ".xml")
 
 
-def _refuse(error: LiaisonError, words: list[str]) -> int:
+def _print_error(error: LiaisonError, words: list[str]) -> int:
     """Prints what was wrong with the model or the run."""
     print(error, file=sys.stderr)
     if "--json" in words:
@@ -250,9 +262,20 @@ def _refuse(error: LiaisonError, words: list[str]) -> int:
         if isinstance(error, SimulationError):
             facts |= {"status": error.status, "t": error.t}
         file = next((word for word in words if word.endswith(SUFFIXES)), "")
-        told = error.diagnostics(file)
-        print(json.dumps({"error": facts, "diagnostics": told}, ensure_ascii=False))
+        diagnostics = error.diagnostics(file)
+        print(json.dumps({"error": facts, "diagnostics": diagnostics}, ensure_ascii=False))
     return 1
+
+
+def _interrupted(stop: BaseException, words: list[str]) -> int:
+    """Prints what Ctrl-C interrupted."""
+    cause = stop if isinstance(stop, Interrupted) else stop.__cause__
+    message = cause.message if isinstance(cause, Interrupted) else "interrupted"
+    print(message, file=sys.stderr)
+    if "--json" in words:
+        facts = {"kind": "Interrupted", "message": message, "status": "interrupted"}
+        print(json.dumps({"error": facts}, ensure_ascii=False))
+    return 130
 
 
 def _fail(error: Exception, words: list[str]) -> int:

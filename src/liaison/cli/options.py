@@ -114,9 +114,9 @@ def with_run_options(function: Callable[..., None]) -> Callable[..., None]:
         plain = x.replace(annotation=hints[x.name], kind=Parameter.KEYWORD_ONLY)
         listed += own if x.name == "run" else [plain]
 
-    def with_options(**given: Any) -> None:
-        run = {name: given.pop(name) for name in names}
-        function(**given, run={name: x for name, x in run.items() if x is not None})
+    def with_options(**arguments: Any) -> None:
+        run = {name: arguments.pop(name) for name in names}
+        function(**arguments, run={name: x for name, x in run.items() if x is not None})
 
     with_options.__name__, with_options.__doc__ = function.__name__, function.__doc__
     with_options.__signature__ = Signature(listed)  # type: ignore[attr-defined]

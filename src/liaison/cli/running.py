@@ -2,7 +2,7 @@
 
 Progress of a run on the terminal.
 
-Public names: run_options, series_of, drawable, ran, Bar.
+Public names: run_options, series_of, drawable, ran, noted, Bar.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +19,7 @@ from typing import Any
 
 import typer
 
-from liaison.errors import ModelError
+from liaison.errors import LiaisonError, ModelError
 from liaison.simulation.plan.options import RunOptions, meanings
 from liaison.simulation.plan.settings import INSTANTS, Settings
 from liaison.simulation.record.trajectory import Trajectory
@@ -27,7 +28,16 @@ from liaison.simulation.steps.rungekutta import TABLEAUX
 from liaison.verbs.motion import simulate as verb
 
 from .options import RunOption
-from .values import Asked, check_names, check_word, seconds
+from .values import Request, check_names, check_word, seconds
+
+
+@contextmanager
+def noted() -> Iterator[None]:
+    """Prints an error of the block: it comes while another one is on its way."""
+    try:
+        yield
+    except (LiaisonError, OSError) as error:
+        print(error, file=sys.stderr)
 
 
 class Bar:
@@ -38,7 +48,7 @@ class Bar:
     def __init__(self) -> None:
         self._begin = time.monotonic()
         self._bar: Any = None
-        self._told = 0
+        self._printed = 0
 
     def __enter__(self) -> Bar:
         return self
@@ -48,16 +58,16 @@ class Bar:
         if time.monotonic() - self._begin < self.PATIENCE:
             return
         if not sys.stderr.isatty():
-            self._tell(int(10 * fraction))
+            self._print(int(10 * fraction))
             return
         if self._bar is None:
             self._bar = _bar()
         self._bar.update(self._bar.task_ids[0], completed=fraction)
 
-    def _tell(self, tenths: int) -> None:
+    def _print(self, tenths: int) -> None:
         """A line for every tenth of the run."""
-        if tenths > self._told:
-            self._told = tenths
+        if tenths > self._printed:
+            self._printed = tenths
             print(f"simulating: {10 * tenths} %", file=sys.stderr, flush=True)
 
     def __exit__(
@@ -173,18 +183,20 @@ def drawable(plot: Path | None, end: float, options: RunOptions) -> RunOptions:
     return replace(options, max_step=end / DRAWN_STEPS)
 
 
-def series_of(wanted: list[str] | None, labels: list[str] | None) -> tuple[str, ...]:
+def series_of(names: list[str] | None, labels: list[str] | None) -> tuple[str, ...]:
     """What is evaluated along the run: the default, what is asked for, what a label is of."""
-    check_names("--series", "series", wanted or (), (*DEFAULT_SERIES, *MORE_SERIES))
+    check_names("--series", "series", names or (), (*DEFAULT_SERIES, *MORE_SERIES))
     begun = [label.partition(".")[0] for label in labels or ()]
     begun += ["accelerations"] * any(label.endswith("''") for label in labels or ())
-    found = (*DEFAULT_SERIES, *(wanted or ()), *(x for x in begun if x in MORE_SERIES))
-    return tuple(dict.fromkeys(found))
+    series = (*DEFAULT_SERIES, *(names or ()), *(x for x in begun if x in MORE_SERIES))
+    return tuple(dict.fromkeys(series))
 
 
-def ran(given: Asked, end: float, options: RunOptions, *, invariants: bool = False) -> Trajectory:
+def ran(
+    request: Request, end: float, options: RunOptions, *, invariants: bool = False
+) -> Trajectory:
     """The run, with a bar on the terminal when it takes long."""
-    for x in given.mechanism.parameters:
+    for x in request.mechanism.parameters:
         if x.value is None:
             unit = f" [{x.unit}]" if x.unit else ""
             raise ModelError(
@@ -193,7 +205,7 @@ def ran(given: Asked, end: float, options: RunOptions, *, invariants: bool = Fal
                 place=x.place,
             )
     with Bar() as bar:
-        whole = replace(options, inputs=given.inputs, progress=bar)
+        whole = replace(options, inputs=request.inputs, progress=bar)
         return verb.simulate(
-            given.mechanism, until=end, start=given.start, invariants=invariants, options=whole
+            request.mechanism, until=end, start=request.start, invariants=invariants, options=whole
         )

@@ -2,8 +2,9 @@
 
 Every error here is one of the command line, not of the model.
 
-Public names: Asked, asked, asked_of, reader_options, positions_of, seconds, limit_option,
-check_folders, check_files, check_suffix, check_names, check_word, check_still, named_by.
+Public names: Request, read_request, request_of, reader_options, positions_of, seconds,
+limit_option, check_folders, check_files, check_suffix, check_names, check_word, check_still,
+named_by.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ PLOTS = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".eps")
 
 @final
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Request:
     """A mechanism with the values of the command line, its starts and formulas for its inputs."""
 
     mechanism: Mechanism
@@ -40,51 +41,51 @@ class Asked:
     inputs: dict[str, Expr]
 
 
-def asked(
+def read_request(
     file: Path,
     values: list[str] | None,
     starts: list[str] | None = None,
     robot: tuple[bool, bool, bool] = (False, False, False),
-) -> Asked:
+) -> Request:
     """The mechanism in a file, with what the command line says of it; see `reader_options`."""
-    return asked_of(read(file, **reader_options(file, *robot)), values, starts)
+    return request_of(read(file, **reader_options(file, *robot)), values, starts)
 
 
-def asked_of(
+def request_of(
     mechanism: Mechanism, values: list[str] | None, starts: list[str] | None = None
-) -> Asked:
+) -> Request:
     """A mechanism with what the command line says of it."""
     known = units(mechanism)
     driven = {x.name for x in mechanism.inputs}
-    given = _assignments("--set", values, known, may_vary=driven)
-    inputs = {name: x for name, x in given.items() if _varies(x)}
+    assigned = _assignments("--set", values, known, may_vary=driven)
+    inputs = {name: x for name, x in assigned.items() if _varies(x)}
     start = {name: float(as_float(x)) for name, x in _assignments("--start", starts, known).items()}
-    held = {name: x for name, x in given.items() if name not in inputs}
+    fixed = {name: x for name, x in assigned.items() if name not in inputs}
     try:
-        mechanism = with_values(mechanism, held)
-        return Asked(with_starts(mechanism, start), start, inputs)
+        mechanism = with_values(mechanism, fixed)
+        return Request(with_starts(mechanism, start), start, inputs)
     except NamingError as error:
         raise typer.BadParameter(str(error)) from None
 
 
 def reader_options(file: Path, lenient: bool, floating: bool, merge_fixed: bool) -> dict[str, Any]:
     """Options for the reader of a robot's description; those that its language has no use for."""
-    given = {"--lenient": lenient, "--floating": floating, "--merge-fixed": merge_fixed}
+    flags = {"--lenient": lenient, "--floating": floating, "--merge-fixed": merge_fixed}
     suffix = file.suffix.lower()
-    known = {".urdf": tuple(given), ".lsd": ()}.get(suffix, ("--lenient",))
-    for option, is_given in given.items():
-        if is_given and option not in known:
-            said = "LSD says itself what holds." if suffix == ".lsd" else "it is for URDF."
-            raise typer.BadParameter(said, param_hint=option)
+    known = {".urdf": tuple(flags), ".lsd": ()}.get(suffix, ("--lenient",))
+    for option, is_set in flags.items():
+        if is_set and option not in known:
+            message = "LSD says itself what holds." if suffix == ".lsd" else "it is for URDF."
+            raise typer.BadParameter(message, param_hint=option)
     words = {"strict": not lenient, "floating": floating, "merge_fixed": merge_fixed}
     return {word: x for word, x in words.items() if x != (word == "strict")}
 
 
 def positions_of(mechanism: Mechanism, texts: list[str] | None) -> dict[str, Any]:
     """Positions of the command line, exact, by label."""
-    found = _assignments("--at", texts, units(mechanism))
-    check_names("--at", "coordinate", found, mechanism.coordinates)
-    return found
+    positions = _assignments("--at", texts, units(mechanism))
+    check_names("--at", "coordinate", positions, mechanism.coordinates)
+    return positions
 
 
 @contextmanager
@@ -158,15 +159,15 @@ def _assignments(
     may_vary: Collection[str] = (),
 ) -> dict[str, Any]:
     """NAME=VALUE: exact numbers with an optional unit that fits the name, or formulas."""
-    found = {}
+    values_by_name = {}
     for text in texts or ():
         name, equal, value = (part.strip() for part in text.partition("="))
         if not equal or not name:
             raise typer.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint=option)
-        found[name] = _quantity(option, value, known.get(name, ""), f" of {name}", known)
+        values_by_name[name] = _quantity(option, value, known.get(name, ""), f" of {name}", known)
         if name not in may_vary:
-            _check_number(option, value, found[name], f"{name} is")
-    return found
+            _check_number(option, value, values_by_name[name], f"{name} is")
+    return values_by_name
 
 
 def _quantity(
@@ -174,13 +175,13 @@ def _quantity(
 ) -> Any:
     """An exact number or a formula in SI; a unit it was given must be of the kind expected."""
     try:
-        value, given = read_value(text, units=known)
+        value, own_unit = read_value(text, units=known)
     except LiaisonError as error:
         message = f"{text!r} is not a number: {error.message}"
         raise typer.BadParameter(message, param_hint=option) from None
-    if given and unit and not same(unit_of(given).dimension, unit_of(unit).dimension):
-        turns = " A turn a second is 1 rev/s." if "Hz" in (given, unit) else ""
-        message = f"{text!r} is in {given}; the unit{whose} is {unit}.{turns}"
+    if own_unit and unit and not same(unit_of(own_unit).dimension, unit_of(unit).dimension):
+        turns = " A turn a second is 1 rev/s." if "Hz" in (own_unit, unit) else ""
+        message = f"{text!r} is in {own_unit}; the unit{whose} is {unit}.{turns}"
         raise typer.BadParameter(message, param_hint=option)
     return value
 

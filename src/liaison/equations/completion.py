@@ -1,6 +1,6 @@
 """The whole contract of Equations around a formalism's M, h and τ.
 
-One-sided rows of a mechanism as formulas: gaps, rates, slips, and what bounds their forces.
+Unilateral rows of a mechanism as formulas: gaps, rates, slips, and what bounds their forces.
 
 Public names: completed, plain_dynamics, sides_of.
 

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, final
 
 from liaison.expr import ONE, ZERO, Expr, as_expr
+from liaison.lazy import Typeset
 from liaison.units import Label
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Symbols:
     p: tuple[Expr, ...]
     xi: tuple[Expr, ...]  # local coordinates of the charts, q = q₀ ⊞ ξ
     stress: tuple[Expr, ...] = ()  # multipliers of every row by itself, vanished ones last
-    force: tuple[Expr, ...] = ()  # f of every one-sided row
+    force: tuple[Expr, ...] = ()  # f of every unilateral row
 
 
 @final
@@ -79,6 +80,7 @@ class Dynamics:
     inverse: tuple[Expr, ...]  # M v̇ + h − τ, by recursion where the formalism has one
     articulated: Callable[[], list[Expr]] | None = None
     # v̇ of a tree without closures, by recursion and without M; derived when it is called
+    whole: Dynamics | None = None  # with all multipliers, where M, h and τ have closures eliminated
 
 
 @final
@@ -116,13 +118,13 @@ class Side:
     law: str = "coulomb"
     gap: Expr = ZERO
     coefficients: tuple[Expr, ...] = (ZERO,) * len(COEFFICIENTS)
-    reading: SideReading | None = None  # of a gap between frames, for people
+    reading: SideReading | None = None  # of a gap between frames, for reading
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What holds on one side only, and friction: u = D v + d, u̇ = D v̇ + bias, effort Dᵀ f."""
+    """Unilateral constraints, and friction: u = D v + d, u̇ = D v̇ + bias, effort Dᵀ f."""
 
     blocks: tuple[Side, ...] = ()
     D: Entries = field(default_factory=lambda: MappingProxyType({}))
@@ -179,8 +181,8 @@ class Reports(Protocol):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Equations:
+@dataclass(frozen=True, slots=True, repr=False)
+class Equations(Typeset):
     """The equations of motion of one mechanism in one formalism."""
 
     name: str

@@ -5,8 +5,8 @@ Of every row k the force is called f_k, of relations of rates μ_k = −f_k ≤ 
     M v̇ + h = τ + Gᵀ λ + Dᵀ f                                                      (modes-1)
     closed, sticks:  D v̇ = −bias;    open:  f = 0;    slips:  f = −μ f_n u/|u| − c u
 
-Public names: MODES, Named, named_rows, chosen_modes, efforts_in, held_rows, friction_of, size_of,
-free_letter.
+Public names: MODES, Named, named_rows, chosen_modes, efforts_in, resting_rows, friction_of,
+size_of, free_letter.
 
 Source: docs/theory/contacts.md (contact-2); the law of slipping as in contacts/events/modal.py
 (modal-1).
@@ -65,8 +65,8 @@ def named_rows(equations: Equations) -> Named:
 def free_letter(equations: Equations, letters: str) -> str:
     """The first of the letters that no quantity has with a number behind it."""
     symbols = equations.symbols
-    taken = [x.name for x in (*symbols.q, *symbols.p, *symbols.u)]
-    free = [x for x in letters.split() if not any(n.removeprefix(x).isdigit() for n in taken)]
+    in_use = [x.name for x in (*symbols.q, *symbols.p, *symbols.u)]
+    free = [x for x in letters.split() if not any(n.removeprefix(x).isdigit() for n in in_use)]
     return free[0] if free else f"{letters.split()[0]}_row"
 
 
@@ -118,7 +118,7 @@ def efforts_in(equations: Equations, named: Named, words: Sequence[str] | None) 
     return efforts
 
 
-def held_rows(equations: Equations, words: Sequence[str]) -> list[int]:
+def resting_rows(equations: Equations, words: Sequence[str]) -> list[int]:
     """Rows that do not accelerate in a mode, but those that nothing moves."""
     moving = {k for k, _ in equations.sides.D}
     return [
@@ -133,10 +133,10 @@ def held_rows(equations: Equations, words: Sequence[str]) -> list[int]:
 def size_of(named: Named, side: Side, parts: Sequence[Expr]) -> Expr:
     """√(x² + y²) of what moves of a block, |x| of one row."""
     rows = range(side.first, side.first + side.rows)
-    kept = [x for k, x in zip(rows, parts, strict=True) if not vanishes(named.force[k])]
-    if len(kept) == 1:
-        return absolute(kept[0])
-    return sqrt(as_expr(sum((x * x for x in kept), ZERO)))
+    nonzero = [x for k, x in zip(rows, parts, strict=True) if not vanishes(named.force[k])]
+    if len(nonzero) == 1:
+        return absolute(nonzero[0])
+    return sqrt(as_expr(sum((x * x for x in nonzero), ZERO)))
 
 
 def friction_of(

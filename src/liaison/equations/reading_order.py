@@ -28,7 +28,7 @@ def order_of(equations: Equations) -> Order:
 
 
 def forces_of(equations: Equations) -> tuple[Expr, ...]:
-    """Names of the forces and slips of one-sided rows."""
+    """Names of the forces and slips of unilateral rows."""
     if not equations.sides.blocks:
         return ()
     from .modes import named_rows

@@ -120,7 +120,7 @@ class TreeReports:
         return self._passed(own, loads, list(zip(self.lam, setting.rows[0], strict=True)))
 
     def _contacts(self) -> list[tuple[Any, Push]]:
-        """What the force of every one-sided row does on bodies."""
+        """What the force of every unilateral row does on bodies."""
         rows = [row for block in self.setting.side_blocks for row in block.rows]
         return [(f, push) for f, row in zip(self.force, rows, strict=True) for push in row.pushes]
 

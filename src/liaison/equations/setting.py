@@ -153,8 +153,8 @@ def function_load(kinematics: Kinematics, force: OfMechanism, calculus: Calculus
     """A potential V or a dissipation D of the mechanism: −Nᵀ ∂V/∂q − ∂D/∂v."""
     potential_formula, lost = force.potential(), force.rayleigh()
     if potential_formula is None and lost is None:
-        said = f"the force {force.name!r} has neither a potential nor a dissipation."
-        raise DerivationError(said, place=force.place)
+        message = f"the force {force.name!r} has neither a potential nor a dissipation."
+        raise DerivationError(message, place=force.place)
     potential: Any = 0
     parts: list[list[Expr]] = []
     if potential_formula is not None:
@@ -390,7 +390,7 @@ class Setting:
 
     @cached_property
     def side_blocks(self) -> list[SideBlock]:
-        """What holds on one side only, and friction."""
+        """Unilateral constraints, and friction."""
         if self.alike is not None:
             return self.alike.side_blocks
         if not self.kinematics.tree.mechanism.contacts:
@@ -432,7 +432,7 @@ class Setting:
 
 _SHARED: ContextVar[dict[tuple[int, str], tuple[Tree, Any]] | None]
 _SHARED = ContextVar("what formalisms share", default=None)
-Made = TypeVar("Made")
+Value = TypeVar("Value")
 
 
 @contextmanager
@@ -445,7 +445,7 @@ def shared_settings() -> Iterator[None]:
         _SHARED.reset(token)
 
 
-def shared(tree: Tree, what: str, make: Callable[[], Made]) -> Made:
+def shared(tree: Tree, what: str, make: Callable[[], Value]) -> Value:
     """A value derived from a tree, computed once within `shared_settings`."""
     known = _SHARED.get()
     if known is None:
@@ -453,7 +453,7 @@ def shared(tree: Tree, what: str, make: Callable[[], Made]) -> Made:
     key = (id(tree), what)
     if key not in known:
         known[key] = (tree, make())  # the tree is kept, so that its id stays its own
-    value: Made = known[key][1]
+    value: Value = known[key][1]
     return value
 
 

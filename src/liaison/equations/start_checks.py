@@ -140,12 +140,12 @@ def _motions(tree: Tree, equations: Equations, state: State) -> tuple[MasslessMo
     return tuple(_massless_motion(tree, equations, values, w) for w in null)
 
 
-def is_obstructed(made: Equations, state: State) -> bool:
+def is_obstructed(equations: Equations, state: State) -> bool:
     """True if some velocity that the closures allow at a state leads nowhere, by (analysis-7)."""
-    nc, nv = len(made.closures.gamma), len(made.symbols.v)
+    nc, nv = len(equations.closures.gamma), len(equations.symbols.v)
     if not nc:
         return False
-    G = _closure_matrix(made, state)
+    G = _closure_matrix(equations, state)
     length = np.linalg.norm(G, axis=1)
     rows = np.where(length > LOOSE * np.max(length), length, max(1.0, float(np.max(length))))
     U, s, Vt = np.linalg.svd(G / rows[:, None])
@@ -154,14 +154,14 @@ def is_obstructed(made: Equations, state: State) -> bool:
         return False
     loose, allowed = U[:, rank:] / rows[:, None], Vt[rank:]
     draws = np.random.default_rng(0).normal(size=(TRIES, nv - rank))
-    return any(_misses(made, state, loose, draw @ allowed) for draw in draws)
+    return any(_misses(equations, state, loose, draw @ allowed) for draw in draws)
 
 
-def _misses(made: Equations, state: State, loose: Floats, way: Floats) -> bool:
+def _misses(equations: Equations, state: State, loose: Floats, way: Floats) -> bool:
     """Whether γ along a velocity has a part that no acceleration meets."""
     speed = max(1.0, float(np.linalg.norm(state.v)))
     faster = State(state.t, state.q, state.v + speed * way, state.labels)
-    gamma = _numbers(made, faster, made.closures.gamma)
+    gamma = _numbers(equations, faster, equations.closures.gamma)
     size = np.abs(loose).T @ np.abs(gamma)
     return bool(np.any(np.abs(loose.T @ gamma) > OBSTRUCTED * (size + speed**2 * LOOSE)))
 
@@ -191,20 +191,22 @@ def moving(state: State, firm: Collection[str], G: Floats, nu: Floats) -> State:
     return State(state.t, state.q, v, state.labels) if good else state
 
 
-def _closure_matrix(made: Equations, state: State) -> Floats:
+def _closure_matrix(equations: Equations, state: State) -> Floats:
     """G at a state, dense."""
-    G = made.closures.G
-    found = np.zeros((len(made.closures.gamma), len(made.symbols.v)))
-    for (k, j), x in zip(G, _numbers(made, state, list(G.values())), strict=True):
-        found[k, j] = x
-    return found
+    G = equations.closures.G
+    matrix = np.zeros((len(equations.closures.gamma), len(equations.symbols.v)))
+    for (k, j), x in zip(G, _numbers(equations, state, list(G.values())), strict=True):
+        matrix[k, j] = x
+    return matrix
 
 
-def _numbers(made: Equations, state: State, formulas: Sequence[Expr]) -> Floats:
+def _numbers(equations: Equations, state: State, formulas: Sequence[Expr]) -> Floats:
     """Formulas of t, q, v, u and p at a state, interpreted."""
-    values = _values(made, state) | dict(zip(made.symbols.v, state.v.tolist(), strict=True))
-    told = evaluate([as_expr(x) for x in formulas], values)
-    return np.array([float(x) for x in told], dtype=float)
+    values = _values(equations, state) | dict(
+        zip(equations.symbols.v, state.v.tolist(), strict=True)
+    )
+    numbers = evaluate([as_expr(x) for x in formulas], values)
+    return np.array([float(x) for x in numbers], dtype=float)
 
 
 def _values(equations: Equations, state: State) -> dict[Expr, float]:
@@ -249,9 +251,9 @@ def _massless_motion(
     tree: Tree, equations: Equations, values: Mapping[Expr, float], w: Floats
 ) -> MasslessMotion:
     """A direction by the names of velocities and of bodies."""
-    kept = np.abs(w) > SMALL * np.max(np.abs(w))
+    large = np.abs(w) > SMALL * np.max(np.abs(w))
     labels: tuple[Label, ...] = equations.labels["v"]
-    parts = {label.name: float(x) for label, x, k in zip(labels, w, kept, strict=True) if k}
+    parts = {label.name: float(x) for label, x, k in zip(labels, w, large, strict=True) if k}
     point = dict(values) | dict(zip(equations.symbols.v, w.tolist(), strict=True))
     point |= dict.fromkeys(equations.symbols.vdot, 0.0)
     motions, poses = equations.reports.motions, equations.reports.poses

@@ -31,7 +31,7 @@ def statement(
 
     Args:
         equations: of any formalism.
-        efforts: f of the one-sided rows; their symbols if not given.
+        efforts: f of the unilateral rows; their symbols if not given.
         held: unilateral rows that do not accelerate, as further rows.
     """
     dynamics, closures, symbols = equations.dynamics, equations.closures, equations.symbols

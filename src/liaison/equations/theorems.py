@@ -38,7 +38,7 @@ def balance(
         momentum: moment, then resultant.
         energy: kinetic.
         joints: reactions and markers of the joints.
-        force: symbols of the forces of one-sided rows.
+        force: symbols of the forces of unilateral rows.
 
     Returns:
         mass, center (of mass, times mass), momentum, momentum_rate, outside, kinetic, kinetic_rate,

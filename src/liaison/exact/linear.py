@@ -1,13 +1,11 @@
-"""Matrices of residues: rank, pivots, inverses, and matrices whose entries are series.
+"""Linear algebra modulo a prime, on FLINT: primes, residues, power series over them, matrices.
 
-A matrix of series is a list of its coefficient matrices, lowest order first.
-
-Numbers on which closures are evaluated: residues mod p, and power series over them.
-
-Elements add and subtract by themselves; only products need the ring, which truncates them.
+Formulas are evaluated on the elements of a ring: residues, series or floats. Elements add and
+subtract by themselves; only products need the ring, which reduces or truncates them. A matrix of
+series is a list of its coefficient matrices, lowest order first.
 
 Public names: matrix, rank, pivots, kernel, inverse, coefficients, series_inverse, series_product,
-block, valued_rank, Ring, Field, Reals, Series, primes_from, PRIME_STEP.
+block, valued_rank, valuation, Ring, Field, Reals, Series, primes_from, is_prime, PRIME_STEP.
 """
 
 from __future__ import annotations
@@ -30,46 +28,21 @@ def primes_from(seed: int, squares: Sequence[int] = ()) -> Iterator[int]:
         seed: of the draw.
         squares: whole numbers that are to be squares modulo each prime.
     """
+    from flint import fmpz
+
     draw = Random(seed)
-    wanted = sorted({abs(n) for n in squares} - {0, 1})
+    radicands = [fmpz(n) for n in sorted({abs(n) for n in squares} - {0, 1})]
     while True:
         p = draw.randrange(2**60 // PRIME_STEP + 1, 2**61 // PRIME_STEP) * PRIME_STEP - 1
-        if all(jacobi(n, p) == 1 for n in wanted) and is_prime(p):
+        if all(n.jacobi(p) == 1 for n in radicands) and is_prime(p):
             yield p
 
 
-def jacobi(a: int, n: int) -> int:
-    """Jacobi's symbol (a/n) of an odd n: for a prime n, 1 exactly for squares other than 0."""
-    a, sign = a % n, 1
-    while a:
-        shift = (a & -a).bit_length() - 1
-        a >>= shift
-        if shift & 1 and n % 8 in (3, 5):
-            sign = -sign
-        if a % 4 == 3 and n % 4 == 3:
-            sign = -sign
-        a, n = n % a, a
-    return sign if n == 1 else 0
-
-
 def is_prime(n: int) -> bool:
-    """Whether n is prime, without doubt: Miller and Rabin's test to twelve bases, n < 2⁶⁴."""
-    bases = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
-    if n < 2 or any(n % b == 0 for b in bases):
-        return n in bases
-    shift = ((n - 1) & (1 - n)).bit_length() - 1
-    odd = (n - 1) >> shift
-    return all(_passes(pow(b, odd, n), shift, n) for b in bases)
+    """Whether n is prime, without doubt."""
+    from flint import fmpz
 
-
-def _passes(x: int, shift: int, n: int) -> bool:
-    if x in (1, n - 1):
-        return True
-    for _ in range(shift - 1):
-        x = x * x % n
-        if x == n - 1:
-            return True
-    return False
+    return bool(fmpz(n).is_prime())
 
 
 class Ring(ABC):

@@ -9,11 +9,9 @@ that have no such law are random residues of their arguments.
 What is not kept: relations between angles that are products (sin(x (y + z)) and sin(x y + x z)),
 exp(x + y) = exp x exp y, relations between Stumpff functions of different arguments, and order.
 
-Formulas and linear systems modulo a prime, at one point.
+`Ordered` formulas are evaluated many times without being sorted again.
 
-Formulas with the order of their nodes, evaluated many times without finding it again.
-
-Public names: residues, Residues, DEFAULT_PRIME, angles_of, ResidueField, Ordered, ordered.
+Public names: residues, Residues, DEFAULT_PRIME, angles_of, Ordered, ordered.
 """
 
 from __future__ import annotations
@@ -23,18 +21,17 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
-from random import Random
 from typing import Any, NoReturn, final
 
 import numpy as np
 
 from liaison.errors import DerivationError
-from liaison.expr.graph.evaluate import Domain, evaluate, numbers_of
+from liaison.expr.graph.evaluate import Domain, numbers_of
 from liaison.expr.graph.node import ONE, Expr, Pi, Value
 from liaison.expr.graph.ops import OPS
 from liaison.expr.graph.walk import topological
 
-from .linear import kernel, rank
+from .linear import is_prime
 
 
 @final
@@ -57,39 +54,6 @@ def ordered(formulas: Ordered | Sequence[Expr]) -> Ordered:
     return formulas if isinstance(formulas, Ordered) else Ordered(formulas)
 
 
-@final
-class ResidueField:
-    """Residues modulo p; what is chosen freely is drawn from the seed."""
-
-    def __init__(self, p: int, domain: Domain, seed: int = 0) -> None:
-        self.p, self.domain, self._draw = p, domain, Random(seed)
-
-    def numbers(self, formulas: Sequence[Expr], at: Mapping[Expr, Any]) -> list[int]:
-        """The formulas at a point."""
-        given = {x: value % self.p for x, value in at.items()}
-        return [int(x) for x in evaluate(list(formulas), given, self.domain)]
-
-    def rank(self, rows: Sequence[Sequence[int]]) -> int:
-        """The rank of a matrix."""
-        return rank(rows, self.p)
-
-    def solved(
-        self, rows: Sequence[Sequence[int]], right: Sequence[int], width: int
-    ) -> list[int] | None:
-        """Some x with rows x = right, drawn from all of them; None if there is none."""
-        augmented = [[*row, -b % self.p] for row, b in zip(rows, right, strict=True)]
-        basis = kernel(augmented, self.p, width + 1)
-        particular = next((x for x in basis if x[-1] % self.p), None)
-        if particular is None:
-            return None
-        scale = pow(particular[-1], -1, self.p)
-        found = [a * scale % self.p for a in particular[:-1]]
-        for x in kernel(rows, self.p, width) if rows else []:
-            weight = self._draw.randrange(self.p)
-            found = [(a + weight * b) % self.p for a, b in zip(found, x, strict=True)]
-        return found
-
-
 # p + 1 is a multiple of 1, …, 16, 17, 19, 23, 29 and 31: these are squares, and π/n is a point
 DEFAULT_PRIME = 2305840746056767919
 Point = tuple[int, int]
@@ -104,7 +68,7 @@ def _no_residue(what: str) -> NoReturn:
 
 @lru_cache(maxsize=64)
 def _check_prime(p: int) -> None:
-    if p % 4 != 3 or p < 1000 or pow(2, p - 1, p) != 1 or pow(3, p - 1, p) != 1:
+    if p % 4 != 3 or p < 1000 or not is_prime(p):
         raise ValueError(f"residues need a prime p = 3 modulo 4 above 1000, not {p}")
 
 

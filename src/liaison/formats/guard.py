@@ -35,7 +35,7 @@ FRAMES = 5_000  # calls inside calls; a formula of 100 levels takes some 1100
 
 
 class Computable:
-    """Turns an overflow while a record is made into a refusal with its place."""
+    """Turns an overflow while a record is made into an error with its place."""
 
     __slots__ = ("place",)
 
@@ -55,14 +55,14 @@ class Computable:
 
 @contextmanager
 def computable(place: Place | None) -> Iterator[None]:
-    """Lets arithmetic of arrays raise where it overflows, and refuses that with its place."""
+    """Lets arithmetic of arrays raise where it overflows, and rejects that with its place."""
     with Computable(place), np.errstate(over="raise", invalid="raise", divide="raise"):
         yield
 
 
 @contextmanager
 def deep(file: str) -> Iterator[None]:
-    """Room for formulas of all levels that are allowed, whoever calls; refuses what needs more."""
+    """Room for formulas of all levels that are allowed, whoever calls; rejects what needs more."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, FRAMES))
     try:
@@ -74,7 +74,7 @@ def deep(file: str) -> Iterator[None]:
 
 
 def check_bodies(count: int, place: Place) -> None:
-    """Refuses more bodies than a mechanism may have."""
+    """Rejects more bodies than a mechanism may have."""
     if count > MAX_BODIES:
-        said = f"there are {count} bodies; the limit is {MAX_BODIES}."
-        raise TextError(said, place=place)
+        message = f"there are {count} bodies; the limit is {MAX_BODIES}."
+        raise TextError(message, place=place)

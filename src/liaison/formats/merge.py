@@ -27,33 +27,33 @@ def merged(mechanism: Mechanism) -> Mechanism:
     shapes and markers; those cease to exist by name.
     """
     carried = _carriers(mechanism)
-    held: dict[str, Placed] = {}
+    placed: dict[str, Placed] = {}
     for name in carried:
-        held[name] = _held(name, carried)
+        placed[name] = _placement(name, carried)
     bodies = {body.name: body for body in mechanism.bodies}
-    for name, (owner, R, p) in held.items():
+    for name, (owner, R, p) in placed.items():
         bodies[owner] = _with(bodies[owner], bodies[name], R, p)
     gone = {carried[name][3] for name in carried}
     return replace(
         mechanism,
-        bodies=tuple(body for name, body in bodies.items() if name not in held),
-        joints=tuple(_moved(x, held) for x in mechanism.joints if x.name not in gone),
-        forces=tuple(_moved(x, held) for x in mechanism.forces),
-        constraints=tuple(_moved(x, held) for x in mechanism.constraints),
-        contacts=tuple(_moved(x, held) for x in mechanism.contacts),
+        bodies=tuple(body for name, body in bodies.items() if name not in placed),
+        joints=tuple(_moved(x, placed) for x in mechanism.joints if x.name not in gone),
+        forces=tuple(_moved(x, placed) for x in mechanism.forces),
+        constraints=tuple(_moved(x, placed) for x in mechanism.constraints),
+        contacts=tuple(_moved(x, placed) for x in mechanism.contacts),
     )
 
 
 def _carriers(mechanism: Mechanism) -> dict[str, tuple[str, Array, Array, str]]:
     """Bodies on fixed joints: the body before, the pose on it, the joint; each carried once."""
-    found: dict[str, tuple[str, Array, Array, str]] = {}
+    carriers: dict[str, tuple[str, Array, Array, str]] = {}
     for joint in mechanism.joints:
         F, M = joint.predecessor, joint.successor
-        if isinstance(joint.type, Fixed) and F.body != "ground" and M.body not in found:
+        if isinstance(joint.type, Fixed) and F.body != "ground" and M.body not in carriers:
             R, p = compose(F.rotation, F.position, *inverse(M.rotation, M.position))
-            if not _leads_to(F.body, M.body, found):
-                found[M.body] = (F.body, R, p, joint.name)
-    return found
+            if not _leads_to(F.body, M.body, carriers):
+                carriers[M.body] = (F.body, R, p, joint.name)
+    return carriers
 
 
 def _leads_to(name: str, end: str, carried: dict[str, Any]) -> bool:
@@ -62,7 +62,7 @@ def _leads_to(name: str, end: str, carried: dict[str, Any]) -> bool:
     return name == end
 
 
-def _held(name: str, carried: dict[str, tuple[str, Array, Array, str]]) -> Placed:
+def _placement(name: str, carried: dict[str, tuple[str, Array, Array, str]]) -> Placed:
     """The body that holds another in the end, and the pose of that on it."""
     owner, R, p, _ = carried[name]
     while owner in carried:
@@ -85,15 +85,15 @@ def _inertia(body: Body) -> Inertia:
     return Inertia(WORLD, mass, array(body.com), array(body.inertia))
 
 
-def _moved(record: Any, held: dict[str, Placed]) -> Any:
+def _moved(record: Any, placed: dict[str, Placed]) -> Any:
     """A joint or a load with its markers on the bodies that are left."""
     if isinstance(record, Collision):
-        return record.on({name: owner for name, (owner, _, _) in held.items()})
-    return with_markers(record, lambda x: _on(x, held[x.body]) if x.body in held else x)
+        return record.on({name: owner for name, (owner, _, _) in placed.items()})
+    return with_markers(record, lambda x: _on(x, placed[x.body]) if x.body in placed else x)
 
 
-def _on(marker: Marker, held: Placed) -> Marker:
-    owner, R, p = held
+def _on(marker: Marker, placed: Placed) -> Marker:
+    owner, R, p = placed
     S, s = compose(R, p, marker.rotation, marker.position)
     return replace(marker, body=owner, R=rows_of(S), p=tuple(s))
 

@@ -118,8 +118,8 @@ def matrices_of(pose: Pose, names: Sourced, node: Node) -> tuple[Array, Array]:
 def _lengths(motion: Vector, names: Sourced, node: Node) -> list[Any]:
     for item in motion.items:
         if not isinstance(item, Quantity) or not (item.bare or same(item.dimension, (1, 0, 0, 0))):
-            found = spelled(item.dimension) if isinstance(item, Quantity) else kind_of(item)
-            raise names.source.refused(
-                f"a translation is made of lengths (m), not of {found}.", node
+            actual = spelled(item.dimension) if isinstance(item, Quantity) else kind_of(item)
+            raise names.source.error(
+                f"a translation is made of lengths (m), not of {actual}.", node
             )
     return [plain(item.value) for item in motion.items if isinstance(item, Quantity)]

@@ -26,7 +26,7 @@ class ReadKeywords(TypedDict, total=False):
     Attributes:
         file: of a text: its name, for messages.
         folder: of a text in LSD: below which files may be included.
-        strict: refuses impossible inertias; otherwise they are repaired, and noted. True.
+        strict: rejects impossible inertias; otherwise they are repaired, and noted. True.
         floating: of URDF: leave the root link free. False.
         gravity: of URDF: acceleration of gravity [m/s²]; that of the earth.
         merge_fixed: of URDF: one body of links that are fixed together. False.
@@ -54,7 +54,7 @@ def read(source: str | Path, **options: Unpack[ReadKeywords]) -> Mechanism:
 
     Raises:
         TextError: a suffix that is not known, a file that cannot be read, or what the reader of
-            the language refuses.
+            the language rejects.
     """
     return reading(source, **options).mechanism
 

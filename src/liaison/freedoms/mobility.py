@@ -39,6 +39,7 @@ from liaison.exact.linear import Reals, primes_from
 from liaison.expr import FRACTION, evaluate, topological
 from liaison.freedoms.local.float_loops import loop_matrix, numbers, second_derivatives, twists_of
 from liaison.freedoms.local.verdict import ORDER, Verdict, verdict
+from liaison.lazy import Shown
 from liaison.model import Mechanism, Start
 from liaison.model.contacts import left_out
 from liaison.spatial import compose
@@ -267,8 +268,8 @@ TRIALS = 40
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Mobility:
+@dataclass(frozen=True, slots=True, repr=False)
+class Mobility(Shown):
     """The mobility of a mechanism in one position: numbers, proof, branches, redundancy.
 
     `finite` is (low, high): high is proved always, low where `is_proved`. `status` is one of

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from liaison.errors import DerivationError
 from liaison.expr import evaluate
 from liaison.freedoms.local.float_loops import twists_of
+from liaison.lazy import Shown
 
 from .home import Home
 
@@ -39,8 +40,8 @@ NEAR = 1e-5
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Singularities:
+@dataclass(frozen=True, slots=True, repr=False)
+class Singularities(Shown):
     """Singular positions along a motion, by the labels of coordinates [rad, m]."""
 
     is_closed: bool  # the motion came back to where it began

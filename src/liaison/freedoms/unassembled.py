@@ -7,174 +7,37 @@ others is solved for its points modulo p; the ring is taken there and examined l
 ring of four is solved over the rationals by FLINT's plain algorithm, a larger one modulo primes by
 msolve. Past the limits, or without msolve, the answer is None, "not computed".
 
-Rings of hinges cut by fixed joint values, modulo a prime, through msolve: a point, or none.
+Modulo a prime each hinge is read off from a drawn direction, so that half turns are nothing
+special; points with some 1 + τ² = 0, which are no rotations, are taken away by z Π (1 + τ²) = 1.
 
-Each hinge is read off from a drawn direction, so that half turns are nothing special; points with
-some 1 + τ² = 0, which are no rotations, are taken away by z Π (1 + τ²) = 1.
+Public names: Link, RingVerdict, ring_mobility, Slice, slice_of, points_modulo.
 
-Points of finite varieties modulo a prime, from msolve's standard bases.
-
-Public names: Link, RingVerdict, ring_mobility, Slice, slice_of, Residues, dimension_of, points_of.
-
-Source: CLO15 §3.1 (elimination); docs/theory/mobility.md (mobility-6); docs/theory/mobility.md
-(mobility-6); CLO05 §2.4 (eigenvectors of multiplication matrices).
+Source: CLO15 §3.1 (elimination); docs/theory/mobility.md (mobility-6).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import islice, product
+from itertools import islice
 from random import Random
 from typing import Any, TypeAlias, final
 
 from liaison.exact.balls import ball_of, precision
-from liaison.exact.linear import is_prime, kernel, primes_from
+from liaison.exact.linear import is_prime, primes_from
 from liaison.exact.rigid import Motion3
 from liaison.expr import Expr, as_expr, constant, symbol
 from liaison.freedoms.engines.engines import EngineError, NotThere
 from liaison.freedoms.engines.ideal import Basis, Limits, groebner
 from liaison.freedoms.engines.msolve import basis_modulo
+from liaison.freedoms.engines.quotient import Residues, dimension_of, points_of
 from liaison.freedoms.global_.six_hinges import PRECISION, hinge_positions
 from liaison.freedoms.local.verdict import Verdict, verdict
 
-from .clock import Exhausted, go_on
+from .clock import Exhausted
 from .screws import Factor, LoopSystem
 
-Residues: TypeAlias = Mapping[tuple[int, ...], int]
-"""A polynomial: residues by exponents."""
-
-POINTS = 200
-"""Points with multiplicity beyond which none is sought."""
-
-
-def _order(monomial: Sequence[int]) -> tuple[int, ...]:
-    """Sorts by degrevlex: greater is later."""
-    return (sum(monomial), *(-e for e in reversed(monomial)))
-
-
-def _lead(f: Residues) -> tuple[int, ...]:
-    return max(f, key=_order)
-
-
-def dimension_of(basis: Sequence[Residues], count: int) -> int:
-    """−1 for no point, 0 for finitely many, else 1: infinitely many."""
-    leads = [_lead(f) for f in basis]
-    if any(sum(m) == 0 for m in leads):
-        return -1
-    pure = {next(i for i, e in enumerate(m) if e) for m in leads if sum(map(bool, m)) == 1}
-    return 0 if len(pure) == count else 1
-
-
-def points_of(basis: Sequence[Residues], count: int, p: int, seed: int = 0) -> list[list[int]]:
-    """Points over F_p of a finite variety: those that a drawn linear form separates.
-
-    Args:
-        basis: reduced, order degrevlex.
-        count: of unknowns.
-        p: the prime.
-        seed: of the linear form.
-    """
-    quotient = _Quotient(basis, count, p)
-    if quotient.size > POINTS:
-        return []
-    draw = Random(seed)
-    weights = [draw.randrange(p) for _ in range(count)]
-    matrices = [quotient.multiplication(i) for i in range(count)]
-    whole = sum((w * M for w, M in zip(weights[1:], matrices[1:], strict=True)),
-                weights[0] * matrices[0])  # fmt: skip
-    found = []
-    for root, _ in whole.charpoly().roots():
-        point = quotient.point(whole, int(root))
-        if point is not None and all(_value(f, point, p) == 0 for f in basis):
-            found.append(point)
-    return found
-
-
-def _value(f: Residues, x: Sequence[int], p: int) -> int:
-    total = 0
-    for m, c in f.items():
-        for value, e in zip(x, m, strict=True):
-            c = c * pow(value, e, p) % p
-        total += c
-    return total % p
-
-
-class _Quotient:
-    """The quotient ring modulo p of an ideal with finitely many points."""
-
-    def __init__(self, basis: Sequence[Residues], count: int, p: int) -> None:
-        self.count, self.p = count, p
-        self.leads = {}
-        for f in basis:
-            lead = _lead(f)
-            scale = pow(f[lead], -1, p)
-            self.leads[lead] = {m: -c * scale % p for m, c in f.items() if m != lead}
-        self.monomials = self._staircase()
-        self.place = {m: k for k, m in enumerate(self.monomials)}
-        self.size = len(self.monomials)
-        self._known: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
-
-    def _staircase(self) -> list[tuple[int, ...]]:
-        tops = [min(m[i] for m in self.leads if sum(m) == m[i]) for i in range(self.count)]
-        found: list[tuple[int, ...]] = []
-        for m in product(*(range(top) for top in tops)):
-            if not any(_divides(lead, m) for lead in self.leads):
-                found.append(m)
-        return found
-
-    def reduced(self, monomial: tuple[int, ...]) -> dict[tuple[int, ...], int]:
-        """A monomial as a combination of those of the staircase."""
-        if monomial in self.place:
-            return {monomial: 1}
-        if monomial in self._known:
-            return self._known[monomial]
-        go_on()
-        lead = next(m for m in self.leads if _divides(m, monomial))
-        rest = [a - b for a, b in zip(monomial, lead, strict=True)]
-        found: dict[tuple[int, ...], int] = {}
-        for m, c in self.leads[lead].items():
-            for k, d in self.reduced(tuple(a + b for a, b in zip(m, rest, strict=True))).items():
-                found[k] = (found.get(k, 0) + c * d) % self.p
-        self._known[monomial] = found
-        return found
-
-    def multiplication(self, i: int) -> Any:
-        """The matrix of multiplication by the unknown i."""
-        from flint import nmod_mat
-
-        rows = [[0] * self.size for _ in range(self.size)]
-        for column, monomial in enumerate(self.monomials):
-            raised = tuple(e + (k == i) for k, e in enumerate(monomial))
-            for m, c in self.reduced(raised).items():
-                rows[self.place[m]][column] = c
-        return nmod_mat(self.size, self.size, [c for row in rows for c in row], self.p)
-
-    def point(self, M: Any, root: int) -> list[int] | None:
-        """The point whose monomials are an eigenvector of the transposed matrix."""
-        shifted = [[int(M[j, i]) - root * (i == j) for j in range(self.size)]
-                   for i in range(self.size)]  # fmt: skip
-        vectors = kernel(shifted, self.p, self.size)
-        if len(vectors) != 1:
-            return None
-        one = vectors[0][self.place[(0,) * self.count]]
-        if one == 0:
-            return None
-        scale = pow(one, -1, self.p)
-        values = {m: vectors[0][k] * scale % self.p for m, k in self.place.items()}
-        found = []
-        for i in range(self.count):
-            parts = self.reduced(tuple(int(k == i) for k in range(self.count)))
-            found.append(sum(c * values[m] for m, c in parts.items()) % self.p)
-        return found
-
-
-def _divides(a: Sequence[int], b: Sequence[int]) -> bool:
-    return all(x <= y for x, y in zip(a, b, strict=True))
-
-
-Terms: TypeAlias = dict[tuple[int, ...], int]
 Dual: TypeAlias = list[int]
 
 
@@ -234,62 +97,23 @@ def _turned(x: int, start: int, p: int) -> int | None:
 
 def _closure_of_slice(
     links: Sequence[Dual], starts: Sequence[int], values: Sequence[int], p: int
-) -> list[Terms]:
+) -> list[Residues]:
     """Six equations, and that every hinge turns by a rotation."""
+    from flint import nmod_mpoly_ctx
+
     count = len(links) - len(values)
-    one = (0,) * (count + 1)
-    total: list[Terms] = [{one: 1}, *({} for _ in range(7))]
-    for k, (link, start) in enumerate(zip(links, starts, strict=True)):
-        total = _times(total, [1, 0, 0, start, 0, 0, 0, 0], p)
-        if k < len(values):
-            total = _times(total, [1, 0, 0, values[k], 0, 0, 0, 0], p)
-        else:
-            turned = _times(total, [0, 0, 0, 1, 0, 0, 0, 0], p)
-            place = k - len(values)
-            total = [_sum(a, _raised(b, place), p) for a, b in zip(total, turned, strict=True)]
-        total = _times(total, link, p)
-    rotations: Terms = {one: 1}
-    for place in range(count):
-        rotations = _sum(rotations, _raised(_raised(rotations, place), place), p)
-    whole = _sum(_raised(rotations, count), {one: p - 1}, p)
-    return [*(total[k] for k in (1, 2, 3, 5, 6, 7)), whole]
-
-
-def _sum(a: Terms, b: Terms, p: int) -> Terms:
-    found = dict(a)
-    for m, c in b.items():
-        found[m] = (found.get(m, 0) + c) % p
-    return {m: c for m, c in found.items() if c}
-
-
-def _raised(a: Terms, place: int) -> Terms:
-    return {tuple(e + (k == place) for k, e in enumerate(m)): c for m, c in a.items()}
-
-
-_QUATERNION = (
-    ((0, 0, 1), (1, 1, -1), (2, 2, -1), (3, 3, -1)),
-    ((0, 1, 1), (1, 0, 1), (2, 3, 1), (3, 2, -1)),
-    ((0, 2, 1), (1, 3, -1), (2, 0, 1), (3, 1, 1)),
-    ((0, 3, 1), (1, 2, 1), (2, 1, -1), (3, 0, 1)),
-)
-
-
-def _times(P: Sequence[Terms], Q: Dual, p: int) -> list[Terms]:
-    """A dual quaternion of polynomials times one of residues."""
-    found: list[Terms] = []
-    for part in (0, 4):
-        for row in _QUATERNION:
-            total: Terms = {}
-            for i, j, sign in row:
-                total = _sum(total, _scaled(P[i], sign * Q[j + part], p), p)
-                if part:
-                    total = _sum(total, _scaled(P[i + 4], sign * Q[j], p), p)
-            found.append(total)
-    return found
-
-
-def _scaled(a: Terms, c: int, p: int) -> Terms:
-    return {m: c * x % p for m, x in a.items()} if c % p else {}
+    ring = nmod_mpoly_ctx.get((("x", count + 1),), modulus=p, ordering="degrevlex")
+    *unknowns, z = ring.gens()
+    total: list[Any] = [ring.constant(int(k == 0)) for k in range(8)]
+    for link, start, x in zip(links, starts, [*values, *unknowns], strict=True):
+        for tau in (start, x):
+            total = multiplied(total, [1, 0, 0, tau, 0, 0, 0, 0])
+        total = multiplied(total, link)
+    rotations = ring.constant(1)
+    for x in unknowns:
+        rotations = rotations * (1 + x * x)
+    closure = [*(total[k] for k in (1, 2, 3, 5, 6, 7)), z * rotations - 1]
+    return [{tuple(map(int, m)): int(c) for m, c in f.to_dict().items()} for f in closure]
 
 
 PRIMES = 12

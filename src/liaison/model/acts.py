@@ -36,14 +36,14 @@ class Act(ABC):
             if part in self.OPTIONAL and getattr(self, part) is None:
                 continue
             what = f"the {part} of {word} '{self.name}'"
-            kept = scalar(getattr(self, part), what, self.place)
-            object.__setattr__(self, part, kept)
-            value = number(kept) if part in self.NOT_NEGATIVE else None
+            exact = scalar(getattr(self, part), what, self.place)
+            object.__setattr__(self, part, exact)
+            value = number(exact) if part in self.NOT_NEGATIVE else None
             if value is not None and value < 0:
                 raise ModelError(f"{what} is {value:g}; it must not be negative.", place=self.place)
 
     def markers(self) -> tuple[Marker, ...]:
-        """Markers it speaks of."""
+        """Markers it refers to."""
         return ()
 
     def labels(self) -> tuple[str, ...]:
@@ -52,5 +52,5 @@ class Act(ABC):
 
     def formulas(self) -> tuple[Any, ...]:
         """Its scalars, in which symbols may occur."""
-        given = (getattr(self, part) for part in self.SCALARS)
-        return tuple(x for x in given if x is not None)
+        fields = (getattr(self, part) for part in self.SCALARS)
+        return tuple(x for x in fields if x is not None)

@@ -110,18 +110,18 @@ def check_labels_differ(m: Described) -> None:
     labels: list[tuple[str, Place | None]] = []
     for joint in m.joints:
         own = [s for s in joint.speeds if not s.endswith("'")]
-        told = (
+        own_labels = (
             joint.coordinates
             if joint.name in joint.coordinates
             else (joint.name, *joint.coordinates)
         )
-        labels += [(label, joint.place) for label in (*told, *own)]
+        labels += [(label, joint.place) for label in (*own_labels, *own)]
     named: tuple[Any, ...] = (*m.parameters, *m.inputs, *m.outputs)
     labels += [(record.name, record.place) for record in named]
     for label, place in labels:
         if label in MEANINGS:
-            said = f"the name {label!r} means {MEANINGS[label]}; nothing else can have it."
-            raise NamingError(said, place=place)
+            message = f"the name {label!r} means {MEANINGS[label]}; nothing else can have it."
+            raise NamingError(message, place=place)
     _check_once("of joints, coordinates, parameters, inputs and outputs", labels)
 
 
@@ -219,9 +219,11 @@ def check_bearings(m: Described) -> None:
             )
         slides = kind.BEARING == "slide"
         if slides != (one.radius is None):
-            said = "slides; it has no radius" if slides else "turns; give the radius of its bearing"
-            said = f"friction '{one.name}' is in joint '{one.joint}', which {said}."
-            raise ModelError(said, place=one.place)
+            reason = (
+                "slides; it has no radius" if slides else "turns; give the radius of its bearing"
+            )
+            reason = f"friction '{one.name}' is in joint '{one.joint}', which {reason}."
+            raise ModelError(reason, place=one.place)
 
 
 def check_collisions(m: Described) -> None:
@@ -236,16 +238,17 @@ def check_ground_is_bare(m: Described) -> None:
     if not all(
         is_zero(x) for x in (ground.mass, *ground.com, *(a for r in ground.inertia for a in r))
     ):
-        said = "the ground is given a mass or an inertia; it is fixed and has none."
-        raise ModelError(said, place=ground.place, hint="Join a body to it by a Fixed joint.")
+        message = "the ground is given a mass or an inertia; it is fixed and has none."
+        raise ModelError(message, place=ground.place, hint="Join a body to it by a Fixed joint.")
 
 
 def check_gravity_is_one(m: Described) -> None:
     """One gravity at most."""
-    found = [force for force in m.forces if isinstance(force, Gravity)]
-    if len(found) > 1:
+    gravities = [force for force in m.forces if isinstance(force, Gravity)]
+    if len(gravities) > 1:
         raise ModelError(
-            f"gravity is given {len(found)} times; it must be given once.", place=found[1].place
+            f"gravity is given {len(gravities)} times; it must be given once.",
+            place=gravities[1].place,
         )
 
 
@@ -275,18 +278,18 @@ def check_formulas(m: Described) -> None:
         for node in topological(formulas) if formulas else ():
             if node.op == "symbol" and node.name not in scopes[scope]:
                 raise _misplaced(node.name, what, scope, scopes, place)
-            said = _excess(node)
-            if said:
-                raise ModelError(f"in the formula of {what}, {said}.", place=place)
+            problem = _excess(node)
+            if problem:
+                raise ModelError(f"in the formula of {what}, {problem}.", place=place)
 
 
 def _misplaced(
     name: str, what: str, scope: str, scopes: Mapping[str, set[str]], place: Place | None
 ) -> LiaisonError:
-    """The refusal of a symbol that is not known, or not here."""
+    """The error for a symbol that is not known, or not here."""
     if name in scopes["outputs"]:
-        said = f"{what} depends on '{name}'; it may depend on {_SCOPES[scope]} only."
-        return ModelError(said, place=place)
+        message = f"{what} depends on '{name}'; it may depend on {_SCOPES[scope]} only."
+        return ModelError(message, place=place)
     word = "parameter" if scope == "parameters" else "symbol"
     return NamingError.unknown(f"{word} in {what}", name, scopes[scope], place=place)
 
@@ -370,8 +373,8 @@ def _excess(node: Expr) -> str:
     """What is wrong with the numbers of an operation; "" for nothing."""
     if node.op == "const":
         if isinstance(node.value, int | Fraction):
-            said = excess(node.value)
-            return said and f"a number {said}"
+            problem = excess(node.value)
+            return problem and f"a number {problem}"
         return "" if math.isfinite(node.value) else f"there is {node.value}, no finite number"
     numbers = [float(arg.value) for arg in node.args if arg.op == "const"]
     if node.op == "pow" and node.args[1].op == "const" and abs(numbers[-1]) > MAX_EXPONENT:
@@ -387,11 +390,11 @@ def check_nonholonomic_is_linear(m: Described) -> None:
     """Nonholonomic formulas are linear in the rates, with at least one rate in them."""
     speeds = {x for joint in m.joints for x in joint.speeds}
     speeds |= {f"{x}'" for joint in m.joints for x in joint.coordinates}
-    told: list[tuple[Constraint | OneSided, Any]] = [
+    velocity_rows: list[tuple[Constraint | OneSided, Any]] = [
         (x, x.vanishing()) for x in m.constraints if isinstance(x, OfCoordinates) and x.OF_SPEEDS
     ]
-    told += [(x, formula) for x in m.contacts for formula in x.rates()]
-    for relation, formula in told:
+    velocity_rows += [(x, formula) for x in m.contacts for formula in x.rates()]
+    for relation, formula in velocity_rows:
         rates = [symbol(x.name) for x in symbols_of([as_expr(formula)]) if x.name in speeds]
         left = gradient(as_expr(formula), rates) if rates else []
         if isinstance(relation, Unilateral):
@@ -404,11 +407,11 @@ def check_nonholonomic_is_linear(m: Described) -> None:
 
 
 def _not_linear(relation: Constraint | OneSided, curved: list[str]) -> ModelError:
-    """The refusal of a relation of rates that is not linear in them."""
+    """The error for a relation of rates that is not linear in them."""
     what = f"it is not linear in {', '.join(curved)}" if curved else "no rate is in it"
     if not isinstance(relation, Constraint | Unilateral):
-        said = f"a slip of contact '{relation.name}' is no rate A q̇ + b: {what}."
-        return ModelError(said, place=relation.place)
+        message = f"a slip of contact '{relation.name}' is no rate A q̇ + b: {what}."
+        return ModelError(message, place=relation.place)
     form = "A q̇ + b = 0" if isinstance(relation, Constraint) else "W q̇ + h ≤ 0"
     return ModelError(
         f"constraint '{relation.name}' is no relation {form}: {what}; "
@@ -427,17 +430,21 @@ def _check_restitution_is_of_positions(relation: Unilateral, rates: list[Expr]) 
 
 
 def check_relations_hold(m: Described) -> None:
-    """A relation that speaks of no coordinate holds by itself, or not at all."""
+    """A relation that refers to no coordinate holds by itself, or not at all."""
     values = _values(m)
     for relation, formula in _without_coordinates(m):
         at = [values | {symbol("t"): t} for t in (0.0, 1.25)]
-        found = [value for x in at if (value := _value(formula, x)) is not None]
+        residuals = [value for x in at if (value := _value(formula, x)) is not None]
         is_broken = max if isinstance(relation, OneSided) else _largest
-        if found and is_broken(found) > RELATION_TOLERANCE:
-            told = f"is {found[0]:g} and" if found[0] == found[-1] else "changes with time and"
+        if residuals and is_broken(residuals) > RELATION_TOLERANCE:
+            behavior = (
+                f"is {residuals[0]:g} and"
+                if residuals[0] == residuals[-1]
+                else "changes with time and"
+            )
             raise ModelError(
                 f"relation '{relation.name}' contains no coordinate, so that no motion can satisfy "
-                f"it: its left side less its right side {told} must "
+                f"it: its left side less its right side {behavior} must "
                 f"{'not be positive' if isinstance(relation, OneSided) else 'be zero'}.",
                 place=relation.place,
             )
@@ -448,7 +455,7 @@ def _largest(values: list[float]) -> float:
 
 
 def idle_relations(m: Described) -> list[str]:
-    """Relations that speak of no coordinate, as notes."""
+    """Relations that refer to no coordinate, as notes."""
     return [
         f"relation '{x.name}' contains no coordinate; it is always satisfied, and has no effect"
         for x, _ in _without_coordinates(m)
@@ -458,14 +465,14 @@ def idle_relations(m: Described) -> list[str]:
 def _without_coordinates(m: Described) -> list[tuple[Any, Any]]:
     """Relations given by a formula in which nothing moves, with that formula."""
     still = known_symbols(m)["time"]
-    told: list[tuple[Any, Any]]
+    vanishing: list[tuple[Any, Any]]
     relations = [x for x in m.constraints if isinstance(x, OfCoordinates) and not x.labels()]
-    told = [(x, x.vanishing()) for x in relations if not x.OF_SPEEDS]
-    told += [(x, x.formula) for x in m.contacts if isinstance(x, Unilateral)]
-    told += [(x, -as_expr(x.gap)) for x in m.contacts if isinstance(x, GapContact)]
+    vanishing = [(x, x.vanishing()) for x in relations if not x.OF_SPEEDS]
+    vanishing += [(x, x.formula) for x in m.contacts if isinstance(x, Unilateral)]
+    vanishing += [(x, -as_expr(x.gap)) for x in m.contacts if isinstance(x, GapContact)]
     return [
         (x, formula)
-        for x, formula in told
+        for x, formula in vanishing
         if all(s.name in still for s in symbols_of([as_expr(formula)]))
     ]
 
@@ -476,11 +483,11 @@ def check_values_of_parameters(m: Described) -> None:
     for body in m.bodies:
         entries = [body.mass, *(x for row in body.inertia for x in row)]
         if Expr not in map(type, entries):
-            continue  # judged when it was made
-        found = [_value(x, values) for x in entries]
-        if None in found:
+            continue  # checked when it was made
+        numbers = [_value(x, values) for x in entries]
+        if None in numbers:
             continue
-        violation = inertia_violation(found[0], array(found[1:]).reshape(3, 3))
+        violation = inertia_violation(numbers[0], array(numbers[1:]).reshape(3, 3))
         if violation:
             raise ModelError(
                 f"the inertia of body '{body.name}' is impossible at the values of the "
@@ -490,8 +497,8 @@ def check_values_of_parameters(m: Described) -> None:
 
 
 def _values(m: Described) -> dict[Expr, float]:
-    given = {p.symbol: None if p.value is None else number(p.value) for p in m.parameters}
-    return {x: value for x, value in given.items() if value is not None}
+    numbers = {p.symbol: None if p.value is None else number(p.value) for p in m.parameters}
+    return {x: value for x, value in numbers.items() if value is not None}
 
 
 def _value(x: Any, values: Mapping[Expr, float]) -> float | None:
@@ -507,10 +514,10 @@ def check_contacts_with_values(m: Described) -> None:
     """Sizes and coefficients of contacts are possible with the values of their parameters."""
     values = {symbol(x.name): x.value for x in m.parameters if x.value is not None}
     for one in m.contacts if values else ():
-        made: Any = one
-        parts = (x.name for x in fields(made) if x.name not in _LARGE)
-        told = {part: _valued(getattr(one, part), values) for part in parts}
-        replace(made, **{part: x for part, x in told.items() if x is not getattr(one, part)})
+        contact: Any = one
+        parts = (x.name for x in fields(contact) if x.name not in _LARGE)
+        valued = {part: _valued(getattr(one, part), values) for part in parts}
+        replace(contact, **{part: x for part, x in valued.items() if x is not getattr(one, part)})
 
 
 _LARGE = ("formula", "gap", "slips", "surface", "profile", "curve")

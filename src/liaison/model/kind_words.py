@@ -16,7 +16,7 @@ from .kinds import python_word
 
 def __getattr__(name: str) -> Any:
     """The function that describes a kind."""
-    found = python_word(name, (LOAD_KINDS, RELATION_KINDS))
-    if found is None:
+    word = python_word(name, (LOAD_KINDS, RELATION_KINDS))
+    if word is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return found
+    return word

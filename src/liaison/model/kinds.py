@@ -100,15 +100,15 @@ class Kinds(Generic[T]):
         """
         for part in self._needs:
             if not getattr(kind, part, ""):
-                said = f"the {self.family} kind {kind.__name__} has no {part}."
-                raise ModelError(said, hint=f"Set {part} in the class.")
+                message = f"the {self.family} kind {kind.__name__} has no {part}."
+                raise ModelError(message, hint=f"Set {part} in the class.")
         word, symbol = self.word(kind), kind.SYMBOL  # type: ignore[attr-defined]
         if symbol not in SYMBOLS:
-            said = f"the {self.family} kind {kind.__name__} has the symbol {symbol!r}."
-            raise ModelError(said, hint=f"Symbols: {', '.join(sorted(SYMBOLS))}.")
+            message = f"the {self.family} kind {kind.__name__} has the symbol {symbol!r}."
+            raise ModelError(message, hint=f"Symbols: {', '.join(sorted(SYMBOLS))}.")
         if any(self.word(other) == word for other in self._kinds):
-            said = f"there is a {self.family} kind {word!r} already."
-            raise ModelError(said, hint=f"Give {kind.__name__} another {self.unique}.")
+            message = f"there is a {self.family} kind {word!r} already."
+            raise ModelError(message, hint=f"Give {kind.__name__} another {self.unique}.")
         self._kinds.append(kind)
         self.version += 1
         return kind

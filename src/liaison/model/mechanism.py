@@ -17,6 +17,7 @@ from typing import TypeVar, final
 
 from liaison.errors import ModelError, NamingError, Place
 from liaison.expr import Expr, as_expr, substitute, symbols_of
+from liaison.lazy import Shown
 from liaison.model.contacts.one_sided import OneSided
 from liaison.model.loads.load import Force
 from liaison.model.relations.relation import Constraint
@@ -36,16 +37,16 @@ def spelled_out(
     Raises:
         ModelError: outputs that are made of each other.
     """
-    said = {output.symbol: output for output in outputs}
+    by_symbol = {output.symbol: output for output in outputs}
     formulas: dict[Expr, Expr] = {}
-    while len(formulas) < len(said):
-        left = {x: output for x, output in said.items() if x not in formulas}
+    while len(formulas) < len(by_symbol):
+        left = {x: output for x, output in by_symbol.items() if x not in formulas}
         ready = [x for x, output in left.items() if not left.keys() & _symbols(output)]
         if not ready:
             raise _circle(left.values())
-        formulas |= {x: as_expr(_without(said[x], formulas).formula) for x in ready}
+        formulas |= {x: as_expr(_without(by_symbol[x], formulas).formula) for x in ready}
     return (
-        tuple(_without(output, formulas) for output in said.values()),
+        tuple(_without(output, formulas) for output in by_symbol.values()),
         tuple(_without(event, formulas) for event in events),
     )
 
@@ -85,8 +86,8 @@ __all__ = [
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Mechanism:
+@dataclass(frozen=True, slots=True, repr=False)
+class Mechanism(Shown):
     """Bodies and what holds them together (mécanisme): the description, never a result.
 
     Ground comes first; it is added where it was left out. Outputs that events and other outputs
@@ -115,24 +116,24 @@ class Mechanism:
         object.__setattr__(self, "bodies", grounds + others)
         for check in (*CHECKS, *FORMULA_CHECKS):
             check(self)
-        for kind, found in zip(
+        for kind, records in zip(
             ("outputs", "events"), spelled_out(self.outputs, self.events), strict=True
         ):
-            object.__setattr__(self, kind, found)
+            object.__setattr__(self, kind, records)
 
     def body(self, name: str) -> Body:
         """The body of that name."""
-        found = {body.name: body for body in self.bodies}
-        if name not in found:
-            raise NamingError.unknown("body", name, found)
-        return found[name]
+        by_name = {body.name: body for body in self.bodies}
+        if name not in by_name:
+            raise NamingError.unknown("body", name, by_name)
+        return by_name[name]
 
     def joint(self, name: str) -> Joint:
         """The joint of that name."""
-        found = {joint.name: joint for joint in self.joints}
-        if name not in found:
-            raise NamingError.unknown("joint", name, found)
-        return found[name]
+        by_name = {joint.name: joint for joint in self.joints}
+        if name not in by_name:
+            raise NamingError.unknown("joint", name, by_name)
+        return by_name[name]
 
     @property
     def coordinates(self) -> tuple[str, ...]:

@@ -49,22 +49,24 @@ def is_scene(mechanism: Mechanism) -> bool:
     """
     if not collisions(mechanism):
         return False
-    found = surfaces_of(mechanism)
-    strange = _two_boxes(mechanism, found)
-    if found.pairs <= FEW_PAIRS and not strange:
+    surfaces = surfaces_of(mechanism)
+    strange = _two_boxes(mechanism, surfaces)
+    if surfaces.pairs <= FEW_PAIRS and not strange:
         return False
     why = obstacle(mechanism)
     if why is None:
         return True
-    if found.pairs <= MOST_PAIRS and not strange:
+    if surfaces.pairs <= MOST_PAIRS and not strange:
         return False
-    said = f"its {found.pairs} pairs of bodies that may touch are too many to be written one by one"
+    reason = (
+        f"its {surfaces.pairs} pairs of bodies that may touch are too many to be written one by one"
+    )
     hint = f"Name fewer bodies, up to {MOST_PAIRS} pairs, or let all be free."
     if strange:
-        said = f"{strange} may touch with boxes, which only scenes of free bodies know"
+        reason = f"{strange} may touch with boxes, which only scenes of free bodies know"
         hint = "Let all be free, or write corners on faces by 'contact … with box' and its 'block'."
     raise ModelError(
-        f"{said}, and this is no scene: {why[0]}.", place=why[1] or mechanism.place, hint=hint
+        f"{reason}, and this is no scene: {why[0]}.", place=why[1] or mechanism.place, hint=hint
     )
 
 
@@ -74,9 +76,9 @@ def obstacle(mechanism: Mechanism) -> tuple[str, Place | None] | None:
         for part in getattr(mechanism, kind):
             return f"'{part.name}' is one of its {kind}", part.place
     for one in mechanism.contacts:
-        told = _strange_law(one) if isinstance(one, Collision) else "is one of its contacts"
-        if told:
-            return f"'{one.name}' {told}", one.place
+        reason = _strange_law(one) if isinstance(one, Collision) else "is one of its contacts"
+        if reason:
+            return f"'{one.name}' {reason}", one.place
     for force in mechanism.forces:
         if not isinstance(force, Field):
             return f"force '{force.name}' acts on it", force.place
@@ -84,8 +86,8 @@ def obstacle(mechanism: Mechanism) -> tuple[str, Place | None] | None:
     for joint in mechanism.joints:
         free = isinstance(joint.type, Free) and isinstance(joint.type.attitude, Quaternion)
         if not free or joint.predecessor.body != "ground" or joint.successor.body in seen:
-            said = f"joint '{joint.name}' is not free, with a quaternion, on the ground"
-            return said, joint.place
+            text = f"joint '{joint.name}' is not free, with a quaternion, on the ground"
+            return text, joint.place
         seen.add(joint.successor.body)
     return None
 
@@ -103,12 +105,12 @@ def _strange_law(law: Collision) -> str:
     return "has a law that depends on time" if "t" in names else ""
 
 
-def _two_boxes(mechanism: Mechanism, found: Surfaces) -> str:
+def _two_boxes(mechanism: Mechanism, surfaces: Surfaces) -> str:
     """The first pair with two boxes, which contacts one by one do not know; "" for none."""
     boxes = {x.name for x in mechanism.bodies if any(isinstance(s, Box) for s in x.shapes)}
-    kept = [[x.body for x in group if x.body in boxes] for group in found.members]
-    for a, b in found.laws:
-        pair = kept[a][:2] if a == b else [*kept[a][:1], *kept[b][:1]]
+    box_groups = [[x.body for x in group if x.body in boxes] for group in surfaces.members]
+    for a, b in surfaces.laws:
+        pair = box_groups[a][:2] if a == b else [*box_groups[a][:1], *box_groups[b][:1]]
         if len(pair) == 2:
             return f"'{pair[0]}' and '{pair[1]}'"
     return ""
@@ -120,7 +122,7 @@ class Pair(NamedTuple):
     first: Marker
     second: Marker
     law: Collision
-    name: str  # as events tell it
+    name: str  # as in the event log
 
 
 def paired(mechanism: Mechanism) -> Mechanism:
@@ -132,22 +134,22 @@ def paired(mechanism: Mechanism) -> Mechanism:
     listed = collisions(mechanism)
     if not listed:
         return mechanism
-    found = surfaces_of(mechanism)
+    surfaces = surfaces_of(mechanism)
     if is_scene(mechanism):
         raise ModelError(
-            f"'{listed[0].name}' belongs to {found.pairs} pairs that a scene finds while it runs; "
-            "there are no equations of each.",
+            f"'{listed[0].name}' belongs to {surfaces.pairs} pairs that a scene finds while it "
+            "runs; there are no equations of each.",
             place=listed[0].place,
             hint="'simulate' runs it; for equations name fewer bodies.",
         )
-    pairs = _pairs(mechanism, found)
+    pairs = _pairs(mechanism, surfaces)
     bodies = {body.name: body for body in mechanism.bodies}
-    made: list[Any] = []
+    contacts: list[Any] = []
     for one in mechanism.contacts:
         own = [x for x in pairs if x.law is one]
-        made += [c for x in own for c in _contacts(x, bodies)] if own else [one]
-    kept = [x for x in made if not isinstance(x, Collision)]
-    return replace(mechanism, contacts=tuple(kept))
+        contacts += [c for x in own for c in _contacts(x, bodies)] if own else [one]
+    single = [x for x in contacts if not isinstance(x, Collision)]
+    return replace(mechanism, contacts=tuple(single))
 
 
 def drawn(mechanism: Mechanism) -> Mechanism:
@@ -158,17 +160,17 @@ def drawn(mechanism: Mechanism) -> Mechanism:
 
     planes = plane_names(surfaces_of(mechanism))
     body = Marker(mechanism.joints[0].successor.body)
-    shown = tuple(Contact(name, body, plane) for plane, name in planes.items())
-    return replace(mechanism, contacts=shown)
+    contacts = tuple(Contact(name, body, plane) for plane, name in planes.items())
+    return replace(mechanism, contacts=contacts)
 
 
-def _pairs(mechanism: Mechanism, found: Surfaces) -> list[Pair]:
+def _pairs(mechanism: Mechanism, surfaces: Surfaces) -> list[Pair]:
     """Every pair, without those that a joint connects, a plane as the second."""
     joined = {frozenset((x.predecessor.body, x.successor.body)) for x in mechanism.joints}
-    planes = plane_names(found)
+    planes = plane_names(surfaces)
     pairs: list[Pair] = []
-    for (a, b), law in found.laws.items():
-        one, other = found.members[a], found.members[b]
+    for (a, b), law in surfaces.laws.items():
+        one, other = surfaces.members[a], surfaces.members[b]
         for x, y in combinations(one, 2) if a == b else product(one, other):
             first, second = (y, x) if x.body == "ground" else (x, y)
             if second.body == "ground" or frozenset((x.body, y.body)) not in joined:
@@ -189,21 +191,21 @@ def _contacts(pair: Pair, bodies: dict[str, Body]) -> Iterator[Contact]:
 
 def _contact(name: str, pair: Pair, one: Sphere | Box, other: Sphere | Box | None) -> Contact:
     """The contact of two shapes; of a ball and a box the box is the first."""
-    told: dict[str, Any] = {"friction": pair.law.friction, "restitution": pair.law.restitution}
+    options: dict[str, Any] = {"friction": pair.law.friction, "restitution": pair.law.restitution}
     first, second = _on(pair.first.body, one), pair.second
     if other is not None:
         second = _on(pair.second.body, other)
         if isinstance(other, Box):
             one, other, first, second = other, one, second, first
         assert isinstance(other, Sphere)
-        told["outside"] = other.radius
+        options["outside"] = other.radius
     if isinstance(one, Box):
-        told |= {"kind": "box", "size": (one.x, one.y, one.z)}
+        options |= {"kind": "box", "size": (one.x, one.y, one.z)}
     else:
-        told |= {"kind": "ball", "radius": one.radius}
+        options |= {"kind": "ball", "radius": one.radius}
     from liaison.model.contacts.contact import Contact
 
-    return Contact(name, first, second, place=pair.law.place, **told)
+    return Contact(name, first, second, place=pair.law.place, **options)
 
 
 def _on(body: str, shape: Shape) -> Marker:

@@ -88,7 +88,7 @@ def _has_possible_moments(inertia: Matrix) -> bool:
 
 
 def check_inertia(name: str, mass: float, inertia: Array, place: Place | None) -> None:
-    """Refuses an inertia that no distribution of mass has."""
+    """Rejects an inertia that no distribution of mass has."""
     violation = inertia_violation(mass, inertia)
     if violation:
         raise ModelError(f"the inertia of body '{name}' is impossible: {violation}", place=place)
@@ -161,23 +161,23 @@ class Parameter(Symbolic):
     def __post_init__(self) -> None:
         check_name("parameter", self.name, self.place)
         for part in ("value", "low", "high"):
-            given = getattr(self, part)
-            if given is not None:
-                kept = _constant(given, f"the {part} of parameter '{self.name}'", self.place)
-                object.__setattr__(self, part, kept)
+            value = getattr(self, part)
+            if value is not None:
+                exact = _constant(value, f"the {part} of parameter '{self.name}'", self.place)
+                object.__setattr__(self, part, exact)
         _check_bounds(self)
 
 
 def _constant(x: Any, what: str, place: Place | None) -> Any:
     """A number, or a formula of numbers alone."""
-    kept = scalar(x, what, place)
-    if number(kept) is None:
+    exact = scalar(x, what, place)
+    if number(exact) is None:
         raise ModelError(
-            f"{what} is the formula {kept}; it must be a number. Use the formula itself where "
+            f"{what} is the formula {exact}; it must be a number. Use the formula itself where "
             "the value is meant: it follows what it is made of.",
             place=place,
         )
-    return kept
+    return exact
 
 
 def _check_bounds(parameter: Parameter) -> None:
@@ -212,22 +212,26 @@ class Input(Symbolic):
 
     def __post_init__(self) -> None:
         check_name("input", self.name, self.place)
-        kept = _constant(self.default, f"the default of input '{self.name}'", self.place)
-        object.__setattr__(self, "default", kept)
+        exact = _constant(self.default, f"the default of input '{self.name}'", self.place)
+        object.__setattr__(self, "default", exact)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The value that a coordinate "A" or a speed "A'" begins with; others follow by assembling."""
+    """The value that a coordinate "A" or a speed "A'" begins with; others follow by assembling.
+
+    A guess is where assembling begins: it moves as the closures need.
+    """
 
     label: str
     value: Any
     place: Place | None = field(default=None, compare=False, repr=False)
+    is_guess: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        kept = scalar(self.value, f"the start of '{self.label}'", self.place)
-        object.__setattr__(self, "value", kept)
+        exact = scalar(self.value, f"the start of '{self.label}'", self.place)
+        object.__setattr__(self, "value", exact)
 
 
 @final

@@ -109,9 +109,9 @@ def _is_short(x: Any) -> bool:
 
 def _sized(x: int | Fraction, what: str, place: Place | None) -> int | Fraction:
     """An exact number, if it has not too many digits and is no larger than a float can be."""
-    said = excess(x)
-    if said:
-        raise ModelError(f"{what} {said}.", place=place)
+    problem = excess(x)
+    if problem:
+        raise ModelError(f"{what} {problem}.", place=place)
     return x
 
 
@@ -149,8 +149,8 @@ def pair(x: Any, what: str, place: Place | None = None) -> tuple[Any, Any]:
     """Two scalars."""
     entries = _entries(x, what, place)
     if len(entries) != 2:
-        said = f"{what} has {len(entries)} components, {tuple(entries)}; it must have two."
-        raise ModelError(said, place=place)
+        message = f"{what} has {len(entries)} components, {tuple(entries)}; it must have two."
+        raise ModelError(message, place=place)
     a, b = (scalar(entry, what, place) for entry in entries)
     return a, b
 
@@ -188,17 +188,17 @@ def tensor(x: Any, whose: str, place: Place | None = None) -> Matrix:
 def symmetric(rows: Matrix) -> Matrix | None:
     """The matrix, formulas below its diagonal in the form they have above; None if they differ.
 
-    Numbers are left for others to judge, who know how much rounding there may be.
+    Numbers are checked by the callers, who know how much rounding there may be.
     """
     if not any(type(x) is Expr for row in rows for x in row):
         return rows
-    kept = [list(row) for row in rows]
+    full = [list(row) for row in rows]
     for i, j in ((0, 1), (0, 2), (1, 2)):
         above, below = as_expr(rows[i][j]), as_expr(rows[j][i])
         if above is not below and differs(above, below):
             return None
-        kept[j][i] = rows[i][j]
-    a, b, c = (triple(row, "a row") for row in kept)
+        full[j][i] = rows[i][j]
+    a, b, c = (triple(row, "a row") for row in full)
     return a, b, c
 
 
@@ -221,7 +221,7 @@ def _entries(x: Any, what: str, place: Place | None) -> list[Any]:
 
 
 def check_name(kind: str, name: Any, place: Place | None = None) -> None:
-    """Refuses a name that is no text, is empty, or could not be told from another's rate.
+    """Rejects a name that is no text, is empty, or could not be distinguished from another's rate.
 
     Raises:
         ModelError: with the name found.

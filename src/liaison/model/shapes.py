@@ -50,11 +50,11 @@ class Shape:
         object.__setattr__(self, "R", matrix(self.R, f"the rotation of a {word}"))
         object.__setattr__(self, "p", triple(self.p, f"the position of a {word}"))
         for part in self.SIZES:
-            kept = scalar(getattr(self, part), f"the {part} of a {word}")
-            value = number(kept)
+            exact = scalar(getattr(self, part), f"the {part} of a {word}")
+            value = number(exact)
             if value is not None and not value > 0:
                 raise ModelError(f"the {part} of a {word} is {value:g} m; it must be positive.")
-            object.__setattr__(self, part, kept)
+            object.__setattr__(self, part, exact)
 
     def volume(self) -> Any:
         """Volume [m³]; zero for meshes and lines."""
@@ -192,8 +192,8 @@ class Line(Shape):
 
     def __post_init__(self) -> None:
         Shape.__post_init__(self)
-        kept = tuple(triple(point, "a point of a line") for point in self.points)
-        object.__setattr__(self, "points", kept)
+        points = tuple(triple(point, "a point of a line") for point in self.points)
+        object.__setattr__(self, "points", points)
 
 
 def filled(shapes: tuple[Shape, ...], mass: Any, density: Any) -> Inertia:

@@ -58,8 +58,10 @@ def curve_points(
 ) -> NDArray[np.float64]:
     """x(s) and y(s) of the curve of a contact [m], a row each parameter."""
     values: dict[Any, Any] = {symbol(name): float(value) for name, value in parameters.items()}
-    found = evaluate([as_expr(f) for f in curve], values | {CURVE: s})
-    return np.stack([np.broadcast_to(np.asarray(x, dtype=float), s.shape) for x in found], axis=1)
+    coordinates = evaluate([as_expr(f) for f in curve], values | {CURVE: s})
+    return np.stack(
+        [np.broadcast_to(np.asarray(x, dtype=float), s.shape) for x in coordinates], axis=1
+    )
 
 
 def radii(

@@ -77,11 +77,11 @@ def attitudes(delta: Array, start: Array, *, edwards: bool = True) -> Array:
     angle = np.linalg.norm(vectors, axis=1)
     half = 0.5 * np.sinc(angle / (2 * np.pi))  # sin(β/2)/β
     steps = np.column_stack([np.cos(angle / 2), vectors * half[:, None]])
-    found = np.empty((len(vectors) + 1, 4))
-    found[0] = start
+    quaternions = np.empty((len(vectors) + 1, 4))
+    quaternions[0] = start
     for k, p in enumerate(steps):
-        found[k + 1] = quaternion_product(found[k], p)
-    return found
+        quaternions[k + 1] = quaternion_product(quaternions[k], p)
+    return quaternions
 
 
 def quaternion_product(a: Array, b: Array) -> Array:

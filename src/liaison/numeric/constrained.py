@@ -54,9 +54,9 @@ class Unsolvable(LiaisonError):
 
     def named(self, names: Sequence[str]) -> str:
         """The message with velocities called by these names."""
-        told = [names[k] for k in self.velocities[:LISTED]]
-        rest = len(self.velocities) - len(told)
-        return self.pattern.format(", ".join(told) + (f" and {rest} more" if rest else ""))
+        listed = [names[k] for k in self.velocities[:LISTED]]
+        rest = len(self.velocities) - len(listed)
+        return self.pattern.format(", ".join(listed) + (f" and {rest} more" if rest else ""))
 
 
 @final
@@ -94,8 +94,8 @@ def augmented(M: Array, G: Array, f: Array, gamma: Array) -> Solution:
     condition = float(np.linalg.cond(K))
     if not condition * np.finfo(float).eps < 1:
         raise _massless(M, G)
-    found = scale * sla.solve(K, scale * np.concatenate([f, gamma]), assume_a="sym")
-    return Solution(found[:nv], -found[nv:], nc, condition)
+    unknowns = scale * sla.solve(K, scale * np.concatenate([f, gamma]), assume_a="sym")
+    return Solution(unknowns[:nv], -unknowns[nv:], nc, condition)
 
 
 def schur(M: Array, G: Array, f: Array, gamma: Array) -> Solution:
@@ -333,10 +333,10 @@ def _pinv(S: Array) -> tuple[Array, int, float]:
     scale = 1.0 / np.sqrt(np.maximum(np.diag(S), np.finfo(float).tiny))
     scale[np.diag(S) <= 0] = 1.0
     values, vectors = np.linalg.eigh(S * np.outer(scale, scale))
-    kept = values > SQUARED * values[-1]
-    part, V = values[kept], vectors[:, kept] * scale[:, None]
+    regular = values > SQUARED * values[-1]
+    part, V = values[regular], vectors[:, regular] * scale[:, None]
     inverse = (V / part) @ V.T
-    return inverse, int(kept.sum()), float(part[-1] / part[0]) if part.size else 1.0
+    return inverse, int(regular.sum()), float(part[-1] / part[0]) if part.size else 1.0
 
 
 def _condition(A: Array) -> float:

@@ -10,7 +10,7 @@ in the metric of M, and stay there. Of x ẋ ≤ 0 at x = 0 the form is ẋ², s
 
 Public names: DegenerateRule, quadratic_form, degenerate_rule.
 
-Source: SK 2.3 (the counterexample x ẋ ≤ 0), with the reaction told as what it is.
+Source: SK 2.3 (the counterexample x ẋ ≤ 0), with the reaction named as such.
 """
 
 from __future__ import annotations
@@ -94,10 +94,10 @@ def degenerate_rule(M: Array, Q: Array, v: Array, G: Array | None = None) -> Deg
 def projected(M: Array, v: Array, G: Array, held: Array) -> Array:
     """The velocity nearest to v, in the metric of M, that has H v = 0 and keeps G v."""
     rows = np.vstack([G, held])
-    wanted = np.concatenate([np.zeros(len(G)), -held @ v])
+    right_side = np.concatenate([np.zeros(len(G)), -held @ v])
     n, m = len(v), len(rows)
     system = np.block([[M, rows.T], [rows, np.zeros((m, m))]])
-    change = np.linalg.lstsq(system, np.concatenate([np.zeros(n), wanted]), rcond=None)[0][:n]
+    change = np.linalg.lstsq(system, np.concatenate([np.zeros(n), right_side]), rcond=None)[0][:n]
     return np.asarray(v + change)
 
 

@@ -53,7 +53,7 @@ class BackEnd:
     def listed(self, program: Program) -> list[str]:
         """The entries it writes where none is named.
 
-        Of a program with one-sided rows a march is replaced by these rows.
+        Of a program with unilateral rows a march is replaced by these rows.
         """
         has_sides = bool(program.facts.get("sides"))
         if self.entries:
@@ -125,9 +125,9 @@ class BackEnds(Mapping[str, BackEnd]):
 def _c_files(
     program: Program, folder: Path, entries: Sequence[str], shared: bool
 ) -> dict[str, Path]:
-    made = c_package(program, folder, entries, shared=shared)
-    files = {"header": made.header, "source": made.source, "object": made.object}
-    return files | ({"library": made.library} if made.library else {})
+    package = c_package(program, folder, entries, shared=shared)
+    files = {"header": package.header, "source": package.source, "object": package.object}
+    return files | ({"library": package.library} if package.library else {})
 
 
 def _ptx_files(
@@ -160,6 +160,6 @@ def back_end_named(name: str) -> Compiler:
     known = BACK_ENDS.compilers
     if name not in known:
         raise NamingError.unknown("back end", name, known)
-    made = known[name].compile
-    assert made is not None
-    return made
+    compiler = known[name].compile
+    assert compiler is not None
+    return compiler

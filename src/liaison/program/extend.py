@@ -1,21 +1,31 @@
 """What a run adds to a program: inputs given by formulas or tables, stop conditions.
 
-Public names: resolve, interwoven, time_of, over_time, extended, identity.
+Formulas as plain data, so that a recorded run can say what its inputs were.
+
+Public names: resolve, places_of, interwoven, time_of, over_time, extended, identity,
+formula_to_plain, formula_from_plain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from array import array as numbers
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from liaison.errors import NamingError, ProgramError
 from liaison.expr import (
     Expr,
+    Packed,
     Table,
     fingerprint,
+    pack,
     substitute,
+    symbol,
     symbols_of,
+    unpack,
 )
+from liaison.units import Label
 
 from .program import Entry, Program
 
@@ -27,17 +37,25 @@ def resolve(program: Program, formulas: Iterable[Expr]) -> dict[Expr, tuple[str,
         for index, label in enumerate(program.labels.get(array, ())):
             named[label.name] = (array, index)
     places: dict[Expr, tuple[str, int]] = {}
-    for symbol in symbols_of(list(formulas)):
-        if symbol in program.inputs:
-            places[symbol] = program.inputs[symbol]
-        elif symbol.name in named:
-            places[symbol] = named[symbol.name]
+    for x in symbols_of(list(formulas)):
+        if x in program.inputs:
+            places[x] = program.inputs[x]
+        elif x.name in named:
+            places[x] = named[x.name]
         else:
-            raise NamingError.unknown("coordinate, rate, parameter or input", symbol.name, named)
+            raise NamingError.unknown("coordinate, rate, parameter or input", x.name, named)
     return places
 
 
-def interwoven(program: Program, given: Mapping[int, Expr]) -> tuple[Expr, ...]:
+def places_of(labels: Mapping[str, Sequence[Label]]) -> dict[Expr, tuple[str, int]]:
+    """A symbol for the time and for every label, with its place in the arguments of an entry."""
+    places = {symbol("t"): ("t", 0)}
+    for array, listed in labels.items():
+        places |= {symbol(x.name): (array, k) for k, x in enumerate(listed)}
+    return places
+
+
+def interwoven(program: Program, replaced: Mapping[int, Expr]) -> tuple[Expr, ...]:
     """Formulas of inputs, by their number in u, with those that read another one filled in.
 
     Evaluated together, they are then all of one instant, whatever their order.
@@ -45,12 +63,12 @@ def interwoven(program: Program, given: Mapping[int, Expr]) -> tuple[Expr, ...]:
     Raises:
         ProgramError: inputs that are formulas of each other, or of themselves.
     """
-    places = resolve(program, given.values())
+    places = resolve(program, replaced.values())
     reads = {
         slot: {x: places[x][1] for x in symbols_of([f]) if places[x][0] == "u"}
-        for slot, f in given.items()
+        for slot, f in replaced.items()
     }
-    waiting, done = dict(given), dict[int, Expr]()
+    waiting, done = dict(replaced), dict[int, Expr]()
     while waiting:
         ready = [slot for slot in waiting if not waiting.keys() & set(reads[slot].values())]
         if not ready:
@@ -58,7 +76,7 @@ def interwoven(program: Program, given: Mapping[int, Expr]) -> tuple[Expr, ...]:
         for slot in ready:
             known = {x: done[other] for x, other in reads[slot].items() if other in done}
             done[slot] = substitute([waiting.pop(slot)], known)[0]
-    return tuple(done[slot] for slot in given)
+    return tuple(done[slot] for slot in replaced)
 
 
 def _circle(program: Program, slots: Iterable[int]) -> ProgramError:
@@ -75,7 +93,7 @@ def _circle(program: Program, slots: Iterable[int]) -> ProgramError:
 
 def time_of(program: Program) -> Expr:
     """The symbol of time."""
-    return next(symbol for symbol, place in program.inputs.items() if place[0] == "t")
+    return next(x for x, place in program.inputs.items() if place[0] == "t")
 
 
 def over_time(program: Program, times: Any, values: Any, kind: str) -> Expr:
@@ -87,13 +105,62 @@ def over_time(program: Program, times: Any, values: Any, kind: str) -> Expr:
 def extended(program: Program, **entries: tuple[Expr, ...]) -> Program:
     """A small program of further entries over the symbols and labels of this one."""
     places = dict(program.inputs) | resolve(program, [f for fs in entries.values() for f in fs])
-    made = {name: Entry(name, formulas) for name, formulas in entries.items()}
-    return Program(f"{program.name}, extras", made, places, program.sizes)
+    by_name = {name: Entry(name, formulas) for name, formulas in entries.items()}
+    return Program(f"{program.name}, extras", by_name, places, program.sizes)
 
 
 def identity(program: Program, *entries: str) -> str:
-    """A word that is the same for the same formulas, in every process; loops tell their own."""
-    told = program.facts.get("identity")
-    if told is not None:
-        return str(told)
+    """A word that is the same for the same formulas, in every process; loops have their own."""
+    stored = program.facts.get("identity")
+    if stored is not None:
+        return str(stored)
     return fingerprint([f for name in entries for f in program.entry(name).outputs])
+
+
+def formula_to_plain(formula: Expr) -> list[Any] | None:
+    """A formula as nested lists of words and numbers; None if something in it has no such form."""
+    packed = pack([formula])
+    rows: list[Any] = []
+    start = 0
+    for i, op in enumerate(packed.ops):
+        args = list(packed.args[start : start + packed.sizes[i]])
+        start += packed.sizes[i]
+        data = _plain_data(packed.data[i]) if packed.data.get(i) is not None else []
+        if data is None:
+            return None
+        rows.append([op, args, data])
+    return rows
+
+
+def formula_from_plain(rows: Sequence[Any]) -> Expr:
+    """The formula that `formula_to_plain` described."""
+    data = {i: _data_of(*row[2]) for i, row in enumerate(rows) if len(row[2])}
+    args = numbers("q", [k for row in rows for k in row[1]])
+    sizes = bytes(len(row[1]) for row in rows)
+    packed = Packed([row[0] for row in rows], sizes, args, data, numbers("q", [len(rows) - 1]))
+    return unpack(packed)[0]
+
+
+def _plain_data(data: Any) -> list[Any] | None:
+    """A number, a name or a table, with the word for its kind."""
+    if isinstance(data, tuple) and isinstance(data[0], Table):
+        table, order = data
+        return ["table", order, [y if isinstance(y, str) else y.tolist() for y in _parts(table)]]
+    kinds: dict[type, str] = {float: "float", int: "int", Fraction: "fraction", str: "name"}
+    kind = kinds.get(type(data))
+    if kind is None:
+        return None
+    return [kind, data.hex() if type(data) is float else str(data)]
+
+
+def _parts(table: Table) -> tuple[Any, ...]:
+    """What a table is made from, in the order of its arguments."""
+    return table.__reduce__()[1]
+
+
+def _data_of(kind: str, *values: Any) -> Any:
+    """The data that `_plain_data` described."""
+    if kind == "table":
+        return Table(*values[1]), int(values[0])
+    makers = {"float": float.fromhex, "int": int, "fraction": Fraction, "name": str}
+    return makers[kind](values[0])

@@ -29,13 +29,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from liaison.errors import ProgramError
+from liaison.lazy import Shown
 from liaison.program.llvm.batch import (
     BatchCode,
     BoundBatch,
+    Layout,
     States,
     Variant,
-    check_apart,
+    check_in_place,
+    check_out,
     empty,
+    numbers_of,
     states,
 )
 from liaison.program.llvm.machine import load
@@ -96,7 +100,7 @@ Function: TypeAlias = Callable[[float, Array, Array, Array, Array, Array, Array,
 """An entry as plain Python: fills `out` from NumPy arrays, as the compiled one does."""
 
 
-class Kernel(ABC):
+class Kernel(Shown, ABC):
     """Named entries that take numbers and give numbers; labels and sizes are in `program`."""
 
     def __init__(self, program: Program, reads: Mapping[str, dict[str, int]] | None = None) -> None:
@@ -139,9 +143,9 @@ class Kernel(ABC):
         Every array may have leading batch axes; they are broadcast, and lead the result.
         """
         arrays = {"q": q, "v": v, "u": self._default("u", u), "p": self._default("p", p), "x": x}
-        numbers = {name: np.asarray(value, dtype=np.float64) for name, value in arrays.items()}
+        numbers = {name: numbers_of(name, value) for name, value in arrays.items()}
         self._check(entry, numbers)
-        return self._evaluate(entry, np.asarray(t, dtype=np.float64), numbers)
+        return self._evaluate(entry, numbers_of("t", t), numbers)
 
     def call(self, entry: str, t: ArrayLike = 0.0, **arrays: ArrayLike | None) -> dict[str, Array]:
         """The entry's outputs by the names of its layout."""
@@ -165,6 +169,7 @@ class Kernel(ABC):
         x: ArrayLike = (),
         out: Array | None = None,
         threads: int | None = None,
+        layout: Layout = "components",
     ) -> Array:
         """The entry over N states, component by component: machine code on vectors, all cores.
 
@@ -172,33 +177,34 @@ class Kernel(ABC):
             entry: its name.
             t: time, one or shape (N,).
             q: positions, shape (size, N), used in place where float64 with contiguous rows;
-                (size,) for the same in every state; (N, size) is transposed by a copy.
+                (size,) for the same in every state.
             v: velocities, likewise, and so are u (inputs), p (parameters), x (extra); u and p
                 default to the program's values.
             out: shape (outputs, N), where the results are to lie; a new array if None.
             threads: at most so many; None for one each 4096 states, as far as there are cores.
+            layout: "components" for the shapes above; "states" where arrays, results too, have a
+                row for each state: (N, size), copied, and no `out`.
 
         Returns:
-            `out`, shape (outputs, N).
+            `out`, shape (outputs, N); with the layout "states" (N, outputs).
         """
-        given = self._states(entry, t, q=q, v=v, u=u, p=p, x=x)
+        given = self._states(entry, layout, t=t, q=q, v=v, u=u, p=p, x=x)
+        if layout == "states" and out is not None:
+            raise ProgramError("'out' goes with layout='components': it is written in place.")
         out = empty(self.out_size(entry), given.count) if out is None else out
-        if len(out) != self.out_size(entry):
-            raise ProgramError(f"entry {entry!r} writes {self.out_size(entry)} rows of 'out'.")
+        check_out(entry, self.out_size(entry), given, out)
         if given.count:
             self._batch(entry, given, out, threads)
-        return out
+        return np.ascontiguousarray(out.T) if layout == "states" else out
 
-    def _states(self, entry: str, t: ArrayLike, **arrays: ArrayLike | None) -> States:
-        given = {n: a if n not in "up" else self._default(n, a) for n, a in arrays.items()}
-        numbers = {name: np.asarray(array, dtype=np.float64) for name, array in given.items()}
-        time = np.asarray(t, dtype=np.float64)
-        return states(self.program, self._read(entry), {"t": time, **numbers})
+    def _states(self, entry: str, layout: Layout, **arrays: ArrayLike | None) -> States:
+        given = {n: self._default(n, a) if n in "up" else a for n, a in arrays.items()}
+        numbers = {name: numbers_of(name, array) for name, array in given.items()}
+        return states(self.program, self._read(entry), numbers, layout)
 
-    def _batch(self, entry: str, given: States, out: Array, threads: int | None) -> None:
+    def _batch(self, entry: str, batch_states: States, out: Array, threads: int | None) -> None:
         """By way of one state after the other; a back end may know better."""
-        check_apart(given, out)
-        arrays = {n: a if n in given.shared else a.T for n, a in given.arrays.items()}
+        arrays = {n: a if n in batch_states.shared else a.T for n, a in batch_states.arrays.items()}
         out[...] = self._evaluate(entry, arrays.pop("t"), arrays).T
 
     def _default(self, name: str, value: ArrayLike | None) -> ArrayLike:
@@ -211,16 +217,16 @@ class Kernel(ABC):
         return self._reads[entry]
 
     def _check(self, entry: str, arrays: Mapping[str, Array]) -> None:
-        """Refuses an array that is shorter than the entry reads, or of another size than said."""
+        """Rejects an array that is shorter than the entry reads, or of another size than said."""
         reads = self._read(entry)
         for name, array in arrays.items():
             size = array.shape[-1] if array.ndim else 0
-            said = self.program.sizes.get(f"n{name}", size) if size and name != "x" else size
-            if size < reads[name] or size != said:
-                wanted = max(reads[name], self.program.sizes.get(f"n{name}", 0) * (name != "x"))
+            declared = self.program.sizes.get(f"n{name}", size) if size and name != "x" else size
+            if size < reads[name] or size != declared:
+                expected = max(reads[name], self.program.sizes.get(f"n{name}", 0) * (name != "x"))
                 raise ProgramError(
-                    f"entry {entry!r} of {self.program.name!r} takes {wanted} numbers in {name!r}, "
-                    f"not {size}."
+                    f"entry {entry!r} of {self.program.name!r} takes {expected} numbers in "
+                    f"{name!r}, not {size}."
                 )
 
 
@@ -234,8 +240,8 @@ class MachineKernel(Kernel):
         work_size: entry name -> its workspace, known before compiling.
         batch_compiler: entry name and how its arrays lie -> code over many states; None where
             states are computed one after the other.
-        reads: entry name -> how many leading elements of each array it looks at; as its formulas
-            tell, where not given.
+        reads: entry name -> how many leading elements of each array it looks at; those of its
+            formulas by default.
     """
 
     def __init__(
@@ -257,8 +263,8 @@ class MachineKernel(Kernel):
 
     def compile(self, *entries: str) -> None:
         """Compile these entries (all, if none is named) together, those not yet compiled."""
-        wanted = entries or tuple(self.program.entries)
-        missing = tuple(e for e in dict.fromkeys(wanted) if e not in self._addresses)
+        names = entries or tuple(self.program.entries)
+        missing = tuple(e for e in dict.fromkeys(names) if e not in self._addresses)
         for entry in missing:
             self.program.entry(entry)
         if missing:
@@ -279,13 +285,19 @@ class MachineKernel(Kernel):
     def bind(
         self, entry: str, q: Array, v: Array, u: Array, p: Array, x: Array, out: Array | None = None
     ) -> Bound:
-        """The entry with these arrays kept (float64, contiguous): the cheap way to call often."""
+        """The entry with these arrays kept (float64, contiguous): the cheap way to call often.
+
+        Raises:
+            ProgramError: an array of another kind or size, or an `out` that cannot be written or
+                that overlaps another array.
+        """
+        size = self.out_size(entry)
+        out = np.empty(size) if out is None else out
         arrays = {"q": q, "v": v, "u": u, "p": p, "x": x}
-        for name, array in arrays.items():
-            if array.dtype != np.float64 or not array.flags.c_contiguous or array.ndim != 1:
-                raise ProgramError(f"{name!r} must be a contiguous vector of float64 to be kept.")
+        for name, array in {**arrays, "out": out}.items():
+            _check_kept(name, array)
         self._check(entry, arrays)
-        out = np.empty(self.out_size(entry)) if out is None else out
+        _check_written(entry, size, out, arrays)
         work = np.empty(max(1, self.work_size(entry)))
         return Bound(self.address(entry), (q, v, u, p, x, out, work), self)
 
@@ -298,10 +310,18 @@ class MachineKernel(Kernel):
         threads: int | None = None,
         **arrays: ArrayLike | None,
     ) -> BoundBatch:
-        """The entry over N states with their arrays kept, see `batch`: for calling often."""
-        named = {name: arrays.pop(name, default) for name, default in NOTHING.items()}
-        given = self._states(entry, t, **named, **arrays)
-        out = empty(self.out_size(entry), given.count) if out is None else out
+        """The entry over N states with their arrays kept, see `batch`: for calling often.
+
+        Raises:
+            ProgramError: an array that `batch` refuses, or one that would have to be copied.
+        """
+        for name in arrays.keys() - NOTHING.keys():
+            raise ProgramError(f"a batch has no array {name!r}; it has t, {', '.join(NOTHING)}.")
+        given = self._states(entry, "components", t=t, **{**NOTHING, **arrays})
+        check_in_place({"t": t, **arrays}, given)
+        size = self.out_size(entry)
+        out = empty(size, given.count) if out is None else out
+        check_out(entry, size, given, out)
         return BoundBatch(partial(self._batch_code, entry), given, out, threads)
 
     def _batch_code(self, entry: str, variant: Variant) -> BatchCode:
@@ -312,11 +332,11 @@ class MachineKernel(Kernel):
             self._batches[key] = self._batch_compiler(entry, variant)
         return self._batches[key]
 
-    def _batch(self, entry: str, given: States, out: Array, threads: int | None) -> None:
+    def _batch(self, entry: str, batch_states: States, out: Array, threads: int | None) -> None:
         if self._batch_compiler is None:
-            super()._batch(entry, given, out, threads)
+            super()._batch(entry, batch_states, out, threads)
         else:
-            BoundBatch(partial(self._batch_code, entry), given, out, threads)()
+            BoundBatch(partial(self._batch_code, entry), batch_states, out, threads)()
 
     def function(self, entry: str) -> Function:
         """The entry as a Python function f(t, q, v, u, p, x, out, work) that fills `out`."""
@@ -347,8 +367,30 @@ class MachineKernel(Kernel):
         return out
 
     def _run(self, entry: str, t: float, arrays: list[Array], out: Array, work: Array) -> None:
-        kept = [np.ascontiguousarray(array) for array in arrays]
-        self._call(entry)(t, *(_address(array) for array in (*kept, out, work)))
+        contiguous = [np.ascontiguousarray(array) for array in arrays]
+        self._call(entry)(t, *(_address(array) for array in (*contiguous, out, work)))
+
+
+def _check_kept(name: str, array: Any) -> None:
+    """Refuses what machine code cannot use where it lies."""
+    if (
+        not isinstance(array, np.ndarray)
+        or array.dtype != np.float64
+        or not (array.flags.c_contiguous and array.flags.aligned)
+        or array.ndim != 1
+    ):
+        raise ProgramError(f"{name!r} must be a contiguous vector of float64 to be kept.")
+
+
+def _check_written(entry: str, size: int, out: Array, arrays: Mapping[str, Array]) -> None:
+    """Refuses an `out` of another size, one that is read-only, and one that is read."""
+    if len(out) != size:
+        raise ProgramError(f"entry {entry!r} writes {size} numbers; 'out' has {len(out)}.")
+    if not out.flags.writeable:
+        raise ProgramError("'out' is read-only; results cannot be written there.")
+    for name, array in arrays.items():
+        if np.may_share_memory(array, out):
+            raise ProgramError(f"'out' overlaps {name!r}.")
 
 
 def _address(array: Array) -> int:

@@ -8,6 +8,7 @@ Public names: lower.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias
@@ -57,15 +58,15 @@ def lower(equations: Equations) -> Program:
         for by name, d_inverse, d_inverse_p, d_forward, d_forward_p (see derivatives.py) and
         h_inverse (see curvature.py), self_stress (what multipliers alone cause in joints), motions
         (of bodies, x = v̇), markers (poses of joints), balance (the general theorems), invariants
-        (first integrals), d_residual, d_motion and tangent (see tangent.py), kick, leap, d_leap,
-        reach and turn (see discrete.py).
+        (first integrals), d_residual, d_motion and tangent (see tangent.py), variation (see
+        variation.py), kick, leap, d_leap, reach and turn (see discrete.py).
     """
-    made = _Lowering(equations)
+    lowering = _Lowering(equations)
     symbols = equations.symbols
     nq, nv, nc = len(symbols.q), len(symbols.v), len(symbols.lam)
     return Program(
         name=equations.name,
-        entries=LazyEntries(made.makers(), made.reports(), made.derivatives),
+        entries=LazyEntries(lowering.makers(), lowering.reports(), lowering.derivatives),
         inputs=MappingProxyType(_places(equations)),
         sizes=MappingProxyType(
             {
@@ -93,6 +94,13 @@ def _curvature_places(equations: Equations) -> list[Expr]:
     return [symbol(f"{kind} {name}") for kind in kinds for name in speeds]
 
 
+def _changes(equations: Equations) -> list[Expr]:
+    """What x holds in the entry `variation`: δq, δv, δu, δp."""
+    symbols = equations.symbols
+    varied = (*symbols.q, *symbols.v, *symbols.u, *symbols.p)
+    return [symbol(f"change of {x.name}") for x in varied]
+
+
 def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     """Where each symbol is found; v̇ then λ then f, ξ, and a target position each begin x.
 
@@ -104,6 +112,7 @@ def _places(equations: Equations) -> dict[Expr, tuple[str, int]]:
     extra = (*symbols.vdot, *symbols.lam, *_curvature_places(equations))
     listed += [("p", symbols.p), ("x", extra), ("x", symbols.xi)]
     listed += [("x", equations.kinematics.target), ("x", symbols.stress)]
+    listed += [("x", _changes(equations))]
     places: dict[Expr, tuple[str, int]] = {}
     for array, group in listed:
         for i, x in enumerate(group):
@@ -165,14 +174,14 @@ class LazyEntries(Mapping[str, Entry]):
         self._listed = tuple(makers)
         self._makers = {**makers, **hidden}
         self._further = further
-        self._made: dict[str, Entry] = {}
+        self._entries: dict[str, Entry] = {}
 
     def __getitem__(self, name: str) -> Entry:
-        if name not in self._made:
+        if name not in self._entries:
             if name not in self:
                 raise NamingError.unknown("entry", name, self._makers)
-            self._made[name] = _entry(name, self._makers[name]())
-        return self._made[name]
+            self._entries[name] = _entry(name, self._makers[name]())
+        return self._entries[name]
 
     def __contains__(self, name: object) -> bool:
         if name not in self._makers and self._further is not None:
@@ -187,13 +196,13 @@ class LazyEntries(Mapping[str, Entry]):
         return len(self._listed)
 
 
-def _entry(name: str, made: Blocks | Columns) -> Entry:
-    if isinstance(made, Columns):
-        return Entry.of_columns(name, made)
+def _entry(name: str, content: Blocks | Columns) -> Entry:
+    if isinstance(content, Columns):
+        return Entry.of_columns(name, content)
     return Entry(
         name,
-        tuple(as_expr(x) for _, block in made for x in block),
-        tuple((label, len(block)) for label, block in made),
+        tuple(as_expr(x) for _, block in content for x in block),
+        tuple((label, len(block)) for label, block in content),
     )
 
 
@@ -248,14 +257,16 @@ class _Lowering:
         """The same for derivatives; their modules are loaded now."""
         from liaison.program.derivatives import derivatives as of
         from liaison.program.derivatives.discrete import discrete_makers
+        from liaison.program.derivatives.variation import variation_makers
 
-        equations = self.equations
-        factored, solution = (lambda: self.factored), (lambda: self.solution)
+        whole, equations = self.whole, self.whole.equations
+        factored, solution = (lambda: whole.factored), (lambda: whole.solution)
         made = of.Derivatives(equations, factored, solution)
         return {
             **of.derivative_makers(equations, factored, solution),
             **of.curvature_makers(equations, _curvature_places(equations)),
             **of.tangent_makers(equations, made),
+            **variation_makers(equations, made),
             **discrete_makers(equations),
         }
 
@@ -306,18 +317,26 @@ class _Lowering:
         """The solution by L D Lᵀ."""
         return self.factored.solve(self.equations.dynamics.f, self.equations.closures.gamma)
 
+    @cached_property
+    def whole(self) -> _Lowering:
+        """The same with every multiplier, where the equations have closures eliminated."""
+        dynamics = self.equations.dynamics.whole
+        if dynamics is None:
+            return self
+        return _Lowering(replace(self.equations, dynamics=dynamics))
+
     def forward(self) -> Blocks:
         """v̇, λ and the largest |γ − G v̇|."""
-        vdot, lam, residual = self.solution
-        return [("vdot", vdot), ("lam", lam), ("residual", [residual])]
+        vdot, _, residual = self.solution
+        return [("vdot", vdot), ("lam", self.whole.solution[1]), ("residual", [residual])]
 
     def rate(self) -> Blocks:
         """ξ̇, v̇ and the residual at q ⊞ ξ: what a stage of the time loop asks."""
         vdot, _, residual = self.solution
         chart = self.equations.kinematics
         moved = dict(zip(self.symbols.q, chart.retract, strict=True))
-        found = substitute([*vdot, residual], moved)
-        return [("xidot", chart.local_rate), ("vdot", found[:-1]), ("residual", found[-1:])]
+        formulas = substitute([*vdot, residual], moved)
+        return [("xidot", chart.local_rate), ("vdot", formulas[:-1]), ("residual", formulas[-1:])]
 
     def dense_mass(self) -> list[Expr]:
         """M row by row."""
@@ -329,16 +348,16 @@ class _Lowering:
         """The numbers of the constrained system, for algebra at run time."""
         closures = self.equations.closures
         return [
-            ("M", self.dense_mass()),
+            ("M", self.whole.dense_mass()),
             ("G", dense(closures.G, self.nc, self.nv)),
-            ("f", self.equations.dynamics.f),
+            ("f", self.whole.equations.dynamics.f),
             ("gamma", closures.gamma),
             ("phi", closures.phi),
             ("nu", closures.nu),
         ]
 
     def one_sided(self) -> Blocks:
-        """The numbers of what holds on one side only, for the march that finds when it does."""
+        """The numbers of unilateral constraints, for the march that finds their events."""
         sides = self.equations.sides
         return [
             ("gap", [block.gap for block in sides.blocks]),
@@ -351,14 +370,14 @@ class _Lowering:
     def bearings(self) -> Blocks:
         """What every bearing with friction transmits, across its axis if it slides; of v̇, λ, f."""
         reactions = self.equations.reports.reactions
-        found: Blocks = []
+        blocks: Blocks = []
         for block in self.equations.sides.blocks:
             if block.joint:
                 force = reactions[block.joint][3:]
                 slides = self.equations.sides.labels[block.first].unit == FORCE
                 parts = force[:2] if slides and block.rows == 1 else force
-                found.append((block.name, [sqrt(sum((x * x for x in parts), ZERO))]))
-        return found
+                blocks.append((block.name, [sqrt(sum((x * x for x in parts), ZERO))]))
+        return blocks
 
     def correct_q(self) -> Blocks:
         """δ of least kinetic energy with G δ = −Φ, and the largest |Φ|."""
@@ -380,7 +399,7 @@ def operations(formulas: Sequence[Expr]) -> int:
 
 def worst(entries: Sequence[Expr]) -> Expr:
     """The largest absolute value; zero of none."""
-    found: Expr = ZERO
+    largest: Expr = ZERO
     for x in entries:
-        found = absolute(x) if found is ZERO else maximum(found, absolute(x))
-    return found
+        largest = absolute(x) if largest is ZERO else maximum(largest, absolute(x))
+    return largest

@@ -1,19 +1,19 @@
 """Pairs of bodies that may touch: balls, planes, boxes, points and faces, one kernel a class.
 
-A body is told by the place of its center of mass and its quaternion, (x, y, z, w, a, b, c). A ball
-has its center c on its body and a radius r; one of radius 0 is a point, such as the corner of a
-box. With n from the first ball to the second, or off the plane,
+A body is described by the place of its center of mass and its quaternion, (x, y, z, w, a, b, c). A
+ball has its center c on its body and a radius r; one of radius 0 is a point, such as the corner of
+a box. With n from the first ball to the second, or off the plane,
 
     g = |c₂ − c₁| − r₁ − r₂,   or   g = n·c − d − r,                            (pairs-1)
 
-A box is told by its center, its half sizes and the quaternion of its axes on its body; a ball
+A box is described by its center, its half sizes and the quaternion of its axes on its body; a ball
 touches it at the point of the box that is nearest to its center, or leaves it by the nearest face
 where the center is inside. Two boxes touch by a point of one and a face n·x = d of the other, or by
 two edges, x = a + s d, with n along the product of their directions:
 
     g = n·(c₂ − x₁) − d − r,   or   g = n·(x₂ − x₁), n = d₁ × d₂/|d₁ × d₂|.       (pairs-2)
 
-Three rows for each body, along n and two tangents s, tell the rate of what touches: (ρ × s, s)
+Three rows for each body, along n and two tangents s, give the rate of what touches: (ρ × s, s)
 on (ω, velocity of the center of mass), both in the axes of the ground, ρ being the arm of the
 point that touches; with the sign turned for the first body.
 
@@ -51,15 +51,18 @@ def pair_program() -> Program:
     arrays = {"q": 7, "v": 7, "p": 10, "u": 6}
     names = {x: [symbol(f"{x}[{i}]") for i in range(n)] for x, n in arrays.items()}
     q, v, p, u = names["q"], names["v"], names["p"], names["u"]
-    found = {
+    entries = {
         "ball_ball": _balls(q, v, p, u), "ball_plane": _plane(v, p, u),
         "ball_box": _box(q, v, p, u), "point_face": _face(q, v, p, u),
         "edge_edge": _edges(q, v, p, u),
     }  # fmt: skip
-    found |= {f"{name}_gap": made[:1] for name, made in found.items()}
+    entries |= {f"{name}_gap": formulas[:1] for name, formulas in entries.items()}
     return Program(
         "pairs",
-        {name: Entry(name, tuple(as_expr(x) for x in made)) for name, made in found.items()},
+        {
+            name: Entry(name, tuple(as_expr(x) for x in formulas))
+            for name, formulas in entries.items()
+        },
         {x: (array, i) for array, listed in names.items() for i, x in enumerate(listed)},
         sizes={"nq": 7, "nv": 7, "nu": 6, "np": 10, "nx": 0, "nc": 0, "nphi": 0},
     )

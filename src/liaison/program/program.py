@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from liaison.errors import NamingError, ProgramError
 from liaison.expr import Expr, topological
+from liaison.lazy import Shown
 from liaison.program.derivatives.columns import Columns, Later
 from liaison.units import Label
 
@@ -52,8 +53,19 @@ class Entry:
     def of_columns(name: str, columns: Columns) -> Entry:
         """The same linear system for many right-hand sides; written out where someone looks."""
         size = sum(size for _, size in columns.layout)
-        made = Later(size, lambda: [x for _, block in columns.written_out() for x in block])
-        return Entry(name, made, columns.layout, columns)
+        later = Later(size, lambda: [x for _, block in columns.written_out() for x in block])
+        return Entry(name, later, columns.layout, columns)
+
+    @staticmethod
+    def of_loop(name: str, layout: tuple[tuple[str, int], ...], *, hint: str = "") -> Entry:
+        """An entry that is a loop over bodies: whoever looks at its formulas is refused."""
+
+        def refuse() -> list[Expr]:
+            raise ProgramError(
+                f"the entry {name!r} is a loop over bodies and has no formulas.", hint=hint
+            )
+
+        return Entry(name, Later(sum(size for _, size in layout), refuse), layout)
 
     @property
     def formulas(self) -> Sequence[Expr]:
@@ -71,8 +83,8 @@ class Entry:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Program:
+@dataclass(frozen=True, slots=True, repr=False)
+class Program(Shown):
     """Entries over one graph, and the place of every symbol in the arguments of an entry.
 
     Attributes:
@@ -97,9 +109,11 @@ class Program:
         for symbol, (array, _) in self.inputs.items():
             if array not in ARRAYS:
                 raise NamingError.unknown(f"array (for {symbol.name})", array, ARRAYS)
+        kept = {name: _read_only(values) for name, values in self.defaults.items()}
+        object.__setattr__(self, "defaults", MappingProxyType(kept))
 
     def entry(self, name: str) -> Entry:
-        """The entry of that name; refuses an unknown name and proposes the nearest."""
+        """The entry of that name; rejects an unknown name and proposes the nearest."""
         if name not in self.entries:
             raise NamingError.unknown("entry", name, self.entries)
         return self.entries[name]
@@ -115,10 +129,10 @@ class Program:
         """How many operations of each kind the entry takes, shared formulas counted once."""
         columns = self.entry(name).columns
         order = self.schedule(name) if columns is None else topological(columns.shared)
-        found = Counter(node.op for node in order if node.op not in LEAVES)
+        counts = Counter(node.op for node in order if node.op not in LEAVES)
         if columns is not None:
-            found.update(node.op for node in columns.operations())
-        return found
+            counts.update(node.op for node in columns.operations())
+        return counts
 
     def reads(self, name: str) -> dict[str, int]:
         """How many leading elements of each array the entry looks at."""
@@ -136,6 +150,15 @@ class Program:
                 f"entry {entry!r} uses the function {node.data[0].name!r}, which has no value.",
                 hint="Bind it to a formula, a table or an input before lowering.",
             )
+
+
+def _read_only(values: Array) -> Array:
+    """The values, or a copy of them that nobody can change."""
+    if not values.flags.writeable:
+        return values
+    kept = values.copy()
+    kept.setflags(write=False)
+    return kept
 
 
 def extent(slots: Iterable[tuple[str, int]]) -> dict[str, int]:

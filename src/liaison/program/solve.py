@@ -109,7 +109,7 @@ def ties_of(rows: Rows, defines: Mapping[int, int], with_inertia: Iterable[int])
         defines: row -> velocity.
         with_inertia: velocities that have some.
     """
-    heavy, found = {*with_inertia}, []
+    heavy, ties = {*with_inertia}, []
     for k, j in sorted(defines.items()):
         if j in heavy or j not in rows[k]:
             continue
@@ -120,8 +120,8 @@ def ties_of(rows: Rows, defines: Mapping[int, int], with_inertia: Iterable[int])
             share = ratio(u, entry)
             for n, g in others.items():
                 rows[i][n] = rows[i].get(n, ZERO) - share * g
-        found.append(Tie(k, j, entry, others, touching))
-    return Ties(tuple(found), rows)
+        ties.append(Tie(k, j, entry, others, touching))
+    return Ties(tuple(ties), rows)
 
 
 def ratio(x: Expr, a: Expr) -> Expr:
@@ -229,13 +229,13 @@ class Factor:
 
 def residuals(rows: list[dict[int, Expr]], gamma: Sequence[Any], x: list[Expr]) -> list[Expr]:
     """γ − G v̇, row by row; zero of a row that is out."""
-    found: list[Expr] = []
+    rows_left: list[Expr] = []
     for row, right in zip(rows, gamma, strict=True):
         r = as_expr(right) if row else ZERO
         for j, entry in row.items():
             r = r - entry * x[j]
-        found.append(r)
-    return found
+        rows_left.append(r)
+    return rows_left
 
 
 def factor(saddle: Saddle, names: Sequence[str] = ()) -> Factor:
@@ -267,12 +267,12 @@ def factor(saddle: Saddle, names: Sequence[str] = ()) -> Factor:
 def lenders(M: Entries, ties: Ties) -> dict[int, Expr]:
     """Rows that touch a velocity without inertia, and their Λ."""
     inertia = {i: entry for (i, j), entry in M.items() if i == j and not vanishes(entry)}
-    found = {}
+    lent = {}
     for k, row in enumerate(ties.rows):
         if row.keys() - inertia.keys():
             moved = [inertia[j] for j in sorted(row) if j in inertia] or list(inertia.values())[:1]
-            found[k] = sum(moved, ZERO) if moved else ONE
-    return found
+            lent[k] = sum(moved, ZERO) if moved else ONE
+    return lent
 
 
 def with_lent(M: Entries, ties: Ties, lent: Mapping[int, Expr]) -> Entries:

@@ -78,8 +78,8 @@ def to_jax(program: Program, entry: str) -> Callable[..., Any]:
                 value[node] = value[node.args[0]] ** _whole(node.args[1])
             else:
                 value[node] = operations[node.op](*(value[arg] for arg in node.args))
-        found = jnp.broadcast_arrays(*(jnp.asarray(value[node]) for node in outputs))
-        return jnp.stack(found, axis=-1) if found else jnp.zeros(0)
+        values = jnp.broadcast_arrays(*(jnp.asarray(value[node]) for node in outputs))
+        return jnp.stack(values, axis=-1) if values else jnp.zeros(0)
 
     return function
 

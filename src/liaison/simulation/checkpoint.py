@@ -1,6 +1,6 @@
 """Checkpoints: the arrays of a run as bytes, with a fingerprint of the run.
 
-Public names: Kept, to_bytes, from_bytes.
+Public names: Kept, to_bytes, from_bytes, check_like.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import io
 import json
 from dataclasses import dataclass
 from typing import Any, final
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -46,16 +45,46 @@ def to_bytes(plan: Plan, kept: Kept) -> bytes:
 
 
 def from_bytes(plan: Plan, given: bytes) -> Kept:
-    """The run in the bytes; refuses those of another one, and says what differs."""
+    """The run in the bytes; refuses those of another one, and says what differs.
+
+    Raises:
+        SimulationError: the bytes are damaged, or those of another run.
+    """
     try:
         with np.load(io.BytesIO(given), allow_pickle=False) as saved:
             found = dict(saved)
-            told = json.loads(found.pop("marks").item())
-    except (ValueError, KeyError, OSError, EOFError, BadZipFile) as error:
-        raise SimulationError(f"these bytes are no checkpoint of a run: {error}.") from error
+        told = dict(json.loads(found.pop("marks").item()))
+        calls = [int(x) for x in found.pop("calls")]
+        status = int(found.pop("status")[0])
+    except Exception as error:
+        raise SimulationError(
+            f"these bytes are no checkpoint of a run: {type(error).__name__}: {error}.",
+            hint="Checkpoints are made by Run.checkpoint and Run.keep.",
+        ) from error
     _check_same(told, json.loads(json.dumps(marks(plan))))
-    calls, status = found.pop("calls"), found.pop("status")
-    return Kept(found, [int(x) for x in calls], int(status[0]))
+    return Kept(found, calls, status)
+
+
+def check_like(kept: Kept, here: dict[str, Any], calls: int) -> None:
+    """Raises an error unless each array has the shape and the type of the one it replaces.
+
+    Args:
+        kept: the run of a checkpoint.
+        here: arrays by name of the run that takes it up; rows of tables may be more or fewer.
+        calls: how many controllers there are.
+    """
+    for name, mine in here.items():
+        first = 1 if name in ("rows", "happened") else 0
+        there, wanted = _form(kept.arrays.get(name), first), _form(mine, first)
+        if there != wanted:
+            raise SimulationError(
+                f"this checkpoint is damaged: {name!r} is {there}, not {wanted}.",
+                hint="Checkpoints are made by Run.checkpoint and Run.keep.",
+            )
+    if len(kept.calls) != calls:
+        raise SimulationError(
+            f"this checkpoint is damaged: it has {len(kept.calls)} controllers, not {calls}."
+        )
 
 
 def marks(plan: Plan) -> dict[str, Any]:
@@ -104,3 +133,10 @@ def _check_same(told: dict[str, Any], wanted: dict[str, Any]) -> None:
             status="inconsistent",
             hint="Make the run with the arguments of the one that was kept.",
         )
+
+
+def _form(array: Any, first: int) -> str:
+    """Type and shape of an array, axes before `first` left out."""
+    if array is None:
+        return "missing"
+    return f"{array.ndim} axes of {array.dtype}, shape {('…',) * first + array.shape[first:]}"

@@ -5,7 +5,7 @@ Public names: Machine, address, map_entry, over_states, over_saddles, compiled_l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, final
@@ -19,7 +19,7 @@ from liaison.program.loops.language import Loop, at, i64, iptr, kernel, loop, pt
 from liaison.program.loops.records import address, set_hook
 from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.steps.advance import SMOOTH, advance
-from liaison.simulation.steps.layout import Arrays, Entries, dense_size
+from liaison.simulation.steps.layout import Arrays, Entries, Run, dense_size
 from liaison.solvers.linear.dense import saddle
 
 
@@ -65,15 +65,26 @@ def _over_states() -> Callable[..., None]:
 
 
 @cache
-def compiled_steps() -> CompiledLoops:
-    """The time loop with Moreau's steps as machine code, once a process."""
-    return compile_loops([advance, *_phases_of(True).values()])
+def compiled_steps(kind: str) -> CompiledLoops:
+    """The time loop with steps of a kind as machine code, once a process."""
+    return compile_loops([advance, *_phases_of(kind).values()])
 
 
-def _phases_of(is_moreau: bool) -> Mapping[str, Loop[..., Any]]:
+def _kind_of(run: Run) -> str:
+    """The kind of steps of a run: "smooth", "moreau" (through contacts), or those of a "scene"."""
+    if run.beside.size:
+        return "scene"
+    return "moreau" if run.is_moreau else "smooth"
+
+
+def _phases_of(kind: str) -> Mapping[str, Loop[..., Any]]:
     """The loops of a step by the names of their phases."""
-    if not is_moreau:
+    if kind == "smooth":
         return SMOOTH
+    if kind == "scene":
+        from liaison.contacts.scene.phases import SCENE
+
+        return SCENE
     from liaison.contacts.stepping.phases import MOREAU
 
     return MOREAU
@@ -109,10 +120,10 @@ class Machine:
         self._kept: list[Kernel] = []
         self._work = 0
         self._is_dense = False  # a kernel of many bodies has no terms for the pivoted solver
-        is_moreau = bool(arrays.run.is_moreau)
+        kind = _kind_of(arrays.run)
         if is_compiled and code is None:
-            code = compiled_steps() if is_moreau else compiled_loops()
-        for name, step in _phases_of(is_moreau).items():
+            code = compiled_loops() if kind == "smooth" else compiled_steps(kind)
+        for name, step in _phases_of(kind).items():
             set_hook(self.entries.phases, name, step, code.address(step) if code else None)
         self._call = code.function(march) if code else march
         self._bound = self._with(arrays)
@@ -143,6 +154,15 @@ class Machine:
         scratch = self.arrays.scratch if self.arrays.scratch.size >= size else np.zeros(size)
         run.scratch_dense = self._work
         self._bound = self._with(replace(self.arrays, scratch=scratch))
+
+    def add_others(self, kernel: Kernel, entries: Collection[str]) -> None:
+        """Makes entries of a further kernel, which needs no workspace, known by their number."""
+        self.entries.others[: len(entries)] = [kernel.address(name) for name in entries]
+        self._kept.append(kernel)
+
+    def bind(self, arrays: Arrays) -> None:
+        """Goes on in other arrays, which hold the same run."""
+        self._bound = self._with(arrays)
 
     def enlarge(self) -> None:
         """Twice the room for recordings, which must be empty; up to about 8 MB."""

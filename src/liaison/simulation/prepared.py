@@ -61,6 +61,11 @@ def add_entries(machine: Machine, plan: Plan) -> None:
     machine.add(plan.kernel, *names)
     if added is not None:
         machine.add(added, *extra)
+    if plan.is_scene:
+        from liaison.contacts.scene.kernel import pair_kernel
+        from liaison.contacts.scene.layout import PairEntries
+
+        machine.add_others(pair_kernel(), PairEntries.fields)
     if sides_in(plan.program):
         from liaison.contacts.events.one_sided import ModalKernel
 
@@ -84,16 +89,16 @@ class Workplace:
     def __init__(self, plan: Plan, is_compiled: bool) -> None:
         self.contacts = _marching(plan)
         seen = plan if self.contacts is None else self.contacts.plan
-        made = lasting_arrays(seen)
-        self.machine = machine_of(made, self.contacts, is_compiled=is_compiled)
+        arrays = _arrays_of(seen)
+        self.machine = machine_of(arrays, self.contacts, is_compiled=is_compiled)
         if "terms" not in plan.program.entries:
             self.machine.arrays.run.pivots_left = 0
         add_entries(self.machine, seen)
         kept: list[Any] = [self.machine.arrays.run.ints]
         kept += [] if self.contacts is None else [self.contacts.sides.ints]
-        self._blank = [(x, x.copy()) for x in kept]
-        self._records, sizes = self.machine.arrays.records, (x.size for x, _ in self._blank)
-        self._is_small = self._records.size + sum(sizes) < SIZE
+        self._buffers = self.machine.arrays.run, self.machine.arrays.records
+        self._is_small = arrays.records.size + sum(x.size for x in kept) < SIZE
+        self._blank = [(x, x.copy()) for x in kept] if self._is_small else []
 
     def begin(self, plan: Plan) -> None:
         """Everything in place for the first step of a run; nothing is left of the run before."""
@@ -108,11 +113,23 @@ class Workplace:
     @property
     def is_small(self) -> bool:
         """It is small, and has not grown."""
-        return self._is_small and self.machine.arrays.records is self._records
+        arrays, (run, records) = self.machine.arrays, self._buffers
+        return self._is_small and arrays.run is run and arrays.records is records
+
+
+def _arrays_of(plan: Plan) -> Arrays:
+    """Arrays with what every run of a plan has in them; those of a scene hold its world."""
+    if not plan.is_scene:
+        return lasting_arrays(plan)
+    from liaison.contacts.scene.world import scene_arrays
+
+    return scene_arrays(plan)
 
 
 def _marching(plan: Plan) -> Marching | None:
-    """What a run with contacts has besides; None where nothing is one-sided."""
+    """What a run with contacts has besides; None where nothing is one-sided, and of scenes."""
+    if plan.is_scene:
+        return None
     if not (sides_in(plan.program) or plan.settings.tableau.scheme == "moreau"):
         return None
     from liaison.contacts.events.one_sided import marching

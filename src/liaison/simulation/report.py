@@ -1,6 +1,7 @@
 """From the numbers of a run to a Trajectory: labels, series, counts.
 
-Public names: trajectory_of, series_of, event_records, message_of, meta_of, residuals_of, SHAPES.
+Public names: trajectory_of, scene_trajectory_of, series_of, event_records, message_of, meta_of,
+inputs_series, equations_identity, residuals_of, SHAPES.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from liaison.errors import NamingError
+from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array
-from liaison.program import Kernel
+from liaison.program import Kernel, Program
+from liaison.program.extend import formula_to_plain, identity
 from liaison.simulation.events.happenings import sides_in
 from liaison.simulation.events.log import BEFORE, CROSSES, KICKS, WHATS, entries_of
 from liaison.simulation.plan.plan import Plan
@@ -46,7 +48,7 @@ def trajectory_of(
     """The record of a run so far; `modes` where it went from event to event of contacts."""
     nq, nv = plan.size("nq"), plan.size("nv")
     rows = _with_last_good(plan, arrays, rows, end)
-    found = _inputs(plan, rows)
+    found = inputs_series(plan, rows)
     if series:
         found |= series_of(plan, rows, series, _contacts(plan, rows, happened, series, modes))
     if not end.is_failure:
@@ -69,6 +71,19 @@ def _outside(plan: Plan, rows: Array, found: Mapping[str, Series]) -> Outcome | 
     cuts = np.cumsum([1, plan.size("nq"), plan.size("nv")])
     t, q, v, _ = np.split(rows, cuts, axis=1)
     return outside(sides_in(plan.program), t[:, 0], q, v, found)
+
+
+def scene_trajectory_of(
+    plan: Plan, arrays: Arrays, rows: Array, happened: Array, end: Outcome
+) -> Trajectory:
+    """The record of a run of a scene so far."""
+    from liaison.contacts.scene.report import scene_events, scene_trajectory
+
+    rows = _with_last_good(plan, arrays, rows, end)
+    until = float(arrays.run.t_good) if end.status == STOPPED else np.inf
+    events = scene_events(plan, happened, until)
+    message = message_of(plan, events, end)
+    return scene_trajectory(plan, arrays, rows, events=events, status=end.status, message=message)
 
 
 def _contacts(
@@ -120,6 +135,30 @@ class Told:
     def meta(self) -> Any:
         """Plain data on how it was run."""
         return plain(meta_of(self._plan) | self._stepped)
+
+    def between(self, run: Trajectory, times: Array) -> Array | None:
+        """Rows (t, q, v, u) at other instants, by the equations of motion.
+
+        None where the run cannot be taken up at its recorded instants, or not to the next ones: it
+        may have passed a singular position by a step.
+        """
+        from .between import can_go_on, rows_between
+
+        if not can_go_on(self._plan):
+            return None
+        try:
+            return rows_between(self._plan, run.t, run.q, run.v, times)
+        except SimulationError:
+            return None
+
+    def series_at(self, run: Trajectory, rows: Array) -> dict[str, Series]:
+        """Series of a run at other rows (t, q, v, u): those that follow from the states."""
+        plan = self._plan
+        known = SHAPES if sides_in(plan.program) else KNOWN
+        names = [x for x in known if x in run.series and x != "contacts"]
+        names += ["closure"] * ("position_residual" in run.series)
+        found = inputs_series(plan, rows) | series_of(plan, rows, names)
+        return {name: x for name, x in found.items() if name in run.series}
 
 
 def _stepped(plan: Plan, arrays: Arrays) -> dict[str, Any]:
@@ -200,8 +239,28 @@ def meta_of(plan: Plan) -> dict[str, Any]:
         "atol": settings.atol,
         "until": plan.until,
         "parameters": dict(zip(names, plan.parameters.tolist(), strict=False)),
+        "inputs": _inputs_kept(plan),
+        "equations": equations_identity(plan.program),
+        "starts": dict(plan.program.facts.get("starts", {})),
         **({"charts": charts} if charts else {}),
     }
+
+
+def equations_identity(program: Program) -> str:
+    """A word for the equations of motion, whatever the parameters; empty where there is none."""
+    is_there = "identity" in program.facts or "rate" in program.entries
+    return identity(program, "rate") if is_there else ""
+
+
+def _inputs_kept(plan: Plan) -> dict[str, Any]:
+    """What each input was given by: a number, a formula as plain data, or a controller's period."""
+    names = [label.name for label in plan.program.labels.get("u", ())]
+    found: dict[str, Any] = dict(zip(names, plan.inputs.held.tolist(), strict=False))
+    for slot, formula in plan.inputs.formulas:
+        found[names[slot]] = {"formula": formula_to_plain(formula)}
+    for controller in plan.inputs.controllers:
+        found[controller.name] = {"controller": controller.period}
+    return found
 
 
 def _charts(plan: Plan) -> list[dict[str, Any]]:
@@ -219,7 +278,7 @@ def _charts(plan: Plan) -> list[dict[str, Any]]:
     return found
 
 
-def _inputs(plan: Plan, rows: Array) -> dict[str, Series]:
+def inputs_series(plan: Plan, rows: Array) -> dict[str, Series]:
     """The inputs as they were, where there are any."""
     labels = plan.program.labels.get("u", ())
     if not labels:

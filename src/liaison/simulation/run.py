@@ -19,22 +19,21 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.errors import SimulationError
+from liaison.errors import Interrupted, SimulationError, interruptible
 from liaison.numeric import Array, State
 from liaison.program import Kernel
-from liaison.simulation.events.log import row_words
 from liaison.simulation.plan.plan import Plan, has_instants
 from liaison.simulation.plan.settings import PROJECTION, Settings, settings_of
 from liaison.simulation.plan.timing import instants_of, load_instants
-from liaison.simulation.record.files import whole_file
+from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
 from liaison.simulation.steps import layout as at
-from liaison.simulation.steps.layout import Arrays
+from liaison.simulation.steps.layout import Arrays, row_words, with_block
 from liaison.simulation.steps.projection import Projection
 
 from .outcome import Outcome, gap, outcome_of, outside
 from .prepared import planned
-from .report import trajectory_of
+from .report import scene_trajectory_of, trajectory_of
 
 COUNTED = at.Run.slots("recorded", "happened", "recorded_before", "happened_before")
 """They change together, all or none, should Ctrl-C come then."""
@@ -160,7 +159,7 @@ def simulate(
             "accelerations", "motions" (of bodies) and "momentum" are not among the default.
         time_limit: seconds of wall clock after which the run ends.
         progress: called with the fraction done, at most every 0.1 s.
-        on_failure: "raise", or "return" the partial trajectory; Ctrl-C is such a failure.
+        on_failure: "raise", or "return" the partial trajectory.
         projection: tolerances of the closures.
         max_step: longest step of an adaptive method [s].
         max_steps: steps after which the run is refused.
@@ -174,6 +173,7 @@ def simulate(
 
     Raises:
         SimulationError: the run could not go on; carries status, time and partial trajectory.
+        Interrupted: Ctrl-C, whatever `on_failure` is; carries time and partial trajectory.
         NamingError: an input, a parameter or an event that the mechanism does not have.
     """
     settings = settings_of(
@@ -182,8 +182,6 @@ def simulate(
         spectral_radius=spectral_radius, impacts=impacts, theta=theta,
         facets=facets,
     )  # fmt: skip
-    if on_failure not in ("raise", "return"):
-        raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")
     run = Run(kernel, state, until, settings, inputs=inputs, parameters=parameters, stop=stop)
     found = run.finish(
         series=series, time_limit=time_limit, progress=progress, on_failure=on_failure
@@ -307,6 +305,12 @@ class Run:
             self._control()
         elif status == at.NEEDS_INSTANTS:
             load_instants(self.arrays.run, self._instants, self.plan.settings.max_step)
+        elif status == at.CROWDED:
+            self._make_room()
+        elif status == at.BAD_GAP and self.plan.is_scene:
+            from liaison.contacts.scene.world import start_error
+
+            raise start_error(self.plan, self.arrays)
         elif self.marching is not None:
             status = self.marching.judged(status, self.arrays)
         self.status = status
@@ -321,6 +325,8 @@ class Run:
         on_failure: str = "raise",
     ) -> Trajectory:
         """Goes on to the end, and returns the trajectory; see `simulate`."""
+        if on_failure not in ("raise", "return"):
+            raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")
         cause: BaseException | None = None
         try:
             ended = self._to_the_end(time_limit, progress)
@@ -330,11 +336,14 @@ class Run:
         except SimulationError as refusal:
             outcome = Outcome(FAILED, refusal.message, refusal.hint, refusal.status)
             cause = refusal.__cause__
-        found = self.trajectory(series, outcome)
+        with interruptible("the evaluation of a run"):
+            found = self.trajectory(series, outcome)
         if found.status != outcome.status:
             sides = self.told.program.facts.get("sides", ())
             missed = outside(sides, found.t, found.q, found.v, found.series)
             outcome = gap(found.t, found.series) or missed or outcome
+        if outcome.reason == INTERRUPTED:
+            raise Interrupted(outcome.message, t=self.t, trajectory=found) from None
         if outcome.is_failure and on_failure == "raise":
             raise SimulationError(
                 outcome.message,
@@ -368,6 +377,8 @@ class Run:
         """What was recorded so far, with series evaluated there."""
         self._drain()
         end = outcome or self._outcome()
+        if self.plan.is_scene:
+            return scene_trajectory_of(self.plan, self.arrays, self.rows, self.happened, end)
         return trajectory_of(
             self.told, self.arrays, self.rows, self.happened, series, end, self.marching
         )
@@ -395,6 +406,13 @@ class Run:
     def _drain(self) -> None:
         self._drained.take(self.arrays)
 
+    def _make_room(self) -> None:
+        """Twice the room for the contacts of a scene."""
+        from liaison.contacts.scene.world import enlarged
+
+        self._drain()
+        self._machine.bind(enlarged(self.plan, self.arrays))
+
     def _control(self) -> None:
         """Asks the controllers that are due, and sets the next instant at which one is."""
         run = self.arrays.run
@@ -409,6 +427,23 @@ class Run:
                 due = start + self._calls[k] * controller.period
             upcoming = min(upcoming, due)
         run.t_control = upcoming
+        self._record_inputs()
+
+    def _record_inputs(self) -> None:
+        """Puts new inputs into the row that was recorded at this instant: they act from here on."""
+        run, plan = self.arrays.run, self.plan
+        if not run.recorded:
+            return
+        first = 1 + int(run.nq) + int(run.nv)
+        size = first + int(run.nu)
+        row = self.arrays.records[(int(run.recorded) - 1) * size :][:size]
+        if abs(row[0] - run.t) > 1e-15 * max(1.0, abs(run.t)):
+            return
+        row[first:] = run.u
+        if plan.inputs.formulas and plan.added is not None:  # which may read the new ones
+            u = np.array(run.u)
+            values = plan.added("inputs", run.t, q=run.q, v=run.v, u=u, p=plan.parameters)
+            row[[first + slot for slot, _ in plan.inputs.formulas]] = values
 
     @property
     def now(self) -> State:
@@ -443,27 +478,32 @@ class Run:
         """All that is needed to go on later, bit for bit: see `restore`."""
         from .checkpoint import Kept, to_bytes
 
+        return to_bytes(self.plan, Kept(self._tables(), self._calls, self.status))
+
+    def _tables(self) -> dict[str, Any]:
+        """Arrays that a checkpoint holds, by name."""
         self._drain()
-        a = self.arrays
-        tables = {"run": a.run.ints, "rows": self.rows, "happened": self.happened}
-        tables |= {} if self.marching is None else self.marching.kept()
-        return to_bytes(self.plan, Kept(tables, self._calls, self.status))
+        tables = {"run": self.arrays.run.ints, "rows": self.rows, "happened": self.happened}
+        return tables if self.marching is None else tables | self.marching.kept()
 
     def keep(self, path: str | Path) -> None:
         """Writes a checkpoint to a file, which is a whole one whenever the process ends."""
-        with whole_file(Path(path)) as temporary:
-            temporary.write_bytes(self.checkpoint())
+        write_file(path, self.checkpoint())
 
     def restore(self, kept: bytes) -> None:
         """Takes up where `checkpoint` left off; this run was made with the same arguments.
 
         Raises:
-            SimulationError: the checkpoint belongs to another mechanism, or to other settings.
+            SimulationError: the checkpoint is damaged, or belongs to another mechanism or to other
+                settings.
         """
-        from .checkpoint import from_bytes
+        from .checkpoint import check_like, from_bytes
 
         found = from_bytes(self.plan, kept)
+        check_like(found, self._tables(), len(self._calls))
         had = self.arrays.run.ints[OWN]
+        if found.arrays["run"].size != self.arrays.run.words:
+            self._machine.bind(with_block(self.arrays, found.arrays["run"].copy()))
         self.arrays.run.ints[:] = found.arrays["run"]
         self.arrays.run.ints[OWN] = had
         if self.marching is not None:

@@ -20,12 +20,13 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from liaison.errors import NamingError, SimulationError
+from liaison.errors import Interrupted, NamingError, SimulationError
 from liaison.numeric import State
 from liaison.program import Kernel
 from liaison.simulation.events.happenings import sides_in
 from liaison.simulation.plan.settings import Settings
 from liaison.simulation.record.series import EventRecord
+from liaison.simulation.record.trajectory import INTERRUPTED
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps import sides_layout as side
 
@@ -129,7 +130,12 @@ class Stepper:
 
     def _advance(self) -> None:
         while True:
-            status = self._run.go(1_000_000)
+            try:
+                status = self._run.go()
+            except KeyboardInterrupt:
+                end = outcome_of(self._run.plan, self._run.arrays, at.GOOD, INTERRUPTED)
+                told = self._run.trajectory()
+                raise Interrupted(end.message, t=self._run.t, trajectory=told) from None
             if status in (at.DONE, at.STOPPED):
                 self._happened = self._run.take_happened()
                 return

@@ -1,6 +1,6 @@
 """The room `spatial`: frames, poses, twists, wrenches and inertias, on numbers or formulas.
 
-Objects carry their frames and refuse what does not compose; `plucker` holds the same arithmetic
+Objects carry their frames and reject what does not compose; `plucker` holds the same arithmetic
 on bare arrays for the sweeps.
 """
 

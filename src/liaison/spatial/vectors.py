@@ -1,10 +1,10 @@
 """Twists, accelerations, wrenches and momenta, with the frames that make them comparable.
 
 All are six-vectors at the origin of the frame they are expressed in: motions (angular, linear),
-forces (moment, force). Sums, products and changes of frame check the tags and refuse what does
+forces (moment, force). Sums, products and changes of frame check the tags and reject what does
 not compose.
 
-Torsors: a resultant and a moment field, told at a point.
+Torsors: a resultant and a moment field, expressed at a point.
 
 Twists, wrenches, momenta and rates of momenta are torsors; this is the form in which the general
 theorems are written: change of point, comoment, central axis.
@@ -43,13 +43,13 @@ class Torsor:
     moment: Array  # velocity, moment or angular momentum at x, shape (3,)
 
     def at(self, point: Any) -> Torsor:
-        """The same torsor told at another point: m + s × (y − x)."""
+        """The same torsor at another point: m + s × (y − x)."""
         target = array(list(point))
         moment = array(list(self.moment + cross_product(self.resultant, target - self.point)))
         return Torsor(self.expressed_in, target, self.resultant, moment)
 
     def __add__(self, other: Torsor) -> Torsor:
-        """Sum, told at the point of the first."""
+        """Sum, expressed at the point of the first."""
         there = self._comparable(other, "add")
         return Torsor(
             self.expressed_in,

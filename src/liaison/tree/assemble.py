@@ -1,19 +1,14 @@
 """assemble: positions and velocities that satisfy every closure, near a start.
 
-Coordinates that the author gave are held; the others move, least and together, by Gauss–Newton
-on the closures in local coordinates. Where the given ones leave no solution the error says how
-far the nearest configuration is, and at which joint.
-
-Starts that follow from starts: through couplings, and from laws of time.
-
-Assembling moves coordinates a little at a time; a rotor behind a gear may be many turns away.
+Coordinates with a start are held; the others move, least and together, by Gauss–Newton on the
+closures in local coordinates. Where the starts leave no solution the error says how far the nearest
+configuration is, and at which joint. Formulas are interpreted: this serves one start, before there
+is a kernel. `simulation/assembly.py` does the same in compiled code, for many.
 
 Error messages of assembly: gaps with units, short numbers, laws that contradict each other.
 
-Starts at which the angles of a joint are singular: an error before any division by zero.
-
-Public names: Assembly, assemble, assembly, followed, against, not_closed, check_defined,
-check_known, imposed_twice, unit_along, short, start_place, check_attitudes.
+Public names: Assembly, assemble, assembly, orientation, offsets, against, not_closed,
+check_defined, check_known, imposed_twice, unit_along, short.
 
 Source: JB94 §3.2 (position problem), §3.3 (velocity problem); LL 4.2.2.
 """
@@ -27,44 +22,18 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.errors import AssemblyError, NamingError, Place
+from liaison.errors import AssemblyError
 from liaison.expr import ZERO, Expr, as_expr, evaluate, symbol, symbols_of
-from liaison.model import Attitude, Fixed, Joint, Mechanism, OfCoordinates, PrescribedMotion
+from liaison.model import Fixed, Mechanism, PrescribedMotion
 from liaison.numeric import State
 from liaison.spatial.arrays import array
-from liaison.spatial.rotations import SINGULAR
 from liaison.units import FORCE, MOMENT, Label
 
 from .closure import Located, Relative, closure_rows, marker_motion, relative, row_place
 from .kinematics import Kinematics
 from .regroup import merged
-from .tree import Tree, as_float, identity
-
-
-def check_attitudes(tree: Tree, state: State) -> None:
-    """Raises an error for a state in which the angles of a joint have no rates.
-
-    Raises:
-        AssemblyError: the outer two axes of such a joint are one.
-    """
-    for node in tree.nodes:
-        attitude = getattr(node.joint.type, "attitude", None)
-        if not isinstance(attitude, Attitude):
-            continue
-        e = [float(x) for x in state.q[node.q][-len(attitude.NAMES) :]]
-        if abs(float(attitude.regularity(e))) < SINGULAR:
-            raise _singular(node.joint, e[1])
-
-
-def _singular(joint: Joint, middle: float) -> AssemblyError:
-    first, second, third = joint.coordinates[-3:]
-    return AssemblyError(
-        f"the angles of joint {joint.name!r} are singular where it starts: at {second} = "
-        f"{middle:g} rad, {first} and {third} turn about one axis, and their rates have no values.",
-        place=joint.place,
-        hint=f"Start at another {second}, or take its attitude as a quaternion or a matrix.",
-    )
-
+from .starts import Begin, Starts, fixed_values, start_place
+from .tree import Tree, identity
 
 PART, LISTED = 1e-3, 4
 """Rows with this part of the worst residual share in it; so many are named."""
@@ -162,41 +131,6 @@ def short(x: float) -> str:
     return f"{x:.6g}" if abs(x) > ROUNDING else "0"
 
 
-def start_place(mechanism: Mechanism, labels: Collection[str]) -> Place | None:
-    """Where the author gave the last of these starts."""
-    places = [start.place for start in mechanism.starts if start.label in labels]
-    return places[-1] if places else None
-
-
-def followed(
-    mechanism: Mechanism, starts: Mapping[str, float], fixed: Mapping[Expr, float]
-) -> dict[str, float]:
-    """Prescribed positions, with those that follow from laws and couplings.
-
-    Args:
-        mechanism: whose relations they are.
-        starts: positions by label; they stay as they are.
-        fixed: the time and the parameters.
-    """
-
-    def value(x: Any) -> float:
-        return float(evaluate([as_expr(x)], dict(fixed))[0])
-
-    relations = [x for x in mechanism.constraints if isinstance(x, OfCoordinates)]
-    alone = [x.implied({}, value) for x in relations]
-    known, size = dict(starts), -1
-    for implied in alone:
-        for label, number in implied.items():
-            known.setdefault(label, number)
-    linked = [x for x, implied in zip(relations, alone, strict=True) if not implied]
-    while size < len(known):
-        size = len(known)
-        for x in linked:
-            for label, number in x.implied(known, value).items():
-                known.setdefault(label, number)
-    return known
-
-
 Floats = NDArray[np.float64]
 
 CLOSED = 1e-12
@@ -219,14 +153,24 @@ class Assembly:
 
 
 def assemble(
-    tree: Tree, parameters: Mapping[str, float] | None = None, *, t: float = 0.0, **start: float
+    tree: Tree,
+    parameters: Mapping[str, float] | None = None,
+    *,
+    t: float = 0.0,
+    guess: Mapping[str, float] | None = None,
+    **start: float,
 ) -> State:
     """The consistent state that `assembly` finds."""
-    return assembly(tree, parameters, t=t, **start).state
+    return assembly(tree, parameters, t=t, guess=guess, **start).state
 
 
 def assembly(
-    tree: Tree, parameters: Mapping[str, float] | None = None, *, t: float = 0.0, **start: float
+    tree: Tree,
+    parameters: Mapping[str, float] | None = None,
+    *,
+    t: float = 0.0,
+    guess: Mapping[str, float] | None = None,
+    **start: float,
 ) -> Assembly:
     """Closes the loops from the mechanism's starts and those of the call.
 
@@ -234,6 +178,7 @@ def assembly(
         tree: with its closures.
         parameters: values that differ from the mechanism's own, by name.
         t: the time at which imposed motions are taken [s].
+        guess: positions and speeds that begin the search and may move, by label.
         start: positions (`A=0.3`) and, through a mapping `**{"A'": 2.0}`, speeds. The mechanism's
             own starts are held beside them where that is possible; else they only begin the search.
 
@@ -241,35 +186,61 @@ def assembly(
         NamingError: a start that names nothing.
         AssemblyError: no configuration satisfies the closures.
     """
-    problem = _Problem(merged(tree), dict(parameters or {}), t)
-    starts = problem.start_values(start)
-    q, attempts = problem.first_held(problem.positions, starts, start)
-    v = problem.first_held(lambda _, held: problem.velocities(q, held), starts, start)
-    guess, _ = problem.guess(starts, starts)
+    starts = Starts(tree)
+    fixed = fixed_values(tree, parameters or {}, t)
+    begin = starts.begin(start, guess or {}, fixed)
+    problem = _Problem(merged(tree), starts, begin, fixed)
+    q, attempts = problem.first_held(problem.positions)
+    v = problem.first_held(lambda held: problem.velocities(q, held))
+    first, _ = starts.positions(begin, begin.held, fixed)
     labels = {"q": tree.position_labels(), "v": tree.velocity_labels()}
     state = State(t, q, v, labels)
     return Assembly(
         state=state,
-        moved=float(np.max(np.abs(q - guess), initial=0.0)),
+        moved=float(np.max(np.abs(q - first), initial=0.0)),
         residual=problem.worst(problem.phi(q)),
         rate_residual=problem.worst(problem.rate(q, v)),
         attempts=attempts,
     )
 
 
+def orientation(kinematics: Kinematics) -> list[Expr]:
+    """What must be positive so that no joint is put together the wrong way round."""
+    formulas: list[Any] = []
+    for closure in kinematics.tree.closures:
+        seen = _seen(kinematics, closure.predecessor, closure.successor)
+        formulas += closure.joint.type.positive(seen.R, seen.p)
+        if closure.ghost is not None:
+            seen = _seen(kinematics, (closure.ghost, identity()), closure.successor)
+            formulas += Fixed().positive(seen.R, seen.p)
+    return [as_expr(x) for x in formulas]
+
+
+def _seen(kinematics: Kinematics, first: Located, second: Located) -> Relative:
+    """The second marker as seen from the first."""
+    root = kinematics.tree.common_ancestor(first[0], second[0])
+    F = marker_motion(kinematics, root, first)
+    return relative(F, marker_motion(kinematics, root, second))
+
+
+def offsets(tree: Tree) -> list[Expr]:
+    """Lengths of a mechanism, of either sign [m]: closing is judged against the largest, or 1 m."""
+    return [as_expr(x) for node in tree.nodes for x in node.X_PJ[1]]
+
+
 class _Problem:
     """Closures of a tree as functions of numbers."""
 
-    def __init__(self, tree: Tree, parameters: dict[str, float], t: float) -> None:
+    def __init__(
+        self, tree: Tree, starts: Starts, begin: Begin, fixed: Mapping[Expr, float]
+    ) -> None:
         self.tree = tree
-        self.q_names = [label.name for label in tree.position_labels()]
-        self.v_names = [label.name for label in tree.velocity_labels()]
+        self.starts, self.begin, self.fixed = starts, begin, dict(fixed)
+        self.q_names, self.v_names = starts.q_names, starts.v_names
         self.q = [symbol(name) for name in self.q_names]
         self.v = [symbol(name) for name in self.v_names]
-        self.fixed = {symbol("t"): t} | _parameter_values(tree, parameters)
         kinematics = Kinematics(tree, array(self.q), array(self.v))
         rates = _rates(tree, array(self.q), array(self.v))
-        self.kinematics = kinematics
         rows = closure_rows(kinematics, rates)
         held = [(label, row) for label, row in rows if row.value is not None]
         self.names = [label.name for label, _ in held]
@@ -280,25 +251,8 @@ class _Problem:
         self._rows = [row.G for _, row in held]
         self._all_rows = [row.G for _, row in rows]
         self._rate = [as_expr(row.rate) for _, row in rows]
-        self._positive = self._orientation()
+        self._positive = orientation(kinematics)
         check_known([*self._phi, *self._rate], {*self.q, *self.v, *self.fixed})
-
-    def _orientation(self) -> list[Expr]:
-        """What must be positive so that no joint is put together the wrong way round."""
-        formulas: list[Any] = []
-        for closure in self.tree.closures:
-            seen = self._seen(closure.predecessor, closure.successor)
-            formulas += closure.joint.type.positive(seen.R, seen.p)
-            if closure.ghost is not None:
-                seen = self._seen((closure.ghost, identity()), closure.successor)
-                formulas += Fixed().positive(seen.R, seen.p)
-        return [as_expr(x) for x in formulas]
-
-    def _seen(self, first: Located, second: Located) -> Relative:
-        """The second marker as seen from the first."""
-        root = self.tree.common_ancestor(first[0], second[0])
-        F = marker_motion(self.kinematics, root, first)
-        return relative(F, marker_motion(self.kinematics, root, second))
 
     def values(self, q: Floats, v: Floats | None = None) -> dict[Expr, float]:
         """Symbols and their numbers."""
@@ -327,57 +281,14 @@ class _Problem:
         """The largest absolute entry."""
         return float(np.max(np.abs(residual), initial=0.0))
 
-    def start_values(self, start: Mapping[str, float]) -> dict[str, float]:
-        """Starts of the mechanism, then those of the call, checked."""
-        values = {
-            s.label: float(evaluate([as_expr(as_float(s.value))], self.fixed)[0])
-            for s in self.tree.mechanism.starts
-        }
-        known = {*self.q_names, *self.v_names}
-        mechanism = self.tree.mechanism
-        for name in start:
-            if name in {*mechanism.coordinates, *mechanism.speeds} - known:
-                raise AssemblyError(
-                    f"{name!r} is of a joint that is cut in this tree and keeps no coordinates.",
-                    hint="Make it a start of the mechanism before spanning, or cut another joint: "
-                    "span(mechanism, cuts=…).",
-                )
-            if name not in known:
-                raise NamingError.unknown("coordinate or speed", name, known)
-        return {name: value for name, value in (values | dict(start)).items() if name in known}
-
-    def first_held(
-        self,
-        solve: Callable[[Mapping[str, float], Mapping[str, float]], Any],
-        starts: Mapping[str, float],
-        firm: Mapping[str, float],
-    ) -> Any:
+    def first_held(self, solve: Callable[[Collection[str]], Any]) -> Any:
         """The result of `solve` with all starts held, or else with the firm ones."""
         try:
-            return solve(starts, starts)
+            return solve(self.begin.held)
         except AssemblyError:
-            if not firm:
+            if self.begin.firm == self.begin.held:
                 raise
-            return solve(starts, firm)
-
-    def guess(
-        self, starts: Mapping[str, float], firm: Mapping[str, float]
-    ) -> tuple[Floats, NDArray[np.bool_]]:
-        """The start, and which velocities' directions are held to it: those of the firm ones."""
-        q = np.zeros(self.tree.nq)
-        held = np.zeros(self.tree.nv, dtype=bool)
-        starts = followed(self.tree.mechanism, starts, self.fixed)
-        for node in self.tree.nodes:
-            q[node.q] = [float(x) for x in node.joint.type.neutral()]
-            names = self.q_names[node.q]
-            is_firm = [name in firm for name in names]
-            q[node.q] = [starts.get(name, x) for name, x in zip(names, q[node.q], strict=True)]
-            if node.joint.type.nq == node.joint.type.nv:
-                held[node.v] = is_firm
-            else:
-                held[node.v] = any(is_firm)
-                q[node.q] = _on_group(node.joint.type, q[node.q])
-        return q, held
+            return solve(self.begin.firm)
 
     def retract(self, q: Floats, xi: Floats) -> Floats:
         """q ⊞ ξ."""
@@ -388,18 +299,16 @@ class _Problem:
             moved[node.q] = [float(evaluate([as_expr(x)], {})[0]) for x in step]
         return np.asarray(moved)
 
-    def positions(
-        self, starts: Mapping[str, float], firm: Mapping[str, float]
-    ) -> tuple[Floats, int]:
+    def positions(self, firm: Collection[str]) -> tuple[Floats, int]:
         """q with Φ = 0, near the start; tries other starts for what is not firm."""
-        guess, held = self.guess(starts, firm)
-        check_defined(self.jacobian(guess, self._all_rows), self.rate_names, self.tree.mechanism)
+        first, held = self.starts.positions(self.begin, firm, self.fixed)
+        check_defined(self.jacobian(first, self._all_rows), self.rate_names, self.tree.mechanism)
         nearest = None
         for attempt in range(STARTS if self._phi else 1):
-            begin = guess if attempt == 0 else self._shaken(guess, held, attempt)
-            q = self._newton(begin, ~held)
+            tried = first if attempt == 0 else self._shaken(first, held, attempt)
+            q = self._newton(tried, ~held)
             residual = self.worst(self.phi(q))
-            if residual <= CLOSED * self._size(q) and self._upright(q):
+            if self._closes(q):
                 return q, attempt + 1
             if nearest is None or residual < nearest[0]:
                 nearest = (residual, q)
@@ -439,23 +348,20 @@ class _Problem:
             scale /= 2
         return q, self.phi(q), 0.0
 
-    def _shaken(self, guess: Floats, held: NDArray[np.bool_], attempt: int) -> Floats:
+    def _shaken(self, first: Floats, held: NDArray[np.bool_], attempt: int) -> Floats:
         """Another start: coordinates without a start moved at random, reproducibly."""
-        noise = np.random.default_rng(attempt).uniform(-1.0, 1.0, self.tree.nv)
-        reach = 0.05 if attempt < STARTS // 3 else 2.0
-        return self.retract(guess, np.where(held, 0.0, reach * noise))
+        return self.retract(first, np.where(held, 0.0, shake(attempt, self.tree.nv)))
 
     def _size(self, q: Floats) -> float:
         """A length of the mechanism, at least 1 m: closing is judged against it."""
-        offsets = [as_expr(x) for node in self.tree.nodes for x in node.X_PJ[1]]
-        lengths = [1.0, *np.abs(numbers(offsets, self.values(q)))]
+        lengths = [1.0, *np.abs(numbers(offsets(self.tree), self.values(q)))]
         return float(max(lengths))
 
     def _upright(self, q: Floats) -> bool:
         """No joint is flipped."""
         return bool(np.all(numbers(self._positive, self.values(q)) > 0.0))
 
-    def _error(self, q: Floats, starts: Mapping[str, float]) -> AssemblyError:
+    def _error(self, q: Floats, firm: Collection[str]) -> AssemblyError:
         """The error for loops that do not close, in the author's names."""
         loose = self._newton(q, np.ones(self.tree.nv, dtype=bool))
         residual = self.phi(q)
@@ -466,24 +372,45 @@ class _Problem:
         gap = f"{abs(residual[k]):.6g} {self.units[k]}".rstrip()
         near = f"the nearest configuration found leaves {gap} at {joint!r}"
         off = near + against(residual, self.names)
-        if self.worst(self.phi(loose)) <= CLOSED * self._size(q) and self._upright(loose):
-            start_text = ", ".join(f"{name} = {short(x)}" for name, x in sorted(starts.items()))
-            near = ", ".join(
-                f"{name} = {short(value)}"
-                for name, value in zip(self.q_names, loose, strict=True)
-                if name in starts
-            )
-            return AssemblyError(
-                f"the start {start_text} is inconsistent: {off} (row {self.names[k]!r}).",
-                hint=f"A configuration near it is {near}; give that, or leave some of them out.",
-                place=start_place(self.tree.mechanism, starts),
-            )
+        if self._closes(loose):
+            places = zip(self.q_names, loose.tolist(), strict=True)
+            return self._inconsistent(firm, {name: x for name, x in places if name in firm}, off, k)
         return not_closed(self.tree.mechanism, self.names[k], off)
 
-    def velocities(self, q: Floats, starts: Mapping[str, float]) -> Floats:
+    def _closes(self, q: Floats) -> bool:
+        """Whether this is a configuration of the mechanism."""
+        return self.worst(self.phi(q)) <= CLOSED * self._size(q) and self._upright(q)
+
+    def _inconsistent(
+        self, firm: Collection[str], near: Mapping[str, float], off: str, row: int
+    ) -> AssemblyError:
+        """The error for starts that contradict each other, with a text that is assembled."""
+        values = self.begin.values
+        kept = self._holdable(list(near))
+        start_text = ", ".join(f"{name} = {short(values[name])}" for name in sorted(near))
+        near_text = ", ".join(f"{name} = {short(x)}" for name, x in near.items())
+        advice = [f"start {name} = {values[name]!r} ;" for name in near if name in kept]
+        advice += [f"guess {name} = {short(near[name])} ;" for name in near if name not in kept]
+        return AssemblyError(
+            f"the start {start_text} is inconsistent: {off} (row {self.names[row]!r}).",
+            hint=f"A configuration near it is {near_text}. Hold fewer starts; a guess may move as "
+            f"the closures need: {' '.join(advice)}",
+            place=start_place(self.tree.mechanism, firm),
+        )
+
+    def _holdable(self, labels: Sequence[str]) -> set[str]:
+        """The first of these starts that can be held together."""
+        kept: set[str] = set()
+        for name in labels:
+            first, mask = self.starts.positions(self.begin, {*kept, name}, self.fixed)
+            if self._closes(self._newton(first, ~mask)):
+                kept.add(name)
+        return kept
+
+    def velocities(self, q: Floats, held: Collection[str]) -> Floats:
         """v with G v = ν: prescribed speeds held, the others of least norm."""
-        v = np.array([starts.get(name, 0.0) for name in self.v_names])
-        free = np.array([name not in starts for name in self.v_names], dtype=bool)
+        v, fixed = self.starts.speeds(self.begin, held)
+        free = ~fixed
         if not self._rate:
             return v
         G = self.jacobian(q, self._all_rows)
@@ -495,15 +422,22 @@ class _Problem:
             k = int(np.argmax(np.abs(residual)))
             if twice := imposed_twice(self.tree.mechanism, self.rate_names[k]):
                 raise twice
-            speeds_text = ", ".join(f"{n} = {starts[n]:.6g}" for n in self.v_names if n in starts)
+            given = {n: self.begin.values[n] for n in self.v_names if n in held}
+            speeds_text = ", ".join(f"{n} = {x:.6g}" for n, x in given.items())
             raise AssemblyError(
                 f"the speeds {speeds_text or 'at rest'} are inconsistent: they leave "
                 f"{abs(residual[k]):.6g} {self.rate_units[k]} in the row {self.rate_names[k]!r}"
                 f"{against(residual, self.rate_names)}.",
                 hint="Give the speeds of independent coordinates only; the others follow.",
-                place=start_place(self.tree.mechanism, {n for n in self.v_names if n in starts}),
+                place=start_place(self.tree.mechanism, given),
             )
         return np.asarray(moved)
+
+
+def shake(attempt: int, nv: int) -> Floats:
+    """The local coordinates that a further attempt begins with, random and the same every time."""
+    noise = np.random.default_rng(attempt).uniform(-1.0, 1.0, nv)
+    return np.asarray((0.05 if attempt < STARTS // 3 else 2.0) * noise)
 
 
 LONGEST = 1.0
@@ -528,30 +462,9 @@ def numbers(formulas: list[Expr], values: Mapping[Expr, float]) -> Floats:
     return np.array([float(x) for x in evaluate(formulas, values)])
 
 
-def _parameter_values(tree: Tree, overrides: dict[str, float]) -> dict[Expr, float]:
-    """Parameters and inputs by symbol; unknown ones are left out."""
-    mechanism = tree.mechanism
-    known = [parameter.name for parameter in mechanism.parameters]
-    for name in overrides:
-        if name not in known:
-            raise NamingError.unknown("parameter", name, known)
-    values = {
-        symbol(x.name): float(as_float(x.value))
-        for x in mechanism.parameters
-        if x.value is not None
-    }
-    values |= {symbol(x.name): float(as_float(x.default)) for x in mechanism.inputs}
-    return values | {symbol(name): float(value) for name, value in overrides.items()}
-
-
 def _rates(tree: Tree, q: Any, v: Any) -> list[Any]:
     """q̇ = N v."""
     rates: list[Any] = []
     for node in tree.nodes:
         rates += list(node.joint.type.kinematic_map(q[node.q]) @ v[node.v])
     return rates
-
-
-def _on_group(kind: Any, q: Floats) -> Floats:
-    """A position by numbers, its quaternions normalized."""
-    return np.array([float(x) for x in kind.normalized(q.tolist())])

@@ -241,8 +241,8 @@ def tie_labels(joint: Joint) -> list[Label]:
 def relation_unit(tree: Tree, constraint: OfCoordinates) -> str:
     """The unit of a relation's multiplier: the effort along the coordinate it holds; "" if none."""
     units = {label.name: label.unit for label in tree.position_labels()}
-    held = units.get(constraint.holds(), "")
-    return effort_along(held)
+    unit = units.get(constraint.holds(), "")
+    return effort_along(unit)
 
 
 def of_coordinates(constraint: Constraint) -> OfCoordinates:

@@ -25,6 +25,7 @@ from typing import Any, TypeAlias, final
 
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import Expr, evaluate, symbols_of
+from liaison.lazy import Shown
 from liaison.model import Angle, Body, Fixed, Joint, JointType, Marker, Mechanism
 from liaison.spatial.arrays import Array, array, dot, minus, number, plus, times, zeros
 from liaison.spatial.arrays import identity as identity_matrix
@@ -138,8 +139,8 @@ class Closure:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Tree:
+@dataclass(frozen=True, slots=True, repr=False)
+class Tree(Shown):
     """Who carries whom, where each coordinate sits; parents before children."""
 
     mechanism: Mechanism
@@ -342,7 +343,7 @@ def _parent_joints(mechanism: Mechanism, cuts: frozenset[str]) -> dict[str, Join
 
 
 def _reluctance(joint: Joint, in_use: frozenset[str]) -> tuple[bool, int, tuple[Any, ...]]:
-    """Which joint is rather kept than cut: coordinates in use, few freedoms, then its name."""
+    """Which joint stays uncut: coordinates in use, few degrees of freedom, then its name."""
     kept = joint.name in in_use or not has_closed_form(joint.type)
     return (not kept, joint.type.nv, natural(joint.name))
 

@@ -61,6 +61,6 @@ def _with(record: Any, field: str, values: Mapping[str, Any]) -> Any:
 
 def with_starts(mechanism: Mechanism, starts: Mapping[str, float]) -> Mechanism:
     """The mechanism with other start values of some coordinates and rates, by label, in SI."""
-    kept = tuple(start for start in mechanism.starts if start.label not in starts)
-    given = tuple(Start(label, value) for label, value in starts.items())
-    return replace(mechanism, starts=kept + given) if given else mechanism
+    others = tuple(start for start in mechanism.starts if start.label not in starts)
+    replaced = tuple(Start(label, value) for label, value in starts.items())
+    return replace(mechanism, starts=others + replaced) if replaced else mechanism

@@ -17,10 +17,10 @@ from liaison.model.records import Parameter
 def with_named_gravity(mechanism: Mechanism) -> Mechanism:
     """The mechanism with g for its free fall, where that is a number along one axis."""
     falls = [force for force in mechanism.forces if isinstance(force, Gravity)]
-    taken = {x.name for x in (*mechanism.parameters, *mechanism.inputs)} | set(
+    in_use = {x.name for x in (*mechanism.parameters, *mechanism.inputs)} | set(
         mechanism.coordinates
     )
-    if len(falls) != 1 or "g" in taken:
+    if len(falls) != 1 or "g" in in_use:
         return mechanism
     vector = falls[0].vector
     along = [k for k in range(3) if isinstance(vector[k], Expr) or vector[k] != 0]

@@ -2,7 +2,8 @@
 
 First integrals of a mechanism, carried into a run.
 
-Public names: ready_for, equations_at, compiled, start_of, with_invariants.
+Public names: ready_for, ready_along, values_of, check_one_start, equations_at, compiled, start_of,
+starts_given, with_invariants.
 """
 
 from __future__ import annotations
@@ -13,19 +14,24 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from liaison.analyse.along.along import check_of, state_of
 from liaison.analyse.proofs.first_integrals import FirstIntegral, first_integrals
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
 from liaison.equations.start_checks import check_inertia, is_completed, is_obstructed, moving
-from liaison.errors import DerivationError
+from liaison.errors import DerivationError, SimulationError
+from liaison.expr import as_expr, evaluate, gradient, symbol, symbols_of
 from liaison.expr.bind import to_floats
 from liaison.expr.graph.node import collector_paused
+from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
-from liaison.tree.assemble import assemble, check_attitudes
-from liaison.tree.tree import Tree, span
+from liaison.simulation.record.trajectory import Trajectory
+from liaison.tree.assemble import assemble
+from liaison.tree.starts import check_attitudes
+from liaison.tree.tree import Tree, as_float, span
 from liaison.units import Label
 
 from .given import Given, mechanism_of, with_starts, with_values
@@ -40,13 +46,15 @@ def with_invariants(equations: Equations, tree: Tree) -> Equations:
     Of a mechanism with more than LARGEST velocities none is looked for, nor where something holds
     unilaterally: what is constant between two events need not be so through them.
     """
-    found: Sequence[FirstIntegral] = ()
+    integrals: Sequence[FirstIntegral] = ()
     if tree.nv <= LARGEST and not tree.mechanism.contacts:
         with suppress(DerivationError):
-            found = first_integrals(newton_euler(span(tree.mechanism, exact=True)))
-    formulas = to_floats([x.formula for x in found]) if found else []
-    named = {x.name: f for x, f in zip(found, formulas, strict=True)}
-    labels = dict(equations.labels) | {"invariants": tuple(Label(x.name, x.unit) for x in found)}
+            integrals = first_integrals(newton_euler(span(tree.mechanism, exact=True)))
+    formulas = to_floats([x.formula for x in integrals]) if integrals else []
+    named = {x.name: f for x, f in zip(integrals, formulas, strict=True)}
+    labels = dict(equations.labels) | {
+        "invariants": tuple(Label(x.name, x.unit) for x in integrals)
+    }
     return replace(equations, invariants=MappingProxyType(named), labels=MappingProxyType(labels))
 
 
@@ -58,17 +66,67 @@ def ready_for(
     *,
     invariants: bool = False,
 ) -> tuple[Kernel, State]:
-    """The machine code of a mechanism, and where it starts."""
+    """The machine code of a mechanism, and where it starts.
+
+    Raises:
+        SimulationError: a state and a start are both there, or the state is of another mechanism.
+    """
     mechanism = with_values(mechanism_of(given), parameters or {})
     mechanism = with_starts(mechanism, start or {})
+    check_one_start(state, start)
     with collector_paused():
         tree = span(mechanism)
+        if state is not None:
+            check_state_of(tree, state)
         begin = state or assemble(tree, None, **(start or {}))
         check_attitudes(tree, begin)
         tree, equations = equations_at(tree, begin)
         kernel = compiled(tree, equations, invariants=invariants)
         firm = [x.label for x in mechanism.starts]
         return kernel, begin if state else start_of(kernel, begin, firm)
+
+
+def check_one_start(state: State | None, start: Mapping[str, float] | None) -> None:
+    """Raises an error for a start beside a state."""
+    if state is not None and start:
+        raise SimulationError(
+            f"a state is given, and a start of {', '.join(map(repr, start))} beside it: which of "
+            "the two holds is not clear.",
+            hint="Leave one out; state.changed({'A': 0.1}) is the state with another value.",
+        )
+
+
+def check_state_of(tree: Tree, state: State) -> None:
+    """Raises an error for a state of another mechanism, by sizes and names."""
+    labels = {"q": tree.position_labels(), "v": tree.velocity_labels()}
+    for name, array in (("q", state.q), ("v", state.v)):
+        mine = [x.name for x in labels[name]]
+        theirs = [x.name for x in state.labels.get(name, labels[name])]
+        if mine != theirs or array.size != len(mine):
+            raise SimulationError(
+                f"the state is of another mechanism than {tree.mechanism.name!r}: its {name} has "
+                f"{array.size} numbers ({', '.join(theirs)}), not {len(mine)} "
+                f"({', '.join(mine)}).",
+                status="inconsistent",
+            )
+
+
+def ready_along(given: Given, run: Trajectory) -> Kernel:
+    """The machine code of a mechanism at the parameters and the first state of a run of it.
+
+    Raises:
+        SimulationError: the run is of another mechanism.
+    """
+    mechanism = mechanism_of(given)
+    kernel, _ = ready_for(mechanism, state_of(run, 0), None, values_of(mechanism, run))
+    check_of(kernel.program, run)
+    return kernel
+
+
+def values_of(mechanism: Mechanism, run: Trajectory) -> dict[str, float]:
+    """Parameters of a mechanism as a run had them, by name."""
+    known = {x.name for x in mechanism.parameters}
+    return {k: x for k, x in run.meta.get("parameters", {}).items() if k in known}
 
 
 def equations_at(tree: Tree, state: State) -> tuple[Tree, Equations]:
@@ -84,9 +142,9 @@ def equations_at(tree: Tree, state: State) -> tuple[Tree, Equations]:
     check_inertia(tree, equations, state)
     if not is_obstructed(equations, state):
         return tree, equations
-    from liaison.analyse.proofs.deflate import held
+    from liaison.analyse.proofs.deflate import deflated_or_same
 
-    whole = held(tree.mechanism)
+    whole = deflated_or_same(tree.mechanism)
     if whole is tree.mechanism:
         return tree, equations
     tree = span(whole)
@@ -101,7 +159,24 @@ def compiled(tree: Tree, equations: Equations, *, invariants: bool = False) -> K
         from .ready import with_invariants
 
         equations = with_invariants(equations, tree)
-    return to_llvm(lower(equations))
+    facts = MappingProxyType({**equations.facts, "starts": starts_given(tree.mechanism)})
+    return to_llvm(lower(replace(equations, facts=facts)))
+
+
+def starts_given(mechanism: Mechanism) -> dict[str, dict[str, float]]:
+    """Label of each start that is given -> its derivatives by parameters; none for a number."""
+    values = {
+        symbol(x.name): float(as_float(x.value))
+        for x in mechanism.parameters
+        if x.value is not None
+    }
+    found: dict[str, dict[str, float]] = {}
+    for start in mechanism.starts:
+        formula = as_expr(as_float(start.value))
+        used = [x for x in symbols_of([formula]) if x in values]
+        slopes = evaluate(gradient(formula, used), values) if used else []
+        found[start.label] = {x.name: float(s) for x, s in zip(used, slopes, strict=True)}
+    return found
 
 
 def start_of(kernel: Kernel, state: State, firm: Collection[str]) -> State:

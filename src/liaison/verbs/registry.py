@@ -78,16 +78,16 @@ def verbs() -> dict[str, Verb]:
 
 
 def _all() -> list[Verb]:
-    found: list[Verb] = []
+    listed: list[Verb] = []
     for folder in folders(HERE):
-        found += verbs_in(os.path.join(HERE, folder), f"liaison.verbs.{folder}.").values()
+        listed += verbs_in(os.path.join(HERE, folder), f"liaison.verbs.{folder}.").values()
     own = [x for x in os.environ.get(OWN, "").split(os.pathsep) if x]
     if own:
         package = sys.modules.setdefault(PACKAGE, ModuleType(PACKAGE, "Verbs of your own."))
         package.__path__ = own
     for folder in own:
-        found += verbs_in(folder, f"{PACKAGE}.").values()
-    return found
+        listed += verbs_in(folder, f"{PACKAGE}.").values()
+    return listed
 
 
 def verb_table() -> dict[str, str]:

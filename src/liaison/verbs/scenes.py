@@ -14,8 +14,8 @@ from typing import Any, final
 
 import numpy as np
 
-from liaison.contacts.scene import Bodies, Laws, Scene
-from liaison.errors import ModelError, NamingError, SimulationError
+from liaison.contacts.scene import Bodies, Laws
+from liaison.errors import Interrupted, ModelError, NamingError, SimulationError
 from liaison.expr import Expr, as_expr, collector_paused, evaluate, symbol, symbols_of
 from liaison.model import Body, Box, Collision, Marker, Mechanism, Sphere
 from liaison.model.contacts.collisions import Surfaces, collisions, plane_names, surfaces_of
@@ -24,8 +24,10 @@ from liaison.model.pairing import obstacle
 from liaison.numeric import Array
 from liaison.numeric.attitude import quaternion_product
 from liaison.simulation import Series, Trajectory
+from liaison.simulation.plan.settings import settings_of
 from liaison.simulation.record.resampling import rotation_of
 from liaison.simulation.run import DEFAULT_SERIES
+from liaison.simulation.scene import Scene
 from liaison.spatial.rotations import quaternion_of, rotation_quaternion
 from liaison.tree import Node, Tree, assemble, span
 
@@ -64,23 +66,23 @@ def placed_scene(mechanism: Mechanism, start: Mapping[str, float]) -> Placed:
     Raises:
         ModelError: something in it that a scene has no place for, by its name.
     """
-    found = surfaces_of(mechanism)
+    surfaces = surfaces_of(mechanism)
     values = _Values(mechanism)
-    planes = plane_names(found)
+    planes = plane_names(surfaces)
     table = [values.plane(x) for x in planes]
-    return placed_on(mechanism, start, table, lambda *_: _laws(mechanism, found, values))
+    return placed_on(mechanism, start, table, lambda *_: _laws(mechanism, surfaces, values))
 
 
-def _laws(mechanism: Mechanism, found: Surfaces, values: _Values) -> Laws:
+def _laws(mechanism: Mechanism, surfaces: Surfaces, values: _Values) -> Laws:
     """Classes of surfaces with their laws; what is named nowhere has a class that touches none."""
     listed = collisions(mechanism)
-    count = len(found.members)
+    count = len(surfaces.members)
     table = np.full((count + 1, count + 1), -1)
-    for (a, b), law in found.laws.items():
+    for (a, b), law in surfaces.laws.items():
         table[a, b] = table[b, a] = next(k for k, x in enumerate(listed) if x is law)
-    kinds = {x.body: k for k, group in enumerate(found.members) for x in group}
-    planes = plane_names(found)
-    place = {x: k for k, group in enumerate(found.members) for x in group}
+    kinds = {x.body: k for k, group in enumerate(surfaces.members) for x in group}
+    planes = plane_names(surfaces)
+    place = {x: k for k, group in enumerate(surfaces.members) for x in group}
     bodies = [node.body for node in span(replace(mechanism, contacts=())).nodes]
     return Laws(
         bodies=np.array([kinds.get(x, count) for x in bodies], dtype=np.int64),
@@ -103,8 +105,8 @@ class _Values:
     def floats(self, x: Any) -> Array:
         """An array of numbers."""
         entries = np.asarray(x, dtype=object)
-        found = [self.number(y) for y in entries.ravel()]
-        return np.array(found, dtype=float).reshape(entries.shape)
+        numbers = [self.number(y) for y in entries.ravel()]
+        return np.array(numbers, dtype=float).reshape(entries.shape)
 
     def number(self, x: Any) -> float:
         """One number; raises an error for a parameter without a value."""
@@ -150,8 +152,8 @@ def placed_on(mechanism: Mechanism, start: Mapping[str, float], planes: Any, law
         state = assemble(tree, None, **start)
     parts = [_Part(node, mechanism.body(node.body), values) for node in tree.nodes]
     rows = [part.placed(state.q[part.node.q], state.v[part.node.v]) for part in parts]
-    found: Laws = laws(len(parts), len(planes))
-    named = [bool(np.any(found.table[k] >= 0)) for k in found.bodies]
+    pair_laws: Laws = laws(len(parts), len(planes))
+    named = [bool(np.any(pair_laws.table[k] >= 0)) for k in pair_laws.bodies]
     balls = [part.balls(needed) for part, needed in zip(parts, named, strict=True)]
     solids = [part.boxes() for part in parts]
     bodies = Bodies(
@@ -166,7 +168,7 @@ def placed_on(mechanism: Mechanism, start: Mapping[str, float], planes: Any, law
         solid=np.concatenate([*solids, np.zeros((0, 10))]),
         solid_owner=np.repeat(np.arange(len(solids)), [len(x) for x in solids]),
     )
-    scene = Scene(bodies, planes, gravity=_gravity(mechanism, values), laws=found)
+    scene = Scene(bodies, planes, gravity=_gravity(mechanism, values), laws=pair_laws)
     return Placed(
         mechanism, tree, scene, values.known, {x.name: y for x, y in values.known.items()},
         [part.base for part in parts], [_floats(quaternion_of(part.base[0])) for part in parts],
@@ -203,8 +205,8 @@ class _Part:
         """Pose of the center of mass and velocities in the axes of the ground."""
         inertia, mass = self.values.floats(self.body.inertia), self.values.number(self.body.mass)
         if not (mass > 0 and np.linalg.det(inertia) > 0):
-            said = f"body '{self.body.name}' has no mass, or no inertia about an axis"
-            raise _no_place(said, self.body.place)
+            message = f"body '{self.body.name}' has no mass, or no inertia about an axis"
+            raise _no_place(message, self.body.place)
         R0, p0 = self.base
         R = R0 @ _floats(rotation_quaternion(q[3:]))
         center = R @ self.center
@@ -223,19 +225,19 @@ class _Part:
 
     def balls(self, needed: bool) -> Array:
         """Centers and radii of what touches: spheres, and corners of boxes with radius 0."""
-        found = []
+        places = []
         for shape in self.body.shapes:
             turn, place = self.values.floats(shape.R), self.values.floats(shape.p)
             if isinstance(shape, Sphere):
-                found.append((place, self.values.number(shape.radius)))
+                places.append((place, self.values.number(shape.radius)))
             elif isinstance(shape, Box):
                 half = self.values.floats([shape.x, shape.y, shape.z]) / 2
                 signs = itertools.product((-1, 1), repeat=3)
-                found += [(place + turn @ (half * np.array(s)), 0.0) for s in signs]
-        if not found and needed:
-            said = f"body '{self.body.name}' has neither a sphere nor a box"
-            raise _no_place(said, self.body.place)
-        rows = [[*(self.p + self.R @ at - self.center), radius] for at, radius in found]
+                places += [(place + turn @ (half * np.array(s)), 0.0) for s in signs]
+        if not places and needed:
+            message = f"body '{self.body.name}' has neither a sphere nor a box"
+            raise _no_place(message, self.body.place)
+        rows = [[*(self.p + self.R @ at - self.center), radius] for at, radius in places]
         return np.array(rows).reshape(-1, 4)
 
     def boxes(self) -> Array:
@@ -258,10 +260,13 @@ def _floats(x: Any) -> Array:
 STEP = 1e-3
 """Default fixed step [s]."""
 
+WHOLE = 1e-9
+"""Part of a period by which it may differ from a whole number of steps."""
+
 CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 """Signs that turn a quaternion w x y z back."""
 
-OPTIONS = ("tolerance", "depth", "sweeps", "events", "time_limit", "progress")
+OPTIONS = ("tolerance", "depth", "sweeps", "events", "time_limit", "progress", "on_failure")
 """Options that a scene takes unchanged."""
 
 
@@ -285,7 +290,7 @@ def run_scene(
         start: positions and rates to begin with, by label, instead of the mechanism's own.
         parameters: values by name, in SI.
         step: fixed step [s]; 1 ms if not given.
-        every: period of the record [s], taken to whole steps; None: every step.
+        every: what to record: a period [s], instants [s], or None for every step.
         method: "moreau" or None.
         series: those of every run; energy, outputs and poses are always recorded.
         **options: of `Scene.simulate`.
@@ -294,28 +299,33 @@ def run_scene(
         SimulationError: an option that scenes do not have.
     """
     if method not in (None, "moreau"):
-        raise _refused(f"method {method!r}", "they are simulated by 'moreau'")
+        raise _error(f"method {method!r}", "they are simulated by 'moreau'")
     for name in (x for x in series if x not in DEFAULT_SERIES):
-        raise _refused(f"series {name!r}", "their forces are recorded by plane, as 'planes'")
+        raise _error(f"series {name!r}", "their forces are recorded by plane, as 'planes'")
     for name, value in options.items():
         if name not in OPTIONS and value is not None and not _is_empty(name, value):
-            raise _refused(f"option {name!r}", f"they take {', '.join(OPTIONS)}")
-    taken = STEP if step is None else step
-    given = {x: options[x] for x in OPTIONS if x in options}
+            raise _error(f"option {name!r}", f"they take {', '.join(OPTIONS)}")
+    step_size = STEP if step is None else step
+    chosen = {x: options[x] for x in OPTIONS if x in options}
     placed = placed_scene(
         with_starts(with_values(mechanism, parameters or {}), start or {}), start or {}
     )
-    count = _steps(every, taken)
-    run = placed.scene.simulate(until, step=taken, every=count, **given)
-    return _told(placed, run)
+    instants = _instants(every, step_size, until)
+    try:
+        run = placed.scene.simulate(until, step=step_size, every=instants, **chosen)
+    except (SimulationError, Interrupted) as early:
+        if early.trajectory is not None:
+            early.trajectory = _as_mechanism_run(placed, early.trajectory)
+        raise
+    return _as_mechanism_run(placed, run)
 
 
 def _is_empty(name: str, value: Any) -> bool:
     """Whether an option asks for nothing that a scene does not do."""
-    return (name == "inputs" and not value) or (name == "on_failure" and value == "raise")
+    return name == "inputs" and not value
 
 
-def _refused(what: str, instead: str) -> SimulationError:
+def _error(what: str, instead: str) -> SimulationError:
     return SimulationError(
         f"{what} is not for scenes of bodies that collide: {instead}.",
         status="inconsistent",
@@ -323,16 +333,21 @@ def _refused(what: str, instead: str) -> SimulationError:
     )
 
 
-def _steps(every: Any, step: float) -> int:
-    """How many steps lie between two records."""
+def _instants(every: Any, step: float, until: float) -> int | Sequence[float] | Array:
+    """What a scene is to record: every so many steps, or at instants that are no ends of steps."""
     if every is None:
         return 1
-    if not isinstance(every, int | float) or not every > 0:
-        raise _refused(f"every = {every!r}", "it is a period, such as 0.01 s")
-    return max(1, round(every / step))
+    if isinstance(every, Sequence | np.ndarray):
+        return every
+    _, period, number = settings_of(every=every).instants(0.0, until)
+    count = round(min(period / step, 1e15)) if step > 0 else 0
+    if count >= 1 and abs(period - count * step) <= WHOLE * period:
+        return count
+    times: Array = period * np.arange(number)
+    return times if times[-1] >= until else np.append(times, until)
 
 
-def _told(placed: Placed, run: Trajectory) -> Trajectory:
+def _as_mechanism_run(placed: Placed, run: Trajectory) -> Trajectory:
     """The run in the coordinates of the mechanism's joints, with its outputs."""
     tree, mechanism = placed.tree, placed.mechanism
     q, v = _coordinates(placed, run)
@@ -342,7 +357,7 @@ def _told(placed: Placed, run: Trajectory) -> Trajectory:
         values |= {symbol(x.name): columns[:, k] for k, x in enumerate(names)}
     pairs = surfaces_of(mechanism).pairs
     series = dict(run.series) | _outputs(mechanism, values, len(run.t))
-    said = f"{pairs} pairs marched as a scene, in steps of {run.meta['step']:g} s"
+    summary = f"{pairs} pairs marched as a scene, in steps of {run.meta['step']:g} s"
     return replace(
         run,
         name=mechanism.name,
@@ -350,7 +365,7 @@ def _told(placed: Placed, run: Trajectory) -> Trajectory:
         v=v,
         labels=labels,
         series=series,
-        message=f"{run.message.rstrip('.')}; {said}.",
+        message=f"{run.message.rstrip('.')}; {summary}.",
         counts={**run.counts, "pairs": pairs},
         meta={**run.meta, "mechanism": mechanism.name, "scene": True, "parameters": placed.known},
     )

@@ -65,9 +65,9 @@ class Summary:
         """
         tree = span(replace(mechanism, contacts=()) if mechanism.contacts else mechanism)
         derived = _equations(tree) if tree.closures or mechanism.constraints else None
-        found = _start(tree, start or {})
-        rank = None if found is None else 0 if derived is None else _rank(derived, found)
-        return cls(mechanism, tree, derived, found, rank, _entry(mechanism))
+        begin = _start(tree, start or {})
+        rank = None if begin is None else 0 if derived is None else _rank(derived, begin)
+        return cls(mechanism, tree, derived, begin, rank, _entry(mechanism))
 
     @property
     def equations(self) -> Equations:
@@ -183,11 +183,11 @@ class Summary:
 def units(mechanism: Mechanism) -> dict[str, str]:
     """The unit of every parameter, input, output, coordinate and speed; only outputs are not SI."""
     records = (*mechanism.parameters, *mechanism.inputs, *mechanism.outputs)
-    found = {x.name: x.unit for x in records}
+    by_label = {x.name: x.unit for x in records}
     for joint in mechanism.joints:
-        found |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
-        found |= zip(joint.speeds, joint.type.speed_units, strict=True)
-    return found
+        by_label |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
+        by_label |= zip(joint.speeds, joint.type.speed_units, strict=True)
+    return by_label
 
 
 def by_label(state: State) -> dict[str, float]:

@@ -89,11 +89,11 @@ def is_point(points: Array) -> bool:
 
 
 def _distinct(points: Array, tolerance: float) -> Array:
-    kept: list[Array] = []
+    distinct: list[Array] = []
     for point in points:
-        if all(_far(point, other, tolerance) for other in kept):
-            kept.append(point)
-    return np.array(kept).reshape(-1, 3)
+        if all(_far(point, other, tolerance) for other in distinct):
+            distinct.append(point)
+    return np.array(distinct).reshape(-1, 3)
 
 
 def _far(a: Array, b: Array, tolerance: float) -> bool:
@@ -175,12 +175,12 @@ class _Outline:
 
     def points(self) -> Array:
         """Points on the body that the picture must hold."""
-        known = [self.places, *(corners(piece) for piece in self.shapes)]
+        points = [self.places, *(corners(piece) for piece in self.shapes)]
         if self.body.name != "ground":
-            known.append(self.com[None])
+            points.append(self.com[None])
             if not self.shapes and is_point(np.vstack([self.places, self.com])):
-                known.append(corners(self.box(0.0)))
-        return np.concatenate(known)
+                points.append(corners(self.box(0.0)))
+        return np.concatenate(points)
 
     def box(self, size: float) -> Piece:
         """The box of the same inertia."""
@@ -215,8 +215,8 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism) -> Drawing:
     missing: list[str] = []
     outlines = _outlines(mechanism, values, missing)
     reached = np.concatenate([_swept(poses, x.body.name, x.points()) for x in outlines])
-    held = [marker for force in mechanism.forces for marker in force.markers()]
-    ends = [_swept(poses, x.body, floats(x.p, values)[None]) for x in held]
+    markers = [marker for force in mechanism.forces for marker in force.markers()]
+    ends = [_swept(poses, x.body, floats(x.p, values)[None]) for x in markers]
     reached = np.concatenate([reached, *ends])
     size = float(np.linalg.norm(np.ptp(reached, axis=0))) / 2 or 1.0
     pieces = {outline.body.name: outline.pieces(size) for outline in outlines}
@@ -240,8 +240,8 @@ def drawing(trajectory: Trajectory, mechanism: Mechanism) -> Drawing:
 def parameter_values(trajectory: Trajectory, mechanism: Mechanism) -> dict[str, float]:
     """Values of the parameters: those of the run, else those of the description."""
     known = [x for x in mechanism.parameters if x.value is not None]
-    said = {x.name: float(floats(x.value, {})) for x in known}
-    return said | dict(trajectory.meta.get("parameters", {}))
+    values = {x.name: float(floats(x.value, {})) for x in known}
+    return values | dict(trajectory.meta.get("parameters", {}))
 
 
 def body_poses(trajectory: Trajectory) -> dict[str, Array]:

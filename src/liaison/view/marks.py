@@ -48,7 +48,7 @@ class Mark:
     states: States  # shape (n,)
     is_hit: NDArray[np.bool_]  # while an impact is seen
     radius: float  # of the ball [m]
-    is_placed: bool = True  # False of a formula, which stands beside the joint it speaks of
+    is_placed: bool = True  # False of a formula, which stands beside its joint
 
     def colors(self) -> NDArray[np.int64]:
         """The color at every picture, shape (n, 3)."""

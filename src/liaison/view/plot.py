@@ -5,6 +5,7 @@ Public names: plot, save_plot.
 
 from __future__ import annotations
 
+import io
 import math
 import os
 from collections.abc import Iterable, Sequence
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import LiaisonError
-from liaison.simulation.record.files import whole_file
+from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.units import UNITS, Label
 
@@ -109,8 +110,9 @@ def save_plot(
             f"{', '.join(sorted(known))}."
         )
     _draw(trajectory, groups, _stack(figure, len(groups)), events, title)
-    with whole_file(path) as temporary:
-        figure.savefig(temporary, format=form, dpi=150)
+    picture = io.BytesIO()
+    figure.savefig(picture, format=form, dpi=150)
+    write_file(path, picture.getvalue())
 
 
 def refined(trajectory: Trajectory) -> Trajectory:
@@ -122,8 +124,8 @@ def refined(trajectory: Trajectory) -> Trajectory:
     """
     t = trajectory.t
     twice = set(t[1:][np.diff(t) == 0].tolist())
-    is_told = all(e.t in twice or e.t in (t[0], t[-1]) for e in trajectory.events if e.what)
-    if len(t) < 3 or t[-1] == t[0] or not is_told:
+    is_recorded = all(e.t in twice or e.t in (t[0], t[-1]) for e in trajectory.events if e.what)
+    if len(t) < 3 or t[-1] == t[0] or not is_recorded:
         return trajectory
     fine = (t[-1] - t[0]) / FINE
     more = np.maximum(np.ceil(np.diff(t) / fine - 1e-9).astype(int) - 1, 0)
@@ -131,16 +133,16 @@ def refined(trajectory: Trajectory) -> Trajectory:
     if not between:
         return trajectory
     where, bare = np.repeat(np.arange(1, len(t)), more), replace(trajectory, series={})
-    new = bare.resample(np.concatenate(between))
+    new = bare.resample(np.concatenate(between), rough=True)
     both = {x: np.insert(getattr(bare, x), where, getattr(new, x), axis=0) for x in ("t", "q", "v")}
     return replace(bare, **both)
 
 
 def _curves(trajectory: Trajectory, labels: Sequence[str], degrees: bool) -> list[Curve]:
-    wanted = labels or [label.name for label in trajectory.labels["q"]]
-    if not wanted:
+    names = labels or [label.name for label in trajectory.labels["q"]]
+    if not names:
         raise LiaisonError(f"{trajectory.name} has no coordinates to plot; name a series.")
-    chosen, fine = trajectory.columns(*wanted), refined(trajectory)
+    chosen, fine = trajectory.columns(*names), refined(trajectory)
     smooth = {x.name for part in ("q", "v") for x in fine.labels[part]}
     curves = []
     for label, values in chosen.values():

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from liaison.errors import LiaisonError
 from liaison.model import Mechanism
-from liaison.simulation.record.files import whole_file
+from liaison.simulation.record.files import write_file
 from liaison.simulation.record.resampling import spots
 from liaison.simulation.record.trajectory import EventRecord, Trajectory
 
@@ -57,7 +57,7 @@ def timeline(run: Trajectory, marks: Sequence[Mark], speed: float) -> str:
     which = "fastest" if any(x.speed for x in run.events) else "first"
     many = f" ({which} {len(events)})" if count > len(events) else ""
     data = {
-        "end": _shown(run, len(run) - 1, speed),
+        "end": _slider_time(run, len(run) - 1, speed),
         "colors": [_css(x) for x in STATE_COLORS],
         "words": STATE_WORDS,
         "strips": strips(run, marks, speed),
@@ -106,7 +106,7 @@ def _spans(run: Trajectory, places: Sequence[Mark], speed: float) -> list[tuple[
     states = [ORDER[k] for k in now]
     edges = [0, *(np.flatnonzero(np.diff(states)) + 1).tolist(), len(states) - 1]
     return [
-        (int(states[a]), _shown(run, a, speed), _shown(run, b, speed))
+        (int(states[a]), _slider_time(run, a, speed), _slider_time(run, b, speed))
         for a, b in itertools.pairwise(edges)
         if states[a] != 0 and b > a
     ]
@@ -118,8 +118,10 @@ def event_rows(run: Trajectory, speed: float) -> list[tuple[float, str, str, str
     for event in sorted(_chosen(run.events), key=lambda x: x.t):
         k = min(int(np.searchsorted(run.t, event.t)), len(run) - 1)
         words = f"{event.name} {event.what}".rstrip()
-        shown = _shown(run, k, speed)
-        events.append((shown, f"{event.t:.6g}", _owner(event.name), words, event.what == "impact"))
+        instant = _slider_time(run, k, speed)
+        events.append(
+            (instant, f"{event.t:.6g}", _owner(event.name), words, event.what == "impact")
+        )
     return events
 
 
@@ -135,7 +137,7 @@ def _owner(name: str) -> str:
     return name.partition(": ")[0].partition("[")[0]
 
 
-def _shown(run: Trajectory, k: int, speed: float) -> float:
+def _slider_time(run: Trajectory, k: int, speed: float) -> float:
     """The slider's time of a picture, rounded up, so that the picture is seen there."""
     return float(np.ceil(1e4 * (run.t[k] - run.t[0]) / speed)) / 1e4
 
@@ -209,8 +211,7 @@ def page(
             stage.show(k)
         text = record.as_html()
     panels = legend(stage.marks, stage.is_struck), timeline(run, stage.marks, speed)
-    with whole_file(path) as temporary:
-        temporary.write_text(_dressed(text, run, speed, drawn, panels), encoding="utf-8")
+    write_file(path, _dressed(text, run, speed, drawn, panels))
 
 
 def show(
@@ -268,9 +269,10 @@ def sampled(trajectory: Trajectory, speed: float, fps: float) -> Trajectory:
         raise LiaisonError(f"speed {speed:g} and fps {fps:g} must both be positive.")
     start, end = float(trajectory.t[0]), float(trajectory.t[-1])
     if end == start:
-        return trajectory.resample([start])
+        return trajectory.resample([start], rough=True)
     count = min(max(round((end - start) / speed * fps), 1), MOST_FRAMES)
-    return trajectory.resample(_on_record(trajectory, np.linspace(start, end, 1 + count)))
+    times = _on_record(trajectory, np.linspace(start, end, 1 + count))
+    return trajectory.resample(times, rough=True)
 
 
 def _on_record(trajectory: Trajectory, times: Array) -> Array:

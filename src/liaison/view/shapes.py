@@ -96,8 +96,8 @@ def color_named(word: str) -> tuple[Color, float]:
         numbers = [min(float(x), 1.0) for x in parts]
         red, green, blue = (round(255 * x) for x in numbers[:3])
         return (red, green, blue), numbers[3] if len(numbers) == 4 else 1.0
-    meant = get_close_matches(text, NAMES, n=1)
-    ask = f" Did you mean {meant[0]!r}?" if meant else ""
+    near = get_close_matches(text, NAMES, n=1)
+    ask = f" Did you mean {near[0]!r}?" if near else ""
     few = "red, steelblue, tan and others as CSS has them"
     raise LiaisonError(
         f"no color is named {word!r}.{ask}",

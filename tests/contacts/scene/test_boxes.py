@@ -8,10 +8,11 @@ import pytest
 from scipy.optimize import lsq_linear
 
 import liaison
-from liaison.contacts.scene import Bodies, Scene
+from liaison.contacts.scene import Bodies
 from liaison.errors import SimulationError
 from liaison.program import to_llvm
 from liaison.program.pairs import pair_program
+from liaison.simulation.scene import Scene
 from samples.heaps import FLOOR
 
 G = 9.81

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from liaison.contacts.scene import Laws, Scene
+from liaison.contacts.scene import Laws
 from liaison.simulation import load
+from liaison.simulation.scene import Scene
 from samples.heaps import FLOOR, balls, heap, walls
 
 STEP = 1e-3

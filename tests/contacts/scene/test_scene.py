@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import liaison
-from liaison.contacts.scene import Bodies, Scene
+from liaison.contacts.scene import Bodies
 from liaison.contacts.scene.candidates import sweep_and_prune
 from liaison.contacts.scene.layout import Extent, Pair, fill
-from liaison.errors import ModelError, SimulationError
+from liaison.errors import Interrupted, ModelError, SimulationError
 from liaison.program.loops.records import Rows
+from liaison.simulation.scene import Scene
 from samples.heaps import FLOOR, balls, heap, walls
 
 
@@ -146,3 +147,18 @@ def test_what_is_no_scene_is_refused_by_name():
             Scene(balls([[0, 0, 1]]), FLOOR).simulate(1, step=1e-3, **bad)
     with pytest.raises(SimulationError, match="positive step"):
         Scene(balls([[0, 0, 1]]), FLOOR).simulate(1, step=0.0)
+
+
+def test_control_c_leaves_what_was_computed():
+    def control_c(fraction):
+        if fraction > 0:
+            raise KeyboardInterrupt
+
+    pair = balls([[0, 0, 0], [0.3, 0.0, 0.0]])
+    scene = Scene(pair, np.zeros((0, 4)), gravity=(0, 0, -10))
+    with pytest.raises(Interrupted, match="interrupted at t =") as caught:
+        scene.simulate(100.0, step=1e-3, progress=control_c)
+    run = caught.value.trajectory
+    assert run.status == "interrupted"
+    assert 0 < run.t[-1] == pytest.approx(caught.value.t)
+    assert run.q[-1, 2] == pytest.approx(-5 * run.t[-1] ** 2, rel=1e-2, abs=1e-4)

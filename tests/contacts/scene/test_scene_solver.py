@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from liaison.contacts.impulses.block_factors import eliminate, factorize_bodies, solve_bodies
-from liaison.contacts.scene import Scene
 from liaison.contacts.scene.layout import Contact, System, Twist, block_room, fill
 from liaison.program.loops.compile import compile_loops
 from liaison.program.loops.records import Rows
+from liaison.simulation.scene import Scene
 from samples.heaps import balls, walls
 
 RADIUS = 0.05

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from liaison.contacts.scene import Laws, Scene
+from liaison.contacts.scene import Laws
+from liaison.simulation.scene import Scene
 from samples.heaps import FLOOR, balls, heap, walls
 
 G, R, STEP = 9.81, 0.05, 1e-3

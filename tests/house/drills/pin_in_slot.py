@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from liaison.expr import cos, sin
-from liaison.model.joints import Block, JointType, Rail, Tube, held, nearest_angle, steps
+from liaison.model.joints import (
+    Block,
+    JointType,
+    Rail,
+    Tube,
+    basic_constraints,
+    nearest_angle,
+    steps,
+)
 from liaison.spatial import array, rotation_z
 
 
@@ -21,7 +29,7 @@ class PinInSlot(JointType):
     HAS_AXIS = True
     SYMBOL = (Tube(), Block((6.0, 2.4, 0.8), 0.6), Rail("x"))
     MOTIONS = steps("slide_xF turn_zF@M")
-    CONSTRAINTS = held("plane_y plane_z yF.zM xF.zM")
+    CONSTRAINTS = basic_constraints("plane_y plane_z yF.zM xF.zM")
     TURN = "angle"
 
     def pose(self, q):

@@ -24,8 +24,10 @@ from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation import Series, Settings, Trajectory
 from liaison.simulation.machine import map_entry
-from liaison.simulation.plan.plan import parameters_of, plan_of
-from liaison.simulation.report import series_of
+from liaison.simulation.plan.plan import Plan, parameters_of, plan_of
+from liaison.simulation.reactions import accelerations as by_equations
+from liaison.simulation.reactions import redundancy
+from liaison.simulation.report import equations_identity, inputs_series, meta_of, series_of
 
 from .along import plan_along
 
@@ -72,7 +74,7 @@ def kinematic_run(
         rows.append(np.concatenate([[t], here.state.q, here.state.v, here.u]))
     table = np.array(rows)
     check_inactive(kernel, table, values, "kinematic_run")
-    plan = plan_of(kernel, state, state.t, Settings(), parameters=parameters)
+    plan = plan_of(kernel, state, state.t, Settings(), inputs=inputs, parameters=parameters)
     nq, nv = plan.size("nq"), plan.size("nv")
     return Trajectory(
         name=kernel.program.name,
@@ -80,9 +82,9 @@ def kinematic_run(
         q=table[:, 1 : 1 + nq],
         v=table[:, 1 + nq : 1 + nq + nv],
         labels=kernel.program.labels,
-        series=series_of(plan, table, series),
+        series=inputs_series(plan, table) | series_of(plan, table, series),
         message="moved by its drives",
-        meta={"mechanism": kernel.program.name, "method": "kinematic"},
+        meta=meta_of(plan) | {"method": "kinematic", "until": float(table[-1, 0])},
     )
 
 
@@ -175,13 +177,22 @@ def inverse_dynamics(
         run: the motion; only its positions, velocities and instants count.
         drives: inputs, or coordinates on which an effort is thought of; what a drive among the
             inputs did in the run is set aside.
-        accelerations: v̇ at every instant; by default the series of the run, or the slopes of a
-            spline through the velocities.
+        accelerations: v̇ at every instant; by default the series of the run, or those of the
+            kernel at the states, if the run was made with these equations.
+
+    Raises:
+        SimulationError: the run has no accelerations, and was made with other equations.
     """
     plan, rows = plan_along(kernel, run)
     check_inactive_along(plan, run, rows, "inverse_dynamics")
     nv, nc, n = plan.size("nv"), plan.size("nc"), len(rows)
-    vdot = _accelerations(run) if accelerations is None else accelerations
+    vdot = _accelerations(plan, run, rows) if accelerations is None else accelerations
+    if np.shape(vdot) != (n, nv):
+        raise SimulationError(
+            f"accelerations have shape {np.shape(vdot)}; the run has {n} instants and {nv} "
+            "velocities.",
+            status="inconsistent",
+        )
     ways = [_way(kernel, name) for name in drives]
     for kind, k in ways:
         if kind == "u":
@@ -236,10 +247,17 @@ def _way(kernel: Kernel, name: str) -> tuple[str, int]:
     raise NamingError.unknown("drive", name, [*inputs, *(x.removesuffix("'") for x in speeds)])
 
 
-def _accelerations(run: Trajectory) -> Array:
-    """v̇ of a run, as recorded or by a spline."""
+def _accelerations(plan: Plan, run: Trajectory, rows: Array) -> Array:
+    """v̇ of a run, as recorded or by its own equations at its states."""
     if "accelerations" in run.series:
         return run.series["accelerations"].values
-    from scipy.interpolate import CubicSpline
-
-    return np.asarray(CubicSpline(run.t, run.v)(run.t, 1))
+    own = run.meta.get("equations")
+    if not own or own != equations_identity(plan.program):
+        raise SimulationError(
+            f"the run {run.name!r} has no series 'accelerations', and it was not made with the "
+            "equations of this mechanism, which would give them: another load, number or imposed "
+            "motion acted in it.",
+            status="inconsistent",
+            hint='Run with series=("accelerations",), or give accelerations=….',
+        )
+    return by_equations(plan, rows, redundancy(plan, rows))[:, : plan.size("nv")]

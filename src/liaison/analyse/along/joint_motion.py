@@ -29,6 +29,8 @@ from liaison.simulation.record.series import Series
 from liaison.spatial.arrays import array, dot
 from liaison.tree.closure import OMEGA, P, R, V, derived
 
+from .contact_points import parameters_had
+
 TURN = 2 * np.pi
 DOUBT = np.pi / 2
 """Rates that miss an angle's change by more than this do not tell how often it turned."""
@@ -54,7 +56,7 @@ def joint_motion(
     joints = {x.name: x for x in mechanism.joints}
     if joint not in joints:
         raise NamingError.unknown("joint", joint, joints)
-    values = {symbol(x.name): x.value for x in mechanism.parameters if x.value is not None}
+    values = parameters_had(mechanism, run)
     seen = _relative(run, joints[joint], values)
     labels, units = _labels_and_units(joints[joint])
     near = [float((start or {}).get(x, 0.0)) for x in joints[joint].coordinates]

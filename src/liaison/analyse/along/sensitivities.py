@@ -1,188 +1,58 @@
-"""sensitivities: how a motion changes with parameters, by the generated derivatives.
+"""sensitivities: how a motion changes with parameters, by equations integrated with the motion.
 
-Along a motion ξ of q ⊞ ξ and δv obey
+Along a motion its change (δq, δv) with a parameter obeys (variation-1) of
+`program/derivatives/variation.py`; both are integrated together from the start of the run, by an
+adaptive method at the tolerance of the run, whatever instants were recorded. What the start was
+given by stays as it is; the other coordinates follow from the closures:
 
-    ξ̇ = C ξ + δv,   K (δv̇, −δλ) = −(∂r/∂q ξ + ∂r/∂v δv + ∂r/∂p)                 (analysis-6)
+    G_h ξ = −∂Φ/∂p,   G δv = −∂(G v − ν)/∂p − ∂(G v − ν)/∂q ξ,                  (analysis-6)
 
-with r and C of `program/derivatives/derivatives.py`. At the start positions and velocities change
-no more than the closures, which may depend on the parameters themselves, ask for. The derivatives
-are evaluated at all instants at once; the linear system is then followed by a Runge–Kutta method of
-order 4, in compiled steps (`linear_steps.py`); its error is estimated by repetition with steps
-twice as long.
+with the given entries of ξ and δv held. The result is the limit of differences of runs.
 
-Table: the linear system of small changes at every instant of a run.
+Public names: Sensitivities, sensitivities, start_change.
 
-A linear system with coefficients at the instants of a run, followed by compiled steps.
-
-    ẏ = A(t) y + b(t),   k₁ … k₄ at the beginning, twice in the middle and at the end   (linear-1)
-
-Runge and Kutta's steps of order 4 over an even number of intervals each, on a matrix y: one column
-for each parameter.
-
-Public names: Sensitivities, sensitivities, Table, table_along, follow_linear, linear_steps.
-
-Source: HNW1 §I.14 (derivatives with respect to parameters); HNW1 §II.1 (table 1.2).
+Source: HNW1 §I.14 (derivatives with respect to parameters).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import final
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
 
 import numpy as np
 
 from liaison.analyse.rest.linearize import coordinate_label
-from liaison.analyse.rest.local import Local, local
+from liaison.analyse.rest.local import RANK, Local, local
 from liaison.analyse.rest.open_sides import check_inactive_along
 from liaison.errors import NamingError, SimulationError
-from liaison.numeric import Array
+from liaison.numeric import Array, State
 from liaison.program import Kernel
-from liaison.program.loops.compile import CompiledLoops, compile_loops
-from liaison.program.loops.language import at, i64, loop, ptr
-from liaison.simulation import Trajectory
+from liaison.simulation import Trajectory, simulate
 from liaison.simulation.machine import map_entry
 from liaison.simulation.plan.plan import Plan
-from liaison.simulation.reactions import accelerations, redundancy
 from liaison.units import Label
 
-from .along import plan_along
-
-
-@loop
-def rate(m: i64, p: i64, A: ptr, b: ptr, y: ptr, out: ptr) -> None:
-    """out = A y + b, matrices row by row."""
-    for i in range(m):
-        for c in range(p):
-            out[i * p + c] = b[i * p + c]
-        for j in range(m):
-            a = A[i * m + j]
-            if a != 0.0:
-                for c in range(p):
-                    out[i * p + c] += a * y[j * p + c]
-
-
-@loop
-def linear_steps(
-    instants: i64, stride: i64, m: i64, p: i64, t: ptr, A: ptr, b: ptr, out: ptr, area: ptr
-) -> None:
-    """All steps, from the first block of `out` on.
-
-    A step is twice `stride` intervals; `area` has room for three blocks of m p.
-    """
-    size = m * p
-    slope = area
-    y = at(area, size)
-    total = at(area, 2 * size)
-    for step in range((instants - 1) // (2 * stride)):
-        k = 2 * stride * step
-        h = t[k + 2 * stride] - t[k]
-        here = at(out, step * size)
-        for i in range(size):
-            total[i] = 0.0
-            y[i] = here[i]
-        for stage in range(4):
-            where = k + stride * ((stage + 1) // 2)
-            rate(m, p, at(A, where * m * m), at(b, where * size), y, slope)
-            weight = 1.0 if stage == 0 or stage == 3 else 2.0
-            reach = h if stage == 2 else 0.5 * h
-            for i in range(size):
-                total[i] += weight * slope[i]
-                y[i] = here[i] + reach * slope[i]
-        for i in range(size):
-            here[size + i] = here[i] + h / 6.0 * total[i]
-
-
-@cache
-def _compiled() -> CompiledLoops:
-    return compile_loops([linear_steps])
-
-
-def follow_linear(A: Array, b: Array, first: Array, t: Array, stride: int = 1) -> Array:
-    """y at every second one of `stride` intervals, shape (steps + 1, m, p).
-
-    Args:
-        A: shape (instants, m, m).
-        b: shape (instants, m, p).
-        first: y at the start, shape (m, p).
-        t: the instants; an even number of `stride` intervals.
-        stride: intervals that are half a step.
-    """
-    m, p = first.shape
-    solution = np.zeros(((len(t) - 1) // (2 * stride) + 1, m, p))
-    solution[0] = first
-    inputs = [np.ascontiguousarray(x, dtype=float) for x in (t, A, b)]
-    area = np.zeros(max(1, 3 * m * p))
-    _compiled()[linear_steps](len(t), stride, m, p, *inputs, solution, area)
-    return solution
-
-
-@final
-@dataclass(frozen=True)
-class Table:
-    """ẏ = A y + b at every instant, y = (ξ, δv); outputs C y + D, by parameter."""
-
-    A: Array  # (instants, 2 nv, 2 nv)
-    b: Array  # (instants, 2 nv, parameters)
-    out_x: Array  # (instants, outputs, 2 nv)
-    out_p: Array  # (instants, outputs, parameters)
-
-
-def table_along(plan: Plan, rows: Array, chosen: Sequence[int]) -> Table:
-    """The system (analysis-6) at every row (t, q, v, u) of a run."""
-    nv, nc, n = plan.size("nv"), plan.size("nc"), len(rows)
-    x = accelerations(plan, rows, redundancy(plan, rows))
-    slopes = _blocks(plan, "d_residual", rows, x)
-    tangent = _blocks(plan, "tangent", rows, x)
-    r = {name: block.reshape(n, nv + nc, -1) for name, block in slopes.items()}
-    by = np.concatenate([r["r_q"], r["r_v"], r["r_p"][:, :, list(chosen)]], axis=2)
-    vdot = _solved(plan, rows, -by)
-    nq, no = plan.size("nq"), len(plan.program.labels["outputs"])
-    N, drift = (tangent[name].reshape(n, nq, nv) for name in ("N", "drift"))
-    upper = np.concatenate([np.linalg.pinv(N) @ drift, np.broadcast_to(np.eye(nv), (n, nv, nv))], 2)
-    none = np.zeros((n, nv, len(chosen)))
-    out = {k: tangent[f"out_{k}"].reshape(n, no, -1 if no else 0) for k in "qvp"}
-    return Table(
-        A=np.concatenate([upper, vdot[:, :, : 2 * nv]], axis=1),
-        b=np.concatenate([none, vdot[:, :, 2 * nv :]], axis=1),
-        out_x=np.concatenate([out["q"], out["v"]], 2) if no else np.zeros((n, 0, 2 * nv)),
-        out_p=out["p"][:, :, list(chosen)] if no else np.zeros((n, 0, len(chosen))),
-    )
-
-
-def _blocks(plan: Plan, entry: str, rows: Array, x: Array) -> dict[str, Array]:
-    out, blocks, start = map_entry(plan.kernel, entry, rows, plan.parameters, x), {}, 0
-    for name, size in plan.program.entry(entry).layout:
-        blocks[name] = out[:, start : start + size]
-        start += size
-    return blocks
-
-
-def _solved(plan: Plan, rows: Array, right: Array) -> Array:
-    """v̇ of K (v̇, −λ) = right at every instant; rows that depend on each other are left out."""
-    nv, nc, n = plan.size("nv"), plan.size("nc"), len(rows)
-    terms = map_entry(plan.kernel, "terms", rows, plan.parameters)
-    M = terms[:, : nv * nv].reshape(n, nv, nv)
-    if not nc:
-        return np.asarray(np.linalg.solve(M, right), dtype=float)
-    G = terms[:, nv * nv : nv * nv + nc * nv].reshape(n, nc, nv)
-    length = np.linalg.norm(G, axis=2, keepdims=True)
-    scale = np.where(length > 1e-12 * np.max(length), length, 1.0)
-    back = np.linalg.pinv(G / scale, rcond=1e-9)
-    x = back @ (right[:, nv:] / scale)
-    free = np.eye(nv) - back @ (G / scale)
-    # on the free directions M x = f; across them nothing moves
-    size = np.trace(M, axis1=1, axis2=2)[:, None, None] / nv
-    inner = free @ M @ free + size * (np.eye(nv) - free)
-    return np.asarray(x + free @ np.linalg.solve(inner, free @ (right[:, :nv] - M @ x)))
-
+from .along import plan_along, run_inputs
+from .varied import Varied, varied
 
 DIFFERENCES = (
     "Take differences of runs: simulate_batch(…, parameters={NAME: [p - δ, p + δ]}); or ask about "
     "one mode, its limit required with '=' where it is closed."
 )
 """What would do where contacts close and open: an instant of an impact moves with a parameter."""
+
+FINER = 1 / 32
+"""Part of the tolerance of the run at which the result is computed; both are compared."""
+
+ASTRAY = 1e-2
+"""Distance between the run and its own equations integrated again, relative, that is too far."""
+
+JUMP = 1e-6
+"""Change of v̇ across a condition, relative to v̇, that counts as a jump."""
+
+ADAPTIVE = ("tsitouras", "dormand-prince")
+"""Methods of a run that are taken for its changes, too; others are replaced by the first."""
 
 
 @final
@@ -191,18 +61,22 @@ class Sensitivities:
     """Derivatives of a motion by parameters.
 
     Args:
-        t: instants [s], every second one of the run.
+        t: instants of the run [s].
         values: coordinates, then velocities, by parameter, shape (instants, 2 nv, parameters).
         outputs: of the outputs, shape (instants, outputs, parameters).
+        integrals: of the integrals of the outputs over the run, shape (outputs, parameters); NaN of
+            an output that has no derivative somewhere.
         labels: of coordinates and velocities.
         output_names: of the outputs.
         parameters: by which is differentiated.
-        error: largest difference from the result with steps twice as long, over 15: relative.
+        error: largest difference from the result at the tolerance of the run itself, which is 32
+            times as large; relative to the largest value of its parameter.
     """
 
     t: Array
     values: Array
     outputs: Array
+    integrals: Array
     labels: tuple[Label, ...]
     output_names: tuple[str, ...]
     parameters: tuple[str, ...]
@@ -212,9 +86,7 @@ class Sensitivities:
         """d label/d parameter over time: `sensitivities["A", "m"]`."""
         label, parameter = pair
         names = [x.name for x in self.labels]
-        if parameter not in self.parameters:
-            raise NamingError.unknown("parameter", parameter, self.parameters)
-        k = self.parameters.index(parameter)
+        k = self._parameter(parameter)
         if label in names:
             return self.values[:, names.index(label), k]
         if label in self.output_names:
@@ -222,70 +94,293 @@ class Sensitivities:
         raise NamingError.unknown("label", label, [*names, *self.output_names])
 
     def integral(self, output: str, parameter: str) -> float:
-        """d/dp of the integral of an output over the run, by Simpson's rule."""
-        from scipy.integrate import simpson
+        """d/dp of the integral of an output over the run, integrated with the motion."""
+        if output not in self.output_names:
+            raise NamingError.unknown("output", output, self.output_names)
+        return float(self.integrals[self.output_names.index(output), self._parameter(parameter)])
 
-        return float(simpson(self[output, parameter], x=self.t))
+    def _parameter(self, name: str) -> int:
+        if name not in self.parameters:
+            raise NamingError.unknown("parameter", name, self.parameters)
+        return self.parameters.index(name)
 
 
-def sensitivities(kernel: Kernel, run: Trajectory, parameters: Sequence[str] = ()) -> Sensitivities:
+def sensitivities(
+    kernel: Kernel,
+    run: Trajectory,
+    parameters: Sequence[str] = (),
+    *,
+    held: Collection[str] | None = None,
+) -> Sensitivities:
     """How a run changes with parameters of the mechanism.
 
     Args:
         kernel: of the mechanism that moved.
-        run: recorded at even, small intervals (`every=…`), an even number of them; its start values
-            are taken as given, not as formulas of the parameters.
+        run: recorded at any instants; its inputs are numbers, tables or formulas.
         parameters: by name; all, if none is given.
+        held: labels of the start that stay as they are; those that the run was given.
+
+    Raises:
+        SimulationError: an input came from a Python controller; the start is not determined by what
+            is held; a contact or a jump occurs at an instant that moves with a parameter.
     """
     names = [label.name for label in kernel.program.labels["p"]]
     for name in parameters:
         if name not in names:
             raise NamingError.unknown("parameter", name, names)
     chosen = [names.index(name) for name in parameters or names]
-    _check_even(run)
     plan, rows = plan_along(kernel, run)
     check_inactive_along(plan, run, rows, "sensitivities", DIFFERENCES)
-    table = table_along(plan, rows, chosen)
-    state = plan.state
-    first = start_change(local(kernel, state, parameters=plan.parameters), chosen)
-    changes = follow_linear(table.A, table.b, first, run.t)
-    even = len(run.t) % 4 == 1
-    coarse = follow_linear(table.A, table.b, first, run.t, 2) if even else changes[::2]
-    size = np.max(np.abs(changes), initial=1e-30)
-    outputs = table.out_x[::2] @ changes + table.out_p[::2]
-    speeds = kernel.program.labels["v"]
-    return Sensitivities(
-        t=run.t[::2],
-        values=changes,
-        outputs=outputs,
-        labels=(*map(coordinate_label, speeds), *speeds),
-        output_names=tuple(x.name for x in kernel.program.labels["outputs"]),
-        parameters=tuple(names[k] for k in chosen),
-        error=float(np.max(np.abs(changes[::2] - coarse), initial=0.0)) / 15 / size,
-    )
+    inputs = run_inputs(kernel.program, run, "sensitivities")
+    here = local(kernel, plan.state, parameters=plan.parameters)
+    starts: Mapping[str, Mapping[str, float]] = run.meta.get("starts", {})
+    kept = {x: starts.get(x, {}) for x in (starts if held is None else held)}
+    first = start_change(replace(here, u=rows[0, len(rows[0]) - here.u.size :]), chosen, kept)
+    try:
+        return _Moved(plan, run, varied(kernel, inputs)).result(chosen, first)
+    except SimulationError as error:
+        if error.status != "not finite" or not kernel.program.labels["outputs"]:
+            raise
+    # an output that has no derivative somewhere has no integral of it, either
+    return _Moved(plan, run, varied(kernel, inputs, with_outputs=False)).result(chosen, first)
 
 
-def _check_even(run: Trajectory) -> None:
-    steps = np.diff(run.t)
-    if len(steps) < 4 or len(steps) % 2 or np.ptp(steps) > 1e-6 * np.max(steps):
-        raise SimulationError(
-            f"sensitivities follow a run of an even number of equal intervals; this one has "
-            f"{len(steps)} from {np.min(steps, initial=np.inf):.3g} to "
-            f"{np.max(steps, initial=0.0):.3g} s.",
-            status="inconsistent",
-            hint="Record with every=(until/2000), say.",
+@final
+@dataclass(frozen=True)
+class _Moved:
+    """A run that is integrated again, with its changes."""
+
+    plan: Plan
+    run: Trajectory
+    varied: Varied
+
+    def result(self, chosen: Sequence[int], first: Array) -> Sensitivities:
+        """The derivatives by the chosen parameters."""
+        program, nv = self.plan.program, self.varied.own
+        speeds = program.labels["v"]
+        columns, errors = [], [0.0]
+        if chosen and self.varied.moving:
+            self._check_jumps(first[:, 0], chosen[0])
+        for c, k in enumerate(chosen):
+            fine = self._column(k, first[:, c], FINER)
+            coarse = self._column(k, first[:, c], 1.0)
+            size = np.max(np.abs(fine[0]), initial=1e-30)
+            errors.append(float(np.max(np.abs(fine[0] - coarse[0]), initial=0.0) / size))
+            columns.append(fine)
+        empty = np.zeros((len(self.run.t), 2 * nv, 0))
+        count = len(program.labels["outputs"])
+        return Sensitivities(
+            t=self.run.t,
+            values=np.stack([x for x, _, _ in columns], axis=2) if columns else empty,
+            outputs=np.stack([x for _, x, _ in columns], axis=2) if columns else empty[:, :count],
+            integrals=np.array([x for _, _, x in columns]).reshape(-1, count).T,
+            labels=(*map(coordinate_label, speeds), *speeds),
+            output_names=tuple(x.name for x in program.labels["outputs"]),
+            parameters=tuple(program.labels["p"][k].name for k in chosen),
+            error=max(errors),
         )
 
+    def _column(self, k: int, first: Array, part: float) -> tuple[Array, Array, Array]:
+        """(ξ, δv) and outputs at every instant, and integrals of outputs, by one parameter."""
+        moved, scale = self._moved(k, first, part, self._instants())
+        at = np.searchsorted(self._instants(), self.run.t)
+        v, dq, dv, z = (x[at] for x in self.varied.split(moved.v))
+        self._check_same(moved.q[at], v)
+        rows = np.column_stack([self.run.t, moved.q[at], v, self._inputs(moved)[at]])
+        tangent = map_entry(self.plan.kernel, "tangent", rows, self.plan.parameters)
+        nq, nv = self.varied.positions, self.varied.own
+        N = tangent[:, : nq * nv].reshape(-1, nq, nv)
+        xi = np.linalg.pinv(N) @ dq[:, :, None]
+        outputs = self._outputs(rows, dq, dv, k, scale)
+        values = np.hstack([xi[:, :, 0], dv]) / scale
+        integrals = z[-1] / scale if z.shape[1] else np.full(outputs.shape[1], np.nan)
+        return values, outputs, integrals
 
-def start_change(here: Local, chosen: Sequence[int]) -> Array:
-    """(ξ, δv) at the start for a unit of each parameter, of least norm on the closures."""
-    nv = here.nv
-    tangent = here.tangent
+    def _instants(self) -> Array:
+        return np.unique(self.run.t)
+
+    def _moved(
+        self, k: int, first: Array, part: float, every: Array | None
+    ) -> tuple[Trajectory, float]:
+        """The motion with its change by one parameter, in the unit of its own value."""
+        plan, nv, program = self.plan, self.varied.own, self.varied.kernel.program
+        own = float(plan.parameters[k])
+        scale = abs(own) or 1.0
+        names = [x.name for x in program.labels["p"]]
+        values = dict(zip(names, plan.parameters.tolist(), strict=False))
+        values[names[len(plan.parameters) + k]] = scale
+        N = self.plan.kernel.call("tangent", **self._at_start())["N"].reshape(-1, nv)
+        change = [N @ first[:nv] * scale, first[nv:] * scale, np.zeros(self.varied.outputs)]
+        state = State(plan.state.t, plan.state.q, np.concatenate([plan.state.v, *change]))
+        meta = self.run.meta
+        method = meta.get("method") if meta.get("method") in ADAPTIVE else None
+        found = simulate(
+            self.varied.kernel, state, float(self.run.t[-1]), parameters=values,
+            inputs=self.varied.inputs, every=every, series=(), method=method,
+            rtol=part * meta.get("rtol", 1e-8), atol=part * meta.get("atol", 1e-10),
+        )  # fmt: skip
+        return found, scale
+
+    def _at_start(self) -> dict[str, Any]:
+        state, p = self.plan.state, self.plan.parameters
+        return {"t": state.t, "q": state.q, "v": state.v, "p": p}
+
+    def _inputs(self, moved: Trajectory) -> Array:
+        """Inputs at the recorded instants."""
+        series = moved.series.get("inputs")
+        return np.zeros((len(moved.t), 0)) if series is None else series.values
+
+    def _outputs(self, rows: Array, dq: Array, dv: Array, k: int, scale: float) -> Array:
+        """Changes of the outputs by (variation-1), δu of formulas among them."""
+        program, n = self.plan.program, len(rows)
+        count = len(program.labels["outputs"])
+        if not count:
+            return np.zeros((n, 0))
+        direction = np.zeros((n, len(self.plan.parameters)))
+        direction[:, k] = scale
+        p = np.concatenate([self.plan.parameters, direction[0]])
+        table = np.column_stack([rows, dq, dv, np.zeros((n, self.varied.outputs))])
+        nq, nv, nu = self.varied.positions, self.varied.own, self.plan.size("nu")
+        order = [*range(1 + nq + nv), *range(1 + nq + nv + nu, table.shape[1])]
+        order += range(1 + nq + nv, 1 + nq + nv + nu)
+        out = map_entry(self.varied.kernel, "changes", table[:, order], p)
+        return np.asarray(out / scale)
+
+    def _check_same(self, q: Array, v: Array) -> None:
+        """The equations integrated again must be those of the run."""
+        for mine, theirs in ((q, self.run.q), (v, self.run.v)):
+            size = 1.0 + np.max(np.abs(theirs), axis=0, initial=0.0)
+            off = np.max(np.abs(mine - theirs) / size, axis=1, initial=0.0)
+            if np.max(off, initial=0.0) > ASTRAY:
+                t = float(self.run.t[int(np.argmax(off > ASTRAY))])
+                raise SimulationError(
+                    f"the run {self.run.name!r} is not the motion of this mechanism: integrated "
+                    f"again from its start, it is {np.max(off):.2g} away, relatively, from t = "
+                    f"{t:.6g} s on.",
+                    status="inconsistent",
+                    t=t,
+                    hint="Give the mechanism and the inputs of the run; or run it with a tighter "
+                    "tolerance.",
+                )
+
+    def _check_jumps(self, first: Array, k: int) -> None:
+        """Refuses a jump of v̇ at an instant that moves with a parameter."""
+        moved, _ = self._moved(k, first, 1.0, None)
+        rows = np.column_stack([moved.t, moved.q, moved.v, self._inputs(moved)])
+        p = np.concatenate([self.plan.parameters, np.zeros(len(self.plan.parameters))])
+        signs = map_entry(self.varied.kernel, "moving", rows, p) > 0
+        for i, j in np.argwhere(signs[1:] != signs[:-1]):
+            sides = self._sides(rows[i], rows[i + 1], int(j), p)
+            vdot = map_entry(self.varied.kernel, "vdot", sides, p)
+            if np.max(np.abs(vdot[1] - vdot[0])) > JUMP * (1 + np.max(np.abs(vdot))):
+                raise SimulationError(
+                    f"the accelerations jump at t = {sides[0, 0]:.6g} s, where a condition on the "
+                    "state or on a parameter changes its sign: the instant moves with a parameter, "
+                    "which these derivatives do not contain.",
+                    status="inconsistent",
+                    t=float(sides[0, 0]),
+                    hint="Make the force continuous there; or take differences of runs: "
+                    "simulate_batch(…, parameters={NAME: [p - δ, p + δ]}).",
+                )
+
+    def _sides(self, before: Array, after: Array, j: int, p: Array) -> Array:
+        """Two states, a rounding apart, between which a condition changes its sign."""
+        low, high = 0.0, 1.0
+        kernel = self.varied.kernel
+        begin = map_entry(kernel, "moving", before[None], p)[0, j] > 0
+        while high - low > 1e-12:
+            middle = (low + high) / 2
+            row = before + middle * (after - before)
+            same = (map_entry(kernel, "moving", row[None], p)[0, j] > 0) == begin
+            low, high = (middle, high) if same else (low, middle)
+        return np.stack([before + x * (after - before) for x in (low, high)])
+
+
+def start_change(
+    here: Local, chosen: Sequence[int], starts: Mapping[str, Mapping[str, float]]
+) -> Array:
+    """(ξ, δv) at the start for a unit of each parameter.
+
+    Args:
+        here: the mechanism at its start.
+        chosen: numbers of parameters.
+        starts: labels that were given, each with its derivatives by parameters: empty for a number.
+
+    Raises:
+        SimulationError: the given ones leave no start for other values, or do not determine it.
+    """
+    program, tangent = here.kernel.program, here.tangent
+    names = [program.labels["p"][k].name for k in chosen]
+    nv, speeds = here.nv, [x.name for x in program.labels["v"]]
     change = np.zeros((2 * nv, len(chosen)))
+    places = _held_positions(here, starts)
+    for j, label in places.items():
+        change[j] = [starts.get(label, {}).get(name, 0.0) for name in names]
+    for j, label in enumerate(speeds):
+        change[nv + j] = [starts.get(label, {}).get(name, 0.0) for name in names]
     if len(here.holonomic):
-        pull = -tangent["phi_p"][:, chosen]
-        change[:nv] = np.linalg.lstsq(here.holonomic, pull, rcond=1e-9)[0]
+        free = [j for j in range(nv) if j not in places]
+        pull = -tangent["phi_p"][:, chosen] - here.holonomic @ change[:nv]
+        change[free] += _followed(here, here.holonomic, free, pull, starts, names)
     if here.nc:
+        free = [j for j in range(nv) if speeds[j] not in starts]
         pull = -tangent["rate_p"][:, chosen] - tangent["rate_q"] @ change[:nv]
-        change[nv:] = np.linalg.lstsq(here.G, pull, rcond=1e-9)[0]
+        pull = pull - here.G @ change[nv:]
+        if np.any(np.abs(pull) > RANK):
+            _followed(
+                here, here.G, free, (here.G[:, free] @ here.state.v[free])[:, None], starts, []
+            )
+        change[[nv + j for j in free]] += _followed(here, here.G, free, pull, starts, names)
     return change
+
+
+def _held_positions(here: Local, starts: Collection[str]) -> dict[int, str]:
+    """Directions of velocities along which positions are given -> the label of the position."""
+    labels = here.kernel.program.labels["q"]
+    held: dict[int, str] = {}
+    for chart in here.kernel.program.facts.get("charts", ()):
+        names = [x.name for x in labels[chart.q]]
+        places = range(*chart.v.indices(here.nv))
+        if len(names) == len(places):
+            held |= {j: x for j, x in zip(places, names, strict=True) if x in starts}
+        elif {*names} & {*starts}:
+            held |= dict.fromkeys(places, "")
+    return held
+
+
+def _followed(
+    here: Local,
+    rows: Array,
+    free: Sequence[int],
+    pull: Array,
+    starts: Collection[str],
+    names: Sequence[str],
+) -> Array:
+    """x of rows x = pull over the free columns, the only one."""
+    length = np.maximum(np.linalg.norm(rows, axis=1), 1e-300)[:, None]
+    A, b = rows[:, free] / length, pull / length
+    weights = 1.0 + np.arange(len(free)) / max(1, len(free))
+    x = np.linalg.lstsq(A, b, rcond=RANK)[0]
+    other = weights[:, None] * np.linalg.lstsq(A * weights, b, rcond=RANK)[0]
+    size = np.max(np.abs(x), axis=0, initial=0.0) + np.max(np.abs(b), axis=0, initial=0.0) + 1e-30
+    missed = np.max(np.abs(A @ x - b), axis=0, initial=0.0) / size
+    loose = np.max(np.abs(other - x), axis=0, initial=0.0) / size
+    given = ", ".join(starts) or "none"
+    if np.max(missed, initial=0.0) > 1e-6:
+        which = repr(names[int(np.argmax(missed))]) if names else "a parameter"
+        raise SimulationError(
+            f"the starts that are given ({given}) close the loops for this value of {which} alone: "
+            "no run with another value begins so.",
+            status="inconsistent",
+            hint="Leave some of them out of the description, or name those that stay: held=(…).",
+        )
+    if np.max(loose, initial=0.0) > 1e-6:
+        k = int(np.argmax(np.max(np.abs(other - x), axis=1)))
+        label = coordinate_label(here.kernel.program.labels["v"][free[k]]).name
+        raise SimulationError(
+            f"the starts that are given ({given}) do not determine the start: where {label!r} "
+            "begins, or how fast, depends on how the loops are closed.",
+            status="inconsistent",
+            hint=f"Give a start of {label!r} and of its rate, and run again.",
+        )
+    return np.asarray(x)

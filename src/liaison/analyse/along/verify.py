@@ -22,6 +22,7 @@ import numpy as np
 
 from liaison.analyse.rest.open_sides import check_inactive_along
 from liaison.errors import NamingError, SimulationError
+from liaison.lazy import Shown
 from liaison.numeric import Array
 from liaison.program import Kernel
 from liaison.simulation import Series, Trajectory
@@ -72,8 +73,8 @@ class Theorem:
 
 
 @final
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, repr=False)
+class Verification(Shown):
     """All theorems, and the power of every load over time."""
 
     theorems: tuple[Theorem, ...]

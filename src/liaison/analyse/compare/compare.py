@@ -23,6 +23,7 @@ import numpy as np
 from liaison.equations import FORMALISMS, Equations, Hamilton, Reduced
 from liaison.errors import LiaisonError, NamingError
 from liaison.expr import Expr, collector_paused, count_operations
+from liaison.lazy import Shown
 from liaison.model import Body, Marker, Mechanism
 from liaison.model.contacts import left_out
 from liaison.model.joints import Motion
@@ -143,8 +144,8 @@ class Derived:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Shown):
     """Every formalism on one mechanism."""
 
     name: str

@@ -547,13 +547,13 @@ def _verdict(difference: str | None, degree: int, points: int) -> Verdict:
     return Verdict(True, f"exactly, modulo {points} primes of 61 bits", chance)
 
 
-def _difference(equations: Equations, residuals: Sequence[int], wanted: Sequence[int]) -> str:
+def _difference(equations: Equations, residuals: Sequence[int], expected: Sequence[int]) -> str:
     """The first equation that is not the same, by name."""
     names = [label.name for label in equations.labels["v"]]
     names += [f"closure {label.name}" for label in equations.labels["lam"] for _ in range(2)]
-    if len(residuals) != len(wanted):
+    if len(residuals) != len(expected):
         return "the number of equations"
-    places = [k for k, (a, b) in enumerate(zip(residuals, wanted, strict=True)) if a != b]
+    places = [k for k, (a, b) in enumerate(zip(residuals, expected, strict=True)) if a != b]
     listed = [names[k] if k < len(names) else str(k) for k in places[:3]]
     return ", ".join(dict.fromkeys(listed)) + (", …" if len(places) > 3 else "")
 

@@ -102,8 +102,8 @@ class PathDomain(Domain):
     def start(self, order: list[Expr], number: Mapping[Expr, Any]) -> Domain:
         """For one evaluation: what functions are worth where the path begins."""
         run = PathDomain(self.residues, self.ring.order, self.home, self.firm)
-        asked = [node for node in order if node.op in self.individual]
-        both = [*asked, *(_partner(node) for node in asked)]
+        selected = [node for node in order if node.op in self.individual]
+        both = [*selected, *(_partner(node) for node in selected)]
         begins = substitute(both, dict(self.home))
         values = evaluate(begins, dict(self.firm), self.residues) if begins else []
         run._begin = dict(zip(both, map(int, values), strict=True))

@@ -25,8 +25,9 @@ from liaison.equations.transform.treatment import Treated
 from liaison.errors import LiaisonError, NamingError
 from liaison.exact.degrees import degree_bound
 from liaison.expr import Expr, as_expr, collector_paused, count_operations, symbols_of
+from liaison.lazy import Shown
 from liaison.model import Mechanism
-from liaison.model.contacts import refuse_sides
+from liaison.model.contacts import check_bilateral
 from liaison.numeric import State
 from liaison.program import Entry, Kernel, Program, compile_loops, to_llvm
 from liaison.program.lower import lower
@@ -244,8 +245,8 @@ CRITERIA: Sequence[tuple[str, Callable[[Measured], str]]] = (
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Parametrizations:
+@dataclass(frozen=True, slots=True, repr=False)
+class Parametrizations(Shown):
     """The table: every criterion for every parametrization."""
 
     name: str
@@ -295,16 +296,16 @@ def parametrizations(
 
     Raises:
         NamingError: no such parametrization or formalism.
-        DerivationError: something holds on one side only.
+        DerivationError: there is a unilateral constraint.
     """
-    refuse_sides(mechanism.contacts, "parametrizations")
+    check_bilateral(mechanism.contacts, "parametrizations")
     if formalism not in FORMALISMS:
         raise NamingError.unknown("formalism", formalism, FORMALISMS)
-    asked = list(dict.fromkeys(known_parametrization(name) for name in names))
+    chosen = list(dict.fromkeys(known_parametrization(name) for name in names))
     with collector_paused():
         reference = _moved(mechanism, "joint", formalism, (0.0, step))
         columns = [
-            _measured(mechanism, name, formalism, (until, step), reference) for name in asked
+            _measured(mechanism, name, formalism, (until, step), reference) for name in chosen
         ]
     return Parametrizations(mechanism.name, formalism, tuple(columns))
 

@@ -9,7 +9,7 @@ position near (a non-reduced closure, as δ² = 0), multipliers give a wrong acc
 elimination leaves of G vanishes on the whole variety, and taken for relations of its own it gives G
 the rank it lacks. If no velocity is left at all, the mechanism is shaky and cannot move.
 
-Public names: deflate, held.
+Public names: deflate, deflated_or_same.
 
 Source: docs/theory/mobility.md (mobility-7).
 """
@@ -34,7 +34,7 @@ PATIENCE = 20.0
 
 
 def deflate(mechanism: Mechanism, **options: Unpack[ProofKeywords]) -> Mechanism:
-    """The mechanism with relations added that its closures leave unsaid; itself if there are none.
+    """The mechanism with relations added that its closures leave out; itself if there are none.
 
     Args:
         mechanism: whose closures may be of second order all along its motion.
@@ -71,7 +71,7 @@ def deflated(mechanism: Mechanism, result: Mobility) -> Mechanism:
     return replace(mechanism, constraints=(*mechanism.constraints, *more))
 
 
-def held(mechanism: Mechanism) -> Mechanism:
+def deflated_or_same(mechanism: Mechanism) -> Mechanism:
     """The same for an obstructed mechanism; itself where its constraints cannot be identified.
 
     Raises:

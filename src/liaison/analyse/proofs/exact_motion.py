@@ -29,8 +29,9 @@ from typing import Any, final
 
 from liaison.equations import Equations
 from liaison.errors import DerivationError
+from liaison.exact.arithmetic import Modular
 from liaison.exact.linear import primes_from
-from liaison.exact.residues import DEFAULT_PRIME, Ordered, ResidueField, Residues
+from liaison.exact.residues import DEFAULT_PRIME, Ordered, Residues
 from liaison.expr import (
     ONE,
     ZERO,
@@ -57,8 +58,8 @@ def random_point(equations: Equations, domain: Residues) -> dict[Expr, int]:
             count = 4 if "matrix" not in chart.kind else 9
             attitude = q[len(q) - count :]
             drawn = [domain.drawn("attitude", x.name) for x in attitude[:4]]
-            found = _unit(drawn, domain) if count == 4 else _rotation(drawn, domain.p)
-            values |= dict(zip(attitude, found, strict=True))
+            numbers = _unit(drawn, domain) if count == 4 else _rotation(drawn, domain.p)
+            values |= dict(zip(attitude, numbers, strict=True))
     return values
 
 
@@ -151,8 +152,8 @@ def evaluated_somewhere(
     Where no such point is found soon, roots that do not exist are drawn; the last of what is
     yielded says whether none was: a difference that is found with drawn roots may not be one.
     """
-    told = Ordered(formulas)
-    roots = [node.a for node in told.order if node.op == "sqrt"]
+    ordered = Ordered(formulas)
+    roots = [node.a for node in ordered.order if node.op == "sqrt"]
     firm = [x for x in roots if not symbols_of([x])]
     for p in primes(seed, firm):
         for attempt in range(TRIES):
@@ -162,7 +163,7 @@ def evaluated_somewhere(
             try:
                 if last or all_exist(roots, at, domain):
                     used = LooseRoots(domain) if last else domain
-                    yield [int(x) for x in told.numbers(at, used)], at, p, not last
+                    yield [int(x) for x in ordered.numbers(at, used)], at, p, not last
                     break
             except DerivationError:
                 continue
@@ -171,19 +172,19 @@ def evaluated_somewhere(
 def all_exist(roots: Sequence[Expr], at: Mapping[Expr, int], domain: Residues) -> bool:
     """Whether the arguments of all roots are squares at a point, before all else is evaluated."""
     try:
-        found = evaluate(list(roots), at, domain) if roots else []
+        radicands = evaluate(list(roots), at, domain) if roots else []
     except DerivationError:
         return False
-    return all(x == 0 or domain.is_positive(x) for x in found)
+    return all(x == 0 or domain.is_positive(x) for x in radicands)
 
 
 def primes(seed: int, firm: Sequence[Expr]) -> Iterator[int]:
     """Primes modulo which these constants are squares; any, where that takes too long."""
     squares = [Fraction(x.a) for x in firm if x.op == "const" and isinstance(x.a, int | Fraction)]
-    wanted = tuple(sorted({abs(x.numerator * x.denominator) for x in squares} - {0, 1}))
-    wanted = wanted if len(wanted) <= MANY else ()
+    excluded = tuple(sorted({abs(x.numerator * x.denominator) for x in squares} - {0, 1}))
+    excluded = excluded if len(excluded) <= MANY else ()
     for k in range(PRIMES):
-        p = _prime(seed, wanted, k)
+        p = _prime(seed, excluded, k)
         if k > PRIMES // 2 or all_exist(firm, {}, Residues(p)):
             yield p
 
@@ -255,16 +256,16 @@ class ExactMotion:
         symbols = equations.symbols
         self.imposed = imposed_rows(equations)
         self.imposed_values: dict[Expr, Expr] = {}
-        held = []
+        imposed_velocities = []
         for i, f in self.imposed.values():
             j = _velocity(equations, i)
-            held.append(j)
+            imposed_velocities.append(j)
             rate = gradient(f, [symbols.t])[0]
             self.imposed_values |= {symbols.q[i]: f, symbols.v[j]: rate}
             self.imposed_values[symbols.vdot[j]] = gradient(rate, [symbols.t])[0]
-        self.free = [j for j in range(len(symbols.v)) if j not in held]
-        kept = [k for k in range(len(equations.closures.gamma)) if k not in self.imposed]
-        self.rows = kept
+        self.free = [j for j in range(len(symbols.v)) if j not in imposed_velocities]
+        free_rows = [k for k in range(len(equations.closures.gamma)) if k not in self.imposed]
+        self.rows = free_rows
         roots, self.prime = _roots(equations)
         self._points = [self._point(seed, roots) for seed in range(1, points + 1)]
 
@@ -289,10 +290,10 @@ class ExactMotion:
             right.append(value)
         return self.substituted([as_expr(x) for x in (*rows, *right)])
 
-    def _point(self, seed: int, roots: list[Expr]) -> tuple[ResidueField, dict[Expr, Any]]:
+    def _point(self, seed: int, roots: list[Expr]) -> tuple[Modular, dict[Expr, Any]]:
         """Values of t, q, u, p and of velocities that satisfy the rows."""
         domain, values = self._position(seed, self.substituted(roots))
-        field = ResidueField(self.prime, domain, seed)
+        field = Modular(self.prime, domain, seed)
         if self.rows:
             n = len(self.free)
             numbers = field.numbers(self._row_formulas, values)
@@ -314,7 +315,7 @@ class ExactMotion:
                 break
         return LooseRoots(domain), values
 
-    def states(self) -> list[tuple[ResidueField, dict[Expr, Any]]]:
+    def states(self) -> list[tuple[Modular, dict[Expr, Any]]]:
         """The arithmetic and the values of t, q, v, u and p at every point."""
         return [(field, dict(values)) for field, values in self._points]
 
@@ -367,26 +368,24 @@ class ExactMotion:
         symbols, dynamics = self.equations.symbols, self.equations.dynamics
         closures = self.equations.closures
         M = {(max(i, j), min(i, j)): x for (i, j), x in dynamics.M.items()}
-        held = [j for j in range(len(symbols.v)) if j not in self.free]
+        imposed_velocities = [j for j in range(len(symbols.v)) if j not in self.free]
         square = [M.get((max(i, j), min(i, j)), ZERO) for i in self.free for j in self.free]
         force = []
         for i in self.free:
             total: Any = dynamics.f[i]
-            for j in held:
+            for j in imposed_velocities:
                 total = total - M.get((max(i, j), min(i, j)), ZERO) * symbols.vdot[j]
             force.append(total)
         G = [closures.G.get((k, j), ZERO) for k in self.rows for j in self.free]
         gamma = []
         for k in self.rows:
             total = closures.gamma[k]
-            for j in held:
+            for j in imposed_velocities:
                 total = total - closures.G.get((k, j), ZERO) * symbols.vdot[j]
             gamma.append(total)
         return self.substituted([as_expr(x) for x in (*square, *force, *G, *gamma)])
 
-    def _accelerations(
-        self, field: ResidueField, values: dict[Expr, Any]
-    ) -> dict[Expr, int] | None:
+    def _accelerations(self, field: Modular, values: dict[Expr, Any]) -> dict[Expr, int] | None:
         """v̇ from M v̇ − Gᵀ λ = τ − h, G v̇ = γ."""
         n, m = len(self.free), len(self.rows)
         numbers = field.numbers(self._saddle, values)

@@ -37,6 +37,7 @@ from liaison.expr import (
     topological,
     vanishes,
 )
+from liaison.lazy import Shown
 from liaison.spatial.arrays import Array, array, cross, minus
 
 from .exact_motion import ExactMotion
@@ -49,12 +50,12 @@ SIMPLE = 50
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class FirstIntegral:
+@dataclass(frozen=True, slots=True, repr=False)
+class FirstIntegral(Shown):
     """What stays constant.
 
     Attributes:
-        name: for people, and of its column in a trajectory.
+        name: for reading, and of its column in a trajectory.
         formula: of t, q, v and parameters.
         kind: "energy", "painleve", "cyclic", "momentum" or "angular momentum".
         reason: why it is constant.
@@ -138,14 +139,14 @@ def _painleve(equations: Equations, motion: ExactMotion) -> list[FirstIntegral]:
 def _keeps(equations: Equations, motion: ExactMotion) -> bool:
     """The rows that are kept do no work: they are scleronomic."""
     closures, symbols = equations.closures, equations.symbols
-    asked = []
+    changes = []
     for k in motion.rows:
         value: Any = closures.nu[k]
         for j in range(len(symbols.v)):
             if j not in motion.free:
                 value = value - closures.G.get((k, j), ZERO) * symbols.v[j]
-        asked.append(as_expr(value))
-    return all(motion.is_zero(x) for x in asked)
+        changes.append(as_expr(value))
+    return all(motion.is_zero(x) for x in changes)
 
 
 # Cyclic coordinates -----------------------------------------------------------------------------
@@ -192,9 +193,9 @@ def _what_it_is(equations: Equations, motion: ExactMotion, p: Expr) -> str:
         return ""
     for word, x in zip(COMPONENTS, equations.reports.momentum, strict=True):
         if x.op != "const":
-            for sign, said in ((1, ""), (-1, "minus ")):
+            for sign, sign_word in ((1, ""), (-1, "minus ")):
                 if motion.is_zero(as_expr(p - sign * x)):
-                    return f"; it is {said}{word}"
+                    return f"; it is {sign_word}{word}"
     return ""
 
 

@@ -21,10 +21,11 @@ from itertools import combinations
 from typing import Any, final
 
 from liaison.equations import Equations
+from liaison.exact.arithmetic import Modular
 from liaison.exact.linear import kernel
-from liaison.exact.residues import ResidueField
 from liaison.expr import ONE, ZERO, Expr, as_expr, gradient, vanishes
 from liaison.expr.reading.integrate import potential
+from liaison.lazy import Shown
 
 from .exact_motion import ExactMotion
 
@@ -48,8 +49,8 @@ class RowVerdict:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Integrability:
+@dataclass(frozen=True, slots=True, repr=False)
+class Integrability(Shown):
     """Of the rows that a mechanism states for velocities only.
 
     Attributes:
@@ -105,7 +106,7 @@ class _Forms:
         formulas = [motion.substituted(row) for row in G]
         self._points = [self._at(field, values, formulas) for field, values in motion.states()]
 
-    def _at(self, field: ResidueField, values: dict[Expr, Any], G: list[list[Expr]]) -> Any:
+    def _at(self, field: Modular, values: dict[Expr, Any], G: list[list[Expr]]) -> Any:
         """p, the rows, and dω of every row as a matrix, at a point."""
         p, n, m = field.p, self.n, len(self._xs)
         slopes = [as_expr(s) for row in G for x in row for s in gradient(x, self._xs)]
@@ -127,7 +128,7 @@ class _Forms:
             d.append(curl)
         return p, rows, d
 
-    def _fields(self, field: ResidueField, values: dict[Expr, Any]) -> Any:
+    def _fields(self, field: Modular, values: dict[Expr, Any]) -> Any:
         """Components of the fields e_i in q and t, and c^s_ij of their brackets."""
         nq, n, p = len(self._xs) - 1, self.n, field.p
         columns: list[list[Expr]] = [[ZERO] * nq for _ in range(n - 1)]
@@ -153,24 +154,24 @@ class _Forms:
                     brackets[i + 1, j + 1] = [0, *(c or [0] * (n - 1))]
         return fields, brackets
 
-    def are_integrable(self, rows: Sequence[int], wanted: Sequence[int]) -> bool:
+    def are_integrable(self, rows: Sequence[int], chosen: Sequence[int]) -> bool:
         """Whether dω of the wanted rows vanishes on the motions that all of some rows allow."""
-        return all(not any(any(x) for x in curls) for curls in self._curls(rows, wanted))
+        return all(not any(any(x) for x in curls) for curls in self._curls(rows, chosen))
 
-    def combinations(self, rows: Sequence[int], wanted: Sequence[int]) -> int:
+    def combinations(self, rows: Sequence[int], chosen: Sequence[int]) -> int:
         """How many combinations of the wanted rows have a dω that vanishes there."""
-        least = len(wanted)
-        for (p, *_), curls in zip(self._points, self._curls(rows, wanted), strict=True):
+        least = len(chosen)
+        for (p, *_), curls in zip(self._points, self._curls(rows, chosen), strict=True):
             columns = [list(x) for x in zip(*curls, strict=True)]
-            least = min(least, len(kernel(columns, p, len(wanted))) if columns else least)
+            least = min(least, len(kernel(columns, p, len(chosen))) if columns else least)
         return least
 
-    def _curls(self, rows: Sequence[int], wanted: Sequence[int]) -> Iterator[list[list[int]]]:
+    def _curls(self, rows: Sequence[int], chosen: Sequence[int]) -> Iterator[list[list[int]]]:
         """At each point, for each wanted row, dω on all pairs of allowed motions."""
         for p, G, d in self._points:
             basis = kernel([G[k] for k in rows], p, self.n)
             pairs = [(a, b) for i, a in enumerate(basis) for b in basis[i + 1 :]]
-            yield [[_pair(a, d[k], b, p) for a, b in pairs] for k in wanted]
+            yield [[_pair(a, d[k], b, p) for a, b in pairs] for k in chosen]
 
 
 def _dot(a: Sequence[int], b: Sequence[int], p: int) -> int:

@@ -36,7 +36,7 @@ from liaison.expr.reading.simplify import simplified, vanishes_exactly
 from liaison.expr.reading.text import to_unicode
 from liaison.model import Mechanism
 
-from .rank_effect import FOUND, Loss, losses_at
+from .rank_effect import DEPENDENT, Loss, losses_at
 from .rank_proof import MOST_BOXES, MOST_ROWS, gram_determinant, independent_everywhere
 from .rate_rows import RateRows, rate_rows
 
@@ -133,7 +133,7 @@ def _places(rates: RateRows) -> Iterator[tuple[Mapping[Expr, Any], bool]]:
         else:
             rounded.append((_size(rates, place), place))
     for size, place in sorted(rounded, key=lambda pair: pair[0]):
-        if size <= FOUND and _is_isolated(rates, place, size):
+        if size <= DEPENDENT and _is_isolated(rates, place, size):
             yield place, False
 
 
@@ -188,7 +188,7 @@ def _size(rates: RateRows, place: Mapping[Expr, Any]) -> float:
     values = {x: np.array(float(evaluate(as_expr(value), {}))) for x, value in place.items()}
     if rates.conditions:
         gap = _closed(rates, list(values), np.array([float(x) for x in values.values()]))
-        if not np.max(np.abs(gap)) <= FOUND:
+        if not np.max(np.abs(gap)) <= DEPENDENT:
             return math.inf
     matrix = rates.at(values)
     if not np.all(np.isfinite(matrix)):
@@ -203,7 +203,7 @@ def _exact_place(rates: RateRows, place: Mapping[Expr, float]) -> dict[Expr, Exp
     near = {x: _simple(value, rates.domain[x]) for x, value in place.items()}
     rows = [substitute(list(row), near) for row in rates.rows]
     proved = _vanish_together(rows, substitute(list(rates.conditions), near))
-    return near if proved and _size(rates, near) <= FOUND else None
+    return near if proved and _size(rates, near) <= DEPENDENT else None
 
 
 def _simple(value: float, part: Interval) -> Expr:
@@ -254,7 +254,7 @@ class NoImpact:
 
     Attributes:
         entries: the sets of relations looked at; one only where all together are proved.
-        left_out: one-sided relations of positions and contacts, where arriving is an impact.
+        left_out: unilateral relations of positions and contacts, where arriving is an impact.
         velocities: labels, in the order of the forms and held rows of losses.
     """
 
@@ -286,7 +286,7 @@ class NoImpact:
 
     @property
     def text(self) -> str:
-        """All of it for people."""
+        """All of it as text."""
         return "\n".join(entry.text for entry in self.entries)
 
     def to_dict(self) -> dict[str, Any]:
@@ -301,7 +301,7 @@ class NoImpact:
 
 
 def no_impact(mechanism: Mechanism, *, boxes: int = MOST_BOXES) -> NoImpact:
-    """Whether theorem 1 holds for the one-sided relations of rates of a mechanism.
+    """Whether theorem 1 holds for the unilateral relations of rates of a mechanism.
 
     Args:
         mechanism: with relations `W v + w <= 0`; others on one side are named and left out.
@@ -327,14 +327,14 @@ def _sets(names: tuple[str, ...]) -> list[tuple[str, ...]]:
 def _least(entries: list[Entry]) -> list[Entry]:
     """Without sets that fail or are open only because a smaller one does."""
     bad: list[set[str]] = []
-    kept = []
+    minimal = []
     for entry in entries:
         if any(small < set(entry.relations) for small in bad):
             continue
         if entry.verdict != "proved":
             bad.append(set(entry.relations))
-        kept.append(entry)
-    return kept
+        minimal.append(entry)
+    return minimal
 
 
 def _rest(together: Entry, entries: list[Entry]) -> list[Entry]:
@@ -353,16 +353,16 @@ def _entry(rates: RateRows, boxes: int) -> Entry:
     if lost:
         return Entry(names, "fails", " ".join(_words(rates, x) for x in lost), tuple(lost))
     least = least_size(rates)
-    said = (
+    text = (
         f"{listed}: whether entry is free of impact is not proved; the least singular value of the "
         f"rows at sampled positions is {least:.3g}. More boxes than {boxes} may prove it "
         "(no_impact(…, boxes=…))."
     )
-    return Entry(names, "not proved", said, least=least)
+    return Entry(names, "not proved", text, least=least)
 
 
 def _words(rates: RateRows, loss: Loss) -> str:
-    """A loss for people."""
+    """A loss as text."""
     names = ", ".join(loss.rows)
     verb = "vanishes" if len(loss.rows) == 1 else "are dependent"
     what = f"the row {names}" if len(loss.rows) == 1 else f"the rows {names}"
@@ -390,8 +390,8 @@ def _effect(rates: RateRows, loss: Loss) -> str:
             possible + "the relation determines no velocity after it: several remain, or it moves."
         )
     after = ", ".join(_held(rates, row) for row in loss.after)
-    said = "the velocity after it follows from the relation itself"
-    return f"{possible}{said}{_own(rates, loss)}: {after}."
+    text = "the velocity after it follows from the relation itself"
+    return f"{possible}{text}{_own(rates, loss)}: {after}."
 
 
 def _own(rates: RateRows, loss: Loss) -> str:

@@ -1,8 +1,8 @@
 """What follows where active rows of rates are dependent: a jump, nothing, or nothing decided.
 
-No acceleration changes Σ c_k d/dt(row k) = v · Q v where Σ c_k row k = 0. If c pushes all one-sided
-rows to one side, the form must not be positive, and the relation itself says what the velocity is
-(see `numeric.degenerate`).
+No acceleration changes Σ c_k d/dt(row k) = v · Q v where Σ c_k row k = 0. If c pushes all
+unilateral rows to one side, the form must not be positive, and the relation itself says what the
+velocity is (see `numeric.degenerate`).
 
 Public names: Loss, losses_at, reduced.
 
@@ -25,7 +25,7 @@ from .rate_rows import RateRows
 
 Floats = NDArray[np.float64]
 
-FOUND = 1e-9
+DEPENDENT = 1e-9
 """Least singular value at which rows count as dependent."""
 
 NEAR = 1e-3
@@ -65,7 +65,7 @@ def losses_at(
     values = {x: float(evaluate(as_expr(value), {})) for x, value in place.items()}
     matrix = rates.at({x: np.array(value) for x, value in values.items()})
     names = (*rates.bilateral, *rates.one_sided)
-    gone = [k for k in range(len(names)) if np.max(np.abs(matrix[k])) <= FOUND]
+    gone = [k for k in range(len(names)) if np.max(np.abs(matrix[k])) <= DEPENDENT]
     ways = [np.eye(len(names))[k] for k in gone]
     if not ways:
         ways = [np.linalg.svd(matrix)[0][:, -1]]
@@ -88,7 +88,7 @@ def _loss(
     part = tuple(name for name, x in zip(names, c, strict=True) if x)
     effect, form, held = _effect(rates, matrix, values, c)
     active = _active(rates, c)
-    kept = active if len(held) and np.max(np.abs(matrix[active, -1])) <= FOUND else []
+    kept = active if len(held) and np.max(np.abs(matrix[active, -1])) <= DEPENDENT else []
     after = reduced(np.vstack([matrix[kept, :-1], held]))
     return Loss(
         part, position, is_exact, float(np.linalg.norm(c @ matrix)), effect, form, held, after
@@ -134,7 +134,9 @@ def _effect(
     if not np.any(form) and values:
         return _beyond(rates, values, c)
     rows = matrix[_active(rates, c), :-1]
-    rule = degenerate_rule(np.eye(nv), form, np.ones(nv), np.where(np.abs(rows) > FOUND, rows, 0.0))
+    rule = degenerate_rule(
+        np.eye(nv), form, np.ones(nv), np.where(np.abs(rows) > DEPENDENT, rows, 0.0)
+    )
     return ("jump" if rule.kind == "rest" else rule.kind), form, rule.held
 
 

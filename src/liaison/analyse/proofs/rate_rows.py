@@ -1,6 +1,6 @@
 """Rows that may be active with unilateral relations of rates: exact formulas of q and t.
 
-Every bilateral row G v − ν = 0 and every one-sided row W v + w ≤ 0 becomes a row of numbers
+Every bilateral row G v − ν = 0 and every unilateral row W v + w ≤ 0 becomes a row of numbers
 (G, −ν) or (W, w) with one column more than there are velocities. Rows that are dependent with that
 column are those that can be active together although they depend on each other: rows whose
 velocities agree and whose last numbers do not are never active at once.
@@ -52,7 +52,7 @@ class RateRows:
         v: velocities.
         domain: of each symbol of the rows, one period where it only turns something.
         start: of each symbol of rows and biases, as the author gave it, or neutral.
-        left_out: other one-sided relations and contacts, whose rows are not here.
+        left_out: other unilateral relations and contacts, whose rows are not here.
     """
 
     bilateral: tuple[str, ...]
@@ -66,7 +66,7 @@ class RateRows:
     left_out: tuple[str, ...]
 
     def with_active(self, names: Sequence[str]) -> RateRows:
-        """The bilateral rows and some of the one-sided ones."""
+        """The bilateral rows and some of the unilateral ones."""
         first = len(self.bilateral)
         kept = [k for k, name in enumerate(self.one_sided) if name in names]
         places = [*range(first), *(first + k for k in kept)]
@@ -84,7 +84,7 @@ class RateRows:
 
 
 def rate_rows(mechanism: Mechanism) -> RateRows:
-    """The rows of a mechanism's one-sided relations of rates, and of all that always holds."""
+    """The rows of a mechanism's unilateral relations of rates, and of all that always holds."""
     relations = tuple(x for x in mechanism.contacts if isinstance(x, Unilateral))
     tree = merged(span(replace(mechanism, contacts=relations), exact=True))
     kinematics, qdot = on_symbols(tree)

@@ -24,8 +24,9 @@ from liaison.errors import DerivationError, NamingError, SimulationError
 from liaison.expr import Expr
 from liaison.freedoms import Mobility, mobility
 from liaison.freedoms.keywords import ProofKeywords
+from liaison.lazy import Shown
 from liaison.model import Constraint, Mechanism, OfCoordinates
-from liaison.model.contacts import refuse_sides
+from liaison.model.contacts import check_bilateral
 from liaison.numeric import State
 from liaison.program import Entry, Kernel, Program, lower, to_llvm
 from liaison.simulation import Settings, Trajectory
@@ -40,8 +41,8 @@ SERIES = ("energy", "outputs", "poses", "closure")
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Reduction:
+@dataclass(frozen=True, slots=True, repr=False)
+class Reduction(Shown):
     """Reduced equations of motion, the position they were chosen at, and why so many."""
 
     equations: Reduced
@@ -142,7 +143,7 @@ class Reduction:
 
 
 def reduce(
-    given: Mechanism | Tree,
+    source: Mechanism | Tree,
     independent: Sequence[str] = (),
     *,
     at: Mapping[str, Any] | None = None,
@@ -151,7 +152,7 @@ def reduce(
     """The equations of motion of a mechanism in independent velocities, without multipliers.
 
     Args:
-        given: a mechanism, or a tree of one.
+        source: a mechanism, or a tree of one.
         independent: coordinates whose velocities are to be the unknowns; chosen if not given.
         at: positions and rates by label instead of the mechanism's starts [m, rad].
         **options: of `mobility`: order, primes, seed.
@@ -160,19 +161,19 @@ def reduce(
         DerivationError: several branches meet in the position, the mobility is not decided there,
             or the coordinates asked for are not independent.
     """
-    mechanism = given.mechanism if isinstance(given, Tree) else given
-    refuse_sides(mechanism.contacts, "reduce")
+    mechanism = source.mechanism if isinstance(source, Tree) else source
+    check_bilateral(mechanism.contacts, "reduce")
     tree = span(mechanism)
     start = {name: float(as_float(x)) for name, x in (at or {}).items()}
     state = assemble(tree, None, **start)
     places = {name: x for name, x in (at or {}).items() if name in mechanism.coordinates}
     result = mobility(mechanism, at=places, **options)
     equations = newton_euler(tree)
-    wanted = _wanted(equations, result, independent)
+    chosen = _independent_names(equations, result, independent)
     reduced_form = reduced(
-        equations, _values(equations, state), wanted, _freedom(mechanism, result)
+        equations, _values(equations, state), chosen, _freedom(mechanism, result)
     )
-    _check_kept(reduced_form, independent)
+    _check_independent(reduced_form, independent)
     return Reduction(
         reduced_form, result, state, to_llvm(_program(equations, reduced_form)), equations
     )
@@ -197,7 +198,9 @@ def _is_of_positions(relation: Constraint) -> bool:
     return isinstance(relation, OfCoordinates) and not relation.OF_SPEEDS
 
 
-def _wanted(equations: Equations, result: Mobility, independent: Sequence[str]) -> Sequence[str]:
+def _independent_names(
+    equations: Equations, result: Mobility, independent: Sequence[str]
+) -> Sequence[str]:
     """The requested ones, or those named by mobility, as far as the tree has them."""
     names = {label.name for label in equations.labels["v"]}
     for name in independent:
@@ -209,13 +212,17 @@ def _wanted(equations: Equations, result: Mobility, independent: Sequence[str]) 
     return [name for name in result.psi.independent if f"{name}'" in names or name in names]
 
 
-def _check_kept(reduced_form: Reduced, independent: Sequence[str]) -> None:
-    kept = {label.name for label in reduced_form.independent}
-    lost = [name for name in independent if name not in kept and f"{name}'" not in kept]
+def _check_independent(reduced_form: Reduced, independent: Sequence[str]) -> None:
+    independent_names = {label.name for label in reduced_form.independent}
+    lost = [
+        name
+        for name in independent
+        if name not in independent_names and f"{name}'" not in independent_names
+    ]
     if lost:
         raise DerivationError(
             f"{', '.join(lost)} cannot be independent here: the velocities "
-            f"{', '.join(sorted(kept))} are.",
+            f"{', '.join(sorted(independent_names))} are.",
             hint=f"Name at most {reduced_form.mobility} coordinates that drive the mechanism.",
         )
 

@@ -3,7 +3,7 @@
 Sines and cosines of the coordinates become unknowns s, c with s² + c² = 1; then the closures are
 relations, their rows Δ are matrices of polynomials, and the syzygies of Δ on the variety generate
 every ψ with Δ ψ = 0. Other than Ψ by elimination (`reduce`), which divides by pivots, they hold at
-every position; there may be more of them than the mechanism has freedoms.
+every position; there may be more of them than the mechanism has degrees of freedom.
 
 Public names: PolynomialPsi, polynomial_psi.
 
@@ -34,7 +34,7 @@ class PolynomialPsi:
     """Columns ψ with Δ ψ = 0 wherever the closures hold.
 
     Attributes:
-        coordinates: positions, symbols that the formulas speak of.
+        coordinates: positions, symbols that the formulas refer to.
         velocities: a label for each entry of a column.
         columns: formulas of the coordinates; None where the bounds were passed: not computed.
     """
@@ -50,7 +50,7 @@ def polynomial_psi(mechanism: Mechanism, *, limits: Limits | None = None) -> Pol
     Args:
         mechanism: with closures that are polynomials of its coordinates and of their sines and
             cosines, numbers rational; parameters at their values. Coordinates of joints that are
-            cut are not among the unknowns, whoever speaks of them.
+            cut are not among the unknowns, whoever refers to them.
         limits: of the computation; its own if None.
 
     Raises:

@@ -2,7 +2,7 @@
 
     τ(q) − h(q) + Gᵀ λ = 0,   Φ(q) = 0   with v = 0                             (analysis-4)
 
-Where something holds on one side only, forces of closed gaps push besides (`rest_on_sides.py`).
+Where there is a unilateral constraint, forces of closed gaps push besides (`rest_on_sides.py`).
 
 Steps go along what the closures allow. The stiffness Zᵀ ∂r/∂q Z there, with λ held, is bent so
 that it is positive: such steps go down from maxima and saddles of the energy, so that what is
@@ -31,8 +31,10 @@ from functools import cached_property
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from liaison.errors import ModelError, NamingError, SimulationError
+from liaison.lazy import Shown
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.simulation import Trajectory, simulate
@@ -44,20 +46,25 @@ from .rest_steps import (
     LONGEST,
     MOST_PUSHES,
     MOST_STEPS,
-    PUSH,
-    curvatures,
+    Ways,
     downhill,
+    left_along,
     moved,
+    pushed_down,
     retracted,
     stepped,
     unbalanced,
+    ways_of,
 )
 
 CLOSED = 1e-10
 """A gap that something pushes is closed up to this [m, rad]."""
 
-SOFT, LEVEL = 1e-3, 1e-6
-"""Curvatures count as at least this part of the largest force, and of the largest curvature."""
+SOFT = 1e-2
+"""Part of a pull that bends a way as much as a curvature, where a gap may take the rest."""
+
+SHORTER = 30
+"""How often a step is halved until rows of gaps, taken as straight, can all stay open."""
 
 NUDGE = 1e-6
 """Half the distance over which rows of gaps are differentiated [m, rad]."""
@@ -72,7 +79,7 @@ ADVICE = (
 
 
 def has_sides(here: Local) -> bool:
-    """Whether anything holds on one side only."""
+    """Whether there are unilateral constraints."""
     return bool(here.kernel.program.facts.get("sides"))
 
 
@@ -93,9 +100,9 @@ class Pushed:
         """Gaps, and their rows."""
         here, nv = self.here, self.here.nv
         values, blocks = here._call("one_sided"), here.kernel.program.facts["sides"]
-        kept = [(b, x[3]) for b, x in enumerate(blocks) if x[2] == "gap"]
+        gaps = [(b, x[3]) for b, x in enumerate(blocks) if x[2] == "gap"]
         D = values["D"].reshape(-1, nv)
-        return values["gap"][[b for b, _ in kept]], D[[k for _, k in kept]]
+        return values["gap"][[b for b, _ in gaps]], D[[k for _, k in gaps]]
 
     @cached_property
     def n(self) -> Array:
@@ -120,20 +127,28 @@ class Pushed:
         return np.asarray(self.Z.T @ (self.here.forces + self.push))
 
     @cached_property
-    def size(self) -> float:
-        """The largest force that acts, or that a unit of displacement wakes."""
-        woken = self.Z.T @ self.stiffness @ self.Z
-        sizes = [float(np.max(np.abs(x), initial=0.0)) for x in (self.here.weights, woken)]
-        return max(*sizes, 1e-30)
+    def acting(self) -> Array:
+        """Parts that act along what the closures allow: τ, h, and the forces of gaps."""
+        return np.vstack([self.here.weights.reshape(2, -1), self.push]) @ self.Z
+
+    @cached_property
+    def holds(self) -> NDArray[np.bool_]:
+        """Gaps whose forces are more than rounding beside what acts on what they push."""
+        _, D = self.sides
+        beside = np.abs(D) @ np.max(np.abs(self.here.weights.reshape(2, -1)), axis=0)
+        return np.asarray(self.n * np.sum(D * D, axis=1) > HOLDS * beside)
 
     @cached_property
     def left(self) -> float:
-        """Largest force that is left over the size; and what gaps and closures are off by."""
+        """Largest force that is left, each way by its size; what gaps and closures are off by."""
         gap, _ = self.sides
-        off = np.where(self.n > HOLDS * self.size, np.abs(gap), np.maximum(-gap, 0.0))
+        off = np.where(self.holds, np.abs(gap), np.maximum(-gap, 0.0))
         phi = float(np.max(np.abs(self.here.phi), initial=0.0))
-        left = float(np.max(np.abs(self.rest), initial=0.0)) / self.size
-        return max(left, phi, float(np.max(off, initial=0.0)))
+        return max(
+            left_along(self.ways, self.rest, self.acting, free=SOFT),
+            phi,
+            float(np.max(off, initial=0.0)),
+        )
 
     @cached_property
     def stiffness(self) -> Array:
@@ -155,48 +170,55 @@ class Pushed:
         return np.stack(columns, axis=1)
 
     @cached_property
-    def ways(self) -> tuple[Array, Array]:
+    def ways(self) -> Ways:
         """Curvatures along what the closures allow, in the metric of the mass, and their ways."""
-        return curvatures(self.Z.T @ self.stiffness @ self.Z, self.here.reduced_mass)
+        return ways_of(self.Z.T @ self.stiffness @ self.Z, self.here.reduced_mass)
 
     def step(self) -> Array:
         """The least change towards rest that keeps gaps open."""
-        values, ways = self.ways
-        pull, rest = ways.T @ (self.Z.T @ self.here.forces), ways.T @ self.rest
-        floor = max(
-            LEVEL * float(np.max(np.abs(values))), SOFT * float(np.max(np.abs(pull))),
-            float(np.max(np.abs(rest))) / LONGEST, 1e-30,
-        )  # fmt: skip
-        scale = ways / np.sqrt(np.maximum(np.abs(values), floor))
+        ways = self.ways
+        pull, rest = ways.columns.T @ (self.Z.T @ self.here.forces), ways.columns.T @ self.rest
+        # a gap may take all of a pull: SOFT of it bends as much as a curvature does
+        longest = max(SOFT * float(np.max(np.abs(pull))), float(np.max(np.abs(rest))) / LONGEST)
+        floor = np.maximum(np.maximum(longest, ways.noise), 1e-300)
+        scale = ways.columns / np.sqrt(np.maximum(np.abs(ways.values), floor))
         force = scale.T @ (self.Z.T @ self.here.forces)
         gap, D = self.sides
         A = D @ self.Z @ scale
-        change = self.Z @ (scale @ (force + least(A, -gap - A @ force)))
+        change = self.Z @ (scale @ _open(A, gap, force))
         longest = float(np.max(np.abs(change), initial=0.0))
         return np.asarray(change * min(1.0, LONGEST / longest) if longest else change)
 
     def downhill(self) -> Array | None:
         """A push along the most negative curvature that pushed gaps allow; None without one."""
         _, D = self.sides
-        rows = (D @ self.Z)[self.n > HOLDS * self.size]
+        rows = (D @ self.Z)[self.holds]
         _, s, Vt = np.linalg.svd(rows) if len(rows) else (0, np.zeros(0), np.eye(self.Z.shape[1]))
         T = Vt[int(np.count_nonzero(s > RANK * np.max(s, initial=1.0))) :].T
         if not T.shape[1]:
             return None
         K = self.Z.T @ self.stiffness @ self.Z
-        values, ways = curvatures(T.T @ K @ T, T.T @ self.here.reduced_mass @ T)
-        if values[0] >= -LEVEL * max(float(np.max(np.abs(self.ways[0]))), 1e-30):
-            return None
-        way = self.Z @ (T @ ways[:, 0])
-        return np.asarray(PUSH * way / np.max(np.abs(way)))
+        return pushed_down(ways_of(T.T @ K @ T, T.T @ self.here.reduced_mass @ T), self.Z @ T)
 
 
-def least(A: Array, h: Array) -> Array:
-    """The shortest x with A x ≥ h.
+def _open(A: Array, gap: Array, force: Array) -> Array:
+    """The step nearest to a force that keeps all gaps open; of a shorter force where none does.
 
     Raises:
-        SimulationError: there is none.
+        SimulationError: even none does not.
     """
+    for _ in range(SHORTER):
+        change = least(A, -gap - A @ force)
+        if change is not None:
+            return np.asarray(force + change)
+        force = force / 2
+    raise SimulationError(
+        "no position near here keeps all gaps open.", status="no equilibrium", hint=ADVICE
+    )
+
+
+def least(A: Array, h: Array) -> Array | None:
+    """The shortest x with A x ≥ h; None if there is none."""
     from scipy.optimize import nnls
 
     if not len(h) or np.all(h <= 0.0):
@@ -204,14 +226,12 @@ def least(A: Array, h: Array) -> Array:
     length = np.maximum(np.linalg.norm(A, axis=1), 1e-30)
     scaled, most = A / length[:, None], float(np.max(np.abs(h / length)))
     E = np.vstack([scaled.T, h / length / most])
-    wanted = np.zeros(len(E))
-    wanted[-1] = 1.0
-    u, missed = nnls(E, wanted)
+    right_side = np.zeros(len(E))
+    right_side[-1] = 1.0
+    u, missed = nnls(E, right_side)
     if missed <= 1e-12:
-        raise SimulationError(
-            "no position near here keeps all gaps open.", status="no equilibrium", hint=ADVICE
-        )
-    r = E @ u - wanted
+        return None
+    r = E @ u - right_side
     return np.asarray(-r[:-1] / r[-1] * most)
 
 
@@ -241,7 +261,7 @@ def rest_on_sides(here: Local, kind: str, tolerance: float) -> tuple[Local, floa
         now = Pushed(stepped(now.here, now.step()))
     raise SimulationError(
         f"no equilibrium with the contacts of {here.kernel.program.name!r} is found after "
-        f"{MOST_STEPS} steps; {best:.1e} of the largest force is not balanced.",
+        f"{MOST_STEPS} steps; along some way {best:.1e} of the force is not balanced.",
         status="no equilibrium",
         hint=ADVICE,
     )
@@ -265,29 +285,31 @@ def is_held(here: Local, tolerance: float, inputs: Mapping[str, float] | None) -
 def at_the_instant(
     here: Local, inputs: Mapping[str, float] | None, series: tuple[str, ...] = ()
 ) -> tuple[Trajectory, float]:
-    """The instant as a run in its mode, and the largest M v̇ over the largest force."""
+    """The instant as a run in its mode, and the largest M v̇, each way by its own size."""
     known = [label.name for label in here.kernel.program.labels["p"]]
     values = dict(zip(known, here.p.tolist(), strict=True))
     more: dict[str, Any] = {"inputs": inputs, "parameters": values}
-    wanted = (*series, "contacts", "accelerations")
-    run = simulate(here.kernel, here.state, here.state.t, series=wanted, **more)
+    names = (*series, "contacts", "accelerations")
+    run = simulate(here.kernel, here.state, here.state.t, series=names, **more)
     moves = here.M @ np.asarray(run.series["accelerations"].values)[-1]
-    return run, float(np.max(np.abs(moves), initial=0.0)) / Pushed(here).size
+    now = Pushed(here)
+    return run, left_along(now.ways, now.Z.T @ moves, now.acting, free=1.0)
 
 
 SERIES = ("energy", "outputs", "poses", "reactions", "lam")
 
 
 @final
-@dataclass(frozen=True)
-class Equilibrium:
+@dataclass(frozen=True, repr=False)
+class Equilibrium(Shown):
     """A state at rest.
 
     Args:
         state: positions, and velocities zero.
         run: that one instant, with poses, reactions, multipliers (λ), energy, outputs, and forces
             of contacts.
-        residual: largest generalised force that is left, over the largest that is balanced.
+        residual: largest force that is left along a way in which it can move, over what acts along
+            that way or what a unit of displacement along it wakes.
         steps: taken to find it.
         linear: small motions about it; None where a contact or dry friction holds it.
     """
@@ -349,8 +371,8 @@ def equilibrium(
         kind: "stable": go down; "nearest": by Newton's steps, to a stable one or not.
         inputs: values by name instead of the defaults.
         parameters: values in order instead of the defaults.
-        independent: coordinates to tell small motions by.
-        tolerance: of generalised forces, relative to the largest that is balanced.
+        independent: coordinates in which small motions are expressed.
+        tolerance: of the residual.
 
     Raises:
         SimulationError: none is found.
@@ -374,8 +396,8 @@ def equilibrium(
         best = min(best, left)
         here = moved(here, kind)
     raise SimulationError(
-        f"no equilibrium is found after {MOST_STEPS} steps; {best:.1e} of the largest force is not "
-        "balanced.",
+        f"no equilibrium is found after {MOST_STEPS} steps; along some way {best:.1e} of the force "
+        "is not balanced.",
         status="no equilibrium",
         hint="Start nearer to it, or give forces that hold it: a mechanism that nothing pulls back "
         "has none.",
@@ -398,8 +420,8 @@ def _resting(
     run, left = at_the_instant(here, inputs, SERIES)
     if left > HOLDS:
         raise SimulationError(
-            f"no equilibrium: {left:.1e} of the largest force is not balanced where gaps alone "
-            "would hold it.",
+            f"no equilibrium: along some way {left:.1e} of the force is not balanced where gaps "
+            "alone would hold it.",
             status="no equilibrium",
             hint=ADVICE,
         )
@@ -440,10 +462,10 @@ def _reactions(run: Trajectory) -> dict[str, list[float | None]]:
     """Joint -> moment and force in its marker's axes; None where undetermined."""
     if "reactions" not in run.series:
         return {}
-    shown = run.series["reactions"].shown[0]
+    reactions = run.series["reactions"].shown[0]
     joints = run.series["reactions"].axes["joint"]
     return {
-        joint: [float(x) if np.isfinite(x) else None for x in shown[k]]
+        joint: [float(x) if np.isfinite(x) else None for x in reactions[k]]
         for k, joint in enumerate(joints)
     }
 
@@ -452,8 +474,8 @@ def _multipliers(run: Trajectory) -> dict[str, float | None]:
     """Row of a closure -> what it puts on the mechanism; None where undetermined."""
     if "lam" not in run.series:
         return {}
-    shown, names = run.series["lam"].shown[0], run.series["lam"].axes["row"]
-    values = [float(x) if np.isfinite(x) else None for x in shown]
+    multipliers, names = run.series["lam"].shown[0], run.series["lam"].axes["row"]
+    values = [float(x) if np.isfinite(x) else None for x in multipliers]
     return dict(zip(names, values, strict=True))
 
 

@@ -2,11 +2,11 @@
 
     d/dt (ξ, δv) = A (ξ, δv) + B δu                                             (analysis-3)
 
-in coordinates that tell all others, so that the closures, holonomic or not, hold to first order.
-Derivatives are generated; nothing is differenced. For nonholonomic mechanisms there are more
+in coordinates that determine all others, so that the closures, holonomic or not, hold to first
+order. Derivatives are generated; nothing is differenced. For nonholonomic mechanisms there are more
 positions than speeds.
 
-Public names: Linearization, linearize.
+Public names: Linearization, linearize, parts_of, eigenvalue_noise.
 
 Source: PGH15 §3 (linearisation of constrained systems by independent coordinates and speeds).
 """
@@ -22,24 +22,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import ModelError, NamingError
+from liaison.lazy import Shown
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.units import Label
 
-from .local import Local, local
+from .local import Local, check_closed, local
 from .open_sides import check_inactive_here
 
 Complex = NDArray[np.complex128]
 
 COUPLED = 1e-9
 """States left out of a part must enter it less than this, relative to the largest entry of A."""
+SLOW = 1e-6
+"""Growth [1/s] that is none: of eigenvalues at zero, and of what takes days."""
+UNDAMPED = 1e-9
+"""Growth, relative to the eigenvalue, that is none."""
+PERTURBED = 1e-14
+"""Relative error of the entries of A."""
+METHOD = 64 * float(np.finfo(float).eps)
+"""Error of the eigenvalues of a balanced matrix, relative to its norm."""
 ROUNDING = 1e-32
 """Entries of A below this, relative to the largest, are zeros: they keep LAPACK from converging."""
 
 
 @final
-@dataclass(frozen=True)
-class Linearization:
+@dataclass(frozen=True, repr=False)
+class Linearization(Shown):
     """Small motions about a state: matrices, labels, eigenvalues and the shapes of the modes.
 
     Args:
@@ -67,12 +76,22 @@ class Linearization:
     outputs: tuple[Label, ...] = ()
 
     @cached_property
-    def _eig(self) -> tuple[Complex, Complex]:
-        size = np.max(np.abs(self.A), initial=0.0)
-        A = np.where(np.abs(self.A) > ROUNDING * size, self.A, 0.0)
-        values, vectors = np.linalg.eig(A.astype(complex))
+    def _eig(self) -> tuple[Complex, Complex, Array]:
+        """Eigenvalues, eigenvectors, and what rounding is worth in each eigenvalue [1/s]."""
+        n = len(self.A)
+        values = np.zeros(n, dtype=complex)
+        vectors = np.zeros((n, n), dtype=complex)
+        noise = np.zeros(n)
+        # states that do not act on each other apart: a stiff part takes no digits from others
+        for part in parts_of(self.A):
+            block = self.A[np.ix_(part, part)]
+            size = np.max(np.abs(block), initial=0.0)
+            block = np.where(np.abs(block) > ROUNDING * size, block, 0.0)
+            values[part], inner = np.linalg.eig(block.astype(complex))
+            vectors[np.ix_(part, part)] = inner
+            noise[part] = eigenvalue_noise(block, inner)
         order = np.lexsort((values.imag, np.abs(values.imag), values.real))[::-1]
-        return values[order], vectors[:, order]
+        return values[order], vectors[:, order], noise[order]
 
     @property
     def eigenvalues(self) -> Complex:
@@ -99,9 +118,10 @@ class Linearization:
 
     @property
     def is_stable(self) -> bool:
-        """No eigenvalue grows faster than rounding lets one at zero seem to."""
-        scale = max(1.0, float(np.max(np.abs(self.eigenvalues), initial=0.0)))
-        return bool(np.all(self.eigenvalues.real <= 1e-6 * scale))
+        """No eigenvalue grows faster than rounding lets it seem to, or than SLOW."""
+        values, _, noise = self._eig
+        allowed = np.maximum(np.maximum(SLOW, UNDAMPED * np.abs(values)), noise)
+        return bool(np.all(values.real <= allowed))
 
     def part(self, *names: str) -> Linearization:
         """Some of the states alone, in that order, where the others do not act on them.
@@ -162,6 +182,34 @@ class Linearization:
         }  # fmt: skip
 
 
+def parts_of(A: Array) -> list[list[int]]:
+    """States of a linear system in parts that do not act on each other."""
+    joined = (A != 0) | (A.T != 0)
+    left, parts = set(range(len(A))), []
+    while left:
+        part, new = set[int](), {min(left)}
+        while new:
+            part |= new
+            new = {int(j) for i in new for j in np.flatnonzero(joined[i])} - part
+        parts.append(sorted(part))
+        left -= part
+    return parts
+
+
+def eigenvalue_noise(A: Array, vectors: Complex) -> Array:
+    """How far errors of PERTURBED in every entry, and those of the method, move each eigenvalue.
+
+    |δs_k| ≤ |y_k| |δA| |x_k| with y_k x_k = 1; where A has no basis of eigenvectors, as for what
+    moves freely, the bound is as large as such eigenvalues are sensitive.
+    """
+    from scipy.linalg import matrix_balance
+
+    left = np.linalg.pinv(vectors, rcond=1e-15)
+    by_entry = np.einsum("ki,ij,jk->k", np.abs(left), np.abs(A), np.abs(vectors))
+    balanced = matrix_balance(A, permute=False)
+    return np.asarray(PERTURBED * by_entry + METHOD * np.linalg.norm(balanced[0]))
+
+
 def _pair(z: Complex) -> list[Any]:
     return [z.real.tolist(), z.imag.tolist()]
 
@@ -182,12 +230,13 @@ def linearize(
             that of the instant.
         inputs: values by name instead of the defaults.
         parameters: values in order instead of the defaults.
-        independent: coordinates to tell the others by, as far as they can.
+        independent: coordinates that determine the others, as far as they can.
 
     Raises:
-        SimulationError: something that holds on one side only is closed there.
+        SimulationError: a unilateral constraint is closed there.
     """
     here = local(kernel, state, inputs=inputs, parameters=parameters, preferred=independent)
+    check_closed(here)
     check_inactive_here(here, "linearize")
     shapes = shapes_of(here)
     nv, labels = here.nv, kernel.program.labels

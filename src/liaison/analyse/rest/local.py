@@ -5,7 +5,7 @@ Dense algebra on the generated derivatives (`program/derivatives/derivatives.py`
 
     G_h ξ = 0,   ∂(G v − ν)/∂q ξ + G δv = 0                                     (analysis-2)
 
-Public names: Local, local, Allowed, chosen_rows.
+Public names: Local, local, check_closed, Allowed, chosen_rows.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from typing import final
 
 import numpy as np
 
-from liaison.errors import ModelError
+from liaison.errors import ModelError, NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel
+from liaison.simulation.plan.plan import check_state
+from liaison.simulation.plan.settings import PROJECTION
 
 RANK = 1e-9
 """Singular values of rows scaled to length 1 below this part of the largest count as zero."""
@@ -34,7 +36,7 @@ class Allowed:
     """What the closures allow at one level: coordinates chosen, and all of them by these.
 
     Args:
-        chosen: indices of the coordinates that tell the others.
+        chosen: indices of the coordinates that determine the others.
         basis: all of them for a unit of each chosen one, shape (nv, chosen).
     """
 
@@ -212,8 +214,8 @@ class Local:
     @cached_property
     def positions(self) -> Allowed:
         """Changes of position that keep the closures."""
-        wanted = [*self.velocities.chosen]
-        return allowed(self.holonomic, self.nv, wanted)
+        chosen = [*self.velocities.chosen]
+        return allowed(self.holonomic, self.nv, chosen)
 
     @cached_property
     def velocities(self) -> Allowed:
@@ -227,13 +229,13 @@ class Local:
     @cached_property
     def change(self) -> Array:
         """δv that a change of position entails, shape (nv, positions chosen); 0 for chosen ones."""
-        wanted = -self.tangent["rate_q"] @ self.positions.basis
+        right_side = -self.tangent["rate_q"] @ self.positions.basis
         if not self.nc:
             return np.zeros((self.nv, len(self.positions.chosen)))
         rest = [j for j in range(self.nv) if j not in self.velocities.chosen]
-        change = np.zeros((self.nv, wanted.shape[1]))
+        change = np.zeros((self.nv, right_side.shape[1]))
         if rest:
-            change[rest] = np.linalg.lstsq(self.G[:, rest], wanted, rcond=RANK)[0]
+            change[rest] = np.linalg.lstsq(self.G[:, rest], right_side, rcond=RANK)[0]
         return change
 
     @cached_property
@@ -259,13 +261,60 @@ def local(
         inputs: values by name instead of the defaults.
         parameters: values in order instead of the defaults.
         preferred: coordinates or speeds to choose as the independent ones, where possible.
+
+    Raises:
+        NamingError: there is no such input.
+        SimulationError: an input is not finite, or the state is of another mechanism, not finite,
+            or off its closures.
     """
     program = kernel.program
+    check_state(program, state)
     u = np.array(program.defaults["u"], dtype=float)
+    names = [label.name for label in program.labels["u"]]
     for name, value in (inputs or {}).items():
-        u[[label.name for label in program.labels["u"]].index(name)] = value
+        if name not in names:
+            raise NamingError.unknown("input", name, names)
+        u[names.index(name)] = _number(name, value)
     p = np.array(program.defaults["p"] if parameters is None else parameters, dtype=float)
-    return Local(kernel, state, u, p, tuple(preferred))
+    here = Local(kernel, state, u, p, tuple(preferred))
+    check_closed(here, "phi")
+    return here
+
+
+def _number(name: str, value: float) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not np.isfinite(number):
+        raise SimulationError(
+            f"input {name!r} is {value!r}; at one state it must be a finite number.",
+            status="inconsistent",
+        )
+    return number
+
+
+def check_closed(here: Local, level: str = "rate") -> None:
+    """Raises an error for a state off its closures by more than the start of a run may be.
+
+    Args:
+        here: the mechanism at that state.
+        level: "phi" for positions alone, "rate" for velocities.
+    """
+    state, labels = here.state, here.kernel.program.labels.get("lam", ())
+    off = here.phi if level == "phi" else here.G @ state.v - here.nu
+    size = 1.0 + float(np.max(np.abs(state.q if level == "phi" else state.v), initial=0.0))
+    if not off.size or np.max(np.abs(off)) <= PROJECTION.start * size:
+        return
+    k = int(np.argmax(np.where(np.isfinite(off), np.abs(off), np.inf)))
+    what = "position" if level == "phi" else "velocity"
+    raise SimulationError(
+        f"the state at t = {state.t:g} s is off its closures: the {what} leaves {off[k]:.3g} in "
+        f"the row {labels[k].name!r}.",
+        status="inconsistent closures",
+        t=state.t,
+        hint="Assemble it: leave the state out and give start={…}, or take a state of a run.",
+    )
 
 
 def allowed(rows: Array, nv: int, preferred: Sequence[int]) -> Allowed:
@@ -273,8 +322,8 @@ def allowed(rows: Array, nv: int, preferred: Sequence[int]) -> Allowed:
     if not len(rows):
         return Allowed(tuple(range(nv)), np.eye(nv))
     length = np.linalg.norm(rows, axis=1)
-    kept = length > 1e-12 * np.max(length, initial=0.0)
-    scaled = rows[kept] / length[kept, None]
+    nonzero = length > 1e-12 * np.max(length, initial=0.0)
+    scaled = rows[nonzero] / length[nonzero, None]
     _, s, Vt = np.linalg.svd(scaled)
     rank = int(np.count_nonzero(s > RANK * s[0])) if len(s) else 0
     Z = Vt[rank:].T

@@ -1,14 +1,15 @@
 """Steps towards rest: down from maxima and saddles of the energy, or by Newton; back on closures.
 
-Public names: unbalanced, moved, downhill, curvatures, stepped, retracted, MOST_STEPS,
-MOST_PUSHES, PUSH, LONGEST.
+Public names: unbalanced, moved, downhill, Ways, ways_of, left_along, bent, pushed_down, stepped,
+retracted, MOST_STEPS, MOST_PUSHES, PUSH, LONGEST.
 
 Source: DPG14 (Newton steps with the absolute values of the curvatures).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import final
 
 import numpy as np
 
@@ -25,70 +26,144 @@ CLOSED = 1e-10
 PUSH = 0.1
 """How far it is pushed off an equilibrium that is not stable [rad, m]."""
 
+SURE = 1e-12
+"""Relative error of stiffnesses: what is left of a curvature below it is rounding."""
+
+ROUNDING = 64 * float(np.finfo(float).eps)
+"""Part of all that acts along a way which is rounding where it balances."""
+
+FREE = 1e-8
+"""Part of the largest acceleration that an acceleration counts by where nothing else acts."""
+
 LONGEST = 0.5
 """The longest step [rad, or m for slides: a mechanism's size is not known here]."""
 
 
+@final
+@dataclass(frozen=True)
+class Ways:
+    """Ways in which a mechanism can move from a position, each apart from the others.
+
+    Args:
+        values: curvature along each, in the metric of the mass [1/s²], the smallest first.
+        columns: changes of the independent coordinates along each, of kinetic energy ½.
+        noise: of the values: what rounding in the stiffness is worth along each.
+    """
+
+    values: Array
+    columns: Array
+    noise: Array
+
+    @property
+    def reach(self) -> Array:
+        """The largest change of a coordinate along each."""
+        return np.max(np.abs(self.columns), axis=0, initial=0.0)
+
+
+def ways_of(stiffness: Array, mass: Array) -> Ways:
+    """Eigenvalues of the symmetric part of the stiffness in the metric of the mass.
+
+    Coordinates are measured by their own inertia first: a stiff spring on one of them takes no
+    digits from the others.
+    """
+    own = np.maximum(np.diagonal(mass), 1e-14 * np.trace(mass) + 1e-300)
+    unit = 1.0 / np.sqrt(own)
+    root = np.linalg.cholesky(mass * np.outer(unit, unit) + 1e-14 * np.eye(len(mass)))
+    K = (stiffness + stiffness.T) / 2 * np.outer(unit, unit)
+    half = np.linalg.solve(root, np.linalg.solve(root, K).T)
+    values, columns = np.linalg.eigh((half + half.T) / 2)
+    noise = SURE * np.einsum("ik,ij,jk->k", np.abs(columns), np.abs(half), np.abs(columns))
+    return Ways(values, unit[:, None] * np.linalg.solve(root.T, columns), noise)
+
+
+def left_along(ways: Ways, force: Array, acting: Array, free: float = FREE) -> float:
+    """The largest force along a way, over what acts along it or a unit of displacement wakes.
+
+    Args:
+        ways: of the mechanism.
+        force: along the independent coordinates, that nothing balances.
+        acting: parts that act along them, one a row; their sizes together bound the rounding.
+        free: part of the largest acceleration that one counts by at least.
+    """
+    if not ways.values.size:
+        return 0.0
+    pull, reach = np.abs(ways.columns.T @ force), np.maximum(ways.reach, 1e-300)
+    parts = np.abs(ways.columns.T) @ np.sum(np.abs(acting), axis=0)
+    # along a way on which nothing acts, rounding is that of the largest acceleration of all
+    beside = np.max(parts * reach) / reach
+    woken = np.abs(ways.values) / reach
+    sizes = np.maximum(np.max(np.abs(ways.columns.T @ acting.T), axis=1), woken)
+    sizes = np.maximum(np.maximum(sizes, free * beside), 1e-300)
+    return float(np.max(np.maximum(pull - ROUNDING * (parts + beside), 0.0) / sizes))
+
+
 def unbalanced(here: Local) -> float:
-    """The largest force along what the closures allow, over the largest that acts; and |Φ|.
+    """The largest force along what the closures allow, each way by its own size; and |Φ|.
 
     What acts may be balanced everywhere: the force that a unit of displacement wakes counts too.
     """
+    force, acting, ways = _pulled(here)
+    return max(left_along(ways, force, acting), _gap(here))
+
+
+def _pulled(here: Local) -> tuple[Array, Array, Ways]:
+    """Forces, their parts τ and h, and the ways, in independent velocities."""
     Z = here.velocities.basis
-    woken = Z.T @ here.stiffness @ here.positions.basis
-    sizes = [float(np.max(np.abs(x), initial=0.0)) for x in (here.weights, woken)]
-    return max(left_over(here) / max(*sizes, 1e-30), _gap(here))
-
-
-def left_over(here: Local) -> float:
-    """The largest generalised force along what the closures allow."""
-    return float(np.max(np.abs(here.velocities.basis.T @ here.forces), initial=0.0))
+    acting = here.weights.reshape(2, -1) @ Z
+    return Z.T @ here.forces, acting, ways_of(Z.T @ here.stiffness @ Z, here.reduced_mass)
 
 
 def descent(here: Local, kind: str) -> Array:
     """A change of position towards equilibrium, within what the closures allow."""
-    Z = here.positions.basis
-    force = here.velocities.basis.T @ here.forces
-    stiffness = here.velocities.basis.T @ here.stiffness @ Z
-    if kind == "stable" and stiffness.shape == here.reduced_mass.shape:
-        ways = _bent(stiffness, here.reduced_mass, force)
+    force, _, ways = _pulled(here)
+    Z = here.velocities.basis
+    if kind == "stable":
+        step = Z @ bent(Z.T @ here.stiffness @ Z, ways, force)
     else:
-        ways = np.asarray(np.linalg.lstsq(stiffness, force, rcond=1e-12)[0], dtype=float)
-    step = Z @ ways
+        Z = here.positions.basis
+        stiffness = here.velocities.basis.T @ here.stiffness @ Z
+        step = Z @ _newton(stiffness, force, here.reduced_mass)
     longest = float(np.max(np.abs(step), initial=0.0))
     return np.asarray(step * min(1.0, LONGEST / longest) if longest else step)
 
 
-def _bent(stiffness: Array, mass: Array, force: Array) -> Array:
-    """Newton's step with negative curvatures turned round, in the metric of the mass."""
-    if not mass.size:
+def _newton(stiffness: Array, force: Array, mass: Array) -> Array:
+    """The least x with K x = f, rows and columns measured by their own sizes."""
+    unit = 1.0 / np.sqrt(np.maximum(np.diagonal(mass), 1e-300))
+    rows = stiffness * unit[:, None]
+    size = np.maximum(np.max(np.abs(rows), axis=1, initial=0.0), 1e-300)[:, None]
+    wide = np.maximum(np.max(np.abs(rows / size), axis=0, initial=0.0), 1e-300)
+    x = np.linalg.lstsq(rows / size / wide, force * unit / size[:, 0], rcond=1e-12)[0]
+    return np.asarray(x / wide, dtype=float)
+
+
+def bent(stiffness: Array, ways: Ways, force: Array) -> Array:
+    """Newton's step with negative curvatures turned round, in the metric of the mass.
+
+    Along each way the curvature counts as at least what makes the longest step there.
+    """
+    if not ways.values.size:
         return np.zeros(0)
-    values, ways = curvatures(stiffness, mass)
-    pull = ways.T @ force
-    floor = max(1e-6 * np.max(np.abs(values)), 1e-9 * np.max(np.abs(pull)), 1e-300)
-    if np.all(values > floor):
+    pull = ways.columns.T @ force
+    floor = np.maximum(np.abs(pull) * ways.reach / LONGEST, ways.noise)
+    if np.all(ways.values > np.maximum(floor, 1e-300)):
         return np.asarray(np.linalg.solve(stiffness, force), dtype=float)
-    return np.asarray(ways @ (pull / np.maximum(np.abs(values), floor)), dtype=float)
-
-
-def curvatures(stiffness: Array, mass: Array) -> tuple[Array, Array]:
-    """Eigenvalues of the symmetric part, in the metric of the mass, and their directions."""
-    root = np.linalg.cholesky(mass + 1e-14 * np.trace(mass) * np.eye(len(mass)))
-    half = np.linalg.solve(root, np.linalg.solve(root, (stiffness + stiffness.T) / 2).T)
-    values, ways = np.linalg.eigh((half + half.T) / 2)
-    return values, np.asarray(np.linalg.solve(root.T, ways))
+    size = np.maximum(np.maximum(np.abs(ways.values), floor), 1e-300)
+    return np.asarray(ways.columns @ (pull / size), dtype=float)
 
 
 def downhill(here: Local) -> Array | None:
     """A small step off an equilibrium along its most negative curvature; None if there is none."""
-    Z = here.positions.basis
-    stiffness = here.velocities.basis.T @ here.stiffness @ Z
-    if stiffness.shape != here.reduced_mass.shape or not stiffness.size:
+    _, _, ways = _pulled(here)
+    return pushed_down(ways, here.velocities.basis)
+
+
+def pushed_down(ways: Ways, basis: Array) -> Array | None:
+    """A small step along the most negative curvature that is more than rounding."""
+    falls = np.flatnonzero(ways.values < -ways.noise)
+    if not falls.size:
         return None
-    values, ways = curvatures(stiffness, here.reduced_mass)
-    if values[0] >= -1e-9 * np.max(np.abs(values)):
-        return None
-    step = Z @ ways[:, 0]
+    step = basis @ ways.columns[:, falls[0]]
     return np.asarray(PUSH * step / np.max(np.abs(step)))
 
 
@@ -99,7 +174,7 @@ def moved(here: Local, kind: str) -> Local:
     if kind == "stable":
         return ahead
     for _ in range(8):
-        if left_over(ahead) < left_over(here):
+        if unbalanced(ahead) < unbalanced(here):
             return ahead
         step = step / 2
         ahead = stepped(here, step)

@@ -15,13 +15,14 @@ from typing import Any, final
 import numpy as np
 
 from liaison.errors import ModelError, NamingError
+from liaison.lazy import Shown
 from liaison.numeric import Array, State
 from liaison.numeric.constrained import METHODS, Solution, Unsolvable, full_pivoting
 from liaison.program import Kernel
 from liaison.simulation.machine import map_entry
 from liaison.simulation.plan.plan import parameters_of
 
-from .local import Local, local
+from .local import Local, check_closed, local
 from .open_sides import check_inactive_here
 
 CONTRADICTION = 1e-6
@@ -61,8 +62,8 @@ class Way:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Solutions:
+@dataclass(frozen=True, slots=True, repr=False)
+class Solutions(Shown):
     """All ways at one state of a mechanism.
 
     Attributes:
@@ -135,6 +136,7 @@ def accelerations(
         raise NamingError.unknown("way to solve", method, METHODS)
     values = parameters_of(kernel.program, parameters)
     here = local(kernel, state, inputs=inputs, parameters=values)
+    check_closed(here)
     check_inactive_here(here, "accelerations")
     try:
         solution = METHODS[method](here.M, here.G, here.forces, here.gamma)
@@ -168,6 +170,7 @@ def compare_solutions(
     """
     values = parameters_of(kernel.program, parameters)
     here = local(kernel, state, inputs=inputs, parameters=values)
+    check_closed(here)
     check_inactive_here(here, "solutions")
     arguments = {"q": state.q, "v": state.v, "u": here.u, "p": here.p}
     reference = kernel.call("forward", state.t, **arguments)

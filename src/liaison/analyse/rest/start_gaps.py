@@ -24,8 +24,8 @@ def start_gaps(mechanism: Mechanism, state: State) -> dict[str, float]:
         mechanism: with its contacts.
         state: in the coordinates of its joints.
     """
-    kept = tuple(x for x in mechanism.contacts if not isinstance(x, Collision))
-    tree = span(replace(mechanism, contacts=kept))
+    others = tuple(x for x in mechanism.contacts if not isinstance(x, Collision))
+    tree = span(replace(mechanism, contacts=others))
     moves, qdot = on_symbols(tree)
     known: dict[Expr, float] = dict(zip([*moves.q, *moves.v], [*state.q, *state.v], strict=True))
     known |= {symbol("t"): float(state.t)}

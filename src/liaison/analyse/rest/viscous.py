@@ -34,7 +34,7 @@ FINEST = 1e-9
 
 
 def viscous(mechanism: Mechanism, alpha: Any, only: Iterable[str] | None = None) -> Mechanism:
-    """The mechanism with friction on one side instead of one-sided relations of rates.
+    """The mechanism with friction on one side instead of unilateral relations of rates.
 
     Args:
         mechanism: with relations W v + w ≤ 0.
@@ -58,9 +58,9 @@ def viscous(mechanism: Mechanism, alpha: Any, only: Iterable[str] | None = None)
             f"'{mechanism.name}' has no unilateral relation of rates that friction could replace.",
             hint="Write one as 'require sin(S.angle)*S.x' - cos(S.angle)*S.y' <= 0'.",
         )
-    kept = tuple(x for x in mechanism.contacts if x.name not in chosen)
+    others = tuple(x for x in mechanism.contacts if x.name not in chosen)
     frictions = tuple(drag(x, alpha) for x in mechanism.contacts if x.name in chosen)
-    return replace(mechanism, contacts=kept, forces=mechanism.forces + frictions)
+    return replace(mechanism, contacts=others, forces=mechanism.forces + frictions)
 
 
 def is_of_rates(mechanism: Mechanism, one: OneSided) -> bool:

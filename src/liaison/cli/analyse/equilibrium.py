@@ -28,29 +28,29 @@ def equilibrium(
     debug: Debug = False,
 ) -> None:
     """Find a position of rest near the start, whether it is stable, and what its joints bear."""
-    from liaison.cli.values import asked, check_still
+    from liaison.cli.values import check_still, read_request
     from liaison.verbs.analyse import equilibrium as verb
 
-    given = asked(file, values, start)
-    check_still(given.inputs)
+    request = read_request(file, values, start)
+    check_still(request.inputs)
     kind = "nearest" if nearest else "stable"
-    found = verb.equilibrium(given.mechanism, start=given.start, kind=kind)
-    printed({"name": given.mechanism.name} | found.to_dict(), _text(found), as_json)
+    rest = verb.equilibrium(request.mechanism, start=request.start, kind=kind)
+    printed({"name": request.mechanism.name} | rest.to_dict(), _text(rest), as_json)
 
 
-def _text(found: Equilibrium) -> str:
+def _text(rest: Equilibrium) -> str:
     """An equilibrium as text."""
     places = [
         f"  {label.name:20} {value:.9g} {label.unit}"
-        for label, value in zip(found.state.labels["q"], found.state.q, strict=True)
+        for label, value in zip(rest.state.labels["q"], rest.state.q, strict=True)
     ]
-    left = f"{found.residual:.1e} of the forces is not balanced"
-    if found.linear is None:
+    left = f"{rest.residual:.1e} of the forces is not balanced"
+    if rest.linear is None:
         pushes = [
-            f"  {name:20} {force:.9g} {unit}" for name, (force, unit) in found.contacts.items()
+            f"  {name:20} {force:.9g} {unit}" for name, (force, unit) in rest.contacts.items()
         ]
         return "\n".join([f"rests on contacts; {left}", *places, "forces of contacts:", *pushes])
-    kind = "stable" if found.is_stable else "not stable"
-    waves = sorted({round(float(x), 9) for x in found.linear.frequencies} - {0.0})
+    kind = "stable" if rest.is_stable else "not stable"
+    waves = sorted({round(float(x), 9) for x in rest.linear.frequencies} - {0.0})
     tones = ", ".join(f"{x:.6g} Hz" for x in waves) or "none"
     return "\n".join([f"{kind}; {left}", *places, f"  frequencies          {tones}"])

@@ -36,38 +36,38 @@ def linearize(
     debug: Debug = False,
 ) -> None:
     """Linearize about the start or an equilibrium: eigenvalues, frequencies, modes."""
-    from liaison.cli.values import asked, check_still, named_by
+    from liaison.cli.values import check_still, named_by, read_request
     from liaison.verbs.analyse import equilibrium
     from liaison.verbs.analyse import linearize as verb
 
-    given = asked(file, values, start)
-    check_still(given.inputs)
-    state = equilibrium.equilibrium(given.mechanism, start=given.start).state if rest else None
+    request = read_request(file, values, start)
+    check_still(request.inputs)
+    state = equilibrium.equilibrium(request.mechanism, start=request.start).state if rest else None
     with named_by("--independent"):
         linear = verb.linearize(
-            given.mechanism, state, start=given.start, independent=independent or ()
+            request.mechanism, state, start=request.start, independent=independent or ()
         )
-    printed({"name": given.mechanism.name} | linear.to_dict(), _text(linear), as_json)
+    printed({"name": request.mechanism.name} | linear.to_dict(), _text(linear), as_json)
 
 
-def _text(found: Linearization) -> str:
+def _text(linear: Linearization) -> str:
     """A linearization as text: each eigenvalue and what moves most in its mode."""
-    modes, names = abs(found.modes), [label.name for label in found.everything]
-    lines = [f"states: {', '.join(str(x) for x in found.labels)}"]
-    if found.steadiness > 1e-9:
-        lines.append(f"about a motion that is not steady: |v'| up to {found.steadiness:.3g}")
-    rounding = 1e-13 * max(1.0, float(abs(found.eigenvalues).max(initial=0.0)))
-    for k, s in enumerate(found.eigenvalues):
+    modes, names = abs(linear.modes), [label.name for label in linear.everything]
+    lines = [f"states: {', '.join(str(x) for x in linear.labels)}"]
+    if linear.steadiness > 1e-9:
+        lines.append(f"about a motion that is not steady: |v'| up to {linear.steadiness:.3g}")
+    rounding = 1e-13 * max(1.0, float(abs(linear.eigenvalues).max(initial=0.0)))
+    for k, s in enumerate(linear.eigenvalues):
         real, imaginary = (x if abs(x) > rounding else 0.0 for x in (s.real, s.imag))
         size = modes[: len(names) // 2, k]
         largest = max(float(size.max(initial=0.0)), 1e-30)
         most = [names[j] for j in (-size).argsort()[:3] if size[j] > 0.01 * largest]
         lines.append(
             f"  {real:+.9g} {imaginary:+.9g}i 1/s   {abs(imaginary) / (2 * math.pi):.6g} Hz   "
-            f"damping {round(found.damping[k], 4) + 0.0:+.4f}   {', '.join(most)}"
+            f"damping {round(linear.damping[k], 4) + 0.0:+.4f}   {', '.join(most)}"
         )
-    if found.steadiness > 1e-9:
+    if linear.steadiness > 1e-9:
         lines.append("whether the motion is stable these do not say: they change along it")
     else:
-        lines.append("stable" if found.is_stable else "not stable")
+        lines.append("stable" if linear.is_stable else "not stable")
     return "\n".join(lines)

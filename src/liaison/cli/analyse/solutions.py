@@ -28,10 +28,10 @@ def solutions(
     debug: Debug = False,
 ) -> None:
     """Solve the constrained system at the start in every way, and compare them."""
-    from liaison.cli.values import asked, check_still
+    from liaison.cli.values import check_still, read_request
     from liaison.verbs.analyse import solutions as verb
 
-    given = asked(file, values, start)
-    check_still(given.inputs)
-    found = verb.solutions(given.mechanism, start=given.start, maximal=maximal)
-    printed(found.to_dict(), str(found), as_json)
+    request = read_request(file, values, start)
+    check_still(request.inputs)
+    solved = verb.solutions(request.mechanism, start=request.start, maximal=maximal)
+    printed(solved.to_dict(), str(solved), as_json)

@@ -4,9 +4,9 @@ The answer of `derive --compare`: every formalism on one mechanism, with the pro
 
 Equations by levels on the command line: `derive --level vector|matrix|scalar --expand TERM`.
 
-Equations in other coordinates, with constraints treated as asked, and by steps.
+Equations in other coordinates, with constraints treated by choice, and by steps.
 
-Public names: derive, compared, LEVELS, FORMS, at_level, treatment_of, told_in, generated.
+Public names: derive, compared, LEVELS, FORMS, at_level, treatment_of, treated_equations, generated.
 """
 
 from __future__ import annotations
@@ -33,41 +33,41 @@ if TYPE_CHECKING:
 
 
 def treatment_of(
-    mechanism: Mechanism, told: list[str] | None, parametrization: str = "joint"
+    mechanism: Mechanism, choices: list[str] | None, parametrization: str = "joint"
 ) -> dict[str, str] | None:
     """NAME=HOW of the command line, checked: eliminate, multiplier, reaction or "reaction NAME"."""
     from liaison.cli.values import check_names, check_word
     from liaison.equations.transform.treatment import TREATMENTS
 
-    if not told:
+    if not choices:
         return None
 
     known = [joint.name for joint in mechanism.joints]
     known += [constraint.name for constraint in mechanism.constraints]
-    found = {}
-    for text in told or ():
+    treatment = {}
+    for text in choices or ():
         name, equals, way = text.partition("=")
         if not equals:
             raise typer.BadParameter(f"{text!r} is not NAME=HOW.", param_hint="--treat")
         owner = name.rpartition(": ")[0] or name
         check_names("--treat", "joint or relation", (owner,), known)
         check_word("--treat", way.partition(" ")[0], TREATMENTS)
-        found[name] = way
+        treatment[name] = way
     if parametrization == "joint":
-        _check_rows(mechanism, found)
-    return found
+        _check_rows(mechanism, treatment)
+    return treatment
 
 
-def _check_rows(mechanism: Mechanism, told: dict[str, str]) -> None:
+def _check_rows(mechanism: Mechanism, treatment: dict[str, str]) -> None:
     """Raises an error for constraints that the coordinates of the tree eliminate already."""
     from liaison.equations.transform.treatment import names_carriers
     from liaison.tree import span
 
     tree = span(mechanism)
-    if names_carriers(tree, told):
+    if names_carriers(tree, treatment):
         return
     carriers = {node.joint.name: node.body for node in tree.nodes}
-    for name, way in told.items():
+    for name, way in treatment.items():
         if way == "eliminate" and name in carriers:
             message = (
                 f"joint {name!r} carries {carriers[name]!r} in the tree: its coordinates meet it "
@@ -76,10 +76,10 @@ def _check_rows(mechanism: Mechanism, told: dict[str, str]) -> None:
             raise typer.BadParameter(message, param_hint="--treat")
 
 
-def told_in(
+def treated_equations(
     mechanism: Mechanism, formalism: str, form: str, digits: int, options: dict[str, Any]
 ) -> dict[str, Any]:
-    """The facts of `derive` in a parametrization, with constraints treated as asked.
+    """The facts of `derive` in a parametrization, with constraints treated by choice.
 
     Args:
         mechanism: of the file.
@@ -102,16 +102,16 @@ def told_in(
         return {"sizes": sizes, "text": FORMS[form](equations)}
     equations = derive(with_named_gravity(mechanism), formalism, exact=True, **options)
     is_treated = "treatment" in equations.native
-    found = readable_treated(equations) if is_treated else readable(equations)
+    equations_read = readable_treated(equations) if is_treated else readable(equations)
     values = [(x.name, f"{float(as_float(x.value)):.10g} {x.unit}".rstrip())
               for x in mechanism.parameters if x.value is not None]  # fmt: skip
-    found = replace(found, values=tuple(values))
+    equations_read = replace(equations_read, values=tuple(values))
     lines = [
         {"name": x.name, "left": to_unicode(x.left, digits), "right": to_unicode(x.right, digits)}
-        for x in found.lines
+        for x in equations_read.lines
     ]
-    labels = {name: list(part) for name, part in found.labels.items()}
-    return {"labels": labels, "equations": lines, "text": READINGS[form](found, digits)}
+    labels = {name: list(part) for name, part in equations_read.labels.items()}
+    return {"labels": labels, "equations": lines, "text": READINGS[form](equations_read, digits)}
 
 
 def generated(mechanism: Mechanism, form: str) -> dict[str, Any]:
@@ -121,16 +121,16 @@ def generated(mechanism: Mechanism, form: str) -> dict[str, Any]:
     from liaison.tree import span
 
     check_word("--format", form, ("text", "latex"))
-    found = generation(span(mechanism, exact=True))
+    generation_steps = generation(span(mechanism, exact=True))
     steps = [
         {"number": x.number, "title": x.title, "laws": list(x.laws), "text": x.to_text()}
-        for x in found.steps
+        for x in generation_steps.steps
     ]
     return {
         "formalism": "generation",
-        "order": list(found.order),
+        "order": list(generation_steps.order),
         "steps": steps,
-        "text": found.to_latex() if form == "latex" else str(found),
+        "text": generation_steps.to_latex() if form == "latex" else str(generation_steps),
     }
 
 
@@ -151,29 +151,29 @@ def at_level(
     """
     check_word("--level", level, LEVELS)
     check_word("--format", form, FORMS)
-    found: VectorEquations | ScalarEquations
+    vectors: VectorEquations | ScalarEquations
     with named_by("--level"):
-        found = vector_equations(mechanism, level, **terms)  # type: ignore[call-overload]
+        vectors = vector_equations(mechanism, level, **terms)  # type: ignore[call-overload]
     facts: dict[str, Any] = {"level": level, "basis": terms["basis"]}
-    facts["text"] = found.latex if form == "latex" else found.text
-    if isinstance(found, ScalarEquations):
-        named, rows = found.written()
+    facts["text"] = vectors.latex if form == "latex" else vectors.text
+    if isinstance(vectors, ScalarEquations):
+        named, rows = vectors.written()
         facts["where"] = dict(named)
     else:
-        rows = [(line.name, to_text(line.left), to_text(line.right)) for line in found.lines]
-        facts |= {"names": found.meanings, "expandable": list(found.expandable)}
+        rows = [(line.name, to_text(line.left), to_text(line.right)) for line in vectors.lines]
+        facts |= {"names": vectors.meanings, "expandable": list(vectors.expandable)}
     return facts | {"equations": [dict(zip(SIDES, row, strict=True)) for row in rows]}
 
 
 def compared(mechanism: Mechanism) -> dict[str, Any]:
     """The facts for JSON, and the table as text."""
-    found = compare(mechanism)
+    comparison = compare(mechanism)
     end = "All that apply are proved equal."
-    if not found.all_equal:
+    if not comparison.all_equal:
         end = "They are NOT all known to be equal: see the last column."
-    elif not found.all_proved:
+    elif not comparison.all_proved:
         end = "All that apply are equal; some of it is numerical: see the last column."
-    return found.facts() | {"text": f"{mechanism.name}\n\n{found}\n\n{end}"}
+    return comparison.facts() | {"text": f"{mechanism.name}\n\n{comparison}\n\n{end}"}
 
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def derive(
     debug: Debug = False,
 ) -> None:
     """Print the equations of motion: short for reading, as a document, or as C99."""
-    from liaison.cli.values import asked, check_folders
+    from liaison.cli.values import check_folders, read_request
 
     _check_together(
         {"--compare": is_compared, "--own": is_own, "--level": level, "--steps": steps,
@@ -248,19 +248,19 @@ def derive(
     )  # fmt: skip
     _check_words(formalism, form, parametrization)
     check_folders(out)
-    mechanism = asked(file, values).mechanism
+    mechanism = read_request(file, values).mechanism
     if is_compared:
-        found = compared(mechanism)
+        facts = compared(mechanism)
     elif is_own or level or steps:
         terms = {"expand": expand or (), "bodies": bodies or (), "basis": basis, "point": point}
-        found = _pages(mechanism, formalism if is_own else "", level, form, digits, terms)
+        facts = _pages(mechanism, formalism if is_own else "", level, form, digits, terms)
     elif treat or parametrization != "joint":
         ways = treatment_of(mechanism, treat, parametrization)
         chosen = {"parametrization": parametrization, "treatment": ways}
-        found = told_in(mechanism, formalism, form, digits, chosen)
+        facts = treated_equations(mechanism, formalism, form, digits, chosen)
     else:
-        found = _formulas(mechanism, formalism, form, digits, mode)
-    _answer({"formalism": formalism, "format": form} | found, out, as_json)
+        facts = _formulas(mechanism, formalism, form, digits, mode)
+    _answer({"formalism": formalism, "format": form} | facts, out, as_json)
 
 
 def _pages(
@@ -284,12 +284,12 @@ def _pages(
     if own:
         from liaison.cli.pages.own import own_words
 
-        found = own_words(mechanism, own, digits)
+        facts = own_words(mechanism, own, digits)
     elif level is not None:
-        found = at_level(mechanism, level, form, terms)
+        facts = at_level(mechanism, level, form, terms)
     else:
-        found = generated(mechanism, form)
-    return found | _left_out(found["text"], mechanism, form)
+        facts = generated(mechanism, form)
+    return facts | _left_out(facts["text"], mechanism, form)
 
 
 def _formulas(
@@ -312,22 +312,22 @@ def _left_out(text: str, mechanism: Mechanism, form: str) -> dict[str, Any]:
     """A note below a result that leaves out unilateral constraints."""
     from liaison.model.contacts import left_out
 
-    told = left_out(mechanism.contacts)
-    if not told or told in text:
-        return {"left_out": told} if told else {}
+    note = left_out(mechanism.contacts)
+    if not note or note in text:
+        return {"left_out": note} if note else {}
     mark = "% " if form == "latex" else ""
-    return {"text": f"{text.rstrip()}\n\n{mark}{told}\n", "left_out": told}
+    return {"text": f"{text.rstrip()}\n\n{mark}{note}\n", "left_out": note}
 
 
 def modes_of(texts: list[str] | None) -> dict[str, str] | None:
     """ "floor=closed, floor: sliding=slips" as names and modes; None where none is asked for."""
-    found: dict[str, str] = {}
+    modes: dict[str, str] = {}
     for text in ",".join(texts or ()).split(",") if texts else ():
         name, equal, word = (part.strip() for part in text.rpartition("="))
         if not equal or not name:
             raise typer.BadParameter(f"{text!r} is not NAME=MODE.", param_hint="--mode")
-        found[name] = word
-    return found if texts else None
+        modes[name] = word
+    return modes if texts else None
 
 
 def _check_words(formalism: str, form: str, parametrization: str) -> None:
@@ -345,12 +345,12 @@ def _check_words(formalism: str, form: str, parametrization: str) -> None:
 
 def _check_together(answers: dict[str, Any], of_levels: dict[str, Any]) -> None:
     """Raises an error for options that exclude each other, or that need another option."""
-    given = [name for name, is_given in answers.items() if is_given]
-    if len(given) > 1 and {*given} != {"--treat", "--parametrization"}:
-        message = f"{' and '.join(given)} ask for different answers; give one of them."
-        raise typer.BadParameter(message, param_hint=given[1])
-    for name, is_given in of_levels.items():
-        if is_given and not answers["--level"]:
+    present = [name for name, is_present in answers.items() if is_present]
+    if len(present) > 1 and {*present} != {"--treat", "--parametrization"}:
+        message = f"{' and '.join(present)} ask for different answers; give one of them."
+        raise typer.BadParameter(message, param_hint=present[1])
+    for name, is_present in of_levels.items():
+        if is_present and not answers["--level"]:
             message = "it is for the levels; give --level vector, matrix or scalar too."
             raise typer.BadParameter(message, param_hint=name)
 
@@ -358,6 +358,8 @@ def _check_together(answers: dict[str, Any], of_levels: dict[str, Any]) -> None:
 def _answer(facts: dict[str, Any], out: Path | None, as_json: bool) -> None:
     """Prints the text, or writes it where that is asked for."""
     if out:
-        out.write_text(facts["text"], encoding="utf-8")
+        from liaison.simulation.record.files import write_file
+
+        write_file(out, facts["text"])
         facts |= written(out=out)
     printed(facts, f"{out}: written" if out else facts["text"].rstrip("\n"), as_json)

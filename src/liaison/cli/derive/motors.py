@@ -44,7 +44,7 @@ def motor_equations(mechanism: Mechanism, own: bool, digits: int) -> dict[str, A
                 "take `liaison derive`.",
             )
         order, sections = _in_motors(arm) if own else _in_joints(arm)
-        told = {
+        formulas_by_title = {
             title: {name: short(f, order, digits) for name, f in formulas}
             for title, formulas in sections
         }
@@ -52,9 +52,14 @@ def motor_equations(mechanism: Mechanism, own: bool, digits: int) -> dict[str, A
     lines = [f"{mechanism.name}, with {len(rotors)} rotors", "", "Rotors"]
     lines += [f"  {x['name']} on {x['carrier']} drives {x['drives']}, ratio {x['ratio']}, axis "
               f"({', '.join(x['axis'])})" for x in rotors]  # fmt: skip
-    for title, formulas in told.items():
+    for title, formulas in formulas_by_title.items():
         lines += ["", title] + [f"  {joined(name, text)}" for name, text in formulas.items()]
-    return {"name": mechanism.name, "rotors": rotors, "formulas": told, "text": "\n".join(lines)}
+    return {
+        "name": mechanism.name,
+        "rotors": rotors,
+        "formulas": formulas_by_title,
+        "text": "\n".join(lines),
+    }
 
 
 def _rotor(arm: Motorized, k: int) -> dict[str, Any]:
@@ -119,7 +124,7 @@ def motors(
     debug: Debug = False,
 ) -> None:
     """Derive the equations of an arm with its rotors: Mampey's mass matrix, torques of motors."""
-    from liaison.cli.values import asked
+    from liaison.cli.values import read_request
 
-    facts = motor_equations(asked(file, values).mechanism, own, digits)
+    facts = motor_equations(read_request(file, values).mechanism, own, digits)
     printed(facts, facts["text"], as_json)

@@ -31,14 +31,14 @@ def parametrizations(
 ) -> None:
     """Compare coordinates for a mechanism: unknowns, constraints, operations, time, drift."""
     from liaison.cli.running import run_options
-    from liaison.cli.values import asked, check_word
+    from liaison.cli.values import check_word, read_request
     from liaison.equations.formalisms.table import FORMALISMS
     from liaison.verbs.derive import parametrizations as verb
 
     check_word("--formalism", formalism, FORMALISMS)
-    mechanism = asked(file, values).mechanism
+    mechanism = read_request(file, values).mechanism
     end, options = run_options(until, {"step": step})
-    found = verb.parametrizations(
+    comparison = verb.parametrizations(
         mechanism, formalism=formalism, until=end, step=options.step or 1e-3
     )
-    printed(found.facts(), str(found), as_json)
+    printed(comparison.facts(), str(comparison), as_json)

@@ -27,29 +27,29 @@ def reduce(
 ) -> None:
     """Print the equations of motion in independent velocities, without multipliers."""
     from liaison.cli.pages.forms import tidied
-    from liaison.cli.values import asked, named_by, positions_of
+    from liaison.cli.values import named_by, positions_of, read_request
     from liaison.expr.reading.shared import to_text
     from liaison.verbs.derive import reduce as verb
 
-    mechanism = asked(file, values).mechanism
+    mechanism = read_request(file, values).mechanism
     where = positions_of(mechanism, at)
     with named_by("--independent"):
-        found = verb.reduce(mechanism, independent or (), at=where)
-    told, names = found.equations, [label.name for label in found.state.labels["v"]]
-    dependent = {k: name for k, name in enumerate(names) if name not in found.independent}
-    lines = told.statement()
-    formulas = [told.velocity[k] for k in dependent]
+        reduction = verb.reduce(mechanism, independent or (), at=where)
+    equations, names = reduction.equations, [label.name for label in reduction.state.labels["v"]]
+    dependent = {k: name for k, name in enumerate(names) if name not in reduction.independent}
+    lines = equations.statement()
+    formulas = [equations.velocity[k] for k in dependent]
     formulas += [side for line in lines for side in (line.left, line.right)]
     sides = [f"{side} of {line.name}" for line in lines for side in ("inertia", "force")]
     text = to_text(tidied(formulas), names=[*dependent.values(), *sides])
     facts: dict[str, Any] = {
         "name": mechanism.name,
-        "mobility": found.size,
-        "independent": list(found.independent),
+        "mobility": reduction.size,
+        "independent": list(reduction.independent),
         "dependent": list(dependent.values()),
-        "on_non_reduced_component": told.deflated,
-        "acceleration": found.acceleration(found.state.q, found.start()).tolist(),
+        "on_non_reduced_component": equations.deflated,
+        "acceleration": reduction.acceleration(reduction.state.q, reduction.start()).tolist(),
         "text": text,
     }
-    head = f"{mechanism.name}: independent velocities {', '.join(found.independent)}."
+    head = f"{mechanism.name}: independent velocities {', '.join(reduction.independent)}."
     printed(facts, f"{head} For each, inertia = force.\n{text}", as_json)

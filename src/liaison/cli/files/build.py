@@ -35,7 +35,7 @@ def build(
     debug: Debug = False,
 ) -> None:
     """Write the equations of motion as a C package without dependencies, or as text for GPUs."""
-    from liaison.cli.values import asked, check_word
+    from liaison.cli.values import check_word, read_request
     from liaison.model.contacts import left_out
     from liaison.program.back_ends import BACK_ENDS
     from liaison.verbs.derive import compile as verb
@@ -47,7 +47,7 @@ def build(
         linked = " or ".join(name for name, one in targets.items() if one.links)
         message = f"a library is linked with --target {linked} only."
         raise typer.BadParameter(message, param_hint="--shared")
-    mechanism = asked(file, values).mechanism
+    mechanism = read_request(file, values).mechanism
     program = verb.compile(mechanism).program
     for name in entry or ():
         if name not in program.entries and name not in chosen.extra:
@@ -57,9 +57,9 @@ def build(
     assert chosen.package is not None
     files = written(**chosen.package(program, out, entry or chosen.listed(program), shared))
     text = "\n".join(f"  {kind:8} {path}" for kind, path in files.items())
-    text = f"{program.name}:\n{text}" + (f"\n{free} {TELLS}" if free else "")
-    facts: dict[str, Any] = {"sizes": dict(program.sizes), "note": f"{free} {TELLS}".strip()}
+    text = f"{program.name}:\n{text}" + (f"\n{free} {ENTRY_NOTE}" if free else "")
+    facts: dict[str, Any] = {"sizes": dict(program.sizes), "note": f"{free} {ENTRY_NOTE}".strip()}
     printed((facts if free else {"sizes": facts["sizes"]}) | files, text, as_json)
 
 
-TELLS = "The entry one_sided returns its gap, rates and rows."
+ENTRY_NOTE = "The entry one_sided returns its gap, rates and rows."

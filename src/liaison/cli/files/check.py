@@ -36,42 +36,42 @@ from liaison.verbs.registry import command
 from liaison.verbs.summary import Summary
 
 
-def summary(found: Summary, *, explain: bool = False) -> str:
+def summary(checked: Summary, *, explain: bool = False) -> str:
     """A mechanism in a few lines; with `explain`, its tree joint by joint."""
-    facts = found.to_dict()
+    facts = checked.to_dict()
     known = facts["units"]
     counts = [_count(facts[x], x[:-1]) for x in ("bodies", "joints", "loops")]
     rows = {
         "": ", ".join(counts),
         "coordinates": f"{_count(facts['nq'], 'position')}, {_count(facts['nv'], 'velocitie')}",
-        "closures": _closures(found),
-        "mobility": _mobility(found),
-        "mass": "depends on an unknown" if found.mass is None else f"{found.mass:.6g} kg",
-        "gravity": " ".join("?" if x is None else f"{x:g}" for x in found.gravity) + " m/s²",
+        "closures": _closures(checked),
+        "mobility": _mobility(checked),
+        "mass": "depends on an unknown" if checked.mass is None else f"{checked.mass:.6g} kg",
+        "gravity": " ".join("?" if x is None else f"{x:g}" for x in checked.gravity) + " m/s²",
         "forces": listed(facts["forces"]),
         "constraints": listed(facts["constraints"]),
         "parameters": named_values(facts["parameters"], known),
         "inputs": named_values(dict.fromkeys(facts["inputs"]), known, unknown=""),
         "outputs": named_values(dict.fromkeys(facts["outputs"]), known, unknown=""),
         "events": listed(facts["events"]),
-        "start": _start(found),
+        "start": _start(checked),
     }
-    lines = [f"{found.mechanism.name}: {rows.pop('')}"]
+    lines = [f"{checked.mechanism.name}: {rows.pop('')}"]
     lines += [f"  {name:<12} {text}" for name, text in rows.items() if text]
-    lines += [f"  {'unilateral':<12} {line}" for line in side_lines(sides(found))]
-    if told := collisions(found):
-        lines.append(f"  {'collisions':<12} {collision_line(told)}")
-    lines += _entries(found)
-    return "\n".join(lines + (_explained(found) if explain else []))
+    lines += [f"  {'unilateral':<12} {line}" for line in side_lines(sides(checked))]
+    if collided := collisions(checked):
+        lines.append(f"  {'collisions':<12} {collision_line(collided)}")
+    lines += _entries(checked)
+    return "\n".join(lines + (_explained(checked) if explain else []))
 
 
 def notes(facts: Mapping[str, list[str]]) -> str:
     """Notes of the reader, and what it deduced; "" where there is nothing to say."""
     titles = {"notes": "Not used, or repaired:", "assignments": "Declared and deduced:"}
     lines: list[str] = []
-    for key, found in facts.items():
-        if found:
-            lines += ["", titles[key], *(f"  {line}" for line in found)]
+    for key, entries in facts.items():
+        if entries:
+            lines += ["", titles[key], *(f"  {line}" for line in entries)]
     return "".join(f"\n{line}" for line in lines)
 
 
@@ -81,50 +81,54 @@ def _count(number: int, thing: str) -> str:
     return f"{number} {singular if number == 1 else thing + 's'}"
 
 
-def _closures(found: Summary) -> str:
-    if not found.closure_rows:
+def _closures(checked: Summary) -> str:
+    if not checked.closure_rows:
         return ""
-    cut = [closure.joint.name for closure in found.tree.closures]
-    rank = "" if found.rank is None else f" of rank {found.rank} at the start"
-    return f"{found.closure_rows} rows{rank}" + (f"; cut at {', '.join(cut)}" if cut else "")
+    cut = [closure.joint.name for closure in checked.tree.closures]
+    rank = "" if checked.rank is None else f" of rank {checked.rank} at the start"
+    return f"{checked.closure_rows} rows{rank}" + (f"; cut at {', '.join(cut)}" if cut else "")
 
 
-def _mobility(found: Summary) -> str:
-    counted = f"Grübler's count {found.gruebler}"
-    if found.freedoms is None:
+def _mobility(checked: Summary) -> str:
+    counted = f"Grübler's count {checked.gruebler}"
+    if checked.freedoms is None:
         return counted
-    return f"{_count(found.freedoms, 'free velocitie')} at the start; {counted}"
+    return f"{_count(checked.freedoms, 'free velocitie')} at the start; {counted}"
 
 
-def _entries(found: Summary) -> list[str]:
+def _entries(checked: Summary) -> list[str]:
     """How unilateral relations of rates are entered; what is not proved is a warning."""
-    if found.entry is None:
+    if checked.entry is None:
         return []
     mark = {"proved": "entry  ", "fails": "warning", "not proved": "warning"}
-    return [f"  {mark[x.verdict]:<12} {x.text}" for x in found.entry.entries]
+    return [f"  {mark[x.verdict]:<12} {x.text}" for x in checked.entry.entries]
 
 
-def _start(found: Summary) -> str:
-    if found.start is None:
-        unknown = [x.name for x in found.mechanism.parameters if x.value is None]
+def _start(checked: Summary) -> str:
+    if checked.start is None:
+        unknown = [x.name for x in checked.mechanism.parameters if x.value is None]
         return f"not assembled: {listed(unknown)} unknown (--set name=value)"
-    state = found.start.state
-    told = [named_value(x.name, v, x.unit) for x, v in zip(state.labels["q"], state.q, strict=True)]
-    moved = f" (moved by {found.start.moved:.3g} to close the loops)" if found.start.moved else ""
-    return listed(told) + moved
+    state = checked.start.state
+    coordinates = [
+        named_value(x.name, v, x.unit) for x, v in zip(state.labels["q"], state.q, strict=True)
+    ]
+    moved = (
+        f" (moved by {checked.start.moved:.3g} to close the loops)" if checked.start.moved else ""
+    )
+    return listed(coordinates) + moved
 
 
-def _explained(found: Summary) -> list[str]:
+def _explained(checked: Summary) -> list[str]:
     """The tree, joint by joint, and the rows of the closures."""
     lines = ["", "The tree, parents first:"]
-    joints = {joint.name: joint for joint in found.mechanism.joints}
-    for body, parent, name in found.carriers():
+    joints = {joint.name: joint for joint in checked.mechanism.joints}
+    for body, parent, name in checked.carriers():
         kind = joints[name].type.name if name in joints else "fixed"
         lines.append(f"  {body} on {parent} by {name} ({kind})")
-    if found.tree.closures:
+    if checked.tree.closures:
         lines += ["", "The closures, and what each row transmits:"]
-        lines += [f"  {label}" for label in found.equations.labels["lam"]]
-        gone = found.equations.closures.vanished
+        lines += [f"  {label}" for label in checked.equations.labels["lam"]]
+        gone = checked.equations.closures.vanished
         lines += [f"  {name}: always satisfied" for name in gone]
     return lines
 
@@ -145,18 +149,18 @@ def check(
 ) -> None:
     """Say what a mechanism is: bodies, joints, loops, coordinates, parameters."""
     from liaison.cli.pages import sides
-    from liaison.cli.values import asked_of, reader_options
+    from liaison.cli.values import reader_options, request_of
     from liaison.formats.read import reading
     from liaison.verbs.analyse import check as verb
 
-    found = reading(file, **reader_options(file, lenient, floating, merge_fixed))
-    given = asked_of(found.mechanism, values, start)
-    facts = verb.check(given.mechanism, given.start)
-    extra = {"notes": list(found.notes)}
+    content = reading(file, **reader_options(file, lenient, floating, merge_fixed))
+    request = request_of(content.mechanism, values, start)
+    facts = verb.check(request.mechanism, request.start)
+    extra = {"notes": list(content.notes)}
     if explain:
         from liaison.formats.lsd.explain import explained
 
-        extra["assignments"] = explained(file, found)
+        extra["assignments"] = explained(file, content)
     text = summary(facts, explain=explain) + notes(extra)
     whole = facts.to_dict() | extra | {"diagnostics": facts.warnings(str(file))}
     whole["contacts"] = sides.sides(facts)

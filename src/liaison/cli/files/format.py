@@ -36,16 +36,18 @@ def format_(
     from liaison.formats.read import reading
 
     check_folders(out)
-    found = reading(file, **reader_options(file, lenient, floating, merge_fixed))
-    text = write_lsd(found.mechanism)
+    content = reading(file, **reader_options(file, lenient, floating, merge_fixed))
+    text = write_lsd(content.mechanism)
     if is_check:
         same = file.read_text(encoding="utf-8") == text
-        said = "is" if same else "is not"
-        printed({"file": str(file), "canonical": same}, f"{file} {said} in canonical form", as_json)
+        verb = "is" if same else "is not"
+        printed({"file": str(file), "canonical": same}, f"{file} {verb} in canonical form", as_json)
         raise typer.Exit(0 if same else 1)
     if out:
-        out.write_text(text, encoding="utf-8")
-    for note in found.notes:
+        from liaison.simulation.record.files import write_file
+
+        write_file(out, text)
+    for note in content.notes:
         print(f"note: {note}", file=sys.stderr)
-    facts = {"text": text, "notes": list(found.notes)} | written(out=out)
+    facts = {"text": text, "notes": list(content.notes)} | written(out=out)
     printed(facts, f"{out}: written" if out else text.rstrip("\n"), as_json)

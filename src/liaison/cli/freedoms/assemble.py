@@ -47,21 +47,21 @@ def assemble(
     debug: Debug = False,
 ) -> None:
     """Close the loops near the start, in all assembly modes, or with a body at a pose."""
-    from liaison.cli.values import asked, limit_option, positions_of
+    from liaison.cli.values import limit_option, positions_of, read_request
     from liaison.verbs.freedoms import assembly_modes, inverse_kinematics
 
-    mechanism = asked(file, values).mechanism
+    mechanism = read_request(file, values).mechanism
     where = positions_of(mechanism, at)
     options: dict[str, Any] = {"at": where, "seed": seed} | limit_option(time_limit)
     pose = _pose(hand, position, rotation)
     if hand is not None:
-        found = inverse_kinematics.inverse_kinematics(mechanism, hand, **pose, **options)
+        modes = inverse_kinematics.inverse_kinematics(mechanism, hand, **pose, **options)
     elif every_way:
-        found = assembly_modes.assembly_modes(mechanism, **options)
+        modes = assembly_modes.assembly_modes(mechanism, **options)
     else:
         _near_the_start(mechanism, where, as_json)
         return
-    printed(found.to_dict(), str(found), as_json)
+    printed(modes.to_dict(), str(modes), as_json)
 
 
 def _near_the_start(mechanism: Any, where: dict[str, Any], as_json: bool) -> None:
@@ -74,8 +74,8 @@ def _near_the_start(mechanism: Any, where: dict[str, Any], as_json: bool) -> Non
     q = dict(zip(names, (float(x) for x in closed.state.q), strict=True))
     facts = {"name": mechanism.name, "coordinates": q, "residual": closed.residual,
              "moved": closed.moved, "attempts": closed.attempts}  # fmt: skip
-    told = ", ".join(f"{name} = {x:.9g}" for name, x in q.items())
-    printed(facts, f"{mechanism.name}: {told}\n  gap {closed.residual:.1e}", as_json)
+    coordinates = ", ".join(f"{name} = {x:.9g}" for name, x in q.items())
+    printed(facts, f"{mechanism.name}: {coordinates}\n  gap {closed.residual:.1e}", as_json)
 
 
 def _pose(hand: str | None, position: str | None, rotation: str | None) -> dict[str, Any]:
@@ -87,11 +87,11 @@ def _pose(hand: str | None, position: str | None, rotation: str | None) -> dict[
         return {}
     if position is None:
         raise typer.BadParameter("give --position [X,Y,Z] too.", param_hint="--hand")
-    found: dict[str, Any] = {"position": _numbers("--position", position, 3)}
+    pose: dict[str, Any] = {"position": _numbers("--position", position, 3)}
     if rotation is not None:
         flat = _numbers("--rotation", rotation, 9)
-        found["rotation"] = [flat[0:3], flat[3:6], flat[6:9]]
-    return found
+        pose["rotation"] = [flat[0:3], flat[3:6], flat[6:9]]
+    return pose
 
 
 def _numbers(option: str, text: str, count: int) -> list[float]:

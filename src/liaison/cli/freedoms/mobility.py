@@ -28,11 +28,11 @@ def mobility(
     debug: Debug = False,
 ) -> None:
     """Compute the degrees of freedom of a mechanism exactly, and state what is proved."""
-    from liaison.cli.values import asked, limit_option, positions_of
+    from liaison.cli.values import limit_option, positions_of, read_request
     from liaison.verbs.freedoms import mobility as verb
 
-    mechanism = asked(file, values).mechanism
+    mechanism = read_request(file, values).mechanism
     where = positions_of(mechanism, at)
     limit = limit_option(time_limit)
-    found = verb.mobility(mechanism, at=where, order=order, primes=primes, seed=seed, **limit)
-    printed(found.to_dict(), str(found), as_json)
+    result = verb.mobility(mechanism, at=where, order=order, primes=primes, seed=seed, **limit)
+    printed(result.to_dict(), str(result), as_json)

@@ -27,9 +27,9 @@ def singular(
     debug: Debug = False,
 ) -> None:
     """Find dead points and bifurcations, of the whole motion or along a run."""
-    from liaison.cli.values import asked, positions_of
+    from liaison.cli.values import positions_of, read_request
     from liaison.verbs.freedoms import singularities as verb
 
-    mechanism = asked(file, values).mechanism
-    found = verb.singularities(mechanism, along, at=positions_of(mechanism, at))
-    printed({"name": mechanism.name} | found.to_dict(), f"{mechanism.name}: {found}", as_json)
+    mechanism = read_request(file, values).mechanism
+    result = verb.singularities(mechanism, along, at=positions_of(mechanism, at))
+    printed({"name": mechanism.name} | result.to_dict(), f"{mechanism.name}: {result}", as_json)

@@ -32,7 +32,7 @@ from liaison.verbs.derive.readable import readable
 LONGEST = 12
 """Characters of a fraction; one that is longer is printed as a decimal."""
 
-KEPT = (2, 3, 4, 8, 12)
+DENOMINATORS = (2, 3, 4, 8, 12)
 """Denominators of fractions that are printed as such, though some could be decimals."""
 
 # What a formula looks like ----------------------------------------------------------------------
@@ -54,8 +54,8 @@ def _collected(fs: list[Expr]) -> list[Expr]:
             parts[node], new[node] = (node.a, ONE), node
         elif node.op == "mul":
             open_ = {x for x in node.args if _is_number(x) or (uses[x] == 1 and x not in top)}
-            found = [parts[x] if x in open_ else (1, new[x]) for x in node.args]
-            (a, x), (b, y) = found
+            terms = [parts[x] if x in open_ else (1, new[x]) for x in node.args]
+            (a, x), (b, y) = terms
             parts[node] = a * b, x * y
             new[node] = constant(a * b) * (x * y)
         else:
@@ -71,7 +71,7 @@ def _is_number(node: Expr) -> bool:
 
 def _decimal(node: Expr) -> Expr | None:
     """A fraction as the decimal it was written as, or as a float where it is long."""
-    if node.op != "const" or not isinstance(node.a, Fraction) or node.a.denominator in KEPT:
+    if node.op != "const" or not isinstance(node.a, Fraction) or node.a.denominator in DENOMINATORS:
         return None
     rest = node.a.denominator
     for prime in (2, 5):
@@ -89,21 +89,23 @@ def _rounded(node: Expr) -> Expr | None:
 def _formulas(equations: Equations) -> dict[str, Expr]:
     """M, h, τ, and where there are closures Φ, G and γ, entry by entry, zeros left out."""
     dynamics, closures = equations.dynamics, equations.closures
-    found: dict[str, Any] = {f"M[{i + 1},{j + 1}]": x for (i, j), x in sorted(dynamics.M.items())}
+    formulas: dict[str, Any] = {
+        f"M[{i + 1},{j + 1}]": x for (i, j), x in sorted(dynamics.M.items())
+    }
     for name, entries in (("h", dynamics.h), ("tau", dynamics.tau), ("Phi", closures.phi)):
-        found |= {f"{name}[{k + 1}]": x for k, x in enumerate(entries)}
-    found |= {f"G[{i + 1},{j + 1}]": x for (i, j), x in sorted(closures.G.items())}
-    found |= {f"gamma[{k + 1}]": x for k, x in enumerate(closures.gamma)}
+        formulas |= {f"{name}[{k + 1}]": x for k, x in enumerate(entries)}
+    formulas |= {f"G[{i + 1},{j + 1}]": x for (i, j), x in sorted(closures.G.items())}
+    formulas |= {f"gamma[{k + 1}]": x for k, x in enumerate(closures.gamma)}
     sides = equations.sides
-    found |= {f"gap[{x.first + 1}]": x.gap for x in sides.blocks if x.kind == "gap"}
+    formulas |= {f"gap[{x.first + 1}]": x.gap for x in sides.blocks if x.kind == "gap"}
     for name, entries in (("slip", sides.rate), ("bias", sides.bias)):
-        found |= {f"{name}[{k + 1}]": x for k, x in enumerate(entries)}
-    found |= {f"D[{i + 1},{j + 1}]": x for (i, j), x in sorted(sides.D.items())}
-    found |= {f"{word}[{x.first + 1}]": y for x in sides.blocks
+        formulas |= {f"{name}[{k + 1}]": x for k, x in enumerate(entries)}
+    formulas |= {f"D[{i + 1},{j + 1}]": x for (i, j), x in sorted(sides.D.items())}
+    formulas |= {f"{word}[{x.first + 1}]": y for x in sides.blocks
               for word, y in zip(COEFFICIENTS, x.coefficients, strict=True)}  # fmt: skip
-    kept = {name: as_expr(x) for name, x in found.items()}
-    kept = {name: x for name, x in kept.items() if not (_is_number(x) and x.a == 0)}
-    return dict(zip(kept, tidied(list(kept.values())), strict=True))
+    nonzero = {name: as_expr(x) for name, x in formulas.items()}
+    nonzero = {name: x for name, x in nonzero.items() if not (_is_number(x) and x.a == 0)}
+    return dict(zip(nonzero, tidied(list(nonzero.values())), strict=True))
 
 
 SIDED = (
@@ -158,15 +160,15 @@ def arrays(equations: Equations) -> dict[str, list[dict[str, str]]]:
 
 def entries(program: Program) -> dict[str, dict[str, Any]]:
     """For every function, what x holds and where each block of out begins and how long it is."""
-    found: dict[str, dict[str, Any]] = {}
+    blocks: dict[str, dict[str, Any]] = {}
     sided = ["one_sided"] if program.facts.get("sides") else []
     for name in [*program.entries, *sided]:
         out, place = [], 0
         for label, size in program.entry(name).layout:
             out.append({"name": label, "from": place, "size": size})
             place += size
-        found[name] = {"x": EXTRA.get(name, ""), "out": out}
-    return found
+        blocks[name] = {"x": EXTRA.get(name, ""), "out": out}
+    return blocks
 
 
 def _as_c(equations: Equations) -> str:
@@ -177,23 +179,23 @@ def _as_c(equations: Equations) -> str:
         for array in ("q", "v", "u", "p", "lam")
         for k, label in enumerate(program.labels.get(array, ()))
     ]
-    for name, held in entries(program).items():
+    for name, entry in entries(program).items():
         free = FREE if name in ("forward", "rate") and equations.sides.blocks else ""
         lines += [" *", f" * {name}:{free}"]
-        lines += [f" *   x: {held['x']}"] if held["x"] else []
+        lines += [f" *   x: {entry['x']}"] if entry["x"] else []
         units = {label.name: label.unit for label in program.labels.get(name, ())}
-        lines += [_range(name, block, units) for block in held["out"] if block["size"]]
+        lines += [_range(name, block, units) for block in entry["out"] if block["size"]]
     comment = "\n".join(line.replace("*/", "* /") for line in lines)
-    wanted = [*program.entries, *(["one_sided"] if equations.sides.blocks else [])]
-    return INTRODUCTION.format(name=program.name) + comment + "\n */\n" + to_c(program, wanted)
+    names = [*program.entries, *(["one_sided"] if equations.sides.blocks else [])]
+    return INTRODUCTION.format(name=program.name) + comment + "\n */\n" + to_c(program, names)
 
 
 def _range(entry: str, block: Mapping[str, Any], units: Mapping[str, str]) -> str:
     first, last = block["from"], block["from"] + block["size"] - 1
     places = f"out[{first}]" if first == last else f"out[{first}..{last}]"
     unit = units.get(block["name"], "")
-    told = f" [{unit}]" if unit else BLOCKS.get(entry, "")
-    return f" *   {places}  {block['name']}{told}"
+    note = f" [{unit}]" if unit else BLOCKS.get(entry, "")
+    return f" *   {places}  {block['name']}{note}"
 
 
 FORMS: Mapping[str, Callable[[Equations], str]] = {"entries": _as_entries, "c": _as_c}
@@ -209,11 +211,11 @@ def listed(mechanism: Mechanism, formalism: str, form: str) -> dict[str, Any]:
     return facts
 
 
-def _sides(found: Readable, digits: int) -> list[dict[str, Any]]:
+def _sides(equations_read: Readable, digits: int) -> list[dict[str, Any]]:
     """Unilateral blocks: name, kind, and formulas of each."""
     return [
         {"name": x.name, "kind": x.kind, "relations": [side_text(y, digits) for y in x.relations]}
-        for x in found.sides
+        for x in equations_read.sides
     ]
 
 
@@ -227,7 +229,7 @@ def _sizes(equations: Equations) -> dict[str, Any]:
 READINGS: Mapping[str, Callable[[Readable, int], str]] = {
     "text": as_unicode,
     "latex": as_latex,
-    "sympy": lambda found, digits: as_sympy(found),
+    "sympy": lambda equations_read, digits: as_sympy(equations_read),
     "html": as_html,
     "notebook": as_notebook,
 }
@@ -242,17 +244,17 @@ def reading(
     modes: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The facts of one of READINGS; of one contact mode, if requested."""
-    found = readable(mechanism, formalism, modes=modes)
-    labels = {name: list(part) for name, part in found.labels.items()}
+    equations_read = readable(mechanism, formalism, modes=modes)
+    labels = {name: list(part) for name, part in equations_read.labels.items()}
     lines = [
         {"name": x.name, "left": to_unicode(x.left, digits), "right": to_unicode(x.right, digits)}
-        for x in found.lines
+        for x in equations_read.lines
     ]
     integrals = [
         {"name": name, "formula": to_unicode(x, digits), "why": why}
-        for name, x, why in found.integrals
+        for name, x, why in equations_read.integrals
     ]
     facts = {"labels": labels, "equations": lines, "integrals": integrals}
-    if found.sides:
-        facts |= {"one_sided": _sides(found, digits), "mode": found.mode}
-    return facts | {"text": READINGS[form](found, digits)}
+    if equations_read.sides:
+        facts |= {"one_sided": _sides(equations_read, digits), "mode": equations_read.mode}
+    return facts | {"text": READINGS[form](equations_read, digits)}

@@ -41,16 +41,16 @@ def own_words(mechanism: Mechanism, formalism: str, digits: int) -> dict[str, An
         equations = derive(with_named_gravity(mechanism), formalism, exact=True)
         order, squares = order_of(equations), squares_of(equations)
         sections = list(_sections(equations))
-        told = {
+        formulas_by_title = {
             title: {name: short(f, order, digits, squares) for name, f in formulas}
             for title, formulas in sections
         }
     lines = [f"{mechanism.name}, in the words of {formalism}"]
-    for title, formulas in told.items():
+    for title, formulas in formulas_by_title.items():
         lines += ["", title] + [f"  {joined(name, text)}" for name, text in formulas.items()]
-    if not told:
+    if not formulas_by_title:
         lines += ["", "It has none besides the equations of motion: leave out --own."]
-    return {"own": told, "text": "\n".join(lines)}
+    return {"own": formulas_by_title, "text": "\n".join(lines)}
 
 
 def joined(name: str, text: str) -> str:

@@ -27,18 +27,20 @@ def listed(names: list[str]) -> str:
 
 
 def named_values(
-    found: Mapping[str, float | None], units: Mapping[str, str], unknown: str = "unknown"
+    values: Mapping[str, float | None], units: Mapping[str, str], unknown: str = "unknown"
 ) -> str:
     """ "m = 2 kg, gap = unknown [m], tip [mm]"."""
-    return listed([named_value(name, x, units.get(name, ""), unknown) for name, x in found.items()])
+    return listed(
+        [named_value(name, x, units.get(name, ""), unknown) for name, x in values.items()]
+    )
 
 
 def named_value(name: str, x: float | None, unit: str, unknown: str = "unknown") -> str:
     """ "m = 2 kg"; where there is no value, the word for that."""
     if x is not None:
         return f"{name} = {x:.6g} {unit}".rstrip()
-    told = f"{name} = {unknown}" if unknown else name
-    return f"{told} [{unit}]" if unit else told
+    text = f"{name} = {unknown}" if unknown else name
+    return f"{text} [{unit}]" if unit else text
 
 
 if TYPE_CHECKING:
@@ -52,51 +54,66 @@ MOST = 12
 """Events of contacts that are listed one by one."""
 
 
-def sides(found: Summary) -> list[dict[str, Any]]:
+def sides(checked: Summary) -> list[dict[str, Any]]:
     """Contacts, relations and friction that sticks: name, kind, law and coefficients.
 
     A coefficient that depends on time or on an unknown is None. What has a gap reports it at the
     start, the least of its places: below 0 it is inside.
     """
-    if not found.mechanism.contacts:
+    if not checked.mechanism.contacts:
         return []
     from liaison.analyse.rest.start_gaps import start_gaps
 
-    gaps = {} if found.start is None else start_gaps(found.mechanism, found.start.state)
-    told = [_side(found, one) for one in found.mechanism.contacts]
-    return [x | {"gap": gaps[x["name"]]} if x["name"] in gaps else x for x in told]
+    gaps = {} if checked.start is None else start_gaps(checked.mechanism, checked.start.state)
+    rows = [_side(checked, one) for one in checked.mechanism.contacts]
+    return [x | {"gap": gaps[x["name"]]} if x["name"] in gaps else x for x in rows]
 
 
-def _side(found: Summary, one: Any) -> dict[str, Any]:
+def _side(checked: Summary, one: Any) -> dict[str, Any]:
     from liaison.model import Contact
 
     match one:
         case Collision():
-            told = {"kind": "collide", "of": _colliding(one)}
-            return {"name": one.name, **told, **_restitution(found, one), **_rubs(found, one)}
+            facts = {"kind": "collide", "of": _colliding(one)}
+            return {
+                "name": one.name,
+                **facts,
+                **_restitution(checked, one),
+                **_friction(checked, one),
+            }
         case Contact():
-            told = {"kind": "contact", "of": one.kind, "with": one.target.WORD}
-            return {"name": one.name, **told, **_restitution(found, one), **_rubs(found, one)}
+            facts = {"kind": "contact", "of": one.kind, "with": one.target.WORD}
+            return {
+                "name": one.name,
+                **facts,
+                **_restitution(checked, one),
+                **_friction(checked, one),
+            }
         case GapContact():
-            told = {"kind": "contact", "of": "formula", "with": ""}
-            return {"name": one.name, **told, **_restitution(found, one), **_rubs(found, one)}
+            facts = {"kind": "contact", "of": "formula", "with": ""}
+            return {
+                "name": one.name,
+                **facts,
+                **_restitution(checked, one),
+                **_friction(checked, one),
+            }
         case Unilateral():
-            from liaison.expr.reading.plain import plain
+            from liaison.expr.reading.reading import plain
             from liaison.expr.reading.text import to_unicode
 
-            told = {"kind": "relation", "of": f"{to_unicode(plain(as_expr(one.formula)))} ≤ 0"}
-            return {"name": one.name, **told, **_restitution(found, one)}
+            facts = {"kind": "relation", "of": f"{to_unicode(plain(as_expr(one.formula)))} ≤ 0"}
+            return {"name": one.name, **facts, **_restitution(checked, one)}
         case DryFriction():
-            bounds = {"sliding": _value(found, one.dry), "static": _value(found, one.static)}
-            told = {"kind": "friction", "of": one.coordinate, "law": one.law}
-            return {"name": one.name, **told, "friction": bounds}
+            bounds = {"sliding": _value(checked, one.dry), "static": _value(checked, one.static)}
+            facts = {"kind": "friction", "of": one.coordinate, "law": one.law}
+            return {"name": one.name, **facts, "friction": bounds}
         case BearingFriction():
             bounds = {
-                "sliding": _value(found, one.coefficient),
-                "static": _value(found, one.static),
+                "sliding": _value(checked, one.coefficient),
+                "static": _value(checked, one.static),
             }
-            told = {"kind": "friction by load", "of": one.joint, "law": one.law}
-            return {"name": one.name, **told, "friction": bounds}
+            facts = {"kind": "friction by load", "of": one.joint, "law": one.law}
+            return {"name": one.name, **facts, "friction": bounds}
     raise ModelError(f"{one.name!r} is of a kind that is not known here: {type(one).__name__}.")
 
 
@@ -109,48 +126,48 @@ def _colliding(one: Collision) -> str:
     return " and ".join(words)
 
 
-def _value(found: Summary, x: Any) -> float | None:
-    return None if x is None else found.value(x)
+def _value(checked: Summary, x: Any) -> float | None:
+    return None if x is None else checked.value(x)
 
 
-def _restitution(found: Summary, one: Any) -> dict[str, float | None]:
-    return {"restitution": found.value(one.restitution)}
+def _restitution(checked: Summary, one: Any) -> dict[str, float | None]:
+    return {"restitution": checked.value(one.restitution)}
 
 
-def _rubs(found: Summary, one: Collision | Contact | GapContact) -> dict[str, Any]:
+def _friction(checked: Summary, one: Collision | Contact | GapContact) -> dict[str, Any]:
     """Law and coefficients of the groups that resist."""
     friction: Friction = one.friction
-    told: dict[str, float | None] = {}
+    coefficients: dict[str, float | None] = {}
     for moving, rest, viscous, _ in GROUPS:
         if friction.resists(moving, viscous):
             parts = {moving: getattr(friction, moving), rest: getattr(friction, rest)}
             parts |= {viscous: getattr(friction, viscous)}
             parts |= {"across": friction.across} if moving == "sliding" else {}
-            known = {k: found.value(x) for k, x in parts.items() if x is not None}
-            told |= {k: x for k, x in known.items() if x != 0}
-    return {"law": friction.law, "friction": told} if told else {}
+            values = {k: checked.value(x) for k, x in parts.items() if x is not None}
+            coefficients |= {k: x for k, x in values.items() if x != 0}
+    return {"law": friction.law, "friction": coefficients} if coefficients else {}
 
 
-def collisions(found: Summary) -> dict[str, Any] | None:
+def collisions(checked: Summary) -> dict[str, Any] | None:
     """How many pairs may touch, and how they are marched; None where nothing collides."""
-    mechanism = found.mechanism
+    mechanism = checked.mechanism
     if not any(isinstance(x, Collision) for x in mechanism.contacts):
         return None
-    told: dict[str, Any] = {"pairs": surfaces_of(mechanism).pairs}
+    facts: dict[str, Any] = {"pairs": surfaces_of(mechanism).pairs}
     try:
-        return told | {"marched": "scene" if is_scene(mechanism) else "contacts"}
+        return facts | {"marched": "scene" if is_scene(mechanism) else "contacts"}
     except ModelError as error:
-        return told | {"marched": None, "why": error.message, "hint": error.hint}
+        return facts | {"marched": None, "why": error.message, "hint": error.hint}
 
 
-def collision_line(told: Mapping[str, Any]) -> str:
+def collision_line(facts: Mapping[str, Any]) -> str:
     """One line: "105 pairs may touch, marched as a scene of free bodies, in fixed steps"."""
     ways = {
         "scene": "marched as a scene of free bodies, in fixed steps",
         "contacts": "each a contact of its own",
-        None: f"which no run can march: {told.get('why', '')}",
+        None: f"which no run can march: {facts.get('why', '')}",
     }
-    return f"{told['pairs']} pairs may touch, {ways[told['marched']]}"
+    return f"{facts['pairs']} pairs may touch, {ways[facts['marched']]}"
 
 
 def side_lines(listed: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -196,18 +213,18 @@ def _gap_words(x: Mapping[str, Any]) -> list[str]:
     return [f"{abs(gap):.4g}{unit} {'apart' if gap > 0 else 'INSIDE'} at the start"]
 
 
-def event(run: Trajectory, found: EventRecord) -> dict[str, Any]:
+def event(run: Trajectory, record: EventRecord) -> dict[str, Any]:
     """Events with their times; at impacts, velocities before and after."""
-    told: dict[str, Any] = {"name": found.name, "t": found.t}
-    if found.what:
-        told["what"] = found.what
-    if found.speed is not None:
-        told["speed"] = found.speed
-    if found.what and found.before is not None:
+    facts: dict[str, Any] = {"name": record.name, "t": record.t}
+    if record.what:
+        facts["what"] = record.what
+    if record.speed is not None:
+        facts["speed"] = record.speed
+    if record.what and record.before is not None:
         names = [label.name for label in run.labels["v"]]
-        told["before"] = dict(zip(names, found.before.tolist(), strict=True))
-        told["after"] = dict(zip(names, found.v.tolist(), strict=True))
-    return told
+        facts["before"] = dict(zip(names, record.before.tolist(), strict=True))
+        facts["after"] = dict(zip(names, record.v.tolist(), strict=True))
+    return facts
 
 
 def event_lines(events: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -217,8 +234,8 @@ def event_lines(events: Sequence[Mapping[str, Any]]) -> list[str]:
     if not listed:
         return lines
     counts = Counter(x["what"] for x in listed)
-    told = ", ".join(f"{many} × {what}" for what, many in counts.items())
-    lines.append(f"  contacts     {told}")
+    summary = ", ".join(f"{many} × {what}" for what, many in counts.items())
+    lines.append(f"  contacts     {summary}")
     width = max(len(x["name"]) for x in listed)
     lines += [f"    {x['t']:12.9g} s  {x['name']:<{width}}  {x['what']}" for x in listed[:MOST]]
     more = len(listed) - MOST

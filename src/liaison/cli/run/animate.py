@@ -27,6 +27,7 @@ from liaison.cli.options import (
     printed,
     with_run_options,
 )
+from liaison.errors import Interrupted
 from liaison.verbs.registry import command
 
 
@@ -59,8 +60,8 @@ def animate(
 ) -> None:
     """Write a 3D page of the motion that opens from a file, or show it live."""
     from liaison.cli.pages.sides import event
-    from liaison.cli.running import ran, run_options, series_of
-    from liaison.cli.values import asked, check_folders, check_names, check_suffix
+    from liaison.cli.running import noted, ran, run_options, series_of
+    from liaison.cli.values import check_folders, check_names, check_suffix, read_request
     from liaison.verbs.motion import page, show
     from liaison.verbs.pictures import drawable
 
@@ -72,11 +73,17 @@ def animate(
     end, options = run_options(until, raw | {"every": raw.get("every") or f"({speed!r}/60) s"})
     options = replace(options, series=series_of(["reactions"] if forces else [], []))
     robot = (lenient, floating, merge_fixed)
-    given = asked(file, values, start, robot)
-    mechanism = given.mechanism
+    request = read_request(file, values, start, robot)
+    mechanism = request.mechanism
     check_names("--trace", "body or joint", trace or (), drawable(mechanism))
-    trajectory = ran(given, end, options)
     look: dict[str, Any] = {"trace": tuple(trace or ()), "forces": forces, "speed": speed}
+    try:
+        trajectory = ran(request, end, options)
+    except Interrupted as early:
+        if out is not None and early.trajectory is not None:
+            with noted():
+                page.page(early.trajectory, mechanism, out, **look)
+        raise
     if out is None:
         _serve(show.show(trajectory, mechanism, browser=open_page, **look), as_json)
         return

@@ -27,25 +27,25 @@ def convergence(
     debug: Debug = False,
 ) -> None:
     """Replace unilateral relations by viscous friction; report the distance as it grows."""
-    from liaison.cli.values import asked, check_still, seconds
+    from liaison.cli.values import check_still, read_request, seconds
     from liaison.verbs.motion import convergence as verb
 
-    given = asked(file, values, start)
-    check_still(given.inputs)
+    request = read_request(file, values, start)
+    check_still(request.inputs)
     end = seconds("--until", until)
-    found = verb.convergence(given.mechanism, _listed(alphas), end, start=given.start)
-    printed(found.to_dict(), found.text, as_json)
+    result = verb.convergence(request.mechanism, _listed(alphas), end, start=request.start)
+    printed(result.to_dict(), result.text, as_json)
 
 
 def _listed(alphas: str) -> list[float]:
     """Positive numbers between commas."""
     try:
-        found = [float(x) for x in alphas.split(",")]
+        numbers = [float(x) for x in alphas.split(",")]
     except ValueError:
-        found = []
-    if not found or not all(0 < x < math.inf for x in found):
+        numbers = []
+    if not numbers or not all(0 < x < math.inf for x in numbers):
         raise typer.BadParameter(
             f"{alphas!r} is no list of positive numbers, such as 10,100,1000.",
             param_hint="--alphas",
         )
-    return found
+    return numbers

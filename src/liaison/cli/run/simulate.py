@@ -31,7 +31,7 @@ from liaison.cli.options import (
     with_run_options,
     written,
 )
-from liaison.errors import NamingError, SimulationError
+from liaison.errors import Interrupted, NamingError, SimulationError
 from liaison.verbs.registry import command
 
 if TYPE_CHECKING:
@@ -76,10 +76,10 @@ def facts_of(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
 
 def _drifts(run: Trajectory) -> dict[str, dict[str, Any]]:
     """How far each first integral went from its value at the beginning."""
-    found = run.invariants if "invariants" in run.series else {}
+    invariants = run.invariants if "invariants" in run.series else {}
     return {
         name: {"value": float(x.values[0]), "drift": x.drift, "unit": x.unit}
-        for name, x in found.items()
+        for name, x in invariants.items()
     }
 
 
@@ -87,8 +87,8 @@ def _outputs(run: Trajectory) -> dict[str, tuple[Any, Any]]:
     """Columns of the outputs by their own names."""
     if "outputs" not in run.series:
         return {}
-    found = run.columns("outputs.*")
-    return {name.removeprefix("outputs."): column for name, column in found.items()}
+    columns = run.columns("outputs.*")
+    return {name.removeprefix("outputs."): column for name, column in columns.items()}
 
 
 def _largest(run: Trajectory, name: str) -> float:
@@ -101,30 +101,30 @@ def _named(run: Trajectory, part: str) -> dict[str, float]:
     return dict(zip([label.name for label in run.labels[part]], values, strict=True))
 
 
-def outcome(found: Mapping[str, Any]) -> str:
+def outcome(facts: Mapping[str, Any]) -> str:
     """The facts of a run in a few lines."""
     from liaison.cli.pages.sides import event_lines, named_values
 
-    lost = found["energy_change"]
-    kept = f"error {lost:.3g} J"
-    if found["energy_error"] is None:
-        kept = f"changed by {lost:.3g} J at most (not a conservative mechanism)"
+    lost = facts["energy_change"]
+    change = f"error {lost:.3g} J"
+    if facts["energy_error"] is None:
+        change = f"changed by {lost:.3g} J at most (not a conservative mechanism)"
     lines = [
-        f"{found['name']}: {found['message']}",
-        f"  work         {_work(found)}",
-        f"  energy       {found['energy']:.6g} J at the end, {kept}",
-        *_kept_closures(found),
-        f"  end          {named_values(found['q'], found['units'])}",
+        f"{facts['name']}: {facts['message']}",
+        f"  work         {_work(facts)}",
+        f"  energy       {facts['energy']:.6g} J at the end, {change}",
+        *_closure_lines(facts),
+        f"  end          {named_values(facts['q'], facts['units'])}",
     ]
-    if found["outputs"]:
-        lines.append(f"  outputs      {named_values(found['outputs'], found['units'])} at the end")
+    if facts["outputs"]:
+        lines.append(f"  outputs      {named_values(facts['outputs'], facts['units'])} at the end")
     lines += [
         f"  constant     {name}: {x['value']:.6g} {x['unit']}, drift {x['drift']:.3g}"
-        for name, x in found.get("invariants", {}).items()
+        for name, x in facts.get("invariants", {}).items()
     ]
-    lines += event_lines(found["events"])
-    files = [x for x in ("results", "csv", "plot") if x in found]
-    return "\n".join(lines + [f"  {kind:<12} {found[kind]}" for kind in files])
+    lines += event_lines(facts["events"])
+    files = [x for x in ("results", "csv", "plot") if x in facts]
+    return "\n".join(lines + [f"  {kind:<12} {facts[kind]}" for kind in files])
 
 
 def _inside(run: Trajectory) -> dict[str, float]:
@@ -134,16 +134,16 @@ def _inside(run: Trajectory) -> dict[str, float]:
     return {"penetration": max(0.0, -float(run["gaps"].min()))}
 
 
-def _work(found: Mapping[str, Any]) -> str:
-    if "evaluations" in found:
-        return f"{found['steps']} steps, {found['evaluations']} evaluations"
-    return f"{found['steps']} steps, {found['sweeps']} sweeps, {found['contacts']} contacts at most"
+def _work(facts: Mapping[str, Any]) -> str:
+    if "evaluations" in facts:
+        return f"{facts['steps']} steps, {facts['evaluations']} evaluations"
+    return f"{facts['steps']} steps, {facts['sweeps']} sweeps, {facts['contacts']} contacts at most"
 
 
-def _kept_closures(found: Mapping[str, Any]) -> list[str]:
+def _closure_lines(facts: Mapping[str, Any]) -> list[str]:
     """How well closures were kept, and how deep bodies went into each other."""
-    deep, missed = found.get("penetration"), found.get("residual")
-    place, speed = found["position_residual"], found["velocity_residual"]
+    deep, missed = facts.get("penetration"), facts.get("residual")
+    place, speed = facts["position_residual"], facts["velocity_residual"]
     lines = [f"  closures     {place:.3g} in position, {speed:.3g} in velocity at worst"]
     if deep is None:
         return lines
@@ -181,17 +181,17 @@ def simulate(
 ) -> None:
     """Simulate a mechanism, and report the errors of its energy and its closures."""
     from liaison.cli.running import drawable, ran, run_options, series_of
-    from liaison.cli.values import asked, check_files
+    from liaison.cli.values import check_files, read_request
 
     check_files(out, csv, plot, label)
     end, options = run_options(until, run)
     options = drawable(plot, end, replace(options, series=series_of(series, label)))
     robot = (lenient, floating, merge_fixed)
-    given = asked(file, values, start, robot)
+    request = read_request(file, values, start, robot)
     try:
-        trajectory = ran(given, end, options, invariants=True)
-    except SimulationError as error:
-        _keep(error, out)
+        trajectory = ran(request, end, options, invariants=True)
+    except (SimulationError, Interrupted) as early:
+        _keep(early.trajectory, out, csv)
         raise
     if out:
         trajectory.save(out)
@@ -204,13 +204,19 @@ def simulate(
             save_plot(trajectory, plot, *(label or ()))
         except NamingError as error:
             raise typer.BadParameter(str(error), param_hint="--label") from None
-    facts = facts_of(trajectory, given.mechanism)
+    facts = facts_of(trajectory, request.mechanism)
     facts |= written(results=out, csv=csv, plot=plot)
     printed(facts, outcome(facts), as_json)
 
 
-def _keep(error: SimulationError, out: Path | None) -> None:
-    """Saves what a failed run had computed, if results were asked for."""
-    if out and error.trajectory is not None:
-        error.trajectory.save(out)
-        print(f"What was computed until then is in {out}.", file=sys.stderr)
+def _keep(partial: Trajectory | None, out: Path | None, csv: Path | None) -> None:
+    """Saves what a run had computed before it failed or was interrupted, where asked for."""
+    from liaison.cli.running import noted
+
+    if partial is None:
+        return
+    for path, save in ((out, partial.save), (csv, partial.to_csv)):
+        if path:
+            with noted():
+                save(path)
+                print(f"What was computed until then is in {path}.", file=sys.stderr)

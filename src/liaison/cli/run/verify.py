@@ -48,33 +48,33 @@ def verify(
 ) -> None:
     """Check a run with the general theorems: momentum, moments, energies, power."""
     from liaison.cli.running import run_options
-    from liaison.cli.values import asked, check_names
+    from liaison.cli.values import check_names, read_request
     from liaison.simulation.record.trajectory import load
     from liaison.verbs.analyse import verify as verb
 
-    given = asked(file, values, start)
-    check_names("--about", "body", (about,), [x.name for x in given.mechanism.bodies])
+    request = read_request(file, values, start)
+    check_names("--about", "body", (about,), [x.name for x in request.mechanism.bodies])
     if saved is not None and run:
         message = "options of a run are for one made now; leave out --run FILE.nc, or them."
         raise typer.BadParameter(message, param_hint="--run")
     if saved is None:
         end, options = run_options(until, run)
-        found = verb.verify(
-            given.mechanism, about=about, until=end, options=options, inputs=given.inputs
+        result = verb.verify(
+            request.mechanism, about=about, until=end, options=options, inputs=request.inputs
         )
     else:
-        found = verb.verify(given.mechanism, load(saved), about=about)
-    printed({"name": given.mechanism.name} | found.to_dict(), _text(found), as_json)
-    if not found.holds:
+        result = verb.verify(request.mechanism, load(saved), about=about)
+    printed({"name": request.mechanism.name} | result.to_dict(), _text(result), as_json)
+    if not result.holds:
         raise typer.Exit(1)
 
 
-def _text(found: Verification) -> str:
+def _text(result: Verification) -> str:
     """A verification as text."""
     rows = [
         f"  {'holds' if x.holds else 'FAILS'}  {x.error:.1e} of {x.size:<9.3g} at {x.at:.4g} s   "
         f"{x.name}"
-        for x in found.theorems
+        for x in result.theorems
     ]
-    head = "every theorem holds" if found.holds else f"{found.worst.name} does not hold"
+    head = "every theorem holds" if result.holds else f"{result.worst.name} does not hold"
     return "\n".join([head, *rows])

@@ -99,7 +99,7 @@ def was_hit(sides: Sides, b: i64) -> i64:
 @loop
 def note_what(b: i64, what: i64, run: Run, happened: ptr) -> None:
     """One more row: what happened to a block, with the state as it is now."""
-    note(what, b, -1, run.t, 0.0, run.nq, run.q, run.nv, run.v, run.happened, happened)
+    note(what, b, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.happened, happened)
     run.happened += 1
 
 
@@ -296,9 +296,9 @@ def take_kick(sides: Sides, run: Run, scratch: ptr, happened: ptr) -> None:
     """
     row = run.bent - 1
     run.bent = 0
-    note(BEFORE, row, -1, run.t, 0.0, run.nq, run.q, run.nv, run.v, run.happened, happened)
+    note(BEFORE, row, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.happened, happened)
     meet_closures(sides, run.v)
-    note(KICKS, row, -1, run.t, 0.0, run.nq, run.q, run.nv, run.v, run.happened + 1, happened)
+    note(KICKS, row, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.happened + 1, happened)
     run.happened += 2
     look(sides, run, scratch)
 

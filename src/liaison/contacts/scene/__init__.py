@@ -1,11 +1,5 @@
-"""The room `scenes`: many free bodies that touch, stepped together in a compiled loop."""
+"""Scenes: many free bodies that touch, stepped together in a compiled loop."""
 
 from liaison.lazy import offer
 
-__all__ = offer(
-    __name__,
-    {
-        "parts": "Bodies Laws",
-        "scene": "Scene",
-    },
-)
+__all__ = offer(__name__, {"parts": "Bodies Laws SceneModel"})

@@ -2,4 +2,4 @@
 
 from liaison.contacts.scene.parts import Bodies as Bodies
 from liaison.contacts.scene.parts import Laws as Laws
-from liaison.contacts.scene.scene import Scene as Scene
+from liaison.contacts.scene.parts import SceneModel as SceneModel

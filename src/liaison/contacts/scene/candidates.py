@@ -20,21 +20,20 @@ from math import sqrt
 
 from liaison.program.loops.language import f64, flat, i64, iptr, loop, ptr
 from liaison.program.loops.records import Rows
+from liaison.simulation.steps.layout import CROWDED, GOOD, Entries
 
 from .bodies import rotation
 from .layout import (
     BALL_BALL,
     BALL_BOX,
     BALL_PLANE,
-    CROWDED,
     EDGE_EDGE,
-    GOOD,
     POINT_FACE,
     Collider,
-    Entries,
     Extent,
     Oriented,
     Pair,
+    PairEntries,
     Pose,
     World,
 )
@@ -487,9 +486,10 @@ def plane_is_near(e: Entries, i: i64, j: i64, world: World) -> i64:
     plane = world.plane[j].floats
     body = world.collider[i].body
     out = world.out
+    pairs = PairEntries(e.others)
     pose = world.pose[body].floats
-    e.ball_plane_gap(0.0, pose, pose, ball, plane, ball, out, out)
+    pairs.ball_plane_gap(0.0, pose, pose, ball, plane, ball, out, out)
     before = out[0]
     pose = world.end[body].floats
-    e.ball_plane_gap(0.0, pose, pose, ball, plane, ball, out, out)
+    pairs.ball_plane_gap(0.0, pose, pose, ball, plane, ball, out, out)
     return 1 if min(before, out[0]) <= world.margin else 0

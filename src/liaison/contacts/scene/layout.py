@@ -3,8 +3,8 @@
 Bodies, colliders, candidates, contacts and followed pairs are records in arrays of it; the sparse
 system of the interior method is a block inside it, `System`.
 
-Public names: the records below; the kinds of pairs, entries and status codes; SceneSizes,
-new_world, block_room, fill.
+Public names: the records below; the kinds of pairs; SceneSizes, new_world,
+block_room, fill.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from liaison.program.loops.language import f64, i64, iptr, kernel, ptr
-from liaison.program.loops.records import Part, Record, Rows, evaluate, inline, rows, size, sized
+from liaison.program.loops.records import Part, Record, Rows, inline, rows, size, sized
 from liaison.program.pairs import PAIR_ROWS
 from liaison.solvers.cones.table import Cone, Limit, cone_area
 
@@ -251,7 +251,7 @@ class System(Record):
 
 @final
 class World(Record):
-    """All that a scene under way knows."""
+    """What a scene under way knows besides its state and the time, which are in its `Run`."""
 
     bodies: i64 = size()
     balls: i64 = size()
@@ -264,35 +264,24 @@ class World(Record):
     laws: i64 = size()
     few: i64 = size()
 
-    # time, and what is wanted
-    t: f64
-    h: f64
-    step: f64
-    t_start: f64
-    t_end: f64
+    # what is wanted
     tolerance: f64
     depth: f64  # penetration that is left alone
     margin: f64
     touch: f64
     gravity: ptr = inline(3)
-    every: i64
     sweeps_allowed: i64
-    records: i64  # room for rows
-    width: i64  # of a row
-    event_room: i64
+    has_events: i64  # contacts are followed for their events
     has_turning: i64  # rolling or pivoting friction anywhere
 
     # progress
+    h: f64  # the step, or the part of it, under way
     candidates: i64
     contacts: i64
     touching: i64  # contacts when impulses were found
     followed: i64  # pairs
-    steps: i64
     parts: i64  # of the step under way that are done
     tried: i64
-    is_begun: i64
-    recorded: i64
-    happened: i64
     sweeps: i64
     turns: i64
     missed: i64
@@ -324,7 +313,8 @@ class World(Record):
     rates: ptr = inline(3)
     block: ptr = inline(36)
 
-    # bodies: before the step, midway, at its end; velocities before, without impulses, with them
+    # bodies: before the step, as in `Run`, midway, at its end; velocities before, without impulses,
+    # with them
     pose: Rows[Pose] = rows("bodies")
     mid: Rows[Pose] = rows("bodies")
     end: Rows[Pose] = rows("bodies")
@@ -380,20 +370,17 @@ class World(Record):
 
 
 @final
-class Row(Part):
-    """What is recorded of one instant."""
+class Shown(Part):
+    """What a run records of a scene besides its state, in the place of inputs."""
 
-    t: f64
-    q: ptr = sized("7 * bodies")
-    v: ptr = sized("6 * bodies")
     contacts: f64
     residual: f64
     penetration: f64
-    forces: ptr = sized("3 * planes")
+    forces: ptr = sized("3 * planes")  # of each plane on the bodies
 
 
 @final
-class Entries(Record):
+class PairEntries(Record):
     """Addresses of the entries of the kernel of pairs: gap and rows by kind, then gaps alone."""
 
     ball_ball: kernel
@@ -411,9 +398,6 @@ class Entries(Record):
 KINDS = 5
 BALL_BALL, BALL_PLANE, BALL_BOX, POINT_FACE, EDGE_EDGE = range(KINDS)
 """Kinds of pairs, in the order of their entries."""
-
-# what `scene_march` returns
-GOOD, DONE, FULL, CROWDED, NOT_FINITE, UNSOLVED = range(6)
 
 
 @final
@@ -446,7 +430,6 @@ def new_world(s: SceneSizes) -> World:
         laws=s.laws, few=FEW,
     )  # fmt: skip
     world.system[:] = system.ints
-    world.width = evaluate(Row.length(), world.counts)
     return world
 
 

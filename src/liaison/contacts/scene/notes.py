@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from liaison.program.loops.language import f64, flat, i64, loop
-from liaison.program.loops.records import Rows
-from liaison.simulation.events.log import CLOSES, IMPACTS, OPENS, RESTS, SLIPS, STICKS, Event, note
+from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.simulation.events.log import CLOSES, IMPACTS, OPENS, RESTS, SLIPS, STICKS, note
+from liaison.simulation.steps.layout import Run
 
 from .layout import Contact, Live, World
 from .rates import rate_at
@@ -44,7 +44,7 @@ WIDE = 1048576  # more than bodies and planes together
 
 
 @loop
-def note_contacts(world: World, happened: Rows[Event]) -> None:
+def note_contacts(run: Run, world: World, happened: ptr) -> None:
     """Events of a step whose impulses are known, velocities being still those before it."""
     noise = NOISE * max(world.residual, world.tolerance) * strongest(world) + 1e-12
     begin_pairs(world)
@@ -56,13 +56,13 @@ def note_contacts(world: World, happened: Rows[Event]) -> None:
     for i in range(world.followed):
         pair = world.pair[i]
         if pair.is_seen == 0:
-            leave(pair, weight, world, happened)
+            leave(pair, weight, run, world, happened)
         elif pair.load > 0.0:
             part = FALL if pair.mode == APART else 1.0
             landing = 1.5 * sqrt(2.0 * weight * pair.landing)
-            press(pair, noise + part * world.h * weight + landing, noise, world, happened)
+            press(pair, noise + part * world.h * weight + landing, noise, run, world, happened)
             pair.landing = 0.5 * world.h * pair.approach if pair.mode != APART else 0.0
-        if pair.mode != APART or world.steps - pair.hit <= HOLD:
+        if pair.mode != APART or run.steps - pair.hit <= HOLD:
             copy_pair(pair, world.pair[kept])
             kept += 1
     world.followed = kept
@@ -175,48 +175,48 @@ def gather(contact: Contact, world: World) -> None:
 
 
 @loop
-def leave(pair: Live, weight: f64, world: World, happened: Rows[Event]) -> None:
+def leave(pair: Live, weight: f64, run: Run, world: World, happened: ptr) -> None:
     """A pair that is apart: it opened when it last carried.
 
     A step that ends an approach leaves half of its way; what has just landed may fall through it.
     """
     wait = 1.5 * sqrt(2.0 * pair.landing / weight) if weight > 0.0 else 0.0
-    if pair.mode != APART and world.t + world.h - pair.since > wait:
-        tell(OPENS, pair, pair.since, 0.0, world, happened)
+    if pair.mode != APART and run.t + world.h - pair.since > wait:
+        tell(OPENS, pair, pair.since, 0.0, run, world, happened)
         pair.mode = APART
         for g in range(3):
             pair.rubbing[g] = BARE
 
 
 @loop
-def press(pair: Live, quiet: f64, noise: f64, world: World, happened: Rows[Event]) -> None:
+def press(pair: Live, quiet: f64, noise: f64, run: Run, world: World, happened: ptr) -> None:
     """A pair that carries: an impact, closing, stick and slip."""
-    t = world.t + pair.wait
+    t = run.t + pair.wait
     bounces = 0
     rests = 0
     if pair.approach > quiet:
         rests = 1 if pair.bounce > 0.0 else 0
         if pair.is_hit == 1:
-            soon = 1 if world.steps - pair.hit <= HOLD else 0
+            soon = 1 if run.steps - pair.hit <= HOLD else 0
             pair.chain = pair.chain + 1 if soon == 1 else 0
-            pair.hit = world.steps
+            pair.hit = run.steps
             bounces = rests if pair.chain < HOLD else 0
             if soon == 0:
-                tell(IMPACTS, pair, t, pair.approach, world, happened)
-    pair.since = t if bounces == 1 else world.t + world.h
+                tell(IMPACTS, pair, t, pair.approach, run, world, happened)
+    pair.since = t if bounces == 1 else run.t + world.h
     if bounces == 0:
         if pair.mode == APART:
             if rests == 1:
-                tell(RESTS, pair, t, 0.0, world, happened)
-            tell(CLOSES, pair, t, 0.0, world, happened)
+                tell(RESTS, pair, t, 0.0, run, world, happened)
+            tell(CLOSES, pair, t, 0.0, run, world, happened)
         pair.mode = CLOSED
         size = 1e4 * world.touch
         for g in range(3):
-            rub(g, pair, noise if g == 0 else noise / size, t, world, happened)
+            rub(g, pair, noise if g == 0 else noise / size, t, run, world, happened)
 
 
 @loop
-def rub(g: i64, pair: Live, noise: f64, t: f64, world: World, happened: Rows[Event]) -> None:
+def rub(g: i64, pair: Live, noise: f64, t: f64, run: Run, world: World, happened: ptr) -> None:
     """Stick or slip of a group: at once where a pair closes, else when it has held some steps."""
     if pair.friction[g] > 0.0:
         before = pair.rubbing[g]
@@ -225,22 +225,21 @@ def rub(g: i64, pair: Live, noise: f64, t: f64, world: World, happened: Rows[Eve
         if now == before:
             pair.held[g] = 0
         else:
-            pair.changed[g] = world.t if pair.held[g] == 0 else pair.changed[g]
+            pair.changed[g] = run.t if pair.held[g] == 0 else pair.changed[g]
             pair.held[g] += 1
             if before == BARE or pair.held[g] >= HOLD:
                 since = t if before == BARE else pair.changed[g]
                 what = CODES * g + (SLIPS if now == SLIDE else STICKS)
-                tell(what, pair, since, 0.0, world, happened)
+                tell(what, pair, since, 0.0, run, world, happened)
                 pair.rubbing[g] = now
                 pair.held[g] = 0
 
 
 @loop
-def tell(what: i64, pair: Live, t: f64, speed: f64, world: World, happened: Rows[Event]) -> None:
+def tell(what: i64, pair: Live, t: f64, speed: f64, run: Run, world: World, happened: ptr) -> None:
     """One event more; of what a run begins with only impacts."""
-    if world.steps > 0 or what == IMPACTS:
+    if run.steps > 0 or what == IMPACTS:
         key = pair.key - 1
         first = key // WIDE - world.planes
-        rows = flat(happened.floats)
-        note(what, first, key % WIDE, t, speed, 0, rows, 0, rows, world.happened, rows)
-        world.happened += 1
+        note(what, first, key % WIDE, t, speed, 0, happened, 0, happened, run.happened, happened)
+        run.happened += 1

@@ -1,13 +1,13 @@
-"""Bodies: free rigid bodies of a scene, with the balls and points on them; Laws: who touches how.
+"""What a scene consists of: bodies with the balls, boxes and points on them, planes, and laws.
 
-Public names: Bodies, Laws, check_start, refuse_start, DEEP.
+Public names: Bodies, Laws, SceneModel, check_start, inside_each_other, DEEP.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NoReturn, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,6 +103,46 @@ class Laws:
                 )
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class SceneModel:
+    """What a scene consists of, and how its contacts are solved.
+
+    Attributes:
+        bodies: what moves.
+        planes: (n, d) of each, n of length 1, with n·x ≥ d allowed, shape (p, 4).
+        laws: which surfaces touch, and the law of each pair.
+        gravity: [m/s²], shape (3,).
+        tolerance: residual beside the strongest impulse, of more than twenty contacts.
+        depth: penetration that is left alone, beside the smallest radius.
+        sweeps: over all contacts, at most, in one problem.
+        events: contacts are followed for their events.
+    """
+
+    bodies: Bodies
+    planes: Array
+    laws: Laws
+    gravity: Array
+    tolerance: float = 1e-6
+    depth: float = 1e-9
+    sweeps: int = 1000
+    events: bool = True
+
+    @property
+    def size(self) -> float:
+        """The smallest radius or half side of what touches [m]; 1 where there are points only."""
+        solids, _ = self.bodies.boxes()
+        radii = self.bodies.ball[:, 3]
+        size = float(np.min([*radii[radii > 0], *solids[:, 3:6].ravel()], initial=math.inf))
+        return size if math.isfinite(size) else 1.0
+
+    @property
+    def capacity(self) -> int:
+        """Contacts that there is room for in the beginning."""
+        count, boxes = len(self.bodies.owner), len(self.bodies.boxes()[0])
+        return 64 + 8 * count + 24 * boxes + count * len(self.planes) // 2
+
+
 def check_start(bodies: Bodies, planes: Array, laws: Laws) -> None:
     """Refuses bodies that begin inside each other or below a plane, by name and depth.
 
@@ -122,17 +162,15 @@ def check_start(bodies: Bodies, planes: Array, laws: Laws) -> None:
     depth = np.where(laws.table[kinds][:, laws.planes] >= 0, depth, -np.inf)
     if depth.size and np.max(depth) > limit:
         i, j = np.unravel_index(int(np.argmax(depth)), depth.shape)
-        refuse_start(f"body {names[i]!r} begins {depth[i, j]:.3g} m below {laws.names[j]}")
+        raise _start_error(f"body {names[i]!r} begins {depth[i, j]:.3g} m below {laws.names[j]}")
     big = np.flatnonzero(radii > 0)
     for n, i in enumerate(big):
         rest = big[n + 1 :][bodies.owner[big[n + 1 :]] != bodies.owner[i]]
         rest = rest[laws.table[kinds[i], kinds[rest]] >= 0]
         apart = np.linalg.norm(centers[rest] - centers[i], axis=1) - radii[rest] - radii[i]
         if apart.size and np.min(apart) < -limit:
-            j, deep = rest[int(np.argmin(apart))], -np.min(apart)
-            refuse_start(
-                f"bodies {names[i]!r} and {names[j]!r} begin {deep:.3g} m inside each other"
-            )
+            j = rest[int(np.argmin(apart))]
+            raise inside_each_other(names[i], names[j], float(-np.min(apart)))
 
 
 def _centers(bodies: Bodies) -> Array:
@@ -144,13 +182,13 @@ def _centers(bodies: Bodies) -> Array:
     return found
 
 
-def refuse_start(why: str) -> NoReturn:
-    """Refuses a start, saying why.
+def inside_each_other(one: str, other: str, depth: float) -> SimulationError:
+    """The error of two bodies that begin so deep [m] inside each other."""
+    return _start_error(f"bodies {one!r} and {other!r} begin {depth:.3g} m inside each other")
 
-    Raises:
-        SimulationError: always.
-    """
-    raise SimulationError(
+
+def _start_error(why: str) -> SimulationError:
+    return SimulationError(
         f"the start does not hold: {why}.", status="inconsistent start",
         hint="Start where nothing penetrates.",
     )  # fmt: skip

@@ -31,7 +31,7 @@ from liaison.equations.setting import Setting, setting_of
 from liaison.equations.torsors import Torsor, body_torsor, moved_to
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import Expr, as_expr, symbol
-from liaison.model.contacts import refuse_sides
+from liaison.model.contacts import check_bilateral
 from liaison.spatial.arrays import Array, array, cross, dot, is_zero, plus, product, times, zeros
 from liaison.spatial.plucker import move_inertia
 from liaison.tree import GROUND, Inertia, Motion, Tree, marker_motion
@@ -68,9 +68,9 @@ def balance(
 
     Raises:
         NamingError: no body has that name.
-        DerivationError: no body is named, or the ground is; something holds on one side only.
+        DerivationError: no body is named, or the ground is; there is a unilateral constraint.
     """
-    refuse_sides(tree.mechanism.contacts, "balance")
+    check_bilateral(tree.mechanism.contacts, "balance")
     setting = Setting(tree)
     chosen = _chosen(tree, bodies)
     P = _place(setting, point)
@@ -80,8 +80,8 @@ def balance(
         needed = _sum(needed, _accelerated(setting, i, P))
         applied = _sum(applied, _weight(setting, i, P))
     applied = _sum(applied, _loads(setting, chosen, P))
-    held, reactions = _held(setting, chosen, P)
-    applied = _sum(applied, held)
+    sum_of_reactions, reactions = _held(setting, chosen, P)
+    applied = _sum(applied, sum_of_reactions)
     return Balance(
         bodies=tuple(chosen),
         point=tuple(map(as_expr, P)),

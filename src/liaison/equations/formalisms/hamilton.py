@@ -118,11 +118,11 @@ def hamilton(tree: Tree, *, explicit: bool | None = None, limit: int = LIMIT) ->
 def _momentum_symbols(setting: Setting) -> list[Expr]:
     """p_theta beside theta, with a further p where that name is taken."""
     symbols = setting.symbols
-    taken = {x.name for x in (*symbols.q, *symbols.v, *symbols.u, *symbols.p)}
+    in_use = {x.name for x in (*symbols.q, *symbols.v, *symbols.u, *symbols.p)}
     p_symbols = []
     for x in symbols.v:
         name = f"p_{x.name.removesuffix(chr(39))}"
-        while name in taken:
+        while name in in_use:
             name = f"p{name}"
         p_symbols.append(symbol(name))
     return p_symbols

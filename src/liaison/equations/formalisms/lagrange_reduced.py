@@ -5,7 +5,8 @@
 u are velocities of independent coordinates, as many as the mechanism has freedoms where it stands;
 reactions do no work on Ψ and drop out. For holonomic closures these are Lagrange's equations in
 independent coordinates, for others Maggi's. In the contract the equations fill the rows of u alone;
-the closures give the other accelerations, and their multipliers vanish.
+the closures give the other accelerations. Multipliers, which reactions need, follow from the
+equations before they were reduced.
 
 Public names: lagrange_reduced, position_values.
 
@@ -108,6 +109,6 @@ def _in_contract(full: Equations, reduction: Reduced) -> Equations:
     return replace(
         full,
         formalism="lagrange_reduced",
-        dynamics=dynamics,
+        dynamics=replace(dynamics, whole=full.dynamics),
         native={"lagrange_reduced": reduction},
     )

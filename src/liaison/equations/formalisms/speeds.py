@@ -84,9 +84,9 @@ def chosen_speeds(setting: Setting, formulas: Mapping[str, Any] | None) -> Speed
 
 
 def _check_names(setting: Setting, formulas: Mapping[str, Any]) -> None:
-    taken = {x.name for x in (*setting.symbols.q, *setting.symbols.v, *setting.symbols.p)}
+    in_use = {x.name for x in (*setting.symbols.q, *setting.symbols.v, *setting.symbols.p)}
     for name in formulas:
-        if name in taken | {"t"}:
+        if name in in_use | {"t"}:
             raise DerivationError(
                 f"the speed {name!r} has the name of a coordinate, a rate or a parameter.",
                 hint="Give it a name of its own.",

@@ -26,7 +26,7 @@ from liaison.equations.setting import Setting
 from liaison.equations.sweeps.recursion import required_wrenches
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import ZERO, Expr, as_expr
-from liaison.model.contacts import refuse_sides
+from liaison.model.contacts import check_bilateral
 from liaison.spatial.arrays import Array, array, cross, dot, minus, plus, product, times, zeros
 from liaison.spatial.plucker import act_force
 from liaison.tree import GROUND, Push
@@ -126,7 +126,7 @@ def virtual_power(equations: Equations, part: Iterable[str], field: Field) -> Vi
     """
     reports = equations.reports
     if isinstance(reports, TreeReports):
-        refuse_sides(reports.setting.mechanism.contacts, "virtual_power")
+        check_bilateral(reports.setting.mechanism.contacts, "virtual_power")
     else:
         raise DerivationError(
             f"the equations by {equations.formalism} do not describe bodies of a tree.",

@@ -50,7 +50,7 @@ from liaison.equations.sweeps.recursion import (
 from liaison.errors import DerivationError
 from liaison.expr import ZERO, Expr, as_expr, substitute, symbol
 from liaison.model import Actuator
-from liaison.model.contacts import refuse_sides
+from liaison.model.contacts import check_bilateral
 from liaison.spatial.arrays import (
     Array,
     array,
@@ -392,7 +392,7 @@ def motorized(tree: Tree) -> Motorized:
     Raises:
         DerivationError: the mechanism has loops or relations other than gears of rotors.
     """
-    refuse_sides(tree.mechanism.contacts, "motorized")
+    check_bilateral(tree.mechanism.contacts, "motorized")
     parts = geared(tree)
     names = parts.kinematics.tree.velocity_labels()
     return Motorized(parts, tuple(symbol(f"{label.name}'") for label in names))

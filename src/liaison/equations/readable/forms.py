@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from liaison.expr.reading.latex import reading_to_latex
+from liaison.expr.reading.names import latex_name, unicode_name
+from liaison.expr.reading.notation import DIGITS, is_rounded
 from liaison.expr.reading.python import identifiers, to_python
 from liaison.expr.reading.reading import Number, Reading, names_in
-from liaison.expr.reading.shared import latex_name
-from liaison.expr.reading.text import DIGITS, is_rounded, to_unicode, unicode_name
+from liaison.expr.reading.text import to_unicode
 
 from .readable import Readable, ReadLine
 from .sides import ReadSide, side_latex, side_text
@@ -166,8 +167,8 @@ def as_latex(page: Readable, digits: int = DIGITS) -> str:
             named = [(latex_name(n), reading_to_latex(x, digits)) for n, x in entries]
             blocks.append((TITLES[key], named))
     if page.integrals:
-        kept = [(reading_to_latex(x, digits), r"\text{const}") for _, x, _ in page.integrals]
-        blocks.append(("first integrals", kept))
+        integrals = [(reading_to_latex(x, digits), r"\text{const}") for _, x, _ in page.integrals]
+        blocks.append(("first integrals", integrals))
     return "\n\n".join(f"% {title(page)}: {head}\n{aligned(rows)}" for head, rows in blocks)
 
 

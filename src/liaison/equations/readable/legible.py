@@ -37,7 +37,7 @@ AXES = (
 @final
 @dataclass(frozen=True, slots=True)
 class Legible:
-    """Equations whose one-sided rows can be read.
+    """Equations whose unilateral rows can be read.
 
     Attributes:
         equations: without guards, with the names of feet.
@@ -147,7 +147,7 @@ class _Bared:
 
 
 def _mapped(equations: Equations, change: Change) -> Equations:
-    """The equations with all formulas of one-sided rows changed together."""
+    """The equations with all formulas of unilateral rows changed together."""
     sides = equations.sides
     parts = [[x.gap for x in sides.blocks], list(sides.rate), list(sides.bias), [*sides.D.values()]]
     flat = iter(change([f for part in parts for f in part]))

@@ -94,14 +94,14 @@ class _Book:
 def _used(lines: list[tuple[str, Expr]], rows: Sequence[Expr]) -> list[tuple[str, Expr]]:
     """The lines that the rows need, in order."""
     from_names = dict(lines)
-    wanted: set[str] = set()
+    needed: set[str] = set()
     stack = list(rows)
     while stack:
         for node in _symbols(stack.pop()):
-            if node in from_names and node not in wanted:
-                wanted.add(node)
+            if node in from_names and node not in needed:
+                needed.add(node)
                 stack.append(from_names[node])
-    return [(name, formula) for name, formula in lines if name in wanted]
+    return [(name, formula) for name, formula in lines if name in needed]
 
 
 def _symbols(f: Expr) -> list[str]:

@@ -1,6 +1,6 @@
 """Readable equations as documents: a standalone HTML page with MathML, a Jupyter notebook.
 
-Public names: as_html, as_notebook.
+Public names: as_html, as_fragment, as_notebook.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from html import escape
 
 from liaison.expr.reading.latex import reading_to_latex
 from liaison.expr.reading.mathml import mathml_name, to_mathml
+from liaison.expr.reading.names import latex_name, unicode_name
+from liaison.expr.reading.notation import DIGITS
 from liaison.expr.reading.reading import Reading
-from liaison.expr.reading.shared import latex_name
-from liaison.expr.reading.text import DIGITS, unicode_name
 
 from .forms import (
     ONE,
@@ -58,6 +58,11 @@ math {{ font-size: 1.3rem; }}
 
 def as_html(page: Readable, digits: int = DIGITS) -> str:
     """A page that needs nothing but a browser: no script, no font, no network."""
+    return _PAGE.format(title=escape(title(page)), body=as_fragment(page, digits))
+
+
+def as_fragment(page: Readable, digits: int = DIGITS) -> str:
+    """The body of that page, without its title, for a cell of a notebook."""
     parts = [_facts(page)]
     if page.quantities:
         rows = [("", _equal(mathml_name(n), to_mathml(x, digits)), "") for n, x in page.quantities]
@@ -76,12 +81,12 @@ def as_html(page: Readable, digits: int = DIGITS) -> str:
             parts.append(_table(TITLES[key], named))
     if page.integrals:
         constant = "<mtext>const</mtext>"
-        kept = [(escape(n), _equal(to_mathml(x, digits), constant), escape(why))
+        integrals = [(escape(n), _equal(to_mathml(x, digits), constant), escape(why))
                 for n, x, why in page.integrals]  # fmt: skip
-        parts.append(_table("First integrals", kept))
+        parts.append(_table("First integrals", integrals))
     notes = [*page.notes, rounded_note(page, digits)]
     parts += [f'<p class="note">{escape(x)}</p>' for x in notes if x]
-    return _PAGE.format(title=escape(title(page)), body="\n".join(parts))
+    return "\n".join(parts)
 
 
 def _side_rows(page: Readable, digits: int) -> Iterator[tuple[str, str, str]]:
@@ -110,8 +115,8 @@ def _table(head: str, rows: Iterable[tuple[str, str, str]]) -> str:
 def _facts(page: Readable) -> str:
     rows = [("coordinates", page.labels.get("q", ())), ("inputs", page.labels.get("u", ()))]
     multipliers = page.labels.get("lam", ())
-    told_of = tuple(f"{unicode_name(f'lambda{k + 1}')} {x}" for k, x in enumerate(multipliers))
-    rows.append(("multipliers", told_of))
+    entries = tuple(f"{unicode_name(f'lambda{k + 1}')} {x}" for k, x in enumerate(multipliers))
+    rows.append(("multipliers", entries))
     rows.append(("forces", tuple(map(_numbered, page.labels.get("force", ())))))
     paragraphs = [f"<p>{head}: {escape(', '.join(labels))}</p>" for head, labels in rows if labels]
     if page.values:

@@ -12,7 +12,7 @@ from math import gcd, lcm
 from typing import final
 
 from liaison.equations.equations import Equations, has_rates
-from liaison.equations.modes import Named, chosen_modes, efforts_in, held_rows, named_rows
+from liaison.equations.modes import Named, chosen_modes, efforts_in, named_rows, resting_rows
 from liaison.equations.reading_order import forces_of, order_of, squares_of
 from liaison.equations.statement import Line, statement
 from liaison.equations.transform.christoffel import christoffel, structure
@@ -29,11 +29,11 @@ from liaison.expr.reading.arrange import (
     scaled,
     sum_of,
 )
-from liaison.expr.reading.named import Parts
-from liaison.expr.reading.plain import plain
-from liaison.expr.reading.reading import Name, Number, Reading, leaves, names_in, to_expr
+from liaison.expr.reading.reading import Name, Number, Reading, leaves, names_in, plain, to_expr
 from liaison.expr.reading.ring import TooLarge
+from liaison.expr.reading.shared import Parts
 from liaison.expr.reading.simplify import Reader
+from liaison.lazy import Typeset
 from liaison.tree import Tree
 
 from .legible import AXES, Legible, legible
@@ -59,20 +59,20 @@ class ReadLine:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Readable:
+@dataclass(frozen=True, slots=True, repr=False)
+class Readable(Typeset):
     """Equations for people.
 
     Attributes:
         name, formalism: of the mechanism; how it was derived.
-        labels: of q, v and λ, with units; of forces on one side only, each behind its name.
+        labels: of q, v and λ, with units; of unilateral forces, each behind its name.
         lines: M v̇ + h = τ + Gᵀ λ, velocity by velocity, then G v̇ = γ.
         blocks: entries that are not zero of "M", "C" (Christoffel) or "B", and "g".
         quantities: names used in the lines, where these would be too long.
         integrals: what stays constant: name, formula, and why.
         values: numbers that the names stand for.
         notes: what a reader should know.
-        sides: what holds on one side only, block by block.
+        sides: unilateral constraints, block by block.
         mode: which of its modes the lines are of; "" for all at once.
     """
 
@@ -103,7 +103,7 @@ def readable(
         tree: what they were derived of; where it is given and has the same velocities, quantities
             are named by what bodies do and bear.
         longest: names and numbers in a row.
-        modes: one mode of what holds on one side only: "open", "closed", "sticks" or "slips" by
+        modes: one mode of unilateral constraints: "open", "closed", "sticks" or "slips" by
             the name of a contact, a relation or a friction (`chosen_modes`); all if not given.
     """
     case, prepared = _Case.of(equations, modes), legible(equations)
@@ -140,7 +140,7 @@ class _Case:
     def of(cls, equations: Equations, modes: Mapping[str, str] | None) -> _Case:
         words = None if modes is None else chosen_modes(equations, modes)
         named = named_rows(equations)
-        held = [] if words is None else held_rows(equations, words)
+        held = [] if words is None else resting_rows(equations, words)
         return cls(named, words, efforts_in(equations, named, words), held)
 
     def statement(self, equations: Equations) -> tuple[Line, ...]:

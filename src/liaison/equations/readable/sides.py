@@ -16,8 +16,7 @@ from liaison.expr import ZERO, Expr, as_expr, symbol, topological, vanishes
 from liaison.expr.reading.arrange import Order
 from liaison.expr.reading.latex import reading_to_latex
 from liaison.expr.reading.mathml import to_mathml
-from liaison.expr.reading.plain import plain
-from liaison.expr.reading.reading import Name, Reading, leaves
+from liaison.expr.reading.reading import Name, Reading, leaves, plain
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import simplified
 from liaison.expr.reading.text import to_unicode

@@ -14,10 +14,11 @@ from liaison.equations.statement import Line, statement
 from liaison.equations.transform.treatment import Treated
 from liaison.expr import ZERO, Expr, as_expr, symbol
 from liaison.expr.reading.arrange import Order
+from liaison.expr.reading.names import unicode_name
 from liaison.expr.reading.reading import leaves
 from liaison.expr.reading.ring import TooLarge
 from liaison.expr.reading.simplify import Reader, simplified
-from liaison.expr.reading.text import to_unicode, unicode_name
+from liaison.expr.reading.text import to_unicode
 
 from .readable import LONGEST, Readable, read_line
 

@@ -140,9 +140,9 @@ def articulate(
 
 def accelerated(parent: Array, node: Link, drift: Drift, gain: Gain) -> tuple[Array, list[Any]]:
     """Outwards: (α, a) of a node and v̇ of its joint, from (α, a) of its parent."""
-    held = act_motion_inverse(*node.pose, parent) + drift.acceleration
-    vdot = [minus(gain.k[j], dot(gain.K[j], held)) for j in range(node.S.shape[1])]
-    return held + product(node.S, array(vdot)), vdot
+    carried = act_motion_inverse(*node.pose, parent) + drift.acceleration
+    vdot = [minus(gain.k[j], dot(gain.K[j], carried)) for j in range(node.S.shape[1])]
+    return carried + product(node.S, array(vdot)), vdot
 
 
 def of_body(inertia: Inertia, wrench: Array) -> Articulated:

@@ -7,7 +7,8 @@ Each body keeps its six accelerations, each joint its rows: what is unknown is h
 
 in the ground's axes at the origin of each node. Rows of the joints of the tree have γ = 0.
 
-Public names: BlockClass, ClosureClass, block_class, keeping_class, closure_classes, STATE, FOUND.
+Public names: BlockClass, ClosureClass, block_class, keeping_class, closure_classes, STATE,
+ROWS_SLOT.
 
 Source: docs/theory/closures.md (closure-1), for the rows of a cut joint; RBDA §5.3 for f.
 """
@@ -32,7 +33,7 @@ from .classes import NodeClass, above, number
 STATE = 24
 """Numbers of a node's state: R, p, then ω, v, α, a, all in the ground's axes."""
 
-FOUND = STATE + 36 + 6 + 2
+ROWS_SLOT = STATE + 36 + 6 + 2
 """Where the rows begin in a record, after the inertia, f, and how much rows may lend."""
 
 

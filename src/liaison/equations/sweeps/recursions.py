@@ -44,15 +44,15 @@ class Recursion:
     name: str
     sweeps: tuple[Sweep, ...]
     ground: tuple[float, ...]  # the record of the ground, as long as every other
-    given: int  # slot of what each joint is given
-    found: int  # slot of what is found for each joint
+    input_slot: int  # slot of the input of each joint: v̇ or τ
+    output_slot: int  # slot of the output of each joint: τ or v̇
 
 
 def inverse_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion:
     """τ of (q, v, v̇): `moved` and `required` outwards, `at_parent` and `felt` inwards."""
     nv = max(one.joint.nv for one in classes)
     slots = _slots(
-        state=18, wrench=6, kept=_kept_size(classes), given=nv, handed=6, found=nv
+        state=18, wrench=6, kept=_kept_size(classes), input=nv, handed=6, output=nv
     )  # fmt: skip
 
     def outwards(one: NodeClass) -> list[Any]:
@@ -70,15 +70,15 @@ def inverse_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion
         "inwards", True, _each(inwards, classes), slots["handed"].start, 6, slots["wrench"].start
     )
     ground = _ground(slots, {"state": _flat(at_ground(gravity))})
-    return Recursion("inverse", (out, back), ground, slots["given"].start, slots["found"].start)
+    return Recursion("inverse", (out, back), ground, slots["input"].start, slots["output"].start)
 
 
 def forward_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion:
     """v̇ of (q, v, τ): `coasted` outwards, `articulate` inwards, `accelerated` outwards."""
     nv = max(one.joint.nv for one in classes)
     slots = _slots(
-        omega=3, drift=6, inertia=27, kept=_kept_size(classes), given=nv, handed=27, gain=7 * nv,
-        motion=6, found=nv,
+        omega=3, drift=6, inertia=27, kept=_kept_size(classes), input=nv, handed=27, gain=7 * nv,
+        motion=6, output=nv,
     )  # fmt: skip
 
     def coast(one: NodeClass) -> list[Any]:
@@ -109,7 +109,7 @@ def forward_recursion(classes: Sequence[NodeClass], gravity: Array) -> Recursion
         Sweep("accelerate", False, _each(accelerate, classes), slots["motion"].start),
     )
     ground = _ground(slots, {"motion": [0, 0, 0, *at_ground(gravity).a]})
-    return Recursion("forward", sweeps, ground, slots["given"].start, slots["found"].start)
+    return Recursion("forward", sweeps, ground, slots["input"].start, slots["output"].start)
 
 
 def _slots(**sizes: int) -> Slots:
@@ -143,7 +143,7 @@ def _flat(parts: Sequence[Array]) -> list[Any]:
 
 
 def _joint_inputs(one: NodeClass, slots: Slots) -> Array:
-    return _read(own, slots["given"][: one.joint.nv])
+    return _read(own, slots["input"][: one.joint.nv])
 
 
 def _state(place: Callable[[int], Expr], slots: range) -> State:

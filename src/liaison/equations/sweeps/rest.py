@@ -2,7 +2,7 @@
 
 Joints of a kind are alike and become loops; what the author adds here and there is written out,
 over the coordinates of the tree. In maximal coordinates each formula is short: it knows the two
-bodies it speaks of, and no chain of joints between them.
+bodies it refers to, and no chain of joints between them.
 
 Public names: Rest, RestRow, rest_of.
 """
@@ -114,13 +114,13 @@ class _Numbers:
 
 
 def _row(numbers: _Numbers, label: Label, row: Any) -> RestRow:
-    known = dict(zip(row.G, numbers(list(row.G.values())), strict=True))
+    entries = dict(zip(row.G, numbers(list(row.G.values())), strict=True))
     second, rate = numbers([-as_expr(row.gamma), row.rate])
     phi = None if row.value is None else numbers([row.value])[0]
-    kept = {j: x for j, x in known.items() if not vanishes(x)}
-    if not kept:
+    nonzero = {j: x for j, x in entries.items() if not vanishes(x)}
+    if not nonzero:
         raise DerivationError(f"the relation {label.name!r} holds nothing that moves.")
-    return RestRow(label, second, phi, rate, MappingProxyType(kept))
+    return RestRow(label, second, phi, rate, MappingProxyType(nonzero))
 
 
 def _places(setting: Setting) -> dict[Expr, tuple[str, int]]:

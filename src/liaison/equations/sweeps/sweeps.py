@@ -136,7 +136,7 @@ def blocks_of(
     Args:
         tree: of the mechanism.
         values: of parameters, where they differ from the description's.
-        with_rest: loads and relations are left to who asks (`rest_of`), not refused.
+        with_rest: loads and relations are left to who asks (`rest_of`), not rejected.
 
     Raises:
         DerivationError: the mechanism has what the loops do not know, or a number is unknown.

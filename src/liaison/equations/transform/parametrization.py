@@ -74,7 +74,8 @@ def _folded(equations: Equations, *, exact: bool) -> Equations:
     M = {key: _short(entry, exact) for key, entry in dict(dynamics.M).items()}
     M = {key: entry for key, entry in M.items() if not (entry.op == "const" and entry.a == 0)}
     h = [_short(entry, exact) for entry in dynamics.h]
-    return replace(equations, dynamics=plain_dynamics(equations.symbols.vdot, M, h, dynamics.tau))
+    short = plain_dynamics(equations.symbols.vdot, M, h, dynamics.tau)
+    return replace(equations, dynamics=replace(short, whole=dynamics.whole))
 
 
 def _short(f: Expr, exact: bool) -> Expr:

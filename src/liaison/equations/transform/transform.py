@@ -109,7 +109,7 @@ def reduced(
 
     Raises:
         DerivationError: an unknown label, or the closures leave another number of velocities, or
-            something holds on one side only.
+            there is a unilateral constraint.
     """
     _check_bilateral(equations)
     names = [label.name for label in equations.labels["v"]]

@@ -7,7 +7,7 @@ those that are kept stay beside the equations in the velocities u that are left:
 
 λ of a row is the effort that the row exerts; "reaction" gives it the name of a component of a
 force or a moment (X_A, Y_A, …, N_A) instead of a number. With every row eliminated these are the
-equations in as many velocities as there are freedoms: the minimal parametrization.
+equations in as many velocities as there are degrees of freedom: the minimal parametrization.
 
 In the contract `Equations` the reduced rows stand at u, the others are empty, and all closures give
 the other accelerations; λ of eliminated rows then means nothing.
@@ -97,7 +97,7 @@ class Treated:
 
 
 def minimal(equations: Equations, tree: Tree, independent: Sequence[str] = ()) -> Equations:
-    """The equations in as many velocities as there are freedoms; every closure eliminated.
+    """The equations in independent velocities; every closure is eliminated.
 
     Args:
         equations: of the tree, in any formalism.
@@ -187,8 +187,8 @@ def _reduced(
     )
     values = position_values(tree, equations) if gone else {}
     speeds = {label.name for label in equations.labels["v"]}
-    wanted = independent or [x.label for x in tree.mechanism.starts if x.label in speeds]
-    return reduced(replace(equations, closures=part), values, wanted)
+    chosen = independent or [x.label for x in tree.mechanism.starts if x.label in speeds]
+    return reduced(replace(equations, closures=part), values, chosen)
 
 
 def _efforts(
@@ -199,9 +199,9 @@ def _efforts(
     reactions: dict[str, Label] = {}
     count = 0
     for k in kept:
-        way, _, wanted = ways[k].partition(" ")
+        way, _, chosen_name = ways[k].partition(" ")
         if way == "reaction":
-            name = _unique(wanted or reaction_name(labels[k].name), reactions)
+            name = _unique(chosen_name or reaction_name(labels[k].name), reactions)
             reactions[name] = labels[k]
         else:
             count += 1
@@ -224,9 +224,9 @@ def names_carriers(tree: Tree, treatment: Mapping[str, str]) -> bool:
     return any((name.rpartition(": ")[0] or name) in carriers for name in kept)
 
 
-def _unique(name: str, taken: Mapping[str, Any]) -> str:
+def _unique(name: str, in_use: Mapping[str, Any]) -> str:
     number, candidate = 1, name
-    while candidate in taken:
+    while candidate in in_use:
         number += 1
         candidate = f"{name}{number}"
     return candidate
@@ -261,4 +261,5 @@ def _in_contract(equations: Equations, reduction: Reduced) -> Equations:
     h = [ZERO] * len(symbols.v)
     for place, force in zip(places, reduction.force, strict=True):
         h[place] = as_expr(-force)
-    return replace(equations, dynamics=plain_dynamics(symbols.vdot, M, h, [ZERO] * len(h)))
+    dynamics = plain_dynamics(symbols.vdot, M, h, [ZERO] * len(h))
+    return replace(equations, dynamics=replace(dynamics, whole=equations.dynamics))

@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 from liaison.errors import DerivationError
 from liaison.expr import atan2
 from liaison.model import JOINT_TYPES, JointType
-from liaison.model.joints import Held
+from liaison.model.joints import BasicConstraint
 from liaison.spatial.arrays import Array, array, cross, dot, identity, minus, plus, times, zeros
 from liaison.units import FORCE, MOMENT
 
@@ -166,26 +166,28 @@ def basic_rows(kind: JointType, i: Side, j: Side, *, turns: Any = 0) -> list[Bas
             f"a {kind.name} joint is not composed of the basic constraints.",
             hint=f"Known are {known}.",
         )
-    return [row for held in kind.CONSTRAINTS for row in _rows(kind, held, i, j, turns)]
+    return [row for constraint in kind.CONSTRAINTS for row in _rows(kind, constraint, i, j, turns)]
 
 
-def _rows(kind: JointType, held: Held, i: Side, j: Side, turns: Any) -> list[BasicRow]:
+def _rows(
+    kind: JointType, constraint: BasicConstraint, i: Side, j: Side, turns: Any
+) -> list[BasicRow]:
     """The rows of one basic constraint of a joint."""
     own: Any = kind
-    match held.kind:
+    match constraint.kind:
         case "point":
             return coincident(i, j)
         case "plane":
-            return [in_plane(i, i.axes[:, AXES[held.axis]], j)]
+            return [in_plane(i, i.axes[:, AXES[constraint.axis]], j)]
         case "square":
-            first, second = AXES[held.axis], AXES[held.other]
+            first, second = AXES[constraint.axis], AXES[constraint.other]
             return [orthogonal(i, i.axes[:, first], j, j.axes[:, second])]
         case "distance":
             return [distance(i, j, own.length)]
         case "screw":
             return [screw(i, j, -own.pitch, turns)]
         case _:
-            raise DerivationError(f"no basic constraint is named {held.kind!r}.")
+            raise DerivationError(f"no basic constraint is named {constraint.kind!r}.")
 
 
 def wrench_of(rows: Sequence[BasicRow], multipliers: Sequence[Any]) -> tuple[Array, Array]:

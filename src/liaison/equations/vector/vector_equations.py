@@ -50,13 +50,13 @@ from liaison.algebra import (
     vector,
     zero,
 )
-from liaison.algebra.names import pretty_name
 from liaison.algebra.node import Atom, topological, total, transpose
 from liaison.algebra.node import product as product_of
 from liaison.equations.statement import Line
 from liaison.errors import DerivationError, NamingError
 from liaison.expr import as_expr
 from liaison.expr.reading.arrange import Order
+from liaison.expr.reading.names import unicode_symbol
 from liaison.model.contacts import left_out
 from liaison.spatial.arrays import Array, is_zero, product
 from liaison.tree import Tree
@@ -377,16 +377,16 @@ class VectorEquations:
         """
         parts: dict[Formal, Formal] = {}
         for x in self._symbols():
-            known = (_name(x.data), pretty_name(x.data.name, order=x.data.order))
+            known = (_name(x.data), unicode_symbol(x.data.name, order=x.data.order))
             if not names or set(known) & set(names):
                 definition = self._definition(x)
                 if definition is not None:
                     parts[x] = definition
                 elif names:
                     raise _not_expandable(_name(x.data), self.expandable)
-        said = {_name(x.data) for x in parts} | {to_text(x) for x in parts}
+        names_of_parts = {_name(x.data) for x in parts} | {to_text(x) for x in parts}
         for name in names:
-            if name not in said:
+            if name not in names_of_parts:
                 raise NamingError.unknown("term of these equations", name, self.names)
         return self._with(lambda side: replaced(side, parts))
 
@@ -492,9 +492,11 @@ class VectorEquations:
             sides = (left, right) if is_same else (product(turn, left), product(turn, right))
             for axis, a, b in zip("xyz", *sides, strict=True):
                 lines.append(Line(f"{line.name}, {axis}", as_expr(a), as_expr(b)))
-        kept = tuple(line for line in lines if not is_empty(line))
+        nonempty = tuple(line for line in lines if not is_empty(line))
         mechanism = self.book.setting.mechanism
-        return ScalarEquations(mechanism.name, kept, self._order(), left_out(mechanism.contacts))
+        return ScalarEquations(
+            mechanism.name, nonempty, self._order(), left_out(mechanism.contacts)
+        )
 
     def _order(self) -> Order:
         """Parameters first, then positions, velocities, accelerations."""

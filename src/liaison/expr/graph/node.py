@@ -24,6 +24,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 from hashlib import blake2b
+from importlib import import_module
 from numbers import Integral, Rational, Real
 from threading import RLock
 from typing import Any, NoReturn, TypeAlias, final
@@ -190,22 +191,31 @@ class Expr:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if not _REDUCE:
+            import_module("liaison.expr.graph.pack")
         return _REDUCE[0](self)
 
     def __repr__(self) -> str:
-        return _REPR[0](self)
+        return _printer(0)(self)
 
     def _repr_latex_(self) -> str:
-        return _REPR[1](self)
+        return _printer(1)(self)
 
 
 Scalar: TypeAlias = int | Fraction | float | Expr
 Rule1: TypeAlias = Callable[[Expr], Expr | None]
 Rule2: TypeAlias = Callable[[Expr, Expr], Expr | None]
 
-# Filled by pack.py and text.py, which stand on this file: pickling; text and LaTeX.
+# Filled by pack.py and reading/shared.py, which stand on this file: pickling; text and LaTeX.
 _REDUCE: list[Callable[[Expr], tuple[Any, ...]]] = []
 _REPR: list[Callable[[Expr], str]] = []
+
+
+def _printer(form: int) -> Callable[[Expr], str]:
+    """How a formula is shown; the printers are loaded when the first one is."""
+    if not _REPR:
+        import_module("liaison.expr.reading.shared")
+    return _REPR[form]
 
 
 # Interning --------------------------------------------------------------------------------------

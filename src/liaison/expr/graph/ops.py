@@ -1,4 +1,4 @@
-"""The table of operations: for each its value, partial derivatives, and its text in C and LaTeX.
+"""The table of operations: for each its value, partial derivatives, and how it is written.
 
 A row with `expand` is special: `expanded(fs)` writes it in terms of plain rows, so that a back end
 that does not know it never meets it.
@@ -16,19 +16,21 @@ from liaison.expr.table import TABLE
 from liaison.expr.unknown import CALL
 
 from .node import HALF, MINUS_ONE, ONE, ZERO, Expr, as_expr, combine, unary
-from .row import Op, Partial
+from .row import ATOM, POWER, PRODUCT, SIGN, SUM, Op, Partial
 from .values import ARRAY_VALUES, FLOAT_VALUES
 
 
 def _row(
-    name: str, partials: tuple[Partial, ...], c: str, latex: str, text: str = "", rank: int = 9
-) -> Op:
+    name: str, partials: tuple[Partial, ...], c: str, latex: str, text: str = "",
+    rank: int = ATOM, sympy: str = "",
+) -> Op:  # fmt: skip
     value, array = FLOAT_VALUES[name], ARRAY_VALUES[name]
-    return Op(len(partials), value, array, partials, c, latex, text or c, rank)
+    return Op(len(partials), value, array, partials, c, latex, text or c, rank, sympy)
 
 
-def _function(name: str, derivative: Partial, latex: str, c: str = "") -> Op:
-    return _row(name, (derivative,), c or f"{name}({{}})", latex, f"{name}({{}})")
+def _function(name: str, derivative: Partial, latex: str, c: str = "", sympy: str = "") -> Op:
+    text = f"{name}({{}})"
+    return _row(name, (derivative,), c or text, latex, text, sympy=sympy or name)
 
 
 def _first_smaller(x: Expr, y: Expr) -> Expr:
@@ -44,25 +46,25 @@ _UNIT: Partial = lambda *_: ONE  # noqa: E731
 _MINUS: Partial = lambda *_: MINUS_ONE  # noqa: E731
 
 OPS: dict[str, Op] = {
-    "add": _row("add", (_UNIT, _UNIT), "({} + {})", "{} + {}", "{} + {}", 1),
-    "sub": _row("sub", (_UNIT, _MINUS), "({} - {})", "{} - {}", "{} - {}", 1),
-    "mul": _row("mul", (lambda x, y: y, lambda x, y: x), "({} * {})", r"{}\,{}", "{}*{}", 2),
+    "add": _row("add", (_UNIT, _UNIT), "({} + {})", "{} + {}", "{} + {}", SUM),
+    "sub": _row("sub", (_UNIT, _MINUS), "({} - {})", "{} - {}", "{} - {}", SUM),
+    "mul": _row("mul", (lambda x, y: y, lambda x, y: x), "({} * {})", r"{}\,{}", "{}*{}", PRODUCT),
     "div": _row(
         "div",
         (lambda x, y: ONE / y, lambda x, y: -(x / y * (ONE / y))),
         "({} / {})",
         r"\frac{{{}}}{{{}}}",
         "{}/{}",
-        2,
+        PRODUCT,
     ),
-    "neg": _row("neg", (_MINUS,), "(-{})", "-{}", "-{}", 3),
+    "neg": _row("neg", (_MINUS,), "(-{})", "-{}", "-{}", SIGN),
     "pow": _row(
         "pow",
         (_power_base, lambda x, n: x**n * log(x)),
         "pow({}, {})",
         "{{{}}}^{{{}}}",
         "{}**{}",
-        4,
+        POWER,
     ),
     "sqrt": _function("sqrt", lambda x: HALF / sqrt(x), r"\sqrt{{{}}}"),
     "sin": _function("sin", lambda x: cos(x), r"\sin {}"),
@@ -76,10 +78,11 @@ OPS: dict[str, Op] = {
         (lambda y, x: x / (x * x + y * y), lambda y, x: -(y / (x * x + y * y))),
         "atan2({}, {})",
         r"\operatorname{{atan2}}({}, {})",
+        sympy="atan2",
     ),
     "exp": _function("exp", lambda x: exp(x), r"\exp {}"),
     "log": _function("log", lambda x: ONE / x, r"\ln {}"),
-    "abs": _function("abs", lambda x: sign(x), r"\left|{}\right|", "fabs({})"),
+    "abs": _function("abs", lambda x: sign(x), r"\left|{}\right|", "fabs({})", "Abs"),
     "sign": _function(
         "sign",
         lambda x: ZERO,
@@ -92,6 +95,7 @@ OPS: dict[str, Op] = {
         "({1} < {0} ? {1} : {0})",
         r"\min({}, {})",
         "min({}, {})",
+        sympy="Min",
     ),
     "max": _row(
         "max",
@@ -99,6 +103,7 @@ OPS: dict[str, Op] = {
         "({1} > {0} ? {1} : {0})",
         r"\max({}, {})",
         "max({}, {})",
+        sympy="Max",
     ),
     "select": _row(
         "select",
@@ -110,6 +115,7 @@ OPS: dict[str, Op] = {
         "({} > 0 ? {} : {})",
         r"\begin{{cases}} {1} & {0} > 0 \\ {2} & \text{{else}} \end{{cases}}",
         "select({}, {}, {})",
+        sympy="Piecewise",
     ),
     "stumpff": STUMPFF,
     "arc_ratio": ARC_RATIO,

@@ -1,8 +1,7 @@
-"""The shape of a row of the table of operations.
+"""The shape of a row of the table of operations, and of a rewriting rule.
 
-The shape of a rewriting rule.
-
-Public names: Op, Rule, Found, Rows.
+Public names: Op, Rule, Rewritten, Rows; how tightly a text binds: SUM, SIGNED, CROSS, PRODUCT,
+SIGN, POWER, ATOM.
 """
 
 from __future__ import annotations
@@ -13,7 +12,12 @@ from typing import Any, TypeAlias, final
 
 from .node import Expr
 
-Found: TypeAlias = Expr | None
+SUM, SIGNED, CROSS, PRODUCT, SIGN, POWER, ATOM = 1, 2, 3, 4, 5, 6, 9
+"""How tightly a text binds, least first: a sum; a product of vectors with a sign, −a b; a product
+of two vectors, a × b; a product or quotient; a sign that belongs to its factor; a power; a name or
+a function call."""
+
+Rewritten: TypeAlias = Expr | None
 Example: TypeAlias = Callable[[Expr, Expr, Expr], tuple[Expr, ...]]
 
 
@@ -29,7 +33,7 @@ class Rule:
     name: str
     op: str
     kinds: tuple[str, ...]
-    apply: Callable[..., Found]
+    apply: Callable[..., Rewritten]
     example: Example
 
 
@@ -38,7 +42,7 @@ class Rows(list[Rule]):
     """Rules in the order in which they are tried."""
 
     def rule(
-        self, name: str, op: str, kinds: str, apply: Callable[..., Found], example: Example
+        self, name: str, op: str, kinds: str, apply: Callable[..., Rewritten], example: Example
     ) -> None:
         """Add a row; `kinds` are separated by blanks."""
         self.append(Rule(name, op, tuple(kinds.split()), apply, example))
@@ -59,7 +63,8 @@ class Op:
         partials: derivative in each argument, as functions of the arguments (data first).
         c: C99 expression with {} for each argument; empty where `expand` or data is needed.
         latex, text: the same for people.
-        rank: how tightly it binds when printed: 1 sum, 2 product, 3 sign, 4 power, 9 function call.
+        rank: how tightly it binds when printed.
+        sympy: the function of SymPy with these arguments, by its name; "" where there is none.
         build: makes the node of rows with data, folding what is known: build(data, *args).
         expand: the same as a formula of other rows, None for plain rows: expand(data, *args).
         token: content of the data as text, for hashes; what stands before "#" is printed.
@@ -72,7 +77,8 @@ class Op:
     c: str
     latex: str
     text: str
-    rank: int = 9
+    rank: int = ATOM
+    sympy: str = ""
     build: Callable[..., Expr] | None = None
     expand: Callable[..., Expr] | None = None
     token: Callable[[Any], str] = str

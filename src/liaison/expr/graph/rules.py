@@ -15,7 +15,8 @@ Rules of powers, roots and functions.
 
 Exact values: square roots of rationals, sine and cosine of multiples of π/12.
 
-Public names: ROWS, ARITHMETIC, FUNCTIONS, exact_sqrt, exact_sine, exact_cosine, turns.
+Public names: ROWS, ARITHMETIC, FUNCTIONS, exact_sqrt, exact_sine, exact_cosine,
+turns, install.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from .node import (
     vanishes,
 )
 from .ops import OPS
-from .row import Found, Rows, Rule
+from .row import Rewritten, Rows, Rule
 from .values import FLOAT_VALUES
 
 _EXACT = (int, Fraction)
@@ -134,7 +135,7 @@ _rule = FUNCTIONS.rule
 # Powers and roots -------------------------------------------------------------------------------
 
 
-def _number_power(x: Expr, c: Expr) -> Found:
+def _number_power(x: Expr, c: Expr) -> Rewritten:
     n = c.a
     if type(n) is float or type(n) is Pi:
         return None
@@ -147,14 +148,14 @@ def _number_power(x: Expr, c: Expr) -> Found:
     return sqrt(x) if n == Fraction(1, 2) else None
 
 
-def _power_of_power(x: Expr, c: Expr) -> Found:
+def _power_of_power(x: Expr, c: Expr) -> Rewritten:
     m, n = x.b, c.a
     if m.op == "const" and type(m.a) is int and type(n) is int:
         return x.a ** constant(m.a * n)  # type: ignore[no-any-return]
     return None
 
 
-def _sqrt_number(c: Expr) -> Found:
+def _sqrt_number(c: Expr) -> Rewritten:
     return exact_sqrt(c.a) if type(c.a) in _EXACT else None
 
 
@@ -173,18 +174,18 @@ _rule("√(x x)", "sqrt", "mul", lambda x: absolute(x.a) if x.a is x.b else None
 # Functions --------------------------------------------------------------------------------------
 
 
-def _odd(op: str) -> Callable[[Expr], Found]:
+def _odd(op: str) -> Callable[[Expr], Rewritten]:
     return lambda x: -unary(op, x.a)
 
 
-def _even(op: str) -> Callable[[Expr], Found]:
+def _even(op: str) -> Callable[[Expr], Rewritten]:
     return lambda x: unary(op, x.a)
 
 
-def _of_negative(op: str, turn: int) -> Callable[[Expr], Found]:
+def _of_negative(op: str, turn: int) -> Callable[[Expr], Rewritten]:
     """An odd (turn −1) or even function of a negative exact number."""
 
-    def value(c: Expr) -> Found:
+    def value(c: Expr) -> Rewritten:
         if type(c.a) not in _EXACT or c.a >= 0:
             return None
         positive = unary(op, constant(-c.a))
@@ -193,17 +194,17 @@ def _of_negative(op: str, turn: int) -> Callable[[Expr], Found]:
     return value
 
 
-def _of_turns(function: Callable[[Fraction], Found]) -> Callable[[Expr], Found]:
+def _of_turns(function: Callable[[Fraction], Rewritten]) -> Callable[[Expr], Rewritten]:
     """A function of an exact multiple of π."""
 
-    def value(x: Expr) -> Found:
+    def value(x: Expr) -> Rewritten:
         angle = turns(x)
         return None if angle is None else function(angle)
 
     return value
 
 
-def _exact_at(point: int, result: Expr) -> Callable[[Expr], Found]:
+def _exact_at(point: int, result: Expr) -> Callable[[Expr], Rewritten]:
     return lambda c: result if type(c.a) is int and c.a == point else None
 
 
@@ -278,11 +279,11 @@ _EXACTLY: dict[str, Callable[[Any, Any], Number | None]] = {
 }
 
 
-def _fold(op: str) -> Callable[[Expr, Expr], Found]:
+def _fold(op: str) -> Callable[[Expr, Expr], Rewritten]:
     """Both arguments constant: π folds only with a float, and nothing folds to inf or NaN."""
     exactly, rounded = _EXACTLY[op], FLOAT_VALUES[op]
 
-    def fold(x: Expr, y: Expr) -> Found:
+    def fold(x: Expr, y: Expr) -> Rewritten:
         a, b = x.a, y.a
         if op == "div" and y is ZERO:
             _ratio(a, b)
@@ -297,10 +298,10 @@ def _fold(op: str) -> Callable[[Expr, Expr], Found]:
     return fold
 
 
-def _fold_one(op: str) -> Callable[[Expr], Found]:
+def _fold_one(op: str) -> Callable[[Expr], Rewritten]:
     value = FLOAT_VALUES[op]
 
-    def fold(x: Expr) -> Found:
+    def fold(x: Expr) -> Rewritten:
         if type(x.a) is not float:
             return None
         number = value(x.a)
@@ -319,7 +320,7 @@ for _op, _row in OPS.items():
 # Sums -------------------------------------------------------------------------------------------
 
 
-def _add_constant(c: Expr, x: Expr) -> Found:
+def _add_constant(c: Expr, x: Expr) -> Rewritten:
     value = c.a
     if type(value) is Pi:
         return None
@@ -328,7 +329,7 @@ def _add_constant(c: Expr, x: Expr) -> Found:
     return combine("sub", x, constant(-value)) if value < 0 else None
 
 
-def _less_constant(x: Expr, c: Expr) -> Found:
+def _less_constant(x: Expr, c: Expr) -> Rewritten:
     value = c.a
     if type(value) is Pi:
         return None
@@ -348,20 +349,20 @@ def _offset(x: Expr) -> tuple[Number, Expr] | None:
     return None
 
 
-def _shift(sign: int) -> Callable[[Expr, Expr], Found]:
+def _shift(sign: int) -> Callable[[Expr, Expr], Rewritten]:
     """(y + d) ± c with exact numbers."""
 
-    def shift(x: Expr, c: Expr) -> Found:
+    def shift(x: Expr, c: Expr) -> Rewritten:
         offset = _offset(x) if type(c.a) in _EXACT else None
         return None if offset is None else offset[1] + constant(offset[0] + sign * c.a)
 
     return shift
 
 
-def _collect(sign: int) -> Callable[[Expr, Expr], Found]:
+def _collect(sign: int) -> Callable[[Expr, Expr], Rewritten]:
     """c y ± y and c y ± d y, with exact c and d."""
 
-    def collect(x: Expr, y: Expr) -> Found:
+    def collect(x: Expr, y: Expr) -> Rewritten:
         c, rest = x.a, x.b
         if c.op != "const" or type(c.a) not in _EXACT:
             return None
@@ -374,7 +375,7 @@ def _collect(sign: int) -> Callable[[Expr, Expr], Found]:
     return collect
 
 
-def _less_multiple(x: Expr, y: Expr) -> Found:
+def _less_multiple(x: Expr, y: Expr) -> Rewritten:
     """x - d x."""
     d = y.a
     if y.b is x and d.op == "const" and type(d.a) in _EXACT:
@@ -382,7 +383,7 @@ def _less_multiple(x: Expr, y: Expr) -> Found:
     return None
 
 
-def _pythagoras(x: Expr, y: Expr) -> Found:
+def _pythagoras(x: Expr, y: Expr) -> Rewritten:
     """sin² a + cos² a."""
     s, c = x.a, y.a
     if s is not x.b or c is not y.b or s.a is not c.a:
@@ -425,7 +426,7 @@ _rule("-number", "neg", "const",
 # Products ---------------------------------------------------------------------------------------
 
 
-def _scale(c: Expr, x: Expr) -> Found:
+def _scale(c: Expr, x: Expr) -> Rewritten:
     value = c.a
     if type(value) is Pi:
         return None
@@ -436,7 +437,7 @@ def _scale(c: Expr, x: Expr) -> Found:
     return -combine("mul", constant(-value), x) if value < 0 else None
 
 
-def _scale_product(c: Expr, x: Expr) -> Found:
+def _scale_product(c: Expr, x: Expr) -> Rewritten:
     """c (d y) with numbers c and d."""
     d = x.a
     if d.op != "const" or type(d.a) is Pi or type(c.a) is Pi:
@@ -444,7 +445,7 @@ def _scale_product(c: Expr, x: Expr) -> Found:
     return combine("mul", combine("mul", c, d), x.b)
 
 
-def _chosen(x: Expr, choice: Expr) -> Found:
+def _chosen(x: Expr, choice: Expr) -> Rewritten:
     """A choice with an exact zero is drawn outwards, so that 0 · inf never arises in it."""
     condition, first, second = choice.b
     if first is not ZERO and second is not ZERO:
@@ -453,7 +454,7 @@ def _chosen(x: Expr, choice: Expr) -> Found:
     return chosen
 
 
-def _chosen_over(choice: Expr, x: Expr) -> Found:
+def _chosen_over(choice: Expr, x: Expr) -> Rewritten:
     condition, first, second = choice.b
     if first is not ZERO and second is not ZERO:
         return None
@@ -461,7 +462,7 @@ def _chosen_over(choice: Expr, x: Expr) -> Found:
     return chosen
 
 
-def _roots(x: Expr, y: Expr) -> Found:
+def _roots(x: Expr, y: Expr) -> Rewritten:
     if x is y:
         inside: Expr = x.a
         return inside
@@ -470,7 +471,7 @@ def _roots(x: Expr, y: Expr) -> Found:
     return None
 
 
-def _divide(x: Expr, c: Expr) -> Found:
+def _divide(x: Expr, c: Expr) -> Rewritten:
     value = c.a
     if type(value) is Pi:
         return None
@@ -481,7 +482,7 @@ def _divide(x: Expr, c: Expr) -> Found:
     return -(x / constant(-value)) if value < 0 else None
 
 
-def _over(c: Expr, x: Expr) -> Found:
+def _over(c: Expr, x: Expr) -> Rewritten:
     value = c.a
     if type(value) is Pi or (value == 0 and vanishes(x)):
         return None
@@ -490,7 +491,7 @@ def _over(c: Expr, x: Expr) -> Found:
     return -combine("div", constant(-value), x) if value < 0 else None
 
 
-def _over_root(x: Expr, y: Expr) -> Found:
+def _over_root(x: Expr, y: Expr) -> Rewritten:
     """x / sqrt(c) = (x/c) sqrt(c) for an exact number c."""
     c = y.a
     return x / c * y if c.op == "const" and type(c.a) in _EXACT else None
@@ -520,32 +521,32 @@ _rule("x / √c", "div", "any sqrt", _over_root, lambda x, y, z: (x, make("sqrt"
 
 
 ROWS: tuple[Rule, ...] = (*ARITHMETIC, *FUNCTIONS)
-_KINDS = ("const", "symbol", *OPS)
 
 
 def _swapped(rule: Callable[..., Expr | None]) -> Callable[..., Expr | None]:
     return lambda a, b: rule(b, a)
 
 
-def _install(rows: tuple[Rule, ...]) -> None:
-    """Write the rows into the tables of node.py, in their order."""
+def install(rows: tuple[Rule, ...] = ROWS) -> None:
+    """Write the rows into the tables of node.py, in their order, for all operations of `OPS`."""
+    kinds = ("const", "symbol", *OPS)
     plain = {name: row.arity for name, row in OPS.items() if row.build is None}
     for op in (name for name, arity in plain.items() if arity == 2):
-        RULES[op] = {a: dict.fromkeys(_KINDS, ()) for a in _KINDS}
+        RULES[op] = {a: dict.fromkeys(kinds, ()) for a in kinds}
     for op in (name for name, arity in plain.items() if arity == 1):
-        RULES_ONE[op] = dict.fromkeys(_KINDS, ())
+        RULES_ONE[op] = dict.fromkeys(kinds, ())
     for row in rows:
         if row.kinds == ("same",):
             RULES_SAME[row.op] = row.apply
         elif len(row.kinds) == 1:
             RULES_ONE[row.op][row.kinds[0]] += (row.apply,)
         else:
-            _install_pair(row)
+            _install_pair(row, kinds)
 
 
-def _install_pair(row: Rule) -> None:
+def _install_pair(row: Rule, kinds: tuple[str, ...]) -> None:
     table = RULES[row.op]
-    first, second = (_KINDS if kind == "any" else (kind,) for kind in row.kinds)
+    first, second = (kinds if kind == "any" else (kind,) for kind in row.kinds)
     is_turned = row.op in COMMUTATIVE and row.kinds[0] != row.kinds[1]
     turned = _swapped(row.apply)
     for a in first:
@@ -556,4 +557,4 @@ def _install_pair(row: Rule) -> None:
                     table[b][a] += (turned,)
 
 
-_install(ROWS)
+install()

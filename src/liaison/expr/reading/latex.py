@@ -1,51 +1,95 @@
-"""Readings as LaTeX: \\left(m_{1} + m_{2}\\right) \\ddot{y} + m_{2}\\,a \\cos\\theta …
+"""Formulas as LaTeX: \\left(m_{1} + m_{2}\\right) \\ddot{y} + m_{2}\\,a \\cos\\theta …
 
-Public names: reading_to_latex.
+Public names: Latex, LATEX, reading_to_latex.
 """
 
 from __future__ import annotations
 
-from typing import final
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, final
 
+from liaison.expr.graph.node import Expr, Value
 from liaison.expr.graph.ops import OPS
+from liaison.expr.graph.row import ATOM, PRODUCT, SUM
 
+from .names import latex_name, latex_symbol
+from .notation import DIGITS, Notation, Written, data_text, fraction_of, shown
 from .reading import Call, Name, Power, Reading
-from .shared import latex_name
-from .text import DIGITS, Printer, fraction_of, shown
 
-
-def reading_to_latex(reading: Reading, digits: int = DIGITS) -> str:
-    """The reading as one formula of LaTeX."""
-    return _Writer(digits).sum(reading)
-
-
-_FUNCTIONS = {
-    "sin": r"\sin", "cos": r"\cos", "tan": r"\tan", "exp": r"\exp", "log": r"\ln",
-    "asin": r"\arcsin", "acos": r"\arccos", "atan": r"\arctan", "min": r"\min", "max": r"\max",
-    "sign": r"\operatorname{sgn}",
-}  # fmt: skip
-
-
-def _number(text: str) -> str:
-    mantissa, _, exponent = text.partition("e")
-    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+_BEGINS_WITH_A_NUMBER = re.compile(r"\d|\\frac\{-?\d")
+_ALWAYS_FENCED = ATOM + 1
+_LEAST = {"div": (0, 0), "mul": (PRODUCT, PRODUCT), "pow": (ATOM, 0)}
 
 
 @final
-class _Writer(Printer):
-    def joined(self, terms: list[tuple[int, str]]) -> str:
-        """- and + with spaces, the first sign without."""
-        (sign, joined_text), *rest = terms
-        joined_text = ("-" if sign < 0 else "") + joined_text
-        return joined_text + "".join(f" {'-' if sign < 0 else '+'} {text}" for sign, text in rest)
+class Latex(Notation):
+    """LaTeX, without dollars."""
 
-    def name(self, text: str) -> str:
-        """With Greek letters, indices and dots."""
-        return r"\pi" if text == "π" else latex_name(text)
+    marks = MappingProxyType({
+        "product": r"\,", "cross": r"{} \times {}", "dot": r"{} \cdot {}",
+        "transpose": r"{{{}}}^{{\mathsf{{T}}}}", "tilde": r"\widetilde{{{}}}",
+        "mixed": r"\left[{}\right]", "identity": r"\mathbf{{1}}", "one": "1",
+        "trace": r"\operatorname{{tr}}\left({}\right)", "determinant": r"\det\left({}\right)",
+        "axial": r"\operatorname{{axial}}\left({}\right)", "conjugate": r"\overline{{{}}}",
+        "pure": r"\left({}\right)",
+    })  # fmt: skip
+
+    def name(self, label: str) -> str:
+        """A symbol."""
+        return latex_name(label)
+
+    def number(self, value: Value) -> Written:
+        """A number in full."""
+        if isinstance(value, Fraction) and value.denominator != 1:
+            return Written(rf"\frac{{{value.numerator}}}{{{value.denominator}}}")
+        if isinstance(value, float):
+            mantissa, _, exponent = repr(value).partition("e")
+            text = rf"{mantissa} \times 10^{{{int(exponent)}}}" if exponent else mantissa
+            rank = PRODUCT if exponent else SUM if value < 0 else ATOM
+            return Written(text.replace("inf", r"\infty"), rank)
+        text = r"\pi" if repr(value) == "pi" else str(value)
+        return Written(text, SUM if text.startswith("-") else ATOM)
+
+    def pattern(self, op: str) -> str:
+        """The pattern of an operation."""
+        return OPS[op].latex
 
     def fenced(self, text: str) -> str:
-        """In parentheses that grow."""
+        """In parentheses."""
         return rf"\left({text}\right)"
+
+    def rank(self, op: str) -> int:
+        """A fraction holds together."""
+        return ATOM if op == "div" else OPS[op].rank
+
+    def least_ranks(self, op: str, args: Sequence[Expr]) -> Sequence[int]:
+        """Fractions and exponents need no parentheses; \\sin x has them always."""
+        if OPS[op].latex.endswith(" {}") and len(args) == 1:
+            return (_ALWAYS_FENCED,)
+        return _LEAST.get(op) or super().least_ranks(op, args)
+
+    def applied(self, op: str, texts: Sequence[str], data: Any = None) -> str:
+        """A product has a dot before a number."""
+        if op == "mul" and _BEGINS_WITH_A_NUMBER.match(texts[1]):
+            return rf"{texts[0]} \cdot {texts[1]}"
+        return super().applied(op, texts, data)
+
+    def data(self, op: str, data: Any) -> str:
+        """Names; partial derivatives of unbound functions by their orders."""
+        if op != "call":
+            return data_text(op, data).replace("_", r"\_")
+        function, orders = data
+        marks = ",".join(map(str, orders))
+        return latex_name(function.name) + (rf"^{{({marks})}}" if any(orders) else "")
+
+    def symbol(self, name: str, *, order: int, is_vector: bool, tilde: bool) -> str:
+        """The name of a vector or matrix."""
+        return latex_symbol(name, order=order, is_vector=is_vector, tilde=tilde)
+
+    # Readings
 
     def term(self, reading: Reading) -> tuple[int, str]:
         """Sign and text of a product; what divides stands below the line."""
@@ -56,29 +100,55 @@ class _Writer(Printer):
             top = r"\,".join(x for x in (head.text if head.text != "1" else "", text) if x) or "1"
             bottom = r"\,".join(x for x in (head.denominator, *map(self.factor, below)) if x)
             return (-1 if number < 0 else 1), rf"\frac{{{top}}}{{{bottom}}}"
-        lead = "" if head.text == "1" and text else _number(head.text)
+        lead = "" if head.text == "1" and text else _decimal(head.text)
         if head.denominator:
             lead = rf"\tfrac{{{head.text}}}{{{head.denominator}}}"
         return (-1 if number < 0 else 1), r"\,".join(x for x in (lead, text) if x)
 
     def power(self, reading: Power) -> str:
         """x^{2}, \\sin^{2}\\theta."""
-        raised = f"^{{{reading.exponent}}}"
-        if isinstance(reading.base, Call) and reading.base.function in _FUNCTIONS:
-            return self.call(reading.base, raised)
-        return self.factor(reading.base) + raised
+        if isinstance(reading.base, Call):
+            return self.call(reading.base, reading.exponent)
+        return f"{self.factor(reading.base)}^{{{reading.exponent}}}"
 
-    def call(self, reading: Call, raised: str) -> str:
+    def call(self, reading: Call, exponent: int = 1) -> str:
         """A function of its arguments; a single name stands without parentheses."""
-        arguments = ", ".join(map(self.sum, reading.arguments))
-        if reading.function == "sqrt":
-            return rf"\sqrt{{{arguments}}}{raised}"
-        if reading.function == "abs":
-            return rf"\left|{arguments}\right|{raised}"
-        name = _FUNCTIONS.get(reading.function, rf"\operatorname{{{reading.function}}}")
-        if reading.whole is not None:
-            token = OPS[reading.function].token(reading.whole.data).partition("#")[0]
-            name = latex_name(token)
-        is_plain = len(reading.arguments) == 1 and isinstance(reading.arguments[0], Name)
-        inner = f" {arguments}" if is_plain else rf"\left({arguments}\right)"
-        return f"{name}{raised}{inner}"
+        behind = f"^{{{exponent}}}" if exponent != 1 else ""
+        arguments = [self.sum(x) for x in reading.arguments]
+        head = _head(reading)
+        if not head:
+            return self.applied(reading.function, arguments, reading.data) + behind
+        is_plain = len(arguments) == 1 and isinstance(reading.arguments[0], Name)
+        inside = f" {arguments[0]}" if is_plain else self.fenced(", ".join(arguments))
+        is_operator = reading.whole is None and OPS[reading.function].latex.startswith("\\")
+        return f"{head}{behind}{inside}" if is_operator else f"{head}{inside}{behind}"
+
+
+LATEX = Latex()
+
+
+def reading_to_latex(reading: Reading, digits: int = DIGITS) -> str:
+    """The reading as one formula of LaTeX."""
+    return Latex(digits).sum(reading)
+
+
+def _decimal(text: str) -> str:
+    mantissa, _, exponent = text.partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+_DELIMITED = (r"\sqrt", r"\left|")
+
+
+def _head(call: Call) -> str:
+    """The name of a function: what stands before its arguments; "" where they are inside."""
+    pattern = OPS[call.function].latex
+    if pattern.startswith(_DELIMITED):
+        return ""
+    if call.whole is not None:
+        name = data_text(call.function, call.data)
+        is_named = OPS[call.function].text.startswith("{data}")
+        return latex_name(name) if is_named else pattern.partition(r"\left(")[0].format(data=name)
+    head, opening, _ = pattern.removesuffix(" {}").partition("(")
+    is_function = opening or pattern.endswith(" {}")
+    return head.format() if is_function else rf"\operatorname{{{call.function}}}"

@@ -1,6 +1,6 @@
-"""Readings as a Python script for SymPy: every symbol declared, exact numbers as Rational.
+"""Formulas as a Python script for SymPy: every symbol declared, exact numbers as Rational.
 
-Public names: to_python, identifiers.
+Public names: Python, to_python, identifiers.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ import keyword
 import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from typing import final
 
 from liaison.errors import DerivationError
+from liaison.expr.graph.node import Value
+from liaison.expr.graph.ops import OPS
+from liaison.expr.graph.row import SUM
 
-from .reading import Call, Name, Number, Power, Product, Reading, Sum
+from .notation import Notation, Written
+from .reading import Number, Power, Product, Reading, Sum
 
-_FUNCTIONS = {
-    "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan",
-    "atan2": "atan2", "exp": "exp", "log": "log", "sqrt": "sqrt", "abs": "Abs", "sign": "sign",
-    "min": "Min", "max": "Max",
-}  # fmt: skip
-_TAKEN = frozenset(_FUNCTIONS.values()) | {
-    "pi", "Rational", "Symbol", "Eq", "Piecewise", "zeros", "equations", "first_integrals",
+_RESERVED = frozenset(row.sympy for row in OPS.values()) | {
+    "pi", "Rational", "Symbol", "Eq", "zeros", "equations", "first_integrals",
     "M_matrix", "C_matrix", "B_vector", "g_vector",
 }  # fmt: skip
 
@@ -36,7 +36,7 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
         word = f"x{word}" if word[0].isdigit() else word
         dots = len(name) - len(base)
         word += f"_{'d' * dots}" if dots else ""
-        while word in by_name.values() or word in _TAKEN or keyword.iskeyword(word):
+        while word in by_name.values() or word in _RESERVED or keyword.iskeyword(word):
             word += "_"
         by_name[name] = word
     return by_name
@@ -44,38 +44,62 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
 
 def to_python(reading: Reading, names: Mapping[str, str]) -> str:
     """The reading as an expression of SymPy's names and of these identifiers."""
-    if isinstance(reading, Number):
-        return _number(reading.value)
-    if isinstance(reading, Name):
-        return "pi" if reading.text == "π" else names[reading.text]
-    if isinstance(reading, Power):
-        return f"({to_python(reading.base, names)})**({reading.exponent})"
-    if isinstance(reading, Call):
-        return _call(reading, names)
-    if isinstance(reading, Sum):
-        return " + ".join(to_python(x, names) for x in reading.terms)
-    return "*".join(_factor(x, names) for x in reading.factors)
+    return Python(names).sum(reading)
 
 
-def _number(value: Fraction) -> str:
-    if value.denominator == 1:
-        return str(value.numerator) if value >= 0 else f"({value.numerator})"
-    return f"Rational({value.numerator}, {value.denominator})"
+@final
+class Python(Notation):
+    """Python with SymPy's names.
 
+    Args:
+        names: the identifiers of symbols; a symbol that is not among them keeps its name.
+    """
 
-def _factor(reading: Reading, names: Mapping[str, str]) -> str:
-    text = to_python(reading, names)
-    return f"({text})" if isinstance(reading, Sum | Product) else text
+    def __init__(self, names: Mapping[str, str]) -> None:
+        super().__init__()
+        self.names = names
 
+    def name(self, label: str) -> str:
+        """A symbol."""
+        return self.names.get(label, label)
 
-def _call(reading: Call, names: Mapping[str, str]) -> str:
-    arguments = [to_python(x, names) for x in reading.arguments]
-    if reading.function == "select":
-        condition, yes, no = arguments
-        return f"Piecewise(({yes}, ({condition}) > 0), ({no}, True))"
-    if reading.function not in _FUNCTIONS or reading.whole is not None:
-        raise DerivationError(
-            f"{reading.function!r} has no name in SymPy.",
-            hint="liaison.expr.reading.sympy gives it as what it is made of.",
-        )
-    return f"{_FUNCTIONS[reading.function]}({', '.join(arguments)})"
+    def number(self, value: Value) -> Written:
+        """A number in full."""
+        if isinstance(value, Fraction) and value.denominator != 1:
+            return Written(f"Rational({value.numerator}, {value.denominator})")
+        text = repr(value) if isinstance(value, float) else str(value)
+        return Written(text, SUM) if text.startswith("-") else Written(text)
+
+    def pattern(self, op: str) -> str:
+        """The pattern of an operation."""
+        row = OPS[op]
+        if op == "select":
+            return "Piecewise(({1}, ({0}) > 0), ({2}, True))"
+        if row.sympy:
+            return f"{row.sympy}({', '.join(['{}'] * row.arity)})"
+        if row.build is not None:
+            raise DerivationError(
+                f"{op!r} has no name in SymPy.",
+                hint="liaison.expr.reading.sympy gives it as what it is made of.",
+            )
+        return row.text
+
+    # Readings: every number and base in parentheses that could need them
+
+    def term(self, reading: Reading) -> tuple[int, str]:
+        """A product."""
+        if isinstance(reading, Product):
+            return 1, "*".join(map(self.factor, reading.factors))
+        return 1, self.factor(reading)
+
+    def factor(self, reading: Reading) -> str:
+        """A factor."""
+        if isinstance(reading, Number):
+            return self.wrapped(self.number(reading.value), SUM + 1)
+        if isinstance(reading, Sum | Product):
+            return self.fenced(self.sum(reading))
+        return super().factor(reading)
+
+    def power(self, reading: Power) -> str:
+        """A base with its exponent."""
+        return f"({self.sum(reading.base)})**({reading.exponent})"

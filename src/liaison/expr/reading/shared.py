@@ -1,23 +1,27 @@
-"""Formulas as text and as LaTeX, with shared parts as named intermediate quantities.
+"""Formulas with named parts: lists of assignments of what formulas share, in any notation.
 
-Public names: to_text, to_latex, Listing, listing.
+`to_text` and `to_latex` write graphs, naming what is used twice or is too long; `Parts` cuts large
+formulas into parts that are each short enough to be read.
+
+Public names: to_text, to_latex, Listing, listing, Parts.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import final
 
 from liaison.expr.graph import node as _node
-from liaison.expr.graph.node import Expr, Value
-from liaison.expr.graph.ops import OPS
+from liaison.expr.graph.node import Expr, symbol
+from liaison.expr.graph.ops import apply
 from liaison.expr.graph.walk import Formulas, listed, topological
 
-_ATOM = 9
+from .latex import LATEX
+from .notation import Notation, Written
+from .text import TEXT
 
 
 @final
@@ -29,152 +33,8 @@ class Listing:
     results: tuple[str, ...]
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Style:
-    """How leaves and operations are written."""
-
-    constant: Callable[[Value], tuple[str, int]]
-    symbol: Callable[[str], str]
-    pattern: Callable[[Expr], str]
-    data: Callable[[Expr], str]
-    parentheses: str
-    is_typeset: bool
-
-
-# Leaves -----------------------------------------------------------------------------------------
-
-
-def _plain_constant(value: Value) -> tuple[str, int]:
-    text = str(value) if not isinstance(value, float) else repr(value)
-    if text.startswith("-"):
-        return text, 1
-    return text, 2 if "/" in text else _ATOM
-
-
-def _latex_constant(value: Value) -> tuple[str, int]:
-    if isinstance(value, Fraction):
-        return rf"\frac{{{value.numerator}}}{{{value.denominator}}}", _ATOM
-    if isinstance(value, float):
-        mantissa, _, exponent = repr(value).partition("e")
-        text = rf"{mantissa} \times 10^{{{int(exponent)}}}" if exponent else mantissa
-        return text.replace("inf", r"\infty"), 2 if exponent else (1 if value < 0 else _ATOM)
-    text = r"\pi" if repr(value) == "pi" else str(value)
-    return text, 1 if text.startswith("-") else _ATOM
-
-
-_GREEK_WORDS = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
-    "upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
-)
-_GREEK = frozenset(_GREEK_WORDS.split())
-
-
-def _latex_word(word: str) -> str:
-    if word in _GREEK:
-        return "\\" + word
-    escaped = re.sub(r"([_%&#$])", r"\\\1", word)
-    return escaped if len(word) <= 1 or word.isdigit() else rf"\mathrm{{{escaped}}}"
-
-
-def latex_name(name: str) -> str:
-    """A symbol's name typeset: q[0] → q_{0}, crank.x → crank_{x}, A' → \\dot{A}, m1 → m_{1}."""
-    base = name.rstrip("'")
-    dots = len(name) - len(base)
-    words = [word for word in re.split(r"[\[\].,_ ]+", base) if word]
-    numbered = re.fullmatch(r"([A-Za-z]+?)(\d+)", words[0]) if words else None
-    if numbered:
-        words[:1] = [numbered[1], numbered[2]]
-    head, *rest = words or [base]
-    text = _latex_word(head)
-    if dots:
-        text = rf"\{'d' * dots}ot{{{text}}}" if dots <= 3 else rf"{text}^{{({dots})}}"
-    return text + (rf"_{{{','.join(map(_latex_word, rest))}}}" if rest else "")
-
-
-def _latex_data(node: Expr) -> str:
-    token = OPS[node.op].token(node.data).partition("#")[0]
-    if node.op != "call":
-        return token.replace("_", r"\_")
-    function, orders = node.data
-    marks = ",".join(map(str, orders))
-    return latex_name(function.name) + (rf"^{{({marks})}}" if any(orders) else "")
-
-
-_TEXT = _Style(
-    _plain_constant,
-    str,
-    lambda node: OPS[node.op].text,
-    lambda node: OPS[node.op].token(node.data).partition("#")[0],
-    "({})",
-    is_typeset=False,
-)
-_LATEX = _Style(
-    _latex_constant,
-    latex_name,
-    lambda node: OPS[node.op].latex,
-    _latex_data,
-    r"\left({}\right)",
-    is_typeset=True,
-)
-
-# Operations -------------------------------------------------------------------------------------
-
-Written = tuple[str, int]
-_BEGINS_WITH_A_NUMBER = re.compile(r"\d|\\frac\{-?\d")
-_UNDELIMITED = frozenset({"sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "sign"})
-
-
-def _wrapped(style: _Style, written: Written, least: int) -> str:
-    text, rank = written
-    return text if rank >= least else style.parentheses.format(text)
-
-
-def _least_ranks(op: str, args: tuple[Expr, ...], style: _Style) -> tuple[int, ...]:
-    """How tightly each argument must bind to stand without parentheses."""
-    if op in ("sub", "neg"):
-        return (1, 2) if op == "sub" else (2,)
-    if op == "mul":
-        return (2, 3 if args[1].op == "div" and not style.is_typeset else 2)
-    if op == "div":
-        return (0, 0) if style.is_typeset else (2, 4)
-    if op == "pow":
-        return (_ATOM, 0 if style.is_typeset else 5)
-    if style.is_typeset and op in _UNDELIMITED:
-        return (99,)
-    return (0,) * len(args)
-
-
-def _in_reading_order(node: Expr, parts: list[Written]) -> tuple[tuple[Expr, ...], list[Written]]:
-    """Commutative arguments by their text; a number comes first in a product, last in a sum."""
-    args = node.args
-    if node.op not in ("add", "mul"):
-        return args, parts
-    is_number = args[0].op == "const"
-    is_turned = node.op == "add" if is_number else parts[1][0] < parts[0][0]
-    return (args[::-1], parts[::-1]) if is_turned else (args, parts)
-
-
-def _written(node: Expr, parts: list[Written], style: _Style) -> Written:
-    if node.op == "mul" and node.a is node.b:
-        pattern = OPS["pow"].latex if style.is_typeset else OPS["pow"].text
-        return pattern.format(_wrapped(style, parts[0], _ATOM), 2), 4
-    args, parts = _in_reading_order(node, parts)
-    ranks = _least_ranks(node.op, args, style)
-    texts = [_wrapped(style, part, least) for part, least in zip(parts, ranks)]
-    pattern, row = style.pattern(node), OPS[node.op]
-    if style.is_typeset and node.op == "mul" and _BEGINS_WITH_A_NUMBER.match(texts[1]):
-        pattern = r"{} \cdot {}"
-    rank = _ATOM if style.is_typeset and node.op == "div" else row.rank
-    if row.build is None:
-        return pattern.format(*texts), rank
-    if row.arity < 0:
-        texts = [", ".join(texts)]
-    return pattern.format(*texts, data=style.data(node)), rank
-
-
 def listing(
-    fs: Formulas, style: _Style, *, share: bool = True, prefix: str = "w", width: int = 100,
+    fs: Formulas, notation: Notation, *, share: bool = True, prefix: str = "w", width: int = 100,
     limit: int = 1_000_000,
 ) -> Listing:  # fmt: skip
     """Names for shared and long parts, and the formulas in terms of them."""
@@ -186,25 +46,30 @@ def listing(
     assignments: list[tuple[str, str]] = []
     top = set(roots)
     for node in order:
-        if node.op == "const":
-            written[node] = style.constant(node.a)
-            continue
-        if node.op == "symbol":
-            written[node] = style.symbol(node.a), _ATOM
-            continue
-        text, rank = _written(node, [written[arg] for arg in node.args], style)
+        part = _written(node, written, notation)
         is_shared = uses[node] + (node in top) > 1 and node.op != "neg"
-        if share and uses[node] and (is_shared or len(text) > width):
-            name = style.symbol(f"{prefix}{len(assignments) + 1}")
-            assignments.append((name, text))
-            text, rank = name, _ATOM
-        elif len(text) > limit:
+        if share and node.args and uses[node] and (is_shared or len(part.text) > width):
+            name = notation.name(f"{prefix}{len(assignments) + 1}")
+            assignments.append((name, part.text))
+            part = Written(name)
+        elif len(part.text) > limit:
             raise ValueError(
                 f"the formula has more than {limit} characters when nothing is shared; "
                 "print it with share=True, or raise the limit"
             )
-        written[node] = text, rank
-    return Listing(tuple(assignments), tuple(written[root][0] for root in roots))
+        written[node] = part
+    return Listing(tuple(assignments), tuple(written[root].text for root in roots))
+
+
+def _written(node: Expr, written: dict[Expr, Written], notation: Notation) -> Written:
+    if node.op == "const":
+        return notation.number(node.a)
+    if node.op == "symbol":
+        return Written(notation.name(node.a))
+    return notation.operation(node, [written.get(arg, _OMITTED) for arg in node.args])
+
+
+_OMITTED = Written("…")
 
 
 def _free_prefix(order: list[Expr], prefix: str) -> str:
@@ -236,7 +101,7 @@ def to_text(
         width: a part longer than this is named too.
         limit: with share=False, the longest text allowed; an error beyond.
     """
-    output = listing(fs, _TEXT, share=share, prefix=prefix, width=width, limit=limit)
+    output = listing(fs, TEXT, share=share, prefix=prefix, width=width, limit=limit)
     titles = _result_names(fs, len(output.results), names)
     lines = [f"{name} = {text}" for name, text in output.assignments]
     lines += [f"{name} = {text}" if name else text for name, text in zip(titles, output.results)]
@@ -252,8 +117,8 @@ def to_latex(
     Args:
         fs, names, share, prefix, width, limit: as in to_text; names are typeset like symbols.
     """
-    lines = listing(fs, _LATEX, share=share, prefix=prefix, width=width, limit=limit)
-    titles = [latex_name(n) if n else "" for n in _result_names(fs, len(lines.results), names)]
+    lines = listing(fs, LATEX, share=share, prefix=prefix, width=width, limit=limit)
+    titles = [LATEX.name(n) if n else "" for n in _result_names(fs, len(lines.results), names)]
     if not lines.assignments and titles == [""]:
         return lines.results[0]
     rows = [f"{name} &= {text}" for name, text in lines.assignments]
@@ -261,6 +126,81 @@ def to_latex(
         f"{name} &= {text}" if name else f"& {text}" for name, text in zip(titles, lines.results)
     ]
     return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+
+
+# Named parts ------------------------------------------------------------------------------------
+
+MOST = 12
+"""Terms that a part may have when it is multiplied out."""
+
+LEAVES = 4
+"""Names and numbers of a part for each of those terms."""
+
+
+@final
+class Parts:
+    """Formulas cut one after another; a part that was named once keeps its name.
+
+    Args:
+        prefix: of the names: w1, w2, …
+        most: terms of a part when it is multiplied out.
+
+    Attributes:
+        names: of the parts, with their formulas, in the order in which they can be computed.
+    """
+
+    def __init__(self, prefix: str = "w", most: int = MOST) -> None:
+        self.prefix, self.most = prefix, most
+        self.names: list[tuple[str, Expr]] = []
+        self.new: dict[Expr, Expr] = {}
+        self.terms: dict[Expr, int] = {}
+        self.leaves: dict[Expr, int] = {}
+        self._count = 0
+
+    def cut(self, f: Expr) -> Expr:
+        """The formula in terms of named parts; new parts come after all that is named so far."""
+        for node in topological([f]):
+            if node not in self.new:
+                self.take(node)
+        return self.new[f]
+
+    def named(self, name: str, f: Expr) -> None:
+        """Enters a quantity with a name of its own, after the parts it needs."""
+        self.names.append((name, self.cut(f)))
+
+    def take(self, node: Expr) -> None:
+        """One more node, whose arguments are done: large arguments are named until it is short."""
+        if not node.args:
+            self.new[node], self.terms[node], self.leaves[node] = node, 1, 1
+            return
+        while self._terms(node) > self.most or self._leaves(node) > LEAVES * self.most:
+            largest = max(node.args, key=lambda x: (self.terms[x], self.leaves[x]))
+            if self.leaves[largest] == 1:
+                break
+            self._name(largest)
+        args = tuple(self.new[x] for x in node.args)
+        same = all(x is y for x, y in zip(args, node.args, strict=True))
+        self.new[node] = node if same else apply(node.op, args, node.data)
+        self.terms[node], self.leaves[node] = self._terms(node), self._leaves(node)
+
+    def _terms(self, node: Expr) -> int:
+        sizes = [self.terms[x] for x in node.args]
+        if node.op in ("add", "sub"):
+            return sizes[0] + sizes[1]
+        if node.op == "mul":
+            return sizes[0] * sizes[1]
+        if node.op == "pow" and node.b.op == "const" and isinstance(node.b.a, int):
+            return int(min(sizes[0] ** min(abs(node.b.a), 8), 10**9))
+        return max(sizes)
+
+    def _leaves(self, node: Expr) -> int:
+        return sum(self.leaves[x] for x in node.args) + (len(node.args) == 1)
+
+    def _name(self, node: Expr) -> None:
+        self._count += 1
+        name = f"{self.prefix}{self._count}"
+        self.names.append((name, self.new[node]))
+        self.new[node], self.terms[node], self.leaves[node] = symbol(name), 1, 1
 
 
 # Short form -------------------------------------------------------------------------------------
@@ -277,15 +217,10 @@ def _short(root: Expr) -> str:
         near.update(dict.fromkeys(queue))
     written: dict[Expr, Written] = {}
     for node in _order_within(root, near):
-        if node.op == "const":
-            written[node] = _plain_constant(node.a)
-        elif node.op == "symbol":
-            written[node] = node.a, _ATOM
-        else:
-            parts = [written.get(arg, ("…", _ATOM)) for arg in node.args]
-            text, rank = _written(node, parts, _TEXT)
-            written[node] = (text, rank) if len(text) < 500 or node is root else ("…", _ATOM)
-    return written[root][0]
+        part = _written(node, written, TEXT)
+        is_short = not node.args or len(part.text) < 500 or node is root
+        written[node] = part if is_short else _OMITTED
+    return written[root].text
 
 
 def _order_within(root: Expr, near: dict[Expr, None]) -> list[Expr]:

@@ -11,15 +11,17 @@ Public names: to_sympy, from_sympy.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NoReturn
 
 from liaison.errors import DerivationError
 from liaison.expr import functions
 from liaison.expr.bind import expanded
 from liaison.expr.graph.node import ONE, PI, Expr, Pi, Value, as_expr, constant, symbol
+from liaison.expr.graph.ops import OPS, apply
 from liaison.expr.graph.walk import Formulas, topological
 from liaison.expr.unknown import Function
 
@@ -56,18 +58,14 @@ def _number_to(sympy: Any, value: Value) -> Any:
 
 
 def _rows_to(sympy: Any) -> dict[str, Callable[..., Any]]:
-    named = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sqrt", "sign")
-    rows: dict[str, Callable[..., Any]] = {name: getattr(sympy, name) for name in named}
+    rows = {op: getattr(sympy, row.sympy) for op, row in OPS.items() if row.sympy}
     rows |= {
-        "add": lambda x, y: x + y,
-        "sub": lambda x, y: x - y,
-        "mul": lambda x, y: x * y,
-        "div": lambda x, y: x / y,
-        "neg": lambda x: -x,
-        "pow": lambda x, y: x**y,
-        "abs": sympy.Abs,
-        "min": sympy.Min,
-        "max": sympy.Max,
+        "add": operator.add,
+        "sub": operator.sub,
+        "mul": operator.mul,
+        "div": operator.truediv,
+        "neg": operator.neg,
+        "pow": operator.pow,
         "select": lambda c, x, y: sympy.Piecewise((x, c > 0), (y, True)),
     }
     return rows
@@ -147,16 +145,20 @@ def _unsupported(part: Any) -> NoReturn:
 
 
 def _rows_from(sympy: Any) -> dict[Any, Callable[..., Any]]:
-    named = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "sign")
-    rows: dict[Any, Callable[..., Any]] = {getattr(sympy, n): getattr(functions, n) for n in named}
-    rows |= {
-        sympy.Add: lambda *args: reduce(lambda x, y: x + y, args),
-        sympy.Pow: functions.power,
-        sympy.Abs: functions.absolute,
-        sympy.Min: lambda *args: reduce(functions.minimum, args),
-        sympy.Max: lambda *args: reduce(functions.maximum, args),
+    """Functions by their rows, of two arguments folded over any number; Piecewise has its own."""
+    rows: dict[Any, Callable[..., Any]] = {
+        getattr(sympy, row.sympy): partial(_folded, op)
+        for op, row in OPS.items()
+        if row.sympy and op not in ("sqrt", "select")
     }
+    rows |= {sympy.Add: partial(_folded, "add"), sympy.Pow: functions.power}
     return rows
+
+
+def _folded(op: str, *args: Expr) -> Expr:
+    if OPS[op].arity == 1:
+        return apply(op, args)
+    return reduce(lambda x, y: apply(op, (x, y)), args)
 
 
 def _converted(sympy: Any, rows: Any, part: Any, converted: dict[Any, Expr]) -> Expr:

@@ -49,10 +49,10 @@ class _Expansion:
     def all(self) -> list[Node]:
         """Every statement of the text."""
         self.collect(self.statements)
-        return self.made(self.flat(self.statements, {}), 0)
+        return self.instantiated(self.flat(self.statements, {}), 0)
 
     def collect(self, statements: tuple[Node, ...]) -> None:
-        """Finds the sub-mechanisms, and quantities that bounds may speak of."""
+        """Finds the sub-mechanisms, and quantities that bounds may refer to."""
         for statement in statements:
             if statement.kind == "mechanism":
                 name = statement.parts[1]
@@ -67,13 +67,13 @@ class _Expansion:
 
     def flat(self, statements: tuple[Node, ...], meaning: Meaning) -> list[Node]:
         """The statements without repetitions, their names with numbers for indices."""
-        found: list[Node] = []
+        flat: list[Node] = []
         for statement in statements:
             if statement.kind == "for":
-                found += self.repeated(statement, meaning)
+                flat += self.repeated(statement, meaning)
             elif statement.kind != "mechanism":
-                found.append(self.labelled(statement))
-        return found
+                flat.append(self.labelled(statement))
+        return flat
 
     def repeated(self, statement: Node, meaning: Meaning) -> Iterator[Node]:
         """The statements of a repetition, once for each number."""
@@ -96,7 +96,7 @@ class _Expansion:
         number = value.value if isinstance(value, Quantity) else None
         pure = isinstance(value, Quantity) and (value.bare or same(value.dimension, PURE))
         if not pure or not isinstance(number, Fraction) or number.denominator != 1:
-            raise self.source.refused("a repetition goes from one whole number to another.", node)
+            raise self.source.error("a repetition goes from one whole number to another.", node)
         return number.numerator
 
     def labelled(self, statement: Node) -> Node:
@@ -109,7 +109,7 @@ class _Expansion:
         label = statement.parts[place]
         text = path_of(label)
         if text is None:
-            raise self.source.refused("the index of a name is a whole number, not negative.", label)
+            raise self.source.error("the index of a name is a whole number, not negative.", label)
         word: Any = _first_word(label).moved(text)
         if statement.kind in ("parameter", "law", "setting") and "." in text:
             word = _path(label, text)
@@ -119,19 +119,21 @@ class _Expansion:
 
     # ---- instances
 
-    def made(self, statements: list[Node], level: int) -> list[Node]:
+    def instantiated(self, statements: list[Node], level: int) -> list[Node]:
         """The statements with every instance of a sub-mechanism written out."""
-        found: list[Node] = []
+        nodes: list[Node] = []
         for statement in statements:
             template = self.template(statement)
             if template is None:
-                found.append(statement)
+                nodes.append(statement)
                 continue
             if level >= MAX_LEVELS:
-                said = f"mechanism {str(template.parts[1])!r} contains itself, or too many others."
-                raise self.source.refused(said, statement)
-            found += self.made(self.instance(template, statement), level + 1)
-        return found
+                message = (
+                    f"mechanism {str(template.parts[1])!r} contains itself, or too many others."
+                )
+                raise self.source.error(message, statement)
+            nodes += self.instantiated(self.instance(template, statement), level + 1)
+        return nodes
 
     def template(self, statement: Node) -> Node | None:
         """The sub-mechanism that a statement makes an instance of, if it does."""
@@ -147,20 +149,20 @@ class _Expansion:
     def instance(self, template: Node, statement: Node) -> list[Node]:
         """The statements of a sub-mechanism under the name of its instance."""
         name, call = str(statement.parts[1]), statement.parts[2]
-        taken = make("instance", [statement.parts[0], statement.parts[1]])
-        given = self.arguments(template, call)
-        inner = self.flat(template.parts[-1].parts, given)
+        opening = make("instance", [statement.parts[0], statement.parts[1]])
+        arguments = self.arguments(template, call)
+        inner = self.flat(template.parts[-1].parts, arguments)
         own: dict[str, Node | str] = {}
         for part in inner:
             if part.kind in DECLARING and isinstance(part.parts[1], Token):
                 own[str(part.parts[1])] = f"{name}.{part.parts[1]}"
-        return [taken, *(self.written(part, {**given, **own}) for part in inner)]
+        return [opening, *(self.written(part, {**arguments, **own}) for part in inner)]
 
     def arguments(self, template: Node, call: Node) -> dict[str, Node | str]:
         """What the names of a sub-mechanism stand for in one instance."""
         formals = template.parts[2].parts if len(template.parts) > 3 else ()
         names = [str(formal.parts[0]) for formal in formals]
-        given: dict[str, Node | str] = {
+        values: dict[str, Node | str] = {
             str(formal.parts[0]): formal.parts[1] for formal in formals if len(formal.parts) > 1
         }
         what = f"mechanism {str(template.parts[1])!r}"
@@ -168,18 +170,18 @@ class _Expansion:
             place = self.source.at(part)
             key = str(part.parts[0]) if part.kind == "named" else names[k] if k < len(names) else ""
             if key not in names:
-                said = f"{what} takes {len(names)} values: {', '.join(names) or 'none'}."
+                message = f"{what} takes {len(names)} values: {', '.join(names) or 'none'}."
                 raise (
                     no_such(f"value of {what}", key, names, place)
                     if key
-                    else TextError(said, place=place)
+                    else TextError(message, place=place)
                 )
-            given[key] = part.parts[1] if part.kind == "named" else part
+            values[key] = part.parts[1] if part.kind == "named" else part
         for key in names:
-            if key not in given:
-                said = f"{what} needs a value for {key!r}."
-                raise self.source.refused(said, call, hint=f"Write {key} = ….")
-        return given
+            if key not in values:
+                message = f"{what} needs a value for {key!r}."
+                raise self.source.error(message, call, hint=f"Write {key} = ….")
+        return values
 
     # ---- names
 
@@ -189,7 +191,7 @@ class _Expansion:
             return node
         self.count(node)
         if node.kind == "name":
-            return _meant(node, meaning, str(node.parts[0]))
+            return _meaning_of(node, meaning, str(node.parts[0]))
         if node.kind == "family":
             return _family(node, meaning)
         if node.kind == "join":
@@ -206,15 +208,15 @@ class _Expansion:
         return self.indexed(done, meaning) if node.kind == "index" else done
 
     def count(self, node: Node) -> None:
-        """One more term; refuses what would never end."""
+        """One more term; rejects what would never end."""
         self.nodes += 1
         if self.nodes > MAX_NODES:
             raise self.too_many(node)
 
     def too_many(self, node: Node) -> TextError:
         """More terms than everything written out may have."""
-        said = f"repetitions and instances make more than {MAX_NODES} terms."
-        return self.source.refused(said, node)
+        message = f"repetitions and instances make more than {MAX_NODES} terms."
+        return self.source.error(message, node)
 
     def indexed(self, node: Node, meaning: Meaning) -> Node:
         """A name with an index; what is computed, such as b[i-1], as one number."""
@@ -226,7 +228,7 @@ class _Expansion:
                 node = node._replace(parts=(base, number))
             except LiaisonError:
                 return node  # it depends on more than numbers
-        return _meant(node, meaning, path_of(node) or "")
+        return _meaning_of(node, meaning, path_of(node) or "")
 
 
 def _terms(node: Node) -> int:
@@ -239,14 +241,14 @@ def _terms(node: Node) -> int:
     return inner + max(0, turns) * sum(map(_terms, node.parts[4].parts))
 
 
-def _meant(node: Node, meaning: Meaning, name: str) -> Node:
+def _meaning_of(node: Node, meaning: Meaning, name: str) -> Node:
     """What a name stands for."""
-    found = meaning.get(name)
-    if found is None:
+    target = meaning.get(name)
+    if target is None:
         return node
-    if isinstance(found, Node):
-        return found
-    word = _first_word(node).moved(found)
+    if isinstance(target, Node):
+        return target
+    word = _first_word(node).moved(target)
     return Node("name", (word,), node.line, node.column, node.length, 1)
 
 
@@ -269,13 +271,13 @@ def _path(label: Node, text: str) -> Node:
 def _label(label: Any, meaning: Meaning) -> Any:
     """A declared name in full: its longest part that has a meaning replaced."""
     if isinstance(label, Token):
-        found = meaning.get(str(label))
-        return label.moved(found) if isinstance(found, str) else label
+        target = meaning.get(str(label))
+        return label.moved(target) if isinstance(target, str) else label
     words = [str(part) for part in label.parts]
     for k in range(len(words), 0, -1):
-        found = meaning.get(".".join(words[:k]))
-        if isinstance(found, str):
-            first = label.parts[0].moved(found)
+        target = meaning.get(".".join(words[:k]))
+        if isinstance(target, str):
+            first = label.parts[0].moved(target)
             return label._replace(parts=(first, *label.parts[k:]))
     return label
 

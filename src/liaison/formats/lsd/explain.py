@@ -30,17 +30,17 @@ def _assignments(mechanism: Mechanism, statements: tuple[Node, ...]) -> list[str
         mechanism: what the statements were read as.
         statements: of the text, with repetitions written out.
     """
-    told = _Told(mechanism)
+    summary = _Explanation(mechanism)
     lines: list[str] = []
     for statement in statements:
         if statement.kind == "let" and statement.parts[2].kind == "body":
-            lines += told.body(path_text(statement.parts[1]), statement.parts[2])
+            lines += summary.body(path_text(statement.parts[1]), statement.parts[2])
     for joint in mechanism.joints:
-        lines += told.joint(joint, statements)
-    return [*lines, *told.unnamed(statements), *told.unknowns(), *told.rest()]
+        lines += summary.joint(joint, statements)
+    return [*lines, *summary.unnamed(statements), *summary.unknowns(), *summary.rest()]
 
 
-class _Told:
+class _Explanation:
     """Says what each part of a mechanism came from."""
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -53,36 +53,38 @@ class _Told:
         body = self.bodies.get(name)
         if body is None:
             return []
-        said = {str(pair.parts[0]) for pair in node.parts[1].parts}
-        is_filled = "density" in said or (
-            "mass" in said and bool(body.shapes) and not said & {"center", "iframe", "inertia"}
+        declared = {str(pair.parts[0]) for pair in node.parts[1].parts}
+        is_filled = "density" in declared or (
+            "mass" in declared
+            and bool(body.shapes)
+            and not declared & {"center", "iframe", "inertia"}
         )
-        lines = [self.mass(body, said, is_filled), self.center(body, said, is_filled)]
-        lines += [self.inertia(body, said, is_filled), self.about_origin(body)]
+        lines = [self.mass(body, declared, is_filled), self.center(body, declared, is_filled)]
+        lines += [self.inertia(body, declared, is_filled), self.about_origin(body)]
         return [f"body {name!r}", *(f"  {line}" for line in lines)]
 
-    def mass(self, body: Body, said: set[str], is_filled: bool) -> str:
+    def mass(self, body: Body, declared: set[str], is_filled: bool) -> str:
         """Declared, or of the shapes, or unknown."""
-        word = "declared" if "mass" in said else "deduced " if is_filled else "unknown "
+        word = "declared" if "mass" in declared else "deduced " if is_filled else "unknown "
         why = ": from its density" if is_filled else f": {_UNSAID['mass']}"
         text = f"{word}  mass = {self.writer.scalar(body.mass, 'kg')}"
-        return text if "mass" in said else text + why
+        return text if "mass" in declared else text + why
 
-    def center(self, body: Body, said: set[str], is_filled: bool) -> str:
+    def center(self, body: Body, declared: set[str], is_filled: bool) -> str:
         """Where the mass centre is."""
         text = self.writer.vector(body.com, "m")
-        if "center" in said:
+        if "center" in declared:
             return f"declared  center = {text}"
         why = "the shapes', evenly filled" if is_filled else "not said, the origin of its frame"
-        if "iframe" in said:
+        if "iframe" in declared:
             why = "the origin of its iframe"
         return f"deduced   center = {text}: {why}"
 
-    def inertia(self, body: Body, said: set[str], is_filled: bool) -> str:
+    def inertia(self, body: Body, declared: set[str], is_filled: bool) -> str:
         """About the mass centre."""
         text = self.matrix(body.inertia)
-        if "inertia" in said:
-            turned = ", turned from the axes of its iframe" if "iframe" in said else ""
+        if "inertia" in declared:
+            turned = ", turned from the axes of its iframe" if "iframe" in declared else ""
             return f"declared  inertia = {text}{turned}"
         if is_filled:
             return f"deduced   inertia = {text}: the shapes', evenly filled"
@@ -152,9 +154,9 @@ def _is_at(place: Place | None, node: Node) -> bool:
     return place is not None and (place.line, place.column) == (node.line, node.column)
 
 
-def explained(path: Path, found: Reading) -> list[str]:
+def explained(path: Path, reading: Reading) -> list[str]:
     """Declared and deduced assignments of a file that was read, a line each."""
     if path.suffix.lower() != ".lsd":
-        return list(found.deduced)
+        return list(reading.deduced)
     source, statements = parse(text_of(data_of(path), path), str(path), path.parent)
-    return _assignments(found.mechanism, expanded(statements, source))
+    return _assignments(reading.mechanism, expanded(statements, source))

@@ -46,7 +46,7 @@ def read_lsd(text: str, file: str = "text", *, folder: Path | None = None) -> Me
         folder: below which files may be included; None where there is none.
 
     Raises:
-        TextError: the text is not LSD, with file, line, column and what would do.
+        TextError: the text is not LSD, with file, line, column and how to fix it.
         NamingError: a name that is not declared, or declared twice.
         ModelError: a description that no mechanism can have.
     """
@@ -91,7 +91,7 @@ def _value(text: str, file: str, units: Mapping[str, str]) -> tuple[Any, str]:
     }
     value = value_of(node, book, Where(file))
     if not isinstance(value, Quantity):
-        raise source.refused(f"a value is a number, not {kind_of(value)}.", node)
+        raise source.error(f"a value is a number, not {kind_of(value)}.", node)
     return value.value, "" if value.bare else si_unit(value.dimension)
 
 
@@ -154,12 +154,12 @@ class _Reading:
     def let_go(self) -> None:
         """Cuts what refers to itself, so that nodes and names are gone at once."""
         self.book.make_body = lambda name: None
-        self.book.given.clear()
+        self.book.declared_parameters.clear()
         self.rest.early.clear()
         self.rest.later.clear()
 
     def tried(self, read: Any, *parts: Any, name: str | None = None) -> Any:
-        """What a reading gives; None where it is refused, which is told at the end."""
+        """What a reading gives; None where it is rejected, which is reported at the end."""
         return self.rest.tried(lambda: read(*parts), name)
 
     def read_bodies(self) -> None:
@@ -170,7 +170,7 @@ class _Reading:
         for name, nodes in self.book.shapes.items():
             if name not in (*EARTH, *self.book.bodies):
                 at = self.book.source.at(nodes[0])
-                self.rest.refuse(no_such("body", name, self.book.bodies, at))
+                self.rest.note_error(no_such("body", name, self.book.bodies, at))
         for name in self.book.bodies:
             self.tried(self.make_body, name, name=name)
 
@@ -180,19 +180,19 @@ class _Reading:
         self.bodies["ground"] = replace(GROUND, shapes=shapes)
 
     def read_joints(self) -> list[Joined]:
-        """Every joint, then the efforts in them, which may speak of all coordinates."""
-        joined = [self.tried(self.made, joint_of, x, name=x[0]) for x in self.of_kind("join")]
-        found = [joint for joint in joined if joint is not None]
-        if len(found) < len(joined):
+        """Every joint, then the efforts in them, which may refer to all coordinates."""
+        joined = [self.tried(self.record_of, joint_of, x, name=x[0]) for x in self.of_kind("join")]
+        joints = [joint for joint in joined if joint is not None]
+        if len(joints) < len(joined):
             self.book.spoiled.update(self.book.joint_names - self.book.joints.keys())
-        for joint in found:
+        for joint in joints:
             law = self.tried(effort_of, joint, self.book)
             self.forces += [law] if law is not None else []
-        return found
+        return joints
 
     def read_force(self, thing: Thing) -> None:
         """A force, and the inputs that stand for what it leaves open."""
-        force, inputs, parts = self.made(force_of, thing)
+        force, inputs, parts = self.record_of(force_of, thing)
         self.rest.inputs += inputs
         for part in (force, *parts):
             self.add(part)
@@ -210,7 +210,7 @@ class _Reading:
         else:
             self.forces.append(part)
 
-    def made(self, make: Any, thing: Thing) -> Any:
+    def record_of(self, make: Any, thing: Thing) -> Any:
         """What a statement makes."""
         with Computable(thing[2]):
             return make(*thing, self.book)
@@ -262,14 +262,14 @@ class _Reading:
         elif name == "gravity":
             self.rest.later.append(lambda: self.gravity(node, place))
         else:
-            said = self.text(node, name)
-            self.name = said if name == "name" else self.name
+            text = self.text(node, name)
+            self.name = text if name == "name" else self.name
 
     def text(self, node: Node, name: str) -> str:
         """The text of a setting."""
         value = value_of(node, self.book, Where(name))
         if not isinstance(value, Word):
-            raise self.book.source.refused(f"{name!r} is a text in quotes.", node)
+            raise self.book.source.error(f"{name!r} is a text in quotes.", node)
         return value.text
 
     def gravity(self, node: Node, place: Place) -> None:
@@ -290,7 +290,7 @@ class _Reading:
                 continue
             try:
                 self.book.value_of_let(name)
-            except LiaisonError:  # told when it is used
+            except LiaisonError:  # reported when it is used
                 self.book.waiting.clear()
 
     def evaluate_lets(self) -> None:
@@ -300,7 +300,7 @@ class _Reading:
                 self.tried(self.book.value_of_let, name, name=name)
 
     def check_all_used(self) -> None:
-        """Refuses values and laws for unknowns that are not there."""
+        """Rejects values and laws for unknowns that are not there."""
         book = self.book
         for name, place in self.rest.given_places.items():
             if name not in book.used:

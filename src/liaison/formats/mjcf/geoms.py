@@ -13,7 +13,7 @@ import numpy as np
 from liaison.errors import ModelError
 from liaison.expr import PI
 from liaison.formats.poses import rows_of
-from liaison.formats.urdf.links import color_text, judged, symmetric
+from liaison.formats.urdf.links import color_text, possible_inertia, symmetric
 from liaison.formats.urdf.xml import Element, number_in, numbers_in
 from liaison.model import Body, Box, Cylinder, Sphere
 from liaison.spatial import WORLD, Inertia, Pose, array, is_zero, product, rotation_onto_z
@@ -35,9 +35,9 @@ class Geoms:
     def body(self, name: str, element: Element, default: str) -> Body:
         """The body of an element: its mass from <inertial>, or from its geoms."""
         geoms = [self.settings.filled(x, default) for x in element.all("geom")]
-        said, how = element.one("inertial"), self.settings.inertia_from_geoms
-        if said is not None and how != "true":
-            total = self.inertial(said, name)
+        inertial, how = element.one("inertial"), self.settings.inertia_from_geoms
+        if inertial is not None and how != "true":
+            total = self.inertial(inertial, name)
         else:
             total = self.filled([x for x in geoms if self.is_solid(x, name)])
         shapes = tuple(s for x in geoms for s in self.shapes(x))
@@ -48,8 +48,8 @@ class Geoms:
         """<inertial>: mass, centre, and moments along its axes."""
         mass = number_in(element, "mass")
         if mass < 0:
-            said = f"the mass of body {name!r} is {float(mass):g} kg; it must not be negative."
-            raise ModelError(said, place=element.place)
+            message = f"the mass of body {name!r} is {float(mass):g} kg; it must not be negative."
+            raise ModelError(message, place=element.place)
         R, p = self.settings.pose(element)
         if "fullinertia" in element.attributes:
             xx, yy, zz, xy, xz, yz = numbers_in(element, "fullinertia", 6, "")
@@ -57,7 +57,7 @@ class Geoms:
             xx, yy, zz = numbers_in(element, "diaginertia", 3, "0 0 0")
             xy = xz = yz = Fraction(0)
         tensor = array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        tensor = judged(tensor, mass, f"body {name!r}", element, self.strict, self.notes)
+        tensor = possible_inertia(tensor, mass, f"body {name!r}", element, self.strict, self.notes)
         return Inertia(WORLD, mass, p, product(product(R, tensor), array(R.T)))
 
     def filled(self, geoms: list[Element]) -> Inertia:
@@ -72,32 +72,32 @@ class Geoms:
         return total
 
     def is_solid(self, geom: Element, body: str) -> bool:
-        """Whether a geom has a mass that can be told; others are noted."""
+        """Whether a geom has a mass that is known; others are noted."""
         kind = geom.attributes.get("type", "sphere")
         if kind in SOLID:
             return True
         if kind not in MASSLESS:
-            said = f"the mass of the {kind} geom of body {body!r} is not known"
+            message = f"the mass of the {kind} geom of body {body!r} is not known"
             if self.strict:
                 hint = "Give the body an <inertial>, or read with strict=False to leave it out."
-                raise ModelError(f"{said}.", place=geom.place, hint=hint)
-            self.notes.append(f"{said} (line {geom.place.line})")
+                raise ModelError(f"{message}.", place=geom.place, hint=hint)
+            self.notes.append(f"{message} (line {geom.place.line})")
         return False
 
     def sizes(self, geom: Element) -> list[Any]:
         """The sizes of a geom, half lengths as MJCF says them."""
         kind = geom.attributes.get("type", "sphere")
         words = geom.attributes.get("size", "").split()
-        given = numbers_in(geom, "size", len(words), "")
+        sizes = numbers_in(geom, "size", len(words), "")
         is_long = "fromto" in geom.attributes and kind != "sphere"
-        wanted = 1 if is_long else SIZES[kind]
-        if len(given) < wanted:
-            said = f"{geom} has {len(given)} sizes; a {kind} takes {wanted}."
-            raise ModelError(said, place=geom.place)
+        count = 1 if is_long else SIZES[kind]
+        if len(sizes) < count:
+            message = f"{geom} has {len(sizes)} sizes; a {kind} takes {count}."
+            raise ModelError(message, place=geom.place)
         if not is_long:
-            return list(given[:wanted])
+            return list(sizes[:count])
         half = self.fromto(geom)[1] / 2
-        return [given[0], half] if kind in ("capsule", "cylinder") else [given[0], given[0], half]
+        return [sizes[0], half] if kind in ("capsule", "cylinder") else [sizes[0], sizes[0], half]
 
     def fromto(self, geom: Element) -> tuple[Any, Any, Any]:
         """Direction, length and middle of a geom given by its ends."""

@@ -3,7 +3,7 @@
 Read are bodies, their joints (hinge, slide, ball, free; several on a body one after another), their
 mass from <inertial> or from geoms, damping, friction and springs of joints, equalities connect,
 weld and joint, gravity, classes of defaults and the settings of the compiler that bear on these.
-Everything else is named in the notes; what would change the bodies there are is refused.
+Everything else is named in the notes; what would change the bodies there are is rejected.
 
 Public names: read_mjcf, reading_of_mjcf.
 """
@@ -60,7 +60,7 @@ def reading_of_mjcf(text: str | bytes, *, file: str = "text.xml", strict: bool =
     Args:
         text: the description.
         file: its name, for messages.
-        strict: refuses impossible inertias and geoms whose mass is not known; otherwise they are
+        strict: rejects impossible inertias and geoms whose mass is not known; otherwise they are
             repaired or left out, and noted.
 
     Raises:
@@ -112,15 +112,15 @@ class _Model:
         return Reading(mechanism, tuple(self.notes), limits=self.limits)
 
     def note_strangers(self) -> None:
-        """Names what is not used, each kind once; refuses what would make bodies."""
+        """Names what is not used, each kind once; rejects what would make bodies."""
         counts: dict[str, int] = {}
         front = [self.root]
         while front:
             element = front.pop()
             for child in element.children:
                 if child.tag in MAKING:
-                    said = f"<{child.tag}> in <{element.tag}> is not read."
-                    raise TextError(said, place=child.place, hint="Write out what it makes.")
+                    message = f"<{child.tag}> in <{element.tag}> is not read."
+                    raise TextError(message, place=child.place, hint="Write out what it makes.")
                 if child.tag not in USED.get(element.tag, {child.tag}):
                     key = f"<{child.tag}> in <{element.tag}>"
                     counts[key] = counts.get(key, 0) + 1
@@ -137,8 +137,8 @@ class _Model:
 
     def gravity(self) -> tuple[Any, ...]:
         """Of <option>; MuJoCo's own where it says nothing."""
-        found = [x for x in self.root.all("option") if "gravity" in x.attributes]
-        return tuple(numbers_in(found[-1] if found else None, "gravity", 3, "0 0 -9.81"))
+        options = [x for x in self.root.all("option") if "gravity" in x.attributes]
+        return tuple(numbers_in(options[-1] if options else None, "gravity", 3, "0 0 -9.81"))
 
     # ---- bodies and their joints
 
@@ -162,9 +162,9 @@ class _Model:
             body = self.geoms.body(name, element, default)
             X = self.settings.pose(element)
         self.home[name] = compose(*self.home[parent], *X)
-        said = [self.settings.filled(x, default) for x in element.all("joint")]
-        said += element.all("freejoint")
-        self.carry(body, parent, X, said, element)
+        joints = [self.settings.filled(x, default) for x in element.all("joint")]
+        joints += element.all("freejoint")
+        self.carry(body, parent, X, joints, element)
         self.bodies[name] = body
         return name, default
 
@@ -173,18 +173,18 @@ class _Model:
         body: model.Body,
         parent: str,
         X: tuple[Array, Array],
-        said: list[Element],
+        joints: list[Element],
         at: Element,
     ) -> None:
         """The joints of a body; between two of them moves a body without mass."""
-        if not said:
+        if not joints:
             name, ends = (
                 self.free(f"{body.name} fixed"),
                 (_marker(parent, *X), model.Marker(body.name)),
             )
             self.add(model.Joint(name, model.Fixed(), *ends, place=at.place))
-        for k, element in enumerate(said):
-            is_last = k == len(said) - 1
+        for k, element in enumerate(joints):
+            is_last = k == len(joints) - 1
             end = body.name if is_last else f"{body.name} after {k + 1}"
             if not is_last:
                 self.bodies[end] = model.Body(end, place=element.place)
@@ -195,7 +195,7 @@ class _Model:
     def joint(
         self, name: str, element: Element, parent: str, X: tuple[Array, Array], end: str
     ) -> None:
-        """One joint: about or along its axis through its place, both told in the body's frame."""
+        """One joint: about or along its axis through its place, both in the frame of the body."""
         kind = "free" if element.tag == "freejoint" else element.attributes.get("type", "hinge")
         if kind not in JOINTS:
             raise NamingError.unknown("joint type", kind, JOINTS, place=element.place)
@@ -205,17 +205,17 @@ class _Model:
         p = array(numbers_in(element, "pos", 3, "0 0 0"))
         turn = identity() if kind == "ball" else rotation_onto_z(self.axis(name, element))
         F = compose(*X, turn, p)
-        made = model.Joint(name, JOINTS[kind](), _marker(parent, *F), _marker(end, turn, p),
+        joint = model.Joint(name, JOINTS[kind](), _marker(parent, *F), _marker(end, turn, p),
                      place=element.place)  # fmt: skip
-        self.add(made)
+        self.add(joint)
         if kind != "ball":
-            self.properties(made, element, kind)
+            self.properties(joint, element, kind)
 
     def axis(self, name: str, element: Element) -> list[Any]:
         direction = numbers_in(element, "axis", 3, "0 0 1")
         if not any(direction):
-            said = f"the axis of joint {name!r} is zero; it has no direction."
-            raise ModelError(said, place=element.place)
+            message = f"the axis of joint {name!r} is zero; it has no direction."
+            raise ModelError(message, place=element.place)
         return [plain(x) for x in direction]
 
     def free_joint(
@@ -223,19 +223,19 @@ class _Model:
     ) -> None:
         """A free body counts from the world, and starts where it is described."""
         if parent != "ground":
-            said = f"joint {name!r} is free, but its body is inside another."
-            raise ModelError(said, place=element.place)
-        made = model.Joint(
+            message = f"joint {name!r} is free, but its body is inside another."
+            raise ModelError(message, place=element.place)
+        joint = model.Joint(
             name, model.Free(), model.Marker("ground"), model.Marker(end), place=element.place
         )
-        self.add(made)
+        self.add(joint)
         R, p = X
         if is_upright(R):
             entries: list[Any] = [1, 0, 0, 0]
         else:
             entries = [float(x) for x in quaternion_of(floats(R, {}))]
         values = [*p, *entries]
-        self.starts += [model.Start(x, y) for x, y in zip(made.coordinates, values, strict=True)]
+        self.starts += [model.Start(x, y) for x, y in zip(joint.coordinates, values, strict=True)]
 
     def properties(self, joint: model.Joint, element: Element, kind: str) -> None:
         """Spring, friction and limits of a hinge or a slide."""
@@ -262,7 +262,7 @@ class _Model:
         self.joints[joint.name] = joint
 
     def free(self, wish: str) -> str:
-        """A name like the wish that no joint has."""
+        """A name like the requested one that no joint has."""
         while wish in self.joints:
             wish += "_"
         return wish
@@ -299,7 +299,7 @@ class _Model:
             ends = _marker(first, identity(), p), _marker(second, identity(), q)
             return model.Joint(name, model.Spherical(), *ends, place=element.place)
         pose = numbers_in(element, "relpose", 7, "0 1 0 0 0 0 0")
-        if any(pose[3:]):  # of the second body, told in the first
+        if any(pose[3:]):  # of the second body, expressed in the first
             X = self.settings.by_quaternion(pose[3:]), array(pose[:3])
             ends = _marker(first, *X), model.Marker(second)
         else:
@@ -336,8 +336,8 @@ class _Model:
         if name not in self.joints:
             raise NamingError.unknown("joint", name, self.joints, place=element.place)
         if self.joints[name].type.nq != 1:
-            said = f"joint {name!r} has {self.joints[name].type.nq} coordinates, not one."
-            raise ModelError(said, place=element.place)
+            message = f"joint {name!r} has {self.joints[name].type.nq} coordinates, not one."
+            raise ModelError(message, place=element.place)
         return self.joints[name].coordinates[0]
 
 

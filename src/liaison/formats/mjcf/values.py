@@ -55,18 +55,18 @@ class Settings:
 
     def turn(self, element: Element) -> Array:
         """R of quat, axisangle, euler, xyaxes or zaxis; the identity if none is given."""
-        said = [key for key in TURNS if key in element.attributes]
-        if len(said) > 1:
-            both = " and ".join(said)
+        keys = [key for key in TURNS if key in element.attributes]
+        if len(keys) > 1:
+            both = " and ".join(keys)
             raise TextError(f"{element} says its turn twice: {both}.", place=element.place)
-        if not said:
+        if not keys:
             return identity()
-        count = {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}[said[0]]
-        values = numbers_in(element, said[0], count, "")
-        if not any(values[: 3 if said[0] != "quat" else 4]) and said[0] != "euler":
-            raise TextError(f"{said[0]!r} of {element} is zero.", place=element.place)
-        found: Array = _WAYS[said[0]](self, values)
-        return found
+        count = {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}[keys[0]]
+        values = numbers_in(element, keys[0], count, "")
+        if not any(values[: 3 if keys[0] != "quat" else 4]) and keys[0] != "euler":
+            raise TextError(f"{keys[0]!r} of {element} is zero.", place=element.place)
+        rotation: Array = _WAYS[keys[0]](self, values)
+        return rotation
 
     def by_quaternion(self, values: list[Fraction]) -> Array:
         """w x y z, made of unit length; in exact numbers where that is one of them."""
@@ -120,21 +120,21 @@ def settings_of(root: Element) -> Settings:
     Raises:
         TextError: global coordinates, which MuJoCo itself no longer reads.
     """
-    said: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     for compiler in root.all("compiler"):
-        said |= compiler.attributes
+        attributes |= compiler.attributes
         if compiler.attributes.get("coordinate", "local") != "local":
             raise TextError("only local coordinates are read.", place=compiler.place)
     classes: dict[str, dict[str, dict[str, str]]] = {"main": {}}
     for element in root.all("default"):
         _collect(element, "main", classes)
-    sequence = said.get("eulerseq", "xyz")
+    sequence = attributes.get("eulerseq", "xyz")
     if len(sequence) != 3 or sequence.lower().strip("xyz"):
         raise TextError(f"eulerseq is {sequence!r}; it is three of x, y, z.", place=root.place)
     return Settings(
-        said.get("angle", "degree") == "degree",
+        attributes.get("angle", "degree") == "degree",
         sequence,
-        said.get("inertiafromgeom", "auto"),
+        attributes.get("inertiafromgeom", "auto"),
         classes,
     )
 
@@ -142,11 +142,11 @@ def settings_of(root: Element) -> Settings:
 def _collect(element: Element, parent: str, classes: dict[str, dict[str, dict[str, str]]]) -> None:
     """A class has what its parent has, and its own."""
     name = element.attributes.get("class", "main")
-    made = {tag: dict(found) for tag, found in classes.get(parent, {}).items()}
+    inherited = {tag: dict(attributes) for tag, attributes in classes.get(parent, {}).items()}
     for child in element.children:
         if child.tag != "default":
-            made[child.tag] = {**made.get(child.tag, {}), **child.attributes}
-    classes[name] = made
+            inherited[child.tag] = {**inherited.get(child.tag, {}), **child.attributes}
+    classes[name] = inherited
     for child in element.all("default"):
         _collect(child, name, classes)
 

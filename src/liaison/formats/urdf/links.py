@@ -11,8 +11,8 @@ A loop is closed by an element in the style of URDF+, which other readers pass o
 The type is a URDF type or a word of LSD's catalogue; both origins are in their links, and the axis
 is in the axes of both.
 
-Public names: body_of, judged, symmetric, colors_in, color_text, pose_in, exact_angle, snapped_in,
-Limits, limits_in, loop_of, direction_of.
+Public names: body_of, possible_inertia, symmetric, colors_in, color_text, pose_in, exact_angle,
+snapped_in, Limits, limits_in, loop_of, direction_of.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def pose_in(element: Element) -> tuple[Array, Array]:
 
 def snapped_in(root: Element) -> list[str]:
     """The angles of a file that are taken as exact multiples of π/12, a line each."""
-    found, front = [], [root]
+    notes, front = [], [root]
     while front:
         element = front.pop()
         front += element.children
@@ -87,10 +87,10 @@ def snapped_in(root: Element) -> list[str]:
                 if exact_angle(angle) is not angle:
                     degrees = round(math.degrees(float(angle)) / 15) * 15
                     line = element.place.line
-                    found.append(
+                    notes.append(
                         (line, f"angle {float(angle)!r} (line {line}): exactly {degrees} deg")
                     )
-    return [text for _, text in sorted(found)]
+    return [text for _, text in sorted(notes)]
 
 
 def colors_in(root: Element) -> dict[str, str]:
@@ -127,20 +127,20 @@ def _inertial(link: Element, strict: bool, notes: list[str]) -> tuple[Any, Array
     xx, yy, zz = (number_in(tensor, key) for key in ("ixx", "iyy", "izz"))
     xy, xz, yz = (number_in(tensor, key, "0") for key in ("ixy", "ixz", "iyz"))
     matrix = array([[plain(x) for x in row] for row in ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))])
-    matrix = judged(matrix, mass, f"link {name!r}", tensor, strict, notes)
+    matrix = possible_inertia(matrix, mass, f"link {name!r}", tensor, strict, notes)
     if is_upright(R):
         return mass, p, matrix
     return mass, p, symmetric(product(product(R, matrix), array(R.T)))
 
 
 def symmetric(matrix: Array) -> Array:
-    """The matrix without the rounding that tells its halves apart."""
+    """The matrix without the rounding by which its halves differ."""
     for i, j in ((0, 1), (0, 2), (1, 2)):
         matrix[j, i] = matrix[i, j]
     return matrix
 
 
-def judged(
+def possible_inertia(
     matrix: Array, mass: Any, whose: str, element: Element, strict: bool, notes: list[str]
 ) -> Array:
     """The tensor, if it is possible; the nearest possible one where that may be taken."""
@@ -149,14 +149,14 @@ def judged(
         return matrix
     moments, axes = np.linalg.eigh(matrix.astype(float))
     excess = max(moments[2] - moments[0] - moments[1], -moments[0])
-    said = f"the inertia of {whose} is impossible: {violation}"
+    message = f"the inertia of {whose} is impossible: {violation}"
     if strict and excess > max(NOTHING, ROUNDED * float(np.max(np.abs(moments)))):
         raise ModelError(
-            said,
+            message,
             place=element.place,
             hint="Correct it, or read with strict=False to take the nearest possible inertia.",
         )
-    notes.append(f"{said} The nearest possible one is taken (line {element.place.line}).")
+    notes.append(f"{message} The nearest possible one is taken (line {element.place.line}).")
     return _nearest(moments, axes)
 
 
@@ -173,9 +173,9 @@ def _nearest(moments: Any, axes: Any) -> Array:
 
 def _shapes(link: Element, colors: dict[str, str], notes: list[str]) -> tuple[Any, ...]:
     """The visual shapes, or the collision shapes where there is no visual."""
-    shown = link.all("visual") or link.all("collision")
+    elements = link.all("visual") or link.all("collision")
     return tuple(
-        shape for visual in shown if (shape := _shape(visual, colors, link, notes)) is not None
+        shape for visual in elements if (shape := _shape(visual, colors, link, notes)) is not None
     )
 
 
@@ -241,8 +241,8 @@ def color_text(parts: list[Fraction]) -> str:
 
 def loop_types() -> dict[str, type[JointType]]:
     """Joint types of a <loop> by their words: those that need no option."""
-    found = {word: kind for word, kind in JOINT_TYPES.in_lsd.items() if not kind.required()}
-    return found | {"continuous": found["revolute"]}
+    types = {word: kind for word, kind in JOINT_TYPES.in_lsd.items() if not kind.required()}
+    return types | {"continuous": types["revolute"]}
 
 
 @final
@@ -295,7 +295,7 @@ def _end(element: Element, tag: str, links: Any, body: Callable[[str], str], tur
 
 
 def direction_of(element: Element, default: str) -> list[Any]:
-    """The <axis> of a joint or loop; refuses zero."""
+    """The <axis> of a joint or loop; rejects zero."""
     axis = element.one("axis")
     direction = numbers_in(axis, "xyz", 3, default)
     if all(a == 0 for a in direction):

@@ -70,11 +70,11 @@ def reading_of_urdf(
         file: its name, for messages.
         floating: leaves the root link free.
         gravity: [m/s²], in the ground's axes; a URDF file does not say it.
-        strict: refuses inertias that no body has (a principal moment larger than the sum of
+        strict: rejects inertias that no body has (a principal moment larger than the sum of
             the other two by more than a thousandth, or negative) and moving parts without any
             inertia. Otherwise such an inertia is moved to the nearest possible one, and both
             are noted. What rounding of printed numbers explains is moved and noted in both
-            cases. Negative masses and numbers that are not finite are always refused.
+            cases. Negative masses and numbers that are not finite are always rejected.
         merge_fixed: makes one body of links that fixed joints hold together.
 
     Raises:
@@ -86,8 +86,8 @@ def reading_of_urdf(
     with collector_paused(), computable(Place(file, 1)):
         root = elements_of(data, file)
         if root.tag != "robot":
-            said = f"the root is {root}; a URDF file begins with <robot>."
-            raise TextError(said, place=root.place)
+            message = f"the root is {root}; a URDF file begins with <robot>."
+            raise TextError(message, place=root.place)
         return _Robot(root, floating, strict, merge_fixed).reading(tuple(gravity))
 
 
@@ -132,13 +132,13 @@ class _Robot:
         )
         if self.merged:
             mechanism = merged(mechanism)
-        limits = {name: found for name, x in self.joints.items() if (found := limits_in(x))}
+        limits = {name: limit for name, x in self.joints.items() if (limit := limits_in(x))}
         if limits:
             self.notes.append(f"limits of {len(limits)} joints are kept, but not enforced")
         return Reading(mechanism, tuple(self.notes), tuple(self.deduced(base)), limits)
 
     def deduced(self, base: str) -> list[str]:
-        """What the file leaves unsaid, and the angles that are taken exact."""
+        """What the file leaves out, and the angles that are taken exact."""
         how = "left free" if self.floating else "welded to the ground"
         lines = [f"link {base!r} is the root: {how} by a joint of its own"]
         massless = [x for x, link in self.links.items() if link.one("inertial") is None]
@@ -152,13 +152,13 @@ class _Robot:
         name = "ground_link"
         while name in self.links:
             name += "_"
-        said = f"link 'ground' is called {name!r}, because 'ground' is the fixed body"
-        if said not in self.notes:
-            self.notes.append(said)
+        note = f"link 'ground' is called {name!r}, because 'ground' is the fixed body"
+        if note not in self.notes:
+            self.notes.append(note)
         return name
 
     def free_name(self, wish: str) -> str:
-        """A name like the wish that no joint has."""
+        """A name like the requested one that no joint has."""
         while wish in self.joints:
             wish += "_"
         return wish
@@ -268,32 +268,32 @@ class _Robot:
                 heavy.add(body)
         for joint in joints:
             if joint.type.nv and joint.successor.body not in heavy:
-                said = (
+                message = (
                     f"joint {joint.name!r} moves link {joint.successor.body!r}, which has no mass "
                     "or inertia, nor has anything beyond it"
                 )
                 if self.strict:
                     raise ModelError(
-                        f"{said}.",
+                        f"{message}.",
                         place=joint.place,
                         hint="Give the link an <inertial>, or make the joint fixed.",
                     )
-                self.notes.append(f"{said} (line {joint.place.line if joint.place else '?'})")
+                self.notes.append(f"{message} (line {joint.place.line if joint.place else '?'})")
 
     def couplings(self, joints: list[model.Joint]) -> list[model.Coupling]:
         """<mimic>: coordinate = multiplier · other + offset."""
         known = {joint.name: joint for joint in joints}
-        found = []
+        couplings = []
         for name, element in self.joints.items():
             mimic = element.one("mimic")
             if mimic is None or not self.can_mimic(known[name], mimic, known):
                 continue
             other, place = mimic.get("joint"), mimic.place
             ratio, offset = number_in(mimic, "multiplier", "1"), number_in(mimic, "offset", "0")
-            found.append(
+            couplings.append(
                 model.Coupling(f"{name} mimics {other}", name, ratio, other, offset, place=place)
             )
-        return found
+        return couplings
 
     def can_mimic(self, joint: model.Joint, mimic: Element, known: dict[str, model.Joint]) -> bool:
         """Whether a joint moves with another; a fixed joint that mimics is only noted."""
@@ -319,7 +319,7 @@ class _Robot:
 
     def frictions(self, joints: list[model.Joint]) -> list[model.JointFriction]:
         """<dynamics damping friction>, where it is not zero."""
-        found = []
+        frictions = []
         for joint in joints:
             dynamics = self.joints[joint.name].one("dynamics")
             if dynamics is None or joint.type.nq != 1:
@@ -328,23 +328,23 @@ class _Robot:
             dry = number_in(dynamics, "friction", "0")
             if viscous or dry:
                 name, place = f"friction of {joint.name}", dynamics.place
-                found.append(model.JointFriction(name, joint.name, viscous, dry, place=place))
-        return found
+                frictions.append(model.JointFriction(name, joint.name, viscous, dry, place=place))
+        return frictions
 
 
 def _by_name(root: Element, tag: str) -> dict[str, Element]:
     """The elements of a tag by their names, each name once."""
-    found: dict[str, Element] = {}
+    by_name: dict[str, Element] = {}
     for element in root.all(tag):
         name = element.get("name")
-        if name in found:
+        if name in by_name:
             raise NamingError(
                 f"the name {name!r} is given to two {tag}s; each name is used once.",
                 place=element.place,
-                hint=f"It is given first in line {found[name].place.line}.",
+                hint=f"It is given first in line {by_name[name].place.line}.",
             )
-        found[name] = element
-    return found
+        by_name[name] = element
+    return by_name
 
 
 def _is_massless(body: model.Body) -> bool:

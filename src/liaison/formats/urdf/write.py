@@ -1,8 +1,8 @@
 """Writer of URDF: a tree of hinges, sliders, free and fixed joints.
 
 Joints that close loops are written as <loop> elements (see urdf_more). What URDF has no place for
-is told in a comment at the head of the file, and in `notes`. A link's frame is its body's, moved to
-the joint that carries it where that is elsewhere.
+is listed in a comment at the head of the file, and in `notes`. A link's frame is its body's, moved
+to the joint that carries it where that is elsewhere.
 
 Public names: write_urdf.
 """
@@ -57,8 +57,8 @@ def write_urdf(
         lines = robot.lines()
     if notes is not None:
         notes += robot.notes
-    said = "".join(f"\n  not said here: {note.replace('--', '- -')}" for note in robot.notes)
-    head = f'<?xml version="1.0"?>\n<!-- Written by liaison.{said}\n-->\n'
+    comment = "".join(f"\n  not said here: {note.replace('--', '- -')}" for note in robot.notes)
+    head = f'<?xml version="1.0"?>\n<!-- Written by liaison.{comment}\n-->\n'
     name = quoteattr(mechanism.name)
     body = "\n".join(f"  {line}" for line in lines)
     return f"{head}<robot name={name}>\n{body}\n</robot>\n"
@@ -149,7 +149,7 @@ class _Robot:
         return self.numbers(marker.R), self.numbers(marker.p)
 
     def on_link(self, body: str, R: Floats, p: Floats) -> Pose:
-        """A pose on a body, told in its link's frame."""
+        """A pose on a body, expressed in its link's frame."""
         S, s = self.frames[body]
         return S.T @ R, S.T @ (p - s)
 
@@ -296,10 +296,10 @@ class _Robot:
         """<loop> of a joint that closes one; its frames have z along the axis."""
         words = {kind: word for word, kind in loop_types().items() if word != "continuous"}
         if type(joint.type) not in words:
-            said = (
+            message = (
                 f"joint {joint.name!r} ({joint.type.name}) closes a loop; URDF has no word for it."
             )
-            raise TextError(said)
+            raise TextError(message)
         name = escape(joint.name, {'"': "&quot;"})
         lines = [f'<loop name="{name}" type="{words[type(joint.type)]}">']
         for tag, marker in (("predecessor", joint.predecessor), ("successor", joint.successor)):
@@ -337,9 +337,9 @@ def _origin(R: Floats, p: Floats) -> str:
 def _limit(limits: Limits) -> str:
     """All four, wide where nothing is known."""
     wide = {"lower": "-1e9", "upper": "1e9", "effort": "1e9", "velocity": "1e9"}
-    found = {key: getattr(limits, key) for key in wide}
+    values = {key: getattr(limits, key) for key in wide}
     return " ".join(
-        f'{key}="{wide[key] if x is None else _text(float(x))}"' for key, x in found.items()
+        f'{key}="{wide[key] if x is None else _text(float(x))}"' for key, x in values.items()
     )
 
 

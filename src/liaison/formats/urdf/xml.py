@@ -1,6 +1,6 @@
 """XML for URDF on the standard library's expat: elements that know their line, and limits.
 
-Document types, entities, deep nesting and large files are refused before anything is made of them;
+Document types, entities, deep nesting and large files are rejected before anything is made of them;
 nothing a file names is ever opened.
 
 Public names: Element, elements_of, number_in, numbers_in.
@@ -39,21 +39,22 @@ class Element:
 
     def count(self, tag: str) -> int:
         """How many elements of a tag there are inside, at any depth."""
-        found, front = 0, [self]
+        count, front = 0, [self]
         while front:
             children = front.pop().children
-            found += sum(child.tag == tag for child in children)
+            count += sum(child.tag == tag for child in children)
             front += children
-        return found
+        return count
 
     def one(self, tag: str) -> Element | None:
-        """The only child of a tag, or None; two are refused."""
-        found = self.all(tag)
-        if len(found) > 1:
+        """The only child of a tag, or None; two are rejected."""
+        elements = self.all(tag)
+        if len(elements) > 1:
             raise TextError(
-                f"{self} has {len(found)} elements <{tag}>; it takes one.", place=found[1].place
+                f"{self} has {len(elements)} elements <{tag}>; it takes one.",
+                place=elements[1].place,
             )
-        return found[0] if found else None
+        return elements[0] if elements else None
 
     def get(self, name: str) -> str:
         """An attribute that must be there."""

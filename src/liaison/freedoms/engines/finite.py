@@ -33,7 +33,15 @@ from .buchberger import Whole, reduced_basis
 from .engines import FLINT, MSOLVE, EngineError
 from .linear_part import Polynomial, without_linear
 from .msolve import Parametrization, parametrization
-from .quotient import INFINITE, Infinite, Quotient, distinct_points, monomial_matrix, trace
+from .quotient import (
+    INFINITE,
+    Infinite,
+    Quotient,
+    distinct_points,
+    monomial_matrix,
+    rational_quotient,
+    trace,
+)
 
 LIMITS = (200, 1000, 100_000)
 """Polynomials, terms and bits of coefficients within which FLINT's plain algorithm is tried."""
@@ -107,7 +115,7 @@ def _all_points(listed: Sequence[Polynomial], count: int, seed: int, bits: int) 
         raise Infinite(INFINITE)
     basis = _basis(listed, count)
     if basis is not None:
-        quotient = Quotient(basis, count)
+        quotient = rational_quotient(basis, count)
         if quotient.size == 0:
             return Points((), 0, "FLINT")
         if quotient.size <= POINTS:

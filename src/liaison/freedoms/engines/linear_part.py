@@ -1,4 +1,4 @@
-"""Polynomial systems rid of their linear equations: fewer unknowns, the same solutions.
+"""Polynomial systems without their linear equations: fewer unknowns, the same solutions.
 
 Public names: Reduced, without_linear.
 """
@@ -26,13 +26,13 @@ class Reduced:
 
     def completed(self, x: Sequence[Any]) -> list[Any]:
         """All unknowns from those that were kept, on balls."""
-        from flint import arb, fmpq
+        from flint import arb
 
         values = dict(zip(self.kept, x, strict=True))
         for place, form in self.solved.items():
             total = arb(0)
             for k, c in form.items():
-                number = arb(fmpq(c.numerator, c.denominator))
+                number = arb(_fmpq(c))
                 total = total + (number if k < 0 else number * values[k])
             values[place] = total
         return [values[k] for k in range(len(values))]
@@ -40,71 +40,71 @@ class Reduced:
 
 def without_linear(polynomials: Sequence[Polynomial], count: int) -> Reduced:
     """The system after Gauss's elimination with its linear equations."""
-    solved: dict[int, Linear] = {}
-    others = [f for f in polynomials if max(map(sum, f)) > 1]
-    waiting = [_linear(f) for f in polynomials if max(map(sum, f)) <= 1]
-    contradictions: list[Polynomial] = []
-    while waiting:
-        form = _substituted(waiting.pop(), solved)
-        places = [k for k in form if k >= 0]
-        if not places:
-            if form.get(-1):
-                contradictions.append({(0,) * count: form[-1]})
-            continue
-        place = min(places, key=lambda k: (_weight(form[k]), k))
-        scale = -form.pop(place)
-        row = {k: c / scale for k, c in form.items()}
-        solved = {k: _substituted(known, {place: row}) for k, known in solved.items()}
-        solved[place] = row
+    from flint import fmpq_mpoly_ctx
+
+    linear = [f for f in polynomials if max(map(sum, f)) <= 1]
+    solved, is_contradicted = _solved(linear, count)
+    ring = fmpq_mpoly_ctx.get((("x", count),), "degrevlex")
+    arguments = list(ring.gens())
+    for k, form in solved.items():
+        arguments[k] = ring.from_dict({_monomial(j, count): _fmpq(c) for j, c in form.items()})
+    reduced: list[Polynomial] = []
+    for f in polynomials:
+        if max(map(sum, f)) > 1:
+            whole = ring.from_dict({m: _fmpq(c) for m, c in f.items()})
+            composed = whole.compose(*arguments, ctx=ring).to_dict() if solved else whole.to_dict()
+            reduced.append(
+                {tuple(map(int, m)): Fraction(int(c.p), int(c.q)) for m, c in composed.items()}
+            )
+    if is_contradicted:
+        reduced.append({(0,) * count: Fraction(1)})
     kept = tuple(k for k in range(count) if k not in solved)
-    forms = {k: _polynomial(row, count) for k, row in solved.items()}
-    reduced = [_put(f, forms, count) for f in others] + contradictions
     return Reduced([_narrowed(f, kept) for f in reduced if f], kept, solved)
 
 
-def _weight(c: Fraction) -> int:
-    """Simple numbers are divided by first."""
-    return c.numerator.bit_length() + c.denominator.bit_length()
+def _solved(linear: Sequence[Polynomial], count: int) -> tuple[dict[int, Linear], bool]:
+    """Some unknowns by the others, and whether the equations contradict each other."""
+    from flint import fmpq_mat
 
-
-def _linear(f: Polynomial) -> Linear:
-    return {m.index(1) if any(m) else -1: c for m, c in f.items() if c}
-
-
-def _substituted(form: Linear, solved: Mapping[int, Linear]) -> Linear:
-    result: Linear = {}
-    for k, c in form.items():
-        for j, d in solved[k].items() if k in solved else [(k, Fraction(1))]:
-            result[j] = result.get(j, Fraction(0)) + c * d
-    return {k: c for k, c in result.items() if c}
-
-
-def _polynomial(row: Linear, count: int) -> dict[tuple[int, ...], Fraction]:
-    return {tuple(int(i == k) for i in range(count)): c for k, c in row.items()}
-
-
-def _put(f: Polynomial, forms: Mapping[int, Polynomial], count: int) -> Polynomial:
-    """A polynomial with linear forms in the place of some unknowns."""
-    total: dict[tuple[int, ...], Fraction] = {}
-    for m, c in f.items():
-        term: dict[tuple[int, ...], Fraction] = {
-            tuple(0 if k in forms else e for k, e in enumerate(m)): c
+    order = _simplest_first(linear, count)
+    M = fmpq_mat(len(linear), count + 1)
+    for i, f in enumerate(linear):
+        for m, c in f.items():
+            M[i, order.index(m.index(1)) if any(m) else count] = _fmpq(c)
+    M, rank = M.rref()
+    solved: dict[int, Linear] = {}
+    for i in range(rank):
+        row = {j: M[i, j] for j in range(count + 1) if M[i, j] != 0}
+        first = min(row)
+        if first == count:
+            return solved, True
+        solved[order[first]] = {
+            order[j] if j < count else -1: -Fraction(int(c.p), int(c.q))
+            for j, c in row.items()
+            if j != first
         }
-        for k, e in enumerate(m):
-            for _ in range(e if k in forms else 0):
-                term = _times(term, forms[k])
-        for key, value in term.items():
-            total[key] = total.get(key, Fraction(0)) + value
-    return {m: c for m, c in total.items() if c}
+    return solved, False
 
 
-def _times(a: Polynomial, b: Polynomial) -> dict[tuple[int, ...], Fraction]:
-    product: dict[tuple[int, ...], Fraction] = {}
-    for m, c in a.items():
-        for n, d in b.items():
-            key = tuple(x + y for x, y in zip(m, n, strict=True))
-            product[key] = product.get(key, Fraction(0)) + c * d
-    return product
+def _simplest_first(linear: Sequence[Polynomial], count: int) -> list[int]:
+    """Unknowns with simple coefficients are eliminated first: numbers stay short."""
+    weights = [0] * count
+    for f in linear:
+        for m, c in f.items():
+            if any(m):
+                k = m.index(1)
+                weights[k] = max(weights[k], c.numerator.bit_length() + c.denominator.bit_length())
+    return sorted(range(count), key=lambda k: (weights[k], k))
+
+
+def _monomial(place: int, count: int) -> tuple[int, ...]:
+    return tuple(int(k == place) for k in range(count))
+
+
+def _fmpq(c: Fraction) -> Any:
+    from flint import fmpq
+
+    return fmpq(c.numerator, c.denominator)
 
 
 def _narrowed(f: Polynomial, kept: Sequence[int]) -> Polynomial:

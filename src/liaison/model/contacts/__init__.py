@@ -16,7 +16,7 @@ __all__ = offer(
         "friction": "Friction",
         "geometry": "CONTACT_KINDS",
         "joint_friction": "BearingFriction DryFriction",
-        "one_sided": "ONE_MODE OneSided left_out refuse_sides",
+        "one_sided": "ONE_MODE OneSided check_bilateral left_out",
         "shape": "PAIRS SHAPE_KINDS TARGET_KINDS ContactShape ContactTarget Sizes Solid shape_kind "
         "target_kind touching",
         "targets": "CURVE PROFILE SURFACE",

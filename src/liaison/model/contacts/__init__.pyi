@@ -10,8 +10,8 @@ from liaison.model.contacts.joint_friction import BearingFriction as BearingFric
 from liaison.model.contacts.joint_friction import DryFriction as DryFriction
 from liaison.model.contacts.one_sided import ONE_MODE as ONE_MODE
 from liaison.model.contacts.one_sided import OneSided as OneSided
+from liaison.model.contacts.one_sided import check_bilateral as check_bilateral
 from liaison.model.contacts.one_sided import left_out as left_out
-from liaison.model.contacts.one_sided import refuse_sides as refuse_sides
 from liaison.model.contacts.shape import PAIRS as PAIRS
 from liaison.model.contacts.shape import SHAPE_KINDS as SHAPE_KINDS
 from liaison.model.contacts.shape import TARGET_KINDS as TARGET_KINDS

@@ -24,7 +24,7 @@ from .one_sided import OneSided, Scoped, check_restitution
 
 
 class Described(Protocol):
-    """The parts of a mechanism that tell who collides."""
+    """The parts of a mechanism that define who collides."""
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -69,9 +69,9 @@ class Collision(OneSided):
             object.__setattr__(self, kind, group)
             self._check_group(group)
         if self.friction.across is not None:
-            said = f"{owner} has friction across, but balls have no x to be across of."
+            message = f"{owner} has friction across, but balls have no x to be across of."
             hint = "Give 'across' to contacts with planes, one by one."
-            raise ModelError(said, hint=hint, place=self.place)
+            raise ModelError(message, hint=hint, place=self.place)
 
     def _check_group(self, group: tuple[Marker, ...]) -> None:
         """Bodies by themselves, planes on the ground, each once."""
@@ -85,9 +85,9 @@ class Collision(OneSided):
                     hint=f"Name '{one.body}' itself; a plane that moves is written with 'contact'.",
                 )
             if one in seen:
-                told = "the same plane" if one.body == "ground" else f"'{one.body}'"
-                said = f"collide '{self.name}' names {told} twice."
-                raise ModelError(said, place=one.place or self.place)
+                member = "the same plane" if one.body == "ground" else f"'{one.body}'"
+                message = f"collide '{self.name}' names {member} twice."
+                raise ModelError(message, place=one.place or self.place)
             seen.add(one)
 
     def markers(self) -> tuple[Marker, ...]:
@@ -123,7 +123,7 @@ def collision(
         against: another group.
         friction: the coefficient of sliding, or a `Friction` with all of them.
         restitution: the part of the speed of approach that is given back.
-        name: of them all; contacts are told as 'a-b'.
+        name: of them all; contacts are named 'a-b'.
     """
     parts, others = (tuple(map(marker_of, group)) for group in (bodies, against))
     return Collision(name, parts, others, friction, restitution, line_here())
@@ -157,10 +157,10 @@ def touching(body: Body) -> list[Sphere | Box]:
     return [x for x in body.shapes if isinstance(x, Sphere | Box)]
 
 
-def plane_names(found: Surfaces) -> dict[Marker, str]:
+def plane_names(surfaces: Surfaces) -> dict[Marker, str]:
     """Words for the planes of the ground, each its own: their names, or 'earth', 'earth 2', …."""
     names: dict[Marker, str] = {}
-    for one in (x for group in found.members for x in group if x.body == "ground"):
+    for one in (x for group in surfaces.members for x in group if x.body == "ground"):
         word, count = one.name or "earth", 1
         while word in names.values():
             count += 1
@@ -176,7 +176,7 @@ def surfaces_of(mechanism: Described) -> Surfaces:
         ModelError: a pair that two statements name, a body without a shape that touches, or a
             statement that names nothing that could touch.
     """
-    said: dict[Any, tuple[Marker, set[tuple[int, int]]]] = {}
+    by_key: dict[Any, tuple[Marker, set[tuple[int, int]]]] = {}
     laws = collisions(mechanism)
     bodies = {body.name: body for body in mechanism.bodies}
     for k, law in enumerate(laws):
@@ -184,9 +184,9 @@ def surfaces_of(mechanism: Described) -> Surfaces:
             for one in group:
                 _check_shapes(bodies[one.body], one, law)
                 key = (one.body, one.R, one.p) if one.body == "ground" else one.body
-                said.setdefault(key, (one, set()))[1].add((k, side))
+                by_key.setdefault(key, (one, set()))[1].add((k, side))
     groups: dict[Any, list[Marker]] = {}
-    for one, roles in said.values():
+    for one, roles in by_key.values():
         groups.setdefault((one.body == "ground", frozenset(roles)), []).append(one)
     table = _table(list(groups), list(groups.values()), laws)
     members = tuple(map(tuple, groups.values()))
@@ -196,25 +196,27 @@ def surfaces_of(mechanism: Described) -> Surfaces:
 def _table(
     roles: list[Any], members: list[list[Marker]], laws: list[Collision]
 ) -> dict[tuple[int, int], Collision]:
-    """The law of every two classes that have one; refuses two, and statements without a pair."""
-    found: dict[tuple[int, int], Collision] = {}
+    """The law of every two classes that have one; rejects two, and statements without a pair."""
+    pairs: dict[tuple[int, int], Collision] = {}
     for a, b in combinations_with_replacement(range(len(roles)), 2):
         lone = a == b and len(members[a]) < 2
         if lone or (roles[a][0] and roles[b][0]):
             continue
-        held = [law for k, law in enumerate(laws) if _meet(k, law, roles[a][1], roles[b][1])]
-        if len(held) > 1:
+        matching = [law for k, law in enumerate(laws) if _meet(k, law, roles[a][1], roles[b][1])]
+        if len(matching) > 1:
             pair = f"'{members[a][0].body}' and '{members[b][-1].body}'"
             hint = "Say 'collide a, b and c, d' for pairs of one group with another."
-            told = f"{pair} are a pair of '{held[0].name}' and of '{held[1].name}'"
-            raise ModelError(f"{told}; one law holds for it.", hint=hint, place=held[1].place)
-        if held:
-            found[a, b] = held[0]
+            problem = f"{pair} are a pair of '{matching[0].name}' and of '{matching[1].name}'"
+            raise ModelError(
+                f"{problem}; one law holds for it.", hint=hint, place=matching[1].place
+            )
+        if matching:
+            pairs[a, b] = matching[0]
     for law in laws:
-        if not any(law is x for x in found.values()):
-            told = f"collide '{law.name}' names nothing that could touch"
-            raise ModelError(f"{told}: two bodies, or a body and a plane.", place=law.place)
-    return found
+        if not any(law is x for x in pairs.values()):
+            problem = f"collide '{law.name}' names nothing that could touch"
+            raise ModelError(f"{problem}: two bodies, or a body and a plane.", place=law.place)
+    return pairs
 
 
 def _meet(k: int, law: Collision, one: set[Any], other: set[Any]) -> bool:

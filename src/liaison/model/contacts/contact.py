@@ -79,10 +79,10 @@ class Contact(OneSided):
 
     def __post_init__(self) -> None:
         OneSided.__post_init__(self)
-        for part, made in (("size", triple), ("block", triple), ("curve", pair), ("span", pair)):
-            if (given := getattr(self, part)) is not None:
-                kept = made(given, f"the {part} of contact '{self.name}'", self.place)
-                object.__setattr__(self, part, kept)
+        for part, convert in (("size", triple), ("block", triple), ("curve", pair), ("span", pair)):
+            if (value := getattr(self, part)) is not None:
+                exact = convert(value, f"the {part} of contact '{self.name}'", self.place)
+                object.__setattr__(self, part, exact)
         object.__setattr__(self, "more", self._checked(dict(self.more)))
         owner = f"contact '{self.name}'"
         object.__setattr__(self, "friction", friction_of(self.friction, owner, self.place))
@@ -92,17 +92,17 @@ class Contact(OneSided):
     def _checked(self, more: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         """Further sizes as scalars, or triples of them, in the order of their words."""
         known = [x.key for kind in (*SHAPE_KINDS, *TARGET_KINDS) for x in _sizes(kind)]
-        found = []
+        properties = []
         for key in sorted(more):
             if key not in known:
                 raise NamingError.unknown("property of a contact", key, known, place=self.place)
             what = f"the {key} of contact '{self.name}'"
-            made = triple if isinstance(more[key], tuple | list) else scalar
-            found.append((key, made(more[key], what, self.place)))
-        return tuple(found)
+            convert = triple if isinstance(more[key], tuple | list) else scalar
+            properties.append((key, convert(more[key], what, self.place)))
+        return tuple(properties)
 
-    def given(self, key: str) -> Any:
-        """A size by its word, of what touches or of what is touched; None if it is not given."""
+    def value_of(self, key: str) -> Any:
+        """A size by its word, of what touches or of what is touched; None if it has none."""
         return getattr(self, key) if key in self.__slots__ else dict(self.more).get(key)
 
     def places(self, R: Array, p: Array, read: Callable[[Any], Any]) -> Sequence[Touching]:
@@ -118,9 +118,9 @@ class Contact(OneSided):
     @property
     def shape(self) -> type[ContactShape]:
         """The kind of what touches."""
-        found = SHAPE_KINDS.named(self.kind)
-        assert found is not None, self.kind
-        return found
+        shape = SHAPE_KINDS.named(self.kind)
+        assert shape is not None, self.kind
+        return shape
 
     @property
     def target(self) -> type[ContactTarget]:
@@ -141,9 +141,9 @@ class Contact(OneSided):
     def scoped(self) -> Iterator[Scoped]:
         lists = (*(self.block or ()), *(self.span or ()))
         touched = (self.outside, self.inside, self.along, self.edge, *lists)
-        given = (x for x in touched if x is not None)
+        sizes = (x for x in touched if x is not None)
         more = (y for _, x in self.more for y in (x if isinstance(x, tuple) else (x,)))
-        yield "parameters", (self.radius, self.length, *self.size, *given, *more)
+        yield "parameters", (self.radius, self.length, *self.size, *sizes, *more)
         yield "time", (self.restitution, *self.friction.formulas())
         yield "surface", () if self.surface is None else (self.surface,)
         yield "profile", () if self.profile is None else (self.profile,)
@@ -152,8 +152,8 @@ class Contact(OneSided):
 
 def _sizes(kind: Any) -> tuple[Property, ...]:
     """The sizes that a shape or a target has."""
-    found: tuple[Property, ...] = kind.SIZES if issubclass(kind, ContactShape) else kind.KEYS
-    return found
+    properties: tuple[Property, ...] = kind.SIZES if issubclass(kind, ContactShape) else kind.KEYS
+    return properties
 
 
 def contact(
@@ -192,5 +192,5 @@ def contact(
     word = name or f"contact {first.body}-{second.body}"
     own = {key: x for key, x in geometry.items() if key in Contact.__slots__}
     more = tuple((key, x) for key, x in geometry.items() if key not in own)
-    told: dict[str, Any] = {"friction": friction, "restitution": restitution, **own}
-    return Contact(word, first, second, kind, place=line_here(), more=more, **told)
+    options: dict[str, Any] = {"friction": friction, "restitution": restitution, **own}
+    return Contact(word, first, second, kind, place=line_here(), more=more, **options)

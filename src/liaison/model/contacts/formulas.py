@@ -53,7 +53,7 @@ def at_most(name: str, formula: Any, *, restitution: Any = 0) -> Unilateral:
 @final
 @dataclass(frozen=True, slots=True)
 class GapContact(OneSided):
-    """A contact told by formulas: a gap that stays ≥ 0, and the slip where it touches, as rates.
+    """A contact defined by formulas: a gap that stays ≥ 0, and the slip where it touches, as rates.
 
     The force along the gap is that of the unit of work: f · d(gap); friction works likewise on the
     slips, of which there are one or two.
@@ -73,20 +73,20 @@ class GapContact(OneSided):
     def __post_init__(self) -> None:
         OneSided.__post_init__(self)
         owner = f"contact '{self.name}'"
-        kept = tuple(scalar(x, f"a slip of {owner}", self.place) for x in self.slips)
-        object.__setattr__(self, "slips", kept)
+        slips = tuple(scalar(x, f"a slip of {owner}", self.place) for x in self.slips)
+        object.__setattr__(self, "slips", slips)
         object.__setattr__(self, "friction", friction_of(self.friction, owner, self.place))
         check_restitution(self.restitution, owner, self.place)
         self._check_slips(owner)
 
     def _check_slips(self, owner: str) -> None:
         if len(self.slips) > 2:
-            said = f"{owner} has {len(self.slips)} slips; a surface has two directions at most."
-            raise ModelError(said, place=self.place)
+            message = f"{owner} has {len(self.slips)} slips; a surface has two directions at most."
+            raise ModelError(message, place=self.place)
         slides = self.friction.resists("sliding", "viscous")
         if slides and not self.slips:
-            said = f"{owner} has friction but no slip; give the rate at which it slips."
-            raise ModelError(said, place=self.place)
+            message = f"{owner} has friction but no slip; give the rate at which it slips."
+            raise ModelError(message, place=self.place)
         if any(self.friction.resists(x, f"viscous_{x}") for x in ("rolling", "pivoting")):
             raise ModelError(
                 f"{owner} is defined by formulas, which do not describe rolling and pivoting; "
@@ -107,5 +107,5 @@ class GapContact(OneSided):
 
 
 def touch(name: str, gap: Any, *slips: Any, friction: Any = 0, restitution: Any = 0) -> GapContact:
-    """A contact told by formulas: a gap that stays ≥ 0, and the rates at which it slips."""
+    """A contact defined by formulas: a gap that stays ≥ 0, and the rates at which it slips."""
     return GapContact(name, gap, slips, friction, restitution, line_here())

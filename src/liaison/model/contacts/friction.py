@@ -49,18 +49,18 @@ class Friction:
     WORDS: ClassVar[dict[str, str]] = {"sliding": "friction"}  # for fields of another word
 
     def checked(self, owner: str, place: Place | None) -> Friction:
-        """Itself, its entries as scalars, all possible; refused in the owner's name."""
-        kept: dict[str, Any] = {"law": self.law}
+        """Itself, its entries as scalars, all possible; rejected in the owner's name."""
+        parts: dict[str, Any] = {"law": self.law}
         for part in self.parts():
             value = getattr(self, part)
             what = f"the {self.WORDS.get(part, part)} of {owner}"
-            kept[part] = None if value is None else _not_negative(value, what, place)
-        found = Friction(**kept)
+            parts[part] = None if value is None else _not_negative(value, what, place)
+        friction = Friction(**parts)
         for moving, rest, *_ in GROUPS:
-            told = getattr(found, moving), getattr(found, rest)
-            not_less_at_rest(*told, self.WORDS.get(moving, moving), owner, place)
-        found.check_law(owner, place)
-        return found
+            coefficients = getattr(friction, moving), getattr(friction, rest)
+            not_less_at_rest(*coefficients, self.WORDS.get(moving, moving), owner, place)
+        friction.check_law(owner, place)
+        return friction
 
     def check_law(self, owner: str, place: Place | None) -> None:
         """A law that smooths has a speed for each group it smooths."""
@@ -80,8 +80,8 @@ class Friction:
 
     def formulas(self) -> tuple[Any, ...]:
         """Its entries, in which symbols may occur."""
-        given = (getattr(self, part) for part in self.parts())
-        return tuple(x for x in given if x is not None)
+        values = (getattr(self, part) for part in self.parts())
+        return tuple(x for x in values if x is not None)
 
     def resists(self, moving: str, viscous: str) -> bool:
         """Whether a group has any friction, be it at rest alone."""
@@ -91,10 +91,10 @@ class Friction:
         return any(x is not None and not is_zero(x) for x in entries)
 
 
-def friction_of(given: Any, owner: str, place: Place | None) -> Friction:
+def friction_of(value: Any, owner: str, place: Place | None) -> Friction:
     """What the author gave: all coefficients, or that of sliding alone."""
-    found = given if isinstance(given, Friction) else Friction(given)
-    return found.checked(owner, place)
+    friction = value if isinstance(value, Friction) else Friction(value)
+    return friction.checked(owner, place)
 
 
 def check_speed(
@@ -102,27 +102,27 @@ def check_speed(
 ) -> None:
     """Laws that smooth have a speed below which they do, and Coulomb's has none."""
     if law == "coulomb" and not is_zero(speed):
-        said = f"{owner} has a {word} but the law 'coulomb', which has none; name the law."
-        raise ModelError(said, place=place)
+        message = f"{owner} has a {word} but the law 'coulomb', which has none; name the law."
+        raise ModelError(message, place=place)
     if law != "coulomb" and not is_zero(friction) and is_zero(speed):
-        said = f"{owner} has the law {law!r} but no {word}; give the speed below which it acts."
-        raise ModelError(said, place=place)
+        message = f"{owner} has the law {law!r} but no {word}; give the speed below which it acts."
+        raise ModelError(message, place=place)
 
 
 def _not_negative(value: Any, what: str, place: Place | None) -> Any:
-    kept = scalar(value, what, place)
-    known = number(kept)
-    if known is not None and known < 0:
-        raise ModelError(f"{what} is {known:g}; it must not be negative.", place=place)
-    return kept
+    exact = scalar(value, what, place)
+    size = number(exact)
+    if size is not None and size < 0:
+        raise ModelError(f"{what} is {size:g}; it must not be negative.", place=place)
+    return exact
 
 
 def not_less_at_rest(moving: Any, rest: Any, word: str, owner: str, place: Place | None) -> None:
     """What holds at rest is not less than what brakes in motion: it would let go and hold again."""
-    known = (None, None) if rest is None else (number(moving), number(rest))
-    if known[0] is not None and known[1] is not None and known[1] < known[0]:
+    numbers = (None, None) if rest is None else (number(moving), number(rest))
+    if numbers[0] is not None and numbers[1] is not None and numbers[1] < numbers[0]:
         raise ModelError(
-            f"the {word} of {owner} is {known[0]:g} in motion and {known[1]:g} at rest, where it "
-            "must not be less.",
+            f"the {word} of {owner} is {numbers[0]:g} in motion and {numbers[1]:g} at rest, "
+            "where it must not be less.",
             place=place,
         )

@@ -40,8 +40,8 @@ class _Dry(OneSided):
         OneSided.__post_init__(self)
         owner = f"friction '{self.name}'"
         if self.law not in LAWS:
-            said = f"the law of {owner} is {self.law!r}; it must be one of {', '.join(LAWS)}."
-            raise ModelError(said, place=self.place)
+            message = f"the law of {owner} is {self.law!r}; it must be one of {', '.join(LAWS)}."
+            raise ModelError(message, place=self.place)
         check_speed(self.law, 1, self.speed, "speed", owner, self.place)
         moving = getattr(self, self.MOVING)
         word = "dry part" if self.MOVING == "dry" else self.MOVING

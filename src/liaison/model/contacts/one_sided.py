@@ -1,6 +1,6 @@
 """Base of unilateral constraints, and messages about results without them.
 
-Public names: OneSided, Scoped, refuse_sides, left_out, ONE_MODE, check_restitution.
+Public names: OneSided, Scoped, check_bilateral, left_out, ONE_MODE, check_restitution.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class OneSided(Act):
         return ()
 
 
-def refuse_sides(contacts: Sequence[OneSided], verb: str) -> None:
-    """Refuses what holds on one side only, in the name of what does not look at it.
+def check_bilateral(contacts: Sequence[OneSided], verb: str) -> None:
+    """Checks that there are no unilateral constraints, for a verb that does not account for them.
 
     Raises:
         DerivationError: there is something.
     """
     for one in contacts:
-        said = f"{one.name!r} is unilateral; {verb} does not account for unilateral constraints."
-        raise DerivationError(said, hint=ONE_MODE, place=one.place)
+        message = f"{one.name!r} is unilateral; {verb} does not account for unilateral constraints."
+        raise DerivationError(message, hint=ONE_MODE, place=one.place)
 
 
 ONE_MODE = (
@@ -56,7 +56,7 @@ def left_out(contacts: Sequence[OneSided]) -> str:
 
 
 def check_restitution(e: Any, owner: str, place: Place | None) -> None:
-    """Refuses a restitution that would make energy."""
+    """Rejects a restitution that would make energy."""
     value = number(e)
     if value is not None and value > 1:
         raise ModelError(

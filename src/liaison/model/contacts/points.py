@@ -76,36 +76,36 @@ def on_plane(sizes: Sizes, R: Array, p: Array) -> list[Touching]:
     """Points or balls above z = 0."""
     radius = sizes("radius")
     x, y, z = identity()
-    found = []
+    places = []
     for s in sizes.spots():
         offset = product(R, s)
         c = p + offset
-        found.append(Touching(as_expr(c[2] - radius), offset - radius * z, z, (x, y)))
-    return found
+        places.append(Touching(as_expr(c[2] - radius), offset - radius * z, z, (x, y)))
+    return places
 
 
 @touching("point ball", "ball")
 def on_ball(sizes: Sizes, R: Array, p: Array) -> list[Touching]:
     """A ball outside of another."""
     radius, other = sizes("radius"), sizes("outside")
-    found = []
+    places = []
     for s in sizes.spots():
         offset = product(R, s)
         far, outwards = length(p + offset)
-        found.append(_ball(far - other, array(outwards), offset, radius))
-    return found
+        places.append(_ball(far - other, array(outwards), offset, radius))
+    return places
 
 
 @touching("point ball capsule box", "hollow ball")
 def in_ball(sizes: Sizes, R: Array, p: Array) -> list[Touching]:
     """Points or balls inside of a hollow ball."""
     radius, room = sizes("radius"), sizes("inside")
-    found = []
+    places = []
     for s in sizes.spots():
         offset = product(R, s)
         far, outwards = length(p + offset)
-        found.append(_ball(room - far, array([-x for x in outwards]), offset, radius))
-    return found
+        places.append(_ball(room - far, array([-x for x in outwards]), offset, radius))
+    return places
 
 
 def _ball(gap: Any, normal: Array, offset: Array, radius: Any) -> Touching:
@@ -135,14 +135,14 @@ def rod_on_rod(sizes: Sizes, R: Array, p: Array) -> list[Touching]:
 def in_tube(sizes: Sizes, R: Array, p: Array) -> list[Touching]:
     """Points or balls in a hollow rod along z."""
     other, radius, room = sizes("along") / 2, sizes("radius"), sizes("inside")
-    found = []
+    places = []
     for s in sizes.spots():
         offset = product(R, s)
         c = p + offset
         far, way = length(c - array([0, 0, within(c[2], other)]))
         normal = array([-x for x in way])
-        found.append(round_touching(room - far - radius, normal, offset, radius))
-    return found
+        places.append(round_touching(room - far - radius, normal, offset, radius))
+    return places
 
 
 @touching("point box", "surface")
@@ -302,30 +302,30 @@ def rod(radius: float, long: float) -> Iterable[Solid]:
 @touching("disc cylinder", "plane")
 def rims_on_plane(sizes: Sizes, R: Array, p: Array) -> list[Touching]:
     """The lowest point of each rim above a plane."""
-    radius, found = sizes("radius"), []
+    radius, places = sizes("radius"), []
     for s in sizes.spots():
         x, y, z = identity()
         ax, ay, az = R[:, 2]
         level, toward = length([ax, ay])
         down = array([radius * az * toward[0], radius * az * toward[1], -(radius * level)])
         point = product(R, s) + down
-        found.append(Touching(as_expr(p[2] + point[2]), point, z, (x, y)))
-    return found
+        places.append(Touching(as_expr(p[2] + point[2]), point, z, (x, y)))
+    return places
 
 
 @touching("disc cylinder", "hollow ball")
 def rims_in_ball(sizes: Sizes, R: Array, p: Array) -> list[Touching]:
     """The point of each rim that is farthest from the middle of a hollow ball."""
     radius, room = sizes("radius"), sizes("inside")
-    found = []
+    places = []
     for s in sizes.spots():
         o = product(R.T, -p) - s
         far, way = length(o[:2])
         point = product(R, s + array([-(radius * way[0]), -(radius * way[1]), 0]))
         reach = sqrt(as_expr((far + radius) * (far + radius) + o[2] * o[2]))
         normal = array([-x for x in length(p + point)[1]])
-        found.append(Touching(as_expr(room - reach), point, normal, around(normal), center=point))
-    return found
+        places.append(Touching(as_expr(room - reach), point, normal, around(normal), center=point))
+    return places
 
 
 @touching("disc cylinder", "surface")

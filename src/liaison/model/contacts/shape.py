@@ -3,7 +3,7 @@
 A shape is one class with its word, its sizes, its symbol and the places on it that can touch; a
 target likewise. What happens between the two is a function of the pose (R, p) of the shape, seen
 from the target, registered for the pair: it gives the places of contact. What has no such function
-cannot touch, and is refused by name.
+cannot touch, and is rejected by name.
 
 Public names: ContactShape, ContactTarget, Sizes, Solid, Pairing, SHAPE_KINDS, TARGET_KINDS, PAIRS,
 shape_kind, target_kind, touching, target_of, corners.
@@ -46,7 +46,7 @@ class Sizes:
 
     def __call__(self, key: str) -> Any:
         """A size, or a list of those that have several components."""
-        value = self.contact.given(key)
+        value = self.contact.value_of(key)
         return [self.read(x) for x in value] if isinstance(value, tuple) else self.read(value)
 
     def halves(self, key: str) -> list[Any]:
@@ -97,16 +97,16 @@ class ContactTarget(ABC):
 
     @classmethod
     def check(cls, one: Any) -> None:
-        """Refuses impossible sizes of a Contact; further ones have to be positive.
+        """Rejects impossible sizes of a Contact; further ones have to be positive.
 
         Raises:
-            ModelError: with what would do.
+            ModelError: with how to fix it.
         """
         for key in (x.key for x in cls.KEYS if x.key in dict(one.more)):
-            known = number(one.given(key))
-            if known is not None and not known > 0:
-                said = f"the {key} of contact '{one.name}' is {known:g} m; it must be positive."
-                raise ModelError(said, place=one.place)
+            size = number(one.value_of(key))
+            if size is not None and not size > 0:
+                message = f"the {key} of contact '{one.name}' is {size:g} m; it must be positive."
+                raise ModelError(message, place=one.place)
 
 
 Places: TypeAlias = Callable[[Sizes, Array, Array], Sequence[Touching]]
@@ -154,8 +154,10 @@ def touching(shapes: str, target: str, *, is_parallel: bool = False) -> Callable
     def registered(places: Places) -> Places:
         for shape in shapes.split():
             if (shape, target) in PAIRS:
-                said = f"the contact of a {shape} with a {target} has its formulas already."
-                raise ModelError(said, hint="Take the first out of PAIRS, or name another shape.")
+                message = f"the contact of a {shape} with a {target} has its formulas already."
+                raise ModelError(
+                    message, hint="Take the first out of PAIRS, or name another shape."
+                )
             PAIRS[shape, target] = Pairing(places, is_parallel)
         return places
 
@@ -164,7 +166,7 @@ def touching(shapes: str, target: str, *, is_parallel: bool = False) -> Callable
 
 def target_of(one: Any) -> type[ContactTarget]:
     """What a Contact touches: the target most of whose keys are given, all of them."""
-    fits = [x for x in TARGET_KINDS if all(one.given(k.key) is not None for k in x.KEYS)]
+    fits = [x for x in TARGET_KINDS if all(one.value_of(k.key) is not None for k in x.KEYS)]
     return max(fits, key=lambda x: len(x.KEYS))
 
 

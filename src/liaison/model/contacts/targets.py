@@ -97,9 +97,9 @@ class Block(ContactTarget):
     @classmethod
     def check(cls, one: Any) -> None:
         if sum(map(is_zero, one.block)) > 1 or any((number(x) or 0) < 0 for x in one.block):
-            said = f"the block of contact '{one.name}' is {written(one.block)} m; "
-            said += "no side may be negative, and one alone may be 0."
-            raise ModelError(said, place=one.place)
+            message = f"the block of contact '{one.name}' is {written(one.block)} m; "
+            message += "no side may be negative, and one alone may be 0."
+            raise ModelError(message, place=one.place)
 
 
 @target_kind
@@ -157,12 +157,12 @@ class Tube(ContactTarget):
 
 
 def check_room(one: Any, key: str, least: float = 0) -> None:
-    """Refuses a length of a target that is not larger than what has to fit."""
-    known = number(one.given(key))
-    if known is not None and not known > least:
+    """Rejects a length of a target that is not larger than what has to fit."""
+    size = number(one.value_of(key))
+    if size is not None and not size > least:
         why = f"larger than {least:g} m, the radius inside" if least else "positive"
         raise ModelError(
-            f"the {key} of contact '{one.name}' is {known:g} m; it must be {why}.",
+            f"the {key} of contact '{one.name}' is {size:g} m; it must be {why}.",
             place=one.place,
         )
 
@@ -170,5 +170,5 @@ def check_room(one: Any, key: str, least: float = 0) -> None:
 def written(value: Any) -> str:
     """Numbers of a size, for a message."""
     entries = value if isinstance(value, tuple) else (value,)
-    texts = [f"{known:g}" if (known := number(x)) is not None else "…" for x in entries]
+    texts = [f"{size:g}" if (size := number(x)) is not None else "…" for x in entries]
     return f"[{', '.join(texts)}]" if isinstance(value, tuple) else texts[0]

@@ -53,7 +53,7 @@ from liaison.model.shapes import Shape, filled
 from liaison.spatial import product, rotation_about, rotation_onto_z
 
 from .places import label_of, line_here, marker_of
-from .words import check_shown, in_si, joint_kind, shown_in, si_label
+from .words import check_output_units, in_si, in_unit, joint_kind, si_label
 
 _FIELDS: Mapping[type, str] = {
     Body: "bodies",
@@ -79,16 +79,16 @@ def mechanism(*parts: Any, name: str = "") -> Mechanism:
         ModelError, NamingError: the parts make no mechanism.
     """
     sorted_parts: dict[str, list[Any]] = {kind: [] for kind in _FIELDS.values()}
-    given = list(_flat(parts))
-    for part in _opened(given):
+    flat = list(_flat(parts))
+    for part in _opened(flat):
         kinds = [kind for base, kind in _FIELDS.items() if isinstance(part, base)]
         if not kinds:
             raise ModelError(f"{part!r} is no part of a mechanism: no body, joint, force, ….")
         sorted_parts[kinds[0]].append(part)
     _add_owners(sorted_parts)
-    check_shown([x for x in given if isinstance(x, Output)], sorted_parts["joints"])
-    options: dict[str, Any] = {kind: tuple(found) for kind, found in sorted_parts.items()}
-    names = [part.name for part in given if isinstance(part, Mechanism)]
+    check_output_units([x for x in flat if isinstance(x, Output)], sorted_parts["joints"])
+    options: dict[str, Any] = {kind: tuple(records) for kind, records in sorted_parts.items()}
+    names = [part.name for part in flat if isinstance(part, Mechanism)]
     return Mechanism(name or next(iter(names), "mechanism"), **options)
 
 
@@ -100,8 +100,8 @@ def _opened(parts: list[Any]) -> Iterable[Any]:
             yield part
             continue
         for kind in _FIELDS.values():
-            kept = getattr(part, kind)
-            yield from (x for x in kept if not (isinstance(x, Start) and x.label in anew))
+            records = getattr(part, kind)
+            yield from (x for x in records if not (isinstance(x, Start) and x.label in anew))
 
 
 def _flat(parts: Iterable[Any]) -> Iterable[Any]:
@@ -116,7 +116,7 @@ def _add_owners(parts: dict[str, list[Any]]) -> None:
     """Adds the bodies whose markers are joined, and lets the markers forget them."""
     markers = [m for joint in parts["joints"] for m in (joint.predecessor, joint.successor)]
     owners = [marker.owner for marker in markers if marker.owner is not None]
-    # equal bodies are one body; different ones of one name are left for the checks to refuse
+    # equal bodies are one body; different ones of one name are left for the checks to reject
     parts["bodies"] = [x for x in dict.fromkeys([*parts["bodies"], *owners]) if x != GROUND]
     parts["joints"] = [
         replace(
@@ -230,15 +230,15 @@ def parameter(
         high: greatest.
     """
     here, what = line_here(), f"parameter '{name}'"
-    kept = [in_si(x, unit, what, here) for x in (value, low, high)]
-    return Parameter(name, kept[0], si_label(unit, here), kept[1], kept[2], here)
+    values = [in_si(x, unit, what, here) for x in (value, low, high)]
+    return Parameter(name, values[0], si_label(unit, here), values[1], values[2], here)
 
 
 def signal(name: str, unit: str = "", default: Any = 0) -> Input:
     """An input from outside at run time; usable in formulas. Only `default` is in the unit."""
     here = line_here()
-    kept = in_si(default, unit, f"the default of input '{name}'", here)
-    return Input(name, si_label(unit, here), kept, here)
+    exact = in_si(default, unit, f"the default of input '{name}'", here)
+    return Input(name, si_label(unit, here), exact, here)
 
 
 def coordinate(of: str | Joint) -> Expr:
@@ -251,13 +251,13 @@ def rate(of: str | Joint) -> Expr:
     return symbol(f"{label_of(of)}'")
 
 
-# Wishes and the whole ----------------------------------------------------------------------------
+# Outputs and the whole ---------------------------------------------------------------------------
 
 
 def output(name: str, formula: Any, unit: str = "") -> Output:
     """A quantity to be seen over time: a formula in SI, shown in a unit such as "mm" or "deg"."""
     here = line_here()
-    return Output(name, shown_in(formula, unit, f"output '{name}'", here), unit, here)
+    return Output(name, in_unit(formula, unit, f"output '{name}'", here), unit, here)
 
 
 def event(name: str, formula: Any, *, direction: Any = 0, stop: bool = False) -> Event:
@@ -272,5 +272,5 @@ def start(where: str | Joint | Mapping[str, Any], value: Any = None, speed: Any 
     if isinstance(where, Mapping):
         return tuple(Start(label, x, here) for label, x in where.items())
     label = label_of(where)
-    given = ((label, value), (f"{label}'", speed))
-    return tuple(Start(word, x, here) for word, x in given if x is not None)
+    pairs = ((label, value), (f"{label}'", speed))
+    return tuple(Start(word, x, here) for word, x in pairs if x is not None)

@@ -2,7 +2,7 @@
 
 A unit word converts: what is given in it is kept in SI, what is shown in it is divided by it.
 
-Public names: in_si, si_label, shown_in, joint_kind, check_shown.
+Public names: in_si, si_label, in_unit, joint_kind, check_output_units.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ def in_si(x: Any, unit: str, what: str, place: Place | None) -> Any:
 
 def si_label(unit: str, place: Place | None) -> str:
     """The SI unit for a unit: the same word where it is one already."""
-    found = unit_of(unit, place)
-    return unit if found.factor == 1 and not found.pi else si_unit(found.dimension)
+    parsed = unit_of(unit, place)
+    return unit if parsed.factor == 1 and not parsed.pi else si_unit(parsed.dimension)
 
 
-def shown_in(formula: Any, unit: str, what: str, place: Place | None) -> Any:
+def in_unit(formula: Any, unit: str, what: str, place: Place | None) -> Any:
     """A formula in SI, as a number in a unit."""
     factor = _factor(unit, place)
     return formula if factor == 1 else as_expr(scalar(formula, what, place)) / factor
 
 
 def _factor(unit: str, place: Place | None) -> Any:
-    found = unit_of(unit, place)
-    value: Any = found.factor
-    for _ in range(abs(found.pi)):
-        value = value * PI if found.pi > 0 else value / PI
+    parsed = unit_of(unit, place)
+    value: Any = parsed.factor
+    for _ in range(abs(parsed.pi)):
+        value = value * PI if parsed.pi > 0 else value / PI
     return value
 
 
-def check_shown(outputs: Iterable[Output], joints: Iterable[Joint]) -> None:
-    """Refuses an output that is one coordinate or speed, in a unit of another dimension."""
+def check_output_units(outputs: Iterable[Output], joints: Iterable[Joint]) -> None:
+    """Rejects an output that is one coordinate or speed, in a unit of another dimension."""
     units: dict[str, str] = {}
     for joint in joints:
         units |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
@@ -61,8 +61,8 @@ def check_shown(outputs: Iterable[Output], joints: Iterable[Joint]) -> None:
 
 
 def _check_unit(output: Output, label: str, units: Mapping[str, str]) -> None:
-    own, shown = unit_of(units[label]).dimension, unit_of(output.unit, output.place).dimension
-    if not same_dimension(own, shown):
+    own, printed = unit_of(units[label]).dimension, unit_of(output.unit, output.place).dimension
+    if not same_dimension(own, printed):
         raise ModelError(
             f"output '{output.name}' is to be shown in {output.unit}, but {label} is in "
             f"{units[label] or 'no unit'}.",
@@ -87,25 +87,25 @@ def _only_symbol(formula: Any) -> str:
 # Joints -----------------------------------------------------------------------------------------
 
 
-def joint_kind(given: Any, joint: str, place: Place | None) -> JointType:
+def joint_kind(kind: Any, joint: str, place: Place | None) -> JointType:
     """A joint type, given as such, as its class, or by its word ("revolute")."""
-    if isinstance(given, JointType):
-        return given
-    if isinstance(given, str):
-        if given.lower() not in JOINT_TYPES.words:
-            raise NamingError.unknown("joint type", given, JOINT_TYPES.words, place=place)
-        given = JOINT_TYPES.words[given.lower()]
-    if not (isinstance(given, type) and issubclass(given, JointType)):
+    if isinstance(kind, JointType):
+        return kind
+    if isinstance(kind, str):
+        if kind.lower() not in JOINT_TYPES.words:
+            raise NamingError.unknown("joint type", kind, JOINT_TYPES.words, place=place)
+        kind = JOINT_TYPES.words[kind.lower()]
+    if not (isinstance(kind, type) and issubclass(kind, JointType)):
         raise ModelError(
-            f"joint '{joint}' is given the type {given!r}; a joint type is an object such as "
+            f"joint '{joint}' is given the type {kind!r}; a joint type is an object such as "
             "Revolute(), its class, or its keyword 'revolute'.",
             place=place,
         )
-    needed = given.required()
+    needed = kind.required()
     if needed:
         raise ModelError(
-            f"joint '{joint}': a {given.__name__} joint needs its {' and '.join(needed)}: "
-            f"write {given.__name__}({', '.join(f'{x}=…' for x in needed)}).",
+            f"joint '{joint}': a {kind.__name__} joint needs its {' and '.join(needed)}: "
+            f"write {kind.__name__}({', '.join(f'{x}=…' for x in needed)}).",
             place=place,
         )
-    return given()
+    return kind()

@@ -25,8 +25,8 @@ from .joint_type import (
     ATTITUDE,
     JOINT_TYPES,
     Ball,
+    BasicConstraint,
     Block,
-    Held,
     JointType,
     JointTypes,
     Primitive,
@@ -34,15 +34,15 @@ from .joint_type import (
     Step,
     Strut,
     Tube,
-    held,
+    basic_constraints,
     joint_type,
     nearest_angle,
     steps,
 )
 from .plane import LineOnPlane, ParallelAxes, Perpendicular, Planar
 
-for _found in iter_modules(__path__):
-    import_module(f"{__name__}.{_found.name}")
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
 
 __all__ = [
     "ATTITUDE",
@@ -50,6 +50,7 @@ __all__ = [
     "JOINT_TYPES",
     "Attitude",
     "Ball",
+    "BasicConstraint",
     "Block",
     "BryantXYZ",
     "Composition",
@@ -57,7 +58,6 @@ __all__ = [
     "EulerZXZ",
     "Fixed",
     "Free",
-    "Held",
     "Helical",
     "JointType",
     "JointTypes",
@@ -86,7 +86,7 @@ __all__ = [
     "Universal",
     "attitude",
     "axis_vector",
-    "held",
+    "basic_constraints",
     "joint_type",
     "nearest_angle",
     "steps",

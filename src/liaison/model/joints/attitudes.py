@@ -61,8 +61,8 @@ class Attitude(ABC):
     SPEEDS: ClassVar[tuple[str, ...]]
     IS_CONSTANT: ClassVar[bool]
     CHART: ClassVar[str] = "plain"  # see `JointType.charts`
-    WORD: ClassVar[str]  # of LSD and of the Python door
-    SYNONYMS: ClassVar[tuple[str, ...]] = ()  # at the Python door
+    WORD: ClassVar[str]  # of LSD and of the Python interface
+    SYNONYMS: ClassVar[tuple[str, ...]] = ()  # at the Python interface
 
     @abstractmethod
     def rotation(self, e: Entries) -> Array:

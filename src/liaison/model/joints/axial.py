@@ -32,14 +32,14 @@ from liaison.spatial import (
 
 from .joint_type import (
     Ball,
+    BasicConstraint,
     Block,
-    Held,
     JointType,
     Primitive,
     Rail,
     Step,
     Tube,
-    held,
+    basic_constraints,
     joint_type,
     nearest_angle,
     steps,
@@ -64,7 +64,9 @@ class Fixed(JointType):
     SYNONYMS: ClassVar[tuple[str, ...]] = ("rigid", "weld", "encastrement")
     SYMBOL: ClassVar[tuple[Primitive, ...]] = (Block((1.6, 1.6, 1.6)),)
     MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("")
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("point yF.xM yF.zM xF.zM")
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints(
+        "point yF.xM yF.zM xF.zM"
+    )
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return identity(3), zeros(3)
@@ -96,7 +98,9 @@ class Revolute(JointType):
     HAS_AXIS: ClassVar[bool] = True
     SYMBOL: ClassVar[tuple[Primitive, ...]] = (Tube(),)
     MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("turn_zF@F")
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("point yF.zM xF.zM")
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints(
+        "point yF.zM xF.zM"
+    )
     TURN: ClassVar[str] = "angle"
     BEARING: ClassVar[str] = "turn"
     FREER: ClassVar[tuple[tuple[str, str], ...]] = (
@@ -143,7 +147,9 @@ class Prismatic(JointType):
     HAS_AXIS: ClassVar[bool] = True
     SYMBOL: ClassVar[tuple[Primitive, ...]] = (Block((2.4, 2.4, 5.0)), Rail())
     MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("slide_zF")
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("plane_x plane_y yF.xM yF.zM xF.zM")
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints(
+        "plane_x plane_y yF.xM yF.zM xF.zM"
+    )
     BEARING: ClassVar[str] = "slide"
     FREER: ClassVar[tuple[tuple[str, str], ...]] = (
         ("Cylindrical", "tz"),
@@ -174,7 +180,7 @@ class Prismatic(JointType):
 class Helical(JointType):
     """Screw joint (liaison hélicoïdale): turns about z and advances along it.
 
-    A positive pitch is right-handed. The slide tells the turns: the row that ties them is
+    A positive pitch is right-handed. The slide determines the turns: the row that ties them is
     pitch · sin(p_z/pitch − angle), exact over any number of turns.
     """
 
@@ -194,7 +200,9 @@ class Helical(JointType):
     OPTIONS: ClassVar[Mapping[str, str]] = MappingProxyType({"pitch": "m/rad"})
     SYMBOL: ClassVar[tuple[Primitive, ...]] = (Tube(),)
     MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("screw_zF@F")
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("screw plane_x plane_y yF.zM xF.zM")
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints(
+        "screw plane_x plane_y yF.zM xF.zM"
+    )
     TURN: ClassVar[str] = "angle"
 
     def __post_init__(self) -> None:
@@ -237,7 +245,9 @@ class Cylindrical(JointType):
     HAS_AXIS: ClassVar[bool] = True
     SYMBOL: ClassVar[tuple[Primitive, ...]] = (Tube(), Rail())
     MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("turn_zF@F slide_zF")
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("plane_x plane_y yF.zM xF.zM")
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints(
+        "plane_x plane_y yF.zM xF.zM"
+    )
     TURN: ClassVar[str] = "angle"
     FREER: ClassVar[tuple[tuple[str, str], ...]] = (("PointOnLine", "tx ty"),)
 
@@ -270,7 +280,7 @@ class Universal(JointType):
     SYNONYMS: ClassVar[tuple[str, ...]] = ("cardan",)
     SYMBOL: ClassVar[tuple[Primitive, ...]] = (Tube(0.8, 5.0, "x"), Tube(0.8, 5.0, "y"))
     MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("turn_xF@F turn_yM@F")
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("point xF.yM")
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints("point xF.yM")
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return product(rotation_x(q[0]), rotation_y(q[1])), zeros(3)
@@ -303,7 +313,7 @@ class SphericalPin(JointType):
     SYNONYMS: ClassVar[tuple[str, ...]] = ("rotule_a_doigt",)
     SYMBOL: ClassVar[tuple[Primitive, ...]] = (Ball(),)
     MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("turn_yF@F turn_zM@F")
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("point yF.zM")
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints("point yF.zM")
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return product(rotation_y(q[0]), rotation_z(q[1])), zeros(3)

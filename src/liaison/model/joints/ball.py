@@ -1,6 +1,6 @@
 """Joints in which M turns freely: a ball whose center is held, or led along a line or a plane.
 
-All take an attitude (quaternion unless told otherwise).
+All take an attitude (quaternion unless another is chosen).
 
 Public names: Spherical, PointOnLine, PointOnPlane, Rod, Free.
 """
@@ -34,13 +34,13 @@ from .attitudes import Attitude, Quaternion, exponential
 from .joint_type import (
     ATTITUDE,
     Ball,
+    BasicConstraint,
     Block,
-    Held,
     JointType,
     Primitive,
     Step,
     Strut,
-    held,
+    basic_constraints,
     joint_type,
     nearest_angle,
     steps,
@@ -156,7 +156,7 @@ class Spherical(BallJoint):
     SYNONYMS: ClassVar[tuple[str, ...]] = ("ball", "rotule")
     SYMBOL: ClassVar[tuple[Primitive, ...]] = (Ball(),)
     MOTIONS: ClassVar[tuple[Step, ...] | None] = TURNS
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("point")
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints("point")
     BEARING: ClassVar[str] = "ball"
 
     def center(self, s: Entries) -> Array:
@@ -188,7 +188,7 @@ class PointOnLine(BallJoint):
     HAS_AXIS: ClassVar[bool] = True
     SYMBOL: ClassVar[tuple[Primitive, ...]] = (Ball(),)
     MOTIONS: ClassVar[tuple[Step, ...] | None] = (*steps("slide_zF"), *TURNS)
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("plane_x plane_y")
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints("plane_x plane_y")
 
     def center(self, s: Entries) -> Array:
         return array([0, 0, s[0]])
@@ -219,7 +219,7 @@ class PointOnPlane(BallJoint):
     HAS_AXIS: ClassVar[bool] = True
     SYMBOL: ClassVar[tuple[Primitive, ...]] = (Block((8.0, 8.0, 0.4), 0.6),)
     MOTIONS: ClassVar[tuple[Step, ...] | None] = (*steps("slide_xF slide_yF"), *TURNS)
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("plane_z")
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints("plane_z")
 
     def center(self, s: Entries) -> Array:
         return array([s[0], s[1], 0])
@@ -254,7 +254,7 @@ class Rod(BallJoint):
     OPTIONS: ClassVar[Mapping[str, str]] = MappingProxyType({"length": "m", ATTITUDE: ATTITUDE})
     SYMBOL: ClassVar[tuple[Primitive, ...]] = (Ball(), Strut())
     MOTIONS_ARE_COORDINATES: ClassVar[bool] = False
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("distance")
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints("distance")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", scalar(self.length, "the length of a rod"))
@@ -282,8 +282,8 @@ class Rod(BallJoint):
     def elementary_motions(self, place: Callable[[], Array]) -> tuple[Step, ...]:
         """Turns of the rod about the two axes of F farthest from it, then those of the ball."""
         sizes = [abs(float(evaluate(as_expr(x)))) for x in place()]
-        kept = [axis for k, axis in enumerate("xyz") if k != sizes.index(max(sizes))]
-        return (*(Step("turn", axis, "F", "F") for axis in kept), *TURNS)
+        axes = [axis for k, axis in enumerate("xyz") if k != sizes.index(max(sizes))]
+        return (*(Step("turn", axis, "F", "F") for axis in axes), *TURNS)
 
 
 @joint_type
@@ -305,7 +305,7 @@ class Free(BallJoint):
     SYNONYMS: ClassVar[tuple[str, ...]] = ("libre",)
     SYMBOL: ClassVar[tuple[Primitive, ...]] = ()
     MOTIONS: ClassVar[tuple[Step, ...] | None] = (*steps("slide_xF slide_yF slide_zF"), *TURNS)
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("")
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints("")
 
     @property
     def speed_names(self) -> tuple[str, ...]:

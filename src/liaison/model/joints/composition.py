@@ -34,7 +34,7 @@ AXES: dict[str, tuple[int, int, int]] = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0
 
 
 def axis_vector(axis: Any) -> tuple[Any, Any, Any]:
-    """Three scalars of an axis given by a letter or by its components; refuses zero.
+    """Three scalars of an axis given by a letter or by its components; rejects zero.
 
     Raises:
         ModelError: the axis is zero, or no axis at all.
@@ -194,8 +194,8 @@ class Composition(JointType):
         for name in names:
             check_name("coordinate", name)
         if not 1 <= len(self.motions) <= 6:
-            found = len(self.motions)
-            raise ModelError(f"a composition has {found} motions; it must have one to six.")
+            count = len(self.motions)
+            raise ModelError(f"a composition has {count} motions; it must have one to six.")
         if len(names) != len(self.motions) or len(set(names)) != len(names):
             raise ModelError(
                 f"a composition of {len(self.motions)} motions has the names {names}; "

@@ -16,8 +16,8 @@ Symbols of joints as data: simple solids at the predecessor's marker, drawn by t
 
 Lengths are in radii of a joint's pin, so that a symbol scales with the scene it stands in.
 
-Public names: JointType, JointTypes, JOINT_TYPES, joint_type, nearest_angle, Step, steps, Held,
-held, Tube, Ball, Block, Rail, Strut, Primitive.
+Public names: JointType, JointTypes, JOINT_TYPES, joint_type, nearest_angle, Step, steps,
+BasicConstraint, basic_constraints, Tube, Ball, Block, Rail, Strut, Primitive.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ Primitive: TypeAlias = Tube | Ball | Block | Rail | Strut
 
 
 _STEP = re.compile(r"(slide)_([xyz])([FM])|(turn|screw)_([xyz])([FM])@([FM])")
-_HELD = re.compile(r"point|distance|screw|plane_[xyz]|[xyz]F\.[xyz]M")
+_BASIC_CONSTRAINT = re.compile(r"point|distance|screw|plane_[xyz]|[xyz]F\.[xyz]M")
 
 
 @final
@@ -108,7 +108,7 @@ def steps(text: str) -> tuple[Step, ...]:
     Raises:
         ModelError: a word is none.
     """
-    found = []
+    motions = []
     for word in text.split():
         match = _STEP.fullmatch(word)
         if match is None:
@@ -116,13 +116,13 @@ def steps(text: str) -> tuple[Step, ...]:
                 f"{word!r} is no elementary motion; write slide_AF, turn_AF@F or screw_AF@F with "
                 "an axis A = x, y or z, and F or M for the marker."
             )
-        found.append(Step(*(part for part in match.groups() if part)))
-    return tuple(found)
+        motions.append(Step(*(part for part in match.groups() if part)))
+    return tuple(motions)
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Held:
+class BasicConstraint:
     """One basic constraint of a joint.
 
     Attributes:
@@ -138,24 +138,28 @@ class Held:
     other: str = ""
 
 
-def held(text: str) -> tuple[Held, ...]:
+def basic_constraints(text: str) -> tuple[BasicConstraint, ...]:
     """Basic constraints in order, such as "point yF.zM xF.zM" or "plane_z".
 
     Raises:
         ModelError: a word is none.
     """
-    found = []
+    restraints = []
     for word in text.split():
-        if not _HELD.fullmatch(word):
+        if not _BASIC_CONSTRAINT.fullmatch(word):
             raise ModelError(
                 f"{word!r} is no basic constraint; write point, distance, screw, plane_A, or "
                 "AF.BM for axes A of F and B of M that stay perpendicular."
             )
         if word.startswith("plane_"):
-            found.append(Held("plane", word[-1]))
+            restraints.append(BasicConstraint("plane", word[-1]))
         else:
-            found.append(Held("square", word[0], word[3]) if "." in word else Held(word))
-    return tuple(found)
+            restraints.append(
+                BasicConstraint("square", word[0], word[3])
+                if "." in word
+                else BasicConstraint(word)
+            )
+    return tuple(restraints)
 
 
 ATTITUDE = "attitude"
@@ -173,7 +177,7 @@ class JointType(ABC):
         NAMES: names of the entries of q.
         UNITS: their units.
         ROWS: what the multiplier of each row of the residual is.
-        WORD: in LSD and at the Python door; that of the class if empty (`SphericalPin` is
+        WORD: in LSD and at the Python interface; that of the class if empty (`SphericalPin` is
             spherical_pin).
         SYNONYMS: other words for it in LSD.
         IN_LSD: it is written by its word; False where LSD has another way to write it.
@@ -181,7 +185,7 @@ class JointType(ABC):
         OPTIONS: its fields that LSD gives by their names, each with its unit, or `ATTITUDE`.
         SYMBOL: how it is drawn.
         MOTIONS: its elementary motions in order; None where they depend on the position (then
-            `elementary_motions` says them) or are not known (then mobility refuses the type).
+            `elementary_motions` says them) or are not known (then mobility rejects the type).
         MOTIONS_ARE_COORDINATES: each motion changes the coordinate of its rank, where there are
             as many.
         CONSTRAINTS: basic constraints of which its rows can be composed; None: of none.
@@ -189,7 +193,7 @@ class JointType(ABC):
         BEARING: what friction that grows with the load resists: "slide" along z, "turn" about z,
             "ball" about all axes; "" where there is no such friction.
         KEEPS_RANK: S has full rank at every position.
-        FREER: joints with more freedoms that may take its place, each with the turns t and slides
+        FREER: joints with more mobility that may take its place, each with the turns t and slides
             s along its axes which that frees.
         LOCKED: the turns and slides that taking it away frees; "" where that is not proposed.
     """
@@ -209,7 +213,7 @@ class JointType(ABC):
     SYMBOL: ClassVar[tuple[Primitive, ...]] = (Ball(),)
     MOTIONS: ClassVar[tuple[Step, ...] | None] = None
     MOTIONS_ARE_COORDINATES: ClassVar[bool] = True
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = None
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = None
     TURN: ClassVar[str] = ""
     BEARING: ClassVar[str] = ""
     KEEPS_RANK: ClassVar[bool] = True
@@ -355,8 +359,8 @@ class JointType(ABC):
     def mapped(self, change: Callable[[Any], Any]) -> JointType:
         """The same type with each of its own scalars changed, as from exact numbers to floats."""
         own = {name: change(getattr(self, name)) for name in self._scalars()}
-        made: Any = self
-        return replace(made, **own) if own else self
+        copy: Any = self
+        return replace(copy, **own) if own else self
 
 
 Kind = TypeVar("Kind", bound=type[JointType])
@@ -404,12 +408,12 @@ class JointTypes:
             raise ModelError(f"the joint type {kind.__name__} does not define {missing}.")
         if not vars(kind).get("WORD"):
             kind.WORD = re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
-        taken = {**self.synonyms, **{word: word for word in self._words}}
+        in_use = {**self.synonyms, **{word: word for word in self._words}}
         for word in (kind.WORD, *kind.SYNONYMS):
-            if word in taken:
+            if word in in_use:
                 raise ModelError(
                     f"the joint type {kind.__name__} has the keyword {word!r}, which is one of "
-                    f"{self._words[taken[word]].__name__}; give it another WORD."
+                    f"{self._words[in_use[word]].__name__}; give it another WORD."
                 )
         if self.by_name(kind.__name__):
             raise ModelError(f"there is a joint type {kind.__name__} already.")
@@ -425,14 +429,14 @@ class JointTypes:
     @contextmanager
     def including(self, *kinds: type[JointType]) -> Iterator[None]:
         """Types that are known within a `with` block only."""
-        known = dict(self._words)
+        words = dict(self._words)
         try:
             for kind in kinds:
                 self.add(kind)
             yield
         finally:
             self._words.clear()
-            self._words.update(known)
+            self._words.update(words)
 
 
 JOINT_TYPES = JointTypes()

@@ -15,12 +15,12 @@ from liaison.spatial import Array, Entries, array, product, rotation_x, rotation
 
 from .joint_type import (
     Ball,
+    BasicConstraint,
     Block,
-    Held,
     JointType,
     Primitive,
     Step,
-    held,
+    basic_constraints,
     joint_type,
     nearest_angle,
     steps,
@@ -41,7 +41,9 @@ class Planar(JointType):
     HAS_AXIS: ClassVar[bool] = True
     SYMBOL: ClassVar[tuple[Primitive, ...]] = (Block((8.0, 8.0, 0.4), 0.6),)
     MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("slide_xF slide_yF turn_zF@M")
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("plane_z yF.zM xF.zM")
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints(
+        "plane_z yF.zM xF.zM"
+    )
     TURN: ClassVar[str] = "angle"
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
@@ -77,7 +79,7 @@ class LineOnPlane(JointType):
     SYNONYMS: ClassVar[tuple[str, ...]] = ("lineaire_rectiligne",)
     SYMBOL: ClassVar[tuple[Primitive, ...]] = (Block((8.0, 8.0, 0.4), 0.6),)
     MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("slide_xF slide_yF turn_zF@M turn_xM@M")
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("plane_z zF.xM")
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints("plane_z zF.xM")
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return product(rotation_z(q[2]), rotation_x(q[3])), array([q[0], q[1], 0])
@@ -109,7 +111,7 @@ class Perpendicular(JointType):
     MOTIONS: ClassVar[tuple[Step, ...] | None] = steps(
         "slide_xF slide_yF slide_zF turn_xF@M turn_yM@M"
     )
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("xF.yM")
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints("xF.yM")
 
     def pose(self, q: Entries) -> tuple[Array, Array]:
         return product(rotation_x(q[3]), rotation_y(q[4])), array([q[0], q[1], q[2]])
@@ -141,7 +143,7 @@ class ParallelAxes(JointType):
     HAS_AXIS: ClassVar[bool] = True
     SYMBOL: ClassVar[tuple[Primitive, ...]] = (Ball(),)
     MOTIONS: ClassVar[tuple[Step, ...] | None] = steps("slide_xF slide_yF slide_zF turn_zF@M")
-    CONSTRAINTS: ClassVar[tuple[Held, ...] | None] = held("yF.zM xF.zM")
+    CONSTRAINTS: ClassVar[tuple[BasicConstraint, ...] | None] = basic_constraints("yF.zM xF.zM")
     TURN: ClassVar[str] = "angle"
 
     def pose(self, q: Entries) -> tuple[Array, Array]:

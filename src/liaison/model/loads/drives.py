@@ -44,8 +44,8 @@ class Drive:
 
     def parts(self) -> tuple[Any, ...]:
         """All of it, as parts of a mechanism."""
-        found = (self.rotor, self.bearing, self.gear, self.torque)
-        return found if self.friction is None else (*found, self.friction)
+        names = (self.rotor, self.bearing, self.gear, self.torque)
+        return names if self.friction is None else (*names, self.friction)
 
 
 @final
@@ -128,16 +128,20 @@ def _turned(seat: Marker, axis: Any) -> Marker:
 
 
 def _friction(
-    name: str, label: str, given: Transmission, place: Place | None
+    name: str, label: str, transmission: Transmission, place: Place | None
 ) -> JointFriction | DryFriction | None:
     """Both sides' friction on the joint, by (drives-1)."""
-    ratio = given.ratio
-    viscous = ratio * ratio * given.viscous[0] + given.viscous[1]
-    dry = absolute(ratio) * given.dry[0] + given.dry[1]
+    ratio = transmission.ratio
+    viscous = ratio * ratio * transmission.viscous[0] + transmission.viscous[1]
+    dry = absolute(ratio) * transmission.dry[0] + transmission.dry[1]
     if is_zero(viscous) and is_zero(dry):
         return None
     called = f"{name}.friction"
-    if given.static is not None or is_zero(given.smoothing):
-        rest = None if given.static is None else absolute(ratio) * given.static[0] + given.static[1]
+    if transmission.static is not None or is_zero(transmission.smoothing):
+        rest = (
+            None
+            if transmission.static is None
+            else absolute(ratio) * transmission.static[0] + transmission.static[1]
+        )
         return DryFriction(called, label, dry, rest, viscous, place=place)
-    return JointFriction(called, label, viscous, dry, given.smoothing, place=place)
+    return JointFriction(called, label, viscous, dry, transmission.smoothing, place=place)

@@ -55,5 +55,5 @@ class Gravity(Field):
 
 def gravity(*vector: Any) -> Gravity:
     """Uniform gravity: three components, or nothing for 9.81 m/s² along −z."""
-    given = vector[0] if len(vector) == 1 else vector
-    return Gravity(given, place=line_here()) if vector else Gravity(place=line_here())
+    components = vector[0] if len(vector) == 1 else vector
+    return Gravity(components, place=line_here()) if vector else Gravity(place=line_here())

@@ -55,7 +55,7 @@ class OfCoordinates(Constraint):
         """What has to vanish, as a formula of coordinates, rates and time."""
 
     def tangent(self) -> Expr:
-        """The same up to what depends on time alone: what its freedoms depend on."""
+        """The same up to what depends on time alone: what mobility depends on."""
         return self.vanishing()
 
     def holds(self) -> str:

@@ -82,11 +82,11 @@ class Rolling(BetweenFrames):
 
     def rows(self, R: Array, p: Array, read: Read) -> Sequence[PoseRow]:
         rho = self.arm(R, read)
-        found = [PoseRow("contact", as_expr(p[2] + rho[2]))]
+        rows = [PoseRow("contact", as_expr(p[2] + rho[2]))]
         for word, axis in zip(("slip along x", "slip along y"), identity()[:2], strict=True):
             turn = tuple(as_expr(x) for x in cross(rho, axis))
-            found.append(PoseRow(word, None, turn, tuple(as_expr(x) for x in axis)))
-        return found
+            rows.append(PoseRow(word, None, turn, tuple(as_expr(x) for x in axis)))
+        return rows
 
     def arm(self, R: Array, read: Read) -> Array:
         radius = read(self.radius)

@@ -22,7 +22,7 @@ def c_compiler() -> str | None:
 
 
 def compile_c_text(text: str, *, flags: tuple[str, ...] = ("-O1",)) -> ctypes.CDLL:
-    """The text as a loaded library; refuses when there is no compiler or it refuses the text."""
+    """The text as a loaded library; rejects when there is no compiler or it rejects the text."""
     compiler = c_compiler()
     if compiler is None:
         raise ProgramError("no C compiler is to be found.", hint="Install cc, or use to_llvm.")

@@ -81,12 +81,12 @@ def c_package(
     work = {e: max(plain[e].work_size, wide[e].work_size) for e in listed}
     folder.mkdir(parents=True, exist_ok=True)
     name = stem(program)
-    made = [folder / f"{name}{suffix}" for suffix in (".h", ".c", ".o")]
-    made[0].write_text(header(program, work), encoding="utf-8")
-    made[1].write_text(f'#include "{name}.h"\n{module_c(program, plain)}', encoding="utf-8")
-    made[2].write_bytes(_object(program, wide))
-    library = _linked(linker, made[2], folder / f"lib{name}.so") if linker else None
-    return Package(made[0], made[1], made[2], library)
+    paths = [folder / f"{name}{suffix}" for suffix in (".h", ".c", ".o")]
+    paths[0].write_text(header(program, work), encoding="utf-8")
+    paths[1].write_text(f'#include "{name}.h"\n{module_c(program, plain)}', encoding="utf-8")
+    paths[2].write_bytes(_object(program, wide))
+    library = _linked(linker, paths[2], folder / f"lib{name}.so") if linker else None
+    return Package(paths[0], paths[1], paths[2], library)
 
 
 def stem(program: Program) -> str:
@@ -134,13 +134,13 @@ def _defaults(program: Program, array: str) -> list[str]:
 
 
 def _declaration(program: Program, entry: str, work: int) -> list[str]:
-    made = program.entry(entry)
+    function = program.entry(entry)
     name = c_name(program, entry)
-    blocks = ", ".join(f"{label} ({size})" for label, size in made.layout if size)
+    blocks = ", ".join(f"{label} ({size})" for label, size in function.layout if size)
     extra = f"; x: {EXTRA[entry]}" if entry in EXTRA else ""
     return [
         f"/* {entry}; out: {blocks}{extra} */",
-        f"#define {name.upper()}_OUT {len(made.outputs)}",
+        f"#define {name.upper()}_OUT {len(function.outputs)}",
         f"#define {name.upper()}_WORK {work}",
         f"void {name}({ARGUMENTS});",
         "",
@@ -149,7 +149,9 @@ def _declaration(program: Program, entry: str, work: int) -> list[str]:
 
 def _object(program: Program, plans: Mapping[str, Plan]) -> bytes:
     """Object code of the entries, under the names of the header."""
-    return object_code(module_ir(program, {c_name(program, e): made for e, made in plans.items()}))
+    return object_code(
+        module_ir(program, {c_name(program, e): entry_plan for e, entry_plan in plans.items()})
+    )
 
 
 def _linker() -> Sequence[str]:
@@ -166,8 +168,8 @@ def _linker() -> Sequence[str]:
     )
 
 
-def _linked(linker: Sequence[str], given: Path, library: Path) -> Path:
-    command = [*linker, str(given), "-o", str(library), "-lm"]
+def _linked(linker: Sequence[str], object_file: Path, library: Path) -> Path:
+    command = [*linker, str(object_file), "-o", str(library), "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ProgramError(f"the linker reports an error:\n{done.stderr[:2000]}")

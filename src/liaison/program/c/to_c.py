@@ -77,8 +77,8 @@ def compile_c(
     def compiler(entries: tuple[str, ...]) -> tuple[dict[str, int], Any]:
         text = module_c(program, {entry: planned(entry) for entry in entries})
         library = compile_c_text(text, flags=flags)
-        found = {entry: library[c_name(program, entry)] for entry in entries}
-        pointers = {e: ctypes.cast(f, ctypes.c_void_p).value or 0 for e, f in found.items()}
+        functions = {entry: library[c_name(program, entry)] for entry in entries}
+        pointers = {e: ctypes.cast(f, ctypes.c_void_p).value or 0 for e, f in functions.items()}
         return pointers, library
 
     return MachineKernel(program, compiler, lambda entry: planned(entry).work_size)
@@ -93,16 +93,18 @@ def module_c(program: Program, plans: dict[str, Plan]) -> str:
     """C text of planned entries."""
     tables: dict[tuple[Table, int], str] = {}
     functions: list[str] = []
-    for entry, made in plans.items():
-        functions += _entry(program, entry, made, tables)
+    for entry, entry_plan in plans.items():
+        functions += _entry(program, entry, entry_plan, tables)
     data = [line for key, name in tables.items() for line in _table(key, name)]
     return "\n".join([PRELUDE, *data, *functions])
 
 
-def _entry(program: Program, entry: str, made: Plan, tables: Any) -> list[str]:
+def _entry(program: Program, entry: str, entry_plan: Plan, tables: Any) -> list[str]:
     name = c_name(program, entry)
-    comment = f"/* {entry}: {len(program.entry(entry).outputs)} outputs, work {made.work_size} */"
-    bodies = [_Writer(program, made, piece, tables).lines() for piece in made.pieces]
+    comment = (
+        f"/* {entry}: {len(program.entry(entry).outputs)} outputs, work {entry_plan.work_size} */"
+    )
+    bodies = [_Writer(program, entry_plan, piece, tables).lines() for piece in entry_plan.pieces]
     if len(bodies) == 1:
         return [comment, f"void {name}({ARGUMENTS})", "{", *bodies[0], "}", ""]
     lines: list[str] = []
@@ -129,11 +131,11 @@ class _Writer:
     """Writes the assignments of one piece."""
 
     def __init__(
-        self, program: Program, made: Plan, piece: Piece, tables: dict[tuple[Table, int], str]
+        self, program: Program, entry_plan: Plan, piece: Piece, tables: dict[tuple[Table, int], str]
     ) -> None:
         self.inputs, self.numbers, self.piece, self.tables = (
             program.inputs,
-            made.numbers,
+            entry_plan.numbers,
             piece,
             tables,
         )
@@ -170,7 +172,7 @@ class _Writer:
     def power(self, node: Expr) -> str:
         base, exponent = node.args
         n = self.numbers.get(exponent)
-        if n is not None and n == int(n) and abs(n) <= LARGEST_POWER:
+        if n is not None and abs(n) <= LARGEST_POWER and n % 1 == 0:
             return f"liaison_power({self.operand(base)}, {int(n)})"
         return f"pow({self.operand(base)}, {self.operand(exponent)})"
 

@@ -95,8 +95,8 @@ class Columns:
 
     def operations(self) -> list[Expr]:
         """Every operation on a vector, as often as it is done."""
-        found = [x for block in self.blocks for x in steps_of(block.rows, block.seeds)]
-        return found + self.steps * len(self.blocks)
+        operations = [x for block in self.blocks for x in steps_of(block.rows, block.seeds)]
+        return operations + self.steps * len(self.blocks)
 
 
 def steps_of(formulas: Sequence[Expr], symbols: Sequence[Expr]) -> list[Expr]:
@@ -123,10 +123,10 @@ class Later(Sequence[Expr]):
         self._size, self._make = size, make
 
     @cached_property
-    def _made(self) -> tuple[Expr, ...]:
-        made = tuple(self._make())
-        assert len(made) == self._size
-        return made
+    def _formulas(self) -> tuple[Expr, ...]:
+        formulas = tuple(self._make())
+        assert len(formulas) == self._size
+        return formulas
 
     def __len__(self) -> int:
         return self._size
@@ -138,10 +138,10 @@ class Later(Sequence[Expr]):
     def __getitem__(self, k: slice) -> Sequence[Expr]: ...
 
     def __getitem__(self, k: Any) -> Any:
-        return self._made[k]
+        return self._formulas[k]
 
     def __iter__(self) -> Iterator[Expr]:
-        return iter(self._made)
+        return iter(self._formulas)
 
 
 def substituted(blocks: Sequence[Block], change: Callable[[list[Expr]], list[Expr]]) -> list[Block]:

@@ -86,8 +86,8 @@ def _inverse(equations: Equations, places: Sequence[Expr]) -> Blocks:
         total = total + weight * force
     along = directional([total], dict(zip(variables, directions, strict=True)))
     product = gradient(along[0], variables)
-    found = substitute(product, {x: as_expr(0) for x in symbols.xi})
-    return [(name, found[k * nv : (k + 1) * nv]) for k, name in enumerate(("q", "v", "vdot"))]
+    columns = substitute(product, {x: as_expr(0) for x in symbols.xi})
+    return [(name, columns[k * nv : (k + 1) * nv]) for k, name in enumerate(("q", "v", "vdot"))]
 
 
 FEWEST = 5
@@ -116,13 +116,13 @@ def derivative_makers(
         factored: gives the eliminated saddle.
         solution: gives v̇, λ and the residual.
     """
-    made = Derivatives(equations, factored, solution)
+    derivatives = Derivatives(equations, factored, solution)
     return {
-        "d_inverse": lambda: made.inverse_columns(("q", "v", "vdot", "u")),
-        "d_inverse_p": lambda: made.inverse_columns(("p",)),
-        "d_forward": lambda: made.solved_columns(("q", "v", "tau", "u")),
-        "d_forward_p": lambda: made.solved_columns(("p",)),
-        "d_rate": lambda: made.solved_columns(("q", "v")),
+        "d_inverse": lambda: derivatives.inverse_columns(("q", "v", "vdot", "u")),
+        "d_inverse_p": lambda: derivatives.inverse_columns(("p",)),
+        "d_forward": lambda: derivatives.solved_columns(("q", "v", "tau", "u")),
+        "d_forward_p": lambda: derivatives.solved_columns(("p",)),
+        "d_rate": lambda: derivatives.solved_columns(("q", "v")),
     }
 
 
@@ -131,8 +131,8 @@ def pattern(entry: Entry, block: str, columns: int) -> NDArray[np.bool_]:
     start = 0
     for label, size in entry.layout:
         if label == block:
-            found = [not vanishes(x) for x in entry.outputs[start : start + size]]
-            return np.array(found, dtype=bool).reshape(-1, columns)
+            nonzero = [not vanishes(x) for x in entry.outputs[start : start + size]]
+            return np.array(nonzero, dtype=bool).reshape(-1, columns)
         start += size
     raise KeyError(block)
 
@@ -153,8 +153,8 @@ class Derivatives:
 
     def inverse(self, names: Sequence[str]) -> Blocks:
         """∂(M v̇ + h − τ) by each of the names."""
-        found = self.by(self.equations.dynamics.inverse, names)
-        return [(f"tau_{n}", dense(found[n], self.nv, self.width(n))) for n in names]
+        slopes = self.by(self.equations.dynamics.inverse, names)
+        return [(f"tau_{n}", dense(slopes[n], self.nv, self.width(n))) for n in names]
 
     def forward(self, names: Sequence[str]) -> Blocks:
         """∂v̇ and ∂λ by each of the names; `tau` is a generalized force added to the others."""
@@ -221,21 +221,21 @@ class Derivatives:
 
     def along_mass(self, i: int, seeds: Mapping[int, Expr]) -> Expr:
         """A row of M times the seeds."""
-        M, found = self.equations.dynamics.M, ZERO
+        M, total = self.equations.dynamics.M, ZERO
         for k, seed in seeds.items():
-            found = found + M.get((max(i, k), min(i, k)), ZERO) * seed
-        return found
+            total = total + M.get((max(i, k), min(i, k)), ZERO) * seed
+        return total
 
     def direction(self, name: str, seeds: Mapping[int, Expr]) -> dict[Expr, Expr]:
         """What seeds of columns do to the symbols."""
         if name != "q":
             return {getattr(self.symbols, name)[k]: seed for k, seed in seeds.items()}
-        found: dict[Expr, Expr] = {}
+        direction: dict[Expr, Expr] = {}
         for (i, k), entry in self.equations.kinematics.N.items():
             if k in seeds:
                 x = self.symbols.q[i]
-                found[x] = found.get(x, ZERO) + entry * seeds[k]
-        return found
+                direction[x] = direction.get(x, ZERO) + entry * seeds[k]
+        return direction
 
     def solved(self, right: Mapping[int, Expr]) -> tuple[list[Expr], list[Expr]]:
         """One column of ∂v̇ and of ∂λ, from one of −∂r."""
@@ -264,11 +264,11 @@ class Derivatives:
 
     def at_solution(self, names: Sequence[str]) -> dict[str, list[dict[int, Expr]]]:
         """−∂r column by column, v̇ and λ held, then given their values."""
-        found = self.by(self.residual, names)
+        slopes = self.by(self.residual, names)
         vdot, lam, _ = self.solution()
         values = dict(zip((*self.symbols.vdot, *self.symbols.lam), [*vdot, *lam], strict=True))
-        entries = [(name, key) for name in names for key in found[name]]
-        formulas = substitute([found[name][key] for name, key in entries], values)
+        entries = [(name, key) for name in names for key in slopes[name]]
+        formulas = substitute([slopes[name][key] for name, key in entries], values)
         columns: dict[str, list[dict[int, Expr]]] = {
             name: [{} for _ in range(self.width(name))] for name in names
         }
@@ -296,25 +296,25 @@ class Derivatives:
         """Derivatives by each of the names, q along velocities."""
         whole = [x for name in names for x in getattr(self.symbols, name)]
         entries = shortest_jacobian(formulas, whole)
-        found: dict[str, Entries] = {}
+        slopes: dict[str, Entries] = {}
         start = 0
         for name in names:
             end = start + len(getattr(self.symbols, name))
             part = {(i, j - start): x for (i, j), x in entries.items() if start <= j < end}
-            found[name] = self.along(part) if name == "q" else part
+            slopes[name] = self.along(part) if name == "q" else part
             start = end
-        return found
+        return slopes
 
     def along(self, slopes: Entries) -> Entries:
         """∂f/∂q N."""
-        found: dict[tuple[int, int], Expr] = {}
+        entries: dict[tuple[int, int], Expr] = {}
         by_row: dict[int, list[tuple[int, Expr]]] = {}
         for (i, k), entry in self.equations.kinematics.N.items():
             by_row.setdefault(i, []).append((k, entry))
         for (row, i), slope in slopes.items():
             for k, entry in by_row.get(i, ()):
-                found[row, k] = found.get((row, k), ZERO) + slope * entry
-        return {key: entry for key, entry in found.items() if not vanishes(entry)}
+                entries[row, k] = entries.get((row, k), ZERO) + slope * entry
+        return {key: entry for key, entry in entries.items() if not vanishes(entry)}
 
 
 def shortest_jacobian(formulas: Sequence[Expr], xs: Sequence[Expr]) -> dict[tuple[int, int], Expr]:
@@ -322,7 +322,7 @@ def shortest_jacobian(formulas: Sequence[Expr], xs: Sequence[Expr]) -> dict[tupl
     if not xs:
         return {}
     ways = [jacobian(formulas, xs, by_rows=by_rows) for by_rows in (False, True)]
-    return min(ways, key=lambda found: sum(count_operations(found.values()).values()))
+    return min(ways, key=lambda entries: sum(count_operations(entries.values()).values()))
 
 
 def _rows(columns: Sequence[Sequence[Any]], rows: int) -> list[Expr]:
@@ -330,7 +330,9 @@ def _rows(columns: Sequence[Sequence[Any]], rows: int) -> list[Expr]:
     return [column[i] for i in range(rows) for column in columns]
 
 
-def tangent_makers(equations: Equations, made: Derivatives) -> Mapping[str, Callable[[], Blocks]]:
+def tangent_makers(
+    equations: Equations, derivatives: Derivatives
+) -> Mapping[str, Callable[[], Blocks]]:
     """Name -> what makes the entry.
 
     d_residual (x = v̇, λ): r_q, r_v, r_u, r_p, nv + nc rows each; d_motion: r_q, r_v, nv rows;
@@ -338,28 +340,32 @@ def tangent_makers(equations: Equations, made: Derivatives) -> Mapping[str, Call
     out_q, out_v, out_u, out_p of the outputs. Every block is a matrix row by row.
     """
     return {
-        "d_residual": lambda: _slopes(made, "r", made.residual, ("q", "v", "u", "p")),
-        "d_motion": lambda: _slopes(made, "r", made.residual[: made.nv], ("q", "v")),
-        "tangent": lambda: _tangent(equations, made),
+        "d_residual": lambda: _slopes(derivatives, "r", derivatives.residual, ("q", "v", "u", "p")),
+        "d_motion": lambda: _slopes(
+            derivatives, "r", derivatives.residual[: derivatives.nv], ("q", "v")
+        ),
+        "tangent": lambda: _tangent(equations, derivatives),
     }
 
 
-def _tangent(equations: Equations, made: Derivatives) -> Blocks:
+def _tangent(equations: Equations, derivatives: Derivatives) -> Blocks:
     closures, nq = equations.closures, len(equations.symbols.q)
     outputs = list(equations.outputs.values())
     return [
-        ("N", dense(equations.kinematics.N, nq, made.nv)),
-        ("drift", dense(_drift(equations), nq, made.nv)),
-        *_slopes(made, "rate", closures.rate, ("q", "p")),
-        *_slopes(made, "phi", closures.phi, ("p",)),
-        *_slopes(made, "out", outputs, ("q", "v", "u", "p")),
+        ("N", dense(equations.kinematics.N, nq, derivatives.nv)),
+        ("drift", dense(_drift(equations), nq, derivatives.nv)),
+        *_slopes(derivatives, "rate", closures.rate, ("q", "p")),
+        *_slopes(derivatives, "phi", closures.phi, ("p",)),
+        *_slopes(derivatives, "out", outputs, ("q", "v", "u", "p")),
     ]
 
 
-def _slopes(made: Derivatives, word: str, formulas: Sequence[Expr], names: Sequence[str]) -> Blocks:
+def _slopes(
+    derivatives: Derivatives, word: str, formulas: Sequence[Expr], names: Sequence[str]
+) -> Blocks:
     """Derivatives of formulas by each of the names, as whole matrices."""
-    found = made.by(formulas, names)
-    return [(f"{word}_{n}", dense(found[n], len(formulas), made.width(n))) for n in names]
+    slopes = derivatives.by(formulas, names)
+    return [(f"{word}_{n}", dense(slopes[n], len(formulas), derivatives.width(n))) for n in names]
 
 
 def _drift(equations: Equations) -> Entries:
@@ -369,12 +375,12 @@ def _drift(equations: Equations) -> Entries:
     for (i, k), entry in N.items():
         qdot[i] = qdot[i] + entry * symbols.v[k]
     slopes = jacobian(qdot, list(symbols.q))
-    found: dict[tuple[int, int], Expr] = {}
+    entries: dict[tuple[int, int], Expr] = {}
     for (i, j), slope in slopes.items():
         for k in range(len(symbols.v)):
             if (j, k) in N:
-                found[i, k] = found.get((i, k), ZERO) + slope * N[j, k]
+                entries[i, k] = entries.get((i, k), ZERO) + slope * N[j, k]
     along = dict(zip(symbols.q, qdot, strict=True))
     for key, change in zip(N, directional(list(N.values()), along), strict=True):
-        found[key] = found.get(key, ZERO) - change
-    return {key: entry for key, entry in found.items() if not vanishes(entry)}
+        entries[key] = entries.get(key, ZERO) - change
+    return {key: entry for key, entry in entries.items() if not vanishes(entry)}

@@ -1,7 +1,7 @@
 """The discrete Lagrangian of a time step: what a structure-preserving integrator asks of a graph.
 
 A step from q over h to q₁ = q ⊞ ξ moves steadily, with v = ξ/h at its beginning and the same motion
-told by v₁ at its end (velocities in turning axes have turned). With p = M v and s = τ − h + Ṁ v,
+given by v₁ at its end (velocities in turning axes have turned). With p = M v and s = τ − h + Ṁ v,
 
     L_d = h/2 (L(q, v) + L(q₁, v₁)),   F = s + ω × p  where axes turn with ω, else s  (discrete-1)
     back  = B(ξ)  ½ (p(q, v) + p(q₁, v₁)),   p₀ + h/2 F(q, v)  = back                 (discrete-2)
@@ -38,13 +38,13 @@ def discrete_makers(equations: Equations) -> dict[str, Callable[[], Blocks]]:
     d_leap: ∂back/∂ξ, ∂back/∂v, ∂F/∂v at the beginning; reach (x = ξ): Φ(q ⊞ ξ) and its derivative
     by ξ; turn (x = ξ): B(ξ). Every matrix row by row.
     """
-    made = _Discrete(equations)
+    discrete = _Discrete(equations)
     return {
-        "kick": made.kick,
-        "leap": made.leap,
-        "d_leap": made.slopes,
-        "reach": made.reach,
-        "turn": lambda: [("B", dense(made.turn(), made.nv, made.nv))],
+        "kick": discrete.kick,
+        "leap": discrete.leap,
+        "d_leap": discrete.slopes,
+        "reach": discrete.reach,
+        "turn": lambda: [("B", dense(discrete.turn(), discrete.nv, discrete.nv))],
     }
 
 
@@ -57,12 +57,12 @@ class _Discrete:
 
     def momentum(self) -> list[Expr]:
         """p = M v."""
-        found: list[Expr] = [ZERO] * self.nv
+        momentum: list[Expr] = [ZERO] * self.nv
         for (i, j), entry in self.equations.dynamics.M.items():
-            found[i] = found[i] + entry * self.symbols.v[j]
+            momentum[i] = momentum[i] + entry * self.symbols.v[j]
             if i != j:
-                found[j] = found[j] + entry * self.symbols.v[i]
-        return found
+                momentum[j] = momentum[j] + entry * self.symbols.v[i]
+        return momentum
 
     def force(self) -> list[Expr]:
         """F of (discrete-1)."""
@@ -72,28 +72,28 @@ class _Discrete:
             x = symbols.q[i]
             qdot[x] = qdot.get(x, ZERO) + entry * symbols.v[k]
         changes = directional(p, qdot)
-        found = [f + s for f, s in zip(self.equations.dynamics.f, changes, strict=True)]
+        force = [f + s for f, s in zip(self.equations.dynamics.f, changes, strict=True)]
         for omega, part in self.turning():
             w, carried = [symbols.v[k] for k in omega], [p[k] for k in part]
             for k, turned in zip(part, _cross(w, carried), strict=True):
-                found[k] = found[k] + turned
-        return found
+                force[k] = force[k] + turned
+        return force
 
     def turning(self) -> list[tuple[range, range]]:
-        """Places of ω, and of three velocities told in the axes that turn with it."""
-        found = []
+        """Places of ω, and of three velocities expressed in the axes that turn with it."""
+        pairs = []
         for chart in self.equations.kinematics.charts:
             if chart.kind in TURNING:
                 places = range(*chart.v.indices(self.nv))
-                found += [(places[:3], places[k : k + 3]) for k in range(0, len(places), 3)]
-        return found
+                pairs += [(places[:3], places[k : k + 3]) for k in range(0, len(places), 3)]
+        return pairs
 
     def turn(self) -> Matrix:
         """B(ξ)."""
         return jacobian(list(self.equations.kinematics.local_rate), list(self.symbols.v))
 
     def shifts(self) -> set[int]:
-        """Velocities of translations told in turning axes."""
+        """Velocities of translations expressed in turning axes."""
         return {k for omega, part in self.turning() if omega != part for k in part}
 
     def kick(self) -> Blocks:
@@ -139,7 +139,7 @@ class _Discrete:
         by_v = {(i, j - nv): x for (i, j), x in by_both.items() if j >= nv}
         force = jacobian(self.force(), v)
         named = (("back_xi", by_xi), ("back_v", by_v), ("force_v", force))
-        return [(name, dense(found, nv, nv)) for name, found in named]
+        return [(name, dense(entries, nv, nv)) for name, entries in named]
 
     def reach(self) -> Blocks:
         """Φ where the step ends, and its derivative by ξ."""
@@ -159,7 +159,7 @@ def _transposed(matrix: Matrix) -> Matrix:
 
 
 def _times(matrix: Matrix, column: Sequence[Expr]) -> list[Expr]:
-    found: list[Expr] = [ZERO] * len(column)
+    product: list[Expr] = [ZERO] * len(column)
     for (i, j), x in matrix.items():
-        found[i] = found[i] + x * column[j]
-    return found
+        product[i] = product[i] + x * column[j]
+    return product

@@ -39,13 +39,13 @@ class Driver:
         self.enter()
 
     def call(self, name: str, *arguments: object) -> None:
-        """A function of the driver; what it refuses is told in its words."""
+        """A function of the driver; what it rejects is expressed in its words."""
         status = getattr(self._library, name)(*arguments)
         if status:
             text = ctypes.c_char_p()
             self._library.cuGetErrorString(status, ctypes.byref(text))
-            said = text.value.decode() if text.value else f"error {status}"
-            raise ProgramError(f"the GPU's driver reports an error in {name}: {said}.")
+            message = text.value.decode() if text.value else f"error {status}"
+            raise ProgramError(f"the GPU's driver reports an error in {name}: {message}.")
 
     def enter(self) -> None:
         """Makes the context this thread's."""
@@ -54,12 +54,12 @@ class Driver:
     @property
     def processor(self) -> str:
         """The kind of the device, as PTX names it."""
-        found = []
+        version = []
         for attribute in CAPABILITY:
             value = ctypes.c_int()
             self.call("cuDeviceGetAttribute", ctypes.byref(value), attribute, self.device)
-            found.append(value.value)
-        return f"sm_{found[0]}{found[1]}"
+            version.append(value.value)
+        return f"sm_{version[0]}{version[1]}"
 
     def load(self, text: str, name: str) -> Function:
         """A kernel from PTX text, compiled for the device by the driver."""
@@ -128,33 +128,33 @@ class DeviceArray:
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, owner: Driver | None = None) -> None:
-        made = owner or driver()
+        device = owner or driver()
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)
         self.nbytes = max(1, int(np.prod(shape, dtype=np.int64))) * self.dtype.itemsize
-        self._driver = made
-        made.enter()
+        self._driver = device
+        device.enter()
         place = Address()
-        made.call("cuMemAlloc_v2", ctypes.byref(place), ctypes.c_size_t(self.nbytes))
+        device.call("cuMemAlloc_v2", ctypes.byref(place), ctypes.c_size_t(self.nbytes))
         self.address = place.value
-        weakref.finalize(self, _free, made, self.address)
+        weakref.finalize(self, _free, device, self.address)
 
     @classmethod
     def of(cls, values: ArrayLike, dtype: Any = np.float64) -> DeviceArray:
         """A copy of an array of this computer."""
         array = np.ascontiguousarray(values, dtype=dtype)
-        made = cls(array.shape, dtype)
-        made.fill(array)
-        return made
+        copy = cls(array.shape, dtype)
+        copy.fill(array)
+        return copy
 
     def fill(self, array: NDArray[Any]) -> None:
         """Copies values of the same shape into it."""
-        given = np.ascontiguousarray(array, dtype=self.dtype)
-        if given.shape != self.shape:
-            raise ProgramError(f"values of shape {given.shape} for an array of {self.shape}.")
-        if given.size:
-            place, size = Address(self.address), ctypes.c_size_t(given.nbytes)
+        values = np.ascontiguousarray(array, dtype=self.dtype)
+        if values.shape != self.shape:
+            raise ProgramError(f"values of shape {values.shape} for an array of {self.shape}.")
+        if values.size:
+            place, size = Address(self.address), ctypes.c_size_t(values.nbytes)
             self._driver.enter()
-            self._driver.call("cuMemcpyHtoD_v2", place, ctypes.c_void_p(given.ctypes.data), size)
+            self._driver.call("cuMemcpyHtoD_v2", place, ctypes.c_void_p(values.ctypes.data), size)
 
     def numpy(self) -> NDArray[Any]:
         """A copy on this computer; waits for what was launched before."""

@@ -202,12 +202,12 @@ def quick_sincos(
     lines.lines += [f"  br i1 {all_near}, label %{end}, label %{slow}, !prof !0", f"{slow}:"]
     far = [lines.far(x) for x in angles]
     lines.lines += [f"  br label %{end}", f"{end}:"]
-    found = []
+    pairs = []
     for (s, c), (s_far, c_far) in zip(quick, far, strict=True):
         sine = lines.put(f"phi {kind} [{s}, %{block}], [{s_far}, %{slow}]")
         cosine = lines.put(f"phi {kind} [{c}, %{block}], [{c_far}, %{slow}]")
-        found.append((sine, cosine))
-    return lines.lines, found, end
+        pairs.append((sine, cosine))
+    return lines.lines, pairs, end
 
 
 class _Double(Lines):
@@ -288,8 +288,8 @@ class _Single(_Double):
 
     def far(self, x: str) -> list[str]:
         """As a double."""
-        found = super().far(self.put(f"fpext float {x} to double"))
-        return [self.put(f"fptrunc double {value} to float") for value in found]
+        values = super().far(self.put(f"fpext float {x} to double"))
+        return [self.put(f"fptrunc double {value} to float") for value in values]
 
 
 LN2 = (0.6931471803691238, 1.9082149292705877e-10)  # the first has 21 trailing zero bits
@@ -307,8 +307,8 @@ class _Function(Lines):
 
     def whole_text(self, name: str, letters: str, result: str) -> str:
         """The function, its lines written."""
-        given = ", ".join(f"double %{letter}" for letter in letters)
-        head = f"define internal double @liaison_{name}({given}) noinline nounwind {{"
+        arguments = ", ".join(f"double %{letter}" for letter in letters)
+        head = f"define internal double @liaison_{name}({arguments}) noinline nounwind {{"
         return "\n".join([head, "entry:", *self.lines, f"  ret double {result}", "}"])
 
     def series(self, c: Sequence[float], z: str) -> str:

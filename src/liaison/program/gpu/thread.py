@@ -121,7 +121,7 @@ def _fuses(term: Expr, uses: Mapping[Expr, int]) -> bool:
     return term.op == "mul" and uses[term] == 1
 
 
-Given: TypeAlias = Mapping[str, Callable[[int], str]]
+Readers: TypeAlias = Mapping[str, Callable[[int], str]]
 """Array -> the operand of its value with an index."""
 
 GLOBAL, LOCAL = "ptr addrspace(1)", "ptr addrspace(5)"
@@ -143,8 +143,8 @@ class DeviceModule(Module):
 
     def tail(self) -> str:
         """The functions and tables that were asked for."""
-        asked = [FUNCTIONS[name] for name in FUNCTIONS if name in self.functions]
-        return "\n".join([super().tail(), far_function(), any_function(), *asked])
+        used = [FUNCTIONS[name] for name in FUNCTIONS if name in self.functions]
+        return "\n".join([super().tail(), far_function(), any_function(), *used])
 
     def ask(self, name: str) -> str:
         """A function of doubles by its name on the device, with all that it calls."""
@@ -172,7 +172,7 @@ class Body:
 
 
 def body_of(
-    module: DeviceModule, program: Program, entry: str, given: Given, prefix: str, block: str
+    module: DeviceModule, program: Program, entry: str, read: Readers, prefix: str, block: str
 ) -> Body:
     """An entry for one thread, its outputs in registers and its sums as chains.
 
@@ -180,26 +180,26 @@ def body_of(
         module: collects what it calls.
         program: with the entry.
         entry: its name.
-        given: where the values of arrays come from.
+        read: where the values of arrays come from.
         prefix: of every name made here, unique in the function.
         block: label of the block these lines are appended to.
     """
     outputs = chained(program.entry(entry).outputs)
-    kept = Program(program.name, {entry: Entry(entry, outputs)}, program.inputs)
-    made = plan(kept, entry, lanes=ANGLES, size=WHOLE)
-    return _Thread(module, program, made, made.pieces[0], given, prefix, block).body()
+    single = Program(program.name, {entry: Entry(entry, outputs)}, program.inputs)
+    entry_plan = plan(single, entry, lanes=ANGLES, size=WHOLE)
+    return _Thread(module, program, entry_plan, entry_plan.pieces[0], read, prefix, block).body()
 
 
 def written(
-    module: DeviceModule, program: Program, made: Plan, piece: Piece, memory: Memory
+    module: DeviceModule, program: Program, entry_plan: Plan, piece: Piece, memory: Memory
 ) -> str:
     """A piece of an entry from memory to memory.
 
     Of an entry in one piece all loads come first, so that a thread waits for them once. Of one that
     is cut, values are read when they are needed and written when they are there.
     """
-    thread = _Thread(module, program, made, piece, memory.given(), "n", "entry")
-    if len(made.pieces) > 1:
+    thread = _Thread(module, program, entry_plan, piece, memory.loads(), "n", "entry")
+    if len(entry_plan.pieces) > 1:
         memory.lines = thread.lines
         thread.memory = memory
         return "\n".join(thread.body().lines)
@@ -217,27 +217,27 @@ class _Thread(Writer):
         self,
         module: DeviceModule,
         program: Program,
-        made: Plan,
+        entry_plan: Plan,
         piece: Piece,
-        given: Given,
+        read: Readers,
         prefix: str,
         block: str,
     ) -> None:
-        super().__init__(module, program, made, replace(piece, items=compact(piece)))
+        super().__init__(module, program, entry_plan, replace(piece, items=compact(piece)))
         self.device, self.form = module, module.form
-        self.given, self.prefix, self.block = given, prefix, block
+        self.loads, self.prefix, self.block = read, prefix, block
         self.memory: Memory | None = None
 
     def body(self) -> Body:
         """All instructions; with a memory, results are written as soon as they are there."""
-        wanted: dict[Expr, list[int]] = {}
+        places_of: dict[Expr, list[int]] = {}
         for index, node in self.piece.outputs:
-            wanted.setdefault(node, []).append(index)
+            places_of.setdefault(node, []).append(index)
         for item in self.piece.items:
             self.item(item)
             for node in item:
-                self.keep(node, wanted.pop(node, ()))
-        for node, places in wanted.items():
+                self.keep(node, places_of.pop(node, ()))
+        for node, places in places_of.items():
             self.keep(node, places)
         outputs = tuple(self.operand(node) for _, node in self.piece.outputs)
         return Body(tuple(self.lines), outputs, self.block)
@@ -255,17 +255,17 @@ class _Thread(Writer):
 
     def load(self, array: str, index: int) -> str:
         """From wherever the caller keeps it."""
-        return self.given[array](index)
+        return self.loads[array](index)
 
     def turn(self, item: Item) -> None:
         """Sines and cosines of several angles."""
         self.count += 1
         angles = list(dict.fromkeys(node.args[0] for node in item))
         tag, xs = f"{self.prefix}s{self.count}", [self.operand(angle) for angle in angles]
-        lines, found, self.block = quick_sincos(tag, xs, self.form.real, self.block)
+        lines, pairs, self.block = quick_sincos(tag, xs, self.form.real, self.block)
         self.lines += lines
         for node in item:
-            sine, cosine = found[angles.index(node.args[0])]
+            sine, cosine = pairs[angles.index(node.args[0])]
             self.names[node] = sine if node.op == "sin" else cosine
 
     def item(self, item: Item) -> None:
@@ -319,7 +319,7 @@ class Memory:
         self._count = 0
         self._known: dict[tuple[str, int], str] = {}
 
-    def given(self) -> dict[str, Callable[[int], str]]:
+    def loads(self) -> dict[str, Callable[[int], str]]:
         """Loads, for a writer; each place is read once."""
         return {name: partial(self.load, name) for name in (*ARRAYS, "work")}
 

@@ -125,7 +125,7 @@ class GpuKernel:
         """The same with kept arrays, to be launched again and again for a few microseconds."""
         chosen = None if rows is None else tuple(int(row) for row in rows)
         laid = self._laid(arrays, self.program.reads(entry))
-        wanted = len(chosen or self.program.entry(entry).outputs)
+        wanted = len(self.program.entry(entry).outputs if chosen is None else chosen)
         target = out if out is not None else DeviceArray((wanted, laid.count), self.dtype)
         if target.shape != (wanted, laid.count) or target.dtype != self.dtype:
             raise ProgramError(
@@ -161,17 +161,18 @@ class GpuKernel:
             t: time at the start.
             u: inputs, constant; defaults if None.
             p: parameters; defaults if None.
-            check: refuse a result with a state that is lost (this waits for the device).
+            check: raise an error for a result with a state that is lost (this waits for the
+                device).
 
         Raises:
             SimulationError: a state is not finite, or its closures are lost.
         """
         if not (np.isfinite(step) and step > 0 and steps >= 1):
             raise SimulationError(f"a march needs positive steps; {steps} of {step} s were asked.")
-        given = {"q": q, "v": v, "u": u, "p": p, "t": [t]}
+        arrays = {"q": q, "v": v, "u": u, "p": p, "t": [t]}
         sizes = self.program.sizes
         reads = {"t": 1, "q": sizes["nq"], "v": sizes["nv"], "u": sizes["nu"], "p": sizes["np"]}
-        laid = self._laid({k: x for k, x in given.items() if x is not None}, {**reads, "x": 0})
+        laid = self._laid({k: x for k, x in arrays.items() if x is not None}, {**reads, "x": 0})
         if laid.shared & {"q", "v"}:
             raise ProgramError("q and v have a column for each state, shape (size, N).")
         residual = DeviceArray.of(np.zeros((1, laid.count)), self.dtype)
@@ -188,18 +189,18 @@ class GpuKernel:
         return (moved[0].numpy(), moved[1].numpy()) if laid.is_local else moved
 
     def simulate(
-        self, q: ArrayLike, v: ArrayLike, *, step: float, steps: int, every: int = 1, **given: Any
+        self, q: ArrayLike, v: ArrayLike, *, step: float, steps: int, every: int = 1, **options: Any
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Times, positions (samples, nq, N) and velocities, recorded each `every` steps."""
         state = DeviceArray.of(q, self.dtype), DeviceArray.of(v, self.dtype)
-        start = float(given.pop("t", 0.0))
-        times, found = [start], [(state[0].numpy(), state[1].numpy())]
+        start = float(options.pop("t", 0.0))
+        times, states = [start], [(state[0].numpy(), state[1].numpy())]
         for done in range(0, steps, every):
             count = min(every, steps - done)
-            self.march(*state, step=step, steps=count, t=times[-1], **given)
+            self.march(*state, step=step, steps=count, t=times[-1], **options)
             times.append(start + (done + count) * step)
-            found.append((state[0].numpy(), state[1].numpy()))
-        return np.array(times), np.stack([a for a, _ in found]), np.stack([b for _, b in found])
+            states.append((state[0].numpy(), state[1].numpy()))
+        return np.array(times), np.stack([a for a, _ in states]), np.stack([b for _, b in states])
 
     def resources(
         self,
@@ -224,26 +225,36 @@ class GpuKernel:
         )
         return self._driver.load(text, "march" if entry == "march" else "evaluate")
 
-    def _laid(self, given: Mapping[str, Values], reads: Mapping[str, int]) -> _Laid:
+    def _laid(self, arrays: Mapping[str, Values], reads: Mapping[str, int]) -> _Laid:
         """Everything on the device; what all states share has stride 0."""
-        known = {name: array for name, array in given.items() if name in ARRAYS}
-        if len(known) < len(given):
-            raise ProgramError(f"arrays are {', '.join(ARRAYS)}; found {', '.join(given)}.")
+        known = {name: array for name, array in arrays.items() if name in ARRAYS}
+        if len(known) < len(arrays):
+            raise ProgramError(f"arrays are {', '.join(ARRAYS)}; found {', '.join(arrays)}.")
         values: dict[str, Values] = {"t": [0.0], "q": [], "v": [], "x": []}
         values |= {name: self.program.defaults.get(name, []) for name in ("u", "p")} | known
         is_local = not any(_is_on_device(array) for array in known.values())
-        kept = {name: _placed(array, self.dtype) for name, array in values.items()}
-        counts = {name: a.shape[1] for name, a in kept.items() if len(a.shape) == 2}
+        placed = {name: _placed(array, self.dtype) for name, array in values.items()}
+        counts = {name: a.shape[1] for name, a in placed.items() if len(a.shape) == 2}
         if len(set(counts.values())) != 1:
             raise ProgramError(f"the arrays have different numbers of states: {counts}.")
         for name, least in reads.items():
-            if kept[name].shape[0] < least:
-                raise ProgramError(f"{name!r} has {kept[name].shape[0]} rows, {least} are read.")
+            check_size(self.program, name, placed[name].shape, least)
         count = next(iter(counts.values()))
-        shared = frozenset(name for name in kept if name not in counts)
-        address = {name: _address(array) for name, array in kept.items()}
-        stride = {name: count if name in counts else 0 for name in kept}
-        return _Laid(count, kept, address, stride, shared, is_local)
+        shared = frozenset(name for name in placed if name not in counts)
+        address = {name: _address(array) for name, array in placed.items()}
+        stride = {name: count if name in counts else 0 for name in placed}
+        return _Laid(count, placed, address, stride, shared, is_local)
+
+
+def check_size(program: Program, name: str, shape: tuple[int, ...], least: int) -> None:
+    """Refuses an array of another size than the program says, or with too few rows."""
+    size = program.sizes.get(f"n{name}", 0) if name in "qvup" else 0
+    is_left_out = shape[0] == 0 and least == 0
+    if not is_left_out and (shape[0] < least or shape[0] != (size or shape[0])):
+        raise ProgramError(
+            f"{name!r} has shape {shape}; its first axis has {max(least, size)} numbers.",
+            hint="Arrays lie component by component, shape (size, N).",
+        )
 
 
 def _is_on_device(array: object) -> bool:
@@ -254,8 +265,8 @@ def _placed(array: Any, dtype: np.dtype[Any]) -> Any:
     """The array on the device, as it is if it is there already."""
     if not _is_on_device(array):
         return DeviceArray.of(array, dtype)
-    told = array.__cuda_array_interface__
-    if np.dtype(told["typestr"]) != dtype or told.get("strides") is not None:
+    interface = array.__cuda_array_interface__
+    if np.dtype(interface["typestr"]) != dtype or interface.get("strides") is not None:
         raise ProgramError(f"an array on the device is contiguous and of {dtype} here.")
     return array
 

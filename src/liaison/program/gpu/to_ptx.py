@@ -27,7 +27,7 @@ from liaison.program.llvm.machine import ptx
 from liaison.program.plan import plan
 from liaison.program.program import ARRAYS, Entry, Program
 
-from .thread import ANGLES, GLOBAL, LOCAL, Body, DeviceModule, Given, Memory, body_of, written
+from .thread import ANGLES, GLOBAL, LOCAL, Body, DeviceModule, Memory, Readers, body_of, written
 
 STRIDED = ("t", "q", "v", "u", "p", "x")
 EVALUATE = ("count", *ARRAYS, "out", *(f"{name}.stride" for name in (*STRIDED, "out")))
@@ -71,23 +71,26 @@ def evaluate_ir(
         block: threads in a block, at most.
     """
     module = DeviceModule(form)
-    made = plan(program, entry, lanes=ANGLES, size=PIECES[form.real])
-    bodies = [written(module, program, made, piece, Memory(form, shared)) for piece in made.pieces]
+    entry_plan = plan(program, entry, lanes=ANGLES, size=PIECES[form.real])
+    bodies = [
+        written(module, program, entry_plan, piece, Memory(form, shared))
+        for piece in entry_plan.pieces
+    ]
     head = _head("evaluate", EVALUATE, form)
     if len(bodies) == 1:
         return _module(module, [head, *bodies, *TAIL], block)
     names = [f"@piece{k}" for k in range(len(bodies))]
-    given = _arguments(EVALUATE, form)
+    arguments = _arguments(EVALUATE, form)
     functions = [
-        f"define internal void {name}({given}, i64 %i, {LOCAL} %work) noinline nounwind {{\n"
+        f"define internal void {name}({arguments}, i64 %i, {LOCAL} %work) noinline nounwind {{\n"
         f"entry:\n{body}\n  ret void\n}}"
         for name, body in zip(names, bodies, strict=True)
     ]
-    work = f"[{made.work_size} x {form.kind}]"
+    work = f"[{entry_plan.work_size} x {form.kind}]"
     calls = [
         f"  %work.here = alloca {work}, align 8",
         f"  %work = addrspacecast ptr %work.here to {LOCAL}",
-        *(f"  call void {name}({given}, i64 %i, {LOCAL} %work)" for name in names),
+        *(f"  call void {name}({arguments}, i64 %i, {LOCAL} %work)" for name in names),
     ]
     calls = [line.replace(" noalias", "") for line in calls]
     return _module(module, [*functions, head, *calls, *TAIL], block)
@@ -259,17 +262,15 @@ class _March:
     def run(self, entry: str, values: dict[str, list[str]]) -> list[str]:
         """An entry inline, on values in registers; inputs and parameters are read once."""
         self.bodies += 1
-        given: Given = {
-            **self.memory.given(),
+        read: Readers = {
+            **self.memory.loads(),
             **{name: listed.__getitem__ for name, listed in values.items()},
         }
         text = self.text
-        made: Body = body_of(
-            self.module, self.program, entry, given, f"b{self.bodies}.", text.block
-        )
-        text.lines += made.lines
-        text.block = made.block
-        return list(made.outputs)
+        body: Body = body_of(self.module, self.program, entry, read, f"b{self.bodies}.", text.block)
+        text.lines += body.lines
+        text.block = body.block
+        return list(body.outputs)
 
     def later(self, name: str, kind: str, count: int) -> list[str]:
         """Variables of a loop, whose first lines are written by `patch`."""
@@ -389,5 +390,5 @@ def _chosen(program: Program, entry: str, rows: tuple[int, ...] | None) -> Progr
     outputs = program.entry(entry).outputs
     if not rows or not all(0 <= row < len(outputs) for row in rows):
         raise ProgramError(f"rows of {entry!r} are 0 to {len(outputs) - 1}; asked for {rows}.")
-    kept = Entry(entry, tuple(outputs[row] for row in rows))
-    return Program(program.name, {entry: kept}, program.inputs, program.sizes)
+    chosen = Entry(entry, tuple(outputs[row] for row in rows))
+    return Program(program.name, {entry: chosen}, program.inputs, program.sizes)

@@ -1,10 +1,10 @@
 """Batches: one entry over many states, on vectors and on all cores.
 
 Arrays are NumPy arrays of shape (size, N), component by component, rows unit-strided: they are
-used where they lie, no copy is made. Shape (size,) means the same values for every state. Shape
-(N, size), a row for each state, is also taken where the program says the size, and transposed by
-one copy. `out` has shape (outputs, N). Threads run machine code only, which needs no interpreter
-lock.
+used where they lie, no copy is made. Shape (size,) means the same values for every state. `out` has
+shape (outputs, N). With the layout "states" all of them have a row for each state, (N, size), and
+are transposed by one copy; which of the two is meant is never guessed from a shape. Threads run
+machine code only, which needs no interpreter lock.
 
 Entries over many states as LLVM IR: the same plan on vectors, and the loop around it.
 
@@ -13,7 +13,8 @@ arrays), so that a vector is one load; an array that all states share is read on
 The last vector is shifted back to end with the last state: states it has in common with the one
 before are computed twice, to the same bits, and no masks are needed.
 
-Public names: BatchCode, BoundBatch, States, states, batch_ir, Variant, FIELDS.
+Public names: BatchCode, BoundBatch, States, states, batch_ir, Variant, FIELDS, LAYOUTS, Layout,
+numbers_of, check_out, check_in_place.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,23 +62,23 @@ class Variant:
     is_streaming: bool = False
 
 
-def batch_ir(program: Program, made: Plan, name: str, lanes: int, variant: Variant) -> str:
+def batch_ir(program: Program, entry_plan: Plan, name: str, lanes: int, variant: Variant) -> str:
     """IR text of a module with the function `void name(record)`, see FIELDS.
 
     Args:
         program: with the planned entry.
-        made: the plan, sines and cosines of each angle by themselves.
+        entry_plan: the plan, sines and cosines of each angle by themselves.
         name: of the function.
         lanes: doubles in a vector.
         variant: how the arrays lie.
     """
     module = Module()
-    parts = [f"@{name}.{k}" for k in range(len(made.pieces))]
+    parts = [f"@{name}.{k}" for k in range(len(entry_plan.pieces))]
     bodies = [
-        _Writer(module, program, made, piece, Form(lanes), variant).function(
+        _Writer(module, program, entry_plan, piece, Form(lanes), variant).function(
             f"define internal void {part}({ARGUMENTS}) noinline"
         )
-        for part, piece in zip(parts, made.pieces, strict=True)
+        for part, piece in zip(parts, entry_plan.pieces, strict=True)
     ]
     loop = _loop(name, parts, lanes, variant)
     return "\n".join([*module.declarations(), *bodies, *loop, module.tail(), "!1 = !{i32 1}", ""])
@@ -90,12 +91,12 @@ class _Writer(Writer):
         self,
         module: Module,
         program: Program,
-        made: Plan,
+        entry_plan: Plan,
         piece: Piece,
         form: Form,
         variant: Variant,
     ) -> None:
-        super().__init__(module, program, made, piece)
+        super().__init__(module, program, entry_plan, piece)
         self.form = form
         self.shared = variant.shared
         self.is_streaming = variant.is_streaming
@@ -137,9 +138,9 @@ class _Writer(Writer):
 
     def turn(self, item: Item) -> None:
         """Sine and cosine of one angle of every state."""
-        found = self.turned(self.operand(item[0].args[0]), self.form.lanes)
+        values = self.turned(self.operand(item[0].args[0]), self.form.lanes)
         for node in item:
-            self.names[node] = found[node.op == "cos"]
+            self.names[node] = values[node.op == "cos"]
 
 
 def _loop(name: str, parts: list[str], lanes: int, variant: Variant) -> list[str]:
@@ -207,6 +208,11 @@ class BatchCode:
 
 Compiled: TypeAlias = Callable[[Variant], BatchCode]
 
+Layout: TypeAlias = Literal["components", "states"]
+"""How the arrays of a batch lie: (size, N), a row a component; or (N, size), a row a state."""
+
+LAYOUTS = ("components", "states")
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -223,39 +229,75 @@ class States:
         return frozenset(flat | ({"t"} if self.arrays["t"].ndim == 0 else set()))
 
 
-def states(program: Program, reads: Mapping[str, int], given: Mapping[str, Array]) -> States:
+def numbers_of(name: str, values: Any) -> Array:
+    """Values as an array of float64.
+
+    Raises:
+        ProgramError: they are complex, or no numbers.
+    """
+    if isinstance(values, np.ndarray) and values.dtype == np.float64:
+        return values
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "biuf" or array.size == 0:
+            return array.astype(np.float64)
+    except (TypeError, ValueError):
+        array = np.asarray(None)
+    kind = f"numbers of type {array.dtype}" if array.dtype.kind == "c" else repr(values)[:60]
+    raise ProgramError(f"{name!r} is {kind}; an entry takes real numbers.")
+
+
+def states(
+    program: Program,
+    reads: Mapping[str, int],
+    given: Mapping[str, Array],
+    layout: Layout = "components",
+) -> States:
     """The arrays of a batch, checked and laid out.
 
     Args:
         program: says the sizes.
         reads: how many components of each array the entry looks at.
         given: t, shape (N,) or (), and q, v, u, p, x as said above.
+        layout: which axis of an array with two belongs to the states.
 
     Raises:
         ProgramError: an array has another size than the program says, or another N.
     """
+    if layout not in LAYOUTS:
+        raise ProgramError(
+            f"layout is {layout!r}; it is 'components' (size, N) or 'states' (N, size)."
+        )
     sizes = {name: program.sizes.get(f"n{name}") for name in "qvup"}
-    count = _count(sizes, given)
-    arrays = {"t": given["t"]}
+    by_states = layout == "states"
+    turned = {n: a.T if by_states and a.ndim == 2 else a for n, a in given.items()}
+    count = _count(turned, layout)
+    arrays = {"t": np.ascontiguousarray(given["t"]) if given["t"].ndim else given["t"]}
     for name in "qvupx":
-        arrays[name] = _laid(name, given[name], sizes.get(name), reads[name], count)
+        arrays[name] = _laid(name, turned[name], sizes.get(name), reads[name], count, layout)
     if arrays["t"].ndim and arrays["t"].shape != (count,):
         raise ProgramError(f"'t' has shape {arrays['t'].shape}, for {count} states.")
     return States(count, arrays)
 
 
-def _count(sizes: Mapping[str, int | None], given: Mapping[str, Array]) -> int:
+def _shape(layout: Layout, size: object, count: object) -> str:
+    return f"({size}, {count})" if layout == "components" else f"({count}, {size})"
+
+
+def _count(given: Mapping[str, Array], layout: Layout) -> int:
     """N, as the first array tells it that has one."""
     for name in "qvupx":
-        shape, size = given[name].shape, sizes.get(name)
-        if len(shape) == 2:
-            return int(shape[0] if size == shape[1] and size != shape[0] else shape[1])
+        if given[name].ndim == 2:
+            return int(given[name].shape[1])
     if given["t"].ndim == 1:
         return len(given["t"])
-    raise ProgramError("a batch needs an array of shape (size, N).", hint="Or call the entry.")
+    shape = _shape(layout, "size", "N")
+    raise ProgramError(f"a batch needs an array of shape {shape}.", hint="Or call the entry.")
 
 
-def _laid(name: str, array: Array, size: int | None, least: int, count: int) -> Array:
+def _laid(
+    name: str, array: Array, size: int | None, least: int, count: int, layout: Layout
+) -> Array:
     """The array as (size, N) with unit-strided rows, or (size,)."""
 
     def fits(n: int) -> bool:
@@ -266,15 +308,39 @@ def _laid(name: str, array: Array, size: int | None, least: int, count: int) -> 
     if array.ndim == 1 and fits(len(array)):
         return np.ascontiguousarray(array)
     if array.ndim == 2 and fits(array.shape[0]) and array.shape[1] == count:
-        is_plain = array.strides[1] == 8 and array.strides[0] % 8 == 0
-        return array if is_plain else np.ascontiguousarray(array)
-    is_known = size is not None or name == "x"
-    if array.ndim == 2 and is_known and fits(array.shape[1]) and array.shape[0] == count:
-        return np.ascontiguousarray(array.T)
+        return array if _has_plain_rows(array) else np.ascontiguousarray(array)
+    shape = array.shape[::-1] if layout == "states" else array.shape
+    numbers = max(least, size or 0)
+    other: Layout = "states" if layout == "components" else "components"
+    turned = f"; for {_shape(other, 'size', 'N')} say layout={other!r}"
     raise ProgramError(
-        f"{name!r} has shape {array.shape}, for {count} states of {max(least, size or 0)} numbers.",
-        hint="Give (size, N), or (size,) for the same values in every state.",
+        f"{name!r} has shape {shape}, for {count} states of {numbers} numbers.",
+        hint=f"Give {_shape(layout, numbers, count)}, or ({numbers},) for the same values in every "
+        f"state{turned}.",
     )
+
+
+def _has_plain_rows(array: Array) -> bool:
+    """Whether machine code can use the rows where they lie."""
+    return array.strides[0] % 8 == 0 and (array.shape[1] <= 1 or array.strides[1] == 8)
+
+
+def check_in_place(given: Mapping[str, Any], used: States) -> None:
+    """Refuses arrays of the caller that are not used where they lie: changes would not be seen.
+
+    Args:
+        given: arrays of the caller, by name; None where the default is meant.
+        used: the same as the code reads them.
+    """
+    for name, array in given.items():
+        if array is None or (name == "t" and np.ndim(array) == 0) or np.size(array) == 0:
+            continue
+        if not isinstance(array, np.ndarray) or not np.may_share_memory(array, used.arrays[name]):
+            raise ProgramError(
+                f"{name!r} would be copied, and later changes of it would not be seen.",
+                hint="Keep a float64 array of shape (size, N) with contiguous rows, or a "
+                "contiguous vector (size,) for all states; np.ascontiguousarray makes one.",
+            )
 
 
 def empty(rows: int, columns: int) -> Array:
@@ -294,32 +360,31 @@ class BoundBatch:
 
     Args:
         compiler: gives the code of the entry for the way its arrays lie.
-        given: the states.
-        out: shape (outputs, N), rows unit-strided.
+        batch_states: the states.
+        out: shape (outputs, N), as `check_out` allows it.
         threads: at most so many; None for one each 4096 states, as far as there are cores.
     """
 
-    def __init__(self, compiled: Compiled, given: States, out: Array, threads: int | None) -> None:
-        check_apart(given, out)
+    def __init__(self, compiled: Compiled, batch_states: States, out: Array, threads: int | None) -> None:
         self.out = out
-        self._code = code = compiled(Variant(given.shared, _is_streaming(out)))
-        self._copy_back = given.count < code.lanes
-        kept = _padded(given, code.lanes) if self._copy_back else given
-        target = empty(len(out), kept.count) if self._copy_back else out
-        self._kept = (kept, target)
-        self._given = given
+        self._code = code = compiled(Variant(batch_states.shared, _is_streaming(out)))
+        self._copy_back = batch_states.count < code.lanes
+        padded = _padded(batch_states, code.lanes) if self._copy_back else batch_states
+        target = empty(len(out), padded.count) if self._copy_back else out
+        self._kept = (padded, target)
+        self._batch_states = batch_states
         self._call = FUNCTION(code.address)
         self._work: list[Array] = []
         self._records = [
-            self._record(begin, end) for begin, end in _chunks(kept.count, code.lanes, threads)
+            self._record(begin, end) for begin, end in _chunks(padded.count, code.lanes, threads)
         ]
 
     def _record(self, begin: int, end: int) -> NDArray[np.int64]:
-        kept, out = self._kept
+        padded, out = self._kept
         work = empty(max(1, self._code.work_size), self._code.lanes)
         self._work.append(work)
-        arrays = {**kept.arrays, "out": out, "work": work}
-        shared = kept.shared | {"work"}
+        arrays = {**padded.arrays, "out": out, "work": work}
+        shared = padded.shared | {"work"}
         starts = [arrays[n].ctypes.data + (0 if n in shared else 8 * begin) for n in POINTERS]
         strides = [arrays[n].strides[0] // 8 for n in STRIDED]
         record = np.array([end - begin, *starts, *strides], dtype=np.int64)
@@ -329,16 +394,16 @@ class BoundBatch:
     def __call__(self) -> Array:
         """Run the entry over all states; returns the kept `out`."""
         if self._copy_back:
-            kept = _padded(self._given, self._code.lanes).arrays
+            padded = _padded(self._batch_states, self._code.lanes).arrays
             for name, array in self._kept[0].arrays.items():
-                array[...] = kept[name]
+                array[...] = padded[name]
         records = [record.ctypes.data for record in self._records]
         if len(records) == 1:
             self._call(records[0])
         else:
             list(_pool().map(self._call, records))
         if self._copy_back:
-            self.out[...] = self._kept[1][:, : self._given.count]
+            self.out[...] = self._kept[1][:, : self._batch_states.count]
         for index, value in self._code.numbers:
             self.out[index] = value
         return self.out
@@ -351,35 +416,39 @@ def _is_streaming(out: Array) -> bool:
     return len(out) >= STREAMED_ROWS and out.nbytes >= STREAMED_BYTES and is_aligned
 
 
-def check_apart(given: States, out: Array) -> None:
+def check_out(entry: str, size: int, batch_states: States, out: Array) -> None:
     """Refuses an `out` that overlaps what is read, or that code cannot write to."""
-    if out.dtype != np.float64 or out.ndim != 2 or out.shape[1] != given.count:
-        raise ProgramError(f"'out' must be float64 of shape (outputs, {given.count}).")
-    if out.strides[1] != 8 or out.strides[0] % 8 or not out.flags.writeable:
+    shape = (size, batch_states.count)
+    if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape:
+        raise ProgramError(
+            f"'out' must be float64 of shape {shape}: entry {entry!r} writes {size} rows."
+        )
+    is_folded = size > 1 and abs(out.strides[0]) < 8 * batch_states.count
+    if not _has_plain_rows(out) or is_folded or not out.flags.writeable or not out.flags.aligned:
         raise ProgramError("'out' must be writeable, with rows that are contiguous.")
-    for name, array in given.arrays.items():
+    for name, array in batch_states.arrays.items():
         if np.may_share_memory(array, out):
             raise ProgramError(f"'out' overlaps {name!r}.")
 
 
-def _padded(given: States, lanes: int) -> States:
+def _padded(batch_states: States, lanes: int) -> States:
     """Copies with the last state repeated, so that they fill a vector."""
 
     def fill(array: Array) -> Array:
-        last = np.repeat(array[..., -1:], lanes - given.count, axis=-1)
+        last = np.repeat(array[..., -1:], lanes - batch_states.count, axis=-1)
         return np.concatenate([array, last], axis=-1)
 
-    shared = given.shared
-    arrays = {n: a.copy() if n in shared else fill(a) for n, a in given.arrays.items()}
+    shared = batch_states.shared
+    arrays = {n: a.copy() if n in shared else fill(a) for n, a in batch_states.arrays.items()}
     return States(lanes, arrays)
 
 
 def _chunks(count: int, lanes: int, threads: int | None) -> list[tuple[int, int]]:
     """Ranges of whole vectors, one for each thread; the last also takes what is left over."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    wanted = min(cores or 1, count // GRAIN) if threads is None else threads
+    most = min(cores or 1, count // GRAIN) if threads is None else threads
     vectors = count // lanes
-    n = max(1, min(wanted, vectors))
+    n = max(1, min(most, vectors))
     edges = [vectors * k // n * lanes for k in range(n)] + [count]
     return list(pairwise(edges))
 

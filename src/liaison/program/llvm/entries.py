@@ -134,20 +134,24 @@ SCALAR = Form()
 def module_ir(program: Program, plans: Mapping[str, Plan]) -> str:
     """IR text of a module: one function for each plan, by name, and those it is cut into."""
     module = Module()
-    bodies = [entry_functions(module, name, program, made) for name, made in plans.items()]
+    bodies = [
+        entry_functions(module, name, program, entry_plan) for name, entry_plan in plans.items()
+    ]
     return "\n".join([*module.declarations(), *bodies, module.tail(), ""])
 
 
-def entry_functions(module: Module, name: str, program: Program, made: Plan) -> str:
+def entry_functions(module: Module, name: str, program: Program, entry_plan: Plan) -> str:
     """The function of an entry, and those it is cut into."""
-    count = len(made.pieces)
+    count = len(entry_plan.pieces)
     if count == 1:
-        writer = Writer(module, program, made, made.pieces[0])
+        writer = Writer(module, program, entry_plan, entry_plan.pieces[0])
         return writer.function(f"define void @{name}({ARGUMENTS})")
     names = [f"@{name}.{k}" for k in range(count)]
     parts = [
-        Writer(module, program, made, piece).function(f"define internal void {part}({ARGUMENTS})")
-        for part, piece in zip(names, made.pieces, strict=True)
+        Writer(module, program, entry_plan, piece).function(
+            f"define internal void {part}({ARGUMENTS})"
+        )
+        for part, piece in zip(names, entry_plan.pieces, strict=True)
     ]
     calls = [f"  call void {part}({PASSED})" for part in names]
     whole = [f"define void @{name}({ARGUMENTS}) nounwind {{", *calls, "  ret void", "}"]
@@ -180,8 +184,8 @@ class Module:
 def _spread(name: str, arity: int, form: Form) -> str:
     """A function of vectors that calls one of doubles, lane by lane."""
     kind, letters = form.kind, "xy"[:arity]
-    given = ", ".join(f"{kind} %{letter}" for letter in letters)
-    lines = [f"define internal {kind} @{name}.{form.lanes}({given}) noinline nounwind {{"]
+    arguments = ", ".join(f"{kind} %{letter}" for letter in letters)
+    lines = [f"define internal {kind} @{name}.{form.lanes}({arguments}) noinline nounwind {{"]
     result = "poison"
     for i in range(form.lanes):
         for letter in letters:
@@ -203,12 +207,12 @@ class Writer:
 
     form = SCALAR
 
-    def __init__(self, module: Module, program: Program, made: Plan, piece: Piece) -> None:
+    def __init__(self, module: Module, program: Program, entry_plan: Plan, piece: Piece) -> None:
         self.module, self.inputs, self.piece = module, program.inputs, piece
         self.lines: list[str] = []
         self.names: dict[Expr, str] = {}
-        self.numbers = made.numbers
-        self.size = 1 + max((k for part in made.pieces for k, _ in part.outputs), default=-1)
+        self.numbers = entry_plan.numbers
+        self.size = 1 + max((k for part in entry_plan.pieces for k, _ in part.outputs), default=-1)
         self.block = "entry"
         self.count = 0
 
@@ -363,7 +367,7 @@ class Writer:
     def power(self, node: Expr, x: str, y: str) -> str:
         """Whole powers by repeated multiplication, others by libm."""
         exponent, kind, one = self.numbers.get(node.args[1]), self.form.kind, self.form.number(1.0)
-        if exponent is None or exponent != int(exponent) or abs(exponent) > LARGEST_POWER:
+        if exponent is None or not abs(exponent) <= LARGEST_POWER or exponent % 1:
             return self.call("pow", x, y)
         product, square, left = "", x, abs(int(exponent))
         while left:

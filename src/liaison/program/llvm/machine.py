@@ -5,14 +5,17 @@ processor. Object code is taken from the disk cache where it is there.
 
 The cache of object code on disk: private, checked, safe between processes, never in the way.
 
-A file holds the SHA-256 of its content and the content. It is written under a temporary name
-and renamed, so a reader sees all of it or nothing. Whatever goes wrong (no folder, no
-permission, a damaged file) means only that the code is compiled again. Beyond 500 MB, or what
+A file holds the SHA-256 of its key with its content, and the content: under the name of another
+program it is not taken. It is written under a temporary name and renamed, so a reader sees all of
+it or nothing. A folder that others may write to, or that belongs to another user, is not used:
+what is in it would be executed. Whatever goes wrong (no folder, no permission, a damaged file)
+means only that the code is compiled again. Beyond 500 MB, or what
 LIAISON_CACHE_MB says, files that were not used for longest are removed; whoever reads one
 meanwhile reads on, or compiles again.
 
 Public names: Code, Target, load, object_code, object_code_for, ptx, host, vector_lanes,
-cache_folder, key_of, fetch, store, prune.
+cache_folder, own_folder, key_of,
+fetch, store, prune.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import ctypes.util
 import hashlib
 import itertools
 import os
+import stat
 import tempfile
 import threading
 import time
@@ -32,6 +36,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, final
 
+FORMAT = "2"  # of the files
 DIGEST = hashlib.sha256().digest_size
 LIMIT = 500.0  # [MB]
 KEPT = 0.8  # what is left of the limit after files were removed
@@ -41,26 +46,47 @@ LOOKS = 16  # one store in so many looks at the size of the folder
 
 def cache_folder() -> Path:
     """LIAISON_CACHE, else liaison in XDG_CACHE_HOME, else ~/.cache/liaison."""
-    given = os.environ.get("LIAISON_CACHE")
-    if given:
-        return Path(given)
+    chosen = os.environ.get("LIAISON_CACHE")
+    if chosen:
+        return Path(chosen)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "liaison"
+
+
+def own_folder() -> Path | None:
+    """The cache folder, where nobody else but root can put a file there; None otherwise."""
+    try:
+        folder = cache_folder()
+        about = folder.stat()
+    except (OSError, RuntimeError):
+        return None
+    if not hasattr(os, "geteuid"):
+        return folder
+    is_own = about.st_uid in (0, os.geteuid())
+    is_open = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return folder if is_own and not is_open else None
 
 
 def key_of(*parts: str) -> str:
     """Name of the file that belongs to these parts, all of them."""
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    return hashlib.sha256("\0".join((FORMAT, *parts)).encode()).hexdigest()
+
+
+def _digest(key: str, content: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + b"\0" + content).digest()
 
 
 def fetch(key: str) -> bytes | None:
     """The content stored under the key; None where there is none that is whole."""
+    folder = own_folder()
+    if folder is None:
+        return None
+    file = folder / f"{key}.o"
     try:
-        file = cache_folder() / f"{key}.o"
         data = file.read_bytes()
-    except (OSError, RuntimeError):
+    except OSError:
         return None
     content = data[DIGEST:]
-    if hashlib.sha256(content).digest() != data[:DIGEST]:
+    if _digest(key, content) != data[:DIGEST]:
         return None
     with contextlib.suppress(OSError):
         os.utime(file)  # used now
@@ -70,12 +96,14 @@ def fetch(key: str) -> bytes | None:
 def store(key: str, content: bytes) -> None:
     """Keep the content under the key, if that is possible."""
     with contextlib.suppress(OSError, RuntimeError):
-        folder = cache_folder()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        cache_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = own_folder()
+        if folder is None:
+            return
         handle, name = tempfile.mkstemp(dir=folder, prefix=f"{key[:16]}.", suffix=".part")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(content).digest() + content)
+                file.write(_digest(key, content) + content)
             os.replace(name, folder / f"{key}.o")
         except OSError:
             os.unlink(name)
@@ -91,8 +119,8 @@ def prune(limit: float | None = None) -> None:
         limit: size [MB]; LIAISON_CACHE_MB, or 500, if None.
     """
     files, total = [], 0
-    with contextlib.suppress(OSError, RuntimeError), os.scandir(cache_folder()) as found:
-        for file in found:
+    with contextlib.suppress(OSError, RuntimeError), os.scandir(cache_folder()) as listing:
+        for file in listing:
             with contextlib.suppress(OSError):
                 about = file.stat()
                 if file.name.endswith(".o"):

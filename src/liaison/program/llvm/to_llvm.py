@@ -64,62 +64,66 @@ def columns_plan(columns: Columns, lanes: int, size: int = PIECE) -> ColumnsPlan
 def module_of(program: Program, plans: Mapping[str, Plan | ColumnsPlan]) -> str:
     """IR text of a module: one function for each plan, by name, and those it is cut into."""
     module, bodies, has_columns = Module(), [], False
-    for name, made in plans.items():
-        if isinstance(made, ColumnsPlan):
-            bodies.append(columns_functions(module, name, program, made))
+    for name, entry_plan in plans.items():
+        if isinstance(entry_plan, ColumnsPlan):
+            bodies.append(columns_functions(module, name, program, entry_plan))
             has_columns = True
         else:
-            bodies.append(entry_functions(module, name, program, made))
+            bodies.append(entry_functions(module, name, program, entry_plan))
     declared = [*module.declarations(), *([DECLARED] if has_columns else [])]
     return "\n".join([*declared, *bodies, module.tail(), ""])
 
 
-def columns_functions(module: Module, name: str, program: Program, made: ColumnsPlan) -> str:
+def columns_functions(
+    module: Module, name: str, program: Program, columns_plan: ColumnsPlan
+) -> str:
     """The functions of an entry: pieces of its first stage, blocks, solution, and the whole."""
     staged = ARGUMENTS.replace("ptr noalias %out, ptr noalias %work", "ptr %out, ptr %work")
-    parts = [f"@{name}.{k}" for k in range(len(made.first.pieces))]
+    parts = [f"@{name}.{k}" for k in range(len(columns_plan.first.pieces))]
     texts = []
-    for part, piece in zip(parts, made.first.pieces, strict=True):
-        writer = Writer(module, program, made.first, piece)
+    for part, piece in zip(parts, columns_plan.first.pieces, strict=True):
+        writer = Writer(module, program, columns_plan.first, piece)
         texts.append(writer.function(f"define internal void {part}({staged})"))
     texts += [
-        _Right(module, program, made, k).written(f"@{name}.right{k}")
-        for k in range(len(made.columns.blocks))
+        _Right(module, program, columns_plan, k).written(f"@{name}.right{k}")
+        for k in range(len(columns_plan.columns.blocks))
     ]
-    texts.append(_Solution(module, program, made).written(f"@{name}.solve"))
-    return "\n".join([*texts, _whole(name, parts, made)])
+    texts.append(_Solution(module, program, columns_plan).written(f"@{name}.solve"))
+    return "\n".join([*texts, _whole(name, parts, columns_plan)])
 
 
-def _whole(name: str, parts: list[str], made: ColumnsPlan) -> str:
+def _whole(name: str, parts: list[str], columns_plan: ColumnsPlan) -> str:
     """The function of the entry: calls of all others."""
-    first, shared = made.first.work_size, len(made.columns.shared)
+    first, shared = columns_plan.first.work_size, len(columns_plan.columns.shared)
     lines = [f"define void @{name}({ARGUMENTS}) nounwind {{"]
     lines.append(f"  %stage = getelementptr double, ptr %work, i64 {first}")
     lines.append(f"  %right = getelementptr double, ptr %work, i64 {first + shared}")
     passed = PASSED.replace("%out", "%stage")
     lines += [f"  call void {part}({passed})" for part in parts]
     k = 0
-    for group, starts in zip(made.columns.groups, _starts(made.columns), strict=True):
+    for group, starts in zip(
+        columns_plan.columns.groups, _starts(columns_plan.columns), strict=True
+    ):
         for column in range(0, group.width, LANES):
             lines.append(f"  call void @{name}.right{k}(ptr %stage, ptr %right)")
-            given = [f"ptr %stage, ptr %right, i64 {group.width - column}, i64 {group.width}"]
+            arguments = [f"ptr %stage, ptr %right, i64 {group.width - column}, i64 {group.width}"]
             for part, start in enumerate(starts):
                 place = f"%o{k}.{part}"
                 lines.append(f"  {place} = getelementptr double, ptr %out, i64 {start + column}")
-                given.append(f"ptr {place}")
-            lines.append(f"  call void @{name}.solve({', '.join(given)})")
+                arguments.append(f"ptr {place}")
+            lines.append(f"  call void @{name}.solve({', '.join(arguments)})")
             k += 1
     return "\n".join([*lines, "  ret void", "}"])
 
 
 def _starts(columns: Columns) -> list[list[int]]:
     """Where the block of each group and part begins among the outputs."""
-    found: list[list[int]] = [[] for _ in columns.groups]
+    starts: list[list[int]] = [[] for _ in columns.groups]
     start = 0
     for k, (_, size) in enumerate(columns.layout):
-        found[k % len(columns.groups)].append(start)
+        starts[k % len(columns.groups)].append(start)
         start += size
-    return found
+    return starts
 
 
 class _Vectors(Writer):
@@ -131,7 +135,7 @@ class _Vectors(Writer):
         self,
         module: Module,
         program: Program,
-        made: ColumnsPlan,
+        columns_plan: ColumnsPlan,
         formulas: Sequence[Expr],
         symbols: Mapping[Expr, Callable[[], str]],
     ) -> None:
@@ -139,10 +143,10 @@ class _Vectors(Writer):
         read = [*(arg for node in steps for arg in node.args), *formulas]
         numbers = {node: float(node.value) for node in read if node.op == "const"}
         items = tuple((node,) for node in steps)
-        plan = replace(made.first, pieces=(), numbers=numbers)
+        plan = replace(columns_plan.first, pieces=(), numbers=numbers)
         super().__init__(module, program, plan, Piece(items, {}, {}, ()))
         self.symbols = symbols
-        self.places = {node: k for k, node in enumerate(made.columns.shared)}
+        self.places = {node: k for k, node in enumerate(columns_plan.columns.shared)}
 
     def computed(self) -> None:
         """All operations."""
@@ -173,14 +177,14 @@ class _Vectors(Writer):
 class _Right(_Vectors):
     """Writes the right-hand sides of a block."""
 
-    def __init__(self, module: Module, program: Program, made: ColumnsPlan, k: int) -> None:
-        block = made.columns.blocks[k]
+    def __init__(self, module: Module, program: Program, columns_plan: ColumnsPlan, k: int) -> None:
+        block = columns_plan.columns.blocks[k]
         symbols = {
             seed: lambda lane=lane: f"<{', '.join(f'double {double(x)}' for x in unit(lane))}>"
             for lane, seed in enumerate(block.seeds)
         }
         self.rows = block.rows
-        super().__init__(module, program, made, block.rows, symbols)
+        super().__init__(module, program, columns_plan, block.rows, symbols)
 
     def written(self, name: str) -> str:
         """The whole function."""
@@ -195,10 +199,10 @@ class _Right(_Vectors):
 class _Solution(_Vectors):
     """Writes x(b) for the right-hand sides of any block."""
 
-    def __init__(self, module: Module, program: Program, made: ColumnsPlan) -> None:
-        columns = self.columns = made.columns
+    def __init__(self, module: Module, program: Program, columns_plan: ColumnsPlan) -> None:
+        columns = self.columns = columns_plan.columns
         symbols = {b: lambda i=i: self.side(i) for i, b in enumerate(columns.right)}
-        super().__init__(module, program, made, columns.solution, symbols)
+        super().__init__(module, program, columns_plan, columns.solution, symbols)
 
     def side(self, row: int) -> str:
         """A row of the right-hand sides."""
@@ -208,14 +212,14 @@ class _Solution(_Vectors):
     def written(self, name: str) -> str:
         """The whole function."""
         kind, numbers = f"<{LANES} x i64>", ", ".join(f"i64 {k}" for k in range(LANES))
-        kept = self.put(f"icmp ult {kind} <{numbers}>, {self.splat(kind, 'i64 %left')}")
+        mask = self.put(f"icmp ult {kind} <{numbers}>, {self.splat(kind, 'i64 %left')}")
         self.computed()
         for part, (_, rows) in enumerate(self.columns.parts):
             for i, row in enumerate(rows):
                 value, step = self.operand(row), self.put(f"mul i64 %width, {i}")
                 place = self.put(f"getelementptr double, ptr %o{part}, i64 {step}")
-                given = f"{VECTOR} {value}, ptr {place}, i32 8, {MASK} {kept}"
-                self.lines.append(f"  call void {STORE}({given})")
+                arguments = f"{VECTOR} {value}, ptr {place}, i32 8, {MASK} {mask}"
+                self.lines.append(f"  call void {STORE}({arguments})")
         outs = "".join(f", ptr %o{k}" for k in range(len(self.columns.parts)))
         return self.ended(name, f"ptr %stage, ptr %right, i64 %left, i64 %width{outs}")
 
@@ -253,7 +257,7 @@ def to_llvm(
     def level(*plans: Plan | ColumnsPlan) -> int:
         if optimize is not None:
             return optimize
-        return 2 if all(len(made.pieces) == 1 for made in plans) else 1
+        return 2 if all(len(entry_plan.pieces) == 1 for entry_plan in plans) else 1
 
     def compiler(entries: tuple[str, ...]) -> tuple[dict[str, int], Any]:
         names = {entry: f"liaison_{k}" for k, entry in enumerate(entries)}
@@ -264,12 +268,14 @@ def to_llvm(
         return {entry: code[name] for entry, name in names.items()}, code
 
     def batch_compiler(entry: str, variant: Variant) -> BatchCode:
-        made, width = planned(entry, 1), lanes or vector_lanes()
-        text = batch_ir(program, made, "liaison_batch", width, variant)
-        code = load(text, ["liaison_batch"], optimize=level(made), keep=cache)
-        written = [pair for piece in made.pieces for pair in piece.outputs]
-        numbers = tuple((k, made.numbers[node]) for k, node in written if node in made.numbers)
-        return BatchCode(code["liaison_batch"], width, made.work_size, numbers, code)
+        entry_plan, width = planned(entry, 1), lanes or vector_lanes()
+        text = batch_ir(program, entry_plan, "liaison_batch", width, variant)
+        code = load(text, ["liaison_batch"], optimize=level(entry_plan), keep=cache)
+        written = [pair for piece in entry_plan.pieces for pair in piece.outputs]
+        numbers = tuple(
+            (k, entry_plan.numbers[node]) for k, node in written if node in entry_plan.numbers
+        )
+        return BatchCode(code["liaison_batch"], width, entry_plan.work_size, numbers, code)
 
     return MachineKernel(
         program,

@@ -62,16 +62,16 @@ def trampoline(
 ) -> Trampoline:
     """Entries that pass pointers to functions, for as long as their owner lives."""
     kind = (dict(functions), len(pointers), without)
-    found = next((x for x in _FREE if x.kind == kind), None)
+    free = next((x for x in _FREE if x.kind == kind), None)
     try:
-        _FREE.remove(found)  # type: ignore[arg-type]
+        _FREE.remove(free)  # type: ignore[arg-type]
     except ValueError:
         # none, or another thread was quicker
-        found = None
-    found = found or Trampoline(functions, len(pointers), without)
-    found.pass_on(pointers)
-    weakref.finalize(owner, _FREE.append, found)
-    return found
+        free = None
+    free = free or Trampoline(functions, len(pointers), without)
+    free.pass_on(pointers)
+    weakref.finalize(owner, _FREE.append, free)
+    return free
 
 
 def trampoline_ir(names: Sequence[str], count: int, without: Sequence[str] = ()) -> str:

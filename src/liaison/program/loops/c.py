@@ -94,15 +94,15 @@ def constant(value: float | int, kind: str) -> str:
 
 def _structs(routines: Sequence[Routine]) -> Names:
     """The records and the signatures of hooks that occur, each with a name; equal are numbered."""
-    found: Names = {}
+    struct_names: Names = {}
     seen: dict[str, int] = {}
     for record in (x for read in routines for kind in _kinds(read) for x in _named(kind)):
-        if record not in found:
+        if record not in struct_names:
             is_hook = isinstance(record, Loop)
             name = f"liaison_hook_{record.name}" if is_hook else f"liaison_{record.__name__}"
             count = seen[name] = seen.get(name, 0) + 1
-            found[record] = name + (f"_{count}" if count > 1 else "")
-    return found
+            struct_names[record] = name + (f"_{count}" if count > 1 else "")
+    return struct_names
 
 
 def _named(kind: str) -> list[Any]:

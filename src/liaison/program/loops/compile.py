@@ -33,13 +33,13 @@ from .tree import ELEMENT, Kind, outer_names, signature
 def loops_key(roots: Sequence[Loop[..., Any]]) -> str:
     """A digest that changes with any loop reached, anything it uses, and the translator."""
     number = {loop: k for k, loop in enumerate(roots)}
-    found = list(number)
+    reached = list(number)
     digest = hashlib.sha256(_translator())
-    for loop in found:
+    for loop in reached:
         for callee in _callees(loop):
             if callee not in number:
-                number[callee] = len(found)
-                found.append(callee)
+                number[callee] = len(reached)
+                reached.append(callee)
         digest.update(repr(_content(loop, number)).encode())
     return digest.hexdigest()
 
@@ -127,12 +127,12 @@ class CompiledLoops:
 
     def __getitem__(self, loop: str | Loop[..., Any]) -> Callable[..., Any]:
         """The loop as a Python function that takes arrays for pointers, and checks their type."""
-        found = self._find(loop)[0]
-        kinds = [kind for _, kind in signature(found)[0]]
+        located = self._find(loop)[0]
+        kinds = [kind for _, kind in signature(located)[0]]
         function = self.function(loop)
 
         def call(*args: Any) -> Any:
-            return function(*(_argument(found, a, k) for a, k in zip(args, kinds, strict=True)))
+            return function(*(_argument(located, a, k) for a, k in zip(args, kinds, strict=True)))
 
         return call
 
@@ -176,7 +176,7 @@ def _address_of(loop: Loop[..., Any], value: Any, kind: Kind) -> Any:
     """Where a record, a part or rows begin; a number is an address already."""
     if isinstance(value, int):
         return value
-    wanted = kind.record.__name__
+    expected = kind.record.__name__
     if kind.family == "rows":
         if isinstance(value, Rows) and value.record is kind.record:
             return value.ints.ctypes.data
@@ -184,9 +184,9 @@ def _address_of(loop: Loop[..., Any], value: Any, kind: Kind) -> Any:
             f"Rows of {value.record.__name__}" if isinstance(value, Rows) else type(value).__name__
         )
         raise ProgramError(
-            f"loop {loop.name!r} takes rows of {wanted}, not {present}.",
-            hint=f"Write Rows({wanted}, words) for words that lie as {wanted} says.",
+            f"loop {loop.name!r} takes rows of {expected}, not {present}.",
+            hint=f"Write Rows({expected}, words) for words that lie as {expected} says.",
         )
     if not isinstance(value, kind.record) or not isinstance(value, Record | Part):
-        raise ProgramError(f"loop {loop.name!r} takes a {wanted}, not {type(value).__name__}.")
+        raise ProgramError(f"loop {loop.name!r} takes a {expected}, not {type(value).__name__}.")
     return value.floats.ctypes.data

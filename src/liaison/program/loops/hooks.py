@@ -27,9 +27,9 @@ def signature_text(loop: Loop[..., Any]) -> str:
 
 
 def _types(loop: Loop[..., Any]) -> tuple[list[str], str]:
-    said = {name: str(kind) for name, kind in loop.function.__annotations__.items()}
-    result = said.pop("return", "None")
-    return list(said.values()), result
+    kinds = {name: str(kind) for name, kind in loop.function.__annotations__.items()}
+    result = kinds.pop("return", "None")
+    return list(kinds.values()), result
 
 
 def handle_of(loop: Loop[..., Any]) -> int:

@@ -84,10 +84,10 @@ def loop(function: Callable[P, R]) -> Loop[P, R]:
     if frame.f_locals is frame.f_globals:
         return Loop(function)
     # classes of an enclosing function that annotations alone name
-    said = [
+    names = [
         x.removeprefix("Rows[").rstrip("]") for x in map(str, function.__annotations__.values())
     ]
-    return Loop(function, {x: frame.f_locals[x] for x in said if x in frame.f_locals})
+    return Loop(function, {x: frame.f_locals[x] for x in names if x in frame.f_locals})
 
 
 def at(pointer: Pointer, n: int) -> Pointer:

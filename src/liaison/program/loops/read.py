@@ -2,7 +2,7 @@
 
 A loop's text becomes `Routine`: statements and values of known types, every name resolved to an
 argument, a local, a number, a table of numbers, a function of `math` or another loop. Anything
-outside the subset is refused with its file and line.
+outside the subset is rejected with its file and line.
 
 Public names: routine, reachable.
 """
@@ -21,22 +21,22 @@ from .values import Values
 
 def reachable(roots: Iterable[Loop[..., Any]]) -> list[Routine]:
     """The loops and all they call, callees first where they do not call each other in turn."""
-    found: dict[Loop[..., Any], Routine | None] = {}
+    routines: dict[Loop[..., Any], Routine | None] = {}
     order: list[Routine] = []
     stack = [(r, False) for r in reversed(list(roots))]
     while stack:
         current, done = stack.pop()
         if done:
-            order.append(found[current])  # type: ignore[arg-type]
-        elif current not in found:
-            found[current] = read = routine(current)
+            order.append(routines[current])  # type: ignore[arg-type]
+        elif current not in routines:
+            routines[current] = read = routine(current)
             stack += [(current, True), *((callee, False) for callee in reversed(read.calls))]
     return order
 
 
 @cache
 def routine(loop: Loop[..., Any]) -> Routine:
-    """Read one loop; refuses what is not in the subset."""
+    """Read one loop; rejects what is not in the subset."""
     return _Reader(scope_of(loop)).read()
 
 
@@ -47,7 +47,7 @@ class _Reader:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.values = Values(scope)
-        self.types, self.refuse = scope.types, scope.refuse
+        self.types, self.reject = scope.types, scope.reject
 
     def read(self) -> Routine:
         scope = self.scope
@@ -66,12 +66,12 @@ class _Reader:
     def statement(self, node: ast.stmt) -> Step | None:
         reader = STATEMENTS.get(type(node))
         if reader is None:
-            self.refuse(node, f"{type(node).__name__} is not in the subset")
+            self.reject(node, f"{type(node).__name__} is not in the subset")
         return reader(self, node)
 
     def assign(self, node: ast.Assign) -> Step:
         if len(node.targets) != 1:
-            self.refuse(node, "one target at a time")
+            self.reject(node, "one target at a time")
         return self.set(node.targets[0], self.values.value(node.value))
 
     def augmented(self, node: ast.AugAssign) -> Step:
@@ -81,7 +81,7 @@ class _Reader:
 
     def annotated(self, node: ast.AnnAssign) -> Step:
         if node.value is None or not isinstance(node.target, ast.Name):
-            self.refuse(node, "an annotated name is given a value")
+            self.reject(node, "an annotated name is given a value")
         kind = self.scope.type_of(node, node.annotation)
         self.types.setdefault(node.target.id, kind)
         return self.set(node.target, self.values.value(node.value))
@@ -94,14 +94,14 @@ class _Reader:
             stored = self.values.fit(target, value, ELEMENT[pointer.type])
             return Step("store", values=(pointer, index, stored))
         if not isinstance(target, ast.Name):
-            self.refuse(target, "assign to a name, to p[i] or to a field")
+            self.reject(target, "assign to a name, to p[i] or to a field")
         value = self.values.number(value)
         if value.type == "void":
-            self.refuse(target, "this call gives nothing")
+            self.reject(target, "this call gives nothing")
         kind = self.types.setdefault(target.id, value.type)
         value = self.values.fit(target, value, kind, target.id)
         if isinstance(kind, Kind) and kind.owner != getattr(value.type, "owner", None):
-            self.refuse(target, f"{target.id!r} began as a part of another record")
+            self.reject(target, f"{target.id!r} began as a part of another record")
         return Step("assign", target.id, (value,))
 
     def put(self, target: ast.Attribute, value: Value) -> Step:
@@ -111,7 +111,7 @@ class _Reader:
         if place.kind == "load":
             return Step("store", values=(*place.args, stored))
         if place.kind != "field" or place.data.is_fixed:
-            self.refuse(target, self.values.fields.why_not_set(place, target.attr))
+            self.reject(target, self.values.fields.why_not_set(place, target.attr))
         return Step("put", values=(place, stored))
 
     def for_(self, node: ast.For) -> Step:
@@ -122,23 +122,23 @@ class _Reader:
             and call.func.id == "range"
         )
         if not is_range or node.orelse or not isinstance(node.target, ast.Name):
-            self.refuse(node, "write `for i in range(...)`, without else")
+            self.reject(node, "write `for i in range(...)`, without else")
         assert isinstance(call, ast.Call)
         bounds = [self.values.fit(node, self.values.value(a), "i64") for a in call.args]
         if not 1 <= len(bounds) <= 3:
-            self.refuse(node, "range takes one to three numbers")
+            self.reject(node, "range takes one to three numbers")
         start = bounds[0] if len(bounds) > 1 else Value("const", "i64", data=0)
         stop = bounds[min(1, len(bounds) - 1)]
         step = bounds[2] if len(bounds) == 3 else Value("const", "i64", data=1)
         if step.kind != "const" or step.data == 0:
-            self.refuse(node, "the step of a range is a number other than 0")
+            self.reject(node, "the step of a range is a number other than 0")
         if self.types.setdefault(node.target.id, "i64") != "i64":
-            self.refuse(node, f"{node.target.id!r} is {self.types[node.target.id]} already")
+            self.reject(node, f"{node.target.id!r} is {self.types[node.target.id]} already")
         return Step("for", node.target.id, (start, stop, step), self.block(node.body))
 
     def while_(self, node: ast.While) -> Step:
         if node.orelse:
-            self.refuse(node, "while has no else")
+            self.reject(node, "while has no else")
         return Step("while", values=(self.values.condition(node.test),), body=self.block(node.body))
 
     def if_(self, node: ast.If) -> Step:
@@ -148,7 +148,7 @@ class _Reader:
     def return_(self, node: ast.Return) -> Step:
         if node.value is None or self.scope.result == "void":
             if not self.scope.is_none(node.value) or self.scope.result != "void":
-                self.refuse(node, f"the result is {self.scope.result}")
+                self.reject(node, f"the result is {self.scope.result}")
             return Step("return")
         value = self.values.fit(node, self.values.value(node.value), self.scope.result)
         return Step("return", values=(value,))
@@ -158,7 +158,7 @@ class _Reader:
             return None
         value = self.values.value(node.value)
         if value.kind not in ("call", "kernel", "hook"):
-            self.refuse(node, "a line that does nothing")
+            self.reject(node, "a line that does nothing")
         return Step("do", values=(value,))
 
 

@@ -235,20 +235,20 @@ class Record:
         inside = ("scalar", "hook", "inline", "nested")
         cls.is_fixed = all(x.layout in inside for _, _, x, _ in declared)
         slot = 0 if cls.is_fixed else 1
-        found: dict[str, Field] = {}
+        fields: dict[str, Field] = {}
         for name, kind, shape, record in declared:
             field = Field(name, shape.layout, kind, slot, shape.dims, record, shape.like)
-            found[name] = field
+            fields[name] = field
             setattr(cls, name, _descriptor(field))
             slot += field.width
-        cls.fields, cls.header = MappingProxyType(found), slot
+        cls.fields, cls.header = MappingProxyType(fields), slot
         cls.serial = next(_NUMBER)
-        cls._sizes = tuple(x for x in found.values() if x.layout == "size")
-        arrays = [x for x in found.values() if x.is_array]
+        cls._sizes = tuple(x for x in fields.values() if x.layout == "size")
+        arrays = [x for x in fields.values() if x.is_array]
         later = [*arrays[1:], None]
         cls._following = {x.name: y for x, y in zip(arrays, later, strict=False)}
         counts = [x.name for x in cls._sizes]
-        for field in found.values():
+        for field in fields.values():
             _check_counts(cls, field, counts)
 
     def __init__(self, words: Words) -> None:
@@ -277,9 +277,9 @@ class Record:
             lengths: array -> its words, where that is not what its formulas say.
             counts: every field that is a `size()`.
         """
-        wanted = {x.name for x in cls._sizes}
-        if wanted != counts.keys():
-            listed = ", ".join(sorted(wanted)) or "none"
+        expected = {x.name for x in cls._sizes}
+        if expected != counts.keys():
+            listed = ", ".join(sorted(expected)) or "none"
             raise ProgramError(f"{cls.__name__} has the counts {listed}, not {', '.join(counts)}.")
         lengths = dict(lengths or {})
         offsets, end = cls._offsets(lengths, counts)
@@ -295,12 +295,12 @@ class Record:
     @classmethod
     def _offsets(cls, lengths: dict[str, int], counts: Counts) -> tuple[Counts, int]:
         """Where every array begins, and the end; takes what it uses out of `lengths`."""
-        found: Counts = {}
+        offsets: Counts = {}
         end = cls.header
         for field in cls.fields.values():
             if not field.is_array:
                 continue
-            found[field.name] = end
+            offsets[field.name] = end
             if field.name not in lengths and not field.length:
                 raise ProgramError(
                     f"the length of {cls.__name__}.{field.name} is missing.",
@@ -308,7 +308,7 @@ class Record:
                 )
             length = lengths.pop(field.name, None)
             end += int(evaluate(field.length, counts) if length is None else length)
-        return found, end
+        return offsets, end
 
     @property
     def counts(self) -> Counts:
@@ -327,10 +327,10 @@ class Record:
     @classmethod
     def slots(cls, *names: str) -> list[int]:
         """Words of the header in which these fields lie."""
-        found: list[int] = []
+        slots: list[int] = []
         for field in (cls.fields[name] for name in names):
-            found += range(field.slot, field.slot + field.width)
-        return found
+            slots += range(field.slot, field.slot + field.width)
+        return slots
 
     def copy(self) -> Self:
         """The same in words of its own."""
@@ -361,7 +361,7 @@ class Part:
     serial: ClassVar[int] = -1
 
     def __init_subclass__(cls) -> None:
-        found: dict[str, Field] = {}
+        fields: dict[str, Field] = {}
         for name, kind, shape, record in _declared(cls, sys._getframe(1)):
             layout, dims = shape.layout, shape.dims
             if (
@@ -372,9 +372,9 @@ class Part:
                 raise ProgramError(
                     f"{cls.__name__}.{name}: a part has numbers, arrays and rows with formulas."
                 )
-            found[name] = field = Field(name, layout, kind, -1, dims, record)
+            fields[name] = field = Field(name, layout, kind, -1, dims, record)
             setattr(cls, name, _PartField(field))
-        cls.fields, cls.serial = MappingProxyType(found), next(_NUMBER)
+        cls.fields, cls.serial = MappingProxyType(fields), next(_NUMBER)
 
     def __init__(self, floats: NDArray[np.float64], *counts: Record | int) -> None:
         kind: Any = type(self)
@@ -409,24 +409,24 @@ def _total(fields: Iterable[Field]) -> str:
     return " + ".join(f"{n} * ({x})" if n > 1 else f"({x})" for x, n in lengths.items()) or "0"
 
 
-def _counts(cls: type[Part], given: tuple[Record | int, ...]) -> tuple[int, ...]:
+def _counts(cls: type[Part], values: tuple[Record | int, ...]) -> tuple[int, ...]:
     """The counts that a part needs."""
-    first = given[0] if given else None
-    if isinstance(first, Record) and len(given) == 1:
+    first = values[0] if values else None
+    if isinstance(first, Record) and len(values) == 1:
         return tuple(int(first.ints[first.fields[name].slot]) for name in cls.needs())
-    return tuple(int(x) for x in given if not isinstance(x, Record))
+    return tuple(int(x) for x in values if not isinstance(x, Record))
 
 
 @lru_cache(maxsize=1024)
 def _spans(cls: Any, values: tuple[int, ...]) -> dict[str, tuple[int, int, int]]:
     """Start, length and rows' length of every field of a part; of the whole under no name."""
     counts = dict(zip(cls.needs(), values, strict=True))
-    found = {"": (0, evaluate(cls.length(), counts), 0)}
+    spans = {"": (0, evaluate(cls.length(), counts), 0)}
     for name, field in cls.fields.items():
         width = evaluate(field.dims[1], counts) if len(field.dims) > 1 else 0
         start, length = evaluate(cls.start(name), counts), evaluate(field.length, counts)
-        found[name] = (start, length, width)
-    return found
+        spans[name] = (start, length, width)
+    return spans
 
 
 def words_of(part: type[Part], *counts: Record | int) -> int:
@@ -448,7 +448,7 @@ class Rows(Generic[R]):
         self.record = record
         self.ints: NDArray[np.int64] = words.view(np.int64).reshape(-1, record.header)
         self.floats: NDArray[np.float64] = self.ints.view(np.float64)
-        self._made: dict[int, R] = {}
+        self._records: dict[int, R] = {}
 
     def __len__(self) -> int:
         return len(self.ints)
@@ -457,12 +457,12 @@ class Rows(Generic[R]):
         return (self[k] for k in range(len(self)))
 
     def __getitem__(self, k: int) -> R:
-        found = self._made.get(k)
-        if found is None:
+        row = self._records.get(k)
+        if row is None:
             if not 0 <= k < len(self.ints):
                 raise IndexError(f"row {k} of {len(self.ints)} of {self.record.__name__}")
-            found = self._made[k] = self.record(self.ints[k])
-        return found
+            row = self._records[k] = self.record(self.ints[k])
+        return row
 
 
 # how classes are read
@@ -470,7 +470,7 @@ class Rows(Generic[R]):
 
 def _declared(cls: type, frame: Any) -> list[tuple[str, str, Shape, Any]]:
     """Name, type, layout and class of every field in the text of a class."""
-    found = []
+    fields = []
     for name, annotation in inspect.get_annotations(cls).items():
         if name.startswith("_") or "ClassVar" in str(annotation):
             continue
@@ -484,8 +484,8 @@ def _declared(cls: type, frame: Any) -> list[tuple[str, str, Shape, Any]]:
                 "of size(), inline(n), like(loop), sized(...), rows(...), part().",
             )
         kind, record = _kind(cls, name, annotation, shape.layout, frame)
-        found.append((name, kind, shape, record))
-    return found
+        fields.append((name, kind, shape, record))
+    return fields
 
 
 def _kind(cls: type, name: str, annotation: str, layout: str, frame: Any) -> tuple[str, Any]:
@@ -502,10 +502,10 @@ def _kind(cls: type, name: str, annotation: str, layout: str, frame: Any) -> tup
         return annotation, None
     inner = annotation.removeprefix("Rows[").removesuffix("]") if layout == "rows" else annotation
     record = frame.f_locals.get(inner, frame.f_globals.get(inner))
-    wanted: type = Part if layout == "part" else Record
-    if not (isinstance(record, type) and issubclass(record, wanted)):
+    expected: type = Part if layout == "part" else Record
+    if not (isinstance(record, type) and issubclass(record, expected)):
         raise ProgramError(
-            f"{cls.__name__}.{name}: {annotation!r} is no {wanted.__name__.lower()}.",
+            f"{cls.__name__}.{name}: {annotation!r} is no {expected.__name__.lower()}.",
             hint="blocks: Rows[Block] = rows(count), or mid: Sides = part(), of a class above.",
         )
     if layout != "part" and not cast(type[Record], record).is_fixed:
@@ -606,10 +606,10 @@ def set_hook(record: Record, name: str, loop: Loop[..., Any], address: int | Non
     if name not in hooks:
         raise NamingError.unknown(f"hook of {type(record).__name__}", name, hooks)
     field = hooks[name]
-    wanted, present = signature_text(field.like), signature_text(loop)
-    if wanted != present:
+    expected, present = signature_text(field.like), signature_text(loop)
+    if expected != present:
         raise ProgramError(
-            f"{type(record).__name__}.{name} calls a loop {wanted}, "
+            f"{type(record).__name__}.{name} calls a loop {expected}, "
             f"and loop {loop.name!r} is {present}.",
             hint=f"Give it the arguments and the result of {field.like.name!r}.",
         )
@@ -648,8 +648,8 @@ class _Array(_Viewed):
 
 class _PartField(_Viewed):
     def __get__(self, record: Any, owner: Any = None) -> Any:
-        found = super().__get__(record, owner)
-        return found[0] if record is not None and self.field.layout == "scalar" else found
+        value = super().__get__(record, owner)
+        return value[0] if record is not None and self.field.layout == "scalar" else value
 
     def __set__(self, record: Any, value: Any) -> None:
         if self.field.layout != "scalar":
@@ -676,7 +676,7 @@ def _shaped(words: Words, field: Field, counts: Counts) -> Words:
 
 
 def address(place: NDArray[Any] | Record) -> int:
-    """Where an array begins; of one that can be written to four times as quick as NumPy tells."""
+    """Where an array begins; of one that can be written to four times as quickly as by NumPy."""
     array = place.ints if isinstance(place, Record) else place
     try:
         return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]

@@ -55,10 +55,10 @@ class Kind(str):
         row: Value | None = None,
     ) -> Kind:
         """A type of this text."""
-        made = super().__new__(cls, text)
-        made.family, made.record, made.element = family, record, element
-        made.owner, made.row = owner, row
-        return made
+        kind = super().__new__(cls, text)
+        kind.family, kind.record, kind.element = family, record, element
+        kind.owner, kind.row = owner, row
+        return kind
 
 
 def record_kind(record: type[Record]) -> Kind:
@@ -119,7 +119,7 @@ class Routine:
 
 @final
 class Scope:
-    """One loop's text and names: where it stands, what its names mean, and how it refuses."""
+    """One loop's text and names: where it stands, what its names mean, and how it rejects."""
 
     def __init__(self, loop: Loop[..., Any]) -> None:
         self.loop = loop
@@ -131,16 +131,16 @@ class Scope:
         self.calls: dict[Loop[..., Any], None] = {}
         arguments = node.args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
-            self.refuse(node, "only plain arguments without defaults")
+            self.reject(node, "only plain arguments without defaults")
         listed = [(a.arg, self.type_of(a, a.annotation)) for a in arguments.args]
         self.arguments = tuple((name, self.owned(node, kind, listed)) for name, kind in listed)
         self.result = "void" if self.is_none(node.returns) else self.type_of(node, node.returns)
         if self.result not in ("void", "f64", "i64"):
-            self.refuse(node, "the result is f64, i64 or None")
+            self.reject(node, "the result is f64, i64 or None")
         self.types: dict[str, str] = dict(self.arguments)
 
-    def refuse(self, node: ast.AST, why: str) -> NoReturn:
-        """Raise the refusal of a line."""
+    def reject(self, node: ast.AST, why: str) -> NoReturn:
+        """Raise the error of a line."""
         number = getattr(node, "lineno", 1)
         text = self.lines[number - 1].rstrip() if number <= len(self.lines) else ""
         place = Place(self.file, self.start + number - 1, len(text) - len(text.lstrip()) + 1, text)
@@ -156,7 +156,7 @@ class Scope:
         text = annotation.value if isinstance(annotation, ast.Constant) else None
         kind = _named(text or (ast.unparse(annotation) if annotation else ""), self.outer)
         if kind is None:
-            self.refuse(where, f"an annotation is one of {', '.join(TYPES)} or a record")
+            self.reject(where, f"an annotation is one of {', '.join(TYPES)} or a record")
         return kind
 
     def owned(self, node: ast.AST, kind: str, arguments: list[tuple[str, str]]) -> str:
@@ -171,7 +171,7 @@ class Scope:
                     return part_kind(kind.record, Value("local", other, data=name))
         numbers = [x for x in needs if (x, "i64") in arguments]
         if not numbers:
-            self.refuse(
+            self.reject(
                 node,
                 f"{kind.record.__name__} is sized by {', '.join(needs)}: neither a record nor "
                 "integers among the arguments have these names",
@@ -188,14 +188,16 @@ def scope_of(loop: Loop[..., Any]) -> Scope:
 
 def signature(loop: Loop[..., Any]) -> tuple[tuple[tuple[str, str], ...], str]:
     """Argument names with their types, and the type of the result."""
-    said = dict(loop.function.__annotations__)
-    result = said.pop("return", None)
+    annotations = dict(loop.function.__annotations__)
+    result = annotations.pop("return", None)
     result = "void" if result in (None, "None") else result
-    outer = None if {*said.values()} <= {*TYPES} else outer_names(loop)
-    kinds = [_named(x, outer or {}) for x in said.values() if isinstance(x, str)]
-    found = [kind for kind in kinds if kind is not None]
-    if len(found) == loop.function.__code__.co_argcount and result in ("void", "f64", "i64"):
-        return tuple(zip(said, found, strict=True)), result  # the text need not be read
+    outer = None if {*annotations.values()} <= {*TYPES} else outer_names(loop)
+    kinds = [_named(x, outer or {}) for x in annotations.values() if isinstance(x, str)]
+    known_kinds = [kind for kind in kinds if kind is not None]
+    if len(known_kinds) == loop.function.__code__.co_argcount and result in ("void", "f64", "i64"):
+        return tuple(
+            zip(annotations, known_kinds, strict=True)
+        ), result  # the text need not be read
     scope = scope_of(loop)
     return scope.arguments, scope.result
 
@@ -207,14 +209,14 @@ def _named(text: Any, outer: Mapping[str, Any]) -> str | None:
     is_rows = isinstance(text, str) and text.startswith("Rows[")
     path = text.removeprefix("Rows[").removesuffix("]") if isinstance(text, str) else ""
     first, *rest = path.split(".")
-    found = outer.get(first)
+    value = outer.get(first)
     for name in rest:
-        found = getattr(found, name, None)
+        value = getattr(value, name, None)
     if path.rsplit(".", 1)[-1] in TYPES and not is_rows:
         return path.rsplit(".", 1)[-1]
-    if isinstance(found, type) and issubclass(found, Record):
-        return rows_kind(found) if is_rows else record_kind(found)
-    return part_kind(found) if isinstance(found, type) and issubclass(found, Part) else None
+    if isinstance(value, type) and issubclass(value, Record):
+        return rows_kind(value) if is_rows else record_kind(value)
+    return part_kind(value) if isinstance(value, type) and issubclass(value, Part) else None
 
 
 def _source(loop: Loop[..., Any]) -> tuple[str, list[str], int]:

@@ -42,7 +42,7 @@ class Fields:
     """Reads what records contain, in the scope of one loop."""
 
     def __init__(self, scope: Scope) -> None:
-        self.refuse = scope.refuse
+        self.reject = scope.reject
         self.node: ast.AST = scope.node
         assigned = {x.id for x in ast.walk(scope.node) if isinstance(x, ast.Name) and _is_set(x)}
         self.arguments = {name for name, _ in scope.arguments} - assigned
@@ -50,7 +50,7 @@ class Fields:
             owner = kind.owner if isinstance(kind, Kind) else None
             if owner is not None and owner.kind == "counts" and assigned & set(owner.data):
                 changed = ", ".join(sorted(assigned & set(owner.data)))
-                self.refuse(
+                self.reject(
                     scope.node, f"{changed} sizes a part among the arguments: it may not change"
                 )
 
@@ -58,17 +58,17 @@ class Fields:
         """A field of a record or a part."""
         kind, self.node = base.type, node
         if not isinstance(kind, Kind) or kind.family in ("matrix", "hook"):
-            self.refuse(node, f"only records have fields, {kind} has none named {name!r}")
+            self.reject(node, f"only records have fields, {kind} has none named {name!r}")
         if name == "floats" or (name == "ints" and kind.family != "part"):
             return Value("cast", "ptr" if name == "floats" else "iptr", (base,))
         if name == "words" and kind.family == "record" and not kind.record.is_fixed:
             return Value("field", "i64", (base,), Field("words", "size", "i64", 0))
-        found = kind.record.fields.get(name) if kind.family != "rows" else None
-        if found is None:
+        field = kind.record.fields.get(name) if kind.family != "rows" else None
+        if field is None:
             of = f"field of {kind.record.__name__}"
             refusal = NamingError.unknown(of, name, kind.record.fields)
-            self.refuse(node, refusal.message.rstrip("?."))
-        return self.of_part(base, kind, found) if kind.family == "part" else self.of(base, found)
+            self.reject(node, refusal.message.rstrip("?."))
+        return self.of_part(base, kind, field) if kind.family == "part" else self.of(base, field)
 
     def of(self, base: Value, field: Field) -> Value:
         """A field of a record."""
@@ -121,7 +121,7 @@ class Fields:
             return Value("const", "i64", data=int(node.value))  # type: ignore[arg-type]
         if isinstance(node, ast.Name) and owner.kind == "counts":
             if node.id not in owner.data:
-                self.refuse(self.node, f"the count {node.id!r} is not among the arguments")
+                self.reject(self.node, f"the count {node.id!r} is not among the arguments")
             place: int = owner.data.index(node.id)
             return owner.args[place]
         if isinstance(node, ast.Name):
@@ -143,7 +143,7 @@ class Fields:
         kind = matrix.type
         assert isinstance(kind, Kind)
         if len(indices) != 2:
-            self.refuse(node, "an element of a matrix has two indices, m[j, i]")
+            self.reject(node, "an element of a matrix has two indices, m[j, i]")
         assert kind.row is not None
         index = _folded("add", _folded("mul", indices[0], kind.row), indices[1])
         return replace(matrix, type=kind.element), index
@@ -155,13 +155,13 @@ class Fields:
         kind = base.type
         if not isinstance(kind, Kind):
             if kind not in ELEMENT or len(indices) != 1:
-                self.refuse(node, "only pointers have elements")
+                self.reject(node, "only pointers have elements")
             return Value("offset", kind, (base, indices[0]))
         if kind.family == "rows" and len(indices) == 1 and not is_slice:
             element = record_kind(kind.record)
             return Value("offset", element, (Value("cast", element, (base,)), indices[0]))
         if kind.family != "matrix" or (is_slice and len(indices) != 2):
-            self.refuse(node, f"a {kind.family} has no such elements")
+            self.reject(node, f"a {kind.family} has no such elements")
         if len(indices) == 2 and not is_slice:
             return None
         first, *rest = indices
@@ -174,7 +174,7 @@ class Fields:
         if isinstance(value.type, Kind) and value.type.family == "matrix":
             return replace(value, type=value.type.element)
         if value.type not in ELEMENT:
-            self.refuse(node, "flat is for matrices")
+            self.reject(node, "flat is for matrices")
         return value
 
     def cast(self, node: ast.AST, record: Any, args: Sequence[Value]) -> Value:
@@ -182,7 +182,7 @@ class Fields:
         is_part = issubclass(record, Part)
         if not args or args[0].type not in ELEMENT or (len(args) > 1 and not is_part):
             form = "(pointer, record)" if is_part else "(pointer)"
-            self.refuse(node, f"write {record.__name__}{form}")
+            self.reject(node, f"write {record.__name__}{form}")
         if not is_part:
             return Value("cast", record_kind(record), (args[0],))
         return Value("cast", part_kind(record, self.owner(node, record, args[1:])), (args[0],))
@@ -194,10 +194,10 @@ class Fields:
             return args[0]
         if len(args) != len(needs) or any(x.type != "i64" for x in args):
             counts = ", ".join(needs)
-            self.refuse(node, f"{record.__name__} is sized by {counts}: a record, or numbers")
+            self.reject(node, f"{record.__name__} is sized by {counts}: a record, or numbers")
         for value in args:
             if value.kind == "local" and value.data not in self.arguments:
-                self.refuse(node, f"{value.data!r} may change: a count is an argument or a number")
+                self.reject(node, f"{value.data!r} may change: a count is an argument or a number")
         return Value("counts", "i64", tuple(args), needs)
 
     def words_of(self, node: ast.AST, record: Any, args: Sequence[Value]) -> Value:
@@ -215,27 +215,27 @@ class Fields:
                 assert isinstance(value.type, Kind)
                 if not self.is_same(kind, value.type, names, args):
                     name = kind.record.__name__
-                    self.refuse(node, f"a {name} is given together with the counts it has")
+                    self.reject(node, f"a {name} is given together with the counts it has")
 
     @staticmethod
-    def is_same(kind: Kind, given: Kind, names: Sequence[str], args: Sequence[Value]) -> bool:
+    def is_same(kind: Kind, other: Kind, names: Sequence[str], args: Sequence[Value]) -> bool:
         """Whether a part is sized in the callee as it is here."""
         needs = kind.record.needs()
         owner = next((x for x in args if _has(x.type, needs)), None)
-        if owner is not None or given.owner is None:
-            return owner == given.owner
-        if given.owner.kind != "counts":
-            counts = given.owner.type.record.fields  # type: ignore[attr-defined]
-            here = {x: Value("field", "i64", (given.owner,), counts[x]) for x in needs}
+        if owner is not None or other.owner is None:
+            return owner == other.owner
+        if other.owner.kind != "counts":
+            counts = other.owner.type.record.fields  # type: ignore[attr-defined]
+            here = {x: Value("field", "i64", (other.owner,), counts[x]) for x in needs}
         else:
-            here = dict(zip(given.owner.data, given.owner.args, strict=True))
+            here = dict(zip(other.owner.data, other.owner.args, strict=True))
         there = dict(zip(names, args, strict=True))
         return all(there[x] == here.get(x) for x in needs if x in there)
 
     @staticmethod
-    def bridge(kind: str, wanted: str) -> str:
+    def bridge(kind: str, expected: str) -> str:
         """How what is a record is written as a pointer."""
-        if not isinstance(kind, Kind) or wanted not in ELEMENT:
+        if not isinstance(kind, Kind) or expected not in ELEMENT:
             return ""
         words = {"matrix": "flat(m) or m[j]", "rows": "flat(rows.ints)"}
         return f"; write {words.get(kind.family, 'its floats')}"
@@ -305,14 +305,14 @@ class Values:
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
-        self.types, self.outer, self.refuse = scope.types, scope.outer, scope.refuse
+        self.types, self.outer, self.reject = scope.types, scope.outer, scope.reject
         self.fields = Fields(scope)
 
     def value(self, node: ast.expr) -> Value:
         """The typed tree of an expression."""
         reader = VALUES.get(type(node))
         if reader is None:
-            self.refuse(node, f"{type(node).__name__} is not in the subset")
+            self.reject(node, f"{type(node).__name__} is not in the subset")
         return reader(self, node)
 
     def constant(self, node: ast.Constant) -> Value:
@@ -325,14 +325,14 @@ class Values:
             return Value("const", "i64", data=int(value))
         if isinstance(value, float):
             return Value("const", "f64", data=float(value))
-        self.refuse(node, f"{value!r} is no number of the subset")
+        self.reject(node, f"{value!r} is no number of the subset")
 
     def name(self, node: ast.Name) -> Value:
         """An argument, a local, or a number from outside."""
         if node.id in self.types:
             return Value("local", self.types[node.id], data=node.id)
         if node.id not in self.outer:
-            self.refuse(node, f"the name {node.id!r} is not known here")
+            self.reject(node, f"the name {node.id!r} is not known here")
         return self.literal(node, self.outer[node.id])
 
     def attribute(self, node: ast.Attribute) -> Value:
@@ -359,26 +359,26 @@ class Values:
         """Pointer and index of p[i] or m[j, i]."""
         pointer = self.value(node.value)
         if isinstance(node.slice, ast.Slice):
-            self.refuse(node, "a slice is a pointer: assign to one element at a time")
+            self.reject(node, "a slice is a pointer: assign to one element at a time")
         if isinstance(pointer.type, Kind) and pointer.type.family == "matrix":
             return self.fields.element(node, pointer, self.indices(node))
         if pointer.type not in ELEMENT:
-            self.refuse(node, "only pointers have elements")
+            self.reject(node, "only pointers have elements")
         if isinstance(node.slice, ast.Tuple):
-            self.refuse(node, "two indices are for matrices: fields with two dimensions")
+            self.reject(node, "two indices are for matrices: fields with two dimensions")
         return pointer, self.fit(node, self.value(node.slice), "i64")
 
     def indices(self, node: ast.Subscript) -> list[Value]:
         """The numbers between the brackets; of `i:` the i."""
         listed = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        found = []
+        indices = []
         for index in listed:
             if isinstance(index, ast.Slice):
                 if index.upper or index.step or not index.lower or index is not listed[-1]:
-                    self.refuse(node, "a slice is `p[i:]`, the pointer i elements on")
+                    self.reject(node, "a slice is `p[i:]`, the pointer i elements on")
                 index = index.lower
-            found.append(self.fit(node, self.value(index), "i64"))
-        return found
+            indices.append(self.fit(node, self.value(index), "i64"))
+        return indices
 
     def subscript(self, node: ast.Subscript) -> Value:
         """p[i], or a number of a table."""
@@ -386,10 +386,10 @@ class Values:
         if table is not None:
             return self.table(node, table)
         last = node.slice.elts[-1] if isinstance(node.slice, ast.Tuple) else node.slice
-        found = self.value(node.value)
-        if isinstance(last, ast.Slice) or isinstance(found.type, Kind):
+        base = self.value(node.value)
+        if isinstance(last, ast.Slice) or isinstance(base.type, Kind):
             pointer = self.fields.pointer(
-                node, found, self.indices(node), isinstance(last, ast.Slice)
+                node, base, self.indices(node), isinstance(last, ast.Slice)
             )
             if pointer is not None:
                 return pointer
@@ -399,13 +399,13 @@ class Values:
     def table(self, node: ast.Subscript, table: Any) -> Value:
         """An element of a tuple of numbers."""
         if not isinstance(table, tuple) or not table:
-            self.refuse(node, "a table is a tuple of numbers")
+            self.reject(node, "a table is a tuple of numbers")
         numbers = [self.literal(node, number) for number in table]
         kind = "f64" if any(n.type == "f64" for n in numbers) else "i64"
         index = self.fit(node, self.value(node.slice), "i64")
         if index.kind == "const":
             if not 0 <= index.data < len(table):
-                self.refuse(node, f"index {index.data} is outside a table of {len(table)}")
+                self.reject(node, f"index {index.data} is outside a table of {len(table)}")
             return self.fit(node, numbers[index.data], kind)
         data = tuple(float(n.data) if kind == "f64" else n.data for n in numbers)
         return Value("table", kind, (index,), data)
@@ -416,7 +416,7 @@ class Values:
             return Value("not", "bool", (self.condition(node.operand),))
         value = self.number(self.value(node.operand))
         if isinstance(node.op, ast.Invert) or value.type not in ("f64", "i64"):
-            self.refuse(node, "only numbers have a sign")
+            self.reject(node, "only numbers have a sign")
         if isinstance(node.op, ast.UAdd):
             return value
         if value.kind == "const":
@@ -431,14 +431,14 @@ class Values:
         """The operation `op` on x and y, both made of one type."""
         name = BINARY.get(type(op))
         if name is None:
-            self.refuse(node, f"{type(op).__name__} is not in the subset")
+            self.reject(node, f"{type(op).__name__} is not in the subset")
         if name == "pow":
             return self.power(node, x, y)
         x, y = self.alike(node, x, y)
         if name == "div":
             x, y = self.fit(node, x, "f64"), self.fit(node, y, "f64")
         elif name in ("floordiv", "mod") and x.type == "f64":
-            self.refuse(node, "// and % are for integers; write floor(x / y)")
+            self.reject(node, "// and % are for integers; write floor(x / y)")
         return Value(name, x.type, (x, y))
 
     def power(self, node: ast.AST, x: Value, y: Value) -> Value:
@@ -447,14 +447,14 @@ class Values:
         if y.kind == "const" and y.type == "i64" and 1 <= y.data <= 8:
             return Value("power", x.type, (x,), y.data)
         if x.type != "f64":
-            self.refuse(node, "an integer is raised to a literal power from 1 to 8 only")
+            self.reject(node, "an integer is raised to a literal power from 1 to 8 only")
         return Value("math", "f64", (x, self.fit(node, y, "f64")), "pow")
 
     def compare(self, node: ast.Compare) -> Value:
         """One comparison."""
         name = COMPARE.get(type(node.ops[0]))
         if len(node.ops) != 1 or name is None:
-            self.refuse(node, "one comparison at a time, of numbers")
+            self.reject(node, "one comparison at a time, of numbers")
         x, y = self.alike(node, self.value(node.left), self.value(node.comparators[0]))
         return Value(name, "bool", (x, y))
 
@@ -480,13 +480,13 @@ class Values:
         if value.type == "bool":
             return value
         if value.type not in ("f64", "i64"):
-            self.refuse(node, "a condition is a comparison or a number")
+            self.reject(node, "a condition is a comparison or a number")
         return Value("ne", "bool", (value, Value("const", value.type, data=0)))
 
     def call(self, node: ast.Call) -> Value:
         """A call of a kernel, a loop or a function."""
         if node.keywords:
-            self.refuse(node, "arguments are given by position")
+            self.reject(node, "arguments are given by position")
         if self.object(node.func) is words_of and node.args:
             counts = [self.value(x) for x in node.args[1:]]
             return self.fields.words_of(node, self.object(node.args[0]), counts)
@@ -506,15 +506,15 @@ class Values:
             args, result = self.for_loop(node, entry.type.record, args)
             return Value("hook", result, (entry, *args))
         if entry.type != "kernel":
-            self.refuse(node, f"{ast.unparse(node.func)} is no entry of a kernel and no hook")
-        return Value("kernel", "void", (entry, *self.given(node, args, KERNEL_ARGUMENTS)))
+            self.reject(node, f"{ast.unparse(node.func)} is no entry of a kernel and no hook")
+        return Value("kernel", "void", (entry, *self.fitted(node, args, KERNEL_ARGUMENTS)))
 
     def for_loop(
         self, node: ast.Call, callee: Loop[..., Any], args: tuple[Value, ...]
     ) -> tuple[tuple[Value, ...], str]:
         """Arguments as a loop takes them, and the type of its result."""
         arguments, result = signature(callee)
-        args = self.given(node, args, [kind for _, kind in arguments])
+        args = self.fitted(node, args, [kind for _, kind in arguments])
         self.fields.check_owners(node, arguments, args)
         return args, result
 
@@ -536,8 +536,8 @@ class Values:
         try:
             name, arity = MATH[callee]
         except (KeyError, TypeError):
-            self.refuse(node, f"{ast.unparse(node.func)} cannot be called from a loop")
-        values = self.given(node, args, ["f64"] * arity)
+            self.reject(node, f"{ast.unparse(node.func)} cannot be called from a loop")
+        values = self.fitted(node, args, ["f64"] * arity)
         return Value("math", "bool" if name == "isfinite" else "f64", values, name)
 
     def conversion(self, node: ast.Call, callee: Any, x: Value) -> Value:
@@ -550,13 +550,13 @@ class Values:
 
     # types
 
-    def given(
+    def fitted(
         self, node: ast.AST, args: Iterable[Value], kinds: Iterable[str]
     ) -> tuple[Value, ...]:
         """Arguments, as many and of such types as wanted."""
         args, kinds = list(args), list(kinds)
         if len(args) != len(kinds):
-            self.refuse(node, f"{len(kinds)} arguments, not {len(args)}")
+            self.reject(node, f"{len(kinds)} arguments, not {len(args)}")
         return tuple(self.fit(node, a, kind) for a, kind in zip(args, kinds, strict=True))
 
     def number(self, value: Value) -> Value:
@@ -572,9 +572,9 @@ class Values:
             if value.kind == "const":
                 return Value("const", "f64", data=float(value.data))
             return Value("convert", "f64", (value,))
-        wanted, present = (str(x).partition("#")[0] for x in (kind, value.type))
-        hint = f"{name!r} began as {wanted}" if name else f"{wanted} is wanted here"
-        self.refuse(node, f"{hint}, not {present}{self.fields.bridge(value.type, kind)}")
+        expected, present = (str(x).partition("#")[0] for x in (kind, value.type))
+        hint = f"{name!r} began as {expected}" if name else f"{expected} is wanted here"
+        self.reject(node, f"{hint}, not {present}{self.fields.bridge(value.type, kind)}")
 
     def alike(self, node: ast.AST, x: Value, y: Value) -> tuple[Value, Value]:
         """Two numbers of one type."""

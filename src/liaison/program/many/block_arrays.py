@@ -5,8 +5,8 @@ Index tables of a mechanism by blocks: unknowns, couplings, offsets of numbers.
 The order in which blocks of a sparse symmetric system are eliminated, and the tables of it.
 
 Unknowns are bodies (six accelerations) and rows (of joints). A row goes only after bodies it
-touches, and only where these leave it enough freedoms: its pivot is negative then, that of a body
-positive.
+touches, and only where these leave it enough degrees of freedom: its pivot is negative then, that
+of a body positive.
 
 Public names: BlockArrays, BlockTables, Ordered, ordered.
 """
@@ -21,7 +21,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from liaison.equations.sweeps.blocks import FOUND
+from liaison.equations.sweeps.blocks import ROWS_SLOT
 from liaison.equations.sweeps.rest import Rest, RestRow
 from liaison.equations.sweeps.sweeps import Blocks
 from liaison.expr import Expr, as_expr
@@ -56,7 +56,7 @@ class Ordered:
 def ordered(
     touched: Sequence[set[int]], is_row: Sequence[bool], sizes: Sequence[int] | None = None
 ) -> Ordered:
-    """Least degree first, rows where those before them leave enough freedoms.
+    """Least degree first, rows where those before them leave enough degrees of freedom.
 
     Args:
         touched: neighbours of each unknown.
@@ -89,11 +89,11 @@ def ordered(
 
 
 class _Eliminated:
-    """Unknowns that are gone, in groups that touch each other, with the freedoms left in each.
+    """Eliminated unknowns, in groups that touch each other, with the mobility left in each.
 
-    Two joints of five rows ask ten of the six freedoms of one body: the second must wait until the
-    body at its other end is gone, or its pivot is ρ alone. Where all its bodies are gone it repeats
-    what others hold, and takes no freedom that is not there.
+    Two joints of five rows ask ten of the six degrees of freedom of one body: the second must wait
+    until the body at its other end is gone, or its pivot is ρ alone. Where all its bodies are gone
+    it repeats what others hold, and takes no freedom that is not there.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class _Eliminated:
         return {self._root(i) for i in self._touched[k] if self._group[i] >= 0}
 
     def may_go(self, k: int) -> bool:
-        """A body always, a row where freedoms are left for it, or where none can come."""
+        """A body always, a row where degrees of freedom are left for it, or where none can come."""
         if not self._is_row[k] or all(self._group[i] >= 0 for i in self._touched[k]):
             return True
         return sum(self._freedoms[i] for i in self._groups(k)) >= self._sizes[k]
@@ -157,13 +157,13 @@ class BlockTables:
     """Every table over bodies, joints of the tree, closures and relations.
 
     Args:
-        made: the blocks.
+        block_model: the blocks.
         rows: relations that are written out.
     """
 
-    def __init__(self, made: Blocks, rows: Sequence[RestRow] = ()) -> None:
-        self.made, self.relations = made, rows
-        self.bodies = len(made.nodes) - made.kept
+    def __init__(self, block_model: Blocks, rows: Sequence[RestRow] = ()) -> None:
+        self.block_model, self.relations = block_model, rows
+        self.bodies = len(block_model.nodes) - block_model.kept
         self._place_closures()
         self._number_unknowns()
         self.order: Ordered = ordered(
@@ -182,8 +182,8 @@ class BlockTables:
         start, lam = (self.bodies + 1) * Body.header, 0
         self.results: list[int] = []
         self.first_lam: list[int] = []
-        for c in self.made.closures[:, 0]:
-            size = self.made.closing[c].rows + self.made.closing[c].ties
+        for c in self.block_model.closures[:, 0]:
+            size = self.block_model.closing[c].rows + self.block_model.closing[c].ties
             self.results.append(start)
             self.first_lam.append(lam)
             start, lam = start + 15 * size, lam + size
@@ -194,12 +194,12 @@ class BlockTables:
     # what is unknown, and who touches whom
 
     def _number_unknowns(self) -> None:
-        made, n = self.made, self.bodies
-        held = [made.blocks[c].rows for c in made.nodes[:n, 0]]
-        self.row_of = {i: n + k for k, i in enumerate(i for i in range(n) if held[i])}
+        block_model, n = self.block_model, self.bodies
+        row_counts = [block_model.blocks[c].rows for c in block_model.nodes[:n, 0]]
+        self.row_of = {i: n + k for k, i in enumerate(i for i in range(n) if row_counts[i])}
         first = n + len(self.row_of)
-        self.closure_of = [first + k for k in range(len(made.closures))]
-        first += len(made.closures)
+        self.closure_of = [first + k for k in range(len(block_model.closures))]
+        first += len(block_model.closures)
         self.relation_of = [first + k for k in range(len(self.relations))]
         self.unknowns = first + len(self.relations)
         self.sizes = np.full(self.unknowns, 6, dtype=np.int64)
@@ -207,10 +207,12 @@ class BlockTables:
         self._is_row[n:] = 1
         self._touched: list[set[int]] = [set() for _ in range(self.unknowns)]
         for i, unknown in self.row_of.items():
-            self.sizes[unknown] = held[i]
-            self._touch(unknown, (i, int(made.nodes[i, 1])), self._lends((i,)))
-        for unknown, (c, a, b, *_) in zip(self.closure_of, made.closures.tolist(), strict=True):
-            self.sizes[unknown] = made.closing[c].rows
+            self.sizes[unknown] = row_counts[i]
+            self._touch(unknown, (i, int(block_model.nodes[i, 1])), self._lends((i,)))
+        for unknown, (c, a, b, *_) in zip(
+            self.closure_of, block_model.closures.tolist(), strict=True
+        ):
+            self.sizes[unknown] = block_model.closing[c].rows
             self._touch(unknown, (a, b), self._lends((a, b)))
         for unknown, row in zip(self.relation_of, self.relations, strict=True):
             self.sizes[unknown] = 1
@@ -226,32 +228,34 @@ class BlockTables:
             self._touched[there[1]].add(there[0])
 
     def _lends(self, bodies: Sequence[int]) -> bool:
-        return any(body >= 0 and self.made.needs_lending[body] for body in bodies)
+        return any(body >= 0 and self.block_model.needs_lending[body] for body in bodies)
 
     def _moved_by(self, row: RestRow) -> list[int]:
         """Bodies that a relation touches, each once."""
-        found = [body for j in row.G for body in self._owner(j)[1]]
-        return list(dict.fromkeys(body for body in found if body >= 0))
+        bodies = [body for j in row.G for body in self._owner(j)[1]]
+        return list(dict.fromkeys(body for body in bodies if body >= 0))
 
     def _owner(self, j: int) -> tuple[int, tuple[int, int], int]:
         """Of a velocity: its closure or −1, the two bodies it moves, its place among others."""
-        nodes = self.made.nodes
+        nodes = self.block_model.nodes
         i = int(np.searchsorted(nodes[:, 3] + nodes[:, 5], j, side="right"))
         k = j - int(nodes[i, 3])
         if i < self.bodies:
             return -1, (i, int(nodes[i, 1])), k
-        keeps = [one.ties > 0 for one in self.made.closing]
-        ties = [keeps[c] for c in self.made.closures[:, 0]]
-        c = int(np.flatnonzero(np.array(ties) & (self.made.closures[:, 5] == nodes[i, 3]))[0])
-        return c, (int(self.made.closures[c, 1]), int(self.made.closures[c, 2])), k
+        keeps = [one.ties > 0 for one in self.block_model.closing]
+        ties = [keeps[c] for c in self.block_model.closures[:, 0]]
+        c = int(
+            np.flatnonzero(np.array(ties) & (self.block_model.closures[:, 5] == nodes[i, 3]))[0]
+        )
+        return c, (int(self.block_model.closures[c, 1]), int(self.block_model.closures[c, 2])), k
 
     # tables
 
     def _joint_tables(self) -> None:
-        made = self.made
+        block_model = self.block_model
         joints: list[tuple[int, ...]] = []
-        for i, (c, parent, _, v, _, nv) in enumerate(made.nodes[: self.bodies].tolist()):
-            here, count = (i + 1) * Body.header + FOUND, made.blocks[c].rows
+        for i, (c, parent, _, v, _, nv) in enumerate(block_model.nodes[: self.bodies].tolist()):
+            here, count = (i + 1) * Body.header + ROWS_SLOT, block_model.blocks[c].rows
             if count:
                 unknown = self.row_of[i]
                 self._add_rows(unknown, (i, parent), (here, here + 6), 12)
@@ -261,10 +265,10 @@ class BlockTables:
         self.joints = _ints(joints, Joint)
 
     def _closure_tables(self) -> None:
-        made = self.made
+        block_model = self.block_model
         closed: list[tuple[int, ...]] = []
-        for k, (c, a, b, *rest) in enumerate(made.closures.tolist()):
-            one, o, unknown = made.closing[c], self.results[k], self.closure_of[k]
+        for k, (c, a, b, *rest) in enumerate(block_model.closures.tolist()):
+            one, o, unknown = block_model.closing[c], self.results[k], self.closure_of[k]
             offsets = (o, o + 6 * (one.rows + one.ties))
             self._add_rows(unknown, (a, b), offsets, 6)
             if self._lends((a, b)):
@@ -295,7 +299,7 @@ class BlockTables:
         if c < 0:
             pair = int(self.joints[bodies[0], 2]) + 12 * k
             return (pair, pair + 6, *targets, -1, 0, -1)
-        one, o = self.made.closing[self.made.closures[c, 0]], self.results[c]
+        one, o = self.block_model.closing[self.block_model.closures[c, 0]], self.results[c]
         size, row = one.rows + one.ties, one.rows + k
         tie = self.first_lam[c] + row
         return (o + 6 * row, o + 6 * (size + row), *targets, o + 12 * size + row, size, tie)
@@ -336,7 +340,7 @@ class BlockArrays:
     """Kernels of nodes, closures and of what is written out; the `system` over them.
 
     Args:
-        made: the blocks.
+        block_model: the blocks.
         rest: loads and relations; None where there are none.
         frames: of bodies: node and pose in it, twelve numbers each.
         marks: poses of the markers of closures in which reactions are expressed, twelve numbers
@@ -345,20 +349,20 @@ class BlockArrays:
 
     def __init__(
         self,
-        made: Blocks,
+        block_model: Blocks,
         rest: Rest | None = None,
         frames: Sequence[tuple[int, Sequence[float]]] = (),
         marks: Sequence[Sequence[float]] = (),
     ) -> None:
-        self.made, self.rest = made, rest
-        self.tables = BlockTables(made, () if rest is None else rest.rows)
+        self.block_model, self.rest = block_model, rest
+        self.tables = BlockTables(block_model, () if rest is None else rest.rows)
         self.kept: list[MachineKernel] = []
         self._work = 1
         entries = self._entries()
         numbers: dict[str, Array] = {
-            "constants": np.asarray(made.constants, dtype=float).ravel(),
-            "closure_constants": np.asarray(made.closure_constants, dtype=float).ravel(),
-            "ground": np.array(made.ground, dtype=float),
+            "constants": np.asarray(block_model.constants, dtype=float).ravel(),
+            "closure_constants": np.asarray(block_model.closure_constants, dtype=float).ravel(),
+            "ground": np.array(block_model.ground, dtype=float),
             "frames": np.array([pose for _, pose in frames], dtype=float).reshape(-1, 12),
             "markers": np.array([*marks], dtype=float).reshape(-1, 12),
         }
@@ -382,26 +386,26 @@ class BlockArrays:
         return [s.constants, s.closure_constants, s.ground, s.frames, s.markers]
 
     def _counts(self, frames: int, markers: int) -> dict[str, int]:
-        t, made, order = self.tables, self.made, self.tables.order
+        t, block_model, order = self.tables, self.block_model, self.tables.order
         return {
-            "bodies": t.bodies, "kept": made.kept, "unknowns": t.unknowns,
+            "bodies": t.bodies, "kept": block_model.kept, "unknowns": t.unknowns,
             "n_blocks": len(order.slots),
             "degree": int((order.pivots[:, 2] - order.pivots[:, 1]).max(initial=0)),
-            "nq": made.nq, "nv": made.nv, "nc": t.nc, "nphi": t.nphi,
+            "nq": block_model.nq, "nv": block_model.nv, "nc": t.nc, "nphi": t.nphi,
             "n_results": t.end - (t.bodies + 1) * Body.header, "n_scratch": self._work,
             "n_rows": len(t.rows), "n_lent": len(t.lent), "n_closed": len(t.closed),
             "n_relations": len(t.relations), "n_terms": len(t.terms),
             "n_pivots": len(order.pivots), "n_edges": len(order.edges),
             "n_targets": len(order.targets),
             "n_taus": 0 if self.rest is None else len(self.rest.tau),
-            "n_frames": frames, "n_markers": markers, "n_classes": len(made.blocks),
-            "n_closing": len(made.closing),
+            "n_frames": frames, "n_markers": markers, "n_classes": len(block_model.blocks),
+            "n_closing": len(block_model.closing),
         }  # fmt: skip
 
     def _fill_tables(self) -> None:
         s, t, order = self.system, self.tables, self.tables.order
         filled: list[tuple[Rows[Any], Any]] = [
-            (s.nodes, self.made.nodes), (s.couplings, t.rows), (s.lent, t.lent),
+            (s.nodes, self.block_model.nodes), (s.couplings, t.rows), (s.lent, t.lent),
             (s.closed, t.closed), (s.joints, t.joints), (s.relations, t.relation_table),
             (s.terms, t.terms), (s.pivots, order.pivots), (s.edges, order.edges),
         ]  # fmt: skip
@@ -424,12 +428,12 @@ class BlockArrays:
 
     def _entries(self) -> dict[str, list[int]]:
         """Addresses of the entries of each class of nodes and closures, and of what is left."""
-        made, rest = self.made, self.rest
+        block_model, rest = self.block_model, self.rest
         listed: dict[str, tuple[Sequence[Sequence[Expr]], Any]] = {
-            "node": ([one.formulas for one in made.blocks], made.inputs),
-            "closure": ([one.formulas for one in made.closing], made.closure_inputs),
-            "retract": ([one.retract for one in made.blocks], made.local_inputs),
-            "rate": ([one.rate for one in made.blocks], made.local_inputs),
+            "node": ([one.formulas for one in block_model.blocks], block_model.inputs),
+            "closure": ([one.formulas for one in block_model.closing], block_model.closure_inputs),
+            "retract": ([one.retract for one in block_model.blocks], block_model.local_inputs),
+            "rate": ([one.rate for one in block_model.blocks], block_model.local_inputs),
         }
         if rest is not None:
             formulas = [[*rest.tau.values()], _flat(rest.rows), [rest.potential]]
@@ -439,7 +443,7 @@ class BlockArrays:
     def _addresses(self, name: str, formulas: Sequence[Sequence[Expr]], inputs: Any) -> list[int]:
         """Addresses of entries, zero where nothing is computed; compiled together."""
         entries = {f"{name} {k}": Entry(f"{name} {k}", x) for k, x in enumerate(formulas) if x}
-        kernel = to_llvm(Program(f"{self.made.name}, {name}", entries, inputs))
+        kernel = to_llvm(Program(f"{self.block_model.name}, {name}", entries, inputs))
         if entries:
             kernel.compile(*entries)
         self.kept.append(kernel)

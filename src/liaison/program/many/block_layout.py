@@ -11,7 +11,7 @@ Edge, SECOND, PHI, RATE.
 
 from __future__ import annotations
 
-from liaison.equations.sweeps.blocks import FOUND, STATE
+from liaison.equations.sweeps.blocks import ROWS_SLOT, STATE
 from liaison.program.loops.language import i64, iptr, kernel, ptr
 from liaison.program.loops.records import Part, Record, Rows, inline, rows, size, sized
 
@@ -134,7 +134,7 @@ class Body(Record):
 
 
 assert State.header == STATE, "a state is what the formulas of a node compute"
-assert Body.fields["pairs"].slot == FOUND, "rows lie where the formulas of a node compute them"
+assert Body.fields["pairs"].slot == ROWS_SLOT, "rows lie where the formulas of a node compute them"
 
 
 class System(Record):
@@ -200,7 +200,7 @@ class Work(Part):
     blocks: ptr = sized("n_blocks + 1", "36")
     scale: ptr = sized("unknowns", "6")
     x: ptr = sized("unknowns", "6")
-    given: ptr = sized("unknowns", "6")
+    right_side: ptr = sized("unknowns", "6")
     left: ptr = sized("unknowns", "6")
     tau: ptr = sized("nv")
     loads: ptr = sized("n_taus")

@@ -38,18 +38,18 @@ def solved(system: System, seen: i64, enough: f64, work: Work) -> f64:
     """
     eliminate(system, work)
     count = 6 * system.unknowns
-    given = flat(work.given)
+    right_side = flat(work.right_side)
     x = flat(work.x)
     left = flat(work.left)
     for k in range(count):
         x[k] = 0.0
-        left[k] = given[k]
+        left[k] = right_side[k]
     last = 0.0
     missed = 0.0
     for turn in range(1 + REFINEMENTS):
         if turn > 0:
             for k in range(count):
-                left[k] = given[k]
+                left[k] = right_side[k]
             take_residual(system, work, x, left)
             missed = largest_of(6 * system.bodies, count, left)
         lend_right(system, work, left)
@@ -70,13 +70,13 @@ def solved(system: System, seen: i64, enough: f64, work: Work) -> f64:
 @loop
 def largest_of(start: i64, end: i64, x: ptr) -> f64:
     """The largest |x|; NaN where one is not finite."""
-    found = 0.0
+    largest = 0.0
     bad = 0.0
     for k in range(start, end):
         bad += x[k] - x[k]
-        if abs(x[k]) > found:
-            found = abs(x[k])
-    return found + bad
+        if abs(x[k]) > largest:
+            largest = abs(x[k])
+    return largest + bad
 
 
 @loop
@@ -96,15 +96,15 @@ def invert(n: i64, a: ptr) -> None:
 
 
 @loop
-def scaled_rows(rows: i64, n: i64, block: ptr, inverse: ptr, kept: ptr) -> None:
+def scaled_rows(rows: i64, n: i64, block: ptr, inverse: ptr, copy: ptr) -> None:
     """L = K D⁻¹ in the place of K, which is kept."""
     for i in range(rows):
         for j in range(n):
-            kept[6 * i + j] = block[6 * i + j]
+            copy[6 * i + j] = block[6 * i + j]
         for j in range(n):
             total = 0.0
             for k in range(n):
-                total += kept[6 * i + k] * inverse[6 * k + j]
+                total += copy[6 * i + k] * inverse[6 * k + j]
             block[6 * i + j] = total
 
 
@@ -126,7 +126,7 @@ def eliminate(system: System, work: Work) -> None:
     edges = system.edges
     blocks = work.blocks
     diagonal = work.diagonal
-    kept = work.space
+    copies = work.space
     for s in range(system.n_pivots):
         pivot = system.pivots[s]
         k = pivot.unknown
@@ -141,13 +141,13 @@ def eliminate(system: System, work: Work) -> None:
         for b in range(degree):
             later = edges[first + b].unknown
             L = blocks[edges[first + b].block]
-            scaled_rows(sizes[later], n, L, D, kept[b])
+            scaled_rows(sizes[later], n, L, D, copies[b])
             for a in range(b):
                 sooner = edges[first + a].unknown
                 block = blocks[system.targets[target]]
-                take_off(sizes[later], sizes[sooner], n, L, kept[a], block)
+                take_off(sizes[later], sizes[sooner], n, L, copies[a], block)
                 target += 1
-            take_off(sizes[later], sizes[later], n, L, kept[b], diagonal[later])
+            take_off(sizes[later], sizes[later], n, L, copies[b], diagonal[later])
 
 
 @loop

@@ -43,8 +43,8 @@ class SweepTables(Record):
     n_steps: i64 = size()
     n_classes: i64 = size()
     width: i64 = size()
-    given: i64
-    found: i64
+    input_slot: i64
+    output_slot: i64
     steps: Rows[Step] = rows("n_steps")
     nodes: Rows[Node] = rows("n_nodes")
     entries: iptr = sized("n_steps", "n_classes")
@@ -77,18 +77,18 @@ def sweep_nodes(run: SweepTables, s: i64, q: ptr, v: ptr) -> None:
 
 
 @loop
-def run_sweeps(run: SweepTables, q: ptr, v: ptr, given: ptr, found: ptr) -> None:
-    """A recursion: what is given to the joints into the records, all sweeps, what is found out."""
+def run_sweeps(run: SweepTables, q: ptr, v: ptr, values: ptr, result: ptr) -> None:
+    """A recursion: inputs of the joints into the records, all sweeps, outputs out of them."""
     for i in range(run.n_nodes):
         node = run.nodes[i]
         for j in range(node.nv):
-            run.numbers[i + 1, run.given + j] = given[node.v + j]
+            run.numbers[i + 1, run.input_slot + j] = values[node.v + j]
     for s in range(run.n_steps):
         sweep_nodes(run, s, q, v)
     for i in range(run.n_nodes):
         node = run.nodes[i]
         for j in range(node.nv):
-            found[node.v + j] = run.numbers[i + 1, run.found + j]
+            result[node.v + j] = run.numbers[i + 1, run.output_slot + j]
 
 
 def recursion_program(sweeps: Sweeps) -> Program:
@@ -146,8 +146,8 @@ class Looped:
         """v̇ of the tree under τ and gravity, shape (nv,)."""
         return self._answer(self.sweeps.forward, q=q, v=v, tau=tau)
 
-    def _answer(self, recursion: Recursion, **given: ArrayLike) -> Array:
-        arrays = [self._checked(name, x) for name, x in given.items()]
+    def _answer(self, recursion: Recursion, **values: ArrayLike) -> Array:
+        arrays = [self._checked(name, x) for name, x in values.items()]
         name = recursion.name
         if name not in self._prepared:
             self._prepared[name] = _prepared(self.sweeps, recursion, self.kernel, self._run)
@@ -155,13 +155,13 @@ class Looped:
 
     def _checked(self, name: str, x: ArrayLike) -> Array:
         size = self.sweeps.nq if name == "q" else self.sweeps.nv
-        found = np.ascontiguousarray(x, dtype=np.float64)
-        if found.shape != (size,):
+        array = np.ascontiguousarray(x, dtype=np.float64)
+        if array.shape != (size,):
             raise ProgramError(
                 f"{self.sweeps.name!r} takes {size} numbers in {name!r}, "
-                f"not an array of shape {found.shape}."
+                f"not an array of shape {array.shape}."
             )
-        return found
+        return array
 
 
 def _prepared(
@@ -175,11 +175,11 @@ def _prepared(
     # plain Python takes the record, compiled code its address
     place = block if isinstance(run, Loop) else block.ints.ctypes.data
 
-    def answer(q: Array, v: Array, given: Array) -> Array:
+    def answer(q: Array, v: Array, values: Array) -> Array:
         block.numbers[0] = recursion.ground
-        found = np.empty(sweeps.nv)
-        run(place, q, v, given, found)
-        return found
+        result = np.empty(sweeps.nv)
+        run(place, q, v, values, result)
+        return result
 
     return answer
 
@@ -193,7 +193,7 @@ def _tables(sweeps: Sweeps, recursion: Recursion, work: int) -> SweepTables:
         n_classes=len(sweeps.classes),
         width=len(recursion.ground),
     )
-    block.given, block.found = recursion.given, recursion.found
+    block.input_slot, block.output_slot = recursion.input_slot, recursion.output_slot
     for step, sweep in zip(block.steps, recursion.sweeps, strict=True):
         step.is_inward, step.writes = int(sweep.is_inward), sweep.writes
         step.hands, step.receives = sweep.hands, sweep.receives

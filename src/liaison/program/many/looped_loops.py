@@ -27,45 +27,47 @@ from .block_loops import ROUNDING
 from .sparse_entries import accelerations
 
 
-def looped_loops(made: Blocks) -> LoopedLoops:
+def looped_loops(block_model: Blocks) -> LoopedLoops:
     """Forward dynamics of a tree and its closures, as loops: `looped_loops(blocks_of(tree))`."""
-    return LoopedLoops(made)
+    return LoopedLoops(block_model)
 
 
 @final
 class LoopedLoops:
     """A closed mechanism that answers for its motion; use one object in each thread."""
 
-    def __init__(self, made: Blocks) -> None:
-        self.made = made
-        self.arrays = BlockArrays(made)
+    def __init__(self, block_model: Blocks) -> None:
+        self.block_model = block_model
+        self.arrays = BlockArrays(block_model)
         self._work = Work(np.zeros(self.arrays.work_size), self.arrays.system)
 
     def forward(
         self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None
     ) -> tuple[Array, Array]:
         """v̇ under τ and gravity, shape (nv,), and the multipliers of the closures' rows."""
-        made, arrays = self.made, self.arrays
-        given = [self._checked("q", q, made.nq), self._checked("v", v, made.nv)]
-        force = np.zeros(made.nv) if tau is None else self._checked("tau", tau, made.nv)
-        vdot, lam = np.zeros(made.nv), np.zeros(arrays.tables.nc + 1)
+        block_model, arrays = self.block_model, self.arrays
+        state = [self._checked("q", q, block_model.nq), self._checked("v", v, block_model.nv)]
+        force = (
+            np.zeros(block_model.nv) if tau is None else self._checked("tau", tau, block_model.nv)
+        )
+        vdot, lam = np.zeros(block_model.nv), np.zeros(arrays.tables.nc + 1)
         run = _compiled()[accelerations]
-        run(arrays.system, 0.0, *given, force, force, ROUNDING, vdot, lam, self._work)
+        run(arrays.system, 0.0, *state, force, force, ROUNDING, vdot, lam, self._work)
         if not np.all(np.isfinite(vdot)):
             raise ProgramError(
-                f"the accelerations of {made.name!r} are not finite.",
+                f"the accelerations of {block_model.name!r} are not finite.",
                 hint="Look for a body without mass, or a position that is not finite.",
             )
         return vdot, lam[:-1]
 
     def _checked(self, name: str, x: ArrayLike, size: int) -> Array:
-        found = np.ascontiguousarray(x, dtype=np.float64)
-        if found.shape != (size,):
+        array = np.ascontiguousarray(x, dtype=np.float64)
+        if array.shape != (size,):
             raise ProgramError(
-                f"{self.made.name!r} takes {size} numbers in {name!r}, not an array of shape "
-                f"{found.shape}."
+                f"{self.block_model.name!r} takes {size} numbers in {name!r}, not an array "
+                f"of shape {array.shape}."
             )
-        return found
+        return array
 
 
 @cache

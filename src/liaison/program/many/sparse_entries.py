@@ -4,7 +4,7 @@ Each takes the system of block_layout.py, then what an entry takes, parameters a
 
 Right-hand sides of the blocks, and what their solution says of velocities and multipliers.
 
-Public names: ENTRIES, accelerations, right_hand, found_motions, found_multipliers, left_over.
+Public names: ENTRIES, accelerations, right_hand, joint_motions, multipliers, left_over.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from .block_loops import ROUNDING, largest_of, solved
 def right_hand(system: System, t: f64, q: ptr, v: ptr, u: ptr, level: i64, work: Work) -> None:
     """Right-hand sides at a level: forces and γ, or only what is left over of Φ or Φ̇."""
     numbers = work.floats
-    given = flat(work.given)
+    right_side = flat(work.right_side)
     for k in range(6 * system.unknowns):
-        given[k] = 0.0
+        right_side[k] = 0.0
     if level == SECOND:
         for i in range(system.bodies):
             force = work.states[i + 1].force
             for k in range(6):
-                given[6 * i + k] = -force[k]
+                right_side[6 * i + k] = -force[k]
         efforts(system, t, q, v, u, work)
-        push(system, work, work.tau, given)
+        push(system, work, work.tau, right_side)
     unknown = system.unknowns - system.n_relations - system.n_closed
     for c in range(system.n_closed):
         row = system.closed[c]
         size = row.count + row.ties
         left = numbers[row.place + 12 * size + level * size :]
         for i in range(row.count):
-            given[6 * (unknown + c) + i] = -left[i]
-    left_over_of_relations(system, level, work, given)
+            right_side[6 * (unknown + c) + i] = -left[i]
+    left_over_of_relations(system, level, work, right_side)
 
 
 @loop
-def left_over_of_relations(system: System, level: i64, work: Work, given: ptr) -> None:
+def left_over_of_relations(system: System, level: i64, work: Work, right_side: ptr) -> None:
     """−Φ of relations, at a level, less what the ties of their velocities leave over."""
     numbers = work.floats
     first = system.unknowns - system.n_relations
@@ -55,7 +55,7 @@ def left_over_of_relations(system: System, level: i64, work: Work, given: ptr) -
                 total -= work.coefficients[k] * numbers[term.residual + level * term.stride]
             k += 1
         asks = 0.0 if level == PHI and relation.is_of_positions == 0 else 1.0
-        given[6 * (first + e)] = asks * total
+        right_side[6 * (first + e)] = asks * total
 
 
 @loop
@@ -94,7 +94,7 @@ def push(system: System, work: Work, tau: ptr, x: ptr) -> None:
 
 
 @loop
-def found_motions(system: System, level: i64, work: Work, x: ptr, vdot: ptr) -> None:
+def joint_motions(system: System, level: i64, work: Work, x: ptr, vdot: ptr) -> None:
     """v̇ (or δ) of each joint from the accelerations of its bodies, of ties likewise."""
     numbers = work.floats
     for c in range(system.bodies):
@@ -121,7 +121,7 @@ def found_motions(system: System, level: i64, work: Work, x: ptr, vdot: ptr) -> 
 
 
 @loop
-def found_multipliers(system: System, work: Work, x: ptr, lam: ptr) -> None:
+def multipliers(system: System, work: Work, x: ptr, lam: ptr) -> None:
     """λ of every row: −y of those in the blocks; of ties what acts along their velocity."""
     unknown = system.unknowns - system.n_relations - system.n_closed
     for c in range(system.n_closed):
@@ -157,10 +157,10 @@ def left_over(system: System, level: i64, work: Work, out: ptr) -> None:
 
 
 STEPPED = 1e-14
-"""Accelerations of a step are told to so many digits: no method asks for more."""
+"""Accelerations of a step are solved to so many digits: no method asks for more."""
 
 CORRECTED = 1e-6
-"""A correction of positions is told to so many digits: the next one sees what it missed."""
+"""A correction of positions is solved to so many digits: the next one sees what it missed."""
 
 
 @loop
@@ -175,8 +175,8 @@ def accelerations(
     assemble(system, SECOND, work)
     right_hand(system, t, q, v, u, SECOND, work)
     missed = solved(system, 6 * system.unknowns, enough, work)
-    found_motions(system, SECOND, work, flat(work.x), vdot)
-    found_multipliers(system, work, flat(work.x), lam)
+    joint_motions(system, SECOND, work, flat(work.x), vdot)
+    multipliers(system, work, flat(work.x), lam)
     return missed
 
 
@@ -243,7 +243,7 @@ def correct(
     count = system.nphi if level == PHI else system.nc
     left_over(system, level, work, work.rows_left)
     out[system.nv] = largest_of(0, count, work.rows_left)
-    found_motions(system, level, work, flat(work.x), out)
+    joint_motions(system, level, work, flat(work.x), out)
 
 
 @loop
@@ -339,7 +339,7 @@ def reactions(system: System, t: f64, q: ptr, v: ptr, u: ptr, x: ptr, out: ptr, 
 
 @loop
 def seen(frame: ptr, origin: ptr, wrench: ptr, out: ptr) -> None:
-    """A wrench at a node's origin, in the ground's axes, as a frame at another point tells it."""
+    """A wrench at a node's origin, in the ground's axes, expressed in a frame at another point."""
     for j in range(3):
         a = (j + 1) % 3
         b = (j + 2) % 3

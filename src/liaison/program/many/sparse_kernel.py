@@ -18,9 +18,7 @@ import numpy as np
 
 from liaison.equations.sweeps.rest import Rest
 from liaison.equations.sweeps.sweeps import Blocks
-from liaison.errors import ProgramError
 from liaison.expr import ZERO, Expr, fingerprint
-from liaison.program.derivatives.columns import Later
 from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.llvm.trampolines import Trampoline
@@ -32,25 +30,28 @@ from .sparse_entries import ENTRIES
 
 Frame = tuple[int, Sequence[float]]
 
+WRITTEN_OUT = "Derive the equations by maximal or newton_euler to see them."
+"""Where formulas of entries are that are loops here."""
+
 
 def sparse_kernel(
-    made: Blocks,
+    block_model: Blocks,
     rest: Rest,
     *,
     bodies: Mapping[str, Frame],
     joints: Mapping[str, Sequence[float]],
 ) -> MachineKernel:
-    """The kernel of a mechanism told by blocks.
+    """The kernel of a mechanism in blocks.
 
     Args:
-        made: its blocks, bodies free.
+        block_model: its blocks, bodies free.
         rest: its loads, relations, outputs and events.
         bodies: name -> node and pose in it (R row by row, p).
         joints: cut joints in their order -> pose of the successor's marker in its node.
     """
-    arrays = BlockArrays(made, rest, [*bodies.values()], [*joints.values()])
-    written = to_llvm(_written_out(made.name, rest))
-    program = _program(made, rest, arrays, tuple(bodies), tuple(joints), written.program)
+    arrays = BlockArrays(block_model, rest, [*bodies.values()], [*joints.values()])
+    written = to_llvm(_written_out(block_model.name, rest))
+    program = _program(block_model, rest, arrays, tuple(bodies), tuple(joints), written.program)
 
     def compiler(names: tuple[str, ...]) -> tuple[dict[str, int], Any]:
         looped = [name for name in names if name in ENTRIES]
@@ -58,30 +59,39 @@ def sparse_kernel(
         code = Trampoline(addresses, 1, without=("p",)) if looped else None
         if code is not None:
             code.pass_on([arrays.system.ints.ctypes.data])
-        found = {name: code[name] for name in looped} if code else {}
-        found |= {name: written.address(name) for name in names if name not in ENTRIES}
-        return found, (code, arrays, written)
+        compiled = {name: code[name] for name in looped} if code else {}
+        compiled |= {name: written.address(name) for name in names if name not in ENTRIES}
+        return compiled, (code, arrays, written)
 
     def work_size(name: str) -> int:
         return arrays.work_size if name in ENTRIES else written.work_size(name)
 
-    whole = {"t": 1, "q": made.nq, "v": made.nv, "u": len(rest.labels["u"]), "p": 0, "x": 0}
-    reads = dict.fromkeys(program.entries, whole) | {"retract": {**whole, "v": 0, "x": made.nv}}
+    whole = {
+        "t": 1,
+        "q": block_model.nq,
+        "v": block_model.nv,
+        "u": len(rest.labels["u"]),
+        "p": 0,
+        "x": 0,
+    }
+    reads = dict.fromkeys(program.entries, whole) | {
+        "retract": {**whole, "v": 0, "x": block_model.nv}
+    }
     return MachineKernel(program, compiler, work_size, reads=reads)
 
 
 def _written_out(name: str, rest: Rest) -> Program:
     """Outputs and events, which are no loops."""
     outputs = Entry("outputs", [*rest.outputs.values()], tuple((x, 1) for x in rest.outputs))
-    found = {"outputs": outputs} if rest.outputs else {}
+    entries = {"outputs": outputs} if rest.outputs else {}
     if rest.events:
         layout = tuple((event[0], 1) for event in rest.events)
-        found["events"] = Entry("events", [event[1] for event in rest.events], layout)
-    return Program(f"{name}, outputs", found, rest.places)
+        entries["events"] = Entry("events", [event[1] for event in rest.events], layout)
+    return Program(f"{name}, outputs", entries, rest.places)
 
 
 def _program(
-    made: Blocks,
+    block_model: Blocks,
     rest: Rest,
     arrays: BlockArrays,
     bodies: tuple[str, ...],
@@ -89,7 +99,7 @@ def _program(
     written: Program,
 ) -> Program:
     """What the kernel offers: names, sizes and labels; its entries have no formulas."""
-    nq, nv, nc, nphi = made.nq, made.nv, arrays.tables.nc, arrays.tables.nphi
+    nq, nv, nc, nphi = block_model.nq, block_model.nv, arrays.tables.nc, arrays.tables.nphi
     layouts: dict[str, tuple[tuple[str, int], ...]] = {
         "forward": (("vdot", nv), ("lam", nc), ("residual", 1)),
         "rate": (("xidot", nv), ("vdot", nv), ("residual", 1)),
@@ -103,10 +113,10 @@ def _program(
         "markers": tuple((name, 12) for name in joints),
         "reactions": tuple((name, 6) for name in joints),
     }
-    entries = {name: Entry(name, _looped(name, x), x) for name, x in layouts.items()}
+    entries = {name: Entry.of_loop(name, x, hint=WRITTEN_OUT) for name, x in layouts.items()}
     sizes = {"nq": nq, "nv": nv, "nc": nc, "nphi": nphi, "nu": len(rest.labels["u"]), "np": 0}
     return Program(
-        name=made.name,
+        name=block_model.name,
         entries=MappingProxyType(entries | dict(written.entries)),
         inputs=rest.places,
         sizes=MappingProxyType({**sizes, "nx": max(nq, nv + nc)}),
@@ -141,27 +151,15 @@ def _closures(rest: Rest, count: int) -> list[tuple[Expr, Expr]]:
 
 def _identity(arrays: BlockArrays) -> str:
     """A word that is the same for the same mechanism, in every process: formulas and numbers."""
-    made, rest = arrays.made, arrays.rest
-    listed = [*(x for one in made.blocks for x in (*one.formulas, *one.retract, *one.rate))]
-    listed += [x for one in made.closing for x in one.formulas]
+    block_model, rest = arrays.block_model, arrays.rest
+    listed = [*(x for one in block_model.blocks for x in (*one.formulas, *one.retract, *one.rate))]
+    listed += [x for one in block_model.closing for x in one.formulas]
     if rest is not None:
         listed += [*rest.tau.values(), *(x for row in rest.rows for x in (row.second, row.rate))]
     digest = hashlib.sha256(fingerprint(listed).encode())
-    for table in (made.nodes, made.closures, *arrays.numbers):
+    for table in (block_model.nodes, block_model.closures, *arrays.numbers):
         digest.update(table.tobytes())
     return digest.hexdigest()
-
-
-def _looped(name: str, layout: tuple[tuple[str, int], ...]) -> Later:
-    """In place of the formulas of an entry that is a loop."""
-
-    def refuse() -> list[Expr]:
-        raise ProgramError(
-            f"the entry {name!r} is a loop over bodies and has no formulas.",
-            hint="Derive the equations by maximal or newton_euler to see them.",
-        )
-
-    return Later(sum(size for _, size in layout), refuse)
 
 
 @cache

@@ -1,6 +1,9 @@
 """Arguments of a batch of runs, checked: one row of numbers for each start, and common instants.
 
-Public names: Starts, starts_of, instants_of.
+What is written once (a number, a list of one, one state) holds for all runs; all else has the same
+length.
+
+Public names: Starts, starts_of, instants_of, common_length, length_of, value_of, is_column.
 """
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, final
 
 import numpy as np
@@ -60,12 +64,17 @@ def starts_of(
     """
     listed = [states] if isinstance(states, State) else list(states)
     lengths = {"states": None if isinstance(states, State) else len(listed)}
-    lengths |= {f"parameter {k!r}": _length(k, x) for k, x in parameters.items()}
-    lengths |= {f"input {k!r}": _length(k, x) for k, x in inputs.items()}
-    count = _agreed(lengths)
+    lengths |= {f"parameter {k!r}": length_of(f"parameter {k!r}", x) for k, x in parameters.items()}
+    lengths |= {f"input {k!r}": length_of(f"input {k!r}", x) for k, x in inputs.items()}
+    count = common_length(lengths)
+    if count is None:
+        raise SimulationError(
+            "one state and no list of values: that is one run, not a batch.",
+            hint="Give several states, or an array of values for a parameter or an input.",
+        )
     for k, state in enumerate(listed):
         _checked(program, state, listed[0].t, k)
-    one = (count, 1) if isinstance(states, State) else (1, 1)
+    one = (count // len(listed), 1)
     return Starts(
         listed[0].t,
         np.tile([state.q for state in listed], one),
@@ -75,30 +84,62 @@ def starts_of(
     )
 
 
-def _length(name: str, value: Any) -> int | None:
-    array = np.asarray(value, dtype=float)
+def is_column(value: Any) -> bool:
+    """Whether an input is a list with a number for each run: an array, or a list of numbers."""
+    if isinstance(value, np.ndarray):
+        return value.ndim == 1
+    return isinstance(value, list) and all(isinstance(x, Real) for x in value)
+
+
+def length_of(what: str, value: Any) -> int | None:
+    """How many values there are; None for a number.
+
+    Raises:
+        SimulationError: no numbers, or a table of them.
+    """
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise SimulationError(
+            f"{what} is {value!r}; a batch takes a number, or one for each run."
+        ) from None
     if array.ndim > 1:
         raise SimulationError(
-            f"{name!r} has shape {array.shape}; a batch takes a number, or one for each run."
+            f"{what} has shape {array.shape}; a batch takes a number, or one for each run."
         )
     return None if array.ndim == 0 else len(array)
 
 
-def _agreed(lengths: Mapping[str, int | None]) -> int:
-    """How many runs there are."""
-    told = {what: n for what, n in lengths.items() if n is not None}
-    if not told:
+def value_of(values: Any, k: int) -> float:
+    """The value of the k-th run: a number and a list of one serve all runs."""
+    row = np.ravel(np.asarray(values, dtype=float))
+    return float(row[k if row.size > 1 else 0])
+
+
+def common_length(lengths: Mapping[str, int | None]) -> int | None:
+    """How many runs there are: lists of one serve all runs, other lengths are equal.
+
+    Args:
+        lengths: of each list, by what it is a list of; None for a number.
+
+    Returns:
+        None where there are numbers alone.
+
+    Raises:
+        SimulationError: two lists of different lengths, both named; or an empty one.
+    """
+    known = {what: n for what, n in lengths.items() if n is not None}
+    for what, n in known.items():
+        if n == 0:
+            raise SimulationError(f"a batch of no runs was requested: the list of {what} is empty.")
+    many = {what: n for what, n in known.items() if n != 1}
+    if len(set(many.values())) > 1:
+        each = ", ".join(f"{n} of {what}" for what, n in many.items())
         raise SimulationError(
-            "one state and no list of values: that is one run, not a batch.",
-            hint="Give several states, or an array of values for a parameter or an input.",
+            f"the lists of a batch differ in length: {each}.",
+            hint="Give as many values of each as there are runs, or one value for all runs.",
         )
-    if len(set(told.values())) > 1:
-        each = ", ".join(f"{n} {what}" for what, n in told.items())
-        raise SimulationError(f"the lists of a batch differ in length: {each}.")
-    count = next(iter(told.values()))
-    if count == 0:
-        raise SimulationError("a batch of no runs was requested: the lists are empty.")
-    return count
+    return max(known.values(), default=None)
 
 
 def _checked(program: Program, state: State, t: float, k: int) -> None:
@@ -115,10 +156,8 @@ def _checked(program: Program, state: State, t: float, k: int) -> None:
 
 def _parameters(program: Program, count: int, given: Mapping[str, Any]) -> Array:
     """Rows of parameters: finite, and the least and the largest of each within its bounds."""
-    many = {k: np.asarray(x, dtype=float) for k, x in given.items() if np.ndim(x) == 1}
-    common = {k: x for k, x in given.items() if k not in many}
     base = np.tile(program.defaults.get("p", np.zeros(0)), (count, 1))
-    table = _columns(program, "p", "parameter", base, {**many, **common})
+    table = _columns(program, "p", "parameter", base, given)
     names = [label.name for label in program.labels.get("p", ())]
     for extreme in (table.min(axis=0), table.max(axis=0)):
         parameters_of(program, dict(zip(names, extreme, strict=False)))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import NamingError
+from liaison.lazy import Shown
 from liaison.numeric import Array, State
 from liaison.simulation.events.log import Event
 from liaison.simulation.outcome import UNDEFINED, Outcome
@@ -68,7 +69,7 @@ class Ends:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Runs:
+class Runs(Shown):
     """Many runs of one mechanism, recorded at the same instants.
 
     Attributes:
@@ -181,11 +182,6 @@ class Runs:
                 "parameters": dict(zip(names, self.parameters[k].tolist(), strict=False)),
             },
         )
-
-    def __repr__(self) -> str:
-        told = {x: self.statuses.count(x) for x in dict.fromkeys(self.statuses)}
-        ends = ", ".join(f"{n} {status}" for status, n in told.items())
-        return f"Runs({self.name!r}, {len(self)} runs, {len(self.t)} instants: {ends})"
 
 
 def runs_of(plan: Plan, starts: Starts, records: Array, ends: Ends, series: Sequence[str]) -> Runs:

@@ -28,13 +28,12 @@ from numpy.typing import NDArray
 from liaison.contacts.events.one_sided import Marching, compiled_march, marching
 from liaison.contacts.events.series import contact_series, contacts_along
 from liaison.contacts.events.switching import march as switching
-from liaison.errors import SimulationError
+from liaison.errors import Interrupted, SimulationError, interruptible
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.program.loops.records import Rows, address, set_hook
 from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.events.happenings import sides_in
-from liaison.simulation.events.log import row_words
 from liaison.simulation.outcome import Outcome, outcome_of
 from liaison.simulation.plan.inputs import inputs_of
 from liaison.simulation.plan.plan import Plan, arrays_of, plan_of
@@ -45,11 +44,12 @@ from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT
 from liaison.simulation.report import begun
 from liaison.simulation.run import NEEDS
 from liaison.simulation.steps import layout as at
+from liaison.simulation.steps.layout import row_words
 from liaison.simulation.steps.projection import Projection
 from liaison.simulation.steps.sides_layout import no_sides
 
 from . import loop as each
-from .plan import Starts, instants_of, starts_of
+from .plan import Starts, instants_of, is_column, starts_of
 from .result import Ends, Runs, check_series, runs_of
 
 SLICE = 0.05
@@ -91,6 +91,7 @@ class Batch:
         self.threads = min(threads, count)
         self.lock = Lock()
         self._ended = ""
+        self.is_interrupted = False
 
     def finish(
         self, time_limit: float | None, progress: Callable[[float], None] | None = None
@@ -104,7 +105,8 @@ class Batch:
                 self._watch(workers, progress)
             except BaseException as fault:
                 self._ended = INTERRUPTED
-                if not isinstance(fault, KeyboardInterrupt):
+                self.is_interrupted = isinstance(fault, KeyboardInterrupt)
+                if not self.is_interrupted:
                     raise
 
     def _watch(self, workers: list[Future[None]], progress: Callable[[float], None] | None) -> None:
@@ -340,6 +342,7 @@ def simulate_batch(
 
     Raises:
         SimulationError: some runs could not go on; carries all of them as `trajectory`.
+        Interrupted: Ctrl-C, whatever `on_failure` is; carries all of them likewise.
     """
     settings = Settings(
         step=step, method=method, rtol=rtol, atol=atol, every=every, max_step=max_step,
@@ -352,7 +355,15 @@ def simulate_batch(
     has_contacts = "contacts" in series and bool(sides_in(kernel.program))
     batch = Batch(plan, starts, threads or _cores(), has_contacts=has_contacts)
     batch.finish(time_limit, progress)
-    found = runs_of(plan, starts, batch.records, batch.ends, series)
+    with interruptible("the evaluation of a batch"):
+        found = runs_of(plan, starts, batch.records, batch.ends, series)
+    if batch.is_interrupted:
+        over = int(np.count_nonzero(found.success))
+        raise Interrupted(
+            f"the batch was interrupted after {over} of {len(found)} runs.",
+            t=float(np.nanmax(found.end_t)),
+            trajectory=found,
+        )
     failed = np.flatnonzero(~found.success)
     if on_failure == "raise" and failed.size:
         raise _failure(found, failed)
@@ -380,7 +391,7 @@ def _planned(
     stop: Any,
 ) -> tuple[Plan, Starts]:
     """What all runs share, and the row of each."""
-    many = {k: x for k, x in (inputs or {}).items() if isinstance(x, np.ndarray) and x.ndim == 1}
+    many = {k: x for k, x in (inputs or {}).items() if is_column(x)}
     common = {k: x for k, x in (inputs or {}).items() if k not in many}
     held = inputs_of(kernel.program, common)
     if held.controllers:

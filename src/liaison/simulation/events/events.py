@@ -361,7 +361,7 @@ def fire(e: Entries, left: f64, width: f64, run: Run, scratch: ptr, happened: pt
                 if status != GOOD:
                     return status
                 what = BEFORE if run.stops[i] == SWITCHING else CROSSES
-                note(what, i, -1, t, 0.0, run.nq, q, run.nv, v, run.noted, happened)
+                note(what, i, -1, t, 0.0, run.log_q, q, run.log_v, v, run.noted, happened)
                 run.noted += 1
                 run.fired[i] = 1
                 if run.stops[i] > 0:

@@ -4,7 +4,7 @@ A row is an `Event`, followed by the state there (q, v) where a run keeps it. Me
 of formulas and what happens to one-sided blocks, scenes what happens to pairs of bodies.
 
 Public names: Event; CROSSES, BEFORE, KICKS and what happens to contacts, WHATS; note, copy_row,
-row_words, entries_of.
+entries_of.
 """
 
 from __future__ import annotations
@@ -71,11 +71,6 @@ def copy_row(one: i64, other: i64, state: i64, happened: ptr) -> None:
         written.ints[i] = read.ints[i]
     for i in range(state):
         target[Event.header + i] = source[Event.header + i]
-
-
-def row_words(run: Record) -> int:
-    """Words of a row with the state of a run."""
-    return Event.header + run.counts["nq"] + run.counts["nv"]
 
 
 class Entry(NamedTuple):

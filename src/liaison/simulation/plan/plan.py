@@ -81,6 +81,11 @@ class Plan:
         """What is simulated."""
         return self.kernel.program
 
+    @property
+    def is_scene(self) -> bool:
+        """Free bodies whose contacts are found while they move."""
+        return "scene" in self.program.facts
+
     def size(self, name: str) -> int:
         """nq, nv, nc, … of the program; 0 if it does not say."""
         return int(self.program.sizes.get(name, 0))
@@ -118,6 +123,8 @@ def plan_of(
 def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
     """Entries that every step calls."""
     closures = ("closure",) if program.sizes.get("nc", 0) else ()
+    if "scene" in program.facts:
+        return ("retract",)
     if tableau.scheme == "variational":
         reach = ("reach",) if closures else ()
         more = ("rate", "difference") if len(tableau.parts) > 1 else ()
@@ -223,12 +230,16 @@ def arrays_of(plan: Plan) -> Arrays:
     return arrays
 
 
-def lasting_arrays(plan: Plan, window: int = WINDOW) -> Arrays:
+def lasting_arrays(
+    plan: Plan, window: int = WINDOW, *, beside: int = 0, logged: int = 0
+) -> Arrays:
     """Arrays with what every run of a kernel with these options has in them; see `fill_run`.
 
     Args:
         plan: of one such run.
         window: instants, at which steps end, that are at hand.
+        beside: words of what the method knows besides.
+        logged: rows of the log that its steps need room for.
     """
     settings, inputs = plan.settings, plan.inputs
     sides = sides_in(plan.program) if settings.tableau.scheme == "moreau" else ()
@@ -239,9 +250,9 @@ def lasting_arrays(plan: Plan, window: int = WINDOW) -> Arrays:
         blocks=len(sides), rows=sum(block[4] for block in sides),
         facets=settings.facets or 0, breaks=window if has_instants(plan) else 0,
         points=window if has_instants(plan) else 0, knots=len(plan.knots),
-        levels=sum(map(len, plan.knots)),
+        levels=sum(map(len, plan.knots)), beside=beside,
     )  # fmt: skip
-    kept = EVENTS_KEPT + 4 * len(plan.events) if plan.events else 0
+    kept = logged + (EVENTS_KEPT + 4 * len(plan.events) if plan.events else 0)
     kept += EVENTS_KEPT + 4 * len(sides) if sides else 0
     kept += EVENTS_KEPT if plan.instants.corners else 0
     arrays = allocate(sizes, settings.tableau, capacity=FIRST_CAPACITY, event_capacity=kept)

@@ -1,15 +1,25 @@
-"""Files that are whole or absent: written under a temporary name, then renamed.
+"""Files that are whole or absent: made in memory, written under a temporary name, then renamed.
 
-Public names: whole_file, write_netcdf, read_netcdf, Variable, plain.
+Links are followed: the file that a link points to is written, and the link stays. What is no plain
+file (a device, a pipe) is written to and never replaced. Temporary files that a killed process left
+are removed by the next one that writes to their folder.
+
+Public names: write_file, write_netcdf, read_netcdf, readable, Variable, plain.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
+import io
 import os
+import re
 import secrets
+import stat
+import sys
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, final
@@ -32,47 +42,175 @@ class Variable:
     attrs: Mapping[str, str] = field(default_factory=dict)
 
 
-@contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path beside `path`, renamed to it when the block ends well.
+TEMPORARY = re.compile(r"\..+\.(\d+)-[0-9a-f]{8}\.tmp")
+"""Names of temporary files: of the target, of the process, and a random one."""
+
+STALE = 60.0
+"""Age of temporary files that are removed, if their process is gone [s]."""
+
+DEVICES = ("/dev/", "/proc/")
+"""Folders whose files are written to where they are, whatever they lead to."""
+
+
+def write_file(path: str | os.PathLike[str], content: bytes | str) -> None:
+    """Writes a file that is there with all of its content, or as it was before.
 
     A reader, or a process killed at any moment, leaves the old file or the new one, never a half.
-    The folder must exist.
+
+    Args:
+        path: of the file; its folder must exist. A link is followed.
+        content: all of it; text as UTF-8.
+
+    Raises:
+        OSError: no such folder, no permission, no space.
     """
-    target = Path(path)
-    if not target.parent.is_dir():
+    data = content.encode() if isinstance(content, str) else content
+    target, is_plain = _target(Path(path))
+    if is_plain:
+        _replace(target, data)
+    else:
+        _write_to(target, data)
+
+
+def _target(path: Path) -> tuple[Path, bool]:
+    """Where links lead, and whether a plain file is there, or may be made there."""
+    for _ in range(40):
+        if str(path.absolute()).startswith(DEVICES):
+            return path, False
+        if not path.is_symlink():
+            break
+        path = path.parent / path.readlink()
+    else:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "this is a folder; name a file in it", str(path))
+    if not path.parent.is_dir():
         raise FileNotFoundError(
-            errno.ENOENT, "no such folder; make it first or choose another", str(target.parent)
+            errno.ENOENT, "no such folder; make it first or choose another", str(path.parent)
         )
-    temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    return path, path.is_file() or not path.exists()
+
+
+def _write_to(path: Path, data: bytes) -> None:
+    """Writes to a device or a pipe; to a stream of this process in its place among the others."""
+    own = _own_stream(os.stat(path))
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND) if own is None else own
     try:
-        yield temporary
-        _flush_to_disk(temporary)
+        _write_all(handle, data, path)
+    finally:
+        if own is None:
+            os.close(handle)
+
+
+def _own_stream(about: os.stat_result) -> int | None:
+    """The handle of stdout or stderr, flushed, where that is meant."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            if os.path.samestat(about, os.fstat(stream.fileno())):
+                stream.flush()
+                return stream.fileno()
+    return None
+
+
+def _replace(target: Path, data: bytes) -> None:
+    """Writes the data under a temporary name, then renames it."""
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+    _sweep(target.parent)
+    temporary = target.with_name(f".{target.name[:200]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+    try:
+        try:
+            _write_all(handle, data, target)
+            os.fsync(handle)
+            with suppress(OSError):  # a new file has the usual mode, an old one keeps its own
+                os.fchmod(handle, stat.S_IMODE(target.stat().st_mode))
+        finally:
+            os.close(handle)
         os.replace(temporary, target)
-        _flush_to_disk(target.parent)
+        _flush_folder(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _flush_to_disk(path: Path) -> None:
-    if path.is_dir() and os.name == "nt":
-        return
-    handle = os.open(path, os.O_RDONLY)
+def _write_all(handle: int, data: bytes, path: Path) -> None:
+    """All of the data, or an error that names the file."""
+    left = memoryview(data)
     try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        while left:
+            left = left[os.write(handle, left[: 1 << 30]) :]
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _sweep(folder: Path) -> None:
+    """Removes temporary files of processes that are gone."""
+    with suppress(OSError), os.scandir(folder) as found:
+        for file in found:
+            match = TEMPORARY.fullmatch(file.name) if file.name.startswith(".") else None
+            if match is None or _is_alive(int(match[1])):
+                continue
+            with suppress(OSError):
+                if time.time() - file.stat(follow_symlinks=False).st_mtime > STALE:
+                    os.unlink(file.path)
+
+
+def _is_alive(process: int) -> bool:
+    if process == os.getpid() or os.name == "nt":
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _flush_folder(path: Path) -> None:
+    if os.name == "nt":
+        return
+    with suppress(OSError):  # some file systems cannot: the file is whole there, too
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+SEAL = b"\nliaison sha256 "
+"""Begins the last bytes of a file of results; then the digest of all bytes before, in hex."""
+
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+"""Begins every HDF5 file."""
+
+SEAL_SIZE = len(SEAL) + 2 * hashlib.sha256().digest_size
+
+LARGEST = 4096
+"""Numbers that a file holds for each of its bytes, at most, however it is compressed."""
+
+ORIGIN = "Results files are made by Trajectory.save or `liaison simulate --out`."
 
 
 def write_netcdf(
     path: str | os.PathLike[str], variables: Mapping[str, Variable], header: str
 ) -> None:
-    """One netCDF-4 file of these variables; `header` is text kept beside them."""
+    """One netCDF-4 file of these variables; `header` is text kept beside them.
+
+    The file is made in memory: HDF5 never holds a file that could not be written to its end. A
+    digest follows its last byte, where other readers of netCDF do not look.
+    """
+    image = _netcdf(variables, header)
+    write_file(path, image + SEAL + hashlib.sha256(image).hexdigest().encode())
+
+
+def _netcdf(variables: Mapping[str, Variable], header: str) -> bytes:
+    """The content of the file."""
     import h5netcdf
     import h5py
 
-    with whole_file(path) as temporary, h5netcdf.File(temporary, "w") as file:
+    memory = io.BytesIO()
+    with h5netcdf.File(memory, "w") as file:
         for variable in variables.values():
             for name, size in zip(variable.dims, variable.values.shape, strict=True):
                 if name not in file.dimensions:
@@ -86,27 +224,87 @@ def write_netcdf(
             made.attrs.update(dict(variable.attrs))
         file.create_variable(HEADER, (), dtype=h5py.string_dtype(), data=np.array(header, object))
         file.attrs["Conventions"] = "CF-1.11"
+    return memory.getvalue()
+
+
+@contextmanager
+def readable(path: str | os.PathLike[str]) -> Iterator[None]:
+    """What goes wrong while a file is read is an error of the file.
+
+    Raises:
+        LiaisonError: names the file and what is wrong with it.
+    """
+    try:
+        yield
+    except LiaisonError:
+        raise
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise LiaisonError(
+            f"{path} cannot be read as netCDF of a run; it is damaged or holds something else "
+            f"({said[:300].rstrip('.')}).",
+            hint=ORIGIN,
+        ) from error
 
 
 def read_netcdf(path: str | os.PathLike[str]) -> tuple[dict[str, Variable], str]:
-    """The variables and the header of a file made by `write_netcdf`."""
-    import h5netcdf
+    """The variables and the header of a file made by `write_netcdf`.
 
-    if not Path(path).is_file():
+    Raises:
+        OSError: there is no such file, or it cannot be read.
+        LiaisonError: it is damaged, or it holds something else.
+    """
+    file = Path(path)
+    if file.exists() and not file.is_file():
+        raise LiaisonError(f"{path} is no plain file, so it holds no run.", hint=ORIGIN)
+    if not file.exists():
         raise FileNotFoundError(errno.ENOENT, "no such results file", str(path))
-    try:
-        with h5netcdf.File(path, "r") as file:
-            if HEADER not in file.variables:
-                raise LiaisonError(
-                    f"{path} holds no run: it is a netCDF file without the variable {HEADER!r}.",
-                    hint="Results files are made by Trajectory.save or `liaison simulate`.",
-                )
-            found = {name: _variable(made) for name, made in file.variables.items()}
-    except OSError as error:
+    data = file.read_bytes()
+    _check_whole(path, data)
+    with readable(path):
+        return _content(path, data)
+
+
+def _check_whole(path: str | os.PathLike[str], data: bytes) -> None:
+    """Refuses other bytes than those that were written; files of other tools have no digest."""
+    is_whole = len(data) == _stored_size(data)
+    if data[-SEAL_SIZE:].startswith(SEAL):
+        digest = hashlib.sha256(memoryview(data)[:-SEAL_SIZE]).hexdigest().encode()
+        is_whole = data.endswith(digest)
+    if data.startswith(SIGNATURE) and not is_whole:
         raise LiaisonError(
-            f"{path} cannot be read as netCDF: {error}.",
-            hint="Results files are made by Trajectory.save or `liaison simulate`.",
-        ) from error
+            f"{path} is damaged: its bytes are not those that were written.",
+            hint="Take a copy of it, or run again.",
+        )
+
+
+def _stored_size(data: bytes) -> int:
+    """How many bytes an HDF5 file has, as it says itself; its superblock is of version 0 to 3."""
+    place = 28 if data[8:9] in (b"\2", b"\3") else 40
+    return int.from_bytes(data[place : place + 8], "little")
+
+
+def _content(path: str | os.PathLike[str], data: bytes) -> tuple[dict[str, Variable], str]:
+    """Variables and header, read by HDF5."""
+    import h5netcdf
+    import h5py
+
+    memory = io.BytesIO(data)
+    with h5py.File(memory, "r"):  # h5netcdf complains on its own of what is no HDF5
+        pass
+    with h5netcdf.File(memory, "r") as file:
+        if HEADER not in file.variables:
+            raise LiaisonError(
+                f"{path} holds no run: it is a netCDF file without the variable {HEADER!r}.",
+                hint=ORIGIN,
+            )
+        for name, made in file.variables.items():
+            if np.prod(made.shape, dtype=float) > LARGEST * len(data):
+                raise LiaisonError(
+                    f"{path} is damaged: the shape {made.shape} of {name!r} is too large for it.",
+                    hint=ORIGIN,
+                )
+        found = {name: _variable(made) for name, made in file.variables.items()}
     header = found.pop(HEADER).values.item()
     return found, header.decode() if isinstance(header, bytes) else str(header)
 

@@ -3,21 +3,27 @@
 Works on arrays and knows no trajectory. An interval of zero length (a jump recorded twice at
 one instant) is allowed: the later values hold from that instant on.
 
-Public names: Spot, Chart, spots, state, hermite, slopes, linear, attitude, matrix, free,
-free_matrix, pose_path, rotation_of, quaternion_of, turned, check_within.
+Public names: Spot, Chart, Knots, spots, pieces, with_events, check_fine, state, hermite, slopes,
+linear, attitude, matrix, free, free_matrix, pose_path, rotation_of, quaternion_of, turned,
+check_within.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from liaison.errors import SimulationError
+from liaison.units import Label
 
 Array = NDArray[np.float64]
+
+ROUGH = 1e-2
+"""Part of the range of a coordinate by which interpolation may be off."""
 
 
 @final
@@ -36,12 +42,117 @@ class Spot:
         return values[self.i], values[later], self.h.reshape(shape), self.s.reshape(shape)
 
 
-def spots(t: Array, times: Array) -> Spot:
-    """The intervals of `t` that hold `times`, which must lie within it."""
-    i = np.clip(np.searchsorted(t, times, side="right") - 1, 0, max(len(t) - 2, 0))
+def spots(t: Array, times: Array, before: NDArray[np.bool_] | None = None) -> Spot:
+    """The intervals of `t` that hold `times`, which must lie within it.
+
+    Args:
+        t: recorded instants.
+        times: wanted ones.
+        before: which of them are meant before a jump at that instant.
+    """
+    i = np.searchsorted(t, times, side="right") - 1
+    if before is not None and np.any(before):
+        i = np.where(before, np.searchsorted(t, times, side="left") - 1, i)
+    i = np.clip(i, 0, max(len(t) - 2, 0))
     h = t[np.minimum(i + 1, len(t) - 1)] - t[i]
     s = np.divide(times - t[i], h, out=np.zeros_like(times), where=h > 0)
     return Spot(i, h, s)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Knots:
+    """Instants with states, those of events among them; jumps stand there twice."""
+
+    t: Array
+    q: Array
+    v: Array
+
+
+def with_events(t: Array, q: Array, v: Array, events: Sequence[Any]) -> Knots:
+    """The recorded states with those of events of contacts, so that no interval holds a jump.
+
+    Args:
+        t, q, v: as recorded.
+        events: with `t`, `q`, `v`, `what` and, for an impact, the velocities `before`.
+    """
+    twice = set(t[1:][np.diff(t) == 0].tolist())
+    known, rows = set(t.tolist()), []
+    for e in events:
+        if not e.what or not e.q.size or e.t in twice or not t[0] <= e.t <= t[-1]:
+            continue
+        if e.before is not None:
+            rows.append((e.t, 0, e.q, e.before))
+        if e.before is not None or e.t not in known:
+            rows.append((e.t, 1, e.q, e.v))
+    if not rows:
+        return Knots(t, q, v)
+    # of several events at one instant the first has the velocities before, the last those after
+    firsts = {row[0]: row for row in reversed(rows) if row[1] == 0}
+    lasts = {row[0]: row for row in rows if row[1] == 1}
+    added = [*firsts.values(), *lasts.values()]
+    keep = ~np.isin(t, [*firsts])
+    instants = np.concatenate([t[keep], [row[0] for row in added]])
+    sides = np.concatenate([np.zeros(np.count_nonzero(keep)), [row[1] for row in added]])
+    order = np.lexsort((sides, instants))
+    positions = np.concatenate([q[keep], [row[2] for row in added]])
+    velocities = np.concatenate([v[keep], [row[3] for row in added]])
+    return Knots(instants[order], positions[order], velocities[order])
+
+
+def pieces(t: Array, events: Sequence[float], times: Array, before: NDArray[np.bool_]) -> Spot:
+    """As `spots`; where an event lies between two instants, the one on its own side holds.
+
+    Between two such events the earlier instant does.
+    """
+    spot = spots(t, times, before)
+    if not len(events) or len(t) < 2:
+        return spot
+    breaks = np.unique(np.asarray(events, dtype=float))
+    ends = t[np.minimum(spot.i + 1, len(t) - 1)]
+    first = np.searchsorted(breaks, t[spot.i], side="right")
+    behind = np.searchsorted(breaks, ends, side="left")
+    last = breaks[np.maximum(behind - 1, 0)]
+    is_late = np.where(before, times > last, times >= last)
+    held = np.where(is_late, 1.0, 0.0)
+    return Spot(spot.i, spot.h, np.where(first < behind, held, spot.s))
+
+
+def check_fine(
+    knots: Knots, spot: Spot, charts: list[Chart], labels: Mapping[str, Sequence[Label]]
+) -> None:
+    """Raises an error where instants are too far apart to interpolate between them.
+
+    The cubic over two intervals at a time is compared with the state in their middle; it is off by
+    16 times what the cubics over one interval each are off by.
+    """
+    t = knots.t
+    if len(t) < 3 or not np.any((spot.s > 0) & (spot.s < 1)):
+        return
+    middle = np.arange(1, len(t) - 1)
+    smooth = (np.diff(t)[:-1] > 0) & (np.diff(t)[1:] > 0)
+    middle = middle[smooth]
+    if not middle.size:
+        return
+    before, after = middle - 1, middle + 1
+    h = t[after] - t[before]
+    pairs = np.empty(2 * middle.size, dtype=int)
+    pairs[0::2], pairs[1::2] = before, after
+    wide = Spot(2 * np.arange(middle.size), h, (t[middle] - t[before]) / h)
+    q, _ = state(wide, np.arange(2.0 * middle.size), knots.q[pairs], knots.v[pairs], charts)
+    size = 1e-9 + np.ptp(knots.q, axis=0)
+    off = np.abs(q - knots.q[middle]) / 16 / size
+    used = np.isin(middle, [*spot.i, *(spot.i + 1)])
+    if not np.any(off[used] > ROUGH):
+        return
+    k, j = np.unravel_index(int(np.argmax(np.where(used[:, None], off, 0.0))), off.shape)
+    raise SimulationError(
+        f"the run is recorded too seldom to be interpolated: near t = {t[middle[k]]:.6g} s "
+        f"{labels['q'][j].name!r} would be off by about {off[k, j]:.1%} of its range.",
+        status="inconsistent",
+        hint="Record it more often (every=…); a run in memory without contacts and controllers is "
+        "computed between its instants instead.",
+    )
 
 
 @final

@@ -62,6 +62,11 @@ class Series:
         return Series(values, POSE_UNITS, {"body": bodies, **POSE_AXES})
 
     @property
+    def is_pose(self) -> bool:
+        """Poses [R | p], which go on through an impact."""
+        return self.unit == POSE_UNITS and self.values.shape[-2:] == (3, 4)
+
+    @property
     def shown(self) -> Array:
         """The values, NaN where undetermined."""
         if self.undetermined is None:
@@ -81,20 +86,25 @@ class Series:
         """The series at other instants: poses on shortest arcs, the rest on cubics.
 
         A series with undetermined entries, and forces of contacts, which jump, are joined by
-        straight lines; modes hold until the next instant.
+        straight lines; modes and inputs hold until the next instant.
         """
-        if "block" in self.axes:
+        if "block" in self.axes or "input" in self.axes:
             later = np.minimum(spot.i + (spot.s >= 1), len(self.values) - 1)
             return replace(self, values=self.values[later])
         if "contact" in self.axes:
             return replace(self, values=resampling.linear(spot, self.values))
-        if self.unit == POSE_UNITS and self.values.shape[-2:] == (3, 4):
+        if self.is_pose:
             return replace(self, values=resampling.pose_path(spot, t, self.values))
         if self.undetermined is None:
             values, _ = resampling.hermite(spot, self.values, resampling.slopes(t, self.values))
             return replace(self, values=values)
         values, mask = resampling.linear(spot, self.values), self.undetermined[spot.i]
         return replace(self, values=values, undetermined=mask)
+
+    def rows(self, kept: NDArray[np.bool_]) -> Series:
+        """The series at some of its instants."""
+        mask = None if self.undetermined is None else self.undetermined[kept]
+        return replace(self, values=self.values[kept], undetermined=mask)
 
     def variables(self, name: str, taken: dict[str, tuple[str, ...]]) -> dict[str, Variable]:
         """The series and its axes as arrays with named dimensions.

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import csv
 import html
+import io
 import itertools
 import json
 import os
@@ -26,13 +27,13 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from liaison.errors import NamingError, SimulationError
 from liaison.units import Label
 
 from . import resampling
-from .files import Variable, plain, read_netcdf, whole_file, write_netcdf
+from .files import Variable, plain, read_netcdf, readable, write_file, write_netcdf
 from .series import Array, EventRecord, Series, as_series, event_variables, events_in, frozen
 
 
@@ -128,6 +129,12 @@ STOPPED = "stopped"  # an event or a stop condition ended it, as asked
 INTERRUPTED = "interrupted"  # Ctrl-C
 TIME_LIMIT = "time limit"  # the wall clock ran out
 FAILED = "failed"  # it could not go on
+
+RESIDUALS = ("position_residual", "velocity_residual")
+"""Series of states as they were computed: between them they are not known."""
+
+NEAR = 1e-6
+"""Distance from an impact, relative to the largest time, within which its side is not certain."""
 
 POSES = ("poses.", "markers.", "self_stress.")  # columns shown only where they are asked for
 
@@ -287,36 +294,53 @@ class Trajectory(Later):
 
     # at other times, against another run
 
-    def resample(self, times: ArrayLike) -> Trajectory:
+    def resample(self, times: ArrayLike, *, rough: bool = False) -> Trajectory:
         """The run at other instants within it [s].
 
-        Plain coordinates follow the cubic through recorded positions and velocities, attitudes
-        the cubic on the group of rotations (error of fourth order; rates of third), if instants
-        are less than half a turn apart. Poses turn on the shortest arc; other series follow
-        cubics through their neighbors.
+        A run in memory is taken up at the instants before, with its own equations, inputs and
+        tolerances. One that was read from a file, or that has contacts or Python controllers, is
+        interpolated between the events of contacts: plain coordinates by the cubic through recorded
+        positions and velocities, attitudes by the cubic on the group of rotations (error of fourth
+        order; rates of third); poses turn on the shortest arc, inputs are held, and other series
+        follow cubics through their neighbors. Residuals of closures are then left out.
+
+        Args:
+            times: instants [s].
+            rough: interpolate however far the recorded instants are apart: for pictures.
+
+        Raises:
+            SimulationError: an instant outside the run; or it would have to be interpolated between
+                instants that are too far apart for that.
         """
         t = np.atleast_1d(np.asarray(times, dtype=float))
         resampling.check_within(self.t, t)
-        spot = resampling.spots(self.t, np.clip(t, self.t[0], self.t[-1]))
-        q, v = resampling.state(spot, self.t, self.q, self.v, _charts(self))
-        series = {name: x.at(spot, self.t) for name, x in self.series.items()}
-        return replace(self, t=t, q=q, v=v, series=series)
+        t_in = np.clip(t, self.t[0], self.t[-1])
+        source = getattr(self, "_later", None)
+        rows = None if rough or source is None else source.between(self, t_in)
+        if rows is None:
+            return _interpolated(self, t, np.zeros(len(t), dtype=bool), rough=rough)
+        nq, nv = self.q.shape[1], self.v.shape[1]
+        q, v = rows[:, 1 : 1 + nq], rows[:, 1 + nq : 1 + nq + nv]
+        return replace(self, t=t, q=q, v=v, series=source.series_at(self, rows))
 
     def compare(self, other: Trajectory) -> dict[str, float]:
         """Worst difference by label over the time both cover, the largest first.
 
-        The other run is resampled to this one's instants; quaternions are compared up to sign.
+        The other run is resampled to this one's instants; quaternions are compared up to sign. At
+        an instant recorded twice, before and after an impact, each side is compared with its own;
+        instants beside an impact of the other run, which has two velocities there, are left out.
         """
         start, end = max(self.t[0], other.t[0]), min(self.t[-1], other.t[-1])
-        keep = self.t[(self.t >= start) & (self.t <= end)]
+        kept = (self.t >= start) & (self.t <= end) & ~_near_jump(self.t, other)
+        keep = self.t[kept]
         if not len(keep):
             raise SimulationError(
                 f"the runs share no time: {self.t[0]:g} to {self.t[-1]:g} s "
                 f"and {other.t[0]:g} to {other.t[-1]:g} s.",
                 status="inconsistent",
             )
-        mine = self if len(keep) == len(self.t) else self.resample(keep)
-        theirs = other if np.array_equal(other.t, keep) else other.resample(keep)
+        mine = self if np.all(kept) else _rows_of(self, kept)
+        theirs = other if np.array_equal(other.t, keep) else _other_at(other, keep)
         a, b = mine.columns(), _signed_like(mine, theirs).columns()
         worst = {x: _worst(a[x][1], b[x][1]) for x in a if x in b}
         return dict(sorted(worst.items(), key=lambda item: -item[1]))
@@ -349,10 +373,11 @@ class Trajectory(Later):
         chosen = self.columns(*patterns)
         table = np.column_stack([self.t, *(values for _, values in chosen.values())])
         heads = ["t [s]", *(str(label) for label, _ in chosen.values())]
-        with whole_file(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as f:
-            writer = csv.writer(f)
-            writer.writerow(heads)
-            writer.writerows([[repr(x) for x in row] for row in table.tolist()])
+        text = io.StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(heads)
+        writer.writerows([[repr(x) for x in row] for row in table.tolist()])
+        write_file(path, text.getvalue())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """One netCDF file, written under a temporary name and renamed; the folder must exist."""
@@ -380,9 +405,18 @@ class Trajectory(Later):
 
 
 def load(path: str | os.PathLike[str]) -> Trajectory:
-    """The run in a netCDF file that `Trajectory.save` wrote."""
+    """The run in a netCDF file that `Trajectory.save` wrote.
+
+    Raises:
+        LiaisonError: the file is damaged, or holds something else.
+    """
     variables, text = read_netcdf(path)
-    header = json.loads(text)
+    with readable(path):
+        return _restored(variables, json.loads(text))
+
+
+def _restored(variables: Mapping[str, Variable], header: Mapping[str, Any]) -> Trajectory:
+    """The run of these arrays, and of all that is not an array."""
     axes, units = header["axes"], header["units"]
     series = {}
     for name in header["series"]:
@@ -459,6 +493,49 @@ def _charts(run: Trajectory) -> list[resampling.Chart]:
     if not told and nq == nv:
         told = ({"kind": "plain", "q": (0, nq), "v": (0, nv)},)
     return [resampling.Chart(x["kind"], slice(*x["q"]), slice(*x["v"])) for x in told]
+
+
+def _interpolated(
+    run: Trajectory, t: Array, before: NDArray[np.bool_], *, rough: bool = True
+) -> Trajectory:
+    """The run between its instants and events; `before` a jump at its instant, or after it."""
+    knots = resampling.with_events(run.t, run.q, run.v, run.events)
+    inside = np.clip(t, run.t[0], run.t[-1])
+    spot = resampling.spots(knots.t, inside, before)
+    charts = _charts(run)
+    if not rough:
+        resampling.check_fine(knots, spot, charts, run.labels)
+    q, v = resampling.state(spot, knots.t, knots.q, knots.v, charts)
+    straight = resampling.spots(run.t, inside, before)
+    held = resampling.pieces(run.t, [e.t for e in run.events if e.what], inside, before)
+    kept = {name: x for name, x in run.series.items() if name not in RESIDUALS}
+    series = {name: x.at(straight if x.is_pose else held, run.t) for name, x in kept.items()}
+    source = getattr(run, "_later", None)
+    if source is not None and not rough:
+        u = series["inputs"].values if "inputs" in series else np.zeros((len(t), 0))
+        series |= source.series_at(run, np.column_stack([inside, q, v, u]))
+    return replace(run, t=t, q=q, v=v, series=series)
+
+
+def _rows_of(run: Trajectory, kept: NDArray[np.bool_]) -> Trajectory:
+    """Some of the recorded instants of a run."""
+    series = {name: x.rows(kept) for name, x in run.series.items()}
+    return replace(run, t=run.t[kept], q=run.q[kept], v=run.v[kept], series=series)
+
+
+def _other_at(run: Trajectory, t: Array) -> Trajectory:
+    """A run at the instants of another; at one that stands there twice, before and after."""
+    before = np.append(np.diff(t) == 0, False)
+    return _interpolated(run, t, before, rough=False) if np.any(before) else run.resample(t)
+
+
+def _near_jump(t: Array, other: Trajectory) -> NDArray[np.bool_]:
+    """Instants beside, but not at, an impact of another run."""
+    jumps = np.array([e.t for e in other.events if e.before is not None])
+    if not jumps.size:
+        return np.zeros(len(t), dtype=bool)
+    away = np.min(np.abs(t[:, None] - jumps[None, :]), axis=1)
+    return (away > 0) & (away < NEAR * max(1.0, float(np.max(np.abs(other.t)))))
 
 
 def _signed_like(mine: Trajectory, theirs: Trajectory) -> Trajectory:

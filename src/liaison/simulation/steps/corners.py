@@ -62,10 +62,10 @@ def bend(e: Entries, row: i64, run: Run, scratch: ptr, happened: ptr) -> i64:
         return GOOD
     if run.happened + 2 > run.event_capacity:
         return FULL
-    note(BEFORE, row, -1, run.t, 0.0, run.nq, run.q, run.nv, run.v, run.happened, happened)
+    note(BEFORE, row, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.happened, happened)
     status = project(e, run.t, run.q, run.v, run, scratch)
     if status != GOOD:
         return status
-    note(KICKS, row, -1, run.t, 0.0, run.nq, run.q, run.nv, run.v, run.happened + 1, happened)
+    note(KICKS, row, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.happened + 1, happened)
     run.happened += 2
     return GOOD

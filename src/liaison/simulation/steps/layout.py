@@ -6,13 +6,14 @@ not be kept between two calls (workspace of the kernel, matrices of the pivoted 
 `scratch`.
 
 Public names: Run and the records and parts in it; Entries, Phases, phase; the phases and status
-codes below; Sizes, Arrays, allocate, dense_size, newton_size, slopes_size, leap_size, alpha_size.
+codes below; Sizes, Arrays, allocate, row_words, with_block, dense_size, newton_size, slopes_size,
+leap_size, alpha_size.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
+from dataclasses import dataclass, replace
+from typing import Any, final
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from liaison.program.loops.records import (
     sized,
     words_of,
 )
-from liaison.simulation.events.log import row_words
+from liaison.simulation.events.log import Event
 from liaison.solvers.cones.table import Cone, Limit
 from liaison.solvers.linear.dense import saddle_area
 
@@ -176,6 +177,7 @@ class Entries(Record):
     one_sided: kernel
     local_rate: kernel
     knots: kernel
+    others: iptr = inline(10)  # entries of a further kernel, which steps of a method call
     has_terms: i64
     phases: Phases = nested()
 
@@ -292,6 +294,8 @@ class Run(Record):
     scratch_dense: i64  # where matrices of the pivoted solver begin in scratch
     capacity: i64
     event_capacity: i64
+    log_q: i64  # numbers of q, and of v, in a row of the log
+    log_v: i64
 
     # progress
     phase: i64
@@ -383,6 +387,9 @@ class Run(Record):
     cone_of: iptr = sized("nb")
     chosen: iptr = sized("nr")  # rows of what is active
 
+    # what a method knows besides, a record of its own; last, so that it may grow
+    beside: iptr = sized()
+
 
 MOREAU = (
     "sides", "mid", "end", "terms", "metric", "in_metric", "held", "problem", "area", "free",
@@ -403,7 +410,7 @@ NOT_FINITE, STEP_TOO_SMALL, POSITIONS_LOST, VELOCITIES_LOST = 10, 11, 12, 13
 INCONSISTENT, TOO_MANY_STEPS, CHATTER, BAD_START, BAD_START_RATE = 14, 15, 16, 17, 18
 EVENT_NOT_FINITE, NOT_CONVERGED = 19, 20
 NO_MODE, BAD_GAP, BAD_SIDE, SINGULAR_MASS, STANDSTILL, STEP_UP = 21, 22, 23, 24, 25, 26
-DEGENERATE, NEEDS_INSTANTS = 8, 9
+DEGENERATE, CROWDED, NEEDS_INSTANTS = 8, 9, -3
 
 
 @final
@@ -427,6 +434,7 @@ class Sizes:
     knots: int = 0
     levels: int = 0
     facets: int = 0
+    beside: int = 0  # words of what a method knows besides
 
 
 @final
@@ -442,10 +450,11 @@ class Arrays:
 
 def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) -> Arrays:
     """Arrays for a run of these sizes, offsets and tableau filled in, all else zero."""
-    lengths = {"newton": _newton_size(s, tableau), "area": _moreau_area(s)}
+    newton, area = _newton_size(s, tableau), _moreau_area(s)
+    lengths = {"newton": newton, "area": area, "beside": s.beside}
     idle = [] if tableau.scheme == "alpha" else ["earlier", "later"]
     idle += [] if len(tableau.parts) > 1 else ["kept"]
-    idle += [] if tableau.scheme == "moreau" else MOREAU
+    idle += [] if tableau.scheme == "moreau" and not s.beside else MOREAU
     lengths |= dict.fromkeys(idle, 0)
     run = Run.new(
         lengths, nq=s.nq, nv=s.nv, nu=s.nu, np=s.np, nc=s.nc, nphi=s.nphi, ne=s.events,
@@ -455,11 +464,24 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
     )  # fmt: skip
     run.facets, run.slopes = s.facets, slopes_size(s.nv, s.nc)
     run.capacity, run.event_capacity = capacity, event_capacity
+    run.log_q, run.log_v = (0, 0) if s.beside else (s.nq, s.nv)
     run.scale[:] = run.turn[:] = -1
     _fill_tableau(run, tableau)
     row = 1 + s.nq + s.nv + s.nu
     happened = np.zeros(max(1, event_capacity * row_words(run)))
     return Arrays(run, np.zeros(1), np.zeros(max(1, capacity * row)), happened)
+
+
+def row_words(run: Run) -> int:
+    """Words of a row in the log of a run."""
+    return Event.header + int(run.log_q) + int(run.log_v)
+
+
+def with_block(arrays: Arrays, words: Any) -> Arrays:
+    """The same with another block, whose buffer of events is empty."""
+    run = Run(words)
+    happened = np.zeros(max(1, int(run.event_capacity) * row_words(run)))
+    return replace(arrays, run=run, happened=happened)
 
 
 def slopes_size(nv: int, nc: int) -> int:
@@ -515,7 +537,8 @@ def dense_size(run: Run) -> int:
 
 def _fill_tableau(run: Run, tableau: Tableau) -> None:
     run.order, run.filter = tableau.error_order, tableau.filter
-    run.is_moreau, run.is_implicit = tableau.scheme == "moreau", tableau.is_implicit
+    is_moreau = tableau.scheme == "moreau" and run.beside.size == 0
+    run.is_moreau, run.is_implicit = is_moreau, tableau.is_implicit
     run.is_variational, run.is_alpha = tableau.scheme == "variational", tableau.scheme == "alpha"
     run.reuses_last, run.is_adaptive = tableau.reuses_last, tableau.is_adaptive
     for i, row in enumerate(tableau.a):

@@ -168,8 +168,8 @@ class _Sides:
             case BearingFriction():
                 self.bearing(one)
             case _:
-                said = f"no unilateral rows are known for {type(one).__name__}."
-                raise DerivationError(said, place=one.place)
+                message = f"no unilateral rows are known for {type(one).__name__}."
+                raise DerivationError(message, place=one.place)
 
     def relation(self, formula: Any, *, of_speeds: bool = False) -> Row:
         """The row of a formula of the author."""

@@ -145,9 +145,9 @@ def _rows(R: Any) -> Any:
 
 def _free_name(mechanism: Mechanism, body: Body) -> str:
     """The body's own name, unless a joint has it."""
-    taken = {joint.name for joint in mechanism.joints}
+    in_use = {joint.name for joint in mechanism.joints}
     name = body.name
-    while name in taken:
+    while name in in_use:
         name += " on ground"
     return name
 

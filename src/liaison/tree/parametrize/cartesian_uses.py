@@ -111,8 +111,8 @@ class _Rewriter:
             if unit == "rad"
         ]
         is_counted = all(name == kind.TURN and label in self.angles for label, name in turns)
-        is_told = kind.coordinates_of(identity(), zeros(3), kind.neutral()) is not None
-        return kind.nq > 0 and kind.has_rates and is_counted and is_told
+        has_coordinates = kind.coordinates_of(identity(), zeros(3), kind.neutral()) is not None
+        return kind.nq > 0 and kind.has_rates and is_counted and has_coordinates
 
     def formula(self, formula: Any) -> Any:
         """The formula in the new coordinates."""

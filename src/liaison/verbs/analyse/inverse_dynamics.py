@@ -5,26 +5,77 @@ Public names: inverse_dynamics.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from liaison.analyse.along.inverse_motion import Efforts
 from liaison.analyse.along.inverse_motion import inverse_dynamics as efforts_along
+from liaison.errors import SimulationError
 from liaison.numeric import Array
 from liaison.simulation.record.trajectory import Trajectory
+from liaison.verbs.at_state import Positions, Velocities, at_state
 from liaison.verbs.given import Given
-from liaison.verbs.ready import ready_for
+from liaison.verbs.ready import ready_along
+
+
+@overload
+def inverse_dynamics(
+    given: Given, run: Trajectory, drives: Sequence[str], *, accelerations: Array | None = None
+) -> Efforts: ...
+
+
+@overload
+def inverse_dynamics(
+    given: Given,
+    run: Positions,
+    drives: Velocities = None,
+    *,
+    accelerations: ArrayLike,
+    t: float = 0.0,
+    parameters: Mapping[str, float] | None = None,
+) -> Array: ...
 
 
 def inverse_dynamics(
-    given: Given, run: Trajectory, drives: Sequence[str], *, accelerations: Array | None = None
-) -> Efforts:
-    """The efforts of drives that bring about a motion: see `analyse.inverse_dynamics`.
+    given: Given,
+    run: Trajectory | Positions,
+    drives: Sequence[str] | Velocities = None,
+    *,
+    accelerations: ArrayLike | None = None,
+    t: float = 0.0,
+    parameters: Mapping[str, float] | None = None,
+) -> Efforts | Array:
+    """The efforts that bring about a motion: of drives along a run, or all of them at one state.
+
+        efforts = inverse_dynamics(mechanism, run, ["A"])             along a run
+        tau = inverse_dynamics(mechanism, q, v, accelerations=a)      at one state
+
+    At a state it is M v̇ + h − τ, shape (nv,): the generalized force that must act beside the loads
+    of the mechanism, by motors or, in a closed loop, by its closures.
 
     Args:
         given: the mechanism, or the path of its text.
-        run: the motion.
-        drives: coordinates that are driven.
-        accelerations: along the run, one row an instant; of the run itself if not given.
+        run: the motion; or positions, as `mass_matrix` takes them.
+        drives: coordinates that are driven; or velocities, as `bias` takes them.
+        accelerations: along the run, one row an instant, those of the run itself if not given; or
+            v̇ at the state, shape (nv,).
+        t: time of the state [s].
+        parameters: other values of parameters at the state, by name.
     """
-    kernel, _ = ready_for(given, None, None, None)
-    return efforts_along(kernel, run, drives, accelerations=accelerations)
+    if isinstance(run, Trajectory):
+        kernel = ready_along(given, run)
+        along = None if accelerations is None else np.asarray(accelerations, dtype=float)
+        names: Sequence[str] = drives  # type: ignore[assignment]
+        return efforts_along(kernel, run, names, accelerations=along)
+    state = at_state(given, run, drives, t=t, parameters=parameters)
+    vdot = np.asarray(() if accelerations is None else accelerations, dtype=float)
+    if vdot.shape != (state.nv,):
+        raise SimulationError(
+            f"accelerations have shape {vdot.shape}; the mechanism has {state.nv} velocities: give "
+            f"an array of shape ({state.nv},)."
+        )
+    rest = np.zeros(int(state.kernel.program.sizes.get("nc", 0)))
+    return state("inverse", np.concatenate([vdot, rest]))["tau"]

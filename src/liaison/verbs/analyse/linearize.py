@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from liaison.analyse.along.along import state_between
 from liaison.analyse.rest.linearize import Linearization
 from liaison.analyse.rest.linearize import linearize as small_motions
-from liaison.errors import NamingError
+from liaison.errors import NamingError, SimulationError
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given, mechanism_of
-from liaison.verbs.ready import ready_for
+from liaison.verbs.ready import ready_along, ready_for, values_of
 
 
 def linearize(
@@ -32,8 +33,8 @@ def linearize(
 
     Args:
         given: the mechanism, or the path of its text.
-        state: an equilibrium (`equilibrium(…).state`), a steady motion, any state, or a run; the
-            assembled start if not given.
+        state: an equilibrium (`equilibrium(…).state`), a steady motion, any state, or a run, whose
+            parameters and inputs then hold; the assembled start if not given.
         at: the instant of a run [s], its last one if not given.
         start: positions and rates to assemble from, by label, instead of the mechanism's own.
         parameters: values by name, in SI.
@@ -43,14 +44,23 @@ def linearize(
 
     Raises:
         NamingError: the tree has no such coordinate.
+        SimulationError: the state is off its closures, or of another mechanism.
     """
     mechanism = mechanism_of(given)
     if isinstance(state, Trajectory):
-        state = state_at(state, at)
-    kernel, state = ready_for(mechanism, state, start, parameters)
+        own = ready_along(mechanism, state)
+        parameters = {**values_of(mechanism, state), **(parameters or {})}
+        state, recorded = state_between(own, state, float(state.t[-1]) if at is None else at)
+        inputs = {**recorded, **(inputs or {})}
+    elif at is not None:
+        raise SimulationError(
+            f"at = {at:g} s is an instant of a run, and there is no run.",
+            hint="Give the run: linearize(mechanism, run, at=…).",
+        )
+    kernel, begin = ready_for(mechanism, state, start, parameters)
     _check_independent(kernel, independent)
     wishes = independent or [x.label for x in mechanism.starts]
-    return small_motions(kernel, state, independent=wishes, inputs=inputs)
+    return small_motions(kernel, begin, independent=wishes, inputs=inputs)
 
 
 def _check_independent(kernel: Kernel, independent: Sequence[str]) -> None:
@@ -59,9 +69,3 @@ def _check_independent(kernel: Kernel, independent: Sequence[str]) -> None:
     for name in independent:
         if name.removesuffix("'") not in known:
             raise NamingError.unknown("coordinate of the tree", name, known)
-
-
-def state_at(run: Trajectory, at: float | None) -> State:
-    """The state of a run at an instant [s], or at its end."""
-    there = run.resample([run.t[-1] if at is None else at])
-    return State(there.t[0], there.q[0], there.v[0], {x: run.labels[x] for x in "qv"})

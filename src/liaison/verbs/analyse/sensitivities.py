@@ -5,16 +5,29 @@ Public names: sensitivities.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from liaison.analyse.along.sensitivities import Sensitivities
 from liaison.analyse.along.sensitivities import sensitivities as sensitivities_of
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.verbs.given import Given
-from liaison.verbs.ready import ready_for
+from liaison.verbs.ready import ready_along
 
 
-def sensitivities(given: Given, run: Trajectory, parameters: Sequence[str] = ()) -> Sensitivities:
-    """How a run changes with parameters of its mechanism: see `analyse.sensitivities`."""
-    kernel, _ = ready_for(given, None, None, None)
-    return sensitivities_of(kernel, run, parameters)
+def sensitivities(
+    given: Given,
+    run: Trajectory,
+    parameters: Sequence[str] = (),
+    *,
+    held: Collection[str] | None = None,
+) -> Sensitivities:
+    """How a run changes with parameters of its mechanism: see `analyse.sensitivities`.
+
+    Args:
+        given: the mechanism, or the path of its text.
+        run: of it, recorded at any instants.
+        parameters: by name; all, if none is given.
+        held: labels of the start that stay as they are; those that were given, if not named.
+    """
+    kernel = ready_along(given, run)
+    return sensitivities_of(kernel, run, parameters, held=held)

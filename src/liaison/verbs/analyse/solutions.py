@@ -11,7 +11,7 @@ from typing import Any
 from liaison.analyse.rest.solutions import Solutions, compare_solutions
 from liaison.numeric import State
 from liaison.verbs.given import Given, mechanism_of, with_starts, with_values
-from liaison.verbs.ready import ready_for
+from liaison.verbs.ready import check_one_start, ready_for
 
 
 def solutions(
@@ -37,6 +37,7 @@ def solutions(
     if maximal:
         from liaison.analyse.along.maximal_run import maximal_ready
 
+        check_one_start(state, start)
         mechanism = with_starts(with_values(mechanism_of(given), parameters or {}), start or {})
         kernel, state = maximal_ready(mechanism, state)
     else:

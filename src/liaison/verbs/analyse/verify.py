@@ -13,7 +13,7 @@ from liaison.simulation.plan.options import OF_RUNS, OF_SCENES, RunKeywords, Run
 from liaison.simulation.record.trajectory import Trajectory
 from liaison.simulation.run import simulate
 from liaison.verbs.given import Given
-from liaison.verbs.ready import ready_for
+from liaison.verbs.ready import ready_along, ready_for
 
 SINGLE = tuple(x for x in OF_RUNS if x not in OF_SCENES)
 """Options of a run that is no scene."""
@@ -39,9 +39,10 @@ def verify(
         **keywords: the same one by one, as for `simulate`; rtol is 1e-10 and atol 1e-12 by default.
     """
     chosen = run_options("verify", options, keywords, SINGLE)
+    if run is not None:
+        return verified(ready_along(given, run), run, about=about)
     kernel, state = ready_for(given, None, None, None)
-    if run is None:
-        end = 1.0 if until is None else until
-        settings = {"rtol": 1e-10, "atol": 1e-12, "every": (end - state.t) / 1000} | chosen
-        run = simulate(kernel, state, until=end, **settings)
+    end = 1.0 if until is None else until
+    settings = {"rtol": 1e-10, "atol": 1e-12, "every": (end - state.t) / 1000} | chosen
+    run = simulate(kernel, state, until=end, **settings)
     return verified(kernel, run, about=about)

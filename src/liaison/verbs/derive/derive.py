@@ -77,11 +77,11 @@ def derive(
     function = _by_name(formalism) if isinstance(formalism, str) else formalism
     _check_options(function, options)
     with collector_paused():
-        _, made = derived_in(
+        _, equations = derived_in(
             mechanism_of(given), function, parametrization, exact=exact, treatment=treatment,
             **options,
         )  # fmt: skip
-    return made
+    return equations
 
 
 def _by_name(name: str) -> Formalism:
@@ -94,9 +94,9 @@ def _by_name(name: str) -> Formalism:
 
 def _check_options(formalism: Formalism, options: Mapping[str, Any]) -> None:
     """Raises an error for options that the formalism (or the parametrization) does not take."""
-    taken = signature(formalism).parameters.values()
-    if any(x.kind is Parameter.VAR_KEYWORD for x in taken):
+    parameters = signature(formalism).parameters.values()
+    if any(x.kind is Parameter.VAR_KEYWORD for x in parameters):
         return
-    known = [x.name for x in taken if x.kind is Parameter.KEYWORD_ONLY]
+    known = [x.name for x in parameters if x.kind is Parameter.KEYWORD_ONLY]
     name = getattr(formalism, "__name__", "the formalism")
     OptionError.check(f"derive by {name}", options, [*known, "independent"])

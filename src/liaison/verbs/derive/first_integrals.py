@@ -45,10 +45,10 @@ def first_integrals(given: Mechanism | Tree | str | Path) -> tuple[FirstIntegral
         return tuple(_short(x, equations) for x in integrals_of(equations))
 
 
-def _short(found: FirstIntegral, equations: Equations) -> FirstIntegral:
+def _short(integral: FirstIntegral, equations: Equations) -> FirstIntegral:
     """The same with a short formula, where there is one."""
     try:
-        reading = simplified(found.formula, order_of(equations), squares_of(equations))
+        reading = simplified(integral.formula, order_of(equations), squares_of(equations))
     except TooLarge:
-        return found
-    return replace(found, formula=to_expr(reading))
+        return integral
+    return replace(integral, formula=to_expr(reading))

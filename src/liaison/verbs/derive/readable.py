@@ -50,10 +50,10 @@ def readable(
     """
     mechanism = with_named_gravity(mechanism_of(given))
     equations = derive(mechanism, formalism, exact=True)
-    found = read_equations(equations, span(mechanism, exact=True), modes=modes)
-    kept = tuple(_integrals(mechanism)) if integrals and not mechanism.contacts else ()
-    notes = (*found.notes, *_rows(mechanism)) if integrals else found.notes
-    return replace(found, values=tuple(_values(mechanism)), integrals=kept, notes=notes)
+    equations_read = read_equations(equations, span(mechanism, exact=True), modes=modes)
+    first = tuple(_integrals(mechanism)) if integrals and not mechanism.contacts else ()
+    notes = (*equations_read.notes, *_rows(mechanism)) if integrals else equations_read.notes
+    return replace(equations_read, values=tuple(_values(mechanism)), integrals=first, notes=notes)
 
 
 def _rows(mechanism: Mechanism) -> Iterator[str]:
@@ -64,8 +64,8 @@ def _rows(mechanism: Mechanism) -> Iterator[str]:
     order = order_of(equations)
     for row in integrability(equations).rows:
         if row.integral is not None:
-            told = to_unicode(simplified(row.integral, order))
-            yield f"{row.name} is a holonomic constraint in integrated form: {told} = const."
+            text = to_unicode(simplified(row.integral, order))
+            yield f"{row.name} is a holonomic constraint in integrated form: {text} = const."
         elif row.is_integrable:
             yield f"{row.name} is integrable (Frobenius): a holonomic constraint."
         else:

@@ -74,9 +74,9 @@ def vector_equations(
     if level not in LEVELS:
         raise NamingError.unknown("level of detail", level, LEVELS)
     mechanism = with_named_gravity(mechanism_of(given))
-    found = of_tree(span(mechanism, exact=True), bodies, point)
+    vectors = of_tree(span(mechanism, exact=True), bodies, point)
     for name in expand:
-        found = found.expand(name)
+        vectors = vectors.expand(name)
     if level == "scalar":
-        return found.components(basis)
-    return found.matrices(basis) if level == "matrix" else found
+        return vectors.components(basis)
+    return vectors.matrices(basis) if level == "matrix" else vectors

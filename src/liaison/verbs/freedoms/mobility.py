@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from liaison.errors import NamingError, OptionError
+from liaison.errors import NamingError, OptionError, interruptible
 from liaison.expr.graph.node import collector_paused
 from liaison.freedoms.keywords import ProofKeywords
 from liaison.freedoms.mobility import Mobility
@@ -37,5 +37,5 @@ def mobility(
     for name in at or {}:
         if name not in known:
             raise NamingError.unknown("coordinate", name, known)
-    with collector_paused():
+    with interruptible("the computation of mobility"), collector_paused():
         return examine(mechanism, at=at, **options)

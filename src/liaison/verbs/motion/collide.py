@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from liaison.contacts.scene.parts import Laws
-from liaison.contacts.scene.scene import Scene
 from liaison.errors import ModelError
 from liaison.model.contacts.collisions import collisions
+from liaison.simulation.scene import Scene
 from liaison.verbs.given import Given, mechanism_of, with_starts, with_values
 from liaison.verbs.scenes import placed_on, placed_scene
 
@@ -50,15 +50,15 @@ def collide(
         ModelError: something in the mechanism that a scene has no place for, by its name.
     """
     mechanism = with_starts(with_values(mechanism_of(given), parameters or {}), start or {})
-    said = collisions(mechanism)
-    if said and not (planes is None and friction is None and restitution is None):
+    statements = collisions(mechanism)
+    if statements and not (planes is None and friction is None and restitution is None):
         raise ModelError(
-            f"'{said[0].name}' says what collides and how; planes, friction and restitution of the "
-            "call would say it again.",
-            place=said[0].place,
+            f"'{statements[0].name}' says what collides and how; planes, friction and restitution "
+            "of the call would say it again.",
+            place=statements[0].place,
             hint="Leave them out of the call, or take the statement out of the description.",
         )
-    if said:
+    if statements:
         return placed_scene(mechanism, start or {}).scene
     return placed_on(
         mechanism, start or {}, GROUND if planes is None else planes,

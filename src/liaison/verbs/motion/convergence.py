@@ -19,7 +19,7 @@ from liaison.verbs.ready import ready_for
 
 from .simulate import simulate
 
-TAKEN = tuple(x for x in OF_RUNS if x not in OF_SCENES)
+OPTIONS_TAKEN = tuple(x for x in OF_RUNS if x not in OF_SCENES)
 """Options of its runs."""
 
 
@@ -50,7 +50,7 @@ def convergence(
             atol 1e-12. Motions are compared at `every` instants or a period [s]; 400 if not
             given.
     """
-    chosen = run_options("convergence", options, keywords, TAKEN)
+    chosen = run_options("convergence", options, keywords, OPTIONS_TAKEN)
     mechanism = with_starts(with_values(mechanism_of(given), parameters or {}), start or {})
     kernel, state = ready_for(with_alpha(mechanism, only), None, None, None)
     every = chosen.pop("every", None)

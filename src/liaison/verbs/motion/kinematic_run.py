@@ -57,9 +57,9 @@ def driven(mechanism: Mechanism, motion: Mapping[str, Any]) -> Mechanism:
     """The mechanism with coordinates that follow laws of time, and no start against them."""
     laws = tuple(PrescribedMotion(f"drive {x}", x, law_of(law)) for x, law in motion.items())
     own = [x.coordinate for x in mechanism.constraints if isinstance(x, PrescribedMotion)]
-    taken = {*motion, *own}
+    imposed = {*motion, *own}
     starts = tuple(
-        x for x in mechanism.starts if x.label not in taken and not x.label.endswith("'")
+        x for x in mechanism.starts if x.label not in imposed and not x.label.endswith("'")
     )
     return replace(mechanism, constraints=mechanism.constraints + laws, starts=starts)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from liaison.errors import OptionError
+from liaison.errors import OptionError, interruptible
 from liaison.model.pairing import is_scene
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
@@ -53,6 +53,7 @@ def simulate(
     Raises:
         OptionError: a keyword that a run does not take; proposes the nearest one.
         SimulationError: the run could not go on; carries status, time and partial trajectory.
+        Interrupted: Ctrl-C, a KeyboardInterrupt; carries time and partial trajectory.
     """
     chosen = run_options("simulate", options, keywords)
     if isinstance(given, Kernel):
@@ -65,7 +66,8 @@ def simulate(
 
         return run_scene(mechanism, until, start=start, parameters=parameters, **chosen)
     chosen = _single(chosen, keywords)
-    kernel, state = ready_for(mechanism, state, start, parameters, invariants=invariants)
+    with interruptible("the preparation of a run"):
+        kernel, state = ready_for(mechanism, state, start, parameters, invariants=invariants)
     if invariants:
         chosen["series"] = (*chosen.get("series", DEFAULT_SERIES), "invariants")
     return run(kernel, state, until=until, **chosen)

@@ -9,14 +9,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
-import numpy as np
-
 from liaison.equations.formalisms.newton_euler import newton_euler
-from liaison.errors import NamingError
+from liaison.errors import NamingError, interruptible
 from liaison.expr.graph.node import collector_paused
 from liaison.model.mechanism import Mechanism
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
+from liaison.simulation.batch.plan import common_length, length_of, value_of
 from liaison.simulation.batch.result import Runs
 from liaison.simulation.batch.run import simulate_batch as run
 from liaison.simulation.plan.options import (
@@ -26,12 +25,13 @@ from liaison.simulation.plan.options import (
     RunOptions,
     run_options,
 )
-from liaison.tree.assemble import assemble, check_attitudes
+from liaison.tree.assemble import assemble
+from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, span
 from liaison.verbs.given import mechanism_of
 from liaison.verbs.ready import compiled, equations_at, start_of
 
-TAKEN = tuple(x for x in OF_BATCHES if x not in OF_SCENES)
+OPTIONS_TAKEN = tuple(x for x in OF_BATCHES if x not in OF_SCENES)
 """Options of a batch."""
 
 
@@ -62,14 +62,18 @@ def simulate_batch(
 
     Returns:
         All runs, stacked.
+
+    Raises:
+        SimulationError: some runs could not go on; carries all of them as `trajectory`.
+        Interrupted: Ctrl-C, a KeyboardInterrupt; carries all runs likewise, once they have begun.
     """
-    chosen = run_options("simulate_batch", options, keywords, TAKEN)
+    chosen = run_options("simulate_batch", options, keywords, OPTIONS_TAKEN)
     if isinstance(given, Kernel):
         if states is None or start:
             raise TypeError("simulate_batch(kernel, states, until=…): a kernel needs its states.")
         return run(given, states, until, parameters=parameters, **chosen)
     mechanism = mechanism_of(given)
-    with collector_paused():
+    with interruptible("the assembly of a batch"), collector_paused():
         tree = span(mechanism)
         begin = _assembled(tree, start or {}, parameters or {}) if states is None else states
         listed = [begin] if isinstance(begin, State) else list(begin)
@@ -92,12 +96,13 @@ def _assembled(
     for name in parameters:
         if name not in known:
             raise NamingError.unknown("parameter", name, known)
-    lengths = {np.size(x) for x in (*start.values(), *parameters.values()) if np.ndim(x)}
-    if not lengths:
+    named = {f"start {k!r}": x for k, x in start.items()}
+    named |= {f"parameter {k!r}": x for k, x in parameters.items()}
+    count = common_length({what: length_of(what, x) for what, x in named.items()})
+    if count is None:
         return assemble(tree, parameters, **start)
-    rows = min(lengths)  # unequal ones are refused where the runs are counted
 
     def at(values: Mapping[str, Any], k: int) -> dict[str, float]:
-        return {name: float(x[k] if np.ndim(x) else x) for name, x in values.items()}
+        return {name: value_of(x, k) for name, x in values.items()}
 
-    return [assemble(tree, at(parameters, k), **at(start, k)) for k in range(rows)]
+    return [assemble(tree, at(parameters, k), **at(start, k)) for k in range(count)]

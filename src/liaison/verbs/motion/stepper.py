@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
+from liaison.errors import interruptible
 from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.simulation.plan.options import OF_STEPS, RunOptions, StepKeywords, run_options
@@ -43,5 +44,6 @@ def stepper(
         if state is None or start:
             raise TypeError("stepper(kernel, state): a kernel needs its state.")
         return stepper_of(given, state, parameters=parameters, **chosen)
-    kernel, state = ready_for(given, state, start, parameters)
+    with interruptible("the preparation of a stepper"):
+        kernel, state = ready_for(given, state, start, parameters)
     return stepper_of(kernel, state, **chosen)

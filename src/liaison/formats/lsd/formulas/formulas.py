@@ -31,7 +31,6 @@ from .values import (
     Vector,
     Word,
     added,
-    both_shown,
     divided,
     kind_of,
     literal,
@@ -40,6 +39,7 @@ from .values import (
     raised,
     same,
     spelled,
+    two_term_error,
     unit_of,
     with_unit,
 )
@@ -75,7 +75,7 @@ class Names(Protocol):
     source: Source
 
     def find(self, path: str, node: Node, where: Where) -> Value:
-        """What a dotted name stands for; refuses unknown ones."""
+        """What a dotted name stands for; rejects unknown ones."""
 
     def knows(self, path: str, where: Where) -> bool:
         """Whether a dotted name stands for something."""
@@ -105,7 +105,7 @@ def value_of(node: Node, names: Names, where: Where) -> Value:
             return Quantity(value.value, PURE, bare=True)
         return value
     except Unfit as error:
-        raise names.source.refused(str(error), node) from None
+        raise names.source.error(str(error), node) from None
 
 
 def path_of(node: Node) -> str | None:
@@ -120,7 +120,7 @@ def path_of(node: Node) -> str | None:
     number = node.parts[1]
     if number.kind != "number" or len(number.parts) > 1 or not number.parts[0].isdigit():
         return None
-    # a second index is told from the first
+    # a second index is distinguished from the first
     return (
         f"{base}_{number.parts[0]}" if node.parts[0].kind == "index" else f"{base}{number.parts[0]}"
     )
@@ -152,7 +152,7 @@ def _index(node: Node, names: Names, where: Where) -> Value:
         return names.find(path, node, where)
     base = path_of(node.parts[0])
     if path is not None and base is not None and not names.knows(base, where):
-        names.find(path, node, where)  # refuses it by its name with the number
+        names.find(path, node, where)  # rejects it by its name with the number
     items = value_of(node.parts[0], names, where)
     number = value_of(node.parts[1], names, where.anything())
     if not isinstance(items, Vector):
@@ -195,10 +195,10 @@ def _vector(node: Node, names: Names, where: Where) -> Value:
     )
     for part, item in zip(parts, items, strict=True):
         if not isinstance(item, Quantity | Vector):
-            raise names.source.refused(f"a vector holds numbers, not {kind_of(item)}.", part)
+            raise names.source.error(f"a vector holds numbers, not {kind_of(item)}.", part)
     if entries(Vector(items)) > MAX_ENTRIES:
-        said = f"this vector has more than {MAX_ENTRIES} entries in all."
-        raise names.source.refused(said, node)
+        message = f"this vector has more than {MAX_ENTRIES} entries in all."
+        raise names.source.error(message, node)
     return with_unit(Vector(items), node, names.source)
 
 
@@ -223,7 +223,7 @@ def _sum(node: Node, names: Names, where: Where) -> Value:
         try:
             total = added(total, term, 1 if sign == "+" else -1)
         except Unfit as error:
-            raise both_shown(str(error), node.parts[0], total, part, names.source) from None
+            raise two_term_error(str(error), node.parts[0], total, part, names.source) from None
     return total
 
 
@@ -291,7 +291,7 @@ def _on_body(node: Node, names: Names, where: Where) -> Value:
     if isinstance(carrier, BodyFrame):
         return BodyFrame(carrier.body, *joined(carrier.R, carrier.p, R, p))
     if isinstance(carrier, Quantity | Vector | Turn | Pose | Word):
-        raise names.source.refused(
+        raise names.source.error(
             f"a body, a frame or a shape is expected after '@', not {kind_of(carrier)}.", base
         )
     return names.placed(carrier, R, p)
@@ -312,11 +312,11 @@ def scalar_of(node: Node, names: Names, where: Where, what: str) -> Any:
 def in_unit(value: Value, node: Node, names: Names, where: Where, what: str) -> Quantity:
     """The value, if it is a number of the dimension of `where.unit`."""
     if not isinstance(value, Quantity):
-        said = f"{what} must be a number, not {kind_of(value)}."
-        raise names.source.refused(said, node)
+        message = f"{what} must be a number, not {kind_of(value)}."
+        raise names.source.error(message, node)
     dimension = None if where.unit == ANY else unit_of(where.unit)[1]
     if not value.bare and not same(value.dimension, dimension):
-        raise names.source.refused(
+        raise names.source.error(
             f"{what} must be {spelled(dimension)}, not {spelled(value.dimension)}.",
             node,
             hint=f"Write a number alone for SI, or with a unit such as '{where.unit}'."
@@ -332,8 +332,8 @@ def vector_of(node: Node, names: Names, where: Where, what: str) -> list[Any]:
     if isinstance(value, Quantity) and is_zero(value.value):
         return [0, 0, 0]
     if not isinstance(value, Vector) or len(value.items) != 3:
-        found = f"{len(value.items)}" if isinstance(value, Vector) else kind_of(value)
-        raise names.source.refused(f"{what} has three components, not {found}.", node)
+        actual = f"{len(value.items)}" if isinstance(value, Vector) else kind_of(value)
+        raise names.source.error(f"{what} has three components, not {actual}.", node)
     return [plain(in_unit(q, node, names, where, what).value) for q in value.items]
 
 

@@ -36,7 +36,7 @@ from .values import (
 
 
 def applied(name: str, values: list[Value], named: dict[str, Value]) -> Value:
-    """The value of a function of numbers; refuses the wrong number, kind or dimension of them."""
+    """The value of a function of numbers; rejects the wrong number, kind or dimension of them."""
     if name == "table":
         return _table(values, named)
     if name in VECTOR_FUNCTIONS:
@@ -62,10 +62,10 @@ def _result_dimension(name: str, rule: str, arguments: list[Quantity]) -> Dimens
     relevant = arguments[1:] if name == "if" else arguments
     first = next((q for q in relevant if not q.bare), relevant[0]).dimension
     for q in relevant:
-        wanted = PURE if rule in ("pure", "angle") else first
-        if not q.bare and not same(q.dimension, wanted):
+        expected = PURE if rule in ("pure", "angle") else first
+        if not q.bare and not same(q.dimension, expected):
             hint = "; give factors their units: 2 rad/s * t" if q.dimension == (0, 0, 1, 0) else ""
-            raise Unfit(f"{name} takes {spelled(wanted)}, not {spelled(q.dimension)}{hint}.")
+            raise Unfit(f"{name} takes {spelled(expected)}, not {spelled(q.dimension)}{hint}.")
     if rule == "root" and first is not None:
         if any(n % 2 for n in first[:3]):
             raise Unfit(f"the square root of {spelled(first)} has no dimension.")
@@ -78,8 +78,8 @@ def _of_vectors(name: str, values: list[Value]) -> Value:
     """norm(a), dot(a, b), cross(a, b) of vectors of three."""
     count = 1 if name == "norm" else 2
     if len(values) != count or not all(isinstance(v, Vector) and len(v.items) == 3 for v in values):
-        said = "a vector" if count == 1 else "two vectors"
-        raise Unfit(f"{name} takes {said} of three components.")
+        argument = "a vector" if count == 1 else "two vectors"
+        raise Unfit(f"{name} takes {argument} of three components.")
     a, b = values[0].items, values[-1].items
     if name == "cross":
         return Vector(tuple(_minor(a, b, i) for i in range(3)))
@@ -138,12 +138,12 @@ def _stumpff(k: Any, s: Any) -> Any:
 def _points(value: Value) -> list[Quantity]:
     """The numbers of a vector, all of one dimension."""
     items = value.items if isinstance(value, Vector) else ()
-    found = [item for item in items if isinstance(item, Quantity)]
-    if len(found) < 2 or len(found) < len(items):
+    points = [item for item in items if isinstance(item, Quantity)]
+    if len(points) < 2 or len(points) < len(items):
         raise Unfit("a table is made of two vectors of two numbers or more.")
-    for item in found[1:]:
-        added(found[0], item, 1)
-    return found
+    for item in points[1:]:
+        added(points[0], item, 1)
+    return points
 
 
 def _float(q: Quantity) -> float:

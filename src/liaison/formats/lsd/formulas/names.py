@@ -1,12 +1,12 @@
 """The book of names of a text: what each stands for, and how the unnamed gets its name.
 
-A name is used once. What the author leaves unsaid (`?s`, a joint without name, a body's mass) is
+A name is used once. What the author leaves out (`?s`, a joint without name, a body's mass) is
 named by its place: `reflector.iframe.z`, `satellite_arm`, `satellite.mass`.
 
 `position(FRAME)`, `velocity(FRAME)`: where a frame is and how fast, as formulas of coordinates.
 
 The frame is reached from the ground by the fewest joints; where loops give a choice, by joints of
-few freedoms and by their names, so that nothing depends on the order of a text.
+few degrees of freedom and by their names, so that nothing depends on the order of a text.
 
 Public names: Book, Spoiled, no_such, bases, PLACES, place_of.
 """
@@ -65,15 +65,15 @@ def _joints_to(joints: Mapping[str, Joint]) -> dict[str, list[Joint]]:
         a, b = joint.predecessor.body, joint.successor.body
         touching.setdefault(a, []).append((joint, b))
         touching.setdefault(b, []).append((joint, a))
-    found: dict[str, list[Joint]] = {GROUND: []}
+    paths: dict[str, list[Joint]] = {GROUND: []}
     front = deque([GROUND])
     while front:
         body = front.popleft()
         for joint, far in touching.get(body, ()):
-            if far not in found:
-                found[far] = [*found[body], joint]
+            if far not in paths:
+                paths[far] = [*paths[body], joint]
                 front.append(far)
-    return found
+    return paths
 
 
 def _pose(frame: BodyFrame, path: Mapping[str, list[Joint]]) -> tuple[Array, Array]:
@@ -106,24 +106,24 @@ def _inverse(R: Array, p: Array) -> tuple[Array, Array]:
 
 def _rates(joints: list[Joint]) -> dict[Any, Any]:
     """Rate of every coordinate of some joints, q̇ = N v."""
-    found: dict[Any, Any] = {}
+    rates_of: dict[Any, Any] = {}
     for joint in joints:
         q = array([symbol(x) for x in joint.coordinates])
         v = array([symbol(x) for x in joint.speeds])
         if len(q):
             rates = product(joint.type.kinematic_map(q), v)
-            found.update(zip(q, (as_expr(x) for x in rates), strict=True))
-    return found
+            rates_of.update(zip(q, (as_expr(x) for x in rates), strict=True))
+    return rates_of
 
 
 GROUND = "ground"
 EARTH = ("earth", "ground")
-Given: TypeAlias = Callable[[str], Parameter]  # expected unit -> the parameter with its value
+ParameterOf: TypeAlias = Callable[[str], Parameter]  # expected unit -> the parameter with its value
 MAX_CHAIN = 250  # definitions that wait for later definitions
 
 
 class Spoiled(LiaisonError):
-    """A name whose own definition was refused: nothing more is said about it."""
+    """A name whose own definition was rejected: nothing more is said about it."""
 
 
 def bases(path: str) -> list[str]:
@@ -151,19 +151,19 @@ class Book:
         self.joint_names: set[str] = set()  # of joints that are not made yet, too
         self.labels: set[str] = set()
         self.aliases: dict[str, Quantity] = {}
-        self.given: dict[str, Given] = {}
+        self.declared_parameters: dict[str, ParameterOf] = {}
         self.bindings: dict[str, Node] = {}
         self.used: set[str] = set()
         self.waiting: list[str] = []
         self.outputs: set[str] = set()
-        self.spoiled: set[str] = set()  # names whose definition was refused
+        self.spoiled: set[str] = set()  # names whose definition was rejected
         for name in EARTH:
             self.frames[name] = BodyFrame(GROUND, *HERE)
 
     # ---- declaring
 
     def declare(self, name: str, place: Place) -> str:
-        """Reserves a name; refuses one that is taken."""
+        """Reserves a name; rejects one that is taken."""
         if name in (*EARTH, "t", "pi"):
             raise NamingError(f"{name!r} has a meaning of its own; choose another.", place=place)
         if name in self.places:
@@ -177,7 +177,7 @@ class Book:
         return name
 
     def free_name(self, wish: str) -> str:
-        """A name like the wish that nothing has yet."""
+        """A name like the requested one that nothing has yet."""
         name, count = wish, 1
         while name in self.places or name in self.symbols or name in self.laws:
             count += 1
@@ -194,9 +194,9 @@ class Book:
     def unknown_parameter(self, wish: str, unit: str, place: Place) -> Quantity:
         """A new parameter named by its place; `parameter NAME = …` may have given it a value."""
         name = self.free_name(wish)
-        if name in self.given:
+        if name in self.declared_parameters:
             self.used.add(name)
-            return self.add_parameter(self.given[name](unit))
+            return self.add_parameter(self.declared_parameters[name](unit))
         return self.add_parameter(Parameter(name, None, unit=unit, place=place))
 
     def add_joint(self, joint: Joint, names: tuple[str, ...]) -> None:
@@ -237,13 +237,13 @@ class Book:
         self.used.add(name)
         names = ["".join(map(str, part.parts)) for part in node.parts[2:-1]]
         if len(names) != len(arguments):
-            raise self.source.refused(
+            raise self.source.error(
                 f"the law {name!r} has {len(arguments)} arguments, not {len(names)}.", node
             )
         where = Where(name, local=dict(zip(names, arguments, strict=True)))
         value = value_of(node.parts[-1], self, where)
         if not isinstance(value, Quantity):
-            raise self.source.refused("a law gives a number.", node.parts[-1])
+            raise self.source.error("a law gives a number.", node.parts[-1])
         return value
 
     def shape(self, name: str, values: list[Value], named: dict[str, Value], node: Node) -> Value:
@@ -271,9 +271,9 @@ class Book:
             return Quantity(PI, bare=True)
         if path in self.lets:
             return self.value_of_let(path)
-        found = self.on_body(path, node)
-        if found is not None:
-            return found
+        on_body = self.on_body(path, node)
+        if on_body is not None:
+            return on_body
         base, _, part = path.rpartition(".")
         if base in self.lets or base in where.local:
             return component(self.find(base, node, where), part)
@@ -289,7 +289,7 @@ class Book:
         if name in self.spoiled:
             raise Spoiled(name)
         if name in self.waiting or len(self.waiting) > MAX_CHAIN:
-            raise self.refused_chain(name)
+            raise self.chain_error(name)
         self.waiting.append(name)
         try:
             self.values[name] = value_of(self.lets[name], self, Where(name))
@@ -297,7 +297,7 @@ class Book:
             self.waiting.pop()
         return self.values[name]
 
-    def refused_chain(self, name: str) -> TextError:
+    def chain_error(self, name: str) -> TextError:
         """A definition that waits for itself, or for too many others."""
         place = self.places[name]
         if name in self.waiting:
@@ -330,7 +330,7 @@ class Book:
         return BodyFrame(name, *HERE)
 
     def unknown_name(self, path: str, node: Node, where: Where) -> LiaisonError:
-        """The refusal of a name, with the nearest one that would do."""
+        """The error for a name, with the nearest known one."""
         place = self.source.at(node)
         word = path.rstrip("'")
         if node.kind == "index":
@@ -348,8 +348,10 @@ class Book:
             base = word.partition(".")[0]
             return no_such("body", base, known, place, order=[*self.bodies])
         if any(base in self.joint_names - self.joints.keys() for base in bases(word)):
-            said = f"{path!r} is a coordinate; bodies, frames and parameters do not depend on it."
-            return TextError(said, place=place)
+            message = (
+                f"{path!r} is a coordinate; bodies, frames and parameters do not depend on it."
+            )
+            return TextError(message, place=place)
         if word in self.joints and not path.endswith("'"):
             return no_such("coordinate", path, self.joints[word].coordinates, place)
         if word.rpartition(".")[0] in self.joints or path.endswith("'"):
@@ -359,8 +361,8 @@ class Book:
 
     def label(self, path: str) -> str:
         """The label of a coordinate or speed by any of its names; "" if there is none."""
-        found = self.symbols.get(path) or self.aliases.get(path)
-        expr = as_expr(found.value) if found else None
+        value = self.symbols.get(path) or self.aliases.get(path)
+        expr = as_expr(value.value) if value else None
         label = expr.name if expr is not None and expr.op == "symbol" else ""
         return label if label in self.labels else ""
 
@@ -399,8 +401,8 @@ def no_such(
     near = near or [n for n in known if len(n) == len(name) <= 3 and n[0] == name[0]]
     near = near or [n for n in order if n[:1].lower() == name[:1].lower()]
     guess = f"; did you mean {near[0]!r}?" if near else "."
-    shown = listed or [n for n in known if not n.endswith("'")]
-    names = ", ".join(shown[:20]) + (", …" if len(shown) > 20 else "")
+    offered = listed or [n for n in known if not n.endswith("'")]
+    names = ", ".join(offered[:20]) + (", …" if len(offered) > 20 else "")
     word = "Known" if listed else "Declared"
     return NamingError(
         f"no {kind} is named {name!r}{guess}", place=place, hint=f"{word}: {names or 'none'}."

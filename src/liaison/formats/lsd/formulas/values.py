@@ -2,13 +2,13 @@
 
 A `Quantity` is a scalar in SI with its dimension. Angles count as pure numbers when dimensions
 are compared. A number written without a unit fits any dimension; a quantity whose dimension cannot
-be known (a parameter given without unit, an unknown) is never refused.
+be known (a parameter given without unit, an unknown) is never rejected.
 
-Dimensions of quantities as LSD speaks of them, and its compound units with exact factors.
+Dimensions of quantities as LSD refers to them, and its compound units with exact factors.
 
 Public names: Value, Quantity, Vector, Turn, Turned, Pose, BodyFrame, Word, Unfit, Dimension, PURE,
 kind_of, added, multiplied, divided, raised, checked, number_of, plain, with_unit, literal,
-both_shown, same, spelled, unit_of, si_unit, known_dimension, product_of.
+two_term_error, same, spelled, unit_of, si_unit, known_dimension, product_of.
 """
 
 from __future__ import annotations
@@ -318,16 +318,16 @@ def _in_unit_of(value: Value, unit: Quantity, word: str) -> Any:
         return value
     if isinstance(value, Quantity) and same(value.dimension, PURE):
         return multiplied(value, unit)
-    found = spelled(value.dimension) if isinstance(value, Quantity) else kind_of(value)
-    raise Unfit(f"the unit {word!r} follows {found}.")
+    actual = spelled(value.dimension) if isinstance(value, Quantity) else kind_of(value)
+    raise Unfit(f"the unit {word!r} follows {actual}.")
 
 
-def both_shown(said: str, a: Node, first: Value, b: Node, source: Source) -> TextError:
-    """A refusal of two terms together, with both places shown."""
+def two_term_error(message: str, a: Node, first: Value, b: Node, source: Source) -> TextError:
+    """An error about two terms together, with both places shown."""
     what = spelled(first.dimension) if isinstance(first, Quantity) else kind_of(first)
     place = source.at(a)
     if a.line == b.line:
         hint = f"The first term, in column {place.column}, is {what}."
     else:
         hint = f"The first term, in line {place.line}, is {what}:{place.excerpt()}"
-    return source.refused(said, b, hint=hint)
+    return source.error(message, b, hint=hint)

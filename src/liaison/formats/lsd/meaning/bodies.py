@@ -26,7 +26,7 @@ from liaison.model import Body
 from liaison.model.shapes import filled
 from liaison.spatial import Array, Inertia, array, is_zero, product, vector
 
-from .properties import Told
+from .properties import PropertyReader
 from .shapes import colored, is_shape
 
 BODY_KEYS = ("mass", "density", "center", "iframe", "inertia", "color")
@@ -37,15 +37,16 @@ def body_of(name: str, node: Node, place: Place, book: Book) -> Body:
 
     Centre and inertia, where neither is said, are those of the shapes filled evenly with the mass
     or the density. What is still not said is an unknown parameter: `NAME.mass`, and the moments
-    `NAME.inertia.x` … about the axes of its iframe; an unsaid centre is the origin of its frame.
+    `NAME.inertia.x` … about the axes of its iframe; a centre that is left out is the origin of its
+    frame.
     """
-    told = _Told(name, "body", node.parts[1], place, book)
-    told.keys.check(BODY_KEYS, many=("shape",))
-    shapes = told.shapes()
-    solid = told.filled(shapes)
+    statement = _BodyReader(name, "body", node.parts[1], place, book)
+    statement.keys.check(BODY_KEYS, many=("shape",))
+    shapes = statement.shapes()
+    solid = statement.filled(shapes)
     if solid is None:
-        R, p = told.iframe()
-        mass, inertia = told.mass(), told.inertia()
+        R, p = statement.iframe()
+        mass, inertia = statement.mass(), statement.inertia()
         if not is_upright(R):
             inertia = product(product(R, inertia), array(R.T))
     else:
@@ -54,10 +55,10 @@ def body_of(name: str, node: Node, place: Place, book: Book) -> Body:
     try:
         return Body(name, mass, tuple(p), rows_of(inertia), shapes, place=place)
     except LiaisonError as error:
-        raise told.sharper(error) from None
+        raise statement.sharper(error) from None
 
 
-class _Told(Told):
+class _BodyReader(PropertyReader):
     """What a body says of itself."""
 
     def filled(self, shapes: tuple[Any, ...]) -> Inertia | None:
@@ -67,15 +68,15 @@ class _Told(Told):
         is_solid = any(not is_zero(shape.volume()) for shape in shapes)
         if density is not None:
             if others:
-                raise self.refused(f"{self.keys.owner} gives 'density' and '{others[0]}'.", density)
+                raise self.error(f"{self.keys.owner} gives 'density' and '{others[0]}'.", density)
             if not is_solid:
-                said = f"{self.keys.owner} has a density, but no shape to fill."
-                raise self.refused(said, density)
+                message = f"{self.keys.owner} has a density, but no shape to fill."
+                raise self.error(message, density)
             return filled(shapes, None, self.scalar("density", "kg/m^3"))
         return filled(shapes, self.mass(), None) if others == ["mass"] and is_solid else None
 
     def sharper(self, error: LiaisonError) -> LiaisonError:
-        """The same refusal with the place of the property it speaks of."""
+        """The same error with the place of the property it refers to."""
         for key in ("mass", "inertia"):
             node = self.keys.get(key)
             if f"{key} of body" in error.message and node is not None:
@@ -86,8 +87,8 @@ class _Told(Told):
         """The pose of the central frame on the body."""
         center, iframe = self.keys.get("center"), self.keys.get("iframe")
         if center is not None and iframe is not None:
-            said = f"{self.keys.owner} says its centre twice: 'iframe' and 'center'."
-            raise self.refused(said, center)
+            message = f"{self.keys.owner} says its centre twice: 'iframe' and 'center'."
+            raise self.error(message, center)
         if center is not None:
             where, what = Where(f"{self.name}.center", "m"), f"the centre of {self.keys.owner}"
             return HERE[0], vector(vector_of(center, self.book, where, what))
@@ -97,7 +98,7 @@ class _Told(Told):
         try:
             return matrices_of(as_pose(value), self.book, iframe)
         except Unfit as error:
-            raise self.refused(str(error), iframe) from None
+            raise self.error(str(error), iframe) from None
 
     def mass(self) -> Any:
         """As said, or a new unknown."""
@@ -127,9 +128,9 @@ class _Told(Told):
         if len(items) in (3, 6) and not any(isinstance(q, Vector) for q in items):
             return _matrix([*map(number, items), 0, 0, 0][:6])
         kind = "rows" if items and isinstance(items[0], Vector) else "numbers"
-        found = f"{len(items)} {kind}" if items else kind_of(value)
+        actual = f"{len(items)} {kind}" if items else kind_of(value)
         hint = "Give [Ixx, Iyy, Izz], [Ixx, Iyy, Izz, Ixy, Ixz, Iyz], or a matrix [[…],[…],[…]]."
-        raise self.refused(f"{self.what('inertia')} is {found}.", node, hint)
+        raise self.error(f"{self.what('inertia')} is {actual}.", node, hint)
 
     def shapes(self) -> tuple[Any, ...]:
         """Its shapes, also those that are given elsewhere, in its colour."""
@@ -137,8 +138,8 @@ class _Told(Told):
         if color is not None:
             word = value_of(color, self.book, Where(self.name))
             if not isinstance(word, Word):
-                said = f"a colour is a text in quotes, not {kind_of(word)}."
-                raise self.refused(said, color)
+                message = f"a colour is a text in quotes, not {kind_of(word)}."
+                raise self.error(message, color)
             paint = word.text
         nodes = [*self.keys.all("shape"), *self.book.shapes.get(self.name, ())]
         return shapes_of(self.name, nodes, paint, self.book)
@@ -155,7 +156,7 @@ def shapes_of(name: str, nodes: list[Node], paint: str | None, book: Book) -> tu
     for node in nodes:
         shape = value_of(node, book, replace(Where(f"{name}.shape"), kind="body"))
         if not is_shape(shape):
-            raise book.source.refused(
+            raise book.source.error(
                 f"a shape is box(…), cylinder(…), sphere(…) and the like, not {kind_of(shape)}.",
                 node,
             )

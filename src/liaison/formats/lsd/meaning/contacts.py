@@ -2,7 +2,7 @@
 
 `collide a, ball[*] and earth with … end`: contact among many.
 
-Public names: CONTACTS, FRICTION, friction_told, gap_contact, collision_of.
+Public names: CONTACTS, FRICTION, friction_of, gap_contact, collision_of.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from liaison.model import CURVE, PROFILE, SURFACE, Collision, Contact, Friction,
 from liaison.model.contacts import SHAPE_KINDS, TARGET_KINDS, ContactShape
 from liaison.model.kinds import Derived, Property
 
-from .properties import SMOOTHING, Related, Told, law_told
+from .properties import SMOOTHING, PropertyReader, Related, friction_law_of
 
 FRICTION: dict[str, tuple[str, str]] = {
     "friction": ("sliding", ""),
@@ -42,38 +42,38 @@ _COMMON = (*FRICTION, *SMOOTHING, "restitution")
 _TOUCHED = ("outside", "inside", "along", "edge")
 
 
-def friction_told(x: Told) -> Friction:
+def friction_of(x: PropertyReader) -> Friction:
     """The friction of a statement."""
-    given = {
+    coefficients = {
         field: x.scalar(key, unit) for key, (field, unit) in FRICTION.items() if x.keys.get(key)
     }
-    return Friction(**given, **law_told(x, "m/s"))
+    return Friction(**coefficients, **friction_law_of(x, "m/s"))
 
 
 def _contact(kind: type[ContactShape]) -> Callable[[Related], Contact]:
-    def made(x: Related) -> Contact:
-        given: dict[str, Any] = {one.key: x.property(one, one.unit) for one in kind.SIZES}
-        given |= {
+    def read_contact(x: Related) -> Contact:
+        options: dict[str, Any] = {one.key: x.property(one, one.unit) for one in kind.SIZES}
+        options |= {
             key: x.property(one, one.unit)
             for key, one in _further().items()
             if x.keys.get(key) is not None
         }
-        more = {key: given.pop(key) for key in list(given) if key not in Contact.__slots__}
-        given |= {key: x.scalar(key, "m") for key in _TOUCHED if x.keys.get(key) is not None}
+        more = {key: options.pop(key) for key in list(options) if key not in Contact.__slots__}
+        options |= {key: x.scalar(key, "m") for key in _TOUCHED if x.keys.get(key) is not None}
         if x.keys.get("block") is not None:
-            given["block"] = tuple(x.vector("block", "m"))
+            options["block"] = tuple(x.vector("block", "m"))
         if x.keys.get("span") is not None:
-            given["span"] = tuple(x.pair("span", "rad", "is the least and the greatest s"))
+            options["span"] = tuple(x.pair("span", "rad", "is the least and the greatest s"))
         for key, local in _LOCAL.items():
             if x.keys.get(key) is not None:
-                given[key] = _formula(x, key, local)
+                options[key] = _formula(x, key, local)
         first, second = x.frames(turned=kind.HAS_AXIS)
-        given["restitution"] = x.scalar("restitution", "", 0)
-        given["friction"] = friction_told(x)
-        told = tuple(more.items())
-        return Contact(x.name, first, second, kind.WORD, more=told, place=x.place, **given)
+        options["restitution"] = x.scalar("restitution", "", 0)
+        options["friction"] = friction_of(x)
+        further = tuple(more.items())
+        return Contact(x.name, first, second, kind.WORD, more=further, place=x.place, **options)
 
-    return made
+    return read_contact
 
 
 _LOCAL: dict[str, dict[str, tuple[Any, str]]] = {
@@ -92,21 +92,21 @@ def _formula(x: Related, key: str, names: dict[str, tuple[Any, str]]) -> Any:
         return plain(scalar_of(node, x.book, where, x.what(key)))
     value = value_of(node, x.book, where)
     if not isinstance(value, Vector) or len(value.items) != 2:
-        raise x.refused(f"{x.what(key)} has two components, x(s) and y(s).", node)
-    told = [in_unit(item, node, x.book, where, x.what(key)) for item in value.items]
-    return tuple(plain(item.value) for item in told)
+        raise x.error(f"{x.what(key)} has two components, x(s) and y(s).", node)
+    entries = [in_unit(item, node, x.book, where, x.what(key)) for item in value.items]
+    return tuple(plain(item.value) for item in entries)
 
 
 def gap_contact(name: str | None, node: Node, place: Place, book: Book) -> GapContact:
-    """A contact told by formulas: its gap, and one slip or a vector of two."""
-    x = Told(name or book.free_name("touch"), "contact", node.parts[-1], place, book)
+    """A contact defined by formulas: its gap, and one slip or a vector of two."""
+    x = PropertyReader(name or book.free_name("touch"), "contact", node.parts[-1], place, book)
     x.keys.check(("gap", "slip", *_OF_FORMULAS))
     gap, restitution = x.scalar("gap", ANY), x.scalar("restitution", "", 0)
     slips = tuple(_slips(x)) if x.keys.get("slip") is not None else ()
-    return GapContact(x.name, gap, slips, friction_told(x), restitution, place=place)
+    return GapContact(x.name, gap, slips, friction_of(x), restitution, place=place)
 
 
-def _slips(x: Told) -> list[Any]:
+def _slips(x: PropertyReader) -> list[Any]:
     node, where = x.keys.need("slip", x.place), Where(f"{x.name}.slip", ANY)
     value = value_of(node, x.book, where)
     items = value.items if isinstance(value, Vector) else (value,)
@@ -145,10 +145,10 @@ def collision_of(name: str | None, node: Node, place: Place, book: Book) -> Coll
     x.keys.check(KEYS)
     parts, others = (*(x.group(part) for part in groups), ())[:2]
     e = x.scalar("restitution", "", 0)
-    return Collision(x.name, parts, others, friction_told(x), e, place=place)
+    return Collision(x.name, parts, others, friction_of(x), e, place=place)
 
 
-class _Colliding(Told):
+class _Colliding(PropertyReader):
     """A statement `collide`."""
 
     ON_FRAMES = "names bodies and frames on the ground, not"
@@ -174,8 +174,8 @@ class _Colliding(Told):
     def family(self, base: str, place: Place) -> list[str]:
         """The bodies whose name is this one with a number behind it."""
         form = re.compile(rf"{re.escape(base)}(\d+)")
-        found = [x for x in self.book.bodies if form.fullmatch(x)]
-        if not found:
+        members = [x for x in self.book.bodies if form.fullmatch(x)]
+        if not members:
             bases = {x.rstrip("0123456789") for x in self.book.bodies if x[-1:].isdigit()}
             raise no_such("family of bodies", base, bases, place)
-        return found
+        return members

@@ -4,7 +4,7 @@
 
 One `apply` statement as its readers see it: what it is on, its properties, what comes with it.
 
-Public names: force_of, effort_of, FORCE_KINDS, holds, held_friction, FRICTION_KEYS, Applied.
+Public names: force_of, effort_of, FORCE_KINDS, holds, static_friction, FRICTION_KEYS, Applied.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from liaison.model.kinds import Derived
 from liaison.spatial import cross3, dot, is_zero, norm
 
 from .joints import Joined
-from .properties import SMOOTHING, Told, coordinate_of, law_told
+from .properties import SMOOTHING, PropertyReader, coordinate_of, friction_law_of
 from .shapes import is_shape
 
 
-class Applied(Told):
+class Applied(PropertyReader):
     """One `apply` statement: its keys, what it is on, and the name it gets."""
 
     def __init__(self, name: str | None, node: Node, place: Place, book: Book) -> None:
@@ -50,7 +50,7 @@ class Applied(Told):
         """The frames it is on."""
         if len(self.targets) != count:
             where = "'on FRAME'" if count == 1 else "'on FRAME and FRAME'"
-            raise self.refused(f"{self.kind} {self.name!r} is applied {where}.")
+            raise self.error(f"{self.kind} {self.name!r} is applied {where}.")
         return [self.frame(node) for node in self.targets]
 
     def measure(self) -> tuple[model.Measure, bool]:
@@ -59,13 +59,13 @@ class Applied(Told):
             a, b = self.frames(2)
             return model.Distance(a, b), False
         if len(self.targets) != 1:
-            said = f"{self.kind} {self.name!r} does not say what it is on."
-            raise self.refused(said, hint="Write 'on A' for a joint A, or 'on FRAME and FRAME'.")
+            message = f"{self.kind} {self.name!r} does not say what it is on."
+            raise self.error(message, hint="Write 'on A' for a joint A, or 'on FRAME and FRAME'.")
         (target,) = self.targets
         if target.kind == "call" and str(target.parts[0]) in ("distance", "angle"):
             word = str(target.parts[0])
             if len(target.parts) != 3:
-                raise self.refused(f"{word} is between two frames.", target)
+                raise self.error(f"{word} is between two frames.", target)
             a, b = (self.frame(part) for part in target.parts[1:])
             return (model.Angle(a, b), True) if word == "angle" else (model.Distance(a, b), False)
         label = coordinate_of(target, self.book)
@@ -97,37 +97,37 @@ def _smoothing(a: Applied) -> Any:
     return a.scalar("smoothing", "rad/s" if a.measure()[1] else "m/s")
 
 
-def held_friction(a: Applied) -> OneSided:
+def static_friction(a: Applied) -> OneSided:
     """Friction that sticks and slips."""
     if a.keys.get("coefficient") is not None:
         return _bearing(a)
     measure, is_angle = a.measure()
     if not isinstance(measure, Coordinate):
-        raise a.refused(f"friction {a.name!r} acts on a coordinate.")
+        raise a.error(f"friction {a.name!r} acts on a coordinate.")
     if a.keys.get("radius") is not None:
-        said = f"friction {a.name!r} has a radius, which belongs to a 'coefficient' of the load."
-        raise a.refused(said, a.keys.get("radius"))
+        message = f"friction {a.name!r} has a radius, which belongs to a 'coefficient' of the load."
+        raise a.error(message, a.keys.get("radius"))
     if a.keys.get("smoothing") is not None and not is_zero(_smoothing(a)):
-        said = f"friction {a.name!r} is smooth, or it holds at rest; leave 'smoothing' out."
-        raise a.refused(said, a.keys.get("smoothing"))
+        message = f"friction {a.name!r} is smooth, or it holds at rest; leave 'smoothing' out."
+        raise a.error(message, a.keys.get("smoothing"))
     effort, rate = ("N*m", "rad/s") if is_angle else ("N", "m/s")
     units = {"dry": effort, "static": effort, "viscous": "N*m*s/rad" if is_angle else "N*s/m"}
-    given = {key: a.scalar(key, unit) for key, unit in units.items() if a.keys.get(key)}
-    return DryFriction(a.name, measure.label, **given, **law_told(a, rate), place=a.place)
+    values = {key: a.scalar(key, unit) for key, unit in units.items() if a.keys.get(key)}
+    return DryFriction(a.name, measure.label, **values, **friction_law_of(a, rate), place=a.place)
 
 
 def _bearing(a: Applied) -> BearingFriction:
     """Friction that grows with the force that a joint transmits."""
     for key in a.keys.nodes:
         if key not in _BEARING:
-            said = f"friction {a.name!r} grows with the load; it has no {key!r}."
-            raise a.refused(said, a.keys.get(key), hint=f"It takes: {', '.join(_BEARING)}.")
+            message = f"friction {a.name!r} grows with the load; it has no {key!r}."
+            raise a.error(message, a.keys.get(key), hint=f"It takes: {', '.join(_BEARING)}.")
     joint = _joint(a)
     turns = a.keys.get("radius") is not None
     units = {"coefficient": "", "static": "", "radius": "m"}
-    given = {key: a.scalar(key, unit) for key, unit in units.items() if a.keys.get(key)}
-    law = law_told(a, "rad/s" if turns else "m/s")
-    return BearingFriction(a.name, joint, **given, **law, place=a.place)
+    values = {key: a.scalar(key, unit) for key, unit in units.items() if a.keys.get(key)}
+    law = friction_law_of(a, "rad/s" if turns else "m/s")
+    return BearingFriction(a.name, joint, **values, **law, place=a.place)
 
 
 def _joint(a: Applied) -> str:
@@ -138,7 +138,7 @@ def _joint(a: Applied) -> str:
     measure, _ = a.measure()
     owners = [x.name for x in a.book.joints.values() if set(measure.labels()) & {*x.coordinates}]
     if not owners:
-        raise a.refused(f"friction {a.name!r} is in a joint.")
+        raise a.error(f"friction {a.name!r} is in a joint.")
     return owners[0]
 
 
@@ -163,26 +163,26 @@ def _load(a: Applied) -> model.Force:
     """A load as its class says: what it acts along, and its properties."""
     kind = model.LOAD_KINDS.named(a.kind)
     assert kind is not None, a.kind
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     is_angle = False
     if issubclass(kind, model.AlongMeasure):
         measure, is_angle = a.measure()
         if kind.ON == "coordinate" and not isinstance(measure, model.Coordinate):
-            raise a.refused(f"{a.kind} {a.name!r} acts on a coordinate.")
-        given[kind.ON] = measure if kind.ON == "measure" else measure.labels()[0]
+            raise a.error(f"{a.kind} {a.name!r} acts on a coordinate.")
+        arguments[kind.ON] = measure if kind.ON == "measure" else measure.labels()[0]
     elif issubclass(kind, model.AtMarker):
-        (given["marker"],) = a.frames(1)
+        (arguments["marker"],) = a.frames(1)
     for one in kind.PROPERTIES:
         if not one.optional or a.keys.get(one.key) is not None:
-            given[one.name] = a.property(one, one.unit_along(is_angle))
-    made: Any = kind
-    force: model.Force = made(name=a.name, **given, place=a.place)
+            arguments[one.name] = a.property(one, one.unit_along(is_angle))
+    construct: Any = kind
+    force: model.Force = construct(name=a.name, **arguments, place=a.place)
     return force
 
 
 def _friction(a: Applied) -> model.Force | model.OneSided:
     """Friction in a joint: smooth, or such that holds."""
-    return held_friction(a) if holds(a) else _load(a)
+    return static_friction(a) if holds(a) else _load(a)
 
 
 def _actuator(a: Applied) -> model.Force:
@@ -193,14 +193,16 @@ def _actuator(a: Applied) -> model.Force:
     wrong = a.keys.get(other)
     if wrong is not None:
         on = "an angle" if is_angle else "a length"
-        said = f"{a.kind} {a.name!r} has a {other}, but what it works on is {on}; give its {word}."
-        raise a.refused(said, wrong)
+        message = (
+            f"{a.kind} {a.name!r} has a {other}, but what it works on is {on}; give its {word}."
+        )
+        raise a.error(message, wrong)
     if a.keys.get("ratio") is not None:
         return _driven(a, measure)
     geared = next((key for key in GEARED if a.keys.get(key) is not None), None)
     if geared is not None:
-        said = f"{a.kind} {a.name!r} gives {geared!r}, which belongs to a transmission."
-        raise a.refused(said, hint="Give its 'ratio' too.")
+        message = f"{a.kind} {a.name!r} gives {geared!r}, which belongs to a transmission."
+        raise a.error(message, hint="Give its 'ratio' too.")
     if a.keys.get(word) is None:
         return model.Actuator(a.name, measure, a.input(a.name, unit), place=a.place)
     return model.Actuator(a.name, measure, a.scalar(word, unit), place=a.place)
@@ -210,11 +212,9 @@ def _driven(a: Applied, measure: model.Measure) -> model.Force:
     """The torque of the motor; its rotor, bearing, gear and friction are its parts."""
     joints = [j for j in a.book.joints.values() if set(measure.labels()) & {*j.coordinates}]
     if not isinstance(measure, model.Coordinate) or not joints:
-        raise a.refused(
-            f"motor {a.name!r} has a transmission; it drives the coordinate of a joint."
-        )
+        raise a.error(f"motor {a.name!r} has a transmission; it drives the coordinate of a joint.")
     seat, transverse, torque = a.keys.get("seat"), a.keys.get("transverse"), a.keys.get("torque")
-    made = model.drive(
+    drive = model.drive(
         a.name,
         joints[0],
         torque=a.input(a.name, "N*m") if torque is None else a.scalar("torque", "N*m"),
@@ -232,9 +232,9 @@ def _driven(a: Applied, measure: model.Measure) -> model.Force:
         shapes=_shapes(a),
         place=a.place,
     )
-    a.book.add_joint(made.bearing, ())
-    a.parts += [part for part in made.parts() if part is not made.torque]
-    return made.torque
+    a.book.add_joint(drive.bearing, ())
+    a.parts += [part for part in drive.parts() if part is not drive.torque]
+    return drive.torque
 
 
 def _sides(a: Applied, key: str, unit: str) -> tuple[Any, Any]:
@@ -251,8 +251,8 @@ def _shapes(a: Applied) -> tuple[Any, ...]:
         return ()
     shape = value_of(node, a.book, Where(f"{a.name}.shape"))
     if not is_shape(shape):
-        said = f"the rotor's shape is box(…), cylinder(…) and the like, not {kind_of(shape)}."
-        raise a.refused(said, node)
+        message = f"the rotor's shape is box(…), cylinder(…) and the like, not {kind_of(shape)}."
+        raise a.error(message, node)
     return (shape,)
 
 
@@ -288,11 +288,11 @@ _OWN: dict[str, tuple[Callable[[Applied], Any], tuple[str, ...]]] = {
 
 
 def _kinds() -> dict[str, tuple[Callable[[Applied], Any], tuple[str, ...]]]:
-    found = dict(_OWN)
+    kinds = dict(_OWN)
     for kind in model.LOAD_KINDS:
-        found.setdefault(kind.LSD, (_load, tuple(one.key for one in kind.PROPERTIES)))
-    found["friction"] = (_friction, (*FRICTION_KEYS,))
-    return found
+        kinds.setdefault(kind.LSD, (_load, tuple(one.key for one in kind.PROPERTIES)))
+    kinds["friction"] = (_friction, (*FRICTION_KEYS,))
+    return kinds
 
 
 FORCE_KINDS: Mapping[str, tuple[Callable[[Applied], Any], tuple[str, ...]]] = Derived(
@@ -335,10 +335,10 @@ def _along(node: Node, where: Where, what: str, axis: list[Any], book: Book) -> 
     if not isinstance(value, Vector):
         return in_unit(value, node, book, where, what).value
     if len(value.items) != 3:
-        raise book.source.refused(f"{what} has three components.", node)
+        raise book.source.error(f"{what} has three components.", node)
     parts = [plain(in_unit(item, node, book, where, what).value) for item in value.items]
     if not all(is_zero(x) for x in cross3(parts, axis)):
-        raise book.source.refused(
+        raise book.source.error(
             f"{what} has components across its axis; they do no work.",
             node,
             hint=f"Write [{', '.join('0' if is_zero(a) else '…' for a in axis)}].",

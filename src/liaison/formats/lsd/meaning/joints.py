@@ -54,7 +54,7 @@ from liaison.model import (
 )
 from liaison.spatial import cross3, dot, is_zero, norm, rotation_onto_z
 
-from .properties import Keys, Told, marker_of
+from .properties import Keys, PropertyReader, marker_of
 
 
 def motions_of(
@@ -74,7 +74,7 @@ def motions_of(
                 pieces += _slides(motion, coordinates)
         return _screws(pieces)
     except Unfit as error:
-        raise book.source.refused(
+        raise book.source.error(
             str(error),
             node,
             hint="A dof is [x,0,0] or x || [1,0,0]; what does not move belongs in the frames.",
@@ -142,14 +142,14 @@ def _screw(slide: Any, turn: Any) -> Screw:
 
 
 def type_of_motions(
-    motions: list[Any], names: list[str], *, as_said: bool = False
+    motions: list[Any], names: list[str], *, as_written: bool = False
 ) -> tuple[JointType, list[Any]]:
     """The joint type of a sequence of motions, and the axis for a joint of one motion.
 
     One turn is a revolute joint, one slide a prismatic, one screw a helical joint, unless the
-    motions are to stay `as_said`.
+    motions are to stay `as_written`.
     """
-    if len(motions) == 1 and not as_said:
+    if len(motions) == 1 and not as_written:
         (motion,) = motions
         axis = list(motion.axis)
         if isinstance(motion, Rotation):
@@ -178,8 +178,8 @@ def motion_of(node: Node, where: Where, book: Book) -> Any:
     word, arguments = str(node.parts[0]), node.parts[1:]
     takes = ("axis", "pitch") if word == "screw" else ("axis",)
     if len(arguments) != len(takes):
-        said = f"{word} takes {' and '.join(takes)}."
-        raise book.source.refused(said, node)
+        message = f"{word} takes {' and '.join(takes)}."
+        raise book.source.error(message, node)
     axis = vector_of(arguments[0], book, Where(where.path, ANY), f"the axis of this {word}")
     if word != "screw":
         return MOTIONS[word](tuple(axis))
@@ -214,12 +214,12 @@ def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
         book.places[name] = place
     coordinates = [part for part in node.parts if isinstance(part, Node)][2:-1]
     names = tuple(str(token) for part in coordinates for token in part.parts)
-    made = _Made(name, node, names, book)
+    reader = _JointReader(name, node, names, book)
     sides = [_side(side, name, book) for side in (first, second)]
     # the ground is the predecessor, whichever side it is written on
-    if sides[1][0].body == GROUND and not _is_successor(made.keys, book):
+    if sides[1][0].body == GROUND and not _is_successor(reader.keys, book):
         sides.reverse()
-    type_, axis, labels = made.link() if made.word == "link" else made.named()
+    type_, axis, labels = reader.link() if reader.word == "link" else reader.named()
     turn = None if axis == [0, 0, 1] or not type_.HAS_AXIS else _onto_z(tuple(axis))
     try:
         F, M = (marker_of(frame, at, turn) for frame, at in sides)
@@ -228,7 +228,7 @@ def joint_of(name: str | None, node: Node, place: Place, book: Book) -> Joined:
         error.place = error.place or place
         raise
     book.add_joint(joint, names)
-    return Joined(joint, made.keys, axis, made.local, node)
+    return Joined(joint, reader.keys, axis, reader.local, node)
 
 
 def _is_successor(keys: Keys, book: Book) -> bool:
@@ -238,7 +238,7 @@ def _is_successor(keys: Keys, book: Book) -> bool:
 
 
 def _body_name(node: Node, book: Book) -> str:
-    """The body a frame is on, told from the text alone."""
+    """The body a frame is on, from the text alone."""
     while node.kind == "on_body":
         node = node.parts[1]
     base, path = node, path_of(node) or "frame"
@@ -254,7 +254,7 @@ def _side(node: Node, joint: str, book: Book) -> tuple[BodyFrame, Place]:
     body = _body_name(node, book)
     value = value_of(node, book, Where(f"{joint}.{body}", kind="body"))
     if not isinstance(value, BodyFrame):
-        raise book.source.refused(
+        raise book.source.error(
             f"a joint connects frames on bodies, not {kind_of(value)}.",
             node,
             hint="Write a body, or a pose on it: [1,0,0] @ crank.",
@@ -267,7 +267,7 @@ def _onto_z(axis: tuple[Any, ...]) -> Any:
     return rotation_onto_z(list(axis))
 
 
-class _Made(Told):
+class _JointReader(PropertyReader):
     """Makes the type of a joint and the labels of its coordinates."""
 
     def __init__(self, name: str, node: Node, names: tuple[str, ...], book: Book) -> None:
@@ -306,35 +306,35 @@ class _Made(Told):
         self.keys.check((*cls.properties(), *EVERY))
         type_ = cls(**self.options(cls))
         if self.names and len(self.names) != type_.nq:
-            said = f"a {known} joint has {type_.nq} coordinates, not {len(self.names)}."
-            raise self.refused(said)
+            message = f"a {known} joint has {type_.nq} coordinates, not {len(self.names)}."
+            raise self.error(message)
         self.remember(self.names or type_.coordinate_names)
         return type_, self.axis(), self.labels(type_.nq)
 
     def options(self, cls: type[model.JointType]) -> dict[str, Any]:
         """Fields of the type: each with a unit, or an attitude; those with a default may lack."""
-        given: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         needed = cls.required()
         for key, unit in cls.OPTIONS.items():
             node = self.keys.need(key, self.place) if key in needed else self.keys.get(key)
             if node is None:
                 continue
             if unit == model.joints.ATTITUDE:
-                given[key] = self.attitude(node)
+                options[key] = self.attitude(node)
             else:
                 self.check_option(key, unit, node)
-                given[key] = self.scalar(key, unit)
-        return given
+                options[key] = self.scalar(key, unit)
+        return options
 
     def check_option(self, key: str, unit: str, node: Node) -> None:
-        """Refuses a bare length for an advance by angle [m/rad]: it may mean one turn."""
+        """Rejects a bare length for an advance by angle [m/rad]: it may mean one turn."""
         if unit != "m/rad":
             return
         value = value_of(node, self.book, Where(f"{self.name}.{key}", unit))
         known = value.dimension if isinstance(value, Quantity) else None
         if known is not None and not value.bare and known != (1, 0, 0, -1):
             hint = "Write for example 5 mm/rev, or 0.8 mm/rad."
-            raise self.refused(f"{self.what(key)} is a length by an angle.", node, hint)
+            raise self.error(f"{self.what(key)} is a length by an angle.", node, hint)
 
     def attitude(self, node: Node) -> Any:
         """How a ball or free joint counts its turn."""
@@ -350,7 +350,7 @@ class _Made(Told):
     def link(self) -> tuple[model.JointType, list[Any], tuple[str, ...]]:
         """link(x, y, …) with dof, dof1, dof2 …: elementary motions one after another."""
         if not self.names:
-            raise self.refused("a link names its coordinates: link(x, y).")
+            raise self.error("a link names its coordinates: link(x, y).")
         self.remember(self.names)
         dofs = [key for key in self.keys.nodes if key.startswith("dof")]
         self.keys.check((*sorted(dofs, key=_order), *EVERY) if dofs else ("dof", *EVERY))
@@ -359,17 +359,17 @@ class _Made(Told):
         for key in sorted(dofs, key=_order):
             node = self.keys.nodes[key][0]
             where = Where(f"{self.name}.{key}", local=self.local)
-            found = (
+            pairs = (
                 [(self.names[len(names)], motion_of(node, where, self.book))]
                 if is_motion(node) and len(names) < len(self.names)
                 else motions_of(node, where, self.names, self.book)
             )
-            for part, motion in found:
+            for part, motion in pairs:
                 motions.append(motion)
                 names.append(part)
         _check_each_once(self.names, names, self.place)
-        is_said = any(is_motion(self.keys.nodes[key][0]) for key in dofs)
-        type_, axis = type_of_motions(motions, names, as_said=is_said)
+        is_written = any(is_motion(self.keys.nodes[key][0]) for key in dofs)
+        type_, axis = type_of_motions(motions, names, as_written=is_written)
         self.names = tuple(names)
         return type_, axis, self.labels(len(names))
 
@@ -383,9 +383,9 @@ def _check_each_once(declared: tuple[str, ...], used: list[str], place: Place) -
     for part in declared:
         count = used.count(part)
         if count != 1 or declared.count(part) != 1:
-            said = "moves nothing" if count == 0 else "is used more than once"
+            problem = "moves nothing" if count == 0 else "is used more than once"
             raise TextError(
-                f"the coordinate {part!r} of the link {said}.",
+                f"the coordinate {part!r} of the link {problem}.",
                 place=place,
                 hint="Each coordinate is one elementary motion: [x,0,0], or x || [1,0,0].",
             )

@@ -2,7 +2,7 @@
 
 One `couple` or `contact` statement as its readers see it: two sides, a type, properties.
 
-Public names: Keys, Told, coordinate_of, marker_of, Related, SMOOTHING, law_told.
+Public names: Keys, PropertyReader, coordinate_of, marker_of, Related, SMOOTHING, friction_law_of.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Keys:
             self.names[str(token)] = token
 
     def check(self, allowed: Iterable[str], *, many: Iterable[str] = ()) -> None:
-        """Refuses keys that do not belong here, and keys given twice unless they may be `many`."""
+        """Rejects keys that do not belong here, and keys given twice unless they may be `many`."""
         known = [*allowed, *many]
         for key, token in self.names.items():
             if key not in known:
@@ -55,8 +55,8 @@ class Keys:
                     hint=f"It takes: {', '.join(known) or 'none'}.",
                 )
             if len(self.nodes[key]) > 1 and key not in many:
-                said = f"{self.owner} gives {key!r} twice."
-                raise NamingError(said, place=self.source.of(token))
+                message = f"{self.owner} gives {key!r} twice."
+                raise NamingError(message, place=self.source.of(token))
 
     def get(self, key: str) -> Node | None:
         """The value of a key, if it is given."""
@@ -74,7 +74,7 @@ class Keys:
         return self.nodes.get(key, [])
 
 
-class Told:
+class PropertyReader:
     """One statement: its kind, the name it gets, its properties."""
 
     ON_FRAMES: ClassVar[str] = "acts on a frame of a body, not on"
@@ -84,17 +84,17 @@ class Told:
         book.places.setdefault(name, place)
         self.keys = Keys(pairs, f"{kind} {name!r}", book.source)
 
-    def refused(self, said: str, node: Node | None = None, hint: str = "") -> TextError:
-        """A refusal at a node of the statement, or at its beginning."""
+    def error(self, message: str, node: Node | None = None, hint: str = "") -> TextError:
+        """An error at a node of the statement, or at its beginning."""
         place = self.place if node is None else self.book.source.at(node)
-        return TextError(said, place=place, hint=hint)
+        return TextError(message, place=place, hint=hint)
 
     def what(self, key: str) -> str:
         """A property, in words."""
         return f"the {key} of {self.kind} {self.name!r}"
 
     def scalar(self, key: str, unit: str, default: Any = None) -> Any:
-        """The number of a key; the default if it is not given, or a refusal."""
+        """The number of a key; the default if it is not given, or an error."""
         if self.keys.get(key) is None and default is not None:
             return default
         node, where = self.keys.need(key, self.place), Where(f"{self.name}.{key}", unit)
@@ -109,13 +109,13 @@ class Told:
         """The value of a property that a kind has."""
         return tuple(self.vector(one.key, unit)) if one.vector else self.scalar(one.key, unit)
 
-    def pair(self, key: str, unit: str, said: str) -> list[Any]:
+    def pair(self, key: str, unit: str, expected: str) -> list[Any]:
         """The two numbers of a key; one where a single number is given."""
         node, where = self.keys.need(key, self.place), Where(f"{self.name}.{key}", unit)
         value = value_of(node, self.book, where)
         items = value.items if isinstance(value, Vector) else (value,)
         if isinstance(value, Vector) and len(items) != 2:
-            raise self.refused(f"{self.what(key)} {said}, not {kind_of(value)}.", node)
+            raise self.error(f"{self.what(key)} {expected}, not {kind_of(value)}.", node)
         return [plain(in_unit(x, node, self.book, where, self.what(key)).value) for x in items]
 
     def axis(self) -> list[Any]:
@@ -126,15 +126,15 @@ class Told:
         direction = self.vector("axis", ANY)
         if all(is_zero(x) for x in direction):
             hint = "Give a vector along the axis, such as [0,0,1]."
-            raise self.refused(f"{self.what('axis')} is zero; it has no direction.", node, hint)
+            raise self.error(f"{self.what('axis')} is zero; it has no direction.", node, hint)
         return direction
 
     def frame(self, node: Node, turn: Array | None = None) -> Marker:
         """A frame on a body, turned behind its own rotation where that is said."""
         value = value_of(node, self.book, Where(f"{self.name}.on", kind="body"))
         if not isinstance(value, BodyFrame):
-            said = f"{self.kind} {self.name!r} {self.ON_FRAMES} {kind_of(value)}."
-            raise self.refused(said, node)
+            message = f"{self.kind} {self.name!r} {self.ON_FRAMES} {kind_of(value)}."
+            raise self.error(message, node)
         return marker_of(value, self.book.source.at(node), turn)
 
 
@@ -156,7 +156,7 @@ def coordinate_of(node: Node, book: Book) -> str:
     if path in book.joints:
         known = list(book.joints[path].coordinates)
     if not path:
-        raise book.source.refused(
+        raise book.source.error(
             "a coordinate is expected here, not a formula.",
             node,
             hint="Write a relation of several coordinates with 'require'.",
@@ -168,16 +168,16 @@ SMOOTHING = ("stribeck", "regularized")
 """Laws of friction other than Coulomb's; the property's value is their speed."""
 
 
-def law_told(x: Told, unit: str) -> dict[str, Any]:
+def friction_law_of(x: PropertyReader, unit: str) -> dict[str, Any]:
     """The law and its speed, of a statement that says so."""
     laws = [word for word in SMOOTHING if x.keys.get(word) is not None]
     if len(laws) > 1:
-        said = f"{x.kind} {x.name!r} has one law of friction, {laws[0]!r} or {laws[1]!r}."
-        raise x.refused(said, x.keys.get(laws[1]))
+        message = f"{x.kind} {x.name!r} has one law of friction, {laws[0]!r} or {laws[1]!r}."
+        raise x.error(message, x.keys.get(laws[1]))
     return {"law": laws[0], "speed": x.scalar(laws[0], unit)} if laws else {}
 
 
-class Related(Told):
+class Related(PropertyReader):
     """One `couple` or `contact` statement: its two sides, its type, its properties."""
 
     ON_FRAMES: ClassVar[str] = "is between frames of bodies, not"
@@ -188,15 +188,15 @@ class Related(Told):
 
     def sizes(self, *keys: str) -> tuple[Any, Any]:
         """The two numbers of the one key that is given: radii, or numbers of teeth."""
-        given = [key for key in keys if self.keys.get(key) is not None]
-        if len(given) > 1:
-            said = f"{self.kind} {self.name!r} gives both {given[0]!r} and {given[1]!r}"
-            raise self.refused(f"{said}; give one of them.", self.keys.get(given[1]))
-        key = given[0] if given else keys[0]
+        present = [key for key in keys if self.keys.get(key) is not None]
+        if len(present) > 1:
+            message = f"{self.kind} {self.name!r} gives both {present[0]!r} and {present[1]!r}"
+            raise self.error(f"{message}; give one of them.", self.keys.get(present[1]))
+        key = present[0] if present else keys[0]
         items = self.pair(key, "m" if key == "radii" else "", "are two numbers")
         if len(items) != 2 or any(is_zero(x) for x in items):
-            said = "are two numbers, not a number." if len(items) != 2 else "are not zero."
-            raise self.refused(f"{self.what(key)} {said}", self.keys.get(key))
+            message = "are two numbers, not a number." if len(items) != 2 else "are not zero."
+            raise self.error(f"{self.what(key)} {message}", self.keys.get(key))
         return items[0], items[1]
 
     def labels(self) -> tuple[str, str]:

@@ -41,20 +41,20 @@ def shape_of(name: str, values: list[Value], named: dict[str, Value]) -> Shape:
         Unfit: sizes that are missing, too many, or no lengths.
     """
     make, takes = SHAPES[name]
-    given = dict(zip(takes, values, strict=False))
+    sizes = dict(zip(takes, values, strict=False))
     if len(values) > len(takes) and name != "line":
         raise Unfit(f"{name} takes {', '.join(takes)}; {len(values)} values are too many.")
     for key, value in named.items():
         if key not in (*takes, *EXTRA.get(name, ()), "color"):
             raise Unfit(f"{name} has no property {key!r}; it takes {', '.join(takes)} and color.")
-        if key in given:
+        if key in sizes:
             raise Unfit(f"{name} is given {key!r} twice.")
-        given[key] = value
-    color = given.pop("color", Word(""))
+        sizes[key] = value
+    color = sizes.pop("color", Word(""))
     if not isinstance(color, Word):
         raise Unfit(f"a colour is a text in quotes, not {kind_of(color)}.")
     try:
-        shape = _line(values) if name == "line" else make(given)
+        shape = _line(values) if name == "line" else make(sizes)
         return replace(shape, color=color.text)
     except KeyError as missing:
         raise Unfit(f"{name} needs {missing}; it takes {', '.join(takes)}.") from None
@@ -78,52 +78,52 @@ def _point(value: Value) -> list[Any]:
     return [_length(item) for item in value.items]
 
 
-def _box(given: dict[str, Value]) -> Box:
-    return Box(*_point(given["size"]))
+def _box(sizes: dict[str, Value]) -> Box:
+    return Box(*_point(sizes["size"]))
 
 
-def _sphere(given: dict[str, Value]) -> Sphere:
-    return Sphere(_length(given["radius"]))
+def _sphere(sizes: dict[str, Value]) -> Sphere:
+    return Sphere(_length(sizes["radius"]))
 
 
-def _cone(given: dict[str, Value]) -> Cone:
-    return Cone(_length(given["radius"]), _length(given["height"]))
+def _cone(sizes: dict[str, Value]) -> Cone:
+    return Cone(_length(sizes["radius"]), _length(sizes["height"]))
 
 
-def _cylinder(given: dict[str, Value]) -> Cylinder:
+def _cylinder(sizes: dict[str, Value]) -> Cylinder:
     """Along z about its middle, or from a point to another."""
-    if "to" not in given:
-        return Cylinder(_length(given["radius"]), _length(given["length"]))
-    start = _point(given["from"]) if "from" in given else [0, 0, 0]
-    end = _point(given["to"])
+    if "to" not in sizes:
+        return Cylinder(_length(sizes["radius"]), _length(sizes["length"]))
+    start = _point(sizes["from"]) if "from" in sizes else [0, 0, 0]
+    end = _point(sizes["to"])
     along = [b - a for a, b in zip(start, end, strict=True)]
     if all(is_zero(a) for a in along):
         raise Unfit("a cylinder from a point to itself has no length.")
     middle = [plain((a + b) * Fraction(1, 2)) for a, b in zip(start, end, strict=True)]
     R = rotation_onto_z(along)
-    return Cylinder(_length(given["radius"]), norm(along), rows_of(R), tuple(middle))
+    return Cylinder(_length(sizes["radius"]), norm(along), rows_of(R), tuple(middle))
 
 
-def _tube(given: dict[str, Value]) -> Cylinder:
+def _tube(sizes: dict[str, Value]) -> Cylinder:
     """A cylinder with a bore."""
-    inner = _length(given.pop("inner"))
-    return replace(_cylinder(given), inner=inner)
+    inner = _length(sizes.pop("inner"))
+    return replace(_cylinder(sizes), inner=inner)
 
 
-def _plate(given: dict[str, Value]) -> Box:
+def _plate(sizes: dict[str, Value]) -> Box:
     """A box by two edges and a thickness along z."""
-    size, thickness = given["size"], _length(given["thickness"])
+    size, thickness = sizes["size"], _length(sizes["thickness"])
     if not isinstance(size, Vector) or len(size.items) != 2:
         raise Unfit(f"a plate has two edges, not {kind_of(size)}.")
     x, y = (_length(item) for item in size.items)
     return Box(x, y, thickness)
 
 
-def _mesh(given: dict[str, Value]) -> Mesh:
-    file = given["file"]
+def _mesh(sizes: dict[str, Value]) -> Mesh:
+    file = sizes["file"]
     if not isinstance(file, Word):
         raise Unfit(f"a file is a text in quotes, not {kind_of(file)}.")
-    return Mesh(file.text, tuple(_scale(given["scale"]))) if "scale" in given else Mesh(file.text)
+    return Mesh(file.text, tuple(_scale(sizes["scale"]))) if "scale" in sizes else Mesh(file.text)
 
 
 def _scale(value: Value) -> list[Any]:

@@ -6,8 +6,8 @@ They are declared first, in the order of the text, and read when all coordinates
 
 `couple … and … with TYPE … end`, `contact … and … with TYPE … end`: relations that are no joint.
 
-Gears, belts, racks and cams tie coordinates; wheels and balls roll on planes; contacts hold on one
-side only.
+Gears, belts, racks and cams tie coordinates; wheels and balls roll on planes; contacts are
+unilateral.
 
 Public names: Statements, starts_of, related, COUPLES.
 """
@@ -66,7 +66,7 @@ from liaison.spatial import (
     zeros,
 )
 
-from .properties import Related, Told, coordinate_of
+from .properties import PropertyReader, Related, coordinate_of
 
 
 def related(name: str | None, node: Node, place: Place, book: Book) -> Any:
@@ -78,10 +78,10 @@ def related(name: str | None, node: Node, place: Place, book: Book) -> Any:
     if str(word) not in kinds:
         what = "kind of coupling" if node.kind == "couple" else "kind of contact"
         raise no_such(what, str(word), kinds, book.source.of(word), listed=[*kinds])
-    told = Related(name, node, place, book)
+    relation = Related(name, node, place, book)
     make, takes = kinds[str(word)]
-    told.keys.check(takes)
-    return make(told)
+    relation.keys.check(takes)
+    return make(relation)
 
 
 def _gear(x: Related) -> Coupling:
@@ -108,16 +108,16 @@ def _rack(x: Related) -> Coupling:
 
 def _coupled(x: Related) -> Constraint:
     """A relation as its class says: two coordinates or two frames, and its properties."""
-    made: Any = next(kind for kind in RELATION_KINDS if kind.SIDES and x.kind == kind.LSD)
-    of_frames = issubclass(made, BetweenFrames)
+    kind: Any = next(kind for kind in RELATION_KINDS if kind.SIDES and x.kind == kind.LSD)
+    of_frames = issubclass(kind, BetweenFrames)
     sides: tuple[Any, Any] = x.frames(turned=False) if of_frames else x.labels()
-    given: dict[str, Any] = dict(zip(made.SIDES, sides, strict=True))
-    for one in made.PROPERTIES:
+    arguments: dict[str, Any] = dict(zip(kind.SIDES, sides, strict=True))
+    for one in kind.PROPERTIES:
         if not one.optional or x.keys.get(one.key) is not None:
-            unit = x.unit(given[one.unit[1:]]) if one.unit.startswith("@") else one.unit
-            given[one.name] = x.property(one, unit)
-    found: Constraint = made(name=x.name, **given, place=x.place)
-    return found
+            unit = x.unit(arguments[one.unit[1:]]) if one.unit.startswith("@") else one.unit
+            arguments[one.name] = x.property(one, unit)
+    relation: Constraint = kind(name=x.name, **arguments, place=x.place)
+    return relation
 
 
 def _cam(x: Related) -> Holonomic:
@@ -131,11 +131,11 @@ def _cam(x: Related) -> Holonomic:
 
 
 def _rolling(kind: str) -> Callable[[Related], Rolling]:
-    def made(x: Related) -> Rolling:
+    def read_rolling(x: Related) -> Rolling:
         wheel, plane = x.frames(turned=kind == "disc")
         return Rolling(x.name, wheel, x.scalar("radius", "m"), plane, kind, place=x.place)
 
-    return made
+    return read_rolling
 
 
 def _exact(x: Any) -> Any:
@@ -145,8 +145,8 @@ def _exact(x: Any) -> Any:
 
 def _couples() -> dict[str, tuple[Callable[[Related], Constraint], tuple[str, ...]]]:
     kinds = [kind for kind in RELATION_KINDS if kind.SIDES]
-    found = {x.LSD: (_coupled, tuple(one.key for one in x.PROPERTIES)) for x in kinds}
-    own = found.pop("proportion")
+    couples = {x.LSD: (_coupled, tuple(one.key for one in x.PROPERTIES)) for x in kinds}
+    own = couples.pop("proportion")
     return {
         "gear": (_gear, ("teeth", "radii", "offset")),
         "belt": (_belt, ("radii", "teeth", "offset")),
@@ -155,7 +155,7 @@ def _couples() -> dict[str, tuple[Callable[[Related], Constraint], tuple[str, ..
         "cam": (_cam, ("lift",)),
         "rolling_disc": (_rolling("disc"), ("radius", "axis")),
         "rolling_ball": (_rolling("ball"), ("radius",)),
-        **found,
+        **couples,
     }
 
 
@@ -204,9 +204,9 @@ def _whole_joint(
     if entries is not None:
         return [Start(x, y, place=place) for x, y in zip(labels, entries, strict=True)]
     has_pose = joint.type.coordinates_of(identity(), zeros(3), joint.type.neutral()) is not None
-    found = f"{len(value.items)} numbers" if isinstance(value, Vector) else kind_of(value)
-    raise book.source.refused(
-        f"the start of {joint.name!r} is {found}; it takes {len(labels)} numbers: "
+    actual = f"{len(value.items)} numbers" if isinstance(value, Vector) else kind_of(value)
+    raise book.source.error(
+        f"the start of {joint.name!r} is {actual}; it takes {len(labels)} numbers: "
         f"{', '.join(labels)}.",
         node,
         hint="Or a pose: [0, 0, 1] m ++ 30 deg || [1, 0, 0]." if has_pose and not is_rate else "",
@@ -220,23 +220,23 @@ def _of_pose(value: Value, joint: Joint, node: Node, book: Book) -> list[Any] | 
     except Unfit:
         return None
     R, p = matrices_of(pose, book, node)
-    found = joint.type.coordinates_of(R, p, joint.type.neutral())
-    if found is None:
+    coordinates = joint.type.coordinates_of(R, p, joint.type.neutral())
+    if coordinates is None:
         return None
     gaps = [number(x) for x in joint.type.residual(R, p) or ()]
     if any(gap is not None and abs(gap) > POSE_TOLERANCE for gap in gaps):
         leaves = ", ".join(joint.coordinates)
-        said = f"joint {joint.name!r} does not let its frames be so; it leaves {leaves}."
-        raise book.source.refused(said, node)
+        message = f"joint {joint.name!r} does not let its frames be so; it leaves {leaves}."
+        raise book.source.error(message, node)
     attitude = getattr(joint.type, "attitude", None)
     turns = [motion for motion in pose.motions if isinstance(motion, Turn)]
     if isinstance(attitude, Quaternion) and not any(isinstance(x, Turned) for x in pose.motions):
-        return [*found[:-4], *_quaternion(turns)]
+        return [*coordinates[:-4], *_quaternion(turns)]
     if isinstance(attitude, Attitude):
         n = len(attitude.NAMES)
-        if _misses(attitude.rotation(found[-n:]), R):
-            return [*found[:-n], *attitude.at_singularity(R, found[-n:])]
-    return list(found)
+        if _misses(attitude.rotation(coordinates[-n:]), R):
+            return [*coordinates[:-n], *attitude.at_singularity(R, coordinates[-n:])]
+    return list(coordinates)
 
 
 def _misses(A: Array, B: Array) -> bool:
@@ -255,7 +255,7 @@ def _quaternion(turns: list[Turn]) -> Array:
 
 
 class Enough(Exception):
-    """So many refusals that more would help nobody."""
+    """So many errors that more would help nobody."""
 
 
 DIRECTIONS = {"rising": 1, "falling": -1, "crossing": 0}
@@ -276,12 +276,16 @@ class Statements:
         self.later: list[Callable[[], Any]] = []
         self.given_places: dict[str, Place] = {}
         self.errors: list[LiaisonError] = []
-        self.some_are_missing = False  # names, because what would declare them was refused
+        self.some_are_missing = False  # names, because what would declare them was rejected
 
     def declare(self, statement: Node) -> None:
         """First pass: names; what needs coordinates is put off."""
-        told = statement.parts[1]
-        place = self.book.source.at(told) if isinstance(told, Node) else self.word_place(told)
+        name_node = statement.parts[1]
+        place = (
+            self.book.source.at(name_node)
+            if isinstance(name_node, Node)
+            else self.word_place(name_node)
+        )
         getattr(self, f"_{statement.kind}")(statement, place)
 
     def read_early(self) -> None:
@@ -295,20 +299,20 @@ class Statements:
             self.tried(read)
 
     def tried(self, read: Callable[[], Any], name: str | None = None) -> Any:
-        """What a reading gives; None where it is refused, which is noted and spoils the name."""
+        """What a reading gives; None where it is rejected, which is noted and spoils the name."""
         try:
             return read()
         except LiaisonError as error:
-            self.refuse(error)
+            self.note_error(error)
             if name is not None:
                 self.book.spoiled.add(name)
             return None
 
-    def refuse(self, error: LiaisonError) -> None:
-        """Notes a refusal, unless it only follows from another or was noted before."""
-        told = {(x.message, x.place) for x in self.errors}
+    def note_error(self, error: LiaisonError) -> None:
+        """Notes an error, unless it only follows from another or was noted before."""
+        known = {(x.message, x.place) for x in self.errors}
         follows = isinstance(error, NamingError) and self.some_are_missing
-        if isinstance(error, Spoiled) or follows or (error.message, error.place) in told:
+        if isinstance(error, Spoiled) or follows or (error.message, error.place) in known:
             return
         self.errors.append(error)
         if len(self.errors) >= MAX_MISTAKES:
@@ -325,7 +329,9 @@ class Statements:
         if isinstance(statement.parts[1], Node):
             # the value of something that was named by its place
             self.given_places[name] = place
-            self.book.given[name] = lambda unit: self.parameter(statement, name, unit, place)
+            self.book.declared_parameters[name] = lambda unit: self.parameter(
+                statement, name, unit, place
+            )
             return
         self.book.declare(name, place)
         self.book.symbols[name] = Quantity(symbol(name), None)
@@ -336,13 +342,13 @@ class Statements:
     def parameter(self, statement: Node, name: str, unit: str, place: Place) -> model.Parameter:
         """The record: value, unit and bounds; all constants."""
         parts = {part.kind: part for part in statement.parts[2:]}
-        said, bounds = parts.pop("unit", None), parts.pop("bounds", None)
+        unit_node, bounds = parts.pop("unit", None), parts.pop("bounds", None)
         ends = [parts.pop(word, None) for word in ("above", "below")]
         low, high = bounds.parts if bounds else (end and end.parts[0] for end in ends)
         value = next(iter(parts.values()), None)
         factor: Any = Fraction(1)
-        if said is not None:
-            factor, dimension, word = self.said_unit(said)
+        if unit_node is not None:
+            factor, dimension, word = self.unit_in(unit_node)
             unit = unit or (word if word else si_unit(dimension))
         what = f"parameter {name!r}"
         quantities = [
@@ -353,7 +359,7 @@ class Statements:
         scaled = [q and (q.value * factor if q.bare else q.value) for q in quantities]
         return model.Parameter(name, scaled[0], unit, scaled[1], scaled[2], place=place)
 
-    def said_unit(self, node: Node) -> tuple[Any, Dimension | None, str]:
+    def unit_in(self, node: Node) -> tuple[Any, Dimension | None, str]:
         """Factor and dimension of `in UNIT`; one in quotes is SI and kept as it is written."""
         token = node.parts[0]
         if token.startswith('"'):
@@ -364,7 +370,7 @@ class Statements:
         """A number that depends on nothing."""
         value = self.quantity(node, name, what)
         if symbols_of([as_expr(value.value)]):
-            raise self.book.source.refused(
+            raise self.book.source.error(
                 f"the value of {what} depends on other quantities.",
                 node,
                 hint="A parameter is a number; write 'let NAME = …' for what follows from others.",
@@ -409,12 +415,12 @@ class Statements:
 
     def output(self, statement: Node, name: str, place: Place) -> model.Output:
         """A formula to be recorded, in SI or in the unit behind 'in'."""
-        found = self.book.values.get(name) or self.book.value_of_let(name)
-        value = self.scalar(found, statement.parts[2], f"output {name!r}")
+        value_of_name = self.book.values.get(name) or self.book.value_of_let(name)
+        value = self.scalar(value_of_name, statement.parts[2], f"output {name!r}")
         if len(statement.parts) < 4:
             return model.Output(name, value.value, si_unit(value.dimension), place=place)
         token = statement.parts[3].parts[0]
-        factor, dimension, word = self.said_unit(statement.parts[3])
+        factor, dimension, word = self.unit_in(statement.parts[3])
         if value.bare:  # a number alone is in that unit already
             return model.Output(name, value.value, word or str(token), place=place)
         if not same(value.dimension, dimension):
@@ -473,7 +479,7 @@ class Statements:
         a, b = self.quantity(left, name, what), self.quantity(right, name, what)
         if not (a.bare or b.bare or same(a.dimension, b.dimension)):
             verb = "equates" if node.kind == "require" else "compares"
-            raise self.book.source.refused(
+            raise self.book.source.error(
                 f"{what} {verb} {spelled(a.dimension)} with {spelled(b.dimension)}.", left
             )
         formula = as_expr(a.value) - as_expr(b.value)
@@ -492,9 +498,9 @@ class Statements:
         """Of a limit, behind its 'with'."""
         if len(node.parts) < 4:
             return 0
-        told = Told(name, "relation", node.parts[3], place, self.book)
-        told.keys.check(("restitution",))
-        return told.scalar("restitution", "")
+        relation = PropertyReader(name, "relation", node.parts[3], place, self.book)
+        relation.keys.check(("restitution",))
+        return relation.scalar("restitution", "")
 
     def imposed(self, name: str | None, node: Node, place: Place) -> model.PrescribedMotion:
         """A coordinate that follows a law of time."""
@@ -520,4 +526,4 @@ class Statements:
         """The value of a formula, which must be a scalar."""
         if isinstance(value, Quantity):
             return value
-        raise self.book.source.refused(f"{what} is a number, not {kind_of(value)}.", node)
+        raise self.book.source.error(f"{what} is a number, not {kind_of(value)}.", node)

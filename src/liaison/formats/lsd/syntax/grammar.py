@@ -1,7 +1,7 @@
 """Statements of LSD: tokens -> nodes. Each statement ends with ';' and begins with its own word.
 
 A statement that cannot be read is noted, and reading goes on with the next one, so that one look
-at a text tells all its mistakes.
+at a text reports all its mistakes.
 
 Public names: Grammar.
 """
@@ -11,44 +11,44 @@ from __future__ import annotations
 from typing import Any
 
 from .nodes import Node, TooDeep, make
-from .terms import Refused, Words
+from .terms import UnexpectedWord, Words
 from .tokens import ACTIONS, DIRECTIONS, STARTERS, Token
 
-MAX_MISTAKES = 20  # that are told at once
+MAX_MISTAKES = 20  # that are reported at once
 THINGS = {"JOIN": "join", "APPLY": "apply", "IMPOSE": "impose", "REQUIRE": "require",
           "COUPLE": "couple", "CONTACT": "contact", "COLLIDE": "collide"}  # fmt: skip
 _STARTS = tuple(word.upper() for word in STARTERS)
 
 
 class Grammar(Words):
-    """The rules for statements; `mistakes` are what was refused on the way."""
+    """The rules for statements; `mistakes` are what was rejected on the way."""
 
     def __init__(self, words: list[Token]) -> None:
         super().__init__(words)
-        self.mistakes: list[Refused | TooDeep] = []
+        self.mistakes: list[UnexpectedWord | TooDeep] = []
         self.blocks = 0
-        self.lost = 0  # beginnings of blocks that were refused
+        self.lost = 0  # beginnings of blocks that were rejected
 
     def text(self) -> tuple[Node, ...]:
         """All statements of a text."""
-        found: list[Node] = []
+        statements: list[Node] = []
         while not self.at("$END") and len(self.mistakes) < MAX_MISTAKES:
-            found += self.next_statement()
-        return tuple(found)
+            statements += self.next_statement()
+        return tuple(statements)
 
     def next_statement(self) -> list[Node]:
-        """The next statement; none where it is refused, and then the way on is found."""
+        """The next statement; none where it is rejected, and then the way on is found."""
         begin = self.position
         try:
             return [] if self.lost_end() else [self.statement()]
-        except (Refused, TooDeep) as error:
+        except (UnexpectedWord, TooDeep) as error:
             self.mistakes.append(error)
             self.lost += self.words[begin].kind in ("FOR", "MECHANISM")
             self.recover(begin)
             return []
 
     def lost_end(self) -> bool:
-        """Whether this is the 'end' of a block whose beginning was refused; then it is passed."""
+        """Whether this is the 'end' of a block whose beginning was rejected; then it is passed."""
         if not (self.lost and self.at("END")):
             return False
         self.lost -= 1
@@ -70,22 +70,22 @@ class Grammar(Words):
         """One statement with its ';'."""
         kind = self.word.kind
         if kind in THINGS:
-            made = make("unnamed", [self.thing()])
+            node = make("unnamed", [self.thing()])
         elif kind in _STARTS:
-            made = getattr(self, f"_{kind.lower()}")()
+            node = getattr(self, f"_{kind.lower()}")()
         elif kind == "NAME":
-            made = self.setting()
+            node = self.setting()
         else:
             self.expected.update((*_STARTS, "NAME", "$END"))
-            raise self.refused()
+            raise self.unexpected()
         self.need("SEMICOLON")
-        return made
+        return node
 
     def thing(self) -> Node:
         """What a statement makes, named or not: join, apply, impose, require, couple, contact."""
         kind = THINGS[self.word.kind]
-        made: Node = getattr(self, f"_{kind}")()
-        return made
+        node: Node = getattr(self, f"_{kind}")()
+        return node
 
     # ---- names
 
@@ -94,14 +94,14 @@ class Grammar(Words):
         first = self.need("NAME")
         if not (self.at("DOT") or self.at("LSQB")):
             return first
-        found = make("name", [first])
+        node = make("name", [first])
         while self.at("DOT") or self.at("LSQB"):
             if self.take() == ".":
-                found = make("member", [found, self.need("NAME")])
+                node = make("member", [node, self.need("NAME")])
             else:
-                found = make("index", [found, self.formula()])
+                node = make("index", [node, self.formula()])
                 self.need("RSQB")
-        return found
+        return node
 
     def names(self) -> Node:
         """(x, y, …)."""
@@ -156,10 +156,10 @@ class Grammar(Words):
 
     def group(self) -> Node:
         """Frames and families of bodies, separated by commas."""
-        found = [self.member()]
+        members = [self.member()]
         while self.accept("COMMA"):
-            found.append(self.member())
-        return make("group", found)
+            members.append(self.member())
+        return make("group", members)
 
     def member(self) -> Node:
         """A frame, or NAME[*]."""
@@ -194,15 +194,15 @@ class Grammar(Words):
 
     def pairs(self) -> Node:
         """key = value, …; a last comma does no harm."""
-        found: list[Node] = []
+        pairs: list[Node] = []
         while self.at("NAME") or self.at("UNIT") or self.at("BODY"):
             key = self.accept("BODY") or self.need("NAME")
             self.need("EQUAL")
-            found.append(make("pair", [key, self.formula()]))
+            pairs.append(make("pair", [key, self.formula()]))
             if not self.accept("COMMA"):
-                return make("pairs", found)
+                return make("pairs", pairs)
         self.expected.update(("NAME", "BODY"))
-        return make("pairs", found)
+        return make("pairs", pairs)
 
     def _impose(self) -> Node:
         parts: list[Any] = [self.take(), self.formula()]
@@ -240,7 +240,7 @@ class Grammar(Words):
             return [make("unit", [self.take()])]
         if word.kind not in ("NAME", "UNIT"):
             self.expected.add("UNIT")
-            raise self.refused()
+            raise self.unexpected()
         return [make("unit", [self.unit_word()])]
 
     def unit_word(self) -> Token:
@@ -311,7 +311,7 @@ class Grammar(Words):
         parts.append(self.formula())
         if self.word != "to":
             self.expected.add("TO")
-            raise self.refused()
+            raise self.unexpected()
         self.take()
         parts.append(self.formula())
         return make("for", [*parts, self.block()])
@@ -329,18 +329,18 @@ class Grammar(Words):
 
     def block(self) -> Node:
         """Statements up to 'end'."""
-        found: list[Node] = []
+        statements: list[Node] = []
         self.blocks += 1
         if self.blocks > MAX_BLOCKS:
             raise TooDeep(make("name", [self.word]))
         while not self.at("END"):
             if self.at("$END"):
                 self.expected.add("END")
-                raise self.refused()
-            found += self.next_statement()
+                raise self.unexpected()
+            statements += self.next_statement()
         self.take()
         self.blocks -= 1
-        return Node("block", tuple(found), self.word.line, self.word.column, 1, 1)
+        return Node("block", tuple(statements), self.word.line, self.word.column, 1, 1)
 
 
 MAX_BLOCKS = 10

@@ -1,7 +1,7 @@
 """Syntax tree of LSD: nodes with their place in the text.
 
 Nodes are built bottom-up while parsing, so nothing recurses here; a node knows its depth, and
-one deeper than MAX_DEPTH is refused, so that whoever walks a node may recurse safely.
+one deeper than MAX_DEPTH is rejected, so that whoever walks a node may recurse safely.
 
 Public names: Node, Source, make, path_text, TooDeep, MAX_DEPTH.
 """
@@ -22,7 +22,7 @@ MAX_SHOWN = 160
 class Source:
     """A text and the texts it includes, able to say where a piece of them stands.
 
-    Lines are counted through all texts; a place tells the file and the line in it.
+    Lines are counted through all texts; a place contains the file and the line in it.
     """
 
     def __init__(self, file: str, lines: Iterable[str] = ()) -> None:
@@ -44,9 +44,9 @@ class Source:
         """The place where a node begins."""
         return self.place(node.line, node.column, node.length)
 
-    def refused(self, said: str, node: Node, hint: str = "") -> TextError:
-        """A refusal of a node."""
-        return TextError(said, place=self.at(node), hint=hint)
+    def error(self, message: str, node: Node, hint: str = "") -> TextError:
+        """An error about a node."""
+        return TextError(message, place=self.at(node), hint=hint)
 
     def of(self, word: Any) -> Place:
         """The place of a word."""

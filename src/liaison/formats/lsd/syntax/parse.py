@@ -24,7 +24,7 @@ from liaison.units import UNITS
 
 from .grammar import Grammar
 from .nodes import MAX_DEPTH, Node, Source, TooDeep
-from .terms import Refused
+from .terms import UnexpectedWord
 from .tokens import ACTIONS, DIRECTIONS, RESERVED, STARTERS, TEXT, Token, text_in, tokens
 
 MAX_INCLUDED = 100  # files of a model
@@ -43,7 +43,7 @@ class Folder:
     @contextmanager
     def opened(self, name: str, place: Place) -> Iterator[tuple[str, str]]:
         """The text of a file below the folder, and its name for messages."""
-        path = self.found(name, place)
+        path = self.path_of(name, place)
         self.count += 1
         if self.count > MAX_INCLUDED or len(self.open) > MAX_LEVELS:
             many = f"{MAX_INCLUDED} files, {MAX_LEVELS} one inside another"
@@ -53,7 +53,7 @@ class Folder:
         yield text, name
         self.open.pop()
 
-    def found(self, name: str, place: Place) -> Path:
+    def path_of(self, name: str, place: Place) -> Path:
         """The file of that name, if it may be opened."""
         if self.folder is None:
             raise TextError(
@@ -123,7 +123,7 @@ _WORDS = {"NAME": "a name", "NUMBER": "a number", "UNIT": "a unit", "SEMICOLON":
 
 
 def parse(text: str, file: str, folder: Path | None = None) -> tuple[Source, tuple[Node, ...]]:
-    """The statements of a text and of all it includes, in order; refuses what is not LSD.
+    """The statements of a text and of all it includes, in order; rejects what is not LSD.
 
     Args:
         text: the description.
@@ -142,11 +142,11 @@ def parse_formula(text: str, file: str) -> tuple[Source, Node]:
     plain = _without_comments(text, source, 1)
     grammar = Grammar(tokens(plain.split("\n")))
     try:
-        found = grammar.formula()
+        formula = grammar.formula()
         grammar.need("$END")
-    except (Refused, TooDeep) as error:
+    except (UnexpectedWord, TooDeep) as error:
         raise _in_words(error, source) from None
-    return source, found
+    return source, formula
 
 
 class _Reading:
@@ -163,10 +163,10 @@ class _Reading:
         plain = _without_comments(text, self.source, first)
         check_bodies(len(_BODY.findall(plain)), self.source.place(first, 1))
         grammar = Grammar(tokens(plain.split("\n"), first))
-        found = grammar.text()
+        statements = grammar.text()
         if grammar.mistakes:
             raise together([_in_words(mistake, self.source) for mistake in grammar.mistakes])
-        return self.spliced(found)
+        return self.spliced(statements)
 
     def spliced(self, statements: tuple[Node, ...]) -> tuple[Node, ...]:
         """The statements with 'include' replaced by what the file holds."""
@@ -185,7 +185,7 @@ class _Reading:
 
 
 def together(errors: list[LiaisonError]) -> LiaisonError:
-    """Several refusals as one: the first, with the others behind it."""
+    """Several errors as one: the first, with the others behind it."""
     first, *others = errors
     first.also = tuple(others)
     return first
@@ -217,14 +217,14 @@ _INSIDE = re.compile(r"\(\*|\*\)")
 def _without_comments(text: str, source: Source, first: int) -> str:
     """The text with its comments (they may be nested) turned to blanks; counts brackets too."""
     comments: list[int] = []
-    kept: list[str] = []
+    pieces: list[str] = []
     depth = position = 0
     piece = _OUTSIDE.search(text)
     while piece is not None:
         word = piece[0]
         if word == "(*":
             if not comments:
-                kept.append(text[position : piece.start()])
+                pieces.append(text[position : piece.start()])
                 position = piece.start()
             comments.append(piece.start())
         elif word == "*)":
@@ -234,7 +234,7 @@ def _without_comments(text: str, source: Source, first: int) -> str:
                 )
             comments.pop()
             if not comments:
-                kept.append(re.sub(r"[^\n]", " ", text[position : piece.end()]))
+                pieces.append(re.sub(r"[^\n]", " ", text[position : piece.end()]))
                 position = piece.end()
         else:
             depth += (word in "([") - (word in ")]")
@@ -249,7 +249,7 @@ def _without_comments(text: str, source: Source, first: int) -> str:
             "this comment is never ended; '*)' ends it.",
             place=_place(text, comments[0], source, first, 2),
         )
-    return "".join([*kept, text[position:]])
+    return "".join([*pieces, text[position:]])
 
 
 def _place(text: str, position: int, source: Source, first: int, length: int = 1) -> Place:
@@ -257,7 +257,7 @@ def _place(text: str, position: int, source: Source, first: int, length: int = 1
     return source.place(line, position - text.rfind("\n", 0, position), length)
 
 
-# ---- refusals of the parser, in words
+# ---- errors of the parser, in words
 
 
 _ONE_SIDED = "Write 'a <= b' or 'a >= b' for a unilateral relation."
@@ -272,9 +272,9 @@ _STRAY = {
 }
 
 
-def _in_words(error: Refused | TooDeep, source: Source) -> LiaisonError:
+def _in_words(error: UnexpectedWord | TooDeep, source: Source) -> LiaisonError:
     if isinstance(error, TooDeep):
-        return source.refused(
+        return source.error(
             f"this formula is nested more than {MAX_DEPTH} deep.",
             error.node,
             hint="Give its parts names with 'let'.",
@@ -282,14 +282,14 @@ def _in_words(error: Refused | TooDeep, source: Source) -> LiaisonError:
     word, expected = error.token, error.expected
     if word.kind == "?":
         plain = f"the character {str(word)!r} is not part of the language.", ""
-        said, hint = _STRAY.get(str(word), plain)
-        return TextError(said, place=source.place(word.line, word.column), hint=hint)
+        message, hint = _STRAY.get(str(word), plain)
+        return TextError(message, place=source.place(word.line, word.column), hint=hint)
     before = _before(word, source)
-    found, place = f"{str(word)!r} does not fit here", source.of(word)
+    problem, place = f"{str(word)!r} does not fit here", source.of(word)
     if word.kind == "$END":
-        found, place = "the text ends here", _end(source)
+        problem, place = "the text ends here", _end(source)
     hint = _guess(str(word), before, expected)
-    return TextError(f"{found}; expected {_words(expected)}.", place=place, hint=hint)
+    return TextError(f"{problem}; expected {_words(expected)}.", place=place, hint=hint)
 
 
 def _before(word: Token, source: Source) -> str:
@@ -320,28 +320,28 @@ def _words(expected: set[str]) -> str:
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def _guess(found: str, before: str, expected: set[str]) -> str:
+def _guess(word: str, before: str, expected: set[str]) -> str:
     """A hint for the mistakes that are made most often."""
     unit = re.search(r"[\d.)\]]\s*([^\W\d]\w*)$", before)
     previous = re.search(r"([^\W\d]\w*)$", before)
-    if unit and found == "=" and not _is_unit(unit[1]):
+    if unit and word == "=" and not _is_unit(unit[1]):
         return f"A ',' may be missing before {unit[1]!r}."
-    if found in STARTERS and "SEMICOLON" in expected:
-        return f"A ';' may be missing before {found!r}."
-    if found in RESERVED and "NAME" in expected:
-        return f"{found!r} is a word of the language; choose another name."
+    if word in STARTERS and "SEMICOLON" in expected:
+        return f"A ';' may be missing before {word!r}."
+    if word in RESERVED and "NAME" in expected:
+        return f"{word!r} is a word of the language; choose another name."
     near = difflib.get_close_matches(
-        found, [k for k in sorted(RESERVED) if k.upper() in expected], n=1
+        word, [k for k in sorted(RESERVED) if k.upper() in expected], n=1
     )
     if not near and expected & {"DIRECTION", "ACTION"}:
-        near = difflib.get_close_matches(found, [*DIRECTIONS, *ACTIONS], n=1)
+        near = difflib.get_close_matches(word, [*DIRECTIONS, *ACTIONS], n=1)
     if not near and previous and "LET" not in expected:
         near = difflib.get_close_matches(previous[1], STARTERS, n=1)
         near = [] if previous[1] in STARTERS else near
     if near:
         return f"Did you mean {near[0]!r}?"
-    if found.isidentifier() and "COMMA" in expected:
-        return f"A ',' may be missing before {found!r}."
+    if word.isidentifier() and "COMMA" in expected:
+        return f"A ',' may be missing before {word!r}."
     return ""
 
 

@@ -1,9 +1,9 @@
 """Formulas of LSD: tokens -> nodes, by precedence climbing.
 
-Loosest first: `@`, `++`, `||`, `+ -`, `* /`, sign, `^`, then what stands behind a name (`.x`, `'`,
+Loosest first: `@`, `++`, `||`, `+ -`, `* /`, sign, `^`, then what follows a name (`.x`, `'`,
 `[i]`). What would have fitted at the word where the parser stops is remembered in `expected`.
 
-Public names: Words, Refused.
+Public names: Words, UnexpectedWord.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ENDS = frozenset({"COMMA", "RSQB", "RPAR", "SEMICOLON", "END", "AND", "WITH"})
 _FIRST = ("NUMBER", "NAME", "LPAR", "LSQB", "QUESTION", "STRING")
 
 
-class Refused(Exception):
+class UnexpectedWord(Exception):
     """The token at which parsing fails, and the tokens expected there."""
 
     def __init__(self, token: Token, expected: set[str]) -> None:
@@ -63,12 +63,12 @@ class Words:
         """The next word, which must be of that kind."""
         word = self.accept(kind)
         if word is None:
-            raise self.refused()
+            raise self.unexpected()
         return word
 
-    def refused(self) -> Refused:
+    def unexpected(self) -> UnexpectedWord:
         """What is wrong with the next word."""
-        return Refused(self.word, set(self.expected))
+        return UnexpectedWord(self.word, set(self.expected))
 
     # ---- formulas, loosest operators first
 
@@ -79,14 +79,14 @@ class Words:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise TooDeep(make("name", [self.word]))
-        found = self.signed()
+        node = self.signed()
         if self.word.kind not in _ENDS:
-            found = self.pose(found)
+            node = self.pose(node)
             if self.word.kind == "AT":
                 self.take()
-                found = make("on_body", [found, self.postfix()])
+                node = make("on_body", [node, self.postfix()])
         self.depth -= 1
-        return found
+        return node
 
     def pose(self, first: Node) -> Node:
         """Turns joined by ++."""
@@ -129,10 +129,10 @@ class Words:
             signs.append(self.take())
         if self.word.kind == "NUMBER" and self.words[self.position + 1].kind != "CIRCUMFLEX":
             return self.negated(signs, self.take())
-        found = self.power()
+        node = self.power()
         for sign in reversed(signs):
-            found = make("negative" if sign == "-" else "positive", [sign, found])
-        return found
+            node = make("negative" if sign == "-" else "positive", [sign, node])
+        return node
 
     def negated(self, signs: list[Token], number: Token) -> Node:
         """A number behind its signs, as one word."""
@@ -157,20 +157,20 @@ class Words:
 
     def postfix(self) -> Node:
         """An atom with its members, indices and primes."""
-        found = self.atom()
+        node = self.atom()
         while True:
             kind = self.word.kind
             if kind == "DOT":
                 self.take()
-                found = make("member", [found, self.need("NAME")])
+                node = make("member", [node, self.need("NAME")])
             elif kind == "PRIME":
-                found = make("prime", [found, self.take()])
-            elif kind == "LSQB" and found.kind in ("name", "member", "index"):
+                node = make("prime", [node, self.take()])
+            elif kind == "LSQB" and node.kind in ("name", "member", "index"):
                 self.take()
-                found = make("index", [found, self.formula()])
+                node = make("index", [node, self.formula()])
                 self.need("RSQB")
             else:
-                return found
+                return node
 
     def atom(self) -> Node:
         """A number, a name, a call, brackets, an unknown, a text."""
@@ -193,7 +193,7 @@ class Words:
         if kind == "STRING":
             return make("string", [self.take()])
         self.expected.update(_FIRST)
-        raise self.refused()
+        raise self.unexpected()
 
     def at(self, kind: str) -> bool:
         """Whether the next word is of that kind."""
@@ -218,11 +218,11 @@ class Words:
         self.take()
         if may_be_none and self.accept(end):
             return []
-        found = [item()]
+        items = [item()]
         while self.accept("COMMA"):
-            found.append(item())
+            items.append(item())
         self.need(end)
-        return found
+        return items
 
     def argument(self) -> Node:
         """A formula, or key = formula."""

@@ -1,8 +1,8 @@
 """LSD text -> tokens: numbers, names, units, signs, each with its place.
 
 A unit is a word that stands directly behind a number, a ')' or a ']'; everywhere else the same
-letters are a name. The words of the language are told from names here; `any text` is a name too. A
-number with the suffix f is the nearest float, any other is exact.
+letters are a name. The words of the language are distinguished from names here; `any text` is a
+name too. A number with the suffix f is the nearest float, any other is exact.
 
 Public names: Token, tokens, text_in, RESERVED, STARTERS.
 """
@@ -61,9 +61,9 @@ class Token(str):
 
 def token(text: str, kind: str, line: int, column: int) -> Token:
     """A word at a place."""
-    made = Token(text)
-    made.kind, made.line, made.column = kind, line, column
-    return made
+    word = Token(text)
+    word.kind, word.line, word.column = kind, line, column
+    return word
 
 
 def tokens(lines: list[str], first_line: int = 1) -> list[Token]:
@@ -73,24 +73,24 @@ def tokens(lines: list[str], first_line: int = 1) -> list[Token]:
         lines: without comments.
         first_line: the number of the first of them.
     """
-    found: list[Token] = []
+    words: list[Token] = []
     for number, line in enumerate(lines, first_line):
-        _scan(line, number, found)
+        _scan(line, number, words)
     last = len(lines) + first_line - 1
-    found.append(token("", "$END", last, len(lines[-1]) + 1 if lines else 1))
-    return found
+    words.append(token("", "$END", last, len(lines[-1]) + 1 if lines else 1))
+    return words
 
 
-def _scan(line: str, number: int, found: list[Token]) -> None:
+def _scan(line: str, number: int, words: list[Token]) -> None:
     """Adds the words of one line."""
     position, size = 0, len(line)
-    kind = found[-1].kind if found else ""
+    kind = words[-1].kind if words else ""
     while position < size:
         if kind in _BEFORE_UNIT:
             unit = _UNIT_PIECE.match(line, position)
             if unit is not None and unit[1] not in _NO_UNITS:
                 text = _units_of(unit[1])
-                found.append(token(text, "UNIT", number, unit.start(1) + 1))
+                words.append(token(text, "UNIT", number, unit.start(1) + 1))
                 kind, position = "UNIT", unit.start(1) + len(text)
                 continue
         piece = _PIECE.match(line, position)
@@ -99,24 +99,24 @@ def _scan(line: str, number: int, found: list[Token]) -> None:
             if piece is not None:  # the line ends in blanks
                 return
             position += len(line[position:]) - len(line[position:].lstrip(" \t\r"))
-            found.append(token(line[position], "?", number, position + 1))
+            words.append(token(line[position], "?", number, position + 1))
             kind, position = "?", position + 1
             continue
         text, position = piece[group], piece.end()
         kind = _kind(group, text)
-        found.append(token(text, kind, number, piece.start(group) + (group != "QUOTED")))
+        words.append(token(text, kind, number, piece.start(group) + (group != "QUOTED")))
 
 
 def _units_of(text: str) -> str:
     """The leading factors that are unit words: of `rad/s*sin` that is `rad/s`.
 
-    The first is taken for one in any case, so that a misspelt unit is told as such.
+    The first is taken for one in any case, so that a misspelt unit is reported as such.
     """
     factors = re.split(r"(?=[*/])", text)
-    known = 1
-    while known < len(factors) and factors[known][1:].partition("^")[0] in UNITS:
-        known += 1
-    return "".join(factors[:known])
+    count = 1
+    while count < len(factors) and factors[count][1:].partition("^")[0] in UNITS:
+        count += 1
+    return "".join(factors[:count])
 
 
 def _kind(group: str, text: str) -> str:

@@ -31,7 +31,8 @@ from liaison.model.joints import ATTITUDE
 from liaison.model.scalars import UPRIGHT
 from liaison.spatial import array, number, product, rotation_about, rotation_onto_z
 
-from .values import Writer, name_of, quoted, refused
+from .formulas import name_of, quoted, unwritable
+from .values import Writer
 
 _AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 _SIZES: dict[type, tuple[str, ...]] = {
@@ -152,7 +153,7 @@ class Parts:
             is_scaled = not all(_same(a, 1) for a in shape.scale)
             scale = [f"scale = {write.vector(shape.scale)}"] if is_scaled else []
             return [quoted(shape.file), *scale]
-        raise refused(f"the shape {type(shape).__name__}")
+        raise unwritable(f"the shape {type(shape).__name__}")
 
     # ---- joints
 
@@ -187,7 +188,7 @@ class Parts:
         if isinstance(kind, Composition):
             return f"link({', '.join(map(name_of, kind.names))})", self.motions(kind)
         if not kind.IN_LSD or type(kind) not in JOINT_TYPES:
-            raise refused(f"the joint type {kind.name}")
+            raise unwritable(f"the joint type {kind.name}")
         return kind.WORD, [pair for key, unit in kind.OPTIONS.items()
                            for pair in self.option(key, unit, getattr(kind, key))]  # fmt: skip
 
@@ -220,14 +221,14 @@ def _is_turn(R: Any) -> bool:
 
 def _angles(cosine: Any, sine: Any) -> list[Any]:
     """What the angle of a turn may be: the argument of its cosine, or a multiple of π/12."""
-    found: list[Any] = []
+    candidates: list[Any] = []
     for entry in (cosine, sine):
         while isinstance(entry, Expr) and entry.op == "neg":
             entry = entry.args[0]
         if isinstance(entry, Expr) and entry.op in ("cos", "sin"):
             x = entry.args[0]
-            found += [x.value if x.op == "const" else x, -x]
+            candidates += [x.value if x.op == "const" else x, -x]
     c, s = number(cosine), number(sine)
     if c is not None and s is not None and not isinstance(cosine, float):
-        found.append(PI * Fraction(round(math.atan2(s, c) * 12 / math.pi), 12))
-    return found
+        candidates.append(PI * Fraction(round(math.atan2(s, c) * 12 / math.pi), 12))
+    return candidates

@@ -29,8 +29,9 @@ from liaison.model import Gravity, Mechanism
 from liaison.model.checks import MEANINGS
 from liaison.model.kinds import Property
 
+from .formulas import label_of, name_of, quoted, unwritable
 from .parts import Parts
-from .values import Writer, label_of, name_of, quoted, refused
+from .values import Writer
 
 _DIRECTION_WORDS = {sign: word for word, sign in DIRECTIONS.items()}
 
@@ -47,7 +48,7 @@ class Acts:
     def force(self, force: Any, handle: str) -> str:
         """let NAME = apply KIND … end on … ;"""
         if type(force) not in model.LOAD_KINDS:
-            raise refused(f"the load {force.name!r} ({type(force).__name__})")
+            raise unwritable(f"the load {force.name!r} ({type(force).__name__})")
         kind, pairs, target = _FORCES.get(type(force), Acts.load)(self, force)
         listed = f" {', '.join(pairs)}" if pairs else ""
         return f"let {name_of(handle)} = apply {kind}{listed} end{target and f' on {target}'} ;"
@@ -62,7 +63,7 @@ class Acts:
             return f"{a} and {b}", False
         if isinstance(measure, model.Angle):
             return f"angle({a}, {b})", True
-        raise refused(f"the measure {type(measure).__name__}")
+        raise unwritable(f"the measure {type(measure).__name__}")
 
     def load(self, x: Any) -> Any:
         """A load as its class says: its word, its properties, what it acts along."""
@@ -101,12 +102,12 @@ class Acts:
 
     def constraint(self, x: Any, handle: str) -> str:
         """let NAME = impose …, require …, couple …, contact … ;"""
-        made = _RELATIONS.get(type(x))
-        if made is None and type(x) in model.RELATION_KINDS and x.SIDES:
-            made = Acts.coupled
-        if made is None:
-            raise refused(f"the relation {x.name!r} ({type(x).__name__})")
-        return f"let {name_of(handle)} = {made(self, x)} ;"
+        writer = _RELATIONS.get(type(x))
+        if writer is None and type(x) in model.RELATION_KINDS and x.SIDES:
+            writer = Acts.coupled
+        if writer is None:
+            raise unwritable(f"the relation {x.name!r} ({type(x).__name__})")
+        return f"let {name_of(handle)} = {writer(self, x)} ;"
 
     def imposed(self, x: model.PrescribedMotion) -> str:
         """A law of time."""
@@ -152,8 +153,8 @@ class Acts:
             "profile": {model.PROFILE: "angle"},
             "curve": {model.CURVE: "s"},
         }
-        given = [(k, names) for k, names in local.items() if getattr(x, k) is not None]
-        pairs += [f"{k} = {self.own_names(x, k, names)}" for k, names in given]
+        present = [(k, names) for k, names in local.items() if getattr(x, k) is not None]
+        pairs += [f"{k} = {self.own_names(x, k, names)}" for k, names in present]
         if x.span is not None:
             pairs.append(f"span = {_listed([self.writer.scalar(end, 'rad') for end in x.span])}")
         listed = ", ".join([*pairs, *self.friction(x.friction), *self.restitution(x)])
@@ -161,28 +162,28 @@ class Acts:
 
     def size(self, x: model.Contact, one: Property) -> str:
         """key = value, of a size of what touches or of what is touched."""
-        value = x.given(one.key)
+        value = x.value_of(one.key)
         if one.vector:
             return f"{one.key} = {self.writer.vector(value, one.unit)}"
         return self.pair(one.key, value, one.unit)
 
     def own_names(self, x: model.Contact, key: str, names: dict[Any, str]) -> str:
         """A formula of a surface or profile, or two of a curve, by names of their own."""
-        given = getattr(x, key)
-        formulas = [as_expr(f) for f in (given if key == "curve" else (given,))]
-        taken = {s.name for s in symbols_of(formulas)} & set(names.values())
-        if taken:
-            said = f"the {key} of contact {x.name!r}, which has a parameter {min(taken)!r},"
-            raise refused(said)
+        value = getattr(x, key)
+        formulas = [as_expr(f) for f in (value if key == "curve" else (value,))]
+        in_use = {s.name for s in symbols_of(formulas)} & set(names.values())
+        if in_use:
+            what = f"the {key} of contact {x.name!r}, which has a parameter {min(in_use)!r},"
+            raise unwritable(what)
         writer = Writer(self.writer.units)
-        told = {s: symbol(word) for s, word in names.items()}
-        texts = [writer.scalar(f, "m") for f in substitute(formulas, told)]
+        meanings = {s: symbol(word) for s, word in names.items()}
+        texts = [writer.scalar(f, "m") for f in substitute(formulas, meanings)]
         if writer.lets:
-            raise refused(f"the long {key} of contact {x.name!r}")
+            raise unwritable(f"the long {key} of contact {x.name!r}")
         return _listed(texts) if key == "curve" else texts[0]
 
     def touch(self, x: model.GapContact) -> str:
-        """A contact told by formulas."""
+        """A contact defined by formulas."""
         slips = [self.writer.formula(slip) for slip in x.slips]
         slip = [f"slip = {slips[0] if len(slips) == 1 else _listed(slips)}"] if slips else []
         pairs = [f"gap = {self.writer.formula(x.gap)}", *slip, *self.friction(x.friction)]
@@ -192,8 +193,8 @@ class Acts:
         """Contact among many."""
         groups = [", ".join(map(self.parts.frame, group)) for group in (x.parts, x.others)]
         pairs = ", ".join([*self.friction(x.friction), *self.restitution(x)])
-        told = f" with {pairs} end" if pairs else ""
-        return f"collide {' and '.join(filter(None, groups))}{told}"
+        properties = f" with {pairs} end" if pairs else ""
+        return f"collide {' and '.join(filter(None, groups))}{properties}"
 
     def pair(self, key: str, value: Any, unit: str = "") -> str:
         """key = value."""
@@ -205,8 +206,8 @@ class Acts:
 
     def friction(self, x: model.Friction) -> list[str]:
         """What differs from no friction."""
-        given = {key: (getattr(x, field), unit) for key, (field, unit) in FRICTION.items()}
-        pairs = [self.pair(key, *said) for key, said in given.items() if not is_none(said[0])]
+        values = {key: (getattr(x, field), unit) for key, (field, unit) in FRICTION.items()}
+        pairs = [self.pair(key, *value) for key, value in values.items() if not is_none(value[0])]
         return pairs + self.law(x, "m/s")
 
     def law(self, x: Any, unit: str) -> list[str]:
@@ -218,16 +219,16 @@ class Acts:
         on, is_angle = self.measure(x.coordinate)
         effort, rate = ("N*m", "rad/s") if is_angle else ("N", "m/s")
         units = {"dry": effort, "static": effort, "viscous": f"{effort}*s/{rate[:-2]}"}
-        given = {key: (getattr(x, key), unit) for key, unit in units.items()}
-        pairs = [self.pair(key, *said) for key, said in given.items() if not is_none(said[0])]
+        values = {key: (getattr(x, key), unit) for key, unit in units.items()}
+        pairs = [self.pair(key, *value) for key, value in values.items() if not is_none(value[0])]
         exact = ["smoothing = 0"] if x.static is None and x.law == "coulomb" else []
         listed = ", ".join([*pairs, *self.law(x, rate), *exact])
         return f"apply friction {listed} end on {on}"
 
     def bearing(self, x: model.BearingFriction) -> str:
         """Friction that grows with the load of a joint."""
-        given = {"static": (x.static, ""), "radius": (x.radius, "m")}
-        pairs = [self.pair(key, *said) for key, said in given.items() if said[0] is not None]
+        values = {"static": (x.static, ""), "radius": (x.radius, "m")}
+        pairs = [self.pair(key, *value) for key, value in values.items() if value[0] is not None]
         law = self.law(x, "m/s" if x.radius is None else "rad/s")
         listed = ", ".join([self.pair("coefficient", x.coefficient), *pairs, *law])
         return f"apply friction {listed} end on {label_of(x.joint)}"
@@ -269,7 +270,7 @@ class Acts:
             unit = f" in {x.unit}"
         text = self.writer.formula(x.formula)
         if isinstance(x.formula, Expr) and not text.startswith("si("):
-            text = f"si({text})"  # an angle told by a constant would bring its unit
+            text = f"si({text})"  # an angle written as a constant would bring its unit
         return f"output {name_of(x.name)} = {text}{unit} ;"
 
 
@@ -332,7 +333,7 @@ def write_lsd(mechanism: Mechanism) -> str:
         ("characters in a line", longest, MAX_LINE),
     ):
         if size > limit:
-            raise refused(f"{mechanism.name[:40]!r}: {size} {what} are more than {limit} and")
+            raise unwritable(f"{mechanism.name[:40]!r}: {size} {what} are more than {limit} and")
     return text
 
 
@@ -355,7 +356,7 @@ class _Text:
 
     def handles_of(self, records: Iterable[Any]) -> dict[str, str]:
         """A word for each record: its name, or one like it where that is taken."""
-        found = {}
+        handles = {}
         for record in records:
             handle, count = record.name, 1
             while handle in self.taken:
@@ -364,15 +365,15 @@ class _Text:
             if handle != record.name:
                 self.renames.append(f"{name_of(handle)}.name = {quoted(record.name)} ;")
             self.taken.add(handle)
-            found[record.name] = handle
-        return found
+            handles[record.name] = handle
+        return handles
 
     def text(self) -> str:
         """All sections, with a line between them."""
         m, acts, parts = self.mechanism, self.acts, self.parts
         bodies, relations, forces, events = self.handles
         loads, head = self.loads(), self.head()
-        given = [acts.parameter(x) for x in m.parameters] + [acts.input(x) for x in m.inputs]
+        declared = [acts.parameter(x) for x in m.parameters] + [acts.input(x) for x in m.inputs]
         sections = [
             [parts.body(x, bodies[x.name]) for x in m.bodies[1:]],
             self.earth(),
@@ -384,8 +385,8 @@ class _Text:
             [acts.output(x) for x in m.outputs],
             self.renames,
         ]
-        kept = [section for section in [head, given, self.writer.lets, *sections] if section]
-        return "\n\n".join("\n".join(map(folded, section)) for section in kept) + "\n"
+        filled = [section for section in [head, declared, self.writer.lets, *sections] if section]
+        return "\n\n".join("\n".join(map(folded, section)) for section in filled) + "\n"
 
     def head(self) -> list[str]:
         """Its name, and gravity where that is the first of the loads."""
@@ -413,8 +414,8 @@ def _formulas(record: Any) -> list[Expr]:
     if isinstance(record, tuple):
         return [x for part in record for x in _formulas(part)]
     if is_dataclass(record) and not isinstance(record, type):
-        kept = (getattr(record, f.name) for f in fields(record) if f.compare)
-        return [x for part in kept for x in _formulas(part)]
+        values = (getattr(record, f.name) for f in fields(record) if f.compare)
+        return [x for part in values for x in _formulas(part)]
     return []
 
 
@@ -424,11 +425,11 @@ def _is_plain(force: Any) -> bool:
 
 def _units(mechanism: Mechanism) -> dict[str, str]:
     """The unit of every coordinate and speed."""
-    found: dict[str, str] = {}
+    units: dict[str, str] = {}
     for joint in mechanism.joints:
-        found |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
-        found |= zip(joint.speeds, joint.type.speed_units, strict=True)
-    return found
+        units |= zip(joint.coordinates, joint.type.coordinate_units, strict=True)
+        units |= zip(joint.speeds, joint.type.speed_units, strict=True)
+    return units
 
 
 WIDTH = 100
@@ -466,14 +467,14 @@ def _chunks(line: str) -> list[str]:
 
 
 def _joined(words: list[str], *, brackets: bool = False) -> list[str]:
-    found: list[str] = []
+    pieces: list[str] = []
     depth = 0
     for word in words:
         is_open = brackets and depth > 0
-        if found and (is_open or not (found[-1].endswith(",") or word in _BEFORE)):
-            found[-1] += f" {word}"
+        if pieces and (is_open or not (pieces[-1].endswith(",") or word in _BEFORE)):
+            pieces[-1] += f" {word}"
         else:
-            found.append(word)
+            pieces.append(word)
         bare = re.sub(rf"`[^`]*`|{TEXT}", "", word)
         depth += sum(bare.count(x) for x in "([") - sum(bare.count(x) for x in ")]")
-    return found
+    return pieces

@@ -1,9 +1,10 @@
-"""The time loop of a scene: candidates, contacts, impulses, places, warm start, recording.
+"""One step of a scene: contacts of the candidates, impulses, places, impulses to begin with.
 
-Contacts of a scene: gaps and rows of candidates by one kernel for each class of pair.
+Gaps and rows of candidates come from one kernel for each class of pair.
 
-Public names: scene_march, begin_depth. Source: docs/theory/time_stepping.md, gap_of, activate,
-contacts_at, push_of.
+Public names: solved_step, keep_impulses, note_forces, place, deepest, gap_of, UNSOLVED.
+
+Source: docs/theory/time_stepping.md.
 """
 
 from __future__ import annotations
@@ -11,28 +12,13 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.contacts.impulses.solve import solve_scene
-from liaison.program.loops.language import at, entry_at, f64, i64, loop, ptr
+from liaison.program.loops.language import entry_at, f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
-from liaison.simulation.events.log import Event
+from liaison.simulation.steps.layout import GOOD, Entries
 
-from .bodies import copy_poses, copy_twists, free_bodies, move, moved_pose
+from .bodies import copy_twists, free_bodies, move, moved_pose
 from .candidates import candidates, law_of
-from .layout import (
-    CROWDED,
-    DONE,
-    FEW,
-    FULL,
-    GOOD,
-    KINDS,
-    NOT_FINITE,
-    Candidate,
-    Contact,
-    Entries,
-    Pose,
-    Row,
-    World,
-)
-from .notes import note_contacts
+from .layout import FEW, KINDS, Candidate, Contact, PairEntries, Pose, World
 from .rates import rate, residual_of
 from .turning import guess_moments, keep_moments, solve_turning
 
@@ -49,7 +35,7 @@ def asked(
     number: i64, e: Entries, candidate: Candidate, poses: Rows[Pose], out: ptr, world: World
 ) -> None:
     """What an entry of the kernel says of a candidate: rows, or from `KINDS` on the gap alone."""
-    entry = entry_at(e.ints, number)
+    entry = entry_at(PairEntries(e.others).ints, number)
     pose = poses[world.collider[candidate.second].body].floats
     one = candidate.one
     if candidate.first < 0:
@@ -155,64 +141,12 @@ MIXED = 2654435761  # multiplier that spreads keys over the table
 
 
 @loop
-def scene_march(e: Entries, world: World, records: ptr, happened: Rows[Event], tries: i64) -> i64:
-    """Goes on for at most `tries` steps; GOOD if they are used up, otherwise why it returned."""
-    if world.is_begun == 0:
-        world.is_begun = 1
-        record(world, records)
-    for _ in range(tries):
-        if world.t >= world.t_end:
-            return DONE
-        if world.recorded >= world.records or has_room(world) == 0:
-            return FULL
-        if world.followed > world.capacity:
-            return CROWDED
-        status = scene_step(e, world, happened)
-        if status != GOOD:
-            return status
-        if world.parts == 0 and (world.steps % world.every == 0 or world.t >= world.t_end):
-            record(world, records)
-    return DONE if world.t >= world.t_end else GOOD
-
-
-@loop
-def begin_depth(e: Entries, world: World) -> i64:
-    """The candidate that begins deepest inside another, its depth in `penetration`; or −1 − status.
-
-    The poses midway and at the end are left as those at the beginning.
-    """
-    copy_poses(world.bodies, world.pose, world.mid)
-    copy_poses(world.bodies, world.pose, world.end)
-    status = candidates(e, world)
-    if status != GOOD:
-        return -1 - status
-    world.penetration = deepest(e, world)
-    for c in range(world.candidates):
-        if -gap_of(e, world.candidate[c], world.end, world) >= world.penetration:
-            return c
-    return -1
-
-
-@loop
-def has_room(world: World) -> i64:
-    """1 if the events of one more step fit, or none are wanted."""
-    return (
-        1 if world.event_room == 0 or world.happened + 8 * world.capacity <= world.event_room else 0
-    )
-
-
-@loop
-def scene_step(e: Entries, world: World, happened: Rows[Event]) -> i64:
-    """One step, or its first part where all of it is not solved; GOOD, or why not.
+def solved_step(e: Entries, world: World) -> i64:
+    """Impulses of a step of size `world.h`, or of its first part where all of it is not solved.
 
     What is not solved leaves the state as before, and is tried with half the step; not with
-    rolling friction, whose turns come to rest whatever the step.
+    rolling friction, whose turns come to rest whatever the step. GOOD, or why not.
     """
-    new = world.t_start + float(world.steps + 1) * world.step
-    if new + 1e-6 * world.step >= world.t_end:
-        new = world.t_end
-    world.h = new - world.t
-    is_whole = 1
     for halved in range(HALVED + 1):
         status = attempt(e, world)
         if status != GOOD:
@@ -221,30 +155,15 @@ def scene_step(e: Entries, world: World, happened: Rows[Event]) -> i64:
         if world.left <= limit_of(world) or is_last == 1:
             break
         world.h = 0.5 * world.h
-        is_whole = 0
         world.tried += 1
     if world.left > limit_of(world):
         world.tried = UNSOLVED + 1  # the step is missed, and its rest taken at once
-    if world.event_room > 0:
-        note_contacts(world, happened)
-    keep(world)
-    status = take(world)
-    if status == GOOD:
-        place(e, world)
-        copy_poses(world.bodies, world.end, world.pose)
-        world.t = new if is_whole == 1 else world.t + world.h
-        world.steps += is_whole
-        world.parts += 1
-        if is_whole == 1:
-            world.missed += 1 if world.tried > UNSOLVED else 0
-            world.parts = 0
-            world.tried = 0
-    return status
+    return GOOD
 
 
 @loop
 def attempt(e: Entries, world: World) -> i64:
-    """Impulses of a step of size H, and what they miss; GOOD, or why not."""
+    """Impulses of a step of size `world.h`, and what they miss; GOOD, or why not."""
     free_bodies(world)
     status = candidates(e, world)
     if status != GOOD:
@@ -341,16 +260,8 @@ def deepest(e: Entries, world: World) -> f64:
 
 
 @loop
-def take(world: World) -> i64:
-    """Velocities and forces of planes; NOT_FINITE where a velocity is not."""
-    bad = 0.0
-    for i in range(world.bodies):
-        v = world.next[i].floats
-        for j in range(6):
-            bad += v[j] - v[j]
-    if bad != 0.0:
-        return NOT_FINITE
-    copy_twists(world.bodies, world.next, world.speed)
+def note_forces(world: World) -> None:
+    """Forces of planes during the step, and what its impulses miss."""
     for i in range(world.planes):
         for j in range(3):
             world.plane_force[i, j] = 0.0
@@ -365,7 +276,6 @@ def take(world: World) -> i64:
     left = world.left
     world.residual = left if world.parts == 0 else max(world.residual, left)
     world.worst_residual = max(world.worst_residual, left)
-    return GOOD
 
 
 @loop
@@ -400,7 +310,7 @@ def guess(world: World) -> None:
 
 
 @loop
-def keep(world: World) -> None:
+def keep_impulses(world: World) -> None:
     """Keeps the impulses for the guess of the next step."""
     for i in range(world.table):
         world.kept_table[i].key = 0
@@ -413,24 +323,3 @@ def keep(world: World) -> None:
         for r in range(3):
             world.kept_force[c, r] = world.contact[c].force[r]
         keep_moments(c, world)
-
-
-@loop
-def record(world: World, records: ptr) -> None:
-    """One row of what is recorded."""
-    row = Row(at(records, world.recorded * world.width), world)
-    row.t = world.t
-    for i in range(world.bodies):
-        pose = world.pose[i].floats
-        v = world.speed[i].floats
-        for j in range(7):
-            row.q[7 * i + j] = pose[j]
-        for j in range(6):
-            row.v[6 * i + j] = v[j]
-    row.contacts = float(world.touching)
-    row.residual = world.residual
-    row.penetration = world.penetration
-    for i in range(world.planes):
-        for j in range(3):
-            row.forces[3 * i + j] = world.plane_force[i, j]
-    world.recorded += 1

@@ -1,0 +1,186 @@
+"""Phases of the steps of a scene: start, step, place; `advance` calls them as those of every run.
+
+The state of the run is q, the poses of all bodies, and v, their twists; all else that a scene knows
+is a `World`, which lies in the block of the run.
+
+Public names: SCENE, retract_bodies. Source: docs/theory/time_stepping.md.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from liaison.program.loops.language import at, f64, flat, i64, iptr, loop, ptr
+from liaison.simulation.steps.advance import begin, commit
+from liaison.simulation.steps.layout import (
+    BAD_GAP,
+    CROWDED,
+    EVENTS,
+    FULL,
+    GOOD,
+    LAND,
+    NOT_FINITE,
+    SAMPLING,
+    TOO_MANY_STEPS,
+    Entries,
+    Run,
+)
+from liaison.simulation.steps.stepsize import choose_step
+from liaison.simulation.steps.variational import note_stages
+from liaison.solvers.linear.dense import largest
+
+from .bodies import copy_poses, moved_pose
+from .candidates import candidates
+from .layout import Pose, Shown, Twist, World
+from .notes import note_contacts
+from .step import UNSOLVED, deepest, gap_of, keep_impulses, note_forces, place, solved_step
+
+
+@loop
+def set_out(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+    """Nobody begins inside another."""
+    world = World(run.beside)
+    read_state(run, world)
+    copy_poses(world.bodies, world.pose, world.mid)
+    copy_poses(world.bodies, world.pose, world.end)
+    status = candidates(e, world)
+    if status != GOOD:
+        return status
+    depth = deepest(e, world)
+    if depth > run.start_tolerance * (1.0 + largest(run.nq, run.q)):
+        run.worst = depth
+        for c in range(world.candidates):
+            if -gap_of(e, world.candidate[c], world.end, world) >= depth:
+                run.detail[0] = c
+                break
+        return BAD_GAP
+    return begin(e, run, scratch, happened)
+
+
+@loop
+def read_state(run: Run, world: World) -> None:
+    """Poses and twists before the step, from the run."""
+    for i in range(world.bodies):
+        pose = world.pose[i].floats
+        twist = world.speed[i].floats
+        for j in range(7):
+            pose[j] = run.q[7 * i + j]
+        for j in range(6):
+            twist[j] = run.v[6 * i + j]
+
+
+@loop
+def one_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+    """Impulses and velocities of a step or of its first part, and what they mean."""
+    if run.steps >= run.steps_allowed:
+        return TOO_MANY_STEPS
+    world = World(run.beside)
+    if world.has_events == 1 and run.happened + 8 * world.capacity > run.event_capacity:
+        return FULL
+    if world.followed > world.capacity:
+        return CROWDED
+    choose_step(run)
+    read_state(run, world)
+    world.h = run.h
+    status = solved_step(e, world)
+    if status != GOOD:
+        return status
+    if world.has_events == 1:
+        note_contacts(run, world, happened)
+    keep_impulses(world)
+    note_forces(world)
+    if world.h < run.h:
+        run.is_part = 1
+        run.h = world.h
+        run.t_new = run.t + run.h
+    return moved_on(run, world)
+
+
+@loop
+def moved_on(run: Run, world: World) -> i64:
+    """v₁ and ξ = h (v + v₁)/2 into `run.y`; GOOD, or NOT_FINITE."""
+    nv = run.nv
+    y = run.y
+    bad = 0.0
+    for i in range(world.bodies):
+        after = world.next[i].floats
+        for j in range(6):
+            k = 6 * i + j
+            y[nv + k] = after[j]
+            y[k] = 0.5 * run.h * (run.v[k] + after[j])
+            bad += after[j] - after[j]
+    if bad != 0.0:
+        return NOT_FINITE
+    note_stages(run)
+    run.phase = LAND
+    return GOOD
+
+
+@loop
+def stand(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+    """Bodies at the end of the step, out of each other; within the step where an event stops it."""
+    nv = run.nv
+    landed = run.landed
+    for i in range(nv):
+        landed.v[i] = run.y[nv + i]
+    if run.is_stopping > 0:
+        e.retract(run.t_new, run.q, landed.v, run.u, run.p, run.y, landed.q, scratch)
+        run.phase = SAMPLING
+        return GOOD
+    world = World(run.beside)
+    place(e, world)
+    for i in range(world.bodies):
+        pose = world.end[i].floats
+        for j in range(7):
+            landed.q[7 * i + j] = pose[j]
+    count_step(run, world)
+    show(run, world)
+    run.phase = EVENTS if run.ne > 0 else SAMPLING
+    return GOOD
+
+
+@loop
+def count_step(run: Run, world: World) -> None:
+    """One part more of the step under way, or its end."""
+    world.parts += 1
+    if run.is_part == 0:
+        run.steps += 1
+        world.missed += 1 if world.tried > UNSOLVED else 0
+        world.parts = 0
+        world.tried = 0
+
+
+@loop
+def show(run: Run, world: World) -> None:
+    """What is recorded besides the state."""
+    shown = Shown(run.u, world)
+    shown.contacts = float(world.touching)
+    shown.residual = world.residual
+    shown.penetration = world.penetration
+    for i in range(3 * world.planes):
+        shown.forces[i] = flat(world.plane_force)[i]
+
+
+@loop
+def retract_bodies(
+    bodies: iptr, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr, work: ptr
+) -> None:
+    """The entry `retract` of a scene: poses after the twists x for a unit of time.
+
+    Args:
+        bodies: how many.
+        t: time.
+        q: poses.
+        v: twists.
+        u: what is shown.
+        p: parameters.
+        x: ξ, a twist for each body.
+        out: result, poses.
+        work: workspace.
+    """
+    for i in range(bodies[0]):
+        moved_pose(1.0, Pose(at(q, 7 * i)), Twist(at(x, 6 * i)), Pose(at(out, 7 * i)))
+
+
+SCENE = MappingProxyType({"start": set_out, "attempt": one_step, "land": stand, "commit": commit})
+"""The phases of steps of a scene, which `advance` calls."""

@@ -1,0 +1,154 @@
+"""Report of a run of a scene as a Trajectory: poses, twists, energy, forces of planes, events.
+
+Public names: scene_trajectory, scene_events.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from liaison.numeric import Array
+from liaison.simulation.events.log import CROSSES, IMPACTS, SLIPS, STICKS, WHATS, entries_of
+from liaison.simulation.plan.plan import Plan
+from liaison.simulation.record.resampling import rotation_of
+from liaison.simulation.record.trajectory import EventRecord, Series, Trajectory
+from liaison.simulation.steps.layout import Arrays
+
+from .layout import World
+from .notes import CODES
+from .parts import Bodies, SceneModel
+
+GROUPS = ("sliding", "rolling", "pivoting")
+
+
+def scene_trajectory(
+    plan: Plan,
+    arrays: Arrays,
+    rows: Array,
+    *,
+    events: tuple[EventRecord, ...],
+    status: str,
+    message: str,
+) -> Trajectory:
+    """The record of a scene: q and v by body, as `body.x`, in the axes of the ground.
+
+    Series: energy, poses, contacts (how many), residual, penetration, and planes: the force of each
+    on the bodies, by component [N].
+
+    Args:
+        plan: of the run.
+        arrays: of the run.
+        rows: recorded: t, q, v, and what is shown besides.
+        events: what happened.
+        status: how the run ended.
+        message: the same in a sentence.
+    """
+    program, nq, nv = plan.program, plan.size("nq"), plan.size("nv")
+    t, q, v, shown = np.split(rows, [1, 1 + nq, 1 + nq + nv], axis=1)
+    summary = _summary(plan, arrays)
+    return Trajectory(
+        name="scene",
+        t=t[:, 0].copy(),
+        q=q.copy(),
+        v=v.copy(),
+        labels={name: program.labels[name] for name in ("q", "v")},
+        series=_series(program.facts["scene"], q, v, shown),
+        events=events,
+        status=status,
+        message=f"{message.rstrip('.')}{_missed(summary)}.",
+        counts={x: summary[x] for x in ("steps", "sweeps", "turns", "contacts", "missed")},
+        meta={"method": "moreau", **summary},
+    )
+
+
+def _series(model: SceneModel, q: Array, v: Array, shown: Array) -> dict[str, Series]:
+    """Energy and poses from the states, and what was shown by the steps."""
+    b, n = model.bodies, len(model.bodies.names)
+    series = {
+        "energy": Series(_energy(b, model.gravity, q, v), "J", {"part": ("T", "U")}),
+        "poses": Series.of_poses(_framed(b, _poses(q, n)), b.names),
+        "contacts": Series(shown[:, 0]),
+        "residual": Series(shown[:, 1]),
+        "penetration": Series(shown[:, 2], "m"),
+    }
+    if len(model.planes):
+        numbers = tuple(x.removeprefix("plane ") for x in model.laws.names)
+        forces = shown[:, 3:].reshape(len(q), -1, 3)
+        series["planes"] = Series(forces, "N", {"plane": numbers, "component": ("x", "y", "z")})
+    return series
+
+
+def scene_events(plan: Plan, happened: Array, until: float) -> tuple[EventRecord, ...]:
+    """What happened to pairs, in the order of time: 'a-b', or 'a-plane'; and what stopped the run.
+
+    They hold no states. What a step would have done after `until`, where it was stopped, is none.
+    """
+    model: SceneModel = plan.program.facts["scene"]
+    names, planes, empty = model.bodies.names, model.laws.names, np.zeros(0)
+    listed = []
+    for event in entries_of(happened):
+        if event.t > until:
+            break
+        if event.what == CROSSES:
+            listed.append(EventRecord(plan.events[event.first].name, event.t, empty, empty))
+            continue
+        one = names[event.second]
+        if event.first >= 0:
+            pair = f"{names[event.first]}-{one}"
+        else:
+            pair = f"{one}-{planes[-1 - event.first]}"
+        group, what = divmod(event.what, CODES)
+        name = f"{pair}: {GROUPS[group]}" if what in (STICKS, SLIPS) else pair
+        fast = event.speed if what == IMPACTS else None
+        listed.append(EventRecord(name, event.t, empty, empty, WHATS[what], None, fast))
+    return tuple(listed)
+
+
+def _summary(plan: Plan, arrays: Arrays) -> dict[str, Any]:
+    """Counts, and the worst of what the steps missed."""
+    run, world = arrays.run, World(arrays.run.beside)
+    return {
+        "steps": int(run.steps), "sweeps": int(world.sweeps), "contacts": int(world.most),
+        "turns": int(world.turns), "missed": int(world.missed),
+        "penetration": float(world.worst_depth), "residual": float(world.worst_residual),
+        "step": float(run.step), "until": plan.until,
+    }  # fmt: skip
+
+
+def _missed(summary: dict[str, Any]) -> str:
+    """What a message says where impulses of steps miss the tolerance."""
+    if summary["missed"] == 0:
+        return ""
+    return (
+        f"; impulses of {summary['missed']} of {summary['steps']} steps miss the tolerance, by a "
+        f"residual of {summary['residual']:.2g} at most"
+    )
+
+
+def _energy(b: Bodies, gravity: Array, q: Array, v: Array) -> Array:
+    """Kinetic and potential energy at every instant."""
+    n = len(b.names)
+    speed, poses = v.reshape(len(v), n, 6), _poses(q, n)
+    local = np.einsum("tnji,tnj->tni", poses[..., :3], speed[..., :3])
+    turning = np.einsum("tni,nij,tnj->t", local, b.inertia, local)
+    moving = np.einsum("n,tni,tni->t", b.mass, speed[..., 3:], speed[..., 3:])
+    height = np.einsum("n,tni,i->t", b.mass, poses[..., 3], gravity)
+    return np.stack([0.5 * (turning + moving), -height], axis=1)
+
+
+def _framed(b: Bodies, poses: Array) -> Array:
+    """Poses of the frames of bodies, from those of their centers of mass."""
+    if b.frame is None:
+        return poses
+    R = np.einsum("tnij,njk->tnik", poses[..., :3], b.frame[..., :3])
+    p = poses[..., 3] + np.einsum("tnij,nj->tni", poses[..., :3], b.frame[..., 3])
+    return np.concatenate([R, p[..., None]], axis=3)
+
+
+def _poses(q: Array, n: int) -> Array:
+    """[R | p] of the centers of mass, shape (instants, n, 3, 4)."""
+    table = q.reshape(len(q), n, 7)
+    R = rotation_of(table[..., 3:])
+    return np.concatenate([R, table[..., :3, None]], axis=3)

@@ -1,0 +1,102 @@
+"""The world of a scene as a run begins, and with more room while it goes on.
+
+Public names: scene_arrays, enlarged, start_error.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from liaison.errors import SimulationError
+from liaison.simulation.plan.plan import Plan, lasting_arrays
+from liaison.simulation.steps.layout import Arrays, with_block
+
+from .layout import Body, Collider, Extent, Plane, SceneSizes, World, fill, new_world
+from .parts import DEEP, SceneModel, inside_each_other
+
+EVENTS = 16
+"""Events that fit into their buffer, for each contact there is room for; a step needs eight."""
+
+PROGRESS = (
+    "h", "left", "turning_residual", "residual", "penetration", "strongest", "worst_residual",
+    "worst_depth", "sweeps", "most", "followed", "turns", "missed", "parts", "tried",
+)  # fmt: skip
+"""What a world keeps when it gets more room, besides the pairs it follows."""
+
+
+def scene_arrays(plan: Plan) -> Arrays:
+    """As `lasting_arrays`, with the world of the plan's scene in the block of the run."""
+    model: SceneModel = plan.program.facts["scene"]
+    world = _world_of(model, model.capacity)
+    room = EVENTS * model.capacity if model.events else 0
+    arrays = lasting_arrays(plan, beside=world.words, logged=room)
+    arrays.run.beside[:] = world.ints
+    arrays.run.start_tolerance = DEEP
+    return arrays
+
+
+def enlarged(plan: Plan, arrays: Arrays) -> Arrays:
+    """Twice the room for contacts; the run goes on, its buffer of events being empty."""
+    model: SceneModel = plan.program.facts["scene"]
+    run, before = arrays.run, World(arrays.run.beside)
+    capacity = 2 * int(before.capacity)
+    world = _world_of(model, capacity)
+    kept, followed = World.slots(*PROGRESS), int(before.followed)
+    world.ints[kept] = before.ints[kept]
+    world.pair.ints[:followed] = before.pair.ints[:followed]
+    words = np.concatenate([run.ints[: run.span("beside").start], world.ints])
+    words[0] = words.size
+    larger = type(run)(words)
+    larger.event_capacity += EVENTS * (capacity - int(before.capacity)) if model.events else 0
+    return with_block(arrays, words)
+
+
+def start_error(plan: Plan, arrays: Arrays) -> SimulationError:
+    """The error of bodies that begin inside each other, with their names."""
+    model: SceneModel = plan.program.facts["scene"]
+    world, names = World(arrays.run.beside), model.bodies.names
+    pair = world.candidate[int(arrays.run.detail[0])]
+    one, other = (names[world.collider[int(x)].body] for x in (pair.first, pair.second))
+    return inside_each_other(one, other, float(arrays.run.worst))
+
+
+def _world_of(model: SceneModel, capacity: int) -> World:
+    """All that a scene knows before its first step, with room for so many contacts."""
+    b, laws = model.bodies, model.laws
+    solid, solid_owner = b.boxes()
+    # balls, then boxes, then points
+    is_ball = b.ball[:, 3] > 0
+    balls = int(np.sum(is_ball))
+    held = np.column_stack([solid[:, :3], np.zeros(len(solid))])
+    ball = np.concatenate([b.ball[is_ball], held, b.ball[~is_ball]])
+    owner = np.concatenate([b.owner[is_ball], solid_owner, b.owner[~is_ball]])
+    wide = balls + len(solid)
+    sizes = SceneSizes(
+        bodies=len(b.names), balls=balls, boxes=len(solid), colliders=len(owner),
+        planes=len(model.planes), capacity=capacity, classes=len(laws.table),
+        laws=len(laws.values),
+    )  # fmt: skip
+    world = new_world(sizes)
+    world.solid.floats[:], world.law.floats[:] = solid, laws.values
+    world.law_between[:], world.order[:] = laws.table, np.arange(wide)
+    fill(world.body, Body, mass=b.mass, inertia=b.inertia, inverse=np.linalg.inv(b.inertia))
+    surface = laws.bodies[owner]
+    fill(
+        world.collider, Collider, center=ball[:, :3], radius=ball[:, 3], body=owner,
+        surface=surface,
+    )  # fmt: skip
+    normal, d = model.planes[:, :3], model.planes[:, 3]
+    fill(world.plane, Plane, normal=normal, d=d, surface=laws.planes)
+    fill(world.extent, Extent, body=owner[:wide])
+    _set_options(model, world)
+    return world
+
+
+def _set_options(model: SceneModel, world: World) -> None:
+    """What is wanted of the steps."""
+    size = model.size
+    world.tolerance, world.depth = model.tolerance, model.depth * size
+    world.sweeps_allowed, world.has_events = model.sweeps, model.events
+    world.margin, world.touch = 0.01 * size, 1e-4 * size
+    world.has_turning = bool(np.any(model.laws.values[:, 2:] > 0))
+    world.gravity[:] = model.gravity

@@ -1,0 +1,69 @@
+"""The room `display`: results in a line, as text, and as HTML for notebooks.
+
+Classes that show themselves inherit `liaison.lazy.Shown`, which loads this room when one is shown.
+`PAGES` says which module has the functions `title` and `page` for a class.
+
+Public names: PAGES, page_of, line_of, text_of, html_of.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from .html import to_html
+from .page import Page
+from .text import to_text
+
+PAGES = {
+    "Mechanism": "mechanism",
+    "Tree": "tree",
+    "Equations": "equations",
+    "Readable": "equations",
+    "Program": "kernel",
+    "Kernel": "kernel",
+    "Runs": "runs",
+    "Linearization": "small_motions",
+    "Equilibrium": "small_motions",
+    "Verification": "theorems",
+    "Integrability": "integrals",
+    "FirstIntegral": "integrals",
+    "Reduction": "reduction",
+}
+"""Class -> module of this room that makes its page; classes below it are found through it."""
+
+
+def _module_of(shown: Any) -> ModuleType | None:
+    for kind in type(shown).__mro__:
+        if kind.__name__ in PAGES:
+            return import_module(f"{__name__}.{PAGES[kind.__name__]}")
+    return None
+
+
+def page_of(shown: Any) -> Page:
+    """What is shown of an object; its own text where no module here says more."""
+    module = _module_of(shown)
+    if module is None:
+        title, _, text = str(shown).partition("\n")
+        return Page(title, text=text, html=f"<pre>{escape(text)}</pre>" if text else "")
+    page: Page = module.page(shown)
+    return page
+
+
+def line_of(shown: Any) -> str:
+    """One line: the class, and the title of its page."""
+    module = _module_of(shown)
+    title = page_of(shown).title if module is None else module.title(shown)
+    return f"<{type(shown).__name__} {title}>"
+
+
+def text_of(shown: Any) -> str:
+    """A page of text."""
+    return to_text(page_of(shown))
+
+
+def html_of(shown: Any) -> str:
+    """A fragment of HTML."""
+    return to_html(page_of(shown))

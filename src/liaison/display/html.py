@@ -1,0 +1,107 @@
+"""A page as HTML for a notebook: a fragment without script, in the colors of what is around it.
+
+Public names: to_html, graph_svg.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+from .page import Page, Table
+
+LONGEST = 200
+"""Rows of a table; of a longer one the middle is left out."""
+
+STYLE = (
+    "<style>.liaison table{border-collapse:collapse;margin:.4em 0 .8em}"
+    ".liaison th,.liaison td{padding:.15em .8em .15em 0;text-align:left;vertical-align:baseline;"
+    "white-space:nowrap;background:none}.liaison th{border-bottom:1px solid;font-weight:600}"
+    ".liaison .name{opacity:.7}.liaison caption{text-align:left;font-weight:600;padding:.2em 0}"
+    ".liaison h2{font-size:1em;margin:.8em 0 .3em}.liaison math{font-size:1.15em}"
+    ".liaison .scroll{overflow-x:auto}.liaison svg{max-width:100%;height:auto}</style>"
+)
+
+
+def to_html(page: Page) -> str:
+    """The page as a fragment."""
+    parts = [f"<p><strong>{escape(page.title)}</strong></p>"]
+    if page.facts:
+        rows = "".join(
+            f'<tr><td class="name">{escape(name)}</td><td>{escape(value)}</td></tr>'
+            for name, value in page.facts
+        )
+        parts.append(f'<div class="scroll"><table>{rows}</table></div>')
+    parts += [page.html] if page.html else []
+    parts += [_table(table) for table in page.tables if table.rows]
+    parts += [f"<p>{escape(note)}</p>" for note in page.notes]
+    return f'{STYLE}<div class="liaison">{"".join(parts)}</div>'
+
+
+def _table(table: Table) -> str:
+    rows = list(table.rows)
+    if len(rows) > LONGEST:
+        gap = (f"… {len(rows) - LONGEST} more", *[""] * (len(table.head) - 1))
+        rows = [*rows[: LONGEST // 2], gap, *rows[-LONGEST // 2 :]]
+    title = f"<caption>{escape(table.title)}</caption>" if table.title else ""
+    head = "".join(f"<th>{escape(x)}</th>" for x in table.head) if any(table.head) else ""
+    body = "".join("<tr>" + "".join(f"<td>{escape(x)}</td>" for x in row) + "</tr>" for row in rows)
+    return f'<div class="scroll"><table>{title}<tr>{head}</tr>{body}</table></div>'
+
+
+def graph_svg(nodes: Sequence[str], edges: Sequence[tuple[str, str, str]], most: int = 40) -> str:
+    """Bodies and joints as a graph: circles on a circle, lines with their names.
+
+    Args:
+        nodes: bodies, the ground first.
+        edges: from, to, name of every joint.
+        most: bodies; larger graphs are not drawn.
+    """
+    if not 1 < len(nodes) <= most:
+        return ""
+    radius = max(90.0, 17.0 * len(nodes))
+    places = {
+        name: (
+            radius * math.sin(2 * math.pi * k / len(nodes)),
+            -radius * math.cos(2 * math.pi * k / len(nodes)),
+        )
+        for k, name in enumerate(nodes)
+    }
+    pairs: dict[frozenset[str], int] = {}
+    lines = []
+    for a, b, name in edges:
+        count = pairs.get(frozenset((a, b)), 0)
+        pairs[frozenset((a, b))] = count + 1
+        lines.append(_edge(places[a], places[b], name, count))
+    dots = [
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{"none" if k == 0 else "currentColor"}"'
+        f' stroke="currentColor"/>{_text(x * (1 + 16 / radius), y * (1 + 16 / radius), name, x)}'
+        for k, (name, (x, y)) in enumerate(places.items())
+    ]
+    wide, high = radius + 120, radius + 40
+    return (
+        f'<svg role="img" aria-label="graph of bodies and joints" width="{2 * wide:.0f}" '
+        f'viewBox="{-wide:.0f} {-high:.0f} {2 * wide:.0f} {2 * high:.0f}" '
+        f'font-size="13" fill="currentColor">{"".join([*lines, *dots])}</svg>'
+    )
+
+
+def _edge(a: tuple[float, float], b: tuple[float, float], name: str, count: int) -> str:
+    """A line between two bodies; further ones between the same two are bent."""
+    bend = 28.0 * ((count + 1) // 2) * (1 if count % 2 else -1)
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    length = math.hypot(dx, dy) or 1.0
+    mx, my = (a[0] + b[0]) / 2 - bend * dy / length, (a[1] + b[1]) / 2 + bend * dx / length
+    path = f"M{a[0]:.1f} {a[1]:.1f}Q{mx:.1f} {my:.1f} {b[0]:.1f} {b[1]:.1f}"
+    lx, ly = (a[0] + b[0]) / 4 + mx / 2, (a[1] + b[1]) / 4 + my / 2
+    return (
+        f'<path d="{path}" fill="none" stroke="currentColor" opacity=".5"/>'
+        f'<text x="{lx:.1f}" y="{ly - 3:.1f}" text-anchor="middle" opacity=".8">'
+        f"{escape(name)}</text>"
+    )
+
+
+def _text(x: float, y: float, name: str, side: float) -> str:
+    anchor = "middle" if abs(side) < 10 else "start" if side > 0 else "end"
+    return f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="{anchor}">{escape(name)}</text>'

@@ -1,0 +1,39 @@
+"""First integrals and integrability, shown.
+
+Public names: title, page.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from liaison.analyse.proofs.first_integrals import FirstIntegral
+from liaison.analyse.proofs.integrability import Integrability
+from liaison.expr import to_latex, to_text
+
+from .page import Page, Table
+
+
+def title(shown: FirstIntegral | Integrability) -> str:
+    """What stays constant; whether the constraints are holonomic."""
+    if isinstance(shown, FirstIntegral):
+        return f"{shown.name} [{shown.unit or '1'}] is constant: {shown.reason}"
+    if not shown.rows:
+        return "no constraint is of velocities only"
+    return "holonomic" if shown.is_holonomic else "nonholonomic"
+
+
+def page(shown: FirstIntegral | Integrability) -> Page:
+    """The formula; each row of velocities."""
+    if isinstance(shown, FirstIntegral):
+        math = f"<p>$${escape(to_latex(shown.formula))}$$</p>"
+        return Page(title(shown), text=f"  {to_text(shown.formula)} = const", html=math)
+    rows = tuple(
+        (x.name, _verdict(x.is_integrable), "" if x.integral is None else to_text(x.integral))
+        for x in shown.rows
+    )
+    return Page(title(shown), (), (Table(("constraint", "", "integral"), rows),))
+
+
+def _verdict(is_integrable: bool) -> str:
+    return "integrable" if is_integrable else "not integrable"

@@ -1,0 +1,76 @@
+"""A mechanism, shown: counts, its graph, tables of bodies, joints and what acts.
+
+Public names: title, page.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from liaison.expr import Expr, to_text
+from liaison.expr.graph.evaluate import evaluate
+from liaison.expr.graph.walk import symbols_of
+from liaison.model.mechanism import Mechanism
+
+from .html import graph_svg
+from .page import Page, Table, listed, number, plural
+
+
+def title(shown: Mechanism) -> str:
+    """Its name, and how much there is of it."""
+    bodies = len(shown.bodies) - 1
+    loops = len(shown.joints) - bodies
+    counts = [plural(bodies, "body", "bodies"), plural(len(shown.joints), "joint")]
+    counts += [plural(loops, "loop")] if loops > 0 else []
+    return f"{shown.name}: {', '.join(counts)}"
+
+
+def page(shown: Mechanism) -> Page:
+    """Its tables and its graph."""
+    facts = {
+        "inputs": listed([f"{x.name} [{x.unit}]" for x in shown.inputs]),
+        "outputs": listed([f"{x.name} [{x.unit}]" for x in shown.outputs]),
+        "events": listed([x.name for x in shown.events]),
+        "start": listed([f"{x.label} = {_value(x.value)}" for x in shown.starts]),
+    }
+    edges = [(x.predecessor.body, x.successor.body, x.name) for x in shown.joints]
+    return Page(
+        title(shown),
+        tuple((name, text) for name, text in facts.items() if text),
+        _tables(shown),
+        html=graph_svg([x.name for x in shown.bodies], edges),
+    )
+
+
+def _tables(shown: Mechanism) -> tuple[Table, ...]:
+    bodies = tuple(
+        (x.name, _value(x.mass), _values(x.com), listed([type(s).__name__ for s in x.shapes]))
+        for x in shown.bodies
+        if x.name != "ground"
+    )
+    joints = tuple(
+        (x.name, x.type.name, f"{x.predecessor.body} – {x.successor.body}", listed(x.coordinates))
+        for x in shown.joints
+    )
+    acting = tuple(
+        (x.name, type(x).__name__) for x in (*shown.forces, *shown.constraints, *shown.contacts)
+    )
+    parameters = tuple((x.name, _value(x.value), x.unit) for x in shown.parameters)
+    return (
+        Table(("body", "mass [kg]", "center of mass [m]", "shapes"), bodies),
+        Table(("joint", "type", "bodies", "coordinates"), joints),
+        Table(("load, relation, contact", "kind"), acting),
+        Table(("parameter", "value", "unit"), parameters),
+    )
+
+
+def _value(x: Any) -> str:
+    if x is None:
+        return "unknown"
+    if not isinstance(x, Expr):
+        return number(x)
+    return to_text(x) if symbols_of([x]) else number(evaluate([x], {})[0])
+
+
+def _values(x: Any) -> str:
+    return ", ".join(_value(entry) for entry in x)

@@ -1,0 +1,45 @@
+"""Many runs, shown: how they ended, and the range of every column.
+
+Public names: title, page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from liaison.simulation.batch.result import Runs
+
+from .page import Page, Table, number, plural
+
+
+def title(shown: Runs) -> str:
+    """The mechanism, how many runs, and how they ended."""
+    ends = ", ".join(f"{count} {status}" for status, count in Counter(shown.statuses).items())
+    over = f"{number(shown.t[0])} to {number(shown.t[-1])} s" if len(shown.t) else "no instants"
+    return f"{shown.name}: {plural(len(shown), 'run')}, {over} in {len(shown.t)} instants; {ends}"
+
+
+def page(shown: Runs) -> Page:
+    """Every position and velocity with its range at the start and at the end."""
+    rows = []
+    for kind, values in (("q", shown.q), ("v", shown.v)):
+        ends = shown.end_q if kind == "q" else shown.end_v
+        for k, label in enumerate(shown.labels.get(kind, ())):
+            first = values[:, 0, k] if values.shape[1] else ends[:, k]
+            rows.append((label.name, label.unit, _range(first), _range(ends[:, k])))
+    failed = [(str(k), why) for k, why in enumerate(shown.messages) if shown.reasons[k]]
+    tables = (
+        Table(("label", "unit", "at the start", "at the end"), tuple(rows)),
+        Table(("run", "failed because"), tuple(failed)),
+    )
+    return Page(title(shown), (), tables)
+
+
+def _range(x: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> str:
+    finite = x[np.isfinite(x)]
+    if not len(finite):
+        return "–"
+    low, high = number(finite.min()), number(finite.max())
+    return low if low == high else f"{low} … {high}"

@@ -1,0 +1,75 @@
+"""States of a run between its recorded instants, by the equations of motion themselves.
+
+From the recorded instant before, the run is taken up again with its own kernel, parameters, inputs
+and tolerances. Interpolation would leave the closures, and be as good as the instants are near.
+
+Public names: can_go_on, rows_between.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from liaison.numeric import Array, State
+from liaison.simulation.events.happenings import sides_in
+from liaison.simulation.plan.plan import Plan
+
+from .run import simulate
+
+FIXED = {"rtol": 1e-10, "atol": 1e-12}
+"""Tolerances between the instants of a run with fixed steps."""
+
+
+def can_go_on(plan: Plan) -> bool:
+    """Whether the run can be taken up at a recorded instant: no contacts, no Python controllers."""
+    is_moreau = plan.settings.tableau.scheme == "moreau"
+    return not (is_moreau or sides_in(plan.program) or plan.inputs.controllers)
+
+
+def rows_between(plan: Plan, t: Array, q: Array, v: Array, times: Array) -> Array:
+    """Rows (t, q, v, u) of a run at instants within it.
+
+    Args:
+        plan: of the run, which `can_go_on`.
+        t: recorded instants.
+        q: positions there.
+        v: velocities there.
+        times: wanted instants, in any order.
+    """
+    order = np.argsort(times, kind="stable")
+    place = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 1)
+    found = np.zeros((len(times), 1 + q.shape[1] + v.shape[1] + plan.inputs.held.size))
+    for k in np.unique(place):
+        here = order[place[order] == k]
+        state = State(t[k], q[k], v[k])
+        found[here] = _from(plan, state, times[here])
+    return found
+
+
+def _from(plan: Plan, state: State, times: Array) -> Array:
+    """Rows at increasing instants from a state on; the state itself at its own."""
+    wanted, back = np.unique(np.maximum(times, state.t), return_inverse=True)
+    settings, inputs = plan.settings, _inputs(plan)
+    own = settings.is_adaptive
+    tolerances = {"rtol": settings.rtol, "atol": settings.atol} if own else FIXED
+    names = [x.name for x in plan.program.labels.get("p", ())]
+    run = simulate(
+        plan.kernel, state, float(wanted[-1]), every=wanted, series=(), inputs=inputs,
+        parameters=dict(zip(names, plan.parameters.tolist(), strict=False)),
+        method=settings.tableau.name if own else None, max_step=settings.max_step, **tolerances,
+    )  # fmt: skip
+    u = run.series["inputs"].values if "inputs" in run.series else np.zeros((len(run.t), 0))
+    rows = np.column_stack([run.t, run.q, run.v, u])
+    # what was recorded stays as it is, bit for bit
+    at_start = wanted == state.t
+    rows[at_start, 1 : 1 + state.q.size + state.v.size] = np.concatenate([state.q, state.v])
+    return np.asarray(rows[back])
+
+
+def _inputs(plan: Plan) -> dict[str, Any]:
+    """Inputs by name, as numbers and formulas."""
+    names = [x.name for x in plan.program.labels.get("u", ())]
+    given: dict[str, Any] = dict(zip(names, plan.inputs.held.tolist(), strict=False))
+    return given | {names[slot]: formula for slot, formula in plan.inputs.formulas}

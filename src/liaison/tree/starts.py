@@ -1,0 +1,224 @@
+"""Starts of a tree: where assembling begins, which coordinates are held there, which may move.
+
+A *start* is held; a *guess* is where the search begins, and moves as the closures need. Starts that
+follow from starts: through couplings, and from laws of time. Assembling moves coordinates a little
+at a time; a rotor behind a gear may be many turns away.
+
+Starts at which the angles of a joint are singular: an error before any division by zero.
+
+Public names: Starts, Begin, followed, fixed_values, start_place, check_attitudes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liaison.errors import AssemblyError, NamingError, Place
+from liaison.expr import Expr, as_expr, evaluate, symbol
+from liaison.model import Attitude, Joint, Mechanism, OfCoordinates
+from liaison.numeric import State
+from liaison.spatial.rotations import SINGULAR
+
+from .tree import Tree, as_float
+
+Floats = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Starts and guesses by label, from the mechanism and from a call.
+
+    Attributes:
+        values: where each coordinate and speed begins.
+        held: labels that are held where that is possible: all starts.
+        firm: labels that are held in any case: the starts of the call; of none, all starts.
+    """
+
+    values: Mapping[str, float]
+    held: frozenset[str]
+    firm: frozenset[str]
+
+
+@final
+class Starts:
+    """The starts of one tree, as numbers.
+
+    Args:
+        tree: any.
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.mechanism = tree.mechanism
+        self.q_names = [label.name for label in tree.position_labels()]
+        self.v_names = [label.name for label in tree.velocity_labels()]
+        self.known = {*self.q_names, *self.v_names}
+        self.neutral = np.array(
+            [float(x) for node in tree.nodes for x in node.joint.type.neutral()], dtype=float
+        )
+        self.relations = [x for x in self.mechanism.constraints if isinstance(x, OfCoordinates)]
+
+    def begin(
+        self,
+        start: Mapping[str, float],
+        guess: Mapping[str, float],
+        fixed: Mapping[Expr, float],
+    ) -> Begin:
+        """Starts and guesses of the mechanism, then those of the call, checked.
+
+        Args:
+            start: starts of the call; they take the place of the mechanism's own.
+            guess: guesses of the call, likewise.
+            fixed: the time and the parameters.
+
+        Raises:
+            NamingError: a label that no coordinate or speed has.
+            AssemblyError: a value that is not finite, or of a coordinate that is not kept.
+        """
+        self.check((*start, *guess))
+        own = {s.label: s for s in self.mechanism.starts if s.label in self.known}
+        values = {
+            label: float(evaluate([as_expr(as_float(s.value))], dict(fixed))[0])
+            for label, s in own.items()
+        }
+        values |= {name: float(x) for name, x in {**start, **guess}.items()}
+        for name, x in values.items():
+            if not np.isfinite(x):
+                raise AssemblyError(
+                    f"the start of {name!r} is {x}; it must be a finite number.",
+                    place=start_place(self.mechanism, {name}),
+                )
+        loose = {label for label, s in own.items() if s.is_guess and label not in start}
+        held = frozenset(values.keys() - loose - (guess.keys() - start.keys()))
+        return Begin(values, held, frozenset(start) if start else held)
+
+    def check(self, labels: Collection[str]) -> None:
+        """Raises an error for a label of a call that is none of this tree's."""
+        of_mechanism = {*self.mechanism.coordinates, *self.mechanism.speeds}
+        for name in labels:
+            if name in of_mechanism - self.known:
+                raise AssemblyError(
+                    f"{name!r} is of a joint that is cut in this tree and keeps no coordinates.",
+                    hint="Make it a start of the mechanism before spanning, or cut another joint: "
+                    "span(mechanism, cuts=…).",
+                )
+            if name not in self.known:
+                raise NamingError.unknown("coordinate or speed", name, self.known)
+
+    def positions(
+        self, begin: Begin, held: Collection[str], fixed: Mapping[Expr, float]
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Where the search begins, and which velocities' directions are held."""
+        firm = {name: x for name, x in begin.values.items() if name in begin.held}
+        starts = dict(begin.values)
+        if self.relations:
+            known = followed(self.relations, firm, fixed)
+            starts = followed(self.relations, {**begin.values, **known}, fixed)
+        q = np.array(
+            [starts.get(name, x) for name, x in zip(self.q_names, self.neutral, strict=True)],
+            dtype=float,
+        )
+        mask = np.zeros(self.tree.nv, dtype=bool)
+        for node in self.tree.nodes:
+            kind = node.joint.type
+            is_held = [name in held for name in self.q_names[node.q]]
+            if kind.nq == kind.nv:
+                mask[node.v] = is_held
+            else:
+                mask[node.v] = any(is_held)
+                q[node.q] = [float(x) for x in kind.normalized(q[node.q].tolist())]
+        return q, mask
+
+    def speeds(self, begin: Begin, held: Collection[str]) -> tuple[Floats, NDArray[np.bool_]]:
+        """The speeds from which the least change is taken, and which of them are held."""
+        begun = {k: x for k, x in begin.values.items() if k in held or k not in begin.held}
+        v = np.array([begun.get(name, 0.0) for name in self.v_names], dtype=float)
+        return v, np.array([name in held for name in self.v_names], dtype=bool)
+
+
+def fixed_values(tree: Tree, overrides: Mapping[str, float], t: float) -> dict[Expr, float]:
+    """The time, parameters and inputs by symbol; parameters without a value are left out.
+
+    Raises:
+        NamingError: no parameter has that name.
+    """
+    mechanism = tree.mechanism
+    known = [parameter.name for parameter in mechanism.parameters]
+    for name in overrides:
+        if name not in known:
+            raise NamingError.unknown("parameter", name, known)
+    values = {
+        symbol(x.name): float(as_float(x.value))
+        for x in mechanism.parameters
+        if x.value is not None
+    }
+    values |= {symbol(x.name): float(as_float(x.default)) for x in mechanism.inputs}
+    values |= {symbol(name): float(value) for name, value in overrides.items()}
+    return {symbol("t"): t} | values
+
+
+def followed(
+    relations: Collection[OfCoordinates],
+    starts: Mapping[str, float],
+    fixed: Mapping[Expr, float],
+) -> dict[str, float]:
+    """Prescribed positions, with those that follow from laws and couplings.
+
+    Args:
+        relations: of the mechanism, between coordinates.
+        starts: positions by label; they stay as they are.
+        fixed: the time and the parameters.
+    """
+
+    def value(x: Any) -> float:
+        return float(evaluate([as_expr(x)], dict(fixed))[0])
+
+    alone = [x.implied({}, value) for x in relations]
+    known, size = dict(starts), -1
+    for implied in alone:
+        for label, number in implied.items():
+            known.setdefault(label, number)
+    linked = [x for x, implied in zip(relations, alone, strict=True) if not implied]
+    while size < len(known):
+        size = len(known)
+        for x in linked:
+            for label, number in x.implied(known, value).items():
+                known.setdefault(label, number)
+    return known
+
+
+def start_place(mechanism: Mechanism, labels: Collection[str]) -> Place | None:
+    """Where the author gave the last of these starts."""
+    places = [start.place for start in mechanism.starts if start.label in labels]
+    return places[-1] if places else None
+
+
+def check_attitudes(tree: Tree, state: State) -> None:
+    """Raises an error for a state in which the angles of a joint have no rates.
+
+    Raises:
+        AssemblyError: the outer two axes of such a joint are one.
+    """
+    for node in tree.nodes:
+        attitude = getattr(node.joint.type, "attitude", None)
+        if not isinstance(attitude, Attitude):
+            continue
+        e = [float(x) for x in state.q[node.q][-len(attitude.NAMES) :]]
+        if abs(float(attitude.regularity(e))) < SINGULAR:
+            raise _singular(node.joint, e[1])
+
+
+def _singular(joint: Joint, middle: float) -> AssemblyError:
+    first, second, third = joint.coordinates[-3:]
+    return AssemblyError(
+        f"the angles of joint {joint.name!r} are singular where it starts: at {second} = "
+        f"{middle:g} rad, {first} and {third} turn about one axis, and their rates have no values.",
+        place=joint.place,
+        hint=f"Start at another {second}, or take its attitude as a quaternion or a matrix.",
+    )

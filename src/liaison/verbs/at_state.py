@@ -1,0 +1,176 @@
+"""A mechanism at one state: its kernel, and the arrays of that state, for the verbs of `state`.
+
+    M v̇ + h = τ + Gᵀ λ,    q̇ = N v
+
+Positions and velocities are taken as they are when they are arrays, and assembled when they are
+named: closed loops then close.
+
+Public names: AtState, at_state, Positions, Velocities, body_block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from liaison.equations.formalisms.newton_euler import newton_euler
+from liaison.errors import NamingError, SimulationError
+from liaison.model.mechanism import Mechanism
+from liaison.numeric import Array, State
+from liaison.program.kernel import Kernel
+from liaison.program.llvm.to_llvm import to_llvm
+from liaison.program.lower import lower
+from liaison.program.program import Program
+from liaison.simulation.plan.plan import parameters_of
+from liaison.tree.assemble import assemble
+from liaison.tree.tree import Tree, span
+
+from .given import Given, mechanism_of
+
+Positions: TypeAlias = State | Mapping[str, float] | ArrayLike | None
+"""A state; positions by label, the others assembled; an array (nq,); or the mechanism's start."""
+
+Velocities: TypeAlias = Mapping[str, float] | ArrayLike | None
+"""Velocities by label, the others assembled; an array (nv,); or those of the state."""
+
+KEPT = 16
+"""Mechanisms whose kernels are kept, so that a second call costs microseconds."""
+
+_kernels: dict[int, tuple[Mechanism, Tree, Kernel]] = {}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AtState:
+    """A kernel with the arguments of its entries."""
+
+    kernel: Kernel
+    t: float
+    q: Array
+    v: Array
+    u: Array
+    p: Array
+
+    @property
+    def nv(self) -> int:
+        """Velocities."""
+        return len(self.v)
+
+    def __call__(self, entry: str, x: ArrayLike = ()) -> dict[str, Array]:
+        """The blocks of an entry here."""
+        return self.kernel.call(entry, self.t, q=self.q, v=self.v, u=self.u, p=self.p, x=x)
+
+
+def at_state(
+    given: Given,
+    q: Positions = None,
+    v: Velocities = None,
+    *,
+    t: float = 0.0,
+    inputs: Mapping[str, float] | None = None,
+    parameters: Mapping[str, float] | None = None,
+) -> AtState:
+    """The mechanism at a state.
+
+    Args:
+        given: the mechanism, the path of its text, or the text; a Mechanism keeps its kernel.
+        q: positions: see `Positions`.
+        v: velocities: see `Velocities`.
+        t: time [s], where the state does not say.
+        inputs: values of inputs, by name.
+        parameters: values of parameters, by name.
+    """
+    _, tree, kernel = _kernel_of(given)
+    program = kernel.program
+    values = parameters_of(program, parameters)
+    state = q if isinstance(q, State) else None
+    if state is None and (q is None or isinstance(q, Mapping) or isinstance(v, Mapping)):
+        state = _assembled(tree, q, v, parameters, t)
+    if state is not None:
+        t = state.t
+        is_kept = q is None or isinstance(q, State | Mapping)
+        q = state.q if is_kept else q
+        v = state.v if v is None or isinstance(v, Mapping) else v
+    arrays = {"q": q, "v": np.zeros(program.sizes["nv"]) if v is None else v}
+    checked = {name: _array(program, name, x) for name, x in arrays.items()}
+    return AtState(kernel, float(t), checked["q"], checked["v"], _inputs(kernel, inputs), values)
+
+
+def body_block(state: AtState, entry: str, body: str, x: ArrayLike = ()) -> Array:
+    """What an entry returns for one body.
+
+    Raises:
+        NamingError: no body has that name.
+    """
+    blocks = state(entry, x)
+    if body not in blocks:
+        raise NamingError.unknown("body", body, list(blocks))
+    return blocks[body]
+
+
+def _kernel_of(given: Given) -> tuple[Mechanism, Tree, Kernel]:
+    mechanism = mechanism_of(given)
+    known = _kernels.pop(id(mechanism), None)
+    if known is None:
+        tree = span(mechanism)
+        known = mechanism, tree, to_llvm(lower(newton_euler(tree)))
+    if isinstance(given, Mechanism):
+        _kernels[id(mechanism)] = known
+        while len(_kernels) > KEPT:
+            del _kernels[next(iter(_kernels))]
+    return known
+
+
+def _assembled(
+    tree: Tree,
+    q: Positions,
+    v: Velocities,
+    parameters: Mapping[str, float] | None,
+    t: float,
+) -> State:
+    named: dict[str, float] = {}
+    for name, values in (("q", q), ("v", v)):
+        if isinstance(values, Mapping):
+            named |= {label: float(x) for label, x in values.items()}
+        elif values is not None:
+            array = np.asarray(values, dtype=float)
+            of = tree.position_labels if name == "q" else tree.velocity_labels
+            labels = [x.name for x in of()]
+            if array.shape != (len(labels),):
+                raise SimulationError(_size(name, array, len(labels)))
+            named |= dict(zip(labels, array.tolist(), strict=True))
+    return assemble(tree, parameters, t=t, **named)
+
+
+def _array(program: Program, name: str, values: object) -> Array:
+    wanted = program.sizes["n" + name]
+    array = np.asarray(values, dtype=float)
+    if array.shape != (wanted,):
+        raise SimulationError(_size(name, array, wanted))
+    if not np.isfinite(array).all():
+        bad = int(np.flatnonzero(~np.isfinite(array))[0])
+        label = program.labels[name][bad].name
+        raise SimulationError(f"{label!r} is {array[bad]}; a state needs finite numbers.")
+    return array
+
+
+def _size(name: str, array: Array, wanted: int) -> str:
+    what = "positions" if name == "q" else "velocities"
+    return (
+        f"{name} has shape {array.shape}; the mechanism has {wanted} {what}: give an array of "
+        f"shape ({wanted},), or values by label."
+    )
+
+
+def _inputs(kernel: Kernel, values: Mapping[str, float] | None) -> Array:
+    names = [x.name for x in kernel.program.labels.get("u", ())]
+    array = np.array(kernel.program.defaults.get("u", np.zeros(len(names))), dtype=float)
+    for name, value in (values or {}).items():
+        if name not in names:
+            raise NamingError.unknown("input", name, names)
+        array[names.index(name)] = float(value)
+    return array

@@ -1,0 +1,1 @@
+"""Verbs that evaluate one quantity of a mechanism at one state."""

@@ -1,0 +1,131 @@
+"""Results show themselves: a short line, a page of text, well-formed HTML, SymPy."""
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import liaison
+from liaison.display import PAGES, page_of
+from liaison.display.html import to_html
+from liaison.display.page import Page, Table
+from liaison.display.text import to_text
+
+VOID = {"meta", "br", "hr"}
+
+
+class Balanced(HTMLParser):
+    """Raises an error where a tag does not close the last one that was opened."""
+
+    def __init__(self):
+        super().__init__()
+        self.open = []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+
+@pytest.fixture(scope="module")
+def shown(examples):
+    """One object of every class that is shown."""
+    four_bar = liaison.read(examples / "four_bar.lsd")
+    pendulum = liaison.read(examples / "pendulum.lsd")
+    run = liaison.simulate(pendulum, until=1, every=0.05, series=("accelerations",))
+    equations = liaison.derive(pendulum, "lagrange")
+    return {
+        "Mechanism": four_bar,
+        "Tree": liaison.span(four_bar),
+        "Equations": liaison.derive(four_bar, "lagrange"),
+        "Readable": liaison.readable(pendulum),
+        "Program": liaison.lower(equations),
+        "Kernel": liaison.compile(four_bar),
+        "Runs": liaison.simulate_batch(pendulum, until=0.2, start={"A": [0.1, 2.0]}),
+        "Linearization": liaison.linearize(pendulum),
+        "Equilibrium": liaison.equilibrium(pendulum),
+        "Verification": liaison.verify(pendulum, run),
+        "Integrability": liaison.integrability(examples / "rolling_disc.lsd"),
+        "FirstIntegral": liaison.first_integrals(pendulum)[0],
+        "Reduction": liaison.reduce(four_bar),
+        "Mobility": liaison.mobility(four_bar),
+        "Comparison": liaison.compare(pendulum),
+    }
+
+
+def test_every_class_of_the_table_is_tried(shown):
+    assert set(PAGES) <= set(shown)
+
+
+def test_a_result_is_one_short_line(shown):
+    for name, result in shown.items():
+        line = repr(result)
+        assert line.startswith(f"<{type(result).__name__} ")
+        assert "\n" not in line, name
+        assert len(line) < 200, name
+        assert "object at 0x" not in str(result), name
+        assert "mappingproxy" not in str(result), name
+
+
+def test_a_result_is_a_page_of_text(shown):
+    for name, result in shown.items():
+        text = str(result)
+        assert len(text) > 20, name
+        assert max(map(len, text.splitlines())) < 400, name
+        assert text.splitlines()[0] == page_of(result).title
+
+
+def test_html_is_well_formed_and_holds_no_script(shown):
+    for name, result in shown.items():
+        html, parser = result._repr_html_(), Balanced()
+        parser.feed(html)
+        assert not parser.open, name
+        assert "<script" not in html
+        assert 'class="liaison"' in html
+
+
+def test_what_is_shown_is_escaped():
+    page = Page("x < y", (("a<b", "<script>"),), (Table(("<i>",), (("<td>",),)),), ("<p>",))
+    html = to_html(page)
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert "x < y" in to_text(page)
+
+
+def test_a_long_table_is_cut_in_the_middle():
+    rows = tuple((str(k), "x") for k in range(1000))
+    lines = to_text(Page("many", tables=(Table(("k", "what"), rows),))).splitlines()
+    assert len(lines) < 70
+    assert "… 940 more" in "".join(lines)
+
+
+@pytest.mark.parametrize("formalism", ["lagrange", "newton_euler", "kane"])
+def test_sympy_has_the_numbers_of_the_kernel(formalism, examples):
+    sympy = pytest.importorskip("sympy")
+    mechanism = liaison.read(examples / "four_bar.lsd")
+    equations = liaison.derive(mechanism, formalism)
+    system = equations.sympy()
+    state = liaison.assemble(liaison.span(mechanism))
+    terms = liaison.compile(mechanism).call("terms", q=state.q, v=state.v)
+    values = dict(zip(system.q + system.v, [*state.q, *state.v], strict=True))
+    M = np.array(system.M.subs(values), dtype=float)
+    G = np.array(system.G.subs(values), dtype=float)
+    f = sympy.lambdify(system.q + system.v, system.f)(*state.q, *state.v)
+    assert np.allclose(M, terms["M"].reshape(3, 3), atol=1e-12)
+    assert np.allclose(G, terms["G"].reshape(2, 3), atol=1e-12)
+    assert np.allclose(np.ravel(f), terms["f"], atol=1e-11)
+    assert len(system.equations) == 5
+
+
+def test_equations_are_written_by_plain_calls(examples):
+    equations = liaison.derive(examples / "pendulum.lsd", "lagrange")
+    assert r"\ddot{A}" in equations.latex()
+    assert "Ä" in equations.text()
+    assert equations.html().startswith("<!doctype html>")
+    (row,) = liaison.readable(examples / "pendulum.lsd").sympy()
+    assert "A''" in {x.name for x in row.free_symbols}

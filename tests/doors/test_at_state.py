@@ -1,0 +1,90 @@
+"""Quantities at one state: M, h, v̇, inverse dynamics, Jacobians and poses, by plain calls."""
+
+import numpy as np
+import pytest
+
+import liaison
+from liaison import DerivationError, NamingError, SimulationError, State
+
+NAMES = ["pendulum", "double_pendulum", "four_bar", "satellite", "stewart", "gimbals"]
+
+
+def moving(name, examples):
+    """A mechanism, its state after a while, and its accelerations there."""
+    mechanism = liaison.read(examples / f"{name}.lsd")
+    run = liaison.simulate(mechanism, until=0.1, every=0.1, series=("accelerations",))
+    return mechanism, State(run.t[-1], run.q[-1], run.v[-1]), run.series["accelerations"].values[-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_kinetic_energy_is_half_v_m_v(name, examples):
+    mechanism, state, _ = moving(name, examples)
+    M = liaison.mass_matrix(mechanism, state)
+    kernel = liaison.compile(mechanism)
+    T = kernel.call("energy", state.t, q=state.q, v=state.v)["T"][0]
+    assert 0.5 * state.v @ M @ state.v == pytest.approx(T, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_accelerations_are_those_of_a_run(name, examples):
+    mechanism, state, expected = moving(name, examples)
+    vdot = liaison.forward_dynamics(mechanism, state)
+    size = 1 + abs(expected).max()
+    assert np.allclose(vdot, expected, atol=1e-8 * size, rtol=0)
+    tau = liaison.inverse_dynamics(mechanism, state, accelerations=vdot)
+    law = liaison.mass_matrix(mechanism, state) @ vdot + liaison.bias(mechanism, state)
+    law -= liaison.compile(mechanism)("applied", state.t, q=state.q, v=state.v)
+    assert np.allclose(tau, law, atol=1e-10 * (1 + abs(law).max()), rtol=0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_jacobian_is_the_derivative_of_the_pose(name, examples):
+    mechanism, state, _ = moving(name, examples)
+    body, point, step = mechanism.bodies[-1].name, np.array([0.1, -0.2, 0.3]), 1e-6
+    J = liaison.jacobian(mechanism, body, state, point=point)
+    kernel = liaison.compile(mechanism)
+    for j, e in enumerate(np.eye(len(state.v))):
+        X = [
+            liaison.pose(mechanism, body, kernel("retract", q=state.q, x=s * step * e))
+            for s in (1, -1)
+        ]
+        speed = ((X[0] - X[1]) @ [*point, 1] / (2 * step))[:3]
+        spin = (X[0] - X[1])[:3, :3] / (2 * step) @ ((X[0] + X[1]) / 2)[:3, :3].T
+        omega = [spin[2, 1], spin[0, 2], spin[1, 0]]
+        assert np.allclose(J[:, j], [*omega, *speed], atol=1e-8)
+
+
+def test_positions_by_label_close_the_loop_and_arrays_are_taken_as_they_are(examples):
+    mechanism = liaison.read(examples / "four_bar.lsd")
+    closed = liaison.assemble(liaison.span(mechanism), A=1.2)
+    named = liaison.pose(mechanism, "rocker", {"A": 1.2})
+    assert np.allclose(named, liaison.pose(mechanism, "rocker", closed.q), atol=1e-12)
+    assert not np.allclose(named, liaison.pose(mechanism, "rocker", [1.2, 0, 0]))
+    rates = liaison.bias(mechanism, {"A": 1.2, "A'": 3.0})
+    assert np.allclose(rates, liaison.bias(mechanism, {"A": 1.2}, {"A'": 3.0}))
+
+
+def test_parameters_and_inputs_by_name():
+    m, push = liaison.parameter("m", 2, unit="kg"), liaison.signal("push", "N*m")
+    bob = liaison.body("bob", mass=m, center=(0, 0, -1), inertia=(0, 0, 0))
+    hinge = liaison.join(liaison.ground, bob, "revolute", name="A", axis="y")
+    pendulum = liaison.mechanism(hinge, m, push, liaison.motor(hinge, effort=push), name="pendulum")
+    assert liaison.mass_matrix(pendulum, [0.0], parameters={"m": 3})[0, 0] == pytest.approx(3)
+    assert liaison.forward_dynamics(pendulum, [0.0], inputs={"push": 4})[0] == pytest.approx(2)
+    with pytest.raises(NamingError, match="no input is named 'pull'"):
+        liaison.forward_dynamics(pendulum, [0.0], inputs={"pull": 4})
+
+
+def test_what_does_not_fit_is_an_error(examples):
+    mechanism = liaison.read(examples / "four_bar.lsd")
+    with pytest.raises(SimulationError, match="3 positions: give an array of shape"):
+        liaison.mass_matrix(mechanism, [0, 0])
+    with pytest.raises(SimulationError, match="'B' is nan"):
+        liaison.mass_matrix(mechanism, [0, np.nan, 0])
+    with pytest.raises(NamingError, match="no body is named 'cuopler'; did you mean 'coupler'"):
+        liaison.pose(mechanism, "cuopler")
+    with pytest.raises(SimulationError, match="give an array of shape"):
+        liaison.inverse_dynamics(mechanism, accelerations=[1.0], run=None)
+    ball = liaison.read(examples / "contact" / "two_balls.lsd")
+    with pytest.raises(DerivationError, match="run it with `simulate`"):
+        liaison.forward_dynamics(ball)

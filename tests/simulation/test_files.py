@@ -1,0 +1,235 @@
+"""Files are whole or absent, links and devices stay what they are, damage is told."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import stat
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+import simulate_samples as samples
+
+from liaison.errors import LiaisonError, SimulationError
+from liaison.program import to_llvm
+from liaison.simulation import Run, Settings
+from liaison.simulation.record import files
+from liaison.simulation.record.files import write_file
+from liaison.simulation.record.trajectory import Trajectory, load
+from liaison.units import Label
+
+posix = pytest.mark.skipif(os.name != "posix", reason="devices and signals of POSIX")
+
+
+def some_run(n=40):
+    x = np.linspace(0.0, 1.0, n)[:, None]
+    labels = {"q": (Label("A", "rad"),), "v": (Label("A'", "rad/s"),)}
+    return Trajectory("run", np.arange(float(n)), x, 2 * x, labels)
+
+
+def in_a_process(code, *words, **options):
+    command = [sys.executable, "-c", textwrap.dedent(code), *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+# links and devices
+
+
+def test_a_link_stays_and_its_target_is_written(tmp_path):
+    target, link = tmp_path / "there" / "a.txt", tmp_path / "link"
+    target.parent.mkdir()
+    link.symlink_to("there/a.txt")
+    for text in ("first", "second"):  # the target is not there, then it is
+        write_file(link, text)
+        assert link.is_symlink()
+        assert target.read_text() == text
+    some_run().save(link)
+    assert link.is_symlink()
+    assert len(load(link)) == 40
+
+
+def test_links_in_a_circle_and_folders_are_refused(tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(OSError, match="links") as caught:
+        write_file(tmp_path / "a", "text")
+    assert caught.value.errno == errno.ELOOP
+    with pytest.raises(IsADirectoryError):
+        write_file(tmp_path, "text")
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        write_file(tmp_path / "none" / "a", "text")
+
+
+@posix
+def test_a_device_is_written_to_and_never_replaced(tmp_path):
+    write_file("/dev/null", "text")
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    link = tmp_path / "full"
+    link.symlink_to("/dev/full")
+    for path in ("/dev/full", link):
+        with pytest.raises(OSError, match="full") as caught:
+            some_run().to_csv(path)
+        assert caught.value.errno == errno.ENOSPC
+    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+    assert link.is_symlink()
+
+
+@posix
+def test_stdout_has_its_lines_in_order(tmp_path):
+    """Also where it is a file: what was printed before and after stays."""
+    code = """
+        from liaison.simulation.record.files import write_file
+        print("before")
+        write_file("/dev/stdout", "between\\n")
+        print("after")
+    """
+    path = tmp_path / "printed"
+    with path.open("w") as file:
+        subprocess.run([sys.executable, "-c", textwrap.dedent(code)], stdout=file, check=True)
+    assert path.read_text() == "before\nbetween\nafter\n"
+    assert in_a_process(code).stdout == "before\nbetween\nafter\n"
+
+
+@posix
+def test_a_file_keeps_its_mode(tmp_path):
+    path = tmp_path / "a.txt"
+    write_file(path, "first")
+    path.chmod(0o640)
+    write_file(path, "second")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert path.read_text() == "second"
+
+
+# writes that fail
+
+
+@posix
+def test_a_disk_that_is_full_leaves_the_old_file(tmp_path):
+    """The process goes on: nothing of HDF5 is left over a file that was not finished."""
+    some_run().save(tmp_path / "a.nc")
+    code = """
+        import gc, resource, signal, sys
+        import numpy as np
+        from liaison.simulation.record.trajectory import Trajectory, load
+        from liaison.units import Label
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        x = np.zeros((4000, 1))
+        run = Trajectory("run", np.arange(4000.0), x, x, {"q": (Label("A"),), "v": (Label("w"),)})
+        for limit in (100, 5000, 50_000):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+            for save in (run.save, run.to_csv):
+                try:
+                    save(sys.argv[1])
+                except OSError as error:
+                    print(error.errno)
+            gc.collect()
+        print(len(load(sys.argv[1])))
+    """
+    done = in_a_process(code, tmp_path / "a.nc")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == [*[str(errno.EFBIG)] * 6, "40"]
+    assert [x.name for x in tmp_path.iterdir()] == ["a.nc"]
+
+
+@posix
+def test_temporary_files_of_the_dead_are_removed(tmp_path):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    old, new, alive = (
+        tmp_path / f".x.nc.{process}-0123abc{k}.tmp"
+        for k, process in enumerate((dead.pid, dead.pid, os.getpid()))
+    )
+    other = tmp_path / ".notes.tmp"
+    for path in (old, new, alive, other):
+        path.write_text("half")
+        os.utime(path, (0, 0) if path != new else None)
+    write_file(tmp_path / "a.txt", "text")
+    assert {x.name for x in tmp_path.iterdir()} == {new.name, alive.name, other.name, "a.txt"}
+
+
+# damaged files
+
+
+def damaged(data, rng):
+    """The bytes with one accident."""
+    found, i, n = bytearray(data), rng.randrange(len(data)), rng.randrange(1, 200)
+    match rng.randrange(5):
+        case 0:
+            found[i] ^= 1 << rng.randrange(8)
+        case 1:
+            del found[i:]
+        case 2:
+            found[i:i] = rng.randbytes(n)
+        case 3:
+            found[i : i + n] = bytes(len(found[i : i + n]))
+        case 4:
+            del found[i : i + n]
+    return bytes(found)
+
+
+def test_damaged_results_are_refused(tmp_path):
+    path, rng = tmp_path / "a.nc", random.Random(1)
+    some_run().save(path)
+    whole = path.read_bytes()
+    for _ in range(150):
+        path.write_bytes(data := damaged(whole, rng))
+        if data != whole:
+            with pytest.raises(LiaisonError, match=r"a\.nc"):
+                load(path)
+
+
+def test_files_without_a_digest_are_read(tmp_path):
+    """Of an older version, or written again by another tool."""
+    path = tmp_path / "a.nc"
+    some_run().save(path)
+    path.write_bytes(path.read_bytes()[: -files.SEAL_SIZE])
+    assert np.array_equal(load(path).q, some_run().q)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(LiaisonError, match="is damaged"):
+        load(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", files.SIGNATURE, files.SIGNATURE + bytes(4000)])
+def test_what_is_no_results_file_is_refused(tmp_path, content):
+    path = tmp_path / "a.nc"
+    path.write_bytes(content)
+    with pytest.raises(LiaisonError, match=r"a\.nc"):
+        load(path)
+
+
+@pytest.mark.parametrize("header", ["", "{", "[]", "{}", '{"axes": 3}', "null", "[[" * 10_000])
+def test_headers_of_nothing_are_refused(tmp_path, header):
+    files.write_netcdf(tmp_path / "a.nc", {"q": files.Variable(("time",), np.zeros(3))}, header)
+    with pytest.raises(LiaisonError, match=r"a\.nc"):
+        load(tmp_path / "a.nc")
+
+
+@posix
+def test_what_is_no_plain_file_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(LiaisonError, match="no plain file"):
+            load(path)
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "none.nc")
+
+
+def test_damaged_checkpoints_are_refused():
+    kernel = to_llvm(samples.pendulum())
+    state = samples.start(kernel.program, [0.3], [0.0])
+    run, rng = Run(kernel, state, 1.0, Settings(step=0.01)), random.Random(2)
+    run.go(20)
+    whole = run.checkpoint()
+    for _ in range(60):
+        data = damaged(whole, rng)
+        again = Run(kernel, state, 1.0, Settings(step=0.01))
+        try:
+            again.restore(data)
+        except SimulationError:
+            continue
+        assert again.checkpoint() == whole  # the accident met no byte that matters
