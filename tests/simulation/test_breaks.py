@@ -5,23 +5,79 @@ import pytest
 from simulate_samples import driven, plain, start
 
 import liaison
-from liaison.expr import absolute, as_expr, cos, maximum, select, sign, sin, symbol
+from liaison.expr import Table, absolute, as_expr, cos, exp, maximum, select, sign, sin, symbol
+from liaison.formats import read
 from liaison.program import to_llvm
-from liaison.program.extend import breaks, breaks_of
+from liaison.program.instants import NOTHING, instants_between, timed
 from liaison.simulation import Run, Settings, simulate, simulate_batch
 from liaison.units import Label
 
 T, Q, P = symbol("t"), symbol("q[0]"), symbol("p[0]")
 
 
-def test_switches_that_are_affine_in_time_alone_tell_their_instant():
-    found = [T - 0.5, 3 - 2 * T, T - Q, T - P, sin(T), T * T - 1, as_expr(2)]
-    assert breaks(T, found) == (0.5, 1.5)
+def instants(formulas, end=10.0, **values):
+    """Instants from 0 to `end`, with the parameters as constants of the run."""
+    return instants_between(timed(T, formulas, [P]), 0.0, end, {P: values.get("p", 0.0)})
+
+
+def test_switches_of_time_tell_their_instants():
+    found = instants([sign(T - 0.5), absolute(3 - 2 * T), sign(T - Q), sign(as_expr(2) * Q)])
+    assert found.breaks.tolist() == [0.5, 1.5]
+    assert instants([sign(Q)]) is NOTHING
 
 
 def test_kinks_and_jumps_of_formulas_are_found():
     formulas = [sign(T - 1), absolute(T - 2) * Q, maximum(T, 3), select(T - 4, Q, 0), cos(T)]
-    assert breaks_of(driven(), formulas) == (1.0, 2.0, 3.0, 4.0)
+    assert instants(formulas).breaks.tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_parameter_moves_its_instant():
+    assert instants([sign(T - P) * Q], p=2.5).breaks.tolist() == [2.5]
+
+
+def test_switches_that_are_not_affine_are_solved():
+    found = instants([sign(sin(10 * T)), sign(T * T - 2)]).breaks
+    truth = sorted([*(np.arange(0, 32) * np.pi / 10), np.sqrt(2)])
+    assert found == pytest.approx(truth, abs=1e-14)
+
+
+def test_points_of_tables_are_breaks():
+    table = Table([0, 4.999, 5, 5.001, 12], [0, 0, 1, 0, 0], "linear")
+    assert instants([table(T) * Q]).breaks.tolist() == [0, 4.999, 5, 5.001, 12]
+    found = instants([Table([-2, 0.5, 2], [0, 0, 1])(sin(T))]).breaks
+    assert found == pytest.approx(np.add.outer([0, 2 * np.pi], [np.pi / 6, 5 * np.pi / 6]).ravel())
+
+
+@pytest.mark.parametrize(
+    ("formula", "center", "width"),
+    [
+        (exp(-(((T - 5) / 0.001) ** 2)), 5, 1e-3),
+        (1 / (1 + ((T - 3) / 0.001) ** 2), 3, 1e-3),
+        (exp(-(((T - P) / 0.02) ** 2)) + sin(T), 4, 2e-2),
+    ],
+)
+def test_a_narrow_pulse_bounds_steps_beside_it(formula, center, width):
+    """No step that begins before a pulse goes past it, and steps within are no longer than it."""
+    found = instants([formula * Q], p=4.0)
+
+    def reach(t):
+        return found.reach[np.searchsorted(found.waypoints, t, side="right") - 1]
+
+    for t in (0.0, center - 20 * width, center - 2 * width):
+        steps = 0
+        while t < center:
+            t, steps = reach(t), steps + 1
+        assert t < center + 2 * width
+        assert steps < 60
+    assert reach(center) - center < width
+    assert found.unbounded == 0
+
+
+def test_oscillations_bound_steps_by_their_period():
+    found = instants([sin(100 * T) * Q])
+    assert found.longest < 2 * np.pi / 100
+    assert not len(found.waypoints)
+    assert instants([(2 * T + 1) * Q]).longest == np.inf
 
 
 def test_a_brake_that_is_pressed_at_an_instant_is_exact_at_loose_tolerances(examples):
@@ -130,3 +186,53 @@ def test_batches_break_where_single_runs_do():
     for k, begin in enumerate(starts):
         alone = simulate(kernel, begin, 1.0, every=0.1, **options)
         assert runs[k].q.tobytes() == alone.q.tobytes()
+
+
+SLIDER = """
+{more}
+let b = body mass = 1 kg, inertia = 1 kg*m^2 end ;
+let X = join earth and b with slider axis = [1, 0, 0] end ;
+apply force value = [{force}, 0, 0] end on b ;
+"""
+PULSES = {
+    "table": ('1 kN*table(t/(1 s), [0,4.999,5,5.001,10], [0,0,1,0,0], "linear")', 1.0),
+    "bell": ("1 kN*exp(-((t - 5 s)/(1 ms))^2)", np.sqrt(np.pi)),
+    "switched": ("1 kN*if(t - begin, 1, 0)*if(begin + 1 ms - t, 1, 0)", 1.0),
+    "sine": ("1 kN*if(sin(10 rad/s*t) - 1 + 1e-6, 1, 0)", 2000 * np.arccos(1 - 1e-6) / 10 * 16),
+}
+
+
+@pytest.mark.parametrize("name", PULSES)
+def test_a_pulse_between_two_rests_acts(name):
+    """Velocity after it: impulse over mass; all its parts lie within a step of a body at rest."""
+    force, impulse = PULSES[name]
+    model = read(SLIDER.format(force=force, more="parameter begin = 3.3 s ;"))
+    run = liaison.simulate(model, until=10)
+    assert run["X'"][-1] == pytest.approx(impulse, rel=2e-8)
+
+
+def test_a_pulse_of_an_input_table_acts():
+    model = read(SLIDER.format(force="push", more="input push = 0 N ;"))
+    table = ([0, 4.999, 5, 5.001, 10], [0, 0, 1000, 0, 0], "linear")
+    run = liaison.simulate(model, until=10, inputs={"push": table})
+    assert run["X'"][-1] == pytest.approx(1, rel=1e-9)
+
+
+def test_a_pulse_acts_in_steps_of_a_stepper_and_in_batches():
+    force = PULSES["bell"][0].replace("5 s", "begin")
+    model = read(SLIDER.format(force=force, more="parameter begin = 3.3 s ;"))
+    stepper = liaison.stepper(model)
+    for _ in range(5):
+        stepper.step(None, 2.0)
+    assert stepper.state["X'"] == pytest.approx(np.sqrt(np.pi), rel=1e-8)
+    runs = liaison.simulate_batch(model, until=10, parameters={"begin": [2.0, 7.77]})
+    assert runs.v[:, -1, 0] == pytest.approx(np.sqrt(np.pi), rel=1e-8)
+
+
+def test_more_instants_than_are_at_hand():
+    """Two thousand pulses of 0.1 ms with 0.9 ms between them."""
+    times = np.add.outer(np.arange(2000) * 1e-3, [0, 1e-7, 1e-4, 1.001e-4]).ravel()
+    pushes = np.tile([0, 1000, 1000, 0], 2000)
+    model = read(SLIDER.format(force="push", more="input push = 0 N ;"))
+    run = liaison.simulate(model, until=2, inputs={"push": (times, pushes, "linear")}, every=1)
+    assert run["X'"][-1] == pytest.approx(200, rel=1e-9)

@@ -1,19 +1,13 @@
 """What a run adds to a program: inputs given by formulas or tables, stop conditions.
 
-Breaks: instants at which time alone makes formulas jump or bend, as 1 + sign(t − 0.1) does.
-
-A step that ends there needs not be cut down until its error is small. Found are switches that are
-affine in time and read nothing else.
-
 Formulas as plain data, so that a recorded run can say what its inputs were.
 
-Public names: resolve, places_of, interwoven, time_of, over_time, extended, identity, breaks,
-breaks_of, formula_to_plain, formula_from_plain.
+Public names: resolve, places_of, interwoven, time_of, over_time, extended, identity,
+formula_to_plain, formula_from_plain.
 """
 
 from __future__ import annotations
 
-import math
 from array import array as numbers
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -24,18 +18,13 @@ from liaison.expr import (
     Expr,
     Packed,
     Table,
-    evaluate,
     fingerprint,
-    gradient,
     pack,
     substitute,
-    switches,
     symbol,
     symbols_of,
-    topological,
     unpack,
 )
-from liaison.expr.graph.walk import depends_on
 from liaison.units import Label
 
 from .program import Entry, Program
@@ -126,29 +115,6 @@ def identity(program: Program, *entries: str) -> str:
     if stored is not None:
         return str(stored)
     return fingerprint([f for name in entries for f in program.entry(name).outputs])
-
-
-def breaks_of(program: Program, formulas: Sequence[Expr]) -> tuple[float, ...]:
-    """Instants at which formulas over the symbols or labels of a program jump or bend."""
-    times = [x for x, place in resolve(program, formulas).items() if place == ("t", 0)]
-    return breaks(times[0], switches(formulas)) if times else ()
-
-
-def breaks(t: Expr, switching: Sequence[Expr]) -> tuple[float, ...]:
-    """Instants, in order, at which one of these formulas passes zero because of the time alone."""
-    order = topological(switching)
-    others = depends_on(order, [x for x in order if x.op == "symbol" and x is not t])
-    instants = {_zero(t, f) for f in switching if f not in others}
-    return tuple(sorted(filter(math.isfinite, instants)))
-
-
-def _zero(t: Expr, f: Expr) -> float:
-    """Where a formula of time is zero; infinite if it is not affine."""
-    (slope,) = gradient(f, [t])
-    if slope.op != "const":
-        return math.inf
-    value, rate = (float(x) for x in evaluate([f, slope], {t: 0.0}))
-    return -value / rate if rate else math.inf
 
 
 def formula_to_plain(formula: Expr) -> list[Any] | None:

@@ -26,13 +26,11 @@ from liaison.expr import (
     maximum,
     sqrt,
     substitute,
-    switches,
     symbol,
 )
 from liaison.program.derivatives.columns import Columns
 from liaison.units import FORCE
 
-from .extend import breaks
 from .program import Entry, Program
 from .solve import Factor, Saddle, dense, factor
 
@@ -136,15 +134,26 @@ def _facts(equations: Equations) -> dict[str, object]:
             for x in equations.sides.blocks
         ),
         "bearings": tuple(k for k, x in enumerate(equations.sides.blocks) if x.joint),
-        "breaks": breaks(
-            equations.symbols.t,
-            [
-                *equations.switches,
-                *switches([x for block in equations.sides.blocks for x in block.coefficients]),
-            ],
-        ),
+        "formulas": lambda: watched_formulas(equations),
+        "laws": lambda: [*equations.dynamics.f, *equations.closures.gamma],
+        "closures": lambda: closure_rows(equations),
         **equations.facts,
     }
+
+
+def closure_rows(equations: Equations) -> list[tuple[Expr, Expr]]:
+    """Φ (0 of rows of rates) and ν of every closure."""
+    phi, nu = equations.closures.phi, equations.closures.nu
+    return [(phi[k] if k < len(phi) else ZERO, rate) for k, rate in enumerate(nu)]
+
+
+def watched_formulas(equations: Equations) -> list[Expr]:
+    """What steps depend on: forces, closures, unilateral constraints, events."""
+    closures, sides = equations.closures, equations.sides
+    found = [*equations.dynamics.f, *closures.phi, *closures.nu, *closures.gamma]
+    found += [x for block in sides.blocks for x in (block.gap, *block.coefficients)]
+    found += [*sides.rate, *sides.bias, *(event.formula for event in equations.events)]
+    return found
 
 
 class LazyEntries(Mapping[str, Entry]):

@@ -1,19 +1,25 @@
 """Messages of how a run ended: status, sentence, advice, with the name of what failed.
 
-Public names: Outcome, outcome_of, gap, REASONS.
+Public names: Outcome, outcome_of, gap, missed, outside, OUTSIDE, REASONS.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from liaison.numeric import Array
 from liaison.simulation.plan.plan import Plan
-from liaison.simulation.record.trajectory import DONE, FAILED, INTERRUPTED, STOPPED, Series
+from liaison.simulation.record.trajectory import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    STOPPED,
+    Series,
+)
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Arrays, Run
 
@@ -259,3 +265,76 @@ def gap(t: Array, found: Mapping[str, Series]) -> Outcome | None:
                 text = f"{kind} {what!r} is {values[k]} at t = {t[k]:.9g} s."
                 return Outcome(FAILED, text, UNDEFINED, "not finite")
     return None
+
+
+CLOSED = 1.0
+"""The mode of gaps and rates that are closed, in the series `modes`."""
+
+OUTSIDE = 1e-6
+"""Part of the largest force, speed or place of a run by which a unilateral constraint may miss."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """Where a unilateral constraint is missed most: its name, when [s], by how much of its size."""
+
+    name: str
+    what: str
+    t: float
+    error: float
+
+
+def missed(
+    sides: Sequence[Any], t: Array, q: Array, v: Array, found: Mapping[str, Series]
+) -> Miss | None:
+    """Where a recorded force leaves its bound, a contact pulls or penetrates, a rate is forbidden.
+
+    Args:
+        sides: blocks of the program.
+        t: recorded instants.
+        q: positions there.
+        v: velocities there.
+        found: series, with those of contacts.
+
+    Returns:
+        The worst; None where there are no such series.
+    """
+    if not {"margins", "modes", "contacts"} <= found.keys():
+        return None
+    margins, modes = found["margins"].values, found["modes"].values
+    size = {
+        "force": float(np.max(np.abs(found["contacts"].values), initial=1e-9)),
+        "rate": 1.0 + float(np.max(np.abs(v), initial=0.0)),
+        "gap": 1.0 + float(np.max(np.abs(q), initial=0.0)),
+    }
+    worst = Miss("", "", 0.0, 0.0)
+    for b, (name, _, kind, *_) in enumerate(sides):
+        is_held = (kind == "friction") | (modes[:, b] == CLOSED)
+        for what, rows in (("force", is_held), (kind, ~is_held)):
+            beyond = np.where(rows, -margins[:, b], 0.0) / size.get(what, 1.0)
+            k = int(np.argmax(beyond)) if len(beyond) else 0
+            if len(beyond) and beyond[k] > worst.error:
+                worst = Miss(name, what, float(t[k]), float(beyond[k]))
+    return worst
+
+
+def outside(
+    sides: Sequence[Any], t: Array, q: Array, v: Array, found: Mapping[str, Series]
+) -> Outcome | None:
+    """The failure that a missed unilateral constraint is; None if all hold."""
+    worst = missed(sides, t, q, v, found)
+    if worst is None or worst.error <= OUTSIDE:
+        return None
+    texts = {
+        "force": "the force is beyond its bound, or pulls",
+        "gap": "the gap is closed beyond zero",
+        "rate": "the rate is on the forbidden side",
+    }
+    return Outcome(
+        FAILED,
+        f"{worst.name!r} is not kept at t = {worst.t:.9g} s: {texts[worst.what]}, by "
+        f"{worst.error:.3g} of the largest one.",
+        "What ends its mode was stepped over: give max_step=.",
+        "constraint missed",
+    )

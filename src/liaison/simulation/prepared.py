@@ -11,12 +11,14 @@ Public names: Prepared, Workplace, planned, add_entries, machine_of.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from operator import is_
 from threading import Lock
 from typing import TYPE_CHECKING, Any, final
 
 from liaison.numeric import State
 from liaison.program import Kernel, Program
+from liaison.program.instants import Instants
 from liaison.simulation.events.happenings import sides_in
 from liaison.simulation.plan.inputs import Inputs, inputs_of
 from liaison.simulation.plan.plan import (
@@ -25,11 +27,13 @@ from liaison.simulation.plan.plan import (
     end_of,
     entries_of,
     fill_run,
+    has_instants,
     lasting_arrays,
     parameters_of,
     plan_of,
 )
 from liaison.simulation.plan.settings import Settings
+from liaison.simulation.plan.timing import instants_of
 from liaison.simulation.steps.layout import Arrays
 
 from .machine import Machine
@@ -156,6 +160,8 @@ class Prepared:
 
     def __init__(self, plan: Plan, is_compiled: bool) -> None:
         self._kernel, self._events, self._added = plan.kernel, plan.events, plan.added
+        self._knots, self._timed = plan.knots, plan.timed
+        self._instants = _asked(plan), plan.instants
         self._is_compiled = is_compiled
         self._defaults: dict[str, Any] = {}
         self._names: tuple[Any, Any] = ((), ())
@@ -182,7 +188,18 @@ class Prepared:
             values = parameters_of(program, parameters)
         else:
             values = self._by_default("p", parameters_of)
-        return Plan(kernel, state, end, settings, inputs, values, self._events, self._added)
+        shared = self._events, self._added, self._knots, self._timed
+        plan = Plan(kernel, state, end, settings, inputs, values, *shared)
+        return replace(plan, instants=self._instants_of(plan)) if has_instants(plan) else plan
+
+    def _instants_of(self, plan: Plan) -> Instants:
+        """Made anew only where the run differs from the last one in what they follow from."""
+        asked, known = _asked(plan), self._instants
+        if known[0] != asked:
+            start, end, p, u = plan.state.t, plan.until, plan.parameters, plan.inputs.held
+            known = asked, instants_of(plan.timed, plan.program, start, end, p, u)
+            self._instants = known
+        return known[1]
 
     def _by_default(self, array: str, make: Callable[[Program, None], Any]) -> Any:
         """What follows from default values, made once: a program's are read-only."""
@@ -241,7 +258,14 @@ def planned(
 def _key(settings: Settings, inputs: Inputs | None, stop: Any) -> tuple[Any, ...]:
     """What runs that share their preparation agree in."""
     formulas = () if inputs is None else inputs.formulas
-    return settings.lasting, settings.grid, formulas, None if stop is None else _listed(stop)
+    asked = () if inputs is None else tuple(x.slot for x in inputs.controllers)
+    listed = None if stop is None else _listed(stop)
+    return settings.lasting, settings.grid, formulas, asked, listed
+
+
+def _asked(plan: Plan) -> tuple[Any, ...]:
+    """What the instants of a run follow from."""
+    return plan.state.t, plan.until, plan.parameters.tobytes(), plan.inputs.held.tobytes()
 
 
 def _listed(stop: Any) -> Any:

@@ -16,8 +16,9 @@ from liaison.numeric import Array
 from liaison.program import Kernel, Program
 from liaison.program.extend import formula_to_plain, identity
 from liaison.simulation.events.happenings import sides_in
-from liaison.simulation.events.log import BEFORE, CROSSES, WHATS, entries_of
+from liaison.simulation.events.log import BEFORE, CROSSES, KICKS, WHATS, entries_of
 from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.timing import row_label
 from liaison.simulation.record.files import plain
 from liaison.simulation.record.series import POSE_AXES, POSE_UNITS
 from liaison.simulation.record.trajectory import STOPPED, EventRecord, Series, Trajectory
@@ -25,7 +26,7 @@ from liaison.simulation.steps.layout import Arrays
 from liaison.units import Label
 
 from .machine import map_entry
-from .outcome import Outcome, gap
+from .outcome import Outcome, gap, outside
 from .reactions import joint_accelerations, motions, multipliers, reactions
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def trajectory_of(
     found = inputs_series(plan, rows)
     if series:
         found |= series_of(plan, rows, series, _contacts(plan, rows, happened, series, modes))
-    end = end if end.is_failure else gap(rows[:, 0], found) or end
+    if not end.is_failure:
+        end = gap(rows[:, 0], found) or _outside(plan, rows, found) or end
     return Trajectory.of_run(
         Told(plan, arrays, happened, end, modes, _left_out(plan, found)),
         name=plan.program.name,
@@ -60,6 +62,15 @@ def trajectory_of(
         series=found,
         status=end.status,
     )
+
+
+def _outside(plan: Plan, rows: Array, found: Mapping[str, Series]) -> Outcome | None:
+    """A unilateral constraint that the run did not keep; steps of fixed size are not judged."""
+    if plan.settings.tableau.scheme == "moreau":
+        return None
+    cuts = np.cumsum([1, plan.size("nq"), plan.size("nv")])
+    t, q, v, _ = np.split(rows, cuts, axis=1)
+    return outside(sides_in(plan.program), t[:, 0], q, v, found)
 
 
 def scene_trajectory_of(
@@ -192,6 +203,9 @@ def event_records(plan: Plan, happened: Array) -> tuple[EventRecord, ...]:
             was_t, was = x.t, x.v
         elif x.what == CROSSES:
             found.append(EventRecord(own[x.first].name, x.t, x.q, x.v))
+        elif x.what == KICKS:
+            name = row_label(plan.program, x.first)
+            found.append(EventRecord(name, x.t, x.q, x.v, "impulse", was))
         else:
             before = was if was_t == x.t else None
             name, what = sides[x.first][0], WHATS[x.what]

@@ -22,15 +22,16 @@ import numpy as np
 from liaison.errors import Interrupted, SimulationError, interruptible
 from liaison.numeric import Array, State
 from liaison.program import Kernel
-from liaison.simulation.plan.plan import Plan
+from liaison.simulation.plan.plan import Plan, has_instants
 from liaison.simulation.plan.settings import PROJECTION, Settings, settings_of
+from liaison.simulation.plan.timing import instants_of, load_instants
 from liaison.simulation.record.files import write_file
 from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT, Trajectory
 from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Arrays, row_words
 from liaison.simulation.steps.projection import Projection
 
-from .outcome import Outcome, gap, outcome_of
+from .outcome import Outcome, gap, outcome_of, outside
 from .prepared import planned
 from .report import scene_trajectory_of, trajectory_of
 
@@ -92,6 +93,9 @@ DEFAULT_SERIES = ("energy", "outputs", "poses", "closure", "contacts")
 
 SLICE = 0.02
 """Seconds of work the compiled loop is given at a time."""
+
+HORIZON = 64.0
+"""Steps of a caller for which instants are made at once."""
 
 FIRST_SLICE = 4096
 """Steps of the first slice of a run, at most."""
@@ -220,6 +224,8 @@ class Run:
         self._place = self._prepared.workplace(self.told)
         self._machine, self.marching = self._place.machine, self._place.contacts
         self._drained = Drained()
+        self._instants = self.told.instants
+        self._known_until, self._known_for = -math.inf, b""
         self._calls = [0] * len(self.told.inputs.controllers)
         self._tries = self._prepared.pace
         self.status = at.GOOD
@@ -297,6 +303,8 @@ class Run:
                 self.arrays.run.has_correct[status - at.NEEDS_CORRECT_Q] = 1
         elif status == at.CONTROL:
             self._control()
+        elif status == at.NEEDS_INSTANTS:
+            load_instants(self.arrays.run, self._instants, self.plan.settings.max_step)
         elif status == at.CROWDED:
             self._make_room()
         elif status == at.BAD_GAP and self.plan.is_scene:
@@ -331,7 +339,9 @@ class Run:
         with interruptible("the evaluation of a run"):
             found = self.trajectory(series, outcome)
         if found.status != outcome.status:
-            outcome = gap(found.t, found.series) or outcome
+            sides = self.told.program.facts.get("sides", ())
+            missed = outside(sides, found.t, found.q, found.v, found.series)
+            outcome = gap(found.t, found.series) or missed or outcome
         if outcome.reason == INTERRUPTED:
             raise Interrupted(outcome.message, t=self.t, trajectory=found) from None
         if outcome.is_failure and on_failure == "raise":
@@ -378,6 +388,20 @@ class Run:
         return outcome_of(plan, self.arrays, self.status, ended)
 
     # what Python does between slices
+
+    def go_until(self, end: float) -> None:
+        """Goes on from now with another end, with the inputs as they are now held."""
+        run, told, now = self.arrays.run, self.told, float(self.arrays.run.t)
+        run.t_end = end
+        if not (has_instants(told) and run.is_adaptive):
+            return
+        values = run.u.tobytes()
+        if end > self._known_until or values != self._known_for:
+            # for many steps of this length at once
+            self._known_until, self._known_for = now + HORIZON * (end - now), values
+            where = told.timed, told.program, now, self._known_until
+            self._instants = instants_of(*where, np.array(run.p), np.array(run.u))
+        load_instants(run, self._instants, told.settings.max_step)
 
     def _drain(self) -> None:
         self._drained.take(self.arrays)

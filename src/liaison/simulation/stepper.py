@@ -123,7 +123,7 @@ class Stepper:
         run = self._run.arrays.run
         if u is not None:
             self._set_inputs(u)
-        run.t_end = run.t + dt
+        self._run.go_until(float(run.t) + dt)
         run.phase, run.is_stopping = at.TRY, 0
         self._advance()
         return self.state

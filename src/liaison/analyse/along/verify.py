@@ -30,6 +30,7 @@ from liaison.numeric import Array
 from liaison.program import Kernel
 from liaison.simulation import Series, Trajectory
 from liaison.simulation.machine import map_entry
+from liaison.simulation.outcome import OUTSIDE, missed
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.reactions import accelerations, pivoted, redundancy
 
@@ -149,7 +150,8 @@ def verify(
     over, why_not, fine = _over_time(plan, run, balance, about)
     _check_covered(run, over, why_not)
     unchecked = (f"from instant to instant: {why_not}",) if why_not and len(run.t) > 1 else ()
-    return Verification((*instants, *over), powers, run.t, unchecked, _work(*fine))
+    theorems = (*instants, *over, *_kept(plan, run))
+    return Verification(theorems, powers, run.t, unchecked, _work(*fine))
 
 
 def _work(t: Array, balance: _Balance) -> dict[str, float]:
@@ -255,6 +257,15 @@ def _from_instant_to_instant(
     k = int(np.argmax(error))
     name = "motion from instant to instant"
     return Theorem(name, float(error[k]), float(run.t[chosen[k]]), 1.0, allowed)
+
+
+def _kept(plan: Plan, run: Trajectory) -> list[Theorem]:
+    """Bounds of friction, normal forces, gaps and rates of one sign, where they were recorded."""
+    worst = missed(plan.program.facts.get("sides", ()), run.t, run.q, run.v, run.series)
+    if worst is None or run.meta.get("method") == "moreau":
+        return []
+    name = "unilateral constraints" + (f": {worst.name}" if worst.error > OUTSIDE else "")
+    return [Theorem(name, worst.error, worst.t, 1.0, OUTSIDE)]
 
 
 def _blocks(kernel: Kernel, entry: str, out: Array) -> dict[str, Array]:

@@ -296,6 +296,32 @@ def prepare(sides: Sides) -> f64:
 
 
 @loop
+def meet_closures(sides: Sides, v: ptr) -> None:
+    """v with G v = ν, by the least change in the metric of M; numbers are measured already."""
+    nv = sides.nv
+    nc = sides.nc
+    loosened(sides)
+    if prepare(sides) < 0.0:
+        return
+    known = nc + sides.helds
+    b = sides.order[known:]
+    y = at(b, known)
+    scale = at(y, known + 1)
+    for k in range(known):
+        rest = sides.terms.nu[k] if k < nc else 0.0
+        b[k] = (rest - dot(nv, sides.G[k * nv :], v)) * scale[k]
+    solve_rows(known, sides.rank, sides.R, sides.order, b, y)
+    jump = sides.z
+    for i in range(nv):
+        jump[i] = 0.0
+        for k in range(sides.rank):
+            jump[i] += y[k] * sides.Q[k, i]
+    backward_solve(nv, sides.L, jump)
+    for i in range(nv):
+        v[i] += jump[i]
+
+
+@loop
 def compliant(sides: Sides, row: i64, x: ptr) -> f64:
     """x = L⁻¹Dᵀ of a row without its part along the closures; returns D v̇ of the motion z."""
     nv = sides.nv

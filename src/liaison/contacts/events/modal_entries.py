@@ -14,7 +14,6 @@ from __future__ import annotations
 from math import sqrt
 
 from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
-from liaison.simulation.events.events import FLAT
 from liaison.simulation.steps.sides_layout import (
     FRICTION,
     GAP,
@@ -239,7 +238,7 @@ def tell_ends(sides: Sides, out: ptr) -> None:
 def modal_events(
     sides: Sides, t: f64, q: ptr, v: ptr, u: ptr, p: ptr, x: ptr, out: ptr, work: ptr
 ) -> None:
-    """Events of the mechanism and of the caller, ends of modes, and rates of open gaps."""
+    """Events of the mechanism and of the caller, and ends of modes."""
     if sides.own > 0:
         sides.free.events(t, q, v, u, p, x, out, work)
     failed = 0
@@ -249,10 +248,6 @@ def modal_events(
         measure(sides, t, q, v, u, p, work)
         failed = solve_motion(sides, t, q, v, u, p, work)
     tell_ends(sides, at(out, sides.own))
-    for b in range(sides.nb):
-        block = sides.blocks[b]
-        is_open = 1 if block.kind == GAP and sides.mode[b] == OPEN else 0
-        out[sides.own + sides.nb + b] = sides.seen.rate[block.first] if is_open == 1 else FLAT
     if sides.watches > 0 and failed == 0:
         stays = can_stay(sides)
         for b in range(sides.nb):

@@ -140,9 +140,8 @@ class Marching:
         self.sides = side.sides_of(sides, plan.program.sizes, _law(law), bearings)
         self.kernel = ModalKernel(plan.kernel, self.sides)
         ends = tuple(Watched(block[0], -1, stops=True) for block in sides)
-        slopes = tuple(Watched(block[0], 1, stops=False) for block in sides)
         self.own = len(plan.events)
-        self._events = (*plan.events, *ends, *slopes)
+        self._events = (*plan.events, *ends)
         self._plan: Plan | None = None
         self.begin(plan)
         self.sides.own = self.own
@@ -176,9 +175,7 @@ class Marching:
 
     def mark(self, run: Run) -> None:
         """Ends of modes switch; they do not stop the run."""
-        nb, stops = int(self.sides.nb), run.stops[self.own :]
-        stops[:nb], stops[nb : 2 * nb] = at.SWITCHING, at.SLOPE
-        run.dips = nb
+        run.stops[self.own :], run.has_modes = at.SWITCHING, 1
         run.has_terms, run.pivots_left = 1, np.iinfo(np.int64).max // 2
 
     def kept(self) -> dict[str, Any]:

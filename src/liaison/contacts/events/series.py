@@ -18,17 +18,26 @@ from numpy.typing import NDArray
 
 from liaison.numeric import Array
 from liaison.program.loops.compile import CompiledLoops, compile_loops
-from liaison.program.loops.language import at, i64, iptr, loop, ptr
+from liaison.program.loops.language import at, f64, i64, iptr, loop, ptr
 from liaison.simulation.events import log
 from liaison.simulation.events.log import entries_of
 from liaison.simulation.plan.plan import Plan
 from liaison.simulation.record.series import Series
 from liaison.simulation.steps import sides_layout as side
-from liaison.simulation.steps.sides_layout import FRICTION, SLIP, STICK, Sides
+from liaison.simulation.steps.sides_layout import (
+    FRICTION,
+    GAP,
+    LOCKED,
+    OPEN,
+    REGULARIZED,
+    SLIP,
+    STICK,
+    Sides,
+)
 
 from .bearings import solve_motion
 from .modal import measure, tell_forces
-from .modal_entries import inside
+from .modal_entries import BROKEN, inside
 from .next_mode import find_mode
 from .one_sided import Marching
 from .touching import can_stay, slip_size, still
@@ -56,6 +65,8 @@ class Contacts:
         effort: Dᵀ f.
         vdot: v̇.
         modes: of every block.
+        margin: of every block, how far it is from where its mode ends: gap, rate, normal force, or
+            what a bound of friction leaves; 0 of friction that does not stick.
     """
 
     gap: Array
@@ -64,15 +75,32 @@ class Contacts:
     effort: Array
     vdot: Array
     modes: NDArray[np.int64]
+    margin: Array
+
+
+@loop
+def margin_of(sides: Sides, b: i64) -> f64:
+    """How far a block is from the end of its mode; negative beyond it."""
+    block = sides.blocks[b]
+    mode = sides.mode[b]
+    if block.kind == FRICTION:
+        if mode != STICK or block.law == REGULARIZED:
+            return 0.0
+        return float(inside(sides, b) * sides.seen.laws[b].static)
+    if mode == LOCKED:
+        return float(sides.seen.rate[block.first] + BROKEN)
+    if mode != OPEN:
+        return float(sides.force[block.first])
+    return float(sides.seen.gap[b] if block.kind == GAP else sides.seen.rate[block.first])
 
 
 @loop
 def over_modes(
     sides: Sides, count: i64, sizes: iptr, table: ptr, modes: iptr, p: ptr, out: ptr, work: ptr
 ) -> None:
-    """Gap, rate, force, Dᵀf and v̇ at every row (t, q, v, u) of a table; sizes: nq, nu."""
+    """Gap, rate, force, Dᵀf, v̇, margin at every row (t, q, v, u) of a table; sizes: nq, nu."""
     nv = sides.nv
-    size = sides.nb + 2 * sides.nr + 2 * nv
+    size = 2 * sides.nb + 2 * sides.nr + 2 * nv
     for i in range(count):
         row = at(table, i * (1 + sizes[0] + nv + sizes[1]))
         q = at(row, 1)
@@ -86,6 +114,7 @@ def over_modes(
         bear_inside(sides)
         for b in range(sides.nb):
             found[b] = sides.seen.gap[b]
+            found[size - sides.nb + b] = margin_of(sides, b)
         for k in range(sides.nr):
             found[sides.nb + k] = sides.seen.rate[k]
             found[sides.nb + sides.nr + k] = sides.force[k]
@@ -154,12 +183,13 @@ def contacts_along(run: Marching, plan: Plan, rows: Array, happened: Array) -> C
     modes = modes_along(run, rows[:, 0], happened)
     sides = run.sides.copy()
     nv, nb, nr = int(sides.nv), int(sides.nb), int(sides.nr)
-    out = np.zeros((len(rows), nb + 2 * nr + 2 * nv))
+    out = np.zeros((len(rows), 2 * nb + 2 * nr + 2 * nv))
     sizes = np.array([plan.size("nq"), plan.inputs.held.size], dtype=np.int64)
     table, work = np.ascontiguousarray(rows), np.zeros(max(1, run.work))
     _compiled()[over_modes](sides, len(rows), sizes, table, modes, plan.parameters, out, work)
-    gap, rate, force, effort, vdot = np.split(out, np.cumsum([nb, nr, nr, nv]), axis=1)
-    return Contacts(gap, rate, force, effort, vdot, modes)
+    cuts = np.cumsum([nb, nr, nr, nv, nv])
+    gap, rate, force, effort, vdot, margin = np.split(out, cuts, axis=1)
+    return Contacts(gap, rate, force, effort, vdot, modes, margin)
 
 
 def modes_along(run: Marching, t: Array, happened: Array) -> NDArray[np.int64]:
@@ -190,12 +220,14 @@ def contact_series(plan: Plan, contacts: Contacts) -> dict[str, Series]:
     rates = tuple("rad/s" if unit != "N" else "m/s" for unit in units)
     gaps = [b for b, block in enumerate(sides) if block[2] == "gap"]
     rubs = tuple(block[0] for block in sides if block[2] == "friction")
+    blocks = {"block": tuple(x[0] for x in sides)}
     return {
         "contacts": Series(contacts.force * sign, units, {"contact": rows}),
         "slips": Series(contacts.rate * sign, rates, {"contact": rows}),
         "gaps": Series(contacts.gap[:, gaps], "m", {"gap": tuple(sides[b][0] for b in gaps)}),
         "dissipated": Series(_dissipated(sides, contacts), "W", {"group": rubs}),
-        "modes": Series(contacts.modes.astype(float), "", {"block": tuple(x[0] for x in sides)}),
+        "modes": Series(contacts.modes.astype(float), "", blocks),
+        "margins": Series(contacts.margin, "", blocks),
     }
 
 

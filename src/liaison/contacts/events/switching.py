@@ -22,6 +22,7 @@ from liaison.simulation.events.log import (
     ENTERS,
     GAINS,
     IMPACTS,
+    KICKS,
     LEAVES,
     OPENS,
     RESTS,
@@ -67,10 +68,10 @@ from liaison.solvers.linear.dense import largest
 
 from .bearings import solve_motion
 from .edges import find_edges
-from .modal import measure
+from .modal import SLOW, measure, meet_closures
 from .modal_entries import BROKEN, modal_events
 from .next_mode import find_mode
-from .touching import TOUCH, find_touching, still, strike
+from .touching import find_touching, still, strike
 
 
 @loop
@@ -98,7 +99,7 @@ def was_hit(sides: Sides, b: i64) -> i64:
 @loop
 def note_what(b: i64, what: i64, run: Run, happened: ptr) -> None:
     """One more row: what happened to a block, with the state as it is now."""
-    note(what, b, -1, run.t, 0.0, run.nq, run.q, run.nv, run.v, run.happened, happened)
+    note(what, b, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.happened, happened)
     run.happened += 1
 
 
@@ -177,6 +178,10 @@ UNMET = 1e4
 VANISHED = 1e-6
 """A row of a rate that is shorter than this says nothing of velocities any more."""
 
+LEAST = 1e-12
+"""A gap [m], a rate or a force [N] that is none between two looks; below SLOW the way of a slip is
+not that of its speed, which turns there without an end."""
+
 TINY = 1e-300
 
 
@@ -198,7 +203,7 @@ def march(
         sides.is_begun = 2
     status = advance(e, run, scratch, records, happened, tries)
     while status == STOPPED and run.is_stopping == SWITCHING:
-        if run.recorded >= run.capacity or run.event_capacity - run.happened < 5 * sides.nb + 3:
+        if run.recorded >= run.capacity or run.event_capacity - run.happened < 5 * sides.nb + 5:
             return FULL
         status = switch(sides, e, run, scratch, records, happened)
         if status == GOOD:
@@ -262,9 +267,11 @@ def switch(sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, happe
     if sides.switches > PATIENCE:
         return STANDSTILL
     look(sides, run, scratch)
+    before = run.happened
+    if run.bent > 0:
+        take_kick(sides, run, scratch, happened)
     if vanishing(sides, run.v, run) == 1:
         return DEGENERATE
-    before = run.happened
     for b in range(sides.nb):
         sides.ended[b] = run.fired[sides.own + b]
     status = find_edges(sides, run, scratch)
@@ -279,6 +286,21 @@ def switch(sides: Sides, e: Entries, run: Run, scratch: ptr, records: ptr, happe
     keep(run)
     go_on(sides, run, scratch)
     return GOOD
+
+
+@loop
+def take_kick(sides: Sides, run: Run, scratch: ptr, happened: ptr) -> None:
+    """Velocities that closures have after the rate of one jumped; contacts meet them as they are.
+
+    What the impulses of contacts change besides leaves closures alone, so that both are one impact.
+    """
+    row = run.bent - 1
+    run.bent = 0
+    note(BEFORE, row, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.happened, happened)
+    meet_closures(sides, run.v)
+    note(KICKS, row, -1, run.t, 0.0, run.log_q, run.q, run.log_v, run.v, run.happened + 1, happened)
+    run.happened += 2
+    look(sides, run, scratch)
 
 
 @loop
@@ -377,10 +399,6 @@ def new_signs(sides: Sides, run: Run, scratch: ptr) -> None:
             value = TINY
         run.sign[i] = sign_of(value)
         run.before[i] = value
-        slope = probe[i + sides.nb]
-        if value <= TOUCH and slope >= -still(sides, run.v):
-            # it just opened: what it falls is rounding
-            slope = max(slope, 0.0)
-        run.sign[i + sides.nb] = sign_of(slope)
-        run.before[i + sides.nb] = slope
+        is_slip = 1 if sides.blocks[b].kind == FRICTION and sides.mode[b] == SLIP else 0
+        run.noise[i] = 2.0 * SLOW if is_slip * (sides.blocks[b].rows - 1) > 0 else LEAST
         run.streak[i] = 0

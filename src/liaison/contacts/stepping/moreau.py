@@ -6,11 +6,11 @@ A step over h with M, G, f, D midway, q_θ = q ⊞ θ h v, finds v₁ = v_f + L�
     u₁ + e u ⟂ P on the rows whose gap the free motion would close,             (stepping-3)
     q₁ = q ⊞ ξ,   ξ = h ξ̇(θ ξ, (1 − θ) v + θ v₁).                               (stepping-4)
 
-ξ̇ is the local rate, which differs from the velocities where axes turn. u₁ is D v₁ + d taken on to the end of the step: what D v + d changed from its beginning to the
-middle is added once more, so that bodies roll on curved surfaces without loss. A gap that opens
-(u > 0) and closes again within the step ends with −u. One that closes slower than forces of one
-step could make it is at rest: e = 0 there. With this, θ = ½ and no friction the work of P is
-Σ P (1 − e) min(u, 0)/2 ≤ 0.
+ξ̇ is the local rate, which differs from the velocities where axes turn. u₁ is D v₁ + d taken on to
+the end of the step: what D v + d changed from its beginning to the middle is added once more, so
+that bodies roll on curved surfaces without loss. A gap that opens (u > 0) and closes again within
+the step ends with −u. One that closes slower than forces of one step could make it is at rest: e =
+0 there. With this, θ = ½ and no friction the work of P is Σ P (1 − e) min(u, 0)/2 ≤ 0.
 
 Impulses of a step: the problem of cones of all active rows, and the energy it may not gain.
 

@@ -19,6 +19,7 @@ from types import MappingProxyType
 from liaison.contacts.events.edges import EDGE
 from liaison.program.loops.language import at, f64, flat, i64, loop, ptr
 from liaison.simulation.steps.advance import begin, commit
+from liaison.simulation.steps.corners import pass_breaks
 from liaison.simulation.steps.explicit import refresh
 from liaison.simulation.steps.layout import (
     BAD_GAP,
@@ -206,6 +207,10 @@ def one_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
     status = has_room(run)
     if status != GOOD:
         return status
+    if run.break_count > 0:
+        status = pass_breaks(e, run, scratch, happened)
+        if status != GOOD:
+            return status
     choose_step(run)
     status = moreau_step(e, run, scratch)
     if status == GOOD:

@@ -18,7 +18,7 @@ import numpy as np
 
 from liaison.equations.sweeps.rest import Rest
 from liaison.equations.sweeps.sweeps import Blocks
-from liaison.expr import fingerprint
+from liaison.expr import ZERO, Expr, fingerprint
 from liaison.program.kernel import MachineKernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.llvm.trampolines import Trampoline
@@ -128,10 +128,25 @@ def _program(
                 "charts": rest.charts,
                 "events": tuple((name, way, action) for name, _, way, action in rest.events),
                 "vanished": (),
+                "formulas": lambda: _watched(rest),
+                "laws": lambda: [*rest.tau.values(), *(row.second for row in rest.rows)],
+                "closures": lambda: _closures(rest, nc),
                 "identity": _identity(arrays),
             }
         ),
     )
+
+
+def _watched(rest: Rest) -> list[Expr]:
+    """Formulas that steps depend on: loads, relations, events."""
+    rows = [x for row in rest.rows for x in (row.second, row.rate, row.phi) if x is not None]
+    return [*rest.tau.values(), *rows, *(formula for _, formula, _, _ in rest.events)]
+
+
+def _closures(rest: Rest, count: int) -> list[tuple[Expr, Expr]]:
+    """Φ and Φ̇ of every closure; 0 of cut joints, which do not depend on time."""
+    own = [(ZERO if row.phi is None else row.phi, row.rate) for row in rest.rows]
+    return [*((ZERO, ZERO) for _ in range(count - len(own))), *own]
 
 
 def _identity(arrays: BlockArrays) -> str:

@@ -38,6 +38,7 @@ from liaison.simulation.outcome import Outcome, outcome_of
 from liaison.simulation.plan.inputs import inputs_of
 from liaison.simulation.plan.plan import Plan, arrays_of, plan_of
 from liaison.simulation.plan.settings import Settings
+from liaison.simulation.plan.timing import instants_of_all
 from liaison.simulation.prepared import add_entries, machine_of
 from liaison.simulation.record.trajectory import FAILED, INTERRUPTED, TIME_LIMIT
 from liaison.simulation.report import begun
@@ -405,6 +406,9 @@ def _planned(
     names = [label.name for label in kernel.program.labels.get("p", ())]
     values = dict(zip(names, starts.p[0], strict=False))
     plan = plan_of(kernel, first, until, settings, inputs=common, parameters=values, stop=stop)
+    if plan.timed is not None:
+        where = plan.timed, plan.program, starts.t, plan.until
+        plan = replace(plan, instants=instants_of_all(*where, starts.p, starts.u))
     _check_size(len(starts), instants.size, 1 + first.q.size + first.v.size + held.held.size)
     return plan, starts
 

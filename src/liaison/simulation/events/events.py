@@ -6,15 +6,12 @@ located by bracketing to the rounding of time. Several events of one step come i
 time; those at the instant of a stopping one are still recorded. A value that is not a number is
 refused, unless the run stops before it.
 
-Into how many parts a step is cut where events are looked for: as many as open gaps ask for.
+A step is seen window by window, from its beginning on (`windows.py`). A body that turns freely is
+integrated in steps of many turns: where windows become too many, an adaptive step is taken again
+up to where it was seen. What is still in doubt in the smallest window is counted.
 
-A body that turns freely is integrated in steps of many turns. Its gaps rise and fall within them,
-so that values at a few instants say nothing of what is between. Of every part a gap is known with
-its rate at both ends; the cubic that these make is held against the gap at one instant between.
-Where it is wrong the parts are halved.
-
-Public names: look_for_events, locate, first_signs. Source: CHA97, bracketing with inverse quadratic
-interpolation, FLAT, values, parts_needed. Source: HNW1 §II.6 (cubic Hermite interpolation).
+Public names: look_for_events, locate, first_signs, sign_of. Source: CHA97, bracketing with inverse
+quadratic interpolation.
 """
 
 from __future__ import annotations
@@ -26,119 +23,18 @@ from liaison.simulation.steps.layout import (
     EVENT_NOT_FINITE,
     FULL,
     GOOD,
-    PARTS,
-    SLOPE,
+    LAND,
+    SAMPLING,
     STOPPING,
     SWITCHING,
+    TRY,
     Entries,
     Run,
 )
 from liaison.simulation.steps.projection import project
 
 from .log import BEFORE, CROSSES, note
-
-FLAT = 1.0
-"""The slope that stands for none: of a value that is no open gap."""
-
-GOLDEN = 0.3819660112501051
-"""Where a part is looked into: no oscillation that fits its ends fits there as well."""
-
-TRUE, ROUNDING = 0.02, 1e-12
-"""Part of a gap, and gap [m], by which a cubic may be wrong."""
-
-MOST = 256
-"""Parts at most; a surface with an edge would ask for any number."""
-
-
-@loop
-def values(e: Entries, theta: f64, out: ptr, run: Run, scratch: ptr) -> None:
-    """The value of every event at the fraction θ of the step."""
-    q = run.trial.q
-    v = run.trial.v
-    state_at(e, theta, q, v, run, scratch)
-    t = run.t + theta * run.h
-    refresh(e, t, q, v, run, scratch)
-    e.events(t, q, v, run.u, run.p, q, out, scratch)
-
-
-@loop
-def is_told(left: f64, right: f64, rise: f64, fall: f64, between: f64, is_whole: i64) -> i64:
-    """1 if the ends of a part tell whether a gap closes in it.
-
-    Args:
-        left: the gap at the beginning.
-        right: the gap at the end.
-        rise: its rate at the beginning, times the part.
-        fall: its rate at the end, times the part.
-        between: the gap at GOLDEN.
-        is_whole: 1 if the part will be cut further in any case; then only gaps that stay far from
-            closing are told.
-    """
-    x = GOLDEN
-    y = 1.0 - x
-    second = left + rise / 3.0
-    third = right - fall / 3.0
-    cubic = y * y * (y * left + 3.0 * x * second) + x * x * (3.0 * y * third + x * right)
-    miss = abs(between - cubic)
-    if not (miss < 1e300):
-        return 1  # no numbers: told elsewhere
-    lowest = min(min(left, right), min(second, third))
-    size = max(max(abs(left), abs(right)), abs(between))
-    if lowest > 2.0 * miss:
-        return 1
-    if is_whole == 1 or miss > TRUE * size + ROUNDING:
-        return 0
-    hides = 1 if left > 0.0 and right > 0.0 and lowest < -ROUNDING else 0
-    return 0 if hides == 1 and (rise >= 0.0 or fall <= 0.0) else 1
-
-
-@loop
-def are_told(e: Entries, parts: i64, run: Run, scratch: ptr) -> i64:
-    """1 if so many parts tell of every open gap whether it closes; overwrites `run.before_new`."""
-    before = run.before_new
-    after = run.after
-    probe = run.probe
-    length = run.h / float(parts)
-    for i in range(run.ne):
-        before[i] = run.before[i]
-    for part in range(parts):
-        values(e, (float(part) + GOLDEN) / float(parts), probe, run, scratch)
-        values(e, float(part + 1) / float(parts), after, run, scratch)
-        for i in range(run.ne - run.dips):
-            slope = i + run.dips
-            if run.stops[i] == SWITCHING and before[slope] != FLAT and after[slope] != FLAT:
-                rise = before[slope] * length
-                fall = after[slope] * length
-                whole = 1 if parts < PARTS else 0
-                if is_told(before[i], after[i], rise, fall, probe[i], whole) == 0:
-                    return 0
-        for i in range(run.ne):
-            before[i] = after[i]
-    return 1
-
-
-@loop
-def has_gaps(run: Run) -> i64:
-    """1 if a gap is open."""
-    if run.dips > 0:
-        for i in range(run.ne - run.dips):
-            if run.stops[i] == SWITCHING and run.before[i + run.dips] != FLAT:
-                return 1
-    return 0
-
-
-@loop
-def parts_needed(e: Entries, run: Run, scratch: ptr) -> i64:
-    """Parts in which events of the step just taken are looked for, PARTS or more."""
-    own = run.ne - 2 * run.dips
-    most = min(MOST, (run.event_capacity - run.ne) // max(own, 1))
-    if has_gaps(run) == 0 or are_told(e, 1, run, scratch) == 1:
-        return PARTS
-    parts = PARTS
-    while 2 * parts <= most and are_told(e, parts, run, scratch) == 0:
-        parts = 2 * parts
-    return parts
-
+from .windows import NODES, is_settled, look, turn_of, values
 
 SAME_INSTANT = 1e-12
 """Events closer than this part of a step are simultaneous."""
@@ -151,6 +47,15 @@ STREAK, SHARE = 100, 1e-6
 
 BARELY, HALVINGS = 1e-290, 40
 """A value up to this stands for one that begins at zero; halvings of a step to see it rise."""
+
+FINEST, BUDGET = 1.0 / 4096.0, 64
+"""The smallest window, as a part of the step; windows after which a step is taken again shorter."""
+
+SHORTEST = 1e-11
+"""Part of the run below which a step is not shortened further for what it does not see."""
+
+AGAIN = -1
+"""A step is to be taken again, shorter."""
 
 NONE = 2.0  # fraction of a step that stands for "no crossing"
 EPSILON = 2.220446049250313e-16
@@ -302,49 +207,66 @@ def guess(a: f64, b: f64, c: f64, fa: f64, fb: f64, fc: f64) -> f64:
 
 
 @loop
-def dip(e: Entries, event: i64, left: f64, right: f64, run: Run, scratch: ptr) -> f64:
-    """θ where a value that is positive at both ends falls below zero between them; NONE if not."""
-    slope = event + run.dips
-    before = run.before_new
-    after = run.after
-    if run.dips == 0 or before[slope] >= 0.0 or after[slope] <= 0.0:
-        return NONE
-    lowest = locate(e, slope, left, right, before[slope], after[slope], run, scratch)
-    probe = run.probe
-    values(e, lowest, probe, run, scratch)
-    if not (probe[event] < 0.0):
-        return NONE
-    return float(locate(e, event, left, lowest, before[event], probe[event], run, scratch))
+def both_roots(
+    e: Entries, event: i64, part: i64, left: f64, length: f64, run: Run, scratch: ptr
+) -> None:
+    """θ of the two zeros of a value that has one sign at two nodes, where it turns between them.
+
+    Args:
+        e: entries.
+        event: its number.
+        part: between which nodes of the window.
+        left: θ at which the window begins.
+        length: of a part, in θ.
+        run: its `crossing` and `second` are filled.
+        scratch: of the entries.
+    """
+    place = turn_of(event, part, run)
+    if place < 0.0:
+        return
+    a = left + float(part) * length
+    b = left + float(part + 1) * length
+    f_left = run.looks[part, event]
+    f_right = run.looks[part + 1, event]
+    turn = left + place * length
+    values(e, turn, run.probe, run, scratch)
+    f_turn = run.probe[event]
+    if f_turn * f_left >= 0.0:
+        return
+    # falling, if the value was positive; then rising
+    falls = float(run.direction[event]) * f_left <= 0.0
+    rises = float(run.direction[event]) * f_left >= 0.0
+    first = locate(e, event, a, turn, f_left, f_turn, run, scratch) if falls else NONE
+    second = locate(e, event, turn, b, f_turn, f_right, run, scratch) if rises else NONE
+    run.crossing[event] = min(first, second)
+    run.second[event] = max(first, second)
 
 
 @loop
-def crossings(e: Entries, part: i64, parts: i64, run: Run, scratch: ptr) -> i64:
-    """θ of every event that fires in one part of the step, NONE elsewhere; GOOD, or why not."""
-    left = float(part) / float(parts)
-    right = float(part + 1) / float(parts)
-    after = run.after
-    before = run.before_new
+def crossings(e: Entries, part: i64, left: f64, length: f64, run: Run, scratch: ptr) -> i64:
+    """θ of every event that fires in one part of the window, NONE elsewhere; GOOD, or why not."""
+    before = run.looks[part]
+    after = run.looks[part + 1]
     theta = run.crossing
     sign = run.sign_new
-    values(e, right, after, run, scratch)
     status = all_numbers(after, run)
     for i in range(run.ne):
         theta[i] = NONE
+        run.second[i] = NONE
         direction = float(run.direction[i])
-        if run.stops[i] == SWITCHING and before[i] > 0.0 and after[i] > 0.0:
-            theta[i] = dip(e, i, left, right, run, scratch)
-        elif run.stops[i] == SLOPE:
-            theta[i] = NONE
+        if before[i] * after[i] > 0.0:
+            both_roots(e, i, part, left, length, run, scratch)
         elif sign[i] * after[i] <= 0.0 and sign[i] != 0.0 and direction * sign[i] <= 0.0:
-            theta[i] = locate(e, i, left, right, before[i], after[i], run, scratch)
-            if run.t == run.t_start and theta[i] < STILL_THE_START:
-                theta[i] = NONE
-            if theta[i] != theta[i]:
-                theta[i] = NONE
-                run.detail[0] = i
-                status = EVENT_NOT_FINITE
+            a = left + float(part) * length
+            theta[i] = locate(e, i, a, a + length, before[i], after[i], run, scratch)
+        if run.t == run.t_start and theta[i] < STILL_THE_START:
+            theta[i] = run.second[i]
+            run.second[i] = NONE
+        if theta[i] != theta[i]:
+            theta[i] = NONE
+            run.detail[0] = i
+            status = EVENT_NOT_FINITE
         sign[i] = sign_of(after[i])
-        before[i] = after[i]
     return status
 
 
@@ -366,23 +288,71 @@ def look_for_events(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
 
     Nothing is changed unless all is done, so a call that needs an entry can be repeated.
     """
-    parts = parts_needed(e, run, scratch)
-    # what switches stops, and slopes never fire
-    if run.event_capacity - run.happened < parts * (run.ne - 2 * run.dips) + 2 * run.dips:
-        return FULL
-    q = run.trial.q
-    v = run.trial.v
     for i in range(run.ne):
         run.sign_new[i] = run.sign[i]
         run.before_new[i] = run.before[i]
         run.fired[i] = 0
-    count = run.happened
-    stop = NONE
-    for part in range(parts):
-        if stop == NONE:
-            verdict = crossings(e, part, parts, run, scratch)
+    run.noted = run.happened
+    run.stop = NONE
+    left = 0.0
+    width = 1.0
+    spacing = 0.0
+    tries = 0
+    while left < 1.0 and run.stop == NONE:
+        look(e, left, width, run, scratch)
+        tries += 1
+        is_clear = is_settled(run)
+        if is_clear == 0 and is_too_long(tries, width, run) == 1:
+            return take_again(max(left, width), run)
+        if is_clear == 0 and width > FINEST:
+            width = 0.5 * width
+        else:
+            run.doubts += 1 - is_clear
+            spacing = max(spacing, width)
+            status = fire(e, left, width, run, scratch, happened)
+            if status == AGAIN:
+                return take_again(max(left, 0.5 * width), run)
+            if status != GOOD:
+                return status
+            left += width
+            width = min(2.0 * width, 1.0 - left)
+    run.spacing = max(run.spacing, spacing * run.h / float(NODES))
+    if run.stop < NONE:
+        forget_later(e, run.stop, run, scratch)
+    return settle(run)
+
+
+@loop
+def is_too_long(tries: i64, width: f64, run: Run) -> i64:
+    """1 if what happens in a step is better seen in a shorter one."""
+    if run.is_adaptive == 0 or width * run.h <= SHORTEST * (run.t_end - run.t_start):
+        return 0
+    return 1 if tries >= BUDGET or width <= FINEST else 0
+
+
+@loop
+def take_again(part: f64, run: Run) -> i64:
+    """A part of the step is taken anew; the steps after it grow again."""
+    run.h_look = part * run.h
+    run.rejected += 1
+    run.steps -= 1
+    run.phase = TRY
+    return GOOD
+
+
+@loop
+def fire(e: Entries, left: f64, width: f64, run: Run, scratch: ptr, happened: ptr) -> i64:
+    """Notes the events of a window in order, up to a stopping one; GOOD, or why not."""
+    q = run.trial.q
+    v = run.trial.v
+    length = width / float(NODES)
+    for part in range(NODES):
+        if run.stop == NONE:
+            verdict = crossings(e, part, left, length, run, scratch)
             i = earliest(run)
-            while i >= 0 and run.crossing[i] <= stop + SAME_INSTANT:
+            while i >= 0 and run.crossing[i] <= run.stop + SAME_INSTANT:
+                if run.noted >= run.event_capacity:
+                    return FULL if run.happened > 0 else crowded(run)
                 theta = run.crossing[i]
                 t = run.t + theta * run.h
                 state_at(e, theta, q, v, run, scratch)
@@ -391,18 +361,27 @@ def look_for_events(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
                 if status != GOOD:
                     return status
                 what = BEFORE if run.stops[i] == SWITCHING else CROSSES
-                note(what, i, -1, t, 0.0, run.log_q, q, run.log_v, v, count, happened)
-                count += 1
+                note(what, i, -1, t, 0.0, run.log_q, q, run.log_v, v, run.noted, happened)
+                run.noted += 1
                 run.fired[i] = 1
                 if run.stops[i] > 0:
-                    stop = min(stop, theta)
-                run.crossing[i] = NONE
+                    run.stop = min(run.stop, theta)
+                run.crossing[i] = run.second[i]
+                run.second[i] = NONE
                 i = earliest(run)
-            if verdict != GOOD and stop == NONE:
+            if verdict != GOOD and run.stop == NONE:
                 return verdict
-    if stop < NONE:
-        forget_later(e, stop, run, scratch)
-    return settle(stop, count, run)
+    for i in range(run.ne):
+        run.before_new[i] = run.looks[NODES, i]
+    return GOOD
+
+
+@loop
+def crowded(run: Run) -> i64:
+    """What becomes of a step with more events than the log holds."""
+    for i in range(run.ne):
+        run.detail[0] = i if run.fired[i] > 0 else run.detail[0]
+    return AGAIN if run.is_adaptive > 0 else CHATTER
 
 
 @loop
@@ -417,10 +396,14 @@ def forget_later(e: Entries, stop: f64, run: Run, scratch: ptr) -> None:
 
 
 @loop
-def settle(stop: f64, count: i64, run: Run) -> i64:
+def settle(run: Run) -> i64:
     """Keeps the new signs, shortens the step where it stops, and watches for chatter."""
-    run.happened = count
+    run.happened = run.noted
+    run.h_look = 2.0 * run.h_look
+    stop = run.stop
+    run.phase = SAMPLING
     if stop < NONE:
+        run.phase = LAND
         interpolate(stop, run.y, run)
         run.t_new = run.t + stop * run.h
         run.is_stopping = SWITCHING

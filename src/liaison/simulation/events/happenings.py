@@ -105,12 +105,16 @@ def quantities(program: Program) -> dict[str, Any]:
     return found
 
 
-def extra_program(program: Program, inputs: Inputs, stops: tuple[Any, ...]) -> Program | None:
-    """A small program with what the run adds: formulas of inputs, stop conditions."""
+def extra_program(
+    program: Program, inputs: Inputs, stops: tuple[Any, ...], knots: tuple[Any, ...] = ()
+) -> Program | None:
+    """A small program with what the run adds: inputs, stop conditions, knots of laws."""
     entries: dict[str, tuple[Any, ...]] = {}
     if inputs.formulas:
         entries["inputs"] = tuple(formula for _, formula in inputs.formulas)
     if stops:
         own = program.entries["events"].outputs if _own(program) else ()
         entries["events"] = (*own, *stops)
+    if knots:
+        entries["knots"] = knots
     return extended(program, **entries) if entries else None

@@ -3,7 +3,7 @@
 A row is an `Event`, followed by the state there (q, v) where a run keeps it. Mechanisms log events
 of formulas and what happens to one-sided blocks, scenes what happens to pairs of bodies.
 
-Public names: Event; CROSSES, BEFORE and what happens to contacts, WHATS; note, copy_row,
+Public names: Event; CROSSES, BEFORE, KICKS and what happens to contacts, WHATS; note, copy_row,
 entries_of.
 """
 
@@ -18,8 +18,9 @@ from liaison.numeric import Array
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.program.loops.records import Record
 
-CROSSES, BEFORE = -1, -2
-"""A formula changes sign; the state before something happens to blocks at the same instant."""
+CROSSES, BEFORE, KICKS = -1, -2, -3
+"""A formula changes sign; the state before something happens to blocks at the same instant; the
+rate of a closure jumps, which is an impulse."""
 
 WHATS = (
     "impact", "closes", "opens", "sticks", "slips", "rests", "energy gain", "enters", "leaves",

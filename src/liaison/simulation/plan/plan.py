@@ -18,15 +18,15 @@ import numpy as np
 from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel, Program, to_llvm, to_numpy
-from liaison.program.extend import breaks_of
+from liaison.program.instants import NOTHING, Instants, Timed
 from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.events.happenings import Watched, extra_program, sides_in, watched
-from liaison.simulation.steps import layout as at
 from liaison.simulation.steps.layout import Arrays, Sizes, allocate
 from liaison.simulation.steps.rungekutta import Tableau
 
 from .inputs import Inputs, inputs_of
 from .settings import Settings
+from .timing import WINDOW, instants_of, knots_of, load_instants, timed_of
 
 GAP = 1e-13
 """Penetration that is left alone [m]."""
@@ -72,6 +72,9 @@ class Plan:
     parameters: Array
     events: tuple[Watched, ...]
     added: Kernel | None  # formulas of inputs and stop conditions
+    knots: tuple[Array, ...] = ()  # levels at which formulas of the state make laws bend
+    timed: Timed | None = None  # what depends on time alone
+    instants: Instants = NOTHING
 
     @property
     def program(self) -> Program:
@@ -107,10 +110,14 @@ def plan_of(
     end = end_of(state, until)
     found = inputs_of(program, inputs)
     events, stops = watched(program, stop)
-    extras = extra_program(program, found, stops)
+    bends = knots_of(program, found) if settings.is_adaptive else ()
+    extras = extra_program(program, found, stops, tuple(f for f, _ in bends))
     added = None if extras is None else kernel_like(kernel, extras)
     values = parameters_of(program, parameters)
-    return Plan(kernel, state, end, settings, found, values, events, added)
+    timed = timed_of(program, found, stops)
+    instants = instants_of(timed, program, state.t, end, values, found.held)
+    levels = tuple(x for _, x in bends)
+    return Plan(kernel, state, end, settings, found, values, events, added, levels, timed, instants)
 
 
 def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
@@ -216,35 +223,41 @@ def end_of(state: State, until: float) -> float:
 
 
 def arrays_of(plan: Plan) -> Arrays:
-    """Arrays with everything in place for the first step."""
-    arrays = lasting_arrays(plan)
+    """Arrays with everything in place for the first step, and room for all instants."""
+    instants = plan.instants
+    arrays = lasting_arrays(plan, max(instants.breaks.size, instants.waypoints.size))
     fill_run(arrays, plan)
     return arrays
 
 
-def lasting_arrays(plan: Plan, *, beside: int = 0, logged: int = 0) -> Arrays:
+def lasting_arrays(
+    plan: Plan, window: int = WINDOW, *, beside: int = 0, logged: int = 0
+) -> Arrays:
     """Arrays with what every run of a kernel with these options has in them; see `fill_run`.
 
     Args:
         plan: of one such run.
+        window: instants, at which steps end, that are at hand.
         beside: words of what the method knows besides.
         logged: rows of the log that its steps need room for.
     """
-    settings, inputs, instants = plan.settings, plan.inputs, breaks_in(plan)
+    settings, inputs = plan.settings, plan.inputs
     sides = sides_in(plan.program) if settings.tableau.scheme == "moreau" else ()
     sizes = Sizes(
         nq=plan.size("nq"), nv=plan.size("nv"), nu=inputs.held.size, np=plan.parameters.size,
         nc=plan.size("nc"), nphi=plan.program.sizes.get("nphi", plan.size("nc")),
         events=len(plan.events), formulas=len(inputs.formulas), grid=settings.grid,
         blocks=len(sides), rows=sum(block[4] for block in sides),
-        facets=settings.facets or 0, breaks=instants.size, beside=beside,
+        facets=settings.facets or 0, breaks=window if has_instants(plan) else 0,
+        points=window if has_instants(plan) else 0, knots=len(plan.knots),
+        levels=sum(map(len, plan.knots)), beside=beside,
     )  # fmt: skip
-    kept = logged + (EVENTS_KEPT + at.PARTS * len(plan.events) if plan.events else 0)
+    kept = logged + (EVENTS_KEPT + 4 * len(plan.events) if plan.events else 0)
     kept += EVENTS_KEPT + 4 * len(sides) if sides else 0
+    kept += EVENTS_KEPT if plan.instants.corners else 0
     arrays = allocate(sizes, settings.tableau, capacity=FIRST_CAPACITY, event_capacity=kept)
     _fill_settings(arrays, settings)
     _fill_formulas(arrays, plan)
-    arrays.run.break_times[:] = instants
     if settings.tableau.scheme == "moreau":
         fill_moreau(arrays, plan.program, settings.theta)
         arrays.run.turns = has_turning_axes(plan.program)
@@ -252,6 +265,9 @@ def lasting_arrays(plan: Plan, *, beside: int = 0, logged: int = 0) -> Arrays:
     run.has_closure = plan.size("nc") > 0
     for k, event in enumerate(plan.events):
         run.direction[k], run.stops[k] = event.direction, event.stops
+    if plan.knots:
+        run.levels[:] = np.concatenate(plan.knots)
+        run.level_end[:] = np.cumsum([len(x) for x in plan.knots])
     measured = scales(plan)
     run.scale[np.array([*measured], dtype=np.int64)] = [*measured.values()]
     for k, omega in turning(plan).items() if run.is_alpha else ():
@@ -264,6 +280,8 @@ def fill_run(arrays: Arrays, plan: Plan) -> None:
     run, state = arrays.run, plan.state
     run.t = run.t_new = run.t_start = run.t_base = run.t_good = state.t
     run.t_end, run.t_control = plan.until, math.inf
+    run.h_look = run.h_knot = math.inf
+    run.t_blind = -math.inf
     run.q[:], run.v[:] = state.q, state.v
     run.good.q[:], run.good.v[:] = state.q, state.v
     run.p[:], run.u[:] = plan.parameters, plan.inputs.held
@@ -271,6 +289,7 @@ def fill_run(arrays: Arrays, plan: Plan) -> None:
     run.period, run.samples = period, samples
     run.records_steps, run.records_end = samples == 0, grid.size == 0
     run.instants[: grid.size] = grid
+    load_instants(run, plan.instants, plan.settings.max_step)
 
 
 def _fill_settings(arrays: Arrays, settings: Settings) -> None:
@@ -295,11 +314,9 @@ def _fill_formulas(arrays: Arrays, plan: Plan) -> None:
         run.inputs_read_q = plan.added.program.reads("inputs")["q"] > 0
 
 
-def breaks_in(plan: Plan) -> Array:
-    """Instants at which time alone makes the equations or the inputs jump or bend, in order."""
-    formulas = [formula for _, formula in plan.inputs.formulas]
-    own = plan.program.facts.get("breaks", ())
-    return np.array(sorted({*own, *breaks_of(plan.program, formulas)}), dtype=float)
+def has_instants(plan: Plan) -> bool:
+    """Whether time alone may make equations or inputs jump, bend or vary."""
+    return plan.timed is not None or bool(plan.program.facts.get("breaks"))
 
 
 def scales(plan: Plan) -> dict[int, int]:

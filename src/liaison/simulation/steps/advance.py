@@ -18,9 +18,11 @@ from liaison.program.loops.language import at, i64, loop, ptr
 from liaison.simulation.events.events import first_signs, look_for_events
 from liaison.solvers.linear.dense import largest
 
+from .corners import pass_breaks
 from .explicit import error_norm, new_state, refresh, stages
 from .generalized_alpha import alpha_step, keep_accelerations
 from .implicit import implicit_error, implicit_stages
+from .knots import ends_at_knot
 from .layout import (
     ARRIVED,
     BAD_START,
@@ -30,6 +32,7 @@ from .layout import (
     EVENTS,
     GOOD,
     LAND,
+    NEEDS_INSTANTS,
     NOT_FINITE,
     POSITIONS_LOST,
     SAMPLING,
@@ -62,8 +65,6 @@ def advance(e: Entries, run: Run, scratch: ptr, records: ptr, happened: ptr, tri
             status = does.land(e, run, scratch, happened)
         elif phase == EVENTS:
             status = look_for_events(e, run, scratch, happened)
-            if status == GOOD:
-                run.phase = SAMPLING if run.is_stopping == 0 else LAND
         elif phase == SAMPLING:
             status = sample(e, run, scratch, records)
         elif phase == COMMIT:
@@ -112,6 +113,12 @@ def try_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
     """One attempt: stages, new state, error; accepted, the phase moves on."""
     if run.steps >= run.steps_allowed:
         return TOO_MANY_STEPS
+    if run.t >= run.t_refill:
+        return NEEDS_INSTANTS
+    if run.break_count > 0:
+        passed = pass_breaks(e, run, scratch, happened)
+        if passed != GOOD or run.phase != TRY:
+            return passed
     choose_step(run)
     status = GOOD
     if run.is_variational + run.is_alpha > 0:
@@ -140,7 +147,10 @@ def try_step(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
         error = -1.0
         if status == GOOD and is_finite == 1:
             error = implicit_error(run) if run.is_implicit > 0 else error_norm(run)
-        if not (error >= 0.0 and error <= 1.0):
+        run.is_wrong = 0 if error >= 0.0 and error <= 1.0 else 1
+        if run.nk > 0 and error >= 0.0 and ends_at_knot(e, run, scratch) == 1:
+            return GOOD
+        if run.is_wrong > 0:
             return reject(error, status, run)
         adapt(error, run)
     run.phase = LAND

@@ -176,6 +176,7 @@ class Entries(Record):
     difference: kernel
     one_sided: kernel
     local_rate: kernel
+    knots: kernel
     others: iptr = inline(10)  # entries of a further kernel, which steps of a method call
     has_terms: i64
     phases: Phases = nested()
@@ -205,7 +206,10 @@ class Run(Record):
     nb: i64 = size()  # blocks of contacts
     nr: i64 = size()  # rows of contacts
     grid: i64 = size()  # instants to record, where they are listed
-    breaks: i64 = size()  # instants at which formulas jump or bend
+    breaks: i64 = size()  # instants at hand at which formulas jump or bend
+    nk: i64 = size()  # formulas of the state that make laws jump or bend
+    nl: i64 = size()  # their levels
+    points: i64 = size()  # instants at hand from which on steps reach so far
     parts: i64 = size()  # steps that one is composed of
 
     # the state, and what a step is made of: their offsets share cache lines with the counts
@@ -243,10 +247,17 @@ class Run(Record):
     t_control: f64
     t_base: f64
     t_good: f64
+    t_refill: f64  # from here on more instants are asked for
     step: f64
     h_next: f64
     h_max: f64
     h_part: f64
+    h_knot: f64  # up to the next knot, for one step
+    t_blind: f64  # knots are not looked for before
+    t_knots: f64  # since when knots are counted
+    h_look: f64  # longest step in which events are seen
+    stop: f64  # part of the step at which it stops; 2: nowhere
+    spacing: f64  # longest time between two looks at events [s]
     error_before: f64
     rtol: f64
     atol: f64
@@ -276,8 +287,8 @@ class Run(Record):
     order: i64
     slopes: i64
     facets: i64  # sides of the polygons that bound friction; 0: it is bounded by ellipses
-    dips: i64  # from an event that switches to its slope, in the list of events
     has_closure: i64
+    has_modes: i64  # modes of contacts end and begin
     has_correct: iptr = inline(2)  # whether these entries are there: of positions, of velocities
     has_terms: i64
     scratch_dense: i64  # where matrices of the pivoted solver begin in scratch
@@ -291,7 +302,9 @@ class Run(Record):
     is_fresh: i64
     was_rejected: i64
     is_stopping: i64
+    bent: i64  # 1 + the closure whose rate just jumped; 0: none
     is_in_doubt: i64
+    is_wrong: i64  # the error of the step under way is too large
     is_part: i64
     has_moved: i64
     has_pulled: i64
@@ -306,9 +319,15 @@ class Run(Record):
     pivots_left: i64
     recorded: i64
     happened: i64
+    knots_met: i64  # steps taken again for a knot, since `t_knots`
+    noted: i64  # events, with those of the step under way
+    doubts: i64  # windows in which it is in doubt what events do
     recorded_before: i64
     happened_before: i64
+    break_count: i64
     breaks_passed: i64
+    point_count: i64
+    points_passed: i64
 
     # time stepping with contacts
     theta: f64
@@ -323,12 +342,21 @@ class Run(Record):
     instants: ptr = sized("grid")
     formulas: ptr = sized("ni")
     break_times: ptr = sized("breaks")
+    corner_rows: ptr = sized("breaks")  # closures whose rates jump there; −1: none
+    waypoints: ptr = sized("points")
+    reach: ptr = sized("points")
+    at_knots: ptr = sized("5", "nk")
+    levels: ptr = sized("nl")
+    level_end: iptr = sized("nk")
     sign: ptr = sized("ne")
     sign_new: ptr = sized("ne")
     before: ptr = sized("ne")
     before_new: ptr = sized("ne")
-    after: ptr = sized("ne")
+    looks: ptr = sized("7", "ne")  # at the nodes of a window, and between them
+    met: ptr = sized("ne")  # the largest values so far
+    noise: ptr = sized("ne")  # what is none between two nodes
     crossing: ptr = sized("ne")
+    second: ptr = sized("ne")
     probe: ptr = sized("ne")
     streak_start: ptr = sized("ne")
     scale: iptr = sized("nv")
@@ -372,8 +400,8 @@ MOREAU = (
 # phases of a step
 START, TRY, LAND, EVENTS, SAMPLING, COMMIT, ARRIVED, FINISHED = 0, 1, 2, 3, 4, 5, 6, 7
 
-# why a step ends early; a slope is no event, it tells where another one has its least value
-STOPPING, SWITCHING, SLOPE = 1, 2, 3
+# why a step ends early
+STOPPING, SWITCHING = 1, 2
 
 # what `advance` returns
 GOOD, DONE, STOPPED, CONTROL, FULL = 0, 1, 2, 3, 4
@@ -382,10 +410,7 @@ NOT_FINITE, STEP_TOO_SMALL, POSITIONS_LOST, VELOCITIES_LOST = 10, 11, 12, 13
 INCONSISTENT, TOO_MANY_STEPS, CHATTER, BAD_START, BAD_START_RATE = 14, 15, 16, 17, 18
 EVENT_NOT_FINITE, NOT_CONVERGED = 19, 20
 NO_MODE, BAD_GAP, BAD_SIDE, SINGULAR_MASS, STANDSTILL, STEP_UP = 21, 22, 23, 24, 25, 26
-DEGENERATE, CROWDED = 8, 9
-
-PARTS = 4
-"""Pieces of a step in which each event is looked for, so that two crossings are both seen."""
+DEGENERATE, CROWDED, NEEDS_INSTANTS = 8, 9, -3
 
 
 @final
@@ -405,6 +430,9 @@ class Sizes:
     blocks: int = 0
     rows: int = 0
     breaks: int = 0
+    points: int = 0
+    knots: int = 0
+    levels: int = 0
     facets: int = 0
     beside: int = 0  # words of what a method knows besides
 
@@ -431,7 +459,8 @@ def allocate(s: Sizes, tableau: Tableau, *, capacity: int, event_capacity: int) 
     run = Run.new(
         lengths, nq=s.nq, nv=s.nv, nu=s.nu, np=s.np, nc=s.nc, nphi=s.nphi, ne=s.events,
         ni=s.formulas, ns=tableau.stages, nd=len(tableau.dense[0]), nb=s.blocks, nr=s.rows,
-        grid=s.grid, breaks=s.breaks, parts=len(tableau.parts),
+        grid=s.grid, breaks=s.breaks, nk=s.knots, nl=s.levels, points=s.points,
+        parts=len(tableau.parts),
     )  # fmt: skip
     run.facets, run.slopes = s.facets, slopes_size(s.nv, s.nc)
     run.capacity, run.event_capacity = capacity, event_capacity

@@ -20,6 +20,7 @@ MEMORY = 0.04  # exponent of the error of the step before
 PULLED = 0.01  # part of what a fixed step did that projection may undo
 SHORTEST = 1.0 / 4096.0  # part of a fixed step, at least
 BESIDE = 4.5e-16  # relative; two or more floats away
+FOREVER = float("inf")
 ROUNDING = 8.9e-16  # relative; steps of the size of time's rounding are refused
 
 
@@ -67,18 +68,21 @@ def first_step(e: Entries, run: Run, scratch: ptr) -> i64:
 def before_break(stop: f64, run: Run) -> f64:
     """Just before the next instant at which formulas jump or bend, or `stop` where none is before.
 
-    A step that ended there goes on just after it, from the same state.
+    A step that ended there goes on just after it, from the same state; see `pass_breaks`.
     """
-    while run.breaks_passed < run.breaks:
+    if run.breaks_passed < run.break_count:
         instant = run.break_times[run.breaks_passed]
         slack = BESIDE * abs(instant)
-        if run.t < instant - slack:
-            return instant - slack if instant + slack < stop else stop
-        if run.t <= instant:
-            run.t = instant + slack
-            run.is_fresh = 0
-        run.breaks_passed += 1
+        return instant - slack if instant + slack < stop else stop
     return stop
+
+
+@loop
+def within_reach(new: f64, run: Run) -> f64:
+    """The end of a step, no further than formulas of time let it see."""
+    while run.points_passed + 1 < run.point_count and run.waypoints[run.points_passed + 1] <= run.t:
+        run.points_passed += 1
+    return float(min(new, run.reach[run.points_passed]))
 
 
 @loop
@@ -87,8 +91,12 @@ def choose_step(run: Run) -> None:
     stop = min(run.t_end, run.t_control)
     if run.is_adaptive > 0:
         stop = before_break(stop, run)
-        h = min(run.h_next, run.h_max)
+        h = min(min(run.h_next, run.h_max), min(run.h_look, run.h_knot))
+        run.h_knot = FOREVER
         new = run.t + h
+        if run.point_count > 0:
+            new = within_reach(new, run)
+            h = new - run.t
         if new + 0.01 * h >= stop:
             new = stop
         elif new + h > stop:
@@ -100,6 +108,10 @@ def choose_step(run: Run) -> None:
         run.is_part = 1 if run.h_part > 0.0 and run.t + 1.5 * run.h_part < new else 0
         if run.is_part > 0:
             new = run.t + run.h_part
+        sooner = before_break(new, run)
+        if sooner < new:
+            run.is_part = 1
+            new = sooner
     run.t_new = new
     run.h = new - run.t
 

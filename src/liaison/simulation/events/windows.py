@@ -1,0 +1,193 @@
+"""Windows: parts of a step on which values of events at five nodes tell all that they do.
+
+The quartic through five nodes is compared with the value at two instants between them. A window is
+settled where, for every event, it is right within what separates the event from zero, and turns
+once at most between two nodes near zero. A window that is not settled is halved; so two roots
+between two nodes are seen, however fast the value oscillates along the step.
+
+Public names: values, look, is_settled, turn_of, NODES. Source: HNW1 §II.6 (dense output).
+"""
+
+from __future__ import annotations
+
+from liaison.program.loops.language import f64, i64, loop, ptr
+from liaison.simulation.steps.explicit import refresh, state_at
+from liaison.simulation.steps.layout import Entries, Run
+
+NODES = 4
+"""Parts of a window."""
+
+FIRST, SECOND = 0.37, 3.31
+"""Where a window is looked into, in parts: no oscillation that fits its nodes fits both of them."""
+
+SCAN = 8
+"""Looks at the quartic between two nodes."""
+
+TRUE = 0.02
+"""Part of the largest value by which the quartic may be wrong where it comes near zero."""
+
+ROUNDING = 1e-12
+"""Part of the largest value met so far that is rounding."""
+
+FAR = 2.0
+"""Values further from zero than this many times what they vary do not reach it."""
+
+
+@loop
+def values(e: Entries, theta: f64, out: ptr, run: Run, scratch: ptr) -> None:
+    """The value of every event at the fraction θ of the step."""
+    q = run.trial.q
+    v = run.trial.v
+    state_at(e, theta, q, v, run, scratch)
+    t = run.t + theta * run.h
+    refresh(e, t, q, v, run, scratch)
+    e.events(t, q, v, run.u, run.p, q, out, scratch)
+
+
+@loop
+def look(e: Entries, left: f64, width: f64, run: Run, scratch: ptr) -> None:
+    """Values at the nodes of a window and at the two instants between; its end is looked at last.
+
+    Args:
+        e: entries.
+        left: fraction of the step at which it begins, with the values `run.before_new`.
+        width: fraction of the step that it takes.
+        run: its array `looks` is filled.
+        scratch: of the entries.
+    """
+    part = width / float(NODES)
+    looks = run.looks
+    for i in range(run.ne):
+        looks[0, i] = run.before_new[i]
+    values(e, left + FIRST * part, looks[NODES + 1], run, scratch)
+    for j in range(1, NODES):
+        values(e, left + float(j) * part, looks[j], run, scratch)
+    values(e, left + SECOND * part, looks[NODES + 2], run, scratch)
+    values(e, left + width, looks[NODES], run, scratch)
+
+
+@loop
+def quartic(i: i64, x: f64, run: Run) -> f64:
+    """The polynomial through the five nodes of an event, at x parts from the first."""
+    g = run.looks
+    a = g[1, i] - g[0, i]
+    b = g[2, i] - g[1, i]
+    c = g[3, i] - g[2, i]
+    d = g[4, i] - g[3, i]
+    second = b - a
+    third = c - b - second
+    fourth = d - c - (c - b) - third
+    y = third / 3.0 + (x - 3.0) * fourth / 12.0
+    y = second + (x - 2.0) * y
+    y = a + 0.5 * (x - 1.0) * y
+    return float(g[0, i] + x * y)
+
+
+@loop
+def is_settled(run: Run) -> i64:
+    """1 if the window just looked at tells all about every event."""
+    for i in range(run.ne):
+        if tells(i, run) == 0:
+            return 0
+    return 1
+
+
+@loop
+def tells(i: i64, run: Run) -> i64:
+    """1 if a window tells all about one event; one without a value is dealt with elsewhere."""
+    looks = run.looks
+    low = looks[0, i]
+    high = low
+    for j in range(1, NODES + 3):
+        y = looks[j, i]
+        if not (abs(y) < 1e300):
+            return 1
+        low = min(low, y)
+        high = max(high, y)
+    if max(low, -high) >= FAR * (high - low):
+        return 1
+    size = max(abs(low), abs(high))
+    run.met[i] = max(run.met[i], size)
+    rounding = max(ROUNDING * run.met[i], run.noise[i])
+    miss = abs(looks[NODES + 1, i] - quartic(i, FIRST, run))
+    miss = max(miss, abs(looks[NODES + 2, i] - quartic(i, SECOND, run)))
+    for part in range(NODES):
+        if is_sure(i, part, miss, rounding, TRUE * size, run) == 0:
+            return 0
+    return 1
+
+
+@loop
+def is_sure(i: i64, part: i64, miss: f64, rounding: f64, allowed: f64, run: Run) -> i64:
+    """1 if it is sure how often an event is zero between two nodes.
+
+    Args:
+        i: the event.
+        part: between which nodes.
+        miss: by which the quartic is wrong.
+        rounding: what is none.
+        allowed: by which it may be wrong where it is near zero.
+        run: with the values of the window.
+    """
+    a = run.looks[part, i]
+    b = run.looks[part + 1, i]
+    low = min(a, b)
+    high = max(a, b)
+    last = a
+    way = 0.0
+    turns = 0
+    for k in range(1, SCAN + 1):
+        y = quartic(i, float(part) + float(k) / float(SCAN), run) if k < SCAN else b
+        turns += 1 if (y - last) * way < 0.0 else 0
+        way = y - last if y != last else way
+        low = min(low, y)
+        high = max(high, y)
+        last = y
+    band = 2.0 * miss + rounding
+    if low > band or high < -band:
+        return 1
+    if miss > allowed + rounding:
+        return 0
+    if miss <= rounding:
+        return 1 if turns < 2 or high - low <= 4.0 * rounding else 0
+    if turns > 1:
+        return 0
+    # a turn that may or may not reach zero
+    if a > 0.0 and b > 0.0 and low < min(a, b) and low > -band:
+        return 0
+    return 0 if a < 0.0 and b < 0.0 and high > max(a, b) and high < band else 1
+
+
+@loop
+def turn_of(i: i64, part: i64, run: Run) -> f64:
+    """Parts after the first node at which a value turns beyond zero between two of one sign.
+
+    Negative where it does not.
+    """
+    a = run.looks[part, i]
+    b = run.looks[part + 1, i]
+    side = 1.0 if a > 0.0 else -1.0
+    least = min(side * a, side * b)
+    place = -1.0
+    for k in range(1, SCAN):
+        x = float(part) + float(k) / float(SCAN)
+        y = side * quartic(i, x, run)
+        if y < least:
+            least = y
+            place = x
+    if place < 0.0:
+        return -1.0
+    reach = 1.0 / float(SCAN)
+    for _ in range(3):
+        reach = 0.25 * reach
+        before = side * quartic(i, place - reach, run)
+        after = side * quartic(i, place + reach, run)
+        bend = before + after - 2.0 * least
+        if bend > 0.0:
+            moved = 0.5 * reach * (before - after) / bend
+            x = max(float(part), min(float(part + 1), place + moved))
+            y = side * quartic(i, x, run)
+            if y < least:
+                least = y
+                place = x
+    return place if least < -run.noise[i] else -1.0
