@@ -8,7 +8,8 @@ Public names: can_go_on, rows_between.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from liaison.numeric import Array, State
 from liaison.simulation.events.happenings import sides_in
 from liaison.simulation.plan.plan import Plan
 
-from .run import simulate
+Simulate: TypeAlias = Callable[..., Any]
+"""`simulation.run.simulate`, handed in: runs make trajectories, which go on by runs."""
 
 FIXED = {"rtol": 1e-10, "atol": 1e-12}
 """Tolerances between the instants of a run with fixed steps."""
@@ -28,11 +30,14 @@ def can_go_on(plan: Plan) -> bool:
     return not (is_moreau or sides_in(plan.program) or plan.inputs.controllers)
 
 
-def rows_between(plan: Plan, t: Array, q: Array, v: Array, times: Array) -> Array:
+def rows_between(
+    plan: Plan, simulate: Simulate, t: Array, q: Array, v: Array, times: Array
+) -> Array:
     """Rows (t, q, v, u) of a run at instants within it.
 
     Args:
         plan: of the run, which `can_go_on`.
+        simulate: what runs a kernel.
         t: recorded instants.
         q: positions there.
         v: velocities there.
@@ -44,11 +49,11 @@ def rows_between(plan: Plan, t: Array, q: Array, v: Array, times: Array) -> Arra
     for k in np.unique(place):
         here = order[place[order] == k]
         state = State(t[k], q[k], v[k])
-        found[here] = _from(plan, state, times[here])
+        found[here] = _from(plan, simulate, state, times[here])
     return found
 
 
-def _from(plan: Plan, state: State, times: Array) -> Array:
+def _from(plan: Plan, simulate: Simulate, state: State, times: Array) -> Array:
     """Rows at increasing instants from a state on; the state itself at its own."""
     wanted, back = np.unique(np.maximum(times, state.t), return_inverse=True)
     settings, inputs = plan.settings, _inputs(plan)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from typing import Any, final
 
 import numpy as np
@@ -71,23 +72,33 @@ def compiled_steps(kind: str) -> CompiledLoops:
 
 
 def _kind_of(run: Run) -> str:
-    """The kind of steps of a run: "smooth", "moreau" (through contacts), or those of a "scene"."""
+    """The kind of steps of a run: a key of KINDS."""
     if run.beside.size:
         return "scene"
-    return "moreau" if run.is_moreau else "smooth"
+    flags = {
+        "moreau": run.is_moreau, "alpha": run.is_alpha, "variational": run.is_variational,
+        "implicit": run.is_implicit,
+    }  # fmt: skip
+    return next((kind for kind, is_so in flags.items() if is_so), "smooth")
+
+
+KINDS = {
+    "implicit": ("liaison.simulation.steps.implicit", "IMPLICIT"),
+    "variational": ("liaison.simulation.steps.variational", "VARIATIONAL"),
+    "alpha": ("liaison.simulation.steps.generalized_alpha", "ALPHA"),
+    "moreau": ("liaison.contacts.stepping.phases", "MOREAU"),
+    "scene": ("liaison.contacts.scene.phases", "SCENE"),
+}
+"""Kind of steps -> the module of its phases, loaded when a run has such steps."""
 
 
 def _phases_of(kind: str) -> Mapping[str, Loop[..., Any]]:
     """The loops of a step by the names of their phases."""
     if kind == "smooth":
         return SMOOTH
-    if kind == "scene":
-        from liaison.contacts.scene.phases import SCENE
-
-        return SCENE
-    from liaison.contacts.stepping.phases import MOREAU
-
-    return MOREAU
+    module, name = KINDS[kind]
+    phases: Mapping[str, Loop[..., Any]] = getattr(import_module(module), name)
+    return phases
 
 
 @final

@@ -25,6 +25,7 @@ from liaison.simulation.record.trajectory import STOPPED, EventRecord, Series, T
 from liaison.simulation.steps.layout import Arrays
 from liaison.units import Label
 
+from .between import Simulate, can_go_on, rows_between
 from .machine import map_entry
 from .outcome import Outcome, gap, outside
 from .reactions import joint_accelerations, motions, multipliers, reactions
@@ -44,6 +45,7 @@ def trajectory_of(
     series: Sequence[str],
     end: Outcome,
     modes: Marching | None = None,
+    simulate: Simulate | None = None,
 ) -> Trajectory:
     """The record of a run so far; `modes` where it went from event to event of contacts."""
     nq, nv = plan.size("nq"), plan.size("nv")
@@ -54,7 +56,7 @@ def trajectory_of(
     if not end.is_failure:
         end = gap(rows[:, 0], found) or _outside(plan, rows, found) or end
     return Trajectory.of_run(
-        Told(plan, arrays, happened, end, modes, _left_out(plan, found)),
+        Told(plan, arrays, happened, end, modes, _left_out(plan, found), simulate),
         name=plan.program.name,
         t=rows[:, 0].copy(),
         q=rows[:, 1 : 1 + nq].copy(),
@@ -115,7 +117,9 @@ class Told:
         end: Outcome,
         modes: Marching | None,
         notes: str = "",
+        simulate: Simulate | None = None,
     ) -> None:
+        self._simulate = simulate
         happened.setflags(write=False)
         self._plan, self._happened, self._end = plan, happened, end
         self._counts = [int(getattr(arrays.run, name)) for name in COUNTS]
@@ -148,12 +152,10 @@ class Told:
         None where the run cannot be taken up at its recorded instants, or not to the next ones: it
         may have passed a singular position by a step.
         """
-        from .between import can_go_on, rows_between
-
-        if not can_go_on(self._plan):
+        if self._simulate is None or not can_go_on(self._plan):
             return None
         try:
-            return rows_between(self._plan, run.t, run.q, run.v, times)
+            return rows_between(self._plan, self._simulate, run.t, run.q, run.v, times)
         except SimulationError:
             return None
 

@@ -13,6 +13,7 @@ from liaison.numeric import Array
 from liaison.simulation import Settings, Trajectory
 from liaison.simulation.between import can_go_on, rows_between
 from liaison.simulation.plan.plan import Plan, plan_of
+from liaison.simulation.run import simulate
 
 from .along import run_inputs, run_parameters
 
@@ -54,7 +55,7 @@ def ends_of(plan: Plan, run: Trajectory, most: int) -> tuple[NDArray[np.intp], A
     for k in chosen.tolist():
         here = slice(k, k + 1)
         after = run.t[k + 1 : k + 2]
-        rows.append(rows_between(plan, run.t[here], run.q[here], run.v[here], after))
+        rows.append(rows_between(plan, simulate, run.t[here], run.q[here], run.v[here], after))
     return chosen + 1, np.vstack(rows)
 
 
@@ -65,4 +66,4 @@ def refined_rows(plan: Plan, run: Trajectory, count: int) -> Array:
         SimulationError: some interval cannot be integrated.
     """
     more = np.linspace(run.t[0], run.t[-1], count)
-    return rows_between(plan, run.t, run.q, run.v, np.union1d(run.t, more))
+    return rows_between(plan, simulate, run.t, run.q, run.v, np.union1d(run.t, more))

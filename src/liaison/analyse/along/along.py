@@ -24,6 +24,7 @@ from liaison.simulation.between import can_go_on, rows_between
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.record.resampling import check_within
 from liaison.simulation.report import equations_identity
+from liaison.simulation.run import simulate
 
 CONTROLLED = "was set by a Python controller, whose values between its calls follow from no formula"
 """Why an analysis cannot go on between the recorded instants of a run."""
@@ -96,7 +97,13 @@ def _integrated(kernel: Kernel, run: Trajectory, t: float) -> Array | None:
     values = run_parameters(kernel.program, run)
     settings = Settings(rtol=run.meta["rtol"], atol=run.meta["atol"])
     plan = plan_of(kernel, state_of(run, 0), run.t[-1], settings, inputs=inputs, parameters=values)
-    return rows_between(plan, run.t, run.q, run.v, np.array([t])) if can_go_on(plan) else None
+    if not can_go_on(plan):
+        return None
+    return rows_between(plan, simulate, run.t, run.q, run.v, np.array([t]))
+        rows_between(plan, simulate, run.t, run.q, run.v, np.array([t]))
+        if can_go_on(plan)
+        else None
+    )
 
 
 def run_parameters(program: Program, run: Trajectory) -> dict[str, float]:

@@ -15,13 +15,15 @@ Of a free body the translation is told in axes that turn. In (alpha-1) and (alph
 and accelerations are those in the axes at the beginning, where B turns what is told at the end; the
 accelerations are v̇ + ω × v. What that adds to the slopes is small beside them and left out.
 
-Public names: alpha_step, keep_accelerations.
+Public names: ALPHA, alpha_step, keep_accelerations.
 
 Source: ARN (generalized α for constrained systems on Lie groups); CH93 (the coefficients).
 Differs: ξ̇ = B(ξ) v keeps the chart of each joint; velocities are projected.
 """
 
 from __future__ import annotations
+
+from types import MappingProxyType
 
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.program.loops.records import words_of
@@ -34,8 +36,9 @@ from liaison.solvers.linear.pivoting import (
     solve_completely,
 )
 
+from .advance import SMOOTH, commit, set_step
 from .explicit import derivative, refresh
-from .layout import GOOD, NOT_CONVERGED, Entries, Run, Terms
+from .layout import GOOD, LAND, NOT_CONVERGED, TRY, Entries, Run, Terms
 from .variational import note_stages
 
 
@@ -319,3 +322,26 @@ def keep_accelerations(run: Run) -> None:
     for i in range(2 * run.nv + run.nc):
         old[i] = new[i]
     run.is_fresh = 1 - run.is_stopping
+
+
+@loop
+def try_alpha(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+    """One attempt."""
+    status = set_step(e, run, scratch, happened)
+    if status != GOOD or run.phase != TRY:
+        return status
+    status = alpha_step(e, run, scratch)
+    run.phase = LAND if status == GOOD else TRY
+    return status
+
+
+@loop
+def commit_alpha(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
+    """The new state becomes the state, with its accelerations."""
+    status = commit(e, run, scratch, happened)
+    keep_accelerations(run)
+    return status
+
+
+ALPHA = MappingProxyType({**SMOOTH, "attempt": try_alpha, "commit": commit_alpha})
+"""The phases of steps of generalized α."""
