@@ -24,12 +24,13 @@ LATER = {
     "equations.reading_order": "equations.modes",
     "equations.setting": "tree.contact.sides",
     "formats.lsd.meaning.statements": "formats.lsd.meaning.contacts",
+    "formats.lsd.read": "formats.merge",
     "formats.read": "formats.mjcf.read formats.urdf.read",
     "model.checks": "model.contacts.targets",
     "model.pairing": "model.contacts.contact",
     "program.lower": "program.derivatives.derivatives program.derivatives.discrete "
     "program.derivatives.variation",
-    "simulation.plan.plan": "simulation.steps.sides_layout",
+    "simulation.plan.plan": "program.to_numpy simulation.steps.sides_layout",
     "simulation.steps.layout": "solvers.cones.cones solvers.linear.lemke",
     "simulation.prepared": "contacts.events.one_sided contacts.events.switching "
     "contacts.scene.kernel contacts.scene.layout contacts.scene.world",

@@ -25,8 +25,7 @@ from liaison.formats.read import read
 from liaison.model.mechanism import Mechanism
 from liaison.tree.tree import as_float
 from liaison.units import same, unit_of
-from liaison.verbs.given import with_starts, with_values
-from liaison.verbs.summary import units
+from liaison.verbs.given import units, with_starts, with_values
 
 PLOTS = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp", ".eps")
 

@@ -23,7 +23,7 @@ import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import Any, TypeAlias, final
+from typing import Any, ClassVar, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -102,6 +102,8 @@ Function: TypeAlias = Callable[[float, Array, Array, Array, Array, Array, Array,
 
 class Kernel(Shown, ABC):
     """Named entries that take numbers and give numbers; labels and sizes are in `program`."""
+
+    is_interpreted: ClassVar[bool] = False  # entries have addresses of machine code
 
     def __init__(self, program: Program, reads: Mapping[str, dict[str, int]] | None = None) -> None:
         self.program = program

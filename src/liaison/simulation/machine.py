@@ -18,7 +18,6 @@ from liaison.program import Kernel
 from liaison.program.loops.compile import CompiledLoops, compile_loops
 from liaison.program.loops.language import Loop, at, i64, iptr, kernel, loop, ptr
 from liaison.program.loops.records import address, set_hook
-from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.steps.advance import SMOOTH, advance
 from liaison.simulation.steps.layout import Arrays, Entries, Run, dense_size
 from liaison.solvers.linear.dense import saddle
@@ -206,7 +205,7 @@ def map_entry(kernel: Kernel, entry: str, table: Array, p: Array, x: Array | Non
     lacks = sizes.get("nx", 0) - more.shape[1]  # forces of contacts, where nobody tells them
     if x is not None and lacks > 0:
         more = np.hstack([more, np.zeros((len(table), lacks))])
-    if isinstance(kernel, NumpyKernel):
+    if kernel.is_interpreted:
         q, v, u = np.split(table[:, 1:], [nq, nq + nv], axis=1)
         return kernel(entry, table[:, 0], q=q, v=v, u=u, p=p, x=more)
     rows, p = np.ascontiguousarray(table, dtype=float), np.array(p, dtype=float)

@@ -100,10 +100,6 @@ def _integrated(kernel: Kernel, run: Trajectory, t: float) -> Array | None:
     if not can_go_on(plan):
         return None
     return rows_between(plan, simulate, run.t, run.q, run.v, np.array([t]))
-        rows_between(plan, simulate, run.t, run.q, run.v, np.array([t]))
-        if can_go_on(plan)
-        else None
-    )
 
 
 def run_parameters(program: Program, run: Trajectory) -> dict[str, float]:

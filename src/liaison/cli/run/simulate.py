@@ -46,7 +46,7 @@ def facts_of(run: Trajectory, mechanism: Mechanism) -> dict[str, Any]:
     `penetration` is how far a gap was ever below 0 [m], of what has gaps.
     """
     from liaison.cli.pages.sides import event
-    from liaison.verbs.summary import is_conservative
+    from liaison.verbs.given import is_conservative
 
     energy = run["energy"].sum(axis=1)
     change = float(abs(energy - energy[0]).max())

@@ -32,7 +32,6 @@ from liaison.errors import Interrupted, SimulationError, interruptible
 from liaison.numeric import Array, State
 from liaison.program import Kernel
 from liaison.program.loops.records import Rows, address, set_hook
-from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.events.happenings import sides_in
 from liaison.simulation.outcome import Outcome, outcome_of
 from liaison.simulation.plan.inputs import inputs_of
@@ -373,7 +372,7 @@ def simulate_batch(
 def _check(kernel: Kernel, on_failure: str, threads: int | None) -> None:
     if on_failure not in ("raise", "return"):
         raise SimulationError(f"on_failure is {on_failure!r}; it is 'raise' or 'return'.")
-    if isinstance(kernel, NumpyKernel):
+    if kernel.is_interpreted:
         raise SimulationError(
             "a batch runs machine code, and this kernel is interpreted.", hint="Use to_llvm."
         )

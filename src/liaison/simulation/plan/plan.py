@@ -17,9 +17,8 @@ import numpy as np
 
 from liaison.errors import NamingError, SimulationError
 from liaison.numeric import Array, State
-from liaison.program import Kernel, Program, to_llvm, to_numpy
+from liaison.program import Kernel, Program, to_llvm
 from liaison.program.instants import NOTHING, Instants, Timed
-from liaison.program.to_numpy import NumpyKernel
 from liaison.simulation.events.happenings import Watched, extra_program, sides_in, watched
 from liaison.simulation.steps.layout import Arrays, Sizes, allocate
 from liaison.simulation.steps.rungekutta import Tableau
@@ -139,7 +138,9 @@ def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
 
 def kernel_like(kernel: Kernel, program: Program) -> Kernel:
     """A kernel of another program through the same back end."""
-    if isinstance(kernel, NumpyKernel):
+    if kernel.is_interpreted:
+        from liaison.program.to_numpy import to_numpy
+
         return to_numpy(program)
     return to_llvm(program)
 
