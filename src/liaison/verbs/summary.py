@@ -21,6 +21,8 @@ from liaison.numeric import State
 from liaison.tree.assemble import Assembly, assembly
 from liaison.tree.tree import GROUND, Tree, as_float, span
 
+from .given import units
+
 if TYPE_CHECKING:
     from liaison.analyse.proofs.no_impact import NoImpact
     from liaison.equations.equations import Equations
