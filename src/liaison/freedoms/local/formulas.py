@@ -82,10 +82,10 @@ def degree(formula: Expr) -> int:
     Raises:
         DerivationError: the formula is no polynomial.
     """
-    known: dict[Expr, int] = {}
+    degrees: dict[Expr, int] = {}
     for node in topological([formula]):
-        known[node] = _degree(node, [known[a] for a in node.args])
-    return known[formula]
+        degrees[node] = _degree(node, [degrees[a] for a in node.args])
+    return degrees[formula]
 
 
 def _degree(node: Expr, parts: list[int]) -> int:
