@@ -15,6 +15,7 @@ from typing import Any, final
 from liaison.errors import DerivationError
 from liaison.exact.linear import Ring
 from liaison.exact.residues import residues
+from liaison.exact.series import RingDomain
 from liaison.expr import (
     Expr,
     as_expr,
@@ -32,8 +33,6 @@ from liaison.expr import (
 )
 from liaison.expr.graph.walk import depends_on
 from liaison.freedoms.motions import Motion
-
-from .formulas import RingDomain
 
 
 def tau(column: int) -> Expr:
