@@ -80,7 +80,7 @@ def test_linear_equations_are_eliminated_and_their_unknowns_come_back():
     x_y = {(1, 0, 0): F(1), (0, 1, 0): F(2), (0, 0, 0): F(-3)}
     y_z = {(0, 1, 0): F(1), (0, 0, 1): F(-1), (0, 0, 0): F(1, 2)}
     square = {(0, 0, 2): F(1), (0, 0, 0): F(-4)}
-    assert len(without_linear([x_y, y_z, square], 3).kept) == 1
+    assert len(without_linear([x_y, y_z, square], 3).remaining) == 1
     found = all_points([x_y, y_z, square], 3)
     assert {rounded(point) for point in found.points} == {(0, 1.5, 2), (8, -2.5, -2)}
 

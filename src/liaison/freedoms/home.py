@@ -85,8 +85,8 @@ def relations_of(
             if not is_linear and formula is not None:
                 curved.append(_in_tau(substitute([formula], values)[0], place, columns, at))
     formulas = tuple(f for f in curved if f is not None)
-    kept = formulas if len(formulas) == len(curved) else ()
-    return Relations(tuple(rows[True]), tuple(rows[False]), kept, tuple(uncounted), tuple(notes))
+    exact = formulas if len(formulas) == len(curved) else ()
+    return Relations(tuple(rows[True]), tuple(rows[False]), exact, tuple(uncounted), tuple(notes))
 
 
 def _in_tau(
@@ -111,9 +111,9 @@ def _terms(
         return None, False
     slopes = gradient(formula, unknowns) if unknowns else []
     is_linear = not any(symbols_of([slope]) for slope in slopes)
-    known = {x: as_expr(at[str(x.a)]) for x in unknowns if str(x.a) in at}
-    known[symbol("t")] = ZERO
-    slopes = substitute(slopes, known) if slopes else []
+    constants = {x: as_expr(at[str(x.a)]) for x in unknowns if str(x.a) in at}
+    constants[symbol("t")] = ZERO
+    slopes = substitute(slopes, constants) if slopes else []
     if any(symbols_of([slope]) for slope in slopes):
         return None, False
     columns_of = [place[str(x.a)] for x in unknowns]
@@ -292,7 +292,7 @@ def home_of(
     if q is None and not placing.is_upright():
         raise DerivationError("the starts put a joint together the wrong way round.")
     motions = tuple(placing.motions(joint) for joint in mechanism.joints)
-    relations = relations_of(mechanism, _flat(motions), placing.known())
+    relations = relations_of(mechanism, _flat(motions), placing.values_by_label())
     return Home(
         mechanism=mechanism,
         motions=motions,

@@ -80,9 +80,9 @@ def slice_of(behind: Sequence[Any], fixed: int, seed: int) -> Slice:
     equations = _closure_of_slice(links, starts, values, p)
     basis = basis_modulo([f for f in equations if f], count + 1, p)
     dimension = min(1, dimension_by([leading(f) for f in basis], count + 1))
-    found = points_of(basis, count + 1, p, seed) if dimension == 0 else []
+    slice_points = points_of(basis, count + 1, p, seed) if dimension == 0 else []
     points = []
-    for point in found:
+    for point in slice_points:
         taus = [_turned(x, s, p) for x, s in zip([*values, *point[:count]], starts, strict=True)]
         if all(tau is not None for tau in taus):
             points.append(tuple(int(tau) for tau in taus if tau is not None))
@@ -296,8 +296,8 @@ def _at_a_point(
     """The verdict at a point of a slice; None where no prime tried has one."""
     for p in islice(primes_from(seed), PRIMES):
         for point in points_modulo(basis, p):
-            known = iter(point)
-            at = [next(known) if x in basis.unknowns else int(x.a) for x in tau]
+            coordinates = iter(point)
+            at = [next(coordinates) if x in basis.unknowns else int(x.a) for x in tau]
             return RingVerdict(True, verdict(_ring(links, at, p)))
     return None
 

@@ -118,6 +118,8 @@ def potential(slopes: Mapping[Expr, Expr]) -> Expr | None:
             return None
         F = F + primitive
     F = as_expr(F)
-    got = gradient(F, list(slopes))
-    fits = all(vanishes_exactly(as_expr(a - b)) for a, b in zip(got, slopes.values(), strict=True))
+    partials = gradient(F, list(slopes))
+    fits = all(
+        vanishes_exactly(as_expr(a - b)) for a, b in zip(partials, slopes.values(), strict=True)
+    )
     return F if fits else None

@@ -17,7 +17,7 @@ from liaison.expr.graph.ops import OPS
 from liaison.expr.graph.row import ATOM, PRODUCT, SUM
 
 from .names import latex_name, latex_symbol
-from .notation import DIGITS, Notation, Written, data_text, fraction_of, shown
+from .notation import DIGITS, Notation, Written, data_text, fraction_of, printed_number
 from .reading import Call, Name, Power, Reading
 
 _BEGINS_WITH_A_NUMBER = re.compile(r"\d|\\frac\{-?\d")
@@ -97,7 +97,7 @@ class Latex(Notation):
     def term(self, reading: Reading) -> tuple[int, str]:
         """Sign and text of a product; what divides stands below the line."""
         number, above, below = fraction_of(reading)
-        head = shown(number, self.digits)
+        head = printed_number(number, self.digits)
         text = r"\,".join(self.factor(x) for x in above)
         if below:
             top = r"\,".join(x for x in (head.text if head.text != "1" else "", text) if x) or "1"

@@ -7,7 +7,7 @@ parentheses where it binds less than its place asks. A new operation is a row of
 notation is one file with a class of this kind, which says how leaves and operations are written and
 overrides what is to look better than their patterns.
 
-Public names: Notation, Written, Shown, shown, is_rounded, fraction_of, DIGITS.
+Public names: Notation, Written, PrintedNumber, printed_number, is_rounded, fraction_of, DIGITS.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Part(Protocol):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PrintedNumber:
     """A positive number as it is printed: a decimal, or a fraction of whole numbers."""
 
     text: str
@@ -65,21 +65,21 @@ class Shown:
     is_exact: bool = True
 
 
-def shown(value: Fraction, digits: int = DIGITS) -> Shown:
+def printed_number(value: Fraction, digits: int = DIGITS) -> PrintedNumber:
     """A whole number, a plain fraction, or a decimal of so many digits."""
     value = abs(value)
     if value.denominator == 1 and value < 10**12:
-        return Shown(str(value.numerator))
+        return PrintedNumber(str(value.numerator))
     if value.denominator in DENOMINATORS and value.numerator < 1000:
-        return Shown(str(value.numerator), str(value.denominator))
+        return PrintedNumber(str(value.numerator), str(value.denominator))
     text = f"{float(value):.{digits}g}"
-    return Shown(text, is_exact=Fraction(text) == value)
+    return PrintedNumber(text, is_exact=Fraction(text) == value)
 
 
 def is_rounded(reading: Reading, digits: int = DIGITS) -> bool:
     """Whether a number of it is not printed exactly."""
     if isinstance(reading, Number):
-        return not shown(reading.value, digits).is_exact
+        return not printed_number(reading.value, digits).is_exact
     return any(is_rounded(part, digits) for part in reading.parts)
 
 

@@ -104,7 +104,7 @@ def all_points(
         Exhausted: out of time or memory.
     """
     reduced = without_linear([f for f in polynomials if any(f.values())], count)
-    solutions = _all_points(reduced.polynomials, len(reduced.kept), seed, bits)
+    solutions = _all_points(reduced.polynomials, len(reduced.remaining), seed, bits)
     with precision(bits):
         points = [replace(point, x=tuple(reduced.completed(point.x))) for point in solutions.points]
     return replace(solutions, points=tuple(points))

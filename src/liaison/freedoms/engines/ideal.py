@@ -158,8 +158,8 @@ def dimension_by(leading: Sequence[tuple[int, ...]], n: int) -> int:
     if any(not support for support in supports):
         return -1
     for size in range(n, -1, -1):
-        for kept in combinations(range(n), size):
-            if not any(support <= set(kept) for support in supports):
+        for subset in combinations(range(n), size):
+            if not any(support <= set(subset) for support in supports):
                 return size
     return 0
 

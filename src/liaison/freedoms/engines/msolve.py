@@ -84,8 +84,8 @@ def _parametrization(answer: str, count: int) -> Parametrization | None:
 
 def _place(name: str, count: int) -> int:
     """The unknown of a name; −1 for one that msolve added."""
-    known = {f"x{i}": i for i in range(count)}
-    return known.get(name, -1)
+    places = {f"x{i}": i for i in range(count)}
+    return places.get(name, -1)
 
 
 def _whole(x: Any) -> int:

@@ -72,9 +72,9 @@ class Quotient:
         """A monomial as a combination of those of the staircase."""
         if monomial in self.place:
             return {monomial: 1}
-        known = self._known.get(monomial)
-        if known is not None:
-            return known
+        cached = self._known.get(monomial)
+        if cached is not None:
+            return cached
         go_on()
         lead, tail = next((l, t) for l, t in self.tails.items() if _divides(l, monomial))
         rest = tuple(a - b for a, b in zip(monomial, lead, strict=True))

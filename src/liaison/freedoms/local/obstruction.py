@@ -206,8 +206,8 @@ def _eigenpoints(K: list[list[int]], variables: int, D: int, p: int) -> list[lis
     small = monomials(variables, D)
     A, B = (_restricted(K, small, columns, [draw.randrange(p) for _ in range(variables)], p)
             for _ in range(2))  # fmt: skip
-    rows, kept = pivots(A, p)
-    if len(kept) < len(K):
+    rows, columns_of_minor = pivots(A, p)
+    if len(columns_of_minor) < len(K):
         return []
     M = inverse([A[i] for i in rows], p) * matrix([B[i] for i in rows], p)
     points = []

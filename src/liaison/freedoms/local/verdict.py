@@ -45,9 +45,9 @@ def translating_dimension(system: LoopSystem) -> int:
     sides = _common([_runs(loop, system.p) for loop in loops])
     screws = {f.column: f.screw for loop in loops for f in loop}
     hinges = sum(any(screw[:3]) for screw in screws.values())
-    held = hinges - sum(len(side) - 1 for side in sides)
+    equations = hinges - sum(len(side) - 1 for side in sides)
     sums = [_sums(loop, sides, screws, pitches) for loop in loops]
-    return max(0, system.n - held - rank([row for block in sums for row in block], system.p))
+    return max(0, system.n - equations - rank([row for block in sums for row in block], system.p))
 
 
 def _runs(loop: Sequence[Factor], p: int) -> list[Side]:
@@ -78,13 +78,13 @@ def _is_parallel(a: Factor, b: Factor, p: int) -> bool:
 def _common(runs: Sequence[Sequence[Side]]) -> list[Side]:
     """Sides of two hinges and more that each loop passes whole, forth or back, or not at all."""
     sides = {_upright(run) for loop in runs for run in loop if len(run) > 1}
-    kept = []
+    axes = []
     for side in sorted(sides):
         columns = {column for column, _ in side}
         touching = [run for loop in runs for run in loop if columns & {c for c, _ in run}]
         if all(_upright(run) == side for run in touching):
-            kept.append(side)
-    return kept
+            axes.append(side)
+    return axes
 
 
 def _upright(side: Side) -> Side:
@@ -176,10 +176,10 @@ class _Case:
     @cached_property
     def least(self) -> int:
         """What counting equations shows: within groups of motions, or for sides that only fold."""
-        known = max(0, self.system.least_dimension())
+        bound = max(0, self.system.least_dimension())
         if isinstance(self.system, LoopSystem):
-            known = max(known, translating_dimension(self.system))
-        return known
+            bound = max(bound, translating_dimension(self.system))
+        return bound
 
     def _reason(self) -> str:
         """Why the variety has at least that dimension."""
