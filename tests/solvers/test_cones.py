@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from liaison.program.loops.compile import compile_loops
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
-from liaison.solvers.cones.cones import DISC, GIVEN, HELD, ONE_WAY, cone_area, solve_cones
+from liaison.solvers.cones.cones import DISC, PRESCRIBED, BILATERAL, ONE_WAY, cone_area, solve_cones
 from liaison.solvers.cones.interior import interior
 from liaison.solvers.cones.table import Area, Cone, Limit, prepare
 from samples.contact_scenes import (
@@ -65,7 +65,7 @@ def misses_of_coulomb(scene, f, u):
     worst = 0.0
     for k, (kind, first, rows, load) in enumerate(scene.blocks):
         block = slice(first, first + rows)
-        if kind == HELD:
+        if kind == BILATERAL:
             worst = max(worst, np.abs(u[block]).max())
         elif kind == ONE_WAY:
             worst = max(worst, -f[first], -u[first], min(f[first], u[first]))
@@ -152,7 +152,7 @@ def test_a_heavy_body_on_a_light_one(run, heavy):
 def test_discs_with_bounds_of_their_own_and_rows_that_hold(run):
     build = Builder()
     build.add(DISC, [[1.0, 0]], (0, 0, 0.3))
-    build.add(HELD, [[1.0, 1.0]])
+    build.add(BILATERAL, [[1.0, 1.0]])
     scene = build.scene([1, 1], [1, 0])
     residual, f, u = solved(run, scene)
     # the held sum of velocities leaves half the speed to the friction
@@ -163,7 +163,7 @@ def test_discs_with_bounds_of_their_own_and_rows_that_hold(run):
 
 def test_a_given_load_is_kept_and_bounds(run):
     scene = ball([1, 0, 0, 0, 0, 0])
-    scene.blocks[0, 0] = GIVEN
+    scene.blocks[0, 0] = PRESCRIBED
     residual, f, _u = solved(run, scene, start=np.array([0.2, 0, 0]))
     assert residual <= FOUND
     assert f[0] == 0.2
