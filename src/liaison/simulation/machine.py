@@ -40,7 +40,7 @@ def over_states(
 
 
 @loop
-def over_saddles(sizes: iptr, terms: ptr, found: ptr, miss: ptr, row: iptr, area: ptr) -> None:
+def over_saddles(sizes: iptr, terms: ptr, solutions: ptr, miss: ptr, row: iptr, area: ptr) -> None:
     """v̇ and λ from every row of terms; sizes are how many, nv, nc, terms in a row."""
     nv = sizes[1]
     nc = sizes[2]
@@ -48,7 +48,7 @@ def over_saddles(sizes: iptr, terms: ptr, found: ptr, miss: ptr, row: iptr, area
         M = at(terms, i * sizes[3])
         G = at(M, nv * nv)
         f = at(G, nc * nv)
-        vdot = at(found, i * (nv + nc))
+        vdot = at(solutions, i * (nv + nc))
         miss[i] = saddle(nv, nc, M, G, f, at(f, nv), vdot, at(vdot, nv), row, area)
 
 
@@ -61,8 +61,8 @@ def compiled_loops() -> CompiledLoops:
 @cache
 def _over_states() -> Callable[..., None]:
     """`over_states` by addresses."""
-    found: Callable[..., None] = compiled_loops().function(over_states)
-    return found
+    function: Callable[..., None] = compiled_loops().function(over_states)
+    return function
 
 
 @cache

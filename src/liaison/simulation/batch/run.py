@@ -253,7 +253,7 @@ class _Worker:
         """Takes events out of the buffer: of runs that ended, then of the one that is heard."""
         task, happened = self._task, self._batch.ends.happened
         current = self._machine.arrays.run
-        runs = task.told.ints[: task.told_runs].tolist()
+        runs = task.left.ints[: task.left_runs].tolist()
         if under_way is not None:
             runs += [[under_way, int(current.happened)]]
         buffer, first = self._machine.arrays.happened, 0
@@ -262,7 +262,7 @@ class _Worker:
             if rows:
                 happened.setdefault(run, []).append(buffer[first:last].reshape(rows, -1).copy())
             first = last
-        task.taken = task.told_runs = 0
+        task.taken = task.left_runs = 0
         current.happened = 0
 
     def leave(self, ended: str) -> None:

@@ -149,7 +149,7 @@ def error_norm(run: Run) -> f64:
     nv = run.nv
     y = run.y
     v = run.v
-    found = 0.0
+    norm = 0.0
     bad = 0.0
     for i in range(2 * nv):
         error = 0.0
@@ -158,9 +158,9 @@ def error_norm(run: Run) -> f64:
         size = size_of(i, y[i], run) if i < nv else max(abs(v[i - nv]), abs(y[i]))
         ratio = abs(error * run.h) / (run.atol + run.rtol * size)
         bad += ratio - ratio
-        if ratio > found:
-            found = ratio
-    return found + bad
+        if ratio > norm:
+            norm = ratio
+    return norm + bad
 
 
 @loop

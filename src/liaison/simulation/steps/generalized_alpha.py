@@ -223,15 +223,15 @@ def rows_at_beginning(e: Entries, run: Run, scratch: ptr, B: ptr) -> None:
     """
     nv = run.nv
     nc = run.nc
-    found = Terms(at(B, 3 * nv * nv + nv), run)
+    terms = Terms(at(B, 3 * nv * nv + nv), run)
     if nc > 0:
         q = run.q
         refresh(e, run.t, q, run.v, run, scratch)
-        e.terms(run.t, q, run.v, run.u, run.p, q, found.floats, scratch)
+        e.terms(run.t, q, run.v, run.u, run.p, q, terms.floats, scratch)
         begun = at(B, 3 * nv * nv + nv + words_of(Terms, run))
         for k in range(nc):
             for i in range(nv):
-                begun[k * nv + i] = found.G[k, i]
+                begun[k * nv + i] = terms.G[k, i]
 
 
 @loop

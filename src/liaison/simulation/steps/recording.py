@@ -71,15 +71,15 @@ def arrive(e: Entries, run: Run, scratch: ptr, records: ptr) -> i64:
     t = run.t
     ends = 1 if t >= run.t_end or run.is_stopping > 0 else 0
     is_last = 1 if t >= run.t_end or run.is_stopping == STOPPING else 0
-    asked = run.records_steps * (1 - run.is_part) + is_last * run.records_end
+    count = run.records_steps * (1 - run.is_part) + is_last * run.records_end
     if run.is_stopping == STOPPING:
-        asked += 1
+        count += 1
     if run.next_sample < run.samples:
-        wanted = sample_time(run.next_sample, run)
-        if wanted <= t + ROUNDING * max(abs(t), run.h):
-            t = wanted
-            asked += 1
-    if asked > 0:
+        instant = sample_time(run.next_sample, run)
+        if instant <= t + ROUNDING * max(abs(t), run.h):
+            t = instant
+            count += 1
+    if count > 0:
         if run.recorded >= run.capacity:
             return FULL
         if run.next_sample < run.samples and t == sample_time(run.next_sample, run):
