@@ -41,7 +41,7 @@ def rows_between(
         t: recorded instants.
         q: positions there.
         v: velocities there.
-        times: wanted instants, in any order.
+        times: instants, in any order.
     """
     order = np.argsort(times, kind="stable")
     place = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 1)

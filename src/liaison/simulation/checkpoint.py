@@ -45,7 +45,7 @@ def to_bytes(plan: Plan, kept: Kept) -> bytes:
 
 
 def from_bytes(plan: Plan, data: bytes) -> Kept:
-    """The run in the bytes; refuses those of another one, and says what differs.
+    """The run in the bytes; raises an error for those of another one, with what differs.
 
     Raises:
         SimulationError: the bytes are damaged, or those of another run.

@@ -203,7 +203,7 @@ def map_entry(kernel: Kernel, entry: str, table: Array, p: Array, x: Array | Non
     sizes = kernel.program.sizes
     nq, nv, nu = sizes["nq"], sizes["nv"], sizes.get("nu", 0)
     more = np.zeros((len(table), 1)) if x is None else np.ascontiguousarray(x, dtype=float)
-    lacks = sizes.get("nx", 0) - more.shape[1]  # forces of contacts, where nobody tells them
+    lacks = sizes.get("nx", 0) - more.shape[1]  # forces of contacts, where none are given
     if x is not None and lacks > 0:
         more = np.hstack([more, np.zeros((len(table), lacks))])
     if isinstance(kernel, NumpyKernel):

@@ -5,9 +5,9 @@ Broad phase: which boxes overlap, by sweeping over them in the order of their le
 Two boxes: the direction in which they are farthest apart, and the points at which they touch.
 
 Of fifteen directions, the normals of faces and the products of edges, the one with the largest
-separation tells what touches: a face, with the opposite face of the other box cut to its outline
-(up to eight points), or two edges. Each point is told on the bodies, so that its gap is a smooth
-function of their poses for the rest of the step.
+separation determines what touches: a face, with the opposite face of the other box cut to its
+outline (up to eight points), or two edges. Each point is fixed on the bodies, so that its gap is a
+smooth function of their poses for the rest of the step.
 
 Public names: candidates, law_of, sweep_and_prune. Source: docs/theory/time_stepping.md; COH95 §3
 (sort and sweep with coherence between steps), box_at, meet, added, POINTS. Source: GOTT96 §5

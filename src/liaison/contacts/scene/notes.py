@@ -1,10 +1,10 @@
 """Event log of the contacts of a scene by pairs of bodies: closes, opens, sticks, slips.
 
 Points of one pair count together. A pair closes when it first carries, and opens when it has come
-apart by the distance within which bodies count as touching; the instant told is that at which it
-last carried. Stick and slip are told when they have held for some steps, an impact when it is
+apart by the distance within which bodies count as touching; the recorded instant is that at which
+it last carried. Stick and slip are events when they have held for some steps, an impact when it is
 faster than what gravity and the residual of the impulses make of nothing. So rest with its noise is
-no event. Impacts that go on every few steps are told as rest.
+no event. Impacts that go on every few steps are recorded as rest.
 
 Public names: note_contacts.
 
@@ -28,7 +28,7 @@ CODES = 16
 
 APART, CLOSED = 0, 1
 BARE, STICK, SLIDE = 0, 1, 2
-"""Modes of a pair, and of each group of its friction; BARE: nothing is told of it yet."""
+"""Modes of a pair, and of each group of its friction; BARE: none is recorded yet."""
 
 HOLD = 3
 """Steps that stick or slip must hold, and within which impacts are one."""
@@ -168,7 +168,7 @@ def gather(contact: Contact, world: World) -> None:
         if -u > pair.approach:
             h = world.h
             pair.approach = -u
-            # the gap is told midway
+            # the gap is that midway
             pair.wait = min(max(0.5 * h - contact.gap / u, 0.0), h)
             pair.is_hit = 1 if rate_at(contact, 0, 0.0, world.free) >= 2.0 * u else 0
             pair.bounce = contact.restitution

@@ -35,7 +35,7 @@ class Bodies:
         solid: center of each box on its body, half sizes, quaternion of its axes there, shape
             (b, 10); None: no boxes.
         solid_owner: body of each box, shape (b,).
-        frame: [R | p] of the frame that poses are told of, from the center of mass, shape
+        frame: [R | p] of the frame that poses are given for, from the center of mass, shape
             (n, 3, 4); None: axes of the inertia, at the center of mass.
     """
 

@@ -34,7 +34,7 @@ def gap_of(e: Entries, candidate: Candidate, poses: Rows[Pose], world: World) ->
 def evaluate_pair(
     number: i64, e: Entries, candidate: Candidate, poses: Rows[Pose], out: ptr, world: World
 ) -> None:
-    """What an entry of the kernel says of a candidate: rows, or from `KINDS` on the gap alone."""
+    """An entry of the kernel at a candidate: gap and rows, or from `KINDS` on the gap alone."""
     entry = entry_at(PairEntries(e.others).ints, number)
     pose = poses[world.collider[candidate.second].body].floats
     one = candidate.one
@@ -129,7 +129,7 @@ MANY = 1000.0
 """Times the penetration that is left alone where contacts are many."""
 
 ROUNDING = 1e-10
-"""Residual above which a step with few contacts is told as missed."""
+"""Residual above which a step with few contacts counts as missed."""
 
 NEAR = 4.0
 """Gaps up to this many penetrations wide are guarded while others are pushed out."""

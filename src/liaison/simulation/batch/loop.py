@@ -63,7 +63,7 @@ class Task(Record):
     is_under_way: i64
     budget: i64  # what is left of the allotted steps
     record_words: i64  # of one run
-    is_heard: i64  # whether Python is asked at the end of every run
+    is_heard: i64  # whether Python is called at the end of every run
     taken: i64  # rows of events that runs of this share left
     left_runs: i64  # how many runs did
     room: i64  # rows of events there are
@@ -165,7 +165,7 @@ def end_run(i: i64, status: i64, task: Task, run: Run, ends: Rows[End], last: pt
 
 @loop
 def supply(status: i64, e: Entries, run: Run) -> i64:
-    """1 if the entry a run asks for is there, which is then made known to it."""
+    """1 if the entry a run needs is there, which is then made known to it."""
     if status == NEEDS_TERMS:
         if e.has_terms == 0:
             return 0

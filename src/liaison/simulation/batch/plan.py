@@ -53,7 +53,7 @@ def starts_of(
     """One row for each run; what is given once holds for all of them.
 
     Args:
-        program: says names and sizes.
+        program: has names and sizes.
         states: one for all runs, or one for each.
         parameters: name -> number, or one for each run.
         inputs: name -> one number for each run; other kinds of inputs are not looked at.
@@ -181,7 +181,7 @@ def _columns(
 
 
 def instants_of(settings: Settings, start: float, until: float) -> Array:
-    """The instants all runs are recorded at: those asked for, or the first and the last one."""
+    """The instants all runs are recorded at: those requested, or the first and the last one."""
     end = float(until)
     if not math.isfinite(end) or end < start:
         raise SimulationError(f"a batch from {start:g} s cannot end at {end:g} s.", t=start)

@@ -40,7 +40,7 @@ class Ends:
     """How each run ended: codes and counts, its last good (t, q, v), words where Python has any.
 
     With contacts also what its steps missed (beside the last state), series of contacts where they
-    are asked for, and how many sign changes the time loop looked for.
+    are requested, and how many sign changes the time loop looked for.
     """
 
     codes: NDArray[np.int64]
@@ -87,7 +87,7 @@ class Runs(Shown):
         statuses: DONE, STOPPED, INTERRUPTED, TIME_LIMIT or FAILED, for each run.
         messages: the same in a sentence.
         reasons: why a run failed, as `SimulationError.status` says it; "" otherwise.
-        events: what occurred in each run, in order; told when they are first asked for.
+        events: what occurred in each run, in order; built at their first use.
         counts: steps, evaluations, rejected, … of each run.
         measures: with Moreau's steps the deepest penetration [m], the worst residual and how many
             contacts there were at once, of each run.
@@ -121,7 +121,7 @@ class Runs(Shown):
 
     @property
     def success(self) -> NDArray[np.bool_]:
-        """Which runs ended as asked: at their end, or by an event meant to stop them."""
+        """Which runs ended as they should: at their end, or by an event meant to stop them."""
         return np.array([status in (DONE, STOPPED) for status in self.statuses])
 
     @overload
@@ -240,7 +240,7 @@ def _message(plan: Plan, events: _Events, k: int, outcome: Outcome) -> str:
 
 @final
 class _Events(Sequence[tuple[EventRecord, ...]]):
-    """What occurred in each run, each told when it is first asked for: most never are."""
+    """What occurred in each run, each built at its first use: most never are."""
 
     def __init__(self, plan: Plan, ends: Ends, count: int) -> None:
         self._plan, self._ends, self._runs = plan, ends, range(count)

@@ -42,7 +42,7 @@ class Controller:
     function: Control
 
     def value(self, t: float, state: State) -> float:
-        """What the function says now; refuses what is no finite number, or an error of its own."""
+        """The value now; raises an error for what is no finite number, or fails itself."""
         try:
             number = float(self.function(t, state))
         except Exception as fault:

@@ -135,7 +135,7 @@ class EventRecord:
 
     `what` is "impact", "closes", "opens", "sticks", "slips", … of what holds on one side only;
     empty for an event of a formula. `before` are the velocities before an impact, `speed` that of
-    the approach along the normal [m/s]. Events of scenes tell no state: q and v are empty.
+    the approach along the normal [m/s]. Events of scenes hold no state: q and v are empty.
     """
 
     name: str
@@ -167,7 +167,7 @@ def event_variables(events: Sequence[EventRecord]) -> dict[str, Variable]:
 
 
 def events_in(variables: Mapping[str, Variable]) -> tuple[EventRecord, ...]:
-    """The events that `event_variables` put there, if any; older files tell less of them."""
+    """The events that `event_variables` put there, if any; older files hold less of them."""
     if "event" not in variables:
         return ()
     parts = ("event", *(f"event_{x}" for x in ("t", "q", "v", "what", "before", "speed")))

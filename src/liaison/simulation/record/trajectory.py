@@ -5,7 +5,7 @@ a series, `run["energy.T"]` one column of it. Its arrays are read-only. One run 
 
 First integrals along a run, as measures of its error.
 
-Later: fields of a record that are made when somebody first asks for them.
+Later: fields of a record that are computed at their first use.
 
 A run as a compact table in a notebook.
 
@@ -102,7 +102,7 @@ def invariants_of(series: Mapping[str, Series]) -> dict[str, Invariant]:
     """The series of invariants by name.
 
     Raises:
-        SimulationError: the run was not asked for them.
+        SimulationError: the run was made without them.
     """
     if "invariants" not in series:
         raise SimulationError(
@@ -125,7 +125,7 @@ __all__ = [
 ]  # fmt: skip
 
 DONE = "done"  # reached the end
-STOPPED = "stopped"  # an event or a stop condition ended it, as asked
+STOPPED = "stopped"  # an event or a stop condition ended it
 INTERRUPTED = "interrupted"  # Ctrl-C
 TIME_LIMIT = "time limit"  # the wall clock ran out
 FAILED = "failed"  # it could not go on
@@ -136,7 +136,7 @@ RESIDUALS = ("position_residual", "velocity_residual")
 NEAR = 1e-6
 """Distance from an impact, relative to the largest time, within which its side is not certain."""
 
-POSES = ("poses.", "markers.", "self_stress.")  # columns shown only where they are asked for
+POSES = ("poses.", "markers.", "self_stress.")  # columns shown only by request
 
 
 @final
@@ -197,7 +197,7 @@ class Trajectory(Later):
 
     @property
     def success(self) -> bool:
-        """True if the run ended as asked: at its end, or by an event meant to stop it."""
+        """True if the run ended as it should: at its end, or by an event meant to stop it."""
         return self.status in (DONE, STOPPED)
 
     @property
@@ -289,7 +289,7 @@ class Trajectory(Later):
 
     @property
     def invariants(self) -> dict[str, Invariant]:
-        """First integrals by name, with their drift, where the run was asked for them."""
+        """First integrals by name, with their drift, where the run was made with them."""
         return invariants_of(self.series)
 
     # at other times, against another run
@@ -487,7 +487,7 @@ def _refuse(reason: str) -> None:
 
 
 def _charts(run: Trajectory) -> list[resampling.Chart]:
-    """How q follows from v, by slices; one plain chart if nothing is said and sizes agree."""
+    """How q follows from v, by slices; one plain chart if none is given and sizes agree."""
     nq, nv = run.q.shape[1], run.v.shape[1]
     charts = run.meta.get("charts", ())
     if not charts and nq == nv:

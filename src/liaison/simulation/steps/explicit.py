@@ -1,7 +1,7 @@
 """One explicit step in local coordinates, as loops that read a tableau from arrays.
 
 At the start of a step the chart is centred on the state: q = q₀ ⊞ ξ with ξ = 0, and y = (ξ, v) is
-integrated with ξ̇, v̇ from the entry `rate`. Where its residual tells that the generated elimination
+integrated with ξ̇, v̇ from the entry `rate`. Where its residual shows that the generated elimination
 lost accuracy, the pivoted solver takes over for that stage. At ξ = 0 the local rate ξ̇ is v, so the
 last stage of a step can be the first of the next one.
 

@@ -1,4 +1,4 @@
-"""Recording: the states asked for, at step ends or from the dense output, projected.
+"""Recording: the requested states, at step ends or from the dense output, projected.
 
 Public names: sample, arrive, keep.
 """
@@ -16,7 +16,7 @@ ROUNDING = 8.9e-16  # instants closer than this, relatively, are one
 
 @loop
 def sample_time(k: i64, run: Run) -> f64:
-    """The k-th instant at which the state is asked for."""
+    """The k-th instant to record."""
     if run.grid > 0:
         return float(run.instants[k])
     return float(run.t_start + float(k) * run.period)
@@ -41,7 +41,7 @@ def record(e: Entries, t: f64, q: ptr, v: ptr, run: Run, scratch: ptr, records: 
 
 @loop
 def sample(e: Entries, run: Run, scratch: ptr, records: ptr) -> i64:
-    """Records every instant asked for inside the step, from the dense output, projected."""
+    """Records every requested instant inside the step, from the dense output, projected."""
     q = run.trial.q
     v = run.trial.v
     end = run.t_new - ROUNDING * max(abs(run.t_new), run.h)
@@ -64,7 +64,7 @@ def sample(e: Entries, run: Run, scratch: ptr, records: ptr) -> i64:
 
 @loop
 def arrive(e: Entries, run: Run, scratch: ptr, records: ptr) -> i64:
-    """Records the state if it is asked for; says when the end or a control instant is reached.
+    """Records the state if it is requested; returns CONTROL at a control instant.
 
     Where an event stops the run, the last state is recorded also beside a list of instants.
     """

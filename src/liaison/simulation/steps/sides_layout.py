@@ -165,7 +165,7 @@ def sides_of(
     law: int,
     bearings: Sequence[int] = (),
 ) -> Sides:
-    """The block of a mechanism with these one-sided blocks, as far as its description tells.
+    """The block of a mechanism with these one-sided blocks, from its description alone.
 
     Args:
         sides: name, owner, kind, first row, rows, load and law of every block.
