@@ -258,12 +258,12 @@ class Trajectory(Later):
         return chosen
 
     def _columns(self) -> dict[str, tuple[Label, Array]]:
-        columns = {x.name: (x, self.q[:, k]) for k, x in enumerate(self.labels.get("q", ()))}
+        found = {x.name: (x, self.q[:, k]) for k, x in enumerate(self.labels.get("q", ()))}
         for k, x in enumerate(self.labels.get("v", ())):
-            columns.setdefault(x.name, (x, self.v[:, k]))
+            found.setdefault(x.name, (x, self.v[:, k]))
         for name, series in self.series.items():
-            columns |= series.columns(name)
-        return columns
+            found |= series.columns(name)
+        return found
 
     def _column(self, label: str) -> tuple[Label, Array]:
         known = self._columns()
