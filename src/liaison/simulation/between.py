@@ -41,34 +41,34 @@ def rows_between(
         t: recorded instants.
         q: positions there.
         v: velocities there.
-        times: wanted instants, in any order.
+        times: instants, in any order.
     """
     order = np.argsort(times, kind="stable")
     place = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 1)
-    found = np.zeros((len(times), 1 + q.shape[1] + v.shape[1] + plan.inputs.held.size))
+    rows = np.zeros((len(times), 1 + q.shape[1] + v.shape[1] + plan.inputs.held.size))
     for k in np.unique(place):
         here = order[place[order] == k]
         state = State(t[k], q[k], v[k])
-        found[here] = _from(plan, simulate, state, times[here])
-    return found
+        rows[here] = _from(plan, simulate, state, times[here])
+    return rows
 
 
 def _from(plan: Plan, simulate: Simulate, state: State, times: Array) -> Array:
     """Rows at increasing instants from a state on; the state itself at its own."""
-    wanted, back = np.unique(np.maximum(times, state.t), return_inverse=True)
+    instants, back = np.unique(np.maximum(times, state.t), return_inverse=True)
     settings, inputs = plan.settings, _inputs(plan)
     own = settings.is_adaptive
     tolerances = {"rtol": settings.rtol, "atol": settings.atol} if own else FIXED
     names = [x.name for x in plan.program.labels.get("p", ())]
     run = simulate(
-        plan.kernel, state, float(wanted[-1]), every=wanted, series=(), inputs=inputs,
+        plan.kernel, state, float(instants[-1]), every=instants, series=(), inputs=inputs,
         parameters=dict(zip(names, plan.parameters.tolist(), strict=False)),
         method=settings.tableau.name if own else None, max_step=settings.max_step, **tolerances,
     )  # fmt: skip
     u = run.series["inputs"].values if "inputs" in run.series else np.zeros((len(run.t), 0))
     rows = np.column_stack([run.t, run.q, run.v, u])
     # what was recorded stays as it is, bit for bit
-    at_start = wanted == state.t
+    at_start = instants == state.t
     rows[at_start, 1 : 1 + state.q.size + state.v.size] = np.concatenate([state.q, state.v])
     return np.asarray(rows[back])
 
@@ -76,5 +76,5 @@ def _from(plan: Plan, simulate: Simulate, state: State, times: Array) -> Array:
 def _inputs(plan: Plan) -> dict[str, Any]:
     """Inputs by name, as numbers and formulas."""
     names = [x.name for x in plan.program.labels.get("u", ())]
-    given: dict[str, Any] = dict(zip(names, plan.inputs.held.tolist(), strict=False))
-    return given | {names[slot]: formula for slot, formula in plan.inputs.formulas}
+    inputs: dict[str, Any] = dict(zip(names, plan.inputs.held.tolist(), strict=False))
+    return inputs | {names[slot]: formula for slot, formula in plan.inputs.formulas}

@@ -39,7 +39,7 @@ def over_states(
 
 
 @loop
-def over_saddles(sizes: iptr, terms: ptr, found: ptr, miss: ptr, row: iptr, area: ptr) -> None:
+def over_saddles(sizes: iptr, terms: ptr, solutions: ptr, miss: ptr, row: iptr, area: ptr) -> None:
     """v̇ and λ from every row of terms; sizes are how many, nv, nc, terms in a row."""
     nv = sizes[1]
     nc = sizes[2]
@@ -47,7 +47,7 @@ def over_saddles(sizes: iptr, terms: ptr, found: ptr, miss: ptr, row: iptr, area
         M = at(terms, i * sizes[3])
         G = at(M, nv * nv)
         f = at(G, nc * nv)
-        vdot = at(found, i * (nv + nc))
+        vdot = at(solutions, i * (nv + nc))
         miss[i] = saddle(nv, nc, M, G, f, at(f, nv), vdot, at(vdot, nv), row, area)
 
 
@@ -60,8 +60,8 @@ def compiled_loops() -> CompiledLoops:
 @cache
 def _over_states() -> Callable[..., None]:
     """`over_states` by addresses."""
-    found: Callable[..., None] = compiled_loops().function(over_states)
-    return found
+    function: Callable[..., None] = compiled_loops().function(over_states)
+    return function
 
 
 @cache
@@ -202,7 +202,7 @@ def map_entry(kernel: Kernel, entry: str, table: Array, p: Array, x: Array | Non
     sizes = kernel.program.sizes
     nq, nv, nu = sizes["nq"], sizes["nv"], sizes.get("nu", 0)
     more = np.zeros((len(table), 1)) if x is None else np.ascontiguousarray(x, dtype=float)
-    lacks = sizes.get("nx", 0) - more.shape[1]  # forces of contacts, where nobody tells them
+    lacks = sizes.get("nx", 0) - more.shape[1]  # forces of contacts, where none are given
     if x is not None and lacks > 0:
         more = np.hstack([more, np.zeros((len(table), lacks))])
     if kernel.is_interpreted:

@@ -85,7 +85,7 @@ class Scene:
             depth: penetration that is left alone, beside the smallest radius; a thousand times
                 that where more than twenty contacts are solved together.
             sweeps: over all contacts, at most, in one problem.
-            events: list what happens to contacts: `trajectory.events`.
+            events: record the events of contacts: `trajectory.events`.
             stop: what ends the run: {label: value}, or formulas that change sign; labels are those
                 of the trajectory, and "contacts", "residual", "penetration".
             time_limit: seconds of wall clock after which the run ends.

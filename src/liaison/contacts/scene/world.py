@@ -71,7 +71,7 @@ def start_error(plan: Plan, arrays: Arrays) -> SimulationError:
 
 
 def _world_of(model: SceneModel, capacity: int) -> World:
-    """All that a scene knows before its first step, with room for so many contacts."""
+    """The world before the first step, with room for so many contacts."""
     b, laws = model.bodies, model.laws
     solid, solid_owner = b.boxes()
     # balls, then boxes, then points
@@ -103,7 +103,7 @@ def _world_of(model: SceneModel, capacity: int) -> World:
 
 
 def _set_options(model: SceneModel, world: World) -> None:
-    """What is wanted of the steps."""
+    """Tolerances, limits and gravity."""
     size = model.size
     world.tolerance, world.depth = model.tolerance, model.depth * size
     world.sweeps_allowed, world.has_events = model.sweeps, model.events

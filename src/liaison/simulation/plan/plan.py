@@ -107,16 +107,18 @@ def plan_of(
             raise NamingError.unknown("entry", entry, program.entries)
     check_state(program, state)
     end = end_of(state, until)
-    found = inputs_of(program, inputs)
+    all_inputs = inputs_of(program, inputs)
     events, stops = watched(program, stop)
-    bends = knots_of(program, found) if settings.is_adaptive else ()
-    extras = extra_program(program, found, stops, tuple(f for f, _ in bends))
+    bends = knots_of(program, all_inputs) if settings.is_adaptive else ()
+    extras = extra_program(program, all_inputs, stops, tuple(f for f, _ in bends))
     added = None if extras is None else kernel_like(kernel, extras)
     values = parameters_of(program, parameters)
-    timed = timed_of(program, found, stops)
-    instants = instants_of(timed, program, state.t, end, values, found.held)
+    timed = timed_of(program, all_inputs, stops)
+    instants = instants_of(timed, program, state.t, end, values, all_inputs.held)
     levels = tuple(x for _, x in bends)
-    return Plan(kernel, state, end, settings, found, values, events, added, levels, timed, instants)
+    return Plan(
+        kernel, state, end, settings, all_inputs, values, events, added, levels, timed, instants
+    )
 
 
 def entries_of(tableau: Tableau, program: Program) -> tuple[str, ...]:
@@ -145,11 +147,11 @@ def kernel_like(kernel: Kernel, program: Program) -> Kernel:
     return to_llvm(program)
 
 
-def parameters_of(program: Program, given: Mapping[str, float] | None) -> Array:
+def parameters_of(program: Program, changes: Mapping[str, float] | None) -> Array:
     """Default parameters with some given anew, by name; all finite and within their bounds."""
     names = [label.name for label in program.labels.get("p", ())]
     values = np.array(program.defaults.get("p", np.zeros(len(names))), dtype=float)
-    for name, value in (given or {}).items():
+    for name, value in (changes or {}).items():
         if name not in names:
             raise NamingError.unknown("parameter", name, names)
         values[names.index(name)] = float(value)
@@ -185,10 +187,10 @@ def check_state(program: Program, state: State, *, is_named: bool = False) -> No
         is_named: its names are known to be those of the program.
     """
     for name, array in (("q", state.q), ("v", state.v)):
-        wanted = program.sizes["n" + name]
-        if array.size != wanted:
+        size = program.sizes["n" + name]
+        if array.size != size:
             raise SimulationError(
-                f"the state has {array.size} numbers in {name}, but {program.name!r} has {wanted}."
+                f"the state has {array.size} numbers in {name}, but {program.name!r} has {size}."
             )
         if not is_named:
             _check_names(program, state, name)
@@ -200,10 +202,10 @@ def check_state(program: Program, state: State, *, is_named: bool = False) -> No
 
 def _check_names(program: Program, state: State, name: str) -> None:
     labels = program.labels.get(name, ())
-    told = state.labels.get(name, labels)
-    if [x.name for x in told] != [x.name for x in labels]:
+    own = state.labels.get(name, labels)
+    if [x.name for x in own] != [x.name for x in labels]:
         raise SimulationError(
-            f"the state's {name} is ({', '.join(x.name for x in told)}), but that of "
+            f"the state's {name} is ({', '.join(x.name for x in own)}), but that of "
             f"{program.name!r} is ({', '.join(x.name for x in labels)})."
         )
 
@@ -324,12 +326,12 @@ def scales(plan: Plan) -> dict[int, int]:
     charts: Sequence[Any] = plan.program.facts.get("charts", ())
     if not charts:
         return {k: k for k in range(nv)} if nq == nv else {}
-    found: dict[int, int] = {}
+    entries: dict[int, int] = {}
     for chart in charts:
         if chart.kind == "plain":
             v, q = chart.v, chart.q
-            found.update(zip(range(v.start, v.stop), range(q.start, q.stop), strict=True))
-    return found
+            entries.update(zip(range(v.start, v.stop), range(q.start, q.stop), strict=True))
+    return entries
 
 
 def has_turning_axes(program: Program) -> bool:
@@ -338,10 +340,10 @@ def has_turning_axes(program: Program) -> bool:
 
 
 def turning(plan: Plan) -> dict[int, int]:
-    """Velocity of a translation told in turning axes -> the first of the ω they turn with."""
-    found: dict[int, int] = {}
+    """Velocity of a translation in turning axes -> the first of the ω they turn with."""
+    axes: dict[int, int] = {}
     for chart in plan.program.facts.get("charts", ()):
         if chart.kind in ("free", "free matrix"):
             places = range(*chart.v.indices(plan.size("nv")))
-            found |= dict.fromkeys(places[3:], places[0])
-    return found
+            axes |= dict.fromkeys(places[3:], places[0])
+    return axes

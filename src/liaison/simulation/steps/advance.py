@@ -4,8 +4,9 @@
 something to do: a buffer is full, an entry must be compiled, a controller is due, the run ended or
 failed, or the allotted number of steps is used up. Called again, it goes on where it was.
 
-What a step is, `Entries.phases` tells: the loops of four phases, called by address. Here are those
-of smooth motions; steps through contacts have their own, and a smooth run does not compile them.
+`Entries.phases` determines what a step is: the loops of its phases, called by address. Here are
+those of smooth motions; steps through contacts and of scenes have their own, and a smooth run does
+not compile them.
 
 Public names: advance, SMOOTH, begin, commit, land, set_step, is_given_up, closed_step, accept.
 """

@@ -122,17 +122,17 @@ def missed(e: Entries, run: Run, scratch: ptr, B: ptr) -> i64:
     m = (ns - 1) * nv
     rv = at(B, m * m + m)
     rx = at(rv, m)
-    found = at(rx, m)
+    slope = at(rx, m)
     y = run.stage
     for i in range(1, ns):
         combine(run.h, ns, run.a[i], y, run)
-        status = derivative(e, run.t + run.c[i] * run.h, y, found, run, scratch)
+        status = derivative(e, run.t + run.c[i] * run.h, y, slope, run, scratch)
         if status != GOOD:
             return status
         k = run.k[i]
         for j in range(nv):
-            rx[(i - 1) * nv + j] = found[j] - k[j]
-            rv[(i - 1) * nv + j] = found[nv + j] - k[nv + j]
+            rx[(i - 1) * nv + j] = slope[j] - k[j]
+            rv[(i - 1) * nv + j] = slope[nv + j] - k[nv + j]
     return GOOD
 
 
@@ -210,7 +210,7 @@ def implicit_error(run: Run) -> f64:
     if factorize(nv, D, order) == 1:
         return -1.0
     solve_factorized(nv, D, order, ev)
-    found = 0.0
+    norm = 0.0
     bad = 0.0
     y = run.y
     v = run.v
@@ -218,8 +218,8 @@ def implicit_error(run: Run) -> f64:
         xi = (ex[i] + c * ev[i]) / (run.atol + run.rtol * size_of(i, y[i], run))
         up = ev[i] / (run.atol + run.rtol * max(abs(v[i]), abs(y[nv + i])))
         bad += xi - xi + up - up
-        found = max(found, max(abs(xi), abs(up)))
-    return found + bad
+        norm = max(norm, max(abs(xi), abs(up)))
+    return norm + bad
 
 
 @loop

@@ -247,7 +247,7 @@ class Run(Record):
     t_control: f64
     t_base: f64
     t_good: f64
-    t_refill: f64  # from here on more instants are asked for
+    t_refill: f64  # from here on more instants are needed
     step: f64
     h_next: f64
     h_max: f64

@@ -10,11 +10,11 @@ is met on the mean of both ends of the step,
 
     (G(q) ξ/h − ν)/2 + (G(q₁) v_ξ − ν₁)/2 = 0,                                    (variational-3)
 
-v_ξ being the velocity ξ/h told at q₁: the discrete principle of Lagrange and d'Alembert, symmetric
-though no longer symplectic, as the motion itself is not. The first equations by Newton's method,
-with slopes taken once a step, until rounding alone is left; the second pair is linear. So positions
-and velocities are on their closures at every step, and nothing is projected. Several steps, some of
-them back in time, compose one of higher order that keeps what each of them keeps.
+v_ξ being the velocity ξ/h expressed at q₁: the discrete principle of Lagrange and d'Alembert,
+symmetric though no longer symplectic, as the motion itself is not. The first equations by Newton's
+method, with slopes taken once a step, until rounding alone is left; the second pair is linear. So
+positions and velocities are on their closures at every step, and nothing is projected. Several
+steps, some of them back in time, compose one of higher order that keeps what each of them keeps.
 
 Public names: VARIATIONAL, variational_step, composed_step, note_stages.
 
