@@ -136,6 +136,9 @@ Floats = NDArray[np.float64]
 CLOSED = 1e-12
 """|Φ| at which a loop counts as closed, relative to the size of the mechanism [m, 1]."""
 
+UNMOVED = 4e-16
+"""|Φ| up to which a start that closes the loops is left as it is, likewise."""
+
 ITERATIONS = 60
 STARTS = 24
 
@@ -318,6 +321,8 @@ class _Problem:
     def _newton(self, q: Floats, free: NDArray[np.bool_]) -> Floats:
         """Gauss–Newton with the least step, shortened until |Φ| falls."""
         residual = self.phi(q)
+        if self.worst(residual) <= UNMOVED * self._size(q):
+            return q
         for _ in range(ITERATIONS):
             size = float(np.linalg.norm(residual))
             if size == 0.0 or not free.any():
@@ -395,7 +400,7 @@ class _Problem:
             f"the start {start_text} is inconsistent: {off} (row {self.names[row]!r}).",
             hint=f"A configuration near it is {near_text}. Hold fewer starts; a guess may move as "
             f"the closures need: {' '.join(advice)}",
-            place=start_place(self.tree.mechanism, firm),
+            place=start_place(self.tree.mechanism, near),
         )
 
     def _holdable(self, labels: Sequence[str]) -> set[str]:

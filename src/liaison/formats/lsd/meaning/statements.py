@@ -2,7 +2,8 @@
 
 They are declared first, in the order of the text, and read when all coordinates are known.
 
-`start A = 30 deg`: where the motion begins, for one coordinate or a whole ball or free joint.
+`start A = 30 deg`: where the motion begins, for one coordinate or a whole ball or free joint;
+`guess A = 30 deg`: the same for what may move as the closures need.
 
 `couple … and … with TYPE … end`, `contact … and … with TYPE … end`: relations that are no joint.
 
@@ -15,6 +16,7 @@ Public names: Statements, starts_of, related, COUPLES.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -443,11 +445,14 @@ class Statements:
         self.later.append(read)
 
     def _initial(self, statement: Node, place: Place) -> None:
-        self.later.append(
-            lambda: self.starts.extend(
-                starts_of(statement.parts[1], statement.parts[2], place, self.book)
-            )
-        )
+        word, left, right = statement.parts
+        is_guess = word == "guess"
+
+        def read() -> None:
+            begun = starts_of(left, right, place, self.book)
+            self.starts += [replace(x, is_guess=is_guess) for x in begun]
+
+        self.later.append(read)
 
     # ---- relations
 
