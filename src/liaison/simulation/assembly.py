@@ -6,7 +6,7 @@
 Gauss–Newton with the entry `assembly` of a kernel; parameters vary from row to row. It is the loop
 of `tree/assemble.py`, step for step, without its messages: a row that does not close has a status.
 
-Public names: Assembler, Rows, CLOSED, OPEN, UNDEFINED, INCONSISTENT.
+Public names: Assembler, Rows, CLOSED, OPEN, UNDEFINED, INCONSISTENT, BESIDE.
 
 Source: JB94 §3.2 (position problem), §3.3 (velocity problem).
 """
@@ -28,9 +28,11 @@ from liaison.program.loops.language import at, f64, flat, i64, iptr, kernel, loo
 from liaison.program.loops.records import Part, Record, address, part, size, sized
 from liaison.solvers.linear.dense import dot, largest
 from liaison.solvers.linear.least_norm import RANK, least_norm, least_norm_area
+from liaison.units import FORCE
 
-CLOSED, OPEN, UNDEFINED, INCONSISTENT = 0, 1, 2, 3
-"""How a row ended: assembled; no configuration; closures without a value; speeds that clash."""
+CLOSED, OPEN, UNDEFINED, INCONSISTENT, BESIDE = 0, 1, 2, 3, 4
+"""How a row ended: assembled; no configuration; closures without a value; speeds that clash; a
+singular value of G is small, so that the start may lie beside a change point."""
 
 TOLERANCE = 1e-12
 """|Φ| at which a loop counts as closed, relative to the size of the mechanism [m, 1]."""
@@ -40,6 +42,10 @@ UNMOVED = 4e-16
 
 SLOW = 1e-9
 """|G v − ν| at which speeds count as consistent, relative to the largest of them."""
+
+KEPT, EXACT, SMALL = 1e-7, 1e-13, 3e-3
+"""As in `tree/change_points.py`: part of the speeds that meeting the closures in full may change;
+parts of the largest singular value of G between which one is small."""
 
 ITERATIONS = 60
 LONGEST = 1.0
@@ -81,6 +87,8 @@ class Work(Record):
     step: ptr = sized("nv")
     least: ptr = sized("nv")
     free: iptr = sized("nv")  # 1: may move
+    is_length: iptr = sized("nc")  # rows that hold lengths
+    is_slide: iptr = sized("nv")  # velocities in m/s
     columns: ptr = sized("nc", "nv")
     here: Terms = part()
     there: Terms = part()
@@ -209,7 +217,47 @@ def velocities(w: Work, u: ptr, p: ptr, scratch: ptr) -> i64:
         w.v[j] += w.step[j]
     evaluate(w, w.q, w.v, u, p, w.here.floats, scratch)
     left = largest(w.nc, w.here.rate)
-    return CLOSED if left <= SLOW * max(1.0, largest(w.nv, w.v)) else INCONSISTENT
+    if not (left <= SLOW * max(1.0, largest(w.nv, w.v))):
+        return INCONSISTENT
+    return BESIDE if is_beside(w) == 1 else CLOSED
+
+
+@loop
+def is_beside(w: Work) -> i64:
+    """1 where the start may lie beside a change point."""
+    fastest = largest(w.nv, w.v)
+    least_norm(w.nc, w.nv, flat(w.here.G), w.here.rate, w.step, EXACT, w.area)
+    if not (largest(w.nv, w.step) <= KEPT * max(1.0, fastest)):
+        return 1
+    if fastest == 0.0:
+        return 0
+    unit = 0.0
+    for k in range(w.nc):
+        for j in range(w.nv):
+            if w.is_length[k] == 1 and w.is_slide[j] == 0:
+                unit = max(unit, abs(w.here.G[k, j]))
+    unit = unit if unit > 0.0 else 1.0
+    for k in range(w.nc):
+        for j in range(w.nv):
+            row = 1.0 / unit if w.is_length[k] == 1 else 1.0
+            w.columns[k, j] = w.here.G[k, j] * row * (unit if w.is_slide[j] == 1 else 1.0)
+    return is_weak(w)
+
+
+@loop
+def is_weak(w: Work) -> i64:
+    """1 if some singular value of `w.columns` is small, and more than rounding."""
+    least_norm(w.nc, w.nv, flat(w.columns), w.here.rate, w.step, EXACT, w.area)
+    k = min(w.nc, w.nv)
+    length = max(w.nc, w.nv)
+    most = 0.0
+    for i in range(k):
+        most = max(most, dot(length, at(w.area, i * length), at(w.area, i * length)))
+    for i in range(k):
+        square = dot(length, at(w.area, i * length), at(w.area, i * length))
+        if square > EXACT * EXACT * most and square < SMALL * SMALL * most:
+            return 1
+    return 0
 
 
 @loop
@@ -279,7 +327,7 @@ class Rows:
     Attributes:
         q: positions, shape (rows, nq).
         v: speeds, shape (rows, nv).
-        status: CLOSED, OPEN, UNDEFINED or INCONSISTENT of each.
+        status: CLOSED, OPEN, UNDEFINED, INCONSISTENT or BESIDE of each.
         attempts: starts tried for the last row.
     """
 
@@ -310,6 +358,9 @@ class Assembler:
         )  # fmt: skip
         self._work.shakes[:] = shakes.ravel()
         self._work.tries = 1 + len(shakes)
+        labels = kernel.program.labels
+        self._work.is_length[:] = [x.unit == FORCE for x in labels["lam"]]
+        self._work.is_slide[:] = [x.unit == "m/s" for x in labels["v"]]
         for name in ("assembly", "retract"):
             self._work.ints[Work.fields[name].slot] = kernel.address(name)
         self._kernel = kernel  # its code lives as long as this

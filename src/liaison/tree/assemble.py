@@ -29,6 +29,7 @@ from liaison.numeric import State
 from liaison.spatial.arrays import array
 from liaison.units import FORCE, MOMENT, Label
 
+from .change_points import AHEAD, check_distance, check_speeds, is_weak
 from .closure import Located, Relative, closure_rows, marker_motion, relative, row_place
 from .kinematics import Kinematics
 from .regroup import merged
@@ -436,7 +437,24 @@ class _Problem:
                 hint="Give the speeds of independent coordinates only; the others follow.",
                 place=start_place(self.tree.mechanism, given),
             )
+        self._check_branch(q, np.asarray(moved), G, residual, held)
         return np.asarray(moved)
+
+    def _check_branch(
+        self, q: Floats, v: Floats, G: Floats, residual: Floats, held: Collection[str]
+    ) -> None:
+        """Raises an error beside a change point, where the branch of the motion is not certain."""
+        given = {n: self.begin.values[n] for n in self.v_names if n in held}
+        check_speeds(G, residual, v, given, start_place(self.tree.mechanism, given))
+        fastest = self.worst(v)
+        slides = [label.unit == "m/s" for label in self.tree.velocity_labels()]
+        lengths = [unit == "m/s" for unit in self.rate_units]
+        if fastest == 0.0 or not is_weak(G, lengths, slides):
+            return
+        free = np.ones(self.tree.nv, dtype=bool)
+        sides = (self.retract(q, sign * AHEAD / fastest * v) for sign in (1.0, -1.0))
+        ahead, behind = (self.jacobian(self._newton(x, free), self._all_rows) for x in sides)
+        check_distance(G, ahead, behind, start_place(self.tree.mechanism, self.begin.values))
 
 
 def shake(attempt: int, nv: int) -> Floats:
