@@ -29,7 +29,7 @@ from liaison.numeric import State
 from liaison.spatial.arrays import array
 from liaison.units import FORCE, MOMENT, Label
 
-from .change_points import AHEAD, check_distance, check_speeds, is_weak
+from .change_points import AHEAD, check_distance, check_speeds, is_weak, uncertainty
 from .closure import Located, Relative, closure_rows, marker_motion, relative, row_place
 from .kinematics import Kinematics
 from .regroup import merged
@@ -454,7 +454,9 @@ class _Problem:
         free = np.ones(self.tree.nv, dtype=bool)
         sides = (self.retract(q, sign * AHEAD / fastest * v) for sign in (1.0, -1.0))
         ahead, behind = (self.jacobian(self._newton(x, free), self._all_rows) for x in sides)
-        check_distance(G, ahead, behind, start_place(self.tree.mechanism, self.begin.values))
+        drift = uncertainty(self.jacobian(q, self._rows), self.phi(q), q)
+        place = start_place(self.tree.mechanism, self.begin.values)
+        check_distance(G, ahead, behind, drift, place)
 
 
 def shake(attempt: int, nv: int) -> Floats:

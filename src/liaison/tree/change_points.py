@@ -6,7 +6,7 @@ no branch to KEPT, where the change point is nearer than LEAST, or ahead of the 
 than AHEAD: what the motion does then depends on rounding. On the change point itself the speeds
 say by which branch it leaves.
 
-Public names: check_speeds, is_weak, check_distance, AHEAD.
+Public names: check_speeds, is_weak, uncertainty, check_distance, AHEAD.
 
 Source: docs/theory/closures.md (closure-6).
 """
@@ -37,6 +37,9 @@ LOOSE = 1e-6
 
 AHEAD = 1e-3
 """Way of the fastest coordinate within which a change point is looked for [rad, m]."""
+
+UNCORRECTED = 1e-16
+"""|Φ| beside 1 + |q| that a run leaves as it is."""
 
 LEAST = 3e-7
 """The nearest a motion may begin that leaves a change point, likewise."""
@@ -88,7 +91,22 @@ def is_weak(G: Floats, lengths: Sequence[bool], slides: Sequence[bool]) -> bool:
     return bool(np.any((s > EXACT * most) & (s < SMALL * most)))
 
 
-def check_distance(here: Floats, ahead: Floats, behind: Floats, place: Place | None) -> None:
+def uncertainty(G: Floats, phi: Floats, q: Floats) -> float:
+    """How far positions are off the closures, where a run would correct them [rad, m].
+
+    Args:
+        G: rows of the closures of positions.
+        phi: Φ.
+        q: positions.
+    """
+    if np.max(np.abs(phi), initial=0.0) <= UNCORRECTED * (1.0 + np.max(np.abs(q), initial=0.0)):
+        return 0.0
+    return float(np.max(np.abs(np.linalg.lstsq(G, phi, rcond=EXACT)[0]), initial=0.0))
+
+
+def check_distance(
+    here: Floats, ahead: Floats, behind: Floats, drift: float, place: Place | None
+) -> None:
     """Raises an error for a motion that begins too near a change point, or runs into one.
 
     Near it σ = k |s − s*| along the motion, so that |s*| = 2 h σ(0) / (σ(h) + σ(−h)).
@@ -97,6 +115,7 @@ def check_distance(here: Floats, ahead: Floats, behind: Floats, place: Place | N
         here: G at the start.
         ahead: G a way h = AHEAD on, on the closures.
         behind: G as much before.
+        drift: how far positions are off the closures.
         place: of the start.
     """
     now, after, before = (np.linalg.svd(x, compute_uv=False) for x in (here, ahead, behind))
@@ -106,7 +125,8 @@ def check_distance(here: Floats, ahead: Floats, behind: Floats, place: Place | N
     weakest: Any = [s[rank - 1] / s[0] for s in (now, after, before)]
     distance = 2 * AHEAD * float(weakest[0] / (weakest[1] + weakest[2]))
     is_approached = weakest[1] < weakest[2]
-    if distance >= (0.99 * AHEAD if is_approached else LEAST):
+    least = 0.99 * AHEAD if is_approached else max(LEAST, drift / KEPT)
+    if distance >= least:
         return
     where = "before" if is_approached else "behind"
     raise AssemblyError(
