@@ -45,24 +45,34 @@ def read_request(
     values: list[str] | None,
     starts: list[str] | None = None,
     robot: tuple[bool, bool, bool] = (False, False, False),
+    *,
+    guesses: list[str] | None = None,
 ) -> Request:
     """The mechanism in a file, with what the command line says of it; see `reader_options`."""
-    return request_of(read(file, **reader_options(file, *robot)), values, starts)
+    mechanism = read(file, **reader_options(file, *robot))
+    return request_of(mechanism, values, starts, guesses=guesses)
 
 
 def request_of(
-    mechanism: Mechanism, values: list[str] | None, starts: list[str] | None = None
+    mechanism: Mechanism,
+    values: list[str] | None,
+    starts: list[str] | None = None,
+    *,
+    guesses: list[str] | None = None,
 ) -> Request:
     """A mechanism with what the command line says of it."""
     known = units(mechanism)
     driven = {x.name for x in mechanism.inputs}
     assigned = _assignments("--set", values, known, may_vary=driven)
     inputs = {name: x for name, x in assigned.items() if _varies(x)}
-    start = {name: float(as_float(x)) for name, x in _assignments("--start", starts, known).items()}
+    start, guess = (
+        {name: float(as_float(x)) for name, x in _assignments(option, texts, known).items()}
+        for option, texts in (("--start", starts), ("--guess", guesses))
+    )
     fixed = {name: x for name, x in assigned.items() if name not in inputs}
     try:
         mechanism = with_values(mechanism, fixed)
-        return Request(with_starts(mechanism, start), start, inputs)
+        return Request(with_starts(mechanism, start, guess), start, inputs)
     except NamingError as error:
         raise typer.BadParameter(str(error)) from None
 

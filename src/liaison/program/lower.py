@@ -18,6 +18,7 @@ import numpy as np
 from liaison.equations import Equations
 from liaison.errors import NamingError
 from liaison.expr import (
+    ONE,
     ZERO,
     Expr,
     absolute,
@@ -55,11 +56,12 @@ def lower(equations: Equations) -> Program:
     Returns:
         forward, rate, inverse, mass_matrix, bias, applied, closure, terms, correct_q, correct_v,
         retract, difference, energy, momentum, poses, reactions, outputs, events; and, where asked
-        for by name, d_inverse, d_inverse_p, d_forward, d_forward_p (see derivatives.py) and
-        h_inverse (see curvature.py), self_stress (what multipliers alone cause in joints), motions
-        (of bodies, x = v̇), markers (poses of joints), balance (the general theorems), invariants
-        (first integrals), d_residual, d_motion and tangent (see tangent.py), variation (see
-        variation.py), kick, leap, d_leap, reach and turn (see discrete.py).
+        for by name, assembly (what closing the loops asks of a state), d_inverse, d_inverse_p,
+        d_forward, d_forward_p (see derivatives.py) and h_inverse (see curvature.py), self_stress
+        (what multipliers alone cause in joints), motions (of bodies, x = v̇), markers (poses of
+        joints), balance (the general theorems), invariants (first integrals), d_residual, d_motion
+        and tangent (see tangent.py), variation (see variation.py), kick, leap, d_leap, reach and
+        turn (see discrete.py).
     """
     lowering = _Lowering(equations)
     symbols = equations.symbols
@@ -249,6 +251,7 @@ class _Lowering:
             "balance": lambda: list(reports.balance.items()),
             "invariants": lambda: [(name, [f]) for name, f in self.equations.invariants.items()],
             "local_rate": lambda: [("xidot", self.equations.kinematics.local_rate)],
+            "assembly": self.assembly,
             "one_sided": self.one_sided,
             "bearings": self.bearings,
         }
@@ -358,6 +361,17 @@ class _Lowering:
             ("gamma", closures.gamma),
             ("phi", closures.phi),
             ("nu", closures.nu),
+        ]
+
+    def assembly(self) -> Blocks:
+        """What closing the loops asks of a state: Φ, G, G v − ν, the sense of joints, a length."""
+        closures, reports = self.equations.closures, self.equations.reports
+        return [
+            ("phi", closures.phi),
+            ("G", dense(closures.G, self.nc, self.nv)),
+            ("rate", closures.rate),
+            ("extent", [maximum(ONE, worst(reports.offsets))]),
+            ("upright", reports.upright),
         ]
 
     def one_sided(self) -> Blocks:

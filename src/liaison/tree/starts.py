@@ -11,6 +11,7 @@ Public names: Starts, Begin, followed, fixed_values, start_place, check_attitude
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, final
@@ -63,6 +64,13 @@ class Starts:
             [float(x) for node in tree.nodes for x in node.joint.type.neutral()], dtype=float
         )
         self.relations = [x for x in self.mechanism.constraints if isinstance(x, OfCoordinates)]
+        self.own = {
+            s.label: (as_float(s.value), s.is_guess)
+            for s in self.mechanism.starts
+            if s.label in self.known
+        }
+        formulas = [x for x, _ in self.own.values() if isinstance(x, Expr)]
+        self.are_numbers = not (self.relations or formulas)  # nothing depends on parameters
 
     def begin(
         self,
@@ -82,20 +90,19 @@ class Starts:
             AssemblyError: a value that is not finite, or of a coordinate that is not kept.
         """
         self.check((*start, *guess))
-        own = {s.label: s for s in self.mechanism.starts if s.label in self.known}
         values = {
-            label: float(evaluate([as_expr(as_float(s.value))], dict(fixed))[0])
-            for label, s in own.items()
+            label: float(evaluate([x], dict(fixed))[0] if isinstance(x, Expr) else x)
+            for label, (x, _) in self.own.items()
         }
         values |= {name: float(x) for name, x in {**start, **guess}.items()}
         for name, x in values.items():
-            if not np.isfinite(x):
+            if not math.isfinite(x):
                 raise AssemblyError(
                     f"the start of {name!r} is {x}; it must be a finite number.",
                     place=start_place(self.mechanism, {name}),
                 )
-        loose = {label for label, s in own.items() if s.is_guess and label not in start}
-        held = frozenset(values.keys() - loose - (guess.keys() - start.keys()))
+        loose = {label for label, (_, is_guess) in self.own.items() if is_guess}
+        held = frozenset(values.keys() - ((loose | guess.keys()) - start.keys()))
         return Begin(values, held, frozenset(start) if start else held)
 
     def check(self, labels: Collection[str]) -> None:

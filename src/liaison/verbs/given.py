@@ -62,11 +62,21 @@ def _with(record: Any, field: str, values: Mapping[str, Any]) -> Any:
     return replace(record, **{field: values[record.name]}) if record.name in values else record
 
 
-def with_starts(mechanism: Mechanism, starts: Mapping[str, float]) -> Mechanism:
-    """The mechanism with other start values of some coordinates and rates, by label, in SI."""
-    others = tuple(start for start in mechanism.starts if start.label not in starts)
-    replaced = tuple(Start(label, value) for label, value in starts.items())
-    return replace(mechanism, starts=others + replaced) if replaced else mechanism
+def with_starts(
+    mechanism: Mechanism, starts: Mapping[str, float], guesses: Mapping[str, float] | None = None
+) -> Mechanism:
+    """The mechanism with other starts of some coordinates and rates, by label, in SI.
+
+    Args:
+        mechanism: any.
+        starts: values that are held, instead of its own starts and guesses of these labels.
+        guesses: values that begin assembling and may move, likewise.
+    """
+    loose = {label: value for label, value in (guesses or {}).items() if label not in starts}
+    kept = tuple(x for x in mechanism.starts if x.label not in starts and x.label not in loose)
+    held = tuple(Start(label, value) for label, value in starts.items())
+    moved = tuple(Start(label, value, is_guess=True) for label, value in loose.items())
+    return replace(mechanism, starts=kept + held + moved) if held or moved else mechanism
 
 
 def units(mechanism: Mechanism) -> dict[str, str]:

@@ -34,6 +34,7 @@ def ready_for(
     start: Mapping[str, float] | None,
     parameters: Mapping[str, Any] | None,
     *,
+    guess: Mapping[str, float] | None = None,
     invariants: bool = False,
 ) -> tuple[Kernel, State]:
     """The machine code of a mechanism, and where it starts.
@@ -42,8 +43,8 @@ def ready_for(
         SimulationError: a state and a start are both there, or the state is of another mechanism.
     """
     mechanism = with_values(mechanism_of(given), parameters or {})
-    mechanism = with_starts(mechanism, start or {})
-    check_one_start(state, start)
+    mechanism = with_starts(mechanism, start or {}, guess)
+    check_one_start(state, {**(start or {}), **(guess or {})})
     with collector_paused():
         tree = span(mechanism)
         if state is not None:
@@ -52,7 +53,7 @@ def ready_for(
         check_attitudes(tree, begin)
         tree, equations = equations_at(tree, begin)
         kernel = compiled(tree, equations, invariants=invariants)
-        firm = [x.label for x in mechanism.starts]
+        firm = [x.label for x in mechanism.starts if not x.is_guess]
         return kernel, begin if state else start_of(kernel, begin, firm)
 
 

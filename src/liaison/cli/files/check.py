@@ -15,6 +15,7 @@ import typer
 from liaison.cli.options import (
     Debug,
     Floating,
+    Guesses,
     Json,
     Lenient,
     Merged,
@@ -138,6 +139,7 @@ def check(
     file: Model,
     values: Values = None,
     start: Starts = None,
+    guess: Guesses = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print what was deduced, and how the tree was chosen.")
     ] = False,
@@ -154,7 +156,7 @@ def check(
     from liaison.verbs.analyse import check as verb
 
     content = reading(file, **reader_options(file, lenient, floating, merge_fixed))
-    request = request_of(content.mechanism, values, start)
+    request = request_of(content.mechanism, values, start, guesses=guess)
     facts = verb.check(request.mechanism, request.start)
     extra = {"notes": list(content.notes)}
     if explain:

@@ -18,6 +18,7 @@ import typer
 from liaison.cli.options import (
     Debug,
     Floating,
+    Guesses,
     Json,
     Lenient,
     Merged,
@@ -159,6 +160,7 @@ def simulate(
     run: RunOption = None,
     values: Values = None,
     start: Starts = None,
+    guess: Guesses = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE.nc", help="Save as netCDF.")] = None,
     csv: Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Save as CSV.")] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Save a plot.")] = None,
@@ -187,7 +189,7 @@ def simulate(
     end, options = run_options(until, run)
     options = drawable(plot, end, replace(options, series=series_of(series, label)))
     robot = (lenient, floating, merge_fixed)
-    request = read_request(file, values, start, robot)
+    request = read_request(file, values, start, robot, guesses=guess)
     try:
         trajectory = ran(request, end, options, invariants=True)
     except (SimulationError, Interrupted) as early:

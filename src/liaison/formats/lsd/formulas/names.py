@@ -148,6 +148,7 @@ class Book:
         self.bodies: dict[str, Node] = {}
         self.shapes: dict[str, list[Node]] = {}  # given by `NAME.shape = …`
         self.joints: dict[str, Joint] = {}
+        self.turns: dict[str, Any] = {}  # of joints with an axis: how their frames are turned
         self.joint_names: set[str] = set()  # of joints that are not made yet, too
         self.labels: set[str] = set()
         self.aliases: dict[str, Quantity] = {}
