@@ -233,12 +233,20 @@ class Trajectory(Later):
         return len(self.t)
 
     def __getitem__(self, label: str) -> Array:
-        """A column by its label, or a whole series by its name (NaN where undetermined)."""
+        """A column by its label, or a whole series by its name (NaN where undetermined).
+
+        A coordinate or a rate comes before a series of its name, which is in `series`.
+        """
         if label == "t":
             return self.t
-        if label in self.series:
+        if label in self.series and label not in self._own:
             return self.series[label].shown
         return self._column(label)[1]
+
+    @property
+    def _own(self) -> set[str]:
+        """Labels of coordinates and rates."""
+        return {x.name for part in ("q", "v") for x in self.labels.get(part, ())}
 
     def unit(self, label: str) -> str:
         """The unit of a column."""
@@ -290,7 +298,7 @@ class Trajectory(Later):
         for k, x in enumerate(self.labels.get("v", ())):
             found.setdefault(x.name, (x, self.v[:, k]))
         for name, series in self.series.items():
-            found |= series.columns(name)
+            found |= {x: column for x, column in series.columns(name).items() if x not in found}
         return found
 
     def _column(self, label: str) -> tuple[Label, Array]:
