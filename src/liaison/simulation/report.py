@@ -170,6 +170,25 @@ class RunFacts:
 
 
 def _left_out(plan: Plan, found: Mapping[str, Series]) -> str:
+    """Sentences on what a run has no value of: redundant reactions, undefined first integrals."""
+    return _undetermined(found) + _undefined(plan, found)
+
+
+def _undetermined(found: Mapping[str, Series]) -> str:
+    """A sentence on reactions and multipliers that the motion does not determine."""
+    lost = found["reactions"].nowhere("reactions") if "reactions" in found else {}
+    rows = found["lam"].nowhere("lam").get("lam", []) if "lam" in found else []
+    if not lost and not rows:
+        return ""
+    by_parts: dict[tuple[str, ...], list[str]] = {}
+    for of, parts in lost.items():
+        by_parts.setdefault(tuple(parts), []).append(of.removeprefix("reactions."))
+    texts = [f"{', '.join(parts)} of {', '.join(x)}" for parts, x in by_parts.items()]
+    texts += [f"the multipliers of {', '.join(map(repr, rows))}"] if rows else []
+    return f" Not determined, since closures are redundant: {'; '.join(texts)}."
+
+
+def _undefined(plan: Plan, found: Mapping[str, Series]) -> str:
     """A sentence on first integrals that have no value somewhere along a run, and are left out."""
     if "invariants" not in found:
         return ""

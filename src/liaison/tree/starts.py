@@ -29,6 +29,9 @@ from .tree import Tree, as_float
 
 Floats = NDArray[np.float64]
 
+ROUNDING = 1e-12
+"""How far the square of a quaternion's length may be from 1."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -139,8 +142,34 @@ class Starts:
                 mask[node.v] = is_held
             else:
                 mask[node.v] = any(is_held)
-                q[node.q] = [float(x) for x in kind.normalized(q[node.q].tolist())]
+                q[node.q] = self._attitude(node.joint, q[node.q], begin.values)
         return q, mask
+
+    def _attitude(self, joint: Joint, q: Floats, given: Mapping[str, float]) -> list[float]:
+        """Coordinates that are an attitude; of a quaternion the parts that are given stay.
+
+        Raises:
+            AssemblyError: no unit quaternion has these parts, or they do not determine the others.
+        """
+        kind = joint.type
+        attitude = getattr(kind, "attitude", None)
+        count = len(attitude.NAMES) if isinstance(attitude, Attitude) else 0
+        kept = np.array([name in given for name in joint.coordinates[-count:]], dtype=bool)
+        if count != 4 or not 0 < np.count_nonzero(kept) < count:
+            return [float(x) for x in kind.normalized(q.tolist())]
+        e = np.array(q[-count:])
+        left, others = 1.0 - float(np.sum(e[kept] ** 2)), float(np.sum(e[~kept] ** 2))
+        names = [x for x, is_kept in zip(joint.coordinates[-count:], kept, strict=True) if is_kept]
+        if left < -ROUNDING or (left > ROUNDING and others == 0.0):
+            why = "is longer than 1" if left < 0 else "leaves the others open"
+            raise AssemblyError(
+                f"the part {', '.join(names)} of the quaternion of joint {joint.name!r} {why}: it "
+                "must be of length 1.",
+                place=start_place(self.mechanism, set(names)),
+                hint="Give all four parts, or an angle and an axis.",
+            )
+        e[~kept] *= np.sqrt(max(left, 0.0) / others) if others else 0.0
+        return [*q[:-count].tolist(), *e.tolist()]
 
     def speeds(self, begin: Begin, held: Collection[str]) -> tuple[Floats, NDArray[np.bool_]]:
         """The speeds from which the least change is taken, and which of them are held."""

@@ -124,7 +124,7 @@ def start_derivatives(mechanism: Mechanism) -> dict[str, dict[str, float]]:
         if x.value is not None
     }
     slopes_of: dict[str, dict[str, float]] = {}
-    for start in mechanism.starts:
+    for start in (x for x in mechanism.starts if not x.is_guess):
         formula = as_expr(as_float(start.value))
         used = [x for x in symbols_of([formula]) if x in values]
         slopes = evaluate(gradient(formula, used), values) if used else []

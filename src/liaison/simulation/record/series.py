@@ -73,6 +73,17 @@ class Series:
             return self.values
         return np.where(self.undetermined, np.nan, self.values)
 
+    def nowhere(self, name: str) -> dict[str, list[str]]:
+        """Columns that are determined at no instant: what they are of -> their last words."""
+        if self.undetermined is None or not self.axes:
+            return {}
+        lost = np.all(self.undetermined, axis=0).reshape(-1)
+        found: dict[str, list[str]] = {}
+        for path, is_lost in zip(itertools.product(*self.axes.values()), lost, strict=True):
+            if is_lost:
+                found.setdefault(".".join((name, *path[:-1])), []).append(path[-1])
+        return found
+
     def columns(self, name: str) -> dict[str, tuple[Label, Array]]:
         """Every entry as a column `name.entry`; a series of numbers is the column `name`."""
         if not self.axes:

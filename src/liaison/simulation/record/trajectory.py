@@ -233,12 +233,20 @@ class Trajectory(Later):
         return len(self.t)
 
     def __getitem__(self, label: str) -> Array:
-        """A column by its label, or a whole series by its name (NaN where undetermined)."""
+        """A column by its label, or a whole series by its name (NaN where undetermined).
+
+        A coordinate or a rate comes before a series of its name, which is in `series`.
+        """
         if label == "t":
             return self.t
-        if label in self.series:
+        if label in self.series and label not in self._own:
             return self.series[label].shown
         return self._column(label)[1]
+
+    @property
+    def _own(self) -> set[str]:
+        """Labels of coordinates and rates."""
+        return {x.name for part in ("q", "v") for x in self.labels.get(part, ())}
 
     def unit(self, label: str) -> str:
         """The unit of a column."""
@@ -257,12 +265,40 @@ class Trajectory(Later):
             chosen |= {x: known[x] for x in names}
         return chosen
 
+    @property
+    def undetermined(self) -> tuple[str, ...]:
+        """Columns that no instant determines: reactions and multipliers of redundant closures.
+
+        Arrays have NaN there; tables, CSV files and plots leave them out, and `message` names them.
+        """
+        lost = {name: x.nowhere(name) for name, x in self.series.items()}
+        return tuple(f"{of}.{x}" for found in lost.values() for of in found for x in found[of])
+
+    def shown_columns(self, *patterns: str) -> dict[str, tuple[Label, Array]]:
+        """As `columns`, without those that nothing determines: for tables and plots.
+
+        Raises:
+            SimulationError: one of these is named, or nothing else is left.
+        """
+        lost = {*self.undetermined}
+        named = [x for x in patterns if x in lost]
+        chosen = {x: column for x, column in self.columns(*patterns).items() if x not in lost}
+        if named or (patterns and not chosen):
+            raise SimulationError(
+                f"{(named or patterns)[0]!r} is not determined by the motion: closures of "
+                f"{self.name!r} are redundant, and any self-stress may be added.",
+                status="undetermined",
+                hint="`liaison mobility` names the redundant closures; a joint with more freedom "
+                "in their place determines it.",
+            )
+        return chosen
+
     def _columns(self) -> dict[str, tuple[Label, Array]]:
         found = {x.name: (x, self.q[:, k]) for k, x in enumerate(self.labels.get("q", ()))}
         for k, x in enumerate(self.labels.get("v", ())):
             found.setdefault(x.name, (x, self.v[:, k]))
         for name, series in self.series.items():
-            found |= series.columns(name)
+            found |= {x: column for x, column in series.columns(name).items() if x not in found}
         return found
 
     def _column(self, label: str) -> tuple[Label, Array]:
@@ -362,7 +398,7 @@ class Trajectory(Later):
         """A DataFrame over t; columns as `columns(*patterns)`; units in `attrs["units"]`."""
         import pandas
 
-        chosen = self.columns(*patterns)
+        chosen = self.shown_columns(*patterns)
         table = {x: values for x, (_, values) in chosen.items()}
         frame = pandas.DataFrame(table, index=pandas.Index(self.t, name="t"))
         frame.attrs["units"] = {"t": "s"} | {x: label.unit for x, (label, _) in chosen.items()}
@@ -370,7 +406,7 @@ class Trajectory(Later):
 
     def to_csv(self, path: str | os.PathLike[str], *patterns: str) -> None:
         """Text with one row an instant, `label [unit]` as heads, numbers that read back exactly."""
-        chosen = self.columns(*patterns)
+        chosen = self.shown_columns(*patterns)
         table = np.column_stack([self.t, *(values for _, values in chosen.values())])
         heads = ["t [s]", *(str(label) for label, _ in chosen.values())]
         text = io.StringIO(newline="")
