@@ -311,7 +311,7 @@ class _Fast:
         return np.broadcast_to(np.asarray(found, dtype=float), times.shape)
 
     def grid(self, f: Expr) -> Floats:
-        """Instants between which a formula passes zero once at most, as far as its bounds tell."""
+        """Instants between which a formula passes zero once at most, as far as its bounds show."""
         alone = _Fast(self.t, self.start, self.end, self.values)
         inside = topological([f])
         depends = depends_on(inside, [self.t])
