@@ -239,6 +239,7 @@ LOOKED_UP = {
     "liaison.formats.lsd.formulas.values": "a shape, in messages",
     "liaison.program.loops.read": "refused on the next line",
     "liaison.program.loops.values": "refused on the next line",
+    "liaison.program.extend": "None: the formula is not written as data",
 }
 
 

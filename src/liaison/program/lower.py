@@ -152,10 +152,10 @@ def closure_rows(equations: Equations) -> list[tuple[Expr, Expr]]:
 def watched_formulas(equations: Equations) -> list[Expr]:
     """What steps depend on: forces, closures, unilateral constraints, events."""
     closures, sides = equations.closures, equations.sides
-    found = [*equations.dynamics.f, *closures.phi, *closures.nu, *closures.gamma]
-    found += [x for block in sides.blocks for x in (block.gap, *block.coefficients)]
-    found += [*sides.rate, *sides.bias, *(event.formula for event in equations.events)]
-    return found
+    formulas = [*equations.dynamics.f, *closures.phi, *closures.nu, *closures.gamma]
+    formulas += [x for block in sides.blocks for x in (block.gap, *block.coefficients)]
+    formulas += [*sides.rate, *sides.bias, *(event.formula for event in equations.events)]
+    return formulas
 
 
 class LazyEntries(Mapping[str, Entry]):

@@ -96,8 +96,8 @@ class Reduction(Shown):
         Raises:
             SimulationError: the independent velocities reach a dead centre.
         """
-        found = self._followed(np.asarray(times, float), rtol, [])
-        return found[1], found[2]
+        motion = self._followed(np.asarray(times, float), rtol, [])
+        return motion[1], motion[2]
 
     def _followed(
         self, times: Floats, rtol: float, watched: list[Any]
@@ -167,23 +167,23 @@ class Reduction(Shown):
         count = int(np.ceil((until - begin) / period - 1e-9))
         times = np.append(begin + period * np.arange(count), until)
         events = [_Watched(self, plan, k) for k in range(len(plan.events))]
-        t, q, v, found = self._followed(times, rtol, events)
+        t, q, v, solution = self._followed(times, rtol, events)
         inputs = np.tile(np.array(self.whole.defaults["u"], float), (len(t), 1))
         table = np.hstack([t[:, None], q, v, inputs])
         stopped = t[-1] < until
         return Trajectory(
             name=kernel.program.name, t=t, q=q, v=v, labels=kernel.program.labels,
             series=inputs_series(plan, table) | series_of(plan, table, series),
-            events=self._records(plan, found), status=STOPPED if stopped else DONE,
+            events=self._records(plan, solution), status=STOPPED if stopped else DONE,
             message=f"{'stopped by an event at' if stopped else 'reached'} t = {t[-1]:g} s.",
             meta=meta_of(plan) | {"method": "reduced, DOP853", "rtol": rtol, "until": until},
         )  # fmt: skip
 
-    def _records(self, plan: Plan, found: Any) -> tuple[EventRecord, ...]:
+    def _records(self, plan: Plan, solution: Any) -> tuple[EventRecord, ...]:
         """Events in the order of their instants."""
         nq, records = len(self.equations.q), []
         for k, event in enumerate(plan.events, 1):
-            for t, y in zip(found.t_events[k], found.y_events[k], strict=True):
+            for t, y in zip(solution.t_events[k], solution.y_events[k], strict=True):
                 v = self.velocity(y[:nq], y[nq:], float(t))
                 records.append(EventRecord(event.name, float(t), y[:nq], v))
         return tuple(sorted(records, key=lambda x: x.t))
