@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from liaison.solvers.cones.interior import interior
 from numpy.testing import assert_allclose
 
 from liaison.program.loops.compile import compile_loops
 from liaison.program.loops.language import f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
-from liaison.solvers.cones.cones import DISC, PRESCRIBED, BILATERAL, ONE_WAY, cone_area, solve_cones
-from liaison.solvers.cones.interior import interior
+from liaison.solvers.cones.cones import BILATERAL, DISC, ONE_WAY, PRESCRIBED, cone_area, solve_cones
 from liaison.solvers.cones.table import Area, Cone, Limit, prepare
 from samples.contact_scenes import (
     UP,

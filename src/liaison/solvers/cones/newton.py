@@ -90,7 +90,9 @@ def free_row(m: i64, i: i64, slope: f64, own: f64, area: Area) -> None:
 
 
 @loop
-def disc_row(m: i64, i: i64, first: i64, other: i64, along: f64, across: f64, own: f64, area: Area) -> None:
+def disc_row(
+    m: i64, i: i64, first: i64, other: i64, along: f64, across: f64, own: f64, area: Area
+) -> None:
     """δy_i − Σ_j T_ij (δy_j − δz_j), T_ij `along` and `across` for the two rows of the disc."""
     row = area.J[i]
     for j in range(m):

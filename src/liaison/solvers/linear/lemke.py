@@ -18,7 +18,7 @@ from math import cos, sin
 
 from liaison.program.loops.language import at, f64, i64, loop, ptr
 from liaison.program.loops.records import Rows
-from liaison.solvers.cones.table import DISC, BILATERAL, ONE_WAY, Cone, Limit
+from liaison.solvers.cones.table import BILATERAL, DISC, ONE_WAY, Cone, Limit
 
 SOLVED, RAY, UNFINISHED, REFUSED = 0, 1, 2, 3
 """How pivoting ended: with z; on a ray (for contacts: no solution); too long; not tried."""
