@@ -34,8 +34,8 @@ LATER = {
     "simulation.steps.layout": "solvers.cones.cones solvers.linear.lemke",
     "simulation.prepared": "contacts.events.one_sided contacts.events.switching "
     "contacts.scene.kernel contacts.scene.layout contacts.scene.world",
-    "simulation.report": "contacts.events.series contacts.stepping.report contacts.events.touching "
-    "contacts.scene.report",
+    "simulation.report": "contacts.events.series contacts.stepping.report "
+    "contacts.events.touching contacts.scene.report simulation.between",
     "simulation.run": "simulation.checkpoint contacts.scene.world",
     "simulation.record.trajectory": "simulation.record.wrenches",
 }

@@ -6,7 +6,7 @@ inputs_series, equations_identity, residuals_of, SHAPES.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -25,7 +25,6 @@ from liaison.simulation.record.trajectory import STOPPED, EventRecord, Series, T
 from liaison.simulation.steps.layout import Arrays
 from liaison.units import Label
 
-from .between import Simulate, can_go_on, rows_between
 from .machine import map_entry
 from .outcome import Outcome, gap, outside
 from .reactions import joint_accelerations, motions, multipliers, reactions
@@ -45,7 +44,7 @@ def trajectory_of(
     series: Sequence[str],
     end: Outcome,
     modes: Marching | None = None,
-    simulate: Simulate | None = None,
+    simulate: Callable[..., Trajectory] | None = None,
 ) -> Trajectory:
     """The record of a run so far; `modes` where it went from event to event of contacts."""
     nq, nv = plan.size("nq"), plan.size("nv")
@@ -117,7 +116,7 @@ class RunFacts:
         end: Outcome,
         modes: Marching | None,
         notes: str = "",
-        simulate: Simulate | None = None,
+        simulate: Callable[..., Trajectory] | None = None,
     ) -> None:
         self._simulate = simulate
         happened.setflags(write=False)
@@ -152,6 +151,8 @@ class RunFacts:
         None where the run cannot be taken up at its recorded instants, or not to the next ones: it
         may have passed a singular position by a step.
         """
+        from .between import can_go_on, rows_between
+
         if self._simulate is None or not can_go_on(self._plan):
             return None
         try:

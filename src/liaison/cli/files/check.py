@@ -27,12 +27,10 @@ from liaison.cli.options import (
 from liaison.cli.pages.sides import (
     collision_line,
     collisions,
-    listed,
-    named_value,
-    named_values,
     side_lines,
     sides,
 )
+from liaison.cli.values import listed, named_value, named_values
 from liaison.verbs.registry import command
 from liaison.verbs.summary import Summary
 

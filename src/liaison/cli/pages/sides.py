@@ -2,8 +2,7 @@
 
 Names with values and units, as text.
 
-Public names: sides, side_lines, collisions, collision_line, event, event_lines, listed,
-named_values, named_value.
+Public names: sides, side_lines, collisions, collision_line, event, event_lines.
 """
 
 from __future__ import annotations
@@ -19,29 +18,6 @@ from liaison.model.contacts.collisions import surfaces_of
 from liaison.model.contacts.friction import GROUPS, Friction
 from liaison.model.pairing import is_scene
 from liaison.verbs.summary import Summary
-
-
-def listed(names: list[str]) -> str:
-    """Up to twelve names, and how many more there are."""
-    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-
-
-def named_values(
-    values: Mapping[str, float | None], units: Mapping[str, str], unknown: str = "unknown"
-) -> str:
-    """ "m = 2 kg, gap = unknown [m], tip [mm]"."""
-    return listed(
-        [named_value(name, x, units.get(name, ""), unknown) for name, x in values.items()]
-    )
-
-
-def named_value(name: str, x: float | None, unit: str, unknown: str = "unknown") -> str:
-    """ "m = 2 kg"; where there is no value, the word for that."""
-    if x is not None:
-        return f"{name} = {x:.6g} {unit}".rstrip()
-    text = f"{name} = {unknown}" if unknown else name
-    return f"{text} [{unit}]" if unit else text
-
 
 if TYPE_CHECKING:
     from liaison.model import Contact
