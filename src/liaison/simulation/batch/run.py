@@ -82,7 +82,7 @@ class Batch:
         if "terms" not in plan.program.entries:
             run.pivots_left = 0
         self.row = int(1 + run.nq + run.nv + run.nu)
-        samples = int(run.samples)
+        samples, run.records_stop = int(run.samples), 0  # where a run stops is in `ends`
         run.capacity = samples + 1  # never full: a mode that ends last asks for room
         self.records = np.full((count, samples, self.row), np.nan)
         self.ends = Ends.for_runs(count, int(run.nq + run.nv))

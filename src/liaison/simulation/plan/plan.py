@@ -288,7 +288,7 @@ def fill_run(arrays: Arrays, plan: Plan) -> None:
     run.p[:], run.u[:] = plan.parameters, plan.inputs.held
     grid, period, samples = plan.settings.instants(state.t, plan.until)
     run.period, run.samples = period, samples
-    run.records_steps, run.records_end = samples == 0, grid.size == 0
+    run.records_steps, run.records_end, run.records_stop = samples == 0, grid.size == 0, 1
     run.instants[: grid.size] = grid
     load_instants(run, plan.instants, plan.settings.max_step)
 

@@ -281,6 +281,7 @@ class Run(Record):
     inputs_read_q: i64
     records_steps: i64
     records_end: i64
+    records_stop: i64  # the state in which an event stops the run, beside a list of instants
     samples: i64
     iterations: i64
     steps_allowed: i64

@@ -73,7 +73,7 @@ def arrive(e: Entries, run: Run, scratch: ptr, records: ptr) -> i64:
     is_last = 1 if t >= run.t_end or run.is_stopping == STOPPING else 0
     count = run.records_steps * (1 - run.is_part) + is_last * run.records_end
     if run.is_stopping == STOPPING:
-        count += 1
+        count += run.records_stop
     if run.next_sample < run.samples:
         instant = sample_time(run.next_sample, run)
         if instant <= t + ROUNDING * max(abs(t), run.h):
