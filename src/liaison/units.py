@@ -100,7 +100,9 @@ def unit_named(word: str, place: Place | None = None) -> Unit:
     folded = {known.lower(): known for known in UNITS}
     near = OTHERS.get(word) or folded.get(word.lower())
     near = near or next(iter(difflib.get_close_matches(word, UNITS, n=1)), None)
-    raise NamingError.unknown("unit", word, [near] if near else UNITS, place=place)
+    error = NamingError.unknown("unit", word, [near] if near else UNITS)
+    error.meant = (word, near) if near else None
+    raise error.at(place)
 
 
 def unit_of(text: str, place: Place | None = None) -> Unit:
@@ -108,8 +110,7 @@ def unit_of(text: str, place: Place | None = None) -> Unit:
     try:
         return _compound(text)
     except (NamingError, TextError) as error:
-        error.place = place
-        raise
+        raise error.at(place) from None
 
 
 _FACTOR = r"([*/]?)([^\W\d_]+|°)(?:\^(-?\d+))?"

@@ -262,6 +262,8 @@ def _print_error(error: LiaisonError, words: list[str]) -> int:
             facts |= {"file": place.file, "line": place.line, "column": place.column}
         if error.hint:
             facts["hint"] = error.hint
+        if error.cure is not None:
+            facts["cure"] = asdict(error.cure)
         if isinstance(error, SimulationError):
             facts |= {"status": error.status, "t": error.t}
         file = next((word for word in words if word.endswith(SUFFIXES)), "")
