@@ -27,13 +27,15 @@ LATER = {
     "formats.read": "formats.mjcf.read formats.urdf.read",
     "model.checks": "model.contacts.targets",
     "model.pairing": "model.contacts.contact",
-    "program.lower": "program.derivatives.derivatives program.derivatives.discrete",
+    "program.lower": "program.derivatives.derivatives program.derivatives.discrete "
+    "program.derivatives.variation",
     "simulation.plan.plan": "simulation.steps.sides_layout",
     "simulation.steps.layout": "solvers.cones.cones solvers.linear.lemke",
     "simulation.machine": "contacts.scene.phases contacts.stepping.phases",
     "simulation.prepared": "contacts.events.one_sided contacts.events.switching "
     "contacts.scene.kernel contacts.scene.layout contacts.scene.world",
-    "simulation.report": "contacts.events.series contacts.stepping.report contacts.events.touching "
+    "simulation.report": "simulation.between contacts.events.series contacts.stepping.report "
+    "contacts.events.touching "
     "contacts.scene.report",
     "simulation.run": "simulation.checkpoint contacts.scene.world",
     "simulation.record.trajectory": "simulation.record.wrenches",

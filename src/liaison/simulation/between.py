@@ -8,7 +8,8 @@ Public names: can_go_on, rows_between.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from liaison.numeric import Array, State
 from liaison.simulation.events.happenings import sides_in
 from liaison.simulation.plan.plan import Plan
 
-from .run import simulate
+Simulate: TypeAlias = Callable[..., Any]
+"""`simulate` of `run.py`, which stands behind this module."""
 
 FIXED = {"rtol": 1e-10, "atol": 1e-12}
 """Tolerances between the instants of a run with fixed steps."""
@@ -28,7 +30,9 @@ def can_go_on(plan: Plan) -> bool:
     return not (is_moreau or sides_in(plan.program) or plan.inputs.controllers)
 
 
-def rows_between(plan: Plan, t: Array, q: Array, v: Array, times: Array) -> Array:
+def rows_between(
+    plan: Plan, t: Array, q: Array, v: Array, times: Array, simulate: Simulate
+) -> Array:
     """Rows (t, q, v, u) of a run at instants within it.
 
     Args:
@@ -37,6 +41,7 @@ def rows_between(plan: Plan, t: Array, q: Array, v: Array, times: Array) -> Arra
         q: positions there.
         v: velocities there.
         times: wanted instants, in any order.
+        simulate: integrates.
     """
     order = np.argsort(times, kind="stable")
     place = np.clip(np.searchsorted(t, times, side="right") - 1, 0, len(t) - 1)
@@ -44,11 +49,11 @@ def rows_between(plan: Plan, t: Array, q: Array, v: Array, times: Array) -> Arra
     for k in np.unique(place):
         here = order[place[order] == k]
         state = State(t[k], q[k], v[k])
-        found[here] = _from(plan, state, times[here])
+        found[here] = _from(plan, state, times[here], simulate)
     return found
 
 
-def _from(plan: Plan, state: State, times: Array) -> Array:
+def _from(plan: Plan, state: State, times: Array, simulate: Simulate) -> Array:
     """Rows at increasing instants from a state on; the state itself at its own."""
     wanted, back = np.unique(np.maximum(times, state.t), return_inverse=True)
     settings, inputs = plan.settings, _inputs(plan)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from liaison.contacts.events.one_sided import Marching
     from liaison.contacts.events.series import Contacts
 
+    from .between import Simulate
+
 COUNTS = ("steps", "rejected", "evaluations", "projections", "fallbacks")
 
 
@@ -43,8 +45,15 @@ def trajectory_of(
     series: Sequence[str],
     end: Outcome,
     modes: Marching | None = None,
+    simulate: Simulate | None = None,
 ) -> Trajectory:
-    """The record of a run so far; `modes` where it went from event to event of contacts."""
+    """The record of a run so far.
+
+    Args:
+        plan, arrays, rows, happened, series, end: of the run.
+        modes: where it went from event to event of contacts.
+        simulate: by which it is taken up again at other instants, where that is asked for.
+    """
     nq, nv = plan.size("nq"), plan.size("nv")
     rows = _with_last_good(plan, arrays, rows, end)
     found = inputs_series(plan, rows)
@@ -52,7 +61,7 @@ def trajectory_of(
         found |= series_of(plan, rows, series, _contacts(plan, rows, happened, series, modes))
     end = end if end.is_failure else gap(rows[:, 0], found) or end
     return Trajectory.of_run(
-        Told(plan, arrays, happened, end, modes, _left_out(plan, found)),
+        Told(plan, arrays, happened, end, modes, _left_out(plan, found), simulate),
         name=plan.program.name,
         t=rows[:, 0].copy(),
         q=rows[:, 1 : 1 + nq].copy(),
@@ -104,12 +113,14 @@ class Told:
         end: Outcome,
         modes: Marching | None,
         notes: str = "",
+        simulate: Simulate | None = None,
     ) -> None:
         happened.setflags(write=False)
         self._plan, self._happened, self._end = plan, happened, end
         self._counts = [int(getattr(arrays.run, name)) for name in COUNTS]
         self._stepped = _stepped(plan, arrays)
         self._notes = begun(modes) + notes
+        self._simulate = simulate
 
     def labels(self) -> dict[str, tuple[Label, ...]]:
         """Name and unit of each entry of q, v, …"""
@@ -139,10 +150,10 @@ class Told:
         """
         from .between import can_go_on, rows_between
 
-        if not can_go_on(self._plan):
+        if self._simulate is None or not can_go_on(self._plan):
             return None
         try:
-            return rows_between(self._plan, run.t, run.q, run.v, times)
+            return rows_between(self._plan, run.t, run.q, run.v, times, self._simulate)
         except SimulationError:
             return None
 

@@ -370,7 +370,14 @@ class Run:
         if self.plan.is_scene:
             return scene_trajectory_of(self.plan, self.arrays, self.rows, self.happened, end)
         return trajectory_of(
-            self.told, self.arrays, self.rows, self.happened, series, end, self.marching
+            self.told,
+            self.arrays,
+            self.rows,
+            self.happened,
+            series,
+            end,
+            self.marching,
+            simulate,
         )
 
     def _outcome(self, ended: str = "") -> Outcome:

@@ -2,7 +2,7 @@
 
 First integrals of a mechanism, carried into a run.
 
-Public names: ready_for, ready_along, values_of, check_one_start, equations_at, compiled, start_of,
+Public names: ready_for, check_one_start, check_state_of, equations_at, compiled, start_of,
 starts_given, with_invariants.
 """
 
@@ -14,7 +14,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from liaison.analyse.along.along import check_of, state_of
 from liaison.analyse.proofs.first_integrals import FirstIntegral, first_integrals
 from liaison.equations.equations import Equations
 from liaison.equations.formalisms.newton_euler import newton_euler
@@ -28,7 +27,6 @@ from liaison.numeric import State
 from liaison.program.kernel import Kernel
 from liaison.program.llvm.to_llvm import to_llvm
 from liaison.program.lower import lower
-from liaison.simulation.record.trajectory import Trajectory
 from liaison.tree.assemble import assemble
 from liaison.tree.starts import check_attitudes
 from liaison.tree.tree import Tree, as_float, span
@@ -109,24 +107,6 @@ def check_state_of(tree: Tree, state: State) -> None:
                 f"({', '.join(mine)}).",
                 status="inconsistent",
             )
-
-
-def ready_along(given: Given, run: Trajectory) -> Kernel:
-    """The machine code of a mechanism at the parameters and the first state of a run of it.
-
-    Raises:
-        SimulationError: the run is of another mechanism.
-    """
-    mechanism = mechanism_of(given)
-    kernel, _ = ready_for(mechanism, state_of(run, 0), None, values_of(mechanism, run))
-    check_of(kernel.program, run)
-    return kernel
-
-
-def values_of(mechanism: Mechanism, run: Trajectory) -> dict[str, float]:
-    """Parameters of a mechanism as a run had them, by name."""
-    known = {x.name for x in mechanism.parameters}
-    return {k: x for k, x in run.meta.get("parameters", {}).items() if k in known}
 
 
 def equations_at(tree: Tree, state: State) -> tuple[Tree, Equations]:

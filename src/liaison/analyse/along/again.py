@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from liaison.errors import SimulationError
 from liaison.numeric import Array
-from liaison.simulation import Settings, Trajectory
+from liaison.simulation import Settings, Trajectory, simulate
 from liaison.simulation.between import can_go_on, rows_between
 from liaison.simulation.plan.plan import Plan, plan_of
 
@@ -54,7 +54,7 @@ def ends_of(plan: Plan, run: Trajectory, most: int) -> tuple[NDArray[np.intp], A
     for k in chosen.tolist():
         here = slice(k, k + 1)
         after = run.t[k + 1 : k + 2]
-        rows.append(rows_between(plan, run.t[here], run.q[here], run.v[here], after))
+        rows.append(rows_between(plan, run.t[here], run.q[here], run.v[here], after, simulate))
     return chosen + 1, np.vstack(rows)
 
 
@@ -65,4 +65,4 @@ def refined_rows(plan: Plan, run: Trajectory, count: int) -> Array:
         SimulationError: some interval cannot be integrated.
     """
     more = np.linspace(run.t[0], run.t[-1], count)
-    return rows_between(plan, run.t, run.q, run.v, np.union1d(run.t, more))
+    return rows_between(plan, run.t, run.q, run.v, np.union1d(run.t, more), simulate)
