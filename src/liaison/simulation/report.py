@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from liaison.contacts.events.one_sided import Marching
     from liaison.contacts.events.series import Contacts
 
+    from .between import Simulate
+
 COUNTS = ("steps", "rejected", "evaluations", "projections", "fallbacks")
 
 
@@ -46,7 +48,13 @@ def trajectory_of(
     modes: Marching | None = None,
     simulate: Callable[..., Trajectory] | None = None,
 ) -> Trajectory:
-    """The record of a run so far; `modes` where it went from event to event of contacts."""
+    """The record of a run so far.
+
+    Args:
+        plan, arrays, rows, happened, series, end: of the run.
+        modes: where it went from event to event of contacts.
+        simulate: by which it is taken up again at other instants, where that is asked for.
+    """
     nq, nv = plan.size("nq"), plan.size("nv")
     rows = _with_last_good(plan, arrays, rows, end)
     values = inputs_series(plan, rows)
@@ -124,6 +132,7 @@ class RunFacts:
         self._counts = [int(getattr(arrays.run, name)) for name in COUNTS]
         self._stepped = _stepped(plan, arrays)
         self._notes = begun(modes) + notes
+        self._simulate = simulate
 
     def labels(self) -> dict[str, tuple[Label, ...]]:
         """Name and unit of each entry of q, v, …"""

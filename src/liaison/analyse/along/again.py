@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from liaison.errors import SimulationError
 from liaison.numeric import Array
-from liaison.simulation import Settings, Trajectory
+from liaison.simulation import Settings, Trajectory, simulate
 from liaison.simulation.between import can_go_on, rows_between
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.run import simulate

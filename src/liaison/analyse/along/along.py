@@ -19,7 +19,7 @@ from liaison.errors import SimulationError
 from liaison.numeric import Array, State
 from liaison.program import Kernel, Program
 from liaison.program.extend import formula_from_plain
-from liaison.simulation import Settings, Trajectory
+from liaison.simulation import Settings, Trajectory, simulate
 from liaison.simulation.between import can_go_on, rows_between
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.record.resampling import check_within
