@@ -255,7 +255,8 @@ def crossings(e: Entries, part: i64, left: f64, length: f64, run: Run, scratch: 
         run.second[i] = NONE
         direction = float(run.direction[i])
         if before[i] * after[i] > 0.0:
-            both_roots(e, i, part, left, length, run, scratch)
+            if run.may_turn[i] == 1:
+                both_roots(e, i, part, left, length, run, scratch)
         elif sign[i] * after[i] <= 0.0 and sign[i] != 0.0 and direction * sign[i] <= 0.0:
             a = left + float(part) * length
             theta[i] = locate(e, i, a, a + length, before[i], after[i], run, scratch)
@@ -399,7 +400,7 @@ def forget_later(e: Entries, stop: f64, run: Run, scratch: ptr) -> None:
 def settle(run: Run) -> i64:
     """Keeps the new signs, shortens the step where it stops, and watches for chatter."""
     run.happened = run.noted
-    run.h_look = 2.0 * run.h_look
+    run.h_look = 4.0 * run.h_look
     stop = run.stop
     run.phase = SAMPLING
     if stop < NONE:

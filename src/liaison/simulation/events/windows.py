@@ -1,6 +1,6 @@
 """Windows: parts of a step on which values of events at five nodes tell all that they do.
 
-The quartic through five nodes is compared with the value at two instants between them. A window is
+The quartic through five nodes is compared with the value at an instant between them. A window is
 settled where, for every event, it is right within what separates the event from zero, and turns
 once at most between two nodes near zero. A window that is not settled is halved; so two roots
 between two nodes are seen, however fast the value oscillates along the step.
@@ -17,8 +17,9 @@ from liaison.simulation.steps.layout import Entries, Run
 NODES = 4
 """Parts of a window."""
 
-FIRST, SECOND = 0.37, 3.31
-"""Where a window is looked into, in parts: no oscillation that fits its nodes fits both of them."""
+BETWEEN = 0.37
+"""Where a window is looked into, in parts: there the quartic is least bound by its nodes, and no
+oscillation that has one value at all nodes has the same there."""
 
 SCAN = 8
 """Looks at the quartic between two nodes."""
@@ -28,6 +29,9 @@ TRUE = 0.02
 
 ROUNDING = 1e-12
 """Part of the largest value met so far that is rounding."""
+
+UNDETERMINED = 1e-6
+"""Part of the largest force that contacts which repeat each other may have more or less."""
 
 FAR = 2.0
 """Values further from zero than this many times what they vary do not reach it."""
@@ -46,7 +50,7 @@ def values(e: Entries, theta: f64, out: ptr, run: Run, scratch: ptr) -> None:
 
 @loop
 def look(e: Entries, left: f64, width: f64, run: Run, scratch: ptr) -> None:
-    """Values at the nodes of a window and at the two instants between; its end is looked at last.
+    """Values at the nodes of a window and at one instant between; its end is looked at last.
 
     Args:
         e: entries.
@@ -59,10 +63,9 @@ def look(e: Entries, left: f64, width: f64, run: Run, scratch: ptr) -> None:
     looks = run.looks
     for i in range(run.ne):
         looks[0, i] = run.before_new[i]
-    values(e, left + FIRST * part, looks[NODES + 1], run, scratch)
+    values(e, left + BETWEEN * part, looks[NODES + 1], run, scratch)
     for j in range(1, NODES):
         values(e, left + float(j) * part, looks[j], run, scratch)
-    values(e, left + SECOND * part, looks[NODES + 2], run, scratch)
     values(e, left + width, looks[NODES], run, scratch)
 
 
@@ -84,8 +87,18 @@ def quartic(i: i64, x: f64, run: Run) -> f64:
 
 
 @loop
+def noise_of(i: i64, run: Run) -> f64:
+    """What of a value is none between two nodes; of a force, beside the largest one."""
+    return float(run.noise[i] + UNDETERMINED * run.largest_force * float(run.is_force[i]))
+
+
+@loop
 def is_settled(run: Run) -> i64:
     """1 if the window just looked at tells all about every event."""
+    run.largest_force = 0.0
+    for i in range(run.ne):
+        for j in range((NODES + 2) * int(run.is_force[i])):
+            run.largest_force = max(run.largest_force, abs(run.looks[j, i]))
     for i in range(run.ne):
         if tells(i, run) == 0:
             return 0
@@ -96,9 +109,10 @@ def is_settled(run: Run) -> i64:
 def tells(i: i64, run: Run) -> i64:
     """1 if a window tells all about one event; one without a value is dealt with elsewhere."""
     looks = run.looks
+    run.may_turn[i] = 0
     low = looks[0, i]
     high = low
-    for j in range(1, NODES + 3):
+    for j in range(1, NODES + 2):
         y = looks[j, i]
         if not (abs(y) < 1e300):
             return 1
@@ -108,13 +122,31 @@ def tells(i: i64, run: Run) -> i64:
         return 1
     size = max(abs(low), abs(high))
     run.met[i] = max(run.met[i], size)
-    rounding = max(ROUNDING * run.met[i], run.noise[i])
-    miss = abs(looks[NODES + 1, i] - quartic(i, FIRST, run))
-    miss = max(miss, abs(looks[NODES + 2, i] - quartic(i, SECOND, run)))
+    rounding = max(ROUNDING * run.met[i], noise_of(i, run))
+    miss = abs(looks[NODES + 1, i] - quartic(i, BETWEEN, run))
+    if is_monotone(i, miss, run) == 1:
+        return 1
+    run.may_turn[i] = 1
     for part in range(NODES):
         if is_sure(i, part, miss, rounding, TRUE * size, run) == 0:
             return 0
     return 1
+
+
+@loop
+def is_monotone(i: i64, miss: f64, run: Run) -> i64:
+    """1 if the values of a window rise or fall all along: differences outweigh what they change."""
+    g = run.looks
+    a = g[1, i] - g[0, i]
+    b = g[2, i] - g[1, i]
+    c = g[3, i] - g[2, i]
+    d = g[4, i] - g[3, i]
+    least = min(min(a, b), min(c, d))
+    most = max(max(a, b), max(c, d))
+    slope = max(least, -most)
+    bend = max(abs(b - a), max(abs(c - b), abs(d - c)))
+    twist = max(abs(c - b - (b - a)), abs(d - c - (c - b)))
+    return 1 if slope > 0.5 * bend + twist + 20.0 * miss else 0
 
 
 @loop
@@ -190,4 +222,4 @@ def turn_of(i: i64, part: i64, run: Run) -> f64:
             if y < least:
                 least = y
                 place = x
-    return place if least < -run.noise[i] else -1.0
+    return place if least < -noise_of(i, run) else -1.0
