@@ -302,7 +302,7 @@ def look_for_events(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
     while left < 1.0 and run.stop == NONE:
         look(e, left, width, run, scratch)
         tries += 1
-        is_clear = is_settled(run)
+        is_clear = is_settled(e, left, width, run, scratch)
         if is_clear == 0 and is_too_long(tries, width, run) == 1:
             return take_again(max(left, width), run)
         if is_clear == 0 and width > FINEST:

@@ -1,6 +1,6 @@
 """Windows: parts of a step on which values of events at five nodes tell all that they do.
 
-The quartic through five nodes is compared with the value at an instant between them. A window is
+The quartic through five nodes is compared with the value at two instants between them. A window is
 settled where, for every event, it is right within what separates the event from zero, and turns
 once at most between two nodes near zero. A window that is not settled is halved; so two roots
 between two nodes are seen, however fast the value oscillates along the step.
@@ -17,9 +17,8 @@ from liaison.simulation.steps.layout import Entries, Run
 NODES = 4
 """Parts of a window."""
 
-BETWEEN = 0.37
-"""Where a window is looked into, in parts: there the quartic is least bound by its nodes, and no
-oscillation that has one value at all nodes has the same there."""
+FIRST, SECOND = 0.37, 3.31
+"""Where a window is looked into, in parts: no oscillation that fits its nodes fits both of them."""
 
 SCAN = 8
 """Looks at the quartic between two nodes."""
@@ -63,7 +62,7 @@ def look(e: Entries, left: f64, width: f64, run: Run, scratch: ptr) -> None:
     looks = run.looks
     for i in range(run.ne):
         looks[0, i] = run.before_new[i]
-    values(e, left + BETWEEN * part, looks[NODES + 1], run, scratch)
+    values(e, left + FIRST * part, looks[NODES + 1], run, scratch)
     for j in range(1, NODES):
         values(e, left + float(j) * part, looks[j], run, scratch)
     values(e, left + width, looks[NODES], run, scratch)
@@ -93,11 +92,29 @@ def noise_of(i: i64, run: Run) -> f64:
 
 
 @loop
-def is_settled(run: Run) -> i64:
-    """1 if the window just looked at tells all about every event."""
+def all_far(run: Run) -> i64:
+    """1 if no event comes near zero in the window: all values are large beside what they vary."""
+    for i in range(run.ne):
+        low = run.looks[0, i]
+        high = low
+        for j in range(1, NODES + 2):
+            low = min(low, run.looks[j, i])
+            high = max(high, run.looks[j, i])
+        run.may_turn[i] = 0
+        if not (max(low, -high) >= FAR * (high - low)):
+            return 0
+    return 1
+
+
+@loop
+def is_settled(e: Entries, left: f64, width: f64, run: Run, scratch: ptr) -> i64:
+    """1 if the window just looked at tells all about every event; looks once more, if need be."""
+    if all_far(run) == 1:
+        return 1
+    values(e, left + SECOND * width / float(NODES), run.looks[NODES + 2], run, scratch)
     run.largest_force = 0.0
     for i in range(run.ne):
-        for j in range((NODES + 2) * int(run.is_force[i])):
+        for j in range((NODES + 3) * int(run.is_force[i])):
             run.largest_force = max(run.largest_force, abs(run.looks[j, i]))
     for i in range(run.ne):
         if tells(i, run) == 0:
@@ -112,7 +129,7 @@ def tells(i: i64, run: Run) -> i64:
     run.may_turn[i] = 0
     low = looks[0, i]
     high = low
-    for j in range(1, NODES + 2):
+    for j in range(1, NODES + 3):
         y = looks[j, i]
         if not (abs(y) < 1e300):
             return 1
@@ -123,7 +140,8 @@ def tells(i: i64, run: Run) -> i64:
     size = max(abs(low), abs(high))
     run.met[i] = max(run.met[i], size)
     rounding = max(ROUNDING * run.met[i], noise_of(i, run))
-    miss = abs(looks[NODES + 1, i] - quartic(i, BETWEEN, run))
+    miss = abs(looks[NODES + 1, i] - quartic(i, FIRST, run))
+    miss = max(miss, abs(looks[NODES + 2, i] - quartic(i, SECOND, run)))
     if is_monotone(i, miss, run) == 1:
         return 1
     run.may_turn[i] = 1

@@ -230,9 +230,7 @@ def arrays_of(plan: Plan) -> Arrays:
     return arrays
 
 
-def lasting_arrays(
-    plan: Plan, window: int = WINDOW, *, beside: int = 0, logged: int = 0
-) -> Arrays:
+def lasting_arrays(plan: Plan, window: int = WINDOW, *, beside: int = 0, logged: int = 0) -> Arrays:
     """Arrays with what every run of a kernel with these options has in them; see `fill_run`.
 
     Args:
