@@ -308,11 +308,13 @@ def missed(
         "rate": 1.0 + float(np.max(np.abs(v), initial=0.0)),
         "gap": 1.0 + float(np.max(np.abs(q), initial=0.0)),
     }
+    # of two rows at one instant the first is where a mode ends: there its forces may be any
+    goes_on = np.append(np.diff(t) > 0, True) if len(t) else np.zeros(0, dtype=bool)
     worst = Miss("", "", 0.0, 0.0)
     for b, (name, _, kind, *_) in enumerate(sides):
         is_held = (kind == "friction") | (modes[:, b] == CLOSED)
         for what, rows in (("force", is_held), (kind, ~is_held)):
-            beyond = np.where(rows, -margins[:, b], 0.0) / size.get(what, 1.0)
+            beyond = np.where(rows & goes_on, -margins[:, b], 0.0) / size.get(what, 1.0)
             k = int(np.argmax(beyond)) if len(beyond) else 0
             if len(beyond) and beyond[k] > worst.error:
                 worst = Miss(name, what, float(t[k]), float(beyond[k]))

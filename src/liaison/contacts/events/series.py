@@ -35,10 +35,10 @@ from liaison.simulation.steps.sides_layout import (
     STICK,
     Sides,
 )
-from liaison.solvers.linear.dense import dot
+from liaison.solvers.linear.dense import dot, largest
 
 from .bearings import solve_motion
-from .modal import measure, tell_forces
+from .modal import measure, resists, tell_forces
 from .modal_entries import BROKEN, inside
 from .next_mode import find_mode
 from .one_sided import Marching
@@ -50,6 +50,9 @@ AFTER = {
     log.HOLDS: side.LOCKED,
 }  # fmt: skip
 """The mode after something happened."""
+
+UNMOVED = 1e-6
+"""Part of the largest acceleration, or of 1, up to which what is held counts as at rest."""
 
 OUTSIDE = 1e-9
 """Load [N] by which a force may leave its bound."""
@@ -86,7 +89,7 @@ def margin_of(sides: Sides, b: i64) -> f64:
     block = sides.blocks[b]
     mode = sides.mode[b]
     if block.kind == FRICTION:
-        if mode != STICK or block.law == REGULARIZED:
+        if mode != STICK or block.law == REGULARIZED or resists(sides, b) == 0:
             return 0.0
         static = sides.seen.laws[b].static
         if static <= 0.0:
@@ -98,6 +101,26 @@ def margin_of(sides: Sides, b: i64) -> f64:
     if mode != OPEN:
         return float(sides.force[block.first])
     return float(sides.seen.gap[b] if block.kind == GAP else sides.seen.rate[block.first])
+
+
+@loop
+def tell_margins(sides: Sides, out: ptr) -> None:
+    """Margins of all blocks; forces that other ones could take the place of are not beyond theirs.
+
+    Contacts that repeat each other are held by many forces, some of which lie within all bounds.
+    """
+    is_beyond = 0
+    for b in range(sides.nb):
+        out[b] = margin_of(sides, b)
+        # CLOSED and STICK are one number
+        if sides.mode[b] == STICK and out[b] < 0.0:
+            is_beyond = 1
+    if is_beyond == 1:
+        slack = UNMOVED * (1.0 + largest(sides.nv, sides.vdot))
+        if can_stay(sides) >= -slack:
+            for b in range(sides.nb):
+                if sides.mode[b] == STICK:
+                    out[b] = max(out[b], 0.0)
 
 
 @loop
@@ -120,7 +143,6 @@ def over_modes(
         bear_inside(sides)
         for b in range(sides.nb):
             found[b] = sides.seen.gap[b]
-            found[size - sides.nb + b] = margin_of(sides, b)
         for k in range(sides.nr):
             found[sides.nb + k] = sides.seen.rate[k]
             found[sides.nb + sides.nr + k] = sides.force[k]
@@ -129,6 +151,7 @@ def over_modes(
             for k in range(sides.nr):
                 effort += sides.seen.D[k, j] * sides.force[k]
             found[sides.nb + 2 * sides.nr + j] = effort
+        tell_margins(sides, at(found, size - sides.nb))
 
 
 @loop

@@ -401,4 +401,6 @@ def new_signs(sides: Sides, run: Run, scratch: ptr) -> None:
         run.before[i] = value
         is_slip = 1 if sides.blocks[b].kind == FRICTION and sides.mode[b] == SLIP else 0
         run.noise[i] = 2.0 * SLOW if is_slip * (sides.blocks[b].rows - 1) > 0 else LEAST
+        # CLOSED and STICK are one number
+        run.is_force[i] = 1 if sides.mode[b] == STICK else 0
         run.streak[i] = 0

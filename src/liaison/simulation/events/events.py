@@ -255,7 +255,8 @@ def crossings(e: Entries, part: i64, left: f64, length: f64, run: Run, scratch: 
         run.second[i] = NONE
         direction = float(run.direction[i])
         if before[i] * after[i] > 0.0:
-            both_roots(e, i, part, left, length, run, scratch)
+            if run.may_turn[i] == 1:
+                both_roots(e, i, part, left, length, run, scratch)
         elif sign[i] * after[i] <= 0.0 and sign[i] != 0.0 and direction * sign[i] <= 0.0:
             a = left + float(part) * length
             theta[i] = locate(e, i, a, a + length, before[i], after[i], run, scratch)
@@ -301,7 +302,7 @@ def look_for_events(e: Entries, run: Run, scratch: ptr, happened: ptr) -> i64:
     while left < 1.0 and run.stop == NONE:
         look(e, left, width, run, scratch)
         tries += 1
-        is_clear = is_settled(run)
+        is_clear = is_settled(e, left, width, run, scratch)
         if is_clear == 0 and is_too_long(tries, width, run) == 1:
             return take_again(max(left, width), run)
         if is_clear == 0 and width > FINEST:
@@ -399,7 +400,7 @@ def forget_later(e: Entries, stop: f64, run: Run, scratch: ptr) -> None:
 def settle(run: Run) -> i64:
     """Keeps the new signs, shortens the step where it stops, and watches for chatter."""
     run.happened = run.noted
-    run.h_look = 2.0 * run.h_look
+    run.h_look = 4.0 * run.h_look
     stop = run.stop
     run.phase = SAMPLING
     if stop < NONE:

@@ -29,6 +29,9 @@ TRUE = 0.02
 ROUNDING = 1e-12
 """Part of the largest value met so far that is rounding."""
 
+UNDETERMINED = 1e-6
+"""Part of the largest force that contacts which repeat each other may have more or less."""
+
 FAR = 2.0
 """Values further from zero than this many times what they vary do not reach it."""
 
@@ -46,7 +49,7 @@ def values(e: Entries, theta: f64, out: ptr, run: Run, scratch: ptr) -> None:
 
 @loop
 def look(e: Entries, left: f64, width: f64, run: Run, scratch: ptr) -> None:
-    """Values at the nodes of a window and at the two instants between; its end is looked at last.
+    """Values at the nodes of a window and at one instant between; its end is looked at last.
 
     Args:
         e: entries.
@@ -62,7 +65,6 @@ def look(e: Entries, left: f64, width: f64, run: Run, scratch: ptr) -> None:
     values(e, left + FIRST * part, looks[NODES + 1], run, scratch)
     for j in range(1, NODES):
         values(e, left + float(j) * part, looks[j], run, scratch)
-    values(e, left + SECOND * part, looks[NODES + 2], run, scratch)
     values(e, left + width, looks[NODES], run, scratch)
 
 
@@ -84,8 +86,36 @@ def quartic(i: i64, x: f64, run: Run) -> f64:
 
 
 @loop
-def is_settled(run: Run) -> i64:
-    """1 if the window just looked at tells all about every event."""
+def noise_of(i: i64, run: Run) -> f64:
+    """What of a value is none between two nodes; of a force, beside the largest one."""
+    return float(run.noise[i] + UNDETERMINED * run.largest_force * float(run.is_force[i]))
+
+
+@loop
+def all_far(run: Run) -> i64:
+    """1 if no event comes near zero in the window: all values are large beside what they vary."""
+    for i in range(run.ne):
+        low = run.looks[0, i]
+        high = low
+        for j in range(1, NODES + 2):
+            low = min(low, run.looks[j, i])
+            high = max(high, run.looks[j, i])
+        run.may_turn[i] = 0
+        if not (max(low, -high) >= FAR * (high - low)):
+            return 0
+    return 1
+
+
+@loop
+def is_settled(e: Entries, left: f64, width: f64, run: Run, scratch: ptr) -> i64:
+    """1 if the window just looked at tells all about every event; looks once more, if need be."""
+    if all_far(run) == 1:
+        return 1
+    values(e, left + SECOND * width / float(NODES), run.looks[NODES + 2], run, scratch)
+    run.largest_force = 0.0
+    for i in range(run.ne):
+        for j in range((NODES + 3) * int(run.is_force[i])):
+            run.largest_force = max(run.largest_force, abs(run.looks[j, i]))
     for i in range(run.ne):
         if tells(i, run) == 0:
             return 0
@@ -96,6 +126,7 @@ def is_settled(run: Run) -> i64:
 def tells(i: i64, run: Run) -> i64:
     """1 if a window tells all about one event; one without a value is dealt with elsewhere."""
     looks = run.looks
+    run.may_turn[i] = 0
     low = looks[0, i]
     high = low
     for j in range(1, NODES + 3):
@@ -108,13 +139,32 @@ def tells(i: i64, run: Run) -> i64:
         return 1
     size = max(abs(low), abs(high))
     run.met[i] = max(run.met[i], size)
-    rounding = max(ROUNDING * run.met[i], run.noise[i])
+    rounding = max(ROUNDING * run.met[i], noise_of(i, run))
     miss = abs(looks[NODES + 1, i] - quartic(i, FIRST, run))
     miss = max(miss, abs(looks[NODES + 2, i] - quartic(i, SECOND, run)))
+    if is_monotone(i, miss, run) == 1:
+        return 1
+    run.may_turn[i] = 1
     for part in range(NODES):
         if is_sure(i, part, miss, rounding, TRUE * size, run) == 0:
             return 0
     return 1
+
+
+@loop
+def is_monotone(i: i64, miss: f64, run: Run) -> i64:
+    """1 if the values of a window rise or fall all along: differences outweigh what they change."""
+    g = run.looks
+    a = g[1, i] - g[0, i]
+    b = g[2, i] - g[1, i]
+    c = g[3, i] - g[2, i]
+    d = g[4, i] - g[3, i]
+    least = min(min(a, b), min(c, d))
+    most = max(max(a, b), max(c, d))
+    slope = max(least, -most)
+    bend = max(abs(b - a), max(abs(c - b), abs(d - c)))
+    twist = max(abs(c - b - (b - a)), abs(d - c - (c - b)))
+    return 1 if slope > 0.5 * bend + twist + 20.0 * miss else 0
 
 
 @loop
@@ -190,4 +240,4 @@ def turn_of(i: i64, part: i64, run: Run) -> f64:
             if y < least:
                 least = y
                 place = x
-    return place if least < -run.noise[i] else -1.0
+    return place if least < -noise_of(i, run) else -1.0

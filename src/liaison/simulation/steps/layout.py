@@ -257,6 +257,7 @@ class Run(Record):
     t_knots: f64  # since when knots are counted
     h_look: f64  # longest step in which events are seen
     stop: f64  # part of the step at which it stops; 2: nowhere
+    largest_force: f64  # of those among events
     spacing: f64  # longest time between two looks at events [s]
     error_before: f64
     rtol: f64
@@ -356,6 +357,8 @@ class Run(Record):
     looks: ptr = sized("7", "ne")  # at the nodes of a window, and between them
     met: ptr = sized("ne")  # the largest values so far
     noise: ptr = sized("ne")  # what is none between two nodes
+    is_force: iptr = sized("ne")
+    may_turn: iptr = sized("ne")  # between nodes of the window
     crossing: ptr = sized("ne")
     second: ptr = sized("ne")
     probe: ptr = sized("ne")
