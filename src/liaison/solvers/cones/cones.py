@@ -45,13 +45,13 @@ step costs more than sweeps: one for every so many rows."""
 NEAR = 1e-2
 """Residual at which the sweeps of the first turn end."""
 
-TURNS, MORE = 4, 4
+TURNS, MORE = 4, 8
 """Turns that begin at the forces at hand, each with so many times the sweeps of the last."""
 
-ALL_TURNS, MANY = 24, 150
-"""Turns in all, where rows are at most MANY: the others begin elsewhere."""
+ALL_TURNS, ELSEWHERE, MANY = 24, 100, 150
+"""Turns in all, and sweeps of those that begin elsewhere, where rows are at most MANY."""
 
-CAUTION = 0.01
+CAUTION = (0.1, 0.01, 1.0, 0.0)
 """Mobility of their own that rows have inside Newton's method, beside its residual."""
 
 SIZE, FALL = (1.0, 30.0, 0.1, 300.0), (0.3, 0.5, 0.7, 0.7)
@@ -93,7 +93,7 @@ def newton_from(m: i64, nb: i64, blocks: Rows[Cone], area: Area, best: f64) -> f
         if is_solved(m, area, best) == 0:
             copy(m, area.swept, area.force)
             # what is light between heavy things moves far: caution would never get there
-            caution = CAUTION if turn == 0 else 0.0
+            caution = CAUTION[0] if turn == 0 else 0.0
             best = keep_best(m, area, newton(m, nb, blocks, area, caution), best)
     return best
 
@@ -134,12 +134,12 @@ def search(m: i64, nb: i64, blocks: Rows[Cone], area: Area) -> f64:
                 refresh(m, area)
             sweeps_from(m, nb, blocks, area, sweeps, NEAR if turn == 0 else 0.0)
             best = newton_from(m, nb, blocks, area, best)
-            sweeps = MORE * sweeps if turn < TURNS else sweeps
+            sweeps = MORE * sweeps if turn < TURNS - 1 else ELSEWHERE
         if is_solved(m, area, best) == 0:
             spread(m, nb, turn, blocks, area)
             size = SIZE[turn % TURNS]
             fall = FALL[turn % TURNS]
-            residual = newton_from_inside(m, nb, blocks, area, size, fall, CAUTION)
+            residual = newton_from_inside(m, nb, blocks, area, size, fall, CAUTION[turn % TURNS])
             best = keep_best(m, area, residual, best)
             copy(m, area.swept, area.force)
             refresh(m, area)

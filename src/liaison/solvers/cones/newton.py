@@ -45,8 +45,7 @@ OWN, LARGEST_OWN = 1e-8, 1e-2
 """Least and largest mobility of their own of rows, for ε = 0; between, caution × residual."""
 
 LEAST_OWN, BOLD = 1e-13, 1e-4
-"""Without caution it is BOLD × residual, down to LEAST_OWN: contacts may differ by little. For
-ε > 0 it is BOLD × ε."""
+"""Without caution it is BOLD × residual, down to LEAST_OWN: contacts may differ by little."""
 
 STEPS, PATIENCE = 20, 5
 """Steps at most for ε = 0, and those without a better residual after which modes cycle."""
@@ -56,6 +55,9 @@ ENOUGH = 4e-15
 
 STEPS_INSIDE, LAST = 60, 1e-13
 """Steps at most for ε > 0, and the least ε."""
+
+OWN_INSIDE = 1e-3
+"""Mobility of their own of rows for ε > 0, beside ε up to 1."""
 
 INSIDE, SHORT = 0.9, 0.1
 """Part of the way to the nearest bound of a load that a step may go; steps shorter than SHORT leave
@@ -222,7 +224,7 @@ def newton(m: i64, nb: i64, blocks: Rows[Cone], area: Area, caution: f64) -> f64
 def step_inside(m: i64, nb: i64, eps: f64, blocks: Rows[Cone], area: Area) -> f64:
     """One step with ε > 0, loads kept inside their bounds; the part of it that was taken."""
     y = area.force
-    if newton_step(m, nb, eps, max(BOLD * min(eps, 1.0), LEAST_OWN), blocks, area) != 0:
+    if newton_step(m, nb, eps, max(OWN_INSIDE * min(eps, 1.0), LEAST_OWN), blocks, area) != 0:
         return 0.0
     part = 1.0
     for k in range(nb):
