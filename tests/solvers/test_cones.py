@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from liaison.solvers.cones.interior import interior
 from numpy.testing import assert_allclose
 
 from liaison.program.loops.compile import compile_loops

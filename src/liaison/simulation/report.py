@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from liaison.contacts.events.one_sided import Marching
     from liaison.contacts.events.series import Contacts
 
-    from .between import Simulate
 
 COUNTS = ("steps", "rejected", "evaluations", "projections", "fallbacks")
 
