@@ -13,7 +13,6 @@ from liaison.numeric import Array
 from liaison.simulation import Settings, Trajectory, simulate
 from liaison.simulation.between import can_go_on, rows_between
 from liaison.simulation.plan.plan import Plan, plan_of
-from liaison.simulation.run import simulate
 
 from .along import run_inputs, run_parameters
 

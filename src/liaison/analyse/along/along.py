@@ -24,7 +24,6 @@ from liaison.simulation.between import can_go_on, rows_between
 from liaison.simulation.plan.plan import Plan, plan_of
 from liaison.simulation.record.resampling import check_within
 from liaison.simulation.report import equations_identity
-from liaison.simulation.run import simulate
 
 CONTROLLED = "was set by a Python controller, whose values between its calls follow from no formula"
 """Why an analysis cannot go on between the recorded instants of a run."""
