@@ -113,7 +113,7 @@ class Told:
         happened.setflags(write=False)
         self._plan, self._happened, self._end = plan, happened, end
         self._counts = [int(getattr(arrays.run, name)) for name in COUNTS]
-        self._stepped = _stepped(plan, arrays)
+        self._stepped = _seen(plan, arrays) | _stepped(plan, arrays)
         self._begun = begun(modes)
 
     def labels(self) -> dict[str, tuple[Label, ...]]:
@@ -159,6 +159,22 @@ class Told:
         names += ["closure"] * ("position_residual" in run.series)
         found = inputs_series(plan, rows) | series_of(plan, rows, names)
         return {name: x for name, x in found.items() if name in run.series}
+
+
+def _seen(plan: Plan, arrays: Arrays) -> dict[str, Any]:
+    """How finely a run looked at its events, and at formulas of time that have no bound.
+
+    `event_spacing` is the longest time between two looks at events [s], `events_in_doubt` how many
+    windows ended before it was sure how often an event is zero, `unbounded_inputs` how many
+    formulas of time are sampled only.
+    """
+    run = arrays.run
+    found: dict[str, Any] = {}
+    if int(run.ne):
+        found |= {"event_spacing": float(run.spacing), "events_in_doubt": int(run.doubts)}
+    if plan.instants.unbounded:
+        found["unbounded_inputs"] = plan.instants.unbounded
+    return found
 
 
 def _stepped(plan: Plan, arrays: Arrays) -> dict[str, Any]:
