@@ -113,7 +113,7 @@ class Told:
         happened.setflags(write=False)
         self._plan, self._happened, self._end = plan, happened, end
         self._counts = [int(getattr(arrays.run, name)) for name in COUNTS]
-        self._stepped = _seen(plan, arrays) | _stepped(plan, arrays)
+        self._stepped = _seen(arrays) | _stepped(plan, arrays)
         self._begun = begun(modes)
 
     def labels(self) -> dict[str, tuple[Label, ...]]:
@@ -161,20 +161,16 @@ class Told:
         return {name: x for name, x in found.items() if name in run.series}
 
 
-def _seen(plan: Plan, arrays: Arrays) -> dict[str, Any]:
-    """How finely a run looked at its events, and at formulas of time that have no bound.
+def _seen(arrays: Arrays) -> dict[str, Any]:
+    """How finely a run looked at its events.
 
-    `event_spacing` is the longest time between two looks at events [s], `events_in_doubt` how many
-    windows ended before it was sure how often an event is zero, `unbounded_inputs` how many
-    formulas of time are sampled only.
+    `event_spacing` is the longest time between two looks at them [s], `events_in_doubt` how many
+    windows ended before it was sure how often an event is zero.
     """
     run = arrays.run
-    found: dict[str, Any] = {}
-    if int(run.ne):
-        found |= {"event_spacing": float(run.spacing), "events_in_doubt": int(run.doubts)}
-    if plan.instants.unbounded:
-        found["unbounded_inputs"] = plan.instants.unbounded
-    return found
+    if not int(run.ne):
+        return {}
+    return {"event_spacing": float(run.spacing), "events_in_doubt": int(run.doubts)}
 
 
 def _stepped(plan: Plan, arrays: Arrays) -> dict[str, Any]:
@@ -243,7 +239,10 @@ def _with_last_good(plan: Plan, arrays: Arrays, rows: Array, end: Outcome) -> Ar
 
 
 def meta_of(plan: Plan) -> dict[str, Any]:
-    """Method, tolerances, parameters and charts as plain data."""
+    """Method, tolerances, parameters and charts as plain data.
+
+    `unbounded_inputs` is how many formulas of time have no bound and are sampled only, if any.
+    """
     settings = plan.settings
     names = [label.name for label in plan.program.labels.get("p", ())]
     charts = _charts(plan)
@@ -259,6 +258,7 @@ def meta_of(plan: Plan) -> dict[str, Any]:
         "equations": equations_identity(plan.program),
         "starts": dict(plan.program.facts.get("starts", {})),
         **({"charts": charts} if charts else {}),
+        **({"unbounded_inputs": plan.instants.unbounded} if plan.instants.unbounded else {}),
     }
 
 
